@@ -26,6 +26,7 @@ class TextOutput(ProgramTest):
 
     def test_inspect_looks_as_it_should(self):
         self.expect_golden("inspect_small.txt", "inspect", "model.onnx")
+        self.expect_golden("inspect_operators.txt", "inspect", "model.onnx", "--operators")
 
     def test_plan_looks_as_it_should(self):
         self.expect_golden("plan_small.txt", "plan", "model.onnx", "--budget", "1MiB")

@@ -97,13 +97,15 @@ TEST(PlanSummary, HasAnEmptyArenaWithoutNodes) {
 }
 
 TEST(Inspection, CountsOperatorsAlsoInsideBodies) {
-  const Inspection inspection = inspect_graph(graph_of(kBranches), dense_target());
+  const Graph graph = graph_of(kBranches);
+  const Inspection inspection = inspect_graph(graph, dense_target());
   // 2 Add, 3 Relu, 2 Sigmoid and the If, of 256 bytes each.
-  ASSERT_EQ(inspection.operators.size(), 4U);
-  EXPECT_EQ(inspection.operators[0].op, "Relu");
-  EXPECT_EQ(inspection.operators[0].nodes, 3);
-  EXPECT_EQ(inspection.operators[0].outputs, Bytes(3 * 256));
-  EXPECT_EQ(inspection.operators[3].op, "If");
+  const std::vector<OperatorTotals>& operators = inspection.figures.operators;
+  ASSERT_EQ(operators.size(), 4U);
+  EXPECT_EQ(operators[0].op, "Relu");
+  EXPECT_EQ(operators[0].totals.nodes, 3);
+  EXPECT_EQ(operators[0].totals.written.sum, 3 * 256);
+  EXPECT_EQ(operators[3].op, "If");
 }
 
 TEST(Inspection, BoundIsThatOfThePlan) {

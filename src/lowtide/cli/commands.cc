@@ -14,17 +14,34 @@ namespace lowtide::cli_internal {
 namespace {
 
 CommandSpec inspect_command() {
-  return {.name = "inspect",
-          .summary = "show what a model contains, and how much memory it needs without planning",
-          .description =
-              "Reads a model without its weights. Prints the bytes of its constants, inputs and outputs, the memory "
-              "without any reuse, the peak in the order of the file, and proven lower bounds. Two tables follow: the "
-              "operators by the bytes that they produce, and the tensors that are live at the peak.",
-          .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
-          .options = {dim_option(), shape_option(), target_option(), top_option(), wide_option(), json_option()},
-          .examples = {{"lowtide inspect model.onnx", "Show the memory that the model needs."},
-                       {"lowtide inspect model.onnx --dim batch=8 --json", "Show it for a batch of 8, as JSON."}},
-          .run = run_inspect};
+  return {
+      .name = "inspect",
+      .summary = "show what a model contains, and how much memory it needs without planning",
+      .description =
+          "Reads a model without its weights. Prints the bytes of its constants, inputs and outputs, the memory "
+          "without any reuse, the peak in the order of the file, and proven lower bounds. Two tables follow: the "
+          "operators by the bytes that they produce, with their multiply-accumulates, and the tensors that are live "
+          "at the peak. --operators adds a table of all nodes.",
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .options = {{.name = "--operators",
+                   .summary = "list all nodes with the bytes that they read and write, scratch, weights and "
+                              "multiply-accumulates; with --top N those with the most multiply-accumulates"},
+                  {.name = "--csv",
+                   .value = "FILE",
+                   .summary = "write the table of --operators (CSV), always with all nodes; - is stdout",
+                   .kind = ArgumentKind::file},
+                  dim_option(),
+                  shape_option(),
+                  target_option(),
+                  top_option(),
+                  wide_option(),
+                  json_option()},
+      .examples = {{"lowtide inspect model.onnx", "Show the memory that the model needs."},
+                   {"lowtide inspect model.onnx --operators --top 20",
+                    "Show the 20 nodes with the most multiply-accumulates, too."},
+                   {"lowtide inspect model.onnx --csv nodes.csv", "Write a table of all nodes."},
+                   {"lowtide inspect model.onnx --dim batch=8 --json", "Show it for a batch of 8, as JSON."}},
+      .run = run_inspect};
 }
 
 CommandSpec plan_command() {

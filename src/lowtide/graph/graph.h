@@ -50,6 +50,11 @@ struct Operator {
   OperatorTraits traits;
 };
 
+// "Conv", or "domain::Type" outside the standard domain.
+[[nodiscard]] inline std::string full_name(const Operator& op) {
+  return op.domain.empty() ? op.type : op.domain + "::" + op.type;
+}
+
 struct Tensor {
   std::string name;  // as in the source file, any bytes; unique in its graph, not empty
   DType dtype = DType::f32;

@@ -12,6 +12,7 @@ namespace {
 
 constexpr OperatorTraits kUnknown = {};
 constexpr OperatorTraits kKernel = {.is_known = true};  // one kernel, of which nothing else is known
+constexpr OperatorTraits kCaller = {.is_known = true, .may_sum_products = false};
 
 struct TraitRow {
   std::string_view type;
@@ -19,54 +20,55 @@ struct TraitRow {
 };
 
 constexpr OperatorTraits pure(InPlaceKind in_place = InPlaceKind::none, ViewKind view = ViewKind::none) {
-  return {.view = view, .in_place = in_place, .is_known = true, .is_pure = true};
+  return {.view = view, .in_place = in_place, .is_known = true, .is_pure = true, .may_sum_products = false};
 }
 constexpr OperatorTraits kPure = pure();
+constexpr OperatorTraits kSums = {.is_known = true, .is_pure = true};  // may sum products, as a convolution does
 constexpr OperatorTraits kFirst = pure(InPlaceKind::first_input);
 constexpr OperatorTraits kAny = pure(InPlaceKind::any_input);
 constexpr OperatorTraits kWhole = pure(InPlaceKind::none, ViewKind::whole);
-constexpr OperatorTraits kRandom = {.is_known = true, .is_random = true};
+constexpr OperatorTraits kRandom = {.is_known = true, .may_sum_products = false, .is_random = true};
 // Whether If, Loop and Scan are pure depends on their bodies, so the name does not determine it.
-constexpr OperatorTraits kControl = {.is_known = true};
-constexpr OperatorTraits kIf = {.is_known = true, .has_exclusive_bodies = true};
+constexpr OperatorTraits kControl = {.is_known = true, .may_sum_products = false};
+constexpr OperatorTraits kIf = {.is_known = true, .may_sum_products = false, .has_exclusive_bodies = true};
 
 // Sorted by name (checked by a test). Normalizations and Softmax may overwrite their first input, because a kernel
 // reads a whole row (or plane) for its statistics before it writes the row, and never reads another row.
 // clang-format off
 constexpr auto kTraitRows = std::to_array<TraitRow>({
-    {"Abs", kFirst}, {"Acos", kFirst}, {"Acosh", kFirst}, {"Add", kAny}, {"AffineGrid", kPure}, {"And", kAny},
+    {"Abs", kFirst}, {"Acos", kFirst}, {"Acosh", kFirst}, {"Add", kAny}, {"AffineGrid", kSums}, {"And", kAny},
     {"ArgMax", kPure}, {"ArgMin", kPure}, {"Asin", kFirst}, {"Asinh", kFirst}, {"Atan", kFirst}, {"Atanh", kFirst},
-    {"Attention", kPure}, {"AveragePool", kPure}, {"BatchNormalization", kFirst}, {"Bernoulli", kRandom},
+    {"Attention", kSums}, {"AveragePool", kPure}, {"BatchNormalization", kFirst}, {"Bernoulli", kRandom},
     {"BitCast", kPure}, {"BitShift", kAny}, {"BitwiseAnd", kAny}, {"BitwiseNot", kFirst}, {"BitwiseOr", kAny},
     {"BitwiseXor", kAny}, {"BlackmanWindow", kPure}, {"Cast", kFirst}, {"CastLike", kFirst},
-    {"CausalConvWithState", kPure}, {"Ceil", kFirst}, {"Celu", kFirst}, {"CenterCropPad", kPure}, {"Clip", kFirst},
+    {"CausalConvWithState", kSums}, {"Ceil", kFirst}, {"Celu", kFirst}, {"CenterCropPad", kPure}, {"Clip", kFirst},
     {"Col2Im", kPure}, {"Compress", kPure}, {"Concat", pure(InPlaceKind::none, ViewKind::concat)},
-    {"ConcatFromSequence", kPure}, {"Constant", kPure}, {"ConstantOfShape", kPure}, {"Conv", kPure},
-    {"ConvInteger", kPure}, {"ConvTranspose", kPure}, {"Cos", kFirst}, {"Cosh", kFirst}, {"CumProd", kPure},
-    {"CumSum", kPure}, {"DFT", kPure}, {"DeformConv", kPure}, {"DepthToSpace", kPure}, {"DequantizeLinear", kPure},
-    {"Det", kPure}, {"Div", kAny}, {"Dropout", kWhole}, {"DynamicQuantizeLinear", kPure}, {"Einsum", kPure},
+    {"ConcatFromSequence", kPure}, {"Constant", kPure}, {"ConstantOfShape", kPure}, {"Conv", kSums},
+    {"ConvInteger", kSums}, {"ConvTranspose", kSums}, {"Cos", kFirst}, {"Cosh", kFirst}, {"CumProd", kPure},
+    {"CumSum", kPure}, {"DFT", kSums}, {"DeformConv", kSums}, {"DepthToSpace", kPure}, {"DequantizeLinear", kPure},
+    {"Det", kSums}, {"Div", kAny}, {"Dropout", kWhole}, {"DynamicQuantizeLinear", kPure}, {"Einsum", kSums},
     {"Elu", kFirst}, {"Equal", kAny}, {"Erf", kFirst}, {"Exp", kFirst},
     {"Expand", pure(InPlaceKind::none, ViewKind::expand)}, {"EyeLike", kPure}, {"Flatten", kWhole}, {"Floor", kFirst},
-    {"GRU", kPure}, {"Gather", kPure}, {"GatherElements", kPure}, {"GatherND", kPure}, {"Gelu", kFirst},
-    {"Gemm", kPure}, {"GlobalAveragePool", kPure}, {"GlobalLpPool", kPure}, {"GlobalMaxPool", kPure}, {"Greater", kAny},
+    {"GRU", kSums}, {"Gather", kPure}, {"GatherElements", kPure}, {"GatherND", kPure}, {"Gelu", kFirst},
+    {"Gemm", kSums}, {"GlobalAveragePool", kPure}, {"GlobalLpPool", kPure}, {"GlobalMaxPool", kPure}, {"Greater", kAny},
     {"GreaterOrEqual", kAny}, {"GridSample", kPure}, {"GroupNormalization", kFirst}, {"HammingWindow", kPure},
     {"HannWindow", kPure}, {"HardSigmoid", kFirst}, {"HardSwish", kFirst}, {"Hardmax", kFirst}, {"Identity", kWhole},
-    {"If", kIf}, {"ImageDecoder", kPure}, {"InstanceNormalization", kFirst}, {"IsInf", kFirst}, {"IsNaN", kFirst},
-    {"LRN", kPure}, {"LSTM", kPure}, {"LayerNormalization", kFirst}, {"LeakyRelu", kFirst}, {"Less", kAny},
-    {"LessOrEqual", kAny}, {"LinearAttention", kPure}, {"Log", kFirst}, {"LogSoftmax", kFirst}, {"Loop", kControl},
-    {"LpNormalization", kFirst}, {"LpPool", kPure}, {"MatMul", kPure}, {"MatMulInteger", kPure}, {"Max", kAny},
+    {"If", kIf}, {"ImageDecoder", kSums}, {"InstanceNormalization", kFirst}, {"IsInf", kFirst}, {"IsNaN", kFirst},
+    {"LRN", kPure}, {"LSTM", kSums}, {"LayerNormalization", kFirst}, {"LeakyRelu", kFirst}, {"Less", kAny},
+    {"LessOrEqual", kAny}, {"LinearAttention", kSums}, {"Log", kFirst}, {"LogSoftmax", kFirst}, {"Loop", kControl},
+    {"LpNormalization", kFirst}, {"LpPool", kPure}, {"MatMul", kSums}, {"MatMulInteger", kSums}, {"Max", kAny},
     {"MaxPool", kPure}, {"MaxRoiPool", kPure}, {"MaxUnpool", kPure}, {"Mean", kAny},
     {"MeanVarianceNormalization", kFirst}, {"MelWeightMatrix", kPure}, {"Min", kAny}, {"Mish", kFirst}, {"Mod", kAny},
     {"Mul", kAny}, {"Multinomial", kRandom}, {"Neg", kFirst}, {"NegativeLogLikelihoodLoss", kPure},
     {"NonMaxSuppression", kPure}, {"NonZero", kPure}, {"Not", kFirst}, {"OneHot", kPure}, {"Optional", kPure},
     {"OptionalGetElement", kPure}, {"OptionalHasElement", kPure}, {"Or", kAny}, {"PRelu", kFirst}, {"Pad", kPure},
-    {"Pow", kAny}, {"QLinearConv", kPure}, {"QLinearMatMul", kPure}, {"QuantizeLinear", kPure},
-    {"RMSNormalization", kFirst}, {"RNN", kPure}, {"RandomNormal", kRandom}, {"RandomNormalLike", kRandom},
+    {"Pow", kAny}, {"QLinearConv", kSums}, {"QLinearMatMul", kSums}, {"QuantizeLinear", kPure},
+    {"RMSNormalization", kFirst}, {"RNN", kSums}, {"RandomNormal", kRandom}, {"RandomNormalLike", kRandom},
     {"RandomUniform", kRandom}, {"RandomUniformLike", kRandom}, {"Range", kPure}, {"Reciprocal", kFirst},
     {"ReduceL1", kPure}, {"ReduceL2", kPure}, {"ReduceLogSum", kPure}, {"ReduceLogSumExp", kPure}, {"ReduceMax", kPure},
     {"ReduceMean", kPure}, {"ReduceMin", kPure}, {"ReduceProd", kPure}, {"ReduceSum", kPure},
     {"ReduceSumSquare", kPure}, {"RegexFullMatch", kPure}, {"Relu", kFirst}, {"Reshape", kWhole}, {"Resize", kPure},
-    {"ReverseSequence", kPure}, {"RoiAlign", kPure}, {"RotaryEmbedding", kPure}, {"Round", kFirst}, {"STFT", kPure},
+    {"ReverseSequence", kPure}, {"RoiAlign", kPure}, {"RotaryEmbedding", kPure}, {"Round", kFirst}, {"STFT", kSums},
     {"Scan", kControl}, {"ScatterElements", kPure}, {"ScatterND", kPure}, {"Selu", kFirst}, {"SequenceAt", kPure},
     {"SequenceConstruct", kPure}, {"SequenceEmpty", kPure}, {"SequenceErase", kPure}, {"SequenceInsert", kPure},
     {"SequenceLength", kPure}, {"SequenceMap", kControl}, {"Shape", kPure}, {"Shrink", kFirst}, {"Sigmoid", kFirst},
@@ -86,8 +88,8 @@ constexpr auto kTraitRows = std::to_array<TraitRow>({
 // inputs again after it has written some outputs, so it overwrites nothing.
 // clang-format off
 constexpr auto kRuntimeRows = std::to_array<TraitRow>({
-    {"AveragePool", kPure}, {"BiasGelu", kFirst}, {"Conv", kPure}, {"FusedConv", kPure}, {"FusedGemm", kPure},
-    {"FusedMatMul", kPure}, {"Gelu", kFirst}, {"GlobalAveragePool", kPure}, {"MaxPool", kPure}, {"QuickGelu", kFirst},
+    {"AveragePool", kPure}, {"BiasGelu", kFirst}, {"Conv", kSums}, {"FusedConv", kSums}, {"FusedGemm", kSums},
+    {"FusedMatMul", kSums}, {"Gelu", kFirst}, {"GlobalAveragePool", kPure}, {"MaxPool", kPure}, {"QuickGelu", kFirst},
     {"ReorderInput", kPure}, {"ReorderOutput", kPure}, {"SkipLayerNormalization", kFirst}, {"Upsample", kPure},
 });
 // clang-format on
@@ -103,7 +105,8 @@ const OperatorTraits& traits_in(const Rows& rows, std::string_view type) {
 }  // namespace
 
 const OperatorTraits& operator_traits(std::string_view domain, std::string_view type) {
-  if (domain == "ai.onnx.ml" || (domain == "lowtide" && type == "Inputs")) return kKernel;
+  if (domain == "ai.onnx.ml") return kKernel;
+  if (domain == "lowtide" && type == "Inputs") return kCaller;
   if (domain.empty() || domain == "ai.onnx") return traits_in(kTraitRows, type);
   if (domain == "com.microsoft" || domain == "com.microsoft.nchwc") return traits_in(kRuntimeRows, type);
   return kUnknown;

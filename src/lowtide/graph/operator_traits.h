@@ -37,12 +37,13 @@ enum class InPlaceKind : std::uint8_t {
 };
 
 // What follows from the name of an operator. An unknown operator has the defaults, which are safe. It is not a view and
-// overwrites no input. It is not pure, so it is never recomputed, removed or folded.
+// overwrites no input. It is not pure, so it is never recomputed, removed or folded. It may sum products.
 struct OperatorTraits {
   ViewKind view = ViewKind::none;
   InPlaceKind in_place = InPlaceKind::none;
   bool is_known = false;              // off: it may run a whole graph, whose memory is unknown
   bool is_pure = false;               // equal inputs give equal outputs, so it may be computed again
+  bool may_sum_products = true;       // off: it has no multiply-accumulate operations (multiply_accumulates.h)
   bool is_random = false;             // outputs differ between executions, so it runs once
   bool is_stateful = false;           // reads or writes something that is not one of its tensors
   bool has_exclusive_bodies = false;  // only one of its bodies runs, so they may share bytes: If

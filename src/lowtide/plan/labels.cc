@@ -14,7 +14,7 @@ Labels labels_of(const Graph& graph) {
   labels.tensors.reserve(graph.tensors().size());
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     const Operator& op = graph.op(id);
-    labels.nodes.push_back({graph.node(id).name, op.domain.empty() ? op.type : op.domain + "::" + op.type});
+    labels.nodes.push_back({graph.node(id).name, full_name(op)});
     for (const Body& body : graph.node(id).bodies) labels.bodies.push_back({id, body.name, labels_of(*body.graph)});
   }
   for (const Tensor& tensor : graph.tensors()) {

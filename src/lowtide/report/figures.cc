@@ -171,6 +171,21 @@ std::string uncounted_text(const Claims& claims) {
          ". A run may need more than is stated here. A target file can describe their kernels.";
 }
 
+std::string macs_text(std::optional<std::int64_t> macs) {
+  if (!macs) return "not known";
+  return *macs == 0 ? "none" : with_thousands(*macs);
+}
+
+std::string macs_text(const FigureTotals& totals) {
+  if (totals.macs.left_out == 0) return macs_text(totals.macs.sum);
+  if (totals.macs.left_out == totals.nodes) return "not known";
+  return "at least " + with_thousands(totals.macs.sum);
+}
+
+std::string sum_text(const FigureSum& bytes) {
+  return (bytes.left_out > 0 ? "at least " : "") + exact(Bytes(bytes.sum));
+}
+
 StyledText with_proof(std::string_view strategy, bool is_optimal) {
   StyledText note(strategy);
   if (is_optimal) note.add(", ").add("proven optimal", Style::good);

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "lowtide/analysis/node_figures.h"
 #include "lowtide/analysis/peak.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/pipeline/plan_graph.h"
@@ -96,6 +97,12 @@ inline constexpr std::string_view kAllOrCopies =
 
 // "The memory inside these operators is unknown ...", for claims with operators whose memory is not counted.
 [[nodiscard]] std::string uncounted_text(const Claims& claims);
+
+// Multiply-accumulates: "4,089,184,256", "none", "not known", "at least 5" if some of a sum are not known.
+[[nodiscard]] std::string macs_text(std::optional<std::int64_t> macs);
+[[nodiscard]] std::string macs_text(const FigureTotals& totals);
+// "1,024 B", "at least 9,223,372,036,854,775,807 B"
+[[nodiscard]] std::string sum_text(const FigureSum& bytes);
 
 // "best_fit, proven optimal"
 [[nodiscard]] StyledText with_proof(std::string_view strategy, bool is_optimal);

@@ -4,7 +4,6 @@
 #include "lowtide/report/inspection.h"
 
 #include <algorithm>
-#include <map>
 
 #include "lowtide/analysis/as_given.h"
 #include "lowtide/share/load.h"
@@ -44,29 +43,12 @@ GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_body) {
   return {live_set_bound(graph, kernels, order, profile, options), working_set_bound(graph, kernels, options).bytes};
 }
 
-void count_operators(const Graph& graph, std::map<std::string, OperatorBytes>& counts) {
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const Operator& op = graph.op(id);
-    OperatorBytes& count = counts[op.domain.empty() ? op.type : op.domain + "::" + op.type];
-    ++count.nodes;
-    for (const std::optional<TensorId>& output : graph.node(id).outputs) {
-      if (output) count.outputs += graph.tensor(*output).size;
-    }
-    for (const Body& body : graph.node(id).bodies) count_operators(*body.graph, counts);
-  }
-}
-
-std::vector<OperatorBytes> operators_by_bytes(const Graph& graph) {
-  std::map<std::string, OperatorBytes> counts;
-  count_operators(graph, counts);
-  std::vector<OperatorBytes> sorted;
-  for (auto& [name, count] : counts) {
-    count.op = name;
-    sorted.push_back(std::move(count));
-  }
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const OperatorBytes& a, const OperatorBytes& b) { return a.outputs > b.outputs; });
-  return sorted;
+GraphFigures figures_by_bytes(const Graph& graph, const Target& target) {
+  GraphFigures figures = graph_figures(graph, target);
+  std::stable_sort(
+      figures.operators.begin(), figures.operators.end(),
+      [](const OperatorTotals& a, const OperatorTotals& b) { return a.totals.written.sum > b.totals.written.sum; });
+  return figures;
 }
 
 }  // namespace
@@ -78,7 +60,7 @@ Inspection inspect_graph(const Graph& graph, const Target& target) {
   return {.plain = plain_figures(graph),
           .working_set = bounds.working_set,
           .bound = bounds.load,
-          .operators = operators_by_bytes(graph),
+          .figures = figures_by_bytes(graph, target),
           .as_given = plan_as_given(graph),
           .labels = labels_of(graph)};
 }

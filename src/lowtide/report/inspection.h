@@ -3,11 +3,8 @@
 
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "lowtide/analysis/bounds.h"
+#include "lowtide/analysis/node_figures.h"
 #include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/graph/graph.h"
@@ -17,21 +14,14 @@
 
 namespace lowtide {
 
-// What all nodes of one operator produce.
-struct OperatorBytes {
-  std::string op;
-  std::int64_t nodes = 0;
-  Bytes outputs;  // temporaries and outputs at their dense sizes
-};
-
-// The memory that a graph needs without planning.
+// The memory that a graph needs without planning, and the work of its nodes.
 struct Inspection {
   PlainFigures plain;
-  Bytes working_set;                     // the largest node alone
-  LoadBound bound;                       // no plan on this target that runs each node once has a smaller arena
-  std::vector<OperatorBytes> operators;  // including those of bodies; sorted by bytes, then by name
-  Plan as_given;                         // plan_as_given(graph), with its peaks
-  Labels labels;                         // of the graph
+  Bytes working_set;     // the largest node alone
+  LoadBound bound;       // no plan on this target that runs each node once has a smaller arena
+  GraphFigures figures;  // of the graph, which must outlive them; operators by the bytes that they write, then by name
+  Plan as_given;         // plan_as_given(graph), with its peaks
+  Labels labels;         // of the graph
 };
 
 // Requires: the target has a region and a catalogue. Near linear in the graph (analysis/bounds.h).

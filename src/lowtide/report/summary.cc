@@ -21,6 +21,7 @@ using report_internal::buffer_names;
 using report_internal::exact;
 using report_internal::figures_table;
 using report_internal::gap_text;
+using report_internal::macs_text;
 using report_internal::model_title;
 using report_internal::no_plan_text;
 using report_internal::node_columns;
@@ -109,31 +110,37 @@ StyledText peak_text(const Peak& peak, const SummaryOptions& options, std::strin
 
 StyledText operators_text(const Inspection& inspection, const SummaryOptions& options) {
   StyledText out;
-  if (inspection.operators.empty()) return out;
+  const std::vector<OperatorTotals>& operators = inspection.figures.operators;
+  if (operators.empty()) return out;
   out.end_line().add("Operators by the bytes they produce", Style::heading).end_line();
-  if (options.top == 0) return out.append(unlisted_text(inspection.operators.size(), "operator"));
-  TextTable table({Align::right, Align::right, Align::left, Align::right});
+  if (options.top == 0) return out.append(unlisted_text(operators.size(), "operator"));
+  TextTable table({Align::right, Align::right, Align::left, Align::right, Align::right, Align::right, Align::right});
   table.add_row({StyledText("bytes", Style::dim), StyledText("share", Style::dim), StyledText("operator", Style::dim),
-                 StyledText("nodes", Style::dim)});
+                 StyledText("nodes", Style::dim), StyledText("weights", Style::dim), StyledText("MACs", Style::dim),
+                 StyledText("share", Style::dim)});
+  const FigureTotals& all = inspection.figures.totals;
   const std::int64_t sum = inspection.plain.temporaries_sum.count();
-  const std::size_t shown = std::min(options.top, inspection.operators.size());
+  const std::size_t shown = std::min(options.top, operators.size());
+  std::int64_t rest = sum;
+  std::int64_t nodes = all.nodes;
   for (std::size_t at = 0; at < shown; ++at) {
-    const OperatorBytes& op = inspection.operators[at];
-    table.add_row({StyledText(exact(op.outputs)), StyledText(percent(op.outputs.count(), sum)),
-                   StyledText(shown_name(op.op, node_columns(options.wide))), StyledText(with_thousands(op.nodes))});
+    const FigureTotals& totals = operators[at].totals;
+    const std::int64_t written = totals.written.sum;
+    table.add_row({StyledText(exact(Bytes(written))), StyledText(percent(written, sum)),
+                   StyledText(shown_name(operators[at].op, node_columns(options.wide))),
+                   StyledText(with_thousands(totals.nodes)), StyledText(exact(totals.constants)),
+                   StyledText(macs_text(totals)),
+                   StyledText(totals.macs.sum > 0 ? percent(totals.macs.sum, all.macs.sum) : "")});
+    rest -= written;
+    nodes -= totals.nodes;
   }
-  if (shown < inspection.operators.size()) {
-    Bytes rest;
-    std::int64_t nodes = 0;
-    for (std::size_t at = shown; at < inspection.operators.size(); ++at) {
-      rest += inspection.operators[at].outputs;
-      nodes += inspection.operators[at].nodes;
-    }
-    table.add_row({StyledText(exact(rest), Style::dim), StyledText(percent(rest.count(), sum), Style::dim),
-                   StyledText("and " + std::to_string(inspection.operators.size() - shown) + " more", Style::dim),
+  if (shown < operators.size()) {
+    table.add_row({StyledText(exact(Bytes(rest)), Style::dim), StyledText(percent(rest, sum), Style::dim),
+                   StyledText("and " + std::to_string(operators.size() - shown) + " more", Style::dim),
                    StyledText(with_thousands(nodes), Style::dim)});
   }
-  return out.append(table.text());
+  const std::string macs = all.macs.left_out == 0 && all.macs.sum == 0 ? "No" : macs_text(all);
+  return out.append(table.text()).add("  " + macs + " multiply-accumulates (MACs) in one run.").end_line();
 }
 
 // One or two sentences: what is proven, and whether the plan fits.

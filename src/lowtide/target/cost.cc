@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <string>
 #include <vector>
+
+#include "lowtide/graph/multiply_accumulates.h"
 
 namespace lowtide {
 namespace {
@@ -18,40 +19,15 @@ std::int64_t times(std::int64_t a, std::int64_t b) {
   return b != 0 && a > cost_model::kMostPicoseconds / b ? cost_model::kMostPicoseconds : a * b;
 }
 
-std::int64_t elements(const Shape& shape) {
-  std::int64_t count = 1;
-  for (std::int64_t extent : shape.extents()) count = times(count, extent);
-  return count;
-}
-
-std::int64_t extent_or_1(const Shape& shape, int from_end) {
-  const auto& extents = shape.extents();
-  const auto rank = static_cast<int>(extents.size());
-  return rank >= from_end ? extents[static_cast<std::size_t>(rank - from_end)] : 1;
-}
-
-// The number of multiply-add operations.
+// The multiply-accumulate operations of the operators whose time they dominate.
 std::int64_t products(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  const std::string& type = graph.op(id).type;
+  const Operator& op = graph.op(id);
   const bool has_operands = node.inputs.size() >= 2 && node.inputs[0] && node.inputs[1] && !node.outputs.empty() &&
-                            node.outputs[0] && graph.op(id).domain.empty();
-  if (!has_operands) return 0;
-  const Shape& first = graph.tensor(*node.inputs[0]).shape;
-  const Shape& second = graph.tensor(*node.inputs[1]).shape;
-  const Shape& result = graph.tensor(*node.outputs[0]).shape;
-  if (type == "Conv" && second.rank() > 0) {  // weights: results x (inputs of a group x window)
-    return times(elements(result), elements(second) / std::max<std::int64_t>(second.extents()[0], 1));
-  }
-  if (type == "ConvTranspose" && second.rank() > 0) {
-    return times(elements(first), elements(second) / std::max<std::int64_t>(second.extents()[0], 1));
-  }
-  if (type == "MatMul") return times(elements(result), extent_or_1(first, 1));
-  if (type == "Gemm") {
-    const std::int64_t* transposed = find_attribute<std::int64_t>(node.attributes, "transA");
-    return times(elements(result), extent_or_1(first, transposed != nullptr && *transposed != 0 ? 2 : 1));
-  }
-  return 0;
+                            node.outputs[0] && op.domain.empty();
+  const bool is_counted = op.type == "Conv" || op.type == "ConvTranspose" || op.type == "MatMul" || op.type == "Gemm";
+  if (!has_operands || !is_counted) return 0;
+  return multiply_accumulates(graph, id).value_or(cost_model::kMostPicoseconds);  // more than 2^63 - 1
 }
 
 std::int64_t bytes_moved(const Graph& graph, NodeId id) {
