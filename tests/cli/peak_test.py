@@ -92,6 +92,21 @@ class OnePeak(ProgramTest):
     def test_scratch_of_a_body(self):
         self.expect_one_peak(small_models.stale_branch(), 0, ["(scratch)", "y"])
 
+    def test_counts_agree(self):
+        """Steps are the nodes outside of bodies, and copies. The text and JSON say so with the same numbers."""
+        for name, graph in (("small", small_models.small()), ("branches", small_models.branches()),
+                            ("body", small_models.stale_branch())):
+            self.write("graph.onnx", graph)
+            nodes = self.json(DONE, "plan", "graph.onnx")["model"]
+            for command in ("inspect", "plan", "explain"):
+                with self.subTest(graph=name, command=command):
+                    said = self.expect(DONE, command, "graph.onnx").stdout
+                    head = said.splitlines()[0]
+                    self.assertEqual(nodes["body_nodes"] > 0, f"{nodes['body_nodes']} of them in bodies" in head)
+                    self.assertEqual(said.count("counted from 0"), 1)
+                    steps = nodes["planned_nodes"] - nodes["body_nodes"]
+                    self.assertRegex(said, rf"at step \d+ of {steps} \(counted|of {steps} steps? \(steps are counted")
+
 
 if __name__ == "__main__":
     unittest.main()

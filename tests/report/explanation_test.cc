@@ -65,7 +65,7 @@ TEST(Explanation, NamesWhatIsLiveInEveryOrder) {
   })"));
   EXPECT_THAT(
       text,
-      HasSubstr("1,024 B (1.00 KiB) are live at the same time at 1 of 4 steps (steps are numbered from 0): step 2  "
+      HasSubstr("1,024 B (1.00 KiB) are live at the same time at 1 of 4 steps (steps are counted from 0): step 2  "
                 "Conv narrow"));
   EXPECT_THAT(text, HasSubstr("The highest of the other steps has 704 B at step 1, Conv wide."));
   EXPECT_THAT(text, HasSubstr("Proven: no plan that runs each node once needs less than 1,024 B (1.00 KiB)"));

@@ -81,7 +81,7 @@ std::string summary(const Graph& graph, const PlannedGraph& planned, const std::
 TEST(PlanSummary, ListsWhatIsLiveAtThePeak) {
   const Graph graph = graph_of(kSmall);
   const std::string text = summary(graph, planned(graph));
-  EXPECT_THAT(text, HasSubstr("Peak: 512 B at step 1 of 4, Sigmoid sigmoid"));
+  EXPECT_THAT(text, HasSubstr("Peak: 512 B at step 1 of 4 (counted from 0), Sigmoid sigmoid"));
   EXPECT_THAT(text, HasSubstr("c +1    f32[64]  [0,4)  Relu relu -> ReduceSum sum"));
   EXPECT_THAT(text, HasSubstr("b       f32[64]  [1,3)  Sigmoid sigmoid -> Add add"));
 }

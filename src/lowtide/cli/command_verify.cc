@@ -119,7 +119,7 @@ Json json_of_check(const Checked& checked, const std::string& path, const Plan& 
   Json json = json_head("verify");
   json["model"] = json_of(checked.model);
   if (!checked.is_imported) {
-    for (const char* key : {"format", "nodes", "planned_nodes", "tensors"}) json["model"][key] = nullptr;
+    for (const char* key : {"format", "nodes", "planned_nodes", "body_nodes", "tensors"}) json["model"][key] = nullptr;
   }
   json["plan"] = {{"path", json_text(path)},
                   {"tool", json_text(plan.provenance.tool)},

@@ -48,6 +48,7 @@ Json json_of(const ModelFacts& model) {
           {"sha256", model.sha256},
           {"nodes", model.nodes},
           {"planned_nodes", model.planned_nodes},
+          {"body_nodes", model.body_nodes},
           {"tensors", model.tensors},
           {"load_time", model.load_time ? Json{{"nodes", model.load_time->nodes},
                                                {"result_bytes", model.load_time->results.count()},

@@ -50,12 +50,14 @@ Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console
   Result<Lowered> lowered = lower(model.graph, request.lowering);
   if (!lowered) return lowered.error();
   const bool has_caller = request.lowering.inputs_in_arena && !model.graph.inputs().empty();  // a node, but no work
-  ModelFacts facts{.path = request.path,
-                   .format = model.format,
-                   .sha256 = model.sha256,
-                   .nodes = model.nodes,
-                   .planned_nodes = lowered->graph.total_nodes() - (has_caller ? 1 : 0),
-                   .tensors = lowered->graph.total_tensors()};
+  ModelFacts facts{
+      .path = request.path,
+      .format = model.format,
+      .sha256 = model.sha256,
+      .nodes = model.nodes,
+      .planned_nodes = lowered->graph.total_nodes() - (has_caller ? 1 : 0),
+      .body_nodes = lowered->graph.total_nodes() - static_cast<std::int64_t>(lowered->graph.nodes().size()),
+      .tensors = lowered->graph.total_tensors()};
   if (!lowered->load.nodes().empty()) {
     Result<LoadTimeFacts> at_load = load_time_facts(lowered->load);
     if (!at_load) return at_load.error();

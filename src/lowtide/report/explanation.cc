@@ -40,7 +40,8 @@ StyledText where_text(const PeakExplanation& level, const SummaryOptions& option
   std::int64_t high = 0;
   for (const Interval<StepId>& range : level.ranges) high += range.end.value() - range.begin.value();
   out.add("  ").add(format_bytes(level.peak.bytes), Style::strong).add(" are live at the same time at ");
-  out.add(with_thousands(high) + " of " + counted(steps, "step") + " (steps are numbered from 0):").end_line();
+  out.add(with_thousands(high) + " of " + counted(steps, "step"));
+  out.add(level.peak.body.empty() ? " (steps are counted from 0):" : ":").end_line();
   TextTable table({Align::left, Align::left});
   const std::size_t shown = std::min(kMostRanges, level.ranges.size());
   for (std::size_t at = 0; at < shown; ++at) add_range(table, level, level.ranges[at], node_columns(options.wide));

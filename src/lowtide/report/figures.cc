@@ -42,6 +42,7 @@ StyledText model_title(const ModelFacts& model) {
   out.add("  ").add(counted(model.nodes, "node"));
   // The others are constants, or in branches that were removed.
   if (model.planned_nodes != model.nodes) out.add(" in the file, " + with_thousands(model.planned_nodes) + " run");
+  if (model.body_nodes > 0) out.add(", " + with_thousands(model.body_nodes) + " of them in bodies");
   out.add(", ").add(counted(model.tensors, "tensor"));
   out.add("  " + model.format + ", sha256 " + model.sha256.substr(0, 12), Style::dim);
   return out.end_line();

@@ -90,6 +90,7 @@ StyledText peak_text(const Peak& peak, const SummaryOptions& options, std::strin
   if (!peak.body.empty()) out.add(" inside " + shown_name(peak.body));
   out.add(": " + format_bytes(peak.bytes) + " at step " + with_thousands(peak.step->value()) + " of " +
           with_thousands(static_cast<std::int64_t>(peak.plan->program.steps.size())));
+  if (peak.body.empty()) out.add(" (counted from 0)");
   out.add(", " + node_text(shown_step(*peak.plan, *peak.labels, peak.step), "")).end_line();
 
   if (options.top == 0) return out.append(unlisted_text(peak.buffers.size(), "buffer"));

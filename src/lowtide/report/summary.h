@@ -37,6 +37,7 @@ struct ModelFacts {
   std::string sha256;
   std::int64_t nodes = 0;          // as in the file, including bodies
   std::int64_t planned_nodes = 0;  // those that run; load-time work and removed branches do not
+  std::int64_t body_nodes = 0;     // the part of `planned_nodes` that is in bodies; the others are steps of the plan
   std::int64_t tensors = 0;
   std::optional<LoadTimeFacts> load_time = std::nullopt;  // nullopt: there is none
   Bytes inputs_in_arena = Bytes(0);                       // inputs that the caller writes into the arena

@@ -97,7 +97,7 @@ def test_counts_say_what_they_count(open_page):
     placed = opened.run("() => Array.from(lowtide.state.shown.bufferRegion).filter((region) => region >= 0).length")
     assert f"Program 9 steps {placed} buffers placed" in opened.text("#metrics")
     title = opened.page.get_attribute(".metric:has-text('Program')", "title")
-    assert "A step runs a node or copies bytes: 9 nodes, 9 steps." in title
+    assert "A step runs a node or copies bytes: 9 nodes, 9 steps, counted from 0." in title
     assert f"{placed} are placed in an arena, " in title
 
 

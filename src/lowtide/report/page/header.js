@@ -101,7 +101,8 @@ function metricsOf(sheet) {
       title:
         (facts.streams ? `${facts.streams} streams run at the same time. ` : '') +
         (facts.extra_work ? `${facts.extra_work}. ` : '') +
-        `A step runs a node or copies bytes: ${plural(facts.nodes, 'node')}, ${plural(sheet.stepCount, 'step')}. ` +
+        `A step runs a node or copies bytes: ${plural(facts.nodes, 'node')}, ` +
+        `${plural(sheet.stepCount, 'step')}, counted from 0. ` +
         `A buffer is a block of bytes: ${countText(now.placed)} are placed in an arena, ` +
         `${countText(sheet.bufferCount - now.placed)} belong to the caller or the model.`,
       tone: 'extra',
