@@ -142,7 +142,6 @@ class ExitCodes(ProgramTest):
         os.mkfifo(self.folder / "pipe")
         for name in ("pipe", "-", "/dev/zero"):
             self.expect_one_line(BAD_INPUT, "write it to a file first", "plan", name)
-        self.expect_one_line(BAD_INPUT, "write it to a file first", "order", "-")
 
     def test_a_damaged_plan_is_no_with_its_violation(self):
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")

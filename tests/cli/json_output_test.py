@@ -335,6 +335,10 @@ class JsonOutput(ProgramTest):
         self.assertEqual([report[key] for key in ("nodes", "load_as_given", "load", "bound")], [5, 201, 102, 102])
         self.assertEqual((report["gap"], report["proven_optimal"]), (0, True))
         self.assertEqual(sorted(report["order"]), [0, 1, 2, 3, 4])
+        piped = self.json(DONE, "order", "-", stdin=(self.folder / "graph.json").read_bytes())
+        self.assertEqual((piped["path"], piped["order"]), ("-", report["order"]))
+        said = self.expect(BAD_INPUT, "order", "-", stdin=b"[]").stderr
+        self.assertIn("'stdin'", said)
         given = self.json(DONE, "order", "graph.json", "--order", "as_given")
         self.assertEqual((given["load"], given["proven_optimal"], given["order"]), (201, False, [0, 1, 2, 3, 4]))
         self.write("cycle.json", """{"nodes": [{"bytes": 1}, {"bytes": 1}], "edges": [[0, 1], [1, 0]]}""")

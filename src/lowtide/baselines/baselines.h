@@ -94,8 +94,8 @@ struct BaselineSpec {
 // caffe2_interference_* and executorch_naive take O(n log n). tflite_micro_greedy and executorch_greedy take what
 // first_fit.h says. aitemplate_greedy_by_size and aitemplate_multistream take what
 // largest_first_offsets says (sharing_rules.h). caffe2_dag* and caffe2_gradients take O(n x chains that cover the
-// graph), plus the free buffers that are examined. `best` adds a search with `effort` work units. The twelve baselines of
-// `lowtide compare` take 2 s of CPU time for a chain of 100,000 nodes, and 24 s for 1,000,000
+// graph), plus the free buffers that are examined. `best` adds a search with `effort` work units. The twelve baselines
+// of `lowtide compare` take 2 s of CPU time for a chain of 100,000 nodes, and 24 s for 1,000,000
 // (bench/compare_growth.py).
 // Errors:
 //   - invalid: an unknown baseline; an invalid order; ids outside the graph; lists of the wrong length; colocated

@@ -1,11 +1,14 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "lowtide/base/limits.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
+#include "lowtide/cli/read_file.h"
+#include "lowtide/import/order_json.h"
 #include "lowtide/pipeline/order_graph.h"
 #include "lowtide/report/order_summary.h"
 
@@ -40,16 +43,22 @@ Json json_of_order(const std::string& path, const ImportedOrderGraph& file, cons
   return json;
 }
 
+ImportedOrderGraph read_graph(const std::string& path) {
+  if (path != "-") return take(import_order_graph(path));
+  return take(parse_order_graph(take(read_text_file(path, limits::kMaxFileBytes))), "stdin");
+}
+
 }  // namespace
 
 ExitCode run_order(const Arguments& arguments, Console& console) {
   OrderOptions options;
   options.order = arguments.value("--order").value_or(options.order);
   options.effort = read_count(arguments, "--effort", 0).value_or(options.effort);
-  const std::string& path = arguments.positional("FILE");
+  const std::string& file_name = arguments.positional("FILE");
+  const std::string path = file_name == "-" ? "stdin" : file_name;
 
   const Stopwatch reading;
-  const ImportedOrderGraph file = take(import_order_graph(path));
+  const ImportedOrderGraph file = read_graph(file_name);
   for (const std::string& note : file.notes) console.remark(StyledText("note: " + note).end_line());
   const double import_seconds = reading.seconds();
 
@@ -59,7 +68,7 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
     return take(order_graph(file.graph, plain_target(), options), path);
   }();
   if (arguments.has("--json")) {
-    print_json(console, json_of_order(path, file, ordered, import_seconds, watch.seconds()));
+    print_json(console, json_of_order(file_name, file, ordered, import_seconds, watch.seconds()));
   } else {
     console.result(order_summary(path, file.graph, ordered));
   }

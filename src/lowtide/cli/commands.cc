@@ -214,7 +214,7 @@ CommandSpec order_command() {
           "The file (JSON) has 'nodes' with their 'bytes', and 'edges' as pairs of node numbers. Each node has one "
           "output, which is live until its last reader has run.\n"
           "The strategies of other systems are available by name, for comparison.",
-      .positionals = {{.name = "FILE", .summary = "an ordering problem (JSON)"}},
+      .positionals = {{.name = "FILE", .summary = "an ordering problem (JSON); - is stdin"}},
       .options = {order_option(),
                   {.name = "--effort",
                    .value = "N",

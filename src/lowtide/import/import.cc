@@ -89,7 +89,7 @@ Result<PackingProblem> import_packing(const std::string& path) {
 }
 
 Result<ImportedOrderGraph> import_order_graph(const std::string& path) {
-  return import_problem<ImportedOrderGraph>(path, import_internal::parse_order_graph);
+  return import_problem<ImportedOrderGraph>(path, parse_order_graph);
 }
 
 }  // namespace lowtide

@@ -21,7 +21,8 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/builder.h"
 
-namespace lowtide::import_internal {
+namespace lowtide {
+namespace import_internal {
 namespace {
 
 // The number of nodes is known only at the end of the file.
@@ -220,12 +221,13 @@ Result<ImportedOrderGraph> make(const File& file) {
 }
 
 }  // namespace
+}  // namespace import_internal
 
 Result<ImportedOrderGraph> parse_order_graph(std::string_view text) {
-  Reader reader(text);
-  File file;
+  import_internal::Reader reader(text);
+  import_internal::File file;
   if (!reader.read(file)) return *reader.error();
-  return make(file);
+  return import_internal::make(file);
 }
 
-}  // namespace lowtide::import_internal
+}  // namespace lowtide

@@ -8,7 +8,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/import/imported.h"
 
-namespace lowtide::import_internal {
+namespace lowtide {
 
 // Parses the text of an ordering problem, as import_order_graph does for a file. It is a JSON object with members in
 // any order. Other members are ignored.
@@ -22,4 +22,4 @@ namespace lowtide::import_internal {
 // Errors: malformed; invalid; over_limit. O(bytes + (nodes + edges) log nodes).
 [[nodiscard]] Result<ImportedOrderGraph> parse_order_graph(std::string_view text);
 
-}  // namespace lowtide::import_internal
+}  // namespace lowtide
