@@ -124,7 +124,7 @@ class JsonOutput(ProgramTest):
         report = self.json(NO, "plan", "model.onnx", "--budget", str(3 * WIDE - 64))
         self.expect_documented("plan", report)
         self.assertEqual(report["budget"], {"capacity": 3 * WIDE - 64, "counted": 3 * WIDE, "fits": False,
-                                            "shortfall": 64, "proven_infeasible": True})
+                                            "shortfall": 64, "proven_infeasible": True, "region_proof": None})
         peak = report["peak"][0]
         self.assertEqual(peak["bytes"], 2 * WIDE)
         self.assertEqual(sorted(holder["bytes"] for holder in peak["holders"]), [WIDE, WIDE])

@@ -5,6 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <vector>
+
+#include "lowtide/base/random.h"
+#include "lowtide/pipeline/region_proof.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 
@@ -91,7 +96,9 @@ TEST(Capacity, TheLastRegionReportsTheShortfall) {
   const PlannedGraph planned = must_plan(graph_of(kChain), {}, target);
   EXPECT_EQ(planned.shortfall, Bytes(56));
   EXPECT_EQ(planned.capacity, Bytes(328));
-  EXPECT_FALSE(planned.proven_infeasible);  // 320 bytes would fit into one region of 328
+  // 320 bytes would fit into one region of 328, but no region holds the 256 bytes of a.
+  EXPECT_TRUE(planned.proven_infeasible);
+  EXPECT_TRUE(planned.region_proof);
 }
 
 // 4 floats are 16 bytes. The first region would round them up to 64 and is too small. The second one leaves them at 16.
@@ -115,6 +122,75 @@ TEST(Capacity, ABudgetCountsAllRegions) {
   EXPECT_FALSE(missed.fits());
   EXPECT_EQ(missed.shortfall, Bytes(20));
   EXPECT_TRUE(missed.proven_infeasible);
+}
+
+// Three tensors of 64 bytes are live at e. Two regions of 128 - 32 bytes have 192 bytes in all, but hold only two of
+// them.
+TEST(Capacity, TensorsThatCannotBeDistributedAreAProof) {
+  Target target = dense_target();
+  target.machine.regions = {{.name = "a", .capacity = Bytes(96), .alignment = Bytes(32)},
+                            {.name = "b", .capacity = Bytes(96), .alignment = Bytes(32)}};
+  const PlannedGraph planned = must_plan(graph_of(kBranches), {}, target);
+  EXPECT_FALSE(planned.fits());
+  EXPECT_TRUE(planned.proven_infeasible);
+  ASSERT_TRUE(planned.region_proof);
+  EXPECT_EQ(planned.region_proof->node, NodeId(4));
+  EXPECT_EQ(planned.region_proof->tensors.size(), 3U);
+  target.machine.regions[0].capacity = Bytes(128);
+  EXPECT_TRUE(must_plan(graph_of(kBranches), {}, target).fits());
+}
+
+TEST(Capacity, ATensorLargerThanEveryRegionIsAProof) {
+  Target target = dense_target();
+  target.machine.regions = {{.name = "a", .capacity = Bytes(192)}, {.name = "b", .capacity = Bytes(192)}};
+  const PlannedGraph planned = must_plan(graph_of(kChain), {}, target);  // a has 256 bytes; 256 + 64 are live
+  EXPECT_TRUE(planned.proven_infeasible);
+  ASSERT_TRUE(planned.region_proof);
+  EXPECT_EQ(planned.region_proof->node, std::nullopt);
+  EXPECT_EQ(planned.region_proof->tensors.size(), 1U);
+}
+
+TEST(Capacity, ARegionWithoutALimitHoldsEverything) {
+  const PlannedGraph planned = must_plan(graph_of(kChain), {}, two_regions(Bytes(64), Bytes(64), Bytes(64)));
+  EXPECT_TRUE(planned.fits());
+  EXPECT_FALSE(planned.region_proof);
+}
+
+// 5 + 4 and 3 + 3 + 3 fill two bins of 9. Without 9 + 9 exactly, the search fails.
+TEST(Distribution, IsExact) {
+  const std::vector<Bytes> items = {Bytes(5), Bytes(4), Bytes(3), Bytes(3), Bytes(3)};
+  EXPECT_EQ(pipeline_internal::can_distribute(items, {Bytes(9), Bytes(9)}), true);
+  EXPECT_EQ(pipeline_internal::can_distribute(items, {Bytes(8), Bytes(10)}), true);  // 5 + 3 and 4 + 3 + 3
+  EXPECT_EQ(pipeline_internal::can_distribute(items, {Bytes(2), Bytes(16)}), false);
+  EXPECT_EQ(pipeline_internal::can_distribute({}, {Bytes(1)}), true);
+}
+
+// All distributions of up to 6 items over up to 3 bins.
+TEST(Distribution, AgreesWithAllDistributions) {
+  Random random(17);
+  int possible = 0;
+  for (int round = 0; round < 500; ++round) {
+    std::vector<Bytes> items(static_cast<std::size_t>(random.between(1, 6)));
+    std::vector<Bytes> bins(static_cast<std::size_t>(random.between(1, 3)));
+    for (Bytes& item : items) item = Bytes(random.between(1, 9));
+    for (Bytes& bin : bins) bin = Bytes(random.between(4, 16));
+    std::size_t choices = 1;
+    for (std::size_t at = 0; at < items.size(); ++at) choices *= bins.size();
+    bool expected = false;
+    for (std::size_t choice = 0; choice < choices; ++choice) {
+      std::vector<Bytes> filled(bins.size());
+      for (std::size_t at = 0, rest = choice; at < items.size(); ++at, rest /= bins.size()) {
+        filled[rest % bins.size()] += items[at];
+      }
+      bool fits = true;
+      for (std::size_t bin = 0; bin < bins.size(); ++bin) fits = fits && filled[bin] <= bins[bin];
+      expected = expected || fits;
+    }
+    ASSERT_EQ(pipeline_internal::can_distribute(items, bins), expected) << "round " << round;
+    possible += expected ? 1 : 0;
+  }
+  EXPECT_GT(possible, 100);
+  EXPECT_LT(possible, 400);
 }
 
 }  // namespace

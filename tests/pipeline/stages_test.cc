@@ -41,8 +41,8 @@ std::vector<PlanStage> stages_begun(PlanOptions options) {
 TEST(Stages, BeginInOrder) {
   EXPECT_THAT(stages_begun({.streams = 2}),
               ElementsAre(PlanStage::bodies, PlanStage::kernels, PlanStage::order, PlanStage::search, PlanStage::bound,
-                          PlanStage::allocate, PlanStage::refine, PlanStage::check_bound, PlanStage::parallelize,
-                          PlanStage::verify));
+                          PlanStage::allocate, PlanStage::refine, PlanStage::check_bound, PlanStage::exchange,
+                          PlanStage::parallelize, PlanStage::verify));
 }
 
 TEST(Stages, EachOptionalStageCanBeSkipped) {
@@ -65,7 +65,7 @@ TEST(Stages, ARequiredStageCannotBeSkipped) {
   EXPECT_EQ(
       planned.error().message,
       "stage 'kernels' cannot be skipped, because every plan needs it; these can be: search, refine, check_bound, "
-      "parallelize and verify");
+      "exchange, parallelize and verify");
 }
 
 TEST(Stages, TheOrderSearchNeedsItsStage) {
@@ -140,9 +140,10 @@ TEST(Stages, VerifyEachNamesTheStageOfAViolation) {
   Plan wrong = planned.plan;
   wrong.claims.load += Bytes(1);
   pipeline_internal::Stages stages(options);
-  const pipeline_internal::Task task = pipeline_internal::model_task(graph, dense_target(), options);
-  stages.verify_after(PlanStage::allocate, task, Result<int>(1), [&] { return wrong; });
-  planned = stages.finish(graph, std::move(planned));
+  const Target target = dense_target();
+  const pipeline_internal::Task task = pipeline_internal::model_task(graph, target, options);
+  stages.verify_after(PlanStage::allocate, task, [&] { return wrong; });
+  planned = stages.finish(task, std::move(planned));
   ASSERT_THAT(planned.violations, Not(IsEmpty()));
   EXPECT_THAT(planned.violations[0].message, ::testing::StartsWith("after stage allocate: "));
 }

@@ -291,11 +291,12 @@ TEST(PlanJsonErrors, BoundsHaveAScope) {
   expect_refused(
       {
           {"\"scope\": \"run_once\"", "\"scope\": \"once\"",
-           "$.claims.bounds[0].scope: expected run_once or all_plans, found 'once'"},
+           "$.claims.bounds[0].scope: expected chosen_kernels, run_once or all_plans, found 'once'"},
           {"\"scope\": \"run_once\", ", "", "$.claims.bounds[0]: the key 'scope' is missing"},
           {"\"bytes\": 64, \"name\": \"search\"", "\"bytes\": -1, \"name\": \"search\"",
            "$.claims.bounds[0].bytes: expected a number of bytes"},
-          {bound, bound + ", " + bound, "$.claims.bounds[2]: more rows than the limit of 2", ErrorCode::over_limit},
+          {bound, bound + ", " + bound + ", " + bound, "$.claims.bounds[3]: more rows than the limit of 3",
+           ErrorCode::over_limit},
           {bound, "64", "$.claims.bounds[0]: expected an object, found '6"},
       },
       transfer_json());

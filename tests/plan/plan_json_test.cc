@@ -35,6 +35,16 @@ TEST(PlanJson, ReadsBackWhatItWrites) {
   EXPECT_EQ(again->labels.tensors[TensorId(2)].name, "scale \xff");
 }
 
+TEST(PlanJson, BoundsOfEveryScopeAreReadBack) {
+  PlanFile file = small_plan_file();
+  file.plan.claims.bounds = {{BoundScope::chosen_kernels, Bytes(128), "live_set"},
+                             {BoundScope::run_once, Bytes(96), "search"},
+                             {BoundScope::all_plans, Bytes(64), "working_set"}};
+  const Result<PlanFile> again = read_plan_json(write_plan_json(file.plan, file.labels), "again.json");
+  ASSERT_TRUE(again.ok()) << again.error().describe();
+  EXPECT_EQ(again->plan.claims.bounds, file.plan.claims.bounds);
+}
+
 // A graph without nodes, such as a branch that only returns a constant, has a program without steps. The program still
 // has buffers.
 TEST(PlanJson, PlansWithoutStepsAreReadBack) {

@@ -32,7 +32,17 @@ void run_first_step_again(Plan& plan) {
 TEST(Scope, OneStepPerNodeGivesTheSmallerScope) {
   const Plan plan = small_plan_file().plan;
   EXPECT_FALSE(recomputes(plan.program));
-  EXPECT_EQ(scope_of(plan), BoundScope::run_once);
+  EXPECT_EQ(scope_of(plan), BoundScope::chosen_kernels);
+}
+
+// It says nothing about plans with other kernels.
+TEST(Scope, ABoundForTheChosenKernelsHoldsForThePlan) {
+  Plan plan = small_plan_file().plan;
+  plan.claims.bounds = {{BoundScope::chosen_kernels, Bytes(128), "live_set"},
+                        {BoundScope::run_once, Bytes(96), "search"}};
+  EXPECT_EQ(bound_of(plan).bytes, Bytes(128));
+  EXPECT_EQ(best_bound(plan.claims, BoundScope::run_once)->bytes, Bytes(96));
+  EXPECT_EQ(best_bound(plan.claims, BoundScope::all_plans), nullptr);
 }
 
 TEST(Scope, CopiesBetweenRegionsGiveTheLargerScope) {
@@ -54,12 +64,12 @@ TEST(Scope, CopiesThatTheCallerGetsGiveTheLargerScope) {
   plan.layout.values.push_back(ValuePlace(plan.layout.values[output]));
   plan.program.steps.push_back({.work = Copy{{0, 32}}, .reads = {output}, .writes = {copied}});
   plan.layout.steps.push_back({});
-  EXPECT_EQ(scope_of(plan), BoundScope::run_once) << "nothing reads the copy";
+  EXPECT_EQ(scope_of(plan), BoundScope::chosen_kernels) << "nothing reads the copy";
   plan.program.outputs[0] = copied;
   EXPECT_EQ(scope_of(plan), BoundScope::all_plans);
   plan.program.outputs[0] = output;
   plan.program.updates = {copied};
-  EXPECT_EQ(scope_of(plan), BoundScope::run_once);
+  EXPECT_EQ(scope_of(plan), BoundScope::chosen_kernels);
 }
 
 TEST(Scope, AliasesOfOneNodeCountAsRecomputation) {
@@ -76,7 +86,7 @@ TEST(Scope, IncludesBodies) {
   EXPECT_FALSE(recomputes(plan.program));
   EXPECT_EQ(scope_of(plan), BoundScope::all_plans);
   EXPECT_EQ(bound_of(plan).name, "none") << "the claim is for plans that run each node once";
-  EXPECT_EQ(scope_of(with_body([](Plan&) {})), BoundScope::run_once);
+  EXPECT_EQ(scope_of(with_body([](Plan&) {})), BoundScope::chosen_kernels);
 }
 
 TEST(Features, IncludeThoseOfAllPlans) {

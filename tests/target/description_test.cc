@@ -169,6 +169,32 @@ TEST(TargetDescription, ScratchNeverOverflows) {
   EXPECT_TRUE(std::isfinite(found[0].cost_seconds));
 }
 
+// "b" takes 1 s, "a" takes 0.25 s and 0.1 s for each of the 8 bytes, and "c" as long as "b".
+TEST(TargetDescription, KernelsAreSortedByCost) {
+  const auto names = [](const std::string& cost_of_last) {
+    const Target target = parse(std::string(kHead) + R"(
+      [[kernel]]
+      operator = "Op"
+      name = "a"
+      cost_seconds = 0.25
+      cost_seconds_per_byte = 0.1
+      [[kernel]]
+      operator = "Op"
+      name = "b"
+      cost_seconds = 1
+      [[kernel]]
+      operator = "Op"
+      name = "c"
+      )" + cost_of_last);
+    std::vector<std::string> found;
+    for (const Kernel& kernel : kernels(target, "input x : u8[4]\ny = Op(x) : u8[4]")) found.push_back(kernel.name);
+    return found;
+  };
+  EXPECT_THAT(names("cost_seconds = 1"), ElementsAre("b", "c", "a"));
+  EXPECT_THAT(names("cost_seconds = 0.5"), ElementsAre("c", "b", "a"));
+  EXPECT_THAT(names(""), ElementsAre("a", "b", "c")) << "the file does not give all costs";
+}
+
 TEST(TargetDescription, InPlaceAndViewsCanOnlyBeForbidden) {
   const auto described = [](const std::string& keys) {
     return parse(std::string(kHead) + "[[kernel]]\noperator = \"*\"\nname = \"k\"\n" + keys);

@@ -108,7 +108,7 @@ BoundScope plain_scope(const Plan& plan) {
       if (plain_scope(*body.plan) == BoundScope::all_plans) return BoundScope::all_plans;
     }
   }
-  return BoundScope::run_once;
+  return BoundScope::chosen_kernels;
 }
 
 Bytes plain_load_as_given(const Graph& graph) {

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <vector>
+
 #include "lowtide/base/id.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/target/target.h"
@@ -11,5 +13,10 @@ namespace lowtide {
 
 // The kernel chosen for each node of a graph. Kernel::scratch includes the arenas of the node's bodies.
 using ChosenKernels = IdVector<NodeId, Kernel>;
+
+// What every plan needs of a node, whichever of these kernels it has: the least scratch of any of them, and all that
+// one of them permits. Its name and cost are those of the first. Bounds for all kernels count bytes by it, so they may
+// be below what each single kernel needs. Requires: there is a kernel. O(kernels log kernels).
+[[nodiscard]] Kernel least_of(const std::vector<Kernel>& kernels);
 
 }  // namespace lowtide

@@ -135,14 +135,59 @@ Json json_of_check(const OrderBoundCheck& check) {
   return check.verdict == OrderBoundVerdict::confirmed;
 }
 
-Json json_of_budget(const PlannedGraph& planned) {
+// What cannot be distributed over the regions; null if nothing is known.
+Json json_of_region_proof(const std::optional<RegionProof>& proof, const Labels& labels) {
+  if (!proof) return nullptr;
+  Json json;
+  json["node"] = proof->node ? json_of(shown_node(labels, *proof->node)) : Json(nullptr);
+  json["scratch_bytes"] = proof->scratch.count();
+  json["tensors"] = Json::array();
+  for (TensorId id : proof->tensors) {
+    json["tensors"].push_back(
+        {{"name", json_text(labels.tensors[id].name)}, {"bytes", labels.tensors[id].size.count()}});
+  }
+  return json;
+}
+
+// What the target describes, but no plan uses.
+Json json_of_unused(const Machine& machine) {
+  Json unused = Json::array();
+  if (!machine.links.empty()) unused.push_back("links");
+  if (machine.workers.size() > 1) unused.push_back("workers");
+  return unused;
+}
+
+Json json_of_regions(const Plan& plan, const Machine& machine) {
+  Json regions = Json::array();
+  for (std::size_t at = 0; at < plan.machine.regions.size(); ++at) {
+    const std::vector<Bytes> loads = load_by_step(plan.layout, RegionId(static_cast<std::uint32_t>(at)));
+    const Bytes load = loads.empty() ? Bytes(0) : *std::max_element(loads.begin(), loads.end());
+    const std::optional<Bytes>& capacity = machine.regions[at].capacity;
+    regions.push_back({{"name", json_text(plan.machine.regions[at].name)},
+                       {"capacity", capacity ? Json(capacity->count()) : Json(nullptr)},
+                       {"arena", plan.layout.arena[at].count()},
+                       {"load", load.count()}});
+  }
+  return regions;
+}
+
+Json json_of_budget(const PlannedGraph& planned, const Labels& labels) {
   Json json;
   json["capacity"] = planned.capacity ? Json(planned.capacity->count()) : Json(nullptr);
   json["counted"] = planned.counted.count();
   json["fits"] = planned.fits();
   json["shortfall"] = planned.shortfall.count();
   json["proven_infeasible"] = planned.proven_infeasible;
+  json["region_proof"] = json_of_region_proof(planned.region_proof, labels);
   return json;
+}
+
+// null if no kernels were exchanged, or could be.
+Json json_of_exchange(const std::optional<KernelExchange>& exchange) {
+  if (!exchange) return nullptr;
+  return {{"nodes", exchange->nodes},
+          {"added_picoseconds", exchange->added_picoseconds ? Json(*exchange->added_picoseconds) : Json(nullptr)},
+          {"arena_bytes", exchange->arena.count()}};
 }
 
 // Empty for a plan on one stream.
@@ -165,8 +210,8 @@ Json json_of_points(const PlannedGraph& planned) {
   return points;
 }
 
-Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const std::vector<Peak>& peaks,
-                  std::size_t top) {
+Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const Labels& labels,
+                  const Request& request) {
   const Plan& plan = planned.plan;
   const Bytes arena = arena_bytes(plan);
   const Bound bound = bound_of(plan);
@@ -201,9 +246,13 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
   json["streams"] = plan.program.streams.size();
   json["run"] = std::string(to_string(plan.execution));
   json["points"] = json_of_points(planned);
-  json["budget"] = json_of_budget(planned);
+  json["budget"] = json_of_budget(planned, labels);
+  json["unused"] = json_of_unused(request.target.machine);
+  json["regions"] = json_of_regions(plan, request.target.machine);
+  json["exchanged_kernels"] = json_of_exchange(planned.exchange);
+  json["lightest_kernels"] = json_of_exchange(planned.lightest);
   json["verified"] = planned.is_verified;
-  json["peak"] = json_of(peaks, top);
+  json["peak"] = json_of(peaks_of(plan, labels), request.top);
   json["notes"] = json_of(loaded.model.notes);
   return json;
 }
@@ -258,7 +307,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   if (request.csv_file) files.write(*request.csv_file, write_packing_csv(packing_of(planned.plan, labels)), console);
   if (request.page_file) files.write(*request.page_file, page_of(request, loaded, planned, named), console);
   if (arguments.has("--json")) {
-    Json json = json_of_plan(loaded, planned, peaks_of(named.plan, named.labels), request.top);
+    Json json = json_of_plan(loaded, planned, labels, request);
     json["seconds"] = {{"import", seconds.import}, {"plan", seconds.plan}, {"verify", seconds.verify}};
     print_json(console, json);
   } else {
@@ -269,6 +318,10 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
                               .counted = planned.counted,
                               .shortfall = planned.shortfall,
                               .proven_infeasible = planned.proven_infeasible,
+                              .exchange = planned.exchange,
+                              .lightest = planned.lightest,
+                              .region_proof = planned.region_proof,
+                              .machine = request.target.machine,
                               .points = planned.trade_offs,
                               .shows_trade_offs = request.options.pareto_front,
                               .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed,

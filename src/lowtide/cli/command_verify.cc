@@ -13,7 +13,9 @@
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/read_file.h"
+#include "lowtide/pipeline/offered_kernels.h"
 #include "lowtide/plan/plan_json.h"
+#include "lowtide/verify/check_kernels.h"
 #include "lowtide/verify/verify.h"
 
 namespace lowtide::cli_internal {
@@ -73,8 +75,20 @@ Checked check_digest(const std::string& path, const Error& failure, const Proven
   throw Stop(ExitCode::bad_input, (cause.empty() ? "" : cause + ": ") + failure.describe());
 }
 
-Checked check(const std::string& path, const PlanFile& file, const ImportOptions& given, Console& console) {
+// A plan for another target is wrong for this one, whatever its kernels are called.
+std::vector<Violation> check_target(const Graph& graph, const Plan& plan, const Target& target) {
+  if (plan.provenance.target != target.name) {
+    return {{.kind = ViolationKind::wrong_kernel,
+             .message = "the plan is for the target " + lowtide::quoted(plan.provenance.target) +
+                        ", but the target file describes " + lowtide::quoted(target.name)}};
+  }
+  return verify_kernels(graph, plan, offered_kernels(target));
+}
+
+Checked check(const std::string& path, const PlanFile& file, const Arguments& arguments, Console& console) {
+  const ImportOptions given = read_bindings(arguments);
   const Provenance& provenance = file.plan.provenance;
+  const std::optional<Target> target = arguments.has("--target") ? std::optional(read_target(arguments)) : std::nullopt;
   const std::string cause = other_bindings(provenance.dims, given);
   ModelRequest request{.path = path, .bindings = given, .lowering = take(lower_options(provenance.lowering))};
   add_written_bindings(provenance.dims, request.bindings);
@@ -94,6 +108,7 @@ Checked check(const std::string& path, const PlanFile& file, const ImportOptions
     if (!checked.is_other_graph) {
       checked.violations = verify_lowering(loaded->model.graph, graph);
       for (Violation& violation : verify(graph, file.plan)) checked.violations.push_back(std::move(violation));
+      if (target && checked.violations.empty()) checked.violations = check_target(graph, file.plan, *target);
     }
     if (!checked.violations.empty() && !cause.empty()) {
       checked.violations.insert(checked.violations.begin(), {.kind = ViolationKind::wrong_model, .message = cause});
@@ -175,13 +190,12 @@ StyledText text_of_check(const Checked& checked, const std::string& path, const 
 }  // namespace
 
 ExitCode run_verify(const Arguments& arguments, Console& console) {
-  const ImportOptions given = read_bindings(arguments);
   const std::string& path = arguments.positional("PLAN");
   const Stopwatch reading;
   const PlanFile file = take(read_plan_json(take(read_text_file(path, limits::kMaxPlanFileBytes)), path));
   const double read_seconds = reading.seconds();
 
-  const Checked checked = check(arguments.positional("MODEL"), file, given, console);
+  const Checked checked = check(arguments.positional("MODEL"), file, arguments, console);
   if (arguments.has("--json")) {
     Json json = json_of_check(checked, path, file.plan);
     json["seconds"] = {{"import", checked.import_seconds}, {"read", read_seconds}, {"verify", checked.verify_seconds}};

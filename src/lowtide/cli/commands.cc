@@ -133,10 +133,11 @@ CommandSpec verify_command() {
       .description =
           "Replays the plan independently of the planner. Checks data flow, bytes, alignment, capacities, aliases, "
           "roles, and the figures that the plan states about itself. The extents that the plan was made for are read "
-          "from the plan file.",
+          "from the plan file. With --target, also checks that the target has the kernels of the plan, and that each "
+          "has enough scratch.",
       .positionals = {{.name = "MODEL", .summary = "the ONNX file that the plan is for"},
                       {.name = "PLAN", .summary = "a plan file; - is stdin"}},
-      .options = {dim_option(), shape_option(), json_option()},
+      .options = {dim_option(), shape_option(), verified_target_option(), json_option()},
       .examples = {{"lowtide verify model.onnx plan.json", "Verify a plan."},
                    {"lowtide plan model.onnx -o - | lowtide verify model.onnx -",
                     "Plan and verify without a plan file."}},

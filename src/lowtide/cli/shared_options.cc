@@ -42,6 +42,13 @@ OptionSpec target_option() {
           .kind = ArgumentKind::file};
 }
 
+OptionSpec verified_target_option() {
+  return {.name = "--target",
+          .value = "FILE",
+          .summary = "the machine description (TOML) that the plan was made for; without it, kernels are not checked",
+          .kind = ArgumentKind::file};
+}
+
 OptionSpec top_option() {
   return {.name = "--top", .value = "N", .summary = "rows per table; default 8", .kind = ArgumentKind::text};
 }

@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "lowtide/pipeline/bodies.h"
+
 namespace lowtide::pipeline_internal {
 namespace {
 
@@ -91,9 +93,7 @@ class Assembly {
       if (output) step.writes.push_back(value_of(*output));
     }
     StepSpace space{.scratch = scratch_buffer(scratch_of(schedule_.aliases, parts_.kernels, id)), .bodies = {}};
-    const auto inside = std::lower_bound(parts_.bodies.begin(), parts_.bodies.end(), id,
-                                         [](const PlannedBodies& one, NodeId wanted) { return one.node < wanted; });
-    if (inside != parts_.bodies.end() && inside->node == id) {
+    if (const PlannedBodies* inside = bodies_of(parts_.bodies, id)) {
       for (std::size_t body = 0; body < inside->plans.size(); ++body) {
         space.bodies.push_back({graph_.node(id).bodies[body].name, inside->offsets[body], inside->plans[body]});
       }

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "lowtide/base/limits.h"
-#include "lowtide/pipeline/choose_kernels.h"
+#include "lowtide/pipeline/target_kernels.h"
 
 namespace lowtide::pipeline_internal {
 namespace {
@@ -30,6 +30,11 @@ Result<void> lay_out(PlannedBodies& bodies, bool may_share, Bytes alignment) {
   return {};
 }
 
+void add_plan(PlannedBodies& bodies, PlannedGraph planned) {
+  bodies.verdict = std::max(bodies.verdict, planned.bound_check.verdict);
+  bodies.plans.push_back(std::make_shared<const Plan>(std::move(planned.plan)));
+}
+
 std::optional<Bytes> alignment_of_scratch(const Plan& plan, const StepSpace& space) {
   if (!space.scratch || !plan.layout.buffers[*space.scratch].placement) return std::nullopt;
   return plan.machine.regions[plan.layout.buffers[*space.scratch].placement->region.index()].alignment;
@@ -37,7 +42,13 @@ std::optional<Bytes> alignment_of_scratch(const Plan& plan, const StepSpace& spa
 
 }  // namespace
 
-Result<std::vector<PlannedBodies>> plan_bodies(const Task& task, const PlanBody& plan_body) {
+const PlannedBodies* bodies_of(const std::vector<PlannedBodies>& bodies, NodeId node) {
+  const auto inside = std::lower_bound(bodies.begin(), bodies.end(), node,
+                                       [](const PlannedBodies& one, NodeId wanted) { return one.node < wanted; });
+  return inside != bodies.end() && inside->node == node ? &*inside : nullptr;
+}
+
+Result<BodyPlans> plan_bodies(const Task& task, const PlanBody& plan_body) {
   if (task.depth > limits::kMaxBodyNesting) {
     return Error{ErrorCode::over_limit,
                  "graphs are nested deeper than " + std::to_string(limits::kMaxBodyNesting) +
@@ -45,19 +56,31 @@ Result<std::vector<PlannedBodies>> plan_bodies(const Task& task, const PlanBody&
                  ""};
   }
   const Bytes alignment = alignments_of(task.target).most;
-  std::vector<PlannedBodies> planned;
+  BodyPlans planned;
+  bool has_lighter = false;
   for (NodeId id : all_ids<NodeId>(task.graph.nodes().size())) {
     if (task.graph.node(id).bodies.empty()) continue;
-    PlannedBodies bodies{id, {}, {}, {}};
+    PlannedBodies fastest{id, {}, {}, {}};
+    PlannedBodies lightest{id, {}, {}, {}};
     for (const Body& body : task.graph.node(id).bodies) {
-      Result<PlannedGraph> inner = plan_body(*body.graph);
+      Result<PlannedBody> inner = plan_body(*body.graph);
       if (!inner) return inner.error();
-      bodies.verdict = std::max(bodies.verdict, inner->bound_check.verdict);
-      bodies.plans.push_back(std::make_shared<const Plan>(std::move(inner->plan)));
+      add_plan(fastest, std::move(inner->fastest));
+      has_lighter = has_lighter || inner->lightest;
+      if (inner->lightest) {
+        add_plan(lightest, *std::move(inner->lightest));
+      } else {
+        lightest.plans.push_back(fastest.plans.back());
+        lightest.verdict = std::max(lightest.verdict, fastest.verdict);
+      }
     }
-    LOWTIDE_RETURN_IF_ERROR(lay_out(bodies, task.graph.op(id).traits.has_exclusive_bodies, alignment));
-    planned.push_back(std::move(bodies));
+    const bool may_share = task.graph.op(id).traits.has_exclusive_bodies;
+    LOWTIDE_RETURN_IF_ERROR(lay_out(fastest, may_share, alignment));
+    LOWTIDE_RETURN_IF_ERROR(lay_out(lightest, may_share, alignment));
+    planned.fastest.push_back(std::move(fastest));
+    planned.lightest.push_back(std::move(lightest));
   }
+  if (!has_lighter) planned.lightest.clear();
   return planned;
 }
 

@@ -52,20 +52,26 @@ Bytes overflow(const Machine& machine, const Layout& layout) {
   return capacity && arena > *capacity ? arena - *capacity : Bytes(0);
 }
 
-Bytes shortfall(const Plan& plan, const Target& target, std::optional<Bytes> budget) {
+Bytes shortfall(const Layout& layout, const Target& target, std::optional<Bytes> budget) {
   const std::size_t last = last_region(target.machine).index();
   const std::optional<Bytes>& capacity = target.machine.regions[last].capacity;
-  const Bytes arena = plan.layout.arena[last];
+  const Bytes arena = layout.arena[last];
   Bytes missing;
   if (capacity && arena > *capacity) missing = arena - *capacity;
-  if (budget && arena_bytes(plan) > *budget) missing = std::max(missing, arena_bytes(plan) - *budget);
+  const Bytes all = arena_bytes(layout);
+  if (budget && all > *budget) missing = std::max(missing, all - *budget);
   return missing;
+}
+
+Bytes shortfall_of(const Task& task, const Layout& layout) {
+  if (task.is_body() || overflow(task.machine, layout) == Bytes(0)) return Bytes(0);
+  return shortfall(layout, task.target, task.arena_budget);
 }
 
 void relax_last_region(Plan& plan, const Target& target, std::optional<Bytes> budget) {
   if (overflow(plan) == Bytes(0)) return;
   const std::size_t last = last_region(plan.machine).index();
-  const bool fits = shortfall(plan, target, budget) == Bytes(0);
+  const bool fits = shortfall(plan.layout, target, budget) == Bytes(0);
   plan.machine.regions[last].capacity = fits ? target.machine.regions[last].capacity : std::nullopt;
 }
 

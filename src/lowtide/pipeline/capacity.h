@@ -32,9 +32,12 @@ namespace lowtide::pipeline_internal {
 [[nodiscard]] Bytes overflow(const Machine& machine, const Layout& layout);
 [[nodiscard]] inline Bytes overflow(const Plan& plan) { return overflow(plan.machine, plan.layout); }
 
-// How many bytes a plan needs beyond the target's own capacities and the budget; 0 if it fits. The overflow alone does
-// not say so, because a budget left to the last region is no limit if other regions did not use up theirs.
-[[nodiscard]] Bytes shortfall(const Plan& plan, const Target& target, std::optional<Bytes> budget);
+// How many bytes a layout needs beyond the target's own capacities and the budget; 0 if it fits. This may be 0 despite
+// an overflow, because a budget left to the last region is no limit if other regions did not use up theirs.
+[[nodiscard]] Bytes shortfall(const Layout& layout, const Target& target, std::optional<Bytes> budget);
+
+// The same for a layout of a task. It is 0 for a body.
+[[nodiscard]] Bytes shortfall_of(const Task& task, const Layout& layout);
 
 // Makes a plan that overflows its last region valid. If it fits after all, the region keeps the target's own capacity.
 // Otherwise the plan is one for a machine with more memory, and the region has no capacity.

@@ -10,7 +10,7 @@
 
 #include "lowtide/pipeline/bodies.h"
 #include "lowtide/pipeline/capacity.h"
-#include "lowtide/pipeline/choose_kernels.h"
+#include "lowtide/pipeline/target_kernels.h"
 
 namespace lowtide::pipeline_internal {
 namespace {

@@ -74,9 +74,7 @@ std::string program_text(const Graph& graph, const Program& program) {
   return text;
 }
 
-}  // namespace
-
-std::string text_of(const Graph& graph, const std::vector<PlannedBodies>& bodies) {
+std::string bodies_text(const Graph& graph, const std::vector<PlannedBodies>& bodies) {
   std::string text;
   for (const PlannedBodies& inside : bodies) {
     text += node_text(graph, inside.node) + ": bodies take " + bytes_text(inside.bytes) + "\n";
@@ -89,15 +87,38 @@ std::string text_of(const Graph& graph, const std::vector<PlannedBodies>& bodies
   return text;
 }
 
-std::string text_of(const Graph& graph, const NodeKernels& kernels) {
+}  // namespace
+
+std::string text_of(const Graph& graph, const BodyPlans& bodies) {
+  const std::string lightest = bodies_text(graph, bodies.lightest);
+  return bodies_text(graph, bodies.fastest) + (lightest.empty() ? "" : "with the lightest kernels\n" + lightest);
+}
+
+std::string text_of(const Graph& graph, const KernelOptions& options) {
   std::string text;
-  for (NodeId id : all_ids<NodeId>(kernels.planned.size())) {
-    const Kernel& kernel = kernels.planned[id];
-    text += node_text(graph, id) + ": kernel " + quoted(kernel.name) + ", scratch " + bytes_text(kernel.scratch);
-    for (const auto& [input, output] : kernel.in_place) {
-      text += ", output " + std::to_string(output) + " over input " + std::to_string(input);
+  for (NodeId id : all_ids<NodeId>(options.of_node.size())) {
+    for (const KernelOption& option : options.of_node[id]) {
+      const Kernel& kernel = option.kernel;
+      text += node_text(graph, id) + ": kernel " + quoted(kernel.name) + ", scratch " + bytes_text(kernel.scratch);
+      if (option.has_lightest_bodies) text += ", lightest bodies";
+      for (const auto& [input, output] : kernel.in_place) {
+        text += ", output " + std::to_string(output) + " over input " + std::to_string(input);
+      }
+      text += "\n";
     }
-    text += "\n";
+  }
+  return text;
+}
+
+std::string text_of(const Graph& graph, const Alternatives& plans) {
+  std::string text = "fastest kernels: " + bytes_text(arena_bytes(plans.fastest.placed.plan.layout)) + "\n";
+  if (plans.lightest) text += "lightest kernels: " + bytes_text(arena_bytes(plans.lightest->placed.plan.layout)) + "\n";
+  if (!plans.exchanged) return text;
+  text += "exchanged kernels: " + bytes_text(arena_bytes(plans.exchanged->placed.plan.layout)) + "\n";
+  for (NodeId id : all_ids<NodeId>(plans.options.of_node.size())) {
+    const std::size_t index = plans.exchanged->choice.indices[id];
+    if (index > 0)
+      text += node_text(graph, id) + ": kernel " + quoted(plans.options.of_node[id][index].kernel.name) + "\n";
   }
   return text;
 }

@@ -9,9 +9,9 @@
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/assemble.h"
-#include "lowtide/pipeline/node_kernels.h"
 #include "lowtide/pipeline/parallelize.h"
 #include "lowtide/pipeline/place_schedule.h"
+#include "lowtide/pipeline/sequence.h"
 #include "lowtide/schedule/choose_order.h"
 #include "lowtide/verify/check_bound.h"
 #include "lowtide/verify/verify.h"
@@ -19,8 +19,9 @@
 namespace lowtide::pipeline_internal {
 
 // What a stage decided, as text for developers: one line per node, buffer, step or plan. Deterministic.
-[[nodiscard]] std::string text_of(const Graph& graph, const std::vector<PlannedBodies>& bodies);
-[[nodiscard]] std::string text_of(const Graph& graph, const NodeKernels& kernels);
+[[nodiscard]] std::string text_of(const Graph& graph, const BodyPlans& bodies);
+[[nodiscard]] std::string text_of(const Graph& graph, const KernelOptions& options);
+[[nodiscard]] std::string text_of(const Graph& graph, const Alternatives& plans);
 [[nodiscard]] std::string text_of(const Graph& graph, const ChosenOrder& order);
 [[nodiscard]] std::string text_of(const Graph& graph, const PlacedSchedule& placed);
 [[nodiscard]] std::string text_of(const Graph& graph, const OrderBoundCheck& check);

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "lowtide/base/flags.h"
-#include "lowtide/pipeline/choose_kernels.h"
 #include "lowtide/pipeline/peak_buffers.h"
+#include "lowtide/pipeline/target_kernels.h"
 
 namespace lowtide {
 namespace {
@@ -19,12 +19,12 @@ class Level {
   Level(const Graph& graph, Peak peak, const Target& target, const PlanOptions& options)
       : graph_(graph),
         plan_(*peak.plan),
-        target_(target),
         options_(options),
         bound_options_{.alignment = pipeline_internal::alignments_of(target).least,
                        .inputs_live_throughout = !peak.body.empty()},
-        kernels_(
-            pipeline_internal::choose_kernels(graph, target, {.views = options.views, .in_place = options.in_place})),
+        target_(target),
+        offered_(pipeline_internal::kernels_of(graph, target, {}, *peak.plan)),
+        kernels_(permitted(offered_, {.views = options.views, .in_place = options.in_place})),
         result_{.graph = &graph, .peak = std::move(peak)} {
     // The bound counts views as aliases, and a body by its own bound.
     for (NodeId id : pipeline_internal::views_with_scratch(graph, kernels_)) kernels_[id].scratch = Bytes(0);
@@ -36,7 +36,7 @@ class Level {
       first_steps_.push_back(id);
       Bytes most;
       for (const BodyPlan& body : plan_.layout.steps[id].bodies) {
-        if (const Bound* bound = best_bound(body.plan->claims, BoundScope::run_once))
+        if (const Bound* bound = best_bound(body.plan->claims, BoundScope::chosen_kernels))
           most = std::max(most, bound->bytes);
       }
       kernels_[*node].scratch += most;
@@ -54,6 +54,7 @@ class Level {
       if (!node) result_.must = {};
       if (node && result_.witness_node != node) result_.must = live_set(graph_, kernels_, node, bound_options_);
       find_refusals(*step);
+      if (node) find_lighter_kernel(*node);
       find_largest_touched(*step);
     }
     result_.buffers = pipeline_internal::peak_buffers(graph_, result_.peak, result_.must);
@@ -80,6 +81,13 @@ class Level {
         result_.next_step = step;
         result_.next_load = load;
       }
+    }
+  }
+
+  void find_lighter_kernel(NodeId node) {
+    for (const Kernel& kernel : target_.catalogue->kernels(graph_, node)) {
+      const Bytes least = (result_.lighter_kernel ? *result_.lighter_kernel : offered_[node]).scratch;
+      if (kernel.scratch < least) result_.lighter_kernel = kernel;
     }
   }
 
@@ -142,8 +150,7 @@ class Level {
     const Node& node = graph_.node(compute->node);
     const IdVector<BufferId, std::optional<StepId>> readers = readers_after(peak_step);
     // The options may forbid what the kernel offers.
-    const std::vector<Kernel> offered = target_.catalogue->kernels(graph_, compute->node);
-    for (const auto& [in, out] : offered[0].in_place) {
+    for (const auto& [in, out] : offered_[compute->node].in_place) {
       const ValueId input = value_at(node.inputs, in, step.reads);
       const ValueId output = value_at(node.outputs, out, step.writes);
       const BufferId from = plan_.layout.values[input].buffer;
@@ -158,9 +165,10 @@ class Level {
 
   const Graph& graph_;
   const Plan& plan_;
-  const Target& target_;
   const PlanOptions& options_;
   BoundOptions bound_options_;
+  const Target& target_;
+  ChosenKernels offered_;  // of the plan, also what the options forbid
   ChosenKernels kernels_;
   std::vector<NodeId> order_;        // each node once
   std::vector<StepId> first_steps_;  // of them

@@ -102,6 +102,8 @@ struct PeakExplanation {
   LiveSet witness;
   std::optional<NodeId> witness_node;
   LiveSet must;  // of the node of the peak's step; empty for a copy
+  // The kernel of that step with the least scratch, if it needs less than the kernel of the plan.
+  std::optional<Kernel> lighter_kernel = std::nullopt;
 };
 
 // Explains the peaks of a plan (peaks_of): the graph first, then the bodies inwards. `plan` is of this graph, target

@@ -5,7 +5,7 @@
 
 #include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/quote.h"
-#include "lowtide/pipeline/choose_kernels.h"
+#include "lowtide/pipeline/target_kernels.h"
 #include "lowtide/schedule/choose_order.h"
 
 namespace lowtide {
@@ -21,7 +21,7 @@ Result<OrderedGraph> order_graph(const Graph& graph, const Target& target, const
         "node " + quoted(graph.node(id).name) + " has bodies, whose bytes only a complete plan knows; use plan_graph",
         ""};
   }
-  const ChosenKernels kernels = pipeline_internal::choose_kernels(graph, target);
+  const ChosenKernels kernels = pipeline_internal::fastest_kernels(graph, target);
   const AliasOptions aliases{.alignment = pipeline_internal::alignments_of(target).first};
   const ScheduleInput input{graph, kernels, kernels};
   const ScheduleOptions ordering{.order = options.order, .aliases = aliases, .effort = options.effort};

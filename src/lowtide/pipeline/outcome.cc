@@ -8,39 +8,76 @@
 
 #include "lowtide/pipeline/capacity.h"
 #include "lowtide/pipeline/complete_plan.h"
+#include "lowtide/share/load.h"
 
 namespace lowtide::pipeline_internal {
 namespace {
 
+Bound claimed(BoundScope scope, const LoadBound& bound) { return {scope, bound.bytes, std::string(bound.name)}; }
+
+// The largest bound for plans with the kernels of this one.
+LoadBound bound_for_its_kernels(const Task& task, const Sequence& sequence) {
+  const LoadBound& known = sequence.order.bound;
+  if (sequence.bound_scope == BoundScope::chosen_kernels) return known;
+  const ChosenKernels& least = sequence.choice.kernels.least(BoundScope::chosen_kernels);
+  const Schedule& schedule = sequence.placed.schedule;
+  const LoadBound own =
+      live_set_bound(task.graph, least, schedule.order,
+                     load_profile(schedule.aliases, sequence.choice.kernels.planned, schedule.order, task.aliases),
+                     bound_options(task.aliases));
+  return own.bytes > known.bytes ? own : known;
+}
+
 // The operands of a node are in memory while it runs, even if a plan repeats nodes or transfers tensors. So the
-// working-set bound holds for all plans. Other bounds hold only for plans that run each node once.
-std::vector<Bound> bounds_of(const LoadBound& run_once, const LoadBound& all_plans) {
-  return {{BoundScope::run_once, run_once.bytes, std::string(run_once.name)},
-          {BoundScope::all_plans, all_plans.bytes, std::string(all_plans.name)}};
+// working-set bound holds for all plans. Other bounds hold only for plans that run each node once. A bound for the
+// kernels of this plan is claimed only if it is above the one for all kernels.
+std::vector<Bound> bounds_of(const Task& task, const Sequence& sequence, const std::optional<LoadBound>& run_once) {
+  std::vector<Bound> bounds;
+  const bool has_own = sequence.choice.kernels.has_other_kernels || !run_once;
+  const LoadBound own = has_own ? bound_for_its_kernels(task, sequence) : LoadBound();
+  if (has_own && (!run_once || own.bytes > run_once->bytes)) {
+    bounds.push_back(claimed(BoundScope::chosen_kernels, own));
+  }
+  if (run_once) bounds.push_back(claimed(BoundScope::run_once, *run_once));
+  const LoadBound all_plans =
+      working_set_bound(task.graph, sequence.choice.kernels.least(BoundScope::all_plans), bound_options(task.aliases));
+  bounds.push_back(claimed(BoundScope::all_plans, all_plans));
+  return bounds;
+}
+
+// What the kernels of a plan cost in comparison with the fastest.
+KernelExchange exchange_of(const Task& task, const Alternatives& plans, const Sequence& sequence) {
+  const ExchangeCost cost =
+      exchange_cost(task.graph, plans.options, sequence.choice.indices, sequence.placed.schedule.aliases);
+  return {
+      .nodes = cost.nodes, .added_picoseconds = cost.picoseconds, .arena = arena_bytes(sequence.placed.plan.layout)};
 }
 
 }  // namespace
 
-Plan sequential_plan(const Task& task, const NodeKernels& kernels, const ChosenOrder& order,
-                     const PlacedSchedule& placed) {
-  const LoadBound for_all_plans =
-      working_set_bound(task.graph, kernels.least(BoundScope::all_plans), bound_options(task.aliases));
+Plan sequential_plan(const Task& task, const Sequence& sequence, const std::optional<LoadBound>& for_all_kernels) {
+  const PlacedSchedule& placed = sequence.placed;
   return complete_plan(task, placed.plan,
                        {.load_as_given = plain_figures(task.graph).load_as_given,
-                        .bounds = bounds_of(order.bound, for_all_plans),
+                        .bounds = bounds_of(task, sequence, for_all_kernels),
                         .load = placed.schedule.load,
                         .schedule = placed.schedule.strategy,
                         .allocate = placed.strategy});
 }
 
-PlannedGraph collect(const Task& task, const NodeKernels& kernels, const ChosenOrder& order,
-                     const PlacedSchedule& placed, const OrderBoundCheck& check) {
+PlannedGraph collect(const Task& task, const Alternatives& plans, const Sequence& sequence) {
+  const ChosenOrder& order = sequence.order;
   PlannedGraph planned;
-  planned.plan = sequential_plan(task, kernels, order, placed);
+  planned.plan = sequential_plan(task, sequence, plans.for_all_kernels);
   planned.plain = plain_figures(task.graph);
   planned.working_set =
-      working_set_bound(task.graph, kernels.least(BoundScope::run_once), bound_options(task.aliases)).bytes;
-  planned.bound_check = check;
+      working_set_bound(task.graph, sequence.choice.kernels.least(BoundScope::run_once), bound_options(task.aliases))
+          .bytes;
+  // The bound of the plan is the one for all kernels, unless its own is higher.
+  const bool has_own_bound = planned.plan.claims.bounds.front().scope == BoundScope::chosen_kernels;
+  planned.bound_check = !has_own_bound && plans.lightest ? plans.lightest->check : sequence.check;
+  if (plans.options.has_lighter()) planned.exchange = exchange_of(task, plans, sequence);
+  if (plans.lightest) planned.lightest = exchange_of(task, plans, *plans.lightest);
   planned.orders_tried = order.choice.tried;
   planned.searched_sets = order.choice.searched_sets;
   planned.is_search_complete = order.choice.is_search_complete;
@@ -58,14 +95,11 @@ void judge_capacity(const Task& task, PlannedGraph& planned) {
   planned.counted = is_budget_the_limit ? arena + planned.caller : arena;
 
   const Bytes excess = budget && planned.caller > *budget ? planned.caller - *budget : Bytes(0);
-  if (overflow(task.machine, planned.plan.layout) > Bytes(0)) {
-    planned.shortfall = shortfall(planned.plan, task.target, task.arena_budget);
-  }
-  planned.shortfall += excess;
+  planned.shortfall = shortfall_of(task, planned.plan.layout) + excess;
   planned.plan.claims.shortfall = planned.shortfall;
   const Bound* bound = best_bound(planned.plan.claims, BoundScope::run_once);
   const bool is_above = for_arenas && bound != nullptr && bound->bytes > *for_arenas;
-  planned.proven_infeasible = (is_above || excess > Bytes(0)) && planned.shortfall > Bytes(0);
+  planned.proven_infeasible = (is_above || planned.region_proof || excess > Bytes(0)) && planned.shortfall > Bytes(0);
 }
 
 }  // namespace lowtide::pipeline_internal

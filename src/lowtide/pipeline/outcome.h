@@ -3,21 +3,20 @@
 
 #pragma once
 
-#include "lowtide/pipeline/node_kernels.h"
-#include "lowtide/pipeline/place_schedule.h"
+#include "lowtide/pipeline/sequence.h"
 #include "lowtide/pipeline/task.h"
 #include "lowtide/schedule/choose_order.h"
 #include "lowtide/verify/check_bound.h"
 
 namespace lowtide::pipeline_internal {
 
-// The complete plan on one stream. O(nodes + edges) and a copy of the draft.
-[[nodiscard]] Plan sequential_plan(const Task& task, const NodeKernels& kernels, const ChosenOrder& order,
-                                   const PlacedSchedule& placed);
+// The complete plan on one stream. `for_all_kernels`: a bound of scope run_once; nullopt if none is known yet.
+// O(nodes + edges), a copy of the draft, and the effort of live_set_bound if some nodes have several kernels.
+[[nodiscard]] Plan sequential_plan(const Task& task, const Sequence& sequence,
+                                   const std::optional<LoadBound>& for_all_kernels);
 
-// The result of the stages for one stream: the complete plan and what else they found.
-[[nodiscard]] PlannedGraph collect(const Task& task, const NodeKernels& kernels, const ChosenOrder& order,
-                                   const PlacedSchedule& placed, const OrderBoundCheck& check);
+// The result of the stages for one stream, which is one of these plans: the complete plan and what else they found.
+[[nodiscard]] PlannedGraph collect(const Task& task, const Alternatives& plans, const Sequence& sequence);
 
 // Fills in whether the plan fits, and if not, whether no plan can.
 void judge_capacity(const Task& task, PlannedGraph& planned);

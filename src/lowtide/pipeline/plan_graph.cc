@@ -3,14 +3,17 @@
 
 #include "lowtide/pipeline/plan_graph.h"
 
+#include <optional>
 #include <utility>
 
 #include "lowtide/pipeline/bodies.h"
 #include "lowtide/pipeline/confirm_bound.h"
-#include "lowtide/pipeline/node_kernels.h"
+#include "lowtide/pipeline/exchange.h"
+#include "lowtide/pipeline/kernel_choice.h"
 #include "lowtide/pipeline/outcome.h"
 #include "lowtide/pipeline/parallelize.h"
 #include "lowtide/pipeline/place_schedule.h"
+#include "lowtide/pipeline/region_proof.h"
 #include "lowtide/pipeline/stages.h"
 #include "lowtide/plan/plan_limits.h"
 #include "lowtide/schedule/choose_order.h"
@@ -18,53 +21,111 @@
 namespace lowtide::pipeline_internal {
 namespace {
 
-// The stages of one graph, in order, with the reason for each place. The bodies of nodes pass through them too.
-Result<PlannedGraph> run_stages(const Task& task, Stages& stages) {
+// The stages from the order to the offsets, for kernels that are chosen. `scope`: the kernels that the bound counts.
+Result<Sequence> plan_sequence(const Task& task, KernelChoice choice, BoundScope scope, Stages& stages) {
   const Graph& graph = task.graph;
-
-  // Bodies first. A body runs inside the step of its node, so its arena is scratch of that node, and scratch decides
-  // which order is good.
-  const Result<std::vector<PlannedBodies>> bodies = stages.run(PlanStage::bodies, graph, [&] {
-    return plan_bodies(task, [&](const Graph& body) { return run_stages(body_task(task, body), stages); });
-  });
-  if (!bodies) return bodies.error();
-
-  // Kernels before the order, because they say how much scratch a node needs and what it may overwrite.
-  const NodeKernels kernels = stages.run(PlanStage::kernels, graph, [&] { return choose_node_kernels(task, *bodies); });
+  Sequence made{.choice = std::move(choice), .order = {}, .bound_scope = scope, .placed = {}, .check = {}};
 
   // The order before offsets, because no offsets get below its load. Heuristics come before the search: they often meet
   // the bound, and otherwise the search needs the load that it must beat.
-  const ScheduleInput input{graph, kernels.planned, kernels.least(BoundScope::run_once)};
+  const ScheduleInput input{graph, made.choice.kernels.planned, made.choice.kernels.least(scope)};
   Result<ChosenOrder> first =
       stages.run(PlanStage::order, graph, [&] { return choose_order(input, schedule_options(task)); });
   if (!first) return first.error();
-  ChosenOrder order = stages.run_on(*std::move(first), PlanStage::search, graph, [&](ChosenOrder known) {
+  made.order = stages.run_on(*std::move(first), PlanStage::search, graph, [&](ChosenOrder known) {
     return search_for_order(input, schedule_options(task), std::move(known));
   });
 
   // The bound is raised after the best order is known, because it is computed first where the load is highest.
-  order = stages.run_on(std::move(order), PlanStage::bound, graph,
-                        [&](ChosenOrder known) { return tighten_bound(input, task.aliases, std::move(known)); });
+  made.order = stages.run_on(std::move(made.order), PlanStage::bound, graph,
+                             [&](ChosenOrder known) { return tighten_bound(input, task.aliases, std::move(known)); });
 
   // Offsets after the order, which decides lifespans. If the arena is above the peak, other orders and other
   // sharing may lower it.
-  const PlanParts parts{graph, kernels.planned, *bodies, task.machine};
+  const PlanParts parts = parts_of(task, made.choice);
   const PlaceInput placing = place_input(task, parts);
   Result<PlacedSchedule> placed =
-      stages.run(PlanStage::allocate, graph, [&] { return place_schedule(placing, order.choice.best); });
-  stages.verify_after(PlanStage::allocate, task, placed,
-                      [&] { return sequential_plan(task, kernels, order, *placed); });
+      stages.run(PlanStage::allocate, graph, [&] { return place_schedule(placing, made.order.choice.best); });
   if (!placed) return placed.error();
-  placed = stages.run_on(std::move(placed), PlanStage::refine, graph, [&](Result<PlacedSchedule> known) {
-    return refine_placement(placing, *std::move(known), order.choice.runners_up);
-  });
-  if (!placed) return placed.error();
+  made.placed = *std::move(placed);
+  stages.verify_after(PlanStage::allocate, task, [&] { return sequential_plan(task, made, std::nullopt); });
+  Result<PlacedSchedule> refined = stages.run_on(
+      Result<PlacedSchedule>(std::move(made.placed)), PlanStage::refine, graph, [&](Result<PlacedSchedule> known) {
+        return refine_placement(placing, *std::move(known), std::move(made.order.choice.runners_up));
+      });
+  if (!refined) return refined.error();
+  made.placed = *std::move(refined);
 
   // The bound is confirmed last, in its final form, with the verifier's own code.
-  const OrderBoundCheck check = stages.run_on(
-      OrderBoundCheck{}, PlanStage::check_bound, graph,
-      [&](const OrderBoundCheck&) { return confirm_bound(task, input.least_kernels, order.bound, *bodies); });
-  PlannedGraph planned = collect(task, kernels, order, *placed, check);
+  made.check = stages.run_on(OrderBoundCheck{}, PlanStage::check_bound, graph, [&](const OrderBoundCheck&) {
+    return confirm_bound(task, input.least_kernels, made.order.bound, made.choice.bodies);
+  });
+  return made;
+}
+
+// The plan with the kernels that need least, and if it fits, unlike the one with the fastest kernels, one in between.
+Result<Alternatives> with_other_kernels(const Task& task, Alternatives plans, Stages& stages) {
+  if (!plans.options.has_lighter()) return plans;
+  Result<Sequence> lightest =
+      plan_sequence(task, choose_kernels(task, plans.options, plans.bodies, lightest_of(plans.options)),
+                    BoundScope::run_once, stages);
+  if (!lightest) return lightest.error();
+  plans.lightest = *std::move(lightest);
+  if (!exceeds(task, plans.fastest.placed.plan.layout) || exceeds(task, plans.lightest->placed.plan.layout))
+    return plans;
+  Result<std::optional<Sequence>> exchanged = exchange_kernels(task, plans);
+  if (!exchanged) return exchanged.error();
+  plans.exchanged = *std::move(exchanged);
+  return plans;
+}
+
+Result<PlannedBody> plan_body(const Task& task, Stages& stages);
+
+// The stages of one graph, in order, with the reason for each place. The bodies of nodes pass through them too.
+Result<Alternatives> run_stages(const Task& task, Stages& stages) {
+  const Graph& graph = task.graph;
+
+  // Bodies first. A body runs inside the step of its node, so its arena is scratch of that node, and scratch decides
+  // which order is good.
+  Result<BodyPlans> bodies = stages.run(PlanStage::bodies, graph, [&] {
+    return plan_bodies(task, [&](const Graph& body) { return plan_body(body_task(task, body), stages); });
+  });
+  if (!bodies) return bodies.error();
+
+  // Kernels before the order, because they say how much scratch a node needs and what it may overwrite.
+  KernelOptions options = stages.run(PlanStage::kernels, graph, [&] { return kernel_options(task, *bodies); });
+
+  // The fastest kernels first. If no others need less, the bound holds for all kernels.
+  const BoundScope scope = options.least ? BoundScope::chosen_kernels : BoundScope::run_once;
+  Result<Sequence> fastest =
+      plan_sequence(task, choose_kernels(task, options, *bodies, fastest_of(options)), scope, stages);
+  if (!fastest) return fastest.error();
+
+  // Other kernels after that, because only this plan says whether they are needed, and where.
+  Alternatives plans{.options = std::move(options), .bodies = *std::move(bodies), .fastest = *std::move(fastest)};
+  Result<Alternatives> all =
+      stages.run_on(Result<Alternatives>(std::move(plans)), PlanStage::exchange, graph,
+                    [&](Result<Alternatives> known) { return with_other_kernels(task, *std::move(known), stages); });
+  if (all) all->for_all_kernels = bound_for_all_kernels(task, *all);
+  return all;
+}
+
+// Recursion is bounded by limits::kMaxBodyNesting.
+Result<PlannedBody> plan_body(const Task& task, Stages& stages) {
+  const Result<Alternatives> plans = run_stages(task, stages);
+  if (!plans) return plans.error();
+  PlannedBody body{collect(task, *plans, plans->fastest), std::nullopt};
+  if (plans->lightest) body.lightest = collect(task, *plans, *plans->lightest);
+  return body;
+}
+
+// The model's graph: the plan with the kernels that suit the limits, on as many streams as the options ask for.
+Result<PlannedGraph> plan_model(const Task& task, Stages& stages) {
+  const Result<Alternatives> plans = run_stages(task, stages);
+  if (!plans) return plans.error();
+  const Sequence& chosen = plans->chosen(task);
+  PlannedGraph planned = collect(task, *plans, chosen);
+  if (exceeds(task, planned.plan.layout)) planned.region_proof = region_proof(task, chosen);
 
   // Sizes that a plan file cannot hold are refused here, because later stages rely on these limits.
   LOWTIDE_RETURN_IF_ERROR(check_plan_limits(planned.plan));
@@ -72,10 +133,11 @@ Result<PlannedGraph> run_stages(const Task& task, Stages& stages) {
 
   // Streams, waves and dataflow last, because an order that needs little memory says which nodes may run early, and
   // what that costs. A body runs inside a step, so it stays a sequence.
-  stages.verify_after(PlanStage::refine, task, placed, [&] { return planned.plan; });
-  return stages.run_on(Result<PlannedGraph>(std::move(planned)), PlanStage::parallelize, graph,
-                       [&](Result<PlannedGraph> sequence) {
-                         return parallelize({parts, task, placed->schedule, task.aliases}, *std::move(sequence));
+  stages.verify_after(PlanStage::exchange, task, [&] { return planned.plan; });
+  const PlanParts parts = parts_of(task, chosen.choice);
+  return stages.run_on(Result<PlannedGraph>(std::move(planned)), PlanStage::parallelize, task.graph,
+                       [&](Result<PlannedGraph> known) {
+                         return parallelize({parts, task, chosen.placed.schedule, task.aliases}, *std::move(known));
                        });
 }
 
@@ -88,13 +150,13 @@ Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const 
   LOWTIDE_RETURN_IF_ERROR(pipeline_internal::check_options(target, options));
   const pipeline_internal::Task task = pipeline_internal::model_task(graph, target, options);
   pipeline_internal::Stages stages(options);
-  Result<PlannedGraph> planned = pipeline_internal::run_stages(task, stages);
+  Result<PlannedGraph> planned = pipeline_internal::plan_model(task, stages);
   if (!planned) return planned.error();
   LOWTIDE_RETURN_IF_ERROR(check_plan_limits(planned->plan));
   pipeline_internal::judge_capacity(task, *planned);
 
   // The finished plan is verified by code that shares nothing with the stages above.
-  return stages.finish(graph, *std::move(planned));
+  return stages.finish(task, *std::move(planned));
 }
 
 }  // namespace lowtide

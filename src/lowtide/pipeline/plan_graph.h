@@ -79,6 +79,21 @@ struct TradeOff {
   bool is_chosen = false;  // it is the plan
 };
 
+// The kernels of a plan, in comparison with the fastest ones.
+struct KernelExchange {
+  std::int64_t nodes = 0;  // that run, but not with their fastest kernel or not with the fastest plans of their bodies
+  // By how much longer these nodes take by the costs of the target; nullopt if it does not give them all.
+  std::optional<std::int64_t> added_picoseconds = 0;
+  Bytes arena;  // on one stream
+};
+
+// What is in memory at the same time in every order, each in one region, and does not fit into the regions together.
+struct RegionProof {
+  std::optional<NodeId> node;     // while it runs; nullopt: at the end of the run, or whenever the one tensor exists
+  std::vector<TensorId> tensors;  // the largest first
+  Bytes scratch;                  // of the node
+};
+
 struct PlannedGraph {
   Plan plan;
   PlainFigures plain;
@@ -97,7 +112,14 @@ struct PlannedGraph {
   // By how much the plan exceeds the limits; 0 if it fits. A plan that does not fit is correct on a machine with more
   // memory: its last region then has no capacity.
   Bytes shortfall;
-  bool proven_infeasible = false;  // the bound exceeds the capacity, so no plan without recomputation or swap fits
+  // The bound for all kernels exceeds the capacity, so no plan without recomputation or swap fits.
+  bool proven_infeasible = false;
+  // With several regions: bytes that no plan can distribute over them; then no plan fits, too. nullopt: none is known.
+  std::optional<RegionProof> region_proof;
+  // Of the plan; nullopt if no node has a slower kernel that needs less.
+  std::optional<KernelExchange> exchange;
+  // Of the plan in which each node has the kernel that needs least; nullopt if that is this plan, or was not made.
+  std::optional<KernelExchange> lightest;
   // For several streams, waves or dataflow: the estimated time of each node in picoseconds (target/cost.h); otherwise
   // empty.
   IdVector<NodeId, std::int64_t> costs;
@@ -111,6 +133,10 @@ struct PlannedGraph {
 };
 
 // Plans a graph and, unless that stage is skipped, verifies the plan. plan_graph.cc runs the stages, in order.
+//
+// Each node has the fastest kernel of the target, unless the plan then exceeds the capacities or the budget. In this
+// case, the plan is the fastest that was found to fit, or the smallest if none fits. Nodes at the peak exchange their
+// kernels first (pipeline/exchange.h).
 //
 // For several streams or waves, the choice is among the plans that were tried, including the sequence, and whose arena
 // is within `arena_slack_percent`. It is the smallest plan of those that take at most kTimeTolerancePercent longer than

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/pipeline/offered_kernels.h"
 #include "lowtide/verify/verify.h"
 
 namespace lowtide {
@@ -27,6 +28,7 @@ bool is_optional(PlanStage stage) {
     case PlanStage::search:
     case PlanStage::refine:
     case PlanStage::check_bound:
+    case PlanStage::exchange:
     case PlanStage::parallelize:
     case PlanStage::verify: return true;
     default: return false;
@@ -86,12 +88,13 @@ void Stages::dump(PlanStage stage, const Graph& graph, const std::string& before
   options_.on_dump(head + (before == after ? "unchanged\n" : after));
 }
 
-PlannedGraph Stages::finish(const Graph& graph, PlannedGraph planned) {
+PlannedGraph Stages::finish(const Task& task, PlannedGraph planned) {
   planned.violations.insert(planned.violations.begin(), violations_.begin(), violations_.end());
   planned.violations =
-      run_on(std::move(planned.violations), PlanStage::verify, graph, [&](std::vector<Violation> known) {
-        for (Violation& violation : verify(graph, planned.plan)) known.push_back(std::move(violation));
-        return known;
+      run_on(std::move(planned.violations), PlanStage::verify, task.graph, [&](std::vector<Violation> known) {
+        for (Violation& violation : verify(task.graph, planned.plan)) known.push_back(std::move(violation));
+        if (!known.empty()) return known;
+        return verify_kernels(task.graph, planned.plan, offered_kernels(task.target));
       });
   planned.is_verified = runs(PlanStage::verify);
   planned.times = std::move(times_);

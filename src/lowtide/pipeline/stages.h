@@ -48,15 +48,14 @@ class Stages {
 
   // Verifies the plan after a stage that succeeded, if the options ask for it. Plans of bodies are verified with the
   // plan around them.
-  template <typename Value, typename MakePlan>
-  void verify_after(PlanStage stage, const Task& task, const Result<Value>& result, MakePlan&& make_plan) {
-    if (options_.verify_each && result && !task.is_body())
-      check(stage, task.graph, std::forward<MakePlan>(make_plan)());
+  template <typename MakePlan>
+  void verify_after(PlanStage stage, const Task& task, MakePlan&& make_plan) {
+    if (options_.verify_each && !task.is_body()) check(stage, task.graph, std::forward<MakePlan>(make_plan)());
   }
 
-  // Runs the stage `verify`, and adds all violations and times to the result. Messages of violations that were found
-  // between stages begin with the name of the stage.
-  [[nodiscard]] PlannedGraph finish(const Graph& graph, PlannedGraph planned);
+  // Runs the stage `verify` with the kernels of the target, and adds all violations and times to the result. Messages
+  // of violations that were found between stages begin with the name of the stage.
+  [[nodiscard]] PlannedGraph finish(const Task& task, PlannedGraph planned);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -11,7 +11,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/pipeline/assemble.h"
 #include "lowtide/pipeline/capacity.h"
-#include "lowtide/pipeline/choose_kernels.h"
+#include "lowtide/pipeline/target_kernels.h"
 
 namespace lowtide::pipeline_internal {
 namespace {

@@ -85,7 +85,7 @@ BoundScope scope_of(const Plan& plan) {
   const bool is_run_once = std::none_of(plans.begin(), plans.end(), [](const Plan* each) {
     return moves_between_regions(*each) || recomputes(each->program) || has_other_copies(each->program);
   });
-  return is_run_once ? BoundScope::run_once : BoundScope::all_plans;
+  return is_run_once ? BoundScope::chosen_kernels : BoundScope::all_plans;
 }
 
 const Bound* best_bound(const Claims& claims, BoundScope scope) {

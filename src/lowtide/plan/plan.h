@@ -35,14 +35,16 @@ inline constexpr auto kEnumNames<ExecutionModel> = enum_names<ExecutionModel>({{
 // The plans for which a lower bound holds. A bound is compared only with plans in its scope. Scopes are ascending: each
 // one contains the plans of those before it.
 enum class BoundScope : std::uint8_t {
-  // Plans with one step per node, in any order, with any sharing of bytes. Their copies stay in one region. Each copy
-  // fills the result of an alias step, as for an operand of a concat, or updates a state.
+  chosen_kernels,  // those plans of the next scope that run each node with the kernel of this plan
+  // Plans with one step per node, in any order, with any sharing of bytes and any kernels of the target. Their copies
+  // stay in one region. Each copy fills the result of an alias step, as for an operand of a concat, or updates a state.
   run_once,
   all_plans,  // these plans, and plans with repeated nodes or any other copies
 };
 
 template <>
-inline constexpr auto kEnumNames<BoundScope> = enum_names<BoundScope>({{BoundScope::run_once, "run_once"},
+inline constexpr auto kEnumNames<BoundScope> = enum_names<BoundScope>({{BoundScope::chosen_kernels, "chosen_kernels"},
+                                                                       {BoundScope::run_once, "run_once"},
                                                                        {BoundScope::all_plans, "all_plans"}});
 
 // No plan in the scope has a smaller arena.

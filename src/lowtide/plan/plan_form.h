@@ -33,7 +33,7 @@ inline constexpr Names<3> kWorkerKeys = {"name", "count", "addressable"};
 inline constexpr Names<9> kClaimKeys = {"load_as_given",    "load",     "bounds",           "schedule",
                                         "schedule_optimal", "allocate", "allocate_optimal", "shortfall",
                                         "uncounted"};
-inline constexpr std::int64_t kBoundScopes = 2;  // at most one bound per scope
+inline constexpr std::int64_t kBoundScopes = 3;  // at most one bound per scope
 inline constexpr Names<3> kBoundKeys = {"scope", "bytes", "name"};
 inline constexpr Names<5> kBodyKeys = {"parent", "node", "body", "nodes", "tensors"};
 inline constexpr Names<16> kBodyPlanKeys = {"parent",    "step",    "body",    "offset", "provenance", "machine",

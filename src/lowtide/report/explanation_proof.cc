@@ -4,7 +4,10 @@
 #include "lowtide/report/explanation_proof.h"
 
 #include <algorithm>
+#include <variant>
 #include <vector>
+
+#include "lowtide/base/quote.h"
 
 #include "lowtide/report/figures.h"
 
@@ -261,15 +264,28 @@ StyledText touched_remedy_text(const PeakExplanation& level) {
   return list_item(text);
 }
 
+// " 'im2col'", for a target with other kernels.
+std::string kernel_name(const PeakExplanation& level) {
+  const auto* compute = std::get_if<Compute>(&level.peak.plan->program.steps[*level.peak.step].work);
+  if (compute == nullptr || !level.lighter_kernel) return "";
+  return " " + quoted(level.peak.plan->kernels[compute->kernel].name);
+}
+
+std::string lighter_text(const PeakExplanation& level) {
+  if (!level.lighter_kernel) return "";
+  return " The kernel " + quoted(level.lighter_kernel->name) + " needs " + exact(level.lighter_kernel->scratch) +
+         "; a plan uses it if --budget requires that.";
+}
+
 // The scratch of the kernel at the peak; empty if other steps are as high.
 StyledText scratch_text(const PeakExplanation& level) {
   const StepSpace& space = level.peak.plan->layout.steps[*level.peak.step];
   if (!space.scratch || !space.bodies.empty() || !is_one_step(level)) return {};
   const Bytes scratch = level.peak.plan->layout.buffers[*space.scratch].size;
   if (scratch.count() <= level.peak.bytes.count() / 100) return {};
-  return list_item(exact(scratch) +
-                   " are scratch of the kernel, as the target states. Without scratch, the peak would be " +
-                   format_bytes(std::max(level.peak.bytes - scratch, level.next_load)) + ".");
+  return list_item(exact(scratch) + " are scratch of the kernel" + kernel_name(level) +
+                   ", as the target states. Without scratch, the peak would be " +
+                   format_bytes(std::max(level.peak.bytes - scratch, level.next_load)) + "." + lighter_text(level));
 }
 
 std::string refusal_text(const PeakExplanation& level, const InPlaceRefusal& one) {

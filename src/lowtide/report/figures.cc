@@ -82,7 +82,7 @@ std::vector<std::string> buffer_names(const Peak& peak, const std::vector<Buffer
 }
 
 std::optional<BoundScope> scope_that_needs(const Plan& plan, Bytes bytes) {
-  for (BoundScope scope : {BoundScope::all_plans, BoundScope::run_once}) {
+  for (BoundScope scope : {BoundScope::all_plans, BoundScope::run_once, BoundScope::chosen_kernels}) {
     const Bound* bound = best_bound(plan.claims, scope);
     if (scope >= scope_of(plan) && bound != nullptr && bound->bytes >= bytes) return scope;
   }
@@ -94,7 +94,11 @@ std::optional<BoundScope> proven_scope(const Plan& plan, Bytes bytes) {
 }
 
 std::string_view no_plan_text(BoundScope scope) {
-  return scope == BoundScope::run_once ? "no plan that runs each node once" : "no plan";
+  switch (scope) {
+    case BoundScope::chosen_kernels: return "no plan that runs each node once with these kernels";
+    case BoundScope::run_once: return "no plan that runs each node once";
+    default: return "no plan";
+  }
 }
 
 std::string extra_work_text(const Plan& plan) {

@@ -24,7 +24,7 @@ GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_body) {
   ChosenKernels kernels;
   kernels.reserve(graph.nodes().size());
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    Kernel kernel = target.catalogue->kernels(graph, id).front();
+    Kernel kernel = least_of(target.catalogue->kernels(graph, id));
     Bytes inside;
     for (const Body& body : graph.node(id).bodies) {
       inside = std::max(inside, bounds_of(*body.graph, target, true).load.bytes);

@@ -20,12 +20,6 @@ std::string decimal(double number, const char* unit) {
   return text.data();
 }
 
-std::string time_text(std::int64_t picoseconds) {
-  const auto number = static_cast<double>(picoseconds);
-  if (number < 1e9) return decimal(number / 1e6, " us");
-  return number < 1e12 ? decimal(number / 1e9, " ms") : decimal(number / 1e12, " s");
-}
-
 std::string speed_text(const TradeOff& one, const TradeOff& other) {
   if (other.picoseconds == 0) return "1.00x";
   return decimal(static_cast<double>(one.picoseconds) / static_cast<double>(other.picoseconds), "x");
@@ -55,6 +49,12 @@ std::string order_text(const TradeOff& plan) {
 }
 
 }  // namespace
+
+std::string time_text(std::int64_t picoseconds) {
+  const auto number = static_cast<double>(picoseconds);
+  if (number < 1e9) return decimal(number / 1e6, " us");
+  return number < 1e12 ? decimal(number / 1e9, " ms") : decimal(number / 1e12, " s");
+}
 
 StyledText streams_line(const std::vector<TradeOff>& points) {
   StyledText out;

@@ -3,12 +3,17 @@
 
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/styled_text.h"
 
 namespace lowtide::report_internal {
+
+// "1.25 ms"
+[[nodiscard]] std::string time_text(std::int64_t picoseconds);
 
 // One line with the estimated time and the arena of streams, waves or dataflow; empty if there are no points.
 [[nodiscard]] StyledText streams_line(const std::vector<TradeOff>& points);

@@ -11,6 +11,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/streams_text.h"
+#include "lowtide/report/target_text.h"
 
 namespace lowtide {
 namespace {
@@ -170,18 +171,25 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   }
   out.add("  Does not fit", Style::bad).add(" " + format_bytes(*verdict.capacity) + ": ");
   out.add(format_bytes(verdict.shortfall), Style::strong).add(" too large.").end_line();
-  if (verdict.proven_infeasible) {
-    // The bound holds for the arena alone, so what is counted besides the arena takes its part of the capacity.
-    const Bytes beside_arena = verdict.counted - arena;
-    const Bytes certain = bound_of(plan).bytes + beside_arena;
-    const Bytes for_arena = *verdict.capacity > beside_arena ? *verdict.capacity - beside_arena : Bytes(0);
-    const std::optional<BoundScope> beyond = report_internal::scope_that_needs(plan, for_arena + Bytes(1));
-    out.add("  Proven: " + std::string(no_plan_text(beyond.value_or(BoundScope::all_plans))) + " fits, because the ");
-    out.add(beside_arena == Bytes(0) ? "lower bound is " : "inputs and the lower bound together are ");
-    out.add(format_bytes(certain - *verdict.capacity) + " too large.");
-  } else {
+  if (!verdict.proven_infeasible) {
     out.add("  Not proven: the lower bound fits, so a better plan may exist.");
+    return out.end_line();
   }
+  // The bound holds for the arena alone, so what is counted besides the arena takes its part of the capacity. Other
+  // kernels might fit, so only a bound for all kernels counts.
+  const Bound* bound = best_bound(plan.claims, std::max(scope_of(plan), BoundScope::run_once));
+  const Bytes beside_arena = verdict.counted - arena;
+  const Bytes certain = (bound != nullptr ? bound->bytes : Bytes(0)) + beside_arena;
+  const bool is_above = certain > *verdict.capacity;
+  if (verdict.region_proof && (!is_above || verdict.region_proof->tensors.size() == 1)) {
+    return out.append(report_internal::paragraph(report_internal::region_proof_text(shown, *verdict.region_proof),
+                                                 StyledText("Proven: ")));
+  }
+  const Bytes for_arena = *verdict.capacity > beside_arena ? *verdict.capacity - beside_arena : Bytes(0);
+  const std::optional<BoundScope> beyond = report_internal::scope_that_needs(plan, for_arena + Bytes(1));
+  out.add("  Proven: " + std::string(no_plan_text(beyond.value_or(BoundScope::all_plans))) + " fits, because the ");
+  out.add(beside_arena == Bytes(0) ? "lower bound is " : "inputs and the lower bound together are ");
+  out.add(format_bytes(certain - *verdict.capacity) + " too large.");
   return out.end_line();
 }
 
@@ -263,21 +271,22 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
                          ? StyledText()
                          : StyledText("offsets ").append(with_proof(claims.allocate, is_allocation_proven(claims))),
                      Style::strong});
-  if (plan.machine.regions.size() > 1) {
-    for (std::size_t at = 0; at < plan.machine.regions.size(); ++at) {
-      const std::optional<Bytes>& capacity = plan.machine.regions[at].capacity;
-      add_figure(table, {"  in " + shown_name(plan.machine.regions[at].name, node_columns(options.wide)),
-                         plan.layout.arena[at], "", capacity ? "of " + format_bytes(*capacity) : "no limit"});
-    }
-  }
+  report_internal::add_regions(table, plan, verdict, options);
   const Bound bound = bound_of(plan);
-  add_figure(table,
-             {"bound", bound.bytes, percent(bound.bytes.count(), sum),
-              bound.name + (verdict.is_bound_verified ? ", verified" : "") + ", gap " + gap_text(arena, bound.bytes)});
+  // The peaks of several regions are at different steps, so only the peak of all of them together has this bound.
+  const auto& arenas = plan.layout.arena;
+  const bool has_one_region = std::count_if(arenas.begin(), arenas.end(), [](Bytes one) { return one > Bytes(0); }) < 2;
+  add_figure(table, {"bound", bound.bytes, percent(bound.bytes.count(), sum),
+                     bound.name + (verdict.is_bound_verified ? ", verified" : "") +
+                         (has_one_region ? ", gap " + gap_text(arena, bound.bytes)
+                                         : ", gap of the peak " + gap_text(claims.load, bound.bytes))});
+  report_internal::add_other_kernels(table, verdict, arena, sum);
   add_figure(table, {"RAM", arena + verdict.caller, "", verdict.caller == Bytes(0) ? "the arena" : "arena and inputs",
                      Style::strong});
   out.end_line().append(table.text()).end_line();
   out.append(verdict_text(shown, verdict));
+  out.append(report_internal::exchange_text(verdict));
+  out.append(report_internal::unused_text(verdict));
   out.append(report_internal::streams_line(verdict.points));
   if (const std::string extra = report_internal::extra_work_text(plan); !extra.empty())
     out.add("  " + extra + ".").end_line();

@@ -60,6 +60,10 @@ struct PlanVerdict {
   Bytes counted;
   Bytes shortfall;
   bool proven_infeasible = false;
+  std::optional<KernelExchange> exchange = std::nullopt;  // PlannedGraph::exchange
+  std::optional<KernelExchange> lightest = std::nullopt;  // PlannedGraph::lightest
+  std::optional<RegionProof> region_proof = std::nullopt;
+  std::optional<Machine> machine = std::nullopt;  // of the target; the machine of a plan has other capacities
   std::vector<TradeOff> points;
   bool shows_trade_offs = false;
   bool is_bound_verified = false;  // by an independent check

@@ -287,11 +287,14 @@ std::span<const OperandCopy> AliasClasses::copies_of(NodeId node) const {
   return {first, end};
 }
 
+Kernel permitted(Kernel kernel, const AliasOptions& options) {
+  if (!options.in_place) kernel.in_place.clear();
+  if (!options.views) kernel.may_alias_views = false;
+  return kernel;
+}
+
 ChosenKernels permitted(ChosenKernels kernels, const AliasOptions& options) {
-  for (Kernel& kernel : kernels) {
-    if (!options.in_place) kernel.in_place.clear();
-    if (!options.views) kernel.may_alias_views = false;
-  }
+  for (Kernel& kernel : kernels) kernel = permitted(std::move(kernel), options);
   return kernels;
 }
 

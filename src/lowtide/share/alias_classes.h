@@ -78,6 +78,7 @@ struct AliasOptions {
 // Returns the kernels without what the options forbid: in-place pairs, or views. Code that counts bytes by these
 // kernels, such as bounds and searches of orders, then follows the options.
 [[nodiscard]] ChosenKernels permitted(ChosenKernels kernels, const AliasOptions& options);
+[[nodiscard]] Kernel permitted(Kernel kernel, const AliasOptions& options);
 
 // Decides for one order which tensors share bytes, to lower the peak. Compilers call this bufferization.
 //   1. Views of a whole tensor are always joined. This never raises a load, because no second copy is needed.

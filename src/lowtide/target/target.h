@@ -31,8 +31,9 @@ struct Kernel {
   bool is_memory_known = true;
 };
 
-// Gives each node its kernels, the best one first. There is at least one. The planners use only the first. An
-// implementation must ensure that the result depends only on the graph and the node.
+// Gives each node its kernels, the fastest one first. There is at least one, and the names are unique. A plan has the
+// first, unless it must fit a limit (pipeline/plan_graph.h). An implementation must ensure that the result depends only
+// on the graph and the node.
 class Catalogue {
  public:
   virtual ~Catalogue() = default;

@@ -37,6 +37,7 @@ enum class ViolationKind : std::uint8_t {
   wrong_claim,   // a figure or the execution model that the plan states about itself is wrong
   race,          // steps of two streams touch the same bytes or value, and neither happens before the other
   unreachable,   // a step touches bytes in a region that its worker or link does not reach
+  wrong_kernel,  // the target has no such kernel for the node, or the kernel needs more scratch or copies its result
   misplaced,     // an offset or a region is not the one that a packing problem demands
 };
 
@@ -60,6 +61,7 @@ inline constexpr auto kEnumNames<ViolationKind> =
                                {ViolationKind::wrong_claim, "wrong_claim"},
                                {ViolationKind::race, "race"},
                                {ViolationKind::unreachable, "unreachable"},
+                               {ViolationKind::wrong_kernel, "wrong_kernel"},
                                {ViolationKind::misplaced, "misplaced"}});
 
 struct Violation {

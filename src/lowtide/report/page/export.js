@@ -10,7 +10,7 @@ function exportTitle() {
   const sheet = state.inSight.at(-1);
   const now = totals(sheet);
   const gap =
-    now.gap === null ? '' : `, bound ${shortBytes(now.bound)}, gap ${percentText(now.arena - now.bound, now.bound)}`;
+    now.gap === null ? '' : `, bound ${shortBytes(now.bound)}, gap ${percentText(now.reached - now.bound, now.bound)}`;
   const name = elide(fileName(sheet) || 'plan', 60);
   return `${name}: ${sheet.words.top} ${shortBytes(now.arena)}, peak ${shortBytes(now.load)}${gap}`;
 }

@@ -139,6 +139,14 @@ function totals(sheet) {
   const {bound, load_as_given: loadAsGiven} = sheet.facts;
   const load = sheet.isPacking ? regionFacts(sheet, 0).largestLoad : sheet.facts.load;
   const placed = sheet.bufferRegion.reduce((count, region) => count + (region === kNone ? 0 : 1), 0);
-  const gap = bound > 0 ? (arena - bound) / bound : arena === bound ? 0 : null;
-  return {arena, bound, load, loadAsGiven, placed, gap, isPacking: sheet.isPacking};
+  // The peaks of several regions are at different steps, so only the peak of all of them together has this bound.
+  const used = sheet.usedRegions();
+  const hasOneRegion = used.length < 2;
+  const reached = hasOneRegion ? arena : load;
+  const gap = bound > 0 ? (reached - bound) / bound : reached === bound ? 0 : null;
+  const wasteIn = ({arena: all, largestLoad}) => all - largestLoad;
+  const waste = hasOneRegion
+    ? arena - load
+    : used.reduce((sum, region) => sum + wasteIn(regionFacts(sheet, region)), 0);
+  return {arena, bound, load, loadAsGiven, placed, gap, reached, hasOneRegion, waste, isPacking: sheet.isPacking};
 }

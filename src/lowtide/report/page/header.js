@@ -21,7 +21,7 @@ function gapMetric(now, uncounted) {
     });
   }
   if (now.gap === null) return metric('Gap', '-', 'no bound');
-  const title = 'Distance from the proven lower bound: (arena − bound) / bound';
+  const title = `Distance from the proven lower bound: (${now.hasOneRegion ? 'arena' : 'peak'} − bound) / bound`;
   if (now.gap <= 0) {
     const words = now.isPacking ? 'no offsets need less' : 'no order needs less';
     const more = now.isPacking
@@ -29,9 +29,8 @@ function gapMetric(now, uncounted) {
       : 'No order and no layout of this graph needs less. Fused operators, recomputation, swaps or smaller types may.';
     return metric('Gap', '0 %', words, {title: `${title}. ${more}`, tone: 'good'});
   }
-  return metric('Gap', percentText(now.arena - now.bound, now.bound), `${shortBytes(now.arena - now.bound)} above`, {
-    title,
-  });
+  const excess = now.reached - now.bound;
+  return metric('Gap', percentText(excess, now.bound), `${shortBytes(excess)} above`, {title});
 }
 
 // A plan file alone does not show whether the plan is correct; that needs the model.
@@ -65,7 +64,6 @@ function wasteWords(facts, waste) {
 function metricsOf(sheet) {
   const now = totals(sheet);
   const {facts} = sheet;
-  const waste = now.arena - now.load;
   const saved = now.loadAsGiven - now.arena;
   const outside = memoryParts(sheet).slice(1);
   return [
@@ -73,7 +71,7 @@ function metricsOf(sheet) {
       title: `Bytes to reserve: ${bothBytes(now.arena)}`,
       tone: 'main',
     }),
-    metric('Peak', shortBytes(now.load), wasteWords(facts, waste), {
+    metric('Peak', shortBytes(now.load), wasteWords(facts, now.waste), {
       title: `Largest number of live bytes: ${bothBytes(now.load)}`,
     }),
     metric('Bound', shortBytes(now.bound), 'proven lower bound', {
@@ -113,7 +111,9 @@ function metricsOf(sheet) {
 
 // The plans that the bound holds for.
 function noPlanText(facts) {
-  return facts.bound_scope === 'all_plans' ? 'No plan' : 'No plan that runs each node once';
+  if (facts.bound_scope === 'all_plans') return 'No plan';
+  const kernels = facts.bound_scope === 'chosen_kernels' ? ' with these kernels' : '';
+  return `No plan that runs each node once${kernels}`;
 }
 
 function programNote(facts, now) {

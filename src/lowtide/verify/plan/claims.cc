@@ -158,7 +158,7 @@ BoundScope scope_found(const Plan& plan) {
   const bool is_larger = std::any_of(plans.begin(), plans.end(), [](const Plan* each) {
     return has_repeated_node(each->program) || has_transfer(*each) || has_free_copy(each->program);
   });
-  return is_larger ? BoundScope::all_plans : BoundScope::run_once;
+  return is_larger ? BoundScope::all_plans : BoundScope::chosen_kernels;
 }
 
 void wrong(const Subject& subject, std::string message) {

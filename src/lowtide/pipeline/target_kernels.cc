@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/pipeline/choose_kernels.h"
+#include "lowtide/pipeline/target_kernels.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,10 +9,11 @@
 #include "lowtide/analysis/view_table.h"
 #include "lowtide/base/check.h"
 #include "lowtide/pipeline/assemble.h"
+#include "lowtide/pipeline/offered_kernels.h"
 
 namespace lowtide::pipeline_internal {
 
-ChosenKernels choose_kernels(const Graph& graph, const Target& target, const AliasOptions& aliases) {
+ChosenKernels fastest_kernels(const Graph& graph, const Target& target, const AliasOptions& aliases) {
   ChosenKernels kernels;
   kernels.reserve(graph.nodes().size());
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
@@ -21,6 +22,22 @@ ChosenKernels choose_kernels(const Graph& graph, const Target& target, const Ali
     kernels.push_back(std::move(candidates[0]));
   }
   return permitted(std::move(kernels), aliases);
+}
+
+ChosenKernels kernels_of(const Graph& graph, const Target& target, const AliasOptions& aliases, const Plan& plan) {
+  ChosenKernels kernels = fastest_kernels(graph, target, aliases);
+  for (const Step& step : plan.program.steps) {
+    const std::optional<NodeId> id = node_of(step);
+    if (!id) continue;
+    const Compute* compute = std::get_if<Compute>(&step.work);
+    std::vector<Kernel> candidates = target.catalogue->kernels(graph, *id);
+    const auto is_used = [&](const Kernel& kernel) {
+      return compute != nullptr ? kernel.name == plan.kernels[compute->kernel].name : kernel.may_alias_views;
+    };
+    const auto used = std::find_if(candidates.begin(), candidates.end(), is_used);
+    if (used != candidates.end()) kernels[*id] = permitted(std::move(*used), aliases);
+  }
+  return kernels;
 }
 
 std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& kernels) {
@@ -45,3 +62,17 @@ Alignments alignments_of(const Target& target) {
 }
 
 }  // namespace lowtide::pipeline_internal
+
+namespace lowtide {
+
+OfferedKernels offered_kernels(const Target& target) {
+  return [&target](const Graph& graph, NodeId node) {
+    std::vector<KernelFacts> offered;
+    for (const Kernel& kernel : target.catalogue->kernels(graph, node)) {
+      offered.push_back({kernel.name, kernel.scratch, kernel.in_place, kernel.may_alias_views});
+    }
+    return offered;
+  };
+}
+
+}  // namespace lowtide

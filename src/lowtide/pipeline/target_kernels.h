@@ -6,13 +6,19 @@
 #include <vector>
 
 #include "lowtide/graph/graph.h"
+#include "lowtide/plan/plan.h"
 #include "lowtide/share/alias_classes.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide::pipeline_internal {
 
-// The first kernel that the catalogue offers for each node, without what the options forbid (permitted).
-[[nodiscard]] ChosenKernels choose_kernels(const Graph& graph, const Target& target, const AliasOptions& aliases = {});
+// The fastest kernel of each node, without what the options forbid (permitted).
+[[nodiscard]] ChosenKernels fastest_kernels(const Graph& graph, const Target& target, const AliasOptions& aliases = {});
+
+// The kernels of a plan for this target, without what the options forbid. A node whose kernel does not run has the
+// fastest one that permits this.
+[[nodiscard]] ChosenKernels kernels_of(const Graph& graph, const Target& target, const AliasOptions& aliases,
+                                       const Plan& plan);
 
 // Nodes with scratch that need none in a plan in which they are aliases (views).
 [[nodiscard]] std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& kernels);

@@ -1,0 +1,31 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+
+#include "lowtide/base/result.h"
+#include "lowtide/pipeline/sequence.h"
+#include "lowtide/pipeline/task.h"
+
+namespace lowtide::pipeline_internal {
+
+// Whether a plan exceeds the target's capacities or the budget.
+[[nodiscard]] bool exceeds(const Task& task, const Layout& layout);
+
+// The bound that holds for all kernels: that of `lightest` if there is one, because its search counted every node by
+// what it needs at least. Otherwise the live-set bound. O(nodes + edges), plus the effort of live_set_bound.
+[[nodiscard]] LoadBound bound_for_all_kernels(const Task& task, const Alternatives& plans);
+
+// Looks for a plan that fits and is faster than `lightest`, which fits, unlike `fastest`. In the order of each of the
+// two, every node starts with its fastest kernel. A step above the limit gets the fastest kernel with which it fits.
+// Scratch counts at its own step only, so no other choice is faster in this order. If the arena is still above the
+// limit, the limit for the load is reduced by the difference, at most kMostReductions times.
+// Returns nullopt if neither order gives such a plan. Errors: those of allocate_regions.
+// O(kMostReductions x (nodes + edges) log nodes), and the effort of allocate.
+[[nodiscard]] Result<std::optional<Sequence>> exchange_kernels(const Task& task, const Alternatives& plans);
+
+inline constexpr int kMostReductions = 8;
+
+}  // namespace lowtide::pipeline_internal

@@ -1,0 +1,85 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/report/target_text.h"
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/analysis/peak.h"
+#include "lowtide/report/figures.h"
+#include "lowtide/report/streams_text.h"
+
+namespace lowtide::report_internal {
+namespace {
+
+// ", which take 1.25 ms longer by the target's costs"; empty if the costs are not known.
+std::string added_time_text(const KernelExchange& exchange, std::string_view verb) {
+  if (!exchange.added_picoseconds) return "";
+  return ", which " + std::string(verb) + " " + time_text(*exchange.added_picoseconds) +
+         " longer by the target's costs";
+}
+
+}  // namespace
+
+void add_regions(TextTable& table, const Plan& plan, const PlanVerdict& verdict, const SummaryOptions& options) {
+  const std::vector<Region>& regions = (verdict.machine ? *verdict.machine : plan.machine).regions;
+  if (regions.size() < 2 || regions.size() != plan.layout.arena.size()) return;
+  for (std::size_t at = 0; at < regions.size(); ++at) {
+    const std::optional<Bytes>& capacity = regions[at].capacity;
+    std::string note = capacity ? "of " + format_bytes(*capacity) : "no limit";
+    const std::vector<Bytes> loads = load_by_step(plan.layout, RegionId(static_cast<std::uint32_t>(at)));
+    const Bytes peak = loads.empty() ? Bytes(0) : *std::max_element(loads.begin(), loads.end());
+    const bool has_lifespans = plan.execution != ExecutionModel::dataflow;
+    if (has_lifespans && plan.layout.arena[at] > peak)
+      note += ", " + exact(plan.layout.arena[at] - peak) + " above the peak in it";
+    add_figure(table,
+               {"  in " + shown_name(regions[at].name, node_columns(options.wide)), plan.layout.arena[at], "", note});
+  }
+}
+
+std::string region_proof_text(const NamedPlan& shown, const RegionProof& proof) {
+  const auto tensor_text = [&](TensorId id) {
+    return shown_name(shown.labels.tensors[id].name) + " (" + exact(shown.labels.tensors[id].size) + ")";
+  };
+  const std::string no_plan(no_plan_text(BoundScope::run_once));
+  if (proof.tensors.size() == 1 && proof.scratch == Bytes(0)) {
+    return no_plan + " fits, because the tensor " + tensor_text(proof.tensors[0]) +
+           " is larger than every region, and a tensor lies in one region.";
+  }
+  std::string items;
+  for (TensorId id : proof.tensors) items += (items.empty() ? "" : ", ") + tensor_text(id);
+  if (proof.scratch > Bytes(0)) items += (items.empty() ? "" : ", ") + exact(proof.scratch) + " of scratch";
+  const std::string when =
+      proof.node ? "while " + node_text(shown_node(shown.labels, *proof.node), "") + " runs" : "at the end of the run";
+  return no_plan + " fits, because these cannot be distributed over the regions. All are in memory " + when +
+         ", each in one region: " + items + ".";
+}
+
+StyledText unused_text(const PlanVerdict& verdict) {
+  StyledText out;
+  if (!verdict.machine) return out;
+  if (!verdict.machine->links.empty())
+    out.append(paragraph("The links of the target are not used: a plan copies nothing to other regions."));
+  if (verdict.machine->workers.size() > 1) out.append(paragraph("Only the first worker of the target is used."));
+  return out;
+}
+
+void add_other_kernels(TextTable& table, const PlanVerdict& verdict, Bytes arena, std::int64_t sum) {
+  if (!verdict.lightest || verdict.lightest->arena >= arena) return;
+  const std::int64_t nodes = verdict.lightest->nodes;
+  add_figure(table, {"other kernels", verdict.lightest->arena, percent(verdict.lightest->arena.count(), sum),
+                     "the arena with slower kernels for " + counted(nodes, "node") +
+                         added_time_text(*verdict.lightest, nodes == 1 ? "takes" : "take")});
+}
+
+StyledText exchange_text(const PlanVerdict& verdict) {
+  if (!verdict.exchange || verdict.exchange->nodes == 0) return {};
+  const std::int64_t nodes = verdict.exchange->nodes;
+  const std::string what = counted(nodes, "node") + (nodes == 1 ? " has a slower kernel" : " have slower kernels");
+  return paragraph(what + " that " + (nodes == 1 ? "needs" : "need") + " less memory" +
+                   added_time_text(*verdict.exchange, nodes == 1 ? "takes" : "take") + ".");
+}
+
+}  // namespace lowtide::report_internal

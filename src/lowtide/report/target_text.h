@@ -1,0 +1,36 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/plan/plan.h"
+#include "lowtide/report/page.h"
+#include "lowtide/report/styled_text.h"
+#include "lowtide/report/summary.h"
+
+// What a summary says about the regions and the kernels of a target.
+namespace lowtide::report_internal {
+
+// One row per region, if there are several: its arena, the capacity that the target states, and what its own peak
+// leaves unused.
+void add_regions(TextTable& table, const Plan& plan, const PlanVerdict& verdict, const SummaryOptions& options);
+
+// A row with what other kernels would save. Without it, no known plan with slower kernels is smaller. `sum`: the bytes
+// that are 100 %.
+void add_other_kernels(TextTable& table, const PlanVerdict& verdict, Bytes arena, std::int64_t sum);
+
+// "2 nodes have slower kernels that need less memory, ..."; empty if each node has its fastest kernel.
+[[nodiscard]] StyledText exchange_text(const PlanVerdict& verdict);
+
+// What the target describes, but no plan uses.
+[[nodiscard]] StyledText unused_text(const PlanVerdict& verdict);
+
+// "no plan that runs each node once fits, because ..."
+[[nodiscard]] std::string region_proof_text(const NamedPlan& shown, const RegionProof& proof);
+
+}  // namespace lowtide::report_internal

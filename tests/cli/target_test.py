@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Target files: kernels that are exchanged to fit, and capacities of several regions."""
+import unittest
+
+import small_models
+from program import DONE, NO, ProgramTest
+
+KERNELS = """name = "two kernels"
+[[region]]
+name = "ram"
+[[kernel]]
+operator = "MatMul"
+name = "small"
+cost_seconds = 3e-6
+[[kernel]]
+operator = "MatMul"
+name = "fast"
+scratch = "64KiB"
+cost_seconds = 1e-6
+"""
+
+
+def regions(*capacities):
+    """A target with one region per capacity."""
+    return 'name = "regions"\n' + "".join(
+        f'[[region]]\nname = "r{at}"\ncapacity = "{capacity}"\n' for at, capacity in enumerate(capacities)
+    )
+
+
+# In parallel(), e = c * d takes 3 x 4,096 B = 12,288 B, and the caller holds 4,096 B. The kernel "fast" needs 65,536 B.
+class TargetTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("parallel.onnx", small_models.parallel())
+        self.write("kernels.toml", KERNELS)
+
+    def plan(self, code, *words, target="kernels.toml"):
+        return self.expect(code, "plan", "parallel.onnx", "--target", target, *words).stdout
+
+    def plan_json(self, code, *words, target="kernels.toml"):
+        return self.json(code, "plan", "parallel.onnx", "--target", target, *words)
+
+    def test_the_fastest_kernel_is_the_default(self):
+        report = self.plan_json(DONE)
+        self.assertEqual(report["bytes"]["arena"], 12288 + 65536)
+        self.assertEqual(report["bound_scope"], "chosen_kernels")
+        self.assertEqual(report["exchanged_kernels"]["nodes"], 0)
+        self.assertEqual(report["lightest_kernels"],
+                         {"nodes": 1, "added_picoseconds": 2_000_000, "arena_bytes": 12288})
+        said = self.plan(DONE)
+        self.assertIn("no plan that runs each node once with these kernels needs less", said)
+        self.assertRegex(said, r"other kernels +12,288 B .* slower kernels for 1 node, which takes 2.00 us longer")
+
+    def test_a_budget_exchanges_kernels(self):
+        words = ("--budget", "32KiB")
+        report = self.plan_json(DONE, *words)
+        self.assertEqual(report["bytes"]["arena"], 12288)
+        self.assertEqual(report["exchanged_kernels"]["nodes"], 1)
+        self.assertIn("1 node has a slower kernel that needs less memory, which takes 2.00 us longer",
+                      self.plan(DONE, *words))
+
+    def test_no_plan_fits_only_if_no_kernel_does(self):
+        self.assertTrue(self.plan_json(DONE, "--budget", "16KiB")["budget"]["fits"])
+        missed = self.plan_json(NO, "--budget", "16383B")["budget"]
+        self.assertEqual((missed["shortfall"], missed["proven_infeasible"]), (1, True))
+
+    def test_the_plan_file_has_the_kernel_of_each_step(self):
+        self.plan(DONE, "--budget", "32KiB", "-o", "plan.json")
+        self.assertIn('"small"', (self.folder / "plan.json").read_text())
+        self.expect(DONE, "verify", "parallel.onnx", "plan.json", "--target", "kernels.toml")
+        self.write("other.toml", KERNELS.replace('"small"', '"tiny"'))
+        said = self.expect(NO, "verify", "parallel.onnx", "plan.json", "--target", "other.toml").stdout
+        self.assertIn("wrong_kernel", said)
+        self.assertIn("runs kernel 'small', but the target offers 'fast', 'tiny'", said)
+        # "small" now needs scratch, which the plan does not have.
+        self.write("larger.toml", KERNELS.replace('name = "small"', 'name = "small"\nscratch = 100'))
+        said = self.expect(NO, "verify", "parallel.onnx", "plan.json", "--target", "larger.toml").stdout
+        self.assertIn("has 0 bytes of scratch, but kernel 'small' needs 100", said)
+        self.write("renamed.toml", KERNELS.replace("two kernels", "three kernels"))
+        self.expect(NO, "verify", "parallel.onnx", "plan.json", "--target", "renamed.toml")
+
+    def test_the_explanation_names_the_kernels(self):
+        said = " ".join(self.expect(DONE, "explain", "parallel.onnx", "--target", "kernels.toml").stdout.split())
+        self.assertIn("65,536 B are scratch of the kernel 'fast', as the target states.", said)
+        self.assertIn("The kernel 'small' needs 0 B; a plan uses it if --budget requires that.", said)
+
+    def test_capacities_are_shown_as_the_file_states_them(self):
+        self.write("regions.toml", regions("4KiB", "5KiB"))
+        said = self.plan(NO, target="regions.toml")
+        self.assertRegex(said, r"in r0 .* of 4,096 B")
+        self.assertRegex(said, r"in r1 .* of 5,120 B")
+        report = self.plan_json(NO, target="regions.toml")
+        self.assertEqual([one["capacity"] for one in report["regions"]], [4096, 5120])
+
+    def test_a_tensor_that_exceeds_every_region_is_named(self):
+        self.write("regions.toml", regions(*["3KiB"] * 5))
+        said = self.plan(NO, target="regions.toml")
+        self.assertRegex(" ".join(said.split()), r"Proven: no plan that runs each node once fits, because the tensor "
+                         r"[a-e] \(4,096 B\) is larger than every region")
+        budget = self.plan_json(NO, target="regions.toml")["budget"]
+        self.assertTrue(budget["proven_infeasible"])
+        self.assertEqual([one["bytes"] for one in budget["region_proof"]["tensors"]], [4096])
+
+    # 12,288 B in all, but each region of 6,144 B holds only one of the three tensors.
+    def test_tensors_that_cannot_be_distributed_are_named(self):
+        self.write("regions.toml", regions("6KiB", "6KiB"))
+        budget = self.plan_json(NO, target="regions.toml")["budget"]
+        self.assertTrue(budget["proven_infeasible"])
+        self.assertEqual({one["name"] for one in budget["region_proof"]["tensors"]}, {"c", "d", "e"})
+        self.assertEqual(budget["region_proof"]["node"], {"name": "e", "op": "MatMul"})
+        self.write("enough.toml", regions("8KiB", "6KiB"))
+        self.plan(DONE, target="enough.toml")
+
+    def test_links_that_are_not_used_are_mentioned(self):
+        link = '[[link]]\nfrom = "r0"\nto = "r1"\nbytes_per_second = 1e9\n'
+        self.write("linked.toml", regions("8KiB", "8KiB") + link)
+        self.assertIn("The links of the target are not used", self.plan(DONE, target="linked.toml"))
+        self.assertEqual(self.plan_json(DONE, target="linked.toml")["unused"], ["links"])
+
+
+if __name__ == "__main__":
+    unittest.main()

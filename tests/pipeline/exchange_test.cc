@@ -1,0 +1,329 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Targets with several kernels per operator: the fastest is planned, and others if a limit requires it.
+
+#include "lowtide/pipeline/exchange.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/pipeline/offered_kernels.h"
+#include "lowtide/share/load.h"
+#include "lowtide/verify/check_kernels.h"
+#include "tests/pipeline/planned.h"
+#include "tests/testing/random_graphs.h"
+
+namespace lowtide::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+
+// What differs between the kernels of an operator.
+struct Offer {
+  std::string name;
+  std::int64_t scratch = 0;
+  double seconds = 0;
+  bool in_place = true;
+};
+
+// The dense kernels, but every node of one type has these.
+class Offers final : public Catalogue {
+ public:
+  Offers(std::string type, std::vector<Offer> offers) : type_(std::move(type)), offers_(std::move(offers)) {}
+
+  [[nodiscard]] std::vector<Kernel> kernels(const Graph& graph, NodeId node) const override {
+    const std::vector<Kernel> dense = dense_catalogue()->kernels(graph, node);
+    if (graph.op(node).type != type_) return dense;
+    std::vector<Kernel> kernels;
+    for (const Offer& offer : offers_) {
+      Kernel& kernel = kernels.emplace_back(dense.front());
+      kernel.name = offer.name;
+      kernel.scratch = Bytes(offer.scratch);
+      kernel.cost_seconds = offer.seconds;
+      if (!offer.in_place) kernel.in_place.clear();
+    }
+    return kernels;
+  }
+
+ private:
+  std::string type_;
+  std::vector<Offer> offers_;
+};
+
+Target with_offers(const std::string& type, std::vector<Offer> offers) {
+  Target target = dense_target();
+  target.catalogue = std::make_shared<const Offers>(type, std::move(offers));
+  return target;
+}
+
+// a needs 256 B and its kernel, b needs 256 + 64 B and its kernel. The caller holds the 64 B of x.
+constexpr const char* kTwoConvs = R"(graph "g" {
+  input x : f32[16]
+  a = Conv(x) : f32[64]
+  b = Conv(a) : f32[16]
+  output b
+})";
+constexpr Bytes kInput(64);
+
+Target fast_and_small() {
+  return with_offers("Conv", {{.name = "fast", .scratch = 512, .seconds = 1}, {.name = "small", .seconds = 4}});
+}
+
+std::vector<std::string> kernel_names(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const Step& step : plan.program.steps) {
+    const auto* compute = std::get_if<Compute>(&step.work);
+    names.push_back(compute != nullptr ? plan.kernels[compute->kernel].name : "");
+  }
+  return names;
+}
+
+// 256 + 64 + 512 = 832, and 320 without scratch.
+TEST(Exchange, WithoutALimitEveryNodeHasItsFastestKernel) {
+  const PlannedGraph planned = must_plan(graph_of(kTwoConvs), {}, fast_and_small());
+  EXPECT_THAT(kernel_names(planned.plan), ElementsAre("fast", "fast"));
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(832));
+  EXPECT_EQ(planned.plan.claims.bounds, (std::vector<Bound>{{BoundScope::chosen_kernels, Bytes(832), "live_set"},
+                                                            {BoundScope::run_once, Bytes(320), "live_set"},
+                                                            {BoundScope::all_plans, Bytes(320), "working_set"}}));
+  ASSERT_TRUE(planned.exchange && planned.lightest);
+  EXPECT_EQ(planned.exchange->nodes, 0);
+  EXPECT_EQ(planned.lightest->nodes, 2);
+  EXPECT_EQ(planned.lightest->arena, Bytes(320));
+  EXPECT_EQ(planned.lightest->added_picoseconds, 2 * 3'000'000'000'000);
+}
+
+// a takes 256 + 512 = 768 with its fastest kernel, so only b changes.
+TEST(Exchange, OnlyNodesAboveTheLimitChange) {
+  const PlannedGraph planned = must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(831)}, fast_and_small());
+  EXPECT_TRUE(planned.fits());
+  EXPECT_THAT(kernel_names(planned.plan), ElementsAre("fast", "small"));
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(768));
+  EXPECT_EQ(planned.exchange->nodes, 1);
+  EXPECT_EQ(planned.exchange->added_picoseconds, 3'000'000'000'000);
+}
+
+TEST(Exchange, ALimitThatTheFastestMeetsChangesNothing) {
+  const PlannedGraph planned = must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(832)}, fast_and_small());
+  EXPECT_TRUE(planned.fits());
+  EXPECT_THAT(kernel_names(planned.plan), ElementsAre("fast", "fast"));
+}
+
+// The capacity of a region is a limit like the budget.
+TEST(Exchange, ACapacityIsALimitToo) {
+  Target target = fast_and_small();
+  target.machine.regions[0].capacity = Bytes(700);
+  const PlannedGraph planned = must_plan(graph_of(kTwoConvs), {}, target);
+  EXPECT_TRUE(planned.fits());
+  EXPECT_THAT(kernel_names(planned.plan), ElementsAre("small", "small"));
+}
+
+// 320 bytes are needed with every kernel.
+TEST(Exchange, NoPlanFitsOnlyIfNoKernelDoes) {
+  const PlannedGraph fits = must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(320)}, fast_and_small());
+  EXPECT_TRUE(fits.fits());
+  const PlannedGraph missed = must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(319)}, fast_and_small());
+  EXPECT_EQ(missed.shortfall, Bytes(1));
+  EXPECT_TRUE(missed.proven_infeasible);
+}
+
+// Without the stage, nothing is known about other plans. The bound for all kernels fits.
+TEST(Exchange, WithoutTheStageNothingIsProven) {
+  const PlannedGraph planned =
+      must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(320), .skip = {PlanStage::exchange}}, fast_and_small());
+  EXPECT_EQ(planned.shortfall, Bytes(832 - 320));
+  EXPECT_FALSE(planned.proven_infeasible);
+  EXPECT_FALSE(planned.lightest);
+}
+
+// With "medium", a takes 256 + 128 = 384 and b takes 320 + 128 = 448.
+TEST(Exchange, TheFastestKernelThatFitsIsUsed) {
+  const Target target = with_offers("Conv", {{.name = "fast", .scratch = 512, .seconds = 1},
+                                             {.name = "medium", .scratch = 128, .seconds = 2},
+                                             {.name = "small", .seconds = 4}});
+  const PlannedGraph medium = must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(448)}, target);
+  EXPECT_THAT(kernel_names(medium.plan), ElementsAre("medium", "medium"));
+  const PlannedGraph mixed = must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(447)}, target);
+  EXPECT_THAT(kernel_names(mixed.plan), ElementsAre("medium", "small"));
+  EXPECT_EQ(mixed.exchange->added_picoseconds, (1 + 3) * 1'000'000'000'000);
+}
+
+// The kernel "slow" is slower than "small" and needs more, so no plan uses it.
+TEST(Exchange, SlowerKernelsThatNeedMoreAreNotUsed) {
+  const Target target = with_offers("Conv", {{.name = "fast", .scratch = 512, .seconds = 1},
+                                             {.name = "small", .seconds = 2},
+                                             {.name = "slow", .scratch = 64, .seconds = 3}});
+  const PlannedGraph planned = must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(320)}, target);
+  EXPECT_THAT(kernel_names(planned.plan), ElementsAre("small", "small"));
+}
+
+// b over a: 256 bytes. As a copy: 512.
+TEST(Exchange, AKernelMaySaveBytesByWorkingInPlace) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[64]
+    a = Conv(x) : f32[64]
+    b = Relu(a) : f32[64]
+    c = Conv(b) : f32[16]
+    output c
+  })");
+  const Target target = with_offers("Relu", {{.name = "copies", .in_place = false}, {.name = "over"}});
+  const PlannedGraph free = must_plan(graph, {}, target);
+  EXPECT_EQ(arena_bytes(free.plan), Bytes(512));
+  EXPECT_EQ(free.lightest->added_picoseconds, std::nullopt) << "the target gives no costs";
+  const PlannedGraph limited = must_plan(graph, {.budget = Bytes(256 + 511)}, target);
+  EXPECT_TRUE(limited.fits());
+  EXPECT_THAT(kernel_names(limited.plan), ElementsAre("dense", "over", "dense"));
+}
+
+// The If runs p and q: 640 + 64 = 704 bytes and the scratch of q. y takes 64.
+TEST(Exchange, BodiesHaveOtherKernelsToo) {
+  const PlannedGraph free = must_plan(graph_of(kIf), {}, fast_and_small());
+  EXPECT_EQ(arena_bytes(free.plan), Bytes(64 + 704 + 512));
+  ASSERT_TRUE(free.lightest);
+  EXPECT_EQ(free.lightest->arena, Bytes(64 + 704));
+  const PlannedGraph limited = must_plan(graph_of(kIf), {.budget = free.caller + Bytes(64 + 704)}, fast_and_small());
+  EXPECT_TRUE(limited.fits());
+  const PlannedGraph missed = must_plan(graph_of(kIf), {.budget = free.caller + Bytes(64 + 703)}, fast_and_small());
+  EXPECT_TRUE(missed.proven_infeasible);
+}
+
+TEST(Exchange, PlansOnSeveralStreamsHaveTheChosenKernels) {
+  const PlannedGraph planned =
+      must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(700), .streams = 2}, fast_and_small());
+  EXPECT_TRUE(planned.fits());
+  EXPECT_THAT(kernel_names(planned.plan), ElementsAre("small", "small"));
+}
+
+// The messages about a plan for `planned`, checked for another target.
+std::vector<std::string> wrong_kernels(const Graph& graph, const Target& planned, const Target& checked) {
+  std::vector<std::string> messages;
+  const Plan plan = must_plan(graph, {}, planned).plan;
+  for (const Violation& violation : verify_kernels(graph, plan, offered_kernels(checked))) {
+    EXPECT_EQ(violation.kind, ViolationKind::wrong_kernel);
+    messages.push_back(violation.body + violation.message);
+  }
+  return messages;
+}
+
+TEST(KernelCheck, AcceptsTheTargetOfThePlan) {
+  EXPECT_THAT(wrong_kernels(graph_of(kTwoConvs), fast_and_small(), fast_and_small()), ElementsAre());
+  EXPECT_THAT(wrong_kernels(graph_of(kIf), fast_and_small(), fast_and_small()), ElementsAre());
+}
+
+TEST(KernelCheck, NamesKernelsThatTheTargetLacks) {
+  const Target other = with_offers("Conv", {{.name = "small"}, {.name = "medium"}});
+  EXPECT_THAT(wrong_kernels(graph_of(kTwoConvs), fast_and_small(), other),
+              Each(HasSubstr("runs kernel 'fast', but the target offers 'small', 'medium'")));
+}
+
+TEST(KernelCheck, NamesScratchThatIsTooSmall) {
+  const Target larger = with_offers("Conv", {{.name = "fast", .scratch = 513}});
+  EXPECT_THAT(wrong_kernels(graph_of(kTwoConvs), fast_and_small(), larger),
+              Each(HasSubstr("has 512 bytes of scratch, but kernel 'fast' needs 513")));
+}
+
+TEST(KernelCheck, NamesResultsThatAreNotPermittedInPlace) {
+  const Target over = with_offers("Relu", {{.name = "relu"}});
+  const Target copies = with_offers("Relu", {{.name = "relu", .in_place = false}});
+  EXPECT_THAT(wrong_kernels(graph_of(kChain), over, copies),
+              ElementsAre(HasSubstr("over an operand, but kernel 'relu' does not permit this")));
+  EXPECT_THAT(wrong_kernels(graph_of(kChain), copies, over), ElementsAre());
+}
+
+// p, q and r are inside the bodies of the If, and z is outside.
+TEST(KernelCheck, LooksIntoBodies) {
+  const Target other = with_offers("Conv", {{.name = "other"}});
+  EXPECT_THAT(wrong_kernels(graph_of(kIf), fast_and_small(), other),
+              UnorderedElementsAre(AllOf(HasSubstr("then_branch"), HasSubstr("step 0")),
+                                   AllOf(HasSubstr("then_branch"), HasSubstr("step 1")), HasSubstr("else_branch"),
+                                   Not(HasSubstr("branch"))));
+}
+
+// Every node has one to three random kernels, which may work in place.
+class RandomOffers final : public Catalogue {
+ public:
+  explicit RandomOffers(std::uint64_t seed) : seed_(seed) {}
+
+  [[nodiscard]] std::vector<Kernel> kernels(const Graph& graph, NodeId node) const override {
+    Random random(seed_ * 1000 + node.value());
+    const Kernel dense = dense_catalogue()->kernels(graph, node).front();
+    std::vector<Kernel> kernels;
+    for (std::int64_t at = random.between(0, 2); at >= 0; --at) {
+      Kernel& kernel = kernels.emplace_back(dense);
+      kernel.name = std::to_string(at);
+      kernel.scratch = Bytes(random.between(0, 3) * 64);
+      if (random.chance(30)) kernel.in_place.clear();
+    }
+    return kernels;
+  }
+
+ private:
+  std::uint64_t seed_;
+};
+
+void for_every_choice(const Graph& graph, const Target& target,
+                      const std::function<void(const ChosenKernels&)>& function) {
+  std::vector<ChosenKernels> choices(1);
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    std::vector<ChosenKernels> longer;
+    for (const ChosenKernels& choice : choices) {
+      for (Kernel& kernel : target.catalogue->kernels(graph, id)) {
+        longer.push_back(choice);
+        longer.back().push_back(std::move(kernel));
+      }
+    }
+    choices = std::move(longer);
+  }
+  for (const ChosenKernels& choice : choices) function(choice);
+}
+
+// All choices of kernels and all orders of small graphs. A plan with the least load of them fits almost always, and
+// otherwise nothing is proven.
+TEST(Exchange, TheBestOfAllChoicesAndOrdersFits) {
+  int fitting = 0;
+  int exchanged = 0;
+  int infeasible = 0;
+  constexpr int kRounds = 150;
+  for (int round = 0; round < kRounds; ++round) {
+    Random random(static_cast<std::uint64_t>(700 + round));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(2, 5)));
+    Target target = dense_target();
+    target.catalogue = std::make_shared<const RandomOffers>(round);
+    const AliasOptions options{.alignment = Bytes(64)};
+    Bytes least(std::numeric_limits<std::int64_t>::max());
+    for_every_choice(graph, target, [&](const ChosenKernels& kernels) {
+      for_every_order(graph, [&](const std::vector<NodeId>& order) {
+        const AliasClasses classes = alias_classes(graph, kernels, order, options);
+        least = std::min(least, largest(load_profile(classes, kernels, order, options)));
+      });
+    });
+    const Bytes caller = must_plan(graph, {}, target).caller;
+    const PlannedGraph planned = must_plan(graph, {.budget = caller + least}, target);
+    fitting += planned.fits() ? 1 : 0;
+    exchanged += planned.exchange && planned.exchange->nodes > 0 ? 1 : 0;
+    ASSERT_FALSE(planned.proven_infeasible) << "round " << round << print_graph(graph);
+    if (least < Bytes(64)) continue;
+    const PlannedGraph missed = must_plan(graph, {.budget = caller + least - Bytes(64)}, target);
+    ASSERT_FALSE(missed.fits()) << "round " << round << print_graph(graph);
+    infeasible += missed.proven_infeasible ? 1 : 0;
+  }
+  EXPECT_GE(fitting, kRounds - 3);
+  EXPECT_GE(exchanged, kRounds / 4);
+  EXPECT_GE(infeasible, kRounds / 2);
+}
+
+}  // namespace
+}  // namespace lowtide::testing
