@@ -5,8 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <limits>
+#include <optional>
 
+#include "lowtide/base/random.h"
+#include "lowtide/graph/text.h"
 #include "lowtide/schedule/orders/order_problem.h"
 #include "lowtide/schedule/orders/order_search.h"
 #include "lowtide/schedule/orders/order_state.h"
@@ -231,6 +235,26 @@ TEST(Schedule, AChainOfManyNodesNeedsNoStack) {
   for (const std::string& name : schedule_strategies()) {
     EXPECT_EQ(must_schedule(*graph, {.order = name}).best.load, Bytes(16)) << name;
   }
+}
+
+// Powers of 2 include each other, so the load never rises with the effort.
+TEST(SearchOrders, MoreEffortNeverRaisesTheLoad) {
+  Random random(58);
+  int lowered = 0;
+  for (int round = 0; round < 30; ++round) {
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(10, 30)));
+    std::optional<Bytes> before;
+    for (std::int64_t effort = 1; effort <= 1 << 18; effort *= 2) {
+      const Bytes load = must_schedule(graph, {.effort = effort}).best.load;
+      if (before) {
+        ASSERT_LE(load, *before) << effort << print_graph(graph);
+        lowered += load < *before ? 1 : 0;
+      }
+      before = load;
+    }
+    ASSERT_LE(*before, must_schedule(graph, {.order = "as_given"}).best.load);
+  }
+  EXPECT_GT(lowered, 0);
 }
 
 }  // namespace
