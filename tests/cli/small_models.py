@@ -22,7 +22,7 @@ def field(number, content):
     return varint(number << 3 | 2) + varint(len(content)) + content
 
 
-FLOAT, BOOL = 1, 9
+FLOAT, UINT8, BOOL = 1, 2, 9
 
 
 def value_info(name, extents, dtype=FLOAT):
@@ -83,6 +83,24 @@ def small(batch=1):
         [value_info("x", wide)],
         [value_info("d", narrow)],
     )
+
+
+def quantized():
+    """QuantizeLinear, Sigmoid and Neg between DequantizeLinear and QuantizeLinear: 64 KiB as floats, 16 KiB as u8."""
+    extents = [1, 16, 32, 32]
+    scale = field(2, FLOAT) + field(8, "s") + field(9, bytes([0, 0, 128, 63]))
+    zero = field(2, UINT8) + field(8, "z") + field(9, bytes([128]))
+    nodes = [
+        node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        node("DequantizeLinear", ["q", "s", "z"], ["a"]),
+        node("Sigmoid", ["a"], ["b"]),
+        node("QuantizeLinear", ["b", "s", "z"], ["p"]),
+        node("DequantizeLinear", ["p", "s", "z"], ["c"]),
+        node("Neg", ["c"], ["d"]),
+        node("QuantizeLinear", ["d", "s", "z"], ["y"]),
+    ]
+    inputs, outputs = [value_info("x", extents)], [value_info("y", extents, UINT8)]
+    return field(1, 8) + field(7, graph(nodes, inputs, outputs, [scale, zero])) + field(8, field(2, 17))
 
 
 def parallel():

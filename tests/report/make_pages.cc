@@ -45,11 +45,14 @@ bool write_comparison(const std::filesystem::path& path, const PlanSketch& shown
 bool write_small(const std::filesystem::path& path) {
   PlanSketch small = small_plan();
   small.plan.provenance.model = "small.onnx";
+  const Graph graph = small_plan_graph();
   return write_page(path, small,
                     {.is_verified = true,
                      .proofs = {{&small.plan,
                                  {"Proven: no plan needs less.", "At step 2, Conv conv2, all are live."},
-                                 {"c could be written over b."}}}});
+                                 {"c could be written over b."}}},
+                     .graph = &graph,
+                     .quantized = "2 operators are quantized."});
 }
 
 // Three steps take 4, 6 and 3 microseconds, and the last one takes 1.

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowtide/graph/text.h"
+
 namespace lowtide {
 namespace {
 
@@ -150,6 +152,26 @@ PlanSketch small_plan() {
   to.value("probs", 4 * kKiB, probs_at, 0, Role::output);
   to.step("softmax", "Softmax", {logits});
   return std::move(to).finish(576 * kKiB);
+}
+
+Graph small_plan_graph() {
+  return *parse_graph(R"(graph "small" {
+    input x : f32[1,16,32,32]
+    constant w : f32[64,16,3,3]
+    constant w2 : f32[32,64,1,1]
+    constant w4 : f32[16384,1024]
+    a = Conv(x, w) "conv1" : f32[1,64,32,32]
+    b = Relu(a) "relu1" : f32[1,64,32,32]
+    c = Conv(b, w2) "conv2" : f32[1,32,32,32]
+    d = Conv(b) "conv3" : f32[1,32,32,32]
+    cat = Concat(c, d) "concat" : f32[1,64,32,32]
+    e = MaxPool(cat) "pool" : f32[1,64,16,16]
+    f = Flatten(e) "flatten" : f32[1,16384]
+    logits = Gemm(f, w4) "dense" : f32[1,1024]
+    probs = Softmax(logits) "softmax" : f32[1,1024]
+    output logits, probs
+  })",
+                      "small_plan_graph");
 }
 
 PlanSketch small_plan_before() {

@@ -206,6 +206,18 @@ TEST(Page, HoldsProofsByPlanAndAMissedBudget) {
   EXPECT_FALSE(sheets[1]["facts"].contains("missed_budget"));
 }
 
+TEST(Page, HoldsMultiplyAccumulatesOfAKnownGraph) {
+  const PlanSketch small = small_plan();
+  const Graph graph = small_plan_graph();
+  const Json sheet = embedded_json(
+      page({small.plan, small.labels}, {.graph = &graph, .quantized = "2 operators are quantized."}))["sheets"][0];
+  EXPECT_EQ(sheet["node"]["macs"], Json({9'437'184, 0, 2'097'152, -1, 0, 0, 0, 16'777'216, 0}));
+  EXPECT_EQ(sheet["quantized"], "2 operators are quantized.");
+  const Json without = embedded_json(page_of(small))["sheets"][0];
+  EXPECT_FALSE(without["node"].contains("macs"));
+  EXPECT_FALSE(without.contains("quantized"));
+}
+
 TEST(Page, HasTheNameOfTheModelFileAsTitle) {
   PlanSketch sketch = small_plan();
   sketch.plan.provenance.model = "net.onnx";

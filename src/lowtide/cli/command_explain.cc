@@ -9,6 +9,7 @@
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
+#include "lowtide/cli/quantized.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/explanation.h"
@@ -122,7 +123,8 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
   const PlanOptions options = read_plan_options(arguments);
   const auto top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));
   const std::string& path = arguments.positional("MODEL");
-  const LoadedModel loaded = load_model(read_model_request(arguments), console);
+  const ModelRequest request = read_model_request(arguments);
+  const LoadedModel loaded = load_model(request, console);
 
   const Stopwatch watch;
   const PlannedGraph planned = [&] {
@@ -134,12 +136,14 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
                                        "\nThis is a bug in lowtide. Please report it with the command line, and the "
                                        "model if you can.");
   }
+  const std::optional<QuantizedFacts> quantized = quantized_facts(loaded, request.lowering, target, options);
   const Labels labels = labels_of(loaded.lowered.graph);
   const std::vector<PeakExplanation> levels = explain_peak(loaded.lowered.graph, labels, target, options, planned.plan);
   const bool is_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed;
   if (!arguments.has("--json")) {
-    console.result(explanation_summary(loaded.facts, levels, explanation_facts(planned, options),
-                                       {.top = top, .wide = arguments.has("--wide")}));
+    ExplanationFacts facts = explanation_facts(planned, options);
+    facts.quantized = quantized;
+    console.result(explanation_summary(loaded.facts, levels, facts, {.top = top, .wide = arguments.has("--wide")}));
     return ExitCode::done;
   }
   Json json = json_head("explain");
@@ -154,6 +158,7 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
   json["search_complete"] = planned.is_search_complete;
   json["levels"] = Json::array();
   for (const PeakExplanation& level : levels) json["levels"].push_back(json_of_level(level, top));
+  json["quantized"] = json_of(quantized);
   json["notes"] = json_of(loaded.model.notes);
   json["seconds"] = {{"import", loaded.seconds}, {"explain", watch.seconds()}};
   print_json(console, json);

@@ -16,6 +16,7 @@
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/cli/progress.h"
+#include "lowtide/cli/quantized.h"
 #include "lowtide/cli/stage_options.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/pipeline/plan_graph.h"
@@ -266,8 +267,9 @@ void remark_seconds(const Seconds& seconds, Console& console) {
 
 // The page with what a plan file does not have: why no order needs less, and the times of nodes.
 std::string page_of(const Request& request, const LoadedModel& loaded, const PlannedGraph& planned,
-                    const NamedPlan& named) {
-  PageOptions options{.is_verified = planned.is_verified, .costs = &planned.costs};
+                    const NamedPlan& named, const std::optional<QuantizedFacts>& quantized) {
+  PageOptions options{.is_verified = planned.is_verified, .costs = &planned.costs, .graph = &loaded.lowered.graph};
+  if (quantized) options.quantized = quantized_text(*quantized);
   if (planned.plan.execution == ExecutionModel::sequence) {
     const ExplanationFacts facts = explanation_facts(planned, request.options);
     for (const PeakExplanation& level :
@@ -276,6 +278,26 @@ std::string page_of(const Request& request, const LoadedModel& loaded, const Pla
     }
   }
   return page(named, options);
+}
+
+PlanVerdict verdict_of(const Request& request, const PlannedGraph& planned,
+                       const std::optional<QuantizedFacts>& quantized) {
+  return {.plain = planned.plain,
+          .orders_tried = planned.orders_tried,
+          .caller = planned.caller,
+          .capacity = planned.capacity,
+          .counted = planned.counted,
+          .shortfall = planned.shortfall,
+          .proven_infeasible = planned.proven_infeasible,
+          .exchange = planned.exchange,
+          .lightest = planned.lightest,
+          .region_proof = planned.region_proof,
+          .machine = request.target.machine,
+          .quantized = quantized,
+          .points = planned.trade_offs,
+          .shows_trade_offs = request.options.pareto_front,
+          .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed,
+          .is_verified = planned.is_verified};
 }
 
 }  // namespace
@@ -301,31 +323,20 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   const Seconds seconds = seconds_of(planned, loaded.seconds, watch.seconds());
   check_verified(planned);
 
+  const std::optional<QuantizedFacts> quantized =
+      quantized_facts(loaded, request.model.lowering, request.target, request.options);
   const Labels labels = labels_of(loaded.lowered.graph);
   const NamedPlan named{planned.plan, labels};
   if (request.plan_file) files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);
   if (request.csv_file) files.write(*request.csv_file, write_packing_csv(packing_of(planned.plan, labels)), console);
-  if (request.page_file) files.write(*request.page_file, page_of(request, loaded, planned, named), console);
+  if (request.page_file) files.write(*request.page_file, page_of(request, loaded, planned, named, quantized), console);
   if (arguments.has("--json")) {
     Json json = json_of_plan(loaded, planned, labels, request);
+    json["quantized"] = json_of(quantized);
     json["seconds"] = {{"import", seconds.import}, {"plan", seconds.plan}, {"verify", seconds.verify}};
     print_json(console, json);
   } else {
-    const PlanVerdict verdict{.plain = planned.plain,
-                              .orders_tried = planned.orders_tried,
-                              .caller = planned.caller,
-                              .capacity = planned.capacity,
-                              .counted = planned.counted,
-                              .shortfall = planned.shortfall,
-                              .proven_infeasible = planned.proven_infeasible,
-                              .exchange = planned.exchange,
-                              .lightest = planned.lightest,
-                              .region_proof = planned.region_proof,
-                              .machine = request.target.machine,
-                              .points = planned.trade_offs,
-                              .shows_trade_offs = request.options.pareto_front,
-                              .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed,
-                              .is_verified = planned.is_verified};
+    const PlanVerdict verdict = verdict_of(request, planned, quantized);
     console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top, .wide = request.wide}));
     remark_seconds(seconds, console);
   }

@@ -184,6 +184,10 @@ StyledText explanation_summary(const ModelFacts& model, const std::vector<PeakEx
     out.append(level_text(level, outer, facts, options));
     outer = &level;
   }
+  if (facts.quantized) {
+    out.end_line().add("Quantized model", Style::heading).end_line();
+    out.append(paragraph(quantized_text(*facts.quantized)));
+  }
   return out;
 }
 

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/pipeline/explain_peak.h"
+#include "lowtide/report/quantized.h"
 #include "lowtide/report/styled_text.h"
 #include "lowtide/report/summary.h"
 
@@ -22,7 +24,8 @@ struct ExplanationFacts {
   std::int64_t searched_sets = 0;   // PlannedGraph::searched_sets
   bool is_search_complete = false;  // PlannedGraph::is_search_complete
   bool is_bound_verified = false;   // by an independent check
-  std::string forbidden = {};       // "--no-in-place": options that rule out some of the plans that the bound holds for
+  std::optional<QuantizedFacts> quantized = std::nullopt;
+  std::string forbidden = {};  // "--no-in-place": options that rule out some of the plans that the bound holds for
 };
 
 // For readers who do not know the planner: where the peak is, which buffers are live there and why, the proof that no

@@ -23,13 +23,14 @@ void add_enum(JsonWriter& json, std::string_view key) {
 // {"kinds":[...],"roles":[...],"verified":true,"shown":0,"against":null or the index of a sheet,"sheets":[...]}
 void append_page_json(std::string& out, const NamedPlan& shown, const PageOptions& options) {
   std::vector<report_internal::Sheet> sheets;
-  report_internal::append_sheets(sheets, shown.plan, shown.labels);
+  report_internal::append_sheets(sheets, shown.plan, shown.labels, options.graph);
   for (report_internal::Sheet& sheet : sheets) {
     for (const PlanProof& proof : options.proofs) {
       if (proof.plan == sheet.plan) sheet.proof = &proof;
     }
   }
   sheets.front().costs = options.costs;
+  sheets.front().quantized = options.quantized;
   const std::size_t against_at = sheets.size();
   if (options.against != nullptr) {
     report_internal::append_sheets(sheets, options.against->plan, options.against->labels);

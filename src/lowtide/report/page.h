@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lowtide/base/id.h"
+#include "lowtide/graph/graph.h"
 #include "lowtide/plan/labels.h"
 #include "lowtide/plan/plan.h"
 
@@ -34,6 +35,9 @@ struct PageOptions {
   // Estimated time of each node of the plan shown, in picoseconds (PlannedGraph::costs). With it, streams are drawn
   // over time. nullptr: not known.
   const IdVector<NodeId, std::int64_t>* costs = nullptr;
+  // The graph of the plan shown, for the multiply-accumulates of its nodes. nullptr: not known.
+  const Graph* graph = nullptr;
+  std::string quantized = {};  // quantized_text, if the model is quantized
 };
 
 // One self-contained HTML page, offline, that shows where every buffer is and when: x = step, y = address.

@@ -11,6 +11,7 @@
 
 #include "lowtide/analysis/peak.h"
 #include "lowtide/base/check.h"
+#include "lowtide/graph/multiply_accumulates.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/page_columns.h"
 #include "lowtide/report/shown_step.h"
@@ -119,7 +120,8 @@ void add_regions(JsonWriter& json, const Plan& plan) {
   json.end_array();
 }
 
-void add_labels(JsonWriter& json, const Labels& labels) {
+void add_labels(JsonWriter& json, const Sheet& sheet) {
+  const Labels& labels = *sheet.labels;
   const auto node_at = [&](std::size_t row) -> const NodeLabel& { return row_of(labels.nodes, row); };
   const auto tensor_at = [&](std::size_t row) -> const TensorLabel& { return row_of(labels.tensors, row); };
   const std::size_t nodes = labels.nodes.size();
@@ -128,6 +130,11 @@ void add_labels(JsonWriter& json, const Labels& labels) {
   json.begin_object();
   add_names(json, "name", nodes, [&](std::size_t row) -> const std::string& { return node_at(row).name; });
   add_column(json, "op", nodes, [&](std::size_t row) { return ops.index_of(name_in_page(node_at(row).op)); });
+  if (sheet.graph != nullptr) {
+    add_column(json, "macs", nodes, [&](std::size_t row) {
+      return multiply_accumulates(*sheet.graph, NodeId(static_cast<std::uint32_t>(row))).value_or(kNone);
+    });
+  }
   json.end_object();
   const std::size_t tensors = labels.tensors.size();
   SharedTexts types;
@@ -247,22 +254,25 @@ void add_buffers(JsonWriter& json, const Plan& plan, const Labels& labels) {
 
 }  // namespace
 
-void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& labels) {
+void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& labels, const Graph* graph) {
   std::size_t at = sheets.size();
-  sheets.push_back({.plan = &plan, .labels = &labels});
+  sheets.push_back({.plan = &plan, .labels = &labels, .graph = graph});
   for (; at < sheets.size(); ++at) {
     const Sheet outer = sheets[at];
     for (StepId step : all_ids<StepId>(outer.plan->program.steps.size())) {
       const std::vector<BodyPlan>& bodies = outer.plan->layout.steps[step].bodies;
       for (std::size_t position = 0; position < bodies.size(); ++position) {
         const BodyPlan& body = bodies[position];
-        const Labels* inner = body_labels(*outer.labels, *node_of(outer.plan->program.steps[step]), position);
+        const NodeId node = *node_of(outer.plan->program.steps[step]);
+        const Labels* inner = body_labels(*outer.labels, node, position);
         LOWTIDE_CHECK(inner != nullptr, "labels name every body of their plan");
-        sheets.push_back({.plan = body.plan.get(),
-                          .labels = inner,
-                          .parent = SheetParent{at, step},
-                          .body = body.body,
-                          .offset = body.offset});
+        sheets.push_back(
+            {.plan = body.plan.get(),
+             .labels = inner,
+             .parent = SheetParent{at, step},
+             .body = body.body,
+             .offset = body.offset,
+             .graph = outer.graph == nullptr ? nullptr : outer.graph->node(node).bodies[position].graph.get()});
       }
     }
   }
@@ -275,10 +285,11 @@ void write_sheet(JsonWriter& json, const Sheet& sheet) {
     add_strings(json, "proof", sheet.proof->paragraphs);
     add_strings(json, "not_in_place", sheet.proof->not_in_place);
   }
+  if (!sheet.quantized.empty()) json.member("quantized", sheet.quantized);
   add_facts(json, sheet);
   add_streams(json, *sheet.plan);
   add_regions(json, *sheet.plan);
-  add_labels(json, *sheet.labels);
+  add_labels(json, sheet);
   add_program(json, sheet);
   add_values(json, *sheet.plan);
   add_buffers(json, *sheet.plan, *sheet.labels);

@@ -29,10 +29,13 @@ struct Sheet {
   Offset offset;                                          // of its arena in the scratch buffer of that step
   const PlanProof* proof = nullptr;                       // nullptr: not known
   const IdVector<NodeId, std::int64_t>* costs = nullptr;  // PageOptions::costs
+  const Graph* graph = nullptr;                           // of the plan; nullptr: not known
+  std::string quantized = {};                             // PageOptions::quantized
 };
 
-// Appends the plan and all plans of bodies inside it, each after the sheet that runs it. No recursion.
-void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& labels);
+// Appends the plan and all plans of bodies inside it, each after the sheet that runs it. `graph` is that of the plan,
+// or nullptr. No recursion.
+void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& labels, const Graph* graph = nullptr);
 
 // Writes the sheet as a JSON object of columns, with one list per attribute. The page reads:
 //   parent      null, or [sheet, step, body name, offset]
@@ -43,7 +46,8 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
 //   streams     [null or [region, region]]   if there are several: null for a worker, the regions of a link
 //   regions     [{name, capacity, alignment, arena, peak}]   peak: the step, as peak_step() chooses it in the region
 //   ops, types  texts to which the columns below refer by index ("Conv"; "f32[1,64]")
-//   node        {name, op}
+//   quantized   a paragraph, if the model is quantized
+//   node        {name, op, macs}   macs: if the graph is known; -1 for a number that is not
 //   tensor      {name, type, role, size}
 //   step        {node, alias, scratch, stream, after_count, after, picoseconds, copy, read_count, read}   stream, and
 //               the steps of other streams that must end before: if there are several streams; picoseconds: if costs

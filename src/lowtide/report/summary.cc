@@ -290,6 +290,9 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   out.append(report_internal::streams_line(verdict.points));
   if (const std::string extra = report_internal::extra_work_text(plan); !extra.empty())
     out.add("  " + extra + ".").end_line();
+  if (verdict.quantized)
+    out.append(
+        report_internal::paragraph(quantized_text(*verdict.quantized), StyledText("Quantized: ", Style::strong)));
   if (verdict.is_verified) {
     out.add("  Verified", Style::good).add(": replayed against the model, step by step.").end_line();
   } else {

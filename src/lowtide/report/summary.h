@@ -17,6 +17,7 @@
 #include "lowtide/plan/plan.h"
 #include "lowtide/report/inspection.h"
 #include "lowtide/report/page.h"
+#include "lowtide/report/quantized.h"
 #include "lowtide/report/styled_text.h"
 
 // Summaries for people: short tables and sentences. The same facts give the same bytes. Every name from a file is
@@ -64,6 +65,7 @@ struct PlanVerdict {
   std::optional<KernelExchange> lightest = std::nullopt;  // PlannedGraph::lightest
   std::optional<RegionProof> region_proof = std::nullopt;
   std::optional<Machine> machine = std::nullopt;  // of the target; the machine of a plan has other capacities
+  std::optional<QuantizedFacts> quantized = std::nullopt;
   std::vector<TradeOff> points;
   bool shows_trade_offs = false;
   bool is_bound_verified = false;  // by an independent check

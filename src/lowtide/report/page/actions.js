@@ -147,14 +147,15 @@ function selectNext(direction) {
   select(sheet, placed[(at + direction + placed.length) % placed.length], true);
 }
 
-function goToStep(step) {
+// Shows a step in the picture, and a table that belongs to it.
+function goToStep(step, tab = 'step') {
   const sheet = activeSheet();
   if (sheet.stepCount === 0) return;
   const inside = Math.min(Math.max(0, Math.round(step) || 0), sheet.stepCount - 1);
   const [begin, end] = [sheet.axis.at(inside), sheet.axis.at(inside + 1)];
   if (begin < view.x0 || end > view.x1) view.pan((begin + end - view.x0 - view.x1) / 2, 0);
   redraw();
-  update({step: inside, tab: 'step'});
+  update({step: inside, tab});
   announce([`${sheet.words.axis} ${sheet.timeText(inside)}`, sheet.stepText(inside)].filter(Boolean).join(', '));
 }
 

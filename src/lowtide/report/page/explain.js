@@ -212,6 +212,7 @@ function explainPanel(sheet) {
     hasPeak ? peakPart(sheet) : make('p', {class: 'muted'}, 'No buffer is live in this region.'),
     hasPeak && sheet.usedRegions().length === 1 ? proofPart(sheet) : null,
     hasPeak ? remediesPart(sheet) : null,
+    sheet.quantized ? [make('h3', {}, 'Quantized model'), make('p', {class: 'why'}, sheet.quantized)] : null,
     bodyList(sheet),
     outsidePart(sheet),
     planDetails(sheet),

@@ -32,6 +32,7 @@ class Sheet {
     this.types = columns.types;
     this.proof = columns.proof ?? null; // paragraphs on why no order needs less; null if the page was not given them
     this.notInPlace = columns.not_in_place ?? []; // and on why results at the peak are not written in place
+    this.quantized = columns.quantized ?? null; // a paragraph on a quantized model
     this.start = 0; // number of the first step
     this.readColumns(columns);
     this.makeBlocks(columns.part);
@@ -46,6 +47,7 @@ class Sheet {
   readColumns({node, tensor, step, value, buffer, streams = [], outputs = []}) {
     this.nodeName = node.name;
     this.nodeOp = Int32Array.from(node.op);
+    this.nodeMacs = node.macs ? Float64Array.from(node.macs) : null; // kNone: not known; null for the whole plan
     this.tensorName = tensor.name;
     this.tensorType = Int32Array.from(tensor.type);
     this.tensorRole = Uint8Array.from(tensor.role);

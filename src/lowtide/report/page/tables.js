@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The tables under the picture: the buffers live at a step (at first the peak), all buffers, those outside of arenas,
-// and changes.
+// the operators (operators.js), and changes.
 
 const kRowsAtOnce = 200;
 
@@ -32,7 +32,7 @@ const columns = {
   },
   share: {
     title: 'Share',
-    isShare: true,
+    part: (sheet, buffer) => (tableView.whole > 0 ? bytesNow(sheet, buffer) / tableView.whole : 0),
     number: bytesNow,
     text: (sheet, buffer) => percentText(bytesNow(sheet, buffer), tableView.whole),
   },
@@ -70,6 +70,7 @@ const columns = {
     text: (sheet, buffer) => (sheet.isPlaced(buffer) ? countText(sheet.bufferOffset[buffer]) : '-'),
   },
   change: {title: 'Change', text: (sheet, buffer) => changeNote(sheet, buffer)},
+  ...operatorColumns,
 };
 
 function bytesNow(sheet, buffer) {
@@ -129,6 +130,8 @@ function tabContent(sheet) {
       for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) if (!sheet.isPlaced(buffer)) list.push(buffer);
       return {keys: ['buffer', 'kind', 'size', 'bytes', 'tensors', 'reader', 'lives'], list, sortBy: 'size'};
     }
+    case 'operators':
+      return operatorContent(sheet);
     case 'changes': {
       const changes = changesOf(sheet);
       return {
@@ -196,9 +199,9 @@ function bodyCell(sheet, buffer, key, colour) {
     swatch.style.setProperty('--swatch', colour(buffer));
     cell.prepend(swatch);
   }
-  if (column.isShare) {
+  if (column.part) {
     cell.classList.add('share');
-    cell.style.setProperty('--share', String(tableView.whole > 0 ? bytesNow(sheet, buffer) / tableView.whole : 0));
+    cell.style.setProperty('--share', String(column.part(sheet, buffer)));
   }
   return cell;
 }
@@ -227,8 +230,9 @@ function colourOf(sheet) {
 
 function drawTable() {
   const sheet = activeSheet();
-  const {keys, list, sortBy: firstSort} = tabContent(sheet);
-  const sortBy = keys.includes(tableView.sortBy) ? tableView.sortBy : firstSort;
+  const {keys, list, sortBy: firstSort, isAscending = false, noun = 'buffer', makeRow = bodyRow} = tabContent(sheet);
+  if (!keys.includes(tableView.sortBy)) Object.assign(tableView, {sortBy: firstSort, descending: !isAscending});
+  const {sortBy} = tableView;
   const sorted = sortRows(sheet, list, columns[sortBy], tableView.descending);
   tableView.list = sorted;
   const shown = sorted.slice(0, tableView.rows);
@@ -238,7 +242,7 @@ function drawTable() {
     byId('table'),
     make(
       'table',
-      {'aria-label': `${plural(sorted.length, 'buffer')}`},
+      {'aria-label': plural(sorted.length, noun)},
       make(
         'thead',
         {},
@@ -251,10 +255,10 @@ function drawTable() {
       make(
         'tbody',
         {onkeydown: moveInTable},
-        shown.map((buffer) => bodyRow(sheet, buffer, keys, colour)),
+        shown.map((row) => makeRow(sheet, row, keys, colour)),
       ),
     ),
-    sorted.length === 0 ? make('p', {class: 'nothing'}, 'No buffers.') : null,
+    sorted.length === 0 ? make('p', {class: 'nothing'}, `No ${noun}s.`) : null,
     more > 0
       ? make(
           'button',
@@ -276,7 +280,7 @@ function moveInTable(event) {
   const line = event.target.closest('tr');
   const shift = {ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling'}[event.key];
   if (shift) line[shift]?.focus();
-  else if (event.key === 'Enter' || event.key === ' ') select(activeSheet(), Number(line.dataset.buffer), true);
+  else if (event.key === 'Enter' || event.key === ' ') line.click();
   else return;
   event.preventDefault();
   event.stopPropagation();
@@ -285,7 +289,7 @@ function moveInTable(event) {
 // Marks the selected row without building the table again.
 function markRow() {
   const sheet = activeSheet();
-  for (const line of byId('table').querySelectorAll('tbody tr')) {
+  for (const line of byId('table').querySelectorAll('tbody tr[data-buffer]')) {
     const isSelected =
       state.selected?.sheet === sheet && sheet.isSame(Number(line.dataset.buffer), state.selected.buffer);
     line.setAttribute('aria-selected', String(isSelected));
@@ -333,6 +337,7 @@ function drawTabs() {
   const tabs = [
     ['step', `${sideOf(sheet)}${isPeak ? `In the peak, ${axis}` : `At ${axis}`} ${sheet.timeText(activeStep())}`],
     ['all', 'All buffers'],
+    ...(sheet.isPacking ? [] : [['operators', 'Operators']]),
     ...(sheet.isPacking ? [] : [['unplaced', `Not in an arena (${countText(unplaced)})`]]),
     ...(isRootComparison() ? [['changes', 'Changes']] : []),
   ];
@@ -357,5 +362,6 @@ function drawTabs() {
       ),
     ),
     state.tab === 'step' ? stepControls(sheet) : null,
+    state.tab === 'operators' ? make('span', {class: 'muted'}, operatorTotals(sheet)) : null,
   );
 }

@@ -1,0 +1,63 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/quantized.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/lower/integer_operators.h"
+#include "lowtide/lower/lower.h"
+
+namespace lowtide::cli_internal {
+namespace {
+
+// With these limits the second plan takes 0.12 s for 1,803 nodes, where the plan itself takes 2.9 s. On graphs above
+// kMostNodes, the heuristics alone would take seconds.
+constexpr std::int64_t kMostNodes = 20'000;
+constexpr std::int64_t kMostOrderEffort = 50'000'000;
+constexpr std::int64_t kMostAllocateEffort = 10'000'000;
+
+Result<IntegerEstimate> estimate(const Graph& graph, const LowerOptions& lowering, const Target& target,
+                                 const PlanOptions& given) {
+  const Result<Lowered> lowered = lower(graph, lowering);
+  if (!lowered) return lowered.error();
+  const PlanOptions options{.order = given.order,
+                            .views = given.views,
+                            .parts = given.parts,
+                            .in_place = given.in_place,
+                            .order_effort = std::min(given.order_effort, kMostOrderEffort),
+                            .allocate_effort = std::min(given.allocate_effort, kMostAllocateEffort),
+                            .stop = given.stop};
+  const Result<PlannedGraph> planned = plan_graph(lowered->graph, target, options);
+  if (!planned) return planned.error();
+  LOWTIDE_CHECK(planned->violations.empty(), "the plan of the graph with integer operators is correct");
+  const Bytes arena = arena_bytes(planned->plan);
+  const Bytes bound = bound_of(planned->plan).bytes;
+  return IntegerEstimate{arena, bound, counts_all(planned->plan.claims) && arena == bound};
+}
+
+}  // namespace
+
+std::optional<QuantizedFacts> quantized_facts(const LoadedModel& loaded, const LowerOptions& lowering,
+                                              const Target& target, const PlanOptions& options) {
+  const IntegerOperators integers = take(use_integer_operators(loaded.model.graph), loaded.facts.path);
+  if (integers.operators == 0) return std::nullopt;
+  QuantizedFacts facts{.operators = integers.operators, .estimate = std::nullopt};
+  const Graph& graph = integers.rewritten.graph;
+  if (graph.total_nodes() <= kMostNodes) facts.estimate = take(estimate(graph, lowering, target, options));
+  return facts;
+}
+
+Json json_of(const std::optional<QuantizedFacts>& facts) {
+  if (!facts) return nullptr;
+  Json json{{"operators", facts->operators}, {"estimate", nullptr}};
+  if (facts->estimate) {
+    json["estimate"] = {{"arena_bytes", facts->estimate->arena.count()},
+                        {"bound_bytes", facts->estimate->bound.count()},
+                        {"proven_optimal", facts->estimate->is_proven}};
+  }
+  return json;
+}
+
+}  // namespace lowtide::cli_internal

@@ -1,0 +1,25 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+
+#include "lowtide/cli/json.h"
+#include "lowtide/cli/model.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/report/quantized.h"
+#include "lowtide/target/target.h"
+
+namespace lowtide::cli_internal {
+
+// What a quantized model would need with integer kernels. nullopt if no operator is between DequantizeLinear and
+// QuantizeLinear. Plans a second graph, on one stream and with less effort than `options` may have, so that this takes
+// a fraction of the time of the plan itself.
+[[nodiscard]] std::optional<QuantizedFacts> quantized_facts(const LoadedModel& loaded, const LowerOptions& lowering,
+                                                            const Target& target, const PlanOptions& options);
+
+// null if there are none.
+[[nodiscard]] Json json_of(const std::optional<QuantizedFacts>& facts);
+
+}  // namespace lowtide::cli_internal

@@ -1,0 +1,30 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "lowtide/base/bytes.h"
+
+namespace lowtide {
+
+// The plan of the graph that a target with integer kernels would run (lower/integer_operators.h).
+struct IntegerEstimate {
+  Bytes arena;
+  Bytes bound;
+  bool is_proven = false;  // arena == bound, and all memory is counted
+};
+
+// Operators of a quantized model that are planned with real tensors.
+struct QuantizedFacts {
+  std::int64_t operators = 0;               // between DequantizeLinear and QuantizeLinear
+  std::optional<IntegerEstimate> estimate;  // nullopt: the graph is too large for a second plan
+};
+
+// A paragraph: why the plan needs as much as it does, and what a target with integer kernels would need.
+[[nodiscard]] std::string quantized_text(const QuantizedFacts& facts);
+
+}  // namespace lowtide

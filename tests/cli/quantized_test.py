@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Models with QuantizeLinear and DequantizeLinear: what the plan needs, and what integer kernels would need."""
+import unittest
+
+import small_models
+from json_output_test import documented_keys, keys_of
+from program import DONE, ProgramTest
+
+REAL = 16 * 32 * 32 * 4  # a, b, c and d of small_models.quantized
+INTEGER = 16 * 32 * 32  # q, p and y
+
+
+class Quantized(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("quantized.onnx", small_models.quantized())
+
+    def test_plan_and_explain_estimate_the_graph_of_integers(self):
+        for command in ("plan", "explain"):
+            report = self.json(DONE, command, "quantized.onnx")
+            self.assertLessEqual(set(keys_of(report)), documented_keys(command))
+            # Each DequantizeLinear has its operand and its result, and the Sigmoid works in place.
+            self.assertEqual(report["bytes"]["arena"], INTEGER + REAL, command)
+            # Of integers, each operator works in place.
+            self.assertEqual(report["quantized"], {"operators": 2, "estimate": {
+                "arena_bytes": INTEGER, "bound_bytes": INTEGER, "proven_optimal": True}}, command)
+
+    def test_a_summary_says_both_figures(self):
+        shown = " ".join(self.expect(DONE, "plan", "quantized.onnx").stdout.split())
+        self.assertIn("Quantized: 2 operators are between DequantizeLinear and QuantizeLinear.", shown)
+        self.assertIn("its arena would be 16,384 B (16.00 KiB), which is optimal for that graph.", shown)
+        shown = " ".join(self.expect(DONE, "explain", "quantized.onnx").stdout.split())
+        self.assertIn("Quantized model 2 operators are between", shown)
+        self.expect(DONE, "plan", "quantized.onnx", "--html", "map.html")
+        self.assertIn('"quantized":"2 operators are between', (self.folder / "map.html").read_text())
+
+    def test_options_of_the_plan_hold_for_the_estimate(self):
+        report = self.json(DONE, "plan", "quantized.onnx", "--no-in-place")
+        self.assertEqual(report["quantized"]["estimate"]["arena_bytes"], 2 * INTEGER)
+        # The input is in the arena, together with q.
+        report = self.json(DONE, "plan", "quantized.onnx", "--inputs", "arena")
+        self.assertEqual(report["quantized"]["estimate"]["arena_bytes"], REAL + INTEGER)
+
+    def test_other_models_have_no_estimate(self):
+        for command in ("plan", "explain"):
+            self.assertIsNone(self.json(DONE, command, "model.onnx")["quantized"])
+            self.assertNotIn("Quantized", self.expect(DONE, command, "model.onnx").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
