@@ -13,7 +13,7 @@ function metric(label, value, detail, {title = null, tone = null} = {}) {
   );
 }
 
-function gapMetric(now, uncounted) {
+function gapMetric(now, uncounted = []) {
   if (uncounted.length > 0) {
     return metric('Gap', 'not proven', 'uncounted operators', {
       title: `The memory inside these operators is unknown and not counted: ${uncounted.join(', ')}`,
@@ -77,7 +77,7 @@ function metricsOf(sheet) {
     metric('Bound', shortBytes(now.bound), 'proven lower bound', {
       title: `${noPlanText(facts)} needs less than ${bothBytes(now.bound)} (${facts.bound_name || 'unnamed bound'})`,
     }),
-    gapMetric(now, facts.uncounted ?? []),
+    gapMetric(now, facts.uncounted),
     limitMetric(sheet),
     now.loadAsGiven > 0
       ? metric(
