@@ -310,7 +310,9 @@ TEST(Exchange, TheBestOfAllChoicesAndOrdersFits) {
         least = std::min(least, largest(load_profile(classes, kernels, order, options)));
       });
     });
-    const Bytes caller = must_plan(graph, {}, target).caller;
+    const PlannedGraph free = must_plan(graph, {}, target);
+    ASSERT_LE(best_bound(free.plan.claims, BoundScope::run_once)->bytes, least) << "round " << round;
+    const Bytes caller = free.caller;
     const PlannedGraph planned = must_plan(graph, {.budget = caller + least}, target);
     fitting += planned.fits() ? 1 : 0;
     exchanged += planned.exchange && planned.exchange->nodes > 0 ? 1 : 0;
@@ -323,6 +325,42 @@ TEST(Exchange, TheBestOfAllChoicesAndOrdersFits) {
   EXPECT_GE(fitting, kRounds - 3);
   EXPECT_GE(exchanged, kRounds / 4);
   EXPECT_GE(infeasible, kRounds / 2);
+}
+
+// One kernel per node.
+class Fixed final : public Catalogue {
+ public:
+  explicit Fixed(ChosenKernels kernels) : kernels_(std::move(kernels)) {}
+
+  [[nodiscard]] std::vector<Kernel> kernels(const Graph&, NodeId node) const override { return {kernels_[node]}; }
+
+ private:
+  ChosenKernels kernels_;
+};
+
+// Two small regions. What cannot be distributed over them with all kernels fits with none.
+TEST(Exchange, WhatRegionsCannotHoldFitsWithNoKernels) {
+  int proofs = 0;
+  int fitting = 0;
+  constexpr int kRounds = 150;
+  for (int round = 0; round < kRounds; ++round) {
+    Random random(static_cast<std::uint64_t>(900 + round));
+    const Graph graph = random_graph(random, static_cast<int>(random.between(2, 5)));
+    Target target = two_regions(Bytes(32), Bytes(32), Bytes(random.between(1, 4) * 32));
+    target.machine.regions[1].capacity = Bytes(random.between(1, 4) * 32);
+    target.catalogue = std::make_shared<const RandomOffers>(round);
+    const PlannedGraph planned = must_plan(graph, {}, target);
+    fitting += planned.fits() ? 1 : 0;
+    proofs += planned.region_proof ? 1 : 0;
+    if (!planned.proven_infeasible) continue;
+    for_every_choice(graph, target, [&](const ChosenKernels& kernels) {
+      Target fixed = target;
+      fixed.catalogue = std::make_shared<const Fixed>(kernels);
+      ASSERT_FALSE(must_plan(graph, {}, fixed).fits()) << "round " << round << print_graph(graph);
+    });
+  }
+  EXPECT_GE(proofs, 10);
+  EXPECT_GE(fitting, 10);
 }
 
 }  // namespace

@@ -14,11 +14,11 @@
 namespace lowtide::report_internal {
 namespace {
 
-// ", which take 1.25 ms longer by the target's costs"; empty if the costs are not known.
-std::string added_time_text(const KernelExchange& exchange, std::string_view verb) {
+// ", which take 1.25 ms longer"; empty if the costs are not known.
+std::string added_time_text(const KernelExchange& exchange) {
   if (!exchange.added_picoseconds) return "";
-  return ", which " + std::string(verb) + " " + time_text(*exchange.added_picoseconds) +
-         " longer by the target's costs";
+  return std::string(", which ") + (exchange.nodes == 1 ? "takes " : "take ") + time_text(*exchange.added_picoseconds) +
+         " longer";
 }
 
 }  // namespace
@@ -69,9 +69,10 @@ StyledText unused_text(const PlanVerdict& verdict) {
 void add_other_kernels(TextTable& table, const PlanVerdict& verdict, Bytes arena, std::int64_t sum) {
   if (!verdict.lightest || verdict.lightest->arena >= arena) return;
   const std::int64_t nodes = verdict.lightest->nodes;
-  add_figure(table, {"other kernels", verdict.lightest->arena, percent(verdict.lightest->arena.count(), sum),
-                     "the arena with slower kernels for " + counted(nodes, "node") +
-                         added_time_text(*verdict.lightest, nodes == 1 ? "takes" : "take")});
+  add_figure(table,
+             {"other kernels", verdict.lightest->arena, percent(verdict.lightest->arena.count(), sum),
+              "arena if " + counted(nodes, "node") + (nodes == 1 ? " has a slower kernel" : " have slower kernels") +
+                  added_time_text(*verdict.lightest)});
 }
 
 StyledText exchange_text(const PlanVerdict& verdict) {
@@ -79,7 +80,8 @@ StyledText exchange_text(const PlanVerdict& verdict) {
   const std::int64_t nodes = verdict.exchange->nodes;
   const std::string what = counted(nodes, "node") + (nodes == 1 ? " has a slower kernel" : " have slower kernels");
   return paragraph(what + " that " + (nodes == 1 ? "needs" : "need") + " less memory" +
-                   added_time_text(*verdict.exchange, nodes == 1 ? "takes" : "take") + ".");
+                   added_time_text(*verdict.exchange) +
+                   (verdict.exchange->added_picoseconds ? " by the target's costs." : "."));
 }
 
 }  // namespace lowtide::report_internal
