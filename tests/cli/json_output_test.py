@@ -167,6 +167,22 @@ class JsonOutput(ProgramTest):
         self.write("other.json", json.dumps(plan))
         self.assertIn("'fuse'", self.expect(BAD_INPUT, "verify", "model.onnx", "other.json").stderr)
 
+    def test_outputs_may_be_in_memory_of_the_caller(self):
+        self.write("wide.onnx", small_models.chain(3))
+        placed = self.json(DONE, "plan", "wide.onnx")["bytes"]
+        report = self.json(DONE, "plan", "wide.onnx", "--outputs", "caller", "-o", "plan.json", "--html", "map.html")
+        self.expect_documented("plan", report)
+        self.assertEqual(report["bytes"]["outputs"], placed["outputs"])
+        self.assertEqual(report["bytes"]["ram"], report["bytes"]["arena"] + placed["inputs"] + placed["outputs"])
+        self.assertLessEqual(report["bytes"]["arena"], placed["arena"])
+        self.assertTrue(report["proven_optimal"])
+        self.assertIn("arena, inputs and outputs",
+                      self.expect(DONE, "plan", "wide.onnx", "--outputs", "caller").stdout)
+        self.expect(DONE, "verify", "wide.onnx", "plan.json")
+        plan = json.loads((self.folder / "plan.json").read_text())
+        self.assertEqual(plan["provenance"]["lowering"], ["outputs_at_caller"])
+        self.assertEqual(plan["outputs"], [])
+
     def test_inspect(self):
         report = self.json(DONE, "inspect", "model.onnx")
         self.expect_documented("inspect", report)

@@ -58,7 +58,8 @@ TEST(LowerRandomGraphs, LeaveOutExactlyTheWorkOnConstants) {
   int with_load_time_work = 0;
   for (int round = 0; round < 500; ++round) {
     const Graph graph = random_graph(random);
-    const Result<Lowered> lowered = lower(graph, {.inputs_in_arena = random.chance(50)});
+    const Result<Lowered> lowered =
+        lower(graph, {.inputs_in_arena = random.chance(50), .outputs_at_caller = random.chance(50)});
     ASSERT_TRUE(lowered.ok()) << lowered.error().describe();
     for (const Violation& violation : verify_lowering(graph, lowered->graph)) ADD_FAILURE() << violation.message;
     with_load_time_work += lowered->load.nodes().empty() ? 0 : 1;

@@ -58,6 +58,7 @@ TEST(StateUpdates, CountNothingInABound) {
   EXPECT_FALSE(plan.claims.schedule_optimal);
 }
 
+// The Add writes y into i, and the other three updates are copies.
 TEST(StateUpdates, MayReadInputsAndConstantsAndOneTensorTwice) {
   const Plan plan = must_plan(graph_of(R"(graph "g" {
     input x : f32[16]
@@ -73,12 +74,12 @@ TEST(StateUpdates, MayReadInputsAndConstantsAndOneTensorTwice) {
     update j = y
   })"))
                         .plan;
-  ASSERT_EQ(plan.program.steps.size(), 5U);
+  ASSERT_EQ(plan.program.steps.size(), 4U);
   EXPECT_EQ(plan.program.steps[StepId(1)].reads, std::vector{ValueId(0)});
   EXPECT_EQ(plan.program.steps[StepId(2)].reads, std::vector{ValueId(1)});
+  EXPECT_EQ(plan.program.updates[2], ValueId(6));
   EXPECT_EQ(plan.program.steps[StepId(3)].reads, std::vector{ValueId(6)});
-  EXPECT_EQ(plan.program.steps[StepId(4)].reads, std::vector{ValueId(6)});
-  EXPECT_EQ(arena_bytes(plan), Bytes(64));
+  EXPECT_EQ(arena_bytes(plan), Bytes(0));
 }
 
 TEST(StateUpdates, NeedNoNode) {
@@ -90,6 +91,56 @@ TEST(StateUpdates, NeedNoNode) {
                         .plan;
   EXPECT_EQ(plan.program.steps.size(), 1U);
   EXPECT_EQ(arena_bytes(plan), Bytes(0));
+}
+
+// No node reads h. So the Relu writes y into its bytes, and y occupies none in the arena: 64 of a.
+TEST(StateUpdates, AreWrittenInPlaceIfNoNodeReadsTheState) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[16]
+    state h : f32[16]
+    a = Neg(x) : f32[16]
+    y = Relu(a) : f32[16]
+    update h = y
+  })");
+  const PlannedGraph planned = must_plan(graph);
+  const Plan& plan = planned.plan;
+  EXPECT_EQ(plan.program.steps.size(), 2U);
+  EXPECT_EQ(plan.program.updates, std::vector{ValueId(3)});
+  EXPECT_EQ(plan.layout.values[ValueId(3)], plan.layout.values[ValueId(1)]);
+  EXPECT_EQ(arena_bytes(plan), Bytes(64));
+  EXPECT_TRUE(plan.claims.schedule_optimal);
+}
+
+// Both operands of the concat and the source of the reshape are computed in the states. Each Split copies its result,
+// because its whole tensor of 256 bytes does not fit into a state: 256 in the arena.
+TEST(StateUpdates, TakeTheirViewsWithThem) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[16]
+    state f : f32[32]
+    state g : f32[4,4]
+    state h : f32[32]
+    state i : f32[32]
+    a = Neg(x) : f32[16]
+    b = Exp(x) : f32[16]
+    c = Concat(a, b) {axis = 0} : f32[32]
+    d = Sin(x) : f32[16]
+    e = Reshape(d) : f32[4,4]
+    t = Tile(x) : f32[64]
+    p, q = Split(t) {axis = 0} : f32[32], f32[32]
+    update f = c
+    update g = e
+    update h = p
+    update i = q
+  })");
+  const PlannedGraph planned = must_plan(graph);
+  const Plan& plan = planned.plan;
+  EXPECT_EQ(plan.program.steps.size(), 7U);
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    const Buffer& buffer = plan.layout.buffers[plan.layout.values[ValueId(id.value())].buffer];
+    EXPECT_EQ(buffer.placement.has_value(), graph.tensor(id).name == "t") << graph.tensor(id).name;
+  }
+  EXPECT_EQ(arena_bytes(plan), Bytes(256));
+  EXPECT_TRUE(plan.claims.schedule_optimal);
 }
 
 // The output z is a view of the tensor that replaces a state, so it gets its own bytes: 64 + 64.
@@ -106,7 +157,8 @@ TEST(StateUpdates, ShareNoBytesWithOutputs) {
   EXPECT_EQ(arena_bytes(plan), Bytes(128));
 }
 
-// y is a view of g and replaces h. Because g is replaced as well, y must be a copy.
+// y is a view of g and replaces h. Because g is replaced as well, the Identity copies
+// it into h.
 TEST(StateUpdates, ViewsOfStatesAreCopied) {
   const Plan plan = must_plan(graph_of(R"(graph "g" {
     input x : f32[16]
@@ -118,7 +170,7 @@ TEST(StateUpdates, ViewsOfStatesAreCopied) {
   })"))
                         .plan;
   EXPECT_TRUE(is_compute(plan.program.steps[StepId(0)]));
-  EXPECT_EQ(arena_bytes(plan), Bytes(64));
+  EXPECT_EQ(arena_bytes(plan), Bytes(0));
 }
 
 // Two branches. Each reads the state that the result of the other one replaces.

@@ -72,6 +72,24 @@ TEST(VerifyLowering, RefusesOtherOperandsOperatorsAndOutputs) {
               HasSubstr("the outputs are not those of the model"));
 }
 
+// kLowered with the output in memory of the caller.
+constexpr std::string_view kAtCaller = "state m : f32[4]\n  update m = y";
+
+TEST(VerifyLowering, AcceptsOutputsInMemoryOfTheCaller) {
+  EXPECT_EQ(violations(kModel, lowered_with("output y", kAtCaller)), "");
+}
+
+TEST(VerifyLowering, RefusesOtherTensorsInMemoryOfTheCaller) {
+  EXPECT_THAT(violations(kModel, lowered_with("output y", "state m : f32[4]\n  update m = s")),
+              HasSubstr("the outputs are not those of the model"));
+  EXPECT_THAT(violations(kModel, lowered_with("output y", std::string(kAtCaller) + "\n  state n : f32[4]")),
+              HasSubstr("tensor 'n' is not in the model"));
+  EXPECT_THAT(violations(kModel, lowered_with("output y", "output y\n  state m : f32[4]\n  update m = y")),
+              HasSubstr("tensor 'm' is not in the model"));
+  EXPECT_THAT(violations(kModel, lowered_with("output y", "state m : f32[4]")),
+              HasSubstr("the outputs are not those of the model"));
+}
+
 TEST(VerifyLowering, RefusesTensorsOfAnotherNameOrType) {
   EXPECT_THAT(violations("graph \"g\" { input x : f32[4]\n output x }", "graph \"g\" { input z : f32[4]\n output z }"),
               HasSubstr("tensor 'z' is not in the model"));

@@ -70,6 +70,18 @@ void Content::fill(const ViewTable& views, NodeId id) {
     } else if (!stays_outside(*output)) {
       bring_in(*output);
     }
+    if (graph_.tensor(*output).is_next_state) separate_next_state(*output);
+  }
+}
+
+// A source that is larger than the state cannot lie in it, so the next content is a copy of its bytes.
+void Content::separate_next_state(TensorId id) {
+  if (graph_.tensor(id).role == Role::output) return;
+  for (Segment& segment : segments_[id]) {
+    if (sources_[segment.source].size <= graph_.tensor(id).size.count()) continue;
+    sources_.push_back({.tensor = id, .size = segment.length});
+    segment.source = static_cast<std::uint32_t>(sources_.size() - 1);
+    segment.begin = 0;
   }
 }
 

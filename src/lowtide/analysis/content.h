@@ -103,6 +103,7 @@ class Content {
   void add_segment(TensorId id, const Segment& segment);
   [[nodiscard]] bool stays_outside(TensorId id) const;
   void bring_in(TensorId id);
+  void separate_next_state(TensorId id);
   void mark_next_states();
   void divide(const Source& source, const std::vector<Held>& held);
   void keep_whole(std::vector<Held> held);

@@ -222,7 +222,7 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
   json["target"] = json_text(plan.provenance.target);
   json["bytes"] = {{"constants", planned.plain.constants.count()},
                    {"inputs", planned.plain.inputs.count()},
-                   {"outputs", planned.plain.outputs.count()},
+                   {"outputs", (planned.plain.outputs + loaded.facts.outputs_at_caller).count()},
                    {"temporaries_sum", planned.plain.temporaries_sum.count()},
                    {"load_as_given", plan.claims.load_as_given.count()},
                    {"load", plan.claims.load.count()},

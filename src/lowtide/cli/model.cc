@@ -27,13 +27,21 @@ Result<LoadTimeFacts> load_time_facts(const Graph& load) {
   return facts;
 }
 
+// An output that is listed twice has two places.
+Bytes outputs_of(const Graph& graph) {
+  Bytes bytes;
+  for (TensorId id : graph.outputs()) bytes += graph.tensor(id).size;
+  return bytes;
+}
+
 }  // namespace
 
 ModelRequest read_model_request(const Arguments& arguments) {
   return {.path = arguments.positional("MODEL"),
           .bindings = read_bindings(arguments),
           .lowering = {.load_time = !arguments.has("--no-load-time"),
-                       .inputs_in_arena = arguments.value("--inputs").value_or("caller") == "arena"}};
+                       .inputs_in_arena = arguments.value("--inputs").value_or("caller") == "arena",
+                       .outputs_at_caller = arguments.value("--outputs").value_or("arena") == "caller"}};
 }
 
 Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console) {
@@ -63,6 +71,7 @@ Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console
     if (!at_load) return at_load.error();
     facts.load_time = *at_load;
   }
+  if (request.lowering.outputs_at_caller) facts.outputs_at_caller = outputs_of(model.graph);
   if (request.lowering.inputs_in_arena) facts.inputs_in_arena = plain_figures(model.graph).inputs;
   return LoadedModel{std::move(model), *std::move(lowered), std::move(facts), watch.seconds()};
 }

@@ -111,6 +111,14 @@ OptionSpec inputs_option() {
           .choices = {"caller", "arena"}};
 }
 
+OptionSpec outputs_option() {
+  return {.name = "--outputs",
+          .value = "WHERE",
+          .summary = "where the outputs are: arena or caller (memory of its own, which counts as RAM); default arena",
+          .kind = ArgumentKind::choice,
+          .choices = {"arena", "caller"}};
+}
+
 OptionSpec streams_option() {
   return {.name = "--streams",
           .value = "N",

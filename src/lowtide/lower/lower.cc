@@ -11,12 +11,14 @@
 #include "lowtide/graph/builder.h"
 #include "lowtide/lower/inputs_in_arena.h"
 #include "lowtide/lower/load_time.h"
+#include "lowtide/lower/outputs_at_caller.h"
 
 namespace lowtide {
 namespace {
 
 constexpr std::string_view kLoadTime = "load_time";
 constexpr std::string_view kInputsInArena = "inputs_in_arena";
+constexpr std::string_view kOutputsAtCaller = "outputs_at_caller";
 
 bool has_equal_counts(const Graph& a, const Graph& b) {
   return a.total_nodes() == b.total_nodes() && a.total_tensors() == b.total_tensors();
@@ -45,16 +47,24 @@ Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
     lowered.graph = *std::move(with_inputs);
     lowered.passes.emplace_back(kInputsInArena);
   }
+  if (options.outputs_at_caller && !graph.outputs().empty()) {
+    Result<Graph> without_outputs = place_outputs_at_caller(lowered.graph);
+    if (!without_outputs) return without_outputs.error();
+    lowered.graph = *std::move(without_outputs);
+    lowered.passes.emplace_back(kOutputsAtCaller);
+  }
   return *std::move(made);
 }
 
 Result<LowerOptions> lower_options(const std::vector<std::string>& passes) {
-  LowerOptions options{.load_time = false, .inputs_in_arena = false};
+  LowerOptions options{.load_time = false};
   for (const std::string& pass : passes) {
     if (pass == kLoadTime) {
       options.load_time = true;
     } else if (pass == kInputsInArena) {
       options.inputs_in_arena = true;
+    } else if (pass == kOutputsAtCaller) {
+      options.outputs_at_caller = true;
     } else {
       return Error{ErrorCode::unsupported, "this program has no lowering pass " + quoted(pass, 40),
                    "$.provenance.lowering"};

@@ -12,15 +12,17 @@
 namespace lowtide {
 
 struct LowerOptions {
-  bool load_time = true;         // off: work on constants is part of every run (load_time.h)
-  bool inputs_in_arena = false;  // on: the caller writes the inputs into the arena (inputs_in_arena.h)
+  bool load_time = true;           // off: work on constants is part of every run (load_time.h)
+  bool inputs_in_arena = false;    // on: the caller writes the inputs into the arena (inputs_in_arena.h)
+  bool outputs_at_caller = false;  // on: the outputs are in memory of the caller (outputs_at_caller.h)
 };
 
 // The graph that runs instead of the graph of the model file.
 struct Lowered {
   Graph graph;
   Graph load;  // what runs once, when the model is loaded; it may have no nodes
-  // The names of the passes that changed the graph, in order: "load_time", "inputs_in_arena". A plan lists them
+  // The names of the passes that changed the graph, in order: "load_time", "inputs_in_arena", "outputs_at_caller". A plan lists
+  // them
   // (Provenance::lowering), so that a reader can make the same graph again.
   std::vector<std::string> passes;
 };

@@ -22,7 +22,8 @@ class Assembly {
         graph_(parts.graph),
         schedule_(schedule),
         options_(options),
-        first_(first_steps(schedule.order, schedule.aliases)) {}
+        first_(first_steps(schedule.order, schedule.aliases)),
+        copied_updates_(count_copied_updates()) {}
 
   Plan make() && {
     plan_.machine = parts_.machine;
@@ -38,7 +39,7 @@ class Assembly {
   }
 
  private:
-  [[nodiscard]] std::size_t steps() const { return first_.back().index() + graph_.state_updates().size(); }
+  [[nodiscard]] std::size_t steps() const { return first_.back().index() + copied_updates_; }
   // What a node writes. Copies have later ids.
   [[nodiscard]] static ValueId value_of(TensorId id) { return ValueId(id.value()); }
   [[nodiscard]] StepId next_step() const { return StepId(static_cast<std::uint32_t>(plan_.program.steps.size())); }
@@ -134,8 +135,22 @@ class Assembly {
                                            .placement = std::nullopt});
   }
 
+  // Whether a node writes the next content into the state.
+  [[nodiscard]] bool is_in_place(const StateUpdate& update) const {
+    const AliasClasses& aliases = schedule_.aliases;
+    return aliases.class_of[update.next] == aliases.class_of[update.state] &&
+           aliases.offset_in_class[update.next] == aliases.offset_in_class[update.state];
+  }
+
+  [[nodiscard]] std::size_t count_copied_updates() const {
+    const std::vector<StateUpdate>& updates = graph_.state_updates();
+    return static_cast<std::size_t>(
+        std::count_if(updates.begin(), updates.end(), [&](const StateUpdate& one) { return !is_in_place(one); }));
+  }
+
   // All nodes have run by now, so no step reads the old content later.
   void add_update(const StateUpdate& update) {
+    if (is_in_place(update)) return plan_.program.updates.push_back(value_of(update.next));
     const ValuePlace state = plan_.layout.values[value_of(update.state)];
     plan_.program.updates.push_back(add_copy(value_of(update.next), update.next, state));
   }
@@ -144,7 +159,8 @@ class Assembly {
   const Graph& graph_;
   const Schedule& schedule_;
   const AliasOptions& options_;
-  const std::vector<StepId> first_;  // step of each position of the order, and of the first update
+  const std::vector<StepId> first_;   // step of each position of the order, and of the first update
+  const std::size_t copied_updates_;  // at the end of the program
   std::map<std::string, KernelId> kernels_;
   Plan plan_;
 };

@@ -69,7 +69,7 @@ StyledText runtime_reasons(const RuntimeComparison& runtime, Bytes arena) {
       "other rules for sharing: " + exact(runtime.live) + " are live at once" +
           (runtime.peak_node.op.empty() ? "" : " at " + report_internal::node_text(runtime.peak_node, "")) +
           (runtime.scratch == Bytes(0) ? "" : ", " + exact(runtime.scratch) + " of them scratch"));
-  add(added(runtime.live, standard.first_run), "the arena, whose segments are larger or smaller than what is live");
+  add(added(runtime.live, standard.first_run), "the sizes of the arena's segments");
   add(added(standard.first_run, standard.second_run),
       "the memory pattern: from the second run on, one block of " + exact(runtime.pattern));
   add(exact(standard.second_run), "ONNX Runtime after two runs");

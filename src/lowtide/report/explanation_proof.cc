@@ -137,7 +137,7 @@ std::vector<Remark> proven(const PeakExplanation& level, const ExplanationFacts&
   const BoundScope scope = *proven_scope(*level.peak.plan, level.peak.bytes);
   std::vector<Remark> out = {
       {.text = std::string(no_plan_text(scope)) + " needs less than " + format_bytes(level.peak.bytes) +
-               ", however tensors share bytes" +
+               ", no matter how tensors share bytes" +
                (copies_views(*level.peak.plan, op_of) ? ". " + std::string(kAllOrCopies) : std::string()) +
                (facts.is_bound_verified ? ". An independent check confirms it." : "."),
        .lead = StyledText("Proven", Style::good).add(": ")}};
@@ -221,7 +221,7 @@ StyledText away_text(const PeakExplanation& level, const PeakBuffer& one) {
                    ". If it were recomputed for that step, or swapped out until then, " + left);
 }
 
-// Mentions only what lowers the peak by at least a hundredth.
+// Mentions only what lowers the peak by at least 1 %.
 StyledText kept_text(const PeakExplanation& level) {
   const Bytes little(level.peak.bytes.count() / 100);
   Bytes kept;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "lowtide/analysis/peak.h"
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/streams_text.h"
@@ -43,8 +44,26 @@ void add_outside_figures(TextTable& table, const ModelFacts& model, const PlainF
   } else {
     add_figure(table, {"inputs", plain.inputs, ""});
   }
-  add_figure(table, {"outputs", plain.outputs, "", "in the arena"});
+  if (model.outputs_at_caller > Bytes(0)) {
+    add_figure(table, {"outputs", model.outputs_at_caller, "", "in memory of the caller"});
+  } else {
+    add_figure(table, {"outputs", plain.outputs, "", "in the arena"});
+  }
   table.add_row({});
+}
+
+// The bytes of states that are not outputs in memory of the caller.
+Bytes states_of(const ModelFacts& model, const PlanVerdict& verdict) {
+  return verdict.caller - verdict.plain.inputs - model.outputs_at_caller;
+}
+
+// What counts as RAM: "arena, inputs and outputs".
+std::string ram_parts(const ModelFacts& model, const PlanVerdict& verdict) {
+  std::vector<std::string> parts = {"arena"};
+  if (verdict.plain.inputs > Bytes(0)) parts.emplace_back("inputs");
+  if (states_of(model, verdict) > Bytes(0)) parts.emplace_back("states");
+  if (model.outputs_at_caller > Bytes(0)) parts.emplace_back("outputs");
+  return parts.size() == 1 ? "the arena" : listed(parts, "and");
 }
 
 // The producer of a tensor. If its name begins the tensor's name, which is in the same row, its operator is enough.
@@ -175,7 +194,7 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
     out.add("  Not proven: the lower bound fits, so a better plan may exist.");
     return out.end_line();
   }
-  // The bound holds for the arena alone, so what is counted besides the arena takes its part of the capacity. Other
+  // The bound covers only the arena, so what else is counted is subtracted from the capacity. Other
   // kernels might fit, so only a bound for all kernels counts.
   const Bound* bound = best_bound(plan.claims, std::max(scope_of(plan), BoundScope::run_once));
   const Bytes beside_arena = verdict.counted - arena;
@@ -281,7 +300,7 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
                          (has_one_region ? ", gap " + gap_text(arena, bound.bytes)
                                          : ", gap of the peak " + gap_text(claims.load, bound.bytes))});
   report_internal::add_other_kernels(table, verdict, arena, sum);
-  add_figure(table, {"RAM", arena + verdict.caller, "", verdict.caller == Bytes(0) ? "the arena" : "arena and inputs",
+  add_figure(table, {"RAM", arena + verdict.caller, "", ram_parts(model, verdict),
                      Style::strong});
   out.end_line().append(table.text()).end_line();
   out.append(verdict_text(shown, verdict));

@@ -42,6 +42,7 @@ struct ModelFacts {
   std::int64_t tensors = 0;
   std::optional<LoadTimeFacts> load_time = std::nullopt;  // nullopt: there is none
   Bytes inputs_in_arena = Bytes(0);                       // inputs that the caller writes into the arena
+  Bytes outputs_at_caller = Bytes(0);                     // outputs in memory of the caller
 };
 
 struct SummaryOptions {

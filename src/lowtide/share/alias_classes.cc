@@ -46,8 +46,22 @@ class Decision {
   }
 
   AliasClasses decide() {
-    Candidate base{AliasForest(graph_, position_),
-                   IdVector<NodeId, StepKind>(graph_.nodes().size(), StepKind::compute)};
+    Candidate alone{AliasForest(graph_, position_),
+                    IdVector<NodeId, StepKind>(graph_.nodes().size(), StepKind::compute)};
+    Candidate in_states = alone;
+    const bool has_next_states = join_next_states(in_states);
+    AliasClasses best = decide_from(std::move(in_states));
+    if (!has_next_states) return best;
+    // A view of a larger tensor may cost less in the arena than its copy in the state.
+    Bytes best_load = load_of(best);
+    keep_lower(best, best_load, decide_from(std::move(alone)));
+    return best;
+  }
+
+ private:
+  AliasClasses decide_from(Candidate base) {
+    partial_.clear();
+    has_copied_operands_ = false;
     join_whole_views(base);
     AliasClasses none = finish(base);
     if (partial_.empty()) return none;
@@ -69,7 +83,6 @@ class Decision {
     return best;
   }
 
- private:
   using Joins = AliasForest::Joins;
 
   [[nodiscard]] std::int64_t rounded(std::int64_t size) const {
@@ -89,6 +102,21 @@ class Decision {
     return may_copy_operands_ ? plan : std::nullopt;
   }
 
+  // If no node reads a state, its next content can be written into it. Otherwise the program copies it at the end.
+  // Returns whether there is any.
+  bool join_next_states(Candidate& candidate) const {
+    bool is_found = false;
+    for (const StateUpdate& update : graph_.state_updates()) {
+      const bool is_free = graph_.readers(update.state).empty() && graph_.tensor(update.next).producer &&
+                           graph_.tensor(update.next).role == Role::temporary;
+      const AliasForest::Place next = candidate.forest.find(update.next);
+      if (!is_free || next.root != update.next) continue;
+      candidate.forest.attach(update.next, update.state, 0);
+      is_found = true;
+    }
+    return is_found;
+  }
+
   // Joins whole views, and partial views of tensors outside of the arena. Both can only save bytes.
   void join_whole_views(Candidate& candidate) {
     may_copy_operands_ = options_.copy_operands;
@@ -96,8 +124,7 @@ class Decision {
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       if (views_.of(id).empty()) continue;
       const TensorId whole = views_.of(id)[0].whole;
-      const bool is_of_external =
-          !views_.is_concat(id) && candidate.forest.root(candidate.forest.find(whole).root).is_external;
+      const bool is_of_external = candidate.forest.root(candidate.forest.find(whole).root).is_external;
       if (!views_.is_partial(id) || is_of_external) {
         if (const auto plan = plan_joins(candidate, id)) join(candidate, id, *plan);
       } else if (!is_computing_.test(id)) {

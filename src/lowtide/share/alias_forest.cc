@@ -86,13 +86,22 @@ bool AliasForest::may_attach(const Graph& graph, const View& view, const Place& 
   return !above.is_external && !holds_kept(graph, {whole.root, whole.offset + view.offset.count()}, below.size);
 }
 
+// Whether all of the set of `whole` can move into the memory outside the arena that the view is written to. Only the
+// next content of a state is written there.
+bool AliasForest::may_become(const Graph& graph, const View& view, const Place& part, const Place& whole) {
+  const Root& source = roots_[whole.root];
+  return roots_[part.root].is_external && part.root != whole.root && !source.is_external && !source.is_kept &&
+         view.offset == Bytes(0) && whole.offset == 0 && source.size == graph.tensor(view.part).size.count();
+}
+
 // If the operands of a concat are already consecutive, the concat is their bytes. For example, they may be the first
 // operands of a larger concat, or consecutive slices of a constant.
 std::optional<AliasForest::Join> AliasForest::plan_join_inside(const Graph& graph, std::span<const TableView> views) {
   const Place first = find(views[0].part);
   const Place result = find(views[0].whole);
   const Root& whole = roots_[result.root];
-  if (first.root == result.root || result.offset != 0 || whole.size != graph.tensor(views[0].whole).size.count())
+  if (first.root == result.root || whole.is_external || result.offset != 0 ||
+      whole.size != graph.tensor(views[0].whole).size.count())
     return std::nullopt;
   for (const View& view : views) {
     const Place place = find(view.part);
@@ -113,7 +122,9 @@ std::optional<AliasForest::Joins> AliasForest::plan_joins(const Graph& graph, st
   for (const View& view : views) {
     const Place part = find(view.part);
     const Place whole = find(view.whole);
-    if (may_attach(graph, view, part, whole) && parts.insert(part.root).second) {
+    if (may_become(graph, view, part, whole)) {
+      plan.joins.push_back({whole.root, part.root, part.offset});
+    } else if (may_attach(graph, view, part, whole) && parts.insert(part.root).second) {
       plan.joins.push_back({part.root, whole.root, whole.offset + view.offset.count()});
     } else if (is_concat) {
       plan.has_copies = plan.has_copies || graph.tensor(view.part).size > Bytes(0);

@@ -33,7 +33,7 @@ class AliasForest {
     std::int64_t size = 0;
     std::uint32_t begin = 0;   // step of the first write
     std::uint32_t end = 0;     // one past the last use
-    bool is_external = false;  // input, constant or state: never written
+    bool is_external = false;  // input, constant or state: written only by the next content of the state
     bool is_kept = false;      // holds a tensor that is needed at the end (Graph::is_needed_at_end)
   };
   struct Place {
@@ -75,6 +75,7 @@ class AliasForest {
 
  private:
   [[nodiscard]] std::optional<Join> plan_join_inside(const Graph& graph, std::span<const TableView> views);
+  [[nodiscard]] bool may_become(const Graph& graph, const View& view, const Place& part, const Place& whole);
   [[nodiscard]] bool may_attach(const Graph& graph, const View& view, const Place& part, const Place& whole);
   [[nodiscard]] bool holds_kept(const Graph& graph, const Place& place, std::int64_t size);
 

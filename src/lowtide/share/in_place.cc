@@ -46,7 +46,8 @@ class TakeOver {
     const AliasForest::Root& dying = forest_.root(from.root);
     const AliasForest::Root& result = forest_.root(to.root);
     const std::int64_t size = graph_.tensor(output).size.count();
-    if (dying.is_external || graph_.tensor(input).size.count() != size) return false;
+    // The bytes of a state are written once.
+    if (dying.is_external || result.is_external || graph_.tensor(input).size.count() != size) return false;
     const Overwriting what{id, pair, from.root, {from.offset, from.offset + size}, step};
     if (dying.size == size && !dying.is_kept && dying.end == step + 1) {
       if (!has_only_permitted_inputs(what)) return false;

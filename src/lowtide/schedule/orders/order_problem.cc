@@ -64,18 +64,21 @@ class FromGraph {
     return std::move(problem_);
   }
 
-  // Adds one value. Adds none if a tensor of the group is outside the arena, because then all of them are.
+  // Adds one value. Adds none if a tensor of the group is outside the arena, or if the next content of a state has all
+  // of its bytes, because then all of them are.
   void add_group(const std::vector<TensorId>& group) {
     std::int64_t size = 0;
+    std::int64_t in_state = 0;
     std::vector<Holder> holders;
     for (TensorId id : group) {
       const Tensor& tensor = graph_.tensor(id);
       const bool is_placed_input = options_.inputs_live_throughout && tensor.role == Role::input && !tensor.is_captured;
       if (!tensor.producer && !is_placed_input) return;
       size = std::max(size, round_up(tensor.size, options_.alignment).count());
+      if (tensor.is_next_state) in_state = size;
       holders.push_back({id, 0});
     }
-    if (size > 0) add_value(holders, holders.size(), size);
+    if (size > in_state) add_value(holders, holders.size(), size);
   }
 
   void add_node(NodeId id) {

@@ -49,6 +49,7 @@ class Counting {
       if (!graph_.tensor(id).producer) content_[id] = {new_atom(id, !is_placed_input(id))};
     }
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) fill_outputs(id);
+    leave_out_next_states();
     add_nodes();
     add_pieces();
     add_end();
@@ -143,6 +144,23 @@ class Counting {
     }
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
       if (output && !is_free(*output)) bring_in(*output);
+      if (output && may_be_in_state(*output)) copy_from_larger(*output);
+    }
+  }
+
+  // Whether a plan may write the tensor into a state, which is outside the arena.
+  [[nodiscard]] bool may_be_in_state(TensorId id) const {
+    const Tensor& tensor = graph_.tensor(id);
+    return tensor.is_next_state && tensor.producer && tensor.role != Role::output;
+  }
+
+  // What was computed as a part of something larger is not in the state, except as a copy.
+  void copy_from_larger(TensorId id) {
+    for (Segment& segment : content_[id]) {
+      if (atoms_[segment.atom].size <= graph_.tensor(id).size.count()) continue;
+      atoms_.push_back({.size = segment.length, .is_outside = false, .is_alone = false});
+      segment.atom = static_cast<Index>(atoms_.size() - 1);
+      segment.begin = 0;
     }
   }
 
@@ -222,6 +240,13 @@ class Counting {
       sort_once(node.before);
       for (Index before : node.before) count_.nodes[before].after.push_back(id.value());
       if (!facts_.scratch.empty()) node.scratch = round_up(facts_.scratch[id], facts_.alignment).count();
+    }
+  }
+
+  void leave_out_next_states() {
+    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
+      if (!may_be_in_state(id)) continue;
+      for (const Segment& one : content_[id]) atoms_[one.atom].is_outside = true;
     }
   }
 

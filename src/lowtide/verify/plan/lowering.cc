@@ -101,12 +101,15 @@ class LoweringCheck {
   void check_tensor(TensorId id) {
     const Tensor& now = after_.tensor(id);
     const std::optional<TensorId> found = original(id);
+    if (!found && is_callers_memory(id)) return;
     if (!found) return wrong("tensor " + quoted(now.name) + " is not in the model");
     const Tensor& was = before_.tensor(*found);
     if (now.dtype != was.dtype || now.shape != was.shape || now.is_captured != was.is_captured)
       return wrong("tensor " + quoted(now.name) + " has another type or shape in the model");
     const bool is_from_caller = now.producer && is_caller(after_.op(*now.producer));
     if (is_from_caller ? was.role == Role::input : now.role == was.role) return;
+    const bool is_output_of_model = was.role == Role::output && now.role == Role::temporary;
+    if (is_output_of_model && after_.outputs().empty()) return;  // check_ends compares the outputs
     if (now.role == Role::constant && is_fixed_.test(*found)) return;
     wrong("tensor " + quoted(now.name) + " is planned as " + std::string(to_string(now.role)) +
           ", but may differ between runs of the model");
@@ -183,15 +186,30 @@ class LoweringCheck {
     findings_.leave_body();
   }
 
+  // Whether a tensor that is not in the model stands for memory into which the caller takes an output.
+  bool is_callers_memory(TensorId id) const {
+    const std::vector<StateUpdate>& updates = after_.state_updates();
+    return after_.tensor(id).role == Role::state && after_.readers(id).empty() && after_.outputs().empty() &&
+           std::any_of(updates.begin(), updates.end(), [&](const StateUpdate& one) { return one.state == id; });
+  }
+
+  // The outputs are outputs still, or the caller's memory takes all of them over, in order.
   void check_ends() {
-    std::vector<std::optional<TensorId>> was(before_.outputs().begin(), before_.outputs().end());
-    const std::vector<std::optional<TensorId>> now(after_.outputs().begin(), after_.outputs().end());
+    const std::vector<StateUpdate>& old_updates = before_.state_updates();
+    const std::vector<StateUpdate>& updates = after_.state_updates();
+    const std::size_t common = std::min(old_updates.size(), updates.size());
+    const std::vector<std::optional<TensorId>> was(before_.outputs().begin(), before_.outputs().end());
+    std::vector<std::optional<TensorId>> now(after_.outputs().begin(), after_.outputs().end());
+    for (std::size_t at = common; at < updates.size(); ++at) {
+      now.emplace_back(updates[at].next);
+      if (original(updates[at].state)) wrong("the states are not updated as in the model");
+    }
     if (!are_same(was, now)) wrong("the outputs are not those of the model");
     const auto is_same_update = [&](const StateUpdate& a, const StateUpdate& b) {
       return is_same(a.state, b.state) && is_same(a.next, b.next);
     };
-    if (!std::equal(before_.state_updates().begin(), before_.state_updates().end(), after_.state_updates().begin(),
-                    after_.state_updates().end(), is_same_update))
+    if (!std::equal(old_updates.begin(), old_updates.end(), updates.begin(),
+                    updates.begin() + static_cast<std::ptrdiff_t>(common), is_same_update))
       wrong("the states are not updated as in the model");
   }
 

@@ -1,0 +1,57 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/lower/outputs_at_caller.h"
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "lowtide/graph/builder.h"
+
+namespace lowtide {
+namespace {
+
+void add_tensors(const Graph& graph, GraphBuilder& builder) {
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    const Tensor& tensor = graph.tensor(id);
+    builder.add_tensor({tensor.name, tensor.dtype, tensor.shape, tensor.is_captured},
+                       tensor.role == Role::output ? Role::temporary : tensor.role);
+    if (const auto* content = graph.known_integers(id)) builder.set_known_integers(id, *content);
+  }
+}
+
+void add_nodes(const Graph& graph, GraphBuilder& builder) {
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const Node& node = graph.node(id);
+    const Operator& op = graph.op(id);
+    builder.add_node(
+        {node.name, op.domain, op.type, node.inputs, node.outputs, node.control_inputs, node.attributes, node.bodies});
+  }
+}
+
+void add_callers_memory(const Graph& graph, GraphBuilder& builder) {
+  std::set<std::string, std::less<>> names;
+  for (const Tensor& tensor : graph.tensors()) names.insert(tensor.name);
+  for (TensorId id : graph.outputs()) {
+    const Tensor& output = graph.tensor(id);
+    std::string name = output.name;
+    do name += " (caller)";
+    while (!names.insert(name).second);
+    builder.add_state_update(builder.add_tensor({name, output.dtype, output.shape, false}, Role::state), id);
+  }
+}
+
+}  // namespace
+
+Result<Graph> place_outputs_at_caller(const Graph& graph) {
+  GraphBuilder builder(graph.name());
+  add_tensors(graph, builder);
+  add_nodes(graph, builder);
+  for (const StateUpdate& update : graph.state_updates()) builder.add_state_update(update.state, update.next);
+  add_callers_memory(graph, builder);
+  return std::move(builder).build();
+}
+
+}  // namespace lowtide

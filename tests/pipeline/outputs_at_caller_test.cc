@@ -1,0 +1,75 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/lower/outputs_at_caller.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "lowtide/graph/text.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/share/load.h"
+#include "tests/pipeline/planned.h"
+#include "tests/testing/graphs.h"
+#include "tests/testing/random_graphs.h"
+#include "tests/verify/interleavings.h"
+
+namespace lowtide::testing {
+namespace {
+
+Graph at_caller(const Graph& graph) {
+  Result<Graph> placed = place_outputs_at_caller(graph);
+  if (!placed) throw std::runtime_error(placed.error().describe());
+  return *std::move(placed);
+}
+
+Bytes least_load_of_all_orders(const Graph& graph) {
+  const ChosenKernels kernels = dense_kernels(graph);
+  const AliasOptions options{.alignment = Bytes(64)};
+  Bytes least(std::numeric_limits<std::int64_t>::max());
+  for_every_order(graph, [&](const std::vector<NodeId>& order) {
+    const AliasClasses classes = alias_classes(graph, kernels, order, options);
+    least = std::min(least, largest(load_profile(classes, kernels, order, options)));
+  });
+  return least;
+}
+
+// The bound holds for the best of all orders, independent code confirms it, and no plan needs more than with the
+// outputs in the arena.
+TEST(OutputsAtCaller, NeedNoMoreThanInTheArena) {
+  Random random(94);
+  int proven = 0;
+  int lower = 0;
+  constexpr int kRounds = 600;
+  for (int round = 0; round < kRounds; ++round) {
+    const Graph graph = random_graph(random, static_cast<int>(random.between(2, 7)));
+    const Graph placed = at_caller(graph);
+    const PlannedGraph planned = must_plan(placed, {.bound_check_effort = 100'000'000});
+    ASSERT_EQ(planned.bound_check.verdict, OrderBoundVerdict::confirmed) << "round " << round << print_graph(placed);
+    ASSERT_LE(bound_of(planned.plan).bytes, least_load_of_all_orders(placed)) << print_graph(placed);
+    const Bytes in_arena = arena_bytes(must_plan(graph).plan);
+    ASSERT_LE(arena_bytes(planned.plan), in_arena) << "round " << round << print_graph(placed);
+    proven += planned.plan.claims.schedule_optimal ? 1 : 0;
+    lower += arena_bytes(planned.plan) < in_arena ? 1 : 0;
+  }
+  EXPECT_GT(proven, kRounds * 9 / 10);
+  EXPECT_GT(lower, kRounds / 2);
+}
+
+TEST(OutputsAtCaller, AreRightInEveryRunOfSeveralStreams) {
+  Random random(95);
+  for (int round = 0; round < 60; ++round) {
+    const Graph placed = at_caller(random_graph(random, static_cast<int>(random.between(4, 9))));
+    for (ExecutionModel run : {ExecutionModel::streams, ExecutionModel::waves, ExecutionModel::dataflow}) {
+      const PlannedGraph planned = must_plan(placed, {.streams = 2, .run = run, .arena_slack_percent = 400});
+      ASSERT_EQ(fault_of_some_run(placed, planned.plan), "") << to_string(run) << print_graph(placed);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lowtide::testing
