@@ -65,8 +65,8 @@ CommandSpec plan_command() {
                    .kind = ArgumentKind::file},
                   {.name = "--budget",
                    .value = "SIZE",
-                   .summary = "most RAM allowed for the arena and the inputs, such as 64MiB; exit code 1 if the plan "
-                              "does not fit",
+                   .summary = "most RAM allowed for the arena and what the caller holds, such as 64MiB; exit code 1 if "
+                              "the plan does not fit",
                    .kind = ArgumentKind::text},
                   dim_option(),
                   shape_option(),
