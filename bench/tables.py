@@ -24,7 +24,10 @@ SHOWN_ORDERS = ("as_given", "reverse_post_order", "longest_path", "best_of_xla",
 
 
 def mebibytes(count):
-    return f"{count / 2**20:,.2f}" if count >= 2**20 else f"{count / 2**20:,.3f}"
+    """MiB without a unit. Sizes below 0.1 MiB have a unit, because two digits of MiB would say little about them."""
+    if count >= 2**20 / 10:
+        return f"{count / 2**20:,.2f}" if count >= 2**20 else f"{count / 2**20:,.3f}"
+    return f"{count / 2**10:,.1f} KiB" if count >= 10 * 2**10 else f"{count:,} B"
 
 
 def lines(columns, rows, note=""):
@@ -38,7 +41,7 @@ def models_note(rows):
     proven = sum(row["arena"] == row["bound"] for row in rows)
     fragmented = [row["model"] for row in rows if row["arena"] != row["load"]]
     exceeds = f"exceeds the peak for {', '.join(fragmented)}" if fragmented else "equals the peak for all of them"
-    return (f"Sizes are in MiB. For {proven} of {len(rows)} models the arena equals the bound, so it is proven optimal."
+    return (f"Sizes are in MiB where no unit stands. For {proven} of {len(rows)} models the arena equals the bound, so it is proven optimal."
             f" The arena {exceeds}.")
 
 
@@ -68,7 +71,7 @@ def orders(figures):
     proven = sum(row["proven_optimal"] for row in rows)
     return lines(["<Graph", "Nodes", "As given", "Reverse post-order", "Longest path", "Best of XLA's",
                   "Best of Inductor's", "Lowtide", "<Bound", "Time"], cells,
-                 f"Sizes are in MiB. For {proven} of {len(rows)} graphs the order is proven optimal. The table omits "
+                 f"Sizes are in MiB where no unit stands. For {proven} of {len(rows)} graphs the order is proven optimal. The table omits "
                  f"the {len(rows) - len(shown)} graphs for which the order as given is optimal.")
 
 
@@ -150,7 +153,7 @@ def onnxruntime_memory(figures):
     close = sum(row["close"] for row in done)
     equal, as_requested = (sum(row["predicted"][at] == row["measured"][at] for row in done) for at in (0, 1))
     return lines(["<Model", "Lowtide, as given", "As given", "Basic", "Extended", "All"], rows,
-                 f"Sizes are in MiB: predicted / measured, or one number if both are equal to the byte. ONNX Runtime "
+                 f"Sizes are in MiB where no unit stands: predicted / measured, or one number if both are equal to the byte. ONNX Runtime "
                  f"{figures['version']}. In {close} of {len(figures['rows'])} cases, the predictions for the first and "
                  f"the second run are within 15 %. In {equal} cases, both are equal to the byte. With "
                  f"kSameAsRequested, this holds for {as_requested} cases.")
