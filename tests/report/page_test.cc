@@ -253,8 +253,10 @@ TEST(Page, HoldsClaimsRegionsAndProvenance) {
   const Json sheet = embedded_json(page_of(sketch))["sheets"][0];
   // sram: [0, 32 KiB) and [32, 48 KiB); dram: [0, 192 KiB). Load at steps 0 and 1: 32 + 192 = 224 KiB.
   EXPECT_EQ(sheet["regions"], Json::parse(R"([
-      {"name":"sram","capacity":65536,"alignment":16,"arena":49152,"peak":0},
-      {"name":"dram","capacity":null,"alignment":64,"arena":196608,"peak":0}])"));
+      {"name":"sram","capacity":65536,"alignment":16,"arena":49152,"peak":0,
+       "peak_16_bits":16384,"peak_8_bits":8192},
+      {"name":"dram","capacity":null,"alignment":64,"arena":196608,"peak":0,
+       "peak_16_bits":98304,"peak_8_bits":49152}])"));
   EXPECT_EQ(sheet["facts"]["load"], 224 * 1024);
   EXPECT_EQ(sheet["facts"]["bound"], 200 * 1024);
   EXPECT_EQ(sheet["facts"]["bound_name"], "live_set");

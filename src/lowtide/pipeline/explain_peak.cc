@@ -57,6 +57,7 @@ class Level {
       if (node) find_lighter_kernel(*node);
       find_largest_touched(*step);
     }
+    result_.remedies = model_remedies(plan_, *result_.peak.labels);
     result_.buffers = pipeline_internal::peak_buffers(graph_, result_.peak, result_.must);
     return std::move(result_);
   }

@@ -9,6 +9,7 @@
 
 #include "lowtide/analysis/bounds.h"
 #include "lowtide/analysis/peak.h"
+#include "lowtide/analysis/remedies.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/enum_names.h"
 #include "lowtide/base/interval.h"
@@ -94,6 +95,7 @@ struct PeakExplanation {
   Bytes next_load;                       // its load
   std::vector<PeakBuffer> buffers;       // one per entry of peak.buffers, in the same order
   std::vector<InPlaceRefusal> refusals;  // at the step, the largest first
+  ModelRemedies remedies;                // what a changed model would save
   // The most bytes that one step reads, writes and has as scratch. If nothing were kept, this would be the peak.
   Bytes largest_touched;
   StepId largest_touched_step;  // among equals the step of the peak, otherwise the first

@@ -334,11 +334,45 @@ std::vector<std::string> refusals_of(const PeakExplanation& level) {
   return texts;
 }
 
+// The steps of a chain: "step 1 (Add add), step 2 (Relu relu) and step 3 (Mul mul)".
+std::string chain_text(const PeakExplanation& level, const std::vector<StepId>& steps) {
+  std::string text;
+  for (StepId id : steps) {
+    if (!text.empty()) text += id == steps.back() ? " and " : ", ";
+    text += "step " + with_thousands(id.value()) + " (" + node_text(shown_step(level, id), "") + ")";
+  }
+  return text;
+}
+
+StyledText model_remedies_text(const PeakExplanation& level) {
+  StyledText out;
+  if (const std::optional<FusionRemedy>& fusion = level.remedies.fusion) {
+    std::string text = "If one operator replaced " + chain_text(level, fusion->chains.front());
+    if (fusion->chains.size() > 1) {
+      text += ", and likewise " + counted(static_cast<std::int64_t>(fusion->chains.size() - 1), "other chain") +
+              " of element-wise operators";
+    }
+    text += ", no buffer would be needed between them, and the peak would be " + format_bytes(fusion->peak) + ".";
+    if (fusion->peak_of_all < fusion->peak) {
+      text += " With all " + with_thousands(static_cast<std::int64_t>(fusion->all_chains)) +
+              " such chains, it would be " + format_bytes(fusion->peak_of_all) + ".";
+    }
+    out.append(list_item(text));
+  }
+  if (const std::optional<TypeRemedy>& type = level.remedies.type) {
+    out.append(list_item("If 32-bit floating-point values had 16 bits, the peak would be " +
+                         format_bytes(type->peak_16_bits) + ". With 8 bits, it would be " +
+                         format_bytes(type->peak_8_bits) + "."));
+  }
+  return out;
+}
+
 StyledText remedies_text(const PeakExplanation& level) {
   StyledText out;
   out.end_line().add("What would lower the peak", Style::heading).end_line();
   out.append(kept_text(level)).append(touched_remedy_text(level)).append(scratch_text(level));
   for (const std::string& text : refusals_of(level)) out.append(list_item(text));
+  out.append(model_remedies_text(level));
   const Bytes arena = arena_bytes(*level.peak.plan);
   if (arena > level.peak.bytes) {
     out.append(list_item("The arena of " + format_bytes(arena) + " exceeds the peak by " +

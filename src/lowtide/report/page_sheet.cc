@@ -3,6 +3,8 @@
 
 #include "lowtide/report/page_sheet.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "lowtide/analysis/peak.h"
+#include "lowtide/analysis/remedies.h"
 #include "lowtide/base/check.h"
 #include "lowtide/graph/multiply_accumulates.h"
 #include "lowtide/report/figures.h"
@@ -21,6 +24,7 @@ namespace {
 
 constexpr std::int64_t kNone = -1;
 constexpr std::int64_t kNoMove = -2;  // of a copy: within its region
+constexpr std::size_t kMostChains = 2;
 
 template <typename IdType, typename T>
 const T& row_of(const IdVector<IdType, T>& table, std::size_t row) {
@@ -98,7 +102,32 @@ void add_streams(JsonWriter& json, const Plan& plan) {
   json.end_array();
 }
 
-void add_regions(JsonWriter& json, const Plan& plan) {
+// Writes what the page shows: the first chains, and the peaks that remain.
+void add_model_remedies(JsonWriter& json, const ModelRemedies& remedies) {
+  if (const std::optional<FusionRemedy>& fusion = remedies.fusion) {
+    json.key("fusion");
+    json.begin_object();
+    json.key("chains");
+    json.begin_array();
+    for (std::size_t at = 0; at < std::min(kMostChains, fusion->chains.size()); ++at) {
+      json.begin_array();
+      for (StepId step : fusion->chains[at]) json.value(std::int64_t{step.value()});
+      json.end_array();
+    }
+    json.end_array();
+    json.member("count", static_cast<std::int64_t>(fusion->chains.size()));
+    json.member("peak", fusion->peak);
+    json.member("all", static_cast<std::int64_t>(fusion->all_chains));
+    json.member("peak_of_all", fusion->peak_of_all);
+    json.end_object();
+  }
+  if (const std::optional<TypeRemedy>& type = remedies.type) {
+    json.member("peak_16_bits", type->peak_16_bits);
+    json.member("peak_8_bits", type->peak_8_bits);
+  }
+}
+
+void add_regions(JsonWriter& json, const Plan& plan, const Labels& labels) {
   json.key("regions");
   json.begin_array();
   for (std::size_t at = 0; at < plan.machine.regions.size(); ++at) {
@@ -115,6 +144,7 @@ void add_regions(JsonWriter& json, const Plan& plan) {
     json.member("alignment", region.alignment);
     json.member("arena", plan.layout.arena[at]);
     json.member("peak", id_or_none(peak_step(plan, load_by_step(plan.layout, id))));
+    add_model_remedies(json, model_remedies(plan, labels, id));
     json.end_object();
   }
   json.end_array();
@@ -288,7 +318,7 @@ void write_sheet(JsonWriter& json, const Sheet& sheet) {
   if (!sheet.quantized.empty()) json.member("quantized", sheet.quantized);
   add_facts(json, sheet);
   add_streams(json, *sheet.plan);
-  add_regions(json, *sheet.plan);
+  add_regions(json, *sheet.plan, *sheet.labels);
   add_labels(json, sheet);
   add_program(json, sheet);
   add_values(json, *sheet.plan);

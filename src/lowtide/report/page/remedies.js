@@ -2,20 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What would lower the peak of a region, each with the peak that would remain. All of it follows from the plan: the
-// order stays, and some bytes are live for a shorter time or not at all.
+// order stays, and some bytes are live for a shorter time or not at all. The sheet has the remedies that change the
+// model (analysis/remedies.h).
 
 const kWorth = 0.01; // of the peak: a remedy that saves less is not listed
 const kMostTried = 32; // kept buffers whose absence is tried one by one
 const kMostAlone = 2; // kept buffers that are listed one by one
-
-const kElementWise = new Set(
-  (
-    'Abs Add And BatchNormalization Cast Ceil Celu Clip Cos DequantizeLinear Div Dropout Elu Equal Erf Exp Floor ' +
-    'Gelu Greater GreaterOrEqual HardSigmoid HardSwish Identity LeakyRelu Less LessOrEqual Log Max Mean Min Mish Mod ' +
-    'Mul Neg Not Or PRelu Pow QuantizeLinear Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Softplus Softsign ' +
-    'Sqrt Sub Sum Swish Tanh ThresholdedRelu Where Xor'
-  ).split(' '),
-);
 
 // The load of a region if some bytes were live in fewer steps, or in more.
 class ChangedLoad {
@@ -32,11 +24,11 @@ class ChangedLoad {
     this.change[Math.min(this.load.length, end)] -= bytes;
   }
 
-  // Removes a share of the bytes of a buffer that are live within [begin, end).
-  remove(buffer, begin = 0, end = Infinity, share = 1) {
+  // Removes the bytes of a buffer that are live within [begin, end).
+  remove(buffer, begin, end) {
     const {firstBlock, blockBegin, blockEnd, blockSize} = this.sheet;
     for (let block = firstBlock[buffer]; block < firstBlock[buffer + 1]; ++block)
-      this.add(Math.max(begin, blockBegin[block]), Math.min(end, blockEnd[block]), -share * blockSize[block]);
+      this.add(Math.max(begin, blockBegin[block]), Math.min(end, blockEnd[block]), -blockSize[block]);
     return this;
   }
 
@@ -99,112 +91,30 @@ function keptRemedies(sheet, region) {
   ];
 }
 
-// The steps that one operator could replace so that no buffer is needed between them: the element-wise steps that
-// write and read its values. Only the last one writes another buffer. null if there is another use.
-function fusableSteps(sheet, buffer) {
-  const steps = new Set();
-  if (sheet.kindOf(buffer) !== 'temporary') return null;
-  for (const value of sheet.valuesOfBuffer.of(buffer)) {
-    if (sheet.valueWritten[value] === kNone || sheet.isHandedOut[value] !== 0) return null;
-    steps.add(sheet.valueWritten[value]);
-    for (const reader of sheet.readersOf(value)) steps.add(reader);
-  }
-  const group = [...steps].sort((a, b) => a - b);
-  const isIn = (value) => sheet.valueBuffer[value] === buffer;
-  const fits = group.every(
-    (step, at) =>
-      (sheet.stepAlias[step] !== 0 || kElementWise.has(sheet.opOfStep(step))) &&
-      (at === group.length - 1) !== Array.from(sheet.writesOfStep.of(step)).every(isIn),
-  );
-  return fits && group.length > 1 ? group : null;
-}
-
-// The buffers that these steps read, and that would be kept until the last of them if they became one. null if another
-// step overwrites one of them before.
-function keptForFused(sheet, buffer, group) {
-  const last = group.at(-1);
-  const kept = new Set();
-  for (const step of group.slice(0, -1)) {
-    for (const value of sheet.readsOf(step)) {
-      const source = value === kNone ? kNone : sheet.valueBuffer[value];
-      if (source === kNone || source === buffer || !sheet.isPlaced(source)) continue;
-      const isLost = Array.from(sheet.valuesOfBuffer.of(source)).some(
-        (other) => sheet.valueWritten[other] > step && sheet.valueWritten[other] < last,
-      );
-      if (isLost || sheet.blockCountOf(source) > 1) return null;
-      kept.add(source);
-    }
-  }
-  return kept;
-}
-
-// The peak if the steps of each chain became one operator.
-function peakOfFused(sheet, region, chains) {
-  const changed = new ChangedLoad(sheet, region);
-  for (const {buffer, group, kept} of chains) {
-    changed.remove(buffer);
-    for (const source of kept) changed.add(sheet.bufferEnd[source], group.at(-1) + 1, sheet.bufferSize[source]);
-  }
-  return changed.peak().bytes;
-}
-
-// Buffers between element-wise steps: [{buffer, group, kept}].
-function fusableChains(sheet, region) {
-  const {largestLoad, placed} = regionFacts(sheet, region);
-  const chains = [];
-  for (const buffer of placed) {
-    if (sheet.bufferSize[buffer] < largestLoad * kWorth) continue;
-    const group = fusableSteps(sheet, buffer);
-    const kept = group === null ? null : keptForFused(sheet, buffer, group);
-    if (kept !== null) chains.push({buffer, group, kept});
-  }
-  return chains;
-}
-
+// One operator instead of several element-wise ones. `fusion` is FusionRemedy (analysis/remedies.h).
 function fusionRemedies(sheet, region) {
-  const {largestLoad, load} = regionFacts(sheet, region);
-  const chains = fusableChains(sheet, region);
-  const atPeak = chains.filter(({buffer}) =>
-    load.subarray(sheet.bufferBegin[buffer], sheet.bufferEnd[buffer]).includes(largestLoad),
-  );
-  const peak = peakOfFused(sheet, region, atPeak);
-  if (atPeak.length === 0 || peak > largestLoad * (1 - kWorth)) return [];
-  const words = atPeak
-    .slice(0, 2)
-    .flatMap(({group}, at) => [
-      at === 0 ? '' : '; ',
-      ...group
-        .filter((step) => sheet.stepAlias[step] === 0)
-        .flatMap((step, place) => [place === 0 ? '' : ', ', {step}]),
-    ]);
-  const more = atPeak.length > 2 ? ` and ${countText(atPeak.length - 2)} more chains` : '';
+  const {fusion} = sheet.regions[region];
+  if (fusion === undefined) return [];
+  const words = fusion.chains.flatMap((steps, at) => [
+    at === 0 ? '' : '; ',
+    ...steps.flatMap((step, place) => [place === 0 ? '' : ', ', {step}]),
+  ]);
+  const others = fusion.count - fusion.chains.length;
+  const more = others > 0 ? ` and ${countText(others)} more chains` : '';
   const one = {
     title: 'Fuse element-wise operators',
     words: ['One operator instead of ', ...words, `${more} needs no buffer between them.`],
-    peak,
+    peak: fusion.peak,
   };
-  const all = peakOfFused(sheet, region, chains);
-  if (all > one.peak - largestLoad * kWorth) return [one];
-  return [one, {title: `Fuse all ${countText(chains.length)} chains of them`, words: [], peak: all}];
+  if (fusion.all === fusion.count) return [one];
+  return [one, {title: `Fuse all ${countText(fusion.all)} chains of them`, words: [], peak: fusion.peak_of_all}];
 }
 
 // Buffers that only hold 32-bit floating-point values, with fewer bytes.
 function typeRemedies(sheet, region) {
-  const {largestLoad, placed} = regionFacts(sheet, region);
-  const isFloat = (value) => (sheet.types[sheet.tensorType[sheet.valueTensor[value]]] ?? '').startsWith('f32');
-  const floats = Array.from(placed).filter((buffer) => {
-    const values = sheet.valuesOfBuffer.of(buffer);
-    return values.length > 0 && values.every((value) => sheet.valueTensor[value] !== kNone && isFloat(value));
-  });
-  const peakWithShare = (share) => {
-    const changed = new ChangedLoad(sheet, region);
-    for (const buffer of floats) changed.remove(buffer, 0, Infinity, share);
-    return changed.peak().bytes;
-  };
-  const peak = peakWithShare(1 / 2);
-  if (peak > largestLoad * (1 - kWorth)) return [];
-  const bytes = shortBytes(peakWithShare(3 / 4));
-  const words = `16-bit instead of 32-bit floating-point values. With 8-bit values: ${bytes}.`;
+  const {peak_16_bits: peak, peak_8_bits: least} = sheet.regions[region];
+  if (peak === undefined) return [];
+  const words = `16-bit instead of 32-bit floating-point values. With 8-bit values: ${shortBytes(least)}.`;
   return [{title: 'Use a smaller type', words: [words], peak}];
 }
 

@@ -1,0 +1,281 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/analysis/remedies.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "lowtide/analysis/peak.h"
+
+namespace lowtide {
+namespace {
+
+// Operators that compute each element of a result from the elements at the same position. Sorted.
+constexpr std::array<std::string_view, 57> kElementWise = {"Abs",
+                                                           "Add",
+                                                           "And",
+                                                           "BatchNormalization",
+                                                           "Cast",
+                                                           "Ceil",
+                                                           "Celu",
+                                                           "Clip",
+                                                           "Cos",
+                                                           "DequantizeLinear",
+                                                           "Div",
+                                                           "Dropout",
+                                                           "Elu",
+                                                           "Equal",
+                                                           "Erf",
+                                                           "Exp",
+                                                           "Floor",
+                                                           "Gelu",
+                                                           "Greater",
+                                                           "GreaterOrEqual",
+                                                           "HardSigmoid",
+                                                           "HardSwish",
+                                                           "Identity",
+                                                           "LeakyRelu",
+                                                           "Less",
+                                                           "LessOrEqual",
+                                                           "Log",
+                                                           "Max",
+                                                           "Mean",
+                                                           "Min",
+                                                           "Mish",
+                                                           "Mod",
+                                                           "Mul",
+                                                           "Neg",
+                                                           "Not",
+                                                           "Or",
+                                                           "PRelu",
+                                                           "Pow",
+                                                           "QuantizeLinear",
+                                                           "Reciprocal",
+                                                           "Relu",
+                                                           "Round",
+                                                           "Selu",
+                                                           "Shrink",
+                                                           "Sigmoid",
+                                                           "Sign",
+                                                           "Sin",
+                                                           "Softplus",
+                                                           "Softsign",
+                                                           "Sqrt",
+                                                           "Sub",
+                                                           "Sum",
+                                                           "Swish",
+                                                           "Tanh",
+                                                           "ThresholdedRelu",
+                                                           "Where",
+                                                           "Xor"};
+
+// The load of each step if some bytes were live in fewer steps, or in more.
+class ChangedLoad {
+ public:
+  explicit ChangedLoad(const std::vector<Bytes>& loads) : loads_(loads), change_(loads.size() + 1) {}
+
+  void add(const Lifespan& lifespan, Bytes bytes) {
+    change_[lifespan.begin.index()] += bytes;
+    change_[lifespan.end.index()] -= bytes;
+  }
+
+  // Removes numerator / 4 of the bytes of a buffer.
+  void remove(const Buffer& buffer, std::int64_t numerator) {
+    for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
+      add(lifespan, Bytes(0) - Bytes((bytes.end - bytes.begin) * numerator / 4));
+    });
+  }
+
+  [[nodiscard]] Bytes peak() const {
+    Bytes largest;
+    Bytes by;
+    for (std::size_t at = 0; at < loads_.size(); ++at) {
+      by += change_[at];
+      largest = std::max(largest, loads_[at] + by);
+    }
+    return largest;
+  }
+
+ private:
+  const std::vector<Bytes>& loads_;
+  std::vector<Bytes> change_;
+};
+
+constexpr std::int64_t kWhole = 4;
+
+struct Chain {
+  BufferId buffer;
+  std::vector<StepId> steps;
+  std::vector<BufferId> kept;  // what the steps read, and is live to the last of them
+};
+
+class Remedies {
+ public:
+  Remedies(const Plan& plan, const Labels& labels, std::optional<RegionId> region)
+      : plan_(plan), labels_(labels), loads_(load_by_step(plan.layout, region)), region_(region) {
+    peak_ = *std::max_element(loads_.begin(), loads_.end());
+    for (BufferId id : all_ids<BufferId>(plan.layout.buffers.size())) {
+      const std::optional<Placement>& placement = plan.layout.buffers[id].placement;
+      if (placement && (!region || placement->region == *region)) placed_.push_back(id);
+    }
+    values_ = IdVector<BufferId, std::vector<ValueId>>(plan.layout.buffers.size());
+    for (ValueId id : all_ids<ValueId>(plan.program.values.size())) {
+      values_[plan.layout.values[id].buffer].push_back(id);
+    }
+    readers_ = IdVector<ValueId, std::vector<StepId>>(plan.program.values.size());
+    for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
+      for (ValueId read : plan.program.steps[id].reads) readers_[read].push_back(id);
+    }
+  }
+
+  ModelRemedies find() const { return {.fusion = find_fusion(), .type = find_type()}; }
+
+ private:
+  [[nodiscard]] const Buffer& buffer(BufferId id) const { return plan_.layout.buffers[id]; }
+  [[nodiscard]] const Step& step(StepId id) const { return plan_.program.steps[id]; }
+  [[nodiscard]] bool is_worth(Bytes peak) const {
+    return (peak_ - peak).count() >= peak_.count() / 100 && peak < peak_;
+  }
+
+  [[nodiscard]] bool is_element_wise(StepId id) const {
+    if (is_alias(step(id))) return true;
+    const std::optional<NodeId> node = node_of(step(id));
+    return node && std::find(kElementWise.begin(), kElementWise.end(), labels_.nodes[*node].op) != kElementWise.end();
+  }
+
+  // Returns the steps that write and read the values of a buffer, if one operator could replace them: all are
+  // element-wise, and only the last one writes another buffer.
+  [[nodiscard]] std::vector<StepId> fusable_steps(BufferId id) const {
+    std::vector<StepId> steps;
+    if (buffer(id).kind != BufferKind::temporary) return {};
+    for (ValueId value : values_[id]) {
+      if (!plan_.program.values[value].written) return {};
+      steps.push_back(*plan_.program.values[value].written);
+      steps.insert(steps.end(), readers_[value].begin(), readers_[value].end());
+    }
+    std::sort(steps.begin(), steps.end());
+    steps.erase(std::unique(steps.begin(), steps.end()), steps.end());
+    const auto is_inside = [&](ValueId value) { return plan_.layout.values[value].buffer == id; };
+    for (StepId one : steps) {
+      const std::vector<ValueId>& writes = step(one).writes;
+      const bool stays = std::all_of(writes.begin(), writes.end(), is_inside);
+      if (!is_element_wise(one) || stays == (one == steps.back())) return {};
+    }
+    return steps.size() > 1 ? steps : std::vector<StepId>();
+  }
+
+  // Returns what the steps read, each buffer once. nullopt if it is lost before the last of them, or has parts.
+  [[nodiscard]] std::optional<std::vector<BufferId>> kept_for(BufferId id, const std::vector<StepId>& steps) const {
+    std::vector<BufferId> kept;
+    for (StepId one : steps) {
+      if (one == steps.back()) break;
+      for (ValueId value : step(one).reads) {
+        const BufferId source = plan_.layout.values[value].buffer;
+        if (source == id || !buffer(source).placement) continue;
+        const auto is_overwritten = [&](ValueId other) {
+          const std::optional<StepId>& written = plan_.program.values[other].written;
+          return written && *written > one && *written < steps.back();
+        };
+        if (!buffer(source).parts.empty()) return std::nullopt;
+        if (std::any_of(values_[source].begin(), values_[source].end(), is_overwritten)) return std::nullopt;
+        kept.push_back(source);
+      }
+    }
+    std::sort(kept.begin(), kept.end());
+    kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
+    return kept;
+  }
+
+  [[nodiscard]] std::vector<Chain> chains() const {
+    std::vector<Chain> found;
+    for (BufferId id : placed_) {
+      if (buffer(id).size.count() < peak_.count() / 100) continue;
+      std::vector<StepId> steps = fusable_steps(id);
+      if (steps.empty()) continue;
+      std::optional<std::vector<BufferId>> kept = kept_for(id, steps);
+      if (kept) found.push_back({id, std::move(steps), *std::move(kept)});
+    }
+    return found;
+  }
+
+  [[nodiscard]] Bytes peak_of_fused(const std::vector<Chain>& chains) const {
+    ChangedLoad changed(loads_);
+    for (const Chain& chain : chains) {
+      changed.remove(buffer(chain.buffer), kWhole);
+      const StepId end(chain.steps.back().value() + 1);
+      for (BufferId source : chain.kept) {
+        const Lifespan& lifespan = buffer(source).lifespan;
+        const bool counts = !region_ || buffer(source).placement->region == *region_;
+        if (counts && lifespan.end < end) changed.add({lifespan.end, end}, buffer(source).size);
+      }
+    }
+    return changed.peak();
+  }
+
+  [[nodiscard]] bool is_at_peak(const Chain& chain) const {
+    const Lifespan& lifespan = buffer(chain.buffer).lifespan;
+    const auto begin = loads_.begin() + lifespan.begin.value();
+    return std::find(begin, loads_.begin() + lifespan.end.value(), peak_) != loads_.begin() + lifespan.end.value();
+  }
+
+  [[nodiscard]] std::optional<FusionRemedy> find_fusion() const {
+    const std::vector<Chain> all = chains();
+    std::vector<Chain> at_peak;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(at_peak),
+                 [&](const Chain& chain) { return is_at_peak(chain); });
+    FusionRemedy remedy{.peak = peak_of_fused(at_peak), .all_chains = all.size(), .peak_of_all = peak_of_fused(all)};
+    if (at_peak.empty() || !is_worth(remedy.peak)) return std::nullopt;
+    if ((remedy.peak - remedy.peak_of_all).count() < std::max<std::int64_t>(peak_.count() / 100, 1)) {
+      remedy.all_chains = at_peak.size();
+      remedy.peak_of_all = remedy.peak;
+    }
+    for (Chain& chain : at_peak) {
+      std::erase_if(chain.steps, [&](StepId id) { return is_alias(step(id)); });
+      remedy.chains.push_back(std::move(chain.steps));
+    }
+    return remedy;
+  }
+
+  [[nodiscard]] bool holds_only_f32(BufferId id) const {
+    const auto is_f32 = [&](ValueId value) {
+      return labels_.tensors[plan_.program.values[value].tensor].dtype == DType::f32;
+    };
+    return !values_[id].empty() && std::all_of(values_[id].begin(), values_[id].end(), is_f32);
+  }
+
+  [[nodiscard]] std::optional<TypeRemedy> find_type() const {
+    ChangedLoad half(loads_);
+    ChangedLoad quarter(loads_);
+    for (BufferId id : placed_) {
+      if (!holds_only_f32(id)) continue;
+      half.remove(buffer(id), 2);
+      quarter.remove(buffer(id), 3);
+    }
+    const TypeRemedy remedy{.peak_16_bits = half.peak(), .peak_8_bits = quarter.peak()};
+    return is_worth(remedy.peak_16_bits) ? std::optional(remedy) : std::nullopt;
+  }
+
+  const Plan& plan_;
+  const Labels& labels_;
+  std::vector<Bytes> loads_;
+  std::optional<RegionId> region_;
+  Bytes peak_;
+  std::vector<BufferId> placed_;
+  IdVector<BufferId, std::vector<ValueId>> values_;
+  IdVector<ValueId, std::vector<StepId>> readers_;
+};
+
+}  // namespace
+
+ModelRemedies model_remedies(const Plan& plan, const Labels& labels, std::optional<RegionId> region) {
+  // A program without steps has no operators to change.
+  if (plan.program.steps.empty()) return {};
+  return Remedies(plan, labels, region).find();
+}
+
+}  // namespace lowtide
