@@ -73,7 +73,8 @@ def orders(figures):
     return lines(["<Graph", "Nodes", "As given", "Reverse post-order", "Longest path", "Best of XLA's",
                   "Best of Inductor's", "Lowtide", "<Bound", "Time"], cells,
                  f"Sizes are in MiB where no unit stands. For {proven} of {len(rows)} graphs the order is proven "
-                 f"optimal. The table omits the {len(rows) - len(shown)} graphs for which the order as given is optimal.")
+                 f"optimal. The table omits the {len(rows) - len(shown)} graphs for which the order as given is "
+                 "optimal.")
 
 
 def packing(figures):
