@@ -13,7 +13,7 @@
 namespace lowtide {
 namespace {
 
-void add_tensors(const Graph& graph, GraphBuilder& builder) {
+void add_tensors_with_roles(const Graph& graph, GraphBuilder& builder) {
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const Tensor& tensor = graph.tensor(id);
     builder.add_tensor({tensor.name, tensor.dtype, tensor.shape, tensor.is_captured},
@@ -47,7 +47,7 @@ void add_callers_memory(const Graph& graph, GraphBuilder& builder) {
 
 Result<Graph> place_outputs_at_caller(const Graph& graph) {
   GraphBuilder builder(graph.name());
-  add_tensors(graph, builder);
+  add_tensors_with_roles(graph, builder);
   add_nodes(graph, builder);
   for (const StateUpdate& update : graph.state_updates()) builder.add_state_update(update.state, update.next);
   add_callers_memory(graph, builder);
