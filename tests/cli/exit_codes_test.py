@@ -73,6 +73,8 @@ class ExitCodes(ProgramTest):
             self.assertIn('"uncounted":["ai.onnx.preview.training::Gradient"]', (self.folder / page).read_text())
         limited = self.expect(NO, "plan", "gradient.onnx", "--budget", "1MiB")
         self.assertIn("What is counted fits 1,048,576 B", limited.stdout)
+        self.assertIn("whether the plan fits is not known", limited.stderr)
+        self.assertIsNone(self.json(NO, "plan", "gradient.onnx", "--budget", "1MiB")["budget"]["fits"])
         # A target that describes the kernel says what it needs.
         self.write("board.toml", 'name = "board"\n[[region]]\nname = "ram"\n[[kernel]]\nname = "backward"\n'
                                  'operator = "ai.onnx.preview.training::Gradient"\nscratch = 4096\n')

@@ -193,5 +193,19 @@ TEST(Distribution, AgreesWithAllDistributions) {
   EXPECT_LT(possible, 400);
 }
 
+// Two outputs of 36 bytes lie at 0 and 64, so an arena of 100 bytes holds them. The planner makes buffers of 64 bytes,
+// so its arena has 128, but that proves nothing. 64 bytes cannot hold both.
+TEST(Capacity, TheLastUnitOfARegionNeedNotBeFull) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[9]
+    a = Relu(x) : f32[9]
+    b = Neg(x) : f32[9]
+    output a, b
+  })");
+  const Bytes input(36);
+  EXPECT_FALSE(must_plan(graph, {.budget = input + Bytes(100)}).proven_infeasible);
+  EXPECT_TRUE(must_plan(graph, {.budget = input + Bytes(64)}).proven_infeasible);
+}
+
 }  // namespace
 }  // namespace lowtide::testing

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lowtide/graph/text.h"
+#include "lowtide/lower/lower.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/share/load.h"
 #include "tests/pipeline/planned.h"
@@ -58,6 +59,47 @@ TEST(OutputsAtCaller, NeedNoMoreThanInTheArena) {
   }
   EXPECT_GT(proven, kRounds * 8 / 10);
   EXPECT_GT(lower, kRounds / 2);
+}
+
+// s may lie in the memory of c, and the two halves are copied out of it. So no byte must be in the arena.
+TEST(OutputsAtCaller, MayHoldTheTensorsThatTheyAreViewsOf) {
+  const PlannedGraph planned = must_plan(at_caller(graph_of(R"(graph "g" {
+    input x : f32[64]
+    s = Relu(x) : f32[64]
+    a, b = Split(s) {axis = 0, split = [32, 32]} : f32[32], f32[32]
+    c = Concat(a, b) {axis = 0} : f32[64]
+    output a, b, c
+  })")),
+                                         {.bound_check_effort = 1'000'000});
+  EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(0));
+  EXPECT_EQ(planned.bound_check.verdict, OrderBoundVerdict::confirmed);
+}
+
+// x and z may be copied into the memory of n first. t is then a view of these copies.
+TEST(OutputsAtCaller, MayHoldCopiesOfInputsForSeveralConcats) {
+  const PlannedGraph planned = must_plan(at_caller(graph_of(R"(graph "g" {
+    input x : f32[16]
+    input z : f32[16]
+    t = Concat(x, z) {axis = 0} : f32[32]
+    b = Relu(t) : f32[32]
+    n = Concat(x, z, b) {axis = 0} : f32[64]
+    output n
+  })")),
+                                         {.bound_check_effort = 1'000'000});
+  EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(0));
+  EXPECT_EQ(planned.bound_check.verdict, OrderBoundVerdict::confirmed);
+}
+
+// y is the same bytes as the input, which the caller writes into the arena: 64 for x.
+TEST(OutputsAtCaller, LeaveInputsInTheArena) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[16]
+    y = Identity(x) : f32[16]
+    output y
+  })");
+  const Result<Lowered> lowered = lower(graph, {.inputs_in_arena = true, .outputs_at_caller = true});
+  ASSERT_TRUE(lowered.ok());
+  EXPECT_EQ(arena_bytes(must_plan(lowered->graph).plan), Bytes(64));
 }
 
 TEST(OutputsAtCaller, AreRightInEveryRunOfSeveralStreams) {

@@ -66,7 +66,7 @@ TEST(Comparison, SaysWhereTheBytesOfOnnxRuntimeComeFrom) {
                               "    +500 B  another order of the nodes\n"
                               "  +2,500 B  other rules for sharing: 4,000 B are live at once at Conv c, 64 B of them "
                               "scratch\n"
-                              "  -1,000 B  the arena, whose segments are larger or smaller than what is live\n"
+                              "  -1,000 B  the sizes of the arena's segments\n"
                               "  +6,000 B  the memory pattern: from the second run on, one block of 3,500 B\n"
                               "   9,000 B  ONNX Runtime after two runs\n"));
   EXPECT_THAT(text,

@@ -49,7 +49,7 @@ TEST(Explanation, GivesTheProofAsParagraphsWithoutBreaks) {
   const std::vector<PeakExplanation> levels = explain_peak(graph, labels, dense_target(), {}, planned.plan);
   const std::vector<std::string> proof = proof_paragraphs(levels.at(0), {.plain = planned.plain});
   ASSERT_EQ(proof.size(), 2U);
-  EXPECT_EQ(proof[0], "Proven: no plan needs less than 64 B, however tensors share bytes.");
+  EXPECT_EQ(proof[0], "Proven: no plan needs less than 64 B, no matter how tensors share bytes.");
   EXPECT_THAT(proof[1], HasSubstr("y (64 B)"));
 }
 

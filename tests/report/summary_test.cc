@@ -123,10 +123,11 @@ TEST(PlanSummary, SaysHowMuchIsMissingAndWhetherThatIsProven) {
   const std::string missing = summary(graph, planned(graph, Bytes(704)));
   EXPECT_THAT(missing, HasSubstr("Does not fit 704 B: 64 B too large."));
   EXPECT_THAT(missing,
-              HasSubstr("Proven: no plan fits, because the inputs and the lower bound together are 64 B too large."));
+              HasSubstr("Proven: no plan fits, because the lower bound and what the caller holds are together 64 B "
+                        "too large."));
   // 200 bytes are less than the input alone.
   EXPECT_THAT(summary(graph, planned(graph, Bytes(200))),
-              HasSubstr("the inputs and the lower bound together are 568 B too large."));
+              HasSubstr("the lower bound and what the caller holds are together 568 B too large."));
 }
 
 TEST(PlanSummary, NamesCannotActOnATerminal) {

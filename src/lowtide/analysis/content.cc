@@ -21,6 +21,7 @@ Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignme
       is_rounded_(graph.tensors().size(), true),
       segments_(graph.tensors().size()),
       is_brought_(graph.tensors().size()),
+      is_in_state_(graph.tensors().size()),
       has_copy_(graph.tensors().size()) {
   const ViewTable views(graph, kernels);
   find_rounded(views, kernels);
@@ -32,17 +33,17 @@ Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignme
     if (!tensor.producer && !is_placed) is_in_arena.reset(id);
   }
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) fill(views, id);
-  mark_next_states();
+  find_movable(views);
 
   std::vector<std::vector<Held>> held(sources_.size());
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
-    if (!is_in_arena.test(id) || stays_outside(id)) continue;
+    if (!is_in_arena.test(id) || is_in_state_.test(id) || stays_outside(id)) continue;
     for (const Segment& one : segments_[id]) {
       held[one.source].push_back({{one.begin, one.begin + one.length}, {id, one.length}});
     }
   }
   for (std::size_t at = 0; at < sources_.size(); ++at) {
-    if (!held[at].empty() && !sources_[at].is_next_state) divide(sources_[at], held[at]);
+    if (!held[at].empty()) divide(sources_[at], held[at]);
   }
   for (const std::vector<Holder>& holders : pieces_) holder_count_ += static_cast<std::int64_t>(holders.size());
 }
@@ -70,18 +71,6 @@ void Content::fill(const ViewTable& views, NodeId id) {
     } else if (!stays_outside(*output)) {
       bring_in(*output);
     }
-    if (graph_.tensor(*output).is_next_state) separate_next_state(*output);
-  }
-}
-
-// A source that is larger than the state cannot lie in it, so the next content is a copy of its bytes.
-void Content::separate_next_state(TensorId id) {
-  if (graph_.tensor(id).role == Role::output) return;
-  for (Segment& segment : segments_[id]) {
-    if (sources_[segment.source].size <= graph_.tensor(id).size.count()) continue;
-    sources_.push_back({.tensor = id, .size = segment.length});
-    segment.source = static_cast<std::uint32_t>(sources_.size() - 1);
-    segment.begin = 0;
   }
 }
 
@@ -160,11 +149,20 @@ void Content::bring_in(TensorId id) {
   std::erase_if(segments_[id], [](const Segment& segment) { return segment.length == 0; });
 }
 
-void Content::mark_next_states() {
+void Content::find_movable(const ViewTable& views) {
+  if (graph_.state_updates().empty()) return;
+  DisjointSets<TensorId> groups(graph_.tensors().size());
+  for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
+    for (const TableView& view : views.of(id)) groups.join(view.part, view.whole);
+  }
+  IdVector<TensorId, Bytes> largest(graph_.tensors().size());  // next content of a state, by group
+  for (const StateUpdate& update : graph_.state_updates()) {
+    Bytes& size = largest[groups.find(update.next)];
+    size = std::max(size, graph_.tensor(update.next).size);
+  }
   for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
     const Tensor& tensor = graph_.tensor(id);
-    if (!tensor.is_next_state || !tensor.producer || tensor.role == Role::output) continue;
-    for (const Segment& segment : segments_[id]) sources_[segment.source].is_next_state = true;
+    if (tensor.role != Role::output && tensor.size <= largest[groups.find(id)]) is_in_state_.set(id);
   }
 }
 

@@ -77,8 +77,7 @@ class Content {
   struct Source {
     TensorId tensor;  // computed by a node, brought into the arena, or outside of it
     std::int64_t size = 0;
-    bool is_outside = false;     // an input or constant that occupies no bytes of the arena
-    bool is_next_state = false;  // some of it is the next content of a state
+    bool is_outside = false;  // an input or constant that occupies no bytes of the arena
   };
   // Bytes of a tensor that are bytes of a source.
   struct Segment {
@@ -103,8 +102,9 @@ class Content {
   void add_segment(TensorId id, const Segment& segment);
   [[nodiscard]] bool stays_outside(TensorId id) const;
   void bring_in(TensorId id);
-  void separate_next_state(TensorId id);
-  void mark_next_states();
+  // Finds the tensors that some plan may hold in a state, which is outside the arena. A state is written only by its
+  // next content, so only tensors that are linked to it by views can lie there, if they are not larger.
+  void find_movable(const ViewTable& views);
   void divide(const Source& source, const std::vector<Held>& held);
   void keep_whole(std::vector<Held> held);
 
@@ -114,8 +114,9 @@ class Content {
   Flags<TensorId> is_rounded_;  // alone in its buffer in every plan
   IdVector<TensorId, std::vector<Segment>> segments_;
   std::vector<Source> sources_;
-  Flags<TensorId> is_brought_;  // inputs and constants: a tensor has brought bytes of it into the arena
-  Flags<TensorId> has_copy_;    // operands of concats: a copy has been counted
+  Flags<TensorId> is_brought_;   // inputs and constants: a tensor has brought bytes of it into the arena
+  Flags<TensorId> is_in_state_;  // may lie in a state
+  Flags<TensorId> has_copy_;     // operands of concats: a copy has been counted
   std::vector<std::vector<Holder>> pieces_;
   std::int64_t holder_count_ = 0;
 };

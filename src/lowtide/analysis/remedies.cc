@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lowtide/analysis/peak.h"
+#include "lowtide/base/flags.h"
 
 namespace lowtide {
 namespace {
@@ -200,7 +201,32 @@ class Remedies {
       std::optional<std::vector<BufferId>> kept = kept_for(id, steps);
       if (kept) found.push_back({id, std::move(steps), *std::move(kept)});
     }
-    return found;
+    return compatible(std::move(found));
+  }
+
+  // Leaves out chains that overlap others: a step is in one chain, and no chain reads a buffer that another removes.
+  // Chains at the peak come first, then those with large buffers.
+  [[nodiscard]] std::vector<Chain> compatible(std::vector<Chain> chains) const {
+    std::stable_sort(chains.begin(), chains.end(), [&](const Chain& a, const Chain& b) {
+      return std::pair(is_at_peak(b), buffer(b.buffer).size) < std::pair(is_at_peak(a), buffer(a.buffer).size);
+    });
+    Flags<StepId> is_used(plan_.program.steps.size());
+    Flags<BufferId> is_removed(plan_.layout.buffers.size());
+    Flags<BufferId> is_kept(plan_.layout.buffers.size());
+    std::vector<Chain> chosen;
+    for (Chain& chain : chains) {
+      const bool is_apart =
+          std::none_of(chain.steps.begin(), chain.steps.end(), [&](StepId id) { return is_used.test(id); }) &&
+          std::none_of(chain.kept.begin(), chain.kept.end(), [&](BufferId id) { return is_removed.test(id); }) &&
+          !is_kept.test(chain.buffer);
+      if (!is_apart) continue;
+      for (StepId id : chain.steps) is_used.set(id);
+      for (BufferId id : chain.kept) is_kept.set(id);
+      is_removed.set(chain.buffer);
+      chosen.push_back(std::move(chain));
+    }
+    std::sort(chosen.begin(), chosen.end(), [](const Chain& a, const Chain& b) { return a.buffer < b.buffer; });
+    return chosen;
   }
 
   [[nodiscard]] Bytes peak_of_fused(const std::vector<Chain>& chains) const {

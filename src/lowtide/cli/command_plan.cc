@@ -176,7 +176,8 @@ Json json_of_budget(const PlannedGraph& planned, const Labels& labels) {
   Json json;
   json["capacity"] = planned.capacity ? Json(planned.capacity->count()) : Json(nullptr);
   json["counted"] = planned.counted.count();
-  json["fits"] = planned.fits();
+  const bool is_known = !planned.fits() || counts_all(planned.plan.claims);
+  json["fits"] = is_known ? Json(planned.fits()) : Json(nullptr);
   json["shortfall"] = planned.shortfall.count();
   json["proven_infeasible"] = planned.proven_infeasible;
   json["region_proof"] = json_of_region_proof(planned.region_proof, labels);
@@ -344,6 +345,8 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
     console.remark(StyledText("interrupted; optional stages were skipped and this is the best plan so far").end_line());
   }
   // With uncounted memory, it is not known whether the plan fits a limit.
+  if (planned.fits() && planned.capacity && !counts_all(planned.plan.claims))
+    console.remark(StyledText("whether the plan fits is not known, because some memory is not counted").end_line());
   if (planned.fits()) return planned.capacity && !counts_all(planned.plan.claims) ? ExitCode::no : ExitCode::done;
   console.remark(StyledText("the plan exceeds its memory limit by " + format_bytes(planned.shortfall)).end_line());
   return ExitCode::no;

@@ -41,6 +41,10 @@ Result<IntegerEstimate> estimate(const Graph& graph, const LowerOptions& lowerin
 
 std::optional<QuantizedFacts> quantized_facts(const LoadedModel& loaded, const LowerOptions& lowering,
                                               const Target& target, const PlanOptions& options) {
+  // Most models are not quantized, and the rewriter copies the graph.
+  const Graph& model = loaded.model.graph;
+  const auto is_quantizing = [](const Operator& op) { return op.type == "QuantizeLinear"; };
+  if (std::none_of(model.operators().begin(), model.operators().end(), is_quantizing)) return std::nullopt;
   const IntegerOperators integers = take(use_integer_operators(loaded.model.graph), loaded.facts.path);
   if (integers.operators == 0) return std::nullopt;
   QuantizedFacts facts{.operators = integers.operators, .estimate = std::nullopt};

@@ -21,9 +21,8 @@ struct LowerOptions {
 struct Lowered {
   Graph graph;
   Graph load;  // what runs once, when the model is loaded; it may have no nodes
-  // The names of the passes that changed the graph, in order: "load_time", "inputs_in_arena", "outputs_at_caller". A plan lists
-  // them
-  // (Provenance::lowering), so that a reader can make the same graph again.
+  // The names of the passes that changed the graph, in order: "load_time", "inputs_in_arena", "outputs_at_caller". A
+  // plan lists them (Provenance::lowering), so that a reader can make the same graph again.
   std::vector<std::string> passes;
 };
 

@@ -3,11 +3,13 @@
 
 #include "lowtide/pipeline/outcome.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "lowtide/pipeline/capacity.h"
 #include "lowtide/pipeline/complete_plan.h"
+#include "lowtide/pipeline/target_kernels.h"
 #include "lowtide/share/load.h"
 
 namespace lowtide::pipeline_internal {
@@ -53,6 +55,21 @@ KernelExchange exchange_of(const Task& task, const Alternatives& plans, const Se
       .nodes = cost.nodes, .added_picoseconds = cost.picoseconds, .arena = arena_bytes(sequence.placed.plan.layout)};
 }
 
+// Bounds count buffers in whole units of the finest alignment. The last buffer of a region need not fill its last unit.
+// Returns the most bytes that any buffer can leave of it. O(tensors + kernels of all nodes).
+Bytes most_padding(const Task& task) {
+  const Bytes unit = alignments_of(task.target).least;
+  Bytes most;
+  const auto count = [&](Bytes size) { most = std::max(most, round_up(size, unit) - size); };
+  for (const Tensor& tensor : task.graph.tensors()) {
+    if (tensor.producer) count(tensor.size);
+  }
+  for (NodeId id : all_ids<NodeId>(task.graph.nodes().size())) {
+    for (const Kernel& kernel : task.target.catalogue->kernels(task.graph, id)) count(kernel.scratch);
+  }
+  return most;
+}
+
 }  // namespace
 
 Plan sequential_plan(const Task& task, const Sequence& sequence, const std::optional<LoadBound>& for_all_kernels) {
@@ -73,9 +90,13 @@ PlannedGraph collect(const Task& task, const Alternatives& plans, const Sequence
   planned.working_set =
       working_set_bound(task.graph, sequence.choice.kernels.least(BoundScope::run_once), bound_options(task.aliases))
           .bytes;
-  // The bound of the plan is the one for all kernels, unless its own is higher.
-  const bool has_own_bound = planned.plan.claims.bounds.front().scope == BoundScope::chosen_kernels;
-  planned.bound_check = !has_own_bound && plans.lightest ? plans.lightest->check : sequence.check;
+  // The bound of the plan is the one for all kernels, unless its own is higher. A check counts only for its own bound.
+  const BoundScope claimed = planned.plan.claims.bounds.front().scope;
+  if (claimed == sequence.bound_scope) {
+    planned.bound_check = sequence.check;
+  } else if (claimed == BoundScope::run_once && plans.lightest) {
+    planned.bound_check = plans.lightest->check;
+  }
   if (plans.options.has_lighter()) planned.exchange = exchange_of(task, plans, sequence);
   if (plans.lightest) planned.lightest = exchange_of(task, plans, *plans.lightest);
   planned.orders_tried = order.choice.tried;
@@ -98,7 +119,9 @@ void judge_capacity(const Task& task, PlannedGraph& planned) {
   planned.shortfall = shortfall_of(task, planned.plan.layout) + excess;
   planned.plan.claims.shortfall = planned.shortfall;
   const Bound* bound = best_bound(planned.plan.claims, BoundScope::run_once);
-  const bool is_above = for_arenas && bound != nullptr && bound->bytes > *for_arenas;
+  const auto regions = static_cast<std::int64_t>(addressable_regions(task.machine, kWorker).size());
+  const Bytes unfilled(most_padding(task).count() * regions);
+  const bool is_above = for_arenas && bound != nullptr && bound->bytes > *for_arenas + unfilled;
   planned.proven_infeasible = (is_above || planned.region_proof || excess > Bytes(0)) && planned.shortfall > Bytes(0);
 }
 

@@ -98,8 +98,8 @@ struct PlannedGraph {
   Plan plan;
   PlainFigures plain;
   Bytes working_set;  // the working-set bound, which holds in addition to those of Claims
-  // Whether independent code confirms that the bound of scope run_once holds for all orders, including the bounds of
-  // bodies.
+  // Whether independent code confirms that the first bound of the claims holds for all orders, including the bounds of
+  // bodies. Undecided if that bound was not checked.
   OrderBoundCheck bound_check;
   std::vector<std::pair<std::string, Bytes>> orders_tried;  // strategies and their peaks
   std::int64_t searched_sets = 0;                           // OrderChoice::searched_sets

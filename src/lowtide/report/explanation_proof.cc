@@ -139,6 +139,7 @@ std::vector<Remark> proven(const PeakExplanation& level, const ExplanationFacts&
       {.text = std::string(no_plan_text(scope)) + " needs less than " + format_bytes(level.peak.bytes) +
                ", no matter how tensors share bytes" +
                (copies_views(*level.peak.plan, op_of) ? ". " + std::string(kAllOrCopies) : std::string()) +
+               (has_outputs_at_caller(*level.peak.plan) ? ". " + std::string(kWrittenOnce) : std::string()) +
                (facts.is_bound_verified ? ". An independent check confirms it." : "."),
        .lead = StyledText("Proven", Style::good).add(": ")}};
   add_reason(out, level, facts, options);

@@ -93,6 +93,11 @@ std::optional<BoundScope> proven_scope(const Plan& plan, Bytes bytes) {
   return counts_all(plan.claims) ? scope_that_needs(plan, bytes) : std::nullopt;
 }
 
+bool has_outputs_at_caller(const Plan& plan) {
+  const std::vector<std::string>& passes = plan.provenance.lowering;
+  return std::find(passes.begin(), passes.end(), "outputs_at_caller") != passes.end();
+}
+
 std::string_view no_plan_text(BoundScope scope) {
   switch (scope) {
     case BoundScope::chosen_kernels: return "no plan that runs each node once with these kernels";

@@ -92,6 +92,12 @@ template <typename OpOf>
   });
 }
 
+// Whether the outputs are in memory of the caller (lower/outputs_at_caller.h).
+[[nodiscard]] bool has_outputs_at_caller(const Plan& plan);
+
+inline constexpr std::string_view kWrittenOnce =
+    "This assumes that each byte of an output in memory of the caller is written once";
+
 inline constexpr std::string_view kAllOrCopies =
     "This assumes that each Slice, Split and operand of a Concat shares all of its bytes or copies all of them";
 

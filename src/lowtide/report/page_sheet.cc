@@ -160,7 +160,7 @@ void add_labels(JsonWriter& json, const Sheet& sheet) {
   json.begin_object();
   add_names(json, "name", nodes, [&](std::size_t row) -> const std::string& { return node_at(row).name; });
   add_column(json, "op", nodes, [&](std::size_t row) { return ops.index_of(name_in_page(node_at(row).op)); });
-  if (sheet.graph != nullptr) {
+  if (sheet.graph != nullptr && nodes > 0) {
     add_column(json, "macs", nodes, [&](std::size_t row) {
       return multiply_accumulates(*sheet.graph, NodeId(static_cast<std::uint32_t>(row))).value_or(kNone);
     });

@@ -177,6 +177,8 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
     const auto op_of = [&](NodeId id) -> const std::string& { return shown.labels.nodes[id].op; };
     if (report_internal::copies_views(plan, op_of))
       out.add(".").end_line().add("  " + std::string(report_internal::kAllOrCopies));
+    if (report_internal::has_outputs_at_caller(plan))
+      out.add(".").end_line().add("  " + std::string(report_internal::kWrittenOnce));
     out.add(".").end_line();
   }
   if (!verdict.capacity) return out;
@@ -191,7 +193,7 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   out.add("  Does not fit", Style::bad).add(" " + format_bytes(*verdict.capacity) + ": ");
   out.add(format_bytes(verdict.shortfall), Style::strong).add(" too large.").end_line();
   if (!verdict.proven_infeasible) {
-    out.add("  Not proven: the lower bound fits, so a better plan may exist.");
+    out.add("  Not proven: a plan that fits may exist.");
     return out.end_line();
   }
   // The bound covers only the arena, so what else is counted is subtracted from the capacity. Other
@@ -207,7 +209,7 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   const Bytes for_arena = *verdict.capacity > beside_arena ? *verdict.capacity - beside_arena : Bytes(0);
   const std::optional<BoundScope> beyond = report_internal::scope_that_needs(plan, for_arena + Bytes(1));
   out.add("  Proven: " + std::string(no_plan_text(beyond.value_or(BoundScope::all_plans))) + " fits, because the ");
-  out.add(beside_arena == Bytes(0) ? "lower bound is " : "inputs and the lower bound together are ");
+  out.add(beside_arena == Bytes(0) ? "lower bound is " : "lower bound and what the caller holds are together ");
   out.add(format_bytes(certain - *verdict.capacity) + " too large.");
   return out.end_line();
 }
@@ -300,8 +302,7 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
                          (has_one_region ? ", gap " + gap_text(arena, bound.bytes)
                                          : ", gap of the peak " + gap_text(claims.load, bound.bytes))});
   report_internal::add_other_kernels(table, verdict, arena, sum);
-  add_figure(table, {"RAM", arena + verdict.caller, "", ram_parts(model, verdict),
-                     Style::strong});
+  add_figure(table, {"RAM", arena + verdict.caller, "", ram_parts(model, verdict), Style::strong});
   out.end_line().append(table.text()).end_line();
   out.append(verdict_text(shown, verdict));
   out.append(report_internal::exchange_text(verdict));

@@ -110,7 +110,7 @@ class Decision {
       const bool is_free = graph_.readers(update.state).empty() && graph_.tensor(update.next).producer &&
                            graph_.tensor(update.next).role == Role::temporary;
       const AliasForest::Place next = candidate.forest.find(update.next);
-      if (!is_free || next.root != update.next) continue;
+      if (!is_free || next.root != update.next || candidate.forest.root(next.root).is_given) continue;
       candidate.forest.attach(update.next, update.state, 0);
       is_found = true;
     }

@@ -8,6 +8,13 @@
 #include <utility>
 
 namespace lowtide::share_internal {
+namespace {
+
+// The node that stands for the caller and writes the inputs (lower/inputs_in_arena.h).
+bool is_caller(const Operator& op) { return op.domain == "lowtide" && op.type == "Inputs"; }
+
+}  // namespace
+
 AliasForest::AliasForest(const Graph& graph, const IdVector<NodeId, std::uint32_t>& position)
     : parent_(graph.tensors().size()),
       offset_(graph.tensors().size(), 0),
@@ -23,6 +30,7 @@ AliasForest::AliasForest(const Graph& graph, const IdVector<NodeId, std::uint32_
     root.kind = buffer_kind_of(tensor.role);
     root.size = tensor.size.count();
     root.is_external = !tensor.producer.has_value();
+    root.is_given = tensor.producer && is_caller(graph.op(*tensor.producer));
     root.begin = tensor.producer ? position[*tensor.producer] : 0;
     root.end = root.begin + 1;
     for (NodeId reader : graph.readers(id)) root.end = std::max(root.end, position[reader] + 1);
@@ -61,6 +69,7 @@ void AliasForest::attach(TensorId part, TensorId whole, std::int64_t offset) {
   above.end = std::max(above.end, below.end);
   if (below.kind == BufferKind::output) above.kind = BufferKind::output;
   above.is_kept = above.is_kept || below.is_kept;
+  above.is_given = above.is_given || below.is_given;
 }
 
 // Whether some of the bytes at a place hold a tensor that is needed at the end. Returns true if the limit is reached.
@@ -79,7 +88,7 @@ bool AliasForest::holds_kept(const Graph& graph, const Place& place, std::int64_
 bool AliasForest::may_attach(const Graph& graph, const View& view, const Place& part, const Place& whole) {
   const Root& below = roots_[part.root];
   const Root& above = roots_[whole.root];
-  if (part.root == whole.root || below.is_external) return false;
+  if (part.root == whole.root || below.is_external || (above.is_external && below.is_given)) return false;
   // A set moves as a whole, so the part must be all of its set.
   if (part.offset != 0 || below.size != graph.tensor(view.part).size.count()) return false;
   if (!below.is_kept) return true;
@@ -91,7 +100,8 @@ bool AliasForest::may_attach(const Graph& graph, const View& view, const Place& 
 bool AliasForest::may_become(const Graph& graph, const View& view, const Place& part, const Place& whole) {
   const Root& source = roots_[whole.root];
   return roots_[part.root].is_external && part.root != whole.root && !source.is_external && !source.is_kept &&
-         view.offset == Bytes(0) && whole.offset == 0 && source.size == graph.tensor(view.part).size.count();
+         !source.is_given && view.offset == Bytes(0) && whole.offset == 0 &&
+         source.size == graph.tensor(view.part).size.count();
 }
 
 // If the operands of a concat are already consecutive, the concat is their bytes. For example, they may be the first

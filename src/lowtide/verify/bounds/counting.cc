@@ -49,7 +49,6 @@ class Counting {
       if (!graph_.tensor(id).producer) content_[id] = {new_atom(id, !is_placed_input(id))};
     }
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) fill_outputs(id);
-    leave_out_next_states();
     add_nodes();
     add_pieces();
     add_end();
@@ -144,23 +143,6 @@ class Counting {
     }
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
       if (output && !is_free(*output)) bring_in(*output);
-      if (output && may_be_in_state(*output)) copy_from_larger(*output);
-    }
-  }
-
-  // Whether a plan may write the tensor into a state, which is outside the arena.
-  [[nodiscard]] bool may_be_in_state(TensorId id) const {
-    const Tensor& tensor = graph_.tensor(id);
-    return tensor.is_next_state && tensor.producer && tensor.role != Role::output;
-  }
-
-  // What was computed as a part of something larger is not in the state, except as a copy.
-  void copy_from_larger(TensorId id) {
-    for (Segment& segment : content_[id]) {
-      if (atoms_[segment.atom].size <= graph_.tensor(id).size.count()) continue;
-      atoms_.push_back({.size = segment.length, .is_outside = false, .is_alone = false});
-      segment.atom = static_cast<Index>(atoms_.size() - 1);
-      segment.begin = 0;
     }
   }
 
@@ -243,11 +225,31 @@ class Counting {
     }
   }
 
-  void leave_out_next_states() {
-    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
-      if (!may_be_in_state(id)) continue;
-      for (const Segment& one : content_[id]) atoms_[one.atom].is_outside = true;
+  // For each tensor, the bytes of the largest state that may hold it: one whose next content is the same bytes in part,
+  // directly or through other tensors. A state is written only once, by its next content. Unions by the smaller label.
+  [[nodiscard]] std::vector<Bytes> state_sizes() const {
+    std::vector<Index> label(graph_.tensors().size());
+    for (Index at = 0; at < label.size(); ++at) label[at] = at;
+    const auto top = [&](TensorId id) {
+      Index at = id.value();
+      while (label[at] != at) at = label[at] = label[label[at]];
+      return at;
+    };
+    for (const std::vector<Part>& parts : meanings_) {
+      for (const Part& part : parts) {
+        const Index a = top(part.input);
+        const Index b = top(part.output);
+        label[std::max(a, b)] = std::min(a, b);
+      }
     }
+    std::vector<Bytes> of_label(label.size());
+    for (const StateUpdate& update : graph_.state_updates()) {
+      Bytes& size = of_label[top(update.next)];
+      size = std::max(size, graph_.tensor(update.state).size);
+    }
+    std::vector<Bytes> sizes;
+    for (TensorId id : all_ids<TensorId>(label.size())) sizes.push_back(of_label[top(id)]);
+    return sizes;
   }
 
   void add_end() {
@@ -259,10 +261,14 @@ class Counting {
   }
 
   void add_pieces() {
+    const std::vector<Bytes> states = state_sizes();
+    const bool has_states = !graph_.state_updates().empty();
     std::vector<std::vector<Pieces::Held>> holders(atoms_.size());
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
       const bool is_counted = graph_.tensor(id).producer ? !is_free(id) : is_placed_input(id);
-      if (!is_counted) continue;
+      const Tensor& tensor = graph_.tensor(id);
+      const bool may_be_in_state = has_states && tensor.role != Role::output && tensor.size <= states[id.index()];
+      if (!is_counted || may_be_in_state) continue;
       for (const Segment& one : content_[id]) holders[one.atom].push_back({one.begin, one.begin + one.length, id});
     }
     for (Index atom = 0; atom < atoms_.size(); ++atom) {

@@ -192,10 +192,11 @@ void check_bounds(const Subject& subject, std::int64_t load) {
   }
 }
 
+// The operators about which Lowtide knows nothing.
 void add_operators(const Graph& graph, std::set<std::string>& names) {
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     const Operator& op = graph.op(id);
-    names.insert(op.domain.empty() ? op.type : op.domain + "::" + op.type);
+    if (!op.traits.is_known) names.insert(op.domain.empty() ? op.type : op.domain + "::" + op.type);
     for (const Body& body : graph.node(id).bodies) add_operators(*body.graph, names);
   }
 }
@@ -208,7 +209,8 @@ void check_uncounted(const Subject& subject) {
   add_operators(subject.graph, operators);
   for (std::size_t at = 0; at < uncounted.size(); ++at) {
     if (!operators.contains(uncounted[at]))
-      wrong(subject, quoted(uncounted[at]) + " is claimed to be uncounted, but no node has this operator");
+      wrong(subject,
+            quoted(uncounted[at]) + " is claimed to be uncounted, but no node has an unknown operator of this name");
     if (at > 0 && uncounted[at - 1] >= uncounted[at])
       wrong(subject, "uncounted operator " + quoted(uncounted[at]) + " is repeated or out of order");
   }
