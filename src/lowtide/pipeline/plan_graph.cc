@@ -63,6 +63,16 @@ Result<Sequence> plan_sequence(const Task& task, KernelChoice choice, BoundScope
   return made;
 }
 
+// Plans again with the exchanged kernels, because another order may suit them better.
+Result<Sequence> search_again(const Task& task, const Alternatives& plans, Sequence exchanged, Stages& stages) {
+  Result<Sequence> again =
+      plan_sequence(task, choose_kernels(task, plans.options, plans.bodies, exchanged.choice.indices),
+                    BoundScope::chosen_kernels, stages);
+  if (!again) return again.error();
+  return arena_bytes(again->placed.plan.layout) <= arena_bytes(exchanged.placed.plan.layout) ? again
+                                                                                             : std::move(exchanged);
+}
+
 // The plan with the kernels that need least, and if it fits, unlike the one with the fastest kernels, one in between.
 Result<Alternatives> with_other_kernels(const Task& task, Alternatives plans, Stages& stages) {
   if (!plans.options.has_lighter()) return plans;
@@ -75,7 +85,10 @@ Result<Alternatives> with_other_kernels(const Task& task, Alternatives plans, St
     return plans;
   Result<std::optional<Sequence>> exchanged = exchange_kernels(task, plans);
   if (!exchanged) return exchanged.error();
-  plans.exchanged = *std::move(exchanged);
+  if (!*exchanged) return plans;
+  Result<Sequence> best = search_again(task, plans, **std::move(exchanged), stages);
+  if (!best) return best.error();
+  plans.exchanged = *std::move(best);
   return plans;
 }
 
