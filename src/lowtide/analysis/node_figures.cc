@@ -59,10 +59,9 @@ class FiguresOfGraph {
   void add_node(NodeFigures& row, const ConstantIds& constants) {
     const Graph& graph = *row.graph;
     const Operator& op = graph.op(row.node);
-    auto& [number, totals] = by_operator_
-                                 .try_emplace(full_name(op),
-                                              static_cast<std::uint32_t>(by_operator_.size()), FigureTotals{})
-                                 .first->second;
+    auto& [number, totals] =
+        by_operator_.try_emplace(full_name(op), static_cast<std::uint32_t>(by_operator_.size()), FigureTotals{})
+            .first->second;
     std::vector<TensorId> inputs;
     for (const std::optional<TensorId>& input : graph.node(row.node).inputs) {
       if (input) inputs.push_back(*input);
