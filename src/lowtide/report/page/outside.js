@@ -19,11 +19,17 @@ function memoryParts(sheet) {
     const kind = sheet.kindOf(buffer);
     bytes.set(kind, (bytes.get(kind) ?? 0) + sheet.bufferSize[buffer]);
   }
+  // ONNX has no states of its own, so these stand for memory in which the caller takes the outputs.
+  const isOutput = (kind) => kind === 'state' && sheet.facts.lowering?.includes('outputs_at_caller');
   sheet.memory = [
     {name: sheet.words.top, bytes: totals(sheet).arena, color: 'arena'},
     ...kOutsideKinds
       .filter(([kind]) => bytes.get(kind) > 0)
-      .map(([kind, name]) => ({name, bytes: bytes.get(kind), color: `kind-${kind}`})),
+      .map(([kind, name]) => ({
+        name: isOutput(kind) ? 'outputs' : name,
+        bytes: bytes.get(kind),
+        color: `kind-${kind}`,
+      })),
   ];
   return sheet.memory;
 }
