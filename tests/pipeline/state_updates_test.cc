@@ -93,7 +93,7 @@ TEST(StateUpdates, NeedNoNode) {
   EXPECT_EQ(arena_bytes(plan), Bytes(0));
 }
 
-// No node reads h. So the Relu writes y into its bytes, and y occupies none in the arena: 64 of a.
+// No node reads h. So the Relu writes y into its bytes, and y occupies none in the arena: 64 for a.
 TEST(StateUpdates, AreWrittenInPlaceIfNoNodeReadsTheState) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[16]
@@ -157,8 +157,7 @@ TEST(StateUpdates, ShareNoBytesWithOutputs) {
   EXPECT_EQ(arena_bytes(plan), Bytes(128));
 }
 
-// y is a view of g and replaces h. Because g is replaced as well, the Identity copies
-// it into h.
+// y is a view of g and replaces h. Because g is replaced as well, the Identity copies it into h.
 TEST(StateUpdates, ViewsOfStatesAreCopied) {
   const Plan plan = must_plan(graph_of(R"(graph "g" {
     input x : f32[16]

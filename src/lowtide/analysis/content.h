@@ -114,7 +114,7 @@ class Content {
   Flags<TensorId> is_rounded_;  // alone in its buffer in every plan
   IdVector<TensorId, std::vector<Segment>> segments_;
   std::vector<Source> sources_;
-  Flags<TensorId> is_brought_;   // inputs and constants: a tensor has brought bytes of it into the arena
+  Flags<TensorId> is_brought_;   // inputs and constants of which a tensor has brought bytes into the arena
   Flags<TensorId> is_in_state_;  // may lie in a state
   Flags<TensorId> has_copy_;     // operands of concats: a copy has been counted
   std::vector<std::vector<Holder>> pieces_;

@@ -170,7 +170,8 @@ class Remedies {
     return steps.size() > 1 ? steps : std::vector<StepId>();
   }
 
-  // Returns what the steps read, each buffer once. nullopt if it is lost before the last of them, or has parts.
+  // Returns the placed buffers that the steps before the last one read, each once. nullopt if one of them has parts, or
+  // is overwritten before the last step.
   [[nodiscard]] std::optional<std::vector<BufferId>> kept_for(BufferId id, const std::vector<StepId>& steps) const {
     std::vector<BufferId> kept;
     for (StepId one : steps) {

@@ -25,7 +25,8 @@ struct FusionRemedy {
   // For each buffer between element-wise operators that is live at the peak: the steps of these operators, ascending.
   std::vector<std::vector<StepId>> chains;
   Bytes peak;  // if each of these chains were one operator
-  // With the chains that are not live at the peak, if that lowers the peak by another 1 %; otherwise as above.
+  // The number of all chains, and the peak if each were one operator. If that does not lower the peak by another 1 %,
+  // both are those of `chains`.
   std::size_t all_chains = 0;
   Bytes peak_of_all;
 };

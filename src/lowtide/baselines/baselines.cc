@@ -143,7 +143,7 @@ struct Recipe {
   std::int64_t alignment;
   ViewRule views;
   ScratchRule scratch;
-  bool has_arena;  // for one device
+  bool has_arena;  // one arena, so only one device
   Result<Decision> (*decide)(const BlobNet& net, const BaselineOptions& options);
 };
 

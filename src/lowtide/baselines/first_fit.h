@@ -13,7 +13,7 @@
 // caller gives: from large to small. The originals scan all buffers placed before. Here a tree lists only those that
 // are live at the same time, and tests/baselines/plain_rules.h has the scans for comparison. Both take
 // O((buffers + pairs) log buffers), where `pairs` are the pairs of buffers that are live at the same time. If `work` is
-// not nullptr, it is set to this number. Errors: over_limit for more than kMostPairs of them.
+// not nullptr, it is set to the number of pairs. Errors: over_limit for more than kMostPairs pairs.
 namespace lowtide::baselines_internal {
 
 // The largest number of pairs that a rule examines, which takes a few seconds. 10,000 tensors that are all live at the
@@ -23,7 +23,7 @@ inline constexpr std::int64_t kMostPairs = 100'000'000;
 // Returns the number of pairs of buffers that are live at the same time. O(buffers log buffers).
 [[nodiscard]] std::int64_t count_pairs(const PackingProblem& problem);
 
-// The error of a rule that would examine more than kMostPairs.
+// The error of a rule that would examine more than kMostPairs pairs.
 [[nodiscard]] Error too_many_pairs();
 
 // TFLite Micro, GreedyMemoryPlanner. A buffer goes into the lowest free range between the buffers that are live at the

@@ -13,7 +13,7 @@
 
 namespace lowtide::baselines_internal {
 
-// Blobs as buffers of a packing problem. Behind them may be buffers for scratch.
+// Blobs as buffers of a packing problem. Buffers for scratch may follow.
 struct Movable {
   PackingProblem problem;
   IdVector<PackingId, BlobId> blobs;

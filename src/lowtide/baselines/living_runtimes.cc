@@ -50,7 +50,7 @@ Result<Decision> tflite_micro_greedy(const BlobNet& net, const BaselineOptions& 
   Decision decision = arena_with_inputs_first(net);
   for (Bytes size : options.workspaces.shared) decision.scratch.push_back(round_up(size, *options.alignment));
   const Movable movable = arena_problem(net, decision);
-  // Tensors in the order of the graph, as in a file of TFLite, then scratch in the order of the nodes.
+  // Tensors in the order of the graph, as in a TFLite file, then scratch in the order of the nodes.
   std::vector<PackingId> order = in_list_order(movable.problem);
   const std::int64_t tensors = static_cast<std::int64_t>(movable.blobs.size());
   std::sort(order.begin(), order.begin() + tensors, [&](PackingId a, PackingId b) {

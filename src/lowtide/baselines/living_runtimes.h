@@ -13,12 +13,13 @@
 namespace lowtide::baselines_internal {
 
 // TFLite Micro. The arena also has the scratch of the nodes (`options.workspaces.shared`), rounded up to
-// `options.alignment`. From large to small; of equals, scratch comes first, then tensors, both from the last to the
-// first. Errors: those of lowest_free_offsets, and of lay_out_workspaces. Requires: `options.alignment` is set.
+// `options.alignment`. Places buffers from large to small. Of equals, scratch comes first, then tensors, both from the
+// last to the first. Errors: those of lowest_free_offsets, and of lay_out_workspaces. Requires: `options.alignment` is
+// set.
 [[nodiscard]] Result<Decision> tflite_micro_greedy(const BlobNet& net, const BaselineOptions& options);
 
-// ExecuTorch. From large to small; of equals, those that are written last come first, then inputs, from the last to the
-// first. Each bucket is a block. Errors: those of bucket_offsets.
+// ExecuTorch. Places buffers from large to small. Of equals, those that are written last come first, followed by the
+// inputs from the last to the first. Each bucket is a block. Errors: those of bucket_offsets.
 [[nodiscard]] Result<Decision> executorch_greedy(const BlobNet& net, const BaselineOptions& options);
 
 // ExecuTorch without sharing: one arena with the inputs first, then the tensors in the order of their writes.

@@ -184,7 +184,6 @@ Json json_of_budget(const PlannedGraph& planned, const Labels& labels) {
   return json;
 }
 
-// null if no kernels were exchanged, or could be.
 Json json_of_exchange(const std::optional<KernelExchange>& exchange) {
   if (!exchange) return nullptr;
   return {{"nodes", exchange->nodes},

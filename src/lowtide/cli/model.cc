@@ -27,7 +27,7 @@ Result<LoadTimeFacts> load_time_facts(const Graph& load) {
   return facts;
 }
 
-// An output that is listed twice has two places.
+// Counts an output twice if it is listed twice, because it then has two places.
 Bytes outputs_of(const Graph& graph) {
   Bytes bytes;
   for (TensorId id : graph.outputs()) bytes += graph.tensor(id).size;

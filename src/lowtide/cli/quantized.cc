@@ -41,7 +41,7 @@ Result<IntegerEstimate> estimate(const Graph& graph, const LowerOptions& lowerin
 
 std::optional<QuantizedFacts> quantized_facts(const LoadedModel& loaded, const LowerOptions& lowering,
                                               const Target& target, const PlanOptions& options) {
-  // Most models are not quantized, and the rewriter copies the graph.
+  // Most models are not quantized. This check avoids a copy of their graph.
   const Graph& model = loaded.model.graph;
   const auto is_quantizing = [](const Operator& op) { return op.type == "QuantizeLinear"; };
   if (std::none_of(model.operators().begin(), model.operators().end(), is_quantizing)) return std::nullopt;

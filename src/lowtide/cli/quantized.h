@@ -14,8 +14,8 @@
 namespace lowtide::cli_internal {
 
 // What a quantized model would need with integer kernels. nullopt if no operator is between DequantizeLinear and
-// QuantizeLinear. Plans a second graph, on one stream and with less effort than `options` may have, so that this takes
-// a fraction of the time of the plan itself.
+// QuantizeLinear. Unless the model is too large, plans a second graph on one stream. Its effort is that of `options` up
+// to a limit, so this takes a fraction of the time of the plan itself.
 [[nodiscard]] std::optional<QuantizedFacts> quantized_facts(const LoadedModel& loaded, const LowerOptions& lowering,
                                                             const Target& target, const PlanOptions& options);
 

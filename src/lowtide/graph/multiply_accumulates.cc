@@ -27,7 +27,7 @@ Count elements(const Shape* shape) {
   return count ? Count(*count) : std::nullopt;
 }
 
-// An axis from the end counts from -1, as in Python.
+// A negative axis counts from the end, as in Python.
 Count extent(const Shape* shape, int axis) {
   if (shape == nullptr) return std::nullopt;
   if (axis < 0) axis += shape->rank();
@@ -53,7 +53,7 @@ struct Operands {
   }
 };
 
-// What one filter of a convolution has: the channels of a group times the window. The filters are along axis 0.
+// The elements of one filter of a convolution: the channels of a group times the window. The filters are along axis 0.
 Count elements_of_filter(const Shape* weights) {
   const Count all = elements(weights);
   const Count filters = extent(weights, 0);
@@ -67,7 +67,7 @@ Count quantized_convolution(const Operands& of) {
   return times(elements(of.result()), elements_of_filter(of.input(3)));
 }
 
-// Each element of the input is multiplied with the weights of its channel, which are along axis 0.
+// Each element of the input is multiplied by the weights of its channel, which are along axis 0.
 Count transposed_convolution(const Operands& of) {
   return times(elements(of.input(0)), elements_of_filter(of.input(1)));
 }
@@ -103,7 +103,7 @@ Count recurrent_cells(const Operands& of) {
 
 // With inputs of three axes, the heads are in the last one, so that the same products are counted.
 Count attention(const Operands& of) {
-  if (of.has_input(6)) return std::nullopt;  // the number of keys is data
+  if (of.has_input(6)) return std::nullopt;  // the number of keys depends on data
   Count keys = extent(of.input(1), -2);
   if (of.has_input(4)) keys = plus(keys, extent(of.input(4), -2));
   return times(plus(elements(of.input(0)), elements(of.result())), keys);

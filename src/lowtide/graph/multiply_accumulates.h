@@ -23,7 +23,7 @@ namespace lowtide {
 // The fused operators of ONNX Runtime count like the operators that they contain. Every position of a window counts,
 // also those in the padding, as in published figures. Bias, elementwise operators, pooling, normalization and
 // interpolation do not sum products, so their number is 0. It is also 0 for a node with bodies, because the nodes of
-// its bodies count for themselves. If an extent is an upper bound, the number is one, too.
+// its bodies are counted themselves. If an extent is an upper bound, so is the number.
 //
 // Returns nullopt if the number is not known: an operator that Lowtide does not know, one that sums products by another
 // rule (DFT, an Einsum of three operands), operands that do not fit the rule, or more than 2^63 - 1. O(inputs + extents

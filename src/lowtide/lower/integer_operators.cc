@@ -14,7 +14,7 @@
 namespace lowtide {
 namespace {
 
-// Operators with which a QuantizeLinear can change places, and their first operand with it. Sorted.
+// Operators that commute with a QuantizeLinear of their first operand. Sorted.
 constexpr auto kCommuting =
     std::to_array<std::string_view>({"Clip", "DepthToSpace", "Flatten", "Identity", "MaxPool", "Relu", "Reshape",
                                      "Slice", "SpaceToDepth", "Squeeze", "Transpose", "Unsqueeze"});
@@ -44,7 +44,7 @@ class IntegerRewriter {
   Result<IntegerOperators> run() && {
     find_quantizations();
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) visit(id);
-    // Nothing is left out of a graph that has none.
+    // Without such operators, no node is removed.
     if (operators_ > 0) rewriter_.remove_unused();
     Result<Rewritten> rewritten = std::move(rewriter_).finish();
     if (!rewritten) return rewritten.error();
@@ -86,7 +86,7 @@ class IntegerRewriter {
            std::all_of(readers.begin(), readers.end(), [&](NodeId other) { return other == id || reads_shape(other); });
   }
 
-  // Readers come before producers here.
+  // Visits readers before producers.
   void find_quantizations() {
     for (std::size_t left = graph_.nodes().size(); left > 0; --left) {
       const NodeId id(static_cast<std::uint32_t>(left - 1));
@@ -113,7 +113,8 @@ class IntegerRewriter {
     }
   }
 
-  // A QuantizeLinear of a dequantized tensor. Other ones were merged into the operator before them, or they remain.
+  // Replaces a QuantizeLinear that reads a dequantized tensor. Others are merged into the operator before them, or
+  // remain.
   void requantize(NodeId id) {
     const Node& node = graph_.node(id);
     const std::optional<NodeId>& producer = graph_.tensor(*node.inputs[0]).producer;
@@ -176,7 +177,7 @@ class IntegerRewriter {
     return rewriter_.add_tensor({tensor.name, graph_.tensor(quantized).dtype, tensor.shape}, {output});
   }
 
-  // Whether the integers do not all mean the same real numbers.
+  // Whether the conversions differ in scale or zero point.
   [[nodiscard]] bool have_several_scales(const std::vector<NodeId>& conversions) const {
     const auto& first = graph_.node(conversions.front()).inputs;
     return std::any_of(conversions.begin(), conversions.end(), [&](NodeId id) {

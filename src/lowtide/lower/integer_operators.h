@@ -33,8 +33,8 @@ struct IntegerOperators {
 // has to scale each element, and the operator becomes lowtide::Requantize. So does a QuantizeLinear directly after a
 // DequantizeLinear. A DequantizeLinear remains where other nodes read its result. Bodies stay as they are.
 //
-// By rounding, the new graph computes other numbers than the given one, so it is only for estimates of memory.
-// Requires: load-time work is still in the graph, because constants are dequantized there.
+// Because of rounding, the results differ from those of the given graph, so the new graph is only for estimates of
+// memory. Requires: load-time work is still in the graph, because constants are dequantized there.
 //
 // Errors: those of GraphRewriter (over_limit). O((nodes + edges) log nodes).
 [[nodiscard]] Result<IntegerOperators> use_integer_operators(const Graph& graph);

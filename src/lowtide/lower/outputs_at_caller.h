@@ -10,9 +10,9 @@ namespace lowtide {
 
 // Returns the graph with outputs in memory of the caller. For each entry of Graph::outputs, a new state stands for the
 // caller's memory, and the output is the next content of that state. So a plan writes the output into the caller's
-// bytes, or copies it there at the end of the run. The graph has no outputs of its own then. Tensors keep their names
-// and ids, and the states follow them in the order of the outputs. Their names are those of the outputs with
-// " (caller)" added, as often as needed to be unique.
+// bytes, or copies it there at the end of the run. The new graph has no outputs. Tensors keep their names and ids, and
+// the states follow them in the order of the outputs. Their names are those of the outputs with " (caller)" added, as
+// often as needed to be unique.
 //
 // Errors: those of GraphBuilder (over_limit). O((nodes + edges) log nodes).
 [[nodiscard]] Result<Graph> place_outputs_at_caller(const Graph& graph);

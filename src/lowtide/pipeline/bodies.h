@@ -13,7 +13,8 @@
 
 namespace lowtide::pipeline_internal {
 
-// The plans of a body with its fastest kernels, and with those that need the fewest bytes. nullopt: there are no such.
+// The plans of a body with its fastest kernels, and with those that need the fewest bytes. `lightest` is nullopt if no
+// kernels need less, or the stage `exchange` did not run.
 struct PlannedBody {
   PlannedGraph fastest;
   std::optional<PlannedGraph> lightest;

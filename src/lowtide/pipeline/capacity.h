@@ -33,7 +33,7 @@ namespace lowtide::pipeline_internal {
 [[nodiscard]] inline Bytes overflow(const Plan& plan) { return overflow(plan.machine, plan.layout); }
 
 // How many bytes a layout needs beyond the target's own capacities and the budget; 0 if it fits. This may be 0 despite
-// an overflow, because a budget left to the last region is no limit if other regions did not use up theirs.
+// an overflow: capped_machine assumes that the regions before the last one are full.
 [[nodiscard]] Bytes shortfall(const Layout& layout, const Target& target, std::optional<Bytes> budget);
 
 // The same for a layout of a task. It is 0 for a body.

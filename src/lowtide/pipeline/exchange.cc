@@ -78,7 +78,8 @@ class Exchange {
                   .bound_scope = BoundScope::chosen_kernels,
                   .placed = std::move(placed),
                   .check = {}};
-    made.order.choice.tried = {{made.placed.schedule.strategy, made.placed.schedule.load}};  // not for other kernels
+    // The other strategies were tried with other kernels.
+    made.order.choice.tried = {{made.placed.schedule.strategy, made.placed.schedule.load}};
     made.order.bound = live_set_bound(task_.graph, least, made.placed.schedule.order, profile, options);
     made.check = confirm_bound(task_, least, made.order.bound, choice_.bodies);
     return made;

@@ -14,8 +14,8 @@ namespace lowtide::pipeline_internal {
 // Whether a plan exceeds the target's capacities or the budget.
 [[nodiscard]] bool exceeds(const Task& task, const Layout& layout);
 
-// The bound that holds for all kernels: that of `lightest` if there is one, because its search counted every node by
-// what it needs at least. Otherwise the live-set bound. O(nodes + edges), plus the effort of live_set_bound.
+// The bound that holds for all kernels: that of `lightest` if there is one, because its search counted the least that
+// each node needs. Otherwise the live-set bound. O(nodes + edges), plus the effort of live_set_bound.
 [[nodiscard]] LoadBound bound_for_all_kernels(const Task& task, const Alternatives& plans);
 
 // Looks for a plan that fits and is faster than `lightest`, which fits, unlike `fastest`. In the order of each of the

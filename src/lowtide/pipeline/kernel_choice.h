@@ -18,7 +18,7 @@ namespace lowtide::pipeline_internal {
 struct KernelOption {
   Kernel kernel;                     // without what the options forbid; its scratch has no arenas of bodies
   bool has_lightest_bodies = false;  // the bodies have the plans BodyPlans::lightest
-  // What the node adds to the load while it runs, about: scratch, bodies, and outputs that it cannot write over an
+  // Roughly what the node adds to the load while it runs: scratch, bodies, and outputs that it cannot write over an
   // input. Half of an output counts if the order decides whether the input is still needed, and half of everything if
   // the node is a view, whose kernel may not run.
   Bytes need;
@@ -28,7 +28,7 @@ struct KernelOption {
 struct KernelOptions {
   // The fastest comes first. Each further one is slower and needs less. There is at least one per node.
   IdVector<NodeId, std::vector<KernelOption>> of_node;
-  // What every plan needs of each node (least_of); without bodies. nullopt if that is what the fastest kernels need.
+  // What every plan needs for each node (least_of), without bodies. nullopt if that is what the fastest kernels need.
   std::optional<ChosenKernels> least;
 
   [[nodiscard]] bool has_lighter() const;
@@ -43,7 +43,7 @@ using OptionIndices = IdVector<NodeId, std::size_t>;
 struct NodeKernels {
   ChosenKernels planned;
   bool has_other_kernels = false;  // a plan with other kernels may need less
-  // nullopt: the same as the one before it
+  // nullopt: the same as the previous member.
   std::optional<ChosenKernels> least_chosen_kernels = std::nullopt;
   std::optional<ChosenKernels> least_run_once = std::nullopt;
   std::optional<ChosenKernels> least_all_plans = std::nullopt;

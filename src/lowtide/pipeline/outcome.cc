@@ -56,7 +56,7 @@ KernelExchange exchange_of(const Task& task, const Alternatives& plans, const Se
 }
 
 // Bounds count buffers in whole units of the finest alignment. The last buffer of a region need not fill its last unit.
-// Returns the most bytes that any buffer can leave of it. O(tensors + kernels of all nodes).
+// Returns the most bytes that any buffer can leave unused in it. O(tensors + kernels of all nodes).
 Bytes most_padding(const Task& task) {
   const Bytes unit = alignments_of(task.target).least;
   Bytes most;

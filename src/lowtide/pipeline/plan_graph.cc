@@ -21,7 +21,7 @@
 namespace lowtide::pipeline_internal {
 namespace {
 
-// The stages from the order to the offsets, for kernels that are chosen. `scope`: the kernels that the bound counts.
+// The stages from the order to the offsets, for given kernels. `scope`: the kernels that the bound counts.
 Result<Sequence> plan_sequence(const Task& task, KernelChoice choice, BoundScope scope, Stages& stages) {
   const Graph& graph = task.graph;
   Sequence made{.choice = std::move(choice), .order = {}, .bound_scope = scope, .placed = {}, .check = {}};

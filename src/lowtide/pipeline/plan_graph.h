@@ -87,7 +87,8 @@ struct KernelExchange {
   Bytes arena;  // on one stream
 };
 
-// What is in memory at the same time in every order, each in one region, and does not fit into the regions together.
+// Evidence that no plan fits: these are in memory at the same time in every order. Each lies in one region, but the
+// regions cannot hold all of them.
 struct RegionProof {
   std::optional<NodeId> node;     // while it runs; nullopt: at the end of the run, or whenever the one tensor exists
   std::vector<TensorId> tensors;  // the largest first
@@ -114,7 +115,7 @@ struct PlannedGraph {
   Bytes shortfall;
   // The bound for all kernels exceeds the capacity, so no plan without recomputation or swap fits.
   bool proven_infeasible = false;
-  // With several regions: bytes that no plan can distribute over them; then no plan fits, too. nullopt: none is known.
+  // With several regions: a proof that no plan can distribute its bytes over them, so none fits. nullopt: not known.
   std::optional<RegionProof> region_proof;
   // Of the plan; nullopt if no node has a slower kernel that needs less.
   std::optional<KernelExchange> exchange;

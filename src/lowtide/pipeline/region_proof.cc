@@ -64,7 +64,7 @@ class RegionProofs {
                      [&](TensorId a, TensorId b) { return graph_.tensor(a).size > graph_.tensor(b).size; });
     if (tensors.size() > kProofNodes) tensors.resize(kProofNodes);
     for (TensorId id : tensors) {
-      // A reader first: at its producer, a tensor may be in the bytes of an operand.
+      // A reader comes first, because at its producer a tensor may be in the bytes of an operand.
       std::vector<NodeId> nodes(graph_.readers(id).begin(), graph_.readers(id).end());
       if (nodes.size() > 1) nodes.resize(1);
       nodes.push_back(*graph_.tensor(id).producer);
@@ -93,7 +93,7 @@ class RegionProofs {
   }
 
  private:
-  // A tensor that shares bytes with another live one need not lie in bytes of its own.
+  // A tensor that shares bytes with another live one does not need bytes of its own.
   [[nodiscard]] std::vector<LiveSet::Member> whole_tensors(const LiveSet& live) const {
     std::vector<LiveSet::Member> whole;
     for (const LiveSet::Member& member : live.tensors) {

@@ -16,10 +16,10 @@ namespace lowtide::pipeline_internal {
 // first (Martello and Toth 1990); nullopt if that takes more than kMostPackingStates states.
 [[nodiscard]] std::optional<bool> can_distribute(std::vector<Bytes> items, const std::vector<Bytes>& capacities);
 
-// Looks for tensors that are in memory at the same time in every order, whatever the kernels, and that no plan can
-// distribute over the regions, because each lies in one region. Examines the largest tensors alone, and the live sets
-// (analysis/bounds.h) of the kProofNodes nodes with the highest load in the order of `sequence`.
-// nullopt if a region has no limit, if there is only one region, or if nothing is found. A budget does not count.
+// Looks for tensors that no plan can distribute over the regions, because each lies in one region. They are in memory
+// at the same time in every order, with any kernels. Examines the largest tensors alone, and the live sets
+// (analysis/bounds.h) of the kProofNodes nodes with the highest load in the order of `sequence`. nullopt if a region
+// has no limit, if there is only one region, or if nothing is found. A budget does not count.
 [[nodiscard]] std::optional<RegionProof> region_proof(const Task& task, const Sequence& sequence);
 
 inline constexpr std::size_t kProofNodes = 16;

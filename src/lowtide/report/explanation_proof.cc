@@ -156,7 +156,7 @@ std::vector<Remark> proven(const PeakExplanation& level, const ExplanationFacts&
   return out;
 }
 
-// An operator whose memory is not counted withholds the proof of what is counted.
+// If an operator is not counted, nothing is proven. Only the bound for what is counted remains.
 std::vector<Remark> withheld(const PeakExplanation& level, const ExplanationFacts& facts,
                              const SummaryOptions& options) {
   const Plan& plan = *level.peak.plan;

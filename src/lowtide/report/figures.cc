@@ -40,7 +40,7 @@ std::string ordinal_text(std::uint32_t ordinal) { return ordinal == 1 ? "" : " #
 StyledText model_title(const ModelFacts& model) {
   StyledText out(shown_name(model.path), Style::heading);
   out.add("  ").add(counted(model.nodes, "node"));
-  // The others are constants, or in branches that were removed.
+  // The others are load-time work, or in branches that were removed.
   if (model.planned_nodes != model.nodes) out.add(" in the file, " + with_thousands(model.planned_nodes) + " run");
   if (model.body_nodes > 0) out.add(", " + with_thousands(model.body_nodes) + " of them in bodies");
   out.add(", ").add(counted(model.tensors, "tensor"));

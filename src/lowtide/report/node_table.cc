@@ -63,7 +63,8 @@ void add_row(TextTable& table, const NodeFigures& row, const FigureSum& all, boo
                  StyledText(exact(row.constants)), StyledText(macs_text(row.macs)), StyledText(share)});
 }
 
-// Says before the first node of a body, and again after the nodes of a body inside it, where the rows below belong.
+// Adds a row that names the body of the rows below. It is needed before the first node of a body, and again after the
+// nodes of a nested body.
 void add_body(TextTable& table, const GraphFigures& figures, const NodeFigures& row) {
   const std::string step = with_thousands(figures.nodes[row.outer->row].node.value());
   table.add_row(

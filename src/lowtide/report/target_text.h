@@ -20,8 +20,7 @@ namespace lowtide::report_internal {
 // leaves unused.
 void add_regions(TextTable& table, const Plan& plan, const PlanVerdict& verdict, const SummaryOptions& options);
 
-// A row with what other kernels would save. Without it, no known plan with slower kernels is smaller. `sum`: the bytes
-// that are 100 %.
+// Adds a row with the smaller arena of a plan with slower kernels, if one is known. `sum`: the bytes that are 100 %.
 void add_other_kernels(TextTable& table, const PlanVerdict& verdict, Bytes arena, std::int64_t sum);
 
 // "2 nodes have slower kernels that need less memory, ..."; empty if each node has its fastest kernel.

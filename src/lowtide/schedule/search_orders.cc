@@ -151,8 +151,8 @@ class GraphSearch {
   std::optional<Schedule> found_;
 };
 
-// Efforts that a larger effort includes: powers of 2 up to the first one, which cost little together, then the second,
-// then the default and what is kEffortGrowth times as large, and so on.
+// Efforts that a larger effort includes: powers of 2 up to kMostSmallEffort, which together cost little, kMiddleEffort,
+// and the default times powers of kEffortGrowth.
 constexpr std::int64_t kMostSmallEffort = std::int64_t{1} << 24;
 constexpr std::int64_t kMiddleEffort = std::int64_t{1} << 27;
 constexpr std::int64_t kEffortGrowth = 8;

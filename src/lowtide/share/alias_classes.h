@@ -89,9 +89,9 @@ struct AliasOptions {
 //   3. Along the order, the output of a kernel takes over the bytes of an input that it may overwrite. No tensor in
 //      these bytes may be used later, and no other input of the node may be in them. Without parts, they must be the
 //      whole buffer.
-// Before all that, the next content of a state that no node reads takes the state's bytes, outside the arena, unless
-// the peak is lower without that. A tensor moves there with it only if its bytes are written once. The next content of
-// other states is copied at the end.
+// Before these steps, the next content of a state that no node reads takes the state's bytes, outside the arena, unless
+// the peak is lower if it does not. A tensor moves there with it only if its bytes are written once. The next content
+// of other states is copied at the end.
 //
 // Some tensors are never joined. A tensor that is needed at the end never shares a buffer with an input, a constant or
 // a state. Two tensors that are needed at the end share a buffer only if they share no byte of it, such as the outputs

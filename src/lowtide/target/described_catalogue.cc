@@ -78,7 +78,7 @@ class DescribedCatalogue final : public Catalogue {
     std::vector<Kernel> kernels;
     kernels.reserve(chosen.size());
     for (std::size_t rule : chosen) kernels.push_back(kernel_of(rules_[rule], traffic, dense.front()));
-    // Without the cost of one of them, only the author of the file knows which is faster.
+    // If a kernel has no cost, only the author of the file knows which is faster, so the order of the file stays.
     const auto has_cost = [](const Kernel& kernel) { return kernel.cost_seconds > 0; };
     if (std::all_of(kernels.begin(), kernels.end(), has_cost)) {
       std::stable_sort(kernels.begin(), kernels.end(),

@@ -26,8 +26,8 @@ struct Kernel {
   // Whether a view (graph/operator_traits.h) may have the bytes of its source, so that it takes no time.
   bool may_alias_views = true;
   double cost_seconds = 0;  // an estimate, >= 0 and finite; 0 if it is not known
-  // Off: the operator is unknown or runs a whole graph, and no target describes it. What it needs beside its tensors is
-  // not counted, so no figure with this kernel is proven.
+  // Off: the operator is unknown or runs a whole graph, and no target describes it. What it needs besides its tensors
+  // is not counted, so no figure with this kernel is proven.
   bool is_memory_known = true;
 };
 

@@ -14,8 +14,8 @@ namespace {
 // only in numbers stays below it.
 constexpr int kMostDots = 65'536;
 
-// The length of the quoted text at the start of a line, including its quotes. It is the whole line if the
-// closing quote is missing.
+// The length of the quoted text at the start of a line, including its quotes. It is the whole line if the closing quote
+// is missing.
 std::size_t length_of_text(std::string_view line) {
   const char quote = line[0];
   for (std::size_t at = 1; at < line.size(); ++at) {

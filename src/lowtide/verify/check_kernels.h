@@ -27,10 +27,11 @@ struct KernelFacts {
 // The kernels that a target offers for a node.
 using OfferedKernels = std::function<std::vector<KernelFacts>(const Graph& graph, NodeId node)>;
 
-// Checks the kernels of a plan, which `verify` does not know: each step that computes has a kernel that the target
-// offers for its node. The scratch of the step holds that of the kernel and the arenas of the bodies. If a result is in
-// the bytes of an operand, the kernel permits this. An alias step has a kernel that may alias views. Violations are of
-// kind wrong_kernel. Requires: verify() finds no violation. O(steps and kernels). Recursion only over bodies.
+// Checks the kernels of a plan against a target, which `verify` does not know: each step that computes has a kernel
+// that the target offers for its node. The scratch of the step holds that of the kernel and the arenas of the bodies.
+// If a result is in the bytes of an operand, the kernel permits this. An alias step has a kernel that may alias views.
+// Violations are of kind wrong_kernel. Requires: verify() finds no violation. O(steps + kernels). Recursion only over
+// bodies.
 [[nodiscard]] std::vector<Violation> verify_kernels(const Graph& graph, const Plan& plan, const OfferedKernels& offered,
                                                     const VerifyOptions& options = {});
 

@@ -64,8 +64,8 @@ class FromGraph {
     return std::move(problem_);
   }
 
-  // Adds one value. Adds none if a tensor of the group is outside the arena, or if the next content of a state has all
-  // of its bytes, because then all of them are.
+  // Adds one value, unless a tensor of the group is outside the arena. If the next content of a state is as large as
+  // the largest tensor, adds none either, because the whole group may then lie in the state.
   void add_group(const std::vector<TensorId>& group) {
     std::int64_t size = 0;
     std::int64_t in_state = 0;

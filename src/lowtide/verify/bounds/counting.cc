@@ -225,8 +225,9 @@ class Counting {
     }
   }
 
-  // For each tensor, the bytes of the largest state that may hold it: one whose next content is the same bytes in part,
-  // directly or through other tensors. A state is written only once, by its next content. Unions by the smaller label.
+  // For each tensor, the bytes of the largest state that may hold it. The next content of such a state shares bytes
+  // with the tensor, directly or through other tensors. A state is written only once, by its next content. Unions by
+  // the smaller label.
   [[nodiscard]] std::vector<Bytes> state_sizes() const {
     std::vector<Index> label(graph_.tensors().size());
     for (Index at = 0; at < label.size(); ++at) label[at] = at;

@@ -186,14 +186,14 @@ class LoweringCheck {
     findings_.leave_body();
   }
 
-  // Whether a tensor that is not in the model stands for memory into which the caller takes an output.
+  // Whether a tensor that is not in the model stands for the caller's memory of an output.
   bool is_callers_memory(TensorId id) const {
     const std::vector<StateUpdate>& updates = after_.state_updates();
     return after_.tensor(id).role == Role::state && after_.readers(id).empty() && after_.outputs().empty() &&
            std::any_of(updates.begin(), updates.end(), [&](const StateUpdate& one) { return one.state == id; });
   }
 
-  // The outputs are outputs still, or the caller's memory takes all of them over, in order.
+  // The outputs remain outputs, or all of them are in the caller's memory, in order.
   void check_ends() {
     const std::vector<StateUpdate>& old_updates = before_.state_updates();
     const std::vector<StateUpdate>& updates = after_.state_updates();
