@@ -43,7 +43,7 @@ TEST(ModelRemedies, OneOperatorNeedsNoBufferInside) {
 }
 
 // Without b, a would be live at step 2 instead of it: 256 + 256 as before.
-TEST(ModelRemedies, AnEqualInputSavesNothing) {
+TEST(ModelRemedies, FusionSavesNothingIfAnEqualInputStays) {
   EXPECT_FALSE(remedies(R"(graph "g" {
     input x : f32[64]
     a = Softmax(x) : f32[64]
@@ -93,7 +93,7 @@ TEST(ModelRemedies, OnlyFloatingPointValuesGetSmaller) {
                    .type);
 }
 
-TEST(ModelRemedies, AGraphWithoutNodesHasNone) {
+TEST(ModelRemedies, AGraphWithoutNodesHasNoRemedies) {
   const ModelRemedies found = remedies("graph \"g\" {\n  input x : f32[4]\n  output x\n}");
   EXPECT_FALSE(found.fusion);
   EXPECT_FALSE(found.type);

@@ -159,7 +159,7 @@ TEST(ExecutorchGreedy, AReshapedTensorIsAView) {
 }
 
 // The alignment of both is 16: 1 + 17 bytes become 16 + 32.
-TEST(LivingRuntimes, AlignTo16Bytes) {
+TEST(CurrentRuntimes, AlignTo16Bytes) {
   const Net net = net_of("F x -> o", {.outputs = {"o"}, .bytes = {{"x", 1}, {"o", 17}}});
   for (const char* baseline : {"tflite_micro_greedy", "executorch_greedy", "executorch_naive"}) {
     EXPECT_EQ(outcome_of(net, baseline).bytes, Bytes(48)) << baseline;
@@ -167,7 +167,7 @@ TEST(LivingRuntimes, AlignTo16Bytes) {
 }
 
 // They come first in the list, so that reports show them first.
-TEST(LivingRuntimes, ComeBeforeDiscontinuedOnes) {
+TEST(CurrentRuntimes, ComeBeforeDiscontinuedOnes) {
   const auto is_discontinued = [](const BaselineSpec& spec) { return spec.is_discontinued; };
   EXPECT_TRUE(std::is_partitioned(baselines().begin(), baselines().end(),
                                   [&](const BaselineSpec& spec) { return !is_discontinued(spec); }));
@@ -175,7 +175,7 @@ TEST(LivingRuntimes, ComeBeforeDiscontinuedOnes) {
   EXPECT_EQ(baselines().front().name, "tflite_micro_greedy");
 }
 
-TEST(LivingRuntimes, TwoDevicesAreRefused) {
+TEST(CurrentRuntimes, TwoDevicesAreRefused) {
   Net net = net_of("F x -> a; Copy a -> b; G b -> o", {.outputs = {"o"}});
   net.options.devices = IdVector<TensorId, std::uint32_t>(net.graph.tensors().size(), 1);
   net.options.devices[last_of(net, "a")] = 0;

@@ -27,7 +27,7 @@ class Quantized(ProgramTest):
             self.assertEqual(report["quantized"], {"operators": 2, "estimate": {
                 "arena_bytes": INTEGER, "bound_bytes": INTEGER, "proven_optimal": True}}, command)
 
-    def test_a_summary_says_both_figures(self):
+    def test_the_summary_shows_both_figures(self):
         shown = " ".join(self.expect(DONE, "plan", "quantized.onnx").stdout.split())
         self.assertIn("Quantized: 2 operators are between DequantizeLinear and QuantizeLinear.", shown)
         self.assertIn("its arena would be 16,384 B (16.00 KiB), which is optimal for that graph.", shown)

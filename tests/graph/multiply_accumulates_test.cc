@@ -96,7 +96,7 @@ TEST(MultiplyAccumulates, OfEinsumWithTwoOperands) {
             std::nullopt);
 }
 
-TEST(MultiplyAccumulates, NoneDiffersFromNotKnown) {
+TEST(MultiplyAccumulates, ZeroDiffersFromUnknown) {
   EXPECT_EQ(macs("input x : f32[4]; y = Relu(x) : f32[4]; output y"), 0);
   EXPECT_EQ(macs("input x : f32[1,1,4,4]; y = AveragePool(x) : f32[1,1,2,2]; output y"), 0);
   EXPECT_EQ(macs("input x : f32[4]; y = com.example::Mystery(x) : f32[4]; output y"), std::nullopt);

@@ -150,7 +150,7 @@ TEST(Capacity, ATensorLargerThanEveryRegionIsAProof) {
   EXPECT_EQ(planned.region_proof->tensors.size(), 1U);
 }
 
-TEST(Capacity, ARegionWithoutALimitHoldsEverything) {
+TEST(Capacity, AnUnlimitedRegionGivesNoProof) {
   const PlannedGraph planned = must_plan(graph_of(kChain), {}, two_regions(Bytes(64), Bytes(64), Bytes(64)));
   EXPECT_TRUE(planned.fits());
   EXPECT_FALSE(planned.region_proof);

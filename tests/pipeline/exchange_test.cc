@@ -132,7 +132,7 @@ TEST(Exchange, ACapacityIsALimitToo) {
 }
 
 // 320 bytes are needed with every kernel.
-TEST(Exchange, NoPlanFitsOnlyIfNoKernelDoes) {
+TEST(Exchange, InfeasibleOnlyIfNoKernelsFit) {
   const PlannedGraph fits = must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(320)}, fast_and_small());
   EXPECT_TRUE(fits.fits());
   const PlannedGraph missed = must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(319)}, fast_and_small());
@@ -339,7 +339,7 @@ class Fixed final : public Catalogue {
 };
 
 // Two small regions. What cannot be distributed over them with all kernels fits with none.
-TEST(Exchange, WhatRegionsCannotHoldFitsWithNoKernels) {
+TEST(Exchange, ARegionProofHoldsForAllKernels) {
   int proofs = 0;
   int fitting = 0;
   constexpr int kRounds = 150;

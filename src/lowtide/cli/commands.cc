@@ -25,7 +25,7 @@ CommandSpec inspect_command() {
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {{.name = "--operators",
                    .summary = "list all nodes with the bytes that they read and write, scratch, weights and "
-                              "multiply-accumulates; with --top N those with the most multiply-accumulates"},
+                              "multiply-accumulates; with --top N, only the N nodes with the most"},
                   {.name = "--csv",
                    .value = "FILE",
                    .summary = "write the table of --operators (CSV), always with all nodes; - is stdout",
@@ -38,7 +38,7 @@ CommandSpec inspect_command() {
                   json_option()},
       .examples = {{"lowtide inspect model.onnx", "Show the memory that the model needs."},
                    {"lowtide inspect model.onnx --operators --top 20",
-                    "Show the 20 nodes with the most multiply-accumulates, too."},
+                    "Also show the 20 nodes with the most multiply-accumulates."},
                    {"lowtide inspect model.onnx --csv nodes.csv", "Write a table of all nodes."},
                    {"lowtide inspect model.onnx --dim batch=8 --json", "Show it for a batch of 8, as JSON."}},
       .run = run_inspect};

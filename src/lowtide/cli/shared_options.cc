@@ -114,7 +114,7 @@ OptionSpec inputs_option() {
 OptionSpec outputs_option() {
   return {.name = "--outputs",
           .value = "WHERE",
-          .summary = "where the outputs are: arena or caller (memory of its own, which counts as RAM); default arena",
+          .summary = "where the outputs are: arena or caller (the caller's memory, which counts as RAM); default arena",
           .kind = ArgumentKind::choice,
           .choices = {"arena", "caller"}};
 }
