@@ -74,7 +74,7 @@ TEST(AitemplateGreedyBySize, IsNotAlwaysBest) {
 }
 
 // 40, 39, 20 and 19 are stacked. 18 is live only with 39 and 19. There are 40 free bytes below 39 and 20 between the
-// two, and 20 is nearer.
+// two, and 20 is the tighter fit.
 TEST(AitemplateGreedyBySize, TakesTheSmallestGapThatFits) {
   EXPECT_THAT(greedy_offsets(records({{0, 1, 40}, {0, 9, 39}, {0, 1, 20}, {0, 9, 19}, {2, 9, 18}})),
               ::testing::ElementsAre(0, 40, 79, 99, 79));
@@ -141,7 +141,7 @@ Net network_with_views(const std::string& type) {
   return {graph_of(text), {}};
 }
 
-// x has 32768 elements, t0 4096 with its view t3, and t2, t4 and out 256 each, of two bytes per element.
+// x has 32768 bytes, t0 4096 with its view t3, and t2, t4 and out 256 each.
 TEST(AitemplateGreedyBySize, AViewSharesAndExtendsItsBase) {
   const Net net = network_with_views("f16");
   const BaselineOutcome outcome = outcome_of(net, "aitemplate_greedy_by_size");

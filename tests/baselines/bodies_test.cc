@@ -23,8 +23,7 @@ bool shares_bytes(const Net& net, const BaselineOutcome& outcome, const std::str
   return first->offset < second->offset + second_size && second->offset < first->offset + first_size;
 }
 
-// d is written while the body still has to read a. If the body reads x instead, a is not needed any more, and d
-// takes its place.
+// d is written before the body reads a. If the body reads x instead, a is not needed any more, and d takes its place.
 TEST(BaselinesOfBodies, WhatABodyReadsIsLiveUntilTheNodeEnds) {
   const std::string text = "F x -> a; F a -> e; F e -> d; If c captures ";
   for (const char* baseline : {"caffe2_simple", "caffe2_dag", "caffe2_dag_sized", "caffe2_interference_greedy",

@@ -55,7 +55,7 @@ TEST(StaticRuntimeGroups, SizesAreRoundedUpTo64) {
   }
 }
 
-// The output is a view of a managed tensor. The original gives its bytes away.
+// The output is a view of a managed tensor. The original gives its bytes to other tensors.
 TEST(StaticRuntimeGroups, AnOutputThatIsAViewHoldsItsBase) {
   const Net net = net_of("add x,x -> a; Reshape a -> b; F a -> c; F c -> d; F d -> e", {.outputs = {"b", "e"}});
   const BaselineOutcome outcome = outcome_of(net, "static_runtime_groups");

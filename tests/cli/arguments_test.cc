@@ -61,7 +61,7 @@ TEST(Arguments, AFileMayBeNamedLikeACommandOrOption) {
 }
 
 TEST(Suggestion, IsTheNearestWordOrEmpty) {
-  EXPECT_EQ(suggestion("--jsno", {"--html", "--json"}), "; did you mean '--json'?");  // two letters swapped: 1 step
+  EXPECT_EQ(suggestion("--jsno", {"--html", "--json"}), "; did you mean '--json'?");  // two letters swapped: 1 edit
   EXPECT_EQ(suggestion("inspct", {"inspect", "plan"}), "; did you mean 'inspect'?");
   EXPECT_EQ(suggestion("frobnicate", {"inspect", "plan"}), "");
   EXPECT_EQ(suggestion("-x", {"-o", "-q"}), "");

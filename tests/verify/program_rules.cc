@@ -14,7 +14,7 @@ namespace {
 
 using Range = Interval<std::int64_t>;
 
-// A region, or a buffer that belongs to the caller, and a byte of it.
+// A region, or a buffer without a placement, and a byte of it.
 using Storage = std::pair<bool, std::uint32_t>;
 using Address = std::pair<Storage, std::int64_t>;
 
@@ -78,7 +78,7 @@ class ProgramRules {
     must(ran.size() == graph_.nodes().size(), "each node runs");
   }
 
-  // One compute or alias step writes a value, or copies that fill each byte once.
+  // A value is written by one compute or alias step, or by copies that fill each byte once.
   void check_writers(ValueId id) {
     const std::optional<StepId>& written = program_.values[id].written;
     std::vector<StepId> whole;
@@ -126,7 +126,7 @@ class ProgramRules {
     must(reads == graph_.operands(*node) && writes == outputs, "a step reads and writes what its node does");
   }
 
-  // Whether some bytes of a buffer live in a step. For no bytes, whether the buffer does.
+  // Whether all of `bytes` are live in a step. If `bytes` is empty, whether the buffer is live.
   static bool lives(const Buffer& buffer, const Range& bytes, StepId step) {
     if (buffer.parts.empty() || bytes.empty()) return buffer.lifespan.contains(step);
     std::int64_t at = 0;
@@ -207,8 +207,8 @@ class ProgramRules {
     }
   }
 
-  // The last write of each byte; 0 is the content from before the run. A value is intact as long as this does not
-  // change.
+  // Records the last write of each byte; 0 is the content from before the run. A value is intact as long as the last
+  // write of its bytes is the same.
   void run() {
     for (ValueId id : all_ids<ValueId>(program_.values.size())) {
       held_[id].assign(static_cast<std::size_t>(size_of(id)), 0);

@@ -12,7 +12,7 @@
 
 namespace lowtide::pipeline_internal {
 
-// Explains each of peak.buffers, in the same order. `must` is of the node of the peak's step; empty for a copy.
+// Explains each of peak.buffers, in the same order. `must` is the live set of the node at the peak; empty for a copy.
 // O(nodes + edges), and O(steps) for each of the 64 largest buffers that are kept.
 [[nodiscard]] std::vector<PeakBuffer> peak_buffers(const Graph& graph, const Peak& peak, const LiveSet& must);
 

@@ -58,7 +58,7 @@ struct SharingClaim {
 // Each violation names tensors. An empty list means that the claim is right. Shares no code with the planners that make
 // such claims.
 // O((nodes + edges) log n), plus the length times the readers of each list of `same_place`. For dataflow, plus the
-// nodes between a use and the next write, for 64 uses at a time.
+// nodes between a use and the next write, once per 64 uses.
 [[nodiscard]] std::vector<Violation> check_sharing(const Graph& graph, const SharingClaim& claim,
                                                    const VerifyOptions& options = {});
 

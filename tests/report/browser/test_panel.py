@@ -115,9 +115,12 @@ def test_bodies_open_and_close(open_page):
     opened.settle()
     opened.shoot("bodies_inner")
     assert opened.text("#crumbs") == "nested › then_branch of If if › body of Loop loop"
-    # The body's input is placed, because the body must keep it.
+    # The body's input is placed, because no other memory holds it.
     opened.run("() => { const {state, select} = lowtide; select(state.inSight[0], 0); }")
-    assert "It exists from the start: it is an input of this body, which must keep it." in opened.text("#panel")
+    assert (
+        "It exists from the start, because it is an input of this body and no other memory holds it."
+        in opened.text("#panel")
+    )
     opened.page.keyboard.press("Backspace")
     assert opened.text("#crumbs") == "nested › then_branch of If if"
     opened.page.click("#crumbs >> text=nested")

@@ -141,7 +141,7 @@ def test_panel_says_how_the_bytes_live(open_page):
     assert "Placed above the start of the arena" in panel
     assert "In the peak 50 %, with 96 KiB" in panel
     assert (
-        "Only 64 KiB of its bytes are live all that time. Other buffers can use the other bytes before they are "
+        "Only 64 KiB of its bytes are live the whole time. Other buffers can use the other bytes before they are "
         "written, and after they are read." in panel
     )
     # t uses some of its bytes, rests on its first part, and has no parts.

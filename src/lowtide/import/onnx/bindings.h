@@ -20,9 +20,9 @@ struct BoundInputs {
 };
 
 // Binds sizes. If a shape gives an extent for a symbol of the file, the symbol is bound everywhere.
-// Errors (invalid), each with what the file has: a symbol or an input that does not exist; an extent below 0, except
-// for -1 in a shape, which keeps the extent of the file; a shape of another rank or above limits::kMaxRank; a number
-// that contradicts the file or another option. Also those of fact_from_type.
+// Errors (invalid): a symbol or an input that does not exist; an extent below 0, except for -1 in a shape, which keeps
+// the extent of the file; a shape of another rank or above limits::kMaxRank; a number that contradicts the file or
+// another option. Messages about a mismatch say what the file has. Also the errors of fact_from_type.
 [[nodiscard]] Result<BoundInputs> bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options);
 
 }  // namespace lowtide::import_internal

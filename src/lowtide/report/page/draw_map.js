@@ -15,7 +15,7 @@ const kLetterWidth = 6.2; // of kFont, on average; names are shortened with it
 
 // Fills chart.visible with the blocks in an area, and chart.boxes with their boxes in pixels (left, right, top,
 // bottom). chart.sides gets the shorter side of their buffer, because all parts of a buffer are drawn in the same way.
-// Returns the number of blocks and the least side of a rectangle, which at most kMostCrisp blocks reach.
+// Returns the number of blocks and the least side of a block that is drawn as a rectangle. At most kMostCrisp are.
 function collectVisible(chart, {x0, x1, y0, y1, scaleX, scaleY}) {
   const {facts, visible, boxes, sides} = chart;
   const {axis, bufferBegin, bufferEnd, bufferSize, blockBuffer, blockOffset, blockSize} = chart.sheet;

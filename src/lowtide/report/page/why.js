@@ -37,7 +37,7 @@ function whyBegins(sheet, buffer) {
   const begin = sheet.bufferBegin[buffer];
   if (first === null) {
     return sheet.kindOf(buffer) === 'input'
-      ? ['It exists from the start: it is an input of this body, which must keep it.']
+      ? ['It exists from the start, because it is an input of this body and no other memory holds it.']
       : ['No step writes it.'];
   }
   const reserved =
@@ -126,7 +126,7 @@ function whyParts(sheet, buffer) {
   const whole = sheet.bytesThrough(buffer, sheet.bufferBegin[buffer], sheet.bufferEnd[buffer]);
   const some = whole === 0 ? 'None of its bytes are live' : `Only ${shortBytes(whole)} of its bytes are live`;
   return [
-    `${some} all that time. Other buffers can use the other bytes before they are written, and after they are read.`,
+    `${some} the whole time. Other buffers can use the other bytes before they are written, and after they are read.`,
   ];
 }
 

@@ -56,8 +56,8 @@ class Contraction {
   }
 
   // Looks at nodes in topological order, so that a node is complete before it is joined itself. When two nodes are
-  // joined, a node that only these two waited for has one successor left, but it came before them. So rounds repeat
-  // until nothing is joined.
+  // joined, a node that only these two waited for has one successor left, but the round has already passed it. So
+  // rounds repeat until nothing is joined.
   OrderProblem run() && {
     for (bool has_joined = true; has_joined && looks_ > 0;) {
       has_joined = false;
@@ -74,7 +74,7 @@ class Contraction {
     std::vector<Index> values;   // of a node, each once
     std::vector<Index> dying;    // values that live before it and die with it in every order
     std::vector<Index> unknown;  // values that live before it and die with it in some orders
-    std::int64_t born = 0;       // bytes that begin with it in every order and that `b` finds
+    std::int64_t born = 0;       // bytes that begin with it in every order and are live when `b` starts
     std::int64_t may_die = 0;    // bytes that may die with it
   };
 

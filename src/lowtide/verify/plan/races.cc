@@ -14,9 +14,9 @@
 namespace lowtide::verify_internal {
 namespace {
 
-// Looks at one stream after another. For each step of the other streams, finds the last step of this stream that
-// happens before it. Later steps of this stream that are earlier in the list than the other step may run at the same
-// time as that step. They must not touch the same bytes, unless both only read.
+// Looks at one stream after another. For each step X of the other streams, finds the last step of this stream that
+// happens before X. The steps of this stream between that one and X in the list may run at the same time as X. They
+// must not touch the same bytes as X, unless both only read.
 class Races {
  public:
   explicit Races(const Subject& subject)
