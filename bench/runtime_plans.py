@@ -145,7 +145,7 @@ def executorch_bytes(planner, name, graph):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runtime-plans", required=True, help="the program built from bench/runtime_plans.cc")
+    parser.add_argument("--runtime-plans", required=True, help="the program made of bench/runtime_plans.cc")
     parser.add_argument("--tflite-micro", required=True, type=pathlib.Path, help="a checkout")
     parser.add_argument("--executorch", required=True, type=pathlib.Path, help="a checkout")
     arguments = parser.parse_args()

@@ -41,7 +41,7 @@ def models_note(rows):
     proven = sum(row["arena"] == row["bound"] for row in rows)
     fragmented = [row["model"] for row in rows if row["arena"] != row["load"]]
     exceeds = f"exceeds the peak for {', '.join(fragmented)}" if fragmented else "equals the peak for all of them"
-    return (f"Sizes are in MiB where no unit stands. For {proven} of {len(rows)} models the arena equals the bound, "
+    return (f"Sizes without a unit are in MiB. For {proven} of {len(rows)} models the arena equals the bound, "
             "so it is proven optimal."
             f" The arena {exceeds}.")
 
@@ -72,7 +72,7 @@ def orders(figures):
     proven = sum(row["proven_optimal"] for row in rows)
     return lines(["<Graph", "Nodes", "As given", "Reverse post-order", "Longest path", "Best of XLA's",
                   "Best of Inductor's", "Lowtide", "<Bound", "Time"], cells,
-                 f"Sizes are in MiB where no unit stands. For {proven} of {len(rows)} graphs the order is proven "
+                 f"Sizes without a unit are in MiB. For {proven} of {len(rows)} graphs the order is proven "
                  f"optimal. The table omits the {len(rows) - len(shown)} graphs for which the order as given is "
                  "optimal.")
 
@@ -155,7 +155,7 @@ def onnxruntime_memory(figures):
     close = sum(row["close"] for row in done)
     equal, as_requested = (sum(row["predicted"][at] == row["measured"][at] for row in done) for at in (0, 1))
     return lines(["<Model", "Lowtide, as given", "As given", "Basic", "Extended", "All"], rows,
-                 f"Sizes are in MiB where no unit stands: predicted / measured, or one number if both are equal to the "
+                 f"Sizes without a unit are in MiB: predicted / measured, or one number if both are equal to the "
                  f"byte. ONNX Runtime "
                  f"{figures['version']}. In {close} of {len(figures['rows'])} cases, the predictions for the first and "
                  f"the second run are within 15 %. In {equal} cases, both are equal to the byte. With "

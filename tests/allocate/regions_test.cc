@@ -155,7 +155,7 @@ TEST(Regions, InvalidProblemsAreRefused) {
   refusals[3].problem.uses[PackingId(0)].weight = -4;
   refusals[3].message = "the weight -4 is below 0";
   refusals[4].problem.uses[PackingId(0)].forbidden = {RegionId(0), RegionId(1)};
-  refusals[4].message = "all 2 regions are forbidden to it";
+  refusals[4].message = "all 2 regions are forbidden for it";
   refusals[5].problem.uses[PackingId(0)].weight = std::int64_t{1} << 60;
   refusals[5].code = ErrorCode::over_limit;
   refusals[5].message = "add up to more than kMaxTotalBytes";

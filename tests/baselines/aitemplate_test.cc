@@ -13,6 +13,7 @@
 #include "lowtide/baselines/node_waves.h"
 #include "lowtide/baselines/sharing_rules.h"
 #include "tests/baselines/nets.h"
+#include "tests/baselines/spans.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide::testing {
@@ -21,21 +22,6 @@ namespace {
 using baselines_internal::earliest_waves;
 using baselines_internal::split_waves;
 using baselines_internal::Wave;
-
-// The first and last node that uses a tensor, both inclusive, and its bytes.
-struct Record {
-  std::int64_t first;
-  std::int64_t last;
-  std::int64_t size;
-};
-
-PackingProblem records(const std::vector<Record>& all) {
-  PackingProblem problem;
-  for (const Record& record : all) {
-    problem.buffers.push_back({.lifespan = {record.first, record.last + 1}, .size = Bytes(record.size)});
-  }
-  return problem;
-}
 
 std::vector<std::int64_t> greedy_offsets(const PackingProblem& problem) {
   std::vector<std::int64_t> offsets;
@@ -55,7 +41,7 @@ std::int64_t greedy_height(const PackingProblem& problem) {
 
 TEST(AitemplateGreedyBySize, GivesTheOffsetsOfThePaper) {
   const PackingProblem problem =
-      records({{0, 1, 32}, {1, 4, 28}, {2, 5, 36}, {3, 5, 16}, {4, 5, 8}, {5, 7, 64}, {6, 8, 10}, {7, 8, 40}});
+      problem_of({{0, 1, 32}, {1, 4, 28}, {2, 5, 36}, {3, 5, 16}, {4, 5, 8}, {5, 7, 64}, {6, 8, 10}, {7, 8, 40}});
   EXPECT_THAT(greedy_offsets(problem), ::testing::ElementsAre(0, 32, 64, 100, 116, 0, 104, 64));
   EXPECT_EQ(greedy_height(problem), 124);
   const Result<Packing> best = allocate(problem);
@@ -66,7 +52,7 @@ TEST(AitemplateGreedyBySize, GivesTheOffsetsOfThePaper) {
 // Here largest-first needs 1.42 times the optimum.
 TEST(AitemplateGreedyBySize, IsNotAlwaysBest) {
   const PackingProblem problem =
-      records({{0, 0, 384}, {0, 4, 192}, {3, 5, 256}, {0, 3, 192}, {6, 10, 64}, {5, 8, 448}});
+      problem_of({{0, 0, 384}, {0, 4, 192}, {3, 5, 256}, {0, 3, 192}, {6, 10, 64}, {5, 8, 448}});
   EXPECT_EQ(greedy_height(problem), 1088);
   const Result<Packing> best = allocate(problem);
   EXPECT_EQ(best->height, Bytes(768));
@@ -76,7 +62,7 @@ TEST(AitemplateGreedyBySize, IsNotAlwaysBest) {
 // 40, 39, 20 and 19 are stacked. 18 is live only with 39 and 19. There are 40 free bytes below 39 and 20 between the
 // two, and 20 is the tighter fit.
 TEST(AitemplateGreedyBySize, TakesTheSmallestGapThatFits) {
-  EXPECT_THAT(greedy_offsets(records({{0, 1, 40}, {0, 9, 39}, {0, 1, 20}, {0, 9, 19}, {2, 9, 18}})),
+  EXPECT_THAT(greedy_offsets(problem_of({{0, 1, 40}, {0, 9, 39}, {0, 1, 20}, {0, 9, 19}, {2, 9, 18}})),
               ::testing::ElementsAre(0, 40, 79, 99, 79));
 }
 
@@ -183,12 +169,12 @@ TEST(AitemplateGreedyBySize, ANodeWithTwoResultsIsOneStep) {
 TEST(AitemplateGreedyBySize, IsNeverBetterThanLowtideOnRandomRecords) {
   Random random(7);
   for (int round = 0; round < 300; ++round) {
-    std::vector<Record> all;
+    std::vector<Span> all;
     for (int at = 0; at < 8; ++at) {
       const std::int64_t first = random.between(0, 8);
       all.push_back({first, first + random.between(0, 4), 64 * random.between(1, 7)});
     }
-    const PackingProblem problem = records(all);
+    const PackingProblem problem = problem_of(all);
     EXPECT_LE(allocate(problem)->height.count(), greedy_height(problem));
   }
 }

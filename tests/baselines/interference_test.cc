@@ -10,23 +10,10 @@
 #include "lowtide/baselines/baselines.h"
 #include "lowtide/baselines/sharing_rules.h"
 #include "tests/baselines/nets.h"
+#include "tests/baselines/spans.h"
 
 namespace lowtide::testing {
 namespace {
-
-struct Range {
-  std::int64_t defined;
-  std::int64_t used;  // inclusive
-  std::int64_t size;
-};
-
-PackingProblem ranges(const std::vector<Range>& all) {
-  PackingProblem problem;
-  for (const Range& range : all) {
-    problem.buffers.push_back({.lifespan = {range.defined, range.used + 1}, .size = Bytes(range.size)});
-  }
-  return problem;
-}
 
 std::int64_t greedy_bytes(const PackingProblem& problem) {
   const IdVector<PackingId, std::uint32_t> slot = baselines_internal::nearest_size_slots(problem);
@@ -46,7 +33,7 @@ std::int64_t exact_bytes(const PackingProblem& problem) {
 }
 
 TEST(Caffe2Interference, GreedyTakesTheSlotOfTheNearestSize) {
-  const PackingProblem problem = ranges({{1, 3, 10}, {3, 4, 1}, {5, 6, 1}, {5, 7, 10}});
+  const PackingProblem problem = problem_of({{1, 3, 10}, {3, 4, 1}, {5, 6, 1}, {5, 7, 10}});
   const IdVector<PackingId, std::uint32_t> slot = baselines_internal::nearest_size_slots(problem);
   EXPECT_EQ(slot[PackingId(0)], slot[PackingId(3)]);
   EXPECT_EQ(slot[PackingId(1)], slot[PackingId(2)]);
@@ -56,14 +43,14 @@ TEST(Caffe2Interference, GreedyTakesTheSlotOfTheNearestSize) {
 
 // Greedy puts the 1 into the slot of 10, which is then occupied.
 TEST(Caffe2Interference, ExactNeedsLessThanGreedy) {
-  const PackingProblem problem = ranges({{1, 2, 10}, {4, 6, 1}, {5, 6, 10}});
+  const PackingProblem problem = problem_of({{1, 2, 10}, {4, 6, 1}, {5, 6, 10}});
   EXPECT_EQ(greedy_bytes(problem), 20);
   EXPECT_EQ(exact_bytes(problem), 11);
 }
 
 // The original's search claims to be optimal, but returns 12.
 TEST(Caffe2Interference, ExactIsOptimalUnlikeTheOriginal) {
-  const PackingProblem problem = ranges({{0, 4, 5}, {8, 11, 1}, {6, 10, 8}, {6, 6, 3}});
+  const PackingProblem problem = problem_of({{0, 4, 5}, {8, 11, 1}, {6, 10, 8}, {6, 6, 3}});
   EXPECT_EQ(greedy_bytes(problem), 13);
   EXPECT_EQ(exact_bytes(problem), 11);  // {5, 8} and {3, 1}
 }

@@ -51,7 +51,7 @@ class TargetTest(ProgramTest):
                          {"nodes": 1, "added_picoseconds": 2_000_000, "arena_bytes": 12288})
         said = self.plan(DONE)
         self.assertIn("no plan that runs each node once with these kernels needs less", said)
-        self.assertRegex(said, r"other kernels +12,288 B .* arena if 1 node has a slower kernel, "
+        self.assertRegex(said, r"other kernels +12,288 B .* arena with a slower kernel for 1 node, "
                          r"which takes 2\.00 us longer")
 
     def test_a_budget_exchanges_kernels(self):

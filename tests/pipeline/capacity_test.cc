@@ -207,5 +207,30 @@ TEST(Capacity, TheLastUnitOfARegionNeedNotBeFull) {
   EXPECT_TRUE(must_plan(graph, {.budget = input + Bytes(64)}).proven_infeasible);
 }
 
+// The body has 36 + 36 + 64 bytes beside the 64 of y. With the tensor of 36 bytes last, the arena has 64 + 164 bytes.
+TEST(Capacity, TheLastUnitMayBeInABody) {
+  const auto body = [](const std::string& name) {
+    return name + R"(_branch = graph "g" captures (x) {
+        captured input x : f32[9]
+        a = Relu(x) : f32[9]
+        b = Neg(x) : f32[9]
+        s = MatMul(a, b) : f32[16]
+        output s
+      })";
+  };
+  const Graph graph = graph_of(R"(graph "g" {
+    input c : bool[]
+    input x : f32[9]
+    y = If(c) { )" + body("then") +
+                               ", " + body("else") + R"( } : f32[16]
+    output y
+  })");
+  const Bytes inputs(1 + 36);
+  const PlannedGraph planned = must_plan(graph);
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(256));
+  EXPECT_FALSE(must_plan(graph, {.budget = inputs + Bytes(228)}).proven_infeasible);
+  EXPECT_TRUE(must_plan(graph, {.budget = inputs + Bytes(192)}).proven_infeasible);
+}
+
 }  // namespace
 }  // namespace lowtide::testing

@@ -109,7 +109,7 @@ TEST(PlanJsonErrors, TypesAndRangesAreChecked) {
       {"\"alignment\": 64", "\"alignment\": 0", "$.machine.regions[0].alignment"},
       {"\"alignment\": 64", "\"alignment\": 48", "$.machine.regions[0].alignment: 48 is not a power of two"},
       {"\"alignment\": 64", "\"alignment\": 2147483648", "$.machine.regions[0].alignment"},
-      {"[192, 0]", "[192]", "$.arena: has length 1; it needs one entry for each of the regions, 2"},
+      {"[192, 0]", "[192]", "$.arena: has length 1; it needs 2, one entry for each of the regions"},
       {"\"schedule_optimal\": false", "\"schedule_optimal\": 0",
        "$.claims.schedule_optimal: expected true or false, found '0'"},
       {"[\"scale\", \"Mul\"]", "[\"scale\"]", "$.nodes[0]: the row has 1 column instead of 2: name, operator"},
@@ -329,7 +329,7 @@ TEST(PlanJsonErrors, BodiesBelongToTheirNodesAndSteps) {
        "[1, 0, 1, 0]\n],\n\"steps\": [\n[\"compute\", 0, 0, null, [0], [2]",
        "p.json: $.body_plans[0].steps[0].writes[0]: value 2 does not exist; the number of values is 2"},
       {"\"arena\": [64],", "\"arena\": [64, 0],",
-       "p.json: $.body_plans[0].arena: has length 2; it needs one entry for each of the regions, 1"},
+       "p.json: $.body_plans[0].arena: has length 2; it needs 1, one entry for each of the regions"},
       {"{\"name\": \"arena\", \"capacity\": null, \"alignment\": 64}\n],\n\"links\": [],\n\"workers\": "
        "[\n{\"name\": \"cpu\", \"count\": 1, \"addressable\": []}\n]\n},\n\"execution\": \"sequence\",\n\"kernels\": "
        "[\"dense\"],\n\"arena\": [64],",

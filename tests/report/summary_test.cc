@@ -64,16 +64,7 @@ std::string summary(const Graph& graph, const PlannedGraph& planned, const std::
                        .nodes = 4,
                        .planned_nodes = 4,
                        .tensors = 5},
-                      {planned.plan, labels},
-                      {.plain = planned.plain,
-                       .orders_tried = planned.orders_tried,
-                       .caller = planned.caller,
-                       .capacity = planned.capacity,
-                       .counted = planned.counted,
-                       .shortfall = planned.shortfall,
-                       .proven_infeasible = planned.proven_infeasible,
-                       .points = {},
-                       .is_verified = planned.is_verified})
+                      {planned.plan, labels}, verdict_of(planned))
       .render(false);
 }
 

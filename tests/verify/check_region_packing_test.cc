@@ -66,7 +66,7 @@ TEST(RegionPackingCheck, FindsEachFault) {
   const std::vector<Fault> faults = {
       {malformed, "region 7, but the number of regions is 2",
        [&](Case& one) { one.packing.placements[a].region = RegionId(7); }},
-      {misplaced, "in region 1, which is forbidden to it",
+      {misplaced, "in region 1, which is forbidden for it",
        [&](Case& one) { one.problem.uses[c].forbidden = {RegionId(1)}; }},
       {misplaced, "fixed offset in region 0, but is in region 1",
        [&](Case& one) { one.problem.packing.buffers[c].fixed_offset = Offset(0); }},

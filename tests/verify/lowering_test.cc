@@ -99,6 +99,14 @@ TEST(VerifyLowering, RefusesTensorsOfAnotherNameOrType) {
 
 // The branch reads p, which depends on the input, and w, which does not.
 TEST(VerifyLowering, ChecksBodiesWithTheTensorsThatTheyCapture) {
+  const std::string rest = R"(else_branch = graph "e" captures (p) {
+      captured input p : f32[4]
+      q = Relu(p) : f32[4]
+      output q
+    }
+  } : f32[4]
+  output y
+})";
   const std::string head = R"(graph "g" {
     input c : bool[]
     input x : f32[4]
@@ -114,14 +122,7 @@ TEST(VerifyLowering, ChecksBodiesWithTheTensorsThatTheyCapture) {
         q = Mul(p, k) : f32[4]
         output q
       },
-      else_branch = graph "e" captures (p) {
-        captured input p : f32[4]
-        q = Relu(p) : f32[4]
-        output q
-      }
-    } : f32[4]
-    output y
-  })";
+      )" + rest;
   const auto lowered = [&](const std::string& captures, const std::string& then_branch) {
     return R"(graph "g" {
       input c : bool[]
@@ -134,14 +135,8 @@ TEST(VerifyLowering, ChecksBodiesWithTheTensorsThatTheyCapture) {
            then_branch + R"(
           output q
         },
-        else_branch = graph "e" captures (p) {
-          captured input p : f32[4]
-          q = Relu(p) : f32[4]
-          output q
-        }
-      } : f32[4]
-      output y
-    })";
+        )" +
+           rest;
   };
   EXPECT_EQ(violations(head + nodes + branches, lowered(" captures (p)",
                                                         "captured input p : f32[4]\nconstant k : f32[4]\n"

@@ -282,22 +282,11 @@ std::string page_of(const Request& request, const LoadedModel& loaded, const Pla
 
 PlanVerdict verdict_of(const Request& request, const PlannedGraph& planned,
                        const std::optional<QuantizedFacts>& quantized) {
-  return {.plain = planned.plain,
-          .orders_tried = planned.orders_tried,
-          .caller = planned.caller,
-          .capacity = planned.capacity,
-          .counted = planned.counted,
-          .shortfall = planned.shortfall,
-          .proven_infeasible = planned.proven_infeasible,
-          .exchange = planned.exchange,
-          .lightest = planned.lightest,
-          .region_proof = planned.region_proof,
-          .machine = request.target.machine,
-          .quantized = quantized,
-          .points = planned.trade_offs,
-          .shows_trade_offs = request.options.pareto_front,
-          .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed,
-          .is_verified = planned.is_verified};
+  PlanVerdict verdict = verdict_of(planned);
+  verdict.machine = request.target.machine;
+  verdict.quantized = quantized;
+  verdict.shows_trade_offs = request.options.pareto_front;
+  return verdict;
 }
 
 }  // namespace

@@ -77,6 +77,19 @@ TensorId GraphBuilder::add_tensor(TensorSpec spec, Role role) {
   return id;
 }
 
+TensorId GraphBuilder::add_copy(const Graph& graph, TensorId tensor, Role role) {
+  const Tensor& of = graph.tensor(tensor);
+  const TensorId copy = add_tensor({of.name, of.dtype, of.shape, of.is_captured}, role);
+  if (const auto* content = graph.known_integers(tensor)) set_known_integers(copy, *content);
+  return copy;
+}
+
+GraphBuilder::NodeSpec GraphBuilder::spec_of(const Graph& graph, NodeId node) {
+  const Node& of = graph.node(node);
+  const Operator& op = graph.op(node);
+  return {of.name, op.domain, op.type, of.inputs, of.outputs, of.control_inputs, of.attributes, of.bodies};
+}
+
 NodeId GraphBuilder::add_node(NodeSpec spec) {
   const auto [entry, is_new] = operator_ids_.try_emplace({spec.domain, spec.type}, OperatorId());
   if (is_new) {

@@ -41,10 +41,15 @@ class GraphBuilder {
     std::vector<Body> bodies;
   };
 
+  // A node of another graph, with the ids of that graph. O(size of the node).
+  [[nodiscard]] static NodeSpec spec_of(const Graph& graph, NodeId node);
+
   explicit GraphBuilder(std::string name) : name_(std::move(name)) {}
 
   // Requires: `role` is not output; set_outputs gives that role. The graph's inputs keep the order of these calls.
   TensorId add_tensor(TensorSpec spec, Role role = Role::temporary);
+  // Adds a tensor of another graph, with its known content. Requires of `role` what add_tensor requires.
+  TensorId add_copy(const Graph& graph, TensorId tensor, Role role);
   // The id counts calls. If build() must sort the nodes, build_with_ids() returns the new ids.
   NodeId add_node(NodeSpec spec);
   // Sets the graph outputs, in the order of the caller, in place of those set before.

@@ -7,6 +7,8 @@
 #include <array>
 #include <string_view>
 
+#include "lowtide/graph/lowered.h"
+
 namespace lowtide {
 namespace {
 
@@ -106,8 +108,8 @@ const OperatorTraits& traits_in(const Rows& rows, std::string_view type) {
 
 const OperatorTraits& operator_traits(std::string_view domain, std::string_view type) {
   if (domain == "ai.onnx.ml") return kKernel;
-  if (domain == "lowtide" && type == "Inputs") return kCaller;
-  if (domain == "lowtide" && type == "Requantize") return kPure;
+  if (domain == kOwnDomain && type == kCallerType) return kCaller;
+  if (domain == kOwnDomain && type == kRequantizeType) return kPure;
   if (domain.empty() || domain == "ai.onnx") return traits_in(kTraitRows, type);
   if (domain == "com.microsoft" || domain == "com.microsoft.nchwc") return traits_in(kRuntimeRows, type);
   return kUnknown;

@@ -37,11 +37,7 @@ GraphRewriter::GraphRewriter(const Graph& graph)
     if (const auto* content = graph.known_integers(id)) tensors_[id].known_integers = *content;
   }
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const Node& node = graph.node(id);
-    const Operator& op = graph.op(id);
-    add_node(
-        {node.name, op.domain, op.type, node.inputs, node.outputs, node.control_inputs, node.attributes, node.bodies},
-        {id});
+    add_node(GraphBuilder::spec_of(graph, id), {id});
   }
 }
 

@@ -20,6 +20,7 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/builder.h"
+#include "lowtide/graph/lowered.h"
 
 namespace lowtide {
 namespace import_internal {
@@ -194,7 +195,7 @@ Result<ImportedOrderGraph> make(const File& file) {
     std::sort(reads[at].begin(), reads[at].end());
     reads[at].erase(std::unique(reads[at].begin(), reads[at].end()), reads[at].end());
     builder.add_node({.name = name_of(file, at),
-                      .domain = "lowtide",
+                      .domain = std::string(kOwnDomain),
                       .type = "Node",
                       .inputs = std::move(reads[at]),
                       .outputs = {tensor_of(node)}});
@@ -215,7 +216,7 @@ Result<ImportedOrderGraph> make(const File& file) {
   }
   if (!is_sorted) {
     imported.notes.push_back(std::string(file.order.empty() ? "nodes" : "nodes of 'order'") +
-                             " came before the nodes that they read, so they were sorted");
+                             " came before the nodes that they read, so all were sorted");
   }
   return imported;
 }

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/graph/lowered.h"
+
 namespace lowtide {
 namespace {
 
@@ -190,8 +192,8 @@ class IntegerRewriter {
                bool requantizes) {
     GraphBuilder::NodeSpec spec = rewriter_.node(id);
     if (requantizes) {
-      spec.domain = "lowtide";
-      spec.type = "Requantize";
+      spec.domain = kOwnDomain;
+      spec.type = kRequantizeType;
     }
     spec.inputs = std::move(inputs);
     spec.outputs = std::move(outputs);

@@ -3,22 +3,17 @@
 
 #include "lowtide/lower/lower.h"
 
-#include <optional>
-#include <string_view>
 #include <utility>
 
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/builder.h"
+#include "lowtide/graph/lowered.h"
 #include "lowtide/lower/inputs_in_arena.h"
 #include "lowtide/lower/load_time.h"
 #include "lowtide/lower/outputs_at_caller.h"
 
 namespace lowtide {
 namespace {
-
-constexpr std::string_view kLoadTime = "load_time";
-constexpr std::string_view kInputsInArena = "inputs_in_arena";
-constexpr std::string_view kOutputsAtCaller = "outputs_at_caller";
 
 bool has_equal_counts(const Graph& a, const Graph& b) {
   return a.total_nodes() == b.total_nodes() && a.total_tensors() == b.total_tensors();
@@ -27,43 +22,40 @@ bool has_equal_counts(const Graph& a, const Graph& b) {
 }  // namespace
 
 Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
-  Result<Graph> nothing = GraphBuilder(graph.name()).build();
-  if (!nothing) return nothing.error();
-  std::optional<Lowered> made;
+  Result<Graph> no_load = GraphBuilder(graph.name()).build();
+  if (!no_load) return no_load.error();
+  Lowered lowered{graph, *std::move(no_load), {}};
   if (options.load_time) {
     Result<LoadTimeSplit> split = split_load_time(graph);
     if (!split) return split.error();
     // The split only removes nodes and tensors, so it changed nothing if the counts are equal.
-    const bool is_changed = !has_equal_counts(split->run.graph, graph);
-    made = Lowered{std::move(split->run.graph), std::move(split->load), {}};
-    if (is_changed) made->passes.emplace_back(kLoadTime);
-  } else {
-    made = Lowered{graph, *std::move(nothing), {}};
+    if (!has_equal_counts(split->run.graph, graph)) lowered.passes.emplace_back(kLoadTimePass);
+    lowered.graph = std::move(split->run.graph);
+    lowered.load = std::move(split->load);
   }
-  Lowered& lowered = *made;
   if (options.inputs_in_arena && !graph.inputs().empty()) {
     Result<Graph> with_inputs = place_inputs_in_arena(lowered.graph);
     if (!with_inputs) return with_inputs.error();
     lowered.graph = *std::move(with_inputs);
-    lowered.passes.emplace_back(kInputsInArena);
+    lowered.passes.emplace_back(kInputsInArenaPass);
   }
   if (options.outputs_at_caller && !graph.outputs().empty()) {
     Result<Graph> without_outputs = place_outputs_at_caller(lowered.graph);
     if (!without_outputs) return without_outputs.error();
     lowered.graph = *std::move(without_outputs);
-    lowered.passes.emplace_back(kOutputsAtCaller);
+    lowered.passes.emplace_back(kOutputsAtCallerPass);
   }
-  return *std::move(made);
+  return lowered;
 }
 
 Result<LowerOptions> lower_options(const std::vector<std::string>& passes) {
   LowerOptions options{.load_time = false};
   for (const std::string& pass : passes) {
-    if (pass == kLoadTime) {
+    if (pass == kLoadTimePass) {
       options.load_time = true;
-    } else if (pass == kInputsInArena) {
+    } else if (pass == kInputsInArenaPass) {
       options.inputs_in_arena = true;
-    } else if (pass == kOutputsAtCaller) {
+    } else if (pass == kOutputsAtCallerPass) {
       options.outputs_at_caller = true;
     } else {
       return Error{ErrorCode::unsupported, "this program has no lowering pass " + quoted(pass, 40),

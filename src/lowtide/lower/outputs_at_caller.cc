@@ -13,24 +13,6 @@
 namespace lowtide {
 namespace {
 
-void add_tensors_with_roles(const Graph& graph, GraphBuilder& builder) {
-  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
-    const Tensor& tensor = graph.tensor(id);
-    builder.add_tensor({tensor.name, tensor.dtype, tensor.shape, tensor.is_captured},
-                       tensor.role == Role::output ? Role::temporary : tensor.role);
-    if (const auto* content = graph.known_integers(id)) builder.set_known_integers(id, *content);
-  }
-}
-
-void add_nodes(const Graph& graph, GraphBuilder& builder) {
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const Node& node = graph.node(id);
-    const Operator& op = graph.op(id);
-    builder.add_node(
-        {node.name, op.domain, op.type, node.inputs, node.outputs, node.control_inputs, node.attributes, node.bodies});
-  }
-}
-
 void add_callers_memory(const Graph& graph, GraphBuilder& builder) {
   std::set<std::string, std::less<>> names;
   for (const Tensor& tensor : graph.tensors()) names.insert(tensor.name);
@@ -47,8 +29,11 @@ void add_callers_memory(const Graph& graph, GraphBuilder& builder) {
 
 Result<Graph> place_outputs_at_caller(const Graph& graph) {
   GraphBuilder builder(graph.name());
-  add_tensors_with_roles(graph, builder);
-  add_nodes(graph, builder);
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    const Role role = graph.tensor(id).role;
+    builder.add_copy(graph, id, role == Role::output ? Role::temporary : role);
+  }
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) builder.add_node(GraphBuilder::spec_of(graph, id));
   for (const StateUpdate& update : graph.state_updates()) builder.add_state_update(update.state, update.next);
   add_callers_memory(graph, builder);
   return std::move(builder).build();

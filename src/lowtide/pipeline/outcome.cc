@@ -56,16 +56,19 @@ KernelExchange exchange_of(const Task& task, const Alternatives& plans, const Se
 }
 
 // Bounds count buffers in whole units of the finest alignment. The last buffer of a region need not fill its last unit.
-// Returns the most bytes that any buffer can leave unused in it. O(tensors + kernels of all nodes).
-Bytes most_padding(const Task& task) {
-  const Bytes unit = alignments_of(task.target).least;
+// Returns the most bytes that any buffer can leave unused in it, also in the arena of a body. The inputs of a body may
+// be buffers of that arena. O(tensors + kernels of all nodes) over all bodies. Recursion is bounded by
+// limits::kMaxBodyNesting.
+Bytes most_padding(const Target& target, const Graph& graph, bool is_body) {
+  const Bytes unit = alignments_of(target).least;
   Bytes most;
   const auto count = [&](Bytes size) { most = std::max(most, round_up(size, unit) - size); };
-  for (const Tensor& tensor : task.graph.tensors()) {
-    if (tensor.producer) count(tensor.size);
+  for (const Tensor& tensor : graph.tensors()) {
+    if (tensor.producer || is_body) count(tensor.size);
   }
-  for (NodeId id : all_ids<NodeId>(task.graph.nodes().size())) {
-    for (const Kernel& kernel : task.target.catalogue->kernels(task.graph, id)) count(kernel.scratch);
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    for (const Kernel& kernel : target.catalogue->kernels(graph, id)) count(kernel.scratch);
+    for (const Body& body : graph.node(id).bodies) most = std::max(most, most_padding(target, *body.graph, true));
   }
   return most;
 }
@@ -120,7 +123,7 @@ void judge_capacity(const Task& task, PlannedGraph& planned) {
   planned.plan.claims.shortfall = planned.shortfall;
   const Bound* bound = best_bound(planned.plan.claims, BoundScope::run_once);
   const auto regions = static_cast<std::int64_t>(addressable_regions(task.machine, kWorker).size());
-  const Bytes unfilled(most_padding(task).count() * regions);
+  const Bytes unfilled(most_padding(task.target, task.graph, task.is_body()).count() * regions);
   const bool is_above = for_arenas && bound != nullptr && bound->bytes > *for_arenas + unfilled;
   planned.proven_infeasible = (is_above || planned.region_proof || excess > Bytes(0)) && planned.shortfall > Bytes(0);
 }

@@ -69,8 +69,10 @@ Result<Sequence> search_again(const Task& task, const Alternatives& plans, Seque
       plan_sequence(task, choose_kernels(task, plans.options, plans.bodies, exchanged.choice.indices),
                     BoundScope::chosen_kernels, stages);
   if (!again) return again.error();
-  return arena_bytes(again->placed.plan.layout) <= arena_bytes(exchanged.placed.plan.layout) ? again
-                                                                                             : std::move(exchanged);
+  const Layout& layout = again->placed.plan.layout;
+  const bool is_no_larger = arena_bytes(layout) <= arena_bytes(exchanged.placed.plan.layout);
+  // With several regions, a smaller sum of arenas may still exceed the last region.
+  return is_no_larger && !exceeds(task, layout) ? again : std::move(exchanged);
 }
 
 // The plan with the kernels that need least, and if it fits, unlike the one with the fastest kernels, one in between.

@@ -68,8 +68,8 @@ class FormCheck {
 
   void check_length(const char* path, std::size_t found, std::size_t expected, const char* of) {
     if (found == expected) return;
-    fault(path, "has length " + std::to_string(found) + "; it needs one entry for each of the " + of + ", " +
-                    std::to_string(expected));
+    fault(path, "has length " + std::to_string(found) + "; it needs " + std::to_string(expected) +
+                    ", one entry for each of the " + of);
   }
 
   // Returns false if a table is too long for ids of 32 bits, or if tables with one entry per id differ in length.

@@ -8,6 +8,9 @@
 #include <optional>
 #include <set>
 
+#include "lowtide/base/listed.h"
+#include "lowtide/graph/lowered.h"
+
 namespace lowtide::report_internal {
 namespace {
 
@@ -50,7 +53,7 @@ StyledText model_title(const ModelFacts& model) {
 
 std::string node_text(const ShownStep& node, std::string_view none, std::size_t columns) {
   if (node.op.empty()) return std::string(none);
-  if (node.op == "lowtide::Inputs") return "the caller";
+  if (node.op == kCallerFullName) return "the caller";
   if (tells_operator(node)) return shown_name(node.name, columns);
   std::string text = shown_name(node.op, columns);
   if (!node.name.empty()) text += " " + shown_name(node.name, columns);
@@ -95,7 +98,7 @@ std::optional<BoundScope> proven_scope(const Plan& plan, Bytes bytes) {
 
 bool has_outputs_at_caller(const Plan& plan) {
   const std::vector<std::string>& passes = plan.provenance.lowering;
-  return std::find(passes.begin(), passes.end(), "outputs_at_caller") != passes.end();
+  return std::find(passes.begin(), passes.end(), kOutputsAtCallerPass) != passes.end();
 }
 
 std::string_view no_plan_text(BoundScope scope) {
@@ -175,9 +178,8 @@ std::string gap_text(Bytes achieved, Bytes bound) {
 }
 
 std::string uncounted_text(const Claims& claims) {
-  std::string names;
-  for (const std::string& name : claims.uncounted) names += (names.empty() ? "" : ", ") + shown_name(name);
-  return "The memory inside these operators is unknown and not counted: " + names +
+  return "The memory inside these operators is unknown and not counted: " +
+         listed(shown_names(claims.uncounted, kWholeName)) +
          ". A run may need more than is stated here. A target file can describe their kernels.";
 }
 

@@ -10,6 +10,7 @@
 #include "lowtide/analysis/peak.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/graph/lowered.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/streams_text.h"
 #include "lowtide/report/target_text.h"
@@ -69,7 +70,7 @@ std::string ram_parts(const ModelFacts& model, const PlanVerdict& verdict) {
 // The producer of a tensor. If its name begins the tensor's name, which is in the same row, its operator is enough.
 std::string producer_text(const ShownStep& producer, const std::string& tensor, std::size_t columns) {
   const bool names_tensor = !producer.name.empty() && tensor.starts_with(producer.name);
-  if (names_tensor && producer.op != "lowtide::Inputs") return shown_name(producer.op, columns);
+  if (names_tensor && producer.op != kCallerFullName) return shown_name(producer.op, columns);
   return node_text(producer, "-", columns);
 }
 
@@ -196,8 +197,8 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
     out.add("  Not proven: a plan that fits may exist.");
     return out.end_line();
   }
-  // The bound covers only the arena, so what else is counted is subtracted from the capacity. Other
-  // kernels might fit, so only a bound for all kernels counts.
+  // The bound covers only the arena, so what else is counted is subtracted from the capacity. Other kernels might fit,
+  // so only a bound for all kernels counts.
   const Bound* bound = best_bound(plan.claims, std::max(scope_of(plan), BoundScope::run_once));
   const Bytes beside_arena = verdict.counted - arena;
   const Bytes certain = (bound != nullptr ? bound->bytes : Bytes(0)) + beside_arena;
@@ -215,6 +216,22 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
 }
 
 }  // namespace
+
+PlanVerdict verdict_of(const PlannedGraph& planned) {
+  return {.plain = planned.plain,
+          .orders_tried = planned.orders_tried,
+          .caller = planned.caller,
+          .capacity = planned.capacity,
+          .counted = planned.counted,
+          .shortfall = planned.shortfall,
+          .proven_infeasible = planned.proven_infeasible,
+          .exchange = planned.exchange,
+          .lightest = planned.lightest,
+          .region_proof = planned.region_proof,
+          .points = planned.trade_offs,
+          .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed,
+          .is_verified = planned.is_verified};
+}
 
 std::optional<double> gap_of(Bytes achieved, Bytes bound) {
   if (bound == Bytes(0)) return achieved == bound ? std::optional(0.0) : std::nullopt;

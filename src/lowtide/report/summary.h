@@ -73,6 +73,9 @@ struct PlanVerdict {
   bool is_verified = false;        // PlannedGraph::is_verified
 };
 
+// What planning found. The fields `machine`, `quantized` and `shows_trade_offs` are left as they are by default.
+[[nodiscard]] PlanVerdict verdict_of(const PlannedGraph& planned);
+
 [[nodiscard]] StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const PlanVerdict& verdict,
                                       const SummaryOptions& options = {});
 

@@ -4,10 +4,12 @@
 #include "lowtide/report/target_text.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "lowtide/analysis/peak.h"
+#include "lowtide/base/listed.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/streams_text.h"
 
@@ -48,13 +50,13 @@ std::string region_proof_text(const NamedPlan& shown, const RegionProof& proof) 
     return no_plan + " fits, because the tensor " + tensor_text(proof.tensors[0]) +
            " is larger than every region, and a tensor lies in one region.";
   }
-  std::string items;
-  for (TensorId id : proof.tensors) items += (items.empty() ? "" : ", ") + tensor_text(id);
-  if (proof.scratch > Bytes(0)) items += (items.empty() ? "" : ", ") + exact(proof.scratch) + " of scratch";
+  std::vector<std::string> items;
+  for (TensorId id : proof.tensors) items.push_back(tensor_text(id));
+  if (proof.scratch > Bytes(0)) items.push_back(exact(proof.scratch) + " of scratch");
   const std::string when =
       proof.node ? "while " + node_text(shown_node(shown.labels, *proof.node), "") + " runs" : "at the end of the run";
   return no_plan + " fits, because these cannot be distributed over the regions. All are in memory " + when +
-         ", each in one region: " + items + ".";
+         ", each in one region: " + listed(items) + ".";
 }
 
 StyledText unused_text(const PlanVerdict& verdict) {
@@ -69,10 +71,9 @@ StyledText unused_text(const PlanVerdict& verdict) {
 void add_other_kernels(TextTable& table, const PlanVerdict& verdict, Bytes arena, std::int64_t sum) {
   if (!verdict.lightest || verdict.lightest->arena >= arena) return;
   const std::int64_t nodes = verdict.lightest->nodes;
-  add_figure(table,
-             {"other kernels", verdict.lightest->arena, percent(verdict.lightest->arena.count(), sum),
-              "arena if " + counted(nodes, "node") + (nodes == 1 ? " has a slower kernel" : " have slower kernels") +
-                  added_time_text(*verdict.lightest)});
+  add_figure(table, {"other kernels", verdict.lightest->arena, percent(verdict.lightest->arena.count(), sum),
+                     "arena with " + std::string(nodes == 1 ? "a slower kernel" : "slower kernels") + " for " +
+                         counted(nodes, "node") + added_time_text(*verdict.lightest)});
 }
 
 StyledText exchange_text(const PlanVerdict& verdict) {

@@ -7,13 +7,9 @@
 #include <set>
 #include <utility>
 
+#include "lowtide/graph/lowered.h"
+
 namespace lowtide::share_internal {
-namespace {
-
-// The node that stands for the caller and writes the inputs (lower/inputs_in_arena.h).
-bool is_caller(const Operator& op) { return op.domain == "lowtide" && op.type == "Inputs"; }
-
-}  // namespace
 
 AliasForest::AliasForest(const Graph& graph, const IdVector<NodeId, std::uint32_t>& position)
     : parent_(graph.tensors().size()),

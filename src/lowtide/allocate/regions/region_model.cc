@@ -141,7 +141,7 @@ void RegionModel::set_allowed(GroupId at) {
     const std::optional<std::int64_t> base = lowest_base(at, self.alignment.count());
     if (base) group.alignable.add(region);
     if (!group.not_forbidden.has(region)) continue;
-    // A fixed group may only be in the first region that is not forbidden to it.
+    // A fixed group may only be in the first region that is not forbidden for it.
     if (group.is_fixed && region != group.not_forbidden.first()) continue;
     const bool fits = base && (!self.capacity || *base + groups_.groups[at].size <= self.capacity->count());
     if (fits) group.allowed.add(region);

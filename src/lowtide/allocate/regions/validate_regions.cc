@@ -50,14 +50,14 @@ Result<void> validate_use(const RegionProblem& problem, PackingId id) {
   for (RegionId region : use.forbidden) {
     if (problem.regions.contains(region)) continue;
     return refuse(ErrorCode::invalid,
-                  "region " + std::to_string(region.value()) + " is forbidden to it, but the number of regions is " +
+                  "region " + std::to_string(region.value()) + " is forbidden for it, but the number of regions is " +
                       std::to_string(problem.regions.size()),
                   place);
   }
   const std::set<RegionId> forbidden(use.forbidden.begin(), use.forbidden.end());
   if (forbidden.size() == problem.regions.size())
     return refuse(ErrorCode::invalid,
-                  "all " + std::to_string(forbidden.size()) + " regions are forbidden to it; allow at least one",
+                  "all " + std::to_string(forbidden.size()) + " regions are forbidden for it; allow at least one",
                   place);
   return {};
 }

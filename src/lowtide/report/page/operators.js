@@ -57,7 +57,7 @@ const operatorColumns = {
   opWeights: bytesColumn('Weights', 'weights', 'Bytes of weights and other constants'),
   opMacs: {
     title: 'MACs',
-    hint: 'Multiply-accumulates of convolutions, matrix products and the like',
+    hint: 'Multiply-accumulates of convolutions, matrix products and similar operators',
     number: (sheet, step) => operatorFigures(sheet).macs[step],
     text: (sheet, step) => macsText(operatorFigures(sheet).macs[step]),
   },

@@ -88,7 +88,7 @@ class RegionPackingCheck {
     }
     if (!fits()) return;
     if (is_forbidden(id, region))
-      add(misplaced, name(id) + " is in region " + std::to_string(region.value()) + ", which is forbidden to it");
+      add(misplaced, name(id) + " is in region " + std::to_string(region.value()) + ", which is forbidden for it");
     if (!problem_.packing.buffers[id].fixed_offset) return;
     const std::set<PackingId> group = group_of(id);
     for (RegionId home : all_ids<RegionId>(region.value())) {

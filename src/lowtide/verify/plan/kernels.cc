@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/verify/check_kernels.h"
 #include "lowtide/verify/findings.h"
@@ -47,9 +48,9 @@ class KernelCheck {
     const auto used =
         std::find_if(kernels.begin(), kernels.end(), [&](const KernelFacts& one) { return one.name == name; });
     if (used == kernels.end()) {
-      std::string known;
-      for (const KernelFacts& one : kernels) known += (known.empty() ? "" : ", ") + quoted(one.name);
-      return wrong(id, "runs kernel " + quoted(name) + ", but the target offers " + known);
+      std::vector<std::string> known;
+      for (const KernelFacts& one : kernels) known.push_back(quoted(one.name));
+      return wrong(id, "runs kernel " + quoted(name) + ", but the target offers " + listed(known));
     }
     check_scratch(id, *used);
     check_in_place(id, compute.node, *used);
@@ -82,7 +83,7 @@ class KernelCheck {
         if (!share_bytes(read, written) || permits(kernel, node, subject_.plan.program.values[read].tensor, output))
           continue;
         wrong(id, "writes " + name_of(subject_, *result) + " over an operand, but kernel " + quoted(kernel.name) +
-                      " does not permit this");
+                      " may not work in place there");
       }
     }
   }

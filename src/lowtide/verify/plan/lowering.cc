@@ -12,6 +12,7 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/graph/lowered.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
 #include "lowtide/verify/findings.h"
 #include "lowtide/verify/verify.h"
@@ -20,8 +21,6 @@ namespace lowtide {
 namespace {
 
 using verify_internal::Findings;
-
-bool is_caller(const Operator& op) { return op.domain == "lowtide" && op.type == "Inputs"; }
 
 // The tensors of a graph whose content is equal in all runs. `is_captured_fixed` marks such tensors among the captured
 // ones.

@@ -11,27 +11,13 @@
 #include "lowtide/baselines/baselines.h"
 #include "lowtide/baselines/first_fit.h"
 #include "tests/baselines/nets.h"
+#include "tests/baselines/spans.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide::testing {
 namespace {
 
 using ::testing::ElementsAre;
-
-// The first and last step that uses a buffer, both inclusive, and its bytes.
-struct Record {
-  std::int64_t first;
-  std::int64_t last;
-  std::int64_t size;
-};
-
-PackingProblem records(const std::vector<Record>& all) {
-  PackingProblem problem;
-  for (const Record& record : all) {
-    problem.buffers.push_back({.lifespan = {record.first, record.last + 1}, .size = Bytes(record.size)});
-  }
-  return problem;
-}
 
 std::vector<PackingId> listed(std::size_t count) {
   std::vector<PackingId> order;
@@ -48,7 +34,7 @@ std::vector<std::int64_t> positions(const IdVector<PackingId, Offset>& offsets) 
 // 40, 39, 20 and 19 are stacked. 18 is live only with 39 and 19. There are 40 free bytes below 39 and 20 between the
 // two. The lowest range is taken, although 20 is nearer.
 TEST(LowestFreeOffsets, ABufferTakesTheLowestGapThatFits) {
-  const PackingProblem problem = records({{0, 1, 40}, {0, 9, 39}, {0, 1, 20}, {0, 9, 19}, {2, 9, 18}});
+  const PackingProblem problem = problem_of({{0, 1, 40}, {0, 9, 39}, {0, 1, 20}, {0, 9, 19}, {2, 9, 18}});
   EXPECT_THAT(positions(*baselines_internal::lowest_free_offsets(problem, listed(5))), ElementsAre(0, 40, 79, 99, 0));
 }
 
@@ -56,7 +42,7 @@ TEST(LowestFreeOffsets, ABufferTakesTheLowestGapThatFits) {
 // with 50 and 60: above 50 in bucket 0, as 50 + 30 <= 100. 25 is live with 50, 60 and 30: bucket 0 has 20 bytes above
 // 80, and bucket 1 none above 60. It opens bucket 2.
 TEST(Buckets, ABufferGoesAboveThoseThatAreLive) {
-  const PackingProblem problem = records({{0, 1, 100}, {0, 9, 60}, {2, 9, 50}, {3, 9, 30}, {4, 9, 25}});
+  const PackingProblem problem = problem_of({{0, 1, 100}, {0, 9, 60}, {2, 9, 50}, {3, 9, 30}, {4, 9, 25}});
   const Result<baselines_internal::BucketChoice> choice = baselines_internal::bucket_offsets(problem, listed(5));
   EXPECT_THAT(choice->bucket, ElementsAre(0, 1, 0, 0, 2));
   EXPECT_THAT(positions(choice->offset), ElementsAre(0, 0, 0, 50, 0));
@@ -66,7 +52,7 @@ TEST(Buckets, ABufferGoesAboveThoseThatAreLive) {
 // 40 goes above 50, at 50. Although 30 is live with 40 alone, it is not placed in the 50 free bytes below 40: it goes
 // above 40, and 90 + 30 > 100. So it opens a bucket.
 TEST(Buckets, GapsBelowABufferStayFree) {
-  const PackingProblem problem = records({{0, 1, 100}, {2, 3, 50}, {3, 9, 40}, {5, 9, 30}});
+  const PackingProblem problem = problem_of({{0, 1, 100}, {2, 3, 50}, {3, 9, 40}, {5, 9, 30}});
   const Result<baselines_internal::BucketChoice> choice = baselines_internal::bucket_offsets(problem, listed(4));
   EXPECT_THAT(choice->bucket, ElementsAre(0, 0, 0, 1));
   EXPECT_THAT(positions(choice->offset), ElementsAre(0, 0, 50, 0));

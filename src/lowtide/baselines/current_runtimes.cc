@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/baselines/living_runtimes.h"
+#include "lowtide/baselines/current_runtimes.h"
 
 #include <algorithm>
 #include <string>

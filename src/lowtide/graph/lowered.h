@@ -1,0 +1,32 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string_view>
+
+#include "lowtide/graph/graph.h"
+
+namespace lowtide {
+
+// The names that room `lower` writes and other rooms recognize.
+
+// The domain of operators that exist only in lowered graphs.
+inline constexpr std::string_view kOwnDomain = "lowtide";
+
+// The node that stands for the caller, who writes the inputs into the arena (inputs_in_arena.h).
+inline constexpr std::string_view kCallerType = "Inputs";
+inline constexpr std::string_view kCallerFullName = "lowtide::Inputs";  // full_name(Operator)
+
+// A kernel that gives integers another scale (integer_operators.h).
+inline constexpr std::string_view kRequantizeType = "Requantize";
+
+// Whether the operator stands for the caller.
+[[nodiscard]] inline bool is_caller(const Operator& op) { return op.domain == kOwnDomain && op.type == kCallerType; }
+
+// The passes of lowering, in their order. A plan lists those that changed its graph (Provenance::lowering).
+inline constexpr std::string_view kLoadTimePass = "load_time";
+inline constexpr std::string_view kInputsInArenaPass = "inputs_in_arena";
+inline constexpr std::string_view kOutputsAtCallerPass = "outputs_at_caller";
+
+}  // namespace lowtide
