@@ -48,9 +48,9 @@ TEST(NodeTable, HasARowPerNodeAndIndentsBodies) {
      0    Relu                  other            24 B     24 B        0 B      0 B         none
         total                   4 nodes          73 B     96 B        0 B     36 B  at least 18
   Steps are numbered from 0, in the order of the file. MACs are multiply-accumulates. The total
-  counts each weight once, even if several nodes read it, and it has the largest scratch. Nodes in
-  bodies count once, however often they run; all branches of an If count. The MACs of 1 node are not
-  known and not in the total.
+  counts each weight once, even if several nodes read it. Its scratch is the largest of any node.
+  Nodes in bodies count once, however often they run; all branches of an If count. The MACs of 1
+  node are not known and not in the total.
 )");
 }
 

@@ -25,7 +25,7 @@ CommandSpec inspect_command() {
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {{.name = "--operators",
                    .summary = "list all nodes with the bytes that they read and write, scratch, weights and "
-                              "multiply-accumulates; with --top N, only the N nodes with the most"},
+                              "multiply-accumulates (MACs); with --top N, only the N nodes with the most MACs"},
                   {.name = "--csv",
                    .value = "FILE",
                    .summary = "write the table of --operators (CSV), always with all nodes; - is stdout",

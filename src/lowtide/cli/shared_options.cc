@@ -105,7 +105,7 @@ OptionSpec inputs_option() {
   return {.name = "--inputs",
           .value = "WHERE",
           .summary =
-              "where the inputs are: caller (memory of its own) or arena (the caller writes them into the "
+              "where the inputs are: caller (the caller's memory) or arena (the caller writes them into the "
               "arena); default caller",
           .kind = ArgumentKind::choice,
           .choices = {"caller", "arena"}};

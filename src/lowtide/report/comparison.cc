@@ -94,7 +94,7 @@ StyledText runtime_options(const RuntimeComparison& runtime) {
   StyledText out("What its options change", Style::heading);
   out.end_line().append(table.text());
   return out.append(
-      report_internal::paragraph("An arena keeps these bytes. Without an arena, they are the most at any time."));
+      report_internal::paragraph("An arena keeps these bytes. Without one, they are the most in use at any time."));
 }
 
 StyledText verdict(const Comparison& comparison) {

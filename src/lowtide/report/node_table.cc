@@ -85,7 +85,7 @@ StyledText remarks_text(const GraphFigures& figures) {
   const FigureTotals& totals = figures.totals;
   std::string text =
       "Steps are numbered from 0, in the order of the file. MACs are multiply-accumulates. The total counts each "
-      "weight once, even if several nodes read it, and it has the largest scratch.";
+      "weight once, even if several nodes read it. Its scratch is the largest of any node.";
   const bool has_bodies =
       std::any_of(figures.nodes.begin(), figures.nodes.end(), [](const NodeFigures& row) { return row.depth > 0; });
   if (has_bodies) text += " Nodes in bodies count once, however often they run; all branches of an If count.";

@@ -11,8 +11,8 @@ std::string quantized_text(const QuantizedFacts& facts) {
   std::string text =
       counted(facts.operators, "operator") + (facts.operators == 1 ? " is" : " are") +
       " between DequantizeLinear and QuantizeLinear. The plan runs the graph as it is: these operators work on "
-      "real numbers, and the integers are in memory next to them. So the plan may need more memory than a plan of "
-      "the model before quantization.";
+      "floating-point numbers, and the integers are in memory next to them. So the plan may need more memory than a "
+      "plan of the model before quantization.";
   if (!facts.estimate) return text;
   const IntegerEstimate& estimate = *facts.estimate;
   text +=

@@ -18,7 +18,7 @@ struct IntegerEstimate {
   bool is_proven = false;  // arena == bound, and all memory is counted
 };
 
-// Operators of a quantized model that are planned with real tensors.
+// Operators of a quantized model that are planned with floating-point tensors.
 struct QuantizedFacts {
   std::int64_t operators = 0;               // between DequantizeLinear and QuantizeLinear
   std::optional<IntegerEstimate> estimate;  // nullopt: the graph is too large for a second plan

@@ -89,7 +89,7 @@ struct OrderChoice {
 // order shares less than that problem assumes, two more are searched, in which slices, splits and concats share
 // everything or nothing. In large graphs with many small values, easier problems come before them, in which these
 // values count nothing. Takes options.effort, and at most an eighth more for the easier problems.
-// If the best order does not meet the bound, searches with some smaller efforts follow: powers of 2 up to 2^24, 2^27,
+// If the best order does not meet the bound, searches with some smaller efforts follow: 2^27, powers of 2 up to 2^24,
 // and the default times powers of 8. Graphs of more than 2,000 nodes skip those below 16 per node. So a larger effort
 // never gives a higher load than one of these. Up to the default, this takes at most 4 % more work; above, it may take
 // twice as much.
