@@ -168,6 +168,25 @@ def test_many_parts_are_listed_in_part(open_page):
     assert titles == [f"Address {8192 * part:,} to {8192 * part + 8192:,}" for part in range(8)]
 
 
+def test_the_parts_of_one_large_buffer_may_be_too_many_rectangles(open_page):
+    opened = open_page("parts.html")
+    # The same buffer, cut into 4,096 parts of 32 bytes. Its shorter side has more than 255 pixels.
+    opened.run(
+        """() => { const {state, charts, view} = lowtide; const sheet = state.shown;
+           const all = (make) => Array.from({length: 4096}, (_, at) => make(at));
+           sheet.makeBlocks({buffer: all(() => 1), size: all(() => 32), begin: all((at) => at % 5),
+                             end: all(() => 7)});
+           sheet.prepared.clear(); charts[0].setSheet(sheet, '');
+           view.zoom(1, 0.75, 0, 0); charts[0].request('scene'); }"""
+    )
+    opened.settle()
+    frame = opened.run("() => lowtide.frames()[0]")
+    assert opened.run("() => lowtide.charts[0].sides[0]") > 255
+    assert frame["buffers"] > 4096
+    assert frame["rectangles"] <= 4000
+    assert frame["cells"] > 0
+
+
 def test_a_wait_would_free_what_is_live_throughout(open_page):
     opened = open_page("parts.html")
     bytes_through = opened.run(

@@ -36,6 +36,8 @@ function collectVisible(chart, {x0, x1, y0, y1, scaleX, scaleY}) {
     ++bySide[side < 255 ? Math.trunc(side) : 255];
     ++count;
   });
+  // The last count is of all sides from 255 pixels on, so it has no smaller part to draw.
+  if (bySide[255] > kMostCrisp) return {count, side: Infinity};
   let crisp = 0;
   let side = 256;
   while (side > kCrispSide && crisp + bySide[side - 1] <= kMostCrisp) crisp += bySide[--side];

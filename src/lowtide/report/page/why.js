@@ -125,9 +125,8 @@ function whyParts(sheet, buffer) {
   if (sheet.blockCountOf(buffer) === 1) return null;
   const whole = sheet.bytesThrough(buffer, sheet.bufferBegin[buffer], sheet.bufferEnd[buffer]);
   const some = whole === 0 ? 'None of its bytes are live' : `Only ${shortBytes(whole)} of its bytes are live`;
-  return [
-    `${some} the whole time. Other buffers can use the other bytes before they are written, and after they are read.`,
-  ];
+  const others = whole === 0 ? 'them' : 'the other bytes';
+  return [`${some} the whole time. Other buffers can use ${others} before they are written, and after they are read.`];
 }
 
 function whyItLives(sheet, buffer) {
