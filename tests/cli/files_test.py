@@ -273,7 +273,7 @@ class Files(ProgramTest):
         for batch in ("2", "4"):
             self.expect(DONE, "plan", "open.onnx", "--dim", f"batch={batch}", "-o", f"{batch}.json")
         result = self.expect(DONE, "view", "4.json", "--against", "2.json", "-o", "two.html")
-        self.assertIn("note: the plans are for different sizes: 'batch=4', and before 'batch=2'", result.stderr)
+        self.assertIn("note: the plans are for different sizes: 'batch=4' now, 'batch=2' before", result.stderr)
         same = self.expect(DONE, "view", "4.json", "--against", "4.json", "-o", "same.html")
         self.assertNotIn("note:", same.stderr)
 

@@ -28,7 +28,7 @@ struct RegionOptions {
 //   all_preferred   Each buffer goes to the cheapest region that may hold it. If offsets exist, this is optimal.
 //   greedy_by_...   Each region keeps the buffers that are worth most there. Moves improve this, based on loads alone.
 //                   Then offsets are found, and buffers that end above a capacity go to the next region.
-//   sweep           Finds the cheapest choice whose loads fit, exactly, and then its offsets.
+//   sweep           Finds the cheapest of all choices whose loads fit, and then its offsets.
 //   moves           Single moves and exchanges, each with new offsets for the regions that it changes.
 //   search          Exact, by branch and bound.
 // The bound comes from prices for bytes in full cliques, from the sweep, or from the search. The first answer takes

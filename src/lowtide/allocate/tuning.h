@@ -42,13 +42,13 @@ inline constexpr std::int64_t kFirstPhaseAsSets = 200'000'000;
 inline constexpr std::int64_t kWithinUnitEffort = 12'000'000;
 
 // Shares of the limit of a phase. A larger share helps the problems that its strategy solves, and delays all others.
-// Greedy orders: in the first phase enough for most of them, later one at a time.
+// Greedy orders: enough for most of them in the first phase, and for one at a time later.
 inline constexpr std::int64_t kGreedyFirstShare = 2;
 inline constexpr std::int64_t kGreedyShare = 8;
 // Effort of a run from which the late greedy orders are tried, too. They win only on large problems.
 inline constexpr std::int64_t kGreedyLateLimit = 500'000;
-// The exact search for the target: a share up to an effort, and little of what is above. A target that is not found
-// soon is hard or impossible.
+// The exact search for the target: a share up to an effort, then that effort and a small share. A target that is not
+// found soon is hard or impossible.
 inline constexpr std::int64_t kSearchTargetShare = 2;
 inline constexpr std::int64_t kSearchTargetEffort = 4'000'000;
 inline constexpr std::int64_t kSearchTargetLateShare = 32;

@@ -38,8 +38,8 @@ struct BoundOptions {
 // those with the highest load in `order` come first. The others count only what they read and write, so the result is
 // still a bound.
 //
-// `kernels`: every plan needs their scratch. For a node with bodies, it must be the bound of the largest body. The
-// arena of a plan of that body could be too large, because another order of the body may need less.
+// Requires: every plan needs the scratch of `kernels`. For a node with bodies, that is the bound of the largest body.
+// The arena of a plan of that body could be too large, because another order of the body may need less.
 //
 // The bound must not exceed the peak of a plan that shares bytes. Therefore it counts content, not tensors
 // (analysis/content.h): a view counts only the bytes that are not counted already. An output of v counts only if v

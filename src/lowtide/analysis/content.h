@@ -44,7 +44,7 @@ struct Holder {
 
 // Limits on the work of a division into pieces. They can only lower a bound.
 struct ContentLimits {
-  // A tensor with more runs of bytes may omit the rest once `further` runs beyond this limit are used up.
+  // The runs of bytes of one tensor that are always listed. More are listed only while `further` is not used up.
   std::size_t segments_of_one = 256;
   // The most runs beyond that limit, and the most pieces beyond the first of each tensor. Both count over all tensors.
   // A source that would have more pieces is not divided.

@@ -58,7 +58,7 @@ class ChainCover {
   [[nodiscard]] Index count() const { return static_cast<Index>(ends_.size()); }
 
  private:
-  // Only the ends of the chains beyond this number are known. A large graph with that many chains is refused anyway.
+  // Chains from this number on are not in clocks. A large graph with that many chains is refused anyway.
   static constexpr std::size_t kMostTracked = 8192;
 
   void place(Index at) {

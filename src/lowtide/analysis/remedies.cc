@@ -112,7 +112,7 @@ constexpr std::int64_t kWhole = 4;
 struct Chain {
   BufferId buffer;
   std::vector<StepId> steps;
-  std::vector<BufferId> kept;  // what the steps read, and is live to the last of them
+  std::vector<BufferId> kept;  // what the steps read; live to the last of them
 };
 
 class Remedies {

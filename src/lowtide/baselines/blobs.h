@@ -33,7 +33,7 @@ struct Blob {
   bool is_input = false;    // contains an input
   bool is_output = false;   // contains an output, or the next content of a state
   bool is_placed = true;    // needs memory during the run: neither a constant nor a state
-  std::uint32_t first = 0;  // position in the order of the first write; of the first use if nothing writes it
+  std::uint32_t first = 0;  // position of the first write; of the first use if nothing writes it
   std::uint32_t last = 0;   // position of the last use, a read or a write; >= first
   std::uint32_t last_read = 0;
 };

@@ -59,7 +59,7 @@ class Tracer {
   Trace trace_;
 };
 
-// The gaps between blocks, and the end of the highest one.
+// The free ranges between blocks, and the end of the highest block.
 class PatternSpace {
  public:
   Offset take(Bytes size) {

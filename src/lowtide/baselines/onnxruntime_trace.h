@@ -45,7 +45,7 @@ struct TracePeak {
 [[nodiscard]] TracePeak peak_of(const Trace& trace, std::optional<Bytes> pattern = std::nullopt);
 
 // The size of the memory pattern: one block for all planned blocks of a run. Each block, rounded up to 256 bytes, goes
-// into the smallest gap that holds it, the lowest among equals, or to the end. O(events log blocks).
+// into the smallest free range that holds it, the lowest among equals, or to the end. O(events log blocks).
 [[nodiscard]] Bytes pattern_size(const Trace& trace);
 
 }  // namespace lowtide::baselines_internal

@@ -36,7 +36,7 @@ class Arguments {
 // arguments. `--help` makes positional arguments optional.
 [[nodiscard]] Arguments parse_arguments(const CommandSpec& command, const std::vector<std::string>& words);
 
-// "; did you mean '--budget'?" for the nearest of `known`; empty if none is near. `known` holds no text from outside.
+// "; did you mean '--budget'?" for the nearest of `known`; empty if none is near. `known` must not come from input.
 [[nodiscard]] std::string suggestion(std::string_view wrong, const std::vector<std::string>& known);
 
 }  // namespace lowtide::cli_internal

@@ -40,13 +40,13 @@ void check_same_model(const std::string& path, const Plan& shown, const std::str
                                       model_text(other) + "; compare plans of one model");
 }
 
-// Plans of one model with other sizes are compared, and the reader is told.
+// Plans of one model for different sizes are compared, and the reader is told.
 void note_other_sizes(const Plan& shown, const Plan& other, Console& console) {
   const std::string dims = dims_text(shown);
   const std::string other_dims = dims_text(other);
   if (dims == other_dims) return;
   console.remark(StyledText("note: ", Style::dim)
-                     .add("the plans are for different sizes: " + dims + ", and before " + other_dims)
+                     .add("the plans are for different sizes: " + dims + " now, " + other_dims + " before")
                      .end_line());
 }
 

@@ -57,7 +57,7 @@ Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console
   }
   Result<Lowered> lowered = lower(model.graph, request.lowering);
   if (!lowered) return lowered.error();
-  const bool has_caller = request.lowering.inputs_in_arena && !model.graph.inputs().empty();  // a node, but no work
+  const bool has_caller = request.lowering.inputs_in_arena && !model.graph.inputs().empty();  // its node is not counted
   ModelFacts facts{
       .path = request.path,
       .format = model.format,

@@ -11,8 +11,8 @@
 
 namespace lowtide::cli_internal {
 
-// Checks before the work begins whether a file can be written. Its folder must exist. It must not be a folder, disk,
-// socket or symbolic link, and not one of `inputs` under another name. "-" (stdout) is always accepted.
+// Checks before the work begins whether a file can be written. Its folder must exist. The file must not be a folder,
+// disk, socket or symbolic link, and not one of `inputs` under another name. "-" (stdout) is always accepted.
 [[nodiscard]] Result<void> check_destination(const std::string& path, const std::vector<std::string>& inputs);
 
 // Whether the path is a device such as /dev/null, which may receive several outputs.
@@ -26,7 +26,7 @@ namespace lowtide::cli_internal {
 // A path that is a symbolic link is refused, wherever it points to, so that a link in a shared folder cannot choose
 // what is overwritten. Links in the folders before the last name are followed. The exceptions have no old content that
 // could be lost:
-//   - A pipe that something reads from and a device such as /dev/null are written to directly, through a link too.
+//   - Devices such as /dev/null, and pipes with a reader, are written to directly, even through a link.
 //   - /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N name an open file of this process. The bytes are
 //     written to it, whatever it is, as with a redirection of a shell.
 // Errors: io.

@@ -50,7 +50,7 @@ class GraphBuilder {
   TensorId add_tensor(TensorSpec spec, Role role = Role::temporary);
   // Adds a tensor of another graph, with its known content. Requires of `role` what add_tensor requires.
   TensorId add_copy(const Graph& graph, TensorId tensor, Role role);
-  // The id counts calls. If build() must sort the nodes, build_with_ids() returns the new ids.
+  // The id is the number of earlier calls. If build() must sort the nodes, build_with_ids() returns the new ids.
   NodeId add_node(NodeSpec spec);
   // Sets the graph outputs, in the order of the caller, in place of those set before.
   void set_outputs(std::vector<TensorId> outputs);

@@ -14,7 +14,7 @@ namespace lowtide {
 // The domain of operators that exist only in lowered graphs.
 inline constexpr std::string_view kOwnDomain = "lowtide";
 
-// The node that stands for the caller, who writes the inputs into the arena (inputs_in_arena.h).
+// The node that stands for the caller, which writes the inputs into the arena (inputs_in_arena.h).
 inline constexpr std::string_view kCallerType = "Inputs";
 inline constexpr std::string_view kCallerFullName = "lowtide::Inputs";  // full_name(Operator)
 

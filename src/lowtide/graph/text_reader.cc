@@ -195,7 +195,7 @@ bool TextReader::read_list(AttributeValue& out) {
     if (is_first && std::holds_alternative<std::string>(element)) out = std::vector<std::string>();
     if (!std::visit(append, element)) {
       return fail(ErrorCode::malformed, at,
-                  "the elements of a list are all integers (2), all reals (2.0) or all texts (\"2\")");
+                  "the elements of a list must all be integers (2), reals (2.0) or texts (\"2\")");
     }
   }
   return expect("]", "or ',' after an element");

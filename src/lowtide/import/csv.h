@@ -20,10 +20,10 @@ inline constexpr std::int64_t kMaxPackingBuffers = 10'000'000;
 //   a,0,3,64,1,
 //   b,2,10,128,64,4-6 8-9
 //
-// Numbers are decimal digits. If `alignment`, `offset` or `gaps` is empty, the alignment is 1, `pack` chooses the
-// offset, or there are no gaps. Spaces and tabs around a field are ignored. Single spaces separate gaps. MiniMalloc's
-// windows ("4-6@0:64", where a part of the buffer stays live) are refused as unsupported.
-// Lines end in LF or CRLF. Only the end of the text may have empty lines. A byte order mark at the start is skipped.
+// Numbers are decimal digits. An empty `alignment` is 1. If `offset` is empty, `pack` chooses it. Empty `gaps` are
+// none. Spaces and tabs around a field are ignored. Single spaces separate gaps. MiniMalloc's windows ("4-6@0:64",
+// where a part of the buffer stays live) are refused as unsupported. Lines end in LF or CRLF. Only the end of the text
+// may have empty lines. A byte order mark at the start is skipped.
 // Errors: malformed; invalid; unsupported (a window); over_limit. The result does not refer to `text`. O(bytes).
 [[nodiscard]] Result<PackingProblem> parse_packing(std::string_view text);
 

@@ -68,8 +68,8 @@ std::int64_t CoverState::lowest_free(SearchBuffer buffer, std::int64_t from) con
   return offset;
 }
 
-// The whole units between `from` and the capacity that are not blocked. The capacity counts as rounded up, because the
-// topmost buffer needs no padding.
+// The bytes of the whole units between `from` and the capacity that are not blocked. The capacity is rounded up,
+// because the topmost buffer needs no padding.
 std::int64_t CoverState::space_above(CliqueId clique, std::int64_t from) const {
   const std::int64_t unit = problem_.unit;
   std::int64_t space = 0;
@@ -258,7 +258,7 @@ bool CoverState::is_decidable(CliqueId clique) {
   return true;
 }
 
-// The least of the offsets in the proof of the header: the lows of buffers of the clique that are not candidates, and
+// The least of the offsets in the proof in the header: the lows of buffers of the clique that are not candidates, and
 // the offsets of candidates on top of blocked ranges and other buffers.
 std::optional<std::int64_t> CoverState::next_floor(CliqueId clique) {
   const std::int64_t floor = cliques_[clique].floor;

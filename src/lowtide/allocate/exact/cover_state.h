@@ -29,9 +29,9 @@ namespace lowtide::allocate_internal {
 //      |    |xxxx|   |xx|      candidate of the left clique, whose floor is the low of a. When a is assigned there,
 //      |____|xxxx|___|xx|      the floor rises to the low of b.
 //
-// A clique can be decided if no clique of one of its candidates has a lower floor. Then the search is complete, even
-// with mixed alignments and blocked bytes. Proof: assume that the remaining buffers can be assigned offsets, each at or
-// above the floors of its cliques. Take the assignment with the least sum of offsets, and a clique s that can be
+// A clique can be decided if none of its candidates is in a clique with a lower floor. Then the search is complete,
+// even with mixed alignments and blocked bytes. Proof: assume that the remaining buffers can be assigned offsets, each
+// at or above the floors of its cliques. Take the assignment with the least sum of offsets, and a clique s that can be
 // decided.
 //   - If a buffer of s lies at the floor of s, it is a candidate, and assigning it leaves a state that can be
 //     completed.

@@ -13,7 +13,7 @@ namespace lowtide::allocate_internal {
 // Which free range between other buffers is chosen for a buffer.
 enum class FitRule : std::uint8_t {
   lowest,    // first fit: the free range with the lowest address
-  tightest,  // best fit: the free range that the buffer fills best; above all others only if none holds it
+  tightest,  // best fit: the smallest free range that holds the buffer; if none does, above all ranges
 };
 
 // Returns an aligned offset at which `size` bytes overlap none of the `taken` ranges. Sorts `taken`, whose ranges may

@@ -16,15 +16,15 @@ namespace lowtide::allocate_internal {
 //                       (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020). Poor
 //                       if a long thin buffer comes late and finds no range that is free for its whole life.
 //   greedy_by_breadth   By the load of the busiest moment in the life of the buffer, so that the busy moments are
-//                       packed while nothing else is in the arena (same paper, with moments for operators).
+//                       packed while nothing else is in the arena (same paper, with moments in place of operators).
 //   greedy_by_breadth_last_end
-//                       By breadth, and within a moment the buffers that end last first. So the buffers that backward
-//                       steps free last lie lowest, as in a stack. With the tightest range it reaches the bound on
-//                       graphs whose lifespans are nested around one busy moment.
+//                       By breadth, and within a moment by end, the last first. So the buffers that a backward pass
+//                       frees last lie lowest, as in a stack. With the tightest range it reaches the bound on graphs
+//                       whose lifespans are nested around one busy moment.
 //   greedy_by_breadth_first_end
-//                       The same, with the buffers that end first lowest.
+//                       The same, but the buffers that end first lie lowest.
 //   greedy_by_breadth_first_begin
-//                       The same, with the buffers that begin first lowest: the stack that results if time is reversed.
+//                       The same, but the buffers that begin first lie lowest, as in a stack if time is reversed.
 //   greedy_outwards     By the distance from the busiest moment, and the largest first at each distance. So the busiest
 //                       moment is packed without waste, and sweeps in both directions of time fill what its buffers
 //                       leave free. Poor if another moment is as busy and has other buffers.

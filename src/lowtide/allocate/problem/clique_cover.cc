@@ -72,7 +72,7 @@ class CoverBuilder {
     return true;
   }
 
-  // Sweeps over time. If an end follows a begin, no neighbouring moment has all of the buffers that are active there.
+  // Sweeps over time. Where an end follows a begin, adds the active buffers: no neighbouring moment has all of them.
   bool add_cliques_of_time() {
     struct End {
       Moment moment;

@@ -47,7 +47,7 @@ class CliqueCover {
 [[nodiscard]] std::optional<CliqueCover> clique_cover(const CompressedProblem& problem, const ConflictGraph* graph,
                                                       Effort& effort);
 
-// The heaviest clique. Sizes are rounded up as far as alignments prove, as in load_bound.h, with cliques instead of
+// The heaviest clique. Sizes are rounded up as far as alignments justify, as in load_bound.h, with cliques instead of
 // moments.
 struct CliqueBound {
   std::int64_t height = 0;

@@ -20,7 +20,7 @@ struct HeightBound {
 [[nodiscard]] std::vector<std::int64_t> load_profile(const CompressedProblem& problem);
 
 // The largest of
-//   - the load of any moment, with sizes rounded up as far as alignments prove (see below);
+//   - the load of any moment, with sizes rounded up as far as alignments justify (see below);
 //   - the end of each fixed buffer, and the size of each other buffer, because no offset is below 0.
 //
 // By how much may sizes be rounded up? Take one moment, a power of two A, and the buffers that are active then and have

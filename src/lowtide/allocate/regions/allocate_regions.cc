@@ -332,7 +332,7 @@ void RegionAllocation::commit_candidates(std::int64_t limit) {
 const RegionAllocation::StrategyRow RegionAllocation::kStrategies[4] = {
     {"all_preferred, greedy_by_...", "finds offsets for choices that were made by looking at loads",
      &RegionAllocation::commit_candidates},
-    {"sweep", "finds the cheapest choice whose loads fit, exactly, and then its offsets", &RegionAllocation::sweep},
+    {"sweep", "finds the cheapest of all choices whose loads fit, and then its offsets", &RegionAllocation::sweep},
     {"moves", "moves and exchanges single groups, with new offsets for the regions that change",
      &RegionAllocation::move_with_offsets},
     {"search", "tries all choices, except those that cannot be cheaper or cannot have offsets",

@@ -47,7 +47,8 @@ RegionBound::Prices RegionBound::zeros(std::size_t count) const {
   return out;
 }
 
-// Finds how far the groups reach that begin at or before each clique, and those that end at or after it.
+// For each clique, finds the last clique of the groups that begin at or before it, and the first clique of those that
+// end at or after it.
 void RegionBound::set_joined() {
   for (CliqueId clique : model_.cliques()) joined_.push_back({clique, next(clique)});
   for (GroupId group : model_.groups()) {
@@ -178,7 +179,7 @@ std::vector<std::vector<GroupId>> RegionBound::groups_of(std::span<const RegionC
 }
 
 // The bound is concave in one price. It bends at the prices at which a group becomes cheaper in another region. At the
-// best price, the groups that stay just fit.
+// best price, just enough groups leave for the others to fit.
 std::int64_t RegionBound::best_price(const Prices& prices, const Prices& sums, RegionClique clique,
                                      std::span<const GroupId> groups) const {
   std::vector<std::pair<std::int64_t, std::int64_t>> leaving;  // the price from which a group leaves, and its bytes

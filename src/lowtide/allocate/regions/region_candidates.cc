@@ -12,7 +12,7 @@
 namespace lowtide::allocate_internal {
 namespace {
 
-// Raises the bounds towards the cost of the cheapest choice. If it is not complete, towards the highest cost possible.
+// Raises the bounds towards the cost of the cheapest choice, or towards the highest possible cost if it is incomplete.
 void raise_bounds(const RegionModel& model, const RegionChoice& cheapest, IdVector<LevelId, RegionBound>& bounds,
                   Effort& effort) {
   for (LevelId level : model.levels()) {

@@ -28,7 +28,7 @@ namespace lowtide::allocate_internal {
 // from a clique of the relation. So in each clique, the load of a region must not exceed its capacity. If loads fit in
 // every clique, there may still be no offsets. If they do not, there are none.
 //
-// If all groups of a region have an alignment of at least A, sizes and the capacity count as rounded up to A. Sorted by
+// If all groups of a region have an alignment of at least A, sizes and the capacity are rounded up to A. Sorted by
 // address, each group starts at a multiple of A above the end of the one before. So the rounded end of the last one is
 // at most the rounded capacity.
 class RegionModel {
@@ -75,9 +75,9 @@ class RegionModel {
   [[nodiscard]] RegionCost as_region_cost(const LevelCost& cost) const;
 
   [[nodiscard]] bool is_bounded(RegionId region) const { return capacity_[region] != kNoLimit; }
-  // Rounded up as far as the alignments of the groups prove.
+  // Rounded up as far as the alignments of the groups justify.
   [[nodiscard]] std::int64_t capacity(RegionId region) const { return capacity_[region]; }
-  // The bytes of a demand in the region, rounded up likewise.
+  // The bytes of a demand in the region, rounded up in the same way.
   [[nodiscard]] std::int64_t bytes_in(const Demand& demand, RegionId region) const {
     return aligned_up(demand.bytes, unit_[region]);
   }

@@ -55,7 +55,7 @@ class Moves {
     std::optional<RegionId> before;
   };
 
-  // The groups that a cheaper region allows, those that lose the most first.
+  // The groups that a cheaper region would allow, in descending order of what they lose.
   std::vector<GroupId> by_loss() {
     effort_.spend(static_cast<std::int64_t>(model_.group_count()));
     std::vector<std::pair<LevelCost, GroupId>> losses;

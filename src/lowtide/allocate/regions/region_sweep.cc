@@ -105,7 +105,7 @@ void RegionSweep::drop_ended(CliqueId clique) {
   spent_ += static_cast<std::int64_t>(2 * states_.size());
 }
 
-// Sets the loads of the live groups. Drops states that are too full, because groups have come back from a gap.
+// Sets the loads of the live groups. Drops states that are too full after groups have come back from a gap.
 void RegionSweep::enter_clique(CliqueId clique) {
   std::vector<IdVector<RegionId, std::int64_t>> bytes;  // of each live group
   for (const LiveGroup& one : live_) {

@@ -16,7 +16,7 @@
 
 namespace lowtide::allocate_internal {
 
-// Finds the cheapest choice whose loads fit every clique, exactly, by a sweep over the cliques. Of a choice for the
+// Finds the cheapest of all choices whose loads fit every clique, by a sweep over the cliques. Of a choice for the
 // groups before a clique, only the regions of the groups that are still live matter. So of all choices that agree in
 // these, the cheapest is kept. A state is dropped if it cannot end below the best cost so far. The bound may show that,
 // or its cost plus the least cost of the rest. This is dynamic programming over a path decomposition, whose bags are

@@ -315,7 +315,7 @@ Result<void> check_scan_counts(const onnx::GraphProto& body, std::size_t inputs,
     return Error{ErrorCode::invalid, "attribute 'num_scan_inputs' is " + std::to_string(scanned) + "; " + allowed, ""};
   }
   const std::size_t states = inputs - static_cast<std::size_t>(scanned);
-  if (outputs < states) return wrong_count("number of outputs, one of them for each state at least:", outputs, states);
+  if (outputs < states) return wrong_count("number of outputs, at least one for each state:", outputs, states);
   const auto body_inputs = static_cast<std::size_t>(body.input_size());
   if (body_inputs != inputs) return wrong_count("number of inputs of the body:", body_inputs, inputs);
   const auto body_outputs = static_cast<std::size_t>(body.output_size());
