@@ -30,7 +30,7 @@ class Quantized(ProgramTest):
     def test_the_summary_shows_both_figures(self):
         shown = " ".join(self.expect(DONE, "plan", "quantized.onnx").stdout.split())
         self.assertIn("Quantized: 2 operators are between DequantizeLinear and QuantizeLinear.", shown)
-        self.assertIn("its arena would be 16,384 B (16.00 KiB), which is optimal for that graph.", shown)
+        self.assertIn("Its estimated arena is 16,384 B (16.00 KiB), which is optimal for that graph.", shown)
         shown = " ".join(self.expect(DONE, "explain", "quantized.onnx").stdout.split())
         self.assertIn("Quantized model 2 operators are between", shown)
         self.expect(DONE, "plan", "quantized.onnx", "--html", "map.html")

@@ -45,8 +45,8 @@ class Execution : public ::testing::Test {
 TEST_F(Execution, ASequenceHasOneStream) {
   EXPECT_EQ(refusal(plan_for(ExecutionModel::sequence)), "");
   EXPECT_EQ(refusal(on_two_streams(ExecutionModel::sequence)),
-            "wrong_claim: step 1 (node 1 '', 'Sigmoid') runs on stream 1, and step 0 on stream 0; a plan of execution "
-            "'sequence' has one stream\n");
+            "wrong_claim: step 1 (node 1 '', 'Sigmoid') runs on stream 1, and step 0 on stream 0; with execution "
+            "'sequence' there is one stream\n");
 }
 
 TEST_F(Execution, StreamsMayWaitAsTheyNeed) {
@@ -74,7 +74,7 @@ TEST_F(Execution, DataflowHasNoOtherWaits) {
   EXPECT_EQ(
       refusal(plan),
       "wrong_claim: step 2 (node 2 '', 'Neg') comes after step 1 (node 1 '', 'Sigmoid') by its stream or a wait, but "
-      "not by the graph; in a plan of execution 'dataflow' only the graph orders nodes\n");
+      "not by the graph; with execution 'dataflow' only the graph orders nodes\n");
 }
 
 TEST_F(Execution, DataflowHasNoOtherOrderOnAStream) {

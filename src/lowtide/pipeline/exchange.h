@@ -18,10 +18,11 @@ namespace lowtide::pipeline_internal {
 // each node needs. Otherwise the live-set bound. O(nodes + edges), plus the effort of live_set_bound.
 [[nodiscard]] LoadBound bound_for_all_kernels(const Task& task, const Alternatives& plans);
 
-// Looks for a plan that fits and is faster than `lightest`, which fits, unlike `fastest`. In the order of each of the
-// two, every node starts with its fastest kernel. A step above the limit gets the fastest kernel with which it fits.
-// Scratch counts at its own step only, so no other choice is faster in this order. If the arena is still above the
-// limit, the limit for the load is reduced by the difference, at most kMostReductions times.
+// Looks for a plan that fits and is faster than `lightest`. Requires: `lightest` fits, and `fastest` does not. Tries
+// the orders of both. In each order, every node starts with its fastest kernel, and each step above the limit gets the
+// fastest kernel with which it fits. Scratch counts at its own step only, so no other choice is faster in this order.
+// If the arena is still above the limit, the limit for the load is reduced by the difference, at most kMostReductions
+// times.
 // Returns nullopt if neither order gives such a plan. Errors: those of allocate_regions.
 // O(kMostReductions x (nodes + edges) log nodes), and the effort of allocate.
 [[nodiscard]] Result<std::optional<Sequence>> exchange_kernels(const Task& task, const Alternatives& plans);

@@ -169,7 +169,7 @@ class Level {
   const PlanOptions& options_;
   BoundOptions bound_options_;
   const Target& target_;
-  ChosenKernels offered_;  // of the plan, also what the options forbid
+  ChosenKernels offered_;  // of the plan, with what the options forbid
   ChosenKernels kernels_;
   std::vector<NodeId> order_;        // each node once
   std::vector<StepId> first_steps_;  // of them

@@ -61,7 +61,7 @@ struct KernelChoice {
 // How far a choice is from the fastest one.
 struct ExchangeCost {
   std::int64_t nodes = 0;  // that do not have their fastest kernel
-  // By how much longer they take (target/cost.h); nullopt if the target does not give the costs.
+  // How much longer they take (target/cost.h); nullopt if the target does not give the costs.
   std::optional<std::int64_t> picoseconds = 0;
 };
 

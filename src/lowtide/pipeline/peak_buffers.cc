@@ -88,7 +88,7 @@ class PeakBuffers {
   }
 
  private:
-  // A tensor counts for one of its live values: for a copy only if no other one is live.
+  // The bytes of a tensor are assigned to one of its live values. It is a copy only if no other value is live.
   void find_must(const LiveSet& must) {
     IdVector<TensorId, Bytes> left(graph_.tensors().size());
     for (const LiveSet::Member& member : must.tensors) left[member.tensor] = member.bytes;

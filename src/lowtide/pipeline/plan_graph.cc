@@ -75,7 +75,7 @@ Result<Sequence> search_again(const Task& task, const Alternatives& plans, Seque
   return is_no_larger && !exceeds(task, layout) ? again : std::move(exchanged);
 }
 
-// The plan with the kernels that need least, and if it fits, unlike the one with the fastest kernels, one in between.
+// Adds the plan with the lightest kernels. If only that one fits, also looks for one between it and the fastest.
 Result<Alternatives> with_other_kernels(const Task& task, Alternatives plans, Stages& stages) {
   if (!plans.options.has_lighter()) return plans;
   Result<Sequence> lightest =

@@ -82,7 +82,7 @@ struct TradeOff {
 // The kernels of a plan, in comparison with the fastest ones.
 struct KernelExchange {
   std::int64_t nodes = 0;  // that run, but not with their fastest kernel or not with the fastest plans of their bodies
-  // By how much longer these nodes take by the costs of the target; nullopt if it does not give them all.
+  // How much longer these nodes take, by the costs of the target; nullopt if it does not give them all.
   std::optional<std::int64_t> added_picoseconds = 0;
   Bytes arena;  // on one stream
 };
@@ -139,10 +139,10 @@ struct PlannedGraph {
 // case, the plan is the fastest that was found to fit, or the smallest if none fits. Nodes at the peak exchange their
 // kernels first (pipeline/exchange.h).
 //
-// For several streams or waves, the choice is among the plans that were tried, including the sequence, and whose arena
-// is within `arena_slack_percent`. It is the smallest plan of those that take at most kTimeTolerancePercent longer than
-// the fastest. It never takes longer than the sequence. For dataflow it is the smallest of the dataflow plans, because
-// a dataflow runtime cannot run other plans. The bodies of nodes run on one stream each. The bounds of sequences hold
+// For several streams or waves, the choice is among all tried plans, including the sequence, whose arena is within
+// `arena_slack_percent`. It is the smallest plan of those that take at most kTimeTolerancePercent longer than the
+// fastest. It never takes longer than the sequence. For dataflow it is the smallest of the dataflow plans, because a
+// dataflow runtime cannot run other plans. The bodies of nodes run on one stream each. The bounds of sequences hold
 // for all of these plans, because one of their runs is the list of steps one by one.
 //
 // Errors (invalid): an unknown order, a target without regions or workers, a number of streams or a budget out of

@@ -15,8 +15,8 @@ namespace lowtide::pipeline_internal {
 // The fastest kernel of each node, without what the options forbid (permitted).
 [[nodiscard]] ChosenKernels fastest_kernels(const Graph& graph, const Target& target, const AliasOptions& aliases = {});
 
-// The kernels of a plan for this target, without what the options forbid. A node whose kernel does not run has the
-// fastest one that permits this.
+// The kernels of a plan for this target, without what the options forbid. A node that the plan runs as an alias has its
+// fastest kernel that may alias views.
 [[nodiscard]] ChosenKernels kernels_of(const Graph& graph, const Target& target, const AliasOptions& aliases,
                                        const Plan& plan);
 

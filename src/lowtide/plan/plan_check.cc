@@ -17,7 +17,7 @@ namespace {
 // The index of a parent in a list whose entry 0 is the root.
 std::size_t index_of(std::optional<std::uint32_t> parent) { return parent ? std::size_t{*parent} + 1 : 0; }
 
-// A parent comes before its bodies, so following parents ends, and depths are known in one pass.
+// A parent comes before its bodies, so there are no cycles, and one pass finds all depths.
 template <typename Entry>
 Result<std::vector<int>> check_parents(const std::vector<Entry>& entries, const std::string& place) {
   std::vector<int> depth(entries.size(), 0);

@@ -11,8 +11,8 @@ namespace lowtide::report_internal {
 // Writes a packing as a JSON object of columns, the counterpart of write_sheet. The page reads:
 //   packing   true; a plan has no such key
 //   parent    null
-//   facts     name, tool, height and bound
-//   regions   one, with the capacity and the height
+//   facts     graph (the name), tool, sum (of all sizes), bound, how it was proven, and strategy
+//   regions   one, with the capacity; its arena is the height
 //   time      {epoch, start, bounds, names}   bounds: the times at which a buffer or gap begins or ends, ascending,
 //             counted from the first one. A time of the problem is epoch + start + bound. epoch is a text, "0" unless
 //             the times are too large for a script's numbers. If even their span is too large, bounds are 0, 1, 2, ...

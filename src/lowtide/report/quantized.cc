@@ -15,10 +15,8 @@ std::string quantized_text(const QuantizedFacts& facts) {
       "plan of the model before quantization.";
   if (!facts.estimate) return text;
   const IntegerEstimate& estimate = *facts.estimate;
-  text +=
-      " A target with integer kernels for these operators would run another graph. By an estimate, its arena would "
-      "be " +
-      format_bytes(estimate.arena);
+  text += " A target with integer kernels for these operators would run a different graph. Its estimated arena is " +
+          format_bytes(estimate.arena);
   if (estimate.is_proven) return text + ", which is optimal for that graph.";
   return text + ", with a lower bound of " + format_bytes(estimate.bound) + ".";
 }

@@ -15,7 +15,7 @@
 namespace lowtide {
 
 // Dataflow: a node may start when all nodes that it depends on, by data or control, have ended. Any number of nodes
-// runs at the same time. The partial orders are over positions in a sequential order.
+// may run at the same time. The partial orders are over positions in a sequential order.
 struct Dataflow {
   std::vector<NodeId> order;
   PartialOrder edges;   // on chains that order nothing beyond what the edges order

@@ -64,7 +64,7 @@ struct AliasClasses {
 struct AliasOptions {
   Bytes alignment = Bytes(1);  // sizes are rounded up to it when loads are compared
   bool views = true;           // a view shares the bytes of its input; false: every node computes
-  bool in_place = true;        // a kernel may write over an input without later reader
+  bool in_place = true;        // a kernel may write over an input without a later reader
   bool parts = true;           // parts of a buffer have their own lifespans; false: a buffer is live as a whole
   bool copy_operands = true;   // a concat may copy some operands if others are in place
   bool inputs_live_throughout = false;  // inputs are placed and live throughout (bodies of Loop and Scan)

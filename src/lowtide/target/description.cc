@@ -213,7 +213,7 @@ std::optional<toml::table> parse_toml(std::string_view text, TomlErrors& errors)
     errors.refuse(error.source().begin, "not TOML: " + quoted(error.description(), 300), ErrorCode::malformed);
   } catch (const target_internal::TomlGaveUp&) {
     errors.refuse({line_of_giving_up(text), 1},
-                  "not TOML: the parser gives up in this line; look for a missing bracket or quote",
+                  "not TOML: the parser gives up on this line; look for a missing bracket or quote",
                   ErrorCode::malformed);
   }
   return std::nullopt;

@@ -60,9 +60,9 @@ struct OrderBoundCheck {
 //     (bounds/decide_order.h). The claim is confirmed if one subproblem has no such order, and refuted if all have
 //     one.
 //
-// No plan takes fewer bytes than are counted (bounds/order_count.h). A plan may take more, because slices and concats
-// cannot always share all at once. So `refuted` means that the claim does not follow from the count. In a graph without
-// slices and concats, it means that the claim is wrong.
+// No plan takes fewer bytes than are counted (bounds/order_count.h). A plan may take more, because not all slices and
+// concats can always share bytes at once. So `refuted` means that the claim does not follow from the count. In a graph
+// without slices and concats, it means that the claim is wrong.
 // `effort`: nodes and pieces that the search may look at, about 1 ns each; 0: no search. The search takes at most 256
 // MiB for sets, and nodes^2 / 8 bytes in a graph of up to 20,000 nodes. Requires: `facts` fits the graph, and `node`,
 // if given, is in it.

@@ -68,7 +68,7 @@ struct PackingBoundCheck {
 //     Each of them begins at a multiple of A, so each except the topmost takes its size rounded up to A. The topmost
 //     one is not known, so the one that saves most is assumed. The largest sum over all alignments counts. Bytes that
 //     members of a group share count once, and only one member of each group is rounded up.
-//   - A buffer alone needs its end if it is fixed, otherwise its size above the least offset that its group allows. In
+//   - A single buffer needs its end if it is fixed, otherwise the least offset that its group allows plus its size. In
 //     a problem with groups or a relation, buffers of any time count.
 // If a relation replaces time, only the second reason applies.
 // A claim that is not confirmed may still be true, if a search has proved it.

@@ -24,7 +24,7 @@ namespace lowtide {
 //     node does, after what it depends on, control inputs included. Copies fill all bytes of a value, each once;
 //   - placed buffers lie inside their arena and are aligned, and two that are live together share no byte. Values lie
 //     inside their buffers, and no step touches a buffer outside its lifespan;
-//   - workers touch only bytes in regions that they address, and links copy from their one region to the other;
+//   - workers touch only bytes in regions that they address, and links copy only from `Link::from` to `Link::to`;
 //   - no step reads bytes that were overwritten since its value was put there, and outputs are intact at the end;
 //   - the results and scratch of a kernel share no bytes with each other or with its operands. A result may take over
 //     an operand if the operator permits it. The outputs of an alias step lie where the meaning of its operator says;

@@ -52,7 +52,7 @@ def test_what_changed_is_listed_and_coloured(open_page):
     # Before, b had a buffer of its own, and so had c and d. Other addresses are no change.
     # Before, the peak was at step 1, without cat and the scratch.
     assert rows == {
-        "b": "shares other bytes",
+        "b": "shared differently",
         "cat": "at the peak only here",
         "scratch of Conv conv2": "at the peak only here",
     }

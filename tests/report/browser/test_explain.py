@@ -92,7 +92,7 @@ def test_every_plan_has_an_explanation(open_page, name):
 def test_a_dataflow_arena_is_not_compared_with_one_order(open_page):
     opened = open_page("dataflow.html")
     # The arena and the peak have 48 KiB.
-    assert "Peak 48 KiB 0 B more for any order" in opened.text("#metrics")
+    assert "Peak 48 KiB 0 B more to allow any order" in opened.text("#metrics")
     panel = opened.text("#panel")
     assert "Why the arena has 48 KiB Steps run in any order that the graph permits." in panel
     assert "Why no order needs less" not in panel

@@ -26,7 +26,7 @@ class Blocks {
     this.examined = 0; // boxes and blocks looked at since the last reset: what a frame costs
   }
 
-  // Boxes [x begin, x end, y begin, y end] around each kGroupSize of `count` rows.
+  // Boxes [x begin, x end, y begin, y end], one around each group of kGroupSize rows.
   static boxLevel(count, boxOf) {
     const boxes = new Float64Array(4 * Math.ceil(count / kGroupSize));
     for (let row = 0; row < count; ++row) {

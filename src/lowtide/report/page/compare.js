@@ -7,8 +7,8 @@
 const kChangeClasses = [
   {name: 'unchanged', color: 'change-same'},
   {name: 'at the peak only here', color: 'change-peak'},
-  {name: 'shares other bytes', color: 'change-shared'},
-  {name: 'other size', color: 'change-resized'},
+  {name: 'shared differently', color: 'change-shared'},
+  {name: 'different size', color: 'change-resized'},
   {name: 'only here', color: 'change-only'},
 ];
 const [kSame, kPeakOnlyHere, kShared, kResized, kOnlyHere] = kChangeClasses.keys();

@@ -52,7 +52,7 @@ function movedSteps(before, after) {
     seen.add(key);
     steps.push({step, place: places.get(key)});
   }
-  const tails = []; // tails[k]: the end of the ascending run of k + 1 places with the least last place
+  const tails = []; // tails[k]: of all ascending runs of k + 1 places, the end of the one that ends lowest
   const previous = new Array(steps.length).fill(kNone);
   steps.forEach(({place}, at) => {
     let [low, high] = [0, tails.length];

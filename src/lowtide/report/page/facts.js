@@ -63,7 +63,7 @@ class RegionFacts {
     this.blocks = new Blocks(this.sheet, this.sorted);
   }
 
-  // The rows for which isIn holds, sorted by their begins, then by id.
+  // The rows for which isIn holds, sorted by begins[row], then by row.
   static inOrder(begins, isIn) {
     const rows = [];
     for (let row = 0; row < begins.length; ++row) if (isIn(row)) rows.push(row);

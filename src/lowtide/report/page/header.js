@@ -57,7 +57,7 @@ function limitMetric(sheet) {
 }
 
 function wasteWords(facts, waste) {
-  if (facts.execution === 'dataflow') return `${shortBytes(waste)} more for any order`;
+  if (facts.execution === 'dataflow') return `${shortBytes(waste)} more to allow any order`;
   return `${waste > 0 ? shortBytes(waste) : 'nothing'} lost to fragmentation`;
 }
 

@@ -6,7 +6,7 @@
 const kLaneHeight = 16;
 const kMostLanes = 8;
 const kMostWaits = 600; // lines drawn at once
-const kMostLate = 0.01; // of the whole time: above it, the list of steps is not in the order of their begins
+const kMostLate = 0.01; // of the whole time: above it, steps are not listed in the order in which they begin
 
 // When each step begins and ends if it starts as soon as its stream is free and the steps that it waits for have ended.
 // `positions` are those of the time axis: a step of the list is never before an earlier one. null for one stream, or if

@@ -61,7 +61,7 @@ class Sheet {
     this.stepPicoseconds = step.picoseconds ? Float64Array.from(step.picoseconds) : null; // null: not known
     this.after = Int32Array.from(step.after ?? []);
     this.afterBegin = Groups.beginOf(step.after_count ?? []);
-    // null without copies; the region, -2 within a region, kNone for other steps
+    // The region that a copy moves to, or -2 within one; kNone for other steps. null if no step copies.
     this.stepCopy = step.copy ?? null;
     this.stepScratch = Int32Array.from(step.scratch);
     this.read = Int32Array.from(step.read);

@@ -59,7 +59,7 @@ class View {
     this.setBox(x0 - beside, x1 + beside, Math.max(0, y0 - air), Math.min(this.whole, y1 + air));
   }
 
-  // Shows exactly a box, which was drawn with the pointer.
+  // Shows exactly this box, such as one drawn with the pointer.
   setBox(x0, x1, y0, y1) {
     [this.x0, this.x1, this.y0, this.y1] = [x0, x1, y0, y1];
     this.keepInside();

@@ -23,7 +23,7 @@ namespace lowtide::schedule_internal {
 // can move to the position right after that node.
 //
 // Node numbers stay topological. Steps keep their origin. Each step of the old problem appears in the new one once.
-// O(rounds x (nodes + edges + touched values)) with few rounds. The work is limited to 500 looks per node, edge and
+// O(rounds x (nodes + edges + touched values)) with few rounds. The work is limited to 500 visits per node, edge and
 // touched value of the problem. After that, no more nodes are joined.
 [[nodiscard]] OrderProblem contracted(const OrderProblem& problem, std::int64_t tolerance);
 

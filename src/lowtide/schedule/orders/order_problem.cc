@@ -92,9 +92,9 @@ class FromGraph {
     node.steps[0].origin = id.value();
   }
 
-  // The holder with the most bytes comes first. Only the largest live holder counts. So while one of the first h
-  // holders is live, they need the bytes that the h-th has above the next one. They are live without a pause: the bytes
-  // that a later holder repeats exist from the source on, so they are somewhere in memory until then.
+  // The holder with the most bytes comes first, and only the largest live holder counts. So the bytes that the h-th
+  // holder has beyond the next one are needed while any of the first h holders is live. They are live without a pause,
+  // because the bytes that a later holder repeats stay somewhere in memory from the source on.
   void add_piece(const std::vector<Holder>& holders) {
     for (std::size_t at = 0; at < holders.size(); ++at) {
       const std::int64_t next = at + 1 < holders.size() ? holders[at + 1].bytes : 0;

@@ -37,7 +37,7 @@ enum class Ahead : std::uint8_t { neither, backward, forward };
 // Two searches on one problem, from either end.
 class BothWays {
  public:
-  // `options`: of each. `ahead`: known before.
+  // `options`: for each search. `ahead`: the answer while their bounds are equal.
   BothWays(const BothProblems& problem, std::int64_t level, const DownsetSearch::Options& options, Ahead ahead)
       : ahead_(ahead), backward_(problem.backward, level, options), forward_(problem.forward, level, options) {}
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 0x9e3779b97f4a7c15;
 
-// Above kNearEntries the tables are too large for the caches near a core, so each look takes longer.
+// Above kNearEntries the tables are too large for the caches near a core, so each access takes longer.
 constexpr std::int64_t kFarLook = 4;
 constexpr std::int64_t kNearEntries = 1 << 14;
 constexpr std::int64_t kMaking = 4;  // for each entry of the lists

@@ -15,7 +15,7 @@ namespace lowtide::verify_internal {
 struct OrderDecision {
   OrderBoundVerdict verdict = OrderBoundVerdict::undecided;  // confirmed: every order has one
   std::vector<NodeId> order;                                 // of a refuted claim: an order within `most`
-  std::int64_t sets = 0;                                     // sets of nodes found that can have run
+  std::int64_t sets = 0;                                     // sets of nodes that the walks found
 };
 
 // Joins nodes into chains (joined_chains) and divides the chains where every order has run the same ones (cuts_of).

@@ -46,7 +46,7 @@ class Execution {
       const StreamId first = program_.steps[StepId(0)].stream;
       if (stream == first) continue;
       return wrong(id, "runs on stream " + std::to_string(stream.value()) + ", and step 0 on stream " +
-                           std::to_string(first.value()) + "; a plan of execution 'sequence' has one stream");
+                           std::to_string(first.value()) + "; with execution 'sequence' there is one stream");
     }
   }
 
@@ -72,7 +72,7 @@ class Execution {
       if (found == sizes[wave[id] - 1]) continue;
       return wrong(id, "of wave " + std::to_string(wave[id]) + " waits for " + std::to_string(found) + " of the " +
                            std::to_string(sizes[wave[id] - 1]) +
-                           " steps of the wave before; in a plan of execution 'waves' each step waits for all of them");
+                           " steps of the wave before; with execution 'waves' each step waits for all of them");
     }
   }
 
@@ -123,8 +123,8 @@ class Execution {
       });
       if (!extra) continue;
       wrong(id, "comes after " + name_of(subject_, *extra) +
-                    " by its stream or a wait, but not by the graph; in a plan of execution 'dataflow' only the graph "
-                    "orders nodes");
+                    " by its stream or a wait, but not by the graph; with execution 'dataflow' only the graph orders "
+                    "nodes");
       return false;
     }
     return true;

@@ -137,7 +137,7 @@ class Roles {
       if (!scratch || subject_.findings.is_full()) continue;
       if (plan_.layout.buffers[*scratch].kind != BufferKind::scratch) {
         wrong(id, {},
-              name_of(subject_, id) + " uses " + name_of(subject_, *scratch) + " as scratch, which has another kind");
+              name_of(subject_, id) + " uses " + name_of(subject_, *scratch) + " as scratch, but it has another kind");
       }
       if (user[*scratch]) {
         wrong(id, {},

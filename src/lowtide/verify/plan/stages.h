@@ -19,8 +19,8 @@ void check_provenance(const Subject& subject);
 // the body.
 void check_body_provenance(const Subject& around, const Plan& body);
 
-// Buffers lie inside their region and its alignment, those that live together share no byte, values lie in their
-// buffer. Returns false if an address is so far out of range that it cannot be replayed.
+// Buffers lie inside their region and are aligned, those that live together share no byte, and values lie in their
+// buffers. Returns false if an address is so far out of range that it cannot be replayed.
 // O((buffers + values + overlaps) log n).
 [[nodiscard]] bool check_geometry(const Subject& subject);
 

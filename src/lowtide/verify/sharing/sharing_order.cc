@@ -97,7 +97,7 @@ class Paths {
  private:
   struct Node {
     std::uint64_t reached = 0;  // bits of the uses that lead here, in the batch `batch`
-    std::uint64_t bit = 0;      // as a use
+    std::uint64_t bit = 0;      // of this node, if it is one of the uses
     std::uint32_t batch = 0;
     std::uint32_t batch_as_use = 0;
   };

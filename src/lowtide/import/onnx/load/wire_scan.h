@@ -11,7 +11,7 @@
 namespace lowtide::import_internal {
 
 // The deepest nesting of messages. Each of kMaxBodyNesting graphs takes 3 levels (graph, node, attribute), and a
-// type or tensor in the innermost graph takes some more. The parser of protobuf recurses, so this limits its stack
+// type or tensor in the innermost graph takes a few more. The parser of protobuf recurses, so this limits its stack
 // as well.
 inline constexpr int kMaxMessageDepth = 128;
 

@@ -34,7 +34,7 @@ const TensorShapeProto* shape_at(InferenceContext& context, std::size_t input) {
 
 void same_as_first_input(InferenceContext& context) { onnx::propagateShapeAndTypeFromFirstInput(context); }
 
-// Asks the inference of a standard operator, which has the same inputs and attributes.
+// Runs the inference of a standard operator that has the same inputs and attributes.
 template <int kOpset>
 void same_as_standard(InferenceContext& context, const char* type) {
   static const OpSchema* const schema = onnx::OpSchemaRegistry::Schema(type, kOpset, "");
