@@ -18,8 +18,7 @@ namespace {
 //
 // With sizes: the largest that is at most the needed size, then the next smaller ones; then the smallest above it,
 // then the next larger ones. Among equal sizes, and among all blocks without sizes: the block that most blobs share,
-// then the block opened first. A block has the number of the blob that opened it, and blobs are numbered in the
-// order of their first use.
+// then the block opened first. Blocks are numbered in the order in which they are opened.
 class FreeBlocks {
  public:
   void insert(std::uint32_t block, Bytes size, std::int64_t sharers) { by_size_[size].insert({-sharers, block}); }

@@ -20,7 +20,7 @@ inline constexpr std::int64_t kMaxPackingBuffers = 10'000'000;
 //   a,0,3,64,1,
 //   b,2,10,128,64,4-6 8-9
 //
-// Numbers are decimal digits. An empty `alignment` is 1. If `offset` is empty, `pack` chooses it. Empty `gaps` are
+// Numbers are decimal digits. An empty `alignment` is 1. If `offset` is empty, `pack` chooses it. Empty `gaps` mean
 // none. Spaces and tabs around a field are ignored. Single spaces separate gaps. MiniMalloc's windows ("4-6@0:64",
 // where a part of the buffer stays live) are refused as unsupported. Lines end in LF or CRLF. Only the end of the text
 // may have empty lines. A byte order mark at the start is skipped.
