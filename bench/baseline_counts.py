@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares how many buffers the baselines share and how many names they leave with the same counts of the originals.
+"""Compares the baselines with the original planners: the number of shared buffers, and the number of names left.
 
 Also records how many bytes the baselines need for models.
 

@@ -36,7 +36,7 @@ LEVELS = ("given", "basic", "extended", "all")
 TOLERANCE = 0.15
 TYPES = {"tensor(float)": np.float32, "tensor(int64)": np.int64, "tensor(int32)": np.int32, "tensor(bool)": np.bool_}
 
-VALUES = {"sr": 16_000}  # content that a model requires of an input with this name; silero_vad: the sampling rate
+VALUES = {"sr": 16_000}  # by input name: the value that a model requires there; silero_vad: the sampling rate
 
 # The options in the order of `lowtide compare --json`: arena_extend_strategy (null: no arena), enable_mem_pattern.
 OPTIONS = (("kNextPowerOfTwo", True), ("kNextPowerOfTwo", False), ("kSameAsRequested", True),
@@ -53,7 +53,7 @@ def session_options(level=onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL):
 
 
 def extents_of(words):
-    """The extents that the words of bench/dims.json give: by symbol, and by input."""
+    """The extents that options from bench/dims.json set: by symbol, and by input."""
     dims, shapes = {}, {}
     for option, word in zip(words[::2], words[1::2], strict=True):
         name, value = word.split("=")
@@ -241,7 +241,7 @@ def probes():
 
 
 def check_kernels(given):
-    """Compares the most bytes at once, without an arena and without a pattern."""
+    """Compares the peak of each kernel, without an arena and without a memory pattern."""
     wrong = []
     with tempfile.TemporaryDirectory() as name:
         path = pathlib.Path(name) / "probe.onnx"
@@ -253,7 +253,7 @@ def check_kernels(given):
             if guess[-1][0] != truth:
                 wrong.append(op)
     if wrong:
-        raise SystemExit("these kernels need other memory than predicted: " + ", ".join(wrong))
+        raise SystemExit("the prediction is wrong for these kernels: " + ", ".join(wrong))
 
 
 def main():

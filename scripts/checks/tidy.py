@@ -7,8 +7,8 @@
 
 Sources of one room are read in batches: a batch is one file that includes a dozen of them. This takes a sixth of the
 time, because the headers of a batch are read once. Names do not clash, since rooms compile as one file
-(tests/architecture). With --all, every source is read alone and with the static analyzer, and tests are read as well,
-without it. That takes an hour, most of it for the macros of gtest.
+(tests/architecture). With --all, every source is read alone, with the static analyzer. Tests are read as well, without
+the analyzer. That takes an hour, most of it for the macros of gtest.
 
 A clean run leaves an empty file in the cache. Its name is a digest of everything that the result depends on. The cache
 is $LOWTIDE_DEPS/tidy, by default ~/.cache/lowtide/tidy, and checkouts share it.
@@ -138,7 +138,7 @@ def run(task, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True, type=pathlib.Path)
-    parser.add_argument("--all", action="store_true", help="the analyzer and the tests, too")
+    parser.add_argument("--all", action="store_true", help="also run the static analyzer, and read the tests")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     given = parser.parse_args()
     build = given.build.resolve()

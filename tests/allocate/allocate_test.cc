@@ -189,7 +189,7 @@ TEST(Allocate, ProvesBySearchThatACapacityIsTooSmall) {
 }
 
 // Nothing can be improved around this fixed buffer. The local search gives up at once, and the exact search proves it,
-// with any effort. When giving up cost no effort, this took twenty seconds.
+// with any effort. Before giving up counted as effort, this took twenty seconds.
 TEST(Allocate, EndsIfNothingCanBeImproved) {
   PackingProblem problem = problem_of({{0, 9, 64}, {2, 10, 128}, {3, 5, 4096}, {10, 11, 1}});
   problem.buffers[PackingId(1)].fixed_offset = Offset(128);
@@ -200,7 +200,7 @@ TEST(Allocate, EndsIfNothingCanBeImproved) {
 }
 
 // All alignments are 64, and 100, 30 and 10 bytes are live at once. The height is 128 + 64 + 10 with the smallest
-// buffer on top, and 128 + 64 + 30 or 64 + 64 + 100 otherwise. In whole units, it is 256 in each case.
+// buffer on top, and 128 + 64 + 30 or 64 + 64 + 100 otherwise. In whole units of 64, it is always 256.
 TEST(Allocate, PutsTheLargestPaddingOnTop) {
   PackingProblem problem = problem_of({{0, 1, 100}, {0, 1, 30}, {0, 1, 10}});
   for (PackingBuffer& buffer : problem.buffers) buffer.alignment = Bytes(64);

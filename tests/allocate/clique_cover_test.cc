@@ -23,11 +23,11 @@ struct Prepared {
   std::optional<CliqueCover> cover;
 };
 
-// Each two of the three are live at a moment without the third one. No order of the cliques makes all three intervals.
+// Any two of the three are live at a moment without the third. In no order of the cliques are all three intervals.
 //   a |==|    |==|
 //   b   |=====|          {a, b}, {b, c}, {a, c}: three cliques of two
 //   c       |====|
-TEST(CliqueCover, TakesTheLargestSetsOfTime) {
+TEST(CliqueCover, HasACliquePerFullestMoment) {
   PackingProblem problem = testing::problem_of({{0, 10, 3}, {2, 7, 4}, {5, 9, 5}});
   problem.buffers[PackingId(0)].gaps = {{3, 8}};
   const Prepared prepared(problem);

@@ -103,7 +103,7 @@ TEST(Orders, SortAsTheirNamesSay) {
   // Loads: [0, 1) 9 + 3 = 12; [1, 2) 3 + 8 = 11; [2, 3) 8 + 3 = 11; [3, 5) 3 + 4 = 7.
   const CompressedProblem problem = compress(problem_of({{0, 1, 9}, {0, 2, 3}, {1, 3, 8}, {2, 5, 3}, {3, 5, 4}}));
   EXPECT_THAT(numbers(greedy_by_size(problem)), ElementsAre(0, 2, 4, 1, 3));
-  EXPECT_THAT(numbers(greedy_by_lifespan(problem)), ElementsAre(2, 1, 3, 0, 4));  // moments 0 1 2 3 5: 4 and 0 have 1
+  EXPECT_THAT(numbers(greedy_by_lifespan(problem)), ElementsAre(2, 1, 3, 0, 4));  // 2, 2, 2, 1, 1 moments
   EXPECT_THAT(numbers(greedy_by_area(problem)), ElementsAre(2, 0, 1, 3, 4));      // 16, 9, 6, 6, 4
   EXPECT_THAT(numbers(greedy_by_breadth(problem)), ElementsAre(0, 1, 2, 3, 4));   // by 12, 12, 11, 11, 7
 }

@@ -153,7 +153,7 @@ PackingProblem cut_rectangle(std::uint64_t seed, const Cut& cut) {
   struct Rectangle {
     TimeSpan time;
     Interval<std::int64_t> bytes;
-    std::vector<TimeSpan> gaps;  // a rectangle with gaps is only cut in bytes
+    std::vector<TimeSpan> gaps;  // a rectangle with gaps is never cut in time
   };
   Random random(seed);
   std::vector<Rectangle> all = {{{0, cut.moments}, {0, cut.bytes}, {}}};

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The same problem and options give the same bytes on every machine. Each literal here is the hash of all answers to
-// some hundred problems of one kind. A change that is meant to give other answers changes the literals. A change of
+// dozens of problems of one kind. A change that is meant to give other answers changes the literals. A change of
 // compiler, standard library, build type or number of threads must not.
 
 #include <gtest/gtest.h>

@@ -166,7 +166,7 @@ TEST(LiveSetBound, IsNeverBelowTheWorkingSetBound) {
   EXPECT_EQ(bound_of(graph, dense_kernels(graph), {.effort = 0}).bytes, Bytes(300 * 16 + 4));
 }
 
-// Limits on content that are so low that no origin is divided.
+// Limits on content that are so low that no source is divided.
 constexpr ContentLimits kUndivided{.segments_of_one = 1, .further = 0, .touched = 0};
 
 // On random graphs, the bound is not above the peak of any order with any choice of aliases. Every subset of the

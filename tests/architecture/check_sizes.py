@@ -35,7 +35,7 @@ def without_text(source):
 
 
 def parameters_of(head):
-    """How many parameters the function has whose text before the body, or before the semicolon, is `head`."""
+    """The number of parameters of a function. `head` is its text up to the body or the semicolon."""
     opened = re.search(r"(?:operator\s*\(\s*\)|operator\s*[^\s\w(]+|[\w>~])\s*\(", head)
     if not opened:
         return 0

@@ -237,7 +237,7 @@ TEST(Caffe2Gradients, TwoDevicesUseTwoSetsOfBuffers) {
        all_of(net, {"data", "fc1", "fc2", "fc3", "fc4", "fc1_grad", "fc2_grad", "fc3_grad", "fc4_grad", "data_grad"})) {
     net.options.devices[id] = 1;
   }
-  const BaselineOutcome outcome = outcome_of(net, "caffe2_gradients");  // the verifier knows devices
+  const BaselineOutcome outcome = outcome_of(net, "caffe2_gradients");  // the verifier checks devices
   EXPECT_LT(outcome.blobs_left, outcome.blobs);
 }
 

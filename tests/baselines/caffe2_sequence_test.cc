@@ -224,7 +224,7 @@ TEST(Caffe2Simple, PlansAChainOfSixtyThousandNodes) {
   EXPECT_EQ(dag.bytes, Bytes(3 * 64));
 }
 
-// The members of its blocks are given back as tensors of one name. Then nothing is left to share.
+// The second request gives the tensors of each block one name, so nothing is left to share.
 TEST(Caffe2Simple, PlanningAResultAgainChangesNothing) {
   Net net = net_of(chain(10), {.outputs = {"x10"}});
   const BaselineOutcome first = outcome_of(net, "caffe2_simple");

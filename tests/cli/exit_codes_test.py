@@ -67,7 +67,7 @@ class ExitCodes(ProgramTest):
         self.assertEqual(planned["uncounted"], ["ai.onnx.preview.training::Gradient"])
         self.assertFalse(planned["proven_optimal"] or planned["schedule"]["proven_optimal"] or
                          planned["allocate"]["proven_optimal"])
-        # A page made from the plan file alone knows it too.
+        # A page made from the plan file alone says so too.
         self.expect(DONE, "view", "free.json", "-o", "view.html")
         for page in ("free.html", "view.html"):
             self.assertIn('"uncounted":["ai.onnx.preview.training::Gradient"]', (self.folder / page).read_text())

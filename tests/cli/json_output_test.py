@@ -232,7 +232,7 @@ class JsonOutput(ProgramTest):
         # x, a, b, c side by side, and d. With sharing, x is no longer needed when c is written.
         self.assertEqual(baselines["aitemplate_naive"]["bytes"], 4 * WIDE + NARROW)
         self.assertEqual(baselines["aitemplate_greedy_by_size"]["bytes"], 3 * WIDE)
-        # As AITemplate with largest tensors first: a, b and c at the Add; x and c below and above a.
+        # As with AITemplate, largest first: a, b and c are live at the Add, and x has the bytes of b or c.
         self.assertEqual(baselines["tflite_micro_greedy"]["bytes"], 3 * WIDE)
         self.assertEqual(baselines["executorch_greedy"]["bytes"], 3 * WIDE)
         self.assertEqual(baselines["executorch_naive"]["bytes"], 4 * WIDE + NARROW)

@@ -23,7 +23,7 @@ class Quantized(ProgramTest):
             self.assertLessEqual(set(keys_of(report)), documented_keys(command))
             # Each DequantizeLinear has its operand and its result, and the Sigmoid works in place.
             self.assertEqual(report["bytes"]["arena"], INTEGER + REAL, command)
-            # Of integers, each operator works in place.
+            # With integers, each operator works in place.
             self.assertEqual(report["quantized"], {"operators": 2, "estimate": {
                 "arena_bytes": INTEGER, "bound_bytes": INTEGER, "proven_optimal": True}}, command)
 

@@ -168,7 +168,7 @@ def main():
             if wrong[case.kind] <= 3:
                 print(f"{case.kind}: {problems[0]}\n   {line_of(case)}\n   {answer}")
     print(f"{sum(compared.values())} nodes of {len(kinds)} operators compared, {sum(wrong.values())} differ; "
-          f"nothing known of {sum(silent.values())}, {sum(refused.values())} refused by the evaluator")
+          f"{sum(silent.values())} with nothing known, {sum(refused.values())} refused by the evaluator")
     for name, counter in (("nothing known", silent), ("refused", refused)):
         print(f"  {name}: " + ", ".join(f"{kind} {count}" for kind, count in sorted(counter.items())))
     never = [kind for kind in kinds if compared[kind] < arguments.cases // 4]

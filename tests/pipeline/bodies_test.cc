@@ -83,7 +83,7 @@ TEST(Bodies, LoopBodiesDoNotHoldWhatTheyCapture) {
 }
 
 // Inside `then`, a can lie in one of two concats only, so e and f (1280 each) and g (64) live at once. The bound counts
-// what e and f hold, a, u and v (640 each), and g. The node counts with that bound, and y (64) counts in addition.
+// a, u and v (640 each), which e and f hold, and g. The node counts with that bound, and y (64) counts in addition.
 TEST(Bodies, ABodyCountsInTheBoundWithItsOwnBound) {
   const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
     input c : bool[]

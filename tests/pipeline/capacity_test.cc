@@ -156,7 +156,7 @@ TEST(Capacity, AnUnlimitedRegionGivesNoProof) {
   EXPECT_FALSE(planned.region_proof);
 }
 
-// 5 + 4 and 3 + 3 + 3 fill two bins of 9. Without 9 + 9 exactly, the search fails.
+// Two bins of 9 hold these items in only one way: 5 + 4 and 3 + 3 + 3.
 TEST(Distribution, IsExact) {
   const std::vector<Bytes> items = {Bytes(5), Bytes(4), Bytes(3), Bytes(3), Bytes(3)};
   EXPECT_EQ(pipeline_internal::can_distribute(items, {Bytes(9), Bytes(9)}), true);

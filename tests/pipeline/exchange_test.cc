@@ -290,8 +290,8 @@ void for_every_choice(const Graph& graph, const Target& target,
   for (const ChosenKernels& choice : choices) function(choice);
 }
 
-// All choices of kernels and all orders of small graphs. A plan with the least load of them fits almost always, and
-// otherwise nothing is proven.
+// Tries all choices of kernels and all orders of small graphs. Planning almost always meets a budget of the least load
+// of all of them, and never claims that it is infeasible.
 TEST(Exchange, TheBestOfAllChoicesAndOrdersFits) {
   int fitting = 0;
   int exchanged = 0;

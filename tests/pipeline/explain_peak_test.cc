@@ -146,8 +146,8 @@ TEST(ExplainPeak, SaysWhyAResultIsNotWrittenOverAnInput) {
   EXPECT_EQ(off.top().refusals[0].reason, InPlaceRefusal::Reason::switched_off);
 }
 
-// p and r are in a, and p is an output. Without parts, r cannot end before p, so s gets its own buffer. r itself is no
-// output.
+// p and r are in a, and p is an output. Without parts, r cannot end before p, so s gets its own buffer. r itself is
+// not an output.
 TEST(ExplainPeak, NamesAnOutputInTheBufferOfAnInput) {
   const Explained explained(R"(graph "g" {
     input x : f32[64]

@@ -94,7 +94,7 @@ TEST(PlanGraphStreams, LittleTimeIsNotWorthMemory) {
   }));
 }
 
-// Only a point of the same execution model or a sequence beats a point.
+// A trade-off point is beaten only by a point of the same execution model, or by a sequence.
 TEST(PlanGraphStreams, TheParetoFrontHasThePointsThatNoneBeats) {
   const PlannedGraph planned = must_plan(graph_of(kBranches), {.streams = 2, .pareto_front = true});
   const auto trade_offs = planned.trade_offs;

@@ -291,7 +291,7 @@ OrderProblem tree(int levels) {
 
 // A tree with 4^7 leaves and 21,845 nodes, as in a hostile file. The best order is depth first. While a node reads four
 // leaves, three results wait on each of six levels. With the leaves and its result, that is 6 x 3 + 4 + 1 = 23.
-TEST(SearchOrder, WorkCoversAWideProblem) {
+TEST(SearchOrder, WorkCountsMoreThanSets) {
   const OrderProblem problem = tree(8);
   ASSERT_EQ(problem.nodes.size(), 21'845U);
   const FoundOrder found = search_order(problem, {.work = 200'000'000});
@@ -340,7 +340,7 @@ TEST(SearchOrder, KeepsToItsMemoryLimit) {
   EXPECT_LE(unfinished.work, 1'500'000);
 }
 
-// Each step looks at all of 2,000 ready nodes. These looks are work, so the search ends soon after its work is spent.
+// Each step examines all of 2,000 ready nodes. This counts as work, so the search ends soon after its work is spent.
 TEST(SearchOrder, AWideProblemKeepsToItsWork) {
   Random random(61);
   const OrderProblem problem = wide_layers(random, 4, 2'000);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kMostBytes = 1 << 20;
 
-// By default, the tag of no tensor. Bytes have it after use as scratch, and bytes of a value until a copy fills them.
+// By default, the tag of no tensor. Bytes last used as scratch have it, and bytes of a value before a copy fills them.
 struct Tag {
   std::uint32_t tensor = ~0U;
   std::uint32_t run = 0;

@@ -113,7 +113,7 @@ class ByteCount {
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) bring_in(*output);
   }
 
-  // Whether both are given or handed out, so that they cannot share bytes.
+  // Whether the result is an output and the input is one too, or has no producer. Then they cannot share bytes.
   [[nodiscard]] bool are_kept(const verify_internal::SameBytes& part) const {
     const Tensor& input = graph_.tensor(part.input);
     return (!input.producer || input.role == Role::output) && graph_.tensor(part.output).role == Role::output;
@@ -256,7 +256,7 @@ TEST(CheckOrderBound, IsRightAboutRandomSmallGraphs) {
       ASSERT_LE(check_order_bound(graph, facts, Bytes(least), node, 0).live_set, Bytes(least));
     }
     const verify_internal::OrderCount back = verify_internal::turned(count);
-    // A walk looks at the steps, not at the end of the run.
+    // A walk counts the bytes at steps, not those at the end of the run.
     const bool is_of_end = count.at_end == least;
     for (const std::vector<Chain>& chains : {single_chains(count), joined_chains(count)}) {
       joined += count.nodes.size() - chains.size();

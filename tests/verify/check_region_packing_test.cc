@@ -50,7 +50,7 @@ std::vector<std::string> lines_of(const Case& one) {
   return testing::messages_of(check_region_packing(one.problem, one.packing));
 }
 
-TEST(RegionPackingCheck, AcceptsARightPacking) { EXPECT_THAT(lines_of(right()), IsEmpty()); }
+TEST(RegionPackingCheck, AcceptsACorrectPacking) { EXPECT_THAT(lines_of(right()), IsEmpty()); }
 
 struct Fault {
   ViolationKind kind;

@@ -39,7 +39,7 @@ inline void leave_only_order(Plan& plan) {
   }
 }
 
-// Moves a step to another position of the list. Everything that names steps is adapted. Waits that would point forwards
+// Moves a step to another position of the list. Everything that names steps is updated. Waits that would point forwards
 // are removed.
 inline void move_step(Plan& plan, StepId from, StepId to) {
   std::vector<std::uint32_t> order(step_count(plan));

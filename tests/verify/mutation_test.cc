@@ -18,7 +18,7 @@ namespace {
 constexpr int kWrongOfEachKind = 1'000;
 constexpr int kMostTries = 20'000;  // of one kind; a kind that needs more is wrong too rarely to be useful
 
-// Right plans to damage; each is used many times.
+// Correct plans to damage; each is used many times.
 const std::vector<Mutant>& right_plans() {
   static const std::vector<Mutant> kPlans = [] {
     std::vector<Mutant> plans;

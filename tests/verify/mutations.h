@@ -14,7 +14,7 @@
 
 namespace lowtide::testing {
 
-// A plan that was right, and its graph. One of the two is damaged.
+// A plan that was correct, and its graph. One of the two is damaged.
 struct Mutant {
   std::shared_ptr<const Graph> graph;
   Plan plan;

@@ -15,7 +15,7 @@ namespace lowtide::testing {
 
 // Relu runs twice, so that its result need not be kept while Neg and Abs run.
 [[nodiscard]] Mutant recompute_plan(Random& random);
-// A tensor leaves for host memory and comes back, on the streams of two links, next to that of the worker.
+// A tensor is copied to host memory and back, on the streams of two links, beside the stream of the worker.
 [[nodiscard]] Mutant swap_plan(Random& random);
 // The same, each way in two pieces.
 [[nodiscard]] Mutant pieces_plan(Random& random);

@@ -93,7 +93,7 @@ class Sharing {
     }
   }
 
-  // Where an output must lie to be bytes of input 0, wherever these are.
+  // The place of an output as bytes of input 0, in the block of that input.
   std::optional<Spot> spot_of_part(NodeId node, std::size_t at) const {
     const TensorId output = *graph_.node(node).outputs[at];
     const auto bytes = view_bytes(graph_, node, at);

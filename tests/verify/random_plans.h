@@ -9,7 +9,7 @@
 
 namespace lowtide::testing {
 
-// A right plan, made at random in the simplest way: any topological order, any of the sound aliases and in-place
+// A correct plan, made at random in the simplest way: any topological order, any of the sound aliases and in-place
 // results, the lowest free offset or a higher one, buffers and lifespans with slack, one or two regions, scratch,
 // bodies, and what random_transfers.h adds: states that get their next content, nodes that run again, copies, links,
 // several streams. Uses no planner and no verifier.

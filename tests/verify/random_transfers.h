@@ -9,7 +9,7 @@
 
 namespace lowtide::testing {
 
-// Streams of a plan for two regions whose second one the workers do not address: worker 0, link 0 -> 1, link 1 -> 0.
+// Streams of a plan for two regions. Workers do not address the second one: worker 0, link 0 -> 1, link 1 -> 0.
 inline constexpr StreamId kComputes{0};
 inline constexpr StreamId kCopiesOut{1};
 inline constexpr StreamId kCopiesIn{2};
@@ -18,7 +18,7 @@ inline constexpr StreamId kCopiesIn{2};
 // Program::updates. Requires: everything that replaces a state is intact at the end of the program.
 void copy_states(const Graph& graph, Plan& plan, Random& random);
 
-// Turns a right program, whose buffers have regions but no offsets yet, into another right one. Adds nodes that run
+// Turns a correct program, whose buffers have regions but no offsets yet, into another correct one. Adds nodes that run
 // again, copies in one or two pieces, swaps and constants that come in over links. Inserts steps. A reader of a value
 // may then read another value of the same tensor.
 void add_transfers(const Graph& graph, Plan& plan, Random& random);

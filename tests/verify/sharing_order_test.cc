@@ -89,10 +89,10 @@ TEST(SharingOrder, FindsWhatFollowingEveryPathFinds) {
   EXPECT_LT(refuted, asked * 9 / 10);
 }
 
-// A chain of n nodes: it asks a short question at every node, and one to the middle or the end of the chain at every
-// tenth node. If all questions were followed together, 64 uses at a time, n / 64 x n / 2 edges would be looked at:
-// 20,000 / 64 x 10,000 = 3 million. By classes, the short questions look at little more than n edges, and the 2,000
-// long ones at 2,000 / 64 x 20,000 = 0.6 million.
+// A chain of n nodes. Every node has a short question, and every tenth node has one about the middle or the end of the
+// chain. Answering all of them together, 64 uses at a time, would visit n / 64 x n / 2 edges: 20,000 / 64 x 10,000 =
+// 3 million. By classes, the short questions visit little more than n edges, and the 2,000 long ones visit
+// 2,000 / 64 x 20,000 = 0.6 million.
 TEST(SharingOrder, ShortQuestionsDoNotPayForLongOnes) {
   constexpr std::uint32_t kNodes = 20'000;
   std::vector<std::vector<std::uint32_t>> reads(kNodes);

@@ -236,7 +236,7 @@ bool random_node_runs_twice(Random& random, Mutant& mutant) {
     return is_compute(step) && mutant.graph->op(*node_of(step)).traits.is_random;
   });
   if (!drawn) return false;
-  // A right recomputation, if the operator permitted one: a value of its own, in bytes of its own.
+  // A correct recomputation, if the operator permitted one: a value of its own, in bytes of its own.
   Step again = plan.program.steps[*drawn];
   const ValueId first = again.writes[0];
   Buffer buffer = buffer_of(plan, first);

@@ -26,7 +26,7 @@ struct ByteSource {
 [[nodiscard]] std::vector<std::int64_t> split_index(const Shape& shape, std::int64_t element);
 [[nodiscard]] std::int64_t join_index(const Shape& shape, const std::vector<std::int64_t>& index);
 
-// The element of an operand of shape `from` that element `element` of a broadcast result of shape `to` is made of.
+// The element of an operand of shape `from` that is broadcast to element `element` of a result of shape `to`.
 [[nodiscard]] std::int64_t broadcast_source(const Shape& from, const Shape& to, std::int64_t element);
 
 // Whether a node that runs again on the same operands gives the same results. Uses a list of operators. One that is not

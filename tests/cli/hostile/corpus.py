@@ -58,7 +58,8 @@ CASES = []
 
 
 def case(kind, hostile, *, refused=None, accepted=None, wrong=None, words=(), is_large=False):
-    """Adds the function under it to the table. It returns the content of a file, or yields (label, content[, says])."""
+    """Decorator that adds a function to the table. The function returns the content of a file, or yields
+    (label, content[, says])."""
     code, says = next((c, s) for c, s in ((BAD_INPUT, refused), (DONE, accepted), (NO, wrong)) if s is not None)
 
     def add(make):

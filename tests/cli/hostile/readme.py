@@ -20,4 +20,4 @@ def table(cases):
 def faults(path, cases):
     written = re.findall(r"^\| (?:model|plan|packing|target) \|.*\|$", path.read_text(), re.MULTILINE)
     missing = [f"README.md lacks the row {row}" for row in table(cases) if row not in written]
-    return missing + [f"README.md has a row of no case: {row}" for row in written if row not in table(cases)]
+    return missing + [f"README.md has a row without a case: {row}" for row in written if row not in table(cases)]

@@ -158,7 +158,7 @@ class Corpus:
         return here
 
     def faults(self, outcome, words, here, before, allowed_bytes, is_large):
-        """Yields how a run breaks the rules for all runs, whatever their answer."""
+        """Yields each rule that a run breaks, of the rules that hold whatever the answer is."""
         if outcome.code == -9:
             yield f"was stopped after {outcome.seconds:.0f} s"
         elif outcome.code < 0:
@@ -193,7 +193,7 @@ class Corpus:
             yield f"a message of {len(outcome.stderr)} bytes"
         lines = message.splitlines()
         if not lines or not lines[0].startswith("error: ") or any(not line.startswith("  ") for line in lines[1:]):
-            yield "not one error, with its list indented"
+            yield "is not one error with an indented list"
         bad = next(word for word in words if word.startswith("bad."))
         if bad not in message:
             yield f"does not name {bad}"

@@ -58,7 +58,7 @@ class Opened:
         return " ".join(self.page.inner_text(selector).split())
 
     def buffer(self, name, sheet="in sight"):
-        """The id of the buffer of that name, in the plan in sight (the one after), "shown" or "against"."""
+        """The id of the buffer with a name, in the plan "shown", "against", or by default the last one in sight."""
         found = self.run(
             """([name, sheet]) => { const plan = lowtide.state[sheet] ?? lowtide.state.inSight.at(-1);
                return Array.from(plan.bufferKind.keys()).find((buffer) => plan.bufferText(buffer) === name) ?? -1; }""",

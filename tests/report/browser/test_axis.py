@@ -41,7 +41,7 @@ def test_nothing_is_folded_where_little_is_idle(open_page):
 def test_streams_run_over_time_with_waits(open_page):
     opened = open_page("streams.html")
     opened.shoot("streams")
-    # conv1 takes 4 us, then conv2 6 us beside conv3 with 3 us, then add 1 us. A step is not before an earlier one.
+    # conv1 takes 4 us, then conv2 6 us beside conv3 with 3 us, then add 1 us. No step begins before an earlier one.
     spans = opened.run(
         """() => { const {begin, end} = lowtide.state.shown.timing;
            return [0, 1, 2, 3].map((step) => [begin[step], end[step]]); }"""

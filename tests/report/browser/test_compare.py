@@ -11,7 +11,7 @@ def test_differences_are_stated(open_page):
     words = opened.text("#comparison")
     # Before, cat is a copy that ends at 768 KiB.
     assert "arena 768 KiB → 576 KiB −192 KiB (−25 %)" in words
-    # Step 2 holds b, c and scratch: 256 + 128 + 64; step 1 a and b: 512; step 4 c, d, cat: 512. So 512, after it 576.
+    # Before: 512 at step 1 (a, b) and step 4 (c, d, cat), 256 + 128 + 64 at step 2 (b, c, scratch). After: 576.
     assert "peak 512 KiB → 576 KiB +64 KiB (+13 %)" in words
     # b is written over a; the order is the same.
     assert "now in place 1 result" in words
@@ -49,7 +49,7 @@ def test_what_changed_is_listed_and_coloured(open_page):
         row.query_selector_all("td")[0].inner_text(): row.query_selector_all("td")[1].inner_text()
         for row in opened.page.query_selector_all("#table tbody tr")
     }
-    # Before, b had a buffer of its own, and so had c and d. Other addresses are no change.
+    # Before, b had a buffer of its own, and so had c and d. Another address is not a change.
     # Before, the peak was at step 1, without cat and the scratch.
     assert rows == {
         "b": "shared differently",

@@ -67,7 +67,7 @@ def test_a_buffer_with_a_gap_is_one_buffer(open_page):
     assert panel.startswith("resting × movable, buffer 2 of the file Size 64 KiB (65,536 B)")
     assert "Live time [0, 90) (90 long) Free in [30, 60)" in panel
     assert "In the peak no" in panel
-    assert "Placed above low" in panel  # its other piece does; this one has free bytes below
+    assert "Placed above low" in panel  # its first piece is; the second has free bytes below
     opened.page.click("#tabs >> text=All buffers")
     rows = opened.page.query_selector_all("#table tbody tr")
     assert [row.query_selector("td").inner_text() for row in rows] == ["late", "fixed", "low", "resting"]

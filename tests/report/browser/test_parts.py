@@ -14,7 +14,7 @@ from test_picture import KIB, close, is_shade
 
 
 def at(opened, step, kib):
-    """The place of a step and an address on the screen: seven steps, an arena of 192 KiB with 6 % of air."""
+    """The place of a step and an address on the screen: seven steps, an arena of 192 KiB plus 6 %."""
     place = opened.run("() => lowtide.charts[0].layout.map")
     bounds = opened.page.query_selector(".overlay").bounding_box()
     return (
@@ -168,7 +168,7 @@ def test_many_parts_are_listed_in_part(open_page):
     assert titles == [f"Address {8192 * part:,} to {8192 * part + 8192:,}" for part in range(8)]
 
 
-def test_the_parts_of_one_large_buffer_may_be_too_many_rectangles(open_page):
+def test_many_parts_of_one_buffer_keep_the_rectangle_limit(open_page):
     opened = open_page("parts.html")
     # The same buffer, cut into 4,096 parts of 32 bytes. Its shorter side has more than 255 pixels.
     opened.run(

@@ -35,7 +35,7 @@ def test_rectangles_are_at_their_steps_and_addresses(open_page, theme):
         "() => { const {left, top} = lowtide.charts[0].scene.getBoundingClientRect(); return {left, top}; }"
     )
 
-    # Nine steps over the width; the arena of 576 KiB with 6 % of air over the height.
+    # Nine steps over the width; the arena of 576 KiB plus 6 % over the height.
     def at(step, kib):
         return (
             bounds["left"] + layout["x"] + layout["w"] * step / 9,
