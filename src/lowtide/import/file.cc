@@ -40,7 +40,7 @@ std::string reason(int error_number) { return std::generic_category().message(er
 
 // Says why a path that is not a regular file cannot be read, and what to do instead.
 std::string not_a_file(mode_t mode) {
-  if (S_ISDIR(mode)) return "is a folder; name a file inside it";
+  if (S_ISDIR(mode)) return "is a directory; name a file in it";
   const char* const kind = S_ISFIFO(mode) ? "a pipe" : S_ISSOCK(mode) ? "a socket" : "a device";
   return std::string("is ") + kind + ", not a file, so its size is unknown before it is read; write it to a file first";
 }
