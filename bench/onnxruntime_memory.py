@@ -85,7 +85,7 @@ def feeds_of(session, shapes):
 
 
 def measure(path, words, at):
-    """Bytes of a first and of a second run, beyond what the session took before, under OPTIONS[at]."""
+    """The bytes of the first and the second run under OPTIONS[at], without those that the session took before."""
     tracer = ctypes.CDLL(None)
     for name in ("lowtide_trace_requested", "lowtide_trace_peak"):
         getattr(tracer, name).restype = ctypes.c_int64

@@ -202,13 +202,14 @@ TEST(OnnxRuntimeParts, ThePatternAgreesWithAScanOfAllBlocks) {
   }
 }
 
-// Replays a run: each memory holds the value that was written last. A step finds its inputs there, or a renamed form.
+// Replays a run: each memory holds the value that was written last. A step finds its inputs there.
 void expect_intact(const Graph& graph) {
   const Result<RuntimeSteps> all = runtime_steps(graph);
   ASSERT_TRUE(all.ok());
   const BufferChoice choice = choose_buffers(*all);
   IdVector<RuntimeValueId, RuntimeValueId> content;  // by holder: the value there
-  IdVector<RuntimeValueId, RuntimeValueId> meaning;  // by value: the value whose bytes it has, for renamed ones
+  IdVector<RuntimeValueId, RuntimeValueId>
+      meaning;  // by value: itself; for one that is renamed, the value whose bytes it has
   for (RuntimeValueId id : all_ids<RuntimeValueId>(all->values.size())) {
     content.push_back(id);
     meaning.push_back(id);
@@ -228,7 +229,7 @@ void expect_intact(const Graph& graph) {
       if (all->values[id].is_output) {
         EXPECT_EQ(holder, id);
       }
-      // Only the rule lets a step write over an input of its own.
+      // A step may write over one of its inputs only if its rule says so.
       for (RuntimeValueId input : step.inputs) {
         const bool may_replace = output == 0 && step.rule == OutputRule::may_replace && input == *step.rule_input;
         if (!may_replace) {

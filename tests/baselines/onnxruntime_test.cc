@@ -97,7 +97,7 @@ TEST(OnnxRuntime, ShapesFromArithmeticOnShapesAreKnown) {
 }
 
 TEST(OnnxRuntime, AnUnreadResultLastsUntilTheEnd) {
-  // m is never read: a, m, then m, b, y.
+  // m is never read. First a and m are live, then m, b and y.
   EXPECT_EQ(live("input x : f32[1024]; a = Exp(x) : f32[1024]; b, m = Dropout(a) : f32[1024], bool[1024]; "
                  "y = Exp(b) : f32[1024]; output y"),
             9 * kKiB);
@@ -188,7 +188,7 @@ TEST(OnnxRuntime, OtherKernelsHaveScratchToo) {
       "input x : f32[1,4,8,8]; constant w : f32[4,2,3,3]; y = ConvTranspose(x, w) : f32[1,2,10,10]; output y");
   EXPECT_EQ(transposed.scratch, Bytes(2 * 9 * 64 * 4));
   EXPECT_EQ(transposed.bytes.back().load, Bytes(4 * 2 * 9 * 4));
-  // Both choices, at the shape of the condition and of the choice: 4 KiB, and 32 floats.
+  // Each choice, broadcast with the condition: 4 KiB, and 32 floats.
   EXPECT_EQ(predicted("input c : bool[1,32]; input a : f32[32,32]; input b : f32[]; y = Where(c, a, b) : f32[32,32]; "
                       "output y")
                 .scratch,

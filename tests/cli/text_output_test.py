@@ -76,8 +76,8 @@ class TextOutput(ProgramTest):
             self.assertIn(told, self.expect(DONE, "plan", "parallel.onnx", *words, "-o", "plan.json").stdout)
             self.expect(DONE, "verify", "parallel.onnx", "plan.json")
             self.expect(DONE, "view", "plan.json", "-o", "map.html")
-        # The input has 4 KiB. The plan on one stream would fit 3 x 4 KiB more, but a dataflow runtime could not follow
-        # it.
+        # The input has 4 KiB. With 3 x 4 KiB more, the plan on one stream fits, but a dataflow runtime could not
+        # follow it.
         self.expect(DONE, "plan", "parallel.onnx", *waves, "--budget", "16KiB")
         self.expect(NO, "plan", "parallel.onnx", "--run", "dataflow", "--budget", "16KiB")
 

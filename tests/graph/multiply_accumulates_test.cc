@@ -63,7 +63,7 @@ TEST(MultiplyAccumulates, OfMatrixProducts) {
             3 * 4 * 7 * 5);
 }
 
-// 10 steps of 2 sequences. For each of both directions, 4 gates of 5 cells read 3 inputs and 5 states.
+// 10 steps of 2 sequences. In each of the two directions, 4 gates of 5 cells read 3 inputs and 5 states.
 TEST(MultiplyAccumulates, OfRecurrentCells) {
   EXPECT_EQ(macs("input x : f32[10,2,3]; constant w : f32[2,20,3]; constant r : f32[2,20,5]; "
                  "y = LSTM(x, w, r) {hidden_size = 5} : f32[10,2,2,5]; output y"),

@@ -237,7 +237,7 @@ TEST(Schedule, AChainOfManyNodesNeedsNoStack) {
   }
 }
 
-// Powers of 2 include each other, so the load never rises with the effort.
+// The search with one power of 2 includes those with lower ones, so the load never rises with the effort.
 TEST(SearchOrders, MoreEffortNeverRaisesTheLoad) {
   Random random(58);
   int lowered = 0;

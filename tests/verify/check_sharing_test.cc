@@ -352,7 +352,7 @@ std::pair<std::size_t, std::size_t> used(const Graph& graph, const std::vector<N
   return span;
 }
 
-// Whether one of the two, the same in every order, has its last use before the other is written.
+// Whether the same one of the two has its last use before the other is written, in every order.
 bool is_one_always_first(const Graph& graph, TensorId a, TensorId b) {
   bool a_first = true;
   bool b_first = true;

@@ -16,7 +16,7 @@ namespace lowtide::testing {
 // The same, but with less scratch for steps with bodies. The scratch is reduced by the excess of the arena of the
 // largest body over its largest bound for plans of the scope.
 [[nodiscard]] Bytes plain_proven_load(const Plan& plan, BoundScope scope);
-// The smallest scope that the plan is in. Ignores bodies.
+// The smallest scope that the plan and the plans of its bodies are in.
 [[nodiscard]] BoundScope plain_scope(const Plan& plan);
 [[nodiscard]] Bytes plain_load_as_given(const Graph& graph);
 

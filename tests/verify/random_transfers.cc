@@ -185,8 +185,8 @@ class Transfers {
     return later;
   }
 
-  // Makes random reads of `old` after the step `behind` read `fresh` instead. Only kernels and copies on workers
-  // change. Aliases keep `old`, because their results lie in its bytes.
+  // Makes random outputs, and random reads after the step `behind`, use `fresh` instead of `old`. Aliases and copies
+  // on links keep `old`. Results of aliases lie in its bytes.
   void redirect(ValueId old, ValueId fresh, std::uint32_t behind, int percent) {
     for (std::uint32_t at = behind + 1; at < steps(); ++at) {
       Step& step = program_.steps[StepId(at)];
