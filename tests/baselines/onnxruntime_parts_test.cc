@@ -208,8 +208,7 @@ void expect_intact(const Graph& graph) {
   ASSERT_TRUE(all.ok());
   const BufferChoice choice = choose_buffers(*all);
   IdVector<RuntimeValueId, RuntimeValueId> content;  // by holder: the value there
-  IdVector<RuntimeValueId, RuntimeValueId>
-      meaning;  // by value: itself; for one that is renamed, the value whose bytes it has
+  IdVector<RuntimeValueId, RuntimeValueId> meaning;  // by value: itself, or the value that it renames
   for (RuntimeValueId id : all_ids<RuntimeValueId>(all->values.size())) {
     content.push_back(id);
     meaning.push_back(id);

@@ -133,7 +133,7 @@ class Machine {
     hold(run, id, range);
   }
 
-  // Whether some bytes of a value are intact. Ignores those in `own`, which the step itself overwrites.
+  // Whether all bytes of a range of a value are intact. Ignores those in `own`, which the step itself overwrites.
   [[nodiscard]] bool is_intact(const Run& run, ValueId id, const Range& range,
                                const std::vector<Range>& own = {}) const {
     const std::vector<std::int64_t>& held = run.held[id.index()];

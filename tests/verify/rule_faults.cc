@@ -87,7 +87,7 @@ class Rules {
       must(worker.addressable == std::vector<RegionId>(sorted.begin(), sorted.end()),
            "regions are listed once, in order");
       for (RegionId region : worker.addressable) must(has_region(region), "a region exists");
-      must(worker.count >= 1, "there is one of each worker at least");
+      must(worker.count >= 1, "there is at least one of each worker");
     }
   }
 
@@ -159,12 +159,12 @@ class Rules {
       begins.insert(part.lifespan.begin);
       ends.insert(part.lifespan.end);
     }
-    must(left == 0, "parts are all of their buffer");
+    must(left == 0, "parts cover their buffer");
     must(*begins.begin() == buffer.lifespan.begin && *ends.rbegin() == buffer.lifespan.end,
          "parts together live as long as their buffer");
   }
 
-  // Whether some bytes of a buffer live in a step. For no bytes, whether the buffer does.
+  // Whether all bytes of a range of a buffer live in a step. For an empty range, whether the buffer does.
   bool lives(const Buffer& buffer, std::int64_t begin, std::int64_t size, StepId step) const {
     if (buffer.parts.empty() || size == 0) return buffer.lifespan.contains(step);
     std::int64_t at = 0;
@@ -295,7 +295,7 @@ class Rules {
       for (ValueId other : all_ids<ValueId>(plan_.program.values.size())) {
         if (other == id || !is_given(other)) continue;
         must(plan_.program.values[other].tensor != value.tensor, "what is given has one place");
-        must(plan_.layout.values[other].buffer != place.buffer, "what is given is alone");
+        must(plan_.layout.values[other].buffer != place.buffer, "what is given shares no buffer");
       }
       return;
     }
