@@ -63,6 +63,8 @@ inline constexpr std::int64_t kBusiestFirstShare = 2;
 inline constexpr std::int64_t kBusiestFirstPartShare = 4;
 // Ejection, if there is an exact search. Without one it gets the whole limit.
 inline constexpr std::int64_t kEjectionShare = 4;
+// The same if a capacity is given. On A-K, the exact search then finds every answer, and ejection only delays it.
+inline constexpr std::int64_t kEjectionCapacityShare = 32;
 
 // The exact searches -----------------------------------------------------------------------------------------------
 

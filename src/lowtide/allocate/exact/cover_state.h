@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "lowtide/allocate/exact/cover_problem.h"
@@ -74,13 +75,17 @@ class CoverState {
   [[nodiscard]] Component whole();
   [[nodiscard]] bool has_remaining(Component component);
 
-  // Returns the best of the cliques that can be decided.
-  template <typename IsBetter>
-  [[nodiscard]] CliqueId choose(Component component, IsBetter&& is_better) {
+  // Returns the clique with the least rank among those that can be decided, the first one of equals.
+  template <typename RankOf>
+  [[nodiscard]] CliqueId choose(Component component, RankOf&& rank_of) {
     std::optional<CliqueId> best;
+    std::invoke_result_t<RankOf&, CliqueId> least;
     for (CliqueId clique : cliques_of(component)) {
-      if (!has_remaining(clique) || (best && !is_better(clique, *best))) continue;
-      if (is_decidable(clique)) best = clique;
+      if (!has_remaining(clique)) continue;
+      const auto rank = rank_of(clique);
+      if ((best && !(rank < least)) || !is_decidable(clique)) continue;
+      best = clique;
+      least = rank;
     }
     LOWTIDE_CHECK(best.has_value(), "a clique with the least floor of a component can be decided");
     return *best;

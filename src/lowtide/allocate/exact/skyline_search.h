@@ -38,7 +38,7 @@ namespace lowtide::allocate_internal {
 //   set_capacity(c), capacity()   undoes all decisions
 //   whole()                       all cliques
 //   has_remaining(component)      false if the component is solved; may cut solved cliques off at its ends
-//   choose(component, is_better)  the best of the cliques that can be decided
+//   choose(component, rank_of)    the clique with the least rank among those that can be decided
 //   candidates, slack, floor      of a clique
 //   append_candidates(clique, out)   the buffers that can lie lowest in it; of interchangeable ones only the first
 //   assign(clique, buffer)        assigns a candidate the floor; false if it ends above the capacity
@@ -92,7 +92,7 @@ class SkylineSearch final : public FitSearch {
   bool take_next_option(Frame& frame);
   bool apply(const Frame& frame, std::optional<SearchBuffer> candidate);
   void split(Component component);
-  [[nodiscard]] bool is_better(CliqueId clique, CliqueId than) const;
+  [[nodiscard]] CliqueId choose(Component component);
   void collect_options(Frame& frame);
 
   State state_;

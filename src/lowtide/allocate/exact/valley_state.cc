@@ -36,12 +36,10 @@ ValleyState::ValleyState(const IntervalProblem& problem, const SkylineRules& rul
       remaining_(problem.cliques(), 0),
       crossing_(problem.cliques() + 1, 0),
       candidates_(problem.cliques()),
-      first_(problem.cliques()),
-      next_(problem.buffers.size()),
-      previous_(problem.buffers.size()),
+      buffers_(problem),
       offset_(problem.buffers.size(), 0),
       height_key_(problem.cliques()),
-      set_key_(problem.cliques()),
+      clique_key_(problem.cliques()),
       buffer_key_(problem.buffers.size()),
       count_change_(problem.cliques() + 1, 0),
       bytes_change_(problem.cliques() + 1, 0),
@@ -50,40 +48,29 @@ ValleyState::ValleyState(const IntervalProblem& problem, const SkylineRules& rul
   Random random(kValleySeed);
   for (StateKey& key : buffer_key_) key = {random.next(), random.next()};
   for (CliqueId clique : all_ids<CliqueId>(problem.cliques())) set_height(clique, 0);
-  // The last buffer goes first, so that each list begins with the lowest id.
-  for (std::size_t at = problem.buffers.size(); at-- > 0;) {
-    const SearchBuffer id(static_cast<std::uint32_t>(at));
+  for (SearchBuffer id : all_ids<SearchBuffer>(problem.buffers.size())) {
     const CliqueSpan span = problem.buffers[id].cliques;
-    link(id);
+    clique_key_[span.begin] += buffer_key_[id];
     for (CliqueId clique : cliques_in(span)) remaining_[clique] += problem.buffers[id].size;
     for (CliqueId clique : cliques_in({next(span.begin), span.end})) ++crossing_[clique];
   }
 }
 
-void ValleyState::link(SearchBuffer buffer) {
-  const CliqueId begin = problem_.buffers[buffer].cliques.begin;
-  set_key_[begin] += buffer_key_[buffer];
-  // Moves are undone in reverse order, so `previous_` and `next_` still hold the neighbours that the buffer had when it
-  // was unlinked.
-  if (!previous_[buffer]) {
-    if (!next_[buffer]) next_[buffer] = first_[begin];
-    first_[begin] = buffer;
-  } else {
-    next_[*previous_[buffer]] = buffer;
-  }
-  if (next_[buffer]) previous_[*next_[buffer]] = buffer;
+void ValleyState::insert(SearchBuffer buffer) {
+  buffers_.insert(buffer);
+  clique_key_[problem_.buffers[buffer].cliques.begin] += buffer_key_[buffer];
 }
 
-void ValleyState::unlink(SearchBuffer buffer) {
-  const CliqueId begin = problem_.buffers[buffer].cliques.begin;
-  set_key_[begin] -= buffer_key_[buffer];
-  (previous_[buffer] ? next_[*previous_[buffer]] : first_[begin]) = next_[buffer];
-  if (next_[buffer]) previous_[*next_[buffer]] = previous_[buffer];
+void ValleyState::remove(SearchBuffer buffer) {
+  buffers_.remove(buffer);
+  clique_key_[problem_.buffers[buffer].cliques.begin] -= buffer_key_[buffer];
 }
 
 void ValleyState::set_height(CliqueId clique, std::int64_t height) {
   height_[clique] = height;
+  clique_key_[clique] -= height_key_[clique];
   height_key_[clique] = key_of_height(clique, height);
+  clique_key_[clique] += height_key_[clique];
 }
 
 void ValleyState::touch(CliqueSpan span) {
@@ -108,7 +95,7 @@ bool ValleyState::assign(CliqueId clique, SearchBuffer buffer) {
   const IntervalProblem::Buffer& self = problem_.buffers[buffer];
   const std::int64_t offset = height_[clique];
   if (offset + self.size - self.padding > exact_capacity_) return false;
-  unlink(buffer);
+  remove(buffer);
   offset_[buffer] = offset;
   for (CliqueId own : cliques_in(self.cliques)) {
     set_height(own, offset + self.size);
@@ -121,9 +108,9 @@ bool ValleyState::assign(CliqueId clique, SearchBuffer buffer) {
 }
 
 bool ValleyState::lift(CliqueId clique, CliqueSpan component) {
-  const std::optional<std::int64_t> to = next_height(clique, component);
   const std::int64_t needed = rules_.slack ? remaining_[clique] : 0;
-  if (!to || *to + needed > capacity_) return false;
+  const std::optional<std::int64_t> to = next_height(clique, component, capacity_ - needed);
+  if (!to) return false;
   trail_.push_back({.buffer = std::nullopt, .clique = clique, .before = height_[clique]});
   set_height(clique, *to);
   touch({clique, next(clique)});
@@ -151,7 +138,7 @@ void ValleyState::undo(std::size_t mark) {
       continue;
     }
     const IntervalProblem::Buffer& self = problem_.buffers[*move.buffer];
-    link(*move.buffer);
+    insert(*move.buffer);
     for (CliqueId own : cliques_in(self.cliques)) {
       set_height(own, offset_[*move.buffer]);
       remaining_[own] += self.size;
@@ -161,18 +148,18 @@ void ValleyState::undo(std::size_t mark) {
   }
 }
 
-CliqueId ValleyState::end_of_run(CliqueId begin, CliqueId end) const {
-  CliqueId at = next(begin);
-  while (at < end && is_crossed(at) && height_[at] == height_[begin]) at = next(at);
-  return at;
+CliqueId ValleyState::begin_of_run(CliqueId clique) const {
+  CliqueId begin = clique;
+  while (begin > whole().begin && is_crossed(begin) && height_[previous(begin)] == height_[clique]) {
+    begin = previous(begin);
+  }
+  return begin;
 }
 
-CliqueSpan ValleyState::run_of(CliqueId clique) const {
-  CliqueSpan run{clique, end_of_run(clique, whole().end)};
-  while (run.begin > whole().begin && is_crossed(run.begin) && height_[previous(run.begin)] == height_[clique]) {
-    run.begin = previous(run.begin);
-  }
-  return run;
+CliqueId ValleyState::end_of_run(CliqueId clique, CliqueId last) const {
+  CliqueId end = next(clique);
+  while (end < last && is_crossed(end) && height_[end] == height_[clique]) end = next(end);
+  return end;
 }
 
 bool ValleyState::is_valley(CliqueSpan run) const {
@@ -193,9 +180,9 @@ std::optional<std::int64_t> ValleyState::lower_side_of(CliqueSpan run) const {
 std::optional<CliqueId> ValleyState::evaluate() {
   if (touched_.empty()) return std::nullopt;
   // A change affects the runs that it is in. It also affects the runs beside them, because their sides have changed.
-  CliqueSpan range{run_of(touched_.begin).begin, run_of(previous(touched_.end)).end};
-  if (is_crossed(range.begin)) range.begin = run_of(previous(range.begin)).begin;
-  if (is_crossed(range.end)) range.end = run_of(range.end).end;
+  CliqueSpan range{begin_of_run(touched_.begin), end_of_run(previous(touched_.end), whole().end)};
+  if (is_crossed(range.begin)) range.begin = begin_of_run(previous(range.begin));
+  if (is_crossed(range.end)) range.end = end_of_run(range.end, whole().end);
   for (CliqueId begin = range.begin; begin < range.end;) {
     const CliqueSpan run{begin, end_of_run(begin, range.end)};
     if (const std::optional<CliqueId> dead = evaluate_run(run)) return dead;
@@ -216,17 +203,16 @@ std::optional<CliqueId> ValleyState::evaluate_run(CliqueSpan run) {
   std::uint32_t count = 0;
   std::int64_t within = 0;  // bytes of the remaining buffers that are live only within the run
   std::optional<CliqueId> dead;
+  work_ += buffers_.for_each_beginning_in(run, [&](SearchBuffer buffer) {
+    const IntervalProblem::Buffer& self = problem_.buffers[buffer];
+    if (self.cliques.end > run.end) return;
+    const int aligned = (floor & (self.alignment - 1)) == 0 ? 1 : 0;
+    count_change_[self.cliques.begin] += aligned;
+    bytes_change_[self.cliques.begin] += self.size;
+    count_change_[self.cliques.end] -= aligned;
+    bytes_change_[self.cliques.end] -= self.size;
+  });
   for (CliqueId clique : cliques_in(run)) {
-    for (std::optional<SearchBuffer> buffer = first_[clique]; buffer; buffer = next_[*buffer]) {
-      const IntervalProblem::Buffer& self = problem_.buffers[*buffer];
-      ++work_;
-      if (self.cliques.end > run.end) continue;
-      const bool is_aligned = (floor & (self.alignment - 1)) == 0;
-      count += is_aligned ? 1U : 0U;
-      within += self.size;
-      count_change_[self.cliques.end] -= is_aligned ? 1 : 0;
-      bytes_change_[self.cliques.end] -= self.size;
-    }
     count += static_cast<std::uint32_t>(count_change_[clique]);
     within += bytes_change_[clique];
     count_change_[clique] = 0;
@@ -257,23 +243,31 @@ bool ValleyState::are_interchangeable(SearchBuffer a, SearchBuffer b) const {
 }
 
 void ValleyState::append_candidates(CliqueId clique, std::vector<SearchBuffer>& out) const {
-  const CliqueSpan run = run_of(clique);
+  const CliqueSpan run{begin_of_run(clique), end_of_run(clique, whole().end)};
   const std::size_t before = out.size();
   const std::int64_t floor = height_[clique];
-  for (CliqueId begin : cliques_in({run.begin, next(clique)})) {
-    const auto first_here = static_cast<std::ptrdiff_t>(out.size());
-    for (std::optional<SearchBuffer> buffer = first_[begin]; buffer; buffer = next_[*buffer]) {
-      const IntervalProblem::Buffer& self = problem_.buffers[*buffer];
-      const bool is_candidate =
-          self.cliques.end > clique && self.cliques.end <= run.end && (floor & (self.alignment - 1)) == 0;
-      if (!is_candidate) continue;
-      const bool is_listed = rules_.interchangeable &&
-                             std::any_of(out.begin() + first_here, out.end(),
-                                         [&](SearchBuffer other) { return are_interchangeable(other, *buffer); });
-      if (!is_listed) out.push_back(*buffer);
-    }
-  }
+  buffers_.for_each_beginning_in({run.begin, next(clique)}, [&](SearchBuffer buffer) {
+    const IntervalProblem::Buffer& self = problem_.buffers[buffer];
+    const bool is_candidate =
+        self.cliques.end > clique && self.cliques.end <= run.end && (floor & (self.alignment - 1)) == 0;
+    if (!is_candidate) return;
+    const bool is_listed =
+        rules_.interchangeable && std::any_of(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(),
+                                              [&](SearchBuffer other) { return are_interchangeable(other, buffer); });
+    if (!is_listed) out.push_back(buffer);
+  });
   LOWTIDE_CHECK(out.size() - before <= candidates(clique), "a clique has at most as many candidates as were counted");
+}
+
+// The lowest height that a buffer of `clique` can have if no candidate lies at the present one. Returns nullopt if
+// there is none up to `highest`. Every buffer of a packing can be lowered until it rests on the ground or on another
+// buffer. So an offset is 0 or the end of a buffer, rounded up.
+std::optional<std::int64_t> ValleyState::next_height(CliqueId clique, CliqueSpan component, std::int64_t highest) {
+  std::int64_t lowest = highest + 1;
+  find_rests(clique, component);
+  const Reach reach = find_rests_above_floor(clique, component, lowest);
+  find_rests_on_others(clique, component, reach, lowest);
+  return lowest > highest ? std::nullopt : std::optional(lowest);
 }
 
 // Sets rest_[s] to the greatest height between s and `clique`, both included. A buffer of `clique` rests no lower than
@@ -289,48 +283,47 @@ void ValleyState::find_rests(CliqueId clique, CliqueSpan component) {
   work_ += length(component);
 }
 
-// The lowest height that a buffer of `clique` can have if no candidate lies at the present one. Returns nullopt if
-// there is none. Every buffer of a packing can be lowered until it rests on the ground or on another buffer. So an
-// offset is 0 or the end of a buffer, rounded up.
-std::optional<std::int64_t> ValleyState::next_height(CliqueId clique, CliqueSpan component) {
+// Lowers `lowest` to the least offset, above the floor, at which a buffer of the clique can rest on what is assigned.
+// The buffers that can rest at the floor are the candidates.
+ValleyState::Reach ValleyState::find_rests_above_floor(CliqueId clique, CliqueSpan component, std::int64_t& lowest) {
   const std::int64_t floor = height_[clique];
-  std::int64_t lowest = kNoHeight;
-  CliqueSpan reach{clique, clique};  // of the candidates
-  std::int64_t least_alignment = kNoHeight;
-  find_rests(clique, component);
-  for (CliqueId begin : cliques_in({component.begin, next(clique)})) {
-    for (std::optional<SearchBuffer> buffer = first_[begin]; buffer; buffer = next_[*buffer]) {
-      const IntervalProblem::Buffer& self = problem_.buffers[*buffer];
-      ++work_;
-      const CliqueId end = self.cliques.end;
-      if (end <= clique) continue;
-      const std::int64_t offset = aligned_up(std::max(rest_[begin], rest_[previous(end)]), self.alignment);
-      if (offset > floor) {
-        lowest = std::min(lowest, offset);
-      } else {
-        reach = {std::min(reach.begin, begin), std::max(reach.end, end)};
-        least_alignment = std::min(least_alignment, self.alignment);
-      }
+  Reach reach{{clique, clique}, kNoHeight};
+  work_ += buffers_.for_each_beginning_in({component.begin, next(clique)}, [&](SearchBuffer buffer) {
+    const auto [begin, end] = problem_.buffers[buffer].cliques;
+    if (end <= clique) return;
+    const std::int64_t alignment = problem_.buffers[buffer].alignment;
+    const std::int64_t offset = aligned_up(std::max(rest_[begin], rest_[previous(end)]), alignment);
+    if (offset > floor) {
+      lowest = std::min(lowest, offset);
+    } else {
+      reach.cliques = {std::min(reach.cliques.begin, begin), std::max(reach.cliques.end, end)};
+      reach.least_alignment = std::min(reach.least_alignment, alignment);
     }
+  });
+  return reach;
+}
+
+// Lowers `lowest` to the least end of a buffer that a candidate could rest on. Such a buffer is not in the clique.
+void ValleyState::find_rests_on_others(CliqueId clique, CliqueSpan component, const Reach& reach,
+                                       std::int64_t& lowest) {
+  const CliqueSpan beginning{component.begin, reach.cliques.end};
+  if (reach.cliques.empty()) {
+    work_ += buffers_.count_beginning_in(beginning);
+    return;
   }
-  // A candidate can lie higher only on top of a buffer that is not in the clique.
-  for (CliqueId begin : cliques_in({component.begin, reach.end})) {
-    for (std::optional<SearchBuffer> buffer = first_[begin]; buffer; buffer = next_[*buffer]) {
-      const IntervalProblem::Buffer& self = problem_.buffers[*buffer];
-      ++work_;
-      if (self.cliques.end <= reach.begin || self.cliques.contains(clique)) continue;
-      const std::int64_t rest = std::max({height_[begin], height_[previous(self.cliques.end)], floor});
-      lowest = std::min(lowest, aligned_up(rest + self.size, least_alignment));
-    }
-  }
-  return lowest == kNoHeight ? std::nullopt : std::optional(lowest);
+  const std::int64_t floor = height_[clique];
+  work_ += buffers_.for_each_beginning_in(beginning, [&](SearchBuffer buffer) {
+    const IntervalProblem::Buffer& self = problem_.buffers[buffer];
+    if (floor + self.size >= lowest || self.cliques.end <= reach.cliques.begin || self.cliques.contains(clique)) return;
+    const std::int64_t rest = std::max({height_[self.cliques.begin], height_[previous(self.cliques.end)], floor});
+    lowest = std::min(lowest, aligned_up(rest + self.size, reach.least_alignment));
+  });
 }
 
 StateKey ValleyState::key_of(CliqueSpan component) const {
   StateKey key{component.begin.value(), component.end.value()};
   for (CliqueId clique : cliques_in(component)) {
-    key.low += height_key_[clique].low + set_key_[clique].low;
-    key.high += height_key_[clique].high + set_key_[clique].high;
+    key += clique_key_[clique];
   }
   key = scattered(key.low, key.high);
   return {key.low, key.high | 1U};  // not the key of a free slot

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "lowtide/allocate/exact/interval_problem.h"
 #include "lowtide/allocate/exact/nogood_table.h"
+#include "lowtide/allocate/exact/remaining_buffers.h"
 #include "lowtide/allocate/exact/skyline_rules.h"
 #include "lowtide/base/check.h"
 
@@ -58,13 +60,18 @@ class ValleyState {
   // buffers from both ends of the component.
   [[nodiscard]] bool has_remaining(CliqueSpan& component) const;
 
-  // Returns the best of the cliques in valleys.
-  template <typename IsBetter>
-  [[nodiscard]] CliqueId choose(CliqueSpan component, IsBetter&& is_better) {
+  // Returns the clique of a valley with the least rank, the first one of equals.
+  template <typename RankOf>
+  [[nodiscard]] CliqueId choose(CliqueSpan component, RankOf&& rank_of) {
     std::optional<CliqueId> best;
+    std::invoke_result_t<RankOf&, CliqueId> least;
     work_ += length(component) / 4;
     for (CliqueId clique : cliques_in(component)) {
-      if (candidates_[clique] && (!best || is_better(clique, *best))) best = clique;
+      if (!candidates_[clique]) continue;
+      const auto rank = rank_of(clique);
+      if (best && !(rank < least)) continue;
+      best = clique;
+      least = rank;
     }
     LOWTIDE_CHECK(best.has_value(), "the lowest cliques of a component are a valley");
     return *best;
@@ -106,19 +113,28 @@ class ValleyState {
     std::int64_t before = 0;             // its height
   };
 
-  void link(SearchBuffer buffer);
-  void unlink(SearchBuffer buffer);
+  // The cliques of the candidates of a clique, and their least alignment.
+  struct Reach {
+    CliqueSpan cliques;
+    std::int64_t least_alignment = 0;
+  };
+
+  void insert(SearchBuffer buffer);
+  void remove(SearchBuffer buffer);
   void set_height(CliqueId clique, std::int64_t height);
   void touch(CliqueSpan span);
   [[nodiscard]] bool is_crossed(CliqueId clique) const { return crossing_[clique] != 0; }
-  [[nodiscard]] CliqueId end_of_run(CliqueId begin, CliqueId end) const;
+  // The begin and the end of the run of a clique. Cliques from `last` on are not looked at.
+  [[nodiscard]] CliqueId begin_of_run(CliqueId clique) const;
+  [[nodiscard]] CliqueId end_of_run(CliqueId clique, CliqueId last) const;
   [[nodiscard]] std::optional<CliqueId> evaluate_run(CliqueSpan run);
-  [[nodiscard]] CliqueSpan run_of(CliqueId clique) const;
   [[nodiscard]] bool is_valley(CliqueSpan run) const;
   [[nodiscard]] std::optional<std::int64_t> lower_side_of(CliqueSpan run) const;
-  [[nodiscard]] std::optional<std::int64_t> next_height(CliqueId clique, CliqueSpan component);
-  [[nodiscard]] bool are_interchangeable(SearchBuffer a, SearchBuffer b) const;
+  [[nodiscard]] std::optional<std::int64_t> next_height(CliqueId clique, CliqueSpan component, std::int64_t highest);
+  [[nodiscard]] Reach find_rests_above_floor(CliqueId clique, CliqueSpan component, std::int64_t& lowest);
   void find_rests(CliqueId clique, CliqueSpan component);
+  void find_rests_on_others(CliqueId clique, CliqueSpan component, const Reach& reach, std::int64_t& lowest);
+  [[nodiscard]] bool are_interchangeable(SearchBuffer a, SearchBuffer b) const;
 
   const IntervalProblem& problem_;
   SkylineRules rules_;
@@ -128,13 +144,10 @@ class ValleyState {
   IdVector<CliqueId, std::int64_t> remaining_;  // bytes of the remaining buffers
   IdVector<CliqueId, std::uint32_t> crossing_;  // number of remaining buffers that are also in the previous clique
   IdVector<CliqueId, std::optional<std::uint32_t>> candidates_;  // nullopt if the clique cannot be decided
-  // The remaining buffers that begin in each clique are a doubly linked list.
-  IdVector<CliqueId, std::optional<SearchBuffer>> first_;
-  IdVector<SearchBuffer, std::optional<SearchBuffer>> next_;
-  IdVector<SearchBuffer, std::optional<SearchBuffer>> previous_;
+  RemainingBuffers buffers_;
   IdVector<SearchBuffer, std::int64_t> offset_;
   IdVector<CliqueId, StateKey> height_key_;
-  IdVector<CliqueId, StateKey> set_key_;  // of the remaining buffers that begin there
+  IdVector<CliqueId, StateKey> clique_key_;  // of its height and of the remaining buffers that begin there
   IdVector<SearchBuffer, StateKey> buffer_key_;
   IdVector<CliqueId, std::int32_t> count_change_;  // scratch of evaluate_run
   IdVector<CliqueId, std::int64_t> bytes_change_;

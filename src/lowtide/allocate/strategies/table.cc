@@ -91,8 +91,12 @@ const StrategyRow kStrategies[] = {
      // Without a graph, ejection finds conflicts by time. A relation shows none there.
      .is_tried = [](const StrategyContext& context,
                     const Phase& /*phase*/) { return context.relation() != nullptr || context.problem.pairs.empty(); },
-     .effort = [](const StrategyContext& context,
-                  const Phase& phase) { return context.descent ? phase.limit / tuning::kEjectionShare : phase.limit; },
+     .effort =
+         [](const StrategyContext& context, const Phase& phase) {
+           if (!context.descent) return phase.limit;
+           const bool has_capacity = context.stopping.has_capacity();
+           return phase.limit / (has_capacity ? tuning::kEjectionCapacityShare : tuning::kEjectionShare);
+         },
      .make = make_ejection},
     {.name = "search",
      .does = "asks the exact search for heights between the target and the best",
