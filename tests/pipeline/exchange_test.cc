@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -205,6 +206,58 @@ TEST(Exchange, PlansOnSeveralStreamsHaveTheChosenKernels) {
       must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(700), .streams = 2}, fast_and_small());
   EXPECT_TRUE(planned.fits());
   EXPECT_THAT(kernel_names(planned.plan), ElementsAre("small", "small"));
+}
+
+// In dataflow, a and b may run at the same time, each with 64 + 512 bytes. Without scratch, 4 x 64 are enough.
+TEST(Exchange, DataflowHasTheKernelsWithWhichItFits) {
+  const auto plan = [](std::int64_t budget) {
+    return must_plan(graph_of(kBranches), {.budget = kInput + Bytes(budget), .run = ExecutionModel::dataflow},
+                     fast_and_small());
+  };
+  const PlannedGraph least = plan(256);
+  EXPECT_TRUE(least.fits());
+  EXPECT_EQ(least.exchange->nodes, 5);
+  EXPECT_TRUE(plan(10'000).fits());
+  EXPECT_EQ(plan(10'000).exchange->nodes, 0);
+  EXPECT_FALSE(plan(255).fits());
+  // A sequence with the fastest kernels fits, unlike dataflow.
+  EXPECT_EQ(must_plan(graph_of(kBranches), {.budget = kInput + Bytes(750)}, fast_and_small()).exchange->nodes, 0);
+  EXPECT_TRUE(plan(750).fits());
+}
+
+// In dataflow, p and q run at the same time and need 2 x (256 + 512) bytes. One slower kernel saves 512 of them.
+TEST(Exchange, DataflowKeepsFastKernelsWhereTheyFit) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[16]
+    p = Conv(x) : f32[64]
+    q = Conv(x) : f32[64]
+    r = ReduceSum(p, q) : f32[16]
+    s = Conv(r) : f32[16]
+    output s
+  })");
+  const PlannedGraph planned =
+      must_plan(graph, {.budget = kInput + Bytes(1535), .run = ExecutionModel::dataflow}, fast_and_small());
+  EXPECT_TRUE(planned.fits());
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(1024));
+  EXPECT_EQ(planned.exchange->nodes, 1);
+}
+
+// Slower kernels without scratch leave space for a second stream, so fewer fast kernels may take less time.
+TEST(Exchange, StreamsAreNoSlowerThanTheSequenceThatFits) {
+  constexpr std::int64_t kSecond = 1'000'000'000'000;
+  int limited = 0;
+  for (std::int64_t arena = 256; arena <= 1400; arena += 64) {
+    const Bytes budget = kInput + Bytes(arena);
+    const PlannedGraph sequence = must_plan(graph_of(kBranches), {.budget = budget}, fast_and_small());
+    const PlannedGraph planned = must_plan(graph_of(kBranches), {.budget = budget, .streams = 2}, fast_and_small());
+    EXPECT_EQ(planned.fits(), sequence.fits()) << arena;
+    const auto used = std::find_if(planned.trade_offs.begin(), planned.trade_offs.end(),
+                                   [](const TradeOff& one) { return one.is_chosen; });
+    ASSERT_NE(used, planned.trade_offs.end());
+    EXPECT_LE(used->picoseconds, 5 * kSecond + *sequence.exchange->added_picoseconds + kSecond / 1000) << arena;
+    limited += planned.exchange->nodes > 0 ? 1 : 0;
+  }
+  EXPECT_GT(limited, 3);
 }
 
 // The messages about a plan for `planned`, checked for another target.

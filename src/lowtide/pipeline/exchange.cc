@@ -22,6 +22,15 @@ class Exchange {
   Exchange(const Task& task, const Alternatives& plans, const Sequence& given, Bytes limit)
       : task_(task), plans_(plans), given_(given), limit_(limit), indices_(fastest_of(plans.options)) {}
 
+  // Without a limit for the arena.
+  Result<std::optional<Sequence>> lower_load_only() && {
+    if (!lower_load()) return std::optional<Sequence>();
+    const PlanParts parts = parts_of(task_, choice_);
+    Result<PlacedSchedule> placed = place_schedule(place_input(task_, parts), schedule_);
+    if (!placed) return placed.error();
+    return std::optional(complete(*std::move(placed)));
+  }
+
   Result<std::optional<Sequence>> run() && {
     for (int round = 0; round <= kMostReductions; ++round) {
       if (!lower_load()) return std::optional<Sequence>();
@@ -124,6 +133,11 @@ Result<std::optional<Sequence>> exchange_kernels(const Task& task, const Alterna
     if (*made && rank(**made) < rank(best ? *best : *plans.lightest)) best = *std::move(*made);
   }
   return best;
+}
+
+Result<std::optional<Sequence>> exchange_down_to(const Task& task, const Alternatives& plans, const Sequence& given,
+                                                 Bytes limit) {
+  return Exchange(task, plans, given, limit).lower_load_only();
 }
 
 const Sequence& Alternatives::chosen(const Task& task) const {

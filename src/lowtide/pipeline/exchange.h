@@ -19,13 +19,18 @@ namespace lowtide::pipeline_internal {
 [[nodiscard]] LoadBound bound_for_all_kernels(const Task& task, const Alternatives& plans);
 
 // Looks for a plan that fits and is faster than `lightest`. Requires: `lightest` fits, and `fastest` does not. Tries
-// the orders of both. In each order, every node starts with its fastest kernel, and each step above the limit gets the
-// fastest kernel with which it fits. Scratch counts at its own step only, so no other choice is faster in this order.
-// If the arena is still above the limit, the limit for the load is reduced by the difference, at most kMostReductions
-// times.
+// the orders of both. In each order, every node starts with its fastest kernel. While a step is above the limit, its
+// node gets the fastest kernel whose KernelOption::need is lower by the excess, otherwise the one with the least need.
+// Scratch counts at its own step only, so if kernels differ only in scratch, no other choice is faster in this order.
+// If they differ in what they write in place, the needs are estimates, and a faster choice may be missed. If the arena
+// is still above the limit, the limit for the load is reduced by the difference, at most kMostReductions times.
 // Returns nullopt if neither order gives such a plan. Errors: those of allocate_regions.
-// O(kMostReductions x (nodes + edges) log nodes), and the effort of allocate.
+// O(kMostReductions x (nodes + edges) log nodes) per exchange of a node, and the effort of allocate.
 [[nodiscard]] Result<std::optional<Sequence>> exchange_kernels(const Task& task, const Alternatives& plans);
+
+// The same with a limit for the load alone, in the order of `given`. The arena may be above the limit.
+[[nodiscard]] Result<std::optional<Sequence>> exchange_down_to(const Task& task, const Alternatives& plans,
+                                                               const Sequence& given, Bytes limit);
 
 inline constexpr int kMostReductions = 8;
 

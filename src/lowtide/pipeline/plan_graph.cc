@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lowtide/pipeline/bodies.h"
+#include "lowtide/pipeline/choose_parallel.h"
 #include "lowtide/pipeline/confirm_bound.h"
 #include "lowtide/pipeline/exchange.h"
 #include "lowtide/pipeline/kernel_choice.h"
@@ -147,13 +148,11 @@ Result<PlannedGraph> plan_model(const Task& task, Stages& stages) {
   if (!asks_for_parallel(task)) return planned;
 
   // Streams, waves and dataflow last, because an order that needs little memory says which nodes may run early, and
-  // what that costs. A body runs inside a step, so it stays a sequence.
+  // what that costs. Such a run may need other kernels than the sequence. A body runs inside a step, so it stays a
+  // sequence.
   stages.verify_after(PlanStage::exchange, task, [&] { return planned.plan; });
-  const PlanParts parts = parts_of(task, chosen.choice);
   return stages.run_on(Result<PlannedGraph>(std::move(planned)), PlanStage::parallelize, task.graph,
-                       [&](Result<PlannedGraph> known) {
-                         return parallelize({parts, task, chosen.placed.schedule, task.aliases}, *std::move(known));
-                       });
+                       [&](Result<PlannedGraph> known) { return choose_parallel(task, *plans, *std::move(known)); });
 }
 
 }  // namespace
