@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/lower/outputs_at_caller.h"
 #include "lowtide/pipeline/offered_kernels.h"
 #include "lowtide/share/load.h"
 #include "lowtide/verify/check_kernels.h"
@@ -258,6 +259,24 @@ TEST(Exchange, StreamsAreNoSlowerThanTheSequenceThatFits) {
     limited += planned.exchange->nodes > 0 ? 1 : 0;
   }
   EXPECT_GT(limited, 3);
+}
+
+// In memory of the caller, the output needs no bytes of the arena. So "over", which has scratch, does not need less.
+TEST(Exchange, OutputsAtTheCallerDoNotCount) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[16]
+    a = Conv(x) : f32[64]
+    b = Relu(a) : f32[64]
+    output b
+  })");
+  const Target target = with_offers(
+      "Relu", {{.name = "copies", .seconds = 1, .in_place = false}, {.name = "over", .scratch = 16, .seconds = 2}});
+  EXPECT_EQ(must_plan(graph, {}, target).lightest->nodes, 1);
+  Result<Graph> placed = place_outputs_at_caller(graph);
+  ASSERT_TRUE(placed.ok());
+  const PlannedGraph planned = must_plan(*placed, {}, target);
+  EXPECT_FALSE(planned.exchange) << "no kernel needs less";
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(256));
 }
 
 // The messages about a plan for `planned`, checked for another target.

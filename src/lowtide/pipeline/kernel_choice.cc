@@ -8,6 +8,7 @@
 
 #include "lowtide/analysis/view_table.h"
 #include "lowtide/base/check.h"
+#include "lowtide/base/flags.h"
 #include "lowtide/pipeline/target_kernels.h"
 #include "lowtide/target/cost.h"
 
@@ -50,9 +51,21 @@ bool writes_over_input(const Graph& graph, NodeId id, const Kernel& kernel, std:
   });
 }
 
+// The tensors that nodes write into memory of the caller: the next contents of states that no node reads. With
+// --outputs caller, these are the outputs.
+Flags<TensorId> written_into_states(const Graph& graph) {
+  Flags<TensorId> written(graph.tensors().size());
+  for (const StateUpdate& update : graph.state_updates()) {
+    const bool is_free = graph.readers(update.state).empty() && graph.tensor(update.next).role == Role::temporary;
+    if (is_free) written.set(update.next);
+  }
+  return written;
+}
+
 class Sorting {
  public:
-  Sorting(const Task& task, const BodyPlans& bodies) : task_(task), graph_(task.graph), bodies_(bodies) {}
+  Sorting(const Task& task, const BodyPlans& bodies)
+      : task_(task), graph_(task.graph), bodies_(bodies), is_in_state_(written_into_states(graph_)) {}
 
   KernelOptions sort() && {
     bool may_need_less = may_have_lighter_bodies(bodies_);
@@ -101,7 +114,8 @@ class Sorting {
     Bytes need = kernel.scratch;
     const std::vector<std::optional<TensorId>>& outputs = graph_.node(id).outputs;
     for (std::size_t at = 0; at < outputs.size(); ++at) {
-      if (!outputs[at] || writes_over_input(graph_, id, kernel, at, true)) continue;
+      if (!outputs[at] || is_in_state_.test(*outputs[at])) continue;
+      if (writes_over_input(graph_, id, kernel, at, true)) continue;
       const Bytes size = graph_.tensor(*outputs[at]).size;
       need += writes_over_input(graph_, id, kernel, at, false) ? Bytes(size.count() / 2) : size;
     }
@@ -111,6 +125,7 @@ class Sorting {
   const Task& task_;
   const Graph& graph_;
   const BodyPlans& bodies_;
+  const Flags<TensorId> is_in_state_;
   KernelOptions all_;
 };
 

@@ -18,9 +18,9 @@ namespace lowtide::pipeline_internal {
 struct KernelOption {
   Kernel kernel;                     // without what the options forbid; its scratch has no arenas of bodies
   bool has_lightest_bodies = false;  // the bodies have the plans BodyPlans::lightest
-  // Roughly what the node adds to the load while it runs: scratch, bodies, and outputs that it cannot write over an
-  // input. Half of an output counts if the order decides whether the input is still needed, and half of everything if
-  // the node is a view, whose kernel may not run.
+  // Roughly what the node adds to the load while it runs: scratch, bodies, and outputs that it writes neither over an
+  // input nor into a state. Half of an output counts if the order decides whether the input is still needed, and half
+  // of everything if the node is a view, whose kernel may not run.
   Bytes need;
 };
 
