@@ -96,6 +96,27 @@ TEST(MultiplyAccumulates, OfEinsumWithTwoOperands) {
             std::nullopt);
 }
 
+// The products of an outer product are not summed, like those of Mul.
+TEST(MultiplyAccumulates, EinsumWithoutASumHasNone) {
+  const auto einsum = [](const std::string& equation, const std::string& shape) {
+    return macs("input a : f32[2,3]; input b : f32[3,5]; y = Einsum(a, b) {equation = \"" + equation + "\"} : f32[" +
+                shape + "]; output y");
+  };
+  EXPECT_EQ(einsum("ab,bc->abc", "2,3,5"), 0);
+  EXPECT_EQ(einsum("ab,cd", "2,3,3,5"), 0);  // without an arrow, letters that occur once are in the result
+  EXPECT_EQ(einsum("ab,bc->ac", "2,5"), 2 * 3 * 5);
+  EXPECT_EQ(einsum("ab , bc", "2,5"), 2 * 3 * 5);
+  EXPECT_EQ(macs("input a : f32[2,3]; y = Mul(a, a) : f32[2,3]; output y"), 0);
+  EXPECT_EQ(macs("input a : f32[2,3]; y = Einsum(a) {equation = \"ij->i\"} : f32[2]; output y"), 0) << "no products";
+}
+
+// With three operands, the number of products depends on the order in which they are multiplied.
+TEST(MultiplyAccumulates, OfEinsumWithThreeOperands) {
+  const std::string inputs = "input a : f32[2]; input b : f32[3]; input c : f32[5]; ";
+  EXPECT_EQ(macs(inputs + "y = Einsum(a, b, c) {equation = \"a,b,c->abc\"} : f32[2,3,5]; output y"), 0);
+  EXPECT_EQ(macs(inputs + "y = Einsum(a, b, c) {equation = \"a,b,c->ac\"} : f32[2,5]; output y"), std::nullopt);
+}
+
 TEST(MultiplyAccumulates, ZeroDiffersFromUnknown) {
   EXPECT_EQ(macs("input x : f32[4]; y = Relu(x) : f32[4]; output y"), 0);
   EXPECT_EQ(macs("input x : f32[1,1,4,4]; y = AveragePool(x) : f32[1,1,2,2]; output y"), 0);

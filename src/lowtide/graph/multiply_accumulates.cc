@@ -119,10 +119,24 @@ std::optional<std::string> letters_of(std::string_view term, const Shape& shape)
   return static_cast<int>(letters.size()) == shape.rank() ? std::optional(letters) : std::nullopt;
 }
 
+// Whether some letter is not in the result, so that the operator sums over its axis. Without "->", the result has the
+// letters that occur once.
+bool sums_an_axis(std::string_view equation) {
+  const std::size_t arrow = equation.find("->");
+  const std::string_view operands = equation.substr(0, arrow);
+  const std::string_view result = arrow == std::string_view::npos ? std::string_view() : equation.substr(arrow + 2);
+  return std::any_of(operands.begin(), operands.end(), [&](char letter) {
+    if (letter == ' ' || letter == ',') return false;
+    if (arrow != std::string_view::npos) return result.find(letter) == std::string_view::npos;
+    return std::count(operands.begin(), operands.end(), letter) > 1;
+  });
+}
+
+// An outer product sums nothing, like an elementwise product. With one operand there are no products.
 Count einsum(const Operands& of) {
   const auto* equation = find_attribute<std::string>(of.node.attributes, "equation");
   if (equation == nullptr || !of.has_input(0)) return std::nullopt;
-  if (of.node.inputs.size() == 1) return 0;
+  if (of.node.inputs.size() == 1 || !sums_an_axis(*equation)) return 0;
   if (of.node.inputs.size() != 2 || !of.has_input(1)) return std::nullopt;
   const std::string operands = equation->substr(0, equation->find("->"));
   const std::size_t comma = operands.find(',');
