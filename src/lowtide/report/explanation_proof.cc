@@ -27,7 +27,7 @@ std::string counted_bytes(const PeakExplanation& level, const LiveSet::Member& m
 }
 
 // "a (64 B), b (32 B) and 3 more (20 B)"
-std::string listed(const PeakExplanation& level, const std::vector<LiveSet::Member>& members, std::size_t top) {
+std::string listed_members(const PeakExplanation& level, const std::vector<LiveSet::Member>& members, std::size_t top) {
   std::string text;
   Bytes rest;
   const std::size_t shown = std::min(std::max<std::size_t>(top, 1), members.size());
@@ -76,8 +76,8 @@ WitnessMembers members_of(const PeakExplanation& level, NodeId node) {
 // "it reads a (64 B) and b (64 B), writes c (32 B), and needs 128 B of scratch"
 std::string touched_text(const PeakExplanation& level, const WitnessMembers& members, std::size_t top) {
   std::vector<std::string> clauses;
-  if (!members.read.empty()) clauses.push_back("reads " + listed(level, members.read, top));
-  if (!members.written.empty()) clauses.push_back("writes " + listed(level, members.written, top));
+  if (!members.read.empty()) clauses.push_back("reads " + listed_members(level, members.read, top));
+  if (!members.written.empty()) clauses.push_back("writes " + listed_members(level, members.written, top));
   if (level.witness.scratch > Bytes(0)) {
     const bool has_bodies = !level.graph->node(*level.witness_node).bodies.empty();
     clauses.push_back("needs " + exact(level.witness.scratch) +
@@ -96,7 +96,7 @@ std::string witness_text(const PeakExplanation& level, const SummaryOptions& opt
   const std::string sum = format_bytes(level.witness.bytes);
   if (!level.witness_node) {
     return std::string("At the end of the run, all outputs") + (level.peak.body.empty() ? "" : " and inputs") +
-           " are in memory, in every order: " + listed(level, level.witness.tensors, options.top) + "." +
+           " are in memory, in every order: " + listed_members(level, level.witness.tensors, options.top) + "." +
            shared_text(level);
   }
   const std::string node = node_text(shown_node(*level.peak.labels, *level.witness_node), "");
@@ -108,7 +108,7 @@ std::string witness_text(const PeakExplanation& level, const SummaryOptions& opt
   }
   const bool is_one = members.kept.size() == 1;
   return "While " + node + " runs, " + sum + " are live in every order" + (touched.empty() ? "" : ": " + touched) +
-         ". In addition, " + listed(level, members.kept, options.top) +
+         ". In addition, " + listed_members(level, members.kept, options.top) +
          (is_one ? " is kept: it is" : " are kept: each is") +
          " written by a node that must run earlier, and read by a node that must run later, or it is an output." +
          shared_text(level);
