@@ -21,8 +21,10 @@ struct Lowered {
   bool is_lower = false;
 };
 
+using Make = decltype(StrategyRow::make);
+
 // Runs the strategy from the answer of best fit.
-Lowered lowered(const PackingProblem& problem, int times = 1) {
+Lowered lowered(const PackingProblem& problem, Make make, int times = 1) {
   const CompressedProblem compressed = compress(problem);
   Effort effort{.limit = 100'000'000};
   const std::int64_t bound = height_bound(compressed).height;
@@ -30,7 +32,7 @@ Lowered lowered(const PackingProblem& problem, int times = 1) {
   Incumbent best(best_fit(compressed, effort), "start");
   const std::int64_t before = best.height();
   StrategyContext context{.problem = compressed, .stopping = stopping, .best = best, .effort = effort};
-  const std::unique_ptr<Strategy> busiest_first = make_busiest_first(context, strategies());
+  const std::unique_ptr<Strategy> busiest_first = make(context, strategies());
   for (int time = 0; time < times; ++time) busiest_first->run(8'000'000);
   EXPECT_EQ(best.strategy(), best.height() < before ? "busiest_first" : "start");
   return {.placements = best.placements(), .bound = bound, .is_lower = best.height() < before};
@@ -48,12 +50,18 @@ PackingProblem busy_at_first(std::uint64_t seed) {
   return problem;
 }
 
-TEST(BusiestFirst, MeetsABoundThatOnlyASearchReaches) {
+class BusiestFirst : public ::testing::TestWithParam<Make> {};
+INSTANTIATE_TEST_SUITE_P(, BusiestFirst, ::testing::Values(make_busiest_first, make_busiest_search),
+                         [](const auto& made) {
+                           return made.param == make_busiest_first ? "all_strategies" : "search";
+                         });
+
+TEST_P(BusiestFirst, MeetsABoundThatOnlyASearchReaches) {
   int met = 0;
   int lower = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const PackingProblem problem = busy_at_first(seed);
-    const Lowered found = lowered(problem);
+    const Lowered found = lowered(problem, GetParam());
     EXPECT_EQ(defect_of(problem, found.placements), "") << seed;
     met += found.placements.height == 1000 ? 1 : 0;
     lower += found.is_lower ? 1 : 0;
@@ -63,9 +71,11 @@ TEST(BusiestFirst, MeetsABoundThatOnlyASearchReaches) {
 }
 
 // The load is 1,000 at all times, so all buffers are busy and there is nothing to divide.
-TEST(BusiestFirst, DoesNothingIfMostBuffersAreBusy) { EXPECT_FALSE(lowered(testing::cut_rectangle(1, {})).is_lower); }
+TEST_P(BusiestFirst, DoesNothingIfMostBuffersAreBusy) {
+  EXPECT_FALSE(lowered(testing::cut_rectangle(1, {}), GetParam()).is_lower);
+}
 
-TEST(BusiestFirst, IsValidWithGapsAndFixedBuffers) {
+TEST_P(BusiestFirst, IsValidWithGapsAndFixedBuffers) {
   Random random(7);
   int lower = 0;
   for (int round = 0; round < 300; ++round) {
@@ -75,7 +85,7 @@ TEST(BusiestFirst, IsValidWithGapsAndFixedBuffers) {
                                                                           .alignments = round % 2 == 0,
                                                                           .gaps = true,
                                                                           .fixed = round % 3 == 0});
-    const Lowered found = lowered(problem, 4);
+    const Lowered found = lowered(problem, GetParam(), 4);
     ASSERT_EQ(defect_of(problem, found.placements), "") << round;
     lower += found.is_lower ? 1 : 0;
   }

@@ -101,6 +101,16 @@ inline constexpr std::size_t kLargeFirstMostBuffers = 50'000;
 // The load of a busy moment is below the target by at most one of these shares of it. The shares are tried in this
 // order.
 inline constexpr std::array<std::int64_t, 4> kBusiestFirstShares = {32, 20, 64, 14};
+// The same for the exact search alone, which asks for more and more moments.
+inline constexpr std::array<std::int64_t, 8> kBusiestSearchShares = {64, 32, 24, 20, 16, 14, 12, 10};
+// Effort of that search for all shares, 22 ms. With less, it does not pack the moments above 31/32 of the bound on some
+// problems of 10,000 random buffers.
+inline constexpr std::int64_t kBusiestSearchEffort = 1'100'000;
+// Buffers up to which it is tried. A run copies the problem several times.
+inline constexpr std::size_t kBusiestSearchMostBuffers = 50'000;
+// Units of that search per unit of effort of the run. The busy buffers are few, so their units take a quarter of the
+// time.
+inline constexpr std::int64_t kBusiestSearchWorkPerEffort = 4;
 
 // Ejection ---------------------------------------------------------------------------------------------------------
 

@@ -51,12 +51,61 @@ CompressedProblem others_of(const CompressedProblem& problem, const std::vector<
   return out;
 }
 
+// The buffers that are live at a moment whose load is below the target by at most a share of it.
+class BusyBuffers {
+ public:
+  explicit BusyBuffers(const StrategyContext& context)
+      : problem_(context.problem),
+        target_(context.stopping.target()),
+        load_(problem_.times.empty() ? std::vector<std::int64_t>() : load_profile(problem_)) {}
+
+  // Empty if they are half of the buffers or more, or if a relation replaces time.
+  [[nodiscard]] std::vector<PackingId> of(std::int64_t share) const {
+    std::vector<Moment> busy_before(load_.size() + 1, 0);  // the number of such moments before each moment
+    for (std::size_t at = 0; at < load_.size(); ++at) {
+      busy_before[at + 1] = busy_before[at] + (load_[at] >= target_ - target_ / share ? 1 : 0);
+    }
+    std::vector<PackingId> busy;
+    if (load_.empty()) return busy;
+    std::copy_if(problem_.movable.begin(), problem_.movable.end(), std::back_inserter(busy), [&](PackingId id) {
+      const std::span<const MomentSpan> spans = problem_.spans_of(id);
+      return std::any_of(spans.begin(), spans.end(),
+                         [&](const MomentSpan& span) { return busy_before[span.end] > busy_before[span.begin]; });
+    });
+    if (busy.size() >= problem_.movable.size() / 2) busy.clear();
+    return busy;
+  }
+
+ private:
+  const CompressedProblem& problem_;
+  std::int64_t target_;
+  std::vector<std::int64_t> load_;
+};
+
+// Assigns the other buffers in the order that ends lowest. Returns nullopt if the effort ends before the first order.
+std::optional<Incumbent> with_others(const StrategyContext& context, const CompressedProblem& others,
+                                     std::span<const Order> orders) {
+  std::optional<Incumbent> best;
+  for (const Order order : orders) {
+    GreedyAllocator allocator(others);
+    std::optional<Placements> found = allocate_in_order(allocator, order(others), FitRule::tightest, context.effort);
+    if (!found) break;
+    if (!best) {
+      best.emplace(*std::move(found), kBusiestFirst);
+    } else {
+      best->offer(*std::move(found), kBusiestFirst);
+    }
+  }
+  return best;
+}
+
 class BusiestFirst final : public Strategy {
  public:
   BusiestFirst(StrategyContext& context, std::span<const StrategyRow> rows)
       : context_(context), problem_(context.problem) {
-    std::copy_if(rows.begin(), rows.end(), std::back_inserter(other_rows_),
-                 [](const StrategyRow& row) { return row.make != make_busiest_first; });
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(other_rows_), [](const StrategyRow& row) {
+      return row.make != make_busiest_first && row.make != make_busiest_search;
+    });
   }
 
   // Tries the next set of busy buffers.
@@ -78,42 +127,16 @@ class BusiestFirst final : public Strategy {
 
  private:
   void divide() {
-    if (problem_.times.empty()) return;
-    const std::vector<std::int64_t> load = load_profile(problem_);
+    const BusyBuffers busy_buffers(context_);
     for (const std::int64_t share : tuning::kBusiestFirstShares) {
-      const std::int64_t least = context_.stopping.target() - context_.stopping.target() / share;
-      std::vector<PackingId> busy = live_above(load, least);
-      if (!busy.empty() && busy.size() < problem_.movable.size() / 2) busy_.push_back(std::move(busy));
+      std::vector<PackingId> busy = busy_buffers.of(share);
+      if (!busy.empty()) busy_.push_back(std::move(busy));
     }
-  }
-
-  // The movable buffers that are live at a moment with a load of at least `least`.
-  [[nodiscard]] std::vector<PackingId> live_above(const std::vector<std::int64_t>& load, std::int64_t least) const {
-    std::vector<Moment> busy_before(load.size() + 1, 0);  // the number of such moments before each moment
-    for (std::size_t at = 0; at < load.size(); ++at)
-      busy_before[at + 1] = busy_before[at] + (load[at] >= least ? 1 : 0);
-    std::vector<PackingId> busy;
-    std::copy_if(problem_.movable.begin(), problem_.movable.end(), std::back_inserter(busy), [&](PackingId id) {
-      const std::span<const MomentSpan> spans = problem_.spans_of(id);
-      return std::any_of(spans.begin(), spans.end(),
-                         [&](const MomentSpan& span) { return busy_before[span.end] > busy_before[span.begin]; });
-    });
-    return busy;
   }
 
   // `others` has the busy buffers at fixed offsets.
   void add_others(const CompressedProblem& others, std::int64_t limit) {
-    std::optional<Incumbent> best;
-    for (const Order order : kOtherOrders) {
-      GreedyAllocator allocator(others);
-      std::optional<Placements> found = allocate_in_order(allocator, order(others), FitRule::tightest, context_.effort);
-      if (!found) break;
-      if (!best) {
-        best.emplace(*std::move(found), kBusiestFirst);
-      } else {
-        best->offer(*std::move(found), kBusiestFirst);
-      }
-    }
+    std::optional<Incumbent> best = with_others(context_, others, kOtherOrders);
     if (!best) return;
     if (!context_.stopping.stops_at(best->height())) {
       Effort share = context_.effort.share(limit / tuning::kBusiestFirstPartShare);
@@ -132,10 +155,56 @@ class BusiestFirst final : public Strategy {
   std::size_t next_ = 0;
 };
 
+class BusiestSearch final : public Strategy {
+ public:
+  explicit BusiestSearch(StrategyContext& context) : context_(context) {}
+
+  void run(std::int64_t limit) override {
+    if (context_.problem.movable.size() > tuning::kBusiestSearchMostBuffers) return;
+    const BusyBuffers busy_buffers(context_);
+    std::vector<PackingId> packed;
+    std::optional<Incumbent> packing;  // of these
+    Effort share = context_.effort.share(tuning::kBusiestSearchWorkPerEffort * limit);
+    share.cut *= tuning::kBusiestSearchWorkPerEffort;
+    for (const std::int64_t one : tuning::kBusiestSearchShares) {
+      std::vector<PackingId> busy = busy_buffers.of(one);
+      if (busy.empty() || busy == packed) continue;
+      std::optional<Incumbent> found = search(busy_of(context_.problem, busy), share);
+      if (!found) break;
+      packed = std::move(busy);
+      packing = std::move(found);
+    }
+    context_.effort.spend(share.spent / tuning::kBusiestSearchWorkPerEffort + 1);
+    if (!packing) return;
+    const CompressedProblem others = others_of(context_.problem, packed, packing->placements());
+    std::optional<Incumbent> best = with_others(context_, others, std::span(kOtherOrders).first(1));
+    if (best) context_.best.offer(best->placements(), kBusiestFirst);
+  }
+
+ private:
+  // Returns a packing of the busy buffers that ends at or below the target. Returns nullopt if the search finds none.
+  std::optional<Incumbent> search(const CompressedProblem& busy, Effort& effort) {
+    StoppingRule stopping = context_.stopping;
+    Incumbent found(best_fit(busy, effort), kBusiestFirst);
+    StrategyContext inner{
+        .problem = busy, .stopping = stopping, .best = found, .effort = effort, .threads = context_.threads};
+    inner.prepare();
+    if (inner.descent) inner.search_target(&*inner.descent, effort.left());
+    if (!stopping.stops_at(found.height())) return std::nullopt;
+    return found;
+  }
+
+  StrategyContext& context_;
+};
+
 }  // namespace
 
 std::unique_ptr<Strategy> make_busiest_first(StrategyContext& context, std::span<const StrategyRow> rows) {
   return std::make_unique<BusiestFirst>(context, rows);
+}
+
+std::unique_ptr<Strategy> make_busiest_search(StrategyContext& context, std::span<const StrategyRow> /*rows*/) {
+  return std::make_unique<BusiestSearch>(context);
 }
 
 }  // namespace lowtide::allocate_internal

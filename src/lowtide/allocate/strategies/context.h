@@ -45,6 +45,9 @@ struct StrategyContext {
   // The problem in the form of the exact search. Null if there is nothing to search for, or if it is too large.
   const SearchTask* exact_task();
 
+  // Whether lifespans decide, and the problem is too large for an exact search. As of `prepare`.
+  [[nodiscard]] bool is_large() const { return !descent && !problem.times.empty(); }
+
   // Asks a descent for the target, or for heights between the target and the best. Does nothing if the descent is null.
   // Passes a bound that the descent has raised on to the stopping rule.
   void search_target(Descent* with, std::int64_t limit);

@@ -70,7 +70,8 @@ std::vector<GreedyOrder> orders_for(const StrategyContext& context) {
 
 class GreedyOrders final : public Strategy {
  public:
-  explicit GreedyOrders(StrategyContext& context) : context_(context), orders_(orders_for(context)) {}
+  GreedyOrders(StrategyContext& context, std::vector<GreedyOrder> orders)
+      : context_(context), orders_(std::move(orders)) {}
 
   // The answer is the same as if the orders ran one after another. With several threads, the next orders run ahead.
   void run(std::int64_t limit) override {
@@ -116,7 +117,13 @@ class GreedyOrders final : public Strategy {
 }  // namespace
 
 std::unique_ptr<Strategy> make_greedy_orders(StrategyContext& context, std::span<const StrategyRow> /*rows*/) {
-  return std::make_unique<GreedyOrders>(context);
+  std::vector<GreedyOrder> orders = orders_for(context);
+  if (context.is_large()) orders.erase(orders.begin());  // make_first_greedy_order has it
+  return std::make_unique<GreedyOrders>(context, std::move(orders));
+}
+
+std::unique_ptr<Strategy> make_first_greedy_order(StrategyContext& context, std::span<const StrategyRow> /*rows*/) {
+  return std::make_unique<GreedyOrders>(context, std::vector<GreedyOrder>{kOrders.front()});
 }
 
 }  // namespace lowtide::allocate_internal

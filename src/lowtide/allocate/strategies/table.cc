@@ -26,6 +26,10 @@ bool unless_infeasible(const StrategyContext& context, const Phase& /*phase*/) {
   return !context.stopping.is_infeasible();
 }
 
+bool is_first_of_large(const StrategyContext& context, const Phase& phase) {
+  return phase.is_first && context.is_large() && !context.stopping.is_infeasible();
+}
+
 Placements greedy_by_size_without_limit(const CompressedProblem& problem, const ConflictFacts& facts, Effort& effort) {
   Effort unlimited{.limit = std::numeric_limits<std::int64_t>::max()};
   GreedyAllocator allocator(problem, facts.graph ? &*facts.graph : nullptr);
@@ -49,6 +53,16 @@ const FirstAnswerRow kFirstAnswers[] = {
 };
 
 const StrategyRow kStrategies[] = {
+    {.name = "greedy_by_...",
+     .does = "assigns one buffer after another, in the order that wins most often",
+     .is_tried = is_first_of_large,
+     .effort = [](const StrategyContext& /*context*/, const Phase& phase) { return phase.limit; },
+     .make = make_first_greedy_order},
+    {.name = "busiest_first",
+     .does = "packs the buffers of the busiest moments by the exact search, then the others by a greedy order",
+     .is_tried = is_first_of_large,
+     .effort = [](const StrategyContext& /*context*/, const Phase& /*phase*/) { return tuning::kBusiestSearchEffort; },
+     .make = make_busiest_search},
     {.name = "greedy_by_...",
      .does = "assigns one buffer after another, with twelve pairs of an order and a fit rule",
      .is_tried = always,
