@@ -53,6 +53,15 @@ TEST(PackingCheck, StatesTheKindAndTheBytes) {
   EXPECT_THAT(kinds, ElementsAre(ViolationKind::misaligned, ViolationKind::misplaced, ViolationKind::out_of_region));
 }
 
+TEST(PackingCheck, CanPermitOffsetsAboveTheCapacity) {
+  PackingProblem problem = problem_of(
+      {{.lifespan = {0, 5}, .gaps = {}, .size = Bytes(16)}, {.lifespan = {4, 9}, .gaps = {}, .size = Bytes(16)}});
+  problem.capacity = Bytes(24);
+  EXPECT_EQ(check_packing(problem, at({0, 16})).size(), 1U);
+  EXPECT_THAT(check_packing_without_capacity(problem, at({0, 16})), IsEmpty());
+  EXPECT_EQ(check_packing_without_capacity(problem, at({0, 8})).size(), 1U);
+}
+
 TEST(PackingCheck, NamesTwoBuffersThatOverlap) {
   PackingProblem problem = problem_of(
       {{.lifespan = {0, 5}, .gaps = {}, .size = Bytes(10)}, {.lifespan = {4, 9}, .gaps = {}, .size = Bytes(10)}});

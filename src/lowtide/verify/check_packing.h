@@ -26,6 +26,11 @@ namespace lowtide {
                                                    const IdVector<PackingId, Offset>& offsets,
                                                    const VerifyOptions& options = {});
 
+// The same, but offsets may end above the capacity, such as those of an answer that does not fit.
+[[nodiscard]] std::vector<Violation> check_packing_without_capacity(const PackingProblem& problem,
+                                                                    const IdVector<PackingId, Offset>& offsets,
+                                                                    const VerifyOptions& options = {});
+
 // Checks a packing over regions. Reports
 //   - a region that does not exist or is forbidden, a fixed buffer outside its home region, a group in two regions;
 //   - what check_packing finds within each region, at the region's capacity and alignment;

@@ -15,7 +15,10 @@ ExactProblem::ExactProblem(const CompressedProblem& problem, std::optional<Cliqu
   intervals_ = interval_problem(problem);
   if (intervals_) {
     const auto size = static_cast<std::int64_t>(intervals_->buffers.size() * intervals_->cliques());
-    if (size > tuning::kSearchMostSize) return;
+    if (size > tuning::kSearchMostSize) {
+      intervals_.reset();  // it takes 40 bytes per buffer
+      return;
+    }
     task_ = search_task(problem, *intervals_);
     return;
   }

@@ -78,7 +78,10 @@ void OccupiedRanges::add(RangeSet& set, AddressRange range) {
     range = {std::min(range.begin, last->begin), std::max(range.end, last->end)};
   }
   if (first == last) {
-    set.insert(first, range);
+    const auto at = first - set.begin();
+    // There are several sets per buffer, and most have few ranges. So they grow by a quarter and not by the double.
+    if (set.size() == set.capacity()) set.reserve(set.size() + set.size() / 4 + 1);
+    set.insert(set.begin() + at, range);
   } else {
     *first = range;
     set.erase(first + 1, last);

@@ -25,6 +25,7 @@ std::vector<std::int64_t> times_of(const PackingProblem& problem) {
   }
   std::sort(times.begin(), times.end());
   times.erase(std::unique(times.begin(), times.end()), times.end());
+  times.shrink_to_fit();
   return times;
 }
 

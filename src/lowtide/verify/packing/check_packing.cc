@@ -21,8 +21,9 @@ using verify_internal::LiveRanges;
 
 class PackingCheck {
  public:
-  PackingCheck(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets, Findings& findings)
-      : problem_(problem), offsets_(offsets), findings_(findings) {}
+  PackingCheck(const PackingProblem& problem, std::optional<Bytes> capacity, const IdVector<PackingId, Offset>& offsets,
+               Findings& findings)
+      : problem_(problem), capacity_(capacity), offsets_(offsets), findings_(findings) {}
 
   void run() && {
     if (offsets_.size() != problem_.buffers.size()) {
@@ -82,9 +83,9 @@ class PackingCheck {
       add(misplaced, name(id) + " is at offset " + std::to_string(offset) + ", but must be at " +
                          std::to_string(buffer.fixed_offset->position()));
     }
-    if (problem_.capacity && *end > problem_.capacity->count()) {
+    if (capacity_ && *end > capacity_->count()) {
       add(out_of_region, name(id) + " ends at " + std::to_string(*end) + ", above the capacity of " +
-                             std::to_string(problem_.capacity->count()));
+                             std::to_string(capacity_->count()));
     }
     return true;
   }
@@ -108,6 +109,7 @@ class PackingCheck {
 
   // Checks the distance of each pair, and finds the groups.
   void check_groups() {
+    group_.reserve(offsets_.size());
     for (PackingId id : all_ids<PackingId>(offsets_.size())) group_.push_back(id);
     for (const PackingColocation& pair : problem_.colocations) {
       const std::optional<std::int64_t> distance =
@@ -201,6 +203,7 @@ class PackingCheck {
   };
 
   const PackingProblem& problem_;
+  std::optional<Bytes> capacity_;
   const IdVector<PackingId, Offset>& offsets_;
   Findings& findings_;
   IdVector<PackingId, PackingId> group_;  // another member of the same group, or itself
@@ -212,7 +215,15 @@ class PackingCheck {
 std::vector<Violation> check_packing(const PackingProblem& problem, const IdVector<PackingId, Offset>& offsets,
                                      const VerifyOptions& options) {
   Findings findings(options);
-  PackingCheck(problem, offsets, findings).run();
+  PackingCheck(problem, problem.capacity, offsets, findings).run();
+  return std::move(findings).take();
+}
+
+std::vector<Violation> check_packing_without_capacity(const PackingProblem& problem,
+                                                      const IdVector<PackingId, Offset>& offsets,
+                                                      const VerifyOptions& options) {
+  Findings findings(options);
+  PackingCheck(problem, std::nullopt, offsets, findings).run();
   return std::move(findings).take();
 }
 
