@@ -131,6 +131,14 @@ def weights_from_weights():
     return field(1, 8) + field(7, graph(nodes, inputs, outputs, [zeros("k", 32)])) + field(8, field(2, 17))
 
 
+def weighted():
+    """y = Add(x, k), z = Mul(y, h): 4 KiB each, so the weights are 8 KiB."""
+    nodes = [node("Add", ["x", "k"], ["y"], "add"), node("Mul", ["y", "h"], ["z"], "mul")]
+    inputs, outputs = [value_info("x", [1024])], [value_info("z", [1024])]
+    weights = [zeros("k", 1024), zeros("h", 1024)]
+    return field(1, 8) + field(7, graph(nodes, inputs, outputs, weights)) + field(8, field(2, 17))
+
+
 def gradient():
     """y = x * x, and its gradient by the training operator that runs a graph of its own."""
     def text(name, *values):

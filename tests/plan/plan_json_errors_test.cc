@@ -199,6 +199,11 @@ TEST(PlanJsonErrors, MachinesAreChecked) {
           {"2000000}", "-1}", "$.machine.links[0].latency_picoseconds: expected a latency"},
           {"\"to\": 1, ", "", "$.machine.links[0]: the key 'to' is missing"},
           {link, "[0, 1]", "$.machine.links[0]: expected an object, found '['"},
+          {"\"workers\": [", "\"constants\": 2, \"workers\": [",
+           "p.json: $.machine.constants: region 2 does not exist; the number of regions is 2"},
+          {"\"workers\": [", "\"constants\": null, \"workers\": [", "$.machine.constants: expected a region"},
+          {"\"name\": \"host\",", "\"read_only\": 1, \"name\": \"host\",",
+           "$.machine.regions[1].read_only: expected true or false"},
           {"{\"name\": \"core\", \"count\": 2, \"addressable\": [0]},\n{\"name\": \"dma\", \"count\": 1, "
            "\"addressable\": []}\n",
            "", "p.json: $.machine.workers: is empty; a machine has at least one worker"},

@@ -45,6 +45,34 @@ TEST(PlanJson, BoundsOfEveryScopeAreReadBack) {
   EXPECT_EQ(again->plan.claims.bounds, file.plan.claims.bounds);
 }
 
+// A plan without these facts has the form that it had before they existed.
+TEST(PlanJson, TheRegionOfConstantsIsReadBack) {
+  EXPECT_EQ(small_json().find("read_only"), std::string::npos);
+  EXPECT_EQ(small_json().find("\"constants\""), std::string::npos);
+  PlanFile file = small_plan_file();
+  file.plan.machine.constants = RegionId(1);
+  file.plan.machine.regions[1].is_read_only = true;
+  const Result<PlanFile> again = read_plan_json(write_plan_json(file.plan, file.labels), "again.json");
+  ASSERT_TRUE(again.ok()) << again.error().describe();
+  EXPECT_EQ(again->plan.machine, file.plan.machine);
+}
+
+TEST(PlanJson, OnlyThePlanOfAModelStatesTheRegionOfConstants) {
+  PlanFile file = small_plan_file();
+  for (StepSpace& space : file.plan.layout.steps) {
+    for (BodyPlan& body : space.bodies) {
+      Plan inner = *body.plan;
+      inner.machine.constants = RegionId(0);
+      body.plan = std::make_shared<const Plan>(std::move(inner));
+    }
+  }
+  const Result<PlanFile> again = read_plan_json(write_plan_json(file.plan, file.labels), "again.json");
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().describe(),
+            "again.json: $.body_plans[0].machine.constants: belongs to the plan of a body; only the plan of a model "
+            "has it");
+}
+
 // A graph without nodes, such as a branch that only returns a constant, has a program without steps. The program still
 // has buffers.
 TEST(PlanJson, PlansWithoutStepsAreReadBack) {

@@ -61,6 +61,7 @@ class PlanMaker {
     for (std::uint64_t count = regions; count > 0; --count) {
       Region region{.name = random_name(random_), .alignment = Bytes(std::int64_t{1} << random_.below(31))};
       if (random_.chance(50)) region.capacity = Bytes(number());
+      region.is_read_only = random_.chance(20);
       plan.machine.regions.push_back(region);
       plan.layout.arena.emplace_back(number());
     }

@@ -55,6 +55,15 @@ bool write_small(const std::filesystem::path& path) {
                      .quantized = "2 operators are quantized."});
 }
 
+// Weights in flash, apart from the arena.
+PlanSketch flash_plan() {
+  PlanSketch made = small_plan();
+  made.plan.machine.regions.push_back({.name = "flash", .capacity = Bytes(2 << 20), .is_read_only = true});
+  made.plan.layout.arena.emplace_back(0);
+  made.plan.machine.constants = RegionId(1);
+  return made;
+}
+
 // Three steps take 4, 6 and 3 microseconds, and the last one takes 1.
 bool write_streams(const std::filesystem::path& path) {
   const IdVector<NodeId, std::int64_t> costs({4'000'000, 6'000'000, 3'000'000, 1'000'000});
@@ -83,7 +92,7 @@ bool write_all(const std::filesystem::path& folder) {
          write_page(folder / "dataflow.html", flow) && write_page(folder / "bodies.html", bodies_plan()) &&
          write_page(folder / "activation.html", activation_plan()) && write_page(folder / "idle.html", idle_plan()) &&
          write_page(folder / "missed.html", missed) && write_page(folder / "regions.html", regions_plan()) &&
-         write_page(folder / "transfers.html", transfers_plan()) &&
+         write_page(folder / "flash.html", flash_plan()) && write_page(folder / "transfers.html", transfers_plan()) &&
          write_page(folder / "hostile.html", hostile_plan()) && write_page(folder / "empty.html", empty_plan()) &&
          write_page(folder / "unplaced.html", unplaced_plan()) &&
          write_page(folder / "network.html", encoder_decoder_plan(5, true)) &&

@@ -15,6 +15,7 @@
 namespace lowtide::testing {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -52,6 +53,23 @@ constexpr const char* kBranches = R"(graph "branches" {
   output w
 })";
 
+// 256 bytes of weights; the arena has 256.
+constexpr const char* kWeighted = R"(graph "weighted" {
+  input x : f32[64]
+  constant w : f32[64]
+  a = Add(x, w) : f32[64]
+  output a
+})";
+
+// Weights in flash, the arena in SRAM.
+Target with_flash(std::optional<Bytes> flash, std::optional<Bytes> sram = std::nullopt) {
+  Target target = dense_target();
+  target.machine.regions = {{.name = "sram", .capacity = sram},
+                            {.name = "flash", .capacity = flash, .is_read_only = true}};
+  target.machine.constants = RegionId(1);
+  return target;
+}
+
 PlannedGraph planned(const Graph& graph, std::optional<Bytes> budget = std::nullopt) {
   return plan_graph(graph, dense_target(), {.budget = budget}).value();
 }
@@ -85,6 +103,60 @@ TEST(PlanSummary, ShowsThePeakInsideABody) {
 TEST(PlanSummary, HasAnEmptyArenaWithoutNodes) {
   const Graph graph = graph_of("graph \"empty\" {\n  input x : f32[4]\n  output x\n}");
   EXPECT_THAT(summary(graph, planned(graph)), HasSubstr("arena           0 B"));
+}
+
+TEST(PlanSummary, NamesTheRegionOfTheWeights) {
+  const Graph graph = graph_of(kWeighted);
+  const auto text = [&](const Target& target) { return summary(graph, plan_graph(graph, target).value()); };
+  EXPECT_THAT(text(dense_target()), Not(HasSubstr(" in flash")));
+  EXPECT_THAT(text(with_flash(std::nullopt)), ContainsRegex("weights +256 B +in flash\n"));
+  EXPECT_THAT(text(with_flash(Bytes(4096))), ContainsRegex("weights +256 B +256 B of 4.00 KiB in flash\n"));
+  // The region has no arena, so only its weights are shown.
+  EXPECT_THAT(text(with_flash(Bytes(4096))), Not(HasSubstr("  in flash  ")));
+}
+
+TEST(PlanSummary, SaysThatTheWeightsDoNotFit) {
+  const Graph graph = graph_of(kWeighted);
+  const std::string flash = summary(graph, plan_graph(graph, with_flash(Bytes(250), Bytes(320))).value());
+  EXPECT_THAT(flash, HasSubstr("Does not fit: the weights need 256 B in flash, which has 250 B: 6 B too large.\n"
+                               "  Proven: every plan for this target has these weights in this region.\n"
+                               "  Without the weights, it fits 320 B; 64 B to spare.\n"));
+  const std::string both = summary(graph, plan_graph(graph, with_flash(Bytes(250), Bytes(192))).value());
+  EXPECT_THAT(both, HasSubstr("these weights in this region.\n  Does not fit 192 B: 64 B too large.\n"));
+  EXPECT_THAT(both, Not(HasSubstr("Not proven")));
+}
+
+TEST(PlanSummary, CountsWeightsInTheRegionOfTheArena) {
+  const Graph graph = graph_of(kWeighted);
+  Target target = dense_target();
+  target.machine.constants = RegionId(0);
+  target.machine.regions[0].capacity = Bytes(520);
+  EXPECT_THAT(summary(graph, plan_graph(graph, target).value()),
+              HasSubstr("Fits 520 B with the weights; 8 B to spare."));
+  target.machine.regions[0].capacity = Bytes(384);
+  const std::string missed = summary(graph, plan_graph(graph, target).value());
+  EXPECT_THAT(missed, HasSubstr("Does not fit 384 B with the weights: 128 B too large.\n"));
+  EXPECT_THAT(missed, HasSubstr("because the lower bound and the weights are together 128 B too large."));
+  target.machine.regions[0].capacity = Bytes(250);
+  EXPECT_THAT(summary(graph, plan_graph(graph, target).value()),
+              HasSubstr("Does not fit: the weights need 256 B in arena, which has 250 B: 6 B too large."));
+}
+
+TEST(ExplanationSummary, NamesTheRegionOfTheWeights) {
+  const Graph graph = graph_of(kWeighted);
+  const Target target = with_flash(Bytes(4096));
+  const PlannedGraph planned = plan_graph(graph, target).value();
+  const Labels labels = labels_of(graph);
+  const std::string text = explanation_summary({}, explain_peak(graph, labels, target, {}, planned.plan),
+                                               {.plain = planned.plain, .weights = planned.weights})
+                               .render(false);
+  EXPECT_THAT(text, HasSubstr("occupy 256 B of 4.00 KiB in flash."));
+}
+
+TEST(Inspection, NamesTheRegionOfTheWeights) {
+  const Graph graph = graph_of(kWeighted);
+  const Inspection inspection = inspect_graph(graph, with_flash(Bytes(4096)));
+  EXPECT_THAT(inspection_summary({}, inspection).render(false), HasSubstr("256 B of 4.00 KiB in flash\n"));
 }
 
 TEST(Inspection, CountsOperatorsAlsoInsideBodies) {

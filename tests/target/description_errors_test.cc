@@ -58,9 +58,10 @@ TEST(TargetDescriptionErrors, UnknownAndMissingKeysAreRefused) {
       {"", "t:1:1: target: name is missing"},
       {"name = \"t\"", "target: region is missing; a target has at least one [[region]]"},
       {"[[region]]\nname = \"r\"", "target: name is missing"},
-      {with("capcity = 1"), "t:4:1: region 0: unknown key 'capcity'; the keys here are name, capacity, alignment"},
+      {with("capcity = 1"),
+       "t:4:1: region 0: unknown key 'capcity'; the keys here are name, capacity, alignment, read_only"},
       {"nane = \"t\"\n" + with(""),
-       "t:1:1: target: unknown key 'nane'; the keys here are name, schema_version, region, link"},
+       "t:1:1: target: unknown key 'nane'; the keys here are name, schema_version, constants, region"},
       {"schema_version = 2\n" + with(""),
        "t:1:18: target: schema_version should be an integer from 1 to 1, not the integer 2"},
       {with("[[region]]\ncapacity = 1"), "t:4:1: region 1: name is missing"},
@@ -155,6 +156,26 @@ TEST(TargetDescriptionErrors, RepeatedNamesAndUnknownRegionsAreRefused) {
       {with("[[kernel]]\noperator = \"Con*\"\nname = \"k\""), "kernel 0: operator should be a type such as \"Conv\""},
       {with("[[kernel]]\noperator = \"d::\"\nname = \"k\""), "kernel 0: operator should be"},
       {with("[[kernel]]\noperator = \"::Op\"\nname = \"k\""), "kernel 0: operator should be"},
+  });
+}
+
+TEST(TargetDescriptionErrors, UnusableConstantsAndReadOnlyRegionsAreRefused) {
+  const std::string flash = "[[region]]\nname = \"flash\"\nread_only = true\n";
+  const auto constants = [](const std::string& value) { return "constants = " + value + "\n"; };
+  expect_refused({
+      {constants("\"rom\"") + with(flash),
+       "t:1:13: target: constants refers to the region 'rom', which does not exist; the regions are 'r', 'flash'"},
+      {constants("1") + with(flash), "t:1:13: target: constants should be a text in quotes, not the integer 1"},
+      {with(constants("\"r\"")), "t:4:1: region 0: unknown key 'constants'"},
+      {constants("\"flash\"") + with(flash + "[[worker]]\nname = \"w\"\naddressable = [\"r\"]"),
+       "t:1:13: target: constants refers to a region that worker 'w' cannot address"},
+      {with("read_only = 1"), "t:4:13: region 0: read_only should be true or false, not the integer 1"},
+      {with("read_only = true"), "target: region is read-only in all tables that worker 'worker' can address"},
+      {with(flash + "[[worker]]\nname = \"w\"\naddressable = [\"flash\"]"),
+       "region is read-only in all tables that worker 'w' can address; a plan needs a region that it can write"},
+      {with(flash + "[[link]]\nfrom = \"r\"\nto = \"flash\"\nbytes_per_second = 1"),
+       "t:9:6: link 0: to refers to a region that is read-only, so nothing can be copied into it"},
+      {"name = \"t\"\n[[link]]\nfrom = \"r\"\nto = \"s\"\nbytes_per_second = 1", "region is missing"},
   });
 }
 

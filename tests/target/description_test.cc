@@ -81,9 +81,22 @@ TEST(TargetDescription, WorkersNameTheRegionsThatTheyAddress) {
   EXPECT_THAT(target.machine.workers, ElementsAre(Worker{"all"}, Worker{"some", 1, {RegionId(0), RegionId(2)}}));
 }
 
+TEST(TargetDescription, ConstantsHaveARegionThatMayBeReadOnly) {
+  const Target target = parse("constants = \"flash\"\n" + std::string(kHead) +
+                              "[[region]]\nname = \"flash\"\ncapacity = \"1MiB\"\nalignment = 4\nread_only = true");
+  EXPECT_EQ(target.machine.constants, RegionId(1));
+  EXPECT_FALSE(target.machine.regions[0].is_read_only);
+  EXPECT_EQ(target.machine.regions[1], (Region{"flash", Bytes(1 << 20), Bytes(4), true}));
+  EXPECT_THAT(writable_regions(target.machine, WorkerId(0)), ElementsAre(RegionId(0)));
+  EXPECT_EQ(parse("constants = \"r\"\n" + std::string(kHead)).machine.constants, RegionId(0));
+  EXPECT_EQ(parse(kHead).machine.constants, std::nullopt);
+}
+
 TEST(TargetDescription, ExamplesAreRead) {
   const Target microcontroller = parse(content("examples/targets/microcontroller.toml"));
-  EXPECT_THAT(microcontroller.machine.regions, ElementsAre(Region{"sram", Bytes(256 * 1024), Bytes(16)}));
+  EXPECT_THAT(microcontroller.machine.regions, ElementsAre(Region{"sram", Bytes(256 * 1024), Bytes(16)},
+                                                           Region{"flash", Bytes(2 << 20), Bytes(16), true}));
+  EXPECT_EQ(microcontroller.machine.constants, RegionId(1));
   const Target phone = parse(content("examples/targets/phone.toml"));
   EXPECT_EQ(phone.machine.regions[0].capacity, Bytes(512 << 20));
   EXPECT_EQ(phone.machine.workers[WorkerId(0)].count, 4);

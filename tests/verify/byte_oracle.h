@@ -24,12 +24,15 @@ namespace lowtide::testing {
 
 // Checks the other promises of a plan (machine.h, program.h, layout.h, plan.h), each in the slowest way: ids,
 // provenance, each pair of buffers, lifespans against accesses, kinds against roles, and claims. Also returns
-// program_faults.
+// program_faults and constant_faults.
 [[nodiscard]] std::vector<std::string> rule_faults(const Graph& graph, const Plan& plan, bool is_body = false);
 
 // The rules about steps and values alone, for rule_faults: which nodes run, and which run again; what writes a value,
 // and whether its bytes are intact until the last read; what streams reach; and which steps happen before others.
 // Requires: ids are in range and values lie in their buffers.
 [[nodiscard]] std::vector<std::string> program_faults(const Graph& graph, const Plan& plan);
+
+// The rules about constants and read-only regions, for rule_faults. Requires: ids are in range.
+[[nodiscard]] std::vector<std::string> constant_faults(const Graph& graph, const Plan& plan);
 
 }  // namespace lowtide::testing

@@ -223,6 +223,26 @@ bool region_aligns_more(Random& random, Mutant& mutant) {
   return true;
 }
 
+bool region_becomes_read_only(Random& random, Mutant& mutant) {
+  mutant.plan.machine.regions[random.below(mutant.plan.machine.regions.size())].is_read_only = true;
+  return true;
+}
+
+// The region of the arena also gets the constants. It may be too small for both.
+bool constants_get_a_region(Random& random, Mutant& mutant) {
+  Machine& machine = mutant.plan.machine;
+  Bytes constants;
+  for (const Tensor& tensor : mutant.graph->tensors()) {
+    if (tensor.role == Role::constant) constants += tensor.size;
+  }
+  if (constants == Bytes(0)) return false;
+  const std::size_t at = random.below(machine.regions.size());
+  machine.constants = RegionId(static_cast<std::uint32_t>(at));
+  const std::int64_t most = constants.count() + 2 * machine.regions[at].alignment.count();
+  machine.regions[at].capacity = mutant.plan.layout.arena[at] + Bytes(random.between(0, most));
+  return true;
+}
+
 bool alignment_is_no_power_of_two(Random& random, Mutant& mutant) {
   static constexpr std::int64_t kWrong[] = {0, -1, 3, 12, kHighest};
   mutant.plan.machine.regions[0].alignment = Bytes(kWrong[random.below(5)]);
@@ -302,6 +322,8 @@ std::vector<MutationKind> placement_mutations() {
           {"parts_are_made_up", parts_are_made_up},
           {"other_region", other_region},
           {"region_aligns_more", region_aligns_more},
+          {"region_becomes_read_only", region_becomes_read_only},
+          {"constants_get_a_region", constants_get_a_region, false},
           {"alignment_is_no_power_of_two", alignment_is_no_power_of_two},
           {"capacity_below_the_arena", capacity_below_the_arena, false},
           {"placement_is_lost", placement_is_lost},

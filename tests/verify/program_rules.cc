@@ -152,7 +152,8 @@ class ProgramRules {
     must(!scratch || plan_.layout.buffers[*scratch].lifespan.contains(id), "scratch is used while it lives");
   }
 
-  static std::optional<RegionId> region_of(const Buffer& buffer) {
+  std::optional<RegionId> region_of(const Buffer& buffer) const {
+    if (buffer.kind == BufferKind::constant && !buffer.home && !buffer.placement) return plan_.machine.constants;
     return buffer.placement ? buffer.placement->region : buffer.home;
   }
 

@@ -29,6 +29,7 @@ class Rules {
     for (ValueId id : all_ids<ValueId>(plan_.program.values.size())) check_value(id);
     for (BufferId id : all_ids<BufferId>(plan_.layout.buffers.size())) check_buffer(id);
     for (TensorId input : graph_.inputs()) must(!is_body_ || has_place(input), "inputs of bodies have a place");
+    for (std::string& fault : constant_faults(graph_, plan_)) faults_.push_back(std::move(fault));
     for (std::string& fault : program_faults(graph_, plan_)) faults_.push_back(std::move(fault));
     check_claims();
     return faults_;
@@ -77,6 +78,8 @@ class Rules {
       const auto alignment = static_cast<std::uint64_t>(region.alignment.count());
       must(region.alignment.count() > 0 && std::has_single_bit(alignment), "an alignment is a power of two");
     }
+    must(!plan_.machine.constants || (has_region(*plan_.machine.constants) && !is_body_),
+         "constants are in a region, which only the plan of the model states");
     for (const Link& link : plan_.machine.links) {
       must(has_region(link.from) && has_region(link.to) && link.from != link.to, "a link is between two regions");
       must(link.bytes_per_second > 0 && link.latency_picoseconds >= 0, "a link takes some time");

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lowtide/base/result.h"
@@ -36,10 +37,14 @@ class JsonReader {
   bool fail(ErrorCode code, std::string message);
   bool fail_expected(std::string_view what);
 
-  // Calls `read(index into keys)` for each member, in any order. Refuses unknown, repeated and missing keys.
-  // Requires: at most 64 keys.
+  // Calls `read(index into keys)` for each member, in any order. Refuses unknown, repeated and missing keys. The last
+  // `optional` keys may be missing. Requires: at most 64 keys.
   template <typename Read>
   bool read_object(std::span<const std::string_view> keys, Read read) {
+    return read_object(keys, 0, std::move(read));
+  }
+  template <typename Read>
+  bool read_object(std::span<const std::string_view> keys, std::size_t optional, Read read) {
     std::uint64_t seen = 0;
     if (!begin('{', "an object")) return false;
     for (bool is_first = true; has_element('}', is_first); is_first = false) {
@@ -49,7 +54,7 @@ class JsonReader {
       if (!read(index)) return false;
       path_.pop_back();
     }
-    return !error_ && check_complete(keys, seen);
+    return !error_ && check_complete(keys.first(keys.size() - optional), seen);
   }
 
   // Calls `read()` for each element.

@@ -99,6 +99,10 @@ ComparisonLine compare_with(const BaselineSpec& spec, const Graph& graph, const 
   return line;
 }
 
+Bytes first_alignment(const Machine& machine) {
+  return machine.regions[writable_regions(machine, WorkerId(0)).front().index()].alignment;
+}
+
 // The peak by Lowtide's rules for sharing, if the nodes run in this order.
 Bytes peak_in_order(const Graph& graph, const Target& target, const IdVector<NodeId, Bytes>& scratch,
                     const std::vector<NodeId>& order) {
@@ -107,7 +111,7 @@ Bytes peak_in_order(const Graph& graph, const Target& target, const IdVector<Nod
     kernels.push_back(target.catalogue->kernels(graph, id).front());
     kernels[id].scratch = scratch[id];
   }
-  const AliasOptions options{.alignment = target.machine.regions.front().alignment};
+  const AliasOptions options{.alignment = first_alignment(target.machine)};
   return largest(load_profile(alias_classes(graph, kernels, order, options), kernels, order, options));
 }
 
@@ -143,7 +147,7 @@ Comparison compare(const Graph& graph, const Plan& plan, const Target& target, b
   for (const BaselineSpec& spec : baselines()) {
     // It is not known here which tensors are gradients.
     if (spec.name == "caffe2_gradients") continue;
-    comparison.lines.push_back(compare_with(spec, graph, order, scratch, plan.machine.regions.front().alignment));
+    comparison.lines.push_back(compare_with(spec, graph, order, scratch, first_alignment(plan.machine)));
   }
   return comparison;
 }

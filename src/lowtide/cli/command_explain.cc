@@ -151,6 +151,7 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
   json["bytes"] = {{"constants", planned.plain.constants.count()},
                    {"inputs", planned.plain.inputs.count()},
                    {"arena", arena_bytes(planned.plan).count()}};
+  add_weights(json, planned.weights);
   json["bound_verified"] =
       planned.bound_check.verdict == OrderBoundVerdict::undecided ? Json(nullptr) : Json(is_verified);
   json["order"] = planned.plan.claims.schedule;

@@ -76,6 +76,7 @@ Json json_of_inspection(const LoadedModel& loaded, const Inspection& inspection,
                    {"load_as_given", inspection.plain.load_as_given.count()},
                    {"bound", inspection.bound.bytes.count()},
                    {"working_set", inspection.working_set.count()}};
+  add_weights(json, inspection.weights);
   json["bound_name"] = std::string(inspection.bound.name);
   json["operators"] = Json::array();
   for (const OperatorTotals& one : inspection.figures.operators) json["operators"].push_back(json_of_operator(one));

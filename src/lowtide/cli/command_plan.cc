@@ -230,6 +230,7 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
                    {"arena", arena.count()},
                    {"working_set", planned.working_set.count()},
                    {"ram", (arena + planned.caller).count()}};
+  add_weights(json, planned.weights);
   json["gap"] = json_of_gap(arena, bound.bytes);
   json["bound_name"] = bound.name;
   json["bound_scope"] = std::string(to_string(bound.scope));

@@ -15,6 +15,7 @@
 #include "lowtide/cli/read_file.h"
 #include "lowtide/pipeline/offered_kernels.h"
 #include "lowtide/plan/plan_json.h"
+#include "lowtide/verify/check_constants.h"
 #include "lowtide/verify/check_kernels.h"
 #include "lowtide/verify/verify.h"
 
@@ -82,7 +83,10 @@ std::vector<Violation> check_target(const Graph& graph, const Plan& plan, const 
              .message = "the plan is for the target " + lowtide::quoted(plan.provenance.target) +
                         ", but the target file describes " + lowtide::quoted(target.name)}};
   }
-  return verify_kernels(graph, plan, offered_kernels(target));
+  std::vector<Violation> violations = verify_constants(graph, plan, target.machine);
+  for (Violation& violation : verify_kernels(graph, plan, offered_kernels(target)))
+    violations.push_back(std::move(violation));
+  return violations;
 }
 
 Checked check(const std::string& path, const PlanFile& file, const Arguments& arguments, Console& console) {

@@ -85,6 +85,15 @@ Json json_of(const std::vector<std::string>& notes) {
   return list;
 }
 
+void add_weights(Json& json, const std::optional<Weights>& weights) {
+  if (!weights) return;
+  const std::optional<Bytes>& capacity = weights->region.capacity;
+  json["weights"] = {{"region", json_text(weights->region.name)},
+                     {"bytes", weights->bytes.count()},
+                     {"capacity", capacity ? Json(capacity->count()) : Json(nullptr)},
+                     {"shortfall", weights->excess().count()}};
+}
+
 Json json_of_gap(Bytes achieved, Bytes bound) {
   const std::optional<double> gap = gap_of(achieved, bound);
   return gap ? Json(*gap) : Json(nullptr);

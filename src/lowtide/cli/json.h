@@ -33,6 +33,8 @@ inline constexpr int kJsonSchemaVersion = 1;
 [[nodiscard]] Json json_of(const ShownStep& step);
 [[nodiscard]] Json json_of(const std::vector<Peak>& peaks, std::size_t top);
 [[nodiscard]] Json json_of(const std::vector<std::string>& notes);
+// Adds the key `weights` if it is known where they are.
+void add_weights(Json& json, const std::optional<Weights>& weights);
 // null if the gap is unknown.
 [[nodiscard]] Json json_of_gap(Bytes achieved, Bytes bound);
 

@@ -193,6 +193,7 @@ void add_written_bindings(const std::vector<std::string>& written, ImportOptions
 
 ExplanationFacts explanation_facts(const PlannedGraph& planned, const PlanOptions& options) {
   return {.plain = planned.plain,
+          .weights = planned.weights,
           .order = options.order,
           .searched_sets = planned.searched_sets,
           .is_search_complete = planned.is_search_complete,

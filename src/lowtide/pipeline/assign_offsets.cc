@@ -67,7 +67,7 @@ RegionProblem problem_of(const Plan& plan, const std::vector<BufferId>& buffers,
 
 Result<std::string> assign_offsets(Plan& plan, const AliasClasses& classes, const AliasOptions& aliases,
                                    OffsetOptions options) {
-  const std::vector<RegionId> regions = addressable_regions(plan.machine, kWorker);
+  const std::vector<RegionId> regions = writable_regions(plan.machine, kWorker);
   const std::vector<BufferId> buffers = buffers_in_arena(plan, classes, aliases);
   RegionProblem problem = problem_of(plan, buffers, regions, aliases.alignment);
   problem.packing.conflicts = std::move(options.conflicts);

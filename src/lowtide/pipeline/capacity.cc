@@ -8,6 +8,13 @@
 #include "lowtide/pipeline/assemble.h"
 
 namespace lowtide::pipeline_internal {
+namespace {
+
+bool follows_arena(const std::optional<Weights>& weights, RegionId region) {
+  return weights && weights->id == region && weights->bytes > Bytes(0);
+}
+
+}  // namespace
 
 Bytes caller_bytes(const Graph& graph) {
   Bytes bytes;
@@ -22,10 +29,26 @@ std::optional<Bytes> arena_budget(std::optional<Bytes> budget, Bytes caller) {
   return *budget > caller ? *budget - caller : Bytes(0);
 }
 
+std::optional<Bytes> capacity_for_arena(const Machine& machine, RegionId region,
+                                        const std::optional<Weights>& weights) {
+  return follows_arena(weights, region) ? weights->left() : machine.regions[region.index()].capacity;
+}
+
+Machine without_weights(Machine machine, const std::optional<Weights>& weights) {
+  if (weights && weights->left())
+    machine.regions[weights->id.index()].capacity = *weights->left() - rounded_down(weights);
+  return machine;
+}
+
+Bytes rounded_down(const std::optional<Weights>& weights) {
+  if (!weights || !weights->left() || weights->bytes == Bytes(0)) return Bytes(0);
+  return Bytes(weights->left()->count() % weights->region.alignment.count());
+}
+
 Machine capped_machine(Machine machine, std::optional<Bytes> budget) {
   if (!budget) return machine;
   Bytes left = *budget;
-  for (RegionId id : addressable_regions(machine, kWorker)) {
+  for (RegionId id : writable_regions(machine, kWorker)) {
     Region& region = machine.regions[id.index()];
     region.capacity = std::min(region.capacity.value_or(left), left);
     left -= *region.capacity;
@@ -35,7 +58,7 @@ Machine capped_machine(Machine machine, std::optional<Bytes> budget) {
 
 std::optional<Bytes> total_capacity(const Machine& machine) {
   Bytes total;
-  for (RegionId id : addressable_regions(machine, kWorker)) {
+  for (RegionId id : writable_regions(machine, kWorker)) {
     const std::optional<Bytes>& capacity = machine.regions[id.index()].capacity;
     if (!capacity) return std::nullopt;
     total += *capacity;
@@ -43,7 +66,7 @@ std::optional<Bytes> total_capacity(const Machine& machine) {
   return total;
 }
 
-RegionId last_region(const Machine& machine) { return addressable_regions(machine, kWorker).back(); }
+RegionId last_region(const Machine& machine) { return writable_regions(machine, kWorker).back(); }
 
 Bytes overflow(const Machine& machine, const Layout& layout) {
   const std::size_t last = last_region(machine).index();
@@ -52,27 +75,30 @@ Bytes overflow(const Machine& machine, const Layout& layout) {
   return capacity && arena > *capacity ? arena - *capacity : Bytes(0);
 }
 
-Bytes shortfall(const Layout& layout, const Target& target, std::optional<Bytes> budget) {
-  const std::size_t last = last_region(target.machine).index();
-  const std::optional<Bytes>& capacity = target.machine.regions[last].capacity;
-  const Bytes arena = layout.arena[last];
+Bytes shortfall_of(const Task& task, const Layout& layout) {
+  if (task.is_body() || overflow(task.machine, layout) == Bytes(0)) return Bytes(0);
+  const RegionId last = last_region(task.target.machine);
+  const std::optional<Bytes> capacity = capacity_for_arena(task.target.machine, last, task.weights);
+  const Bytes arena = follows_arena(task.weights, last)
+                          ? round_up(layout.arena[last.index()], task.weights->region.alignment)
+                          : layout.arena[last.index()];
   Bytes missing;
   if (capacity && arena > *capacity) missing = arena - *capacity;
   const Bytes all = arena_bytes(layout);
-  if (budget && all > *budget) missing = std::max(missing, all - *budget);
+  if (task.arena_budget && all > *task.arena_budget) missing = std::max(missing, all - *task.arena_budget);
   return missing;
 }
 
-Bytes shortfall_of(const Task& task, const Layout& layout) {
-  if (task.is_body() || overflow(task.machine, layout) == Bytes(0)) return Bytes(0);
-  return shortfall(layout, task.target, task.arena_budget);
-}
-
-void relax_last_region(Plan& plan, const Target& target, std::optional<Bytes> budget) {
-  if (overflow(plan) == Bytes(0)) return;
+void state_capacities(Plan& plan, const Task& task) {
+  const std::vector<Region>& own = task.target.machine.regions;
   const std::size_t last = last_region(plan.machine).index();
-  const bool fits = shortfall(plan.layout, target, budget) == Bytes(0);
-  plan.machine.regions[last].capacity = fits ? target.machine.regions[last].capacity : std::nullopt;
+  if (overflow(plan) > Bytes(0)) {
+    const bool fits = shortfall_of(task, plan.layout) == Bytes(0);
+    plan.machine.regions[last].capacity = fits ? own[last].capacity : std::nullopt;
+  }
+  if (!task.weights) return;
+  std::optional<Bytes>& capacity = plan.machine.regions[task.weights->id.index()].capacity;
+  if (capacity) capacity = task.weights->excess() == Bytes(0) ? task.weights->region.capacity : std::nullopt;
 }
 
 }  // namespace lowtide::pipeline_internal

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "lowtide/analysis/weights.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/task.h"
@@ -17,6 +18,16 @@ namespace lowtide::pipeline_internal {
 
 // The part of the budget that is left for the arenas; 0 if the caller's memory alone exceeds it.
 [[nodiscard]] std::optional<Bytes> arena_budget(std::optional<Bytes> budget, Bytes caller);
+
+// What the weights leave of a region for its arena; nullopt if the region has no capacity.
+[[nodiscard]] std::optional<Bytes> capacity_for_arena(const Machine& machine, RegionId region,
+                                                      const std::optional<Weights>& weights);
+
+// The machine with these capacities, rounded down to the alignment where weights follow the arena.
+[[nodiscard]] Machine without_weights(Machine machine, const std::optional<Weights>& weights);
+
+// By how many bytes without_weights rounds a capacity down.
+[[nodiscard]] Bytes rounded_down(const std::optional<Weights>& weights);
 
 // The machine under a budget for all arenas together: each region that holds buffers may use what the regions before it
 // leave of the budget.
@@ -32,15 +43,14 @@ namespace lowtide::pipeline_internal {
 [[nodiscard]] Bytes overflow(const Machine& machine, const Layout& layout);
 [[nodiscard]] inline Bytes overflow(const Plan& plan) { return overflow(plan.machine, plan.layout); }
 
-// How many bytes a layout needs beyond the target's own capacities and the budget; 0 if it fits. This may be 0 despite
-// an overflow: capped_machine assumes that the regions before the last one are full.
-[[nodiscard]] Bytes shortfall(const Layout& layout, const Target& target, std::optional<Bytes> budget);
-
-// The same for a layout of a task. It is 0 for a body.
+// How many bytes a layout of a task needs beyond the target's own capacities and the budget; 0 if it fits, and for a
+// body. This may be 0 despite an overflow: capped_machine assumes that the regions before the last one are full. What
+// the weights exceed by themselves (Weights::excess) does not count.
 [[nodiscard]] Bytes shortfall_of(const Task& task, const Layout& layout);
 
-// Makes a plan that overflows its last region valid. If it fits after all, the region keeps the target's own capacity.
-// Otherwise the plan is one for a machine with more memory, and the region has no capacity.
-void relax_last_region(Plan& plan, const Target& target, std::optional<Bytes> budget);
+// States capacities for which the plan of a task is valid. If it overflows its last region but fits after all, that
+// region keeps the target's own capacity, and so does the region of the weights. A region that does not hold what it
+// should has no capacity, because the plan is then one for a machine with more memory.
+void state_capacities(Plan& plan, const Task& task);
 
 }  // namespace lowtide::pipeline_internal

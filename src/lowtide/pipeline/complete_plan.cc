@@ -52,7 +52,7 @@ Plan complete_plan(const Task& task, Plan draft, PlanFacts facts) {
                   .uncounted = uncounted_operators(task)};
   draft.claims.schedule_optimal = bound_of(draft).bytes == facts.load;
   if (!task.is_body()) {
-    relax_last_region(draft, task.target, task.arena_budget);
+    state_capacities(draft, task);
     align_bodies(draft, alignments_of(task.target).most);
   }
   return draft;

@@ -22,7 +22,7 @@ struct PlanFacts {
 };
 
 // The complete plan: the draft, whose program and layout are final, with its provenance and claims. For the model's
-// graph, also relaxes a last region that overflows (relax_last_region), and aligns the bodies (align_bodies).
+// graph, also states its capacities (state_capacities), and aligns the bodies (align_bodies).
 [[nodiscard]] Plan complete_plan(const Task& task, Plan draft, PlanFacts facts);
 
 }  // namespace lowtide::pipeline_internal

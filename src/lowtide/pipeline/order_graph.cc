@@ -6,14 +6,13 @@
 #include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/pipeline/target_kernels.h"
+#include "lowtide/pipeline/task.h"
 #include "lowtide/schedule/choose_order.h"
 
 namespace lowtide {
 
 Result<OrderedGraph> order_graph(const Graph& graph, const Target& target, const OrderOptions& options) {
-  if (target.machine.regions.empty() || target.machine.workers.empty() || target.catalogue == nullptr) {
-    return Error{ErrorCode::invalid, "a target needs at least one region, one worker and a catalogue", ""};
-  }
+  LOWTIDE_RETURN_IF_ERROR(pipeline_internal::check_target(target));
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     if (graph.node(id).bodies.empty()) continue;
     return Error{

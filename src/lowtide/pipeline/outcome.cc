@@ -115,15 +115,20 @@ void judge_capacity(const Task& task, PlannedGraph& planned) {
   planned.caller = caller_bytes(task.graph);
   // The budget is the limit unless the target's own regions have less space than it leaves for the arenas.
   const bool is_budget_the_limit = budget && for_arenas == task.arena_budget;
-  planned.capacity = is_budget_the_limit ? budget : for_arenas;
+  planned.capacity = is_budget_the_limit ? budget : total_capacity(task.target.machine);
   planned.counted = is_budget_the_limit ? arena + planned.caller : arena;
+  planned.weights = task.weights;
+  planned.counts_weights =
+      !is_budget_the_limit && task.weights && task.weights->bytes > Bytes(0) && !task.weights->region.is_read_only;
+  if (planned.counts_weights) planned.counted += task.weights->bytes;
 
-  const Bytes excess = budget && planned.caller > *budget ? planned.caller - *budget : Bytes(0);
+  const Bytes excess = (budget && planned.caller > *budget ? planned.caller - *budget : Bytes(0)) +
+                       (task.weights ? task.weights->excess() : Bytes(0));
   planned.shortfall = shortfall_of(task, planned.plan.layout) + excess;
   planned.plan.claims.shortfall = planned.shortfall;
   const Bound* bound = best_bound(planned.plan.claims, BoundScope::run_once);
-  const auto regions = static_cast<std::int64_t>(addressable_regions(task.machine, kWorker).size());
-  const Bytes unfilled(most_padding(task.target, task.graph, task.is_body()).count() * regions);
+  const auto regions = static_cast<std::int64_t>(writable_regions(task.machine, kWorker).size());
+  const Bytes unfilled = most_padding(task.target, task.graph, task.is_body()) * regions + rounded_down(task.weights);
   const bool is_above = for_arenas && bound != nullptr && bound->bytes > *for_arenas + unfilled;
   planned.proven_infeasible = (is_above || planned.region_proof || excess > Bytes(0)) && planned.shortfall > Bytes(0);
 }

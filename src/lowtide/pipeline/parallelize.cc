@@ -148,7 +148,7 @@ Result<void> add_runs(const ParallelizeInput& input, const Costs& costs, const C
     if (std::any_of(known.begin(), known.end(), [&](const ParallelRun& one) { return are_same(one, found); })) continue;
     Result<ParallelPlan> made = plan_run(input, found, claims);
     if (!made) return made.error();
-    if (made->trade_off.arena > made->trade_off.load && addressable_regions(input.machine, kWorker).size() == 1) {
+    if (made->trade_off.arena > made->trade_off.load && writable_regions(input.machine, kWorker).size() == 1) {
       if (!other) other.emplace(input);
       LOWTIDE_RETURN_IF_ERROR(other->lower(costs, claims, request, *made));
     }

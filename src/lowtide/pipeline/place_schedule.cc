@@ -40,7 +40,7 @@ class Placing {
   }
 
   Result<PlacedSchedule> run() && {
-    const bool is_settled = addressable_regions(input_.machine, kWorker).size() > 1 && overflow(best_.plan) == Bytes(0);
+    const bool is_settled = writable_regions(input_.machine, kWorker).size() > 1 && overflow(best_.plan) == Bytes(0);
     if (!is_settled) LOWTIDE_RETURN_IF_ERROR(look_further());
     return std::move(best_);
   }

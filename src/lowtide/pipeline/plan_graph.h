@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lowtide/analysis/plain_figures.h"
+#include "lowtide/analysis/weights.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
@@ -30,7 +31,8 @@ inline constexpr int kTimeTolerancePercent = 2;
 struct PlanOptions {
   std::string order = "auto";  // a name of schedule_strategies(), or auto
   // The most RAM that a run may use, at most limits::kMaxArenaBytes: all arenas together, and the inputs and states of
-  // the caller. Constants do not count. The capacities of the target's regions limit the arenas in addition.
+  // the caller. Constants do not count, wherever they are. The capacities of the target's regions limit the arenas in
+  // addition.
   std::optional<Bytes> budget;
   bool views = true;                          // off: every Reshape, Slice, Split and Concat copies
   bool parts = true;                          // off: every buffer is live as a whole (Buffer::parts)
@@ -109,11 +111,16 @@ struct PlannedGraph {
   // The budget, or the capacity of all regions that the worker addresses, whichever is the tighter limit. nullopt if
   // there is no budget and one of these regions has no capacity.
   std::optional<Bytes> capacity;
-  Bytes counted;  // what counts against `capacity`: the arenas, and against a budget also `caller`
-  // By how much the plan exceeds the limits; 0 if it fits. A plan that does not fit is correct on a machine with more
-  // memory: its last region then has no capacity.
+  Bytes counted;  // what counts against `capacity`: the arenas, with `caller` or the weights
+  // Whether `counted` includes the weights, because they share a region with an arena. Against a budget, `caller`
+  // counts instead.
+  bool counts_weights = false;
+  std::optional<Weights> weights;  // nullopt if the target does not state where constants are
+  // By how much the plan exceeds the limits, including Weights::excess; 0 if it fits. A plan that does not fit is
+  // correct on a machine with more memory: its last region, or that of the weights, then has no capacity.
   Bytes shortfall;
-  // The bound for all kernels exceeds the capacity, so no plan without recomputation or swap fits.
+  // The bound for all kernels exceeds the capacity, so no plan without recomputation or swap fits. Or the weights, or
+  // what the caller holds, exceed it by themselves.
   bool proven_infeasible = false;
   // With several regions: a proof that no plan can distribute its bytes over them, so none fits. nullopt: not known.
   std::optional<RegionProof> region_proof;
@@ -146,7 +153,8 @@ struct PlannedGraph {
 // dataflow runtime cannot run other plans. The bodies of nodes run on one stream each. The bounds of sequences hold
 // for all of these plans, because one of their runs is the list of steps one by one.
 //
-// Errors (invalid): an unknown order, a target without regions or workers, a number of streams or a budget out of
+// Errors (invalid): an unknown order, a target without workers, without a region that the first of them can write, or
+// with constants that it cannot address, a number of streams or a budget out of
 // range, a required stage in `skip`. Errors (over_limit): sizes that a plan file cannot hold (plan/plan_limits.h),
 // graphs that are too large or too wide for dataflow (schedule/dataflow.h), too many barriers. A budget that is not met
 // is an answer, not an error. Near linear except for dataflow and for the efforts of the options.

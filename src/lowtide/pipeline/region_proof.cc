@@ -8,6 +8,7 @@
 #include <numeric>
 #include <utility>
 
+#include "lowtide/pipeline/capacity.h"
 #include "lowtide/share/load.h"
 
 namespace lowtide::pipeline_internal {
@@ -111,8 +112,8 @@ class RegionProofs {
 // nullopt if a region has no limit.
 std::optional<std::vector<Bytes>> capacities_of(const Task& task) {
   std::vector<Bytes> capacities;
-  for (RegionId id : addressable_regions(task.target.machine, kWorker)) {
-    const std::optional<Bytes>& capacity = task.target.machine.regions[id.index()].capacity;
+  for (RegionId id : writable_regions(task.target.machine, kWorker)) {
+    const std::optional<Bytes> capacity = capacity_for_arena(task.target.machine, id, task.weights);
     if (!capacity) return std::nullopt;
     capacities.push_back(*capacity);
   }

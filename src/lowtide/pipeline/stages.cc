@@ -7,6 +7,7 @@
 
 #include "lowtide/base/quote.h"
 #include "lowtide/pipeline/offered_kernels.h"
+#include "lowtide/verify/check_constants.h"
 #include "lowtide/verify/verify.h"
 
 namespace lowtide {
@@ -93,6 +94,8 @@ PlannedGraph Stages::finish(const Task& task, PlannedGraph planned) {
   planned.violations =
       run_on(std::move(planned.violations), PlanStage::verify, task.graph, [&](std::vector<Violation> known) {
         for (Violation& violation : verify(task.graph, planned.plan)) known.push_back(std::move(violation));
+        if (!known.empty()) return known;
+        known = verify_constants(task.graph, planned.plan, task.target.machine);
         if (!known.empty()) return known;
         return verify_kernels(task.graph, planned.plan, offered_kernels(task.target));
       });

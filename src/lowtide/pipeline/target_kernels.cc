@@ -50,7 +50,7 @@ std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& 
 }
 
 Alignments alignments_of(const Target& target) {
-  const std::vector<RegionId> regions = addressable_regions(target.machine, kWorker);
+  const std::vector<RegionId> regions = writable_regions(target.machine, kWorker);
   const Bytes first = target.machine.regions[regions.front().index()].alignment;
   Alignments all{first, first, first};
   for (RegionId id : regions) {

@@ -29,7 +29,7 @@ AliasOptions alias_options(const Target& target, const PlanOptions& options, boo
 }
 
 Machine body_machine(const Machine& machine, Bytes alignment) {
-  const RegionId first = addressable_regions(machine, kWorker).front();
+  const RegionId first = writable_regions(machine, kWorker).front();
   const Worker& worker = machine.workers[kWorker];
   return {.regions = {{.name = machine.regions[first.index()].name, .alignment = alignment}},
           .links = {},
@@ -38,10 +38,27 @@ Machine body_machine(const Machine& machine, Bytes alignment) {
 
 }  // namespace
 
-Result<void> check_options(const Target& target, const PlanOptions& options) {
-  if (target.machine.regions.empty() || target.machine.workers.empty() || target.catalogue == nullptr) {
+Result<void> check_target(const Target& target) {
+  const Machine& machine = target.machine;
+  if (machine.regions.empty() || machine.workers.empty() || target.catalogue == nullptr) {
     return Error{ErrorCode::invalid, "a target needs at least one region, one worker and a catalogue", ""};
   }
+  if (writable_regions(machine, kWorker).empty()) {
+    return Error{ErrorCode::invalid, "the first worker of a target needs a region that it can address and write", ""};
+  }
+  const std::optional<RegionId>& constants = machine.constants;
+  if (constants &&
+      (constants->index() >= machine.regions.size() || !can_address(machine.workers[kWorker], *constants))) {
+    return Error{ErrorCode::invalid,
+                 "constants are in region " + std::to_string(constants->value()) +
+                     ", which does not exist or which the first worker cannot address",
+                 ""};
+  }
+  return {};
+}
+
+Result<void> check_options(const Target& target, const PlanOptions& options) {
+  LOWTIDE_RETURN_IF_ERROR(check_target(target));
   if (options.streams < 1 || options.streams > limits::kMaxStreams) {
     return Error{ErrorCode::invalid,
                  "a plan has 1 to " + std::to_string(limits::kMaxStreams) + " streams (kMaxStreams), not " +
@@ -72,8 +89,14 @@ Result<void> check_options(const Target& target, const PlanOptions& options) {
 
 Task model_task(const Graph& graph, const Target& target, const PlanOptions& options) {
   const std::optional<Bytes> for_arenas = arena_budget(options.budget, caller_bytes(graph));
-  return {graph,     target, options, alias_options(target, options, false), capped_machine(target.machine, for_arenas),
-          for_arenas};
+  const std::optional<Weights> weights = weights_of(graph, target.machine);
+  return {.graph = graph,
+          .target = target,
+          .options = options,
+          .aliases = alias_options(target, options, false),
+          .machine = capped_machine(without_weights(target.machine, weights), for_arenas),
+          .arena_budget = for_arenas,
+          .weights = weights};
 }
 
 Task body_task(const Task& outer, const Graph& body) {

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "lowtide/analysis/weights.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
@@ -23,17 +24,21 @@ struct Task {
   const Target& target;
   const PlanOptions& options;
   AliasOptions aliases;
-  Machine machine;                                   // of the plan; of a body, one region without a limit
+  Machine machine;                                   // for the arenas; of a body, one region without a limit
   std::optional<Bytes> arena_budget = std::nullopt;  // what the budget leaves for the arenas; nullopt for a body
+  std::optional<Weights> weights = std::nullopt;     // of the graph and its bodies; nullopt for a body
   int depth = 0;                                     // 0: the model's graph; 1: the body of a node in it, and so on
 
   [[nodiscard]] bool is_body() const { return depth > 0; }
 };
 
+// Refuses targets that cannot run a graph.
+[[nodiscard]] Result<void> check_target(const Target& target);
+
 // Refuses options and targets that plan_graph refuses.
 [[nodiscard]] Result<void> check_options(const Target& target, const PlanOptions& options);
 
-// The model's graph. What a budget leaves for the arenas caps the capacities of the regions (capacity.h).
+// The model's graph. Its capacities are what the weights and a budget leave for the arenas (capacity.h).
 [[nodiscard]] Task model_task(const Graph& graph, const Target& target, const PlanOptions& options);
 
 // A body owns its inputs, except the captured ones, so they are placed in its arena. That arena is scratch of a node

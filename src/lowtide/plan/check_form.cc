@@ -94,6 +94,10 @@ class FormCheck {
   void check_machine() {
     if (plan_.machine.workers.empty()) fault("machine.workers", "is empty; a machine has at least one worker");
     for_each_row(plan_.machine.regions.size(), [&](std::size_t at) { check_region(at); });
+    if (plan_.machine.constants) {
+      check_id("machine.constants", "region", plan_.machine.constants->value(), plan_.machine.regions.size());
+      if (graph_.is_body) fault("machine.constants", "belongs to the plan of a body; only the plan of a model has it");
+    }
     for_each_row(plan_.machine.links.size(), [&](std::size_t at) { check_link(at); });
     for_each_row(plan_.machine.workers.size(), [&](std::size_t at) { check_worker(at); });
   }

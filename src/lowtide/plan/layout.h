@@ -93,7 +93,8 @@ struct Buffer {
   // Empty if all bytes are live in the whole lifespan. Otherwise at least two parts of a placed buffer, in address
   // order, one right after another. Their sizes add up to the size of the buffer.
   std::vector<BufferPart> parts = {};
-  // The region that holds a buffer without placement. nullopt means memory that every worker can address.
+  // The region that holds a buffer without placement. nullopt means Machine::constants for a constant, otherwise memory
+  // that every worker can address.
   std::optional<RegionId> home = std::nullopt;
   friend bool operator==(const Buffer&, const Buffer&) = default;
 };

@@ -11,10 +11,10 @@ bool can_address(const Worker& worker, RegionId region) {
   return worker.addressable.empty() || std::binary_search(worker.addressable.begin(), worker.addressable.end(), region);
 }
 
-std::vector<RegionId> addressable_regions(const Machine& machine, WorkerId worker) {
+std::vector<RegionId> writable_regions(const Machine& machine, WorkerId worker) {
   std::vector<RegionId> regions;
   for (RegionId id : all_ids<RegionId>(machine.regions.size())) {
-    if (can_address(machine.workers[worker], id)) regions.push_back(id);
+    if (can_address(machine.workers[worker], id) && !machine.regions[id.index()].is_read_only) regions.push_back(id);
   }
   return regions;
 }

@@ -22,6 +22,7 @@ struct Region {
   std::string name;
   std::optional<Bytes> capacity;  // nullopt: no limit
   Bytes alignment = Bytes(64);    // of every buffer in it; a power of two, <= limits::kMaxAlignment
+  bool is_read_only = false;      // no run writes into it, as into flash; of all buffers, it can hold only constants
   friend bool operator==(const Region&, const Region&) = default;
 };
 
@@ -53,14 +54,18 @@ struct Machine {
   std::vector<Region> regions;         // indexed by RegionId
   IdVector<LinkId, Link> links;        // each is driven by at most one stream of a program
   IdVector<WorkerId, Worker> workers;  // at least one
+  // The region that holds the constants of the graph and of all bodies. nullopt: memory without a limit that every
+  // worker can address, and in the plan of a body.
+  std::optional<RegionId> constants = std::nullopt;
   friend bool operator==(const Machine&, const Machine&) = default;
 };
 
 // Whether the worker can read and write bytes of the region directly.
 [[nodiscard]] bool can_address(const Worker& worker, RegionId region);
 
-// The regions that a worker can address, ascending. Requires: the worker exists.
-[[nodiscard]] std::vector<RegionId> addressable_regions(const Machine& machine, WorkerId worker);
+// The regions that can hold what a worker writes, ascending: it can address them, and they are not read-only.
+// Requires: the worker exists.
+[[nodiscard]] std::vector<RegionId> writable_regions(const Machine& machine, WorkerId worker);
 
 // Where a buffer starts.
 struct Placement {

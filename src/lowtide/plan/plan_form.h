@@ -26,8 +26,9 @@ inline constexpr Names<20> kFileKeys = {"format",  "schema_version", "features",
                                         "steps",   "outputs",        "updates",  "bodies",  "body_plans"};
 inline constexpr Names<9> kProvenanceKeys = {"tool",    "model",    "model_sha256", "graph", "nodes",
                                              "tensors", "lowering", "dims",         "target"};
-inline constexpr Names<3> kMachineKeys = {"regions", "links", "workers"};
-inline constexpr Names<3> kRegionKeys = {"name", "capacity", "alignment"};
+// The last key of a machine and of a region is optional.
+inline constexpr Names<4> kMachineKeys = {"regions", "links", "workers", "constants"};
+inline constexpr Names<4> kRegionKeys = {"name", "capacity", "alignment", "read_only"};
 inline constexpr Names<4> kLinkKeys = {"from", "to", "bytes_per_second", "latency_picoseconds"};
 inline constexpr Names<3> kWorkerKeys = {"name", "count", "addressable"};
 inline constexpr Names<9> kClaimKeys = {"load_as_given",    "load",     "bounds",           "schedule",

@@ -104,20 +104,22 @@ bool PlanReader::read_provenance(Provenance& provenance) {
 }
 
 bool PlanReader::read_region(Region& region) {
-  return json_.read_object(form::kRegionKeys, [&](std::size_t key) {
+  return json_.read_object(form::kRegionKeys, 1, [&](std::size_t key) {
     const std::string_view name = form::kRegionKeys[key];
     if (name == "name") return json_.read_name(region.name);
     if (name == "capacity") return json_.accept_null() || read_bytes(region.capacity.emplace());
-    return read_bytes(region.alignment, 1, limits::kMaxAlignment);
+    if (name == "alignment") return read_bytes(region.alignment, 1, limits::kMaxAlignment);
+    return json_.read_bool(region.is_read_only);
   });
 }
 
 bool PlanReader::read_machine(Machine& machine) {
-  return json_.read_object(form::kMachineKeys, [&](std::size_t key) {
+  return json_.read_object(form::kMachineKeys, 1, [&](std::size_t key) {
     const std::string_view name = form::kMachineKeys[key];
     if (name == "regions") return read_table(limits::kMaxNodes, machine.regions, &PlanReader::read_region);
     if (name == "links") return read_table(limits::kMaxNodes, machine.links, &PlanReader::read_link);
-    return read_table(limits::kMaxNodes, machine.workers, &PlanReader::read_worker);
+    if (name == "workers") return read_table(limits::kMaxNodes, machine.workers, &PlanReader::read_worker);
+    return read_id("a region", machine.constants.emplace());
   });
 }
 

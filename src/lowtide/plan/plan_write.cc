@@ -122,6 +122,7 @@ class PlanWriter {
       json_.key("capacity");
       write_optional(region.capacity);
       json_.member("alignment", region.alignment);
+      if (region.is_read_only) json_.member("read_only", true);
       json_.end_object();
     }
     json_.end_array();
@@ -149,6 +150,10 @@ class PlanWriter {
       json_.end_object();
     }
     json_.end_array();
+    if (machine.constants) {
+      json_.key("constants");
+      write_id(*machine.constants);
+    }
     json_.end_object();
   }
 

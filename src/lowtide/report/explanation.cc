@@ -143,6 +143,12 @@ StyledText buffers_text(const PeakExplanation& level, const SummaryOptions& opti
   return out.append(table.text()).append(idle_text(level));
 }
 
+std::string constants_text(const std::optional<Weights>& weights) {
+  if (!weights) return "";
+  return std::string(" The constants ") + (weights->region.capacity ? "occupy " : "are ") +
+         report_internal::weights_text(weights) + ".";
+}
+
 StyledText level_text(const PeakExplanation& level, const PeakExplanation* outer, const ExplanationFacts& facts,
                       const SummaryOptions& options) {
   StyledText out;
@@ -167,7 +173,7 @@ StyledText level_text(const PeakExplanation& level, const PeakExplanation* outer
     out.append(paragraph(extra + "."));
   if (level.peak.body.empty()) {
     out.append(paragraph("Inputs (" + exact(facts.plain.inputs) + ") and constants (" + exact(facts.plain.constants) +
-                         ") are not in the arena and are not counted."));
+                         ") are not in the arena and are not counted." + constants_text(facts.weights)));
   }
   out.append(report_internal::proof_text(level, facts, options));
   if (level.peak.step) out.append(report_internal::remedies_text(level));

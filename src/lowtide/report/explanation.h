@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lowtide/analysis/plain_figures.h"
+#include "lowtide/analysis/weights.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/report/quantized.h"
@@ -20,10 +21,11 @@ namespace lowtide {
 // Facts about the plan in addition to those that explain_peak finds.
 struct ExplanationFacts {
   PlainFigures plain;
-  std::string order = "auto";       // the requested scheduling strategy
-  std::int64_t searched_sets = 0;   // PlannedGraph::searched_sets
-  bool is_search_complete = false;  // PlannedGraph::is_search_complete
-  bool is_bound_verified = false;   // by an independent check
+  std::optional<Weights> weights = std::nullopt;  // PlannedGraph::weights
+  std::string order = "auto";                     // the requested scheduling strategy
+  std::int64_t searched_sets = 0;                 // PlannedGraph::searched_sets
+  bool is_search_complete = false;                // PlannedGraph::is_search_complete
+  bool is_bound_verified = false;                 // by an independent check
   std::optional<QuantizedFacts> quantized = std::nullopt;
   std::string forbidden = {};  // "--no-in-place": options that rule out some of the plans that the bound holds for
 };

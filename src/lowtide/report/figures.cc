@@ -62,7 +62,7 @@ std::string node_text(const ShownStep& node, std::string_view none, std::size_t 
 }
 
 Bytes first_alignment(const Plan& plan) {
-  return plan.machine.regions[addressable_regions(plan.machine, WorkerId(0)).front().index()].alignment;
+  return plan.machine.regions[writable_regions(plan.machine, WorkerId(0)).front().index()].alignment;
 }
 
 std::string value_text(const std::string& tensor, std::uint32_t ordinal) {
@@ -196,6 +196,13 @@ std::string macs_text(const FigureTotals& totals) {
 
 std::string sum_text(const FigureSum& bytes) {
   return (bytes.left_out > 0 ? "at least " : "") + exact(Bytes(bytes.sum));
+}
+
+std::string weights_text(const std::optional<Weights>& weights) {
+  if (!weights) return "";
+  const std::optional<Bytes>& capacity = weights->region.capacity;
+  const std::string use = format_bytes_short(weights->bytes) + " of " + format_bytes_short(capacity.value_or(Bytes(0)));
+  return (capacity ? use + " " : "") + "in " + shown_name(weights->region.name);
 }
 
 StyledText with_proof(std::string_view strategy, bool is_optimal) {

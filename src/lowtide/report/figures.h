@@ -110,6 +110,9 @@ inline constexpr std::string_view kAllOrCopies =
 // "1,024 B", "at least 9,223,372,036,854,775,807 B"
 [[nodiscard]] std::string sum_text(const FigureSum& bytes);
 
+// "11.70 MiB of 16.00 MiB in flash"; "in flash" without a capacity; empty if it is not known where weights are.
+[[nodiscard]] std::string weights_text(const std::optional<Weights>& weights);
+
 // "best_fit, proven optimal"
 [[nodiscard]] StyledText with_proof(std::string_view strategy, bool is_optimal);
 

@@ -19,7 +19,7 @@ struct GraphBounds {
 // While a node runs, its bodies need at least their own bound. That is scratch of the node, which no plan can avoid.
 // Recursion over bodies only, bounded by limits::kMaxBodyNesting.
 GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_body) {
-  const RegionId first = addressable_regions(target.machine, WorkerId(0)).front();
+  const RegionId first = writable_regions(target.machine, WorkerId(0)).front();
   const Bytes alignment = target.machine.regions[first.index()].alignment;
   ChosenKernels kernels;
   kernels.reserve(graph.nodes().size());
@@ -54,15 +54,17 @@ GraphFigures figures_by_bytes(const Graph& graph, const Target& target) {
 }  // namespace
 
 Inspection inspect_graph(const Graph& graph, const Target& target) {
-  LOWTIDE_CHECK(!target.machine.regions.empty() && !target.machine.workers.empty() && target.catalogue != nullptr,
-                "a target has a region, a worker and a catalogue");
+  LOWTIDE_CHECK(!target.machine.workers.empty() && target.catalogue != nullptr,
+                "a target has a worker and a catalogue");
+  LOWTIDE_CHECK(!writable_regions(target.machine, WorkerId(0)).empty(), "the first worker can write a region");
   const GraphBounds bounds = bounds_of(graph, target, false);
   return {.plain = plain_figures(graph),
           .working_set = bounds.working_set,
           .bound = bounds.load,
           .figures = figures_by_bytes(graph, target),
           .as_given = plan_as_given(graph),
-          .labels = labels_of(graph)};
+          .labels = labels_of(graph),
+          .weights = weights_of(graph, target.machine)};
 }
 
 }  // namespace lowtide

@@ -77,6 +77,7 @@ void add_facts(JsonWriter& json, const Sheet& sheet) {
   if (plan.program.streams.size() > 1) {
     json.member("streams", static_cast<std::int64_t>(plan.program.streams.size()));
   }
+  if (plan.machine.constants) json.member("constants", static_cast<std::int64_t>(plan.machine.constants->value()));
   const Bytes arena = arena_bytes(plan);
   if (claims.shortfall > Bytes(0) && claims.shortfall < arena) json.member("missed_budget", arena - claims.shortfall);
   if (const std::string extra = extra_work_text(plan); !extra.empty()) json.member("extra_work", extra);

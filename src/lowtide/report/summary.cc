@@ -30,10 +30,12 @@ using report_internal::no_plan_text;
 using report_internal::node_columns;
 using report_internal::node_text;
 using report_internal::paragraph;
+using report_internal::weights_text;
 using report_internal::with_proof;
 
-void add_outside_figures(TextTable& table, const ModelFacts& model, const PlainFigures& plain) {
-  add_figure(table, {"weights", plain.constants, ""});
+void add_outside_figures(TextTable& table, const ModelFacts& model, const PlainFigures& plain,
+                         const std::optional<Weights>& weights) {
+  add_figure(table, {"weights", plain.constants, "", weights_text(weights)});
   if (model.load_time) {
     add_figure(table, {"load time", model.load_time->peak, "",
                        "peak while " + counted(model.load_time->nodes, "node") + " " +
@@ -165,42 +167,14 @@ StyledText operators_text(const Inspection& inspection, const SummaryOptions& op
   return out.append(table.text()).add("  " + macs + " multiply-accumulates (MACs) in one run.").end_line();
 }
 
-// One or two sentences: what is proven, and whether the plan fits.
-StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
+// Why no plan fits.
+StyledText no_fit_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   const Plan& plan = shown.plan;
-  const Bytes arena = arena_bytes(plan);
   StyledText out;
-  if (!counts_all(plan.claims))
-    out.append(paragraph(report_internal::uncounted_text(plan.claims), StyledText("Not proven: ", Style::bad)));
-  const std::optional<BoundScope> scope = report_internal::proven_scope(plan, arena);
-  if (scope) {
-    out.add("  Proven optimal", Style::good).add(": " + std::string(no_plan_text(*scope)) + " needs less");
-    const auto op_of = [&](NodeId id) -> const std::string& { return shown.labels.nodes[id].op; };
-    if (report_internal::copies_views(plan, op_of))
-      out.add(".").end_line().add("  " + std::string(report_internal::kAllOrCopies));
-    if (report_internal::has_outputs_at_caller(plan))
-      out.add(".").end_line().add("  " + std::string(report_internal::kWrittenOnce));
-    out.add(".").end_line();
-  }
-  if (!verdict.capacity) return out;
-  if (verdict.shortfall == Bytes(0)) {
-    if (!counts_all(plan.claims)) {
-      out.add("  What is counted fits " + format_bytes(*verdict.capacity) + "; ");
-    } else {
-      out.add("  Fits", Style::good).add(" " + format_bytes(*verdict.capacity) + "; ");
-    }
-    return out.add(format_bytes(*verdict.capacity - verdict.counted) + " to spare.").end_line();
-  }
-  out.add("  Does not fit", Style::bad).add(" " + format_bytes(*verdict.capacity) + ": ");
-  out.add(format_bytes(verdict.shortfall), Style::strong).add(" too large.").end_line();
-  if (!verdict.proven_infeasible) {
-    out.add("  Not proven: a plan that fits may exist.");
-    return out.end_line();
-  }
   // The bound covers only the arena, so what else is counted is subtracted from the capacity. Other kernels might fit,
   // so only a bound for all kernels counts.
   const Bound* bound = best_bound(plan.claims, std::max(scope_of(plan), BoundScope::run_once));
-  const Bytes beside_arena = verdict.counted - arena;
+  const Bytes beside_arena = verdict.counted - arena_bytes(plan);
   const Bytes certain = (bound != nullptr ? bound->bytes : Bytes(0)) + beside_arena;
   const bool is_above = certain > *verdict.capacity;
   if (verdict.region_proof && (!is_above || verdict.region_proof->tensors.size() == 1)) {
@@ -210,9 +184,61 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   const Bytes for_arena = *verdict.capacity > beside_arena ? *verdict.capacity - beside_arena : Bytes(0);
   const std::optional<BoundScope> beyond = report_internal::scope_that_needs(plan, for_arena + Bytes(1));
   out.add("  Proven: " + std::string(no_plan_text(beyond.value_or(BoundScope::all_plans))) + " fits, because the ");
-  out.add(beside_arena == Bytes(0) ? "lower bound is " : "lower bound and what the caller holds are together ");
+  const std::string others = verdict.counts_weights ? "the weights" : "what the caller holds";
+  out.add(beside_arena == Bytes(0) ? "lower bound is " : "lower bound and " + others + " are together ");
   out.add(format_bytes(certain - *verdict.capacity) + " too large.");
   return out.end_line();
+}
+
+// Whether the plan fits. If the weights alone do not, the other sentences are about what remains.
+StyledText capacity_text(const NamedPlan& shown, const PlanVerdict& verdict) {
+  const bool counts_everything = counts_all(shown.plan.claims);
+  const Bytes weights_excess = verdict.weights ? verdict.weights->excess() : Bytes(0);
+  StyledText out;
+  if (weights_excess > Bytes(0)) {
+    out.add("  Does not fit", Style::bad).add(": the weights need " + format_bytes(verdict.weights->bytes) + " in ");
+    out.add(shown_name(verdict.weights->region.name) + ", which has ");
+    out.add(format_bytes(*verdict.weights->region.capacity) + ": " + format_bytes(weights_excess) + " too large.");
+    out.end_line().add("  Proven: every plan for this target has these weights in this region.").end_line();
+    if (verdict.counts_weights) return out;
+  }
+  if (!verdict.capacity) return out;
+  const std::string limit = format_bytes(*verdict.capacity) + (verdict.counts_weights ? " with the weights" : "");
+  const Bytes missing = verdict.shortfall - weights_excess;
+  if (missing == Bytes(0)) {
+    if (weights_excess > Bytes(0)) {
+      out.add("  Without the weights, it fits " + limit + "; ");
+    } else if (!counts_everything) {
+      out.add("  What is counted fits " + limit + "; ");
+    } else {
+      out.add("  Fits", Style::good).add(" " + limit + "; ");
+    }
+    return out.add(format_bytes(*verdict.capacity - verdict.counted) + " to spare.").end_line();
+  }
+  out.add("  Does not fit", Style::bad).add(" " + limit + ": ");
+  out.add(format_bytes(missing), Style::strong).add(" too large.").end_line();
+  if (weights_excess > Bytes(0)) return out;  // it is proven already
+  if (!verdict.proven_infeasible) return out.add("  Not proven: a plan that fits may exist.").end_line();
+  return out.append(no_fit_text(shown, verdict));
+}
+
+// One or more sentences: what is proven, and whether the plan fits.
+StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
+  const Plan& plan = shown.plan;
+  StyledText out;
+  if (!counts_all(plan.claims))
+    out.append(paragraph(report_internal::uncounted_text(plan.claims), StyledText("Not proven: ", Style::bad)));
+  const std::optional<BoundScope> scope = report_internal::proven_scope(plan, arena_bytes(plan));
+  if (scope) {
+    out.add("  Proven optimal", Style::good).add(": " + std::string(no_plan_text(*scope)) + " needs less");
+    const auto op_of = [&](NodeId id) -> const std::string& { return shown.labels.nodes[id].op; };
+    if (report_internal::copies_views(plan, op_of))
+      out.add(".").end_line().add("  " + std::string(report_internal::kAllOrCopies));
+    if (report_internal::has_outputs_at_caller(plan))
+      out.add(".").end_line().add("  " + std::string(report_internal::kWrittenOnce));
+    out.add(".").end_line();
+  }
+  return out.append(capacity_text(shown, verdict));
 }
 
 }  // namespace
@@ -223,6 +249,8 @@ PlanVerdict verdict_of(const PlannedGraph& planned) {
           .caller = planned.caller,
           .capacity = planned.capacity,
           .counted = planned.counted,
+          .counts_weights = planned.counts_weights,
+          .weights = planned.weights,
           .shortfall = planned.shortfall,
           .proven_infeasible = planned.proven_infeasible,
           .exchange = planned.exchange,
@@ -276,7 +304,7 @@ StyledText inspection_summary(const ModelFacts& model, const Inspection& inspect
   const PlainFigures& plain = inspection.plain;
   const std::int64_t sum = plain.temporaries_sum.count();
   TextTable table = figures_table();
-  add_outside_figures(table, model, plain);
+  add_outside_figures(table, model, plain, inspection.weights);
   add_figure(table,
              {"no reuse", plain.temporaries_sum, percent(sum, sum), "every temporary and output has bytes of its own"});
   add_figure(table, {"peak as given", plain.load_as_given, percent(plain.load_as_given.count(), sum),
@@ -299,7 +327,7 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   const std::int64_t sum = verdict.plain.temporaries_sum.count();
   StyledText out = model_title(model);
   TextTable table = figures_table();
-  add_outside_figures(table, model, verdict.plain);
+  add_outside_figures(table, model, verdict.plain, verdict.weights);
   add_figure(table, {"no reuse", verdict.plain.temporaries_sum, percent(sum, sum)});
   add_figure(table, {"peak as given", claims.load_as_given, percent(claims.load_as_given.count(), sum)});
   add_figure(table, {"peak", claims.load, percent(claims.load.count(), sum),

@@ -60,6 +60,8 @@ struct PlanVerdict {
   Bytes caller;
   std::optional<Bytes> capacity;
   Bytes counted;
+  bool counts_weights = false;  // PlannedGraph::counts_weights
+  std::optional<Weights> weights = std::nullopt;
   Bytes shortfall;
   bool proven_infeasible = false;
   std::optional<KernelExchange> exchange = std::nullopt;  // PlannedGraph::exchange

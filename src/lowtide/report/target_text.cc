@@ -27,8 +27,11 @@ std::string added_time_text(const KernelExchange& exchange) {
 
 void add_regions(TextTable& table, const Plan& plan, const PlanVerdict& verdict, const SummaryOptions& options) {
   const std::vector<Region>& regions = (verdict.machine ? *verdict.machine : plan.machine).regions;
-  if (regions.size() < 2 || regions.size() != plan.layout.arena.size()) return;
+  const auto writable =
+      std::count_if(regions.begin(), regions.end(), [](const Region& one) { return !one.is_read_only; });
+  if (writable < 2 || regions.size() != plan.layout.arena.size()) return;
   for (std::size_t at = 0; at < regions.size(); ++at) {
+    if (regions[at].is_read_only) continue;
     const std::optional<Bytes>& capacity = regions[at].capacity;
     std::string note = capacity ? "of " + format_bytes(*capacity) : "no limit";
     const std::vector<Bytes> loads = load_by_step(plan.layout, RegionId(static_cast<std::uint32_t>(at)));

@@ -16,8 +16,8 @@
 // What a summary says about the regions and the kernels of a target.
 namespace lowtide::report_internal {
 
-// One row per region, if there are several: its arena, the capacity that the target states, and what its own peak
-// leaves unused.
+// One row per region that is not read-only, if there are several: its arena, the capacity that the target states, and
+// what its own peak leaves unused.
 void add_regions(TextTable& table, const Plan& plan, const PlanVerdict& verdict, const SummaryOptions& options);
 
 // Adds a row with the smaller arena of a plan with slower kernels, if one is known. `sum`: the bytes that are 100 %.

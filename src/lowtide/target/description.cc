@@ -42,7 +42,8 @@ class TargetReader {
   TargetReader(const toml::table& root, TomlErrors& errors) : root_(root), errors_(errors) {}
 
   Target read() {
-    const TomlTable table(root_, "target", {"name", "schema_version", "region", "link", "worker", "kernel"}, errors_);
+    const TomlTable table(root_, "target",
+                          {"name", "schema_version", "constants", "region", "link", "worker", "kernel"}, errors_);
     (void)table.integer("schema_version", kSchemaVersion, kSchemaVersion, kSchemaVersion);
     target_.name = table.name("name");
     for (const toml::table* region : table.tables("region")) read_region(*region);
@@ -50,6 +51,8 @@ class TargetReader {
     for (const toml::table* link : table.tables("link")) read_link(*link);
     for (const toml::table* worker : table.tables("worker")) read_worker(*worker);
     if (target_.machine.workers.empty()) target_.machine.workers.push_back({.name = "worker"});
+    check_writable(table);
+    read_constants(table);
     for (const toml::table* kernel : table.tables("kernel")) read_kernel(*kernel);
     target_.catalogue = target_internal::described_catalogue(std::move(rules_));
     return std::move(target_);
@@ -58,7 +61,7 @@ class TargetReader {
  private:
   void read_region(const toml::table& source) {
     const TomlTable table(source, "region " + std::to_string(target_.machine.regions.size()),
-                          {"name", "capacity", "alignment"}, errors_);
+                          {"name", "capacity", "alignment", "read_only"}, errors_);
     Region region{.name = table.name("name")};
     const auto [earlier, is_new] =
         region_ids_.try_emplace(region.name, static_cast<std::uint32_t>(target_.machine.regions.size()));
@@ -73,8 +76,27 @@ class TargetReader {
     if (!is_power_of_two(region.alignment.count())) {
       table.refuse("alignment", "is " + std::to_string(region.alignment.count()) + ", which is not a power of two");
     }
+    region.is_read_only = table.boolean("read_only", false);
     target_.machine.regions.push_back(std::move(region));
   }
+
+  // The first worker runs all kernels, so it needs a region for their results.
+  void check_writable(const TomlTable& table) {
+    if (!writable_regions(target_.machine, WorkerId(0)).empty()) return;
+    table.refuse("region", "is read-only in all tables that worker " + quoted(first_worker().name) +
+                               " can address; a plan needs a region that it can write");
+  }
+
+  // Plans copy nothing between regions, so the first worker must reach the constants where they are.
+  void read_constants(const TomlTable& table) {
+    if (!table.has("constants")) return;
+    target_.machine.constants = named_region(table, "constants");
+    if (can_address(first_worker(), *target_.machine.constants)) return;
+    table.refuse("constants", "refers to a region that worker " + quoted(first_worker().name) +
+                                  " cannot address; kernels must reach it, because plans copy nothing between regions");
+  }
+
+  [[nodiscard]] const Worker& first_worker() const { return target_.machine.workers[WorkerId(0)]; }
 
   [[nodiscard]] std::string no_such_region(const std::string& name) const {
     std::string known;
@@ -82,7 +104,7 @@ class TargetReader {
     return "refers to the region " + quoted(name) + ", which does not exist; the regions are " + known;
   }
 
-  RegionId end_of_link(const TomlTable& table, std::string_view key) {
+  RegionId named_region(const TomlTable& table, std::string_view key) {
     const std::string name = table.name(key);
     const auto found = region_ids_.find(name);
     if (found != region_ids_.end()) return found->second;
@@ -93,10 +115,12 @@ class TargetReader {
   void read_link(const toml::table& source) {
     const TomlTable table(source, "link " + std::to_string(target_.machine.links.size()),
                           {"from", "to", "bytes_per_second", "latency_seconds"}, errors_);
-    Link link{.from = end_of_link(table, "from"), .to = end_of_link(table, "to")};
+    Link link{.from = named_region(table, "from"), .to = named_region(table, "to")};
     link.bytes_per_second = std::llround(table.real("bytes_per_second", std::nullopt, 1, kMostBytesPerSecond));
     link.latency_picoseconds = picoseconds(table.real("latency_seconds", 0, 0, kMostLatencySeconds));
     if (link.from == link.to) table.refuse("to", "is the same region as from");
+    if (link.to.index() < target_.machine.regions.size() && target_.machine.regions[link.to.index()].is_read_only)
+      table.refuse("to", "refers to a region that is read-only, so nothing can be copied into it");
     if (!links_.emplace(link.from, link.to).second)
       table.refuse("to", "repeats a link; there is at most one from a region to another");
     target_.machine.links.push_back(link);

@@ -14,10 +14,14 @@ namespace lowtide {
 // Reads a target from its description in TOML. docs/target-format.md is the reference.
 //
 //   name = "microcontroller"
+//   constants = "flash"
 //   [[region]]
 //   name = "sram"
 //   capacity = "256KiB"
 //   alignment = 16
+//   [[region]]
+//   name = "flash"
+//   read_only = true
 //   [[kernel]]
 //   operator = "Conv"
 //   name = "im2col"
@@ -27,9 +31,9 @@ namespace lowtide {
 // of the operator "*". If there are none of these either, it gives the dense kernel.
 //
 // Errors: (malformed) not TOML; (invalid) a key that is unknown or missing, a value of the wrong type or out of range,
-// a name that is used twice, a region that does not exist, or TOML that the reference excludes; (over_limit) a text
-// above limits::kMaxTargetFileBytes, nesting above limits::kMaxTextDepth, or too many dots. The place has
-// `source_name`, line and column: "phone.toml:12:9: ...".
+// a name that is used twice, a region that does not exist or that the first worker cannot use, or TOML that the
+// reference excludes; (over_limit) a text above limits::kMaxTargetFileBytes, nesting above limits::kMaxTextDepth, or
+// too many dots. The place has `source_name`, line and column: "phone.toml:12:9: ...".
 [[nodiscard]] Result<Target> parse_target(std::string_view toml, std::string source_name);
 
 }  // namespace lowtide

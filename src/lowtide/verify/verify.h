@@ -30,6 +30,7 @@ namespace lowtide {
 //     an operand if the operator permits it. The outputs of an alias step lie where the meaning of its operator says;
 //   - inputs, constants and state lie alone in buffers of their kind. Nothing writes inputs and constants. Each byte of
 //     a state is written at most once, and at the end the state's bytes hold its next content;
+//   - read-only regions hold only constants. The region that the plan states for constants has space for them;
 //   - outputs lie in buffers of kind output, no two in the same bytes;
 //   - if two steps on different streams touch the same bytes and one of them writes, one happens before the other. The
 //     step that writes a value happens before those that read it;
@@ -43,9 +44,9 @@ namespace lowtide {
 // steps that touch the same bytes come in the same order, because one happens before the other. So each byte sees the
 // same sequence of writes and reads, and every step reads what it reads in the replay.
 //
-// Returns every violation, by stage (form, addresses, roles, program, reach, replay, races, execution, claims, bodies)
-// and in order within each. An empty list means that the plan is right. A plan whose form is wrong is not replayed.
-// O((streams x (steps + values) + violations) log n). Recursion only over bodies (<= kMaxBodyNesting).
+// Returns every violation, by stage (form, addresses, roles, constants, program, reach, replay, races, execution,
+// claims, bodies) and in order within each. An empty list means that the plan is right. A plan whose form is wrong is
+// not replayed. O((streams x (steps + values) + violations) log n). Recursion only over bodies (<= kMaxBodyNesting).
 [[nodiscard]] std::vector<Violation> verify(const Graph& graph, const Plan& plan, const VerifyOptions& options = {});
 
 // Checks that the labels of a plan file are those of the graph and of its bodies: names, operators, types, roles,

@@ -34,11 +34,12 @@ enum class ViolationKind : std::uint8_t {
   bad_alias,     // an alias step whose output does not lie in the bytes of its input
   bad_in_place,  // a kernel's output shares bytes with its inputs although the operator does not allow it
   role,          // an input, constant or state would be written, or a role and a buffer kind disagree
+  read_only,     // a buffer that a run writes is in a read-only region, or the target has other read-only regions
   wrong_claim,   // a figure or the execution model that the plan states about itself is wrong
   race,          // steps of two streams touch the same bytes or value, and neither happens before the other
   unreachable,   // a step touches bytes in a region that its worker or link does not reach
   wrong_kernel,  // the target has no such kernel for the node, or the kernel needs more scratch or copies its result
-  misplaced,     // an offset or a region is not the one that a packing problem demands
+  misplaced,     // an offset or a region is not the one that a packing problem, a plan or a target demands
 };
 
 template <>
@@ -58,6 +59,7 @@ inline constexpr auto kEnumNames<ViolationKind> =
                                {ViolationKind::bad_alias, "bad_alias"},
                                {ViolationKind::bad_in_place, "bad_in_place"},
                                {ViolationKind::role, "role"},
+                               {ViolationKind::read_only, "read_only"},
                                {ViolationKind::wrong_claim, "wrong_claim"},
                                {ViolationKind::race, "race"},
                                {ViolationKind::unreachable, "unreachable"},

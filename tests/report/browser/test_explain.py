@@ -118,6 +118,14 @@ def test_names_can_be_copied_for_a_graph_viewer(open_page):
     opened.page.wait_for_function("() => document.querySelector('#panel .copy').textContent === 'copied'")
 
 
+def test_weights_are_shown_with_their_region(open_page):
+    opened = open_page("flash.html")
+    assert "weights 36 KiB (36,864 B) of 2 MiB in flash" in opened.text("#panel")
+    details = opened.run("() => document.querySelector('.details').textContent")
+    assert "arena 0 B of 2 MiB, peak 0 B, holds the weights" in details
+    assert "weights 36 KiB (36,864 B) With the arena" in open_page("small.html").text("#panel")
+
+
 def test_inputs_and_weights_are_drawn_beside_the_arena(open_page):
     opened = open_page("small.html")
     outside = opened.run("() => lowtide.charts[0].layout.outside")

@@ -7,9 +7,10 @@ function regionRows(sheet) {
   return sheet.regions.flatMap((region, at) => {
     const {largestLoad} = regionFacts(sheet, at);
     const capacity = region.capacity === null ? '' : ` of ${shortBytes(region.capacity)}`;
+    const weights = at === sheet.facts.constants ? ', holds the weights' : '';
     return row(
       region.name || `region ${at}`,
-      `arena ${shortBytes(region.arena)}${capacity}, peak ${shortBytes(largestLoad)}`,
+      `arena ${shortBytes(region.arena)}${capacity}, peak ${shortBytes(largestLoad)}${weights}`,
       make('span', {class: 'muted'}, `, alignment ${exactBytes(region.alignment)}`),
     );
   });

@@ -181,7 +181,7 @@ function outsidePart(sheet) {
     make(
       'dl',
       {class: 'facts'},
-      parts.flatMap(({name, bytes}) => row(name, bothBytes(bytes))),
+      parts.flatMap(({name, bytes, place}) => row(name, bothBytes(bytes) + place)),
     ),
     make('p', {class: 'muted'}, `With the arena, the memory in all is ${shortBytes(memoryInAll(sheet))}.`),
   ];

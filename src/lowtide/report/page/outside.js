@@ -10,7 +10,14 @@ const kOutsideKinds = [
   ['state', 'states'],
 ];
 
-// [{name, bytes, color}], the arena first. Made once per sheet.
+// " of 2 MiB in flash"; '' if the plan does not state where the weights are.
+function placeOfWeights(sheet) {
+  const region = sheet.regions[sheet.facts.constants];
+  if (region === undefined) return '';
+  return `${region.capacity === null ? '' : ` of ${shortBytes(region.capacity)}`} in ${region.name}`;
+}
+
+// [{name, bytes, color, place}], the arena first. Made once per sheet.
 function memoryParts(sheet) {
   if (sheet.memory) return sheet.memory;
   const bytes = new Map();
@@ -22,13 +29,14 @@ function memoryParts(sheet) {
   // ONNX has no states of its own, so these stand for memory in which the caller takes the outputs.
   const isOutput = (kind) => kind === 'state' && sheet.facts.lowering?.includes('outputs_at_caller');
   sheet.memory = [
-    {name: sheet.words.top, bytes: totals(sheet).arena, color: 'arena'},
+    {name: sheet.words.top, bytes: totals(sheet).arena, color: 'arena', place: ''},
     ...kOutsideKinds
       .filter(([kind]) => bytes.get(kind) > 0)
       .map(([kind, name]) => ({
         name: isOutput(kind) ? 'outputs' : name,
         bytes: bytes.get(kind),
         color: `kind-${kind}`,
+        place: kind === 'constant' ? placeOfWeights(sheet) : '',
       })),
   ];
   return sheet.memory;

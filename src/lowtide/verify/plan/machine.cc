@@ -33,7 +33,8 @@ class Reach {
   // nullopt: memory that every worker can address.
   [[nodiscard]] std::optional<RegionId> region_of(BufferId id) const {
     const Buffer& buffer = plan_.layout.buffers[id];
-    return buffer.placement ? buffer.placement->region : buffer.home;
+    if (buffer.placement) return buffer.placement->region;
+    return buffer.kind == BufferKind::constant && !buffer.home ? plan_.machine.constants : buffer.home;
   }
   [[nodiscard]] std::optional<RegionId> region_of(ValueId id) const {
     return region_of(plan_.layout.values[id].buffer);

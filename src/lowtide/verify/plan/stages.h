@@ -28,6 +28,11 @@ void check_body_provenance(const Subject& around, const Plan& body);
 // O(values + buffers).
 void check_roles(const Subject& subject);
 
+// Read-only regions hold only constants, no constant has a home other than the region that the plan states for all, and
+// that region has space for the constants of the graph and of its bodies beside its arena.
+// O(buffers + constants log constants, and values per finding).
+void check_constants(const Subject& subject);
+
 // Every node runs, and again only if its operator permits it. Each step reads and writes what its node does, or copies
 // bytes of one tensor. Values, outputs, updates and steps agree. O((steps + values) log n).
 void check_program(const Subject& subject);

@@ -39,6 +39,7 @@ void verify_level(const Subject& subject) {
   if (!check_form(subject)) return;
   const bool is_replayable = check_geometry(subject);
   check_roles(subject);
+  check_constants(subject);
   check_program(subject);
   check_reach(subject);
   if (is_replayable) replay(subject);
