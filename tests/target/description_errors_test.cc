@@ -46,7 +46,7 @@ TEST(TargetDescriptionErrors, ErrorsInTomlSyntaxStateAPlace) {
       {"name = \"\xff\"", "not TOML: ", ErrorCode::malformed},
       {"name = \"t\x1b[31m\"", "t:1:10: a control character or line separator: '\\x1b[3'", ErrorCode::malformed},
       {std::string("\0", 1), "t:1:1: a control character", ErrorCode::malformed},
-      {with("[ = 1\n"), "t:4:1: not TOML: the parser gives up in this line", ErrorCode::malformed},
+      {with("[ = 1\n"), "t:4:1: not TOML: the parser gives up on this line", ErrorCode::malformed},
       {"# a\rb", "t:1:4: a control character", ErrorCode::malformed},
       {"# a\xe2\x80\xa8name = 1", "t:1:4: a control character or line separator", ErrorCode::malformed},
   });
