@@ -122,7 +122,7 @@ TEST(PlanSummary, SaysThatTheWeightsDoNotFit) {
                                "  Proven: every plan for this target has these weights in this region.\n"
                                "  Without the weights, it fits 320 B; 64 B to spare.\n"));
   const std::string both = summary(graph, plan_graph(graph, with_flash(Bytes(250), Bytes(192))).value());
-  EXPECT_THAT(both, HasSubstr("these weights in this region.\n  Does not fit 192 B: 64 B too large.\n"));
+  EXPECT_THAT(both, HasSubstr("these weights in this region.\n  Without the weights, it exceeds 192 B by 64 B.\n"));
   EXPECT_THAT(both, Not(HasSubstr("Not proven")));
 }
 

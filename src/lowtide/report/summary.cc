@@ -215,9 +215,10 @@ StyledText capacity_text(const NamedPlan& shown, const PlanVerdict& verdict) {
     }
     return out.add(format_bytes(*verdict.capacity - verdict.counted) + " to spare.").end_line();
   }
+  if (weights_excess > Bytes(0))
+    return out.add("  Without the weights, it exceeds " + limit + " by " + format_bytes(missing) + ".").end_line();
   out.add("  Does not fit", Style::bad).add(" " + limit + ": ");
   out.add(format_bytes(missing), Style::strong).add(" too large.").end_line();
-  if (weights_excess > Bytes(0)) return out;  // it is proven already
   if (!verdict.proven_infeasible) return out.add("  Not proven: a plan that fits may exist.").end_line();
   return out.append(no_fit_text(shown, verdict));
 }
