@@ -17,72 +17,15 @@
 #include <vector>
 
 #include "lowtide/lower/outputs_at_caller.h"
-#include "lowtide/pipeline/offered_kernels.h"
 #include "lowtide/share/load.h"
-#include "lowtide/verify/check_kernels.h"
+#include "tests/pipeline/offers.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/random_graphs.h"
 
 namespace lowtide::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
-using ::testing::UnorderedElementsAre;
-
-// What differs between the kernels of an operator.
-struct Offer {
-  std::string name;
-  std::int64_t scratch = 0;
-  double seconds = 0;
-  bool in_place = true;
-};
-
-// The dense kernels, but every node of one type has these.
-class Offers final : public Catalogue {
- public:
-  Offers(std::string type, std::vector<Offer> offers) : type_(std::move(type)), offers_(std::move(offers)) {}
-
-  [[nodiscard]] std::vector<Kernel> kernels(const Graph& graph, NodeId node) const override {
-    const std::vector<Kernel> dense = dense_catalogue()->kernels(graph, node);
-    if (graph.op(node).type != type_) return dense;
-    std::vector<Kernel> kernels;
-    for (const Offer& offer : offers_) {
-      Kernel& kernel = kernels.emplace_back(dense.front());
-      kernel.name = offer.name;
-      kernel.scratch = Bytes(offer.scratch);
-      kernel.cost_seconds = offer.seconds;
-      if (!offer.in_place) kernel.in_place.clear();
-    }
-    return kernels;
-  }
-
- private:
-  std::string type_;
-  std::vector<Offer> offers_;
-};
-
-Target with_offers(const std::string& type, std::vector<Offer> offers) {
-  Target target = dense_target();
-  target.catalogue = std::make_shared<const Offers>(type, std::move(offers));
-  return target;
-}
-
-// a needs 256 B and its kernel, b needs 256 + 64 B and its kernel. The caller holds the 64 B of x.
-constexpr const char* kTwoConvs = R"(graph "g" {
-  input x : f32[16]
-  a = Conv(x) : f32[64]
-  b = Conv(a) : f32[16]
-  output b
-})";
-constexpr Bytes kInput(64);
-
-Target fast_and_small() {
-  return with_offers("Conv", {{.name = "fast", .scratch = 512, .seconds = 1}, {.name = "small", .seconds = 4}});
-}
 
 std::vector<std::string> kernel_names(const Plan& plan) {
   std::vector<std::string> names;
@@ -277,51 +220,6 @@ TEST(Exchange, OutputsAtTheCallerDoNotCount) {
   const PlannedGraph planned = must_plan(*placed, {}, target);
   EXPECT_FALSE(planned.exchange) << "no kernel needs less";
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(256));
-}
-
-// The messages about a plan for `planned`, checked for another target.
-std::vector<std::string> wrong_kernels(const Graph& graph, const Target& planned, const Target& checked) {
-  std::vector<std::string> messages;
-  const Plan plan = must_plan(graph, {}, planned).plan;
-  for (const Violation& violation : verify_kernels(graph, plan, offered_kernels(checked))) {
-    EXPECT_EQ(violation.kind, ViolationKind::wrong_kernel);
-    messages.push_back(violation.body + violation.message);
-  }
-  return messages;
-}
-
-TEST(KernelCheck, AcceptsTheTargetOfThePlan) {
-  EXPECT_THAT(wrong_kernels(graph_of(kTwoConvs), fast_and_small(), fast_and_small()), ElementsAre());
-  EXPECT_THAT(wrong_kernels(graph_of(kIf), fast_and_small(), fast_and_small()), ElementsAre());
-}
-
-TEST(KernelCheck, NamesKernelsThatTheTargetLacks) {
-  const Target other = with_offers("Conv", {{.name = "small"}, {.name = "medium"}});
-  EXPECT_THAT(wrong_kernels(graph_of(kTwoConvs), fast_and_small(), other),
-              Each(HasSubstr("runs kernel 'fast', but the target offers 'small', 'medium'")));
-}
-
-TEST(KernelCheck, NamesScratchThatIsTooSmall) {
-  const Target larger = with_offers("Conv", {{.name = "fast", .scratch = 513}});
-  EXPECT_THAT(wrong_kernels(graph_of(kTwoConvs), fast_and_small(), larger),
-              Each(HasSubstr("has 512 bytes of scratch, but kernel 'fast' needs 513")));
-}
-
-TEST(KernelCheck, NamesResultsThatAreNotPermittedInPlace) {
-  const Target over = with_offers("Relu", {{.name = "relu"}});
-  const Target copies = with_offers("Relu", {{.name = "relu", .in_place = false}});
-  EXPECT_THAT(wrong_kernels(graph_of(kChain), over, copies),
-              ElementsAre(HasSubstr("over an operand, but kernel 'relu' may not work in place there")));
-  EXPECT_THAT(wrong_kernels(graph_of(kChain), copies, over), ElementsAre());
-}
-
-// p, q and r are inside the bodies of the If, and z is outside.
-TEST(KernelCheck, LooksIntoBodies) {
-  const Target other = with_offers("Conv", {{.name = "other"}});
-  EXPECT_THAT(wrong_kernels(graph_of(kIf), fast_and_small(), other),
-              UnorderedElementsAre(AllOf(HasSubstr("then_branch"), HasSubstr("step 0")),
-                                   AllOf(HasSubstr("then_branch"), HasSubstr("step 1")), HasSubstr("else_branch"),
-                                   Not(HasSubstr("branch"))));
 }
 
 // Every node has one to three random kernels, which may work in place.

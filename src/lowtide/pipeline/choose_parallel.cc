@@ -13,6 +13,7 @@
 
 #include "lowtide/pipeline/capacity.h"
 #include "lowtide/pipeline/exchange.h"
+#include "lowtide/pipeline/other_sharing.h"
 #include "lowtide/pipeline/outcome.h"
 #include "lowtide/pipeline/parallelize.h"
 #include "lowtide/plan/plan_limits.h"
@@ -42,8 +43,10 @@ class ParallelChoice {
   Result<bool> add(const Sequence& sequence) {
     PlannedGraph planned = collect(task_, plans_, sequence);
     if (!check_plan_limits(planned.plan)) return false;
-    Result<PlannedGraph> made = parallelize(
-        {parts_of(task_, sequence.choice), task_, sequence.placed.schedule, task_.aliases}, std::move(planned));
+    const PlacedSchedule& placed = sequence.placed;
+    const AliasOptions aliases = placed.has_finest_alignment ? *with_finest_alignment(task_.aliases) : task_.aliases;
+    Result<PlannedGraph> made =
+        parallelize({parts_of(task_, sequence.choice), task_, placed.schedule, aliases}, std::move(planned));
     if (!made) return made.error();
     const bool fits = !exceeds(task_, made->plan.layout);
     if (!best_ || rank(*made) < rank(*best_)) best_ = *std::move(made);

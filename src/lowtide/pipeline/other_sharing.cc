@@ -27,6 +27,13 @@ std::vector<AliasOptions> other_ways(const Graph& graph, const Schedule& schedul
   return ways;
 }
 
+std::optional<AliasOptions> with_finest_alignment(AliasOptions options) {
+  if (options.bound_alignment() >= options.alignment) return std::nullopt;
+  options.alignment = options.bound_alignment();
+  options.parts = false;
+  return options;
+}
+
 Schedule share_again(const Graph& graph, const ChosenKernels& kernels, Schedule schedule, const AliasOptions& options) {
   schedule.aliases = alias_classes(graph, kernels, schedule.order, options);
   schedule.load = largest(load_profile(schedule.aliases, kernels, schedule.order, options));

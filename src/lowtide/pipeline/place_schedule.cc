@@ -175,7 +175,14 @@ class Placing {
 }  // namespace
 
 Result<PlacedSchedule> place_schedule(const PlaceInput& input, const Schedule& schedule) {
-  return placed(input, schedule, input.aliases, input.effort);
+  Result<PlacedSchedule> first = placed(input, schedule, input.aliases, input.effort);
+  const std::optional<AliasOptions> finer = with_finest_alignment(input.aliases);
+  if (!first || !finer || overflow(first->plan) == Bytes(0)) return first;
+  const Schedule again = share_again(input.graph, input.kernels, schedule, *finer);
+  Result<PlacedSchedule> second = placed(input, again, *finer, input.effort);
+  if (!second) return second.error();
+  second->has_finest_alignment = true;
+  return overflow(second->plan) < overflow(first->plan) ? second : first;
 }
 
 Result<PlacedSchedule> refine_placement(const PlaceInput& input, PlacedSchedule first,

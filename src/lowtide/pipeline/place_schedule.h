@@ -25,12 +25,14 @@ struct PlaceInput : PlanParts {  // NOLINT(cppcoreguidelines-pro-type-member-ini
 };
 
 struct PlacedSchedule {
-  Schedule schedule;     // aliases and load are those of the plan
-  Plan plan;             // without provenance and claims
-  std::string strategy;  // of allocate, in the first region of kWorker
+  Schedule schedule;                  // aliases and load are those of the plan
+  Plan plan;                          // without provenance and claims
+  std::string strategy;               // of allocate, in the first region of kWorker
+  bool has_finest_alignment = false;  // sizes are rounded up as by with_finest_alignment (other_sharing.h)
 };
 
-// Returns the plan of an order, with offsets. Errors: those of allocate_regions.
+// Returns the plan of an order, with offsets. If it does not fit, and another region has a finer alignment than the
+// first, sizes are rounded up to that alignment only (with_finest_alignment). Errors: those of allocate_regions.
 [[nodiscard]] Result<PlacedSchedule> place_schedule(const PlaceInput& input, const Schedule& schedule);
 
 // Tries other plans if the arena of `first` exceeds its load. Returns the plan with the smallest arena, the first of

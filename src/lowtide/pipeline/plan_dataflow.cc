@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -138,15 +139,27 @@ Result<ParallelPlan> plan_dataflow(const ParallelizeInput& input, const IdVector
   const Result<Dataflow> flow = dataflow(input.graph, input.sequential.order);
   if (!flow) return flow.error();
   std::optional<ParallelPlan> best;
+  const auto rank = [](const ParallelPlan& one) {
+    return std::tuple(one.overflow, one.trade_off.arena, one.trade_off.picoseconds);
+  };
+  const auto offer = [&](Result<ParallelPlan> made) -> Result<void> {
+    if (!made) return made.error();
+    if (!best || rank(*made) < rank(*best)) best = *std::move(made);
+    return {};
+  };
   std::vector<AliasOptions> ways = other_ways(input.graph, input.sequential, input.aliases);
   ways.insert(ways.begin(), input.aliases);
   for (const AliasOptions& options : ways) {
     Schedule schedule = best ? share_again(input.graph, input.kernels, input.sequential, options) : input.sequential;
     schedule = share_in_dataflow(input.graph, *flow, schedule, input.kernels, options);
-    Result<ParallelPlan> made = plan_of(input, costs, *flow, schedule, sequential);
-    if (!made) return made.error();
-    const auto rank = [](const TradeOff& one) { return std::pair(one.arena, one.picoseconds); };
-    if (!best || rank(made->trade_off) < rank(best->trade_off)) best = *std::move(made);
+    LOWTIDE_RETURN_IF_ERROR(offer(plan_of(input, costs, *flow, schedule, sequential)));
+  }
+  const std::optional<AliasOptions> finer = with_finest_alignment(input.aliases);
+  if (finer && best->overflow > Bytes(0)) {
+    const Schedule again = share_again(input.graph, input.kernels, input.sequential, *finer);
+    const Schedule schedule = share_in_dataflow(input.graph, *flow, again, input.kernels, *finer);
+    const PlanParts& parts = input;
+    LOWTIDE_RETURN_IF_ERROR(offer(plan_of({parts, input.task, again, *finer}, costs, *flow, schedule, sequential)));
   }
   return *std::move(best);
 }
