@@ -137,7 +137,10 @@ RuntimeComparison runtime_comparison(const Graph& graph, const OnnxRuntimeMemory
 Comparison compare(const Graph& graph, const Plan& plan, const Target& target, bool as_planned) {
   const Bytes arena = arena_bytes(plan);
   const Bytes bound = bound_of(plan).bytes;
-  Comparison comparison{.arena = arena, .bound = bound, .is_proven = counts_all(plan.claims) && arena == bound};
+  Comparison comparison{.arena = arena,
+                        .bound = bound,
+                        .is_proven = counts_all(plan.claims) && arena == bound,
+                        .uncounted = plan.claims.uncounted};
   const std::vector<NodeId> order = order_of(graph, plan, as_planned);
   const IdVector<NodeId, Bytes> scratch = scratch_of(graph, plan);
   const Result<OnnxRuntimeMemory> prediction = predict_onnxruntime(graph);
@@ -214,6 +217,7 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
   Json json = json_head("compare");
   json["model"] = json_of(loaded.facts);
   json["bytes"] = {{"arena", comparison.arena.count()}, {"bound", comparison.bound.count()}};
+  json["uncounted"] = json_of(comparison.uncounted);
   json["onnxruntime"] = json_of_runtime(comparison.onnxruntime);
   json["baselines"] = Json::array();
   for (const ComparisonLine& line : comparison.lines) json["baselines"].push_back(json_of_line(line));

@@ -86,6 +86,20 @@ Json json_of_refusals(const PeakExplanation& level) {
   return list;
 }
 
+Json json_of_fusion(const PeakExplanation& level) {
+  const std::optional<FusionRemedy>& fusion = level.remedies.fusion;
+  if (!fusion) return nullptr;
+  Json json{{"load_bytes", fusion->peak.count()},
+            {"all_chains", fusion->all_chains},
+            {"all_chains_load_bytes", fusion->peak_of_all.count()}};
+  json["chains"] = Json::array();
+  for (const std::vector<StepId>& chain : fusion->chains) {
+    Json& steps = json["chains"].emplace_back(Json::array());
+    for (StepId step : chain) steps.push_back(json_of_step(level, step));
+  }
+  return json;
+}
+
 Json json_of_level(const PeakExplanation& level, std::size_t top) {
   const Bound bound = bound_of(*level.peak.plan);
   Json json;
@@ -113,6 +127,11 @@ Json json_of_level(const PeakExplanation& level, std::size_t top) {
   json["largest_touched"] = level.peak.step ? json_of_step(level, level.largest_touched_step) : Json(nullptr);
   json["largest_touched_bytes"] = level.largest_touched.count();
   json["not_in_place"] = json_of_refusals(level);
+  json["fusion"] = json_of_fusion(level);
+  const std::optional<TypeRemedy>& type = level.remedies.type;
+  json["smaller_type"] =
+      type ? Json{{"load_bytes_16_bits", type->peak_16_bits.count()}, {"load_bytes_8_bits", type->peak_8_bits.count()}}
+           : Json(nullptr);
   return json;
 }
 

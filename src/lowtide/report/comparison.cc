@@ -112,7 +112,10 @@ StyledText verdict(const Comparison& comparison) {
   } else {
     out.add("  These need less than Lowtide: " + below, Style::bad).end_line();
   }
-  return out.add("  All results are verified, except the prediction for ONNX Runtime.", Style::good).end_line();
+  out.add("  All results are verified, except the prediction for ONNX Runtime.", Style::good).end_line();
+  if (comparison.uncounted.empty()) return out;
+  return out.append(report_internal::paragraph(report_internal::uncounted_text(comparison.uncounted),
+                                               StyledText("Not proven: ", Style::bad)));
 }
 
 }  // namespace

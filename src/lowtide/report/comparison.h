@@ -55,13 +55,14 @@ struct RuntimeComparison {
 struct Comparison {
   Bytes arena;  // of Lowtide's plan
   Bytes bound;
-  bool is_proven = false;  // the arena is the bound, and all memory is counted
+  bool is_proven = false;              // the arena is the bound, and all memory is counted
+  std::vector<std::string> uncounted;  // Claims::uncounted of the plan
   std::vector<ComparisonLine> lines;
   RuntimeComparison onnxruntime;
 };
 
 // A table with Lowtide's plan first, then ONNX Runtime, then the others. A heading is above the first discontinued
-// one. A sentence names the planners that need less, if any. A second table says where the bytes of ONNX Runtime come
+// one. A sentence names the planners that need less, if any, and another one the operators that are not counted. A second table says where the bytes of ONNX Runtime come
 // from, and a third one what its options change.
 [[nodiscard]] StyledText comparison_summary(const ModelFacts& model, const Comparison& comparison);
 

@@ -161,7 +161,7 @@ std::vector<Remark> withheld(const PeakExplanation& level, const ExplanationFact
                              const SummaryOptions& options) {
   const Plan& plan = *level.peak.plan;
   std::vector<Remark> out = {
-      {.text = uncounted_text(plan.claims), .lead = StyledText("Not proven", Style::bad).add(": ")},
+      {.text = uncounted_text(plan.claims.uncounted), .lead = StyledText("Not proven", Style::bad).add(": ")},
       {"Of what is counted, every order needs at least " + format_bytes(bound_of(plan).bytes) + "."}};
   add_reason(out, level, facts, options);
   return out;

@@ -177,9 +177,8 @@ std::string gap_text(Bytes achieved, Bytes bound) {
   return *gap < 0.001 ? "below 0.1 %" : percent((achieved - bound).count(), bound.count());
 }
 
-std::string uncounted_text(const Claims& claims) {
-  return "The memory inside these operators is unknown and not counted: " +
-         listed(shown_names(claims.uncounted, kWholeName)) +
+std::string uncounted_text(const std::vector<std::string>& uncounted) {
+  return "The memory inside these operators is unknown and not counted: " + listed(shown_names(uncounted, kWholeName)) +
          ". A run may need more than is stated here. A target file can describe their kernels.";
 }
 

@@ -102,7 +102,7 @@ inline constexpr std::string_view kAllOrCopies =
     "This assumes that each Slice, Split and operand of a Concat shares all of its bytes or copies all of them";
 
 // "The memory inside these operators is unknown ...", for claims with operators whose memory is not counted.
-[[nodiscard]] std::string uncounted_text(const Claims& claims);
+[[nodiscard]] std::string uncounted_text(const std::vector<std::string>& uncounted);
 
 // Multiply-accumulates: "4,089,184,256", "none", "not known", "at least 5" if some of a sum are not known.
 [[nodiscard]] std::string macs_text(std::optional<std::int64_t> macs);

@@ -228,7 +228,8 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   const Plan& plan = shown.plan;
   StyledText out;
   if (!counts_all(plan.claims))
-    out.append(paragraph(report_internal::uncounted_text(plan.claims), StyledText("Not proven: ", Style::bad)));
+    out.append(
+        paragraph(report_internal::uncounted_text(plan.claims.uncounted), StyledText("Not proven: ", Style::bad)));
   const std::optional<BoundScope> scope = report_internal::proven_scope(plan, arena_bytes(plan));
   if (scope) {
     out.add("  Proven optimal", Style::good).add(": " + std::string(no_plan_text(*scope)) + " needs less");
