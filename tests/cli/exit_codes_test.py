@@ -62,7 +62,11 @@ class ExitCodes(ProgramTest):
         self.assertIn("Not proven: The memory inside these operators is unknown", explained)
         self.assertNotIn("Why no order needs less", explained)
         self.assertFalse(self.json(DONE, "explain", "gradient.onnx")["levels"][0]["proven_optimal"])
-        self.assertNotIn("optimal", self.expect(DONE, "compare", "gradient.onnx").stdout.splitlines()[3])
+        compared = self.expect(DONE, "compare", "gradient.onnx").stdout
+        self.assertNotIn("optimal", compared.splitlines()[3])
+        self.assertIn("Not proven: The memory inside these operators is unknown", compared)
+        self.assertEqual(self.json(DONE, "compare", "gradient.onnx")["uncounted"],
+                         ["ai.onnx.preview.training::Gradient"])
         planned = self.json(DONE, "plan", "gradient.onnx", "-o", "free.json", "--html", "free.html")
         self.assertEqual(planned["uncounted"], ["ai.onnx.preview.training::Gradient"])
         self.assertFalse(planned["proven_optimal"] or planned["schedule"]["proven_optimal"] or
@@ -79,6 +83,15 @@ class ExitCodes(ProgramTest):
         self.write("board.toml", 'name = "board"\n[[region]]\nname = "ram"\n[[kernel]]\nname = "backward"\n'
                                  'operator = "ai.onnx.preview.training::Gradient"\nscratch = 4096\n')
         self.assertIn("Proven optimal", self.expect(DONE, "plan", "gradient.onnx", "--target", "board.toml").stdout)
+
+    def test_errors_name_the_file_of_the_plan(self):
+        self.expect(DONE, "plan", "model.onnx", "--inputs", "arena", "-o", "plan.json")
+        plan = (self.folder / "plan.json").read_text()
+        self.write("unknown.json", plan.replace('"inputs_in_arena"', '"fold"'))
+        place = "'unknown.json': $.provenance.lowering: this program has no lowering pass 'fold'"
+        self.assertIn(place, self.expect(BAD_INPUT, "verify", "model.onnx", "unknown.json").stderr)
+        for words in (["verify", "model.onnx", "-"], ["view", "-", "-o", "page.html"]):
+            self.assertIn("stdin:1:1: not a plan file", self.expect(BAD_INPUT, *words, stdin=b"").stderr)
 
     def test_a_plan_for_another_model_is_no(self):
         self.write("other.onnx", small_models.chain(3))

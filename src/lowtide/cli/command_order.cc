@@ -55,7 +55,7 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
   options.order = arguments.value("--order").value_or(options.order);
   options.effort = read_count(arguments, "--effort", 0).value_or(options.effort);
   const std::string& file_name = arguments.positional("FILE");
-  const std::string path = file_name == "-" ? "stdin" : file_name;
+  const std::string path = name_of_file(file_name);
 
   const Stopwatch reading;
   const ImportedOrderGraph file = read_graph(file_name);

@@ -94,7 +94,7 @@ ExitCode run_pack(const Arguments& arguments, Console& console) {
   if (request.prints_json) {
     print_json(console, json_of_answer(request, problem, answer));
   } else {
-    console.result(packing_summary(request.path == "-" ? "stdin" : request.path, problem, answer.figures));
+    console.result(packing_summary(name_of_file(request.path), problem, answer.figures));
   }
   if (answer.is_interrupted) console.remark(StyledText("interrupted; this is the best answer found so far").end_line());
   if (fits) return ExitCode::done;

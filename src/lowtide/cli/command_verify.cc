@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 
-#include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
@@ -94,7 +93,9 @@ Checked check(const std::string& path, const PlanFile& file, const Arguments& ar
   const Provenance& provenance = file.plan.provenance;
   const std::optional<Target> target = arguments.has("--target") ? std::optional(read_target(arguments)) : std::nullopt;
   const std::string cause = other_bindings(provenance.dims, given);
-  ModelRequest request{.path = path, .bindings = given, .lowering = take(lower_options(provenance.lowering))};
+  const std::string plan_file = name_of_file(arguments.positional("PLAN"));
+  ModelRequest request{
+      .path = path, .bindings = given, .lowering = take(lower_options(provenance.lowering), plan_file)};
   add_written_bindings(provenance.dims, request.bindings);
   const Result<LoadedModel> loaded = try_load_model(request, console);
   if (!loaded.ok()) return check_digest(path, loaded.error(), provenance, cause);
@@ -196,7 +197,7 @@ StyledText text_of_check(const Checked& checked, const std::string& path, const 
 ExitCode run_verify(const Arguments& arguments, Console& console) {
   const std::string& path = arguments.positional("PLAN");
   const Stopwatch reading;
-  const PlanFile file = take(read_plan_json(take(read_text_file(path, limits::kMaxPlanFileBytes)), path));
+  const PlanFile file = read_plan_file(path);
   const double read_seconds = reading.seconds();
 
   const Checked checked = check(arguments.positional("MODEL"), file, arguments, console);

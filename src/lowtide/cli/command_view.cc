@@ -1,7 +1,6 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/outcome.h"
@@ -24,10 +23,6 @@ std::string dims_text(const Plan& plan) {
   std::string text;
   for (const std::string& binding : plan.provenance.dims) text += (text.empty() ? "" : ", ") + lowtide::quoted(binding);
   return text.empty() ? "the sizes of the file" : text;
-}
-
-PlanFile read_plan(const std::string& path) {
-  return take(read_plan_json(take(read_text_file(path, limits::kMaxPlanFileBytes)), path));
 }
 
 // Plans of different models have nothing to compare. A plan of a graph without a file has no digest.
@@ -62,13 +57,13 @@ ExitCode run_view(const Arguments& arguments, Console& console) {
   if (other_path) inputs.push_back(*other_path);
   const OutputFiles files({*destination}, inputs, false);
 
-  const PlanFile shown = read_plan(path);
+  const PlanFile shown = read_plan_file(path);
   const NamedPlan named{shown.plan, shown.labels};
   if (!other_path) {
     files.write(*destination, page(named), console);
     return ExitCode::done;
   }
-  const PlanFile other = read_plan(*other_path);
+  const PlanFile other = read_plan_file(*other_path);
   check_same_model(path, shown.plan, *other_path, other.plan);
   note_other_sizes(shown.plan, other.plan, console);
   const NamedPlan against{other.plan, other.labels};

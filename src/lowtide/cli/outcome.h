@@ -45,7 +45,8 @@ template <typename T>
 [[nodiscard]] T take(Result<T> result, const std::string& path) {
   if (result.ok()) return std::move(result).value();
   const Error& error = result.error();
-  const std::string place = quoted(path, 200) + (error.place.empty() ? "" : ": " + error.place);
+  const bool is_line = error.place.empty() || error.place.starts_with(':');  // line and column
+  const std::string place = quoted(path, 200) + (is_line ? "" : ": ") + error.place;
   return take(Result<T>(Error{error.code, error.message, place}));
 }
 

@@ -11,8 +11,10 @@
 #include <cerrno>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/descriptor.h"
+#include "lowtide/cli/outcome.h"
 
 namespace lowtide::cli_internal {
 namespace {
@@ -54,6 +56,12 @@ Result<std::string> read_text_file(const std::string& path, std::int64_t most_by
   if (!S_ISREG(facts.st_mode)) return io_error(path, "it is not a regular file; use '-' for stdin");
   if (facts.st_size > most_bytes) return too_large(path, most_bytes);
   return read_to_end(file.number(), path, most_bytes);
+}
+
+std::string name_of_file(const std::string& path) { return path == "-" ? "stdin" : path; }
+
+PlanFile read_plan_file(const std::string& path) {
+  return take(read_plan_json(take(read_text_file(path, limits::kMaxPlanFileBytes)), name_of_file(path)));
 }
 
 }  // namespace lowtide::cli_internal
