@@ -43,6 +43,14 @@ class Quantized(ProgramTest):
         report = self.json(DONE, "plan", "quantized.onnx", "--inputs", "arena")
         self.assertEqual(report["quantized"]["estimate"]["arena_bytes"], REAL + INTEGER)
 
+    def test_branches_of_an_if_count(self):
+        self.write("branches.onnx", small_models.quantized_branches())
+        report = self.json(DONE, "plan", "branches.onnx")
+        # A branch has its operand as floats and its result as integers, and the If has its own result.
+        self.assertEqual(report["bytes"]["arena"], REAL + 2 * INTEGER)
+        self.assertEqual(report["quantized"], {"operators": 2, "estimate": {
+            "arena_bytes": 2 * INTEGER, "bound_bytes": 2 * INTEGER, "proven_optimal": True}})
+
     def test_other_models_have_no_estimate(self):
         for command in ("plan", "explain"):
             self.assertIsNone(self.json(DONE, command, "model.onnx")["quantized"])

@@ -85,11 +85,15 @@ def small(batch=1):
     )
 
 
+def scale_and_zero():
+    """The initializers s and z of the models with QuantizeLinear."""
+    return [field(2, FLOAT) + field(8, "s") + field(9, bytes([0, 0, 128, 63])),
+            field(2, UINT8) + field(8, "z") + field(9, bytes([128]))]
+
+
 def quantized():
     """QuantizeLinear, Sigmoid and Neg between DequantizeLinear and QuantizeLinear: 64 KiB as floats, 16 KiB as u8."""
     extents = [1, 16, 32, 32]
-    scale = field(2, FLOAT) + field(8, "s") + field(9, bytes([0, 0, 128, 63]))
-    zero = field(2, UINT8) + field(8, "z") + field(9, bytes([128]))
     nodes = [
         node("QuantizeLinear", ["x", "s", "z"], ["q"]),
         node("DequantizeLinear", ["q", "s", "z"], ["a"]),
@@ -100,7 +104,23 @@ def quantized():
         node("QuantizeLinear", ["d", "s", "z"], ["y"]),
     ]
     inputs, outputs = [value_info("x", extents)], [value_info("y", extents, UINT8)]
-    return field(1, 8) + field(7, graph(nodes, inputs, outputs, [scale, zero])) + field(8, field(2, 17))
+    return field(1, 8) + field(7, graph(nodes, inputs, outputs, scale_and_zero())) + field(8, field(2, 17))
+
+
+def quantized_branches():
+    """One operator between DequantizeLinear and QuantizeLinear in each branch of an If, and none outside."""
+    extents = [1, 16, 32, 32]
+
+    def branch(op, y):
+        nodes = [node("DequantizeLinear", ["q", "s", "z"], [f"a{y}"]), node(op, [f"a{y}"], [f"b{y}"]),
+                 node("QuantizeLinear", [f"b{y}", "s", "z"], [y])]
+        return graph(nodes, [], [value_info(y, extents, UINT8)], name=op)
+
+    bodies = [body("then_branch", branch("Sigmoid", "t")), body("else_branch", branch("Neg", "e"))]
+    inputs = [value_info("c", [], BOOL), value_info("q", extents, UINT8)]
+    content = graph([node("If", ["c"], ["y"], "choose", bodies)], inputs, [value_info("y", extents, UINT8)],
+                    scale_and_zero())
+    return field(1, 8) + field(7, content) + field(8, field(2, 17))
 
 
 def parallel():

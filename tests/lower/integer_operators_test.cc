@@ -192,6 +192,37 @@ TEST(IntegerOperators, HaveAllOutputsQuantized) {
   EXPECT_EQ(rewritten(split + "d = Neg(c) : f32[2]\n output p, d\n").operators, 0);
 }
 
+// The scale s and the zero point z are captured constants. The results of branches stay as they are.
+TEST(IntegerOperators, AreFoundInBodies) {
+  const IntegerOperators result = rewritten(R"(
+    input c : bool[]
+    input x : u8[4]
+    y = If(c) "choose" {
+      then_branch = graph "then" captures (x, s, z) {
+        captured input x : u8[4]
+        captured input s : f32[]
+        captured input z : u8[]
+        a = DequantizeLinear(x, s, z) : f32[4]
+        b = Neg(a) : f32[4]
+        d = QuantizeLinear(b, s, z) : u8[4]
+        output d
+      },
+      else_branch = graph "else" captures (x) {
+        captured input x : u8[4]
+        e = Neg(x) : u8[4]
+        output e
+      }
+    } : u8[4]
+    output y
+  )");
+  EXPECT_EQ(result.operators, 1);
+  const std::vector<Body>& bodies = result.rewritten.graph.node(NodeId(0)).bodies;
+  ASSERT_EQ(bodies.size(), 2U);
+  ASSERT_EQ(bodies[0].graph->nodes().size(), 1U);
+  EXPECT_EQ(bodies[0].graph->op(NodeId(0)).type, "Neg");
+  EXPECT_EQ(bodies[1].graph->nodes().size(), 1U);
+}
+
 TEST(IntegerOperators, LeaveAGraphWithoutThemAsItIs) {
   const Graph graph = parsed(R"(graph "g" {
     input x : f32[4]

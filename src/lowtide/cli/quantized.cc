@@ -18,6 +18,17 @@ constexpr std::int64_t kMostNodes = 20'000;
 constexpr std::int64_t kMostOrderEffort = 50'000'000;
 constexpr std::int64_t kMostAllocateEffort = 10'000'000;
 
+// Recursion is bounded by limits::kMaxBodyNesting.
+bool is_quantizing(const Graph& graph) {
+  const IdVector<OperatorId, Operator>& operators = graph.operators();
+  const auto quantizes = [](const Operator& op) { return op.type == "QuantizeLinear"; };
+  if (std::any_of(operators.begin(), operators.end(), quantizes)) return true;
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const Node& node) {
+    return std::any_of(node.bodies.begin(), node.bodies.end(),
+                       [](const Body& body) { return is_quantizing(*body.graph); });
+  });
+}
+
 Result<IntegerEstimate> estimate(const Graph& graph, const LowerOptions& lowering, const Target& target,
                                  const PlanOptions& given) {
   const Result<Lowered> lowered = lower(graph, lowering);
@@ -42,9 +53,7 @@ Result<IntegerEstimate> estimate(const Graph& graph, const LowerOptions& lowerin
 std::optional<QuantizedFacts> quantized_facts(const LoadedModel& loaded, const LowerOptions& lowering,
                                               const Target& target, const PlanOptions& options) {
   // Most models are not quantized. This check avoids a copy of their graph.
-  const Graph& model = loaded.model.graph;
-  const auto is_quantizing = [](const Operator& op) { return op.type == "QuantizeLinear"; };
-  if (std::none_of(model.operators().begin(), model.operators().end(), is_quantizing)) return std::nullopt;
+  if (!is_quantizing(loaded.model.graph)) return std::nullopt;
   const IntegerOperators integers = take(use_integer_operators(loaded.model.graph), loaded.facts.path);
   if (integers.operators == 0) return std::nullopt;
   QuantizedFacts facts{.operators = integers.operators, .estimate = std::nullopt};

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/graph/lowered.h"
 
 namespace lowtide {
@@ -38,14 +39,30 @@ struct Quantization {
   bool reads_it = false;
 };
 
+Flags<TensorId> constants_of(const Graph& graph) {
+  Flags<TensorId> constants(graph.tensors().size());
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    if (graph.tensor(id).role == Role::constant) constants.set(id);
+  }
+  return constants;
+}
+
 class IntegerRewriter {
  public:
-  explicit IntegerRewriter(const Graph& graph)
-      : graph_(graph), rewriter_(graph), quantization_(graph.tensors().size()), form_(graph.tensors().size()) {}
+  // `is_constant`: the constants of the graph, and those of outer graphs that it captures.
+  IntegerRewriter(const Graph& graph, Flags<TensorId> is_constant)
+      : graph_(graph),
+        is_constant_(std::move(is_constant)),
+        rewriter_(graph),
+        quantization_(graph.tensors().size()),
+        form_(graph.tensors().size()) {}
 
   Result<IntegerOperators> run() && {
     find_quantizations();
-    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) visit(id);
+    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
+      visit(id);
+      LOWTIDE_RETURN_IF_ERROR(rewrite_bodies(id));
+    }
     // Without such operators, no node is removed.
     if (operators_ > 0) rewriter_.remove_unused();
     Result<Rewritten> rewritten = std::move(rewriter_).finish();
@@ -55,7 +72,7 @@ class IntegerRewriter {
 
  private:
   [[nodiscard]] bool is_constant(const std::optional<TensorId>& tensor) const {
-    return !tensor || graph_.tensor(*tensor).role == Role::constant;
+    return !tensor || is_constant_.test(*tensor);
   }
 
   // Whether all inputs but the first are constants or omitted, and the first input and output exist.
@@ -113,6 +130,23 @@ class IntegerRewriter {
       make_integer(id);
       ++operators_;
     }
+  }
+
+  // Recursion is bounded by limits::kMaxBodyNesting.
+  Result<void> rewrite_bodies(NodeId id) {
+    const std::vector<Body>& bodies = graph_.node(id).bodies;
+    for (std::size_t at = 0; at < bodies.size(); ++at) {
+      Flags<TensorId> constants = constants_of(*bodies[at].graph);
+      for (const auto& [outer, inner] : bodies[at].captures) {
+        if (is_constant(outer)) constants.set(inner);
+      }
+      Result<IntegerOperators> body = IntegerRewriter(*bodies[at].graph, std::move(constants)).run();
+      if (!body) return body.error();
+      if (body->operators == 0) continue;
+      operators_ += body->operators;
+      rewriter_.replace_body(id, at, std::move(body->rewritten));
+    }
+    return {};
   }
 
   // Replaces a QuantizeLinear that reads a dequantized tensor. Others are merged into the operator before them, or
@@ -201,6 +235,7 @@ class IntegerRewriter {
   }
 
   const Graph& graph_;
+  const Flags<TensorId> is_constant_;
   GraphRewriter rewriter_;
   IdVector<TensorId, std::optional<Quantization>> quantization_;
   IdVector<TensorId, std::optional<IntegerForm>> form_;
@@ -209,6 +244,8 @@ class IntegerRewriter {
 
 }  // namespace
 
-Result<IntegerOperators> use_integer_operators(const Graph& graph) { return IntegerRewriter(graph).run(); }
+Result<IntegerOperators> use_integer_operators(const Graph& graph) {
+  return IntegerRewriter(graph, constants_of(graph)).run();
+}
 
 }  // namespace lowtide

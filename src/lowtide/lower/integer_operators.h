@@ -14,7 +14,8 @@ namespace lowtide {
 // What a target with integer kernels runs instead of a quantized model.
 struct IntegerOperators {
   Rewritten rewritten;
-  std::int64_t operators = 0;  // that read and write integers in the new graph, and real numbers in the given one
+  // That read and write integers in the new graph, and real numbers in the given one; also those in bodies.
+  std::int64_t operators = 0;
 };
 
 // In a quantized model, each operator reads results of DequantizeLinear, and QuantizeLinear makes integers of what it
@@ -31,7 +32,8 @@ struct IntegerOperators {
 //   - scales and zero points are constants.
 // A view stays a view only if its input and output have the same tensors as scale and zero point. Otherwise its kernel
 // has to scale each element, and the operator becomes lowtide::Requantize. So does a QuantizeLinear directly after a
-// DequantizeLinear. A DequantizeLinear remains where other nodes read its result. Bodies stay as they are.
+// DequantizeLinear. A DequantizeLinear remains where other nodes read its result. Bodies are rewritten in
+// the same way. What a node and its bodies pass to each other stays as it is.
 //
 // Because of rounding, the results differ from those of the given graph, so the new graph is only for estimates of
 // memory. Requires: load-time work is still in the graph, because constants are dequantized there.
