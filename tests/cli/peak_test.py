@@ -107,6 +107,17 @@ class OnePeak(ProgramTest):
                     steps = nodes["planned_nodes"] - nodes["body_nodes"]
                     self.assertRegex(said, rf"at step \d+ of {steps} \(counted|of {steps} steps? \(steps are counted")
 
+    def test_explain_lists_remedies_in_json(self):
+        wide, narrow = 16 * 32 * 32 * 4, 16 * 16 * 16 * 4  # a and b; d
+        level, = self.json(DONE, "explain", "model.onnx")["levels"]
+        self.assertEqual(level["load_bytes"], 2 * wide)
+        self.assertEqual(level["smaller_type"], {"load_bytes_16_bits": wide, "load_bytes_8_bits": wide // 2})
+        # Without b, only a and d are live at the last step.
+        sigmoid, add = {"name": "sigmoid", "op": "Sigmoid"}, {"name": "add", "op": "Add"}
+        self.assertEqual(level["fusion"], {
+            "load_bytes": wide + narrow, "all_chains": 1, "all_chains_load_bytes": wide + narrow,
+            "chains": [[{"step": 1, "node": sigmoid}, {"step": 2, "node": add}]]})
+
 
 if __name__ == "__main__":
     unittest.main()

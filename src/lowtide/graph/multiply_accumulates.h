@@ -22,12 +22,12 @@ namespace lowtide {
 //
 // The fused operators of ONNX Runtime count like the operators that they contain. Every position of a window counts,
 // also those in the padding, as in published figures. Bias, elementwise operators, pooling, normalization,
-// interpolation and an Einsum of one operand do not sum products, so their number is 0. It is also 0 for a node with bodies, because the nodes of
-// its bodies are counted themselves. If an extent is an upper bound, so is the number.
+// interpolation and an Einsum of one operand do not sum products, so their number is 0. It is also 0 for a node with
+// bodies, because the nodes of its bodies are counted themselves. If an extent is an upper bound, so is the number.
 //
 // Returns nullopt if the number is not known: an operator that Lowtide does not know, one that sums products by another
-// rule (DFT, a sum over three operands of Einsum), operands that do not fit the rule, or more than 2^63 - 1. O(inputs + extents
-// + attributes).
+// rule (DFT, a sum over three operands of Einsum), operands that do not fit the rule, or more than 2^63 - 1.
+// O(inputs + extents + attributes).
 [[nodiscard]] std::optional<std::int64_t> multiply_accumulates(const Graph& graph, NodeId node);
 
 }  // namespace lowtide

@@ -23,9 +23,9 @@ namespace lowtide::pipeline_internal {
 [[nodiscard]] std::vector<AliasOptions> other_ways(const Graph& graph, const Schedule& schedule,
                                                    const AliasOptions& options);
 
-// Returns the options with sizes rounded up to the finest alignment of all regions, for plans that do not fit otherwise.
-// Offsets are still multiples of the alignment of their region. Returns nullopt if no region has a finer alignment than
-// the first. Buffers have no parts then, because a part must begin at a multiple of every alignment.
+// Returns the options with sizes rounded up to the finest alignment of all regions, for plans that do not fit
+// otherwise. Offsets are still multiples of the alignment of their region. Returns nullopt if no region has a finer
+// alignment than the first. Buffers have no parts then, because parts begin at multiples of every alignment.
 [[nodiscard]] std::optional<AliasOptions> with_finest_alignment(AliasOptions options);
 
 // Returns the schedule with the same order. Decides again under `options` which tensors share bytes, and updates the

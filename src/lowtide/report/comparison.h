@@ -62,8 +62,8 @@ struct Comparison {
 };
 
 // A table with Lowtide's plan first, then ONNX Runtime, then the others. A heading is above the first discontinued
-// one. A sentence names the planners that need less, if any, and another one the operators that are not counted. A second table says where the bytes of ONNX Runtime come
-// from, and a third one what its options change.
+// one. Sentences name the planners that need less, and the operators that are not counted, if there are any. A second
+// table says where the bytes of ONNX Runtime come from, and a third one what its options change.
 [[nodiscard]] StyledText comparison_summary(const ModelFacts& model, const Comparison& comparison);
 
 }  // namespace lowtide
