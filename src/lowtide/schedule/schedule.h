@@ -53,7 +53,8 @@ struct OrderChoice {
   std::vector<Schedule> runners_up;
   Bytes bound;                     // no order has a lower load: the given bound, or what the search has shown
   bool is_bound_searched = false;  // the search has raised the bound
-  std::int64_t searched_sets = 0;  // sets of nodes that the search looked at; 0 if there was no search
+  // Sets of nodes that the search looked at. 0 if there was no search, or if minimum cuts gave a higher bound.
+  std::int64_t searched_sets = 0;
   // The search examined all orders, so a longer search finds nothing better. The bound may still be below the best
   // load, because the search may assume that tensors share more bytes than a plan can.
   bool is_search_complete = false;
@@ -92,7 +93,8 @@ struct OrderChoice {
 // If the best order does not meet the bound, searches with some smaller efforts follow: 2^27, powers of 2 up to 2^24,
 // and the default times powers of 8. Graphs of more than 2,000 nodes skip those below 16 per node. So a larger effort
 // never gives a higher load than one of these. Up to the default, this takes at most 4 % more work; above, it may take
-// twice as much.
+// twice as much. If the best order still does not meet the bound, minimum cuts may raise the bound, for at most a
+// sixteenth more work. They change no order.
 [[nodiscard]] OrderChoice search_orders(const ScheduleInput& input, const ScheduleOptions& options, OrderChoice known);
 
 // Calls try_heuristics and then search_orders.

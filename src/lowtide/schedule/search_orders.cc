@@ -37,6 +37,9 @@ constexpr std::int64_t kMostCoarseWork = 100'000'000;
 // work.
 constexpr std::int64_t kWorkIfNear = 1'000'000'000;
 
+// The work of minimum cuts, as a share of the effort.
+constexpr std::int64_t kCutsShare = 16;
+
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
 // Searches problems that were made from one graph, and measures the orders that they give.
@@ -181,10 +184,18 @@ std::vector<std::int64_t> smaller_efforts(std::int64_t effort, std::size_t nodes
   return efforts;
 }
 
+// A bound by minimum cuts, which does not need a search that ends. Computed once, after all searches, so that it does
+// not change which orders they find.
+Bytes raised_by_cuts(const ScheduleInput& input, const ScheduleOptions& options, Bytes bound, Bytes best) {
+  const OrderProblem problem = schedule_internal::order_problem(input.graph, input.least_kernels, options.aliases);
+  const std::int64_t raised = OrderSearch(problem).raised_by_cuts(bound.count(), options.effort / kCutsShare);
+  return std::max(bound, std::min(round_up(Bytes(raised), options.aliases.bound_alignment()), best));
+}
+
 struct SearchResult {
   std::optional<Schedule> found;  // the lowest load, if it is below that of the known order
   Bytes bound;
-  std::int64_t sets = 0;  // of the search that showed the bound
+  std::int64_t sets = 0;  // of the search that showed the bound; 0 if minimum cuts did
   bool is_complete = false;
 };
 
@@ -212,6 +223,13 @@ SearchResult search_with_smaller_efforts(const ScheduleInput& input, const Sched
     }
     std::optional<Schedule> found = other.take_found();
     if (found && (!result.found || found->load < result.found->load)) result.found = std::move(found);
+  }
+  const Bytes best = result.found ? result.found->load : *known;
+  if (best <= result.bound) return result;
+  const Bytes raised = raised_by_cuts(input, options, result.bound, best);
+  if (raised > result.bound) {
+    result.bound = raised;
+    result.sets = 0;
   }
   return result;
 }

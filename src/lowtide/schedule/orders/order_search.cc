@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "lowtide/schedule/orders/cut_bound.h"
 #include "lowtide/schedule/orders/downset_search.h"
 #include "lowtide/schedule/orders/order_contraction.h"
 #include "lowtide/schedule/orders/order_state.h"
@@ -211,6 +212,15 @@ FoundOrder OrderSearch::run(const OrderSearchOptions& options) const {
   }
   for (const std::vector<Index>& order : orders) found.order.insert(found.order.end(), order.begin(), order.end());
   return found;
+}
+
+std::int64_t OrderSearch::raised_by_cuts(std::int64_t bound, std::int64_t work) const {
+  for (const OrderSubproblem& one : subproblems_) {
+    const CutBound cuts = cut_bound(one.problem, bound, work);
+    bound = std::max(bound, cuts.bound);
+    work = std::max<std::int64_t>(work - cuts.work, 0);
+  }
+  return bound;
 }
 
 FoundOrder search_order(const OrderProblem& problem, const OrderSearchOptions& options) {

@@ -41,6 +41,9 @@ class OrderSearch {
   // Each run starts from the beginning.
   [[nodiscard]] FoundOrder run(const OrderSearchOptions& options = {}) const;
 
+  // Raises a lower bound by minimum cuts (cut_bound.h), with at most about `work`.
+  [[nodiscard]] std::int64_t raised_by_cuts(std::int64_t bound, std::int64_t work) const;
+
  private:
   std::int64_t base_;
   std::vector<OrderSubproblem> subproblems_;
