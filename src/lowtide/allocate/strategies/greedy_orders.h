@@ -14,7 +14,8 @@ namespace lowtide::allocate_internal {
 // run tries at least one order, and more while its limit permits.
 [[nodiscard]] std::unique_ptr<Strategy> make_greedy_orders(StrategyContext& context, std::span<const StrategyRow> rows);
 
-// The first order alone. For a large problem (StrategyContext::is_large), the other strategy begins with the second one.
+// The first order alone. For a large problem (StrategyContext::is_large), the other strategy begins with the second
+// one.
 [[nodiscard]] std::unique_ptr<Strategy> make_first_greedy_order(StrategyContext& context,
                                                                 std::span<const StrategyRow> rows);
 

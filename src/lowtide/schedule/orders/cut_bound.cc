@@ -4,6 +4,7 @@
 #include "lowtide/schedule/orders/cut_bound.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -156,7 +157,7 @@ class NodeBounds {
   // The edge from `begun` to `over` is cut if the value is live: a node that touches it has run, and another one has
   // not.
   void add_value(Index value, FlowNetwork& network) const {
-    const auto begun = static_cast<Index>(2 + problem_.nodes.size() + 2 * value);
+    const auto begun = static_cast<Index>(2 + problem_.nodes.size() + std::size_t{2} * value);
     const Index over = begun + 1;
     network.add(begun, over, problem_.values[value].size);
     if (problem_.values[value].is_there_first) network.add(FlowNetwork::kSource, begun, kUnlimited);

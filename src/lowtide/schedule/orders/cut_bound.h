@@ -25,8 +25,8 @@ struct CutBound {
 // touch it have run and others have not (Lawler, "Cutsets and partitions of hypergraphs", 1973). The maximum flow is
 // found by Dinic's algorithm.
 //
-// A node whose load in the order by index is at most the bound so far cannot raise the bound, and is skipped. Returns at
-// least `bound`. Stops when `work` is spent, with the bound so far.
+// A node whose load in the order by index is at most the bound so far cannot raise the bound, and is skipped.
+// Returns at least `bound`. Stops when `work` is spent, with the bound so far.
 [[nodiscard]] CutBound cut_bound(const OrderProblem& problem, std::int64_t bound, std::int64_t work);
 
 }  // namespace lowtide::schedule_internal
