@@ -84,5 +84,11 @@ TEST(Quote, MalformedEscapesAreRefused) {
   EXPECT_EQ(out, "JJ'");
 }
 
+TEST(ShownPath, IsQuotedOnlyIfItIsNotPlain) {
+  EXPECT_EQ(shown_path("models/a b.onnx"), "models/a b.onnx");
+  EXPECT_EQ(shown_path("a\x1b[2J.onnx"), "'a\\x1b[2J.onnx'");
+  EXPECT_EQ(shown_path(""), "''");
+}
+
 }  // namespace
 }  // namespace lowtide

@@ -88,7 +88,7 @@ class ExitCodes(ProgramTest):
         self.expect(DONE, "plan", "model.onnx", "--inputs", "arena", "-o", "plan.json")
         plan = (self.folder / "plan.json").read_text()
         self.write("unknown.json", plan.replace('"inputs_in_arena"', '"fold"'))
-        place = "'unknown.json': $.provenance.lowering: this program has no lowering pass 'fold'"
+        place = "unknown.json: $.provenance.lowering: this program has no lowering pass 'fold'"
         self.assertIn(place, self.expect(BAD_INPUT, "verify", "model.onnx", "unknown.json").stderr)
         for words in (["verify", "model.onnx", "-"], ["view", "-", "-o", "page.html"]):
             self.assertIn("stdin:1:1: not a plan file", self.expect(BAD_INPUT, *words, stdin=b"").stderr)

@@ -354,7 +354,7 @@ class JsonOutput(ProgramTest):
         piped = self.json(DONE, "order", "-", stdin=(self.folder / "graph.json").read_bytes())
         self.assertEqual((piped["path"], piped["order"]), ("-", report["order"]))
         said = self.expect(BAD_INPUT, "order", "-", stdin=b"[]").stderr
-        self.assertIn("'stdin':1:1: expected an object", said)
+        self.assertIn("stdin:1:1: expected an object", said)
         given = self.json(DONE, "order", "graph.json", "--order", "as_given")
         self.assertEqual((given["load"], given["proven_optimal"], given["order"]), (201, False, [0, 1, 2, 3, 4]))
         self.write("cycle.json", """{"nodes": [{"bytes": 1}, {"bytes": 1}], "edges": [[0, 1], [1, 0]]}""")

@@ -50,7 +50,7 @@ class PackTest(ProgramTest):
         self.assertIn("stdin", said.stdout)
         self.assertEqual((self.folder / "from_file.csv").read_bytes(), (self.folder / "from_pipe.csv").read_bytes())
         said = self.expect(BAD_INPUT, "pack", "-", stdin=b"id,lower\n")
-        self.assertIn("'stdin': line 1, column 'upper': the header lacks this required column", said.stderr)
+        self.assertIn("stdin: line 1, column 'upper': the header lacks this required column", said.stderr)
 
     def test_fixed_offsets_that_collide_are_bad_input(self):
         # a has bytes 0 to 7 until time 4. From time 2, b has bytes 8 to 11, and then bytes 7 to 10.

@@ -119,15 +119,13 @@ TEST_F(Files, ThatArePipesAreRefusedWithoutWaiting) {
 }
 
 TEST_F(Files, ThatAreFoldersOrDevicesAreRefused) {
-  expect_refused(path(""), ErrorCode::io, "a folder");
+  expect_refused(path(""), ErrorCode::io, "a directory");
   expect_refused("/dev/zero", ErrorCode::io, "a device");
   expect_refused(path("absent"), ErrorCode::io, "No such file");
   expect_refused(std::string("a\0b", 3), ErrorCode::io, "zero byte");
 }
 
-TEST_F(Files, HaveTheirEscapedPathBeforeTheMessage) {
-  EXPECT_EQ(shown_path("models/a b.onnx"), "models/a b.onnx");
-  EXPECT_EQ(shown_path("a\x1b[2J.onnx"), "'a\\x1b[2J.onnx'");
+TEST_F(Files, HaveTheirPathBeforeTheMessage) {
   const Result<ImportedModel> model = import_model(write("model.onnx", ""));
   ASSERT_FALSE(model.ok());
   EXPECT_EQ(model.error().place, path("model.onnx"));

@@ -53,7 +53,7 @@ def check_readme_example(program, folder):
     assert missing.returncode == 1 and "model.onnx: cannot be opened" in missing.stderr, missing
     (folder / "model.onnx").write_bytes(small_models.small("batch"))
     shown = run(program, cwd=folder)
-    assert shown == f"{8 * 131072}\n", shown
+    assert shown == f"{8 * 131072} bytes fit\n", shown
 
 
 def check_installed(prefix, foreign_paths):

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lowtide/analysis/peak.h"
+#include "lowtide/analysis/smaller_type.h"
 #include "lowtide/base/flags.h"
 
 namespace lowtide {
@@ -85,10 +86,9 @@ class ChangedLoad {
     change_[lifespan.end.index()] -= bytes;
   }
 
-  // Removes numerator / 4 of the bytes of a buffer.
-  void remove(const Buffer& buffer, std::int64_t numerator) {
+  void remove(const Buffer& buffer) {
     for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
-      add(lifespan, Bytes(0) - Bytes((bytes.end - bytes.begin) * numerator / 4));
+      add(lifespan, Bytes(bytes.begin - bytes.end));
     });
   }
 
@@ -106,8 +106,6 @@ class ChangedLoad {
   const std::vector<Bytes>& loads_;
   std::vector<Bytes> change_;
 };
-
-constexpr std::int64_t kWhole = 4;
 
 struct Chain {
   BufferId buffer;
@@ -233,7 +231,7 @@ class Remedies {
   [[nodiscard]] Bytes peak_of_fused(const std::vector<Chain>& chains) const {
     ChangedLoad changed(loads_);
     for (const Chain& chain : chains) {
-      changed.remove(buffer(chain.buffer), kWhole);
+      changed.remove(buffer(chain.buffer));
       const StepId end(chain.steps.back().value() + 1);
       for (BufferId source : chain.kept) {
         const Lifespan& lifespan = buffer(source).lifespan;
@@ -268,22 +266,8 @@ class Remedies {
     return remedy;
   }
 
-  [[nodiscard]] bool holds_only_f32(BufferId id) const {
-    const auto is_f32 = [&](ValueId value) {
-      return labels_.tensors[plan_.program.values[value].tensor].dtype == DType::f32;
-    };
-    return !values_[id].empty() && std::all_of(values_[id].begin(), values_[id].end(), is_f32);
-  }
-
   [[nodiscard]] std::optional<TypeRemedy> find_type() const {
-    ChangedLoad half(loads_);
-    ChangedLoad quarter(loads_);
-    for (BufferId id : placed_) {
-      if (!holds_only_f32(id)) continue;
-      half.remove(buffer(id), 2);
-      quarter.remove(buffer(id), 3);
-    }
-    const TypeRemedy remedy{.peak_16_bits = half.peak(), .peak_8_bits = quarter.peak()};
+    const TypeRemedy remedy = analysis_internal::with_smaller_types(plan_, labels_, region_);
     return is_worth(remedy.peak_16_bits) ? std::optional(remedy) : std::nullopt;
   }
 

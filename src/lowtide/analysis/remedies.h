@@ -31,10 +31,12 @@ struct FusionRemedy {
   Bytes peak_of_all;
 };
 
-// A smaller type: the values of buffers that hold only 32-bit floating-point numbers have fewer bits.
+// A smaller type: the values of buffers that hold only 32-bit floating-point numbers have fewer bits, in bodies too.
+// Each buffer still has whole units of the alignment. The scratch of kernels stays as it is.
 struct TypeRemedy {
   Bytes peak_16_bits;
   Bytes peak_8_bits;
+  bool has_kernel_scratch = false;  // some kernel has scratch, which other types might change
 };
 
 struct ModelRemedies {
@@ -43,7 +45,8 @@ struct ModelRemedies {
 };
 
 // With `region`, only the buffers in that region count. Requires: the plan is well-formed, and the labels are of its
-// graph. O(n log n) in steps, values, reads and parts.
+// graph. O(n log n) in steps, values, reads and parts, over all bodies. Recursion is bounded by
+// limits::kMaxBodyNesting.
 [[nodiscard]] ModelRemedies model_remedies(const Plan& plan, const Labels& labels,
                                            std::optional<RegionId> region = std::nullopt);
 

@@ -43,6 +43,12 @@ std::string quoted(std::string_view name, std::size_t most) {
   return out + "' (" + std::to_string(name.size()) + " bytes)";
 }
 
+std::string shown_path(const std::string& path) {
+  const std::string shown = quoted(path);
+  const bool is_plain = !path.empty() && shown.size() == path.size() + 2 && shown.compare(1, path.size(), path) == 0;
+  return is_plain ? path : shown;
+}
+
 std::string escaped(std::string_view text) {
   std::string out = "\"";
   append_escaped(out, text, '"');

@@ -16,6 +16,9 @@ namespace lowtide {
 // backslashes. If the name has more than `most` bytes, its middle is omitted: "'abc...xyz' (52428800 bytes)".
 [[nodiscard]] std::string quoted(std::string_view name, std::size_t most = 120);
 
+// The path of a file as messages show it: as it is, or as `quoted` returns it if that differs or if it is empty.
+[[nodiscard]] std::string shown_path(const std::string& path);
+
 // The same escapes in double quotes, without a length limit. `unescaped` restores the text. The text form of
 // graphs uses them.
 [[nodiscard]] std::string escaped(std::string_view text);

@@ -196,6 +196,8 @@ StyledText text_of_check(const Checked& checked, const std::string& path, const 
 
 ExitCode run_verify(const Arguments& arguments, Console& console) {
   const std::string& path = arguments.positional("PLAN");
+  if (path == "-" && arguments.value("--target") == "-")
+    stop_usage("only one of the plan and the target can come from stdin");
   const Stopwatch reading;
   const PlanFile file = read_plan_file(path);
   const double read_seconds = reading.seconds();

@@ -205,7 +205,7 @@ Target read_target(const Arguments& arguments) {
   const std::optional<std::string> path = arguments.value("--target");
   if (!path) return dense_target();
   const std::string text = take(read_text_file(*path, limits::kMaxTargetFileBytes));
-  return take(parse_target(text, *path));
+  return take(parse_target(text, name_of_file(*path)));
 }
 
 }  // namespace lowtide::cli_internal

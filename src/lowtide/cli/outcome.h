@@ -46,7 +46,7 @@ template <typename T>
   if (result.ok()) return std::move(result).value();
   const Error& error = result.error();
   const bool is_line = error.place.empty() || error.place.starts_with(':');  // line and column
-  const std::string place = quoted(path, 200) + (is_line ? "" : ": ") + error.place;
+  const std::string place = shown_path(path) + (is_line ? "" : ": ") + error.place;
   return take(Result<T>(Error{error.code, error.message, place}));
 }
 

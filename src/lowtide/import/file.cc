@@ -70,12 +70,6 @@ Result<void> read_up_to(int file, const std::string& path, FileBytes& to, std::s
 
 }  // namespace
 
-std::string shown_path(const std::string& path) {
-  const std::string shown = quoted(path);
-  const bool is_plain = shown.size() == path.size() + 2 && shown.compare(1, path.size(), path) == 0;
-  return is_plain ? path : shown;
-}
-
 Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, std::string_view limit,
                             CheckHead check_head) {
   if (path.find('\0') != std::string::npos) return io_error(path, "a path cannot contain a zero byte");

@@ -32,7 +32,4 @@ inline constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
 [[nodiscard]] Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, std::string_view limit,
                                           CheckHead check_head = nullptr);
 
-// Returns the path for the start of a message: as given if it is plain text, otherwise quoted.
-[[nodiscard]] std::string shown_path(const std::string& path);
-
 }  // namespace lowtide::import_internal

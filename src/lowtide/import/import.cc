@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "lowtide/base/quote.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/import/csv.h"
 #include "lowtide/import/file.h"
@@ -20,7 +21,7 @@ namespace lowtide {
 namespace {
 
 Error in_file(const std::string& path, const Error& error) {
-  const std::string shown = import_internal::shown_path(path);
+  const std::string shown = shown_path(path);
   if (error.place.starts_with(':')) return Error{error.code, error.message, shown + error.place};  // line and column
   return Error{error.code, error.message, error.place.empty() ? shown : shown + ": " + error.place};
 }

@@ -363,7 +363,8 @@ StyledText model_remedies_text(const PeakExplanation& level) {
   if (const std::optional<TypeRemedy>& type = level.remedies.type) {
     out.append(list_item("If 32-bit floating-point values had 16 bits, the peak would be " +
                          format_bytes(type->peak_16_bits) + ". With 8 bits, it would be " +
-                         format_bytes(type->peak_8_bits) + "."));
+                         format_bytes(type->peak_8_bits) + "." +
+                         (type->has_kernel_scratch ? " The scratch of kernels is counted as it is now." : "")));
   }
   return out;
 }

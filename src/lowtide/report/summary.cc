@@ -190,6 +190,18 @@ StyledText no_fit_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   return out.end_line();
 }
 
+// Why a plan that fits may exist although this one does not.
+StyledText not_proven_text(const Plan& plan, const PlanVerdict& verdict) {
+  const Bound* bound = best_bound(plan.claims, std::max(scope_of(plan), BoundScope::run_once));
+  const Bytes beside_arena = verdict.counted - arena_bytes(plan);
+  if (bound == nullptr || bound->bytes + beside_arena <= *verdict.capacity)
+    return StyledText("  Not proven: a plan that fits may exist.").end_line();
+  return paragraph(
+      "a plan that fits may exist. The bound counts whole units of the alignment, but the last buffer of a plan need "
+      "not fill its last unit.",
+      StyledText("Not proven: "));
+}
+
 // Whether the plan fits. If the weights alone do not, the other sentences are about what remains.
 StyledText capacity_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   const bool counts_everything = counts_all(shown.plan.claims);
@@ -219,7 +231,7 @@ StyledText capacity_text(const NamedPlan& shown, const PlanVerdict& verdict) {
     return out.add("  Without the weights, it exceeds " + limit + " by " + format_bytes(missing) + ".").end_line();
   out.add("  Does not fit", Style::bad).add(" " + limit + ": ");
   out.add(format_bytes(missing), Style::strong).add(" too large.").end_line();
-  if (!verdict.proven_infeasible) return out.add("  Not proven: a plan that fits may exist.").end_line();
+  if (!verdict.proven_infeasible) return out.append(not_proven_text(shown.plan, verdict));
   return out.append(no_fit_text(shown, verdict));
 }
 

@@ -61,7 +61,7 @@ def bad_json(base):
     yield "leading_zero", text.replace('"arena": [', '"arena": [007, '), r"found '007"
     yield "a_million_zeros", text.replace(
         '"arena": [', '"arena": [' + "0, " * 1_000_000
-    ), r"\$\.arena.*length 1000001;.*regions, 1"
+    ), r"\$\.arena.*length 1000001;.*regions"
     yield "a_number_of_a_million_digits", text.replace(
         '"arena": [', '"arena": [' + "9" * 1_000_000 + ", "
     ), r"\$\.arena\[0\].*found '9+"
