@@ -64,8 +64,8 @@ TEST(CutBound, IsAtMostThePeakOfAnyOrder) {
 }
 
 // s writes a and b, of 10 bytes each. One chain, p1 p2, turns a into c (30 bytes) and then into d (1 byte). The other
-// one, q1 q2, does the same with b, e and f. t reads d and f. While p1 runs, a and c are live, and the other chain holds
-// at least the byte of f: 10 + 30 + 1 = 41.
+// one, q1 q2, does the same with b, e and f. t reads d and f. While p1 runs, a and c are live, and the other chain
+// holds at least the byte of f: 10 + 30 + 1 = 41.
 TEST(CutBound, CountsTheLeastBytesOfOtherBranches) {
   OrderProblem problem;
   problem.values = {{.size = 10, .users = 2}, {.size = 10, .users = 2}, {.size = 30, .users = 2},

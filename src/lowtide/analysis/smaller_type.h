@@ -12,8 +12,8 @@
 
 namespace lowtide::analysis_internal {
 
-// Returns the peaks of a plan with smaller types, whether they are lower or not. Arguments, requirements and cost as for
-// model_remedies, except that the time is linear.
+// Returns the peaks of a plan with smaller types, whether they are lower or not. Arguments and requirements as for
+// model_remedies. O(steps + values + buffers) over all bodies.
 [[nodiscard]] TypeRemedy with_smaller_types(const Plan& plan, const Labels& labels, std::optional<RegionId> region);
 
 }  // namespace lowtide::analysis_internal

@@ -19,9 +19,7 @@
 namespace lowtide::cli_internal {
 namespace {
 
-Error io_error(const std::string& path, const std::string& what) {
-  return {ErrorCode::io, what, shown_path(path)};
-}
+Error io_error(const std::string& path, const std::string& what) { return {ErrorCode::io, what, shown_path(path)}; }
 
 Error too_large(const std::string& path, std::int64_t most_bytes) {
   return {ErrorCode::over_limit, "the file exceeds the limit of " + format_bytes(Bytes(most_bytes)), shown_path(path)};

@@ -6,8 +6,8 @@
 #include <new>
 #include <utility>
 
-#include "lowtide/base/quote.h"
 #include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
 #include "lowtide/import/csv.h"
 #include "lowtide/import/file.h"
 #include "lowtide/import/order_json.h"
