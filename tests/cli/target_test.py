@@ -54,6 +54,12 @@ class TargetTest(ProgramTest):
         self.assertRegex(said, r"other kernels +12,288 B .* arena with a slower kernel for 1 node, "
                          r"which takes 2\.00 us longer")
 
+    def test_misspelled_operators_are_named(self):
+        self.write("typo.toml", KERNELS.replace('"MatMul"', '"MatMull"', 1))
+        said = self.expect(DONE, "plan", "parallel.onnx", "--target", "typo.toml").stderr
+        self.assertIn("note: the target has kernels of the operator 'MatMull', which Lowtide does not know", said)
+        self.assertNotIn("MatMul'", said)
+
     def test_a_budget_exchanges_kernels(self):
         words = ("--budget", "32KiB")
         report = self.plan_json(DONE, *words)

@@ -201,6 +201,7 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
   const Target target = read_target(arguments);
   const std::string& path = arguments.positional("MODEL");
   const LoadedModel loaded = load_model(read_model_request(arguments), console);
+  remark_unknown_operators(target, loaded.lowered.graph, console);
 
   const Stopwatch watch;
   const Comparison comparison = [&] {

@@ -144,6 +144,7 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
   const std::string& path = arguments.positional("MODEL");
   const ModelRequest request = read_model_request(arguments);
   const LoadedModel loaded = load_model(request, console);
+  remark_unknown_operators(target, loaded.lowered.graph, console);
 
   const Stopwatch watch;
   const PlannedGraph planned = [&] {

@@ -107,6 +107,18 @@ std::optional<std::vector<std::int64_t>> parse_written_extents(std::string_view 
   return extents;
 }
 
+// Whether a node of the graph or of a body has this operator of the standard domain. Recursion is bounded by
+// limits::kMaxBodyNesting.
+bool has_operator(const Graph& graph, const std::string& type) {
+  const auto& own = graph.operators();
+  if (std::any_of(own.begin(), own.end(), [&](const Operator& op) { return op.domain.empty() && op.type == type; }))
+    return true;
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [&](const Node& node) {
+    return std::any_of(node.bodies.begin(), node.bodies.end(),
+                       [&](const Body& body) { return has_operator(*body.graph, type); });
+  });
+}
+
 }  // namespace
 
 std::optional<Bytes> read_size(const Arguments& arguments, std::string_view option) {
@@ -206,6 +218,16 @@ Target read_target(const Arguments& arguments) {
   if (!path) return dense_target();
   const std::string text = take(read_text_file(*path, limits::kMaxTargetFileBytes));
   return take(parse_target(text, name_of_file(*path)));
+}
+
+void remark_unknown_operators(const Target& target, const Graph& graph, Console& console) {
+  for (const std::string& type : target.unknown_operators) {
+    if (has_operator(graph, type)) continue;
+    console.remark(StyledText("note: ", Style::dim)
+                       .add("the target has kernels of the operator " + quoted(type) +
+                            ", which Lowtide does not know and the model does not have")
+                       .end_line());
+  }
 }
 
 }  // namespace lowtide::cli_internal

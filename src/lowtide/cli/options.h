@@ -12,6 +12,7 @@
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/cli/arguments.h"
+#include "lowtide/cli/console.h"
 #include "lowtide/import/import.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/explanation.h"
@@ -44,5 +45,8 @@ void add_written_bindings(const std::vector<std::string>& written, ImportOptions
 
 // The target of --target FILE, or the built-in one.
 [[nodiscard]] Target read_target(const Arguments& arguments);
+
+// Names the operators of the target that Lowtide does not know and that no node of the graph has.
+void remark_unknown_operators(const Target& target, const Graph& graph, Console& console);
 
 }  // namespace lowtide::cli_internal

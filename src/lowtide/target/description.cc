@@ -11,6 +11,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/graph/operator_traits.h"
 #include "lowtide/target/described_catalogue.h"
 #include "lowtide/target/toml_table.h"
 
@@ -54,11 +55,20 @@ class TargetReader {
     check_writable(table);
     read_constants(table);
     for (const toml::table* kernel : table.tables("kernel")) read_kernel(*kernel);
+    find_unknown_operators();
     target_.catalogue = target_internal::described_catalogue(std::move(rules_));
     return std::move(target_);
   }
 
  private:
+  void find_unknown_operators() {
+    std::set<std::string> unknown;
+    for (const KernelRule& rule : rules_) {
+      if (rule.domain.empty() && rule.type != "*" && !operator_traits("", rule.type).is_known) unknown.insert(rule.type);
+    }
+    target_.unknown_operators.assign(unknown.begin(), unknown.end());
+  }
+
   void read_region(const toml::table& source) {
     const TomlTable table(source, "region " + std::to_string(target_.machine.regions.size()),
                           {"name", "capacity", "alignment", "read_only"}, errors_);

@@ -49,6 +49,9 @@ struct Target {
   std::string name;
   Machine machine;  // at least one region
   std::shared_ptr<const Catalogue> catalogue;
+  // Operators of the standard ONNX domain that have kernels in the description, but that Lowtide does not know. The
+  // name may be misspelled, and then no node has these kernels. Sorted.
+  std::vector<std::string> unknown_operators = {};
 };
 
 // A target with one region "arena" without capacity and with alignment 64, one worker, and the dense catalogue.
