@@ -224,7 +224,7 @@ void remark_unknown_operators(const Target& target, const Graph& graph, Console&
   for (const std::string& type : target.unknown_operators) {
     if (has_operator(graph, type)) continue;
     console.remark(StyledText("note: ", Style::dim)
-                       .add("the target has kernels of the operator " + quoted(type) +
+                       .add("the target has kernels of the operator " + lowtide::quoted(type) +
                             ", which Lowtide does not know and the model does not have")
                        .end_line());
   }

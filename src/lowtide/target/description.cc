@@ -64,7 +64,8 @@ class TargetReader {
   void find_unknown_operators() {
     std::set<std::string> unknown;
     for (const KernelRule& rule : rules_) {
-      if (rule.domain.empty() && rule.type != "*" && !operator_traits("", rule.type).is_known) unknown.insert(rule.type);
+      if (rule.domain.empty() && rule.type != "*" && !operator_traits("", rule.type).is_known)
+        unknown.insert(rule.type);
     }
     target_.unknown_operators.assign(unknown.begin(), unknown.end());
   }
