@@ -115,8 +115,11 @@ class GraphMaker {
   TensorId add(const Type& type, Role role, bool is_captured) {
     std::string name = random_name(random_);
     while (name.empty() || !names_.insert(name).second) name += std::to_string(random_.below(10));
-    const TensorId id =
-        builder_.add_tensor({.name = name, .dtype = type.dtype, .shape = type.shape, .is_captured = is_captured}, role);
+    GraphBuilder::TensorSpec spec{.name = name, .dtype = type.dtype, .shape = type.shape, .is_captured = is_captured};
+    if (role == Role::constant && !is_captured && types_.size() % 2 == 0) {
+      spec.constant = ConstantId(static_cast<std::uint32_t>(types_.size()));
+    }
+    const TensorId id = builder_.add_tensor(std::move(spec), role);
     types_.push_back(type);
     if (random_.chance(20)) {
       std::vector<std::int64_t> content(static_cast<std::size_t>(element_count(type.shape).value()));

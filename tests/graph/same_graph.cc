@@ -41,6 +41,7 @@ std::string tensor_difference(const Graph& a, const Graph& b, TensorId id) {
   if (one.role != other.role || one.is_captured != other.is_captured) return "role";
   if (one.is_next_state != other.is_next_state) return "is_next_state";
   if (one.producer != other.producer) return "producer";
+  if (one.constant != other.constant) return "constant";
   const auto* known = a.known_integers(id);
   const auto* other_known = b.known_integers(id);
   if ((known == nullptr) != (other_known == nullptr) || (known != nullptr && *known != *other_known)) return "content";

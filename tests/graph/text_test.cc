@@ -31,8 +31,8 @@ Graph parse(std::string_view text) {
 
 constexpr std::string_view kEverything = R"(graph "everything" {
   input x : f32[1,3,8,8]
-  constant w : f32[4,3,3,3]
-  constant axes : i64[2] = [2, 3]
+  constant w : f32[4,3,3,3] data 7
+  constant axes : i64[2] data 0 = [2, 3]
   state h : f16[8]
   y = Conv(x, w) "conv1" {strides = [2, 2], auto_pad = "SAME", alpha = 0.5, beta = 0.1f} : f32[1,4,8,8]
   m, _, i = MaxPool(y, _) : f32[1,4,4,4], i64[<=100,4]
@@ -58,6 +58,9 @@ TEST(GraphText, ReadsEveryPartOfTheForm) {
   ASSERT_EQ(graph.tensors().size(), 9U);  // x w axes h y m i s z
   EXPECT_THAT(graph.inputs(), ElementsAre(TensorId(0)));
   EXPECT_EQ(graph.tensor(TensorId(1)).role, Role::constant);
+  EXPECT_EQ(graph.tensor(TensorId(1)).constant, ConstantId(7));
+  EXPECT_EQ(graph.tensor(TensorId(2)).constant, ConstantId(0));
+  EXPECT_EQ(graph.tensor(TensorId(3)).constant, std::nullopt);
   EXPECT_THAT(*graph.known_integers(TensorId(2)), ElementsAre(2, 3));
   EXPECT_EQ(graph.tensor(TensorId(3)).role, Role::state);
   EXPECT_EQ(graph.tensor(TensorId(3)).size, Bytes(16));  // 8 elements of 2 bytes
@@ -100,8 +103,8 @@ TEST(GraphText, PrintsWhatAPersonWouldWrite) {
   const std::string printed = print_graph(parse(kEverything));
   EXPECT_EQ(printed, R"(graph "everything" {
   input x : f32[1,3,8,8]
-  constant w : f32[4,3,3,3]
-  constant axes : i64[2] = [2, 3]
+  constant w : f32[4,3,3,3] data 7
+  constant axes : i64[2] data 0 = [2, 3]
   state h : f16[8]
   y = Conv(x, w) "conv1" {strides = [2, 2], auto_pad = "SAME", alpha = 0.5, beta = 0.1f} : f32[1,4,8,8]
   m, _, i = MaxPool(y, _) : f32[1,4,4,4], i64[<=100,4]

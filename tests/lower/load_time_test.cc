@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <stdexcept>
 #include <string_view>
 
@@ -14,8 +15,8 @@
 namespace lowtide {
 namespace {
 
-LoadTimeSplit split_of(std::string_view text) {
-  Result<LoadTimeSplit> split = split_load_time(testing::graph_of(text));
+LoadTimeSplit split_of(std::string_view text, std::optional<std::uint32_t> constants = std::nullopt) {
+  Result<LoadTimeSplit> split = split_load_time(testing::graph_of(text), constants);
   if (!split) throw std::runtime_error(split.error().describe());
   return *std::move(split);
 }
@@ -50,6 +51,38 @@ TEST(LoadTime, WorkOnConstantsRunsOnce) {
     w = Concat(a, b) {axis = 0} : f32[4]
     v = Neg(w) : f32[4]
     output v
+  })");
+}
+
+// The table has 4 entries. Output k of the load-time work becomes constant 4 + k.
+TEST(LoadTime, ResultsGetEntriesAfterThoseOfTheModel) {
+  const LoadTimeSplit split = split_of(R"(graph "g" {
+    input x : f32[4]
+    constant a : f32[4] data 3
+    constant c : f32[4] data 1
+    v = Neg(a) : f32[4]
+    w = Exp(v) : f32[4]
+    u = Add(x, v) : f32[4]
+    t = Add(u, c) : f32[4]
+    y = Add(t, w) : f32[4]
+    output y
+  })",
+                                       4);
+  expect_graph(split.run.graph, R"(graph "g" {
+    input x : f32[4]
+    constant c : f32[4] data 1
+    u = Add(x, v) : f32[4]
+    t = Add(u, c) : f32[4]
+    y = Add(t, w) : f32[4]
+    constant v : f32[4] data 4
+    constant w : f32[4] data 5
+    output y
+  })");
+  expect_graph(split.load, R"(graph "g" {
+    constant a : f32[4] data 3
+    v = Neg(a) : f32[4]
+    w = Exp(v) : f32[4]
+    output v, w
   })");
 }
 

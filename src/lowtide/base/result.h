@@ -23,6 +23,7 @@ enum class ErrorCode : std::uint8_t {
   over_limit,   // beyond a named limit of base/limits.h
   mismatch,     // two inputs do not belong together, such as a plan and a model
   io,           // a file could not be read or written
+  no_memory,    // the system refused memory
 };
 template <>
 inline constexpr auto kEnumNames<ErrorCode> = enum_names<ErrorCode>({{ErrorCode::malformed, "malformed"},
@@ -31,7 +32,8 @@ inline constexpr auto kEnumNames<ErrorCode> = enum_names<ErrorCode>({{ErrorCode:
                                                                      {ErrorCode::unresolved, "unresolved"},
                                                                      {ErrorCode::over_limit, "over_limit"},
                                                                      {ErrorCode::mismatch, "mismatch"},
-                                                                     {ErrorCode::io, "io"}});
+                                                                     {ErrorCode::io, "io"},
+                                                                     {ErrorCode::no_memory, "no_memory"}});
 
 // Why an input was refused. The message states what is wrong with which part of the input, the two numbers that
 // disagree, and what to do.

@@ -66,12 +66,15 @@ std::vector<NodeId> lowest_first(const std::vector<std::pair<NodeId, NodeId>>& e
 
 TensorId GraphBuilder::add_tensor(TensorSpec spec, Role role) {
   LOWTIDE_CHECK(role != Role::output, "set_outputs gives the role output");
+  LOWTIDE_CHECK(!spec.constant || (role == Role::constant && !spec.is_captured),
+                "only a constant of this graph has bytes in the table of constants");
   Tensor tensor;
   tensor.name = std::move(spec.name);
   tensor.dtype = spec.dtype;
   tensor.role = role;
   tensor.is_captured = spec.is_captured;
   tensor.shape = std::move(spec.shape);
+  tensor.constant = spec.constant;
   const TensorId id = graph_.tensors_.push_back(std::move(tensor));
   if (role == Role::input && !spec.is_captured) graph_.inputs_.push_back(id);
   return id;
@@ -79,7 +82,8 @@ TensorId GraphBuilder::add_tensor(TensorSpec spec, Role role) {
 
 TensorId GraphBuilder::add_copy(const Graph& graph, TensorId tensor, Role role) {
   const Tensor& of = graph.tensor(tensor);
-  const TensorId copy = add_tensor({of.name, of.dtype, of.shape, of.is_captured}, role);
+  const std::optional<ConstantId> constant = role == Role::constant ? of.constant : std::nullopt;
+  const TensorId copy = add_tensor({of.name, of.dtype, of.shape, of.is_captured, constant}, role);
   if (const auto* content = graph.known_integers(tensor)) set_known_integers(copy, *content);
   return copy;
 }

@@ -28,7 +28,8 @@ class GraphBuilder {
     std::string name;
     DType dtype = DType::f32;
     Shape shape;
-    bool is_captured = false;  // Tensor::is_captured
+    bool is_captured = false;            // Tensor::is_captured
+    std::optional<ConstantId> constant;  // Tensor::constant
   };
   struct NodeSpec {
     std::string name;
@@ -46,9 +47,11 @@ class GraphBuilder {
 
   explicit GraphBuilder(std::string name) : name_(std::move(name)) {}
 
-  // Requires: `role` is not output; set_outputs gives that role. The graph's inputs keep the order of these calls.
+  // Requires: `role` is not output, because set_outputs gives that role; only a constant that is not captured has
+  // TensorSpec::constant. The graph's inputs keep the order of these calls.
   TensorId add_tensor(TensorSpec spec, Role role = Role::temporary);
-  // Adds a tensor of another graph, with its known content. Requires of `role` what add_tensor requires.
+  // Adds a tensor of another graph, with its known content. If it is still a constant, it keeps Tensor::constant.
+  // Requires of `role` what add_tensor requires.
   TensorId add_copy(const Graph& graph, TensorId tensor, Role role);
   // The id is the number of earlier calls. If build() must sort the nodes, build_with_ids() returns the new ids.
   NodeId add_node(NodeSpec spec);

@@ -16,6 +16,7 @@
 #include "lowtide/base/id.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/attribute.h"
+#include "lowtide/graph/constant_table.h"
 #include "lowtide/graph/dtype.h"
 #include "lowtide/graph/operator_traits.h"
 #include "lowtide/graph/shape.h"
@@ -64,6 +65,9 @@ struct Tensor {
   Shape shape;
   Bytes size;                      // dense row-major; an upper bound if shape.has_upper_bounds()
   std::optional<NodeId> producer;  // present if and only if the role is output or temporary
+  // Where the bytes of a constant are, in the ConstantTable of the model. Only a constant that is not captured can
+  // have it. nullopt if the graph has no table, or if only known_integers() states the content.
+  std::optional<ConstantId> constant;
 };
 
 // A graph that a node runs: a branch of an If, or the body of a Loop or Scan.

@@ -33,7 +33,7 @@ GraphRewriter::GraphRewriter(const Graph& graph)
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const Tensor& tensor = graph.tensor(id);
     const Role role = tensor.producer ? Role::temporary : tensor.role;
-    add_tensor({tensor.name, tensor.dtype, tensor.shape, tensor.is_captured}, {id}, role);
+    add_tensor({tensor.name, tensor.dtype, tensor.shape, tensor.is_captured, tensor.constant}, {id}, role);
     if (const auto* content = graph.known_integers(id)) tensors_[id].known_integers = *content;
   }
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {

@@ -20,6 +20,7 @@ namespace lowtide {
 //     input x : f32[1,3,8,8]
 //     constant w : f32[4,3,3,3]
 //     constant axes : i64[2] = [2, 3]             # content known before the run
+//     constant w2 : f32[4] data 3                 # its bytes are entry 3 of the table of constants
 //     y = Conv(x, w) "conv1" {pads = [1, 1, 1, 1]} : f32[1,4,8,8]
 //     m, _ = MaxPool(y, _) : f32[1,4,4,4]         # `_`: an omitted optional input or output
 //     s = com.example::Scale(m, axes) after (y) : f32[1,4,4,4]

@@ -84,7 +84,7 @@ bool GraphParser::read_statement() {
   return reader_.fail_expected("a declaration, a node, 'output', 'update' or '}'");
 }
 
-// [captured] input|constant|state|tensor x : f32[4] [= [1, 2, 3, 4]]
+// [captured] input|constant|state|tensor x : f32[4] [data 3] [= [1, 2, 3, 4]]
 bool GraphParser::read_declaration() {
   const bool is_captured = reader_.peek().is_name("captured");
   if (is_captured) reader_.take();
@@ -100,7 +100,27 @@ bool GraphParser::read_declaration() {
          declare(name, *role, is_captured);
 }
 
-// Reads a type and, if present, content. Declares the tensor.
+// Reads `data 3` if it is next.
+bool GraphParser::read_data(const GraphBuilder::TensorSpec& spec, Role role, std::optional<ConstantId>& out) {
+  if (reader_.peek().starts_line || !reader_.peek().is_name("data")) return true;
+  const TextPosition at = reader_.take().at;
+  if (role != Role::constant || spec.is_captured) {
+    return reader_.fail(ErrorCode::invalid, at,
+                        "the tensor " + quoted(spec.name) +
+                            " has data, but only a constant that is not captured has bytes in the table of constants");
+  }
+  std::int64_t number = 0;
+  if (!reader_.read_integer("the number of a constant after 'data'", number)) return false;
+  if (number < 0 || number > limits::kMaxTensors) {
+    return reader_.fail(ErrorCode::invalid, at,
+                        "the number " + std::to_string(number) + " of a constant is not between 0 and " +
+                            std::to_string(limits::kMaxTensors) + " (kMaxTensors)");
+  }
+  out = ConstantId(static_cast<std::uint32_t>(number));
+  return true;
+}
+
+// Reads a type and, if present, data and content. Declares the tensor.
 bool GraphParser::declare(const NameUse& name, Role role, bool is_captured) {
   if (const auto earlier = declared_.find(name.name); earlier != declared_.end()) {
     return reader_.fail(ErrorCode::invalid, name.at,
@@ -109,8 +129,10 @@ bool GraphParser::declare(const NameUse& name, Role role, bool is_captured) {
   }
   TensorType type;
   if (!reader_.read_type(type)) return false;
-  const TensorId id = builder_->add_tensor(
-      {.name = name.name, .dtype = type.dtype, .shape = type.shape, .is_captured = is_captured}, role);
+  GraphBuilder::TensorSpec spec{
+      .name = name.name, .dtype = type.dtype, .shape = type.shape, .is_captured = is_captured};
+  if (!read_data(spec, role, spec.constant)) return false;
+  const TensorId id = builder_->add_tensor(std::move(spec), role);
   declared_.emplace(name.name, Declaration{id, name.at, is_captured, std::nullopt});
   if (reader_.peek().starts_line || !reader_.peek().is_symbol("=")) return true;
   const TextPosition at = reader_.take().at;

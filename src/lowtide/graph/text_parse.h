@@ -67,6 +67,7 @@ class GraphParser {
   bool read_types(NodeLine& line);
   bool read_tensor(std::vector<std::optional<NameUse>>& out);
   bool declare(const NameUse& name, Role role, bool is_captured);
+  bool read_data(const GraphBuilder::TensorSpec& spec, Role role, std::optional<ConstantId>& out);
   bool claim_outputs(const NodeLine& line);
   bool look_up(const NameUse& use, TensorId& out);
   bool look_up(const std::vector<std::optional<NameUse>>& uses, std::vector<std::optional<TensorId>>& out);

@@ -66,6 +66,7 @@ class GraphPrinter {
   void print_type(TensorId id) {
     const Tensor& tensor = graph_.tensor(id);
     out_ += print_tensor_type(tensor.dtype, tensor.shape);
+    if (tensor.constant) out_ += " data " + std::to_string(tensor.constant->value());
     const std::vector<std::int64_t>* known = graph_.known_integers(id);
     if (known != nullptr) out_ += " = " + (known->empty() ? std::string("[]") : print_one(*known));
   }

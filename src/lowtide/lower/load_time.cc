@@ -38,7 +38,7 @@ struct Scope {
 
 class Splitter {
  public:
-  explicit Splitter(const Graph& graph) : load_(graph.name()) {}
+  Splitter(const Graph& graph, std::optional<std::uint32_t> constants) : constants_(constants), load_(graph.name()) {}
 
   // Returns the graph without its load-time work.
   Result<Rewritten> split(Scope& scope) {
@@ -129,7 +129,9 @@ class Splitter {
 
   TensorId new_load_tensor(const Scope& scope, TensorId id, Role role) {
     const Tensor& tensor = scope.graph.tensor(id);
-    const TensorId made = load_.add_tensor({unique_name(scope, id), tensor.dtype, tensor.shape}, role);
+    const TensorId made = load_.add_tensor(
+        {.name = unique_name(scope, id), .dtype = tensor.dtype, .shape = tensor.shape, .constant = tensor.constant},
+        role);
     if (const auto* content = scope.graph.known_integers(id)) load_.set_known_integers(made, *content);
     return made;
   }
@@ -166,9 +168,13 @@ class Splitter {
       const Tensor& tensor = scope.graph.tensor(id);
       if (!scope.is_known.test(id) || tensor.role == Role::constant) continue;
       const bool is_result = tensor.producer && scope.is_load_time.test(*tensor.producer);
-      if (is_result && is_read_by_runs(scope, id)) results_.push_back(*scope.loaded[id]);
-      const TensorId constant =
-          rewriter.add_tensor({tensor.name, tensor.dtype, tensor.shape, tensor.is_captured}, {id}, Role::constant);
+      std::optional<ConstantId> result;
+      if (is_result && is_read_by_runs(scope, id)) {
+        if (constants_) result = ConstantId(*constants_ + static_cast<std::uint32_t>(results_.size()));
+        results_.push_back(*scope.loaded[id]);
+      }
+      const TensorId constant = rewriter.add_tensor(
+          {tensor.name, tensor.dtype, tensor.shape, tensor.is_captured, result}, {id}, Role::constant);
       if (const auto* content = scope.graph.known_integers(id)) rewriter.set_known_integers(constant, *content);
       rewriter.replace_uses(id, constant);
     }
@@ -189,6 +195,7 @@ class Splitter {
     return split(inner);
   }
 
+  std::optional<std::uint32_t> constants_;
   GraphBuilder load_;
   std::vector<TensorId> results_;
   std::unordered_set<std::string> names_;
@@ -196,8 +203,8 @@ class Splitter {
 
 }  // namespace
 
-Result<LoadTimeSplit> split_load_time(const Graph& graph) {
-  Splitter splitter(graph);
+Result<LoadTimeSplit> split_load_time(const Graph& graph, std::optional<std::uint32_t> constants) {
+  Splitter splitter(graph, constants);
   Scope scope(graph, "", nullptr);
   Result<Rewritten> run = splitter.split(scope);
   if (!run) return run.error();

@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/graph/rewrite.h"
@@ -25,7 +28,10 @@ struct LoadTimeSplit {
 // next state (StateUpdate). A tensor whose content follows from the given sizes, such as that of a Shape, becomes a
 // constant. Pure nodes and constants without uses are left out of `run`.
 //
+// `constants` is LowerOptions::constants: output k of `load` becomes constant `*constants + k` of `run`.
+//
 // Errors: those of GraphBuilder (over_limit). O((nodes + edges) log nodes) over all bodies. Recursion only over bodies.
-[[nodiscard]] Result<LoadTimeSplit> split_load_time(const Graph& graph);
+[[nodiscard]] Result<LoadTimeSplit> split_load_time(const Graph& graph,
+                                                    std::optional<std::uint32_t> constants = std::nullopt);
 
 }  // namespace lowtide

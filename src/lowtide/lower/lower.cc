@@ -26,7 +26,7 @@ Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   if (!no_load) return no_load.error();
   Lowered lowered{graph, *std::move(no_load), {}};
   if (options.load_time) {
-    Result<LoadTimeSplit> split = split_load_time(graph);
+    Result<LoadTimeSplit> split = split_load_time(graph, options.constants);
     if (!split) return split.error();
     // The split only removes nodes and tensors, so it changed nothing if the counts are equal.
     if (!has_equal_counts(split->run.graph, graph)) lowered.passes.emplace_back(kLoadTimePass);

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,9 @@ struct LowerOptions {
   bool load_time = true;           // off: work on constants is part of every run (load_time.h)
   bool inputs_in_arena = false;    // on: the caller writes the inputs into the arena (inputs_in_arena.h)
   bool outputs_at_caller = false;  // on: the outputs are in memory of the caller (outputs_at_caller.h)
+  // The number of entries of the model's ConstantTable. Output k of Lowered::load becomes a constant of the graph that
+  // runs, and gets entry `*constants + k` as Tensor::constant. nullopt: the model has no table, and it gets none.
+  std::optional<std::uint32_t> constants = std::nullopt;
 };
 
 // The graph that runs instead of the graph of the model file.

@@ -12,6 +12,7 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/machine.h"
+#include "lowtide/target/formats.h"
 
 namespace lowtide {
 
@@ -52,6 +53,8 @@ struct Target {
   // Operators of the standard ONNX domain that have kernels in the description, but that Lowtide does not know. The
   // name may be misspelled, and then no node has these kernels. Sorted.
   std::vector<std::string> unknown_operators = {};
+  // nullptr: every tensor keeps the format of the model, and no kernel does the work of two nodes.
+  std::shared_ptr<const KernelFormats> formats = nullptr;
 };
 
 // A target with one region "arena" without capacity and with alignment 64, one worker, and the dense catalogue.

@@ -1,0 +1,137 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "lowtide/base/article.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/cpu_target.h"
+#include "lowtide/kernels/families.h"
+#include "lowtide/kernels/kernel.h"
+#include "lowtide/kernels/supported.h"
+
+namespace lowtide {
+namespace {
+
+using kernels_internal::families;
+using kernels_internal::Family;
+using kernels_internal::find_operator;
+using kernels_internal::Offer;
+
+// The kernels of all families that have the operator. If there are none, the reason is that of the first family.
+Offer offer_of(const Graph& graph, NodeId node) {
+  Offer all;
+  for (const Family& family : families()) {
+    if (find_operator(family.operators, graph.op(node)) == nullptr) continue;
+    Offer one = family.offer(graph, node);
+    std::move(one.kernels.begin(), one.kernels.end(), std::back_inserter(all.kernels));
+    if (all.missing.empty()) all.missing = std::move(one.missing);
+  }
+  if (!all.kernels.empty()) {
+    all.missing.clear();
+  } else if (all.missing.empty()) {
+    all.missing = "no kernel has this operator";
+  }
+  return all;
+}
+
+std::string shown_name(const Node& node, NodeId id) {
+  return node.name.empty() ? "node " + std::to_string(id.value()) : node.name;
+}
+
+void collect_unsupported(const Graph& graph, const std::string& path, std::vector<UnsupportedNode>& out) {
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const Node& node = graph.node(id);
+    const std::string name = shown_name(node, id);
+    for (const Body& body : node.bodies) collect_unsupported(*body.graph, path + name + "/" + body.name + "/", out);
+    if (!node.bodies.empty() || is_caller(graph.op(id))) continue;
+    Offer offer = offer_of(graph, id);
+    if (offer.kernels.empty()) out.push_back({id, path, name, full_name(graph.op(id)), std::move(offer.missing)});
+  }
+}
+
+class CpuCatalogue final : public Catalogue {
+ public:
+  [[nodiscard]] std::vector<Kernel> kernels(const Graph& graph, NodeId node) const override {
+    std::vector<Kernel> offered = offered_kernels(graph, node);
+    if (!offered.empty()) return offered;
+    std::vector<Kernel> unknown = dense_catalogue()->kernels(graph, node);
+    const bool is_run_by_runtime = !graph.node(node).bodies.empty() || is_caller(graph.op(node));
+    for (Kernel& kernel : unknown) kernel.is_memory_known = kernel.is_memory_known && is_run_by_runtime;
+    return unknown;
+  }
+};
+
+}  // namespace
+
+std::vector<Kernel> offered_kernels(const Graph& graph, NodeId node) { return offer_of(graph, node).kernels; }
+
+Result<std::unique_ptr<PreparedKernel>> prepare(const PrepareInput& input) {
+  const std::string_view wanted = input.kernel == "dense" ? "plain" : input.kernel;
+  for (const Family& family : families()) {
+    if (find_operator(family.operators, input.graph.op(input.node)) == nullptr) continue;
+    const Offer offer = family.offer(input.graph, input.node);
+    const auto has_name = [&](const Kernel& kernel) { return kernel.name == wanted; };
+    if (std::none_of(offer.kernels.begin(), offer.kernels.end(), has_name)) continue;
+    PrepareInput of_family = input;
+    of_family.kernel = wanted;
+    return family.prepare(of_family);
+  }
+  return Error{ErrorCode::unsupported,
+               "no kernel " + quoted(input.kernel) + " for operator " + full_name(input.graph.op(input.node)) +
+                   " with these types; make the plan again with --target cpu",
+               "graph " + quoted(input.graph.name()) + ": node " + std::to_string(input.node.value()) + " " +
+                   quoted(input.graph.node(input.node).name)};
+}
+
+const std::vector<SupportedOperator>& supported_operators() {
+  static const std::vector<SupportedOperator> kAll = [] {
+    std::vector<SupportedOperator> all;
+    for (const Family& family : families()) all.insert(all.end(), family.operators.begin(), family.operators.end());
+    const auto key = [](const SupportedOperator& row) { return std::pair(row.domain, row.type); };
+    std::ranges::stable_sort(all, {}, key);
+    const auto repeated = std::ranges::unique(all, {}, key);
+    all.erase(repeated.begin(), repeated.end());
+    return all;
+  }();
+  return kAll;
+}
+
+std::vector<UnsupportedNode> unsupported(const Graph& graph) {
+  std::vector<UnsupportedNode> found;
+  collect_unsupported(graph, "", found);
+  return found;
+}
+
+Error unsupported_error(const std::vector<UnsupportedNode>& nodes) {
+  LOWTIDE_CHECK(!nodes.empty(), "an error names at least one node");
+  std::string message = with_count(static_cast<std::int64_t>(nodes.size()), "node") + " cannot run here:";
+  for (const UnsupportedNode& node : nodes) {
+    message += "\n  " + node.type + " " + quoted(node.path + node.name) + ": " + node.missing;
+  }
+  return Error{ErrorCode::unsupported, std::move(message), ""};
+}
+
+Result<Target> cpu_target(const CpuOptions& options) {
+  if (options.threads != 1 && options.threads != 2) {
+    return Error{ErrorCode::unsupported, std::to_string(options.threads) + " threads are not supported; choose 1 or 2",
+                 ""};
+  }
+  return Target{.name = "cpu",
+                .machine = {.regions = {Region{.name = "arena"}}, .workers = {Worker{.name = "cpu"}}},
+                .catalogue = std::make_shared<CpuCatalogue>()};
+}
+
+MachineKey machine_key(const CpuOptions& options) {
+  return {.isa = "any", .library = "none", .kernels = "1", .threads = options.threads};
+}
+
+std::vector<std::string> texts_of(const MachineKey& key) {
+  return {"isa=" + key.isa, "kernels=" + key.kernels, "library=" + key.library,
+          "threads=" + std::to_string(key.threads)};
+}
+
+}  // namespace lowtide

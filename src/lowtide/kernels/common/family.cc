@@ -1,0 +1,66 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/common/family.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "lowtide/base/listed.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/target/target.h"
+
+namespace lowtide::kernels_internal {
+namespace {
+
+// Returns "" if the row has the type of the tensor, otherwise the reason.
+std::string missing_type(const SupportedOperator& row, const Tensor& tensor, std::string_view what) {
+  if (std::find(row.dtypes.begin(), row.dtypes.end(), tensor.dtype) != row.dtypes.end()) return "";
+  std::vector<std::string_view> names;
+  for (DType dtype : row.dtypes) names.push_back(to_string(dtype));
+  return std::string(what) + " " + quoted(tensor.name) + " is " + std::string(to_string(tensor.dtype)) +
+         ", and kernels have " + listed(names, "or");
+}
+
+std::optional<TensorId> first_present(const std::vector<std::optional<TensorId>>& tensors) {
+  const auto found =
+      std::find_if(tensors.begin(), tensors.end(), [](const auto& tensor) { return tensor.has_value(); });
+  return found == tensors.end() ? std::nullopt : *found;
+}
+
+}  // namespace
+
+const SupportedOperator* find_operator(std::span<const SupportedOperator> operators, const Operator& op) {
+  const std::string_view domain = op.domain == "ai.onnx" ? std::string_view() : std::string_view(op.domain);
+  const auto key = std::pair(domain, std::string_view(op.type));
+  const auto found = std::lower_bound(operators.begin(), operators.end(), key, [](const auto& row, const auto& wanted) {
+    return std::pair(row.domain, row.type) < wanted;
+  });
+  const bool is_found = found != operators.end() && std::pair(found->domain, found->type) == key;
+  return is_found ? &*found : nullptr;
+}
+
+Offer offer_plain(const Graph& graph, NodeId node, const SupportedOperator& row) {
+  const Node& of = graph.node(node);
+  for (const auto* list : {&of.inputs, &of.outputs}) {
+    for (const std::optional<TensorId>& id : *list) {
+      if (!id || graph.tensor(*id).shape.rank() <= kMostAxes) continue;
+      return {{},
+              quoted(graph.tensor(*id).name) + " has " + std::to_string(graph.tensor(*id).shape.rank()) +
+                  " axes, and kernels have at most " + std::to_string(kMostAxes)};
+    }
+  }
+  const std::optional<TensorId> input = first_present(of.inputs);
+  const std::optional<TensorId> output = first_present(of.outputs);
+  if (input || output) {
+    std::string missing = missing_type(row, graph.tensor(input ? *input : *output), input ? "input" : "output");
+    if (!missing.empty()) return {{}, std::move(missing)};
+  }
+  Offer offer{dense_catalogue()->kernels(graph, node), ""};
+  offer.kernels.front().name = "plain";
+  offer.kernels.front().is_memory_known = true;
+  return offer;
+}
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,42 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lowtide/graph/graph.h"
+#include "lowtide/kernels/kernel.h"
+#include "lowtide/kernels/supported.h"
+
+namespace lowtide::kernels_internal {
+
+// The kernels of one family for a node, the fastest one first, or the reason why there is none.
+struct Offer {
+  std::vector<Kernel> kernels;
+  std::string missing;  // not empty if and only if there are no kernels: "input 'x' is i64, and kernels have f32"
+};
+
+// Operators that one file implements. A row of kernels/families.cc.
+struct Family {
+  std::string_view name;                         // "elementwise"
+  std::span<const SupportedOperator> operators;  // sorted by domain and type
+  // Requires of both: the node has one of the operators. `prepare` gets only kernels that `offer` has.
+  Offer (*offer)(const Graph& graph, NodeId node);
+  Result<std::unique_ptr<PreparedKernel>> (*prepare)(const PrepareInput& input);
+};
+
+// The row of a node's operator. Returns nullptr if there is none. The domains "" and "ai.onnx" are equal. O(log rows).
+[[nodiscard]] const SupportedOperator* find_operator(std::span<const SupportedOperator> operators, const Operator& op);
+
+// The most axes that plain kernels handle.
+inline constexpr int kMostAxes = 8;
+
+// Offers the kernel "plain", without scratch and with the in-place rules of the target `dense`. The element type of the
+// first operand (without operands: of the first result) must be one of the row's, and ranks at most kMostAxes.
+[[nodiscard]] Offer offer_plain(const Graph& graph, NodeId node, const SupportedOperator& row);
+
+}  // namespace lowtide::kernels_internal

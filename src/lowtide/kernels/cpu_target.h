@@ -1,0 +1,36 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/target/target.h"
+
+namespace lowtide {
+
+struct CpuOptions {
+  int threads = 1;  // that run one kernel together: 1 or 2
+};
+
+// The machine that this program runs on, with the kernels of this room (offered_kernels). One region "arena" without
+// capacity and with alignment 64, and one worker. A node without kernel gets one whose memory is not known, as an
+// unknown operator does; prepare() refuses it. Errors (unsupported): a number of threads other than 1 or 2.
+[[nodiscard]] Result<Target> cpu_target(const CpuOptions& options = {});
+
+// What scratch, formats and packed constants of a plan depend on. A plan is only valid where the key is equal.
+struct MachineKey {
+  std::string isa;      // instruction set that the kernels use: "any"
+  std::string library;  // "none"
+  std::string kernels;  // raised when scratch, formats or packing of any kernel change
+  int threads = 1;
+  friend bool operator==(const MachineKey&, const MachineKey&) = default;
+};
+[[nodiscard]] MachineKey machine_key(const CpuOptions& options = {});
+
+// The key as sorted texts: "isa=any", "kernels=1", "library=none", "threads=1".
+[[nodiscard]] std::vector<std::string> texts_of(const MachineKey& key);
+
+}  // namespace lowtide

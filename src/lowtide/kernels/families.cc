@@ -1,0 +1,19 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/families.h"
+
+#include <array>
+
+#include "lowtide/kernels/plain/elementwise.h"
+
+namespace lowtide::kernels_internal {
+
+std::span<const Family> families() {
+  static const std::array kFamilies{
+      elementwise_family(),
+  };
+  return kFamilies;
+}
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,16 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <span>
+
+#include "lowtide/kernels/common/family.h"
+
+namespace lowtide::kernels_internal {
+
+// All families. Families of faster kernels come before those of slower ones, because the kernels of a node have this
+// order. Several families may implement one operator, under different names of kernels.
+[[nodiscard]] std::span<const Family> families();
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,60 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lowtide/base/enum_names.h"
+#include "lowtide/graph/graph.h"
+
+namespace lowtide {
+
+// The order of the elements of a tensor with batch, channels and two or fewer spatial axes. A tensor of a lowered graph
+// states its format by its shape, so every other room sees dense row-major tensors. The blocked formats pad the
+// channels with zeros to a multiple of the block.
+//
+//   model [N, C, H, W]   plain [N, C, H, W]   nchw16c [N, ceil(C / 16), H, W, 16]   nhwc [N, H, W, C]
+enum class Format : std::uint8_t { plain, nchw16c, nchw8c, nhwc };
+
+template <>
+inline constexpr auto kEnumNames<Format> = enum_names<Format>(
+    {{Format::plain, "plain"}, {Format::nchw16c, "nchw16c"}, {Format::nchw8c, "nchw8c"}, {Format::nhwc, "nhwc"}});
+
+// The type of a constant in the order that a kernel reads, and the name of this order for the kernels.
+struct PackedConstant {
+  DType dtype = DType::f32;
+  Shape shape;
+  std::string order;  // only kernels understand it
+  friend bool operator==(const PackedConstant&, const PackedConstant&) = default;
+};
+
+// One way to run a node.
+struct FormatOption {
+  Format input = Format::plain;           // of operand 0
+  Format output = Format::plain;          // of result 0
+  double cost_seconds = 0;                // an estimate, >= 0 and finite
+  std::optional<PackedConstant> weights;  // of operand 1; nullopt: it stays as it is
+};
+
+// What room `lower` asks a machine, before the plan exists. An implementation must ensure that the answers depend only
+// on the graph and the node.
+class KernelFormats {
+ public:
+  KernelFormats() = default;
+  KernelFormats(const KernelFormats&) = delete;
+  KernelFormats& operator=(const KernelFormats&) = delete;
+  virtual ~KernelFormats() = default;
+
+  // The ways to run a node of a graph whose tensors are all plain, the fastest one first. Empty: the node runs on plain
+  // tensors only.
+  [[nodiscard]] virtual std::vector<FormatOption> options(const Graph& graph, NodeId node) const = 0;
+  // Whether a kernel of `producer` can also do the work of `epilogue`, an element-wise node or a chain of them that
+  // reads result 0 of `producer` as its first operand.
+  [[nodiscard]] virtual bool can_follow(const Graph& graph, NodeId producer, NodeId epilogue) const = 0;
+};
+
+}  // namespace lowtide

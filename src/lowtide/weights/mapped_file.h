@@ -1,0 +1,48 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "lowtide/base/result.h"
+
+namespace lowtide::weights_internal {
+
+// A file that is mapped read-only. Move-only; the address stays the same.
+class MappedFile {
+ public:
+  // Errors: (io) the file cannot be opened or mapped, or is not a regular file.
+  [[nodiscard]] static Result<MappedFile> open(const std::string& path);
+
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile();
+
+  [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
+
+  // Returns the whole pages inside [begin, end) to the system.
+  void drop(std::int64_t begin, std::int64_t end) const;
+
+  // Errors: (mismatch) the file at the path is another one, or was written; (io).
+  [[nodiscard]] Result<void> check_unchanged() const;
+
+ private:
+  MappedFile() = default;
+
+  std::string path_;
+  std::byte* data_ = nullptr;  // nullptr for an empty file
+  std::size_t size_ = 0;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+  timespec modified_ = {};
+};
+
+}  // namespace lowtide::weights_internal

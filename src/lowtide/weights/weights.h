@@ -1,0 +1,69 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "lowtide/base/result.h"
+#include "lowtide/graph/constant_table.h"
+
+namespace lowtide {
+
+struct WeightsOptions {
+  // Fills the constants whose file is absent with values that depend on this seed and on the name of the constant.
+  // nullopt: an absent file is an error.
+  std::optional<std::uint64_t> synthetic_seed;
+};
+
+// The bytes of the constants of one model. Files are mapped, so a page is read when it is used first. Movable. After
+// open(), several threads may read at once.
+//
+// Synthetic values: element i of a constant is scale * (2 u - 1), computed in double and rounded to its type. u is
+// (splitmix64(seed ^ fnv1a(name) + i) >> 40) / 2^24, where fnv1a is the 64-bit hash of the name. The scale is
+// sqrt(3 / n) for a rank of 2 or more, where n is the product of all extents except the first, and 0.1 otherwise. If
+// the name ends in `var` or `variance`, the element is 0.5 + u. Integers and booleans are 0, which is a valid index.
+class ModelWeights {
+ public:
+  // Maps the files of the table. `model_path` is the path of the model file; its folder has the external data. Errors:
+  // (invalid) check_constants, or a file that is shorter than offset + size of a constant; (io) a file cannot be read;
+  // (unsupported) synthetic values of an element type other than f64, f32, the integers and boolean; (no_memory).
+  // O(constants + synthetic elements).
+  [[nodiscard]] static Result<ModelWeights> open(const std::string& model_path, ConstantTable table,
+                                                 const WeightsOptions& options = {});
+
+  ModelWeights(ModelWeights&&) noexcept;
+  ModelWeights& operator=(ModelWeights&&) noexcept;
+  ~ModelWeights();
+
+  [[nodiscard]] const ConstantTable& table() const;
+
+  // The bytes of a constant, at any alignment. Valid as long as this object, which may be moved. nullopt for a
+  // constant that load-time work computes, until set_computed() has given it bytes. Requires: the table has the id.
+  [[nodiscard]] std::optional<std::span<const std::byte>> bytes(ConstantId id) const;
+
+  // Gives the result of load-time work its bytes, which are copied to an address that is a multiple of 64. Requires:
+  // the source is Computed, it has no bytes yet, and `bytes` has its size. Errors: (no_memory).
+  [[nodiscard]] Result<void> set_computed(ConstantId id, std::span<const std::byte> bytes);
+
+  // Returns the pages of the file that lie within this constant to the system. bytes() stays valid, and reading it
+  // reads the file again. Does nothing for constants that are not in a file.
+  void drop(ConstantId id) const;
+
+  // Checks that size, modification time and inode of every file are as they were at open(). Errors: (mismatch) the
+  // file that changed; (io). One system call per file.
+  [[nodiscard]] Result<void> check_files() const;
+
+ private:
+  struct State;
+  explicit ModelWeights(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lowtide

@@ -1,0 +1,102 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "lowtide/kernels/cpu_target.h"
+#include "lowtide/kernels/families.h"
+#include "lowtide/kernels/kernel.h"
+#include "lowtide/kernels/supported.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Only the first node has a kernel. The branches have one unsupported node each.
+constexpr const char* kMixed = R"(graph "g" {
+  input c : bool[]
+  input x : f32[4]
+  input n : i64[4]
+  a = Relu(x) "first" : f32[4]
+  b = Relu(n) "second" : i64[4]
+  d = my.domain::Odd(a) : f32[4]
+  y = If(c) "choose" {
+    then_branch = graph "t" captures (a) {
+      captured input a : f32[4]
+      p = my.domain::Odd(a) "inner" : f32[4]
+      output p
+    },
+    else_branch = graph "e" captures (a) {
+      captured input a : f32[4]
+      p = Relu(a) : f32[4]
+      output p
+    }
+  } : f32[4]
+  output b, d, y
+})";
+
+TEST(Unsupported, NamesEveryNodeWithItsReason) {
+  const Graph graph = testing::graph_of(kMixed);
+  const std::vector<UnsupportedNode> nodes = unsupported(graph);
+  ASSERT_EQ(nodes.size(), 3U);
+  EXPECT_EQ(unsupported_error(nodes).message,
+            "3 nodes cannot run here:\n"
+            "  Relu 'second': input 'n' is i64, and kernels have f32\n"
+            "  my.domain::Odd 'node 2': no kernel has this operator\n"
+            "  my.domain::Odd 'choose/then_branch/inner': no kernel has this operator");
+}
+
+TEST(Unsupported, RefusesMoreAxesThanKernelsHave) {
+  const Graph graph = testing::graph_of(R"(graph "g" {
+    input x : f32[1,1,1,1,1,1,1,1,1]
+    y = Relu(x) : f32[1,1,1,1,1,1,1,1,1]
+    output y
+  })");
+  ASSERT_EQ(unsupported(graph).size(), 1U);
+  EXPECT_EQ(unsupported(graph)[0].missing, "'x' has 9 axes, and kernels have at most 8");
+}
+
+TEST(CpuTarget, OffersThePlainKernelAndMarksUnknownMemory) {
+  const Graph graph = testing::graph_of(kMixed);
+  const Result<Target> target = cpu_target();
+  ASSERT_TRUE(target.ok());
+  const std::vector<Kernel> relu = target->catalogue->kernels(graph, NodeId(0));
+  ASSERT_EQ(relu.size(), 1U);
+  EXPECT_EQ(relu[0].name, "plain");
+  EXPECT_TRUE(relu[0].is_memory_known);
+  ASSERT_EQ(target->catalogue->kernels(graph, NodeId(2)).size(), 1U);
+  EXPECT_FALSE(target->catalogue->kernels(graph, NodeId(2))[0].is_memory_known);
+}
+
+TEST(CpuTarget, RefusesOtherNumbersOfThreads) {
+  EXPECT_THAT(cpu_target({.threads = 3}).error().message, HasSubstr("3 threads are not supported; choose 1 or 2"));
+  EXPECT_THAT(texts_of(machine_key({.threads = 2})), ElementsAre("isa=any", "kernels=1", "library=none", "threads=2"));
+}
+
+TEST(Prepare, NamesAKernelThatTheNodeDoesNotHave) {
+  const Graph graph = testing::graph_of(kMixed);
+  EXPECT_THAT(prepare({.graph = graph, .node = NodeId(0), .kernel = "fast.other"}).error().describe(),
+              HasSubstr("graph 'g': node 0 'first': no kernel 'fast.other' for operator Relu"));
+  EXPECT_TRUE(prepare({.graph = graph, .node = NodeId(0), .kernel = "dense"}).ok());
+}
+
+TEST(Families, AreSortedAndSupportedOperatorsListThem) {
+  std::set<std::pair<std::string_view, std::string_view>> all;
+  for (const kernels_internal::Family& family : kernels_internal::families()) {
+    const auto key = [](const SupportedOperator& row) { return std::pair(row.domain, row.type); };
+    EXPECT_TRUE(std::ranges::is_sorted(family.operators, {}, key)) << family.name;
+    for (const SupportedOperator& row : family.operators) all.insert(key(row));
+  }
+  EXPECT_EQ(supported_operators().size(), all.size());
+  EXPECT_TRUE(all.contains({"", "Relu"}));
+}
+
+}  // namespace
+}  // namespace lowtide
