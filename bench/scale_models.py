@@ -48,6 +48,18 @@ def wide_layers(nodes, width):
     return model(made, [tensor("x")], [tensor("y")])
 
 
+def dense_layers(nodes, width, reads):
+    """Layers of `width` independent nodes. Each reads `reads` nodes of the layer before."""
+    chance = random.Random(1)
+    layer = [f"x{index}" for index in range(width)]
+    made = [node("Softmax", ["x"], [name], name) for name in layer]
+    for begin in range(0, nodes - width, width):
+        before, layer = layer, [f"t{begin + index}" for index in range(width)]
+        made += [node("Sum", chance.sample(before, reads), [name], name) for name in layer]
+    made.append(node("Sum", layer, ["y"], "sum"))
+    return model(made, [tensor("x")], [tensor("y")])
+
+
 def slices_into_concat(count):
     """One tensor in `count` slices, which a Concat joins again."""
     names = [f"s{i}" for i in range(count)]
@@ -153,6 +165,7 @@ def functions(count, nodes):
 
 CASES = {
     "layers of 2,000 nodes, 20,000 in all": lambda: wide_layers(20_000, 2_000),
+    "layers of 400 nodes that read 20, 20,000 in all": lambda: dense_layers(20_000, 400, 20),
     "chain of 100,000 nodes": lambda: chain(100_000, batch=1),
     "tensor read by 50,000 nodes of a chain": lambda: fan_out(50_000),
     "tensor read by 50,000 independent nodes": lambda: wide_fan_out(50_000),

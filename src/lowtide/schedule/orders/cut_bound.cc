@@ -4,6 +4,7 @@
 #include "lowtide/schedule/orders/cut_bound.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -19,91 +20,149 @@ using Index = OrderProblem::Index;
 
 constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max() / 4;
 
-// A network of directed edges with capacities. Vertex 0 is the source, and vertex 1 is the sink.
+// Above kNearArcs the network is too large for the caches near a core, so each look at an arc takes longer.
+constexpr std::int64_t kFarLook = 4;
+constexpr std::size_t kNearArcs = 1 << 14;
+constexpr std::int64_t kMaking = 8;  // for each arc of the network
+
+// A network of directed arcs with capacities. It is made once. Each flow begins with the capacities that it was made
+// with, and has sources and sinks of its own. All its steps count as work.
 class FlowNetwork {
  public:
-  static constexpr Index kSource = 0;
-  static constexpr Index kSink = 1;
+  struct Arc {
+    Index from;
+    Index to;
+    std::int64_t capacity;
+  };
 
-  explicit FlowNetwork(std::size_t vertices) : edges_of_(vertices), depth_(vertices), next_(vertices) {}
+  using Sinks = std::array<Index, 2>;
 
-  void add(Index from, Index to, std::int64_t capacity) {
-    edges_of_[from].push_back(static_cast<Index>(edges_.size()));
-    edges_.push_back({to, capacity});
-    edges_of_[to].push_back(static_cast<Index>(edges_.size()));
-    edges_.push_back({from, 0});
+  FlowNetwork(std::size_t vertices, const std::vector<Arc>& arcs)
+      : begin_(vertices + 1, 0),
+        ends_(2 * arcs.size()),
+        left_(2 * arcs.size()),
+        depth_(vertices, kNone),
+        next_(vertices) {
+    for (const Arc& arc : arcs) ++begin_[arc.from + 1], ++begin_[arc.to + 1];
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    arcs_of_.resize(begin_.back());
+    std::vector<Index> next(begin_.begin(), begin_.end() - 1);
+    for (Index arc = 0; arc < arcs.size(); ++arc) {
+      arcs_of_[next[arcs[arc].from]++] = 2 * arc;
+      arcs_of_[next[arcs[arc].to]++] = 2 * arc + 1;
+      ends_[2 * arc] = arcs[arc].to;
+      ends_[2 * arc + 1] = arcs[arc].from;
+      left_[2 * arc] = arcs[arc].capacity;
+    }
+    if (arcs.size() > kNearArcs) look_ = kFarLook;
+    work_ = kMaking * static_cast<std::int64_t>(vertices + arcs.size());
   }
 
-  // The maximum flow, which is the capacity of a minimum cut. Ends early when the work is spent, with a smaller flow.
-  std::int64_t flow(std::int64_t most_work) {
+  // Changes the capacity of an arc until the next reset().
+  void set_capacity(Index arc, std::int64_t capacity) { change(2 * arc, capacity - left_[2 * arc]); }
+
+  // The maximum flow, which is the capacity of a minimum cut. Ends early when all work that was ever done exceeds
+  // `most_work`, with a smaller flow.
+  std::int64_t flow(const std::vector<Index>& sources, const Sinks& sinks, std::int64_t most_work) {
     std::int64_t sum = 0;
-    while (work_ < most_work && find_depths()) {
-      std::fill(next_.begin(), next_.end(), 0U);
-      while (const std::int64_t pushed = push_along_path()) sum += pushed;
+    while (work_ < most_work && find_depths(sources, sinks)) {
+      for (const Index source : sources) {
+        while (work_ < most_work) {
+          const std::int64_t pushed = push_along_path(source, sinks);
+          if (pushed == 0) break;
+          sum += pushed;
+        }
+      }
     }
     return sum;
+  }
+
+  // Restores all capacities.
+  void reset() {
+    work_ += look_ * static_cast<std::int64_t>(changes_.size());
+    while (!changes_.empty()) {
+      left_[changes_.back().first] -= changes_.back().second;
+      changes_.pop_back();
+    }
   }
 
   [[nodiscard]] std::int64_t work() const { return work_; }
 
  private:
   static constexpr Index kNone = std::numeric_limits<Index>::max();
-  struct Edge {
-    Index to;
-    std::int64_t left;
-  };
 
-  // Sets the distance of each vertex from the source. Returns false if the sink cannot be reached.
-  bool find_depths() {
-    std::fill(depth_.begin(), depth_.end(), kNone);
-    depth_[kSource] = 0;
-    std::vector<Index> queue = {kSource};
-    for (std::size_t at = 0; at < queue.size() && depth_[kSink] == kNone; ++at) {
-      for (const Index edge : edges_of_[queue[at]]) {
-        ++work_;
-        const Index to = edges_[edge].to;
-        if (edges_[edge].left == 0 || depth_[to] != kNone) continue;
-        depth_[to] = depth_[queue[at]] + 1;
-        queue.push_back(to);
+  // Sets the distance of vertices from the sources. Returns false if no sink can be reached.
+  bool find_depths(const std::vector<Index>& sources, const Sinks& sinks) {
+    for (const Index vertex : reached_) depth_[vertex] = kNone;
+    reached_ = sources;
+    for (const Index source : sources) reach(source, 0);
+    for (std::size_t at = 0; at < reached_.size() && !is_reached(sinks); ++at) {
+      const Index vertex = reached_[at];
+      for (Index place = begin_[vertex]; place < begin_[vertex + 1]; ++place) {
+        const Index arc = arcs_of_[place];
+        if (left_[arc] == 0 || depth_[ends_[arc]] != kNone) continue;
+        reach(ends_[arc], depth_[vertex] + 1);
+        reached_.push_back(ends_[arc]);
       }
+      work_ += look_ * (2 + begin_[vertex + 1] - begin_[vertex]);
     }
-    return depth_[kSink] != kNone;
+    return is_reached(sinks);
+  }
+
+  [[nodiscard]] bool is_reached(const Sinks& sinks) const {
+    return depth_[sinks[0]] != kNone || depth_[sinks[1]] != kNone;
+  }
+
+  void reach(Index vertex, Index depth) {
+    depth_[vertex] = depth;
+    next_[vertex] = begin_[vertex];
   }
 
   // Sends flow along one shortest path. Returns 0 if there is none.
-  std::int64_t push_along_path() {
+  std::int64_t push_along_path(Index source, const Sinks& sinks) {
     path_.clear();
-    for (Index at = kSource; at != kSink;) {
-      if (next_[at] == edges_of_[at].size()) {
+    for (Index at = source; at != sinks[0] && at != sinks[1];) {
+      work_ += look_;
+      if (next_[at] == begin_[at + 1]) {
         if (path_.empty()) return 0;
-        at = edges_[path_.back() ^ 1U].to;
+        at = ends_[path_.back() ^ 1U];
         path_.pop_back();
         ++next_[at];
         continue;
       }
-      ++work_;
-      const Index edge = edges_of_[at][next_[at]];
-      if (edges_[edge].left > 0 && depth_[edges_[edge].to] == depth_[at] + 1) {
-        path_.push_back(edge);
-        at = edges_[edge].to;
+      const Index arc = arcs_of_[next_[at]];
+      if (left_[arc] > 0 && depth_[ends_[arc]] == depth_[at] + 1) {
+        path_.push_back(arc);
+        at = ends_[arc];
       } else {
         ++next_[at];
       }
     }
     std::int64_t pushed = kUnlimited;
-    for (const Index edge : path_) pushed = std::min(pushed, edges_[edge].left);
-    for (const Index edge : path_) {
-      edges_[edge].left -= pushed;
-      edges_[edge ^ 1U].left += pushed;
+    for (const Index arc : path_) pushed = std::min(pushed, left_[arc]);
+    for (const Index arc : path_) {
+      change(arc, -pushed);
+      change(arc ^ 1U, pushed);
     }
+    work_ += 2 * look_ * static_cast<std::int64_t>(path_.size());
     return pushed;
   }
 
-  std::vector<std::vector<Index>> edges_of_;
-  std::vector<Edge> edges_;  // the reverse of edge e is e ^ 1
-  std::vector<Index> depth_;
-  std::vector<Index> next_;  // the first edge of each vertex that may still lead to the sink
+  void change(Index arc, std::int64_t by) {
+    left_[arc] += by;
+    changes_.emplace_back(arc, by);
+  }
+
+  std::vector<Index> begin_;        // by vertex: where its arcs begin in `arcs_of_`
+  std::vector<Index> arcs_of_;      // arc 2 * i is arc i as it was given, and arc 2 * i + 1 is its reverse
+  std::vector<Index> ends_;         // by arc
+  std::vector<std::int64_t> left_;  // by arc: the capacity that is left
+  std::vector<Index> depth_;        // by vertex: its distance from the sources; kNone if it was not reached
+  std::vector<Index> next_;         // by reached vertex: its first arc that may still lead to a sink
+  std::vector<Index> reached_;
   std::vector<Index> path_;
+  std::vector<std::pair<Index, std::int64_t>> changes_;  // arc, and what was added to the capacity that is left
+  std::int64_t look_ = 1;
   std::int64_t work_ = 0;
 };
 
@@ -120,52 +179,58 @@ std::vector<std::vector<Index>> nodes_of_values(const OrderProblem& problem) {
   return nodes;
 }
 
+// Vertices: each node, for each value the two vertices `begun` and `over`, and two more. Vertex `first_` is a source of
+// every flow, and vertex `first_ + 1` is a sink of every flow.
 class NodeBounds {
  public:
-  explicit NodeBounds(const OrderProblem& problem) : problem_(problem), nodes_of_(nodes_of_values(problem)) {}
+  explicit NodeBounds(const OrderProblem& problem)
+      : problem_(problem),
+        first_(static_cast<Index>(problem.nodes.size() + 2 * problem.values.size())),
+        network_(first_ + std::size_t{2}, arcs_of(problem)) {}
 
-  // The bytes that are live at this step of the node in every order, if fewer than `most_work` edges were visited.
+  // The bytes that are live at this step of the node in every order; fewer if all work exceeds `most_work`.
   std::int64_t bound_of(Index node, const OrderProblem::Step& step, std::int64_t most_work) {
-    std::vector<char> is_counted(problem_.values.size(), 0);
+    network_.reset();
     std::int64_t touched = problem_.base + step.scratch;
     // A value of another step of the node may have died before this one, or not begun. So it counts nothing.
     for (const OrderProblem::Step& other : problem_.nodes[node].steps) {
-      for (const Index value : other.values) is_counted[value] = 1;
+      for (const Index value : other.values) network_.set_capacity(value, 0);
     }
     for (const Index value : step.values) touched += problem_.values[value].size;
-    const std::size_t nodes = problem_.nodes.size();
-    FlowNetwork network(2 + nodes + 2 * problem_.values.size());
-    const auto vertex_of = [](Index id) { return id + 2; };
-    for (Index id = 0; id < nodes; ++id) {
-      for (const Index before : problem_.nodes[id].before) network.add(vertex_of(id), vertex_of(before), kUnlimited);
-    }
-    for (const Index before : problem_.nodes[node].before) {
-      network.add(FlowNetwork::kSource, vertex_of(before), kUnlimited);
-    }
-    network.add(vertex_of(node), FlowNetwork::kSink, kUnlimited);
-    for (Index value = 0; value < nodes_of_.size(); ++value) {
-      if (is_counted[value] == 0 && problem_.values[value].size > 0) add_value(value, network);
-    }
-    const std::int64_t cut = network.flow(most_work);
-    work_ += network.work() + static_cast<std::int64_t>(nodes + nodes_of_.size());
-    return touched + cut - in_place(step);
+    std::vector<Index> sources = problem_.nodes[node].before;
+    sources.push_back(first_);
+    return touched + network_.flow(sources, {node, first_ + 1}, most_work) - in_place(step);
   }
 
-  [[nodiscard]] std::int64_t work() const { return work_; }
+  [[nodiscard]] std::int64_t work() const { return network_.work(); }
 
  private:
-  // The edge from `begun` to `over` is cut if the value is live: a node that touches it has run, and another one has
-  // not.
-  void add_value(Index value, FlowNetwork& network) const {
-    const auto begun = static_cast<Index>(2 + problem_.nodes.size() + std::size_t{2} * value);
-    const Index over = begun + 1;
-    network.add(begun, over, problem_.values[value].size);
-    if (problem_.values[value].is_there_first) network.add(FlowNetwork::kSource, begun, kUnlimited);
-    if (problem_.values[value].is_kept) network.add(over, FlowNetwork::kSink, kUnlimited);
-    for (const Index node : nodes_of_[value]) {
-      network.add(node + 2, begun, kUnlimited);
-      network.add(over, node + 2, kUnlimited);
+  // The arc from `begun` to `over` is cut if the value is live: a node that touches it has run, and another one has
+  // not. The arc of value i has number i.
+  static std::vector<FlowNetwork::Arc> arcs_of(const OrderProblem& problem) {
+    const auto nodes = static_cast<Index>(problem.nodes.size());
+    const auto values = static_cast<Index>(problem.values.size());
+    const Index first = nodes + 2 * values;
+    const auto begun = [&](Index value) { return nodes + 2 * value; };
+    const auto over = [&](Index value) { return nodes + 2 * value + 1; };
+    std::vector<FlowNetwork::Arc> arcs;
+    for (Index value = 0; value < values; ++value) {
+      arcs.push_back({begun(value), over(value), problem.values[value].size});
     }
+    for (Index node = 0; node < nodes; ++node) {
+      for (const Index before : problem.nodes[node].before) arcs.push_back({node, before, kUnlimited});
+    }
+    const std::vector<std::vector<Index>> nodes_of = nodes_of_values(problem);
+    for (Index value = 0; value < values; ++value) {
+      if (problem.values[value].size == 0) continue;
+      if (problem.values[value].is_there_first) arcs.push_back({first, begun(value), kUnlimited});
+      if (problem.values[value].is_kept) arcs.push_back({over(value), first + 1, kUnlimited});
+      for (const Index node : nodes_of[value]) {
+        arcs.push_back({node, begun(value), kUnlimited});
+        arcs.push_back({over(value), node, kUnlimited});
+      }
+    }
+    return arcs;
   }
 
   // The most bytes that a result in place can save at the step.
@@ -178,8 +243,8 @@ class NodeBounds {
   }
 
   const OrderProblem& problem_;
-  std::vector<std::vector<Index>> nodes_of_;
-  std::int64_t work_ = 0;
+  Index first_;
+  FlowNetwork network_;
 };
 
 }  // namespace
@@ -198,7 +263,7 @@ CutBound cut_bound(const OrderProblem& problem, std::int64_t bound, std::int64_t
     if (load <= bound) break;
     for (const OrderProblem::Step& step : problem.nodes[node].steps) {
       if (bounds.work() >= work) return {.bound = bound, .work = bounds.work()};
-      if (step.counts) bound = std::max(bound, bounds.bound_of(node, step, work - bounds.work()));
+      if (step.counts) bound = std::max(bound, bounds.bound_of(node, step, work));
     }
   }
   return {.bound = bound, .work = bounds.work()};

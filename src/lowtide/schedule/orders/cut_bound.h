@@ -11,7 +11,7 @@ namespace lowtide::schedule_internal {
 
 struct CutBound {
   std::int64_t bound = 0;
-  std::int64_t work = 0;  // edges looked at
+  std::int64_t work = 0;  // arcs looked at and made; about 1 ns each
 };
 
 // A lower bound of the peak of all orders. While a node runs, the nodes that have run are a downset. It contains all
