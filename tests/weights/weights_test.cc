@@ -67,6 +67,8 @@ TEST_F(ModelWeightsTest, ReadsTheModelFileExternalDataAndInlineBytes) {
   EXPECT_THAT(numbers(*moved.bytes(ConstantId(1))), ElementsAre('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'));
   EXPECT_THAT(numbers(*moved.bytes(ConstantId(2))), ElementsAre(1, 1, 1, 1));
   EXPECT_EQ(moved.bytes(ConstantId(3)), std::nullopt);
+  EXPECT_TRUE(moved.is_mapped(ConstantId(1)));
+  EXPECT_FALSE(moved.is_mapped(ConstantId(2)));
   EXPECT_EQ(moved.table(), table());
 }
 

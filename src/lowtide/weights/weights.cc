@@ -121,6 +121,11 @@ std::optional<std::span<const std::byte>> ModelWeights::bytes(ConstantId id) con
   return std::nullopt;
 }
 
+bool ModelWeights::is_mapped(ConstantId id) const {
+  const auto* place = std::get_if<ConstantSource::InFile>(&state_->table.sources[id].where);
+  return place != nullptr && state_->files[place->file].has_value();
+}
+
 Result<void> ModelWeights::set_computed(ConstantId id, std::span<const std::byte> bytes) {
   LOWTIDE_CHECK(state_->table.sources.contains(id), "a computed constant is in the table");
   const ConstantSource& source = state_->table.sources[id];

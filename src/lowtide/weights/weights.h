@@ -47,6 +47,9 @@ class ModelWeights {
   // constant that load-time work computes, until set_computed() has given it bytes. Requires: the table has the id.
   [[nodiscard]] std::optional<std::span<const std::byte>> bytes(ConstantId id) const;
 
+  // Whether the bytes are those of the mapped file, and not a copy in memory.
+  [[nodiscard]] bool is_mapped(ConstantId id) const;
+
   // Gives the result of load-time work its bytes, which are copied to an address that is a multiple of 64. Requires:
   // the source is Computed, it has no bytes yet, and `bytes` has its size. Errors: (no_memory).
   [[nodiscard]] Result<void> set_computed(ConstantId id, std::span<const std::byte> bytes);

@@ -1,0 +1,52 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/runtime/executable.h"
+
+#include <new>
+#include <utility>
+
+#include "lowtide/base/quote.h"
+#include "lowtide/runtime/prepare/prepare.h"
+
+namespace lowtide {
+namespace {
+
+using runtime_internal::Prepared;
+
+Result<void> fill(Prepared& prepared, const ExecutableOptions& options) {
+  LOWTIDE_RETURN_IF_ERROR(runtime_internal::check_plan(prepared));
+  LOWTIDE_RETURN_IF_ERROR(runtime_internal::find_constants(prepared));
+  runtime_internal::list_ports(prepared);
+  LOWTIDE_RETURN_IF_ERROR(runtime_internal::make_actions(prepared, options.threads));
+  runtime_internal::measure(prepared);
+  return {};
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Executable>> Executable::prepare(Graph graph, Plan plan, ModelWeights weights,
+                                                              const ExecutableOptions& options) {
+  const std::string place = "graph " + quoted(graph.name());
+  try {
+    std::unique_ptr<Prepared> prepared(new Prepared{std::move(graph), std::move(plan), std::move(weights)});
+    LOWTIDE_RETURN_IF_ERROR(fill(*prepared, options));
+    return std::shared_ptr<const Executable>(new Executable(std::move(prepared)));
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::no_memory, "the system has no memory for the prepared model", place};
+  }
+}
+
+Executable::Executable(std::unique_ptr<const Prepared> prepared) : prepared_(std::move(prepared)) {}
+Executable::~Executable() = default;
+
+Bytes Executable::required_bytes() const { return prepared_->memory.arena + prepared_->memory.extra; }
+const ExecutableMemory& Executable::memory() const { return prepared_->memory; }
+const std::vector<Port>& Executable::inputs() const { return prepared_->inputs; }
+const std::vector<Port>& Executable::outputs() const { return prepared_->outputs; }
+const std::vector<Port>& Executable::states() const { return prepared_->states; }
+const Graph& Executable::graph() const { return prepared_->graph; }
+const Plan& Executable::plan() const { return prepared_->plan; }
+const ModelWeights& Executable::weights() const { return prepared_->weights; }
+
+}  // namespace lowtide

@@ -1,0 +1,66 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/base/result.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/plan/plan.h"
+#include "lowtide/runtime/memory.h"
+#include "lowtide/runtime/port.h"
+#include "lowtide/weights/weights.h"
+
+namespace lowtide {
+
+namespace runtime_internal {
+struct Prepared;
+}  // namespace runtime_internal
+
+struct ExecutableOptions {
+  int threads = 1;  // that a session may use: 1 or 2, as in the target of the plan
+};
+
+// A model, its plan and its prepared kernels. Immutable, so any number of sessions on any threads may share it.
+class Executable {
+ public:
+  // Prepares the kernel of every step. The steps of all execution models run one after another, in the order of the
+  // list, which verify() has shown to be a correct run.
+  //
+  // Requires: verify() found nothing for this graph and this plan. `graph` is the graph that runs, after lowering.
+  // Errors: (mismatch) the plan names another graph, or its scratch is smaller than a kernel needs; (unsupported) all
+  // steps without kernel, bodies, sizes that depend on data, links, a second region; (invalid) all constants without
+  // bytes, or an attribute that a kernel refuses; (no_memory). O(steps + values + bytes of copied constants), and what
+  // the kernels do.
+  [[nodiscard]] static Result<std::shared_ptr<const Executable>> prepare(Graph graph, Plan plan, ModelWeights weights,
+                                                                         const ExecutableOptions& options = {});
+
+  Executable(const Executable&) = delete;
+  Executable& operator=(const Executable&) = delete;
+  ~Executable();
+
+  // The arena that a session needs, at an address that is a multiple of 64.
+  [[nodiscard]] Bytes required_bytes() const;
+  [[nodiscard]] const ExecutableMemory& memory() const;
+
+  [[nodiscard]] const std::vector<Port>& inputs() const;   // in the order of the model
+  [[nodiscard]] const std::vector<Port>& outputs() const;  // in the order of the model
+  [[nodiscard]] const std::vector<Port>& states() const;   // by TensorId
+
+  [[nodiscard]] const Graph& graph() const;
+  [[nodiscard]] const Plan& plan() const;
+  [[nodiscard]] const ModelWeights& weights() const;
+
+  // For the rest of this room.
+  [[nodiscard]] const runtime_internal::Prepared& prepared() const { return *prepared_; }
+
+ private:
+  explicit Executable(std::unique_ptr<const runtime_internal::Prepared> prepared);
+
+  std::unique_ptr<const runtime_internal::Prepared> prepared_;
+};
+
+}  // namespace lowtide

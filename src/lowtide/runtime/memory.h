@@ -1,0 +1,19 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/base/bytes.h"
+
+namespace lowtide {
+
+// The memory of an executable and of its sessions.
+struct ExecutableMemory {
+  Bytes arena;    // of the plan
+  Bytes extra;    // of the arena of a session, in addition to the plan
+  Bytes session;  // per session, outside of the arena: tables, bound kernels, and states until the caller binds others
+  Bytes mapped;   // constants that are read in the file
+  Bytes copied;   // constants in own memory: inline, synthetic, computed, or misaligned in the file
+};
+
+}  // namespace lowtide

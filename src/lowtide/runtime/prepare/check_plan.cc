@@ -1,0 +1,60 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+
+#include "lowtide/base/quote.h"
+#include "lowtide/runtime/prepare/prepare.h"
+
+namespace lowtide::runtime_internal {
+namespace {
+
+Error refused(const Prepared& prepared, ErrorCode code, const std::string& message) {
+  return Error{code, message, "plan of graph " + quoted(prepared.graph.name())};
+}
+
+Result<void> check_graph(const Prepared& prepared) {
+  const Provenance& of = prepared.plan.provenance;
+  const Graph& graph = prepared.graph;
+  const auto nodes = static_cast<std::int64_t>(graph.nodes().size());
+  const auto tensors = static_cast<std::int64_t>(graph.tensors().size());
+  if (of.graph == graph.name() && of.nodes == nodes && of.tensors == tensors) return {};
+  return refused(prepared, ErrorCode::mismatch,
+                 "the plan is for graph " + quoted(of.graph) + " with " + std::to_string(of.nodes) + " nodes and " +
+                     std::to_string(of.tensors) + " tensors, but this one has " + std::to_string(nodes) +
+                     " nodes and " + std::to_string(tensors) + " tensors; plan this model again");
+}
+
+Result<void> check_machine(const Prepared& prepared) {
+  const Machine& machine = prepared.plan.machine;
+  if (machine.regions.size() != 1) {
+    return refused(prepared, ErrorCode::unsupported,
+                   "the plan uses " + std::to_string(machine.regions.size()) +
+                       " regions, and a session has one arena; plan with --target cpu");
+  }
+  if (machine.links.empty()) return {};
+  return refused(prepared, ErrorCode::unsupported,
+                 "the plan uses links between regions, which a session does not have; plan with --target cpu");
+}
+
+}  // namespace
+
+Result<void> check_plan(const Prepared& prepared) {
+  LOWTIDE_RETURN_IF_ERROR(check_graph(prepared));
+  LOWTIDE_RETURN_IF_ERROR(check_machine(prepared));
+  for (const Tensor& tensor : prepared.graph.tensors()) {
+    if (!tensor.shape.has_upper_bounds()) continue;
+    return refused(prepared, ErrorCode::unsupported,
+                   "the shape " + to_string(tensor.shape) + " of " + quoted(tensor.name) +
+                       " depends on data, which a session does not support yet");
+  }
+  for (NodeId id : all_ids<NodeId>(prepared.graph.nodes().size())) {
+    if (prepared.graph.node(id).bodies.empty()) continue;
+    return refused(prepared, ErrorCode::unsupported,
+                   "node " + std::to_string(id.value()) + " " + quoted(prepared.graph.node(id).name) + " (" +
+                       full_name(prepared.graph.op(id)) + ") runs a body, which a session does not support yet");
+  }
+  return {};
+}
+
+}  // namespace lowtide::runtime_internal

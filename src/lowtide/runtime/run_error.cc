@@ -1,0 +1,58 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/runtime/run_error.h"
+
+#include <string>
+
+#include "lowtide/base/check.h"
+#include "lowtide/base/quote.h"
+
+namespace lowtide {
+namespace {
+
+std::string meaning_of(RunCode code) {
+  switch (code) {
+    case RunCode::ok: break;
+    case RunCode::index_out_of_range: return "an index in the data is outside of the tensor";
+    case RunCode::size_exceeds_plan: return "a result is larger than the bytes that the plan reserves for it";
+    case RunCode::division_by_zero: return "an integer is divided by zero";
+    case RunCode::bad_extents: return "the data ask for other extents than the model declares";
+    case RunCode::unbound: return "the input has no memory; call bind_input() first";
+    case RunCode::stopped: return "the run was stopped";
+    case RunCode::busy: return "another session runs in the same arena; wait for it, or give each session an arena";
+    case RunCode::file_changed: return "the file of a constant became shorter; load the model again";
+    case RunCode::kernel_failed: return "the kernel failed";
+  }
+  return "";
+}
+
+ErrorCode code_of(RunCode code) {
+  switch (code) {
+    case RunCode::size_exceeds_plan: return ErrorCode::over_limit;
+    case RunCode::file_changed: return ErrorCode::io;
+    default: return ErrorCode::invalid;
+  }
+}
+
+std::string place_of(const Executable& executable, const RunResult& result) {
+  if (result.status.code == RunCode::unbound) return "input " + quoted(executable.inputs()[result.status.detail].name);
+  const Graph& graph = executable.graph();
+  std::string place = "graph " + quoted(graph.name());
+  if (!result.step) return place;
+  const Step& step = executable.plan().program.steps[*result.step];
+  place += ": step " + std::to_string(result.step->value());
+  const std::optional<NodeId> node = node_of(step);
+  if (!node) return place + " (copy)";
+  return place + ": node " + std::to_string(node->value()) + " " + quoted(graph.node(*node).name) + " (" +
+         full_name(graph.op(*node)) + ")";
+}
+
+}  // namespace
+
+Error describe(const Executable& executable, const RunResult& result) {
+  LOWTIDE_CHECK(!result.ok(), "only a run that failed has an error");
+  return Error{code_of(result.status.code), meaning_of(result.status.code), place_of(executable, result)};
+}
+
+}  // namespace lowtide

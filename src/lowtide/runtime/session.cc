@@ -1,0 +1,211 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/runtime/session.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/listed.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/graph/text.h"
+#include "lowtide/runtime/execute/tables.h"
+
+namespace lowtide {
+namespace {
+
+using runtime_internal::Tables;
+
+bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
+  const auto begin = [](std::span<const std::byte> bytes) { return reinterpret_cast<std::uintptr_t>(bytes.data()); };
+  return !a.empty() && !b.empty() && begin(a) < begin(b) + b.size() && begin(b) < begin(a) + a.size();
+}
+
+std::string names_of(const std::vector<Port>& ports) {
+  std::vector<std::string> names;
+  for (const Port& port : ports) names.push_back(quoted(port.name));
+  return names.empty() ? "none" : listed(names, "and");
+}
+
+const Port* find_port(const std::vector<Port>& ports, std::string_view name) {
+  const auto found = std::find_if(ports.begin(), ports.end(), [&](const Port& port) { return port.name == name; });
+  return found == ports.end() ? nullptr : &*found;
+}
+
+Error unknown_name(std::string_view what, std::string_view name, const std::vector<Port>& ports) {
+  return Error{ErrorCode::invalid,
+               "no " + std::string(what) + " has this name; the " + std::string(what) + "s are " + names_of(ports),
+               std::string(what) + " " + quoted(name)};
+}
+
+// Checks the number of bytes and their address. Returns "" if both are right.
+std::string fault_of_memory(const Port& port, std::span<const std::byte> bytes) {
+  if (static_cast<std::int64_t>(bytes.size()) != port.size.count()) {
+    return std::to_string(bytes.size()) + " bytes are given, but " + print_tensor_type(port.dtype, port.shape) +
+           " has " + std::to_string(port.size.count());
+  }
+  const auto element = static_cast<std::uintptr_t>(std::max(bits_of(port.dtype).value_or(8) / 8, 1));
+  const std::uintptr_t above = reinterpret_cast<std::uintptr_t>(bytes.data()) % element;
+  if (above == 0) return "";
+  return "the address is " + std::to_string(above) + " bytes above a multiple of " + std::to_string(element) +
+         ", the size of an element; align it";
+}
+
+}  // namespace
+
+struct Session::State {
+  State(std::shared_ptr<const Executable> of, Arena in)
+      : executable(std::move(of)), arena(std::move(in)), tables(executable->prepared(), arena.memory()) {
+    bound_inputs.resize(executable->inputs().size());
+    bound_states.resize(executable->states().size());
+  }
+
+  // Where memory of the caller for `port` overlaps the arena or other bound memory; "" if nowhere.
+  [[nodiscard]] std::string overlapped(const Port& port, std::span<const std::byte> bytes, bool with_inputs) const {
+    if (overlap(bytes, arena.memory())) return "the arena";
+    const std::vector<Port>& states = executable->states();
+    for (std::size_t at = 0; at < states.size(); ++at) {
+      if (&states[at] != &port && overlap(bytes, bound_states[at])) return "state " + quoted(states[at].name);
+    }
+    const std::vector<Port>& inputs = executable->inputs();
+    for (std::size_t at = 0; with_inputs && at < inputs.size(); ++at) {
+      if (overlap(bytes, bound_inputs[at])) return "input " + quoted(inputs[at].name);
+    }
+    return "";
+  }
+
+  // The position of the first input that needs memory and has none.
+  [[nodiscard]] std::optional<std::size_t> first_unbound() const {
+    for (std::size_t at = 0; at < bound_inputs.size(); ++at) {
+      const Port& port = executable->inputs()[at];
+      if (!port.is_in_arena && port.size > Bytes(0) && bound_inputs[at].data() == nullptr) return at;
+    }
+    return std::nullopt;
+  }
+
+  RunResult run_rows() noexcept {
+    for (const runtime_internal::Row& row : tables.rows()) {
+      if (is_stopped.load(std::memory_order_relaxed)) return {{RunCode::stopped, 0}, row.step};
+      RunStatus status{RunCode::kernel_failed, 0};
+      try {
+        status = row.run(row.kernel, team);
+      } catch (...) {
+        return {{RunCode::kernel_failed, 0}, row.step};
+      }
+      if (status.code != RunCode::ok) return {status, row.step};
+    }
+    return {};
+  }
+
+  std::shared_ptr<const Executable> executable;
+  Arena arena;
+  Tables tables;
+  std::vector<std::span<const std::byte>> bound_inputs;  // by port; empty: none
+  std::vector<std::span<const std::byte>> bound_states;  // by port; empty: the session owns it
+  SoloTeam team;
+  std::atomic<bool> is_stopped = false;
+};
+
+Result<Session> Session::open(std::shared_ptr<const Executable> executable, const Arena& arena) {
+  const Bytes needed = executable->required_bytes();
+  const Bytes given(static_cast<std::int64_t>(arena.memory().size()));
+  if (given < needed) {
+    return Error{ErrorCode::over_limit,
+                 "the arena has " + format_bytes(given) + ", but the plan needs " + format_bytes(needed), ""};
+  }
+  try {
+    return Session(std::make_unique<State>(std::move(executable), arena));
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::no_memory, "the system has no memory for the tables of a session", ""};
+  }
+}
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+
+Result<void> Session::bind_input(std::string_view name, const TensorRef& tensor) {
+  const std::vector<Port>& inputs = executable().inputs();
+  const Port* port = find_port(inputs, name);
+  if (port == nullptr) return unknown_name("input", name, inputs);
+  std::string fault;
+  if (port->is_in_arena) {
+    fault = "is in the arena; write it to arena_input()";
+  } else if (tensor.dtype != port->dtype || !std::ranges::equal(tensor.extents, port->shape.extents())) {
+    const Shape given(std::vector<std::int64_t>(tensor.extents.begin(), tensor.extents.end()));
+    fault = "has type " + print_tensor_type(port->dtype, port->shape) + ", but " +
+            print_tensor_type(tensor.dtype, given) + " is given";
+  } else {
+    fault = fault_of_memory(*port, tensor.bytes);
+  }
+  if (fault.empty()) {
+    const std::string other = state_->overlapped(*port, tensor.bytes, false);
+    if (!other.empty()) fault = "its bytes overlap " + other + "; use other memory";
+  }
+  if (!fault.empty()) return Error{ErrorCode::invalid, fault, "input " + quoted(name)};
+  state_->bound_inputs[static_cast<std::size_t>(port - inputs.data())] = tensor.bytes;
+  // No kernel writes an input (verify).
+  state_->tables.set_base(port->tensor, const_cast<std::byte*>(tensor.bytes.data()));
+  return {};
+}
+
+Result<std::span<std::byte>> Session::arena_input(std::string_view name) {
+  const Port* port = find_port(executable().inputs(), name);
+  if (port == nullptr) return unknown_name("input", name, executable().inputs());
+  if (!port->is_in_arena) {
+    return Error{ErrorCode::invalid, "is not in the arena; use bind_input()", "input " + quoted(name)};
+  }
+  const Plan& plan = executable().plan();
+  for (ValueId value : all_ids<ValueId>(plan.program.values.size())) {
+    if (plan.program.values[value].tensor != port->tensor) continue;
+    return std::span(state_->tables.address(value), static_cast<std::size_t>(port->size.count()));
+  }
+  return Error{ErrorCode::invalid, "has no value in the plan", "input " + quoted(name)};
+}
+
+Result<void> Session::bind_state(std::string_view name, std::span<std::byte> bytes) {
+  const std::vector<Port>& states = executable().states();
+  const Port* port = find_port(states, name);
+  if (port == nullptr) return unknown_name("state", name, states);
+  std::string fault = fault_of_memory(*port, bytes);
+  if (fault.empty()) {
+    const std::string other = state_->overlapped(*port, bytes, true);
+    if (!other.empty()) fault = "its bytes overlap " + other + "; use other memory";
+  }
+  if (!fault.empty()) return Error{ErrorCode::invalid, fault, "state " + quoted(name)};
+  state_->bound_states[static_cast<std::size_t>(port - states.data())] = bytes;
+  state_->tables.set_base(port->tensor, bytes.data());
+  return {};
+}
+
+RunResult Session::run() noexcept {
+  if (const std::optional<std::size_t> input = state_->first_unbound()) {
+    return {{RunCode::unbound, static_cast<std::uint32_t>(*input)}, std::nullopt};
+  }
+  if (!state_->arena.acquire()) return {{RunCode::busy, 0}, std::nullopt};
+  state_->is_stopped.store(false, std::memory_order_relaxed);
+  const RunResult result = state_->run_rows();
+  state_->arena.release();
+  return result;
+}
+
+OutputRef Session::output(std::size_t position) const {
+  LOWTIDE_CHECK(position < executable().outputs().size(), "an output that is read is one of the outputs");
+  const Port& port = executable().outputs()[position];
+  const ValueId value = executable().plan().program.outputs[position];
+  return {.dtype = port.dtype,
+          .extents = state_->tables.extents(port.tensor),
+          .bytes = {state_->tables.address(value), static_cast<std::size_t>(port.size.count())}};
+}
+
+void Session::stop() noexcept { state_->is_stopped.store(true, std::memory_order_relaxed); }
+
+const Executable& Session::executable() const { return *state_->executable; }
+
+}  // namespace lowtide

@@ -1,0 +1,87 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "lowtide/base/result.h"
+#include "lowtide/kernels/kernel.h"
+#include "lowtide/plan/program.h"
+#include "lowtide/runtime/arena.h"
+#include "lowtide/runtime/executable.h"
+#include "lowtide/runtime/port.h"
+
+namespace lowtide {
+
+// How a run ended, and the step that ended it. describe() (run_error.h) makes a message of it.
+struct RunResult {
+  RunStatus status;
+  std::optional<StepId> step;  // nullopt: no step did, as for RunCode::unbound
+  [[nodiscard]] bool ok() const { return status.code == RunCode::ok; }
+};
+
+// An output after a run. Its bytes are in the arena, in memory of the caller, or in a constant. Valid until the next
+// run in the same arena, or until a new address is bound.
+struct OutputRef {
+  DType dtype = DType::f32;
+  std::span<const std::int64_t> extents;  // of this run
+  std::span<const std::byte> bytes;       // of this run
+};
+
+// Runs an executable in an arena. Movable. One thread at a time may call it, except stop().
+//
+//   Result<Arena> arena = Arena::allocate(executable->required_bytes());
+//   Result<Session> session = Session::open(executable, *arena);
+//   Result<void> bound = session->bind_input("x", {DType::f32, extents, bytes});
+//   RunResult result = session->run();
+//   OutputRef y = session->output(0);
+class Session {
+ public:
+  // Errors: (over_limit) the arena is smaller than required_bytes(), with both numbers; (no_memory).
+  [[nodiscard]] static Result<Session> open(std::shared_ptr<const Executable> executable, const Arena& arena);
+
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  // Sets where an input is. Nothing is copied, so the bytes must stay valid until the run has ended or another address
+  // is bound. Errors (invalid), with both values: no input has the name, or it is in the arena; another element type,
+  // shape or number of bytes; an address that is not a multiple of the element size; bytes that overlap the arena or a
+  // state. After an error, the earlier address stays.
+  [[nodiscard]] Result<void> bind_input(std::string_view name, const TensorRef& tensor);
+
+  // The memory of an input that is in the arena (Port::is_in_arena). The caller writes it before each run. Errors
+  // (invalid): no such input has the name.
+  [[nodiscard]] Result<std::span<std::byte>> arena_input(std::string_view name);
+
+  // Sets where a state is, for example memory of the caller for an output (`plan --outputs caller`). A session begins
+  // with states of its own that are zero. Errors (invalid): as for bind_input, and bytes that overlap an input.
+  [[nodiscard]] Result<void> bind_state(std::string_view name, std::span<std::byte> bytes);
+
+  // Runs all steps. Every input must be bound. Allocates nothing and calls nothing of the system. After a run that
+  // failed, outputs and states are undefined, and the session can run again.
+  RunResult run() noexcept;
+
+  // Requires: `position` < outputs().size() of the executable, and the last run succeeded.
+  [[nodiscard]] OutputRef output(std::size_t position) const;
+
+  // The run in progress ends with RunCode::stopped before its next step. Without a run in progress it does nothing. Any
+  // thread or signal handler may call it.
+  void stop() noexcept;
+
+  [[nodiscard]] const Executable& executable() const;
+
+ private:
+  struct State;
+  explicit Session(std::unique_ptr<State> state);
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lowtide

@@ -1,0 +1,99 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/runtime/executable.h"
+
+#include <gmock/gmock.h>
+
+#include "tests/runtime/prepared_graph.h"
+
+namespace lowtide {
+namespace {
+
+using testing::graph_of;
+using ::testing::HasSubstr;
+using testing::must_prepare;
+using testing::plan_for;
+using testing::try_prepare;
+using testing::weights_for;
+
+TEST(Executable, ListsInputsOutputsAndStates) {
+  const auto executable = must_prepare(R"(graph "g" {
+    input x : f32[2,2]
+    input u : f32[2,2]
+    state h : f32[2,2]
+    y = Relu(x) : f32[2,2]
+    output y, u
+    update h = y
+  })");
+  ASSERT_EQ(executable->inputs().size(), 2U);
+  EXPECT_EQ(executable->inputs()[1].name, "u");
+  EXPECT_EQ(executable->inputs()[1].size, Bytes(16));
+  ASSERT_EQ(executable->outputs().size(), 2U);
+  EXPECT_FALSE(executable->outputs()[1].is_in_arena);
+  ASSERT_EQ(executable->states().size(), 1U);
+  EXPECT_EQ(executable->states()[0].name, "h");
+}
+
+TEST(Executable, RefusesAPlanOfAnotherGraph) {
+  Graph graph = graph_of(R"(graph "g" { input x : f32[4]; y = Relu(x) : f32[4]; output y })");
+  const Graph other = graph_of(R"(graph "g" { input x : f32[4]; output x })");
+  const auto refused = Executable::prepare(graph, plan_for(other), weights_for());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::mismatch);
+  EXPECT_THAT(refused.error().message, HasSubstr("for graph 'g' with 0 nodes and 1 tensors, but this one has 1 nodes"));
+}
+
+TEST(Executable, NamesAllStepsWithoutKernel) {
+  const auto refused = try_prepare(R"(graph "g" {
+    input x : f32[4]
+    r = Reshape(x) : f32[2,2]
+    a = my.domain::One(r) "first" : f32[2,2]
+    y = my.domain::Two(a) "second" : f32[2,2]
+    output y
+  })");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+  EXPECT_EQ(refused.error().message,
+            "2 nodes cannot run here:\n"
+            "  my.domain::One 'first': no kernel has this operator\n"
+            "  my.domain::Two 'second': no kernel has this operator");
+}
+
+TEST(Executable, NamesAllConstantsWithoutBytes) {
+  const auto refused = try_prepare(R"(graph "g" {
+    constant w : f32[4]
+    constant v : f32[4] data 0
+    a = Relu(w) : f32[4]
+    b = Relu(v) : f32[4]
+    output a, b
+  })");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::invalid);
+  EXPECT_THAT(refused.error().message, HasSubstr("2 constants without bytes: 'w', 'v'"));
+}
+
+TEST(Executable, RefusesSizesThatDependOnData) {
+  const auto refused = try_prepare(R"(graph "g" { input x : f32[<=4]; y = Relu(x) : f32[<=4]; output y })");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(refused.error().message, HasSubstr("the shape [<=4] of 'x' depends on data"));
+}
+
+TEST(Executable, RunsPlansOfTheTargetDense) {
+  Graph graph = graph_of(R"(graph "g" { input x : f32[4]; y = Relu(x) : f32[4]; output y })");
+  Plan plan = plan_graph(graph, dense_target())->plan;
+  EXPECT_TRUE(Executable::prepare(std::move(graph), std::move(plan), weights_for()).ok());
+}
+
+TEST(Executable, RefusesASecondRegion) {
+  Graph graph = graph_of(R"(graph "g" { input x : f32[4]; y = Relu(x) : f32[4]; output y })");
+  Plan plan = plan_for(graph);
+  plan.machine.regions.push_back({.name = "other"});
+  const auto refused = Executable::prepare(std::move(graph), std::move(plan), weights_for());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("the plan uses 2 regions, and a session has one arena"));
+}
+
+}  // namespace
+}  // namespace lowtide
