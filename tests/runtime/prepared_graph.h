@@ -21,10 +21,10 @@
 
 namespace lowtide::testing {
 
-inline ModelWeights weights_for(ConstantTable table = {}) {
+inline std::shared_ptr<const ModelWeights> weights_for(ConstantTable table = {}) {
   Result<ModelWeights> weights = ModelWeights::open("", std::move(table));
   if (!weights) throw std::runtime_error(weights.error().describe());
-  return *std::move(weights);
+  return std::make_shared<const ModelWeights>(*std::move(weights));
 }
 
 // A plan of the graph for this machine. Fails the test if the verifier finds anything.

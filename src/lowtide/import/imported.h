@@ -27,6 +27,7 @@ struct ImportedModel {
   std::string format;      // "onnx"
   // remarks for the user, for example that nodes were sorted
   std::vector<std::string> notes;
+  ConstantTable constants = {};  // where the bytes of the constants are; importers do not fill it yet
 };
 
 // An ordering problem: a graph without operators. Each node has one output, which is live until its last reader has

@@ -25,8 +25,10 @@ Result<void> fill(Prepared& prepared, const ExecutableOptions& options) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Executable>> Executable::prepare(Graph graph, Plan plan, ModelWeights weights,
+Result<std::shared_ptr<const Executable>> Executable::prepare(Graph graph, Plan plan,
+                                                              std::shared_ptr<const ModelWeights> weights,
                                                               const ExecutableOptions& options) {
+  LOWTIDE_CHECK(weights != nullptr, "an executable has weights, which may be empty");
   const std::string place = "graph " + quoted(graph.name());
   try {
     std::unique_ptr<Prepared> prepared(new Prepared{std::move(graph), std::move(plan), std::move(weights)});
@@ -47,6 +49,6 @@ const std::vector<Port>& Executable::outputs() const { return prepared_->outputs
 const std::vector<Port>& Executable::states() const { return prepared_->states; }
 const Graph& Executable::graph() const { return prepared_->graph; }
 const Plan& Executable::plan() const { return prepared_->plan; }
-const ModelWeights& Executable::weights() const { return prepared_->weights; }
+const ModelWeights& Executable::weights() const { return *prepared_->weights; }
 
 }  // namespace lowtide

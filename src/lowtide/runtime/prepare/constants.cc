@@ -44,8 +44,8 @@ std::optional<std::vector<std::byte>> encoded(const std::vector<std::int64_t>& c
 // Sets the bytes of a constant. Returns false if it has none.
 bool find_bytes(Prepared& prepared, TensorId id) {
   const Tensor& tensor = prepared.graph.tensor(id);
-  if (tensor.constant && prepared.weights.table().sources.contains(*tensor.constant)) {
-    const std::optional<std::span<const std::byte>> bytes = prepared.weights.bytes(*tensor.constant);
+  if (tensor.constant && prepared.weights->table().sources.contains(*tensor.constant)) {
+    const std::optional<std::span<const std::byte>> bytes = prepared.weights->bytes(*tensor.constant);
     if (!bytes || static_cast<std::int64_t>(bytes->size()) != tensor.size.count()) return false;
     const auto element = static_cast<std::size_t>(std::max(bits_of(tensor.dtype).value_or(8) / 8, 1));
     if (reinterpret_cast<std::uintptr_t>(bytes->data()) % element == 0) {

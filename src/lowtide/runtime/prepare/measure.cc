@@ -11,11 +11,11 @@ Bytes bytes_of(std::size_t count, std::size_t size) { return Bytes(static_cast<s
 
 // Counts each entry of the table once, although several tensors may have it.
 void count_constants(Prepared& prepared) {
-  Flags<ConstantId> is_counted(prepared.weights.table().sources.size());
+  Flags<ConstantId> is_counted(prepared.weights->table().sources.size());
   for (TensorId id : all_ids<TensorId>(prepared.graph.tensors().size())) {
     const Tensor& tensor = prepared.graph.tensor(id);
     if (!prepared.buffer_of[id] || tensor.role != Role::constant) continue;
-    if (prepared.is_copied.test(id) || !prepared.weights.is_mapped(*tensor.constant)) {
+    if (prepared.is_copied.test(id) || !prepared.weights->is_mapped(*tensor.constant)) {
       prepared.memory.copied += tensor.size;
     } else if (is_counted.insert(*tensor.constant)) {
       prepared.memory.mapped += tensor.size;

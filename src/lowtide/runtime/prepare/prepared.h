@@ -47,7 +47,7 @@ using Action = std::variant<KernelAction, CopyAction>;
 struct Prepared {
   Graph graph;
   Plan plan;
-  ModelWeights weights;
+  std::shared_ptr<const ModelWeights> weights;
 
   std::vector<Action> actions;  // in the order of the steps
   // The buffer that an input, a constant or a state has for itself. nullopt: the plan does not use the tensor, or it is

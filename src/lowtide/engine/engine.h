@@ -1,0 +1,48 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/base/result.h"
+#include "lowtide/import/imported.h"
+#include "lowtide/kernels/cpu_target.h"
+#include "lowtide/lower/lower.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/plan/plan.h"
+#include "lowtide/runtime/executable.h"
+
+namespace lowtide {
+
+struct OpenOptions {
+  ImportOptions import;  // with a given plan: the bindings of Provenance::dims
+  LowerOptions lower;    // without `constants`, which open_model() sets; not used with a given plan
+  PlanOptions plan;      // without the provenance, which open_model() sets; not used with a given plan
+  CpuOptions cpu;
+  std::optional<Plan> given_plan;               // nullopt: open_model() makes a plan
+  std::optional<std::uint64_t> synthetic_seed;  // WeightsOptions::synthetic_seed
+};
+
+// A model that is ready to run.
+struct OpenedModel {
+  std::shared_ptr<const Executable> executable;
+  Bytes load_time_arena;           // that the load-time work took; 0 without such work
+  Bytes shortfall;                 // by how much a plan that was made here exceeds its budget; 0 if it fits
+  std::vector<std::string> notes;  // ImportedModel::notes
+};
+
+// Imports a model, lowers it, plans it for the CPU or checks the given plan, runs its load-time work, and prepares its
+// kernels. engine/open_model.cc has the steps in order.
+//
+// Errors: those of import_model, lower, plan_graph, ModelWeights::open and Executable::prepare; (mismatch) the given
+// plan is for another model, or the first violation that verify() finds in it; (invalid) load-time work that fails, as
+// by an index out of range. A violation in a plan that was made here is a bug and throws InvariantViolation.
+[[nodiscard]] Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options = {});
+
+}  // namespace lowtide
