@@ -1,0 +1,73 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/engine/npy.h"
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstring>
+
+namespace lowtide {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+// What numpy.save writes for numpy.arange(6, dtype=numpy.float32).reshape(2, 3), without the elements.
+std::string numpy_head() {
+  std::string dictionary = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
+  dictionary.resize(117, ' ');
+  return std::string("\x93NUMPY\x01\x00\x76\x00", 10) + dictionary + "\n";
+}
+
+std::string fault_of(const std::string& file) {
+  const Result<NpyHead> head = read_npy_head(bytes_of(file), "x.npy");
+  return head.ok() ? "" : head.error().describe();
+}
+
+TEST(Npy, ReadsWhatNumpyWrites) {
+  const std::string file = numpy_head() + std::string(24, 'x');
+  const Result<NpyHead> head = read_npy_head(bytes_of(file), "x.npy");
+  ASSERT_TRUE(head.ok()) << head.error().describe();
+  EXPECT_EQ(head->dtype, DType::f32);
+  EXPECT_THAT(head->extents, ElementsAre(2, 3));
+  EXPECT_EQ(head->begin, 128U);
+}
+
+TEST(Npy, ReadsWhatItWrites) {
+  const std::vector<std::vector<std::int64_t>> shapes{{}, {4}, {2, 2}, {0, 7}};
+  for (const std::vector<std::int64_t>& extents : shapes) {
+    std::size_t count = 1;
+    for (std::int64_t extent : extents) count *= static_cast<std::size_t>(extent);
+    const std::vector<std::int16_t> elements(count, 259);
+    const Result<std::string> file = write_npy(DType::i16, extents, std::as_bytes(std::span(elements)));
+    ASSERT_TRUE(file.ok());
+    const Result<NpyHead> head = read_npy_head(bytes_of(*file), "x.npy");
+    ASSERT_TRUE(head.ok()) << head.error().describe();
+    EXPECT_EQ(head->dtype, DType::i16);
+    EXPECT_EQ(head->extents, extents);
+    EXPECT_EQ(head->begin % 64, 0U);
+    EXPECT_EQ(std::memcmp(file->data() + head->begin, elements.data(), count * 2), 0);
+  }
+  EXPECT_THAT(write_npy(DType::bf16, {}, {}).error().message, HasSubstr("no element type for bf16"));
+}
+
+TEST(Npy, RefusesOtherFilesAndWrongSizes) {
+  const auto with = [](const std::string& from, const std::string& to) {
+    std::string file = numpy_head() + std::string(24, 'x');
+    return file.replace(file.find(from), from.size(), to);
+  };
+  EXPECT_EQ(fault_of(""), "x.npy: is not a .npy file of NumPy");
+  EXPECT_EQ(fault_of(numpy_head().substr(0, 100)), "x.npy: is not a .npy file of NumPy");
+  EXPECT_EQ(fault_of(with("(2, 3)", "(2,-3)")), "x.npy: is not a .npy file of NumPy");
+  EXPECT_THAT(fault_of(with("False", "True ")), HasSubstr("column-major order"));
+  EXPECT_THAT(fault_of(with("<f4", ">f4")), HasSubstr("elements of type '>f4'"));
+  EXPECT_EQ(fault_of(numpy_head() + std::string(23, 'x')), "x.npy: has 23 bytes of elements, but its shape needs 24");
+}
+
+}  // namespace
+}  // namespace lowtide

@@ -1,0 +1,101 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Runs many small models in one process. Each line of stdin is a folder with `model.onnx` and the inputs `input_0.npy`,
+// `input_1.npy` and so on, in the order of the model. The program writes `output_0.npy` and so on into the folder. It
+// prints one line per folder: "ok", or a word and the reason why there is no output:
+//
+//   refused  the model cannot be imported, planned or prepared
+//   failed   an input cannot be bound, or the run ended with an error
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "lowtide/engine/engine.h"
+#include "lowtide/engine/npy.h"
+#include "lowtide/runtime/run_error.h"
+#include "lowtide/runtime/session.h"
+
+namespace lowtide {
+namespace {
+
+// A reason that stands on one line.
+struct Failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+std::string on_one_line(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+template <typename T>
+T take(const char* word, Result<T> result) {
+  if (!result.ok()) throw Failure(std::string(word) + " " + on_one_line(result.error().describe()));
+  if constexpr (!std::is_void_v<T>) return *std::move(result);
+}
+
+std::vector<std::byte> read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Failure("failed " + path + ": cannot be opened");
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::vector<std::byte> bytes(text.size());
+  std::memcpy(bytes.data(), text.data(), text.size());
+  return bytes;
+}
+
+std::string file_name(const std::string& folder, const char* kind, std::size_t number) {
+  return folder + "/" + kind + "_" + std::to_string(number) + ".npy";
+}
+
+// The plan is quick to find, because these models are small and their plans are not the subject.
+OpenOptions quick_options() {
+  OpenOptions options;
+  options.plan = {.order = "as_given", .order_effort = 0, .allocate_effort = 0};
+  return options;
+}
+
+void run_case(const std::string& folder) {
+  const OpenedModel model = take("refused", open_model(folder + "/model.onnx", quick_options()));
+  const Executable& executable = *model.executable;
+  const Arena arena = take("refused", Arena::allocate(executable.required_bytes()));
+  Session session = take("refused", Session::open(model.executable, arena));
+  std::vector<std::vector<std::byte>> inputs;
+  for (std::size_t at = 0; at < executable.inputs().size(); ++at) {
+    const std::string path = file_name(folder, "input", at);
+    const std::vector<std::byte>& file = inputs.emplace_back(read_file(path));
+    const NpyHead head = take("failed", read_npy_head(file, path));
+    take("failed", session.bind_input(executable.inputs()[at].name,
+                                      {head.dtype, head.extents, std::span(file).subspan(head.begin)}));
+  }
+  const RunResult result = session.run();
+  if (!result.ok()) throw Failure("failed " + on_one_line(describe(executable, result).describe()));
+  for (std::size_t at = 0; at < executable.outputs().size(); ++at) {
+    const OutputRef output = session.output(at);
+    const std::string file = take("failed", write_npy(output.dtype, output.extents, output.bytes));
+    std::ofstream(file_name(folder, "output", at), std::ios::binary) << file;
+  }
+}
+
+}  // namespace
+}  // namespace lowtide
+
+int main() {
+  std::string folder;
+  while (std::getline(std::cin, folder)) {
+    try {
+      lowtide::run_case(folder);
+      std::cout << "ok" << std::endl;
+    } catch (const lowtide::Failure& failure) {
+      std::cout << failure.what() << std::endl;
+    } catch (const std::exception& bug) {
+      std::cout << "bug " << bug.what() << std::endl;
+    }
+  }
+}
