@@ -43,7 +43,7 @@ target_include_directories(lowtide_shared INTERFACE "$<INSTALL_INTERFACE:${CMAKE
 target_compile_features(lowtide_shared INTERFACE cxx_std_20)
 set_target_properties(lowtide_shared PROPERTIES
   OUTPUT_NAME lowtide EXPORT_NAME lowtide LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
-  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR} INSTALL_RPATH "$ORIGIN/lowtide")
 if(NOT BUILD_SHARED_LIBS AND NOT lowtide_DEVELOPER_MODE)
   set_target_properties(lowtide_shared PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
@@ -91,6 +91,9 @@ if(NOT lowtide_PACKER_ONLY)
   endif()
   if(lowtide_bundles_onnx)
     list(APPEND links "\${libdir}/lowtide/liblowtide_onnx.a")
+  endif()
+  if(lowtide_WITH_ONEDNN)
+    list(APPEND links "\${libdir}/lowtide/libdnnl.so.3" "-Wl,-rpath,\${libdir}/lowtide" -lgomp)
   endif()
   lowtide_add_pkg_config(lowtide static LIBS ${links} -pthread REQUIRES ${requires})
   lowtide_add_pkg_config(lowtide shared LIBS -llowtide)

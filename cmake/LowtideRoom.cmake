@@ -88,6 +88,26 @@ function(lowtide_link_onnx target)
                                           protobuf::libprotobuf)
 endfunction()
 
+# lowtide_link_onednn(<target of a room>): links oneDNN and libgomp privately. The package contains its library, because
+# no distribution has this version. libgomp belongs to the system.
+function(lowtide_link_onednn target)
+  set(folder "${CMAKE_INSTALL_LIBDIR}/lowtide")
+  foreach(form static shared)
+    set(exclude)
+    if(BUILD_SHARED_LIBS AND form STREQUAL static OR NOT BUILD_SHARED_LIBS AND form STREQUAL shared)
+      set(exclude EXCLUDE_FROM_ALL)
+    endif()
+    install(FILES "$<TARGET_FILE:DNNL::dnnl>" RENAME libdnnl.so.3 DESTINATION "${folder}"
+            COMPONENT lowtide_${form} ${exclude})
+  endforeach()
+  foreach(text LICENSE THIRD-PARTY-PROGRAMS)
+    install(FILES "${dnnl_DIR}/../../../share/doc/onednn/${text}" RENAME ${text}-onednn
+            DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT lowtide_headers OPTIONAL)
+  endforeach()
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:DNNL::dnnl>
+                                          "$<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${folder}/libdnnl.so.3>" gomp)
+endfunction()
+
 # lowtide_add_tests(<room> SOURCES <cc...> [USES <libraries...>] [PRECOMPILE <headers...>])
 # One GoogleTest program per room, `<room>_tests`. PRECOMPILE as for a room.
 function(lowtide_add_tests room)

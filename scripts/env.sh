@@ -3,17 +3,23 @@
 # shellcheck shell=bash
 #
 # Source this before cmake is called:  source scripts/env.sh
-# With it, find_package() finds onnx, and the compiler cache is used. onnx is
-# built first if that has not been done yet.
+# With it, find_package() finds onnx and oneDNN, and the compiler cache is used.
+# onnx is built and oneDNN downloaded first if that has not been done yet.
 
 LOWTIDE_ONNX_PREFIX=$("$(dirname "${BASH_SOURCE[0]}")/build_onnx") || return 1
 export LOWTIDE_ONNX_PREFIX
+LOWTIDE_ONEDNN_PREFIX=$("$(dirname "${BASH_SOURCE[0]}")/get_onednn") ||
+  echo "env.sh: continues without oneDNN; configure with -Dlowtide_WITH_ONEDNN=OFF" >&2
+export LOWTIDE_ONEDNN_PREFIX
 
-# Sourcing this file twice adds the prefix once.
-case ":${CMAKE_PREFIX_PATH:-}:" in
-  *":$LOWTIDE_ONNX_PREFIX:"*) ;;
-  *) export CMAKE_PREFIX_PATH="$LOWTIDE_ONNX_PREFIX${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}" ;;
-esac
+# Sourcing this file twice adds each prefix once.
+for lowtide_prefix in "$LOWTIDE_ONEDNN_PREFIX" "$LOWTIDE_ONNX_PREFIX"; do
+  case ":${CMAKE_PREFIX_PATH:-}:" in
+    *":$lowtide_prefix:"*) ;;
+    *) export CMAKE_PREFIX_PATH="$lowtide_prefix${CMAKE_PREFIX_PATH:+:$CMAKE_PREFIX_PATH}" ;;
+  esac
+done
+unset lowtide_prefix
 
 if command -v ccache >/dev/null; then
   export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache

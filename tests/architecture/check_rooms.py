@@ -20,6 +20,7 @@ import tempfile
 THIRD_PARTY = {
     r"onnx/|google/protobuf/": ["import/onnx"],
     r"openssl/": ["import"],
+    r"oneapi/|dnnl": ["kernels/library"],
     r"toml\+\+/|toml\.hpp": ["target"],
     r"nlohmann/": ["cli"],
     r"CLI/": ["cli"],

@@ -28,6 +28,12 @@ EXPECTED = [
     "share/zsh/site-functions/_lowtide",
     "share/fish/vendor_completions.d/lowtide.fish",
 ]
+# With oneDNN.
+EXPECTED_LIBRARY = [
+    "share/doc/lowtide/LICENSE-onednn",
+    "share/doc/lowtide/THIRD-PARTY-PROGRAMS-onednn",
+    "lib/lowtide/libdnnl.so.3",
+]
 
 
 # The caller's environment must not help to find a library.
@@ -60,7 +66,7 @@ def check_installed(prefix, foreign_paths):
     """No header includes another library, and no package file names a folder of the machine that built it."""
     for header in (prefix / "include").rglob("*.h"):
         text = header.read_text()
-        for foreign in ("onnx/", "nlohmann/", "CLI/", "toml++/", "google/protobuf"):
+        for foreign in ("onnx/", "nlohmann/", "CLI/", "toml++/", "google/protobuf", "oneapi/"):
             includes = re.search(rf'#include [<"]{re.escape(foreign)}', text)
             assert not includes, f"{header} includes {foreign}"
     package_files = [*prefix.rglob("*.cmake"), *prefix.rglob("*.pc")]
@@ -121,7 +127,7 @@ def check_static(strangers, prefix, folder):
     check_readme_example(build / "readme", folder / "empty")
     check_stranger(strangers.with_pkg_config(HERE / "stranger/main.cc", prefix, "lowtide"), folder)
 
-    without = ("protobuf", "crypto", "onnx")
+    without = ("protobuf", "crypto", "onnx", "dnnl", "gomp")
     build = strangers.with_cmake(HERE / "packer", prefix, "packer")
     check_packer(build / "packer", without)
     check_packer(strangers.with_pkg_config(HERE / "packer/main.cc", prefix, "lowtide-pack"), without)
@@ -146,19 +152,21 @@ def main():
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--flags", default="", help="of the build, since a sanitizer must be linked here too")
     parser.add_argument("--onnx", required=True, help="where the build found onnx, which strangers do not see")
+    parser.add_argument("--onednn", help="where the build found oneDNN, if it has it")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         prefix = folder / "prefix"
         run("cmake", "--install", given.build, "--prefix", prefix)
         run("cmake", "--install", given.build, "--prefix", prefix, "--component", "lowtide_static")
-        for path in EXPECTED:
+        for path in EXPECTED + (EXPECTED_LIBRARY if given.onednn else []):
             assert (prefix / path).is_file(), f"{path} is not installed"
         shared_prefix = folder / "shared"
         for component in ("lowtide_headers", "lowtide_shared"):
             run("cmake", "--install", given.build, "--prefix", shared_prefix, "--component", component)
+        foreign = [given.onnx, given.onednn, str(given.build), str(HERE.parent.parent)]
         for place in (prefix, shared_prefix):
-            check_installed(place, [given.onnx, str(given.build), str(HERE.parent.parent)])
+            check_installed(place, [path for path in foreign if path])
 
         (folder / "model.onnx").write_bytes(small_models.small())
         shutil.copytree(HERE / "stranger", folder / "stranger")

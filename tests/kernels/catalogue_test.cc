@@ -77,7 +77,6 @@ TEST(CpuTarget, OffersThePlainKernelAndMarksUnknownMemory) {
 
 TEST(CpuTarget, RefusesOtherNumbersOfThreads) {
   EXPECT_THAT(cpu_target({.threads = 3}).error().message, HasSubstr("3 threads are not supported; choose 1 or 2"));
-  EXPECT_THAT(texts_of(machine_key({.threads = 2})), ElementsAre("isa=any", "kernels=1", "library=none", "threads=2"));
 }
 
 TEST(Prepare, NamesAKernelThatTheNodeDoesNotHave) {

@@ -11,6 +11,7 @@
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/kernels/families.h"
 #include "lowtide/kernels/kernel.h"
+#include "lowtide/kernels/library/library.h"
 #include "lowtide/kernels/supported.h"
 
 namespace lowtide {
@@ -126,7 +127,11 @@ Result<Target> cpu_target(const CpuOptions& options) {
 }
 
 MachineKey machine_key(const CpuOptions& options) {
-  return {.isa = "any", .library = "none", .kernels = "1", .threads = options.threads};
+  kernels_internal::LibraryKey library = kernels_internal::library_key();
+  return {.isa = std::move(library.isa),
+          .library = std::move(library.version),
+          .kernels = "1",
+          .threads = options.threads};
 }
 
 std::vector<std::string> texts_of(const MachineKey& key) {

@@ -22,15 +22,15 @@ struct CpuOptions {
 
 // What scratch, formats and packed constants of a plan depend on. A plan is only valid where the key is equal.
 struct MachineKey {
-  std::string isa;      // instruction set that the kernels use: "any"
-  std::string library;  // "none"
+  std::string isa;      // instruction set that the kernels use: "avx512_core_bf16", or "any" without library
+  std::string library;  // "onednn 3.2.0", or "none"
   std::string kernels;  // raised when scratch, formats or packing of any kernel change
   int threads = 1;
   friend bool operator==(const MachineKey&, const MachineKey&) = default;
 };
 [[nodiscard]] MachineKey machine_key(const CpuOptions& options = {});
 
-// The key as sorted texts: "isa=any", "kernels=1", "library=none", "threads=1".
+// The key as sorted texts: "isa=avx2", "kernels=1", "library=onednn 3.2.0", "threads=1".
 [[nodiscard]] std::vector<std::string> texts_of(const MachineKey& key);
 
 }  // namespace lowtide
