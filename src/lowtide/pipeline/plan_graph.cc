@@ -11,6 +11,7 @@
 #include "lowtide/pipeline/confirm_bound.h"
 #include "lowtide/pipeline/exchange.h"
 #include "lowtide/pipeline/kernel_choice.h"
+#include "lowtide/pipeline/less_sharing.h"
 #include "lowtide/pipeline/outcome.h"
 #include "lowtide/pipeline/parallelize.h"
 #include "lowtide/pipeline/place_schedule.h"
@@ -50,10 +51,13 @@ Result<Sequence> plan_sequence(const Task& task, KernelChoice choice, BoundScope
   if (!placed) return placed.error();
   made.placed = *std::move(placed);
   stages.verify_after(PlanStage::allocate, task, [&] { return sequential_plan(task, made, std::nullopt); });
-  Result<PlacedSchedule> refined = stages.run_on(
-      Result<PlacedSchedule>(std::move(made.placed)), PlanStage::refine, graph, [&](Result<PlacedSchedule> known) {
-        return refine_placement(placing, *std::move(known), std::move(made.order.choice.runners_up));
-      });
+  Result<PlacedSchedule> refined =
+      stages.run_on(Result<PlacedSchedule>(std::move(made.placed)), PlanStage::refine, graph,
+                    [&](Result<PlacedSchedule> known) -> Result<PlacedSchedule> {
+                      known = refine_placement(placing, *std::move(known), std::move(made.order.choice.runners_up));
+                      if (!known) return known;
+                      return with_less_sharing(task, made.choice, made.order.bound.bytes, *std::move(known));
+                    });
   if (!refined) return refined.error();
   made.placed = *std::move(refined);
 
