@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "lowtide/base/article.h"
@@ -54,6 +55,17 @@ void collect_unsupported(const Graph& graph, const std::string& path, std::vecto
   }
 }
 
+// Of an operator that several families have, the row of the last one stays. It is the plain one, with the most types.
+std::vector<SupportedOperator> list_operators() {
+  std::map<std::pair<std::string_view, std::string_view>, SupportedOperator> rows;
+  for (const Family& family : families()) {
+    for (const SupportedOperator& row : family.operators) rows.insert_or_assign({row.domain, row.type}, row);
+  }
+  std::vector<SupportedOperator> all;
+  for (const auto& [key, row] : rows) all.push_back(row);
+  return all;
+}
+
 class CpuCatalogue final : public Catalogue {
  public:
   [[nodiscard]] std::vector<Kernel> kernels(const Graph& graph, NodeId node) const override {
@@ -89,16 +101,8 @@ Result<std::unique_ptr<PreparedKernel>> prepare(const PrepareInput& input) {
 }
 
 const std::vector<SupportedOperator>& supported_operators() {
-  static const std::vector<SupportedOperator> kAll = [] {
-    std::vector<SupportedOperator> all;
-    for (const Family& family : families()) all.insert(all.end(), family.operators.begin(), family.operators.end());
-    const auto key = [](const SupportedOperator& row) { return std::pair(row.domain, row.type); };
-    std::ranges::stable_sort(all, {}, key);
-    const auto repeated = std::ranges::unique(all, {}, key);
-    all.erase(repeated.begin(), repeated.end());
-    return all;
-  }();
-  return kAll;
+  static const std::vector<SupportedOperator> all = list_operators();
+  return all;
 }
 
 std::vector<UnsupportedNode> unsupported(const Graph& graph) {

@@ -10,10 +10,10 @@
 namespace lowtide::kernels_internal {
 
 std::span<const Family> families() {
-  static const std::array kFamilies{
+  static const std::array all{
       elementwise_family(),
   };
-  return kFamilies;
+  return all;
 }
 
 }  // namespace lowtide::kernels_internal

@@ -46,6 +46,8 @@ class Session {
   // Errors: (over_limit) the arena is smaller than required_bytes(), with both numbers; (no_memory).
   [[nodiscard]] static Result<Session> open(std::shared_ptr<const Executable> executable, const Arena& arena);
 
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
   ~Session();

@@ -37,6 +37,8 @@ class ModelWeights {
   [[nodiscard]] static Result<ModelWeights> open(const std::string& model_path, ConstantTable table,
                                                  const WeightsOptions& options = {});
 
+  ModelWeights(const ModelWeights&) = delete;
+  ModelWeights& operator=(const ModelWeights&) = delete;
   ModelWeights(ModelWeights&&) noexcept;
   ModelWeights& operator=(ModelWeights&&) noexcept;
   ~ModelWeights();

@@ -32,8 +32,10 @@ std::optional<TensorId> first_present(const std::vector<std::optional<TensorId>>
 }  // namespace
 
 const SupportedOperator* find_operator(std::span<const SupportedOperator> operators, const Operator& op) {
-  const std::string_view domain = op.domain == "ai.onnx" ? std::string_view() : std::string_view(op.domain);
-  const auto key = std::pair(domain, std::string_view(op.type));
+  std::string_view domain = op.domain;
+  if (domain == "ai.onnx") domain = "";
+  const std::string_view type = op.type;
+  const auto key = std::pair(domain, type);
   const auto found = std::lower_bound(operators.begin(), operators.end(), key, [](const auto& row, const auto& wanted) {
     return std::pair(row.domain, row.type) < wanted;
   });
@@ -54,8 +56,9 @@ Offer offer_plain(const Graph& graph, NodeId node, const SupportedOperator& row)
   const std::optional<TensorId> input = first_present(of.inputs);
   const std::optional<TensorId> output = first_present(of.outputs);
   if (input || output) {
-    std::string missing = missing_type(row, graph.tensor(input ? *input : *output), input ? "input" : "output");
-    if (!missing.empty()) return {{}, std::move(missing)};
+    Offer none;
+    none.missing = missing_type(row, graph.tensor(input ? *input : *output), input ? "input" : "output");
+    if (!none.missing.empty()) return none;
   }
   Offer offer{dense_catalogue()->kernels(graph, node), ""};
   offer.kernels.front().name = "plain";

@@ -32,7 +32,7 @@ class PlainKernel final : public PreparedKernel {
       : parameters_(std::move(parameters)), run_(run), tensors_(node.inputs.size() + node.outputs.size()) {}
 
   [[nodiscard]] Bytes bound_bytes() const override {
-    return Bytes(static_cast<std::int64_t>(sizeof(Bound) + tensors_ * sizeof(BoundTensor)));
+    return Bytes{static_cast<std::int64_t>(sizeof(Bound) + tensors_ * sizeof(BoundTensor))};
   }
 
   BoundKernel* bind(std::byte* at, std::span<const BoundTensor> reads, std::span<const BoundTensor> writes,
