@@ -25,7 +25,7 @@ constexpr const char* kMixed = R"(graph "g" {
   input x : f32[4]
   input n : i64[4]
   a = Relu(x) "first" : f32[4]
-  b = Relu(n) "second" : i64[4]
+  b = Sqrt(n) "second" : i64[4]
   d = my.domain::Odd(a) : f32[4]
   y = If(c) "choose" {
     then_branch = graph "t" captures (a) {
@@ -48,7 +48,7 @@ TEST(Unsupported, NamesEveryNodeWithItsReason) {
   ASSERT_EQ(nodes.size(), 3U);
   EXPECT_EQ(unsupported_error(nodes).message,
             "3 nodes cannot run here:\n"
-            "  Relu 'second': input 'n' is i64, and kernels have f32\n"
+            "  Sqrt 'second': input 'n' is i64, and kernels have f32 or f16\n"
             "  my.domain::Odd 'node 2': no kernel has this operator\n"
             "  my.domain::Odd 'choose/then_branch/inner': no kernel has this operator");
 }

@@ -11,7 +11,10 @@ namespace lowtide::kernels_internal {
 
 std::span<const Family> families() {
   static const std::array all{
-      elementwise_family(),
+      unary_family(),
+      binary_family(),
+      select_family(),
+      cast_family(),
   };
   return all;
 }

@@ -35,8 +35,4 @@ template <typename T>
   return count;
 }
 
-// Gives a result the extents of an operand of equal rank. Returns bad_extents if a static result has others, or
-// size_exceeds_plan if the result does not fit. A kernel calls it before it writes.
-[[nodiscard]] RunStatus copy_extents(const BoundTensor& from, const BoundTensor& to);
-
 }  // namespace lowtide::kernels_internal

@@ -1,47 +1,234 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/kernels/plain/elementwise.h"
-
 #include <algorithm>
-#include <array>
-#include <cstdint>
+#include <cstring>
 
-#include "lowtide/kernels/common/plain_kernel.h"
-#include "lowtide/kernels/common/tensor_view.h"
+#include "lowtide/base/check.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/kernels/common/broadcast_rows.h"
+#include "lowtide/kernels/common/half.h"
+#include "lowtide/kernels/plain/elementwise_row.h"
 
 namespace lowtide::kernels_internal {
 namespace {
 
-constexpr std::array kFloat{DType::f32};
-constexpr std::array kOperators{SupportedOperator{"", "Relu", kFloat}};
+constexpr std::int64_t kBlock = 256;  // elements that are converted at once
 
-struct NoParameters {};
+struct ElementwiseParameters {
+  RowFunction function = nullptr;
+  Numbers numbers{};
+  bool converts_half = false;  // some operand or the result is f16, and the operator computes
+  bool ignores_others = false;
+};
 
-// The maximum of 0 and x; a NaN stays a NaN.
-RunStatus run_relu(const NoParameters& /*parameters*/, const Operands& operands, Team& /*team*/) {
-  const BoundTensor& from = operands.reads[0];
-  const BoundTensor& to = operands.writes[0];
-  if (const RunStatus status = copy_extents(from, to); status.code != RunCode::ok) return status;
-  const auto* x = elements<float>(from);
-  auto* y = mutable_elements<float>(to);
-  const std::int64_t count = count_of(from);
-  for (std::int64_t at = 0; at < count; ++at) y[at] = std::max(x[at], 0.0F);
+// Space for a block of elements of any type. It is filled before it is read.
+struct alignas(64) Block {
+  Block() {}  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  std::array<std::byte, kBlock * sizeof(double)> bytes;
+  [[nodiscard]] float* floats() { return reinterpret_cast<float*>(bytes.data()); }
+};
+
+// A part of a row whose f16 operands are converted to f32, and back.
+class HalfRow {
+ public:
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
+  HalfRow(std::span<const BoundTensor> reads, DType result) : reads_(reads), result_(result) {}
+
+  RunCode run(const ElementwiseParameters& parameters, const Row& row) {
+    for (std::int64_t at = 0; at < row.count; at += kBlock) {
+      Row part = part_of(row, at, std::min(kBlock, row.count - at));
+      std::byte* const write = part.write;
+      if (result_ == DType::f16) part.write = block_[3].bytes.data();
+      const RunCode code = parameters.function(part, parameters.numbers);
+      if (code != RunCode::ok) return code;
+      if (result_ == DType::f16) to_halves(block_[3].floats(), part.count, reinterpret_cast<Half*>(write));
+    }
+    return RunCode::ok;
+  }
+
+ private:
+  Row part_of(const Row& row, std::int64_t at, std::int64_t count) {
+    Row part{.steps = row.steps, .write = row.write + at * element_bytes(result_), .count = count};
+    for (std::size_t read = 0; read < reads_.size(); ++read) {
+      if (row.reads[read] == nullptr) continue;
+      const DType dtype = reads_[read].dtype;
+      part.reads[read] = row.reads[read] + at * row.steps[read] * element_bytes(dtype);
+      if (dtype != DType::f16) continue;
+      const auto* halves = reinterpret_cast<const Half*>(part.reads[read]);
+      to_floats(halves, row.steps[read] == 0 ? 1 : count, block_[read].floats());
+      part.reads[read] = block_[read].bytes.data();
+    }
+    return part;
+  }
+
+  std::span<const BoundTensor> reads_;
+  DType result_;
+  std::array<Block, 4> block_;  // of three operands and the result
+};
+
+RunStatus run_elementwise(const ElementwiseParameters& parameters, const Operands& operands, Team& /*team*/) {
+  const BoundTensor& result = operands.writes[0];
+  const std::span<const BoundTensor> reads =
+      operands.reads.first(parameters.ignores_others ? 1 : operands.reads.size());
+  const std::optional<Extents> extents = broadcast(reads);
+  if (!extents) return {RunCode::bad_extents, 0};
+  if (const RunStatus status = set_extents(result, *extents); status.code != RunCode::ok) return status;
+  std::byte* write = *result.bytes;
+  for (BroadcastRows rows(reads, *extents); !rows.is_done(); rows.advance()) {
+    Row row{.write = write, .count = rows.length()};
+    for (std::size_t read = 0; read < reads.size(); ++read) {
+      const BoundTensor& from = reads[read];
+      if (!is_present(from)) continue;
+      row.reads[read] = *from.bytes + rows.begin_in(from) * element_bytes(from.dtype);
+      row.steps[read] = rows.step_in(from);
+    }
+    const RunCode code = parameters.converts_half ? HalfRow(reads, result.dtype).run(parameters, row)
+                                                  : parameters.function(row, parameters.numbers);
+    if (code != RunCode::ok) return {code, 0};
+    write += rows.length() * element_bytes(result.dtype);
+  }
   return {};
 }
 
-Offer offer(const Graph& graph, NodeId node) {
-  return offer_plain(graph, node, *find_operator(kOperators, graph.op(node)));
+// Puts elements of an operand into a block, in the type that the row functions have.
+void load_block(const BoundTensor& from, std::int64_t begin, std::int64_t step, std::span<std::byte> block) {
+  const int bytes = element_bytes(from.dtype);
+  const std::byte* source = *from.bytes + begin * bytes;
+  if (from.dtype == DType::f16) {
+    const auto count = static_cast<std::int64_t>(block.size() / sizeof(float));
+    auto* floats = reinterpret_cast<float*>(block.data());
+    const auto* halves = reinterpret_cast<const Half*>(source);
+    for (std::int64_t at = 0; at < count; ++at) floats[at] = to_float(halves[at * step]);
+    return;
+  }
+  const std::size_t unit = step == 0 ? static_cast<std::size_t>(bytes) : block.size();
+  for (std::size_t at = 0; at < block.size(); at += unit) std::memcpy(block.data() + at, source, unit);
 }
 
-Result<std::unique_ptr<PreparedKernel>> prepare_elementwise(const PrepareInput& input) {
-  return plain_kernel(input, &run_relu, NoParameters{});
+// Combines a block of the first operand with the same elements of the others. The result is written at last, because
+// it may have the place of any operand.
+RunCode combine_block(const ElementwiseParameters& parameters, const Operands& operands, const BroadcastRows& rows,
+                      std::int64_t at, std::span<std::byte> out) {
+  const std::int64_t count = std::min(kBlock, rows.length() - at);
+  const DType dtype = operands.writes[0].dtype;
+  const int unit = dtype == DType::f16 ? 4 : element_bytes(dtype);
+  Block sum;
+  Block next;
+  const std::size_t bytes = static_cast<std::size_t>(count * unit);
+  for (std::size_t read = 0; read < operands.reads.size(); ++read) {
+    const BoundTensor& from = operands.reads[read];
+    const std::int64_t step = rows.step_in(from);
+    Block& block = read == 0 ? sum : next;
+    load_block(from, rows.begin_in(from) + at * step, step, std::span(block.bytes).first(bytes));
+    if (read == 0) continue;
+    const Row row{
+        .reads = {sum.bytes.data(), next.bytes.data()}, .steps = {1, 1}, .write = sum.bytes.data(), .count = count};
+    const RunCode code = parameters.function(row, parameters.numbers);
+    if (code != RunCode::ok) return code;
+  }
+  if (parameters.numbers[0] != 0) {  // a mean
+    const auto operand_count = static_cast<float>(operands.reads.size());
+    for (std::int64_t element = 0; element < count; ++element) sum.floats()[element] /= operand_count;
+  }
+  if (dtype == DType::f16) {
+    to_halves(sum.floats(), count, reinterpret_cast<Half*>(out.data()));
+  } else {
+    std::memcpy(out.data(), sum.bytes.data(), bytes);
+  }
+  return RunCode::ok;
+}
+
+RunStatus run_variadic(const ElementwiseParameters& parameters, const Operands& operands, Team& /*team*/) {
+  const BoundTensor& result = operands.writes[0];
+  const std::optional<Extents> extents = broadcast(operands.reads);
+  if (!extents) return {RunCode::bad_extents, 0};
+  if (const RunStatus status = set_extents(result, *extents); status.code != RunCode::ok) return status;
+  const std::span<std::byte> all{*result.bytes,
+                                 static_cast<std::size_t>(extents->count() * element_bytes(result.dtype))};
+  std::size_t written = 0;
+  for (BroadcastRows rows(operands.reads, *extents); !rows.is_done(); rows.advance()) {
+    for (std::int64_t at = 0; at < rows.length(); at += kBlock) {
+      const RunCode code = combine_block(parameters, operands, rows, at, all.subspan(written));
+      if (code != RunCode::ok) return {code, 0};
+      written += static_cast<std::size_t>(std::min(kBlock, rows.length() - at) * element_bytes(result.dtype));
+    }
+  }
+  return {};
+}
+
+double number_of(const Node& node, const NumberAttribute& wanted) {
+  for (const Attribute& attribute : node.attributes) {
+    if (attribute.name != wanted.name) continue;
+    if (const auto* integer = std::get_if<std::int64_t>(&attribute.value)) return static_cast<double>(*integer);
+    if (const auto* number = std::get_if<double>(&attribute.value)) return *number;
+    if (const auto* text = std::get_if<std::string>(&attribute.value)) return *text == wanted.text ? 1 : 0;
+  }
+  return wanted.otherwise;
+}
+
+const ElementwiseOperator& operator_in(std::span<const ElementwiseOperator> table, const Operator& op) {
+  const auto found = std::ranges::find(table, op.type, [](const ElementwiseOperator& row) { return row.op.type; });
+  LOWTIDE_CHECK(found != table.end(), "the family has the operator");
+  return *found;
+}
+
+DType type_of(const Graph& graph, const std::vector<std::optional<TensorId>>& tensors, std::size_t at,
+              DType otherwise) {
+  return at < tensors.size() && tensors[at] ? graph.tensor(*tensors[at]).dtype : otherwise;
+}
+
+// Row functions compute f16 as f32.
+DType computed(DType dtype) { return dtype == DType::f16 ? DType::f32 : dtype; }
+
+bool is_present_in(const std::optional<TensorId>& id) { return id.has_value(); }
+
+// Whether the node has the operands and the result that the operator needs.
+bool is_complete(const ElementwiseOperator& row, const Graph& graph, const Node& node) {
+  if (node.inputs.size() < row.operands || node.outputs.size() != 1 || !node.outputs[0]) return false;
+  const auto required = std::span(node.inputs).first(row.operands);
+  if (!std::ranges::all_of(required, &is_present_in)) return false;
+  if (!row.is_variadic) return node.inputs.size() <= std::tuple_size_v<decltype(Row::reads)>;
+  const DType dtype = graph.tensor(*node.outputs[0]).dtype;
+  return std::ranges::all_of(node.inputs, [&](const auto& id) { return id && graph.tensor(*id).dtype == dtype; });
+}
+
+// Returns nullptr if the operator has no function for the types of the node.
+RowFunction function_of(const ElementwiseOperator& row, const Graph& graph, const Node& node) {
+  if (!is_complete(row, graph, node)) return nullptr;
+  const DType result = graph.tensor(*node.outputs[0]).dtype;
+  const DType first = graph.tensor(*node.inputs[0]).dtype;
+  const DType second = type_of(graph, node.inputs, 1, result);
+  if (row.moves_elements) return row.function(first, second, result);
+  return row.function(computed(first), computed(second), computed(result));
+}
+
+bool has_half(const Graph& graph, const Node& node) {
+  const auto is_half = [&](const std::optional<TensorId>& id) { return id && graph.tensor(*id).dtype == DType::f16; };
+  return std::ranges::any_of(node.inputs, is_half) || std::ranges::any_of(node.outputs, is_half);
 }
 
 }  // namespace
 
-Family elementwise_family() {
-  return {.name = "elementwise", .operators = kOperators, .offer = &offer, .prepare = &prepare_elementwise};
+Offer offer_elementwise(std::span<const ElementwiseOperator> table, const Graph& graph, NodeId node) {
+  const ElementwiseOperator& row = operator_in(table, graph.op(node));
+  const Node& of = graph.node(node);
+  Offer offer = offer_plain(graph, node, row.op);
+  if (offer.kernels.empty() || function_of(row, graph, of) != nullptr) return offer;
+  return {{}, "no kernel has " + graph.op(node).type + " of these element types"};
+}
+
+Result<std::unique_ptr<PreparedKernel>> prepare_elementwise(std::span<const ElementwiseOperator> table,
+                                                            const PrepareInput& input) {
+  const ElementwiseOperator& row = operator_in(table, input.graph.op(input.node));
+  const Node& node = input.graph.node(input.node);
+  ElementwiseParameters parameters{.function = function_of(row, input.graph, node)};
+  for (std::size_t at = 0; at < row.numbers.size(); ++at) {
+    if (!row.numbers[at].name.empty() || row.is_variadic) parameters.numbers[at] = number_of(node, row.numbers[at]);
+  }
+  parameters.converts_half = !row.moves_elements && has_half(input.graph, node);
+  parameters.ignores_others = row.ignores_others;
+  return plain_kernel(input, row.is_variadic ? &run_variadic : &run_elementwise, parameters);
 }
 
 }  // namespace lowtide::kernels_internal

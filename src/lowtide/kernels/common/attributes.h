@@ -1,0 +1,34 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/graph/graph.h"
+
+namespace lowtide::kernels_internal {
+
+// Attributes of a node. Each returns `otherwise` if the attribute is absent or has another type.
+
+[[nodiscard]] inline std::int64_t integer_attribute(const Node& node, std::string_view name, std::int64_t otherwise) {
+  const auto* found = find_attribute<std::int64_t>(node.attributes, name);
+  return found == nullptr ? otherwise : *found;
+}
+[[nodiscard]] inline double number_attribute(const Node& node, std::string_view name, double otherwise) {
+  const auto* found = find_attribute<double>(node.attributes, name);
+  return found == nullptr ? otherwise : *found;
+}
+[[nodiscard]] inline std::string text_attribute(const Node& node, std::string_view name, std::string otherwise) {
+  const auto* found = find_attribute<std::string>(node.attributes, name);
+  return found == nullptr ? std::move(otherwise) : *found;
+}
+// nullptr if it is absent.
+[[nodiscard]] inline const std::vector<std::int64_t>* integers_attribute(const Node& node, std::string_view name) {
+  return find_attribute<std::vector<std::int64_t>>(node.attributes, name);
+}
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,26 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace lowtide::kernels_internal {
+
+// Converts a number to another type. A float that is NaN or out of range becomes the lowest i64 or i32, as the
+// processor does; smaller integers take the low bits of that i32. Integers keep their low bits.
+template <typename To, typename From>
+[[nodiscard]] constexpr To converted(From value) {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
+    using Whole = std::conditional_t<sizeof(To) == 8, std::int64_t, std::int32_t>;
+    constexpr From kLowest = static_cast<From>(std::numeric_limits<Whole>::min());  // a power of 2, so it is exact
+    const bool is_in_range = value > kLowest - 1 && value < -kLowest;
+    return static_cast<To>(is_in_range ? static_cast<Whole>(value) : std::numeric_limits<Whole>::min());
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+}  // namespace lowtide::kernels_internal

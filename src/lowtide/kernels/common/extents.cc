@@ -1,0 +1,53 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/common/extents.h"
+
+#include <algorithm>
+
+namespace lowtide::kernels_internal {
+
+std::optional<int> axis_in(std::int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) return std::nullopt;
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+RunStatus set_extents(const BoundTensor& result, const Extents& extents) {
+  const std::span<const std::int64_t> values = extents.values();
+  if (result.rank != extents.rank() || std::ranges::any_of(values, [](std::int64_t extent) { return extent < 0; })) {
+    return {RunCode::bad_extents, 0};
+  }
+  if (!result.is_dynamic) {
+    return {std::ranges::equal(values, extents_of(result)) ? RunCode::ok : RunCode::bad_extents, 0};
+  }
+  // The data of a model may decide the extents, so their product may exceed 64 bits.
+  std::int64_t bits = std::ranges::find(values, 0) != values.end() ? 0 : bits_of(result.dtype).value_or(8);
+  for (std::int64_t extent : values) {
+    if (__builtin_mul_overflow(bits, extent, &bits)) return {RunCode::size_exceeds_plan, 0};
+  }
+  if (bits / 8 + (bits % 8 != 0 ? 1 : 0) > result.capacity_bytes) return {RunCode::size_exceeds_plan, 0};
+  std::ranges::copy(values, result.extents);
+  return {};
+}
+
+std::optional<Extents> broadcast(std::span<const BoundTensor> operands) {
+  int rank = 0;
+  for (const BoundTensor& operand : operands) {
+    if (is_present(operand)) rank = std::max(rank, operand.rank);
+  }
+  Extents all;
+  for (int axis = 0; axis < rank; ++axis) all.push_back(1);
+  for (const BoundTensor& operand : operands) {
+    if (!is_present(operand)) continue;
+    for (int axis = rank - operand.rank; axis < rank; ++axis) {
+      const std::int64_t extent = operand.extents[axis - (rank - operand.rank)];
+      if (all[axis] == 1) all[axis] = extent;
+      if (extent != 1 && extent != all[axis]) return std::nullopt;
+    }
+  }
+  return all;
+}
+
+int element_bytes(DType dtype) { return bits_of(dtype).value_or(8) / 8; }
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,113 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace lowtide::kernels_internal {
+
+// Functions of one f32 without branches, so that a loop over them becomes vector code. A scalar and a vector loop give
+// the same bits, because nothing but IEEE arithmetic takes part. The error is at most 2 units in the last place. NaN
+// gives NaN. Coefficients are those of the polynomial through the Chebyshev points of the interval (tests/kernels/
+// math_test.cc measures the error). Range reduction follows Cody and Waite, Software Manual for the Elementary
+// Functions (1980).
+
+// x * 2^n for n in [-252, 254], in two steps, because 2^n itself may not be an f32.
+[[nodiscard]] inline float scaled_by_power(float x, std::int32_t n) {
+  const std::int32_t half = n >> 1;
+  const std::int32_t rest = n - half;
+  return x * std::bit_cast<float>((half + 127) << 23) * std::bit_cast<float>((rest + 127) << 23);
+}
+
+// e^x. Overflows to infinity above 88.7, and to 0 below -103.9.
+[[nodiscard]] inline float exp_f32(float x) {
+  constexpr float kToInteger = 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer, in the last bits
+  const float low = x < -104.0F ? -104.0F : x;
+  const float clamped = low > 89.0F ? 89.0F : low;
+  const float shifted = clamped * 1.44269504F + kToInteger;
+  const std::int32_t n = std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kToInteger);
+  const float whole = shifted - kToInteger;
+  const float r = (clamped - whole * 0.693359375F) + whole * 2.12194440e-4F;  // minus n * log(2), in two parts
+  float q = 0.00139269268F;
+  q = q * r + 0.00836377405F;
+  q = q * r + 0.0416665487F;
+  q = q * r + 0.166665733F;
+  q = q * r + 0.5F;
+  // A NaN gives any n; the mask keeps the shifts in range.
+  const std::int32_t exponent = n > 200 ? 200 : (n < -200 ? -200 : n);
+  return scaled_by_power(1.0F + (r + r * r * q), exponent);
+}
+
+// The natural logarithm. -infinity for 0, NaN below.
+[[nodiscard]] inline float log_f32(float x) {
+  const bool is_tiny = x < 1.17549435e-38F;
+  const float scaled = is_tiny ? x * 8388608.0F : x;  // 2^23: no longer subnormal
+  const auto bits = std::bit_cast<std::int32_t>(scaled);
+  // Subtracting sqrt(1/2) moves the boundary between two exponents there, so that m is in [sqrt(1/2), sqrt(2)).
+  const std::int32_t above = bits - 0x3F3504F3;
+  const std::int32_t exponent = above >> 23;
+  const auto m = std::bit_cast<float>(bits - exponent * 0x800000);
+  const float e = static_cast<float>(exponent) - (is_tiny ? 23.0F : 0.0F);
+  const float f = m - 1.0F;
+  const float s = f * f;
+  float p = 0.0697161183F;
+  p = p * f - 0.114797339F;
+  p = p * f + 0.116854198F;
+  p = p * f - 0.124256872F;
+  p = p * f + 0.142490581F;
+  p = p * f - 0.166678026F;
+  p = p * f + 0.200007156F;
+  p = p * f - 0.24999997F;
+  p = p * f + 0.333333313F;
+  const float tail = f * s * p - 0.5F * s - e * 2.12194440e-4F;
+  const float finite = e * 0.693359375F + (f + tail);
+  const float positive = x <= 3.40282347e38F ? finite : x;  // infinity and NaN stay
+  return x > 0.0F ? positive : (x == 0.0F ? -INFINITY : NAN);
+}
+
+[[nodiscard]] inline float tanh_f32(float x) {
+  const float t = std::fabs(x);
+  const float s = x * x;
+  float p = -0.00609671418F;
+  p = p * s + 0.0209971797F;
+  p = p * s - 0.0538509078F;
+  p = p * s + 0.133327693F;
+  p = p * s - 0.333333284F;
+  const float small = x + x * s * p;
+  const float large = 1.0F - 2.0F / (exp_f32(2.0F * t) + 1.0F);
+  return t < 0.625F ? small : std::copysign(large, x);
+}
+
+// 1 / (1 + e^-x)
+[[nodiscard]] inline float sigmoid_f32(float x) {
+  const float e = exp_f32(-std::fabs(x));
+  return (x < 0.0F ? e : 1.0F) / (1.0F + e);
+}
+
+// The error function. For |x| above 0.92 it is 1 - e^(-t * q(t)), with t = |x|.
+[[nodiscard]] inline float erf_f32(float x) {
+  const float limited = std::fabs(x) > 4.0F ? 4.0F : std::fabs(x);  // erf(4) rounds to 1
+  const float s = x * x;
+  float p = -0.000596731086F;
+  p = p * s + 0.00498890597F;
+  p = p * s - 0.0267639942F;
+  p = p * s + 0.112817541F;
+  p = p * s - 0.376124889F;
+  p = p * s + 0.128379151F;
+  const float small = x + x * p;
+  float q = -1.04606568e-06F;
+  q = q * limited + 3.43885076e-05F;
+  q = q * limited - 0.000498824986F;
+  q = q * limited + 0.00430378923F;
+  q = q * limited - 0.0251395497F;
+  q = q * limited + 0.107855655F;
+  q = q * limited + 0.63414818F;
+  q = q * limited + 0.128902793F;
+  const float large = 1.0F - exp_f32(-limited - limited * q);
+  return std::fabs(x) < 0.92F ? small : (x != x ? x : std::copysign(large, x));
+}
+
+}  // namespace lowtide::kernels_internal

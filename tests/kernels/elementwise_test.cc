@@ -1,0 +1,151 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/kernels/one_node.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::one_node;
+using testing::OneNode;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr auto kLowest = std::numeric_limits<std::int32_t>::min();
+
+TEST(Div, OfIntegersTruncatesAndWraps) {
+  OneNode div = one_node("x : i32[4], y : i32[4]", "Div(x, y)", "i32[4]");
+  div.run_ok({{7, -7, kLowest, 7}, {2, 2, -1, -2}});
+  EXPECT_THAT(div.result<std::int32_t>(), ElementsAre(3, -3, kLowest, -3));
+}
+
+TEST(Div, ByIntegerZeroIsAnError) {
+  for (const char* op : {"Div(x, y)", "Mod(x, y)", "Mod(x, y) {fmod = 1}"}) {
+    OneNode node = one_node("x : i32[2], y : i32[1]", op, "i32[2]");
+    EXPECT_EQ(node.run({{1, 2}, {0}}).code, RunCode::division_by_zero) << op;
+  }
+}
+
+TEST(Mod, HasTheSignOfTheDivisorUnlessFmodIsSet) {
+  OneNode mod = one_node("x : i32[5], y : i32[5]", "Mod(x, y)", "i32[5]");
+  mod.run_ok({{-4, 7, 5, 4, kLowest}, {3, -3, 5, 3, -1}});
+  EXPECT_THAT(mod.result<std::int32_t>(), ElementsAre(2, -2, 0, 1, 0));
+  OneNode fmod = one_node("x : i32[3], y : i32[3]", "Mod(x, y) {fmod = 1}", "i32[3]");
+  fmod.run_ok({{-4, 7, kLowest}, {3, -3, -1}});
+  EXPECT_THAT(fmod.result<std::int32_t>(), ElementsAre(-1, 1, 0));
+}
+
+TEST(BitShift, ByTheWidthOrMoreLeavesTheSign) {
+  OneNode left = one_node("x : i32[3], y : i32[3]", "BitShift(x, y) {direction = \"LEFT\"}", "i32[3]");
+  left.run_ok({{1, 1, 3}, {31, 32, 1}});
+  EXPECT_THAT(left.result<std::int32_t>(), ElementsAre(kLowest, 0, 6));
+  OneNode right = one_node("x : i32[3], y : i32[3]", "BitShift(x, y) {direction = \"RIGHT\"}", "i32[3]");
+  right.run_ok({{-8, -8, 8}, {1, 32, 32}});
+  EXPECT_THAT(right.result<std::int32_t>(), ElementsAre(-4, -1, 0));
+}
+
+TEST(Pow, HasTheTypeOfTheBase) {
+  OneNode integers = one_node("x : i32[5], y : i32[5]", "Pow(x, y)", "i32[5]");
+  integers.run_ok({{3, 2, -1, 2, 5}, {4, 31, -3, -1, 0}});
+  EXPECT_THAT(integers.result<std::int32_t>(), ElementsAre(81, kLowest, -1, 0, 1));
+  OneNode floats = one_node("x : f32[3], y : i32[]", "Pow(x, y)", "f32[3]");
+  floats.run_ok({testing::floats({3, -1.5F, 0}), {2}});
+  EXPECT_THAT(floats.result<float>(), ElementsAre(9, 2.25F, 0));
+}
+
+TEST(Cast, ToIntegersAndBooleans) {
+  OneNode integers = one_node("x : f32[4]", "Cast(x) {to = 6}", "i32[4]");
+  integers.run_ok({testing::floats({-1.9F, kNan, 3e9F, 1.9F})});
+  EXPECT_THAT(integers.result<std::int32_t>(), ElementsAre(-1, kLowest, kLowest, 1));
+  OneNode booleans = one_node("x : f32[4]", "Cast(x) {to = 9}", "bool[4]");
+  booleans.run_ok({testing::floats({0.1F, kNan, -0.0F, -1})});
+  EXPECT_THAT(booleans.result<std::uint8_t>(), ElementsAre(1, 1, 0, 1));
+}
+
+TEST(Cast, ToHalfRoundsToEven) {
+  OneNode cast = one_node("x : f32[4]", "Cast(x) {to = 10}", "f16[4]");
+  cast.run_ok({testing::floats({2049, 2051, 65520, 1e-8F})});  // 2048 and above: steps of 2
+  EXPECT_THAT(cast.result<std::uint16_t>(), ElementsAre(0x6800, 0x6802, 0x7C00, 0));
+}
+
+TEST(Round, TiesGoToTheEvenNumber) {
+  OneNode round = one_node("x : f32[6]", "Round(x)", "f32[6]");
+  round.run_ok({testing::floats({0.5F, 1.5F, 2.5F, -0.5F, -2.5F, 8388609})});
+  EXPECT_THAT(round.result<float>(), ElementsAre(0, 2, 2, -0.0F, -2, 8388609));
+}
+
+TEST(MaxAndMin, KeepNan) {
+  for (const char* op : {"Max(x, y)", "Min(x, y)"}) {
+    OneNode node = one_node("x : f32[3], y : f32[3]", op, "f32[3]");
+    node.run_ok({testing::floats({kNan, 1, 1}), testing::floats({1, kNan, 1})});
+    const std::vector<float> result = node.result<float>();
+    EXPECT_TRUE(std::isnan(result[0]) && std::isnan(result[1]) && result[2] == 1) << op;
+  }
+}
+
+TEST(Max, MayOverwriteAnyOfThreeOperands) {
+  for (int over = 0; over < 3; ++over) {
+    OneNode max = one_node("x : i32[3], y : i32[3], z : i32[3]", "Max(x, y, z)", "i32[3]");
+    max.over = over;
+    max.run_ok({{1, 5, 3}, {4, 2, 1}, {0, 0, 9}});
+    EXPECT_THAT(max.result<std::int32_t>(), ElementsAre(4, 5, 9)) << over;
+  }
+}
+
+TEST(Mean, OfHalvesIsRoundedOnce) {
+  OneNode mean = one_node("x : f16[1], y : f16[1], z : f16[1]", "Mean(x, y, z)", "f16[1]");
+  const std::uint16_t large = 0x7BFF;  // 65504: the sum of three overflows an f16
+  mean.run_ok({testing::halves({large}), testing::halves({large}), testing::halves({large})});
+  EXPECT_THAT(mean.result<std::uint16_t>(), ElementsAre(large));
+}
+
+TEST(Clip, GivesTheUpperBoundIfTheLowerOneIsHigher) {
+  OneNode clip = one_node("x : i32[3], low : i32[], high : i32[]", "Clip(x, low, high)", "i32[3]");
+  clip.run_ok({{-5, 0, 5}, {2}, {1}});
+  EXPECT_THAT(clip.result<std::int32_t>(), ElementsAre(1, 1, 1));
+}
+
+TEST(Clip, KeepsNanAndTakesBoundsFromAttributes) {
+  OneNode clip = one_node("x : f32[4]", "Clip(x) {max = 2.0}", "f32[4]");
+  clip.run_ok({testing::floats({kNan, 3, -kInfinity, 1})});
+  const std::vector<float> result = clip.result<float>();
+  EXPECT_TRUE(std::isnan(result[0]));
+  EXPECT_THAT(std::span(result).subspan(1), ElementsAre(2, -kInfinity, 1));
+}
+
+TEST(Sign, KeepsNanAndZero) {
+  OneNode sign = one_node("x : f32[4]", "Sign(x)", "f32[4]");
+  sign.run_ok({testing::floats({kNan, 0, -3, 1e-40F})});
+  const std::vector<float> result = sign.result<float>();
+  EXPECT_TRUE(std::isnan(result[0]));
+  EXPECT_THAT(std::span(result).subspan(1), ElementsAre(0, -1, 1));
+}
+
+// x has elements 0 .. 5, and y repeats one of its elements in each row.
+TEST(Broadcast, RepeatsAxesOfBothOperands) {
+  OneNode add = one_node("x : i32[2,1,3], y : i32[2,1]", "Add(x, y)", "i32[2,2,3]");
+  add.run_ok({{0, 1, 2, 3, 4, 5}, {10, 20}});
+  EXPECT_THAT(add.result<std::int32_t>(), ElementsAre(10, 11, 12, 20, 21, 22, 13, 14, 15, 23, 24, 25));
+}
+
+TEST(Broadcast, DecidesDynamicExtentsAndRefusesOthers) {
+  OneNode add = one_node("x : i32[<=4], y : i32[3]", "Add(x, y)", "i32[<=4]");
+  add.run_ok({{5}, {1, 2, 3}});
+  EXPECT_THAT(add.extents(), ElementsAre(3));
+  EXPECT_THAT(add.result<std::int32_t>(), ElementsAre(6, 7, 8));
+  EXPECT_EQ(add.run({{5, 6}, {1, 2, 3}}).code, RunCode::bad_extents);
+}
+
+TEST(Elementwise, RefusesOperandsOfDifferentTypes) {
+  const OneNode add = one_node("x : i32[3], y : i64[3]", "Add(x, y)", "i32[3]");
+  EXPECT_EQ(add.missing(), "no kernel has Add of these element types");
+}
+
+}  // namespace
+}  // namespace lowtide
