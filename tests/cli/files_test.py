@@ -52,6 +52,22 @@ class Files(ProgramTest):
         self.expect(DONE, "plan", "a.onnx", "-o", "plan.json", "-q")
         self.assertEqual(self.listing(), ["a.onnx", "b.onnx", "model.onnx", "plan.json"])
 
+    def peak_bytes(self, *words):
+        """The most memory that the program had while it ran."""
+        process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, env=PLAIN, stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, DONE)
+        return 1024 * usage.ru_maxrss
+
+    def test_weights_stay_in_the_model_file(self):
+        self.write("small.onnx", small_models.weighted(1024))
+        self.write("large.onnx", small_models.weighted(12_500_000))
+        size = (self.folder / "large.onnx").stat().st_size
+        self.assertGreater(size, 100_000_000)
+        small, large = (self.peak_bytes("inspect", f"{name}.onnx") for name in ("small", "large"))
+        self.assertLess(large - small, 20_000_000, f"the file has {size} bytes")
+
     def test_plans_without_steps_are_read_back(self):
         for name, content in (("nothing", small_models.without_nodes()), ("branches", small_models.branches())):
             self.write(f"{name}.onnx", content)

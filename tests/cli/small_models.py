@@ -151,11 +151,11 @@ def weights_from_weights():
     return field(1, 8) + field(7, graph(nodes, inputs, outputs, [zeros("k", 32)])) + field(8, field(2, 17))
 
 
-def weighted():
+def weighted(count=1024):
     """y = Add(x, k), z = Mul(y, h): 4 KiB each, so the weights are 8 KiB."""
     nodes = [node("Add", ["x", "k"], ["y"], "add"), node("Mul", ["y", "h"], ["z"], "mul")]
-    inputs, outputs = [value_info("x", [1024])], [value_info("z", [1024])]
-    weights = [zeros("k", 1024), zeros("h", 1024)]
+    inputs, outputs = [value_info("x", [count])], [value_info("z", [count])]
+    weights = [zeros("k", count), zeros("h", count)]
     return field(1, 8) + field(7, graph(nodes, inputs, outputs, weights)) + field(8, field(2, 17))
 
 

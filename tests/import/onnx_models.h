@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -29,16 +28,8 @@ inline onnx::ModelProto model_from(const std::string& text) {
   return model;
 }
 
-inline import_internal::FileBytes bytes_of(std::string_view text) {
-  import_internal::FileBytes bytes;
-  bytes.size = text.size();
-  bytes.data.reset(new char[text.size() + 1]);
-  std::memcpy(bytes.data.get(), text.data(), text.size());
-  return bytes;
-}
-
 inline Result<ImportedModel> import_bytes(std::string_view bytes, const ImportOptions& options = {}) {
-  return import_internal::import_onnx(bytes_of(bytes), options);
+  return import_internal::import_onnx(import_internal::TextBytes(bytes), options);
 }
 
 inline Result<ImportedModel> import(const onnx::ModelProto& model, const ImportOptions& options = {}) {

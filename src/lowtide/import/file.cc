@@ -18,20 +18,6 @@
 namespace lowtide::import_internal {
 namespace {
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  [[nodiscard]] int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 Error io_error(const std::string& path, const std::string& message) {
   return Error{ErrorCode::io, message, shown_path(path)};
 }
@@ -53,31 +39,23 @@ std::string cannot_open(const std::string& path, int error_number) {
   return "cannot be opened: " + reason(error_number);
 }
 
-// Reads from the current position of the file until `to` is filled up to `end`.
-Result<void> read_up_to(int file, const std::string& path, FileBytes& to, std::size_t& filled, std::size_t end) {
-  while (filled < end) {
-    const ssize_t got = ::read(file, to.data.get() + filled, end - filled);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return io_error(path, "cannot be read: " + reason(errno));
-    if (got == 0) {
-      return io_error(path, "shrank while it was read: only " + std::to_string(filled) + " of " +
-                                std::to_string(to.size) + " bytes are left");
-    }
-    filled += static_cast<std::size_t>(got);
-  }
-  return {};
-}
+Error unreadable(int error_number) { return Error{ErrorCode::io, "cannot be read: " + reason(error_number), ""}; }
 
 }  // namespace
 
-Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, std::string_view limit,
-                            CheckHead check_head) {
+Result<void> TextBytes::read(std::int64_t offset, std::span<char> to) const {
+  std::copy_n(text_.begin() + offset, to.size(), to.begin());
+  return {};
+}
+
+Result<std::unique_ptr<File>> File::open(const std::string& path, std::int64_t most_bytes, std::string_view limit) {
   if (path.find('\0') != std::string::npos) return io_error(path, "a path cannot contain a zero byte");
   // Without O_NONBLOCK, opening a pipe would wait for its writer.
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-  if (file.number() < 0) return io_error(path, cannot_open(path, errno));
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (descriptor < 0) return io_error(path, cannot_open(path, errno));
+  std::unique_ptr<File> file(new File(descriptor));
   struct stat status = {};
-  if (::fstat(file.number(), &status) != 0) return io_error(path, "cannot be examined: " + reason(errno));
+  if (::fstat(descriptor, &status) != 0) return io_error(path, "cannot be examined: " + reason(errno));
   if (!S_ISREG(status.st_mode)) return io_error(path, not_a_file(status.st_mode));
   if (status.st_size > most_bytes) {
     return Error{ErrorCode::over_limit,
@@ -85,29 +63,58 @@ Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, st
                      std::string(limit) + ")",
                  shown_path(path)};
   }
+  file->size_ = status.st_size;
+  file->modified_ = status.st_mtim;
+  return file;
+}
 
-  FileBytes bytes;
-  bytes.size = static_cast<std::size_t>(status.st_size);
-  std::size_t filled = 0;
-  const auto allocate = [&](std::size_t size) -> Result<void> {
-    std::unique_ptr<char[]> data(new (std::nothrow) char[std::max<std::size_t>(size, 1)]);
-    if (data == nullptr)
-      return io_error(path, "there is not enough memory for its " + std::to_string(bytes.size) + " bytes");
-    std::copy_n(bytes.data.get(), filled, data.get());
-    bytes.data = std::move(data);
-    return {};
-  };
-  if (check_head != nullptr && bytes.size > kHeadBytes) {
-    LOWTIDE_RETURN_IF_ERROR(allocate(kHeadBytes));
-    LOWTIDE_RETURN_IF_ERROR(read_up_to(file.number(), path, bytes, filled, kHeadBytes));
-    const Result<void> checked = check_head({bytes.data.get(), filled}, status.st_size);
-    if (!checked) {
-      const Error& error = checked.error();
-      return Error{error.code, error.message, shown_path(path) + (error.place.empty() ? "" : ": " + error.place)};
+File::~File() { ::close(descriptor_); }
+
+Result<void> File::read(std::int64_t offset, std::span<char> to) const {
+  while (!to.empty()) {
+    const ssize_t got = ::pread(descriptor_, to.data(), to.size(), offset);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return unreadable(errno);
+    if (got == 0) {
+      return Error{ErrorCode::io,
+                   "shrank while it was read: only " + std::to_string(offset) + " of " + std::to_string(size_) +
+                       " bytes are left",
+                   ""};
     }
+    offset += got;
+    to = to.subspan(static_cast<std::size_t>(got));
   }
-  LOWTIDE_RETURN_IF_ERROR(allocate(bytes.size));
-  LOWTIDE_RETURN_IF_ERROR(read_up_to(file.number(), path, bytes, filled, bytes.size));
+  return {};
+}
+
+Result<void> File::check_unchanged() const {
+  struct stat status = {};
+  if (::fstat(descriptor_, &status) != 0) return unreadable(errno);
+  if (status.st_size == size_ && status.st_mtim.tv_sec == modified_.tv_sec &&
+      status.st_mtim.tv_nsec == modified_.tv_nsec) {
+    return {};
+  }
+  return Error{ErrorCode::io,
+               "changed while it was read: it had " + std::to_string(size_) + " bytes and now has " +
+                   std::to_string(status.st_size) + "; read it again",
+               ""};
+}
+
+Result<FileBytes> allocate_bytes(std::int64_t size) {
+  FileBytes bytes;
+  bytes.size = static_cast<std::size_t>(size);
+  bytes.data.reset(new (std::nothrow) char[std::max<std::size_t>(bytes.size, 1)]);
+  if (bytes.data != nullptr) return bytes;
+  return Error{ErrorCode::io, "there is not enough memory for its " + std::to_string(size) + " bytes", ""};
+}
+
+Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, std::string_view limit) {
+  const Result<std::unique_ptr<File>> file = File::open(path, most_bytes, limit);
+  if (!file) return file.error();
+  Result<FileBytes> bytes = allocate_bytes((*file)->size());
+  if (!bytes) return io_error(path, bytes.error().message);
+  const Result<void> filled = (*file)->read(0, {bytes->data.get(), bytes->size});
+  if (!filled) return io_error(path, filled.error().message);
   return bytes;
 }
 

@@ -5,7 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -13,7 +15,54 @@
 
 namespace lowtide::import_internal {
 
-// The bytes of a file, copied into memory. They do not change with the file.
+// Bytes that can be read in any order.
+class ByteSource {
+ public:
+  ByteSource() = default;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+  virtual ~ByteSource() = default;
+
+  [[nodiscard]] virtual std::int64_t size() const = 0;
+  // Fills `to` with the bytes from `offset` on. Requires: size() includes them. Errors: io, without a place.
+  [[nodiscard]] virtual Result<void> read(std::int64_t offset, std::span<char> to) const = 0;
+};
+
+// The bytes of a text, which must outlive the object.
+class TextBytes final : public ByteSource {
+ public:
+  explicit TextBytes(std::string_view text) : text_(text) {}
+  [[nodiscard]] std::int64_t size() const override { return static_cast<std::int64_t>(text_.size()); }
+  [[nodiscard]] Result<void> read(std::int64_t offset, std::span<char> to) const override;
+
+ private:
+  std::string_view text_;
+};
+
+// A regular file that is open for reading. A later change of the path has no effect.
+class File final : public ByteSource {
+ public:
+  // Opens a file of at most `most_bytes`. A pipe, a device or a folder is refused at once. Errors: io; over_limit,
+  // whose message names the limit `limit`. The place is the path.
+  [[nodiscard]] static Result<std::unique_ptr<File>> open(const std::string& path, std::int64_t most_bytes,
+                                                          std::string_view limit);
+  ~File() override;
+
+  [[nodiscard]] std::int64_t size() const override { return size_; }
+  [[nodiscard]] Result<void> read(std::int64_t offset, std::span<char> to) const override;
+
+  // Checks that nothing has been written to the file since it was opened. Errors: io, without a place.
+  [[nodiscard]] Result<void> check_unchanged() const;
+
+ private:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+
+  int descriptor_;
+  std::int64_t size_ = 0;
+  timespec modified_ = {};
+};
+
+// Bytes in memory.
 struct FileBytes {
   std::unique_ptr<char[]> data;
   std::size_t size = 0;
@@ -21,15 +70,11 @@ struct FileBytes {
   [[nodiscard]] std::string_view view() const { return {data.get(), size}; }
 };
 
-// Reads a regular file of at most `most_bytes`. A pipe, a device or a folder is refused at once, and a file that is too
-// large is refused without reading it. The file is opened once, so a later change of the path has no effect. If the
-// file is longer than kHeadBytes, `check_head` gets its first kHeadBytes and its size. It can refuse a large file of
-// another kind before memory is allocated for the rest.
-// Errors: io; over_limit, whose message names the limit `limit`; those of `check_head`, with the path before their
-// place.
-using CheckHead = Result<void> (*)(std::string_view head, std::int64_t file_bytes);
-inline constexpr std::size_t kHeadBytes = std::size_t{64} << 10;
-[[nodiscard]] Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, std::string_view limit,
-                                          CheckHead check_head = nullptr);
+// Returns `size` bytes without content. The system gives memory only to those that are written. Errors: io, if there
+// is not enough memory, without a place.
+[[nodiscard]] Result<FileBytes> allocate_bytes(std::int64_t size);
+
+// Reads a whole file. Errors: those of File::open and File::read, with the path as their place.
+[[nodiscard]] Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, std::string_view limit);
 
 }  // namespace lowtide::import_internal

@@ -11,7 +11,8 @@
 
 namespace lowtide {
 
-// Reads a model file. The format is derived from the content, never from the name. External data is never opened.
+// Reads a model file. The format is derived from the content, never from the name. External data is never opened. Raw
+// data of constants above 256 bytes stay in the file (ImportedModel::constants), and only their digest is computed.
 // Errors: malformed; invalid; unsupported, which lists every unsupported operator; over_limit; unresolved, which
 // lists every open symbol with the options that bind it; io.
 // Time and memory are near linear in the size of the file. The memory for the parsed form is limited to 64 MB + 16

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/graph/constant_table.h"
 #include "lowtide/graph/graph.h"
 
 namespace lowtide {
@@ -27,7 +28,9 @@ struct ImportedModel {
   std::string format;      // "onnx"
   // remarks for the user, for example that nodes were sorted
   std::vector<std::string> notes;
-  ConstantTable constants = {};  // where the bytes of the constants are; importers do not fill it yet
+  // Where the bytes of the constants are. Every constant of the graph and its bodies has a source there, unless it
+  // stands for a sparse tensor that is too large. The first file is the model. A source that no tensor uses is empty.
+  ConstantTable constants = {};
 };
 
 // An ordering problem: a graph without operators. Each node has one output, which is live until its last reader has

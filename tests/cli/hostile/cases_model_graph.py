@@ -20,6 +20,7 @@ from onnx_bytes import (
     net,
     node,
     of_graph,
+    tensor,
     value,
 )
 
@@ -243,10 +244,12 @@ def function_bombs():
     yield "40", doubling(40), r"nodes"
     yield "62", doubling(62), r"nodes"
     yield "90", doubling(90), r"nodes"
+    # Raw data would stay in the file. A list of numbers is part of the node.
+    listed_floats = tensor("c", [25_000], more=field(4, bytes(100_000)))
     yield "of_large_constants", doubling(
         12,
         [
-            node("Constant", [], ["c"], "", [field(1, "value") + field(5, f32("c", [0.0] * 25_000)) + field(20, 4)]),
+            node("Constant", [], ["c"], "", [field(1, "value") + field(5, listed_floats) + field(20, 4)]),
             node("Add", ["a", "c"], ["b"]),
         ],
     ), r"bytes|nodes"

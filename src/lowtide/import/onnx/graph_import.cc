@@ -37,9 +37,8 @@ std::int64_t count_nodes(const onnx::GraphProto& graph) {
 
 }  // namespace
 
-Result<ImportedModel> import_onnx(FileBytes bytes, const ImportOptions& options) {
-  const auto file_bytes = static_cast<std::int64_t>(bytes.size);
-  Result<ParsedModel> model = load_model(std::move(bytes));
+Result<ImportedModel> import_onnx(const ByteSource& file, const ImportOptions& options) {
+  Result<ParsedModel> model = load_model(file);
   if (!model) return model.error();
   const onnx::GraphProto& graph = model->proto->graph();
   Result<BoundInputs> inputs = bind_inputs(graph, options);
@@ -49,7 +48,8 @@ Result<ImportedModel> import_onnx(FileBytes bytes, const ImportOptions& options)
   WalkContext context{.opsets = model->opsets,
                       .ir_version = model->ir_version,
                       .dims = std::move(inputs->dims),
-                      .content = ContentBudget(kHeldElements + file_bytes / kFileBytesPerHeldElement),
+                      .content = ContentBudget(kHeldElements + file.size() / kFileBytesPerHeldElement, &file),
+                      .constants = ConstantSources(file),
                       .free_names = {},
                       .node_visits_left = kNodeVisits + kVisitsPerNode * nodes,
                       .content_work_left = kComputedElements + kComputedElementsPerNode * nodes};
@@ -59,7 +59,9 @@ Result<ImportedModel> import_onnx(FileBytes bytes, const ImportOptions& options)
   Result<WalkedGraph> walked = walk.finish();
   if (!walked) return walked.error();
   LOWTIDE_RETURN_IF_ERROR(outcome_of(walked->findings));
-  return ImportedModel{std::move(walked->graph), nodes, "", "onnx", notes_of(walked->findings)};
+  ConstantTable constants = std::move(context.constants).take_used_by(walked->graph);
+  return ImportedModel{std::move(walked->graph), nodes, std::move(model->sha256), "onnx", notes_of(walked->findings),
+                       std::move(constants)};
 }
 
 }  // namespace lowtide::import_internal

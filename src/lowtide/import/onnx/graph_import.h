@@ -9,13 +9,14 @@
 
 namespace lowtide::import_internal {
 
-// Imports an ONNX model from the bytes of its file, as import_model does, but without the digest:
-//   1. scan_model limits the cost of parsing, then protobuf parses (load/load.h)
+// Imports an ONNX model from the bytes of its file, as import_model does:
+//   1. read_skeleton limits the cost of parsing, then protobuf parses (load/load.h)
 //   2. functions are inlined within a budget, and every operator is looked up (load/functions.h, load/operators.h)
 //   3. the sizes that the user gives are bound to the inputs (bindings.h)
 //   4. the graph and its bodies are walked in topological order (walk/graph_walk.h, inference/infer_node.h)
 //   5. one error lists what is still unknown or cannot be planned (walk/findings.h)
-// A Constant node becomes a constant tensor and is not a node of the graph.
-[[nodiscard]] Result<ImportedModel> import_onnx(FileBytes bytes, const ImportOptions& options);
+// A Constant node becomes a constant tensor and is not a node of the graph. Long data of constants are not read, except
+// for integers that may be shapes.
+[[nodiscard]] Result<ImportedModel> import_onnx(const ByteSource& file, const ImportOptions& options);
 
 }  // namespace lowtide::import_internal

@@ -54,7 +54,7 @@ struct FullCost {
 
 using NodeField = google::protobuf::RepeatedPtrField<NodeProto>;
 
-// Recurses over bodies only; scan_model has limited their nesting.
+// Recurses over bodies only; read_skeleton has limited their nesting.
 void add_own_cost(const NodeField& nodes, std::int64_t nesting, const FunctionTable& functions, OwnCost& cost) {
   cost.nesting = std::max(cost.nesting, nesting);
   for (const NodeProto& node : nodes) {

@@ -5,46 +5,66 @@
 
 #include <google/protobuf/io/coded_stream.h>
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
 
 #include "lowtide/import/onnx/load/functions.h"
 #include "lowtide/import/onnx/load/operators.h"
-#include "lowtide/import/onnx/load/wire_scan.h"
+#include "lowtide/import/onnx/load/skeleton.h"
 #include "lowtide/import/onnx/proto/runtime_operators.h"
 
 namespace lowtide::import_internal {
 namespace {
 
-Error not_onnx(std::string_view bytes, const std::string& fault, const std::string& place) {
-  const std::string_view look = looks_like(bytes);
+// Says what bytes that are not an ONNX model look like: "a gzip file", "a TensorFlow Lite model". Returns an empty
+// text if they match no known format.
+std::string_view looks_like(std::string_view bytes) {
+  using namespace std::string_view_literals;
+  if (bytes.substr(0, 2) == "\x1f\x8b"sv) return "a gzip file; unpack it first";
+  if (bytes.substr(0, 4) == "PK\x03\x04"sv) return "a zip archive (a PyTorch file or a packed folder?)";
+  if (bytes.substr(0, 4) == "\x28\xb5\x2f\xfd"sv) return "a zstd file; unpack it first";
+  if (bytes.size() >= 8 && bytes.substr(4, 4) == "TFL3"sv) return "a TensorFlow Lite model";
+  if (bytes.size() >= 8 && bytes.substr(4, 4) == "ORTM"sv) return "a model in ONNX Runtime's own format";
+  if (bytes.substr(0, 8) == "\x89HDF\r\n\x1a\n"sv) return "an HDF5 file (a Keras model?)";
+  if (bytes.substr(0, 1) == "{"sv || bytes.substr(0, 1) == "["sv) return "JSON text; save the model in binary form";
+  const std::string_view head = bytes.substr(0, 64);
+  const bool is_text = !head.empty() && std::all_of(head.begin(), head.end(), [](char c) {
+    return (c >= 0x20 && c < 0x7F) || c == '\n' || c == '\r' || c == '\t';
+  });
+  if (is_text) return "text; save the model in binary form";
+  return "";
+}
+
+Error not_onnx(const ByteSource& file, const std::string& fault, const std::string& place) {
+  std::string head(static_cast<std::size_t>(std::min<std::int64_t>(file.size(), 64)), '\0');
+  LOWTIDE_RETURN_IF_ERROR(file.read(0, head));
+  const std::string_view look = looks_like(head);
   std::string message = "not an ONNX model: " + fault;
   if (!look.empty()) message += "; it looks like " + std::string(look);
   return Error{ErrorCode::malformed, message, look.empty() ? place : ""};
 }
 
-// Rewords the error of a scan as an error of load_model.
-Error refused(std::string_view bytes, const Error& error) {
-  return error.code == ErrorCode::malformed ? not_onnx(bytes, error.message, error.place) : error;
-}
-
-Result<std::unique_ptr<onnx::ModelProto>> parse(std::string_view bytes) {
-  if (bytes.empty()) return Error{ErrorCode::malformed, "not an ONNX model: the file is empty", ""};
-  const Result<WireSummary> summary = scan_model(bytes);
-  if (!summary) return refused(bytes, summary.error());
-
+// Returns the parsed model without the raw data that stay in the file, and the digest of the file.
+Result<ParsedModel> parse(const ByteSource& file) {
+  if (file.size() == 0) return Error{ErrorCode::malformed, "not an ONNX model: the file is empty", ""};
+  Result<Skeleton> skeleton = read_skeleton(file);
+  if (!skeleton) {
+    const Error& error = skeleton.error();
+    return error.code == ErrorCode::malformed ? not_onnx(file, error.message, error.place) : error;
+  }
   auto model = std::make_unique<onnx::ModelProto>();
-  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(bytes.data()),
-                                                static_cast<int>(bytes.size()));
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(skeleton->bytes.data.get()),
+                                                static_cast<int>(skeleton->bytes.size));
   stream.SetTotalBytesLimit(std::numeric_limits<int>::max());
   stream.SetRecursionLimit(kMaxMessageDepth + 1);
   if (!model->ParseFromCodedStream(&stream) || !stream.ConsumedEntireMessage()) {
-    return not_onnx(bytes, "protobuf cannot parse it", "");
+    return not_onnx(file, "protobuf cannot parse it", "");
   }
-  if (!model->has_graph()) return not_onnx(bytes, "there is no graph", "");
-  if (!model->has_ir_version()) return not_onnx(bytes, "there is no ir_version", "");
-  return model;
+  if (!model->has_graph()) return not_onnx(file, "there is no graph", "");
+  if (!model->has_ir_version()) return not_onnx(file, "there is no ir_version", "");
+  return ParsedModel{std::move(model), std::move(skeleton->sha256), 0, OpsetScopes(OpsetImports{})};
 }
 
 Result<int> ir_version_of(const onnx::ModelProto& model) {
@@ -69,33 +89,27 @@ Result<int> ir_version_of(const onnx::ModelProto& model) {
 
 }  // namespace
 
-Result<void> check_head_of_model(std::string_view head, std::int64_t file_bytes) {
-  const Result<void> scanned = scan_head(head, file_bytes);
-  if (!scanned) return refused(head, scanned.error());
-  return {};
-}
-
-Result<ParsedModel> load_model(FileBytes bytes) {
-  const auto file_bytes = static_cast<std::int64_t>(bytes.size);
-  Result<std::unique_ptr<onnx::ModelProto>> model = parse(bytes.view());
-  bytes = {};
-  if (!model) return model.error();
+Result<ParsedModel> load_model(const ByteSource& file) {
+  Result<ParsedModel> loaded = parse(file);
+  if (!loaded) return loaded.error();
+  onnx::ModelProto& model = *loaded->proto;
   // Planning does not need these, and they may be large.
-  (*model)->clear_training_info();
-  (*model)->clear_metadata_props();
+  model.clear_training_info();
+  model.clear_metadata_props();
 
-  const Result<int> ir_version = ir_version_of(**model);
+  const Result<int> ir_version = ir_version_of(model);
   if (!ir_version) return ir_version.error();
-  if ((*model)->opset_import_size() == 0) {
+  loaded->ir_version = *ir_version;
+  if (model.opset_import_size() == 0) {
     return Error{ErrorCode::invalid, "the model has no opset_import, so the versions of its operators are unknown", ""};
   }
-  Result<OpsetImports> imports = opset_imports_from((*model)->opset_import());
+  Result<OpsetImports> imports = opset_imports_from(model.opset_import());
   if (!imports) return imports.error();
 
-  ParsedModel loaded{*std::move(model), *ir_version, OpsetScopes(*std::move(imports))};
-  LOWTIDE_RETURN_IF_ERROR(inline_functions(*loaded.proto, file_bytes, loaded.opsets));
-  annotate_channel_blocks(*loaded.proto->mutable_graph());
-  LOWTIDE_RETURN_IF_ERROR(check_operators(loaded.proto->graph(), loaded.opsets));
+  loaded->opsets = OpsetScopes(*std::move(imports));
+  LOWTIDE_RETURN_IF_ERROR(inline_functions(model, file.size(), loaded->opsets));
+  annotate_channel_blocks(*model.mutable_graph());
+  LOWTIDE_RETURN_IF_ERROR(check_operators(model.graph(), loaded->opsets));
   return loaded;
 }
 

@@ -12,6 +12,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/shape.h"
 #include "lowtide/import/onnx/fold/numbers.h"
+#include "lowtide/import/onnx/proto/raw_range.h"
 #include "lowtide/import/onnx/proto/tensor_data.h"
 #include "lowtide/import/onnx/proto/types.h"
 
@@ -72,7 +73,7 @@ Result<TensorFact> fact_from_value(const AttributeProto& value, ContentBudget& b
   const std::string& name = value.name();
   std::vector<KnownElement> elements;
   if (name == "value") return fact_from_tensor(value.t(), budget);
-  if (name == "sparse_value") return fact_from_sparse(value.sparse_tensor());
+  if (name == "sparse_value") return fact_from_sparse(value.sparse_tensor(), budget.file());
   if (name == "value_int") return fact_of_numbers(DType::i64, true, {exact_integer(value.i())}, budget);
   if (name == "value_float") return fact_of_numbers(DType::f32, true, {exact_real(value.f())}, budget);
   if (name == "value_ints") {
@@ -135,13 +136,16 @@ Result<TensorFact> fact_from_tensor(const onnx::TensorProto& tensor, ContentBudg
   TensorFact fact = fact_of(*dtype, extents->dims);
   const bool is_external = tensor.data_location() == onnx::TensorProto::EXTERNAL;
   const std::int64_t most = is_float(*dtype) ? kMaxKnownFloats : limits::kMaxFoldedElements;
-  if (!is_external && is_readable(*dtype) && extents->elements <= most && budget.take(extents->elements)) {
-    set_content(fact, *extents, read_elements(tensor, *dtype, extents->elements));
+  const bool is_absent = is_external || (raw_range_of(tensor) && budget.file() == nullptr);
+  if (!is_absent && is_readable(*dtype) && extents->elements <= most && budget.take(extents->elements)) {
+    const Result<std::string> raw = raw_data_of(tensor, budget.file());
+    if (!raw) return raw.error();
+    set_content(fact, *extents, read_elements(tensor, *raw, *dtype, extents->elements));
   }
   return fact;
 }
 
-Result<TensorFact> fact_from_sparse(const onnx::SparseTensorProto& tensor) {
+Result<TensorFact> fact_from_sparse(const onnx::SparseTensorProto& tensor, const ByteSource* file) {
   ContentBudget no_content(-1);
   const Result<TensorFact> values = fact_from_tensor(tensor.values(), no_content);
   if (!values) return in_field("values: ", values.error());
@@ -161,10 +165,13 @@ Result<TensorFact> fact_from_sparse(const onnx::SparseTensorProto& tensor) {
                      "; they must be [n] and i64[n] or i64[n," + std::to_string(tensor.dims_size()) + "]",
                  ""};
   }
-  if (tensor.indices().data_location() != onnx::TensorProto::EXTERNAL) {
+  const bool is_external = tensor.indices().data_location() == onnx::TensorProto::EXTERNAL;
+  if (!is_external && (file != nullptr || !raw_range_of(tensor.indices()))) {
+    const Result<std::string> raw = raw_data_of(tensor.indices(), file);
+    if (!raw) return raw.error();
     const std::int64_t rows = index_dims.Get(0);
     const std::int64_t count = is_flat ? rows : rows * tensor.dims_size();
-    LOWTIDE_RETURN_IF_ERROR(check_indices(read_i64(tensor.indices(), count), rows, *extents));
+    LOWTIDE_RETURN_IF_ERROR(check_indices(read_i64(tensor.indices(), *raw, count), rows, *extents));
   }
   return fact_of(*values->known.dtype, extents->dims);
 }

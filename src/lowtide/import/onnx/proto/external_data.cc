@@ -53,7 +53,7 @@ Error invalid(const std::string& message) { return Error{ErrorCode::invalid, "ex
 
 }  // namespace
 
-Result<void> check_external_data(const onnx::TensorProto& tensor, std::int64_t expected_bytes) {
+Result<ExternalPlace> external_place_of(const onnx::TensorProto& tensor, std::int64_t expected_bytes) {
   const std::string* location = nullptr;
   const std::string* offset = nullptr;
   const std::string* length = nullptr;
@@ -84,7 +84,7 @@ Result<void> check_external_data(const onnx::TensorProto& tensor, std::int64_t e
     return invalid("offset " + std::to_string(*begin) + " plus " + std::to_string(expected_bytes) +
                    " bytes exceeds 2^63 - 1");
   }
-  return {};
+  return ExternalPlace{*location, *begin};
 }
 
 }  // namespace lowtide::import_internal

@@ -4,16 +4,22 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "lowtide/base/result.h"
 #include "lowtide/import/onnx/proto/onnx_headers.h"
 
 namespace lowtide::import_internal {
 
-// Checks the external location of a tensor's data. The file is never opened and need not exist. `location` must be a
-// relative path that stays below the folder of the model, on any operating system. `offset` and `length` must be
-// decimal numbers whose sum does not overflow. If `length` is given, it must be `expected_bytes`. Other keys are
+struct ExternalPlace {
+  std::string location;     // relative to the folder of the model
+  std::int64_t offset = 0;  // in bytes
+};
+
+// Returns where the data of a tensor are outside of the model. The file is not opened and need not exist. `location`
+// must be a relative path that stays below the folder of the model, on any operating system. `offset` and `length` must
+// be decimal numbers whose sum does not overflow. If `length` is given, it must be `expected_bytes`. Other keys are
 // ignored, including `checksum`. An offset may have any alignment, and data of tensors may overlap. Errors: invalid.
-[[nodiscard]] Result<void> check_external_data(const onnx::TensorProto& tensor, std::int64_t expected_bytes);
+[[nodiscard]] Result<ExternalPlace> external_place_of(const onnx::TensorProto& tensor, std::int64_t expected_bytes);
 
 }  // namespace lowtide::import_internal

@@ -3,12 +3,15 @@
 
 #include "lowtide/import/onnx/proto/tensor_data.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "lowtide/import/onnx/fold/numbers.h"
 #include "lowtide/import/onnx/proto/external_data.h"
+#include "lowtide/import/onnx/proto/raw_range.h"
 
 namespace lowtide::import_internal {
 namespace {
@@ -76,7 +79,7 @@ double real_from_bits(std::uint64_t bits, DType dtype) {
 }
 
 // Little-endian on every machine, as ONNX defines raw_data.
-std::uint64_t bits_at(const std::string& raw, std::size_t at, std::size_t width) {
+std::uint64_t bits_at(std::string_view raw, std::size_t at, std::size_t width) {
   std::uint64_t bits = 0;
   for (std::size_t byte = 0; byte < width; ++byte) {
     bits |= static_cast<std::uint64_t>(static_cast<unsigned char>(raw[at * width + byte])) << (8 * byte);
@@ -91,6 +94,16 @@ std::uint64_t bits_in_list(const onnx::TensorProto& tensor, DType dtype, int at)
     case List::int64s: return static_cast<std::uint64_t>(tensor.int64_data(at));
     case List::uint64s: return tensor.uint64_data(at);
     default: return static_cast<std::uint64_t>(static_cast<std::int64_t>(tensor.int32_data(at)));
+  }
+}
+
+int length_of_list(const onnx::TensorProto& tensor, DType dtype) {
+  switch (list_of(dtype)) {
+    case List::floats: return tensor.float_data_size();
+    case List::doubles: return tensor.double_data_size();
+    case List::int64s: return tensor.int64_data_size();
+    case List::uint64s: return tensor.uint64_data_size();
+    default: return tensor.int32_data_size();
   }
 }
 
@@ -125,11 +138,17 @@ Result<void> check_tensor_data(const onnx::TensorProto& tensor, DType dtype, std
   };
   const bool is_external = tensor.data_location() == onnx::TensorProto::EXTERNAL;
   const std::int64_t bytes = (elements * bits_of(dtype).value_or(0) + 7) / 8;
-  if (is_external) LOWTIDE_RETURN_IF_ERROR(check_external_data(tensor, bytes));
-  if (is_external && !tensor.raw_data().empty()) {
+  const auto raw_bytes = static_cast<std::int64_t>(tensor.raw_data().size());
+  const std::optional<RawRange> in_file = raw_range_of(tensor);
+  const std::int64_t have = in_file ? in_file->size : raw_bytes;
+  if (is_external) {
+    const Result<ExternalPlace> place = external_place_of(tensor, bytes);
+    if (!place) return place.error();
+  }
+  if (is_external && have > 0) {
     return Error{ErrorCode::invalid, "the tensor has both external data and raw_data", ""};
   }
-  const bool is_raw = tensor.has_raw_data() && (!tensor.raw_data().empty() || elements == 0);
+  const bool is_raw = tensor.has_raw_data() && (have > 0 || elements == 0);
   for (const Stored& stored : lists) {
     if (stored.count == 0) continue;
     if (is_external || is_raw) {
@@ -146,7 +165,6 @@ Result<void> check_tensor_data(const onnx::TensorProto& tensor, DType dtype, std
   }
   if (is_external) return {};
   if (is_raw) {
-    const auto have = static_cast<std::int64_t>(tensor.raw_data().size());
     if (dtype == DType::string)
       return Error{ErrorCode::invalid, "the tensor has strings in raw_data; they must be in string_data", ""};
     if (have != bytes) return wrong_count("raw_data", have, "bytes", bytes);
@@ -165,28 +183,56 @@ bool is_readable(DType dtype) {
          dtype == DType::u32 || dtype == DType::u64;
 }
 
-std::vector<KnownElement> read_elements(const onnx::TensorProto& tensor, DType dtype, std::int64_t elements) {
-  const bool is_raw = !tensor.raw_data().empty();
+Result<std::string> raw_data_of(const onnx::TensorProto& tensor, const ByteSource* file) {
+  const std::optional<RawRange> range = raw_range_of(tensor);
+  if (!range) return tensor.raw_data();
+  LOWTIDE_CHECK(file != nullptr, "raw data that stay in a file are read from that file");
+  std::string raw(static_cast<std::size_t>(range->size), '\0');
+  LOWTIDE_RETURN_IF_ERROR(file->read(range->offset, raw));
+  return raw;
+}
+
+std::vector<KnownElement> read_elements(const onnx::TensorProto& tensor, std::string_view raw, DType dtype,
+                                        std::int64_t elements) {
   const auto width = static_cast<unsigned>(*bits_of(dtype) / 8);
   std::vector<KnownElement> out;
   out.reserve(static_cast<std::size_t>(elements));
   for (std::int64_t at = 0; at < elements; ++at) {
-    const std::uint64_t bits = is_raw ? bits_at(tensor.raw_data(), static_cast<std::size_t>(at), width)
-                                      : bits_in_list(tensor, dtype, static_cast<int>(at));
+    const std::uint64_t bits = !raw.empty() ? bits_at(raw, static_cast<std::size_t>(at), width)
+                                            : bits_in_list(tensor, dtype, static_cast<int>(at));
     out.push_back(element_from_bits(bits, dtype, width));
   }
   return out;
 }
 
-std::vector<std::int64_t> read_i64(const onnx::TensorProto& tensor, std::int64_t elements) {
-  const bool is_raw = !tensor.raw_data().empty();
+std::vector<std::int64_t> read_i64(const onnx::TensorProto& tensor, std::string_view raw, std::int64_t elements) {
   std::vector<std::int64_t> out;
   out.reserve(static_cast<std::size_t>(elements));
   for (std::int64_t at = 0; at < elements; ++at) {
-    out.push_back(is_raw ? static_cast<std::int64_t>(bits_at(tensor.raw_data(), static_cast<std::size_t>(at), 8))
-                         : tensor.int64_data(static_cast<int>(at)));
+    out.push_back(!raw.empty() ? static_cast<std::int64_t>(bits_at(raw, static_cast<std::size_t>(at), 8))
+                               : tensor.int64_data(static_cast<int>(at)));
   }
   return out;
+}
+
+std::vector<std::byte> read_bytes(const onnx::TensorProto& tensor, std::string_view raw, DType dtype) {
+  std::vector<std::byte> out(raw.size());
+  std::transform(raw.begin(), raw.end(), out.begin(), [](char byte) { return static_cast<std::byte>(byte); });
+  if (!raw.empty()) return out;
+  // A complex number is two entries of a list. Elements below 8 bits share an entry, which is a byte.
+  const int parts = dtype == DType::c64 || dtype == DType::c128 ? 2 : 1;
+  const auto width = static_cast<std::size_t>(std::max(*bits_of(dtype) / parts, 8) / 8);
+  const int entries = length_of_list(tensor, dtype);
+  out.reserve(static_cast<std::size_t>(entries) * width);
+  for (int at = 0; at < entries; ++at) {
+    const std::uint64_t bits = bits_in_list(tensor, dtype, at);
+    append_bits(out, dtype == DType::boolean ? std::uint64_t{bits != 0} : bits, width);
+  }
+  return out;
+}
+
+void append_bits(std::vector<std::byte>& to, std::uint64_t bits, std::size_t width) {
+  for (std::size_t at = 0; at < width; ++at) to.push_back(static_cast<std::byte>(bits >> (8 * at)));
 }
 
 }  // namespace lowtide::import_internal

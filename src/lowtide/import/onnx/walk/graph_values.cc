@@ -130,8 +130,11 @@ Result<TensorId> GraphValues::add_tensor(std::uint32_t name, TensorFact fact, co
   if (!size) return located(size.error(), "", "tensor " + shown(name));
   value.is_made = true;
   value.is_constant = declaration.role == Role::constant;
-  value.tensor =
-      builder_.add_tensor({std::string(wiring_.names[name].text), type.dtype, std::move(type.shape)}, declaration.role);
+  value.tensor = builder_.add_tensor({.name = std::string(wiring_.names[name].text),
+                                      .dtype = type.dtype,
+                                      .shape = std::move(type.shape),
+                                      .constant = declaration.constant},
+                                     declaration.role);
   set_known_integers(*value.tensor, fact, declaration.role);
   value.fact = std::move(fact);
   forget_if_unread(value);

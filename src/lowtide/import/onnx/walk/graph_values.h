@@ -12,6 +12,7 @@
 
 #include "lowtide/base/result.h"
 #include "lowtide/graph/builder.h"
+#include "lowtide/import/onnx/proto/constant_sources.h"
 #include "lowtide/import/onnx/proto/constants.h"
 #include "lowtide/import/onnx/proto/opsets.h"
 #include "lowtide/import/onnx/proto/types.h"
@@ -26,6 +27,7 @@ struct WalkContext {
   int ir_version;
   Dims dims;              // symbols that are bound
   ContentBudget content;  // limits the known content that is held at once
+  ConstantSources constants;
   FreeNames free_names;
 
   // The work that is left. The body of a Loop is inferred again until the sizes of its states are stable, and this
@@ -61,7 +63,8 @@ class GraphValues {
   struct Declaration {
     Role role = Role::temporary;
     UnknownSize::Cause unknown = UnknownSize::Cause::inherited;
-    std::string_view maker;  // place; empty for an input
+    std::string_view maker;              // place; empty for an input
+    std::optional<ConstantId> constant;  // Tensor::constant
   };
 
   // `around`: the values of the outer graph if this graph is a body, otherwise nullptr. All arguments must outlive

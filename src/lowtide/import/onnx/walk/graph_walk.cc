@@ -102,8 +102,7 @@ Result<void> GraphWalk::add_inputs(std::span<const TensorFact> inputs) {
 }
 
 Result<void> GraphWalk::add_initializers() {
-  const GraphValues::Declaration declaration{.role = Role::constant};
-  const auto add = [&](const std::string& text, Result<TensorFact> fact) -> Result<void> {
+  const auto add = [&](const auto& tensor, const std::string& text, Result<TensorFact> fact) -> Result<void> {
     const std::string place = place_of_graph(graph_.name()) + ": initializer " + quoted(text);
     if (!fact) return located(fact.error(), place);
     const std::uint32_t name = wiring().index_of.at(text);
@@ -111,7 +110,10 @@ Result<void> GraphWalk::add_initializers() {
       const Result<void> merged = merge_declared(*declared_[name], context_.dims, *fact);
       if (!merged) return located(merged.error(), place);
     }
-    const Result<TensorId> added = values_.add_tensor(name, *std::move(fact), declaration);
+    const Result<std::optional<ConstantId>> source = context_.constants.add(tensor, text, *fact);
+    if (!source) return located(source.error(), place);
+    const Result<TensorId> added =
+        values_.add_tensor(name, *std::move(fact), {.role = Role::constant, .constant = *source});
     if (!added) return located(added.error(), place_of_graph(graph_.name()));
     return {};
   };
@@ -122,10 +124,10 @@ Result<void> GraphWalk::add_initializers() {
     if (context_.ir_version >= 4) values_.findings().default_values.push_back(quoted(input.name()));
   }
   for (const onnx::TensorProto& tensor : graph_.initializer()) {
-    LOWTIDE_RETURN_IF_ERROR(add(tensor.name(), fact_from_tensor(tensor, context_.content)));
+    LOWTIDE_RETURN_IF_ERROR(add(tensor, tensor.name(), fact_from_tensor(tensor, context_.content)));
   }
   for (const onnx::SparseTensorProto& tensor : graph_.sparse_initializer()) {
-    LOWTIDE_RETURN_IF_ERROR(add(tensor.values().name(), fact_from_sparse(tensor)));
+    LOWTIDE_RETURN_IF_ERROR(add(tensor, tensor.values().name(), fact_from_sparse(tensor, context_.content.file())));
   }
   return {};
 }
@@ -160,7 +162,11 @@ Result<void> GraphWalk::add_constant_node(std::uint32_t index) {
   const std::uint32_t name = wiring().outputs(index)[0];  // check_operators: a Constant has one output
   const Result<void> merged = merge_output(name, declared_[name], *fact);
   if (!merged) return located(merged.error(), place_of(index), "output " + shown(name));
-  const Result<TensorId> added = values_.add_tensor(name, *std::move(fact), {.role = Role::constant});
+  const Result<std::optional<ConstantId>> source =
+      context_.constants.add_value(node.attribute(0), wiring().names[name].text, *fact);
+  if (!source) return located(source.error(), place_of(index));
+  const Result<TensorId> added =
+      values_.add_tensor(name, *std::move(fact), {.role = Role::constant, .constant = *source});
   if (!added) return located(added.error(), place_of(index));
   return {};
 }
