@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/graph/lowered.h"
 #include "lowtide/import/onnx/walk/wiring.h"
 #include "tests/import/onnx_models.h"
 
@@ -42,15 +43,7 @@ TEST(Structure, KeepsTheOrderAndNamesOfAFile) {
   EXPECT_EQ(find_tensor(graph, "y")->role, Role::output);
 }
 
-TEST(Structure, KeepsAttributesAndDescribesTensors) {
-  onnx::ModelProto proto =
-      model_from("g (int64[1] s) => (float[3] y) { y = ConstantOfShape<value = float[1] {2.0}>(s) }");
-  proto.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_t()->set_name("v");
-  const auto model = import(proto);
-  ASSERT_TRUE(model.ok()) << model.error().describe();
-  const auto* value = find_attribute<OpaqueAttribute>(model->graph.node(NodeId(0)).attributes, "value");
-  ASSERT_NE(value, nullptr);
-  EXPECT_EQ(value->description, "tensor f32[1]");
+TEST(Structure, KeepsAttributes) {
   const auto pool = import(
       "g (float[1,2,8,8] x) => (float[1,2,4,4] y) "
       "{ y = MaxPool<kernel_shape = [2, 2], strides = [2, 2], auto_pad = \"VALID\">(x) }");
@@ -58,6 +51,46 @@ TEST(Structure, KeepsAttributesAndDescribesTensors) {
   const auto& attributes = pool->graph.node(NodeId(0)).attributes;
   EXPECT_EQ(*find_attribute<std::vector<std::int64_t>>(attributes, "strides"), (std::vector<std::int64_t>{2, 2}));
   EXPECT_EQ(*find_attribute<std::string>(attributes, "auto_pad"), "VALID");
+}
+
+TEST(Structure, TurnsTensorsOfOneElementIntoNumbers) {
+  const auto value_of = [](const std::string& type, const std::string& value) {
+    const auto model = import("g (int64[1] s) => (" + type + "[3] y) { y = ConstantOfShape<value = " + type + "[1] {" +
+                              value + "}>(s) }");
+    EXPECT_TRUE(model.ok());
+    return model->graph.node(NodeId(0)).attributes.at(0).value;
+  };
+  EXPECT_EQ(value_of("float", "2.5"), AttributeValue(2.5));
+  EXPECT_EQ(value_of("int64", "-7"), AttributeValue(std::int64_t{-7}));
+  EXPECT_EQ(value_of("bool", "1"), AttributeValue(std::int64_t{1}));
+}
+
+TEST(Structure, DescribesOtherTensorsInAttributes) {
+  const auto model = import(
+      "<ir_version: 8, opset_import: [\"\" : 17, \"ai.onnx.ml\" : 4]>\n"
+      "g (int64[3] x) => (float[3] y) {\n"
+      "  y = ai.onnx.ml.LabelEncoder<keys_tensor = int64[2] {1, 2}, values_tensor = float[2] {1.5, 2.5}>(x) }");
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  const auto* keys = find_attribute<OpaqueAttribute>(model->graph.node(NodeId(0)).attributes, "keys_tensor");
+  ASSERT_NE(keys, nullptr);
+  EXPECT_EQ(keys->description, "tensor i64[2]");
+}
+
+// The attribute kSinceAttribute of the first node, or 0 without it.
+std::int64_t since_of(int opset, const std::string& node) {
+  const auto model = import("<ir_version: 8, opset_import: [\"\" : " + std::to_string(opset) +
+                            "]>\ng (float[2,3] x) => (float[2,3] y) { " + node + " }");
+  EXPECT_TRUE(model.ok());
+  const auto* since = find_attribute<std::int64_t>(model->graph.node(NodeId(0)).attributes, kSinceAttribute);
+  return since == nullptr ? 0 : *since;
+}
+
+TEST(Structure, MarksNodesWithAnOlderMeaning) {
+  EXPECT_EQ(since_of(12, "y = Softmax(x)"), 11);
+  EXPECT_EQ(since_of(9, "y = Softmax(x)"), 1);
+  EXPECT_EQ(since_of(13, "y = Softmax(x)"), 0);
+  EXPECT_EQ(since_of(17, "y = Softmax(x)"), 0);
+  EXPECT_EQ(since_of(9, "y = Relu(x)"), 0);
 }
 
 TEST(Structure, SortsNodesAndNotesIt) {

@@ -9,7 +9,7 @@
 
 namespace lowtide {
 
-// The names that room `lower` writes and other rooms recognize.
+// The names that rooms `import` and `lower` write and other rooms recognize.
 
 // The domain of operators that exist only in lowered graphs.
 inline constexpr std::string_view kOwnDomain = "lowtide";
@@ -23,6 +23,11 @@ inline constexpr std::string_view kRequantizeType = "Requantize";
 
 // Whether the operator stands for the caller.
 [[nodiscard]] inline bool is_caller(const Operator& op) { return op.domain == kOwnDomain && op.type == kCallerType; }
+
+// The attribute of a node that has an older meaning of its operator, which newer opsets changed under the same
+// signature. It is the opset that introduced that meaning, such as 11 for a Softmax over all axes from `axis` on. A
+// node without it has the newest meaning.
+inline constexpr std::string_view kSinceAttribute = "lowtide_since";
 
 // The passes of lowering, in their order. A plan lists those that changed its graph (Provenance::lowering).
 inline constexpr std::string_view kLoadTimePass = "load_time";

@@ -10,6 +10,8 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/fold/numbers.h"
+#include "lowtide/import/onnx/proto/constants.h"
 #include "lowtide/import/onnx/proto/types.h"
 
 namespace lowtide::import_internal {
@@ -37,6 +39,16 @@ OpaqueAttribute opaque(const AttributeProto& attribute) {
   }
 }
 
+// The number of a tensor that has one element, such as the value of a ConstantOfShape.
+std::optional<AttributeValue> number_in(const onnx::TensorProto& tensor) {
+  ContentBudget one_element(1);
+  const Result<TensorFact> fact = fact_from_tensor(tensor, one_element);
+  if (!fact || fact->known.content == nullptr || fact->known.content->elements.size() != 1) return std::nullopt;
+  const KnownElement& element = fact->known.content->elements.front();
+  if (element.knowledge != Knowledge::exact) return std::nullopt;
+  return is_float(fact->known.content->dtype) ? AttributeValue(element.real) : AttributeValue(element.integer);
+}
+
 // Returns nullopt for an attribute without a type.
 std::optional<AttributeValue> value_of(const AttributeProto& attribute) {
   switch (attribute.type()) {
@@ -47,6 +59,10 @@ std::optional<AttributeValue> value_of(const AttributeProto& attribute) {
     case AttributeProto::INTS: return std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end());
     case AttributeProto::STRINGS:
       return std::vector<std::string>(attribute.strings().begin(), attribute.strings().end());
+    case AttributeProto::TENSOR: {
+      std::optional<AttributeValue> number = number_in(attribute.t());
+      return number ? number : opaque(attribute);
+    }
     case AttributeProto::UNDEFINED:
     case AttributeProto::GRAPH:
     case AttributeProto::GRAPHS: return std::nullopt;

@@ -12,7 +12,8 @@
 namespace lowtide::import_internal {
 
 // Returns the attributes of a node in their order. Attributes that contain graphs are omitted, because they become
-// bodies. Tensors and types become OpaqueAttribute. Errors: an attribute without a type (invalid).
+// bodies. A tensor with one element becomes a number: an integer for integers and booleans, otherwise a real. Other
+// tensors and types become OpaqueAttribute. Errors: an attribute without a type (invalid).
 [[nodiscard]] Result<std::vector<Attribute>> attributes_of(const onnx::NodeProto& node);
 
 [[nodiscard]] bool is_graph_attribute(const onnx::AttributeProto& attribute);

@@ -12,6 +12,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/import/onnx/inference/infer_node.h"
 #include "lowtide/import/onnx/proto/attributes.h"
+#include "lowtide/import/onnx/proto/operator_meaning.h"
 #include "lowtide/import/onnx/proto/text.h"
 
 namespace lowtide::import_internal {
@@ -204,6 +205,7 @@ Result<void> GraphWalk::add_node(std::uint32_t index, Facts facts, NodeBodies&& 
   Result<std::vector<Attribute>> attributes = attributes_of(node);
   if (!attributes) return located(attributes.error(), place_of(index));
   spec.attributes = *std::move(attributes);
+  if (auto since = older_meaning_of(node, context_.opsets.of(node))) spec.attributes.push_back(*std::move(since));
   spec.bodies = take_bodies(node, std::move(bodies));
   values_.builder().add_node(std::move(spec));
   return {};
