@@ -6,6 +6,7 @@
 #include <array>
 
 #include "lowtide/kernels/plain/elementwise.h"
+#include "lowtide/kernels/plain/movement.h"
 
 namespace lowtide::kernels_internal {
 
@@ -15,6 +16,10 @@ std::span<const Family> families() {
       binary_family(),
       select_family(),
       cast_family(),
+      reshape_family(),
+      movement_family(),
+      slice_family(),
+      generate_family(),
   };
   return all;
 }

@@ -48,6 +48,17 @@ std::optional<Extents> broadcast(std::span<const BoundTensor> operands) {
   return all;
 }
 
+std::optional<Extents> integers_of(const BoundTensor& operand) {
+  const std::int64_t count = count_of(operand);
+  if (count > kMostAxes || (operand.dtype != DType::i64 && operand.dtype != DType::i32)) return std::nullopt;
+  Extents values;
+  for (std::int64_t at = 0; at < count; ++at) {
+    values.push_back(operand.dtype == DType::i64 ? elements<std::int64_t>(operand)[at]
+                                                 : elements<std::int32_t>(operand)[at]);
+  }
+  return values;
+}
+
 int element_bytes(DType dtype) { return bits_of(dtype).value_or(8) / 8; }
 
 }  // namespace lowtide::kernels_internal

@@ -56,6 +56,10 @@ class Extents {
 // Returns nullopt if two operands disagree.
 [[nodiscard]] std::optional<Extents> broadcast(std::span<const BoundTensor> operands);
 
+// The elements of an operand of dtype i64 or i32, such as axes or a shape. Returns nullopt if it has another type, or
+// more than kMostAxes elements.
+[[nodiscard]] std::optional<Extents> integers_of(const BoundTensor& operand);
+
 // The bytes of an element. Requires: the type has whole bytes.
 [[nodiscard]] int element_bytes(DType dtype);
 

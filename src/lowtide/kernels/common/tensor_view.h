@@ -35,4 +35,9 @@ template <typename T>
   return count;
 }
 
+// Whether an input or output of a node exists and is not omitted.
+[[nodiscard]] inline bool has_operand(std::span<const BoundTensor> operands, std::size_t at) {
+  return at < operands.size() && is_present(operands[at]);
+}
+
 }  // namespace lowtide::kernels_internal

@@ -1,0 +1,41 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/common/plain_family.h"
+
+#include <algorithm>
+
+#include "lowtide/base/article.h"
+#include "lowtide/base/check.h"
+
+namespace lowtide::kernels_internal {
+namespace {
+
+const PlainOperator& row_of(std::span<const PlainOperator> table, const Operator& op) {
+  const auto found = std::ranges::find(table, op.type, [](const PlainOperator& row) { return row.op.type; });
+  LOWTIDE_CHECK(found != table.end(), "the family has the operator");
+  return *found;
+}
+
+}  // namespace
+
+Offer offer_from(std::span<const PlainOperator> table, const Graph& graph, NodeId node) {
+  const PlainOperator& row = row_of(table, graph.op(node));
+  const Node& of = graph.node(node);
+  const auto is_omitted = [](const std::optional<TensorId>& id) { return !id.has_value(); };
+  const auto present = static_cast<std::size_t>(std::ranges::find_if(of.inputs, is_omitted) - of.inputs.begin());
+  if (present < row.operands || of.outputs.empty() || !of.outputs[0]) {
+    return {{}, "the kernel needs " + with_count(static_cast<std::int64_t>(row.operands), "operand") + " and a result"};
+  }
+  std::string missing = row.missing == nullptr ? "" : row.missing(graph, of);
+  if (!missing.empty()) return {{}, std::move(missing)};
+  Offer offer = offer_plain(graph, node, row.op);
+  if (!offer.kernels.empty() && row.scratch != nullptr) offer.kernels.front().scratch = row.scratch(graph, of);
+  return offer;
+}
+
+PreparedResult prepare_from(std::span<const PlainOperator> table, const PrepareInput& input) {
+  return row_of(table, input.graph.op(input.node)).prepare(input);
+}
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,49 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "lowtide/kernels/common/family.h"
+
+namespace lowtide::kernels_internal {
+
+using PreparedResult = Result<std::unique_ptr<PreparedKernel>>;
+
+// A row of a family of plain kernels.
+struct PlainOperator {
+  SupportedOperator op;
+  std::size_t operands = 1;  // inputs that must be present; result 0 must be present, too
+  PreparedResult (*prepare)(const PrepareInput& input) = nullptr;
+  // Why the node has no kernel although its first operand has a type of `op`, or an empty text. nullptr: never.
+  std::string (*missing)(const Graph& graph, const Node& node) = nullptr;
+  // What the kernel needs while it runs. nullptr: nothing.
+  Bytes (*scratch)(const Graph& graph, const Node& node) = nullptr;
+};
+
+template <std::size_t N>
+constexpr std::array<SupportedOperator, N> operators_of(const std::array<PlainOperator, N>& table) {
+  std::array<SupportedOperator, N> operators{};
+  for (std::size_t at = 0; at < N; ++at) operators[at] = table[at].op;
+  return operators;
+}
+
+// Family::offer and Family::prepare, given the table of the family.
+[[nodiscard]] Offer offer_from(std::span<const PlainOperator> table, const Graph& graph, NodeId node);
+[[nodiscard]] PreparedResult prepare_from(std::span<const PlainOperator> table, const PrepareInput& input);
+
+[[nodiscard]] inline const Node& node_of(const PrepareInput& input) { return input.graph.node(input.node); }
+
+// All element types of whole bytes, for kernels that move elements without computing.
+inline constexpr std::array kMovedTypes{DType::f64, DType::f32, DType::f16,    DType::bf16, DType::i64,
+                                        DType::i32, DType::i16, DType::i8,     DType::u64,  DType::u32,
+                                        DType::u16, DType::u8,  DType::boolean};
+
+constexpr SupportedOperator on_moved(std::string_view type) { return {"", type, kMovedTypes}; }
+
+}  // namespace lowtide::kernels_internal
