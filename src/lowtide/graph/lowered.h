@@ -21,6 +21,21 @@ inline constexpr std::string_view kCallerFullName = "lowtide::Inputs";  // full_
 // A kernel that gives integers another scale (integer_operators.h).
 inline constexpr std::string_view kRequantizeType = "Requantize";
 
+// Kernels on tensors in formats of a machine (target/formats.h). The graph states a format by the shape of the tensor.
+//
+//   lowtide::Conv     x, packed weights, bias?   strides, pads, dilations and group of Conv, with pads explicit; the
+//                                                extents of the weights in the model; both formats; order
+//   lowtide::Pack     weights                    puts weights into the order that a kernel reads; group, order
+//   lowtide::Reorder  x                          gives a tensor another format; both formats, channels
+inline constexpr std::string_view kConvType = "Conv";
+inline constexpr std::string_view kPackType = "Pack";
+inline constexpr std::string_view kReorderType = "Reorder";
+inline constexpr std::string_view kWeightsAttribute = "weights";             // [M, C / group, h, w]
+inline constexpr std::string_view kInputFormatAttribute = "input_format";    // "nchw16c"
+inline constexpr std::string_view kOutputFormatAttribute = "output_format";  // "nchw16c"
+inline constexpr std::string_view kOrderAttribute = "order";                 // PackedConstant::order
+inline constexpr std::string_view kChannelsAttribute = "channels";           // without padding
+
 // Whether the operator stands for the caller.
 [[nodiscard]] inline bool is_caller(const Operator& op) { return op.domain == kOwnDomain && op.type == kCallerType; }
 

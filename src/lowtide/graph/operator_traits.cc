@@ -96,6 +96,15 @@ constexpr auto kRuntimeRows = std::to_array<TraitRow>({
 });
 // clang-format on
 
+// Operators of lowered graphs (graph/lowered.h).
+constexpr auto kLoweredRows = std::to_array<TraitRow>({
+    {kConvType, kSums},
+    {kCallerType, kCaller},
+    {kPackType, kPure},
+    {kReorderType, kPure},
+    {kRequantizeType, kPure},
+});
+
 template <typename Rows>
 const OperatorTraits& traits_in(const Rows& rows, std::string_view type) {
   const auto* row =
@@ -108,8 +117,7 @@ const OperatorTraits& traits_in(const Rows& rows, std::string_view type) {
 
 const OperatorTraits& operator_traits(std::string_view domain, std::string_view type) {
   if (domain == "ai.onnx.ml") return kKernel;
-  if (domain == kOwnDomain && type == kCallerType) return kCaller;
-  if (domain == kOwnDomain && type == kRequantizeType) return kPure;
+  if (domain == kOwnDomain) return traits_in(kLoweredRows, type);
   if (domain.empty() || domain == "ai.onnx") return traits_in(kTraitRows, type);
   if (domain == "com.microsoft" || domain == "com.microsoft.nchwc") return traits_in(kRuntimeRows, type);
   return kUnknown;

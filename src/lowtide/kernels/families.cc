@@ -3,25 +3,23 @@
 
 #include "lowtide/kernels/families.h"
 
-#include <array>
+#include <vector>
 
+#include "lowtide/kernels/library/library.h"
 #include "lowtide/kernels/plain/elementwise.h"
 #include "lowtide/kernels/plain/movement.h"
 
 namespace lowtide::kernels_internal {
 
 std::span<const Family> families() {
-  static const std::array all{
-      unary_family(),
-      binary_family(),
-      select_family(),
-      cast_family(),
-      reshape_family(),
-      movement_family(),
-      slice_family(),
-      generate_family(),
-  };
-  return all;
+  static const std::vector<Family> all_families = [] {
+    const std::span<const Family> library = library_families();
+    std::vector<Family> all(library.begin(), library.end());
+    all.insert(all.end(), {unary_family(), binary_family(), select_family(), cast_family(), reshape_family(),
+                           movement_family(), slice_family(), generate_family()});
+    return all;
+  }();
+  return all_families;
 }
 
 }  // namespace lowtide::kernels_internal

@@ -24,6 +24,12 @@ template <>
 inline constexpr auto kEnumNames<Format> = enum_names<Format>(
     {{Format::plain, "plain"}, {Format::nchw16c, "nchw16c"}, {Format::nchw8c, "nchw8c"}, {Format::nhwc, "nhwc"}});
 
+// The shape in a format of a tensor whose shape in the model is [N, C, ...]. Requires: one or two spatial axes, except
+// for `plain`, which keeps every shape.
+[[nodiscard]] Shape shape_in(Format format, const Shape& model);
+// The shape in the model of a tensor with this many channels. Returns nullopt if no shape of the model gives `shape`.
+[[nodiscard]] std::optional<Shape> model_shape(Format format, const Shape& shape, std::int64_t channels);
+
 // The type of a constant in the order that a kernel reads, and the name of this order for the kernels.
 struct PackedConstant {
   DType dtype = DType::f32;

@@ -3,7 +3,12 @@
 
 #pragma once
 
+#include <memory>
+#include <span>
 #include <string>
+
+#include "lowtide/kernels/common/family.h"
+#include "lowtide/target/formats.h"
 
 namespace lowtide::kernels_internal {
 
@@ -13,5 +18,11 @@ struct LibraryKey {
   std::string version;  // "onednn 3.2.0", or "none"
 };
 [[nodiscard]] LibraryKey library_key();
+
+// The families of the library's kernels. Their names begin with "onednn.".
+[[nodiscard]] std::span<const Family> library_families();
+
+// The formats in which the library's kernels run nodes of the model. nullptr without a library.
+[[nodiscard]] std::shared_ptr<const KernelFormats> library_formats();
 
 }  // namespace lowtide::kernels_internal

@@ -3,10 +3,25 @@
 
 // A build with lowtide_WITH_ONEDNN=OFF has this file instead of the others of its folder.
 
+#include "lowtide/kernels/initialize.h"
 #include "lowtide/kernels/library/library.h"
 
 namespace lowtide::kernels_internal {
 
 LibraryKey library_key() { return {.isa = "any", .version = "none"}; }
 
+std::span<const Family> library_families() { return {}; }
+
+std::shared_ptr<const KernelFormats> library_formats() { return nullptr; }
+
 }  // namespace lowtide::kernels_internal
+
+namespace lowtide {
+
+void initialize_kernels() {}
+
+void prepare_kernel_thread() {}
+
+LibraryMemory library_memory() { return {}; }
+
+}  // namespace lowtide

@@ -1,0 +1,29 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+namespace lowtide {
+
+// Does what kernels need once per program: it makes the library's engine, and keeps the library's small objects of a
+// run out of malloc (LibraryMemory). prepare() does the same. An earlier call separates its memory from that of a
+// model. Thread-safe.
+void initialize_kernels();
+
+// Does what kernels need once per thread. Otherwise the first kernel that a thread runs does it, and allocates memory.
+void prepare_kernel_thread();
+
+// What the library allocated while kernels ran on the calling thread.
+struct LibraryMemory {
+  // Whether its allocations during a run are taken from a pool of 4 KiB per thread, so that none reaches malloc. True
+  // without a library. False if its imports could not be replaced, as in a version that links them statically.
+  bool is_quiet = true;
+  std::int64_t from_pool = 0;   // allocations
+  std::int64_t from_heap = 0;   // allocations that did not fit into the pool
+  std::int64_t most_bytes = 0;  // of the pool in one kernel
+};
+[[nodiscard]] LibraryMemory library_memory();
+
+}  // namespace lowtide

@@ -1,0 +1,44 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "lowtide/graph/graph.h"
+#include "lowtide/kernels/library/description.h"
+
+namespace lowtide::kernels_internal {
+
+// A convolution with one or two spatial axes. Extents are those of the model, whatever the formats are.
+struct Convolution {
+  Extents source;   // [N, C, H, W]
+  Extents weights;  // [M, C / group, h, w]
+  Extents result;   // [N, M, H', W']
+  Extents strides;
+  Extents gaps;  // dilations - 1
+  Extents pads_begin;
+  Extents pads_end;
+  std::int64_t group = 1;
+  bool has_bias = false;
+  Format input = Format::plain;
+  Format output = Format::plain;
+  friend auto operator<=>(const Convolution&, const Convolution&) = default;
+};
+
+// A Conv of the standard domain, all of whose tensors are f32 and plain with known extents. `missing` gets the reason
+// if there is none.
+[[nodiscard]] std::optional<Convolution> standard_convolution(const Graph& graph, NodeId node, std::string& missing);
+// A lowtide::Conv (graph/lowered.h).
+[[nodiscard]] std::optional<Convolution> lowered_convolution(const Graph& graph, NodeId node, std::string& missing);
+
+// The extents of the weights as the library has them: with groups, [group, M / group, C / group, h, w].
+[[nodiscard]] Extents library_weights(const Extents& weights, std::int64_t group);
+
+// The primitive for one thread, with the weights in the order that it prefers. Returns nullptr if the library has no
+// suitable one.
+[[nodiscard]] PrimitiveDescription describe(const Convolution& convolution);
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,54 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/kernels/library/handles.h"
+#include "lowtide/target/formats.h"
+
+namespace lowtide::kernels_internal {
+
+// How the library describes tensors and primitives. All tensors are f32. A function returns nullptr if the library
+// refuses.
+
+using Extents = std::vector<std::int64_t>;  // of a tensor as the model has it: [N, C, H, W]
+
+// A dense row-major tensor.
+[[nodiscard]] MemoryDescription dense_tensor(const Extents& extents);
+// A matrix, or a batch of matrices, whose last two axes are stored in the other order.
+[[nodiscard]] MemoryDescription transposed_tensor(const Extents& extents);
+// A tensor whose order the primitive chooses.
+[[nodiscard]] MemoryDescription tensor_in_any_order(const Extents& extents);
+// A tensor in a named order. The library has a name for each order: "acdb" for NHWC, "ABcd16b16a" for packed weights. A
+// capital letter is an axis that is divided into blocks.
+[[nodiscard]] MemoryDescription tensor_in_order(std::string_view order, const Extents& extents);
+
+// The name of a format of tensors with three or four axes.
+[[nodiscard]] std::string_view order_in(Format format, std::size_t axes);
+// The name of the order of a tensor. Returns nullopt if it has none. O(orders that the library knows), about 0.2 ms.
+[[nodiscard]] std::optional<std::string> order_of(const_dnnl_memory_desc_t tensor);
+[[nodiscard]] Bytes size_of(const_dnnl_memory_desc_t tensor);
+
+// Attributes for primitives whose scratchpad is memory of the caller.
+[[nodiscard]] PrimitiveAttributes caller_scratchpad();
+
+// The description of one tensor of a primitive, such as dnnl_query_weights_md. The bias is number 1 of the weights.
+// Belongs to the primitive.
+[[nodiscard]] const_dnnl_memory_desc_t tensor_of(const PrimitiveDescription& primitive, dnnl_query_t which,
+                                                 int number = 0);
+// The bytes of its scratchpad.
+[[nodiscard]] Bytes scratch_of(const PrimitiveDescription& primitive);
+
+// The first implementation, from the given one on, that computes with generated code and allocates only a few small
+// objects. The library's fallbacks are refused: the one for plain convolutions allocates 742 KB in each execution,
+// although its scratchpad belongs to the caller. Returns nullptr if there is none.
+[[nodiscard]] PrimitiveDescription first_suitable(PrimitiveDescription primitive);
+
+}  // namespace lowtide::kernels_internal

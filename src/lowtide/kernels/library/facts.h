@@ -1,0 +1,26 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/kernels/library/convolution.h"
+#include "lowtide/kernels/library/product.h"
+#include "lowtide/target/formats.h"
+
+namespace lowtide::kernels_internal {
+
+// What a plan needs to know about a primitive, from the library's own description.
+struct PrimitiveFacts {
+  Bytes scratch;
+  std::optional<PackedConstant> weights;  // of a convolution
+};
+
+// Returns nullopt if the library has no suitable primitive. A description takes 0.1 to 1 ms, so the last 4,096 answers
+// are kept. Thread-safe.
+[[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Convolution& convolution);
+[[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Product& product);
+
+}  // namespace lowtide::kernels_internal

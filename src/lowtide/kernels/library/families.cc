@@ -1,0 +1,112 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "lowtide/base/quote.h"
+#include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/library/facts.h"
+#include "lowtide/kernels/library/library.h"
+#include "lowtide/kernels/library/library_kernel.h"
+#include "lowtide/kernels/library/reordering.h"
+
+namespace lowtide::kernels_internal {
+namespace {
+
+constexpr std::array kFloats{DType::f32};
+constexpr std::string_view kNoPrimitive = "oneDNN has no generated code for it on this machine";
+
+constexpr Argument kSource{DNNL_ARG_SRC, dnnl_query_src_md, Argument::From::read, 0};
+constexpr Argument kWeights{DNNL_ARG_WEIGHTS, dnnl_query_weights_md, Argument::From::read, 1};
+constexpr Argument kBias{DNNL_ARG_BIAS, dnnl_query_weights_md, Argument::From::read, 2, 1};
+constexpr Argument kResult{DNNL_ARG_DST, dnnl_query_dst_md, Argument::From::write, 0};
+
+using Prepared = Result<std::unique_ptr<PreparedKernel>>;
+
+Offer offer_one(std::string_view name, Bytes scratch) {
+  return {{Kernel{.name = std::string(name), .scratch = scratch}}, ""};
+}
+
+// lowtide::Conv. Its weights must be in the order of the primitive.
+
+constexpr std::array kConvolutions{SupportedOperator{kOwnDomain, kConvType, kFloats}};
+
+Offer offer_convolution(const Graph& graph, NodeId id) {
+  std::string missing;
+  const std::optional<Convolution> convolution = lowered_convolution(graph, id, missing);
+  if (!convolution) return {{}, std::move(missing)};
+  const std::optional<PrimitiveFacts> facts = facts_of(*convolution);
+  if (!facts) return {{}, std::string(kNoPrimitive)};
+  const Node& node = graph.node(id);
+  const auto* order = find_attribute<std::string>(node.attributes, kOrderAttribute);
+  const std::string given = order == nullptr ? "" : *order;
+  if (given != facts->weights->order || graph.tensor(*node.inputs[1]).shape != facts->weights->shape) {
+    return {{},
+            "its weights are " + to_string(graph.tensor(*node.inputs[1]).shape) + " in the order " + quoted(given) +
+                ", and oneDNN reads " + to_string(facts->weights->shape) + " in the order " +
+                quoted(facts->weights->order) + " here"};
+  }
+  return offer_one("onednn.conv", facts->scratch);
+}
+
+Prepared prepare_convolution(const PrepareInput& input) {
+  std::string missing;
+  const Convolution convolution = lowered_convolution(input.graph, input.node, missing).value();
+  std::vector<Argument> arguments = {kSource, kWeights, kResult};
+  if (convolution.has_bias) arguments.push_back(kBias);
+  return library_kernel(describe(convolution), std::move(arguments));
+}
+
+// Gemm and MatMul.
+
+constexpr std::array kProducts{SupportedOperator{"", "Gemm", kFloats}, SupportedOperator{"", "MatMul", kFloats}};
+
+Offer offer_product(const Graph& graph, NodeId id) {
+  std::string missing;
+  const std::optional<Product> product = product_of(graph, id, missing);
+  if (!product) return {{}, std::move(missing)};
+  const std::optional<PrimitiveFacts> facts = facts_of(*product);
+  return facts ? offer_one("onednn.matmul", facts->scratch) : Offer{{}, std::string(kNoPrimitive)};
+}
+
+Prepared prepare_product(const PrepareInput& input) {
+  std::string missing;
+  const Product product = product_of(input.graph, input.node, missing).value();
+  std::vector<Argument> arguments = {kSource, kWeights, kResult};
+  if (!product.bias.empty()) arguments.push_back(kBias);
+  return library_kernel(describe(product), std::move(arguments));
+}
+
+// lowtide::Pack and lowtide::Reorder.
+
+constexpr std::array kReorderings{SupportedOperator{kOwnDomain, kPackType, kFloats},
+                                  SupportedOperator{kOwnDomain, kReorderType, kFloats}};
+
+Offer offer_reordering(const Graph& graph, NodeId id) {
+  std::string missing;
+  const std::optional<Reordering> reordering = reordering_of(graph, id, missing);
+  if (!reordering) return {{}, std::move(missing)};
+  const PrimitiveDescription primitive = describe(*reordering);
+  return primitive == nullptr ? Offer{{}, std::string(kNoPrimitive)}
+                              : offer_one("onednn.reorder", scratch_of(primitive));
+}
+
+Prepared prepare_reordering(const PrepareInput& input) {
+  std::string missing;
+  return library_kernel(describe(reordering_of(input.graph, input.node, missing).value()), {kSource, kResult});
+}
+
+}  // namespace
+
+std::span<const Family> library_families() {
+  static constexpr std::array kFamilies{
+      Family{"onednn convolutions", kConvolutions, &offer_convolution, &prepare_convolution},
+      Family{"onednn products", kProducts, &offer_product, &prepare_product},
+      Family{"onednn reorderings", kReorderings, &offer_reordering, &prepare_reordering},
+  };
+  return kFamilies;
+}
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,61 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <array>
+#include <vector>
+
+#include "lowtide/kernels/library/facts.h"
+#include "lowtide/kernels/library/library.h"
+#include "lowtide/target/cost.h"
+
+namespace lowtide::kernels_internal {
+namespace {
+
+struct FormatPair {
+  Format input = Format::plain;
+  Format output = Format::plain;
+};
+
+// The pairs for a convolution, the fastest one first. Blocked formats were as fast as NHWC in whole networks, except
+// that NHWC needs no padding. A source whose channels do not fill a block is read as it is where the library can.
+std::vector<FormatPair> format_pairs(const Convolution& convolution) {
+  const bool has_wide_registers = (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+  const Format blocked = has_wide_registers ? Format::nchw16c : Format::nchw8c;
+  std::vector<FormatPair> pairs = {{blocked, blocked}, {Format::plain, blocked}, {Format::nhwc, Format::nhwc}};
+  if (convolution.source[1] < (has_wide_registers ? 16 : 8)) std::swap(pairs[0], pairs[1]);
+  return pairs;
+}
+
+class LibraryFormats final : public KernelFormats {
+ public:
+  [[nodiscard]] std::vector<FormatOption> options(const Graph& graph, NodeId node) const override {
+    std::vector<FormatOption> found;
+    const Operator& op = graph.op(node);
+    if (!(op.domain.empty() || op.domain == "ai.onnx") || op.type != "Conv") return found;
+    std::string missing;
+    std::optional<Convolution> convolution = standard_convolution(graph, node, missing);
+    if (!convolution) return found;
+    const double seconds = static_cast<double>(estimated_picoseconds(graph, node, Kernel{})) * 1e-12;
+    for (const FormatPair& pair : format_pairs(*convolution)) {
+      convolution->input = pair.input;
+      convolution->output = pair.output;
+      std::optional<PrimitiveFacts> facts = facts_of(*convolution);
+      if (facts) found.push_back({pair.input, pair.output, seconds, std::move(facts->weights)});
+    }
+    return found;
+  }
+
+  // A primitive does the work of one node.
+  [[nodiscard]] bool can_follow(const Graph& /*graph*/, NodeId /*producer*/, NodeId /*epilogue*/) const override {
+    return false;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<const KernelFormats> library_formats() {
+  static const std::shared_ptr<const KernelFormats> formats = std::make_shared<LibraryFormats>();
+  return formats;
+}
+
+}  // namespace lowtide::kernels_internal

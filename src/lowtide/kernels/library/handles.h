@@ -1,0 +1,34 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <oneapi/dnnl/dnnl.h>
+
+#include <memory>
+
+namespace lowtide::kernels_internal {
+
+// Owners of the library's objects. The library's own C++ classes are not used, because they throw.
+
+template <auto kDestroy>
+struct Release {
+  template <typename Object>
+  void operator()(Object* object) const {
+    kDestroy(object);
+  }
+};
+
+using MemoryDescription = std::unique_ptr<dnnl_memory_desc, Release<&dnnl_memory_desc_destroy>>;
+using PrimitiveDescription = std::unique_ptr<dnnl_primitive_desc, Release<&dnnl_primitive_desc_destroy>>;
+using PrimitiveAttributes = std::unique_ptr<dnnl_primitive_attr, Release<&dnnl_primitive_attr_destroy>>;
+using Primitive = std::unique_ptr<dnnl_primitive, Release<&dnnl_primitive_destroy>>;
+
+// The object that `create` makes at the address that it gets. Returns nullptr if the library refuses.
+template <typename Owner, typename Create>
+[[nodiscard]] Owner made_by(Create create) {
+  typename Owner::pointer object = nullptr;
+  return create(&object) == dnnl_success ? Owner(object) : Owner();
+}
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,33 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lowtide/graph/graph.h"
+#include "lowtide/kernels/library/description.h"
+
+namespace lowtide::kernels_internal {
+
+// A product of matrices, or of batches of matrices: all tensors have the same number of axes, and an extent of 1
+// before the last two axes is repeated.
+struct Product {
+  Extents left;                     // [..., M, K]
+  Extents right;                    // [..., K, N]
+  Extents bias;                     // [..., 1, N]; empty if there is none
+  Extents result;                   // [..., M, N]
+  bool is_left_transposed = false;  // stored as [K, M]
+  bool is_right_transposed = false;
+  friend auto operator<=>(const Product&, const Product&) = default;
+};
+
+// A MatMul or Gemm of the standard domain, all of whose tensors are f32 with known extents. Gemm must not scale, and
+// its third operand must be the same for all rows. `missing` gets the reason if there is none.
+[[nodiscard]] std::optional<Product> product_of(const Graph& graph, NodeId node, std::string& missing);
+
+// The primitive for one thread. Returns nullptr if the library has no suitable one.
+[[nodiscard]] PrimitiveDescription describe(const Product& product);
+
+}  // namespace lowtide::kernels_internal

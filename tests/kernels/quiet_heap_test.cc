@@ -1,0 +1,217 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <thread>
+
+#include "lowtide/kernels/initialize.h"
+#include "lowtide/kernels/library/quiet_heap.h"
+#include "tests/kernels/library_convolutions.h"
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define LOWTIDE_TEST_OTHER_MALLOC
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
+#define LOWTIDE_TEST_OTHER_MALLOC
+#endif
+
+namespace {
+thread_local constinit bool is_counting = false;
+thread_local constinit int allocations = 0;
+}  // namespace
+
+// This program's malloc counts its calls. Every library of the process calls it. A sanitizer has a malloc of its own.
+#ifndef LOWTIDE_TEST_OTHER_MALLOC
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_memalign(std::size_t alignment, std::size_t size);
+
+void* malloc(std::size_t size) {
+  allocations += is_counting ? 1 : 0;
+  return __libc_malloc(size);
+}
+void* calloc(std::size_t count, std::size_t size) {
+  allocations += is_counting ? 1 : 0;
+  return __libc_calloc(count, size);
+}
+int posix_memalign(void** at, std::size_t alignment, std::size_t size) {
+  allocations += is_counting ? 1 : 0;
+  *at = __libc_memalign(alignment, size);
+  return *at == nullptr ? ENOMEM : 0;
+}
+}
+#endif
+
+extern "C" int omp_get_max_threads(void);
+extern "C" void omp_set_num_threads(int count);
+
+namespace lowtide {
+namespace {
+
+using kernels_internal::quiet_counts;
+using kernels_internal::QuietCounts;
+using testing::Floats;
+using testing::SquareConv;
+
+// The kernel of a graph of one node, bound to memory of its own, where all operands are 0.
+class BoundNode {
+ public:
+  explicit BoundNode(const Graph& graph) {
+    const Node& node = graph.node(NodeId(0));
+    const Kernel offered = offered_kernels(graph, NodeId(0)).at(0);
+    prepared_ = *prepare({.graph = graph, .node = NodeId(0), .kernel = offered.name, .constant = {}});
+    std::size_t bytes = static_cast<std::size_t>(offered.scratch.count() + prepared_->bound_bytes().count()) + 128;
+    for (const Tensor& tensor : graph.tensors()) bytes += static_cast<std::size_t>(tensor.size.count()) + 64;
+    memory_.resize(bytes);
+    void* next = memory_.data();
+    std::size_t left = memory_.size();
+    const auto take = [&](Bytes size) {
+      auto* taken = static_cast<std::byte*>(std::align(64, static_cast<std::size_t>(size.count()), next, left));
+      next = taken + size.count();
+      left -= static_cast<std::size_t>(size.count());
+      return taken;
+    };
+    cells_.reserve(node.inputs.size() + node.outputs.size());
+    std::vector<BoundTensor> tensors;
+    for (const auto* list : {&node.inputs, &node.outputs}) {
+      for (const std::optional<TensorId>& id : *list) {
+        cells_.push_back(take(graph.tensor(*id).size));
+        tensors.push_back({.bytes = &cells_.back()});
+      }
+    }
+    std::byte* const scratch = take(offered.scratch);
+    const std::span<const BoundTensor> all = tensors;
+    kernel_ = prepared_->bind(take(prepared_->bound_bytes()), all.first(node.inputs.size()),
+                              all.subspan(node.inputs.size()), scratch);
+  }
+  BoundNode(const BoundNode&) = delete;
+  BoundNode& operator=(const BoundNode&) = delete;
+  ~BoundNode() { kernel_->destroy(kernel_); }
+
+  RunCode run() { return kernel_->run(kernel_, team_).code; }
+  void rebind() { kernel_->rebind(kernel_); }
+  // The address of an operand, or of a result after all operands.
+  std::byte*& cell(std::size_t at) { return cells_[at]; }
+
+ private:
+  std::unique_ptr<PreparedKernel> prepared_;
+  std::vector<std::byte> memory_;
+  std::vector<std::byte*> cells_;
+  SoloTeam team_;
+  BoundKernel* kernel_ = nullptr;
+};
+
+// Kernels of every kind that networks use: blocked, first layer, 1 x 1, depthwise, NHWC, products, reorders.
+std::vector<Graph> kernels_of_a_network() {
+  std::vector<Graph> graphs;
+  for (const SquareConv& conv :
+       {SquareConv{.channels = 64, .size = 14, .results = 64, .window = 3, .pad = 1},
+        SquareConv{.channels = 3, .size = 32, .results = 64, .window = 7, .stride = 2, .pad = 3},
+        SquareConv{.channels = 24, .size = 14, .results = 48, .window = 1},
+        SquareConv{.channels = 96, .size = 14, .results = 96, .window = 3, .pad = 1, .group = 96}}) {
+    for (const FormatOption& option : kernels_internal::library_formats()->options(conv.graph(), NodeId(0))) {
+      graphs.push_back(conv_graph(conv, option));
+    }
+  }
+  for (const char* product :
+       {"input a : f32[197,768]; input b : f32[768,64]; y = MatMul(a, b) : f32[197,64]",
+        "input a : f32[1,768]; input b : f32[768,100]; y = MatMul(a, b) : f32[1,100]",
+        "input a : f32[12,50,64]; input b : f32[12,64,50]; y = MatMul(a, b) : f32[12,50,50]",
+        "input a : f32[4,64]; input b : f32[10,64]; input c : f32[10]; y = Gemm(a, b, c) {transB = 1} : f32[4,10]"}) {
+    graphs.push_back(testing::graph_of(std::string("graph \"g\" {\n") + product + "\noutput y\n}"));
+  }
+  graphs.push_back(testing::reorder_graph(Format::plain, Format::nchw16c, Shape({1, 24, 14, 14})));
+  graphs.push_back(testing::reorder_graph(Format::nchw16c, Format::plain, Shape({1, 24, 14, 14})));
+  graphs.push_back(testing::reorder_graph(Format::plain, Format::nhwc, Shape({1, 3, 32, 32})));
+  return graphs;
+}
+
+TEST(QuietHeap, ReplacesAllImports) {
+  initialize_kernels();
+  EXPECT_TRUE(library_memory().is_quiet);
+}
+
+// More than 10,000 runs in all, some of them after a change of addresses.
+TEST(QuietHeap, LetsNoAllocationOfARunReachMalloc) {
+  constexpr int kRuns = 1000;
+  prepare_kernel_thread();
+  for (const Graph& graph : kernels_of_a_network()) {
+    SCOPED_TRACE(print_graph(graph));
+    BoundNode node(graph);
+    ASSERT_EQ(node.run(), RunCode::ok);
+    const QuietCounts before = quiet_counts();
+    allocations = 0;
+    is_counting = true;
+    for (int run = 0; run < kRuns; ++run) {
+      if (run % 100 == 0) node.rebind();
+      static_cast<void>(node.run());
+    }
+    is_counting = false;
+    EXPECT_EQ(allocations, 0);
+    const QuietCounts after = quiet_counts();
+    EXPECT_GE(after.from_pool - before.from_pool, 5 * kRuns) << "the library makes 5 to 9 objects per run";
+    EXPECT_EQ(after.from_heap, before.from_heap);
+    EXPECT_EQ(after.kept, 0);
+    EXPECT_LE(after.most_bytes, 1024);
+  }
+}
+
+#ifndef LOWTIDE_TEST_OTHER_MALLOC
+// Without the pool the same run is counted, so the test above can fail.
+TEST(QuietHeap, CountsAllocationsOutsideOfARun) {
+  is_counting = true;
+  const auto attributes = kernels_internal::library_formats();
+  const Floats values(100, 1);
+  is_counting = false;
+  EXPECT_GE(allocations, 1);
+}
+#endif
+
+TEST(QuietHeap, ServesSeveralThreads) {
+  const std::vector<Graph> graphs = kernels_of_a_network();
+  std::array<bool, 2> is_good = {};
+  const auto work = [&](std::size_t thread) {
+    bool is_ok = true;
+    for (const Graph& graph : graphs) {
+      BoundNode node(graph);
+      for (int run = 0; run < 50; ++run) is_ok = is_ok && node.run() == RunCode::ok;
+    }
+    is_good[thread] = is_ok && quiet_counts().from_pool > 0 && quiet_counts().kept == 0;
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+  EXPECT_TRUE(is_good[0]);
+  EXPECT_TRUE(is_good[1]);
+}
+
+TEST(QuietHeap, RestoresTheThreadsOfTheHost) {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(3);
+  BoundNode node(kernels_of_a_network().front());
+  ASSERT_EQ(node.run(), RunCode::ok);
+  EXPECT_EQ(omp_get_max_threads(), 3);
+  omp_set_num_threads(before);
+}
+
+TEST(LibraryKernel, FollowsAnotherAddressAfterRebind) {
+  const Graph graph = testing::reorder_graph(Format::plain, Format::nhwc, Shape({1, 3, 1, 2}));
+  BoundNode node(graph);
+  Floats x = {1, 2, 3, 4, 5, 6};
+  Floats y(6);
+  node.cell(0) = reinterpret_cast<std::byte*>(x.data());
+  node.cell(1) = reinterpret_cast<std::byte*>(y.data());
+  node.rebind();
+  ASSERT_EQ(node.run(), RunCode::ok);
+  EXPECT_THAT(y, ::testing::ElementsAre(1, 3, 5, 2, 4, 6));
+}
+
+}  // namespace
+}  // namespace lowtide
