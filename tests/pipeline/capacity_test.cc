@@ -10,6 +10,7 @@
 
 #include "lowtide/base/random.h"
 #include "lowtide/pipeline/region_proof.h"
+#include "tests/pipeline/offers.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 
@@ -230,6 +231,54 @@ TEST(Capacity, TheLastUnitMayBeInABody) {
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(256));
   EXPECT_FALSE(must_plan(graph, {.budget = inputs + Bytes(228)}).proven_infeasible);
   EXPECT_TRUE(must_plan(graph, {.budget = inputs + Bytes(192)}).proven_infeasible);
+}
+
+// d has 64 bytes, s are its last 48, and c = s, b, e has 128. If c is stored over d, one buffer of 16 + 128 bytes holds
+// d and c, and m has 64 more. So an arena of 208 bytes holds all, with m first. The bound counts the buffer as 192.
+TEST(Capacity, ABufferOfSlicesNeedNotFillItsLastUnit) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[16]
+    constant begin : i64[1] = [4]
+    constant end : i64[1] = [16]
+    d = MatMul(x) : f32[16]
+    b = Tanh(x) : f32[10]
+    e = Tanh(x) : f32[10]
+    s = Slice(d, begin, end) : f32[12]
+    c = Concat(s, b, e) {axis = 0} : f32[32]
+    m = MatMul(c) : f32[16]
+    o = Add(m, d) : f32[16]
+    output o
+  })");
+  const Bytes input(64);
+  EXPECT_FALSE(must_plan(graph, {.budget = input + Bytes(208)}).proven_infeasible);
+  EXPECT_TRUE(must_plan(graph, {.budget = input + Bytes(192)}).proven_infeasible);
+}
+
+// y has 68 bytes, so 128 with alignment 64. The scratch of If has 1 byte, and right before it the 68 bytes of a branch.
+// So an arena of 128 + 69 bytes holds all, and one of 191 does not.
+TEST(Capacity, ScratchMayFollowTheLastBufferOfABody) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input c : bool[]
+    input x : f32[17]
+    y = If(c) {
+      then_branch = graph "then" captures (x) {
+        captured input x : f32[17]
+        p = Relu(x) : f32[17]
+        output p
+      },
+      else_branch = graph "else" captures (x) {
+        captured input x : f32[17]
+        q = Neg(x) : f32[17]
+        output q
+      }
+    } : f32[17]
+    output y
+  })");
+  const Target target = with_offers("If", {{.name = "branch", .scratch = 1}});
+  const Bytes inputs(1 + 68);
+  EXPECT_EQ(best_bound(must_plan(graph, {}, target).plan.claims, BoundScope::all_plans)->bytes, Bytes(256));
+  EXPECT_FALSE(must_plan(graph, {.budget = inputs + Bytes(197)}, target).proven_infeasible);
+  EXPECT_TRUE(must_plan(graph, {.budget = inputs + Bytes(191)}, target).proven_infeasible);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ namespace lowtide::testing {
 
 // Checks the other promises of a plan (machine.h, program.h, layout.h, plan.h), each in the slowest way: ids,
 // provenance, each pair of buffers, lifespans against accesses, kinds against roles, and claims. Also returns
-// program_faults and constant_faults.
+// program_faults, constant_faults and neighbor_faults.
 [[nodiscard]] std::vector<std::string> rule_faults(const Graph& graph, const Plan& plan, bool is_body = false);
 
 // The rules about steps and values alone, for rule_faults: which nodes run, and which run again; what writes a value,
@@ -34,5 +34,8 @@ namespace lowtide::testing {
 
 // The rules about constants and read-only regions, for rule_faults. Requires: ids are in range.
 [[nodiscard]] std::vector<std::string> constant_faults(const Graph& graph, const Plan& plan);
+
+// The rule about values that are in one buffer at the same time, for rule_faults. Requires: ids are in range.
+[[nodiscard]] std::vector<std::string> neighbor_faults(const Graph& graph, const Plan& plan);
 
 }  // namespace lowtide::testing

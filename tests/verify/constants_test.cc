@@ -145,5 +145,51 @@ TEST(VerifyConstants, APlanThatClaimsToFitFitsTheRegionOfItsTarget) {
   EXPECT_EQ(kinds(verify_constants(*it.graph, it.plan, target)), "");
 }
 
+TEST(VerifyConstants, APlanThatClaimsToFitFitsEveryRegionOfItsTarget) {
+  Weighted it = weighted(std::nullopt);
+  Machine target = it.plan.machine;
+  target.regions[0].capacity = Bytes(64);
+  EXPECT_EQ(kinds(verify_constants(*it.graph, it.plan, target)), "");
+  target.regions[0].capacity = Bytes(63);
+  EXPECT_EQ(messages(verify_constants(*it.graph, it.plan, target)),
+            "out_of_region: the arena of region 0 'arena' has 64 bytes, but the region of the target only 63\n");
+  it.plan.claims.shortfall = Bytes(1);
+  EXPECT_EQ(kinds(verify_constants(*it.graph, it.plan, target)), "");
+}
+
+// One branch reads a constant of its own. The plan of the branch does not say where constants are.
+TEST(VerifyConstants, KernelsReachTheConstantsOfTheirBodies) {
+  for (const bool has_constant : {false, true}) {
+    GraphMaker branch("branch");
+    const TensorId from = has_constant ? branch.constant("w", {16}) : branch.captured("x", {16});
+    const TensorId p = branch.result("p", {16}, "Gemm", {from});
+    const auto body = std::make_shared<const Graph>(branch.make({p}));
+    GraphMaker maker;
+    const TensorId c = maker.input("c", {1}, DType::boolean);
+    const TensorId x = maker.input("x", {16});
+    const TensorId y = maker.tensor("y", {16});
+    std::vector<std::pair<TensorId, TensorId>> captures;
+    if (!has_constant) captures.emplace_back(x, from);
+    const NodeId node =
+        maker.node("If", {c}, {y}, {}, {{"then_branch", body, captures}, {"else_branch", body, captures}});
+    const Graph graph = maker.make({y});
+
+    PlanMaker inside(*body, true);
+    inside.put(p, inside.buffer(BufferKind::output, 16, 0, 0, 1));
+    inside.run_in_order();
+    const auto plan_inside = std::make_shared<const Plan>(inside.finish());
+    PlanMaker made(graph);
+    const RegionId flash = made.region("flash");
+    made.put(y, made.buffer(BufferKind::output, 16, 0, 0, 1));
+    made.compute(node, made.buffer(BufferKind::scratch, 16, 16, 0, 1),
+                 {{"then_branch", Offset(0), plan_inside}, {"else_branch", Offset(0), plan_inside}});
+    Plan plan = made.finish();
+    plan.machine.constants = flash;
+    EXPECT_EQ(messages(verify(graph, plan)), "");
+    plan.machine.workers[WorkerId(0)].addressable = {RegionId(0)};
+    EXPECT_EQ(kinds(verify(graph, plan)), has_constant ? "unreachable" : "");
+  }
+}
+
 }  // namespace
 }  // namespace lowtide::testing

@@ -30,6 +30,7 @@ class Rules {
     for (BufferId id : all_ids<BufferId>(plan_.layout.buffers.size())) check_buffer(id);
     for (TensorId input : graph_.inputs()) must(!is_body_ || has_place(input), "inputs of bodies have a place");
     for (std::string& fault : constant_faults(graph_, plan_)) faults_.push_back(std::move(fault));
+    for (std::string& fault : neighbor_faults(graph_, plan_)) faults_.push_back(std::move(fault));
     for (std::string& fault : program_faults(graph_, plan_)) faults_.push_back(std::move(fault));
     check_claims();
     return faults_;

@@ -130,12 +130,18 @@ class Sorting {
 };
 
 // What nodes with these kernels need in every plan of the scope. nullopt if that is what `kernels` say.
-std::optional<ChosenKernels> least_with_bodies(const Graph& graph, const ChosenKernels& kernels,
+// The bound of a body counts whole units of the alignment. But the last buffer of the body need not fill its last unit,
+// and scratch of the kernel may follow right after it. So only one byte of the last unit is certain.
+std::optional<ChosenKernels> least_with_bodies(const Task& task, const ChosenKernels& kernels,
                                                const std::vector<PlannedBodies>& bodies, BoundScope scope) {
-  const std::vector<NodeId> views = views_with_scratch(graph, kernels);
+  const std::vector<NodeId> views = views_with_scratch(task.graph, kernels);
   if (bodies.empty() && views.empty()) return std::nullopt;
+  const Bytes uncertain = alignments_of(task.target).least - Bytes(1);
   ChosenKernels least = kernels;
-  for (const PlannedBodies& inside : bodies) least[inside.node].scratch += proven_bytes(inside, scope);
+  for (const PlannedBodies& inside : bodies) {
+    const Bytes proven = proven_bytes(inside, scope);
+    least[inside.node].scratch += proven > uncertain ? proven - uncertain : Bytes(0);
+  }
   for (NodeId id : views) least[id].scratch = Bytes(0);
   return least;
 }
@@ -174,15 +180,15 @@ KernelChoice choose_kernels(const Task& task, const KernelOptions& options, cons
     if (inside != nullptr) choice.bodies.push_back(*inside);
   }
   NodeKernels& kernels = choice.kernels;
-  kernels.least_chosen_kernels = least_with_bodies(task.graph, planned, choice.bodies, BoundScope::chosen_kernels);
+  kernels.least_chosen_kernels = least_with_bodies(task, planned, choice.bodies, BoundScope::chosen_kernels);
   kernels.has_other_kernels = options.least.has_value();
   const ChosenKernels& least = options.least ? *options.least : planned;
   if (options.least || !choice.bodies.empty()) {
-    kernels.least_run_once = least_with_bodies(task.graph, least, choice.bodies, BoundScope::run_once);
+    kernels.least_run_once = least_with_bodies(task, least, choice.bodies, BoundScope::run_once);
     if (!kernels.least_run_once) kernels.least_run_once = least;
   }
   if (!choice.bodies.empty()) {
-    kernels.least_all_plans = least_with_bodies(task.graph, least, choice.bodies, BoundScope::all_plans);
+    kernels.least_all_plans = least_with_bodies(task, least, choice.bodies, BoundScope::all_plans);
   }
   for (const PlannedBodies& inside : choice.bodies) planned[inside.node].scratch += inside.bytes;
   return choice;

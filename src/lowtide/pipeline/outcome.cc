@@ -56,19 +56,26 @@ KernelExchange exchange_of(const Task& task, const Alternatives& plans, const Se
 }
 
 // Bounds count buffers in whole units of the finest alignment. The last buffer of a region need not fill its last unit.
-// Returns the most bytes that any buffer can leave unused in it, also in the arena of a body. The inputs of a body may
-// be buffers of that arena. O(tensors + kernels of all nodes) over all bodies. Recursion is bounded by
-// limits::kMaxBodyNesting.
+// Returns the most bytes that any buffer can leave unused in it, also in the arena of a body. A buffer that holds several
+// tensors because of a slice, split or concat can have any size, and so can the arena of a body with scratch after it.
+// All other buffers have the size of a tensor or of scratch. The inputs of a body may be buffers of its arena.
+// O(tensors + kernels of all nodes) over all bodies. Recursion is bounded by limits::kMaxBodyNesting.
 Bytes most_padding(const Target& target, const Graph& graph, bool is_body) {
   const Bytes unit = alignments_of(target).least;
+  const Bytes any_size = unit - Bytes(1);
   Bytes most;
   const auto count = [&](Bytes size) { most = std::max(most, round_up(size, unit) - size); };
   for (const Tensor& tensor : graph.tensors()) {
     if (tensor.producer || is_body) count(tensor.size);
   }
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    for (const Kernel& kernel : target.catalogue->kernels(graph, id)) count(kernel.scratch);
-    for (const Body& body : graph.node(id).bodies) most = std::max(most, most_padding(target, *body.graph, true));
+    if (is_partial_view(graph.op(id).traits.view)) return any_size;
+    const std::vector<Body>& bodies = graph.node(id).bodies;
+    for (const Kernel& kernel : target.catalogue->kernels(graph, id)) {
+      if (!bodies.empty() && kernel.scratch > Bytes(0)) return any_size;
+      count(kernel.scratch);
+    }
+    for (const Body& body : bodies) most = std::max(most, most_padding(target, *body.graph, true));
   }
   return most;
 }

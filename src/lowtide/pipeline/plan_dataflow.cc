@@ -20,8 +20,8 @@
 namespace lowtide::pipeline_internal {
 namespace {
 
-// Each way to share bytes gets the allocation effort divided by this number. The three ways together get as much as a
-// plan on streams.
+// Each way to share bytes gets the allocation effort divided by this number. The first three ways together get as
+// much as a plan on streams.
 constexpr std::int64_t kWayEffortShares = 12;
 
 // Collects which nodes touch each part of the buffers that need offsets. A buffer without parts is one part.

@@ -55,8 +55,8 @@ struct Bound {
   friend bool operator==(const Bound&, const Bound&) = default;
 };
 
-// What the planner states about its result. The verifier recomputes all numbers and flags except the bounds. The names
-// of strategies are not checked.
+// What the planner states about its result. The verifier recomputes all numbers and flags except the bounds and the
+// shortfall. The names of strategies are not checked.
 struct Claims {
   Bytes load_as_given;  // peak of live bytes in the graph's order: temporaries and outputs, no aliasing, no alignment
   Bytes load;           // peak of live bytes of the program: placed buffers, including scratch

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "lowtide/base/check.h"
 #include "lowtide/schedule/measure.h"
 #include "lowtide/schedule/orders/order_problem.h"
 #include "lowtide/schedule/orders/order_search.h"
@@ -189,7 +190,9 @@ std::vector<std::int64_t> smaller_efforts(std::int64_t effort, std::size_t nodes
 Bytes raised_by_cuts(const ScheduleInput& input, const ScheduleOptions& options, Bytes bound, Bytes best) {
   const OrderProblem problem = schedule_internal::order_problem(input.graph, input.least_kernels, options.aliases);
   const std::int64_t raised = OrderSearch(problem).raised_by_cuts(bound.count(), options.effort / kCutsShare);
-  return std::max(bound, std::min(round_up(Bytes(raised), options.aliases.bound_alignment()), best));
+  const Bytes rounded = round_up(Bytes(raised), options.aliases.bound_alignment());
+  LOWTIDE_CHECK(rounded <= best, "a lower bound by cuts is not above the load of an order");
+  return std::max(bound, rounded);
 }
 
 struct SearchResult {

@@ -13,7 +13,7 @@ namespace lowtide {
 
 // Checks against the machine of a target what a plan says of constants and of read-only regions. The plan keeps
 // constants in the same region (misplaced), and has the same read-only regions (read_only). If the plan claims to fit,
-// the region of the constants has space for them beside its arena (out_of_region).
+// each region of the target has space for the arena, and that of the constants for them beside it (out_of_region).
 // Requires: verify() finds no violation. O(constants log constants + regions). Recursion only over bodies.
 [[nodiscard]] std::vector<Violation> verify_constants(const Graph& graph, const Plan& plan, const Machine& machine,
                                                       const VerifyOptions& options = {});

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <utility>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/schedule/orders/order_state.h"
 
 namespace lowtide::schedule_internal {
@@ -25,8 +26,8 @@ constexpr std::int64_t kFarLook = 4;
 constexpr std::size_t kNearArcs = 1 << 14;
 constexpr std::int64_t kMaking = 8;  // for each arc of the network
 
-// A network of directed arcs with capacities. It is made once. Each flow begins with the capacities that it was made
-// with, and has sources and sinks of its own. All its steps count as work.
+// A network of directed arcs with capacities. It is made once, and then has one flow after another, each with sources
+// and sinks of its own. reset() restores the capacities that it was made with. Everything counts as work.
 class FlowNetwork {
  public:
   struct Arc {
@@ -42,7 +43,9 @@ class FlowNetwork {
         ends_(2 * arcs.size()),
         left_(2 * arcs.size()),
         depth_(vertices, kNone),
-        next_(vertices) {
+        next_(vertices),
+        capacities_(arcs.size()),
+        is_changed_(arcs.size()) {
     for (const Arc& arc : arcs) ++begin_[arc.from + 1], ++begin_[arc.to + 1];
     std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
     arcs_of_.resize(begin_.back());
@@ -52,7 +55,7 @@ class FlowNetwork {
       arcs_of_[next[arcs[arc].to]++] = 2 * arc + 1;
       ends_[2 * arc] = arcs[arc].to;
       ends_[2 * arc + 1] = arcs[arc].from;
-      left_[2 * arc] = arcs[arc].capacity;
+      left_[2 * arc] = capacities_[arc] = arcs[arc].capacity;
     }
     if (arcs.size() > kNearArcs) look_ = kFarLook;
     work_ = kMaking * static_cast<std::int64_t>(vertices + arcs.size());
@@ -77,13 +80,15 @@ class FlowNetwork {
     return sum;
   }
 
-  // Restores all capacities.
+  // Restores all capacities. O(arcs that changed).
   void reset() {
-    work_ += look_ * static_cast<std::int64_t>(changes_.size());
-    while (!changes_.empty()) {
-      left_[changes_.back().first] -= changes_.back().second;
-      changes_.pop_back();
+    work_ += look_ * static_cast<std::int64_t>(changed_.size());
+    for (const Index arc : changed_) {
+      left_[2 * arc] = capacities_[arc];
+      left_[2 * arc + 1] = 0;
+      is_changed_.reset(arc);
     }
+    changed_.clear();
   }
 
   [[nodiscard]] std::int64_t work() const { return work_; }
@@ -148,9 +153,12 @@ class FlowNetwork {
     return pushed;
   }
 
-  void change(Index arc, std::int64_t by) {
-    left_[arc] += by;
-    changes_.emplace_back(arc, by);
+  void change(Index directed, std::int64_t by) {
+    left_[directed] += by;
+    const Index arc = directed / 2;
+    if (is_changed_.test(arc)) return;
+    is_changed_.set(arc);
+    changed_.push_back(arc);
   }
 
   std::vector<Index> begin_;        // by vertex: where its arcs begin in `arcs_of_`
@@ -161,7 +169,9 @@ class FlowNetwork {
   std::vector<Index> next_;         // by reached vertex: its first arc that may still lead to a sink
   std::vector<Index> reached_;
   std::vector<Index> path_;
-  std::vector<std::pair<Index, std::int64_t>> changes_;  // arc, and what was added to the capacity that is left
+  std::vector<std::int64_t> capacities_;  // by arc as it was given
+  std::vector<Index> changed_;            // arcs as they were given, each once
+  Flags<Index> is_changed_;
   std::int64_t look_ = 1;
   std::int64_t work_ = 0;
 };
@@ -188,11 +198,12 @@ class NodeBounds {
         first_(static_cast<Index>(problem.nodes.size() + 2 * problem.values.size())),
         network_(first_ + std::size_t{2}, arcs_of(problem)) {}
 
-  // The bytes that are live at this step of the node in every order; fewer if all work exceeds `most_work`.
+  // A lower bound of the bytes that are live at this step of the node, in every order. It is lower if all work exceeds
+  // `most_work`.
   std::int64_t bound_of(Index node, const OrderProblem::Step& step, std::int64_t most_work) {
     network_.reset();
     std::int64_t touched = problem_.base + step.scratch;
-    // A value of another step of the node may have died before this one, or not begun. So it counts nothing.
+    // The values of this step count in `touched`. Those of other steps of the node may have died, or not begun.
     for (const OrderProblem::Step& other : problem_.nodes[node].steps) {
       for (const Index value : other.values) network_.set_capacity(value, 0);
     }

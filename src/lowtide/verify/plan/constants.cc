@@ -94,8 +94,9 @@ class Constants {
              "region " + std::to_string(at) + " " + quoted(name) + " is read-only in the " +
                  (is_in_plan ? "plan, but not in the target" : "target, but not in the plan"));
     }
+    const bool claims_to_fit = plan_.claims.shortfall == Bytes(0);
+    if (claims_to_fit) compare_arenas(machine);
     if (plan_.machine.constants == machine.constants) {
-      const bool claims_to_fit = plan_.claims.shortfall == Bytes(0);
       if (claims_to_fit && machine.constants) check_capacity(machine.regions[machine.constants->index()].capacity);
       return;
     }
@@ -109,6 +110,22 @@ class Constants {
   }
 
  private:
+  void compare_arenas(const Machine& machine) const {
+    const std::size_t both = std::min(plan_.layout.arena.size(), machine.regions.size());
+    for (std::size_t at = 0; at < both && !subject_.findings.is_full(); ++at) {
+      const Bytes arena = plan_.layout.arena[at];
+      const std::optional<Bytes>& capacity = machine.regions[at].capacity;
+      if (!capacity || arena <= *capacity) continue;
+      subject_.findings.add({.kind = ViolationKind::out_of_region,
+                             .region = RegionId(static_cast<std::uint32_t>(at)),
+                             .bytes = Interval<std::int64_t>{capacity->count(), arena.count()},
+                             .message = "the arena of region " + std::to_string(at) + " " +
+                                        quoted(machine.regions[at].name) + " has " + std::to_string(arena.count()) +
+                                        " bytes, but the region of the target only " +
+                                        std::to_string(capacity->count())});
+    }
+  }
+
   void differ(ViolationKind kind, const std::string& message) const {
     subject_.findings.add(kind, message + ": plan the model again");
   }

@@ -1,6 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -10,6 +11,17 @@
 
 namespace lowtide::verify_internal {
 namespace {
+
+// Whether a body of the node has constants of its own, those of its own bodies included. Recursion over bodies only,
+// bounded by limits::kMaxBodyNesting.
+bool has_constants_inside(const Node& node) {
+  return std::any_of(node.bodies.begin(), node.bodies.end(), [](const Body& body) {
+    const auto& nodes = body.graph->nodes();
+    return std::any_of(body.graph->tensors().begin(), body.graph->tensors().end(),
+                       [](const Tensor& one) { return one.role == Role::constant && !one.is_captured; }) ||
+           std::any_of(nodes.begin(), nodes.end(), has_constants_inside);
+  });
+}
 
 // A worker touches bytes only in the regions that it addresses. A link copies bytes from one region to another, and
 // runs no kernels.
@@ -53,6 +65,7 @@ class Reach {
     if (is_alias(step)) return;
     for (ValueId read : step.reads) check_addressable(id, worker, "reads", read);
     for (ValueId write : step.writes) check_addressable(id, worker, "writes", write);
+    check_bodies(id, worker);
     const std::optional<BufferId>& scratch = plan_.layout.steps[id].scratch;
     if (!scratch || subject_.findings.is_full()) return;
     const std::optional<RegionId> region = region_of(*scratch);
@@ -60,6 +73,17 @@ class Reach {
       add(id, {}, region,
           "has scratch in " + name_of(subject_, *region) + ", which worker " + quoted(worker.name) + " cannot address");
     }
+  }
+
+  // The plan of a body does not say where constants are, so those of bodies are checked here.
+  void check_bodies(StepId id, const Worker& worker) {
+    const std::optional<RegionId>& constants = plan_.machine.constants;
+    if (!constants || can_address(worker, *constants) || !is_compute(subject_.step(id))) return;
+    const NodeId node = std::get<Compute>(subject_.step(id).work).node;
+    if (subject_.findings.is_full() || !has_constants_inside(subject_.graph.node(node))) return;
+    add(id, {}, *constants,
+        "runs a body with constants in " + name_of(subject_, *constants) + ", which worker " + quoted(worker.name) +
+            " cannot address");
   }
 
   void check_addressable(StepId id, const Worker& worker, const char* verb, ValueId value) {
