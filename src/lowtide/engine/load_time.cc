@@ -51,6 +51,9 @@ Result<Bytes> run_load_time(const Graph& load, std::uint32_t first, const std::s
     LOWTIDE_RETURN_IF_ERROR(
         weights->set_computed(ConstantId(first + static_cast<std::uint32_t>(at)), session->output(at).bytes));
   }
+  for (const Tensor& tensor : load.tensors()) {
+    if (tensor.constant) weights->drop(*tensor.constant);
+  }
   return (*executable)->required_bytes();
 }
 

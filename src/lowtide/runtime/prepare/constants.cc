@@ -53,6 +53,7 @@ bool find_bytes(Prepared& prepared, TensorId id) {
       return true;
     }
     prepared.copies.emplace_back(bytes->begin(), bytes->end());
+    prepared.weights->drop(*tensor.constant);
   } else {
     const std::vector<std::int64_t>* content = prepared.graph.known_integers(id);
     std::optional<std::vector<std::byte>> bytes = content != nullptr ? encoded(*content, tensor.dtype) : std::nullopt;
