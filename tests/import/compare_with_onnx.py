@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the sizes that Lowtide gives every tensor with what the onnx library infers.
+"""Compares the sizes of tensors and the bytes of constants with those of the onnx library.
 
     tests/import/compare_with_onnx.py --print-tensors build/tests/import/print_tensors [--dims FILE.json] FOLDER...
 
 Lowtide and the library both import every *.onnx below the folders, with the same symbols bound. The declared types of
 node outputs are removed first, so that the library cannot copy them. Wherever the library knows an element
-type, a rank or an extent, in the graph or in a body, Lowtide must have the same. The exit code is 1 if anything differs
-or a model is not imported.
+type, a rank or an extent, in the graph or in a body, Lowtide must have the same. Every constant must have the bytes
+that the library reads. The exit code is 1 if anything differs or a model is not imported.
 
 FILE.json gives options for models: {"model.onnx": ["--dim", "batch=2", "--shape", "x=1x3x64x64"]}. A symbol without an
 option becomes 2.
@@ -20,6 +20,7 @@ import subprocess
 import sys
 
 import onnx
+import onnx.numpy_helper
 import onnx.shape_inference
 
 NAMES = {
@@ -100,6 +101,42 @@ def known_types(graph, path, known):
     return known
 
 
+def constants(graph, path, found):
+    """Maps (path, name) to the tensor of each initializer and Constant node of all graphs."""
+    for tensor in graph.initializer:
+        found[path, tensor.name] = tensor
+    for node in graph.node:
+        made = next((output for output in node.output if output), "")
+        for attribute in node.attribute:
+            if node.op_type == "Constant" and attribute.name == "value":
+                found[path, made] = attribute.t
+            if attribute.HasField("g"):
+                constants(attribute.g, f"{path}/{made}:{attribute.name}", found)
+    return found
+
+
+def wrong_constants(ours, tensors, model):
+    """Returns one line per constant whose bytes or place differ. Elements below 8 bits are not compared."""
+    lines = []
+    for (graph, name), tensor in tensors.items():
+        own = ours.get((graph, name))
+        if own is None or own["dtype"] in ("i4", "u4", "i2", "u2", "f4e2m1", "string"):
+            continue  # in a branch that never runs, or not compared
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            place = {entry.key: entry.value for entry in tensor.external_data}
+            same = (own.get("file"), own.get("offset")) == (place["location"], int(place.get("offset", 0)))
+        else:
+            expected = onnx.numpy_helper.to_array(tensor).tobytes()
+            if "bytes" in own:
+                same = bytes.fromhex(own["bytes"]) == expected
+            else:
+                begin = own.get("offset", len(model))
+                same = own.get("file") == "" and model[begin:begin + len(expected)] == expected
+        if not same:
+            lines.append(f"{graph}: {name}: the bytes of the constant differ")
+    return lines
+
+
 def bytes_of(text):
     return text.encode("latin-1").decode("utf-8", "surrogateescape")
 
@@ -148,6 +185,7 @@ def compare(program, path, options):
     if ours is None:
         return [error], 0, 0
     lines, compared = differences(ours, known_types(inferred.graph, "main", {}))
+    lines += wrong_constants(ours, constants(model.graph, "main", {}), path.read_bytes())
     return lines, compared, len(ours)
 
 

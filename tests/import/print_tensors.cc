@@ -3,12 +3,16 @@
 
 // Imports a model and prints a line of JSON for each tensor of each graph and body:
 //   {"graph": "main/if:then_branch", "name": "x", "dtype": "f32", "shape": [1, 3], "at_most": [0], "role": "input"}
+// A constant also has its source: "file" and "offset", or "bytes" in hexadecimal digits.
 // usage: print_tensors MODEL [symbol=extent | input=AxBxC]...
 // compare_with_onnx.py reads the output.
 
+#include <cstddef>
 #include <cstdio>
 #include <string>
+#include <variant>
 
+#include "lowtide/base/hex.h"
 #include "lowtide/import/import.h"
 
 namespace {
@@ -30,7 +34,21 @@ std::string json_string(const std::string& text) {
   return out + "\"";
 }
 
-void print_graph(const lowtide::Graph& graph, const std::string& path) {
+// What a constant has in addition to other tensors.
+std::string source_of(const lowtide::Tensor& tensor, const lowtide::ConstantTable& table) {
+  if (!tensor.constant) return "";
+  const lowtide::ConstantSource& source = table.sources[*tensor.constant];
+  if (const auto* place = std::get_if<lowtide::ConstantSource::InFile>(&source.where)) {
+    return ", \"file\": " + json_string(table.files[place->file]) + ", \"offset\": " + std::to_string(place->offset);
+  }
+  std::string digits;
+  for (const std::byte byte : std::get<lowtide::ConstantSource::Inline>(source.where).bytes) {
+    lowtide::append_hex(digits, std::to_integer<unsigned char>(byte));
+  }
+  return ", \"bytes\": \"" + digits + "\"";
+}
+
+void print_graph(const lowtide::Graph& graph, const std::string& path, const lowtide::ConstantTable& table) {
   for (const lowtide::Tensor& tensor : graph.tensors()) {
     if (tensor.is_captured) continue;
     std::string shape;
@@ -40,9 +58,9 @@ void print_graph(const lowtide::Graph& graph, const std::string& path) {
       if (tensor.shape.is_at_most(axis)) at_most += (at_most.empty() ? "" : ", ") + std::to_string(axis);
     }
     std::printf(
-        "{\"graph\": %s, \"name\": %s, \"dtype\": \"%s\", \"shape\": [%s], \"at_most\": [%s], \"role\": \"%s\"}\n",
+        "{\"graph\": %s, \"name\": %s, \"dtype\": \"%s\", \"shape\": [%s], \"at_most\": [%s], \"role\": \"%s\"%s}\n",
         json_string(path).c_str(), json_string(tensor.name).c_str(), to_string(tensor.dtype).data(), shape.c_str(),
-        at_most.c_str(), to_string(tensor.role).data());
+        at_most.c_str(), to_string(tensor.role).data(), source_of(tensor, table).c_str());
   }
   for (const lowtide::Node& node : graph.nodes()) {
     for (const lowtide::Body& body : node.bodies) {
@@ -51,7 +69,7 @@ void print_graph(const lowtide::Graph& graph, const std::string& path) {
       for (const auto& output : node.outputs) {
         if (output && made.empty()) made = graph.tensor(*output).name;
       }
-      print_graph(*body.graph, path + "/" + made + ":" + body.name);
+      print_graph(*body.graph, path + "/" + made + ":" + body.name, table);
     }
   }
 }
@@ -90,6 +108,6 @@ int main(int argc, char** argv) {
     return 3;
   }
   for (const std::string& note : model->notes) std::fprintf(stderr, "note: %s\n", note.c_str());
-  print_graph(model->graph, "main");
+  print_graph(model->graph, "main", model->constants);
   return 0;
 }
