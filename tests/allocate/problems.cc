@@ -65,11 +65,11 @@ void add_random_pairs(Random& random, const Features& features, PackingProblem& 
   }
 }
 
-std::vector<TimeSpan> random_gaps(Random& random, std::int64_t begin, std::int64_t end) {
+CompactVector<TimeSpan> random_gaps(Random& random, std::int64_t begin, std::int64_t end) {
   std::set<std::int64_t> drawn;
   for (int cut = 0; cut < 4; ++cut) drawn.insert(random.between(begin, end));
   const std::vector<std::int64_t> cuts(drawn.begin(), drawn.end());
-  std::vector<TimeSpan> gaps;
+  CompactVector<TimeSpan> gaps;
   for (std::size_t at = 0; at + 1 < cuts.size(); at += 2) gaps.push_back({cuts[at], cuts[at + 1]});
   return gaps;
 }
@@ -153,7 +153,7 @@ PackingProblem cut_rectangle(std::uint64_t seed, const Cut& cut) {
   struct Rectangle {
     TimeSpan time;
     Interval<std::int64_t> bytes;
-    std::vector<TimeSpan> gaps;  // a rectangle with gaps is never cut in time
+    CompactVector<TimeSpan> gaps;  // a rectangle with gaps is never cut in time
   };
   Random random(seed);
   std::vector<Rectangle> all = {{{0, cut.moments}, {0, cut.bytes}, {}}};

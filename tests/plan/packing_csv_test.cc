@@ -81,7 +81,7 @@ TEST(PackingCsv, WritesOnlyAHeaderForNoBuffers) {
 TEST(PackingCsv, RefusesWhatTheFormatCannotHold) {
   for (const std::string& name : {std::string(), std::string("a,b"), std::string("a\nb"), std::string("a\0b", 3)}) {
     PackingProblem problem = two_buffers();
-    problem.names[PackingId(1)] = name;
+    problem.names = {"a", name};
     EXPECT_THROW((void)write_packing_csv(problem), InvariantViolation);
   }
   PackingProblem problem = two_buffers();

@@ -77,6 +77,7 @@ class Parser {
 
   Result<PackingProblem> parse() {
     LOWTIDE_RETURN_IF_ERROR(parse_header());
+    problem_.buffers.reserve(most_rows());
     std::optional<std::size_t> blank;
     while (const std::optional<std::string_view> line = lines_.take()) {
       if (line->empty()) {
@@ -88,10 +89,18 @@ class Parser {
       }
       LOWTIDE_RETURN_IF_ERROR(parse_row(*line));
     }
+    problem_.names.shrink_to_fit();
     return std::move(problem_);
   }
 
  private:
+  // At least the number of rows that follow, unless some of them will be refused. The shortest row is "0,0,1,0".
+  std::size_t most_rows() const {
+    const auto ends = static_cast<std::size_t>(std::count(lines_.rest.begin(), lines_.rest.end(), '\n'));
+    return std::min({ends + 1, lines_.rest.size() / std::string_view("0,0,1,0").size(),
+                     static_cast<std::size_t>(kMaxPackingBuffers)});
+  }
+
   Result<void> parse_header() {
     const std::optional<std::string_view> line = lines_.take();
     if (!line || line->empty())
@@ -141,7 +150,7 @@ class Parser {
     LOWTIDE_RETURN_IF_ERROR(parse_alignment(buffer));
     LOWTIDE_RETURN_IF_ERROR(parse_offset(buffer));
     LOWTIDE_RETURN_IF_ERROR(parse_gaps(buffer));
-    if (!is_numbered_) problem_.names.push_back(std::string(field(kId)));
+    if (!is_numbered_) problem_.names.push_back(field(kId));
     problem_.buffers.push_back(std::move(buffer));
     return {};
   }
@@ -173,7 +182,7 @@ class Parser {
   }
 
   // Returns the line of an earlier row with this id. Otherwise keeps the id and returns nullopt. Ids are not kept while
-  // they are 0, 1, 2, ..., because the names of a million buffers need more memory than the buffers.
+  // they are 0, 1, 2, ..., because finding ids takes more memory than the buffers.
   std::optional<std::size_t> line_of(std::string_view id) {
     const std::size_t row = problem_.buffers.size();
     if (is_numbered_ && id == std::to_string(row)) return std::nullopt;

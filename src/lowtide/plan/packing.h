@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/compact_vector.h"
 #include "lowtide/base/id.h"
 #include "lowtide/base/interval.h"
+#include "lowtide/base/string_table.h"
 
 namespace lowtide {
 
@@ -19,10 +21,11 @@ using PackingId = Id<struct PackingTag>;
 // Logical time of a packing problem, in any unit. It need not count steps.
 using TimeSpan = Interval<std::int64_t>;
 
-// `size` bytes that are live during `lifespan`, except in `gaps`.
+// `size` bytes that are live during `lifespan`, except in `gaps`. Problems have millions of buffers, so a buffer takes
+// only 56 bytes, and 16 more per gap.
 struct PackingBuffer {
   TimeSpan lifespan;                   // not empty
-  std::vector<TimeSpan> gaps;          // within lifespan, sorted, disjoint
+  CompactVector<TimeSpan> gaps;        // within lifespan, sorted, disjoint
   Bytes size;                          // >= 0
   Bytes alignment = Bytes(1);          // of its offset; a power of two
   std::optional<Offset> fixed_offset;  // if present, the buffer must have this offset
@@ -57,7 +60,7 @@ struct PackingColocation {
 //        z      |===|
 struct PackingProblem {
   IdVector<PackingId, PackingBuffer> buffers;
-  IdVector<PackingId, std::string> names;  // empty, or one per buffer (column "id" of the CSV form)
+  StringTable<PackingId> names;  // empty, or one per buffer (column "id" of the CSV form)
   std::optional<Bytes> capacity;
 
   // If present, these pairs are the conflicts, and lifespans and gaps are ignored. A pair may be listed twice.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "lowtide/base/check.h"
@@ -32,14 +33,14 @@ Columns columns_of(const PackingProblem& problem) {
 
 std::string id_of(const PackingProblem& problem, PackingId buffer) {
   if (problem.names.empty()) return std::to_string(buffer.value());
-  const std::string& name = problem.names[buffer];
-  LOWTIDE_CHECK(!name.empty() && name.find_first_of(std::string_view(",\r\n\0", 4)) == std::string::npos,
+  const std::string_view name = problem.names[buffer];
+  LOWTIDE_CHECK(!name.empty() && name.find_first_of(std::string_view(",\r\n\0", 4)) == std::string_view::npos,
                 "an id in CSV is not empty and has no comma, line break or zero byte");
-  return name;
+  return std::string(name);
 }
 
 // Omits empty gaps.
-std::string text_of(const std::vector<TimeSpan>& gaps) {
+std::string text_of(std::span<const TimeSpan> gaps) {
   std::string text;
   for (const TimeSpan& gap : gaps) {
     if (gap.empty()) continue;

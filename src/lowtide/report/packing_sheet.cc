@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lowtide/base/check.h"
+#include "lowtide/report/packing_summary.h"
 #include "lowtide/report/page_columns.h"
 
 namespace lowtide::report_internal {
@@ -129,9 +130,8 @@ void add_wholes(JsonWriter& json, const PackingProblem& problem, const Packing& 
   const auto at = [&](std::size_t row) -> const PackingBuffer& { return buffer_at(problem, row); };
   json.key("whole");
   json.begin_object();
-  add_names(json, "name", count, [&](std::size_t row) {
-    return problem.names.empty() ? std::to_string(row) : problem.names[PackingId(static_cast<std::uint32_t>(row))];
-  });
+  add_names(json, "name", count,
+            [&](std::size_t row) { return name_of(problem, PackingId(static_cast<std::uint32_t>(row))); });
   add_column(json, "size", count, [&](std::size_t row) { return at(row).size.count(); });
   add_column(json, "alignment", count, [&](std::size_t row) { return at(row).alignment.count(); });
   add_column(json, "offset", count,

@@ -107,7 +107,7 @@ StyledText infeasible_text(const PackingProblem& problem, const Packing& packing
 }  // namespace
 
 std::string name_of(const PackingProblem& problem, PackingId buffer) {
-  return problem.names.contains(buffer) ? problem.names[buffer] : std::to_string(buffer.value());
+  return problem.names.contains(buffer) ? std::string(problem.names[buffer]) : std::to_string(buffer.value());
 }
 
 PackingFigures figures_of(const PackingProblem& problem, const Packing& packing,

@@ -57,7 +57,7 @@ class RegionPackingCheck {
   [[nodiscard]] bool fits() const { return packing_.outcome == PackingOutcome::found; }
   [[nodiscard]] RegionId region_of(PackingId id) const { return packing_.placements[id].region; }
   [[nodiscard]] std::string name(PackingId id) const {
-    const IdVector<PackingId, std::string>& names = problem_.packing.names;
+    const StringTable<PackingId>& names = problem_.packing.names;
     return "buffer " + std::to_string(id.value()) +
            (names.contains(id) && !names[id].empty() ? " " + quoted(names[id]) : "");
   }
@@ -112,7 +112,8 @@ class RegionPackingCheck {
       if (fits()) buffer.alignment = std::max(buffer.alignment, self.alignment);
       const Offset offset = packing_.placements[id].offset;
       inside[id] = alone.buffers.push_back(buffer);
-      alone.names.push_back(problem_.packing.names.contains(id) ? problem_.packing.names[id] : "of " + name(id));
+      alone.names.push_back(problem_.packing.names.contains(id) ? std::string(problem_.packing.names[id])
+                                                                : "of " + name(id));
       offsets.push_back(offset);
       const std::optional<std::int64_t> end = checked_add(offset.position(), buffer.size.count());
       if (end) height = std::max(height, Bytes(*end));
