@@ -19,7 +19,7 @@ using testing::defect_of;
 Placements stacked(const CompressedProblem& problem) {
   Placements placements{.offsets = IdVector<PackingId, std::int64_t>(problem.buffers.size(), 0), .height = 0};
   for (PackingId id : problem.movable) {
-    const std::int64_t alignment = problem.buffers[id].alignment;
+    const std::int64_t alignment = problem.buffers[id].alignment();
     placements.offsets[id] = (placements.height + alignment - 1) & -alignment;
     placements.height = placements.offsets[id] + problem.buffers[id].size;
   }

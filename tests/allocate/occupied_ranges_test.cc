@@ -21,8 +21,14 @@ using ::testing::IsEmpty;
 
 Effort unlimited() { return {.limit = std::numeric_limits<std::int64_t>::max()}; }
 
+template <typename Stored>
+class OccupiedRangesTest : public ::testing::Test {};
+using StoredTypes = ::testing::Types<AddressRange, NarrowRange>;
+TYPED_TEST_SUITE(OccupiedRangesTest, StoredTypes);
+
 // The union of what is occupied during a span.
-std::vector<AddressRange> collected(const OccupiedRanges& occupied, MomentSpan span) {
+template <typename Stored>
+std::vector<AddressRange> collected(const OccupiedRanges<Stored>& occupied, MomentSpan span) {
   std::vector<AddressRange> ranges;
   Effort effort = unlimited();
   occupied.collect(span, ranges, effort);
@@ -30,10 +36,10 @@ std::vector<AddressRange> collected(const OccupiedRanges& occupied, MomentSpan s
   return ranges;
 }
 
-TEST(OccupiedRanges, FindsTheBytesOfSpansThatOverlap) {
+TYPED_TEST(OccupiedRangesTest, FindsTheBytesOfSpansThatOverlap) {
   // The moments are the times.
   const CompressedProblem problem = compress(testing::problem_of({{0, 2, 1}, {1, 4, 1}, {3, 5, 1}}));
-  OccupiedRanges occupied(problem);
+  OccupiedRanges<TypeParam> occupied(problem);
   EXPECT_THAT(collected(occupied, {0, 5}), IsEmpty());
   occupied.insert({0, 2}, {0, 10});
   occupied.insert({3, 5}, {20, 30});
@@ -44,9 +50,32 @@ TEST(OccupiedRanges, FindsTheBytesOfSpansThatOverlap) {
   EXPECT_THAT(collected(occupied, {0, 5}), IsEmpty());
 }
 
-TEST(OccupiedRanges, JoinsRangesThatTouch) {
+static_assert(sizeof(NarrowRange) == 12);
+
+TEST(NarrowRange, HoldsAddressesBelow2To48) {
+  constexpr std::int64_t kLast = NarrowRange::kEnd - 1;
+  for (const AddressRange range :
+       {AddressRange{0, 1}, AddressRange{0x1'0000'0000, 0x2'ffff'ffff}, {kLast - 1, kLast}}) {
+    EXPECT_EQ(AddressRange(NarrowRange(range)), range);
+  }
+}
+
+// The sizes add up to 2^48 bytes, or to one more. Both problems have the same packing.
+TEST(GreedyAllocator, AgreesOnBothSidesOfNarrowAddresses) {
+  constexpr std::int64_t kHalf = NarrowRange::kEnd / 2;
+  for (const std::int64_t last : {kHalf - 1, kHalf, kHalf + 1}) {
+    const CompressedProblem problem = compress(testing::problem_of({{0, 2, kHalf}, {1, 3, last}, {2, 3, 1}}));
+    GreedyAllocator allocator(problem);
+    Effort effort = unlimited();
+    const auto placements = allocate_in_order(allocator, problem.movable, FitRule::lowest, effort);
+    EXPECT_EQ(placements->height, kHalf + last);
+    EXPECT_EQ(placements->offsets, (IdVector<PackingId, std::int64_t>{0, kHalf, 0}));
+  }
+}
+
+TYPED_TEST(OccupiedRangesTest, JoinsRangesThatTouch) {
   const CompressedProblem problem = compress(testing::problem_of({{0, 2, 1}, {1, 4, 1}}));
-  OccupiedRanges occupied(problem);
+  OccupiedRanges<TypeParam> occupied(problem);
   for (std::int64_t at : {0, 20, 10, 40}) occupied.insert({0, 2}, {at, at + 10});
   std::vector<AddressRange> ranges;
   Effort effort = unlimited();
@@ -55,11 +84,11 @@ TEST(OccupiedRanges, JoinsRangesThatTouch) {
   EXPECT_EQ(effort.spent, 3);  // the ranges and the call
 }
 
-TEST(OccupiedRanges, AgreesWithAScanOfAllBuffers) {
+TYPED_TEST(OccupiedRangesTest, AgreesWithAScanOfAllBuffers) {
   Random random(31);
   for (int round = 0; round < 100; ++round) {
     const CompressedProblem problem = compress(testing::network_like_problem(1 + random.below(300), round));
-    OccupiedRanges occupied(problem);
+    OccupiedRanges<TypeParam> occupied(problem);
     std::vector<std::pair<MomentSpan, AddressRange>> inserted;
     for (PackingId id : problem.movable) {
       const MomentSpan span = problem.buffers[id].lifespan;

@@ -31,24 +31,24 @@ void number_kinds(CoverProblem& problem) {
 CoverProblem cover_problem(const CompressedProblem& problem, const CliqueCover& cover) {
   CoverProblem out;
   if (!problem.movable.empty()) {
-    out.unit = problem.buffers[problem.movable.front()].alignment;
-    for (PackingId id : problem.movable) out.unit = std::min(out.unit, problem.buffers[id].alignment);
+    out.unit = problem.buffers[problem.movable.front()].alignment();
+    for (PackingId id : problem.movable) out.unit = std::min(out.unit, problem.buffers[id].alignment());
   }
   IdVector<PackingId, std::optional<SearchBuffer>> search_buffer(problem.buffers.size());
   for (PackingId id : problem.movable) {
     const CompressedProblem::Buffer& buffer = problem.buffers[id];
     search_buffer[id] =
-        out.buffers.push_back({buffer.size, aligned_up(buffer.size, out.unit), buffer.alignment, {}, id});
+        out.buffers.push_back({buffer.size, aligned_up(buffer.size, out.unit), buffer.alignment(), {}, id});
   }
+  const IdVector<PackingId, std::int64_t> fixed_offsets = problem.least_offsets();
   out.blocked_in = IdVector<CliqueId, std::vector<AddressRange>>(cover.cliques());
   for (CliqueId clique : all_ids<CliqueId>(cover.cliques())) {
     std::vector<SearchBuffer> members;
     for (PackingId id : cover.members(clique)) {
-      const CompressedProblem::Buffer& buffer = problem.buffers[id];
       if (search_buffer[id]) {
         members.push_back(*search_buffer[id]);
       } else {
-        out.blocked_in[clique].push_back({buffer.fixed_offset, buffer.fixed_offset + buffer.size});
+        out.blocked_in[clique].push_back({fixed_offsets[id], fixed_offsets[id] + problem.buffers[id].size});
       }
     }
     out.clique_members.append(members);

@@ -14,9 +14,9 @@ namespace lowtide::allocate_internal {
 namespace {
 
 std::int64_t common_alignment(const CompressedProblem& problem) {
-  const std::int64_t first = problem.buffers[problem.movable.front()].alignment;
+  const std::int64_t first = problem.buffers[problem.movable.front()].alignment();
   const bool is_same = std::all_of(problem.movable.begin(), problem.movable.end(),
-                                   [&](PackingId id) { return problem.buffers[id].alignment == first; });
+                                   [&](PackingId id) { return problem.buffers[id].alignment() == first; });
   return is_same ? first : 1;
 }
 
@@ -25,7 +25,7 @@ std::int64_t common_alignment(const CompressedProblem& problem) {
 std::optional<IntervalProblem> interval_problem(const CompressedProblem& problem) {
   if (!problem.fixed.empty() || problem.movable.empty() || !problem.pairs.empty()) return std::nullopt;
   for (PackingId id : problem.movable) {
-    if (problem.buffers[id].span_count != 1) return std::nullopt;
+    if (problem.spans_of(id).size() != 1) return std::nullopt;
   }
   const std::vector<Moment> fullest = fullest_moments(problem);
   const std::vector<CliqueId> first_clique = first_clique_from(fullest, problem.moments());
@@ -35,7 +35,7 @@ std::optional<IntervalProblem> interval_problem(const CompressedProblem& problem
   for (PackingId id : problem.movable) {
     const CompressedProblem::Buffer& buffer = problem.buffers[id];
     const std::int64_t size = aligned_up(buffer.size, out.unit);
-    const std::int64_t alignment = out.unit == buffer.alignment ? 1 : buffer.alignment;
+    const std::int64_t alignment = out.unit == buffer.alignment() ? 1 : buffer.alignment();
     out.buffers.push_back({{first_clique[buffer.lifespan.begin], first_clique[buffer.lifespan.end]},
                            size,
                            alignment,

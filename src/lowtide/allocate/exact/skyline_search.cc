@@ -202,10 +202,10 @@ std::int64_t grain_of(const CompressedProblem& problem) {
   std::int64_t grain = 0;
   for (PackingId id : problem.movable) {
     grain = std::gcd(grain, problem.buffers[id].size);
-    if (problem.buffers[id].alignment > 1) grain = std::gcd(grain, problem.buffers[id].alignment);
+    if (problem.buffers[id].alignment() > 1) grain = std::gcd(grain, problem.buffers[id].alignment());
   }
-  for (PackingId id : problem.fixed) {
-    grain = std::gcd(grain, problem.buffers[id].fixed_offset + problem.buffers[id].size);
+  for (const CompressedProblem::FixedBuffer& fixed : problem.fixed) {
+    grain = std::gcd(grain, fixed.offset + problem.buffers[fixed.id].size);
   }
   return std::max<std::int64_t>(grain, 1);
 }

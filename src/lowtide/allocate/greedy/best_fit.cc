@@ -38,7 +38,7 @@ class Sweep {
     std::sort(ends_.begin(), ends_.end());
     if (reserved_.empty()) return;
     index_.emplace(problem, reserved_);
-    for (PackingId id : problem.fixed) index_->insert(id);
+    for (const CompressedProblem::FixedBuffer& buffer : problem.fixed) index_->insert(buffer.id);
   }
 
   [[nodiscard]] bool has_reservations() const { return !reserved_.empty(); }
@@ -61,13 +61,13 @@ class Sweep {
  private:
   static std::int64_t highest_fixed_end(const CompressedProblem& problem) {
     std::int64_t end = 0;
-    for (PackingId id : problem.fixed) {
-      end = std::max(end, problem.buffers[id].fixed_offset + problem.buffers[id].size);
+    for (const CompressedProblem::FixedBuffer& fixed : problem.fixed) {
+      end = std::max(end, fixed.offset + problem.buffers[fixed.id].size);
     }
     return end;
   }
 
-  [[nodiscard]] bool is_reserved(PackingId id) const { return !is_solid_ && problem_.buffers[id].span_count > 1; }
+  [[nodiscard]] bool is_reserved(PackingId id) const { return !is_solid_ && problem_.buffers[id].has_several_spans; }
 
   void collect_movable() {
     for (PackingId id : problem_.movable) {
@@ -85,9 +85,8 @@ class Sweep {
   }
 
   void collect_fixed() {
-    for (PackingId id : problem_.fixed) {
-      const CompressedProblem::Buffer& buffer = problem_.buffers[id];
-      ranges_[id] = {buffer.fixed_offset, buffer.fixed_offset + buffer.size};
+    for (const auto& [id, offset] : problem_.fixed) {
+      ranges_[id] = {offset, offset + problem_.buffers[id].size};
       reserved_.push_back(id);
       for (const MomentSpan& span : problem_.spans_of(id)) {
         begins_.emplace_back(span.begin, id);
@@ -116,7 +115,7 @@ class Sweep {
     const CompressedProblem::Buffer& buffer = problem_.buffers[id];
     forbidden_.clear();
     if (has_reservations()) collect_forbidden(id, effort);
-    const std::int64_t offset = free_.find_offset(buffer.size, buffer.alignment, forbidden_, effort);
+    const std::int64_t offset = free_.find_offset(buffer.size, buffer.alignment(), forbidden_, effort);
     ranges_[id] = {offset, offset + buffer.size};
     free_.take(ranges_[id]);
     if (is_reserved(id)) index_->insert(id);
@@ -126,7 +125,7 @@ class Sweep {
   void collect_forbidden(PackingId id, Effort& effort) {
     const CompressedProblem::Buffer& buffer = problem_.buffers[id];
     index_->for_each_overlapping(buffer.lifespan, effort, [&](PackingId other) {
-      effort.spend(buffer.span_count + problem_.buffers[other].span_count);
+      effort.spend(static_cast<std::int64_t>(problem_.spans_of(id).size() + problem_.spans_of(other).size()));
       if (are_live_together(problem_, id, other)) forbidden_.push_back(ranges_[other]);
     });
     join_touching(forbidden_);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "lowtide/allocate/greedy/fit_rule.h"
@@ -41,19 +43,20 @@ class GreedyAllocator {
   // Requires: `buffer` has no offset yet, and its bytes are free at this one.
   void assign(PackingId buffer, std::int64_t offset);
 
-  // The bytes of each buffer; empty if it has no offset yet.
-  [[nodiscard]] const IdVector<PackingId, AddressRange>& ranges() const { return ranges_; }
-  [[nodiscard]] const CompressedProblem& problem() const { return problem_; }
+  // Returns the offsets. A buffer without one is at 0. Requires: the next call is `clear`, if there is any.
+  [[nodiscard]] Placements take_placements() { return placements_at(problem_, std::move(offsets_)); }
 
  private:
   void collect_taken(PackingId buffer, Effort& effort);
 
   const CompressedProblem& problem_;
   const ConflictGraph* graph_;
-  std::optional<ConflictGraph> relation_;   // if a relation replaces time and no graph was given
-  std::optional<OccupiedRanges> occupied_;  // without a graph
-  IdVector<PackingId, AddressRange> ranges_;
-  std::vector<AddressRange> taken_;  // scratch of find_offset_for: the bytes of neighbours
+  std::optional<ConflictGraph> relation_;  // if a relation replaces time and no graph was given
+  // Without a graph, one of the last two.
+  std::variant<std::monostate, OccupiedRanges<NarrowRange>, OccupiedRanges<AddressRange>> occupied_;
+  IdVector<PackingId, std::int64_t> offsets_;
+  IdVector<PackingId, AddressRange> ranges_;  // with a graph: the bytes of each buffer; empty if it has no offset yet
+  std::vector<AddressRange> taken_;           // scratch of find_offset_for: the bytes of neighbours
 };
 
 // Assigns the movable buffers in the given order, by the given rule. Returns nullopt if the effort ends first. Takes

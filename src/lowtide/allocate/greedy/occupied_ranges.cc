@@ -4,12 +4,15 @@
 #include "lowtide/allocate/greedy/occupied_ranges.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "lowtide/allocate/problem/fullest_moments.h"
+#include "lowtide/base/check.h"
 
 namespace lowtide::allocate_internal {
 
-OccupiedRanges::OccupiedRanges(const CompressedProblem& problem) {
+template <typename Stored>
+OccupiedRanges<Stored>::OccupiedRanges(const CompressedProblem& problem) {
   const std::vector<Moment> fullest = fullest_moments(problem);
   first_clique_ = first_clique_from(fullest, problem.moments());
   rows_.push_back({.occupied = std::vector<RangeSet>(fullest.size()), .covering = {}});
@@ -19,15 +22,17 @@ OccupiedRanges::OccupiedRanges(const CompressedProblem& problem) {
   }
 }
 
-void OccupiedRanges::clear() {
+template <typename Stored>
+void OccupiedRanges<Stored>::clear() {
   for (Row& row : rows_) {
     for (RangeSet& set : row.occupied) set.clear();
     for (RangeSet& set : row.covering) set.clear();
   }
 }
 
+template <typename Stored>
 template <typename Visit>
-void OccupiedRanges::for_each_whole(CliqueSpan span, Visit&& visit) const {
+void OccupiedRanges<Stored>::for_each_whole(CliqueSpan span, Visit&& visit) const {
   std::size_t begin = span.begin.index();
   std::size_t end = span.end.index();
   for (std::size_t row = 0; begin < end; ++row, begin /= kFan, end /= kFan) {
@@ -37,8 +42,9 @@ void OccupiedRanges::for_each_whole(CliqueSpan span, Visit&& visit) const {
   }
 }
 
+template <typename Stored>
 template <typename Visit>
-void OccupiedRanges::for_each_partial(CliqueSpan span, Visit&& visit) const {
+void OccupiedRanges<Stored>::for_each_partial(CliqueSpan span, Visit&& visit) const {
   if (span.empty()) return;
   const std::size_t begin = span.begin.index();
   const std::size_t end = span.end.index();
@@ -52,7 +58,11 @@ void OccupiedRanges::for_each_partial(CliqueSpan span, Visit&& visit) const {
   }
 }
 
-void OccupiedRanges::insert(MomentSpan span, AddressRange bytes) {
+template <typename Stored>
+void OccupiedRanges<Stored>::insert(MomentSpan span, AddressRange bytes) {
+  if constexpr (std::is_same_v<Stored, NarrowRange>) {
+    LOWTIDE_CHECK(bytes.end < NarrowRange::kEnd, "the addresses of narrow ranges are below 2^48");
+  }
   const CliqueSpan cliques = cliques_of(span);
   for_each_whole(cliques, [&](std::size_t row, std::size_t node) {
     add(rows_[row].occupied[node], bytes);
@@ -61,31 +71,39 @@ void OccupiedRanges::insert(MomentSpan span, AddressRange bytes) {
   for_each_partial(cliques, [&](std::size_t row, std::size_t node) { add(rows_[row].occupied[node], bytes); });
 }
 
-void OccupiedRanges::collect(MomentSpan span, std::vector<AddressRange>& out, Effort& effort) const {
+template <typename Stored>
+void OccupiedRanges<Stored>::collect(MomentSpan span, std::vector<AddressRange>& out, Effort& effort) const {
   const std::size_t before = out.size();
   const CliqueSpan cliques = cliques_of(span);
-  const auto append = [&](const RangeSet& set) { out.insert(out.end(), set.begin(), set.end()); };
+  const auto append = [&](const RangeSet& set) {
+    const auto at = static_cast<std::ptrdiff_t>(out.size());
+    out.resize(out.size() + set.size());
+    std::transform(set.begin(), set.end(), out.begin() + at,
+                   [](const Stored& one) { return static_cast<AddressRange>(one); });
+  };
   for_each_whole(cliques, [&](std::size_t row, std::size_t node) { append(rows_[row].occupied[node]); });
   for_each_partial(cliques, [&](std::size_t row, std::size_t node) { append(rows_[row].covering[node]); });
   effort.spend(static_cast<std::int64_t>(out.size() - before) + 1);
 }
 
-void OccupiedRanges::add(RangeSet& set, AddressRange range) {
-  const auto first =
-      std::partition_point(set.begin(), set.end(), [&](const AddressRange& other) { return other.end < range.begin; });
-  auto last = first;
-  for (; last != set.end() && last->begin <= range.end; ++last) {
-    range = {std::min(range.begin, last->begin), std::max(range.end, last->end)};
+template <typename Stored>
+void OccupiedRanges<Stored>::add(RangeSet& set, AddressRange range) {
+  Stored* const first = std::partition_point(
+      set.begin(), set.end(), [&](const Stored& other) { return static_cast<AddressRange>(other).end < range.begin; });
+  Stored* last = first;
+  for (; last != set.end() && static_cast<AddressRange>(*last).begin <= range.end; ++last) {
+    range = {std::min(range.begin, static_cast<AddressRange>(*last).begin),
+             std::max(range.end, static_cast<AddressRange>(*last).end)};
   }
   if (first == last) {
-    const auto at = first - set.begin();
-    // There are several sets per buffer, and most have few ranges. So they grow by a quarter and not by the double.
-    if (set.size() == set.capacity()) set.reserve(set.size() + set.size() / 4 + 1);
-    set.insert(set.begin() + at, range);
+    set.insert(first, Stored(range));
   } else {
-    *first = range;
+    *first = Stored(range);
     set.erase(first + 1, last);
   }
 }
+
+template class OccupiedRanges<AddressRange>;
+template class OccupiedRanges<NarrowRange>;
 
 }  // namespace lowtide::allocate_internal

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "lowtide/allocate/greedy/narrow_range.h"
 #include "lowtide/allocate/problem/clique_id.h"
 #include "lowtide/allocate/problem/compressed.h"
 #include "lowtide/allocate/problem/effort.h"
 #include "lowtide/allocate/problem/placements.h"
+#include "lowtide/base/compact_vector.h"
 
 namespace lowtide::allocate_internal {
 
@@ -28,15 +30,19 @@ namespace lowtide::allocate_internal {
 // as a whole node. `covering` has the bytes of the spans that have the node itself as a whole node. So the bytes that
 // are occupied during a span are `occupied` of its whole nodes, and `covering` of the nodes above them.
 //
+// `Stored` is the form of a range in the sets: AddressRange or NarrowRange.
+//
 // Ranges that touch are joined. A full stack of thousands of buffers is one range, so an answer is much shorter than a
 // list of the buffers in conflict.
+template <typename Stored>
 class OccupiedRanges {
  public:
   explicit OccupiedRanges(const CompressedProblem& problem);
 
   void clear();
 
-  // Occupies the bytes at all moments of the span. Bytes may be occupied several times.
+  // Occupies the bytes at all moments of the span. Bytes may be occupied several times. Requires: `Stored` can hold
+  // them.
   // O(kFan x log(cliques) x (log(ranges of a node) + ranges that move)).
   void insert(MomentSpan span, AddressRange bytes);
 
@@ -49,7 +55,7 @@ class OccupiedRanges {
   static constexpr std::size_t kFan = std::size_t{1} << kFanBits;
 
   // Disjoint ranges in ascending order, with free bytes between neighbours.
-  using RangeSet = std::vector<AddressRange>;
+  using RangeSet = CompactVector<Stored>;
   struct Row {
     std::vector<RangeSet> occupied;
     std::vector<RangeSet> covering;  // empty in row 0, where it would equal `occupied`

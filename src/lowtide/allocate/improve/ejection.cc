@@ -100,9 +100,9 @@ class Ejection {
   void start(std::int64_t target, const Placements& from) {
     outside_.clear();
     is_outside_ = Flags<PackingId>(problem_.buffers.size());
-    for (PackingId id : problem_.fixed) {
-      weights_[id] = kImmovable;
-      ranges_[id] = range_at(id, from.offsets[id]);
+    for (const CompressedProblem::FixedBuffer& buffer : problem_.fixed) {
+      weights_[buffer.id] = kImmovable;
+      ranges_[buffer.id] = range_at(buffer.id, buffer.offset);
     }
     for (PackingId id : problem_.movable) {
       weights_[id] = first_weights_[id];
@@ -138,7 +138,7 @@ class Ejection {
   // the first one without a buffer in the way. The neighbours in the way of [offset, offset + size) are those that
   // begin below its end, except those that end at or below its begin.
   Choice lightest_choice(const CompressedProblem::Buffer& self, std::int64_t target) {
-    const std::int64_t highest = aligned_down(target - self.size, self.alignment);
+    const std::int64_t highest = aligned_down(target - self.size, self.alignment());
     Choice best;
     std::uint64_t ties = 0;
     std::int64_t weight_begun = 0;
@@ -147,8 +147,8 @@ class Ejection {
     auto ended = ends_.begin();
     auto above = ends_.begin();    // the next candidate on top of a neighbour
     auto below = begins_.begin();  // the next candidate right below a neighbour
-    const auto offset_above = [&] { return aligned_up(above->address, self.alignment); };
-    const auto offset_below = [&] { return aligned_down(below->address - self.size, self.alignment); };
+    const auto offset_above = [&] { return aligned_up(above->address, self.alignment()); };
+    const auto offset_below = [&] { return aligned_down(below->address - self.size, self.alignment()); };
     for (std::int64_t offset = 0; offset <= highest;) {
       for (; begun != begins_.end() && begun->address < offset + self.size; ++begun) weight_begun += begun->weight;
       for (; ended != ends_.end() && ended->address <= offset; ++ended) weight_ended += ended->weight;

@@ -51,7 +51,7 @@ class CoverBuilder {
  public:
   CoverBuilder(const CompressedProblem& problem, Effort& effort)
       : problem_(problem), effort_(effort), is_fixed_(problem.buffers.size()) {
-    for (PackingId id : problem.fixed) is_fixed_.set(id);
+    for (const CompressedProblem::FixedBuffer& buffer : problem.fixed) is_fixed_.set(buffer.id);
   }
 
   std::optional<CliqueCover> run(const ConflictGraph* graph) && {
@@ -195,14 +195,14 @@ std::optional<CliqueCover> clique_cover(const CompressedProblem& problem, const 
 CliqueBound clique_bound(const CompressedProblem& problem, const CliqueCover& cover) {
   CliqueBound bound;
   std::set<std::int64_t> alignments;
-  for (PackingId id : problem.participants()) alignments.insert(problem.buffers[id].alignment);
+  for (PackingId id : problem.participants()) alignments.insert(problem.buffers[id].alignment());
   for (CliqueId clique : all_ids<CliqueId>(cover.cliques())) {
     for (std::int64_t alignment : alignments) {
       std::int64_t sum = 0;
       std::int64_t most_padding = 0;
       for (PackingId id : cover.members(clique)) {
         const CompressedProblem::Buffer& buffer = problem.buffers[id];
-        if (buffer.alignment < alignment) continue;
+        if (buffer.alignment() < alignment) continue;
         const std::int64_t padded = aligned_up(buffer.size, alignment);
         sum += padded;
         most_padding = std::max(most_padding, padded - buffer.size);

@@ -4,6 +4,9 @@
 #include "lowtide/allocate/problem/compressed.h"
 
 #include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
 
 #include "lowtide/allocate/problem/active_spans.h"
 #include "lowtide/base/flags.h"
@@ -46,38 +49,59 @@ std::vector<PackingPair> pairs_of(const PackingProblem& problem, const Compresse
   return pairs;
 }
 
+// Sets the spans of a compressed buffer. `spans` is scratch.
+void set_spans(const PackingBuffer& buffer, CompressedProblem& problem, CompressedProblem::Buffer& compressed,
+               std::vector<MomentSpan>& spans) {
+  spans.clear();
+  for_each_active_span(buffer, [&](const TimeSpan& span) {
+    spans.push_back({moment_of(span.begin, problem.times), moment_of(span.end, problem.times)});
+  });
+  if (spans.empty()) {
+    const Moment begin = moment_of(buffer.lifespan.begin, problem.times);
+    compressed.lifespan = {begin, begin};
+    return;
+  }
+  compressed.lifespan = {spans.front().begin, spans.back().end};
+  compressed.has_several_spans = spans.size() > 1;
+  if (!compressed.has_several_spans) return;
+  compressed.span_list = SpanListId(static_cast<std::uint32_t>(problem.span_lists.size()));
+  problem.span_lists.append(spans);
+}
+
+void set_buffers(const PackingProblem& problem, CompressedProblem& out) {
+  IdVector<PackingId, CompressedProblem::Buffer> buffers;
+  buffers.reserve(problem.buffers.size());
+  std::vector<MomentSpan> spans;
+  for (const PackingBuffer& buffer : problem.buffers) {
+    CompressedProblem::Buffer compressed{.size = buffer.size.count()};
+    compressed.alignment_bits =
+        static_cast<std::uint8_t>(std::countr_zero(static_cast<std::uint64_t>(buffer.alignment.count())));
+    if (!problem.conflicts) set_spans(buffer, out, compressed, spans);
+    buffers.push_back(compressed);
+  }
+  out.buffers = SharedTable<PackingId, CompressedProblem::Buffer>(std::move(buffers));
+}
+
 }  // namespace
 
 std::vector<PackingId> CompressedProblem::participants() const {
   std::vector<PackingId> all = movable;
-  all.insert(all.end(), fixed.begin(), fixed.end());
+  for (const FixedBuffer& buffer : fixed) all.push_back(buffer.id);
   return all;
+}
+
+IdVector<PackingId, std::int64_t> CompressedProblem::least_offsets() const {
+  IdVector<PackingId, std::int64_t> offsets(buffers.size(), 0);
+  for (const FixedBuffer& buffer : fixed) offsets[buffer.id] = buffer.offset;
+  for (const FixedBuffer& buffer : idle_fixed) offsets[buffer.id] = buffer.offset;
+  return offsets;
 }
 
 CompressedProblem compress(const PackingProblem& problem) {
   CompressedProblem out;
   out.times = times_of(problem);
-  out.buffers.reserve(problem.buffers.size());
-  if (!problem.conflicts) out.spans.reserve(problem.buffers.size());
-  for (const PackingBuffer& buffer : problem.buffers) {
-    CompressedProblem::Buffer compressed{.first_span = static_cast<std::uint32_t>(out.spans.size()),
-                                         .size = buffer.size.count(),
-                                         .alignment = buffer.alignment.count()};
-    if (!problem.conflicts) {
-      for_each_active_span(buffer, [&](const TimeSpan& span) {
-        out.spans.push_back({moment_of(span.begin, out.times), moment_of(span.end, out.times)});
-      });
-    }
-    compressed.span_count = static_cast<std::uint32_t>(out.spans.size()) - compressed.first_span;
-    if (compressed.span_count > 0) {
-      compressed.lifespan = {out.spans[compressed.first_span].begin, out.spans.back().end};
-    } else if (!problem.conflicts) {
-      const Moment begin = moment_of(buffer.lifespan.begin, out.times);
-      compressed.lifespan = {begin, begin};
-    }
-    if (buffer.fixed_offset) compressed.fixed_offset = buffer.fixed_offset->position();
-    out.buffers.push_back(compressed);
-  }
+  out.moment_count = static_cast<std::uint32_t>(out.times.size());
+  set_buffers(problem, out);
   out.pairs = pairs_of(problem, out);
   Flags<PackingId> is_paired(problem.buffers.size());
   for (const PackingPair& pair : out.pairs) {
@@ -86,9 +110,14 @@ CompressedProblem compress(const PackingProblem& problem) {
   }
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
     const CompressedProblem::Buffer& buffer = out.buffers[id];
-    if (buffer.size == 0 || (buffer.span_count == 0 && !is_paired.test(id))) continue;
-    (problem.buffers[id].fixed_offset ? out.fixed : out.movable).push_back(id);
+    const bool is_idle = buffer.size == 0 || (buffer.lifespan.empty() && !is_paired.test(id));
+    if (const std::optional<Offset>& fixed = problem.buffers[id].fixed_offset) {
+      (is_idle ? out.idle_fixed : out.fixed).push_back({id, fixed->position()});
+    } else if (!is_idle) {
+      out.movable.push_back(id);
+    }
   }
+  out.movable.shrink_to_fit();
   return out;
 }
 
@@ -96,7 +125,7 @@ bool are_live_together(const CompressedProblem& problem, PackingId first, Packin
   const CompressedProblem::Buffer& a = problem.buffers[first];
   const CompressedProblem::Buffer& b = problem.buffers[second];
   if (!a.lifespan.overlaps(b.lifespan)) return false;
-  if (a.span_count == 1 && b.span_count == 1) return true;
+  if (!a.has_several_spans && !b.has_several_spans) return true;
   const std::span<const MomentSpan> spans_of_a = problem.spans_of(first);
   const std::span<const MomentSpan> spans_of_b = problem.spans_of(second);
   for (std::size_t i = 0, j = 0; i < spans_of_a.size() && j < spans_of_b.size();) {

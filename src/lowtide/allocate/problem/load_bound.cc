@@ -43,7 +43,7 @@ void raise_by_alignment(const CompressedProblem& problem, std::int64_t alignment
   std::vector<Event> ends;
   for (PackingId id : all_ids<PackingId>(problem.buffers.size())) {
     const CompressedProblem::Buffer& buffer = problem.buffers[id];
-    if (buffer.alignment < alignment || buffer.size == 0) continue;
+    if (buffer.alignment() < alignment || buffer.size == 0) continue;
     for (const MomentSpan& span : problem.spans_of(id)) {
       begins.push_back({span.begin, id});
       ends.push_back({span.end, id});
@@ -90,11 +90,12 @@ HeightBound height_bound(const CompressedProblem& problem) {
   HeightBound bound;
   std::set<std::int64_t> alignments;
   for (const CompressedProblem::Buffer& buffer : problem.buffers) {
-    if (buffer.size > 0 && buffer.span_count > 0) alignments.insert(buffer.alignment);
+    if (buffer.size > 0 && !buffer.lifespan.empty()) alignments.insert(buffer.alignment());
   }
   for (std::int64_t alignment : alignments) raise_by_alignment(problem, alignment, bound);
-  for (const CompressedProblem::Buffer& buffer : problem.buffers) {
-    raise(bound, buffer.fixed_offset + buffer.size, buffer.lifespan.begin);  // fixed_offset is 0 for movable buffers
+  const IdVector<PackingId, std::int64_t> offsets = problem.least_offsets();
+  for (PackingId id : all_ids<PackingId>(offsets.size())) {
+    raise(bound, offsets[id] + problem.buffers[id].size, problem.buffers[id].lifespan.begin);
   }
   return bound;
 }

@@ -19,6 +19,9 @@ struct Placements {
   std::int64_t height = 0;
 };
 
+// The placements with these offsets, one per buffer.
+[[nodiscard]] Placements placements_at(const CompressedProblem& problem, IdVector<PackingId, std::int64_t> offsets);
+
 // The offsets at which the ranges begin. A buffer without a range is in no conflict. It gets its fixed offset, or 0.
 [[nodiscard]] Placements placements_of(const CompressedProblem& problem,
                                        const IdVector<PackingId, AddressRange>& ranges);

@@ -12,7 +12,7 @@ namespace lowtide::allocate_internal {
 
 StoppingRule::StoppingRule(const CompressedProblem& problem, std::int64_t bound, std::optional<Bytes> capacity)
     : bound_(bound), unit_(limits::kMaxAlignment) {
-  for (const CompressedProblem::Buffer& buffer : problem.buffers) unit_ = std::min(unit_, buffer.alignment);
+  for (const CompressedProblem::Buffer& buffer : problem.buffers) unit_ = std::min(unit_, buffer.alignment());
   if (capacity) capacity_ = capacity->count();
 }
 

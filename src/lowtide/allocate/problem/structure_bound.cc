@@ -21,7 +21,7 @@ ConflictFacts facts_of_relation(const CompressedProblem& problem, Effort& effort
 StructureBound structure_bound(const CompressedProblem& problem, const ConflictFacts& facts) {
   const HeightBound load = height_bound(problem);
   StructureBound bound{.height = load.height};
-  if (!problem.times.empty()) bound.time = problem.times[load.witness];
+  if (problem.has_time()) bound.time = problem.times[load.witness];
   if (!facts.cover) return bound;
   const CliqueBound heaviest = clique_bound(problem, *facts.cover);
   if (heaviest.height <= bound.height) return bound;

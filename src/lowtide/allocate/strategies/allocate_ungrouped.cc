@@ -39,10 +39,11 @@ void run_last_strategies(StrategyContext& context) {
 }  // namespace
 
 Packing allocate_ungrouped(const PackingProblem& problem, const SolveOptions& options) {
-  const CompressedProblem compressed = compress(problem);
+  CompressedProblem compressed = compress(problem);
   Effort effort = options.effort;
   ConflictFacts facts = facts_of_relation(compressed, effort);
   const StructureBound proof = structure_bound(compressed, facts);
+  compressed.forget_times();
   StoppingRule stopping(compressed, proof.height, problem.capacity);
   Incumbent::Listener listener;
   if (options.on_improvement) {

@@ -43,8 +43,7 @@ CompressedProblem others_of(const CompressedProblem& problem, const std::vector<
   Flags<PackingId> is_busy(problem.buffers.size());
   for (PackingId id : busy) {
     is_busy.set(id);
-    out.buffers[id].fixed_offset = placements.offsets[id];
-    out.fixed.push_back(id);
+    out.fixed.push_back({id, placements.offsets[id]});
   }
   std::sort(out.fixed.begin(), out.fixed.end());
   std::erase_if(out.movable, [&](PackingId id) { return is_busy.test(id); });
@@ -55,9 +54,7 @@ CompressedProblem others_of(const CompressedProblem& problem, const std::vector<
 class BusyBuffers {
  public:
   explicit BusyBuffers(const StrategyContext& context)
-      : problem_(context.problem),
-        target_(context.stopping.target()),
-        load_(problem_.times.empty() ? std::vector<std::int64_t>() : load_profile(problem_)) {}
+      : problem_(context.problem), target_(context.stopping.target()), load_(load_profile(problem_)) {}
 
   // Empty if they are half of the buffers or more, or if a relation replaces time.
   [[nodiscard]] std::vector<PackingId> of(std::int64_t share) const {
@@ -113,6 +110,13 @@ class BusiestFirst final : public Strategy {
     if (!std::exchange(is_divided_, true)) divide();
     if (busy_.empty()) return;
     const std::vector<PackingId>& busy = busy_[next_++ % busy_.size()];
+    const std::optional<CompressedProblem> others = pack_busy(busy, limit);
+    if (others) add_others(*others, limit);
+  }
+
+ private:
+  // Returns the problem with the busy buffers at fixed offsets. Returns nullopt if they are as high as the best answer.
+  std::optional<CompressedProblem> pack_busy(const std::vector<PackingId>& busy, std::int64_t limit) {
     const CompressedProblem problem = busy_of(problem_, busy);
     Effort share = context_.effort.share(limit / tuning::kBusiestFirstPartShare);
     // Packing the busy buffers lower than the target would not help.
@@ -122,10 +126,10 @@ class BusiestFirst final : public Strategy {
         .problem = problem, .stopping = stopping, .best = found, .effort = share, .threads = context_.threads};
     run_portfolio(inner, other_rows_);
     context_.effort.spend(share.spent);
-    if (found.height() < context_.best.height()) add_others(others_of(problem_, busy, found.placements()), limit);
+    if (found.height() >= context_.best.height()) return std::nullopt;
+    return others_of(problem_, busy, found.placements());
   }
 
- private:
   void divide() {
     const BusyBuffers busy_buffers(context_);
     for (const std::int64_t share : tuning::kBusiestFirstShares) {

@@ -46,7 +46,7 @@ struct StrategyContext {
   const SearchTask* exact_task();
 
   // Whether lifespans decide, and the problem is too large for an exact search. As of `prepare`.
-  [[nodiscard]] bool is_large() const { return !descent && !problem.times.empty(); }
+  [[nodiscard]] bool is_large() const { return !descent && problem.has_time(); }
 
   // Asks a descent for the target, or for heights between the target and the best. Does nothing if the descent is null.
   // Passes a bound that the descent has raised on to the stopping rule.

@@ -57,7 +57,7 @@ constexpr std::array<GreedyOrder, 3> kOrdersWithoutTime = {{
 }};
 
 std::vector<GreedyOrder> orders_for(const StrategyContext& context) {
-  if (context.problem.times.empty()) return {kOrdersWithoutTime.begin(), kOrdersWithoutTime.end()};
+  if (!context.problem.has_time()) return {kOrdersWithoutTime.begin(), kOrdersWithoutTime.end()};
   std::vector<GreedyOrder> orders(kOrders.begin(), kOrders.end());
   if (context.descent) {
     std::stable_partition(orders.begin(), orders.end(),

@@ -48,8 +48,7 @@ CompressedProblem small_of(const CompressedProblem& problem, std::int64_t thresh
   CompressedProblem small = problem;
   for (PackingId id : problem.movable) {
     if (problem.buffers[id].size < threshold) continue;
-    small.buffers[id].fixed_offset = large.offsets[id] + shift;
-    small.fixed.push_back(id);
+    small.fixed.push_back({id, large.offsets[id] + shift});
   }
   std::erase_if(small.movable, [&](PackingId id) { return problem.buffers[id].size >= threshold; });
   std::sort(small.fixed.begin(), small.fixed.end());
@@ -60,7 +59,7 @@ CompressedProblem small_of(const CompressedProblem& problem, std::int64_t thresh
 std::int64_t space_below(const CompressedProblem& large, std::int64_t height, std::int64_t target) {
   if (!large.fixed.empty() || height >= target) return 0;
   std::int64_t alignment = 1;
-  for (PackingId id : large.movable) alignment = std::max(alignment, large.buffers[id].alignment);
+  for (PackingId id : large.movable) alignment = std::max(alignment, large.buffers[id].alignment());
   return aligned_down(target - height, alignment);
 }
 
@@ -121,7 +120,7 @@ class LargeFirst final : public Strategy {
 
 void LargeFirst::divide() {
   if (std::exchange(is_divided_, true)) return;
-  if (problem_.times.empty() || problem_.movable.size() > tuning::kLargeFirstMostBuffers) return;
+  if (!problem_.has_time() || problem_.movable.size() > tuning::kLargeFirstMostBuffers) return;
   for (const std::int64_t share : tuning::kLargeFirstShares) {
     const std::int64_t threshold = threshold_for(context_.stopping.target() / share);
     const bool is_new = std::none_of(divisions_.begin(), divisions_.end(),
