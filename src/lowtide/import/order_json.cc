@@ -35,7 +35,7 @@ struct Entry {
   std::int64_t bytes = -1;
 };
 
-struct File {
+struct OrderFile {
   std::vector<Entry> nodes;
   std::vector<std::pair<std::int64_t, std::int64_t>> edges;
   std::vector<std::int64_t> outputs;
@@ -51,12 +51,12 @@ class Reader {
 
   [[nodiscard]] const std::optional<Error>& error() const { return json_.error(); }
 
-  bool read(File& file) {
+  bool read(OrderFile& file) {
     return json_.read_any_object([&](const std::string& key) { return read_member(key, file); }) && json_.read_end();
   }
 
  private:
-  bool read_member(const std::string& key, File& file) {
+  bool read_member(const std::string& key, OrderFile& file) {
     const bool is_known = std::find(kKeys.begin(), kKeys.end(), key) != kKeys.end();
     if (is_known && !seen_.insert(key).second) return json_.fail(ErrorCode::malformed, "'" + key + "' appears twice");
     if (key == "name") return json_.read_name(file.name);
@@ -118,11 +118,11 @@ class Reader {
 Error invalid_order(std::string message) { return {ErrorCode::invalid, std::move(message), ""}; }
 
 // A node without a name has its number as its name.
-std::string name_of(const File& file, std::size_t node) {
+std::string name_of(const OrderFile& file, std::size_t node) {
   return file.nodes[node].name.empty() ? std::to_string(node) : file.nodes[node].name;
 }
 
-Result<void> check_names(const File& file) {
+Result<void> check_names(const OrderFile& file) {
   std::vector<std::pair<std::string, std::size_t>> names;
   for (std::size_t node = 0; node < file.nodes.size(); ++node) names.emplace_back(name_of(file, node), node);
   std::sort(names.begin(), names.end());
@@ -133,7 +133,7 @@ Result<void> check_names(const File& file) {
                        " are both named " + quoted(same->first) + "; give them different names or omit 'name'");
 }
 
-Result<void> check(const File& file) {
+Result<void> check(const OrderFile& file) {
   if (!file.has_nodes || !file.has_edges) {
     return Error{
         ErrorCode::malformed,
@@ -175,7 +175,7 @@ Result<void> check(const File& file) {
 
 TensorId tensor_of(std::int64_t node) { return TensorId(static_cast<std::uint32_t>(node)); }
 
-Result<ImportedOrderGraph> make(const File& file) {
+Result<ImportedOrderGraph> make(const OrderFile& file) {
   LOWTIDE_RETURN_IF_ERROR(check(file));
   std::vector<std::int64_t> order = file.order;
   if (order.empty()) {
@@ -226,7 +226,7 @@ Result<ImportedOrderGraph> make(const File& file) {
 
 Result<ImportedOrderGraph> parse_order_graph(std::string_view text) {
   import_internal::Reader reader(text);
-  import_internal::File file;
+  import_internal::OrderFile file;
   if (!reader.read(file)) return *reader.error();
   return import_internal::make(file);
 }
