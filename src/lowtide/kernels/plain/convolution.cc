@@ -1,0 +1,126 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/plain/convolution.h"
+
+#include <algorithm>
+#include <array>
+
+#include "lowtide/kernels/common/attributes.h"
+#include "lowtide/kernels/common/plain_family.h"
+#include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/plain/window.h"
+
+namespace lowtide::kernels_internal {
+namespace {
+
+struct ConvolutionParameters {
+  WindowAttributes window;
+  std::int64_t groups = 1;
+};
+
+// to[i] += factor * from[i * stride]
+void add_row(float factor, const float* from, std::int64_t stride, float* to, std::int64_t count) {
+  if (stride == 1) {
+    for (std::int64_t at = 0; at < count; ++at) to[at] += factor * from[at];
+  } else {
+    for (std::int64_t at = 0; at < count; ++at) to[at] += factor * from[at * stride];
+  }
+}
+
+// Adds the products of one input channel with its taps to one output channel.
+void add_channel(const Window& window, const float* from, const float* taps, float* to) {
+  const auto& [depth, height, width] = window.axes;
+  for (std::int64_t tap_d = 0; tap_d < depth.kernel; ++tap_d) {
+    const auto [first_d, end_d] = depth.valid_results(tap_d);
+    for (std::int64_t tap_h = 0; tap_h < height.kernel; ++tap_h) {
+      const auto [first_h, end_h] = height.valid_results(tap_h);
+      for (std::int64_t tap_w = 0; tap_w < width.kernel; ++tap_w) {
+        const auto [first_w, end_w] = width.valid_results(tap_w);
+        const float factor = *taps++;
+        for (std::int64_t d = first_d; d < end_d; ++d) {
+          for (std::int64_t h = first_h; h < end_h; ++h) {
+            const std::int64_t row = depth.position(d, tap_d) * height.in + height.position(h, tap_h);
+            add_row(factor, from + row * width.in + width.position(first_w, tap_w), width.stride,
+                    to + (d * height.out + h) * width.out + first_w, end_w - first_w);
+          }
+        }
+      }
+    }
+  }
+}
+
+// A kernel of one tap that moves by one element and pads nothing treats the plane as one row.
+void merge_rows(Window& window) {
+  const auto is_point = [](const WindowAxis& axis) {
+    return axis.kernel == 1 && axis.stride == 1 && axis.pad_begin == 0 && axis.in == axis.out;
+  };
+  if (!std::ranges::all_of(window.axes, is_point)) return;
+  const std::int64_t count = window.in_count();
+  window = {};
+  window.axes[2].in = count;
+  window.axes[2].out = count;
+}
+
+RunStatus run_convolution(const ConvolutionParameters& parameters, const Operands& operands, Team& /*team*/) {
+  const Extents from(extents_of(operands.reads[0]));
+  const Extents weights(extents_of(operands.reads[1]));
+  if (from.rank() < 3 || weights.rank() != from.rank()) return {RunCode::bad_extents, 1};
+  const std::optional<Window> found = window_over(parameters.window, from, Extents(weights.values().subspan(2)));
+  const std::int64_t groups = parameters.groups;
+  const bool agrees = found && groups >= 1 && from[1] == weights[1] * groups && weights[0] % groups == 0;
+  if (!agrees) return {RunCode::bad_extents, 1};
+  const bool has_bias = has_operand(operands.reads, 2);
+  if (has_bias && count_of(operands.reads[2]) != weights[0]) return {RunCode::bad_extents, 2};
+  const RunStatus status = set_extents(operands.writes[0], result_extents(*found, from, weights[0]));
+  if (status.code != RunCode::ok) return status;
+  Window window = *found;
+  merge_rows(window);
+  const std::int64_t in_plane = window.in_count();
+  const std::int64_t out_plane = window.out_count();
+  const std::int64_t taps = weights.product(2, weights.rank());
+  float* to = mutable_elements<float>(operands.writes[0]);
+  for (std::int64_t batch = 0; batch < from[0]; ++batch) {
+    const float* image = elements<float>(operands.reads[0]) + batch * from[1] * in_plane;
+    for (std::int64_t out = 0; out < weights[0]; ++out, to += out_plane) {
+      std::fill_n(to, out_plane, has_bias ? elements<float>(operands.reads[2])[out] : 0.0F);
+      const float* of_group = image + out / (weights[0] / groups) * weights[1] * in_plane;
+      for (std::int64_t in = 0; in < weights[1]; ++in) {
+        const float* factors = elements<float>(operands.reads[1]) + (out * weights[1] + in) * taps;
+        add_channel(window, of_group + in * in_plane, factors, to);
+      }
+    }
+  }
+  return {};
+}
+
+std::string missing_convolution(const Graph& graph, const Node& node) {
+  const bool is_equal =
+      std::ranges::all_of(node.inputs, [&](const auto& id) { return !id || graph.tensor(*id).dtype == DType::f32; });
+  if (!is_equal) return "the operands are not all f32";
+  const int rank = graph.tensor(*node.inputs[0]).shape.rank();
+  return rank <= 2 + static_cast<int>(kMostSpatial) ? "" : "kernels have at most 3 spatial axes";
+}
+
+PreparedResult prepare_plain_convolution(const PrepareInput& input) {
+  return plain_kernel(
+      input, &run_convolution,
+      ConvolutionParameters{window_attributes(node_of(input)), integer_attribute(node_of(input), "group", 1)});
+}
+
+constexpr std::array kConvolutionTypes{DType::f32};
+constexpr std::array kConvolutionTable{
+    PlainOperator{{"", "Conv", kConvolutionTypes}, 2, &prepare_plain_convolution, &missing_convolution},
+};
+constexpr std::array kConvolutionOperators = operators_of(kConvolutionTable);
+
+}  // namespace
+
+Family convolution_family() {
+  return {.name = "convolution",
+          .operators = kConvolutionOperators,
+          .offer = [](const Graph& graph, NodeId node) { return offer_from(kConvolutionTable, graph, node); },
+          .prepare = [](const PrepareInput& input) { return prepare_from(kConvolutionTable, input); }};
+}
+
+}  // namespace lowtide::kernels_internal

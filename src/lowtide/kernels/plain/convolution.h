@@ -1,0 +1,13 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/kernels/common/family.h"
+
+namespace lowtide::kernels_internal {
+
+// Conv of f32 over one to three spatial axes, with groups, strides, dilations and padding.
+[[nodiscard]] Family convolution_family();
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,122 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/plain/softmax.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/common/attributes.h"
+#include "lowtide/kernels/common/extents.h"
+#include "lowtide/kernels/common/plain_family.h"
+#include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/math/functions.h"
+
+namespace lowtide::kernels_internal {
+namespace {
+
+struct SoftmaxParameters {
+  std::int64_t axis = -1;
+  bool covers_later_axes = false;
+};
+
+// Elements along the axis: x[i * stride] for i < count.
+struct Line {
+  const float* x = nullptr;
+  float* y = nullptr;
+  std::int64_t count = 0;
+  std::int64_t stride = 1;
+
+  [[nodiscard]] float most() const {
+    float most = -std::numeric_limits<float>::infinity();
+    for (std::int64_t at = 0; at < count; ++at) most = std::max(most, x[at * stride]);
+    return most;
+  }
+};
+
+// The maximum is subtracted, so that no exponential overflows. A line of -infinity alone gives NaN.
+void softmax_line(const Line& line) {
+  const float most = line.most();
+  float sum = 0;
+  for (std::int64_t at = 0; at < line.count; ++at) {
+    const float value = exp_f32(line.x[at * line.stride] - most);
+    line.y[at * line.stride] = value;
+    sum += value;
+  }
+  for (std::int64_t at = 0; at < line.count; ++at) line.y[at * line.stride] /= sum;
+}
+
+void log_softmax_line(const Line& line) {
+  const float most = line.most();
+  float sum = 0;
+  for (std::int64_t at = 0; at < line.count; ++at) sum += exp_f32(line.x[at * line.stride] - most);
+  const float logarithm = log_f32(sum);
+  for (std::int64_t at = 0; at < line.count; ++at) {
+    line.y[at * line.stride] = (line.x[at * line.stride] - most) - logarithm;
+  }
+}
+
+// 1 at the first maximum, 0 elsewhere.
+void hardmax_line(const Line& line) {
+  std::int64_t first = 0;
+  for (std::int64_t at = 1; at < line.count; ++at) {
+    if (line.x[at * line.stride] > line.x[first * line.stride]) first = at;
+  }
+  for (std::int64_t at = 0; at < line.count; ++at) line.y[at * line.stride] = at == first ? 1.0F : 0.0F;
+}
+
+template <void (*compute)(const Line&)>
+RunStatus run_softmax(const SoftmaxParameters& parameters, const Operands& operands, Team& /*team*/) {
+  const BoundTensor& read = operands.reads[0];
+  const Extents from(extents_of(read));
+  const std::optional<int> axis = axis_in(parameters.axis, from.rank());
+  // A scalar is a line of one element, and a flattened operand may have no axis in the line.
+  const bool is_last = parameters.covers_later_axes && parameters.axis == from.rank();
+  if (!axis && from.rank() != 0 && !is_last) return {RunCode::bad_extents, 0};
+  if (const RunStatus status = set_extents(operands.writes[0], from); status.code != RunCode::ok) return status;
+  const int first = axis.value_or(from.rank());
+  const int end = parameters.covers_later_axes ? from.rank() : std::min(first + 1, from.rank());
+  const std::int64_t stride = from.product(end, from.rank());
+  const std::int64_t count = from.product(first, end);
+  const auto* x = elements<float>(read);
+  auto* y = mutable_elements<float>(operands.writes[0]);
+  for (std::int64_t outer = 0; outer < from.product(0, first); ++outer) {
+    for (std::int64_t inner = 0; inner < stride; ++inner) {
+      const std::int64_t begin = outer * count * stride + inner;
+      if (count > 0) compute({x + begin, y + begin, count, stride});
+    }
+  }
+  return {};
+}
+
+template <void (*compute)(const Line&)>
+PreparedResult prepare_softmax(const PrepareInput& input) {
+  const Node& node = node_of(input);
+  const bool is_old = integer_attribute(node, kSinceAttribute, 13) < 13;
+  return plain_kernel(input, &run_softmax<compute>,
+                      SoftmaxParameters{integer_attribute(node, "axis", is_old ? 1 : -1), is_old});
+}
+
+constexpr std::array kSoftmaxTypes{DType::f32};
+
+// Sorted by type.
+constexpr std::array kSoftmaxTable{
+    PlainOperator{{"", "Hardmax", kSoftmaxTypes}, 1, &prepare_softmax<&hardmax_line>},
+    PlainOperator{{"", "LogSoftmax", kSoftmaxTypes}, 1, &prepare_softmax<&log_softmax_line>},
+    PlainOperator{{"", "Softmax", kSoftmaxTypes}, 1, &prepare_softmax<&softmax_line>},
+};
+constexpr std::array kSoftmaxOperators = operators_of(kSoftmaxTable);
+
+}  // namespace
+
+Family softmax_family() {
+  return {.name = "softmax",
+          .operators = kSoftmaxOperators,
+          .offer = [](const Graph& graph, NodeId node) { return offer_from(kSoftmaxTable, graph, node); },
+          .prepare = [](const PrepareInput& input) { return prepare_from(kSoftmaxTable, input); }};
+}
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,13 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/kernels/common/family.h"
+
+namespace lowtide::kernels_internal {
+
+// Hardmax, LogSoftmax, Softmax of f32. Until opset 12 they normalize over all axes from `axis` on, later over one.
+[[nodiscard]] Family softmax_family();
+
+}  // namespace lowtide::kernels_internal
