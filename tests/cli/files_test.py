@@ -14,7 +14,7 @@ import time
 import unittest
 
 import small_models
-from program import BAD_INPUT, DONE, PLAIN, PROGRAM, ProgramTest
+from program import BAD_INPUT, DONE, PLAIN, PROGRAM, USAGE, ProgramTest
 
 KILLS = 300
 
@@ -114,9 +114,9 @@ class Files(ProgramTest):
                 self.assertEqual((process.communicate(timeout=60)[1], process.returncode), (b"", DONE))
         self.assertEqual(self.listing(), ["model.onnx", "plan.json"])
 
-    def expect_refused(self, part, *words, **options):
+    def expect_refused(self, part, *words, code=BAD_INPUT, **options):
         before = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
-        result = self.expect(BAD_INPUT, *words, **options)
+        result = self.expect(code, *words, **options)
         self.assertIn(part, result.stderr)
         after = {path.name: path.read_bytes() for path in self.folder.iterdir() if path.is_file()}
         self.assertEqual(before, after)
@@ -126,7 +126,15 @@ class Files(ProgramTest):
         os.link(self.folder / "model.onnx", self.folder / "hard.onnx")
         for name in ("model.onnx", "./model.onnx", "link.onnx", "hard.onnx"):
             for option in ("-o", "--html"):
-                self.expect_refused("is the input", "plan", "model.onnx", option, name)
+                self.expect_refused("is the input", "plan", "model.onnx", option, name, code=USAGE)
+
+    def test_a_file_with_two_uses_is_wrong_usage_before_anything_is_read(self):
+        for words in (("plan", "missing.onnx", "-o", "./missing.onnx"), ("pack", "missing.csv", "-o", "missing.csv"),
+                      ("plan", "missing.onnx", "-o", "plan.json", "--html", "./plan.json"),
+                      ("view", "missing.json", "-o", "missing.json")):
+            with self.subTest(words):
+                self.expect(USAGE, *words)
+        self.assertEqual(self.listing(), ["model.onnx"])
 
     def test_bad_destinations_are_refused_before_the_work(self):
         (self.folder / "folder").mkdir()

@@ -93,7 +93,7 @@ OutputFiles check_outputs(const ModelRequest& request, const Arguments& argument
   if (const std::optional<std::string> csv = arguments.value("--csv")) destinations.push_back(*csv);
   std::vector<std::string> inputs = {request.path};
   if (const std::optional<std::string> target = arguments.value("--target")) inputs.push_back(*target);
-  return {std::move(destinations), inputs, arguments.has("--json")};
+  return {destinations, inputs, arguments.has("--json")};
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ OutputFiles check_outputs(const PackRequest& request) {
   std::vector<std::string> destinations;
   if (request.csv_file) destinations.push_back(*request.csv_file);
   if (request.page_file) destinations.push_back(*request.page_file);
-  return {std::move(destinations), {request.path}, request.prints_json};
+  return {destinations, {request.path}, request.prints_json};
 }
 
 Json json_of_answer(const PackRequest& request, const PackingProblem& problem, const PackAnswer& answer) {

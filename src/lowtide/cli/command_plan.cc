@@ -107,7 +107,7 @@ OutputFiles check_outputs(const Request& request, const Arguments& arguments) {
   if (request.csv_file) destinations.push_back(*request.csv_file);
   std::vector<std::string> inputs = {arguments.positional("MODEL")};
   if (const std::optional<std::string> target = arguments.value("--target")) inputs.push_back(*target);
-  return {std::move(destinations), inputs, arguments.has("--json")};
+  return {destinations, inputs, arguments.has("--json")};
 }
 
 // A wrong plan is a bug in the planner. Nothing of it is shown or written.

@@ -326,7 +326,7 @@ const std::vector<ExitCodeSpec>& exit_codes() {
   static const std::vector<ExitCodeSpec> codes = {
       {number(ExitCode::done), "success: done and verified"},
       {number(ExitCode::no), "the answer is no: the plan or packing does not fit, or 'verify' found the plan wrong"},
-      {number(ExitCode::usage), "the command line is invalid"},
+      {number(ExitCode::usage), "the command line is invalid, such as an output that is also an input"},
       {number(ExitCode::bad_input), "a file cannot be read or written, is malformed or is unsupported"},
       {number(ExitCode::internal), "a bug in lowtide"},
       {"130", "Ctrl-C (SIGINT) ended the program"},

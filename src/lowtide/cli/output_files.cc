@@ -3,8 +3,9 @@
 
 #include "lowtide/cli/output_files.h"
 
-#include <filesystem>
-#include <system_error>
+#include <algorithm>
+#include <cstddef>
+#include <span>
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/cli/outcome.h"
@@ -14,30 +15,32 @@
 namespace lowtide::cli_internal {
 namespace {
 
-// Whether two names denote the same file, which need not exist yet.
-bool are_same(const std::string& a, const std::string& b) {
-  std::error_code error;
-  const std::filesystem::path first = std::filesystem::weakly_canonical(std::filesystem::absolute(a), error);
-  if (error) return a == b;
-  const std::filesystem::path second = std::filesystem::weakly_canonical(std::filesystem::absolute(b), error);
-  return error ? a == b : first == second;
+// Refuses an output that would replace an input or another output. A device may have several uses.
+void check_names(std::span<const std::string> outputs, const std::vector<std::string>& inputs) {
+  for (std::size_t at = 0; at < outputs.size(); ++at) {
+    const std::string& name = outputs[at];
+    if (is_device(name)) continue;
+    for (const std::string& other : outputs.first(at)) {
+      if (is_same_file(name, other)) stop_usage("two outputs have the same destination, " + shown_name(name));
+    }
+    if (name == "-") continue;
+    for (const std::string& input : inputs) {
+      if (!is_same_file(name, input)) continue;
+      stop_usage("the output " + shown_name(name) + " is the input " + shown_name(input) +
+                 " itself; choose another name for the output");
+    }
+  }
 }
 
 }  // namespace
 
-OutputFiles::OutputFiles(std::vector<std::string> destinations, const std::vector<std::string>& inputs,
-                         bool prints_json) {
-  for (std::size_t at = 0; at < destinations.size(); ++at) {
-    take(check_destination(destinations[at], inputs));
-    for (std::size_t other = 0; other < at; ++other) {
-      if (are_same(destinations[at], destinations[other]) && !is_device(destinations[at])) {
-        stop_usage("two outputs have the same destination, " + shown_name(destinations[at]));
-      }
-    }
-    if (destinations[at] == "-") uses_stdout_ = true;
-  }
+OutputFiles::OutputFiles(const std::vector<std::string>& destinations, const std::vector<std::string>& inputs,
+                         bool prints_json)
+    : uses_stdout_(std::find(destinations.begin(), destinations.end(), "-") != destinations.end()) {
+  check_names(destinations, inputs);
   if (uses_stdout_ && prints_json)
     stop_usage("'--json' and an output file cannot both go to stdout; name a file instead of -");
+  for (const std::string& name : destinations) take(check_destination(name));
 }
 
 void OutputFiles::write(const std::string& destination, std::string_view bytes, Console& console) const {

@@ -15,9 +15,9 @@ namespace lowtide::cli_internal {
 // because a folder does not exist.
 class OutputFiles {
  public:
-  // Stops if a destination cannot be written, if it is one of `inputs`, or if two outputs (including that of --json)
-  // have the same destination.
-  OutputFiles(std::vector<std::string> destinations, const std::vector<std::string>& inputs, bool prints_json);
+  // Stops with exit code 2 if a destination is one of `inputs`, or if two outputs (including that of --json) have the
+  // same destination. Stops with exit code 3 if a destination cannot be written.
+  OutputFiles(const std::vector<std::string>& destinations, const std::vector<std::string>& inputs, bool prints_json);
 
   [[nodiscard]] bool uses_stdout() const { return uses_stdout_; }
 

@@ -96,7 +96,7 @@ Result<void> write_stream(const std::string& path, std::string_view bytes) {
 
 }  // namespace
 
-Result<void> check_destination(const std::string& path, const std::vector<std::string>& inputs) {
+Result<void> check_destination(const std::string& path) {
   if (path == "-") return {};
   if (path.empty()) return write_error(path, "the name is empty");
   const std::optional<int> descriptor = named_descriptor(path);
@@ -113,16 +113,18 @@ Result<void> check_destination(const std::string& path, const std::vector<std::s
       return write_error(path, "there is no directory " + quoted(folder, 200));
     return {};
   }
-  for (const std::string& input : inputs) {
-    struct stat input_facts {};
-    if (stat(input.c_str(), &input_facts) == 0 && input_facts.st_dev == facts.st_dev &&
-        input_facts.st_ino == facts.st_ino) {
-      return write_error(path, "it is the input " + quoted(input, 200) + " itself; choose another name");
-    }
-  }
   if (descriptor || is_stream(facts)) return {};
   if (is_link(path) && !S_ISDIR(facts.st_mode)) return link_error(path);
   return check_kind(path, facts);
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (std::filesystem::equivalent(a, b, error)) return true;
+  const std::filesystem::path first = std::filesystem::weakly_canonical(std::filesystem::absolute(a), error);
+  if (error) return a == b;
+  const std::filesystem::path second = std::filesystem::weakly_canonical(std::filesystem::absolute(b), error);
+  return error ? a == b : first == second;
 }
 
 bool is_device(const std::string& path) {

@@ -5,15 +5,17 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "lowtide/base/result.h"
 
 namespace lowtide::cli_internal {
 
 // Checks before the work begins whether a file can be written. Its folder must exist. The file must not be a folder,
-// disk, socket or symbolic link, and not one of `inputs` under another name. "-" (stdout) is always accepted.
-[[nodiscard]] Result<void> check_destination(const std::string& path, const std::vector<std::string>& inputs);
+// disk, socket or symbolic link. "-" (stdout) is always accepted.
+[[nodiscard]] Result<void> check_destination(const std::string& path);
+
+// Whether two names denote the same file, also through links. The file need not exist yet.
+[[nodiscard]] bool is_same_file(const std::string& a, const std::string& b);
 
 // Whether the path is a device such as /dev/null, which may receive several outputs.
 [[nodiscard]] bool is_device(const std::string& path);
