@@ -64,6 +64,14 @@ PlanSketch flash_plan() {
   return made;
 }
 
+// Weights of 36 KiB in the region of the arena.
+PlanSketch shared_region_plan() {
+  PlanSketch made = small_plan();
+  made.plan.machine.regions[0].capacity = Bytes(640 * 1024);
+  made.plan.machine.constants = RegionId(0);
+  return made;
+}
+
 // Three steps take 4, 6 and 3 microseconds, and the last one takes 1.
 bool write_streams(const std::filesystem::path& path) {
   const IdVector<NodeId, std::int64_t> costs({4'000'000, 6'000'000, 3'000'000, 1'000'000});
@@ -92,7 +100,8 @@ bool write_all(const std::filesystem::path& folder) {
          write_page(folder / "dataflow.html", flow) && write_page(folder / "bodies.html", bodies_plan()) &&
          write_page(folder / "activation.html", activation_plan()) && write_page(folder / "idle.html", idle_plan()) &&
          write_page(folder / "missed.html", missed) && write_page(folder / "regions.html", regions_plan()) &&
-         write_page(folder / "flash.html", flash_plan()) && write_page(folder / "transfers.html", transfers_plan()) &&
+         write_page(folder / "flash.html", flash_plan()) &&
+         write_page(folder / "shared_region.html", shared_region_plan()) && write_page(folder / "transfers.html", transfers_plan()) &&
          write_page(folder / "hostile.html", hostile_plan()) && write_page(folder / "empty.html", empty_plan()) &&
          write_page(folder / "unplaced.html", unplaced_plan()) &&
          write_page(folder / "network.html", encoder_decoder_plan(5, true)) &&

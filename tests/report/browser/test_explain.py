@@ -126,6 +126,12 @@ def test_weights_are_shown_with_their_region(open_page):
     assert "weights 36 KiB (36,864 B) With the arena" in open_page("small.html").text("#panel")
 
 
+def test_the_limit_of_a_region_with_weights_is_what_they_leave(open_page):
+    opened = open_page("shared_region.html")
+    assert "Capacity without weights 604 KiB" in opened.text("#metrics")  # 640 - 36
+    assert "capacity without weights 604 KiB" in opened.run("() => lowtide.svg()")
+
+
 def test_inputs_and_weights_are_drawn_beside_the_arena(open_page):
     opened = open_page("small.html")
     outside = opened.run("() => lowtide.charts[0].layout.outside")

@@ -88,14 +88,12 @@ function drawFolds(chart, context) {
 // The lines over the map: the end of the arena, and the capacity or the budget, with its text on the left:
 // [{bytes, text, color, dash, isLeft}].
 function limitLines({sheet, facts, ink}) {
-  const {arena, limit} = facts;
+  const {arena, limit, limitName} = facts;
   const lines = [];
   if (arena > 0)
     lines.push({bytes: arena, text: `${sheet.words.top} ${shortBytes(arena)}`, color: ink.arena, dash: [6, 3]});
-  if (limit !== null) {
-    const name = sheet.facts.missed_budget === limit ? 'arena limit' : 'capacity';
-    lines.push({bytes: limit, text: `${name} ${shortBytes(limit)}`, color: ink.limit, dash: [], isLeft: true});
-  }
+  if (limit !== null)
+    lines.push({bytes: limit, text: `${limitName} ${shortBytes(limit)}`, color: ink.limit, dash: [], isLeft: true});
   return lines;
 }
 

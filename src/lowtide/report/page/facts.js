@@ -33,6 +33,31 @@ class Maxima {
   }
 }
 
+// The bytes of the weights in their region. Each of them begins at a multiple of the alignment.
+function weightsIn(sheet, {alignment}) {
+  let bytes = 0;
+  let mostPadding = 0;
+  for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) {
+    if (sheet.isPlaced(buffer) || sheet.kindOf(buffer) !== 'constant') continue;
+    const padding = (alignment - (sheet.bufferSize[buffer] % alignment)) % alignment;
+    bytes += sheet.bufferSize[buffer] + padding;
+    mostPadding = Math.max(mostPadding, padding);
+  }
+  return bytes - mostPadding;
+}
+
+// The most bytes that the arena of a region may have, and the name of this limit: [bytes, name]. [null, ''] if there is
+// none.
+function limitOf(sheet, region) {
+  const stated = sheet.regions[region];
+  const capacity = stated?.capacity ?? null;
+  if (capacity !== null && region === sheet.facts.constants)
+    return [Math.max(0, capacity - weightsIn(sheet, stated)), 'capacity without weights'];
+  if (capacity !== null) return [capacity, 'capacity'];
+  const budget = sheet.usedRegions().length === 1 ? (sheet.facts.missed_budget ?? null) : null;
+  return budget === null ? [null, ''] : [budget, 'arena limit'];
+}
+
 // One region of a sheet. `placed` are its buffers, sorted by first step, then id; `blocks` are their blocks in the same
 // order.
 class RegionFacts {
@@ -49,8 +74,7 @@ class RegionFacts {
     this.maxima = new Maxima(this.load);
     this.largestLoad = this.load.reduce((most, load) => Math.max(most, load), 0);
     this.peakStep = sheet.peakStep(region, this.load.indexOf(this.largestLoad));
-    this.limit =
-      sheet.regions[region]?.capacity ?? (sheet.usedRegions().length === 1 ? sheet.facts.missed_budget : null) ?? null;
+    [this.limit, this.limitName] = limitOf(sheet, region);
     const stated = sheet.regions[region]?.arena ?? 0;
     this.arena = this.placed.reduce(
       (top, buffer) => Math.max(top, sheet.bufferOffset[buffer] + sheet.bufferSize[buffer]),

@@ -49,8 +49,8 @@ function checkMetric() {
 function limitMetric(sheet) {
   const limits = sheet.usedRegions().map((region) => regionFacts(sheet, region));
   if (limits.length !== 1 || limits[0].limit === null) return null;
-  const [{arena, limit}] = limits;
-  const name = sheet.facts.missed_budget === limit ? 'Arena limit' : 'Capacity';
+  const [{arena, limit, limitName}] = limits;
+  const name = limitName[0].toUpperCase() + limitName.slice(1);
   return arena > limit
     ? metric(name, shortBytes(limit), `exceeded by ${shortBytes(arena - limit)}`, {tone: 'bad'})
     : metric(name, shortBytes(limit), `${shortBytes(limit - arena)} free`);
