@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "lowtide/base/random.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/figures.h"
 #include "tests/testing/graphs.h"
@@ -110,6 +111,29 @@ TEST(Explanation, ShowsTheDifferenceIfNothingIsProven) {
   EXPECT_THAT(text, HasSubstr("for plans that --no-views rules out. Only --order as_given was tried"));
   EXPECT_THAT(text, HasSubstr("no, could be written later"));
   EXPECT_THAT(text, Not(HasSubstr("Proven")));
+}
+
+// Six layers of 16 nodes, each of which reads two nodes of the layer before. The search ends too early for a proof.
+TEST(Explanation, NamesAMinimumCut) {
+  Random random(1);
+  const auto name = [](int layer, std::int64_t at) { return "t" + std::to_string(layer) + "_" + std::to_string(at); };
+  std::string text = "graph \"g\" {\n input x : f32[1]\n input z : f32[1]\n";
+  std::string last;
+  for (int layer = 0; layer < 6; ++layer) {
+    for (int at = 0; at < 16; ++at) {
+      const auto before = [&] { return name(layer - 1, random.between(0, 15)); };
+      const std::string reads = layer == 0 ? "x, z" : before() + ", " + before();
+      const std::int64_t size = layer == 5 ? 16 : 16 * random.between(1, 20);
+      text += " " + name(layer, at) + " = Conv(" + reads + ") : f32[" + std::to_string(size) + "]\n";
+      if (layer == 5) last += (at > 0 ? ", " : "") + name(layer, at);
+    }
+  }
+  text += " y = Conv(" + last + ") : f32[16]\n output y\n}";
+  const std::string found = explanation(graph_of(text), {.order_effort = 1'000'000});
+  EXPECT_THAT(found, HasSubstr("A minimum cut between the nodes that have run and those that have not shows that every "
+                               "order has a step with at least "));
+  EXPECT_THAT(found,
+              AllOf(HasSubstr("The most that they prove is this: "), Not(HasSubstr("A search over all orders"))));
 }
 
 // The search proves 4 + 1 + 1. At any single step, at most 5 units must be live.

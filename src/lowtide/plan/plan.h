@@ -51,7 +51,7 @@ inline constexpr auto kEnumNames<BoundScope> = enum_names<BoundScope>({{BoundSco
 struct Bound {
   BoundScope scope = BoundScope::run_once;
   Bytes bytes;
-  std::string name;  // how it was found: "live_set", "search", "working_set"
+  std::string name;  // its proof: "live_set", "search", "cut" or "working_set"
   friend bool operator==(const Bound&, const Bound&) = default;
 };
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "lowtide/base/quote.h"
-
 #include "lowtide/report/figures.h"
 
 namespace lowtide::report_internal {
@@ -114,21 +113,24 @@ std::string witness_text(const PeakExplanation& level, const SummaryOptions& opt
          shared_text(level);
 }
 
-// Adds the reason for the bound: a search over all orders, or the live bytes at one node.
+// Adds the reason for the bound: a search over all orders, minimum cuts, or the live bytes at one node.
 void add_reason(std::vector<Remark>& out, const PeakExplanation& level, const ExplanationFacts& facts,
                 const SummaryOptions& options) {
   const std::string witness = witness_text(level, options);
-  if (bound_of(*level.peak.plan).name != "search") {
-    out.push_back({witness});
-    return;
+  const Bound& bound = bound_of(*level.peak.plan);
+  const std::string claim = " that every order has a step with at least " + format_bytes(bound.bytes) + " live. ";
+  if (bound.name == "search") {
+    std::string text = "A search over all orders";
+    if (level.peak.body.empty() && facts.searched_sets > 0) {
+      text += " (" + counted(facts.searched_sets, "set") + " of nodes that can have run)";
+    }
+    out.push_back(
+        {text + " shows" + claim + "No single node proves this bound. The highest bound of a single node is this:"});
+  } else if (bound.name == "cut") {
+    out.push_back(
+        {"A minimum cut between the nodes that have run and those that have not shows" + claim +
+         "The tensors that are live at one node in every order prove less. The most that they prove is this:"});
   }
-  std::string text = "A search over all orders";
-  if (level.peak.body.empty() && facts.searched_sets > 0) {
-    text += " (" + counted(facts.searched_sets, "set") + " of nodes that can have run)";
-  }
-  text += " shows that every order has a step with at least " + format_bytes(bound_of(*level.peak.plan).bytes) +
-          " live. No single node proves this bound. The highest bound of a single node is this:";
-  out.push_back({text});
   out.push_back({witness});
 }
 

@@ -39,8 +39,8 @@ ChosenOrder search_for_order(const ScheduleInput& input, const ScheduleOptions& 
   ScheduleOptions bounded = options;
   bounded.bound = known.bound.bytes;
   known.choice = search_orders(input, bounded, std::move(known.choice));
-  if (known.choice.is_bound_searched)
-    known.bound = {.bytes = known.choice.bound, .name = "search", .is_complete = true};
+  if (const std::string_view name = known.choice.bound_name; !name.empty())
+    known.bound = {.bytes = known.choice.bound, .name = name, .is_complete = true};
   return known;
 }
 

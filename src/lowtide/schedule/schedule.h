@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -51,8 +52,9 @@ struct OrderChoice {
   // The other measured orders, the lowest load first; empty in graphs of more than 20,000 nodes. Allocation may suit
   // one of them better.
   std::vector<Schedule> runners_up;
-  Bytes bound;                     // no order has a lower load: the given bound, or what the search has shown
-  bool is_bound_searched = false;  // the search has raised the bound
+  Bytes bound;  // no order has a lower load: the given bound, or a higher one
+  // What raised the bound: "search", or "cut" for minimum cuts. Empty: it is the given bound.
+  std::string_view bound_name;
   // Sets of nodes that the search looked at. 0 if there was no search, or if minimum cuts gave a higher bound.
   std::int64_t searched_sets = 0;
   // The search examined all orders, so a longer search finds nothing better. The bound may still be below the best

@@ -198,7 +198,8 @@ Bytes raised_by_cuts(const ScheduleInput& input, const ScheduleOptions& options,
 struct SearchResult {
   std::optional<Schedule> found;  // the lowest load, if it is below that of the known order
   Bytes bound;
-  std::int64_t sets = 0;  // of the search that showed the bound; 0 if minimum cuts did
+  bool is_bound_cut = false;  // minimum cuts proved the bound
+  std::int64_t sets = 0;      // of the search that showed the bound; 0 if minimum cuts did
   bool is_complete = false;
 };
 
@@ -232,6 +233,7 @@ SearchResult search_with_smaller_efforts(const ScheduleInput& input, const Sched
   const Bytes raised = raised_by_cuts(input, options, result.bound, best);
   if (raised > result.bound) {
     result.bound = raised;
+    result.is_bound_cut = true;
     result.sets = 0;
   }
   return result;
@@ -246,7 +248,7 @@ OrderChoice search_orders(const ScheduleInput& input, const ScheduleOptions& opt
   SearchResult result =
       search_with_smaller_efforts(input, options, is_only_one ? std::nullopt : std::optional(known.best.load));
   known.bound = result.bound;
-  known.is_bound_searched = known.bound > options.bound;
+  if (known.bound > options.bound) known.bound_name = result.is_bound_cut ? "cut" : "search";
   known.searched_sets = result.sets;
   known.is_search_complete = result.is_complete;
   if (!result.found) return known;
