@@ -54,6 +54,44 @@ TEST(Explanation, GivesTheProofAsParagraphsWithoutBreaks) {
   EXPECT_THAT(proof[1], HasSubstr("y (64 B)"));
 }
 
+// y may share bytes with the slice, so only 5 bytes are proven for it, but they need a unit of 64 bytes.
+TEST(Explanation, CountsTensorsAndBodiesInOneUnit) {
+  const std::string text = explanation(graph_of(R"(graph "g" {
+    input c : bool[]
+    input x : i8[5]
+    w = Neg(x) : i8[5]
+    y = If(c) "choose" {
+      then_branch = graph "then" captures (w) {
+        captured input w : i8[5]
+        p = Neg(w) : i8[5]
+        output p
+      },
+      else_branch = graph "else" captures (w) {
+        captured input w : i8[5]
+        q = Neg(w) : i8[5]
+        output q
+      }
+    } : i8[5]
+    s = Slice(y) {starts = [0], ends = [3], axes = [0]} : i8[3]
+    output s
+  })"));
+  EXPECT_THAT(text, HasSubstr("If choose alone needs 192 B: it reads w (64 B), writes y (64 B), and needs 64 B for the "
+                              "body that it runs."));
+  EXPECT_THAT(text, Not(HasSubstr("rounded up")));
+}
+
+// Both outputs of the split may lie in one unit.
+TEST(Explanation, SaysWhenOnlyTheSumIsRoundedUp) {
+  const std::string text = explanation(graph_of(R"(graph "g" {
+    input x : i8[5]
+    w = Neg(x) : i8[5]
+    s, t = Split(w) {axis = 0, split = [2, 3]} : i8[2], i8[3]
+    output s, t
+  })"));
+  EXPECT_THAT(text, HasSubstr("in every order: t (3 B) and s (2 B)."));
+  EXPECT_THAT(text, HasSubstr("so only their sum, 5 B, is rounded up: to 64 B."));
+}
+
 // Loads in units of 64 bytes: s 1; s h 11; s h k 16; k s y 7.
 TEST(Explanation, NamesWhatIsLiveInEveryOrder) {
   const std::string text = explanation(graph_of(R"(graph "g" {

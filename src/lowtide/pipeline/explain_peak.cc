@@ -14,6 +14,15 @@ namespace lowtide {
 namespace {
 
 // One graph: the model's, or a body.
+// Rounds up the bytes of each tensor if they then add up to those of the set. Otherwise several tensors may lie in one
+// unit of the alignment.
+void use_whole_units(LiveSet& set, Bytes alignment) {
+  Bytes sum = set.scratch;
+  for (const LiveSet::Member& member : set.tensors) sum += round_up(member.bytes, alignment);
+  if (sum != set.bytes) return;
+  for (LiveSet::Member& member : set.tensors) member.bytes = round_up(member.bytes, alignment);
+}
+
 class Level {
  public:
   Level(const Graph& graph, Peak peak, const Target& target, const PlanOptions& options)
@@ -49,6 +58,7 @@ class Level {
     result_.witness_node = live_set_bound(graph_, kernels_, order_, profile_of_nodes(), bound_options_).node;
     result_.witness = live_set(graph_, kernels_, result_.witness_node, bound_options_);
     result_.must = result_.witness;
+    use_whole_units(result_.witness, bound_options_.alignment);
     if (step) {
       const std::optional<NodeId> node = node_of(plan_.program.steps[*step]);
       if (!node) result_.must = {};

@@ -42,12 +42,22 @@ std::string listed_members(const PeakExplanation& level, const std::vector<LiveS
   return text;
 }
 
-// Why the counted bytes may be fewer than the sizes of the tensors.
-std::string shared_text(const PeakExplanation& level) {
-  const bool is_whole = std::none_of(
-      level.witness.tensors.begin(), level.witness.tensors.end(),
-      [&](const LiveSet::Member& member) { return member.bytes < level.peak.labels->tensors[member.tensor].size; });
-  return is_whole ? "" : " A tensor that can share bytes with another one is counted only with the bytes that it adds.";
+// Why the counted bytes may be fewer than the sizes of the tensors, and how they add up to those of the live set.
+std::string counting_text(const PeakExplanation& level) {
+  const LiveSet& witness = level.witness;
+  std::string text;
+  if (std::any_of(witness.tensors.begin(), witness.tensors.end(), [&](const LiveSet::Member& member) {
+        return member.bytes < level.peak.labels->tensors[member.tensor].size;
+      })) {
+    text += " A tensor that can share bytes with another one is counted only with the bytes that it adds.";
+  }
+  Bytes sum = witness.scratch;
+  for (const LiveSet::Member& member : witness.tensors) sum += member.bytes;
+  if (sum < witness.bytes) {
+    text += " Several tensors may lie in one unit of the alignment, so only their sum, " + exact(sum) +
+            ", is rounded up: to " + exact(witness.bytes) + ".";
+  }
+  return text;
 }
 
 // The tensors that must be live at one node, by what the node does with them.
@@ -96,21 +106,21 @@ std::string witness_text(const PeakExplanation& level, const SummaryOptions& opt
   if (!level.witness_node) {
     return std::string("At the end of the run, all outputs") + (level.peak.body.empty() ? "" : " and inputs") +
            " are in memory, in every order: " + listed_members(level, level.witness.tensors, options.top) + "." +
-           shared_text(level);
+           counting_text(level);
   }
   const std::string node = node_text(shown_node(*level.peak.labels, *level.witness_node), "");
   const WitnessMembers members = members_of(level, *level.witness_node);
   const std::string touched = touched_text(level, members, options.top);
   if (members.kept.empty()) {
     return node + " alone needs " + sum + ": " + touched +
-           ". All of these must be in memory while it runs, in any order." + shared_text(level);
+           ". All of these must be in memory while it runs, in any order." + counting_text(level);
   }
   const bool is_one = members.kept.size() == 1;
   return "While " + node + " runs, " + sum + " are live in every order" + (touched.empty() ? "" : ": " + touched) +
          ". In addition, " + listed_members(level, members.kept, options.top) +
          (is_one ? " is kept: it is" : " are kept: each is") +
          " written by a node that must run earlier, and read by a node that must run later, or it is an output." +
-         shared_text(level);
+         counting_text(level);
 }
 
 // Adds the reason for the bound: a search over all orders, minimum cuts, or the live bytes at one node.
