@@ -8,6 +8,7 @@
 #include "lowtide/kernels/library/library.h"
 #include "lowtide/kernels/plain/convolution.h"
 #include "lowtide/kernels/plain/elementwise.h"
+#include "lowtide/kernels/plain/index.h"
 #include "lowtide/kernels/plain/movement.h"
 #include "lowtide/kernels/plain/pooling.h"
 #include "lowtide/kernels/plain/products.h"
@@ -20,9 +21,10 @@ std::span<const Family> families() {
   static const std::vector<Family> all_families = [] {
     const std::span<const Family> library = library_families();
     std::vector<Family> all(library.begin(), library.end());
-    all.insert(all.end(), {unary_family(), binary_family(), select_family(), cast_family(), reshape_family(),
-                           movement_family(), slice_family(), generate_family(), reduce_family(), softmax_family(),
-                           products_family(), convolution_family(), pooling_family()});
+    all.insert(all.end(),
+               {unary_family(), binary_family(), select_family(), cast_family(), reshape_family(), movement_family(),
+                slice_family(), generate_family(), index_family(), choice_family(), reduce_family(), softmax_family(),
+                products_family(), convolution_family(), pooling_family()});
     return all;
   }();
   return all_families;

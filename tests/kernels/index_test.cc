@@ -1,0 +1,100 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+
+#include <limits>
+
+#include "tests/kernels/one_node.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::floats;
+using testing::one_node;
+using testing::OneNode;
+
+TEST(Gather, CountsNegativeIndicesFromTheEnd) {
+  OneNode gather = one_node("x : i32[2,3], i : i64[2]", "Gather(x, i) {axis = 1}", "i32[2,2]");
+  gather.run_ok({{0, 1, 2, 3, 4, 5}, {-1, 0}});
+  EXPECT_THAT(gather.result<std::int32_t>(), ElementsAre(2, 0, 5, 3));
+}
+
+TEST(IndexKernels, ReportIndicesOutOfRange) {
+  const std::vector<std::pair<std::string, std::vector<testing::Elements>>> cases{
+      {"Gather(x, i)", {{1, 2}, {2}}},
+      {"GatherElements(x, i)", {{1, 2}, {-3}}},
+      {"ScatterElements(x, i, u)", {{1, 2}, {2}, {5}}},
+  };
+  for (const auto& [call, reads] : cases) {
+    const bool has_updates = reads.size() == 3;
+    OneNode node = one_node(std::string("x : i32[2], i : i64[1]") + (has_updates ? ", u : i32[1]" : ""), call,
+                            has_updates ? "i32[2]" : "i32[1]");
+    EXPECT_EQ(node.run(reads).code, RunCode::index_out_of_range) << call;
+  }
+  OneNode tuples = one_node("x : i32[2,2], i : i64[1,2]", "GatherND(x, i)", "i32[1]");
+  EXPECT_EQ(tuples.run({{1, 2, 3, 4}, {1, 2}}).code, RunCode::index_out_of_range);
+}
+
+TEST(GatherElements, ReadsAlongItsAxis) {
+  OneNode gather = one_node("x : i32[2,2], i : i32[2,2]", "GatherElements(x, i) {axis = 1}", "i32[2,2]");
+  gather.run_ok({{1, 2, 3, 4}, {0, 0, 1, 0}});
+  EXPECT_THAT(gather.result<std::int32_t>(), ElementsAre(1, 1, 4, 3));
+}
+
+TEST(GatherND, TakesSlicesWithinEachBatch) {
+  OneNode gather = one_node("x : i32[2,2,2], i : i64[2,1]", "GatherND(x, i) {batch_dims = 1}", "i32[2,2]");
+  gather.run_ok({{0, 1, 2, 3, 4, 5, 6, 7}, {1, 0}});
+  EXPECT_THAT(gather.result<std::int32_t>(), ElementsAre(2, 3, 4, 5));
+}
+
+TEST(Scatter, AppliesDuplicateIndicesInOrder) {
+  OneNode elements = one_node("x : i32[3], i : i64[3], u : i32[3]", "ScatterElements(x, i, u)", "i32[3]");
+  elements.run_ok({{1, 2, 3}, {1, -1, 1}, {7, 8, 9}});
+  EXPECT_THAT(elements.result<std::int32_t>(), ElementsAre(1, 9, 8));
+  OneNode slices = one_node("x : i32[2,2], i : i64[2,1], u : i32[2,2]", "ScatterND(x, i, u)", "i32[2,2]");
+  slices.run_ok({{1, 2, 3, 4}, {1, 1}, {5, 6, 7, 8}});
+  EXPECT_THAT(slices.result<std::int32_t>(), ElementsAre(1, 2, 7, 8));
+}
+
+TEST(Scatter, IsRefusedIfItReduces) {
+  const OneNode node =
+      one_node("x : i32[3], i : i64[3], u : i32[3]", "ScatterElements(x, i, u) {reduction = \"add\"}", "i32[3]");
+  EXPECT_EQ(node.missing(), "no kernel has attribute 'reduction'");
+}
+
+TEST(ArgMax, TakesTheFirstOrTheLastOfEqualValues) {
+  for (const auto& [last, place] : {std::pair("0", 1), std::pair("1", 2)}) {
+    OneNode node = one_node(
+        "x : i32[1,4]", std::string("ArgMax(x) {axis = 1, keepdims = 0, select_last_index = ") + last + "}", "i64[1]");
+    node.run_ok({{1, 5, 5, 2}});
+    EXPECT_THAT(node.result<std::int64_t>(), ElementsAre(place));
+  }
+}
+
+TEST(ArgMin, ChoosesTheFirstNan) {
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  OneNode node = one_node("x : f32[4]", "ArgMin(x)", "i64[1]");
+  node.run_ok({floats({1, kNan, 0, kNan})});
+  EXPECT_THAT(node.result<std::int64_t>(), ElementsAre(1));
+}
+
+TEST(NonZero, ListsPositionsInRowMajorOrder) {
+  OneNode node = one_node("x : bool[2,2]", "NonZero(x)", "i64[2,<=4]");
+  node.run_ok({{1, 0, 1, 1}});
+  EXPECT_THAT(node.extents(), ElementsAre(2, 3));
+  EXPECT_THAT(node.result<std::int64_t>(), ElementsAre(0, 1, 1, 0, 0, 1));
+}
+
+TEST(Compress, KeepsSlicesOrElements) {
+  OneNode slices = one_node("x : i32[2,2], c : bool[2]", "Compress(x, c) {axis = 1}", "i32[2,<=2]");
+  slices.run_ok({{1, 2, 3, 4}, {0, 1}});
+  EXPECT_THAT(slices.result<std::int32_t>(), ElementsAre(2, 4));
+  OneNode flat = one_node("x : i32[2,2], c : bool[3]", "Compress(x, c)", "i32[<=4]");
+  flat.run_ok({{1, 2, 3, 4}, {1, 0, 1}});
+  EXPECT_THAT(flat.result<std::int32_t>(), ElementsAre(1, 3));
+}
+
+}  // namespace
+}  // namespace lowtide
