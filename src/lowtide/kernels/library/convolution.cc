@@ -12,17 +12,17 @@
 namespace lowtide::kernels_internal {
 namespace {
 
-std::optional<Extents> integers(const Node& node, std::string_view name) {
+std::optional<ExtentList> integers(const Node& node, std::string_view name) {
   const auto* found = find_attribute<std::vector<std::int64_t>>(node.attributes, name);
   return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
 // Reads what Conv and lowtide::Conv have in common. Their defaults are 1, or 0 for padding.
 void read_window(const Node& node, std::size_t spatial, Convolution& convolution) {
-  convolution.strides = integers(node, "strides").value_or(Extents(spatial, 1));
-  convolution.gaps = integers(node, "dilations").value_or(Extents(spatial, 1));
+  convolution.strides = integers(node, "strides").value_or(ExtentList(spatial, 1));
+  convolution.gaps = integers(node, "dilations").value_or(ExtentList(spatial, 1));
   for (std::int64_t& gap : convolution.gaps) --gap;
-  Extents pads = integers(node, "pads").value_or(Extents(2 * spatial, 0));
+  ExtentList pads = integers(node, "pads").value_or(ExtentList(2 * spatial, 0));
   pads.resize(2 * spatial);
   convolution.pads_begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
   convolution.pads_end.assign(pads.begin() + static_cast<std::ptrdiff_t>(spatial), pads.end());
@@ -44,11 +44,11 @@ bool is_consistent(const Convolution& convolution) {
   if ((spatial != 1 && spatial != 2) || c.weights.size() != c.source.size() || c.result.size() != c.source.size()) {
     return false;
   }
-  for (const Extents* list : {&c.strides, &c.gaps, &c.pads_begin, &c.pads_end}) {
+  for (const ExtentList* list : {&c.strides, &c.gaps, &c.pads_begin, &c.pads_end}) {
     const auto is_negative = [](std::int64_t value) { return value < 0; };
     if (list->size() != spatial || std::ranges::any_of(*list, is_negative)) return false;
   }
-  for (const Extents* list : {&c.source, &c.weights, &c.result, &c.strides}) {
+  for (const ExtentList* list : {&c.source, &c.weights, &c.result, &c.strides}) {
     if (std::ranges::any_of(*list, [](std::int64_t value) { return value < 1; })) return false;
   }
   if (c.group < 1 || c.weights[0] % c.group != 0 || c.weights[1] * c.group != c.source[1]) return false;
@@ -98,7 +98,7 @@ std::optional<Convolution> lowered_convolution(const Graph& graph, NodeId id, st
   const Node& node = graph.node(id);
   missing = "its attributes do not describe a convolution of its tensors";
   if (!has_known_floats(graph, node)) return std::nullopt;
-  const std::optional<Extents> weights = integers(node, kWeightsAttribute);
+  const std::optional<ExtentList> weights = integers(node, kWeightsAttribute);
   const std::optional<Format> input = format_in(node, kInputFormatAttribute);
   const std::optional<Format> output = format_in(node, kOutputFormatAttribute);
   if (!weights || weights->size() < 3 || !input || !output) return std::nullopt;
@@ -115,8 +115,8 @@ std::optional<Convolution> lowered_convolution(const Graph& graph, NodeId id, st
   return convolution;
 }
 
-Extents library_weights(const Extents& weights, std::int64_t group) {
-  Extents grouped = weights;
+ExtentList library_weights(const ExtentList& weights, std::int64_t group) {
+  ExtentList grouped = weights;
   if (group == 1) return grouped;
   grouped[0] /= group;
   grouped.insert(grouped.begin(), group);

@@ -12,15 +12,15 @@
 
 namespace lowtide::kernels_internal {
 
-// A convolution with one or two spatial axes. Extents are those of the model, whatever the formats are.
+// A convolution with one or two spatial axes. ExtentList are those of the model, whatever the formats are.
 struct Convolution {
-  Extents source;   // [N, C, H, W]
-  Extents weights;  // [M, C / group, h, w]
-  Extents result;   // [N, M, H', W']
-  Extents strides;
-  Extents gaps;  // dilations - 1
-  Extents pads_begin;
-  Extents pads_end;
+  ExtentList source;   // [N, C, H, W]
+  ExtentList weights;  // [M, C / group, h, w]
+  ExtentList result;   // [N, M, H', W']
+  ExtentList strides;
+  ExtentList gaps;  // dilations - 1
+  ExtentList pads_begin;
+  ExtentList pads_end;
   std::int64_t group = 1;
   bool has_bias = false;
   Format input = Format::plain;
@@ -35,7 +35,7 @@ struct Convolution {
 [[nodiscard]] std::optional<Convolution> lowered_convolution(const Graph& graph, NodeId node, std::string& missing);
 
 // The extents of the weights as the library has them: with groups, [group, M / group, C / group, h, w].
-[[nodiscard]] Extents library_weights(const Extents& weights, std::int64_t group);
+[[nodiscard]] ExtentList library_weights(const ExtentList& weights, std::int64_t group);
 
 // The primitive for one thread, with the weights in the order that it prefers. Returns nullptr if the library has no
 // suitable one.

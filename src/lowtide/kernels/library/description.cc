@@ -14,21 +14,21 @@
 namespace lowtide::kernels_internal {
 namespace {
 
-MemoryDescription tensor_with_strides(const Extents& extents, const Extents& strides) {
+MemoryDescription tensor_with_strides(const ExtentList& extents, const ExtentList& strides) {
   return made_by<MemoryDescription>([&](dnnl_memory_desc_t* made) {
     return dnnl_memory_desc_create_with_strides(made, static_cast<int>(extents.size()), extents.data(), dnnl_f32,
                                                 strides.data());
   });
 }
 
-MemoryDescription tensor_with_tag(const Extents& extents, dnnl_format_tag_t tag) {
+MemoryDescription tensor_with_tag(const ExtentList& extents, dnnl_format_tag_t tag) {
   return made_by<MemoryDescription>([&](dnnl_memory_desc_t* made) {
     return dnnl_memory_desc_create_with_tag(made, static_cast<int>(extents.size()), extents.data(), dnnl_f32, tag);
   });
 }
 
-Extents dense_strides(const Extents& extents) {
-  Extents strides(extents.size(), 1);
+ExtentList dense_strides(const ExtentList& extents) {
+  ExtentList strides(extents.size(), 1);
   for (std::size_t axis = extents.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * extents[axis];
   return strides;
 }
@@ -54,10 +54,12 @@ std::optional<dnnl_format_tag_t> find_tag(Matches matches) {
 
 }  // namespace
 
-MemoryDescription dense_tensor(const Extents& extents) { return tensor_with_strides(extents, dense_strides(extents)); }
+MemoryDescription dense_tensor(const ExtentList& extents) {
+  return tensor_with_strides(extents, dense_strides(extents));
+}
 
-MemoryDescription transposed_tensor(const Extents& extents) {
-  Extents strides = dense_strides(extents);
+MemoryDescription transposed_tensor(const ExtentList& extents) {
+  ExtentList strides = dense_strides(extents);
   const std::size_t rows = extents.size() - 2;
   strides[rows] = 1;
   strides[rows + 1] = extents[rows];
@@ -75,9 +77,11 @@ std::string_view order_in(Format format, std::size_t axes) {
   return "";
 }
 
-MemoryDescription tensor_in_any_order(const Extents& extents) { return tensor_with_tag(extents, dnnl_format_tag_any); }
+MemoryDescription tensor_in_any_order(const ExtentList& extents) {
+  return tensor_with_tag(extents, dnnl_format_tag_any);
+}
 
-MemoryDescription tensor_in_order(std::string_view order, const Extents& extents) {
+MemoryDescription tensor_in_order(std::string_view order, const ExtentList& extents) {
   const auto tag = find_tag([&](std::string_view name, dnnl_format_tag_t) { return name == order; });
   if (axes_of(order) != extents.size()) return nullptr;
   return tag ? tensor_with_tag(extents, *tag) : nullptr;
@@ -90,7 +94,7 @@ std::optional<std::string> order_of(const_dnnl_memory_desc_t tensor) {
       dnnl_memory_desc_query(tensor, dnnl_query_dims, static_cast<void*>(&extents)) != dnnl_success) {
     return std::nullopt;
   }
-  const Extents own(*extents, *extents + axes);
+  const ExtentList own(*extents, *extents + axes);
   const auto tag = find_tag([&](std::string_view name, dnnl_format_tag_t candidate) {
     if (axes_of(name) != own.size()) return false;
     const MemoryDescription with_tag = tensor_with_tag(own, candidate);

@@ -18,17 +18,17 @@ namespace lowtide::kernels_internal {
 // How the library describes tensors and primitives. All tensors are f32. A function returns nullptr if the library
 // refuses.
 
-using Extents = std::vector<std::int64_t>;  // of a tensor as the model has it: [N, C, H, W]
+using ExtentList = std::vector<std::int64_t>;  // of a tensor as the model has it: [N, C, H, W]
 
 // A dense row-major tensor.
-[[nodiscard]] MemoryDescription dense_tensor(const Extents& extents);
+[[nodiscard]] MemoryDescription dense_tensor(const ExtentList& extents);
 // A matrix, or a batch of matrices, whose last two axes are stored in the other order.
-[[nodiscard]] MemoryDescription transposed_tensor(const Extents& extents);
+[[nodiscard]] MemoryDescription transposed_tensor(const ExtentList& extents);
 // A tensor whose order the primitive chooses.
-[[nodiscard]] MemoryDescription tensor_in_any_order(const Extents& extents);
+[[nodiscard]] MemoryDescription tensor_in_any_order(const ExtentList& extents);
 // A tensor in a named order. The library has a name for each order: "acdb" for NHWC, "ABcd16b16a" for packed weights. A
 // capital letter is an axis that is divided into blocks.
-[[nodiscard]] MemoryDescription tensor_in_order(std::string_view order, const Extents& extents);
+[[nodiscard]] MemoryDescription tensor_in_order(std::string_view order, const ExtentList& extents);
 
 // The name of a format of tensors with three or four axes.
 [[nodiscard]] std::string_view order_in(Format format, std::size_t axes);

@@ -14,9 +14,9 @@ namespace {
 
 // Rows of a MatMul that all use the same matrix are one larger matrix.
 void merge_rows(Product& product) {
-  const auto merged = [](const Extents& extents) {
-    return Extents{std::accumulate(extents.begin(), extents.end() - 1, std::int64_t{1}, std::multiplies<>()),
-                   extents.back()};
+  const auto merged = [](const ExtentList& extents) {
+    return ExtentList{std::accumulate(extents.begin(), extents.end() - 1, std::int64_t{1}, std::multiplies<>()),
+                      extents.back()};
   };
   if (product.right.size() != 2) return;
   product.left = merged(product.left);
@@ -25,7 +25,7 @@ void merge_rows(Product& product) {
 
 // The extents that MatMul gives its operands: a vector is a matrix with one row or one column, and missing axes of a
 // batch are 1.
-std::optional<Product> matrix_product(Extents left, Extents right, Extents result) {
+std::optional<Product> matrix_product(ExtentList left, ExtentList right, ExtentList result) {
   if (left.empty() || right.empty()) return std::nullopt;
   const bool is_row = left.size() == 1;
   const bool is_column = right.size() == 1;
@@ -43,8 +43,8 @@ std::optional<Product> matrix_product(Extents left, Extents right, Extents resul
 }
 
 // Gemm: alpha * A * B + beta * C, where A and B may be transposed.
-std::optional<Product> general_product(const Node& node, Extents left, Extents right, std::optional<Extents> bias,
-                                       Extents result) {
+std::optional<Product> general_product(const Node& node, ExtentList left, ExtentList right,
+                                       std::optional<ExtentList> bias, ExtentList result) {
   const auto flag = [&](std::string_view name) {
     const auto* value = find_attribute<std::int64_t>(node.attributes, name);
     return value != nullptr && *value != 0;
@@ -70,7 +70,7 @@ std::optional<Product> general_product(const Node& node, Extents left, Extents r
 bool is_consistent(const Product& product) {
   const std::size_t axes = product.result.size();
   if (axes < 2 || product.left.size() != axes || product.right.size() != axes) return false;
-  for (const Extents* list : {&product.left, &product.right, &product.result}) {
+  for (const ExtentList* list : {&product.left, &product.right, &product.result}) {
     if (std::ranges::any_of(*list, [](std::int64_t extent) { return extent < 1; })) return false;
   }
   for (std::size_t axis = 0; axis + 2 < axes; ++axis) {
@@ -98,9 +98,9 @@ std::optional<Product> product_of(const Graph& graph, NodeId id, std::string& mi
     }
   }
   const auto extents = [&](TensorId tensor) { return graph.tensor(tensor).shape.extents(); };
-  std::optional<Extents> bias;
+  std::optional<ExtentList> bias;
   if (node.inputs.size() > 2 && node.inputs[2]) bias = extents(*node.inputs[2]);
-  const Extents result = extents(*node.outputs[0]);
+  const ExtentList result = extents(*node.outputs[0]);
   std::optional<Product> product =
       graph.op(id).type == "Gemm"
           ? general_product(node, extents(*node.inputs[0]), extents(*node.inputs[1]), std::move(bias), result)
@@ -113,7 +113,7 @@ std::optional<Product> product_of(const Graph& graph, NodeId id, std::string& mi
 PrimitiveDescription describe(const Product& product) {
   const SingleThread single;
   dnnl_engine_t engine = library_engine();
-  const auto stored = [](const Extents& extents, bool is_transposed) {
+  const auto stored = [](const ExtentList& extents, bool is_transposed) {
     return is_transposed ? transposed_tensor(extents) : dense_tensor(extents);
   };
   const PrimitiveAttributes attributes = caller_scratchpad();

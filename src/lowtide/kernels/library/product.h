@@ -14,10 +14,10 @@ namespace lowtide::kernels_internal {
 // A product of matrices, or of batches of matrices: all tensors have the same number of axes, and an extent of 1
 // before the last two axes is repeated.
 struct Product {
-  Extents left;                     // [..., M, K]
-  Extents right;                    // [..., K, N]
-  Extents bias;                     // [..., 1, N]; empty if there is none
-  Extents result;                   // [..., M, N]
+  ExtentList left;                  // [..., M, K]
+  ExtentList right;                 // [..., K, N]
+  ExtentList bias;                  // [..., 1, N]; empty if there is none
+  ExtentList result;                // [..., M, N]
   bool is_left_transposed = false;  // stored as [K, M]
   bool is_right_transposed = false;
   friend auto operator<=>(const Product&, const Product&) = default;

@@ -20,7 +20,7 @@ std::optional<Reordering> packing(const Node& node, const Shape& weights) {
   if (order == nullptr || groups < 1 || weights.rank() < 3 || weights.rank() > 4 || weights[0] % groups != 0) {
     return std::nullopt;
   }
-  Extents extents = library_weights(weights.extents(), groups);
+  ExtentList extents = library_weights(weights.extents(), groups);
   const std::string_view dense = std::string_view("abcde").substr(0, extents.size());
   return Reordering{std::move(extents), std::string(dense), *order};
 }

@@ -13,8 +13,8 @@ namespace lowtide::kernels_internal {
 
 // The same elements in another order. Padding of the result is zero.
 struct Reordering {
-  Extents extents;   // of the library: with groups, [group, M / group, C / group, h, w]
-  std::string from;  // names of orders (tensor_in_order)
+  ExtentList extents;  // of the library: with groups, [group, M / group, C / group, h, w]
+  std::string from;    // names of orders (tensor_in_order)
   std::string to;
 };
 

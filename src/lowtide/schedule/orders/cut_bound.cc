@@ -22,9 +22,9 @@ using Index = OrderProblem::Index;
 constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max() / 4;
 
 // Above kNearArcs the network is too large for the caches near a core, so each look at an arc takes longer.
-constexpr std::int64_t kFarLook = 4;
+constexpr std::int64_t kFarArcLook = 4;
 constexpr std::size_t kNearArcs = 1 << 14;
-constexpr std::int64_t kMaking = 8;  // for each arc of the network
+constexpr std::int64_t kMakingOfArc = 8;  // for each arc of the network
 
 // A network of directed arcs with capacities. It is made once, and then has one flow after another, each with sources
 // and sinks of its own. reset() restores the capacities that it was made with. Everything counts as work.
@@ -57,8 +57,8 @@ class FlowNetwork {
       ends_[2 * arc + 1] = arcs[arc].from;
       left_[2 * arc] = capacities_[arc] = arcs[arc].capacity;
     }
-    if (arcs.size() > kNearArcs) look_ = kFarLook;
-    work_ = kMaking * static_cast<std::int64_t>(vertices + arcs.size());
+    if (arcs.size() > kNearArcs) look_ = kFarArcLook;
+    work_ = kMakingOfArc * static_cast<std::int64_t>(vertices + arcs.size());
   }
 
   // Changes the capacity of an arc until the next reset().

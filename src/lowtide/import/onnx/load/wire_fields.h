@@ -32,13 +32,13 @@ enum Message : std::uint8_t {
   kMessages,
 };
 
-enum Content : std::uint8_t { kText, kNested, kVarints, kFixed };
+enum FieldContent : std::uint8_t { kText, kNested, kVarints, kFixed };
 
 // What a length-delimited field contains, and the memory in bytes that it needs.
 struct Field {
   Message parent = kOther;
   std::uint32_t number = 0;
-  Content content = kText;
+  FieldContent content = kText;
   Message child = kOther;
   std::size_t cost = 0;
 };

@@ -23,7 +23,7 @@ constexpr ConstantFileId kModelFile{0};
 bool is_external(const onnx::TensorProto& tensor) { return tensor.data_location() == onnx::TensorProto::EXTERNAL; }
 
 // The shape of a constant, whose extents are exact.
-Shape shape_of(const TensorFact& fact) {
+Shape exact_shape_of(const TensorFact& fact) {
   std::vector<std::int64_t> extents;
   for (const KnownExtent& extent : *fact.known.extents) extents.push_back(extent.extent);
   return Shape(std::move(extents));
@@ -66,7 +66,7 @@ Result<std::optional<ConstantId>> ConstantSources::add(const onnx::TensorProto& 
                                                        const TensorFact& fact) {
   if (const auto known = known_.find(&tensor); known != known_.end()) return known->second;
   if (fact.known.dtype == DType::string) return std::optional<ConstantId>();
-  Result<Bytes> size = dense_size(*fact.known.dtype, shape_of(fact));
+  Result<Bytes> size = dense_size(*fact.known.dtype, exact_shape_of(fact));
   if (!size) return size.error();
   Result<Place> place = place_of(tensor, *fact.known.dtype, *size);
   if (!place) return place.error();
@@ -77,7 +77,7 @@ Result<std::optional<ConstantId>> ConstantSources::add(const onnx::SparseTensorP
                                                        const TensorFact& fact) {
   if (const auto known = known_.find(&tensor); known != known_.end()) return known->second;
   if (fact.known.dtype == DType::string) return std::optional<ConstantId>();
-  Result<Bytes> size = dense_size(*fact.known.dtype, shape_of(fact));
+  Result<Bytes> size = dense_size(*fact.known.dtype, exact_shape_of(fact));
   if (!size) return size.error();
   Result<Place> place = dense_form_of(tensor, *fact.known.dtype, *size);
   if (!place) return place.error();
@@ -97,7 +97,7 @@ std::optional<ConstantId> ConstantSources::add_source(const void* message, std::
                                                       const TensorFact& fact, Place place) {
   std::optional<ConstantId>& id = known_[message];
   if (!place) return id;
-  Shape shape = shape_of(fact);
+  Shape shape = exact_shape_of(fact);
   const Bytes size = dense_size(*fact.known.dtype, shape).value();
   ConstantSource source{std::string(name), *fact.known.dtype, std::move(shape), size, *std::move(place)};
   id = table_.sources.push_back(std::move(source));
