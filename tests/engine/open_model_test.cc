@@ -89,8 +89,8 @@ std::int64_t mapped_file_bytes() {
 
 constexpr std::int64_t kRows = 1'000'000;
 
-// y = Add(x, w) or y = Add(x, Relu(w)), where x is f32[4] and w is f32[1000000,4], all ones. The offset of w in the file
-// has the given remainder by 4.
+// y = Add(x, w) or y = Add(x, Relu(w)), where x is f32[4] and w is f32[1000000,4], all ones. The offset of w in the
+// file has the given remainder by 4.
 std::string model_with_weights(bool has_load_time, std::size_t remainder) {
   using testing::bytes_field;
   using testing::number_field;

@@ -111,6 +111,15 @@ TEST(Skeleton, UsesTheLastRawDataOfATensor) {
   ASSERT_NE(raw_range_of(tensor_of(small_raw + large_raw)), std::nullopt);
   EXPECT_EQ(raw_range_of(tensor_of(small_raw + large_raw))->size, 1'000);
   EXPECT_EQ(tensor_of(small_raw + large_raw).raw_data(), "");
+  // Two tensors in an attribute become one.
+  const auto value_of = [](const std::string& first, const std::string& second) {
+    const std::string attribute = delimited(5, first) + delimited(5, second);
+    const Result<Skeleton> skeleton =
+        skeleton_of(delimited(kGraph, delimited(kNode, delimited(kAttribute, attribute))));
+    return parsed(skeleton.value()).graph().node(0).attribute(0).t();
+  };
+  EXPECT_EQ(raw_range_of(value_of(large_raw, small_raw)), std::nullopt);
+  ASSERT_NE(raw_range_of(value_of(small_raw, large_raw)), std::nullopt);
 }
 
 TEST(Skeleton, HasNoReferencesThatTheFileStates) {

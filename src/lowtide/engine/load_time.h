@@ -18,8 +18,8 @@ namespace lowtide::engine_internal {
 // Appends an entry for each output of the load-time work, in order.
 void add_computed(const Graph& load, ConstantTable& table);
 
-// Runs the load-time work once. Output k becomes constant `first` + k. The pages of the constants that it read are given
-// back to the system. Returns the arena that the work took. Errors: those of plan_graph, Executable::prepare and
+// Runs the load-time work once. Output k becomes constant `first` + k. The pages of the constants that it read are
+// given back to the system. Returns the arena that the work took. Errors: those of plan_graph, Executable::prepare and
 // describe().
 [[nodiscard]] Result<Bytes> run_load_time(const Graph& load, std::uint32_t first,
                                           const std::shared_ptr<ModelWeights>& weights, const CpuOptions& cpu);

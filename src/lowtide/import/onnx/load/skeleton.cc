@@ -101,7 +101,6 @@ class Scanner {
     // In the skeleton: the varint of the length, and the first byte of the content. Equal for a group and the model.
     std::size_t length_at = 0;
     std::size_t content_at = 0;
-    bool has_reference = false;  // of a tensor: to its raw data in the file
   };
 
   [[nodiscard]] std::size_t file_bytes() { return copier_.reader().size(); }
@@ -220,24 +219,18 @@ class Scanner {
   }
 
   // Copies a text or raw data, unless the skeleton leaves them out. If a field appears twice, protobuf uses the last
-  // one. So short raw data erase an earlier reference, and a reference erases earlier raw data.
+  // one. So a reference erases earlier raw data, and raw_range_of() ignores a reference before later raw data.
   void take_text(std::uint32_t number, std::size_t size, std::size_t begin) {
-    Frame& frame = stack_.back();
-    const bool is_left_out =
-        frame.message == kTensor && (number == kDocString || (number == kRawData && size > kMostKeptRawBytes));
-    if (!is_left_out) {
+    const bool is_of_tensor = stack_.back().message == kTensor;
+    const bool is_long = is_of_tensor && number == kRawData && size > kMostKeptRawBytes;
+    if (!is_long && !(is_of_tensor && number == kDocString)) {
       copier_.copy(size);
-      if (frame.message != kTensor || number != kRawData || !frame.has_reference) return;
-      copier_.add(delimited(kDocString, ""));
-      frame.has_reference = false;
       return;
     }
     const RawRange range{static_cast<std::int64_t>(copier_.at()), static_cast<std::int64_t>(size)};
     copier_.rewind(begin);
     copier_.skip(size);
-    if (number == kDocString) return;
-    copier_.add(delimited(kDocString, reference_to(range)) + delimited(kRawData, ""));
-    frame.has_reference = true;
+    if (is_long) copier_.add(delimited(kDocString, reference_to(range)) + delimited(kRawData, ""));
   }
 
   Copier copier_;

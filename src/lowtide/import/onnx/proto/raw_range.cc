@@ -15,7 +15,7 @@ std::string reference_to(const RawRange& range) {
 
 std::optional<RawRange> raw_range_of(const onnx::TensorProto& tensor) {
   RawRange range;
-  if (tensor.doc_string().size() != sizeof(range)) return std::nullopt;
+  if (tensor.doc_string().size() != sizeof(range) || !tensor.raw_data().empty()) return std::nullopt;
   std::memcpy(&range, tensor.doc_string().data(), sizeof(range));
   return range;
 }
