@@ -28,7 +28,7 @@ class Help(ProgramTest):
         return found.group(1) if found else ""
 
     def test_commands(self):
-        expected = "inspect plan explain verify view pack order compare completion help"
+        expected = "inspect plan explain verify run view pack order compare completion help"
         self.assertEqual(self.commands(), expected.split())
 
     def test_every_command_explains_itself_in_both_ways(self):
@@ -41,6 +41,7 @@ class Help(ProgramTest):
         (self.folder / ".config/fish/completions").mkdir(parents=True)
         self.write("buffers.csv", "id,lower,upper,size\na,0,3,64\nb,2,10,128\n")
         self.write("graph.json", '{"nodes": [{"bytes": 64}, {"bytes": 8}], "edges": [[0, 1]]}')
+        self.write("image.npy", small_models.npy([0.5] * 16384, (1, 16, 32, 32)))
         environment = {**PLAIN, "HOME": str(self.folder), "PATH": f"{self.folder}:{os.environ['PATH']}"}
         for name in ("plan", "new", "old"):
             self.expect(DONE, "plan", "model.onnx", "-o", f"{name}.json")

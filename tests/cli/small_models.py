@@ -1,6 +1,7 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Small ONNX models, written byte by byte, so that the tests of the command line need nothing but Python."""
+import struct
 
 
 def varint(number):
@@ -231,6 +232,15 @@ def dead_branch(where):
     return model(
         nodes, [value_info("x", [256]), value_info("c", [], BOOL)], [value_info("y", [1]), value_info("q", [3072])]
     )
+
+
+def npy(numbers, shape=None):
+    """A file of floats in NumPy's format, version 1."""
+    shape = (len(numbers),) if shape is None else shape
+    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape!r}, }}"
+    content = struct.pack(f"<{len(numbers)}f", *numbers)
+    head += " " * (-(len(head) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + content
 
 
 def hostile_names():

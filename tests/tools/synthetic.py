@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes a copy of an ONNX model in which absent external data are filled with synthetic values.
 
-The values are those of Lowtide (src/lowtide/weights/weights.h), so that another runtime computes the same as
+The values are those of Lowtide (src/lowtide/weights/synthetic.h), so that another runtime computes the same as
 `lowtide` does with the same seed. All of them go to one file beside the copy.
 
 usage: synthetic.py MODEL SEED FOLDER

@@ -145,6 +145,36 @@ CommandSpec verify_command() {
       .run = run_verify};
 }
 
+CommandSpec run_command() {
+  return {
+      .name = "run",
+      .summary = "run a model once, by its plan",
+      .description =
+          "Plans the model for this machine, or takes a plan file, verifies the plan, and runs the model in one arena. "
+          "Inputs and outputs are files in NumPy's format .npy. With --synthetic, constants whose file is absent and "
+          "inputs that are not given have values that follow from the seed and their names.",
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .options = {{.name = "--plan", .value = "PLAN", .summary = "run this plan", .kind = ArgumentKind::file},
+                  {.name = "--input",
+                   .value = "NAME=FILE",
+                   .summary = "the value of an input, such as x=image.npy; repeatable",
+                   .kind = ArgumentKind::file,
+                   .is_repeatable = true},
+                  {.name = "--output-dir",
+                   .value = "FOLDER",
+                   .summary = "write each output to FOLDER/NAME.npy, with _ for / in NAME",
+                   .kind = ArgumentKind::file},
+                  {.name = "--synthetic",
+                   .value = "SEED",
+                   .summary = "make up absent weights and inputs from this number",
+                   .kind = ArgumentKind::text},
+                  dim_option(),
+                  shape_option()},
+      .examples = {{"lowtide run model.onnx --input x=image.npy --output-dir .", "Run a model on one image."},
+                   {"lowtide run model.onnx --plan plan.json --synthetic 1", "Run a plan, on input that is made up."}},
+      .run = run_run};
+}
+
 CommandSpec view_command() {
   return {
       .name = "view",
@@ -278,8 +308,8 @@ CommandSpec help_command() {
           .positionals = {{.name = "COMMAND",
                            .summary = "the command to explain",
                            .kind = ArgumentKind::choice,
-                           .choices = {"inspect", "plan", "explain", "verify", "view", "pack", "order", "compare",
-                                       "completion", "help"},
+                           .choices = {"inspect", "plan", "explain", "verify", "run", "view", "pack", "order",
+                                       "compare", "completion", "help"},
                            .is_optional = true}},
           .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
           .examples = {{"lowtide help plan", "Show the help of 'plan'."},
@@ -291,7 +321,7 @@ CommandSpec help_command() {
 
 const std::vector<CommandSpec>& commands() {
   static const std::vector<CommandSpec> all = {
-      inspect_command(), plan_command(),  explain_command(), verify_command(),     view_command(),
+      inspect_command(), plan_command(),  explain_command(), verify_command(),     run_command(), view_command(),
       pack_command(),    order_command(), compare_command(), completion_command(), help_command()};
   return all;
 }

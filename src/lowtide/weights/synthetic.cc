@@ -9,7 +9,7 @@
 
 #include "lowtide/base/quote.h"
 
-namespace lowtide::weights_internal {
+namespace lowtide {
 namespace {
 
 // Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
@@ -73,4 +73,4 @@ Result<void> fill_synthetic(const ConstantSource& source, std::uint64_t seed, st
   }
 }
 
-}  // namespace lowtide::weights_internal
+}  // namespace lowtide

@@ -16,7 +16,6 @@
 namespace lowtide {
 namespace {
 
-using weights_internal::fill_synthetic;
 using weights_internal::MappedFile;
 
 struct AlignedDelete {

@@ -16,18 +16,13 @@
 namespace lowtide {
 
 struct WeightsOptions {
-  // Fills the constants whose file is absent with values that depend on this seed and on the name of the constant.
+  // Fills the constants whose file is absent with values that follow from this seed (synthetic.h).
   // nullopt: an absent file is an error.
   std::optional<std::uint64_t> synthetic_seed;
 };
 
 // The bytes of the constants of one model. Files are mapped, so a page is read when it is used first. Movable. After
 // open(), several threads may read at once.
-//
-// Synthetic values: element i of a constant is scale * (2 u - 1), computed in double and rounded to its type. u is
-// (splitmix64(seed ^ fnv1a(name) + i) >> 40) / 2^24, where fnv1a is the 64-bit hash of the name. The scale is
-// sqrt(3 / n) for a rank of 2 or more, where n is the product of all extents except the first, and 0.1 otherwise. If
-// the name ends in `var` or `variance`, the element is 0.5 + u. Integers and booleans are 0, which is a valid index.
 class ModelWeights {
  public:
   // Maps the files of the table. `model_path` is the path of the model file; its folder has the external data. Errors:

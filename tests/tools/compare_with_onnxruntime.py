@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compares the outputs of `lowtide run --synthetic` with those of ONNX Runtime for the same weights and inputs.
+
+usage: compare_with_onnxruntime.py --lowtide PROGRAM [--seed N] MODEL...
+
+Floats may differ by 1e-3 of their value plus 1e-4 of the largest magnitude of the tensor. Integers are equal.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnxruntime
+import synthetic
+
+DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(int64)": np.int64,
+          "tensor(int32)": np.int32, "tensor(bool)": np.bool_}
+
+
+def expected_outputs(model: pathlib.Path, seed: int, folder: pathlib.Path) -> dict[str, np.ndarray]:
+    """The outputs of ONNX Runtime, by name."""
+    session = onnxruntime.InferenceSession(synthetic.fill(model, seed, folder), providers=["CPUExecutionProvider"])
+    inputs = {
+        port.name: synthetic.synthetic(port.name, np.dtype(DTYPES[port.type]), tuple(port.shape), seed)
+        for port in session.get_inputs()
+    }
+    names = [port.name for port in session.get_outputs()]
+    return dict(zip(names, session.run(names, inputs), strict=True))
+
+
+def difference(name: str, own: np.ndarray, other: np.ndarray) -> str:
+    """What differs, or an empty text."""
+    if own.dtype != other.dtype or own.shape != other.shape:
+        return f"{name}: {own.dtype}{own.shape} is not {other.dtype}{other.shape}"
+    if not np.issubdtype(own.dtype, np.floating):
+        return "" if np.array_equal(own, other) else f"{name}: integers differ"
+    limit = 1e-3 * np.abs(other) + 1e-4 * np.max(np.abs(other), initial=0)
+    excess = np.abs(own - other) - limit
+    if not np.any(excess > 0) and not np.any(np.isnan(own) != np.isnan(other)):
+        return ""
+    worst = np.unravel_index(np.nanargmax(excess), own.shape)
+    return f"{name}{list(map(int, worst))}: {own[worst]} is not {other[worst]}"
+
+
+def compare(program: str, model: pathlib.Path, seed: int) -> list[str]:
+    """All differences of one model."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        command = [program, "run", str(model), "--synthetic", str(seed), "--output-dir", str(folder), "-q"]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode != 0:
+            return [result.stderr.strip()]
+        other = expected_outputs(model, seed, folder / "model")
+        return [
+            text
+            for output, value in other.items()
+            if (text := difference(output, np.load(folder / f"{output.replace('/', '_')}.npy"), value))
+        ]
+
+
+def main() -> int:
+    """Compares all models."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lowtide", required=True)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("models", nargs="+", type=pathlib.Path)
+    arguments = parser.parse_args()
+    wrong = 0
+    for model in arguments.models:
+        differences = compare(arguments.lowtide, model, arguments.seed)
+        wrong += bool(differences)
+        print(f"{model.name}: {'equal' if not differences else '; '.join(differences)}", flush=True)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
