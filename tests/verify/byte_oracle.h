@@ -35,7 +35,9 @@ namespace lowtide::testing {
 // The rules about constants and read-only regions, for rule_faults. Requires: ids are in range.
 [[nodiscard]] std::vector<std::string> constant_faults(const Graph& graph, const Plan& plan);
 
-// The rule about values that are in one buffer at the same time, for rule_faults. Requires: ids are in range.
+// The rules about units of the alignment, for rule_faults. Requires: ids are in range.
 [[nodiscard]] std::vector<std::string> neighbor_faults(const Graph& graph, const Plan& plan);
+// The smallest alignment of a region that a worker of the program can write.
+[[nodiscard]] std::int64_t smallest_unit(const Graph& graph, const Plan& plan);
 
 }  // namespace lowtide::testing

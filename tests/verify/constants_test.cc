@@ -133,6 +133,7 @@ TEST(VerifyConstants, APlanHasTheConstantsOfItsTarget) {
   target = it.plan.machine;
   target.regions.push_back({.name = "rom", .is_read_only = true});
   EXPECT_EQ(messages(found()),
+            "misplaced: the plan has 2 regions, but the target has 3: plan the model again\n"
             "read_only: region 2 'rom' is read-only in the target, but not in the plan: plan the model again\n");
 }
 
@@ -155,6 +156,28 @@ TEST(VerifyConstants, APlanThatClaimsToFitFitsEveryRegionOfItsTarget) {
             "out_of_region: the arena of region 0 'arena' has 64 bytes, but the region of the target only 63\n");
   it.plan.claims.shortfall = Bytes(1);
   EXPECT_EQ(kinds(verify_constants(*it.graph, it.plan, target)), "");
+}
+
+TEST(VerifyConstants, APlanHasTheMachineOfItsTarget) {
+  const Weighted it = weighted(Bytes(52));
+  Machine target = it.plan.machine;
+  const auto found = [&] { return messages(verify_constants(*it.graph, it.plan, target)); };
+  target.regions[0].capacity = Bytes(1000);
+  EXPECT_EQ(found(), "");
+  target.regions[0].alignment = Bytes(64);
+  EXPECT_EQ(
+      found(),
+      "misplaced: region 0 is 'arena' with alignment 16 in the plan, but 'arena' with alignment 64 in the target: "
+      "plan the model again\n");
+  target = it.plan.machine;
+  std::swap(target.regions[0].name, target.regions[1].name);
+  EXPECT_EQ(kinds(verify_constants(*it.graph, it.plan, target)), "misplaced; misplaced");
+  target = it.plan.machine;
+  target.workers[WorkerId(0)].addressable = {RegionId(0), RegionId(1)};
+  EXPECT_EQ(found(), "unreachable: the workers of the plan are not those of the target: plan the model again\n");
+  target = it.plan.machine;
+  target.links.push_back({.from = RegionId(0), .to = RegionId(1)});
+  EXPECT_EQ(found(), "unreachable: the links of the plan are not those of the target: plan the model again\n");
 }
 
 // One branch reads a constant of its own. The plan of the branch does not say where constants are.

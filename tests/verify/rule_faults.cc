@@ -273,6 +273,7 @@ class Rules {
     if (alignment <= 0) return;
     const std::int64_t outer = plan_.machine.regions[scratch.placement->region.index()].alignment.count();
     must(outer % alignment == 0, "the region of the scratch is aligned for the body");
+    must(alignment >= std::min(outer, smallest_unit(graph_, plan_)), "a body is not aligned more finely than its plan");
     must((scratch.placement->offset.position() + body.offset.position()) % alignment == 0, "a body is aligned");
   }
 

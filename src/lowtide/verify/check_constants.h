@@ -11,9 +11,10 @@
 
 namespace lowtide {
 
-// Checks against the machine of a target what a plan says of constants and of read-only regions. The plan keeps
-// constants in the same region (misplaced), and has the same read-only regions (read_only). If the plan claims to fit,
-// each region of the target has space for the arena, and that of the constants for them beside it (out_of_region).
+// Compares the machine of a plan with that of a target. Both have the same regions, except for capacities (misplaced),
+// the same workers and links (unreachable), the same region for constants (misplaced), and the same read-only regions
+// (read_only). If the plan claims to fit, each region of the target has space for the arena, and that of the constants
+// for them beside it (out_of_region).
 // Requires: verify() finds no violation. O(constants log constants + regions). Recursion only over bodies.
 [[nodiscard]] std::vector<Violation> verify_constants(const Graph& graph, const Plan& plan, const Machine& machine,
                                                       const VerifyOptions& options = {});

@@ -55,7 +55,8 @@ class BodyPlaces {
                                             std::to_string(scratch));
   }
 
-  // Nothing is known of the start of a region except that it is a multiple of the region's alignment.
+  // Nothing is known of the start of a region except that it is a multiple of the region's alignment. A body with a
+  // finer alignment than all regions would have a smaller arena than the bounds of the plan around it assume.
   void check_alignment(const BodyPlan& body) {
     if (!space_.scratch || arena_of(body) == 0 || body.plan->machine.regions.size() != 1) return;
     const std::optional<Placement>& outer = subject_.plan.layout.buffers[*space_.scratch].placement;
@@ -63,7 +64,11 @@ class BodyPlaces {
     if (!outer || alignment <= 0) return;
     const std::int64_t outer_alignment = subject_.plan.machine.regions[outer->region.index()].alignment.count();
     const std::optional<std::int64_t> begin = checked_add(outer->offset.position(), body.offset.position());
-    if (alignment <= outer_alignment && begin && *begin % alignment == 0) return;
+    std::int64_t least = outer_alignment;
+    for (RegionId id : written_regions(subject_.plan)) {
+      least = std::min(least, subject_.plan.machine.regions[id.index()].alignment.count());
+    }
+    if (least <= alignment && alignment <= outer_alignment && begin && *begin % alignment == 0) return;
     wrong(ViolationKind::misaligned,
           "puts body " + quoted(body.body) + ", whose alignment is " + std::to_string(alignment) + ", at offset " +
               (begin ? std::to_string(*begin) : std::string("beyond 2^63")) + " of " +

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/checked.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/verify/check_constants.h"
@@ -85,6 +86,7 @@ class Constants {
   }
 
   void compare(const Machine& machine) const {
+    compare_parts(machine);
     for (std::size_t at = 0; at < std::max(plan_.machine.regions.size(), machine.regions.size()); ++at) {
       const bool is_in_plan = at < plan_.machine.regions.size() && plan_.machine.regions[at].is_read_only;
       const bool is_in_target = at < machine.regions.size() && machine.regions[at].is_read_only;
@@ -110,6 +112,31 @@ class Constants {
   }
 
  private:
+  // All except capacities: a plan that does not fit is for a machine with more memory.
+  void compare_parts(const Machine& machine) const {
+    const std::size_t regions = plan_.machine.regions.size();
+    if (regions != machine.regions.size()) {
+      return differ(ViolationKind::misplaced, "the plan has " +
+                                                  with_count(static_cast<std::int64_t>(regions), "region") +
+                                                  ", but the target has " + std::to_string(machine.regions.size()));
+    }
+    for (std::size_t at = 0; at < regions; ++at) {
+      const Region& own = plan_.machine.regions[at];
+      const Region& other = machine.regions[at];
+      if (own.name == other.name && own.alignment == other.alignment) continue;
+      differ(ViolationKind::misplaced, "region " + std::to_string(at) + " is " + quoted(own.name) + " with alignment " +
+                                           std::to_string(own.alignment.count()) + " in the plan, but " +
+                                           quoted(other.name) + " with alignment " +
+                                           std::to_string(other.alignment.count()) + " in the target");
+    }
+    if (plan_.machine.workers != machine.workers) {
+      differ(ViolationKind::unreachable, "the workers of the plan are not those of the target");
+    }
+    if (plan_.machine.links != machine.links) {
+      differ(ViolationKind::unreachable, "the links of the plan are not those of the target");
+    }
+  }
+
   void compare_arenas(const Machine& machine) const {
     const std::size_t both = std::min(plan_.layout.arena.size(), machine.regions.size());
     for (std::size_t at = 0; at < both && !subject_.findings.is_full(); ++at) {

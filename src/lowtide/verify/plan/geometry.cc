@@ -3,13 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 
-#include "lowtide/base/disjoint_sets.h"
 #include "lowtide/verify/bytes/live_ranges.h"
 #include "lowtide/verify/plan/stages.h"
 
@@ -49,10 +46,7 @@ class Geometry {
       if (subject_.findings.is_full()) return false;
       check_value(id);
     }
-    if (is_replayable_) {
-      check_overlaps();
-      check_neighbors();
-    }
+    if (is_replayable_) check_overlaps();
     return is_replayable_;
   }
 
@@ -212,106 +206,6 @@ class Geometry {
                            .message = describe(older) + " and " + describe(newer) + " share " + name_of(shared) +
                                       " of " + name_of(subject_, region) + " from step " + std::to_string(now.value()) +
                                       " on"});
-  }
-
-  // Joins values that an alias step gives the same bytes, or that a step reads and writes in the same place.
-  // O(values of the step, times their logarithm).
-  void join(const Step& step, DisjointSets<ValueId>& joined) const {
-    std::vector<std::tuple<BufferId, std::int64_t, ValueId>> places;
-    for (const std::vector<ValueId>* values : {&step.reads, &step.writes}) {
-      for (ValueId value : *values) {
-        if (is_alias(step)) joined.join(step.reads.empty() ? value : step.reads[0], value);
-        const ValuePlace& place = plan_.layout.values[value];
-        if (subject_.tensor_of(value).size > Bytes(0)) {
-          places.emplace_back(place.buffer, place.offset.position(), value);
-        }
-      }
-    }
-    std::sort(places.begin(), places.end());
-    std::int64_t end = 0;  // of the values before in the same buffer
-    for (std::size_t at = 0; at < places.size(); ++at) {
-      const auto& [buffer, begin, value] = places[at];
-      const bool is_same_buffer = at > 0 && std::get<0>(places[at - 1]) == buffer;
-      if (is_same_buffer && begin < end) joined.join(std::get<2>(places[at - 1]), value);
-      const std::int64_t own_end = begin + subject_.tensor_of(value).size.count();
-      end = is_same_buffer ? std::max(end, own_end) : own_end;
-    }
-  }
-
-  // By value: the first and the last step that touches it. -1: before the run.
-  [[nodiscard]] IdVector<ValueId, std::pair<std::int64_t, std::int64_t>> touched() const {
-    const auto steps = static_cast<std::int64_t>(plan_.program.steps.size());
-    IdVector<ValueId, std::pair<std::int64_t, std::int64_t>> touched(plan_.program.values.size(), {steps, -1});
-    const auto touch = [&](ValueId value, std::int64_t step) {
-      touched[value].first = std::min(touched[value].first, step);
-      touched[value].second = std::max(touched[value].second, step);
-    };
-    for (ValueId value : all_ids<ValueId>(plan_.program.values.size())) {
-      if (!plan_.program.values[value].written) touch(value, -1);
-    }
-    for (StepId id : all_ids<StepId>(plan_.program.steps.size())) {
-      for (ValueId value : plan_.program.steps[id].reads) touch(value, id.value());
-      for (ValueId value : plan_.program.steps[id].writes) touch(value, id.value());
-    }
-    for (const std::vector<ValueId>* kept : {&plan_.program.outputs, &plan_.program.updates}) {
-      for (ValueId value : *kept) touch(value, steps);
-    }
-    return touched;
-  }
-
-  // A buffer may hold values at the same time that share no bytes. Each of them begins at a multiple of the alignment,
-  // as in a buffer of its own. Lower bounds of the arena rely on that. O(values log values), and as much for steps.
-  void check_neighbors() {
-    DisjointSets<ValueId> joined(plan_.program.values.size());
-    for (const Step& step : plan_.program.steps) join(step, joined);
-    const auto touched_in = touched();
-    std::vector<std::tuple<BufferId, std::int64_t, bool, ValueId>> events;  // true: the value ends after this step
-    for (ValueId value : all_ids<ValueId>(plan_.program.values.size())) {
-      const BufferId buffer = plan_.layout.values[value].buffer;
-      const bool is_touched = touched_in[value].first <= touched_in[value].second;
-      const bool is_placed = plan_.layout.buffers[buffer].placement.has_value();
-      if (!is_touched || !is_placed || subject_.tensor_of(value).size == Bytes(0)) continue;
-      events.emplace_back(buffer, touched_in[value].first, false, value);
-      events.emplace_back(buffer, touched_in[value].second, true, value);
-    }
-    std::sort(events.begin(), events.end());
-    std::map<ValueId, int> groups;  // live values by set
-    std::set<ValueId> off;          // live values that are not at a multiple of the alignment
-    for (const auto& [buffer, step, ends, value] : events) {
-      if (subject_.findings.is_full()) return;
-      const ValueId group = joined.find(value);
-      if (ends) {
-        if (--groups[group] == 0) groups.erase(group);
-        off.erase(value);
-        continue;
-      }
-      ++groups[group];
-      if (!is_at_alignment(value)) off.insert(value);
-      if (groups.size() < 2) continue;
-      for (ValueId one : std::exchange(off, {})) report_neighbor(one);
-    }
-  }
-
-  [[nodiscard]] bool is_at_alignment(ValueId id) const {
-    const ValuePlace& place = plan_.layout.values[id];
-    const RegionId region = plan_.layout.buffers[place.buffer].placement->region;
-    return place.offset.position() % plan_.machine.regions[region.index()].alignment.count() == 0;
-  }
-
-  void report_neighbor(ValueId id) {
-    const ValuePlace& place = plan_.layout.values[id];
-    const RegionId region = plan_.layout.buffers[place.buffer].placement->region;
-    const std::int64_t alignment = plan_.machine.regions[region.index()].alignment.count();
-    const TensorId tensor = plan_.program.values[id].tensor;
-    subject_.findings.add({.kind = ViolationKind::misaligned,
-                           .step = plan_.program.values[id].written,
-                           .tensors = {tensor},
-                           .region = region,
-                           .message = name_of(subject_, tensor) + " is at offset " +
-                                      std::to_string(place.offset.position()) + " of " +
-                                      name_of(subject_, place.buffer) +
-                                      ", which then also holds values that share no bytes with it. The alignment of " +
-                                      name_of(subject_, region) + " is " + std::to_string(alignment)});
   }
 
   const Subject& subject_;

@@ -24,6 +24,12 @@ void check_body_provenance(const Subject& around, const Plan& body);
 // O((buffers + values + overlaps) log n).
 [[nodiscard]] bool check_geometry(const Subject& subject);
 
+// A tensor that is not part of a larger one, and shares its bytes only with whole views and results in place, begins at
+// a multiple of the alignment of its region. While it is live, nothing else is in its last unit of the smallest
+// alignment. The same holds for scratch. Lower bounds of the arena rely on both rules.
+// Requires: check_geometry returned true. O((steps + values) log n).
+void check_neighbors(const Subject& subject);
+
 // Roles and buffer kinds agree. Only state updates write into buffers of the caller. Outputs have output buffers.
 // O(values + buffers).
 void check_roles(const Subject& subject);

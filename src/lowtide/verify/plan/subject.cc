@@ -3,6 +3,8 @@
 
 #include "lowtide/verify/plan/subject.h"
 
+#include <algorithm>
+
 #include "lowtide/base/quote.h"
 
 namespace lowtide::verify_internal {
@@ -34,6 +36,18 @@ std::string name_of(const Subject& subject, RegionId region) {
 
 std::string name_of(const Interval<std::int64_t>& bytes) {
   return "bytes [" + std::to_string(bytes.begin) + ", " + std::to_string(bytes.end) + ")";
+}
+
+std::vector<RegionId> written_regions(const Plan& plan) {
+  std::vector<RegionId> regions;
+  for (std::size_t at = 0; at < plan.machine.regions.size(); ++at) {
+    const RegionId id(static_cast<std::uint32_t>(at));
+    const bool is_written = std::any_of(
+        plan.program.streams.begin(), plan.program.streams.end(),
+        [&](const Stream& stream) { return stream.worker && can_address(plan.machine.workers[*stream.worker], id); });
+    if (is_written && !plan.machine.regions[at].is_read_only) regions.push_back(id);
+  }
+  return regions;
 }
 
 }  // namespace lowtide::verify_internal

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "lowtide/verify/findings.h"
 #include "lowtide/verify/verify.h"
@@ -26,6 +27,9 @@ struct Subject {
     return plan.layout.buffers[plan.layout.values[value].buffer];
   }
 };
+
+// The regions that the workers of the plan's streams can write. Requires: the streams are valid. O(regions x streams).
+[[nodiscard]] std::vector<RegionId> written_regions(const Plan& plan);
 
 // The names of things in messages: "step 4 (node 3 'relu', 'Relu')", "step 5 (copy of 'x')", "'x' (tensor 7)", "buffer
 // 2 (temporary)". Requires: the id is in range, and so are the ids in the step.

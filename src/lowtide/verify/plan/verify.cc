@@ -42,6 +42,7 @@ void verify_level(const Subject& subject) {
   check_constants(subject);
   check_program(subject);
   check_reach(subject);
+  if (is_replayable) check_neighbors(subject);
   if (is_replayable) replay(subject);
   if (is_replayable) check_races(subject);
   check_execution(subject);
