@@ -128,7 +128,7 @@ class Files(ProgramTest):
             for option in ("-o", "--html"):
                 self.expect_refused("is the input", "plan", "model.onnx", option, name, code=USAGE)
 
-    def test_a_file_with_two_uses_is_wrong_usage_before_anything_is_read(self):
+    def test_a_file_with_two_uses_is_refused_before_it_is_read(self):
         for words in (("plan", "missing.onnx", "-o", "./missing.onnx"), ("pack", "missing.csv", "-o", "missing.csv"),
                       ("plan", "missing.onnx", "-o", "plan.json", "--html", "./plan.json"),
                       ("view", "missing.json", "-o", "missing.json")):

@@ -6,7 +6,7 @@ import json
 import re
 import unittest
 
-from program import BAD_INPUT, DONE, NO, USAGE, ProgramTest
+from program import DONE, NO, USAGE, ProgramTest
 
 PROBLEM = "id,lower,upper,size,gaps\nresting,0,9,64,3-6\nlate,3,6,128,\nb<i>,0,9,32,\n"
 
@@ -51,7 +51,7 @@ class PackPage(ProgramTest):
 
     def test_page_and_offsets_are_two_files(self):
         self.expect(USAGE, "pack", "buffers.csv", "--html", "one", "-o", "one")
-        self.expect(BAD_INPUT, "pack", "buffers.csv", "--html", "buffers.csv")
+        self.expect(USAGE, "pack", "buffers.csv", "--html", "buffers.csv")
         self.expect(USAGE, "pack", "buffers.csv", "--html", "-", "--json")
 
 

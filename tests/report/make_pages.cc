@@ -101,7 +101,8 @@ bool write_all(const std::filesystem::path& folder) {
          write_page(folder / "activation.html", activation_plan()) && write_page(folder / "idle.html", idle_plan()) &&
          write_page(folder / "missed.html", missed) && write_page(folder / "regions.html", regions_plan()) &&
          write_page(folder / "flash.html", flash_plan()) &&
-         write_page(folder / "shared_region.html", shared_region_plan()) && write_page(folder / "transfers.html", transfers_plan()) &&
+         write_page(folder / "shared_region.html", shared_region_plan()) &&
+         write_page(folder / "transfers.html", transfers_plan()) &&
          write_page(folder / "hostile.html", hostile_plan()) && write_page(folder / "empty.html", empty_plan()) &&
          write_page(folder / "unplaced.html", unplaced_plan()) &&
          write_page(folder / "network.html", encoder_decoder_plan(5, true)) &&

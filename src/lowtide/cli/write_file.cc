@@ -81,7 +81,7 @@ Result<void> check_kind(const std::string& path, const struct stat& facts) {
 
 // A stream has no old content to keep. Opening it does not wait for a reader, but writing does.
 Result<void> write_stream(const std::string& path, std::string_view bytes) {
-  Descriptor file(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open() && errno == ENXIO) return write_error(path, "no process reads from this pipe");
   if (!file.is_open()) return write_error(path, reason_of(errno));
   // It may have been replaced between the check and open().

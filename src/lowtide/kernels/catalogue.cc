@@ -132,10 +132,8 @@ Result<Target> cpu_target(const CpuOptions& options) {
 
 MachineKey machine_key(const CpuOptions& options) {
   kernels_internal::LibraryKey library = kernels_internal::library_key();
-  return {.isa = std::move(library.isa),
-          .library = std::move(library.version),
-          .kernels = "1",
-          .threads = options.threads};
+  return {
+      .isa = std::move(library.isa), .library = std::move(library.version), .kernels = "1", .threads = options.threads};
 }
 
 std::vector<std::string> texts_of(const MachineKey& key) {

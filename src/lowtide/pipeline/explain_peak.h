@@ -100,7 +100,8 @@ struct PeakExplanation {
   Bytes largest_touched;
   StepId largest_touched_step;  // among equals the step of the peak, otherwise the first
   // The largest set of bytes that must be live at one node in every order. `witness_node` is that node; nullopt means
-  // the end of the run. The size of the set is the bound of the plan, unless a search or a minimum cut proves more (Bound::name).
+  // the end of the run. The size of the set is the bound of the plan, unless a search or a minimum cut proves more
+  // (Bound::name).
   // Its tensors have whole units of the alignment, unless several of them may lie in one unit.
   LiveSet witness;
   std::optional<NodeId> witness_node;

@@ -119,8 +119,8 @@ struct PlannedGraph {
   // By how much the plan exceeds the limits, including Weights::excess; 0 if it fits. A plan that does not fit is
   // correct on a machine with more memory: its last region, or that of the weights, then has no capacity.
   Bytes shortfall;
-  // No plan without recomputation or swap fits: the bound for all kernels exceeds the capacity, there is a region_proof,
-  // or the weights or what the caller holds exceed the capacity by themselves.
+  // No plan without recomputation or swap fits: the bound for all kernels exceeds the capacity, there is a
+  // region_proof, or the weights or what the caller holds exceed the capacity by themselves.
   bool proven_infeasible = false;
   // With several regions: a proof that no plan can distribute its bytes over them, so none fits. nullopt: not known.
   std::optional<RegionProof> region_proof;

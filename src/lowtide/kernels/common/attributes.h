@@ -22,9 +22,9 @@ namespace lowtide::kernels_internal {
   const auto* found = find_attribute<double>(node.attributes, name);
   return found == nullptr ? otherwise : *found;
 }
-[[nodiscard]] inline std::string text_attribute(const Node& node, std::string_view name, std::string otherwise) {
+[[nodiscard]] inline std::string text_attribute(const Node& node, std::string_view name, std::string_view otherwise) {
   const auto* found = find_attribute<std::string>(node.attributes, name);
-  return found == nullptr ? std::move(otherwise) : *found;
+  return found == nullptr ? std::string(otherwise) : *found;
 }
 // nullptr if it is absent.
 [[nodiscard]] inline const std::vector<std::int64_t>* integers_attribute(const Node& node, std::string_view name) {

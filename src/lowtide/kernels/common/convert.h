@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -21,6 +22,13 @@ template <typename To, typename From>
   } else {
     return static_cast<To>(value);
   }
+}
+
+// False for integers.
+template <typename T>
+[[nodiscard]] bool is_nan(T value) {
+  if constexpr (std::is_floating_point_v<T>) return std::isnan(value);
+  return false;
 }
 
 }  // namespace lowtide::kernels_internal

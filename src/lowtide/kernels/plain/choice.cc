@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "lowtide/kernels/common/attributes.h"
+#include "lowtide/kernels/common/convert.h"
 #include "lowtide/kernels/common/extents.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
@@ -29,7 +30,7 @@ std::int64_t best_of(const ArgParameters& parameters, const T* x, std::int64_t c
     const T value = x[at * stride];
     const T least = x[best * stride];
     const bool is_better = parameters.wants_most ? value > least : value < least;
-    const bool is_first_nan = value != value && least == least;
+    const bool is_first_nan = is_nan(value) && !is_nan(least);
     if (is_better || is_first_nan || (parameters.takes_last && value == least)) best = at;
   }
   return best;

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "lowtide/kernels/common/attributes.h"
+#include "lowtide/kernels/common/convert.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/plain/window.h"
@@ -137,7 +138,7 @@ void max_of(const PoolParameters& parameters, const Window& window, const Operan
     visit_taps(place, [&](std::int64_t at) {
       const T value = from[plane * window.in_count() + at];
       // A NaN wins, and stays because no comparison with it is true.
-      if (index >= 0 && !(most < value) && value == value) return;
+      if (index >= 0 && !(most < value) && !is_nan(value)) return;
       most = value;
       index = at;
     });

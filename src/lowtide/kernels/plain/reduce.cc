@@ -101,7 +101,7 @@ struct MaxReducer {
   static constexpr bool kHasInfinity = std::numeric_limits<T>::has_infinity;
   T most = kHasInfinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
   void add(T x, int /*pass*/) {
-    if (!(x <= most)) most = most == most ? x : most;
+    if (!(x <= most)) most = is_nan(most) ? most : x;
   }
   [[nodiscard]] T result(std::int64_t /*count*/) const { return most; }
 };
@@ -111,7 +111,7 @@ struct MinReducer {
   static constexpr bool kHasInfinity = std::numeric_limits<T>::has_infinity;
   T least = kHasInfinity ? std::numeric_limits<T>::infinity() : std::numeric_limits<T>::max();
   void add(T x, int /*pass*/) {
-    if (!(x >= least)) least = least == least ? x : least;
+    if (!(x >= least)) least = is_nan(least) ? least : x;
   }
   [[nodiscard]] T result(std::int64_t /*count*/) const { return least; }
 };

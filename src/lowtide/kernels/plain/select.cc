@@ -1,20 +1,15 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <cmath>
 #include <limits>
 
+#include "lowtide/kernels/common/convert.h"
 #include "lowtide/kernels/plain/elementwise.h"
 #include "lowtide/kernels/plain/elementwise_row.h"
 
 namespace lowtide::kernels_internal {
 namespace {
 
-template <typename T>
-bool is_nan(T x) {
-  if constexpr (std::is_floating_point_v<T>) return std::isnan(x);
-  return false;
-}
 // The larger or smaller number. A NaN wins.
 constexpr auto kMaximum = [](auto a, auto b) { return b < a || is_nan(a) ? a : b; };
 constexpr auto kMinimum = [](auto a, auto b) { return a < b || is_nan(a) ? a : b; };
