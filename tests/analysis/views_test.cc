@@ -158,6 +158,7 @@ TEST(Views, SplitCopiesIfItsPartsAndInputDisagree) {
   EXPECT_EQ(split("f32[1,6], f32[3,6]", ", split = [3, 1]"), "");
   EXPECT_EQ(split("f32[1,6], f32[3,6]", ", split = [4]"), "");
   EXPECT_EQ(split("f32[6,1], f32[3,6]"), "");  // 24 elements as well
+  EXPECT_EQ(split("f32[3,6], f32[3,6]"), "");
   EXPECT_EQ(split("f32[1,6], i32[3,6]"), "");
 }
 
@@ -179,6 +180,24 @@ TEST(Views, ConcatInputsAreViewsOfConsecutiveParts) {
       views_of_last("input a : f32[2,2]\n input b : f32[2,3]\n c = Concat(a, b) {axis = 1} : f32[2,5]\n output c"), "");
 }
 
+// With leading extents above 1, parts interleave unless one of them is all of the whole: 2 * 6 * 4 = 48 bytes.
+TEST(Views, APartThatIsTheWholeIsAViewOnAnyAxis) {
+  EXPECT_EQ(views_of_last("input a : f32[2,6]\n c = Concat(a) {axis = 1} : f32[2,6]\n output c"), "a in c at 0\n");
+  EXPECT_EQ(views_of_last("input x : f32[2,6]\n a = Split(x) {axis = 1} : f32[2,6]\n output a"), "a in x at 0\n");
+  EXPECT_EQ(views_of_last("input x : f32[2,6]\n a, b = Split(x) {axis = 1} : f32[2,6], f32[2,0]\n output a, b"),
+            "a in x at 0\nb in x at 48\n");
+}
+
+// 4 + 3 elements of 4 bits are 28 bits, which take 4 bytes. The second part starts at byte 2.
+TEST(Views, ALastPartOfHalfBytesMayEndWithItsInput) {
+  const auto split = [](const std::string& results) {
+    return views_of_last("input x : i4[7]\n a, b = Split(x) {axis = 0} : " + results + "\n output a, b");
+  };
+  EXPECT_EQ(split("i4[4], i4[3]"), "a in x at 0\nb in x at 2\n");
+  EXPECT_EQ(split("i4[3], i4[4]"), "");
+  EXPECT_EQ(split("i4[7], i4[0]"), "a in x at 0\nb in x at 4\n");  // 0 bytes from the end of x on
+}
+
 TEST(Views, ConcatMayReadOneInputTwice) {
   EXPECT_EQ(views_of_last("input a : f32[2]\n c = Concat(a, a) {axis = 0} : f32[4]\n output c"),
             "a in c at 0\na in c at 8\n");
@@ -188,6 +207,24 @@ TEST(Views, ExpandIsAViewIfNothingRepeats) {
   EXPECT_EQ(views_of_last("input x : f32[3]\n constant s : i64[2]\n y = Expand(x, s) : f32[1,3]\n output y"),
             "y in x at 0\n");
   EXPECT_EQ(views_of_last("input x : f32[3]\n constant s : i64[2]\n y = Expand(x, s) : f32[2,3]\n output y"), "");
+}
+
+// At run time, the input may have fewer than 8 elements. Expand may repeat 1 of them 8 times, and Tile 4 of them twice.
+TEST(Views, ExpandAndTileOfUpperBoundsCompute) {
+  for (const std::string type : {"Expand", "Tile"}) {
+    const auto views = [&](const std::string& from, const std::string& to) {
+      return views_of_last("input x : " + from + "\n input s : i64[1]\n y = " + type + "(x, s) : " + to +
+                           "\n output y");
+    };
+    EXPECT_EQ(views("f32[8]", "f32[8]"), "y in x at 0\n") << type;
+    EXPECT_EQ(views("f32[<=8]", "f32[8]"), "") << type;
+    EXPECT_EQ(views("f32[<=8]", "f32[1,8]"), "") << type;
+    EXPECT_EQ(views("f32[<=8]", "f32[<=8]"), "") << type;
+  }
+}
+
+TEST(Views, ReshapeOfAnUpperBoundIsAView) {
+  EXPECT_EQ(views_of_last("input x : f32[<=8,1]\n y = Reshape(x) : f32[<=8]\n output y"), "y in x at 0\n");
 }
 
 }  // namespace

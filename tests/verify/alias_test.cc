@@ -8,6 +8,7 @@
 
 #include "lowtide/verify/bytes/alias_meaning.h"
 #include "tests/verify/small_plans.h"
+#include "tests/verify/view_bytes.h"
 
 namespace lowtide::testing {
 namespace {
@@ -169,6 +170,8 @@ TEST(AliasMeaning, PartsOfHalfByteElementsMustCoverWholeBytes) {
   EXPECT_EQ(slice({8}, {4}, {{1}, {5}, {0}, {1}}, DType::i4), "the part does not begin and end on whole bytes");
   EXPECT_EQ(slice({8}, {3}, {{2}, {5}, {0}, {1}}, DType::i4), "the part does not begin and end on whole bytes");
   EXPECT_EQ(slice({7}, {3}, {{4}, {7}, {0}, {1}}, DType::i4), "2+2 -> 0");  // ends where the input does
+  // 7 of 8 elements are 28 bits. They need all 4 bytes of the input, but the last byte also holds element 7.
+  EXPECT_EQ(slice({8}, {7}, {{0}, {7}, {0}, {1}}, DType::i4), "the part does not begin and end on whole bytes");
 }
 
 std::string split(Extents from, std::vector<Extents> to, std::vector<Attribute> attributes,
@@ -221,7 +224,7 @@ TEST(AliasMeaning, ConcatAlongTheOuterAxisIsConsecutive) {
 }
 
 TEST(AliasMeaning, UpperBoundsAsExtentsPermitOnlyWholeViews) {
-  for (const char* type : {"Slice", "Split", "Concat", "Reshape"}) {
+  for (const char* type : {"Slice", "Split", "Concat", "Expand", "Tile", "Reshape"}) {
     GraphMaker maker;
     const TensorId x = maker.input("x", {8});
     const TensorId few = maker.bounded("few", {8}, 0);
@@ -230,8 +233,25 @@ TEST(AliasMeaning, UpperBoundsAsExtentsPermitOnlyWholeViews) {
     std::vector<std::optional<TensorId>> inputs{few};
     if (std::string(type) == "Slice") inputs = {few, maker.integers("s", {0}), maker.integers("e", {8})};
     const NodeId node = maker.node(type, inputs, {y}, {integer("axis", 0)});
-    EXPECT_EQ(describe(alias_meaning(maker.make({y}), node)),
-              std::string(type) == "Reshape" ? "0+8 -> 0" : "an extent is only an upper bound");
+    const Graph graph = maker.make({y});
+    const bool is_alias = std::string(type) == "Reshape";
+    EXPECT_EQ(describe(alias_meaning(graph, node)), is_alias ? "0+8 -> 0" : "an extent is only an upper bound");
+    EXPECT_EQ(view_bytes(graph, node, 0).has_value(), is_alias) << type;
+  }
+}
+
+// `few` has 1 to 8 elements. If it has 1, the Expand to 8 elements repeats it 8 times, and 1 + 8 bytes are needed.
+TEST(AliasMeaning, ExpandOfAnUpperBoundComputes) {
+  for (const Extents& target : {Extents{8}, Extents{1, 8}}) {
+    GraphMaker maker;
+    const TensorId x = maker.input("x", {8});
+    const TensorId few = maker.bounded("few", {8}, 0);
+    const TensorId y = maker.tensor("y", target);
+    maker.node("Compress", {x}, {few});
+    const NodeId node = maker.node("Expand", {few, maker.integers("target", target)}, {y});
+    const Graph graph = maker.make({y});
+    EXPECT_EQ(describe(alias_meaning(graph, node)), "an extent is only an upper bound");
+    EXPECT_FALSE(view_bytes(graph, node, 0));
   }
 }
 

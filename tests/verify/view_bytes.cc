@@ -103,6 +103,17 @@ bool is_dropout_in_training(const Graph& graph, const Node& node) {
   return training == nullptr || *training != Index{0};
 }
 
+// Whether element k of the result is element k of the input, however many elements there are.
+bool keeps_order(const std::string& type) {
+  const auto same = {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Dropout"};
+  return std::find(same.begin(), same.end(), type) != same.end();
+}
+
+bool has_upper_bounds(const Graph& graph, const std::vector<std::optional<TensorId>>& tensors) {
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [&](const auto& id) { return id && graph.tensor(*id).shape.has_upper_bounds(); });
+}
+
 std::optional<ElementSource> source_of(const Graph& graph, NodeId id, std::size_t output, std::int64_t element) {
   const Node& node = graph.node(id);
   const std::string& type = graph.op(id).type;
@@ -117,10 +128,7 @@ std::optional<ElementSource> source_of(const Graph& graph, NodeId id, std::size_
     return ElementSource{*node.inputs[0], broadcast_source(graph.tensor(*node.inputs[0]).shape, result, element)};
   }
   if (type == "Dropout" && is_dropout_in_training(graph, node)) return std::nullopt;
-  for (const char* same : {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Dropout"}) {
-    if (type == same) return ElementSource{*node.inputs[0], element};
-  }
-  return std::nullopt;
+  return keeps_order(type) ? std::optional(ElementSource{*node.inputs[0], element}) : std::nullopt;
 }
 
 bool is_view(const Graph& graph, NodeId id, std::size_t output) {
@@ -174,9 +182,12 @@ std::int64_t bytes_of_element(const Tensor& tensor) { return *bits_of(tensor.dty
 
 std::optional<std::vector<ByteSource>> view_bytes(const Graph& graph, NodeId id, std::size_t at) {
   if (!is_view(graph, id, at) || !graph.node(id).outputs[at]) return std::nullopt;
-  const Tensor& result = graph.tensor(*graph.node(id).outputs[at]);
+  const Node& node = graph.node(id);
+  const bool is_exact = !has_upper_bounds(graph, node.inputs) && !has_upper_bounds(graph, node.outputs);
+  if (!is_exact && !keeps_order(graph.op(id).type)) return std::nullopt;
+  const Tensor& result = graph.tensor(*node.outputs[at]);
   const std::int64_t width = bytes_of_element(result);
-  if (is_dropout_in_training(graph, graph.node(id)) && graph.op(id).type == "Dropout") return std::nullopt;
+  if (is_dropout_in_training(graph, node) && graph.op(id).type == "Dropout") return std::nullopt;
   std::vector<ByteSource> bytes;
   for (std::int64_t element = 0; element < result.size.count() / width; ++element) {
     const std::optional<ElementSource> source = source_of(graph, id, at, element);

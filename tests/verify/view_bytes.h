@@ -18,8 +18,9 @@ struct ByteSource {
 };
 
 // For each byte of output `at` of a node that only moves elements: which byte of which input it is. Computed element by
-// element as NumPy would, whether or not the result is contiguous. Returns nullopt if the operator computes, or if its
-// bounds are not known. Supports only elements of whole bytes.
+// element as NumPy would, whether or not the result is contiguous. Returns nullopt if the operator computes, if its
+// bounds are not known, or if the sources depend on an extent that is only an upper bound. Supports only elements of
+// whole bytes.
 [[nodiscard]] std::optional<std::vector<ByteSource>> view_bytes(const Graph& graph, NodeId node, std::size_t at);
 
 // Convert between the row-major index of an element and one index per axis.

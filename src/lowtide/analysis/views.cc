@@ -42,12 +42,6 @@ std::optional<Bytes> bytes_before(const Tensor& tensor, std::int64_t index) {
   return at % 8 == 0 ? std::optional<Bytes>(Bytes(at / 8)) : std::nullopt;
 }
 
-std::int64_t product(const Shape& shape, int begin, int end) {
-  std::int64_t result = 1;
-  for (int axis = begin; axis < end; ++axis) result = must_multiply(result, shape[axis]);
-  return result;
-}
-
 bool is_inference_dropout(const Graph& graph, const Node& node) {
   if (graph.operators()[node.op].type != "Dropout") return true;
   const std::optional<TensorId> training_mode = input_at(node, 2);
@@ -83,6 +77,16 @@ bool moves_no_element(const Graph& graph, const Node& node) {
     last = source;
   }
   return true;
+}
+
+// An Expand or Tile repeats nothing if input and result have equally many elements. Under an upper bound, the input may
+// have fewer elements at run time than the result, even if both bounds are equal.
+std::vector<View> expand_view(const Graph& graph, const Node& node) {
+  std::vector<View> views = whole_view(graph, node);
+  if (views.empty()) return views;
+  const bool has_upper_bounds =
+      graph.tensor(*node.inputs[0]).shape.has_upper_bounds() || graph.tensor(*node.outputs[0]).shape.has_upper_bounds();
+  return has_upper_bounds ? std::vector<View>() : views;
 }
 
 std::vector<View> transpose_view(const Graph& graph, const Node& node) {
@@ -164,22 +168,20 @@ std::vector<View> slice_view(const Graph& graph, const Node& node) {
     if (range.count != part[axis]) return {};
     first = must_add(must_multiply(first, from[axis]), range.start);
   }
-  const std::int64_t end = must_add(first, product(part, 0, part.rank()));
-  const bool ends_whole = end == product(from, 0, from.rank()) || bytes_before(graph.tensor(*input), end).has_value();
+  const std::int64_t end = must_add(first, element_count(part).value());
+  const bool ends_whole = end == element_count(from).value() || bytes_before(graph.tensor(*input), end).has_value();
   const std::optional<Bytes> offset = bytes_before(graph.tensor(*input), first);
   if (!offset || !ends_whole) return {};
   return {{*output, *input, *offset}};
 }
 
-// Returns the axis of a Split or Concat if its parts are consecutive along it. Returns nullopt if the shape has no such
-// axis, or if an axis before it has an extent other than 1.
-std::optional<int> contiguous_axis(const Node& node, const Shape& whole, std::int64_t default_axis) {
+// Returns the axis of a Split or Concat, or nullopt if the shape has no such axis or has upper bounds.
+std::optional<int> exact_axis(const Node& node, const Shape& whole, std::int64_t default_axis) {
   const std::int64_t* attribute = find_attribute<std::int64_t>(node.attributes, "axis");
   std::int64_t axis = attribute != nullptr ? *attribute : default_axis;
   if (axis < 0) axis += whole.rank();
   if (axis < 0 || axis >= whole.rank() || whole.has_upper_bounds()) return std::nullopt;
-  const auto index = static_cast<int>(axis);
-  return product(whole, 0, index) == 1 ? std::optional<int>(index) : std::nullopt;
+  return static_cast<int>(axis);
 }
 
 // Whether the part may be a part of the whole along the axis: both have the same type and exact extents that agree on
@@ -193,25 +195,35 @@ bool is_piece(const Tensor& part, const Tensor& whole, int axis) {
   return true;
 }
 
+// Whether the elements of the part are consecutive in the whole: the part is empty or all of the whole, or every axis
+// before the given one has extent 1.
+bool is_contiguous(const Tensor& part, const Tensor& whole, int axis) {
+  const auto leading = whole.shape.extents().begin();
+  return part.size == Bytes(0) || part.shape[axis] == whole.shape[axis] ||
+         std::all_of(leading, leading + axis, [](std::int64_t extent) { return extent == 1; });
+}
+
 // Returns the views of tensors that are consecutive in `whole` and fill it.
-std::vector<View> consecutive(const Graph& graph, TensorId whole, int axis,
+std::vector<View> consecutive(const Graph& graph, TensorId whole_id, int axis,
                               const std::vector<std::optional<TensorId>>& parts) {
+  const Tensor& whole = graph.tensor(whole_id);
   std::vector<View> views;
   std::int64_t elements = 0;
   std::int64_t extent = 0;
-  for (const std::optional<TensorId>& part : parts) {
-    if (!part || !is_piece(graph.tensor(*part), graph.tensor(whole), axis)) return {};
-    const std::optional<Bytes> offset = bytes_before(graph.tensor(whole), elements);
+  for (const std::optional<TensorId>& id : parts) {
+    if (!id) return {};
+    const Tensor& part = graph.tensor(*id);
+    if (!is_piece(part, whole, axis) || !is_contiguous(part, whole, axis)) return {};
+    if (part.shape[axis] > whole.shape[axis] - extent) return {};
+    std::optional<Bytes> offset = bytes_before(whole, elements);
+    // An empty part has no first byte, so it may follow a last element that ends inside a byte.
+    if (!offset && part.size == Bytes(0)) offset = whole.size;
     if (!offset) return {};
-    views.push_back({*part, whole, *offset});
-    const Shape& shape = graph.tensor(*part).shape;
-    elements = must_add(elements, product(shape, 0, shape.rank()));
-    extent = must_add(extent, shape[axis]);
+    views.push_back({*id, whole_id, *offset});
+    elements += element_count(part.shape).value();
+    extent += part.shape[axis];
   }
-  if (extent != graph.tensor(whole).shape[axis]) return {};
-  const std::optional<Bytes> end = bytes_before(graph.tensor(whole), elements);
-  if (!end || *end != graph.tensor(whole).size) return {};
-  return views;
+  return extent == whole.shape[axis] ? views : std::vector<View>();
 }
 
 // Whether the lengths that are given to a Split, if they are known, match its outputs.
@@ -227,7 +239,7 @@ bool has_stated_lengths(const Graph& graph, const Node& node, int axis) {
 
 std::vector<View> split_views(const Graph& graph, const Node& node) {
   const std::optional<TensorId> input = input_at(node, 0);
-  const std::optional<int> axis = input ? contiguous_axis(node, graph.tensor(*input).shape, 0) : std::nullopt;
+  const std::optional<int> axis = input ? exact_axis(node, graph.tensor(*input).shape, 0) : std::nullopt;
   if (!axis) return {};
   std::vector<View> views = consecutive(graph, *input, *axis, node.outputs);
   return views.empty() || has_stated_lengths(graph, node, *axis) ? views : std::vector<View>();
@@ -238,7 +250,7 @@ std::vector<View> concat_views(const Graph& graph, const Node& node) {
   if (!output) return {};
   // The axis has been mandatory since opset 4; a node without one has no views.
   const Shape& whole = graph.tensor(*output).shape;
-  const std::optional<int> axis = contiguous_axis(node, whole, whole.rank());
+  const std::optional<int> axis = exact_axis(node, whole, whole.rank());
   return axis ? consecutive(graph, *output, *axis, node.inputs) : std::vector<View>();
 }
 
@@ -249,8 +261,8 @@ std::vector<View> views_of(const Graph& graph, NodeId id) {
   if (!node.bodies.empty()) return {};  // it runs its bodies
   switch (graph.op(id).traits.view) {
     case ViewKind::none: return {};
-    case ViewKind::whole:
-    case ViewKind::expand: return whole_view(graph, node);
+    case ViewKind::whole: return whole_view(graph, node);
+    case ViewKind::expand: return expand_view(graph, node);
     case ViewKind::transpose: return transpose_view(graph, node);
     case ViewKind::slice: return slice_view(graph, node);
     case ViewKind::split: return split_views(graph, node);

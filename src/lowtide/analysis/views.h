@@ -29,11 +29,12 @@ struct View {
 //   slice   one contiguous run: there is an axis k with step 1, every axis after k is complete, and every axis before k
 //           has extent 1 in the result; starts, ends, axes and steps are known and give the extents of the result; no
 //           extent is an upper bound
-//   split   every axis before the split one has extent 1; the parts add up to the whole along the split axis, have the
-//           stated lengths if these are known, and agree with the whole along all other axes; no extent is an upper
-//           bound
+//   split   every axis before the split one has extent 1, or one part is the whole and the others are empty; the parts
+//           add up to the whole along the split axis, have the stated lengths if these are known, and agree with the
+//           whole along all other axes; no extent is an upper bound
 //   concat  as for split; an input may appear twice, and then has two views
-//   expand  as many elements in the result as in the input, so nothing is repeated and only extents of 1 are added
+//   expand  as many elements in the result as in the input, so nothing is repeated and only extents of 1 are added; no
+//           extent is an upper bound
 //   transpose
 //           the axes whose extent is not 1 keep their order; `perm` names each axis once and gives the extents of the
 //           result; no extent is an upper bound

@@ -47,6 +47,15 @@ AliasMeaning whole(const Graph& graph, const Node& node) {
   return meaning;
 }
 
+// Under an upper bound, the input may have fewer elements at run time, which are then repeated.
+AliasMeaning expand(const Graph& graph, const Node& node) {
+  AliasMeaning meaning = whole(graph, node);
+  if (!meaning.obstacle.empty() || meaning.parts.empty()) return meaning;
+  const bool is_exact = !graph.tensor(*node.inputs[0]).shape.has_upper_bounds() &&
+                        !graph.tensor(*node.outputs[0]).shape.has_upper_bounds();
+  return is_exact ? meaning : unprovable("an extent is only an upper bound");
+}
+
 bool has_training_mode(const Graph& graph, const Node& node) {
   if (node.inputs.size() < 3 || !node.inputs[2]) return false;
   const std::vector<std::int64_t>* training = graph.known_integers(*node.inputs[2]);
@@ -113,7 +122,8 @@ AliasMeaning slice(const Graph& graph, const Node& node) {
   // No overflow: the slice lies inside the tensor, and kMaxTensorBytes limits the bits of a tensor.
   const std::int64_t begin_bits = run.begin * bits;
   const std::int64_t end_bits = begin_bits + run.elements * bits;
-  const bool ends_on_byte = end_bits % 8 == 0 || (end_bits + 7) / 8 == source.size.count();
+  // A result that ends inside a byte may share it only with padding, not with a further element of the source.
+  const bool ends_on_byte = end_bits % 8 == 0 || end_bits == element_count(source.shape).value() * bits;
   if (bits == 0 || begin_bits % 8 != 0 || !ends_on_byte)
     return unprovable("the part does not begin and end on whole bytes");
   meaning.parts.push_back({0, *node.inputs[0], begin_bits / 8, *node.outputs[0], 0, result.size.count()});
@@ -225,7 +235,7 @@ using Derivation = AliasMeaning (*)(const Graph&, const Node&);
 
 constexpr std::pair<std::string_view, Derivation> kDerivations[] = {
     {"Reshape", whole},       {"Squeeze", whole}, {"Unsqueeze", whole}, {"Flatten", whole},
-    {"Identity", whole},      {"Expand", whole},  {"Tile", whole},      {"Dropout", dropout},
+    {"Identity", whole},      {"Expand", expand}, {"Tile", expand},     {"Dropout", dropout},
     {"Transpose", transpose}, {"Slice", slice},   {"Split", split},     {"Concat", concat},
 };
 

@@ -31,13 +31,15 @@ struct AliasMeaning {
 // Derived from shapes, attributes and integers known before the run, never from a plan:
 //   Reshape, Squeeze, Unsqueeze, Flatten, Identity      same type and number of bytes
 //   Dropout                                             the same, if not in training and without a mask
-//   Expand, Tile                                        the same, because nothing is repeated then
+//   Expand, Tile                                        the same, and no upper bounds: nothing is repeated then
 //   Transpose                                           the same, if the axes it moves past each other have extent 1
 //   Slice                                               one contiguous run of elements
-//   Split                                               consecutive parts: axes before the split one have extent 1
+//   Split                                               consecutive parts: axes before the split one have extent 1,
+//                                                       or one part is all of the input
 //   Concat                                              the same for the operands
-// Slice, Split, Concat and Transpose prove nothing if an extent is only an upper bound. Slice, Split and Concat prove
-// nothing if a part of a type below 8 bits starts or ends inside a byte. O(rank^2 + inputs + outputs).
+// All of them from Expand on prove nothing if an extent is only an upper bound. Slice, Split and Concat prove nothing
+// if a part of a type below 8 bits starts inside a byte, or ends inside a byte that holds a further element.
+// O(rank^2 + inputs + outputs).
 [[nodiscard]] AliasMeaning alias_meaning(const Graph& graph, NodeId node);
 
 // Whether a Dropout may drop elements at random, because its training mode is not known to be off.
