@@ -30,7 +30,7 @@ Graph slices(int count) {
   return graph_of(text + "  y = F(" + names + ") : u8[1]\n  output y\n}");
 }
 
-Content content_of(const Graph& graph) { return Content(graph, dense_kernels(graph), Bytes(1), false); }
+Content content_of(const Graph& graph) { return Content(graph, dense_kernels(graph), {}); }
 
 // r has one piece per slice, each with two holders. y is one more piece.
 TEST(Content, EachSliceIsOnePiece) {
@@ -59,7 +59,7 @@ TEST(Content, RepeatedBytesOfAnUndividedSourceCountOnce) {
     y = Conv(c) : u8[1]
     output y
   })");
-  const Content content(graph, dense_kernels(graph), Bytes(1), false, {.touched = 0});
+  const Content content(graph, dense_kernels(graph), {.limits = {.touched = 0}});
   ASSERT_EQ(content.pieces().size(), 1U + 1);
   std::vector<std::pair<std::string, std::int64_t>> holders;
   for (const Holder& one : content.pieces()[0]) holders.emplace_back(graph.tensor(one.tensor).name, one.bytes);

@@ -65,6 +65,15 @@ class WeightsTest(ProgramTest):
                       "1 B too large.", said)
         self.assertIn("Proven: every plan", said)
 
+    def test_weights_that_do_not_fit_may_fit_without_load_time_work(self):
+        self.write("at_load.onnx", small_models.weights_from_weights())
+        command = ("plan", "at_load.onnx", *self.target(with_flash(16)))
+        said = self.expect(NO, *command).stdout
+        self.assertIn("Proven: every plan with load-time work has these weights in this region. "
+                      "With --no-load-time, the\n  weights may need less.\n", said)
+        said = self.expect(NO, *command, "--no-load-time").stdout
+        self.assertIn("Proven: every plan without load-time work has these weights in this region.\n", said)
+
     def test_one_byte_decides_whether_weights_and_arena_fit(self):
         budget = self.plan_json(DONE, in_one(WEIGHTS + ARENA))["budget"]
         self.assertEqual((budget["capacity"], budget["counted"]), (WEIGHTS + ARENA, WEIGHTS + ARENA))

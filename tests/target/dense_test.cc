@@ -55,10 +55,19 @@ TEST(DenseCatalogue, InPlaceNeedsTheSameShapeAndElementSize) {
   EXPECT_THAT(in_place("Relu()"), IsEmpty());
 }
 
-// At run time x may have one element, which the kernel then combines with every element of z.
+// Element i of the result is at byte 4 * i, as element i of each operand.
+TEST(DenseCatalogue, LeadingExtentsOfOneDoNotPreventInPlace) {
+  const std::string inputs = "input x : f32[4]\ninput z : f32[1,4]\n";
+  EXPECT_THAT(in_place(inputs + "y = Add(x, z) : f32[1,4]"), ElementsAre(Pair(0, 0), Pair(1, 0)));
+  EXPECT_THAT(in_place(inputs + "y = PRelu(x, z) : f32[1,4]"), IsEmpty());
+  EXPECT_THAT(in_place("input x : f32[4]\ninput z : f32[4,1]\ny = Add(x, z) : f32[4,4]"), IsEmpty());
+}
+
+// At run time x may have one element, which the kernel then combines with every element of z. z has 4 in every run.
 TEST(DenseCatalogue, InputsThatMayBeBroadcastAreNotOverwritten) {
   const std::string bounded = "input x : f32[<=4]\ninput z : f32[4]\n";
-  EXPECT_THAT(in_place(bounded + "y = Add(x, z) : f32[<=4]"), IsEmpty());
+  EXPECT_THAT(in_place(bounded + "y = Add(x, z) : f32[<=4]"), ElementsAre(Pair(1, 0)));
+  EXPECT_THAT(in_place("input x : f32[1,<=4]\ninput z : f32[4]\ny = Add(x, z) : f32[1,4]"), ElementsAre(Pair(1, 0)));
   EXPECT_THAT(in_place(bounded + "y = Relu(x) : f32[<=4]"), ElementsAre(Pair(0, 0)));
 }
 

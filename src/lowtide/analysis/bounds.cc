@@ -18,6 +18,13 @@ constexpr std::size_t kNodesAtOnce = 64;
 // A set of the nodes that are examined at once, one bit each.
 using NodeBits = std::uint64_t;
 
+ContentOptions content_options(const BoundOptions& options, BoundScope scope) {
+  return {.alignment = options.alignment,
+          .inputs_in_arena = options.inputs_live_throughout,
+          .scope = scope,
+          .limits = options.content};
+}
+
 // Computes the live sets of 64 nodes at a time.
 class LiveSets {
  public:
@@ -26,7 +33,7 @@ class LiveSets {
         kernels_(kernels),
         alignment_(options.alignment),
         inputs_live_throughout_(options.inputs_live_throughout),
-        content_(graph, kernels, options.alignment, options.inputs_live_throughout, options.content),
+        content_(graph, kernels, content_options(options, BoundScope::run_once)),
         live_(graph.tensors().size(), 0) {}
 
   [[nodiscard]] const Content& content() const { return content_; }
@@ -230,9 +237,10 @@ std::int64_t cost_of_look(const Graph& graph, const Content& content) {
 
 }  // namespace
 
-LoadBound working_set_bound(const Graph& graph, const ChosenKernels& kernels, const BoundOptions& options) {
+LoadBound working_set_bound(const Graph& graph, const ChosenKernels& kernels, BoundScope scope,
+                            const BoundOptions& options) {
   if (graph.nodes().empty()) return {Bytes(0), "none", std::nullopt};
-  const Content content(graph, kernels, options.alignment, options.inputs_live_throughout, options.content);
+  const Content content(graph, kernels, content_options(options, scope));
   const IdVector<NodeId, std::int64_t> sums = sums_of_steps(graph, kernels, content);
   const NodeId node = largest_of(sums);
   return {round_up(Bytes(sums[node]), options.alignment), "working_set", node};

@@ -12,11 +12,12 @@
 #include "lowtide/analysis/content.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/plan/plan.h"
 
 namespace lowtide {
 
 // A proven lower bound of the arena of every plan that runs each node of a graph once, over all orders and all choices
-// of aliases (BoundScope::run_once). The working-set bound holds for all plans.
+// of aliases (BoundScope::run_once). A working-set bound may be for all plans instead.
 struct LoadBound {
   Bytes bytes;
   std::string_view name;       // "live_set" or "working_set"; "none" for a graph without nodes
@@ -68,7 +69,14 @@ struct LiveSet {
 // Returns the working-set bound ("working_set"), which is the weakest bound and the easiest to check. It is the
 // largest sum of what one node reads, writes and needs as scratch, counted by the same rules. O(nodes + edges +
 // holders of pieces).
-[[nodiscard]] LoadBound working_set_bound(const Graph& graph, const ChosenKernels& kernels,
+//
+// `scope`: the plans that need these bytes. In the scope all_plans, an output may be copied to its place at the end of
+// the run, so before that it counts as any other tensor:
+//
+//   x = Conv(i), y = Reshape(x), z = Gemm(x, y), all outputs
+//   run_once     at the Gemm: x, y and z      two outputs never share bytes
+//   all_plans    at the Gemm: x and z         y may be the bytes of x until the end
+[[nodiscard]] LoadBound working_set_bound(const Graph& graph, const ChosenKernels& kernels, BoundScope scope,
                                           const BoundOptions& options = {});
 
 }  // namespace lowtide

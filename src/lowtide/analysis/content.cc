@@ -13,22 +13,22 @@
 #include "lowtide/base/flags.h"
 
 namespace lowtide {
-Content::Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_in_arena,
-                 const ContentLimits& limits)
+Content::Content(const Graph& graph, const ChosenKernels& kernels, const ContentOptions& options)
     : graph_(graph),
-      alignment_(alignment),
-      left_(limits),
+      alignment_(options.alignment),
+      scope_(options.scope),
+      left_(options.limits),
       is_rounded_(graph.tensors().size(), true),
       segments_(graph.tensors().size()),
       is_brought_(graph.tensors().size()),
       is_in_state_(graph.tensors().size()),
       has_copy_(graph.tensors().size()) {
-  const ViewTable views(graph, kernels);
+  const ViewTable views(graph, kernels, scope_);
   find_rounded(views, kernels);
   Flags<TensorId> is_in_arena(graph.tensors().size(), true);
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const Tensor& tensor = graph.tensor(id);
-    const bool is_placed = inputs_in_arena && tensor.role == Role::input && !tensor.is_captured;
+    const bool is_placed = options.inputs_in_arena && tensor.role == Role::input && !tensor.is_captured;
     if (!tensor.producer) add_source(id, !is_placed);
     if (!tensor.producer && !is_placed) is_in_arena.reset(id);
   }
@@ -124,11 +124,11 @@ void Content::add_segment(TensorId id, const Segment& segment) {
   segments.push_back(segment);
 }
 
-// Whether the tensor is a contiguous part of one input or constant, and is not an output.
+// Whether the tensor is a contiguous part of one input or constant, and is not an output with a place of its own.
 bool Content::stays_outside(TensorId id) const {
   const std::vector<Segment>& segments = segments_[id];
   if (segments.size() != 1 || !sources_[segments[0].source].is_outside) return false;
-  return segments[0].length == graph_.tensor(id).size.count() && graph_.tensor(id).role != Role::output;
+  return segments[0].length == graph_.tensor(id).size.count() && !keeps_its_place(id);
 }
 
 void Content::bring_in(TensorId id) {
@@ -162,7 +162,7 @@ void Content::find_movable(const ViewTable& views) {
   }
   for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
     const Tensor& tensor = graph_.tensor(id);
-    if (tensor.role != Role::output && tensor.size <= largest[groups.find(id)]) is_in_state_.set(id);
+    if (!keeps_its_place(id) && tensor.size <= largest[groups.find(id)]) is_in_state_.set(id);
   }
 }
 

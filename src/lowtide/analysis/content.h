@@ -12,6 +12,7 @@
 #include "lowtide/base/id.h"
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/plan/plan.h"
 
 namespace lowtide {
 
@@ -37,6 +38,9 @@ namespace lowtide {
 //
 // Several tensors may bring bytes of the same constant into the arena. A later tensor may share them with the first, or
 // the first may be dead by then. So only the first counts.
+//
+// All of this is about plans that keep each output in its place (BoundScope::run_once). In the scope all_plans, a plan
+// may copy an output to its place at the end of the run. Until then, the output needs no more than any other tensor.
 struct Holder {
   TensorId tensor;
   std::int64_t bytes = 0;
@@ -54,12 +58,17 @@ struct ContentLimits {
   std::int64_t touched = 16'000'000;
 };
 
+struct ContentOptions {
+  Bytes alignment = Bytes(1);
+  bool inputs_in_arena = false;             // inputs are sources, too (bodies of Loop and Scan)
+  BoundScope scope = BoundScope::run_once;  // the plans that need the bytes; chosen_kernels is the same as run_once
+  ContentLimits limits = {};
+};
+
 class Content {
  public:
-  // `inputs_in_arena`: inputs are sources, too (bodies of Loop and Scan).
   // O(nodes + views x limits.segments_of_one + limits.further), and the time to sort the runs.
-  Content(const Graph& graph, const ChosenKernels& kernels, Bytes alignment, bool inputs_in_arena,
-          const ContentLimits& limits = {});
+  Content(const Graph& graph, const ChosenKernels& kernels, const ContentOptions& options);
 
   // The holders of each piece, each with all bytes of the piece. The holders of an undivided source may have only some
   // of its bytes; they are sorted from large to small. A byte of the source that a tensor repeats counts once. Of the
@@ -108,8 +117,13 @@ class Content {
   void divide(const Source& source, const std::vector<Held>& held);
   void keep_whole(std::vector<Held> held);
 
+  [[nodiscard]] bool keeps_its_place(TensorId id) const {
+    return scope_ != BoundScope::all_plans && graph_.tensor(id).role == Role::output;
+  }
+
   const Graph& graph_;
   Bytes alignment_;
+  BoundScope scope_;
   ContentLimits left_;          // `further` and `touched` fall to 0 as the runs use them up
   Flags<TensorId> is_rounded_;  // alone in its buffer in every plan
   IdVector<TensorId, std::vector<Segment>> segments_;

@@ -12,6 +12,7 @@
 #include "lowtide/base/flags.h"
 #include "lowtide/base/id.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/plan/plan.h"
 
 namespace lowtide {
 
@@ -20,7 +21,7 @@ struct TableView : View {
   // Set for an operand of a concat that no plan can place in the result, because
   //   - it is an input, a constant or a state, whose bytes stay where they are, or
   //   - it is also an earlier operand of the same concat, and a tensor has one place, or
-  //   - both it and the result are outputs of the graph, which never share bytes.
+  //   - both it and the result are outputs of the graph, which share no bytes unless a plan copies one at the end.
   // Such an operand is copied into the result. The other operands of the concat may be placed there.
   bool must_copy = false;
   bool is_repeated = false;  // it also comes earlier in the same concat
@@ -29,11 +30,14 @@ struct TableView : View {
 // The views of every node of a graph, computed once. A node has views here only if some plan needs no kernel for it.
 //
 //   c = Concat(x, a) with an input x      views (x, c; must_copy) and (a, c)
-//   r = Reshape(x) that is an output      none: an output never shares bytes with an input, so the kernel runs
+//   r = Reshape(x) that is an output      none: r needs bytes of its own
+//
+// In the scope all_plans, a plan may copy a tensor to the place of an output at the end of the run. Until then, the
+// output may have the bytes of any tensor that it is a view of, so in this scope r is a view of x.
 class ViewTable {
  public:
-  // O(nodes + edges).
-  ViewTable(const Graph& graph, const ChosenKernels& kernels);
+  // The views that plans of this scope can use; chosen_kernels and run_once are the same. O(nodes + edges).
+  ViewTable(const Graph& graph, const ChosenKernels& kernels, BoundScope scope = BoundScope::run_once);
 
   // The views of a node in the order of views_of(). Empty if its kernel runs in every plan. Valid while the table
   // exists.
@@ -50,5 +54,9 @@ class ViewTable {
   Flags<NodeId> is_partial_;
   Flags<NodeId> is_concat_;
 };
+
+// Whether some plan that runs the node once runs no kernel for it. The results are then bytes of the operands, or of
+// copies of the operands. O(rank + inputs + outputs).
+[[nodiscard]] bool may_be_alias(const Graph& graph, NodeId node, const Kernel& kernel);
 
 }  // namespace lowtide

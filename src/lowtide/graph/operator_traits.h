@@ -33,7 +33,7 @@ enum class ViewKind : std::uint8_t {
 enum class InPlaceKind : std::uint8_t {
   none,
   first_input,  // input 0 only: Relu, BatchNormalization, Softmax
-  any_input,    // any input with the shape and element size of output 0: Add, Mul, Where, Sum
+  any_input,    // any input with the shape, except for leading extents of 1, and the element size of output 0: Add, Sum
 };
 
 // What follows from the name of an operator. An unknown operator has the defaults, which are safe. It is not a view and

@@ -41,8 +41,8 @@ std::vector<Bound> bounds_of(const Task& task, const Sequence& sequence, const s
     bounds.push_back(claimed(BoundScope::chosen_kernels, own));
   }
   if (run_once) bounds.push_back(claimed(BoundScope::run_once, *run_once));
-  const LoadBound all_plans =
-      working_set_bound(task.graph, sequence.choice.kernels.least(BoundScope::all_plans), bound_options(task.aliases));
+  const LoadBound all_plans = working_set_bound(task.graph, sequence.choice.kernels.least(BoundScope::all_plans),
+                                                BoundScope::all_plans, bound_options(task.aliases));
   bounds.push_back(claimed(BoundScope::all_plans, all_plans));
   return bounds;
 }
@@ -97,9 +97,9 @@ PlannedGraph collect(const Task& task, const Alternatives& plans, const Sequence
   PlannedGraph planned;
   planned.plan = sequential_plan(task, sequence, plans.for_all_kernels);
   planned.plain = plain_figures(task.graph);
-  planned.working_set =
-      working_set_bound(task.graph, sequence.choice.kernels.least(BoundScope::run_once), bound_options(task.aliases))
-          .bytes;
+  planned.working_set = working_set_bound(task.graph, sequence.choice.kernels.least(BoundScope::run_once),
+                                          BoundScope::run_once, bound_options(task.aliases))
+                            .bytes;
   // The bound of the plan is the one for all kernels, unless its own is higher. A check counts only for its own bound.
   const BoundScope claimed = planned.plan.claims.bounds.front().scope;
   if (claimed == sequence.bound_scope) {

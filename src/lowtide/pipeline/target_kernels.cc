@@ -41,10 +41,9 @@ ChosenKernels kernels_of(const Graph& graph, const Target& target, const AliasOp
 }
 
 std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& kernels) {
-  const ViewTable views(graph, kernels);
   std::vector<NodeId> nodes;
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    if (kernels[id].scratch > Bytes(0) && !views.of(id).empty()) nodes.push_back(id);
+    if (kernels[id].scratch > Bytes(0) && may_be_alias(graph, id, kernels[id])) nodes.push_back(id);
   }
   return nodes;
 }

@@ -20,7 +20,8 @@ namespace lowtide::pipeline_internal {
 [[nodiscard]] ChosenKernels kernels_of(const Graph& graph, const Target& target, const AliasOptions& aliases,
                                        const Plan& plan);
 
-// Nodes with scratch that need none in a plan in which they are aliases (views).
+// The nodes with scratch that need none in some plan, because they are aliases there (may_be_alias). A view of an input
+// into an output is one of them: the plan copies the input to the place of the output, which is then the result.
 [[nodiscard]] std::vector<NodeId> views_with_scratch(const Graph& graph, const ChosenKernels& kernels);
 
 // Alignments of the regions that kWorker can address, which hold all placed buffers.

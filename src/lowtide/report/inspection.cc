@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lowtide/analysis/as_given.h"
+#include "lowtide/analysis/view_table.h"
 #include "lowtide/share/load.h"
 
 namespace lowtide {
@@ -17,6 +18,7 @@ struct GraphBounds {
 };
 
 // While a node runs, its bodies need at least their own bound. That is scratch of the node, which no plan can avoid.
+// A node that may be an alias needs no scratch.
 // Recursion over bodies only, bounded by limits::kMaxBodyNesting.
 GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_body) {
   const RegionId first = writable_regions(target.machine, WorkerId(0)).front();
@@ -29,6 +31,7 @@ GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_body) {
     for (const Body& body : graph.node(id).bodies) {
       inside = std::max(inside, bounds_of(*body.graph, target, true).load.bytes);
     }
+    if (may_be_alias(graph, id, kernel)) kernel.scratch = Bytes(0);
     kernel.scratch += inside;
     kernels.push_back(std::move(kernel));
   }
@@ -40,7 +43,8 @@ GraphBounds bounds_of(const Graph& graph, const Target& target, bool is_body) {
   const BoundOptions options{.alignment = alignment, .inputs_live_throughout = is_body};
   const std::vector<Bytes> profile =
       load_profile(alias_classes(graph, kernels, order, aliases), kernels, order, aliases);
-  return {live_set_bound(graph, kernels, order, profile, options), working_set_bound(graph, kernels, options).bytes};
+  return {live_set_bound(graph, kernels, order, profile, options),
+          working_set_bound(graph, kernels, BoundScope::run_once, options).bytes};
 }
 
 GraphFigures figures_by_bytes(const Graph& graph, const Target& target) {

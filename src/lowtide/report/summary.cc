@@ -202,6 +202,14 @@ StyledText not_proven_text(const Plan& plan, const PlanVerdict& verdict) {
       StyledText("Not proven: "));
 }
 
+// Load-time work replaces constants by its results, so the sum of the weights holds only with or only without it.
+std::string weights_proof_text(const Plan& plan) {
+  const bool has_work = report_internal::has_load_time_work(plan);
+  return std::string("every plan ") + (has_work ? "with" : "without") +
+         " load-time work has these weights in this region." +
+         (has_work ? " With --no-load-time, the weights may need less." : "");
+}
+
 // Whether the plan fits. If the weights alone do not, the other sentences are about what remains.
 StyledText capacity_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   const bool counts_everything = counts_all(shown.plan.claims);
@@ -211,7 +219,7 @@ StyledText capacity_text(const NamedPlan& shown, const PlanVerdict& verdict) {
     out.add("  Does not fit", Style::bad).add(": the weights need " + format_bytes(verdict.weights->bytes) + " in ");
     out.add(shown_name(verdict.weights->region.name) + ", which has ");
     out.add(format_bytes(*verdict.weights->region.capacity) + ": " + format_bytes(weights_excess) + " too large.");
-    out.end_line().add("  Proven: every plan for this target has these weights in this region.").end_line();
+    out.end_line().append(paragraph(weights_proof_text(shown.plan), StyledText("Proven: ")));
     if (verdict.counts_weights) return out;
   }
   if (!verdict.capacity) return out;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -10,11 +11,23 @@
 namespace lowtide {
 namespace {
 
-bool may_overwrite(const Graph& graph, const Node& node, std::size_t input, TensorId output) {
+// Whether broadcasting adds only leading extents of 1, which change neither the bytes nor their order. Where an extent
+// of the source is exact, that of the result has the same value at run time, even if its shape states an upper bound.
+bool have_same_elements(const Shape& source, const Shape& result) {
+  const auto first_extent = [](const Shape& shape) {
+    return std::find_if(shape.extents().begin(), shape.extents().end(),
+                        [](std::int64_t extent) { return extent != 1; });
+  };
+  return std::equal(first_extent(source), source.extents().end(), first_extent(result), result.extents().end());
+}
+
+bool may_overwrite(const Graph& graph, const Node& node, std::size_t input, TensorId output, InPlaceKind rule) {
   if (!node.inputs[input]) return false;
   const Tensor& source = graph.tensor(*node.inputs[input]);
   const Tensor& result = graph.tensor(output);
-  return source.shape == result.shape && source.size == result.size && bits_of(source.dtype) == bits_of(result.dtype);
+  const bool is_same =
+      rule == InPlaceKind::any_input ? have_same_elements(source.shape, result.shape) : source.shape == result.shape;
+  return is_same && source.size == result.size && bits_of(source.dtype) == bits_of(result.dtype);
 }
 
 // An extent that is only an upper bound may be 1 at run time. Then its only element is broadcast along a larger
@@ -43,8 +56,8 @@ class DenseCatalogue final : public Catalogue {
       const std::size_t candidates =
           rule == InPlaceKind::first_input ? std::min<std::size_t>(1, node.inputs.size()) : node.inputs.size();
       for (std::size_t input = 0; input < candidates; ++input) {
-        if (!may_overwrite(graph, node, input, *node.outputs[0]) || may_be_repeated(graph, node, *node.inputs[input]))
-          continue;
+        if (!may_overwrite(graph, node, input, *node.outputs[0], rule)) continue;
+        if (may_be_repeated(graph, node, *node.inputs[input])) continue;
         kernel.in_place.emplace_back(static_cast<int>(input), 0);
       }
     }

@@ -42,7 +42,8 @@ class Catalogue {
 };
 
 // Kernels for dense row-major tensors, without scratch. They work in place if OperatorTraits::in_place permits it, and
-// if the input and the output have the same shape and element size.
+// if the input and the output have the same shape and element size. An operator that may overwrite any input may do so
+// if the shapes differ only in leading extents of 1.
 [[nodiscard]] std::shared_ptr<const Catalogue> dense_catalogue();
 
 // A machine and its kernels.

@@ -32,7 +32,10 @@ class FromGraph {
   }
 
   OrderProblem make(const ContentLimits& limits) && {
-    const Content content(graph_, *kernels_, options_.bound_alignment(), options_.inputs_live_throughout, limits);
+    const Content content(graph_, *kernels_,
+                          {.alignment = options_.bound_alignment(),
+                           .inputs_in_arena = options_.inputs_live_throughout,
+                           .limits = limits});
     for (const std::vector<Holder>& holders : content.pieces()) add_piece(holders);
     return std::move(*this).finish();
   }
