@@ -81,7 +81,7 @@ class Reach {
     if (!constants || can_address(worker, *constants) || !is_compute(subject_.step(id))) return;
     const NodeId node = std::get<Compute>(subject_.step(id).work).node;
     if (subject_.findings.is_full() || !has_constants_inside(subject_.graph.node(node))) return;
-    add(id, {}, *constants,
+    add(id, {}, constants,
         "runs a body with constants in " + name_of(subject_, *constants) + ", which worker " + quoted(worker.name) +
             " cannot address");
   }
