@@ -34,6 +34,38 @@ TEST(OperandCopies, RunRightBeforeTheirConcat) {
   EXPECT_EQ(bound_of(plan).bytes, Bytes(128 + 64));
 }
 
+// z has no bytes, so c is x, which is the caller's. The node that makes z writes nothing into x.
+TEST(OperandCopies, AnOperandWithoutBytesHasNoPlaceInTheConcat) {
+  const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
+    input x : f32[2,3,4]
+    input k : f32[2,3,0]
+    z = Relu(k) : f32[2,3,0]
+    c = Concat(z, x) {axis = 2} : f32[2,3,4]
+    y = Conv(c) : f32[16]
+    output y
+  })"));
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(64));  // y
+  EXPECT_TRUE(is_alias(planned.plan.program.steps[StepId(1)]));
+}
+
+// As RunRightBeforeTheirConcat, with an operand without bytes between x and a.
+TEST(OperandCopies, AreNotMadeOfAnOperandWithoutBytes) {
+  const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
+    input x : f32[1,16]
+    input k : f32[0,16]
+    a = Conv(x) : f32[1,16]
+    z = Relu(k) : f32[0,16]
+    c = Concat(x, z, a) {axis = 0} : f32[2,16]
+    y = Conv(c) : f32[1,16]
+    output y
+  })"));
+  EXPECT_EQ(arena_bytes(planned.plan), Bytes(128 + 64));  // c and y
+  EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(128 + 64));
+  std::size_t copies = 0;
+  for (const Step& step : planned.plan.program.steps) copies += is_copy(step) ? 1 : 0;
+  EXPECT_EQ(copies, 1U);  // x
+}
+
 // Every plan is verified: in sequence, on streams, in waves, as dataflow, and without parts, results in place or views.
 TEST(OperandCopies, AreCorrectInEveryExecutionModel) {
   Random random(7);

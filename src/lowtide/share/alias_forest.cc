@@ -126,6 +126,9 @@ std::optional<AliasForest::Joins> AliasForest::plan_joins(const Graph& graph, st
   Joins plan;
   std::set<TensorId> parts;  // a set has one place, but two operands of a concat may be in one set
   for (const View& view : views) {
+    // An operand without bytes needs no place in the result. If the result is an input of the model, it must have none,
+    // because the node that makes the operand would write into the input.
+    if (is_concat && graph.tensor(view.part).size == Bytes(0)) continue;
     const Place part = find(view.part);
     const Place whole = find(view.whole);
     if (may_become(graph, view, part, whole)) {
@@ -133,7 +136,7 @@ std::optional<AliasForest::Joins> AliasForest::plan_joins(const Graph& graph, st
     } else if (may_attach(graph, view, part, whole) && parts.insert(part.root).second) {
       plan.joins.push_back({part.root, whole.root, whole.offset + view.offset.count()});
     } else if (is_concat) {
-      plan.has_copies = plan.has_copies || graph.tensor(view.part).size > Bytes(0);
+      plan.has_copies = true;
     } else {
       return std::nullopt;
     }
