@@ -88,9 +88,9 @@ function(lowtide_link_onnx target)
                                           protobuf::libprotobuf)
 endfunction()
 
-# lowtide_link_onednn(<target of a room>): links oneDNN and libgomp privately. The package contains its library, because
-# no distribution has this version. libgomp belongs to the system.
-function(lowtide_link_onednn target)
+# lowtide_use_onednn(<target of a room>): the room includes the headers of oneDNN and loads its library when a model
+# runs. The package contains the library, because no distribution has this version. libgomp belongs to the system.
+function(lowtide_use_onednn target)
   set(folder "${CMAKE_INSTALL_LIBDIR}/lowtide")
   foreach(form static shared)
     set(exclude)
@@ -104,8 +104,10 @@ function(lowtide_link_onednn target)
     install(FILES "${dnnl_DIR}/../../../share/doc/onednn/${text}" RENAME ${text}-onednn
             DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT lowtide_headers OPTIONAL)
   endforeach()
-  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:DNNL::dnnl>
-                                          "$<INSTALL_INTERFACE:$<INSTALL_PREFIX>/${folder}/libdnnl.so.3>" gomp)
+  target_include_directories(${target} SYSTEM PRIVATE $<TARGET_PROPERTY:DNNL::dnnl,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_link_libraries(${target} PRIVATE gomp ${CMAKE_DL_LIBS})
+  # Programs that are linked with the installed static libraries find the library there.
+  target_link_options(${target} INTERFACE "$<INSTALL_INTERFACE:LINKER:-rpath,$<INSTALL_PREFIX>/${folder}>")
 endfunction()
 
 # lowtide_add_tests(<room> SOURCES <cc...> [USES <libraries...>] [PRECOMPILE <headers...>])

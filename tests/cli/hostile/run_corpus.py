@@ -41,7 +41,7 @@ MOST_MESSAGE_BYTES = 64 << 10
 
 def most_memory(file_bytes, is_large):
     """A large graph that is valid up to its fault needs what it would need without the fault."""
-    return 72 * MB + (40 if is_large else 16) * file_bytes
+    return 64 * MB + (40 if is_large else 16) * file_bytes
 
 
 def parsed_arguments():
@@ -112,7 +112,7 @@ class Figures:
         print(f"{self.runs} runs; the longest:")
         for seconds, name in self.slowest:
             print(f"  {seconds:6.2f} s  {name}")
-        print("the peaks closest to what is allowed, 72 MB + 16 x the file (40 x for large graphs):")
+        print("the peaks closest to what is allowed, 64 MB + 16 x the file (40 x for large graphs):")
         for share, peak, name in self.largest:
             print(f"  {100 * share:4.0f} %  {peak / MB:6.1f} MB  {name}")
 

@@ -7,6 +7,7 @@
 
 #include "lowtide/base/enum_names.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/engine.h"
 
 namespace lowtide::kernels_internal {
@@ -135,7 +136,7 @@ PrimitiveDescription describe(const Convolution& convolution) {
       tensor_in_order(order_in(convolution.output, convolution.result.size()), convolution.result);
   if (attributes == nullptr || source == nullptr || weights == nullptr || result == nullptr) return nullptr;
   return first_suitable(made_by<PrimitiveDescription>([&](dnnl_primitive_desc_t* made) {
-    return dnnl_convolution_forward_primitive_desc_create(
+    return dnnl().convolution_forward_primitive_desc_create(
         made, engine, dnnl_forward_inference, dnnl_convolution_direct, source.get(), weights.get(), bias.get(),
         result.get(), convolution.strides.data(), convolution.gaps.data(), convolution.pads_begin.data(),
         convolution.pads_end.data(), attributes.get());

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/kernels/library/description.h"
-
-#include <oneapi/dnnl/dnnl_debug.h>
+#include "lowtide/kernels/library/dnnl.h"
 
 #include <algorithm>
 #include <array>
@@ -16,14 +15,14 @@ namespace {
 
 MemoryDescription tensor_with_strides(const ExtentList& extents, const ExtentList& strides) {
   return made_by<MemoryDescription>([&](dnnl_memory_desc_t* made) {
-    return dnnl_memory_desc_create_with_strides(made, static_cast<int>(extents.size()), extents.data(), dnnl_f32,
-                                                strides.data());
+    return dnnl().memory_desc_create_with_strides(made, static_cast<int>(extents.size()), extents.data(), dnnl_f32,
+                                                  strides.data());
   });
 }
 
 MemoryDescription tensor_with_tag(const ExtentList& extents, dnnl_format_tag_t tag) {
   return made_by<MemoryDescription>([&](dnnl_memory_desc_t* made) {
-    return dnnl_memory_desc_create_with_tag(made, static_cast<int>(extents.size()), extents.data(), dnnl_f32, tag);
+    return dnnl().memory_desc_create_with_tag(made, static_cast<int>(extents.size()), extents.data(), dnnl_f32, tag);
   });
 }
 
@@ -47,7 +46,7 @@ template <typename Matches>
 std::optional<dnnl_format_tag_t> find_tag(Matches matches) {
   for (int value = dnnl_format_tag_any + 1; value < dnnl_format_tag_last; ++value) {
     const auto tag = static_cast<dnnl_format_tag_t>(value);
-    if (matches(std::string_view(dnnl_fmt_tag2str(tag)), tag)) return tag;
+    if (matches(std::string_view(dnnl().fmt_tag2str(tag)), tag)) return tag;
   }
   return std::nullopt;
 }
@@ -90,35 +89,35 @@ MemoryDescription tensor_in_order(std::string_view order, const ExtentList& exte
 std::optional<std::string> order_of(const_dnnl_memory_desc_t tensor) {
   int axes = 0;
   const dnnl_dims_t* extents = nullptr;
-  if (dnnl_memory_desc_query(tensor, dnnl_query_ndims_s32, &axes) != dnnl_success ||
-      dnnl_memory_desc_query(tensor, dnnl_query_dims, static_cast<void*>(&extents)) != dnnl_success) {
+  if (dnnl().memory_desc_query(tensor, dnnl_query_ndims_s32, &axes) != dnnl_success ||
+      dnnl().memory_desc_query(tensor, dnnl_query_dims, static_cast<void*>(&extents)) != dnnl_success) {
     return std::nullopt;
   }
   const ExtentList own(*extents, *extents + axes);
   const auto tag = find_tag([&](std::string_view name, dnnl_format_tag_t candidate) {
     if (axes_of(name) != own.size()) return false;
     const MemoryDescription with_tag = tensor_with_tag(own, candidate);
-    return with_tag != nullptr && dnnl_memory_desc_equal(with_tag.get(), tensor) != 0;
+    return with_tag != nullptr && dnnl().memory_desc_equal(with_tag.get(), tensor) != 0;
   });
-  return tag ? std::optional<std::string>(dnnl_fmt_tag2str(*tag)) : std::nullopt;
+  return tag ? std::optional<std::string>(dnnl().fmt_tag2str(*tag)) : std::nullopt;
 }
 
 Bytes size_of(const_dnnl_memory_desc_t tensor) {
-  return Bytes(static_cast<std::int64_t>(dnnl_memory_desc_get_size(tensor)));
+  return Bytes(static_cast<std::int64_t>(dnnl().memory_desc_get_size(tensor)));
 }
 
 PrimitiveAttributes caller_scratchpad() {
   auto attributes =
-      made_by<PrimitiveAttributes>([](dnnl_primitive_attr_t* made) { return dnnl_primitive_attr_create(made); });
+      made_by<PrimitiveAttributes>([](dnnl_primitive_attr_t* made) { return dnnl().primitive_attr_create(made); });
   if (attributes == nullptr ||
-      dnnl_primitive_attr_set_scratchpad_mode(attributes.get(), dnnl_scratchpad_mode_user) != dnnl_success) {
+      dnnl().primitive_attr_set_scratchpad_mode(attributes.get(), dnnl_scratchpad_mode_user) != dnnl_success) {
     return nullptr;
   }
   return attributes;
 }
 
 const_dnnl_memory_desc_t tensor_of(const PrimitiveDescription& primitive, dnnl_query_t which, int number) {
-  return dnnl_primitive_desc_query_md(primitive.get(), which, number);
+  return dnnl().primitive_desc_query_md(primitive.get(), which, number);
 }
 
 Bytes scratch_of(const PrimitiveDescription& primitive) {
@@ -130,14 +129,14 @@ PrimitiveDescription first_suitable(PrimitiveDescription primitive) {
   constexpr std::array<std::string_view, 6> kSuitable = {"jit:", "jit_1x1:", "jit_dw:", "brg:", "brgconv", "brdgmm"};
   while (primitive != nullptr) {
     const char* shown = nullptr;
-    if (dnnl_primitive_desc_query(primitive.get(), dnnl_query_impl_info_str, 0, static_cast<void*>(&shown)) !=
+    if (dnnl().primitive_desc_query(primitive.get(), dnnl_query_impl_info_str, 0, static_cast<void*>(&shown)) !=
         dnnl_success)
       break;
     const std::string_view name = shown;
     if (std::ranges::any_of(kSuitable, [&](std::string_view prefix) { return name.starts_with(prefix); })) {
       return primitive;
     }
-    if (dnnl_primitive_desc_next_impl(primitive.get()) != dnnl_success) break;
+    if (dnnl().primitive_desc_next_impl(primitive.get()) != dnnl_success) break;
   }
   return nullptr;
 }

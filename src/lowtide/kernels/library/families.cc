@@ -7,6 +7,7 @@
 
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/facts.h"
 #include "lowtide/kernels/library/library.h"
 #include "lowtide/kernels/library/library_kernel.h"
@@ -106,7 +107,7 @@ std::span<const Family> library_families() {
       Family{"onednn products", kProducts, &offer_product, &prepare_product},
       Family{"onednn reorderings", kReorderings, &offer_reordering, &prepare_reordering},
   };
-  return kFamilies;
+  return find_dnnl() != nullptr ? std::span<const Family>(kFamilies) : std::span<const Family>();
 }
 
 }  // namespace lowtide::kernels_internal

@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/facts.h"
 #include "lowtide/kernels/library/library.h"
 #include "lowtide/target/cost.h"
@@ -19,7 +20,8 @@ struct FormatPair {
 // The pairs for a convolution, the fastest one first. Blocked formats were as fast as NHWC in whole networks, except
 // that NHWC needs no padding. A source whose channels do not fill a block is read as it is where the library can.
 std::vector<FormatPair> format_pairs(const Convolution& convolution) {
-  const bool has_wide_registers = (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+  const bool has_wide_registers =
+      (dnnl().get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
   const Format blocked = has_wide_registers ? Format::nchw16c : Format::nchw8c;
   std::vector<FormatPair> pairs = {{blocked, blocked}, {Format::plain, blocked}, {Format::nhwc, Format::nhwc}};
   if (convolution.source[1] < (has_wide_registers ? 16 : 8)) std::swap(pairs[0], pairs[1]);
@@ -55,7 +57,7 @@ class LibraryFormats final : public KernelFormats {
 
 std::shared_ptr<const KernelFormats> library_formats() {
   static const std::shared_ptr<const KernelFormats> formats = std::make_shared<LibraryFormats>();
-  return formats;
+  return find_dnnl() != nullptr ? formats : nullptr;
 }
 
 }  // namespace lowtide::kernels_internal

@@ -3,9 +3,9 @@
 
 #pragma once
 
-#include <oneapi/dnnl/dnnl.h>
-
 #include <memory>
+
+#include "lowtide/kernels/library/dnnl.h"
 
 namespace lowtide::kernels_internal {
 
@@ -15,14 +15,14 @@ template <auto kDestroy>
 struct Release {
   template <typename Object>
   void operator()(Object* object) const {
-    kDestroy(object);
+    (dnnl().*kDestroy)(object);
   }
 };
 
-using MemoryDescription = std::unique_ptr<dnnl_memory_desc, Release<&dnnl_memory_desc_destroy>>;
-using PrimitiveDescription = std::unique_ptr<dnnl_primitive_desc, Release<&dnnl_primitive_desc_destroy>>;
-using PrimitiveAttributes = std::unique_ptr<dnnl_primitive_attr, Release<&dnnl_primitive_attr_destroy>>;
-using Primitive = std::unique_ptr<dnnl_primitive, Release<&dnnl_primitive_destroy>>;
+using MemoryDescription = std::unique_ptr<dnnl_memory_desc, Release<&Dnnl::memory_desc_destroy>>;
+using PrimitiveDescription = std::unique_ptr<dnnl_primitive_desc, Release<&Dnnl::primitive_desc_destroy>>;
+using PrimitiveAttributes = std::unique_ptr<dnnl_primitive_attr, Release<&Dnnl::primitive_attr_destroy>>;
+using Primitive = std::unique_ptr<dnnl_primitive, Release<&Dnnl::primitive_destroy>>;
 
 // The object that `create` makes at the address that it gets. Returns nullptr if the library refuses.
 template <typename Owner, typename Create>

@@ -9,6 +9,7 @@
 
 #include "lowtide/base/check.h"
 #include "lowtide/kernels/library/description.h"
+#include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/engine.h"
 #include "lowtide/kernels/library/quiet_heap.h"
 
@@ -32,8 +33,8 @@ struct BoundPrimitive : BoundKernel {
     const auto* bound = static_cast<const BoundPrimitive*>(self);
     const SingleThread single;
     const QuietScope quiet;
-    const dnnl_status_t status = dnnl_primitive_execute(bound->primitive, bound->stream,
-                                                        static_cast<int>(bound->list.size()), bound->list.data());
+    const dnnl_status_t status = dnnl().primitive_execute(bound->primitive, bound->stream,
+                                                          static_cast<int>(bound->list.size()), bound->list.data());
     if (status == dnnl_success) return {};
     return {RunCode::kernel_failed, static_cast<std::uint32_t>(status)};
   }
@@ -42,15 +43,15 @@ struct BoundPrimitive : BoundKernel {
     const QuietScope quiet;
     for (const BoundArgument& argument : static_cast<BoundPrimitive*>(self)->arguments) {
       if (argument.cell == nullptr) continue;
-      const dnnl_status_t status = dnnl_memory_set_data_handle(argument.memory, *argument.cell);
+      const dnnl_status_t status = dnnl().memory_set_data_handle(argument.memory, *argument.cell);
       LOWTIDE_CHECK(status == dnnl_success, "memory of a bound primitive takes any address");
     }
   }
 
   static void end(BoundKernel* self) {
     auto* bound = static_cast<BoundPrimitive*>(self);
-    for (const BoundArgument& argument : bound->arguments) dnnl_memory_destroy(argument.memory);
-    dnnl_stream_destroy(bound->stream);
+    for (const BoundArgument& argument : bound->arguments) dnnl().memory_destroy(argument.memory);
+    dnnl().stream_destroy(bound->stream);
   }
 };
 
@@ -75,8 +76,9 @@ class LibraryKernel final : public PreparedKernel {
       if (argument.from == Argument::From::read) cell = reads[argument.index].bytes;
       if (argument.from == Argument::From::write) cell = writes[argument.index].bytes;
       dnnl_memory_t memory = nullptr;
-      const dnnl_status_t made = dnnl_memory_create(&memory, tensor_of(description_, argument.tensor, argument.number),
-                                                    library_engine(), cell == nullptr ? scratch : *cell);
+      const dnnl_status_t made =
+          dnnl().memory_create(&memory, tensor_of(description_, argument.tensor, argument.number), library_engine(),
+                               cell == nullptr ? scratch : *cell);
       LOWTIDE_CHECK(made == dnnl_success, "the library describes memory that exists");
       new (arguments + i) BoundArgument{cell, memory};
       new (list + i) dnnl_exec_arg_t{argument.name, memory};
@@ -87,7 +89,7 @@ class LibraryKernel final : public PreparedKernel {
     bound->primitive = primitive_.get();
     bound->arguments = {arguments, arguments_.size()};
     bound->list = {list, arguments_.size()};
-    const dnnl_status_t made = dnnl_stream_create(&bound->stream, library_engine(), dnnl_stream_in_order);
+    const dnnl_status_t made = dnnl().stream_create(&bound->stream, library_engine(), dnnl_stream_in_order);
     LOWTIDE_CHECK(made == dnnl_success, "the library makes streams on a CPU");
     return bound;
   }
@@ -104,7 +106,7 @@ Result<std::unique_ptr<PreparedKernel>> library_kernel(PrimitiveDescription desc
                                                        std::vector<Argument> arguments) {
   const SingleThread single;
   auto primitive =
-      made_by<Primitive>([&](dnnl_primitive_t* made) { return dnnl_primitive_create(made, description.get()); });
+      made_by<Primitive>([&](dnnl_primitive_t* made) { return dnnl().primitive_create(made, description.get()); });
   if (primitive == nullptr) return Error{ErrorCode::unsupported, "oneDNN cannot make the primitive", ""};
   if (scratch_of(description) > Bytes()) {
     arguments.push_back({DNNL_ARG_SCRATCHPAD, dnnl_query_scratchpad_md, Argument::From::scratch, 0});

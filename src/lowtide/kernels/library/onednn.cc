@@ -1,8 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <oneapi/dnnl/dnnl.h>
-
+#include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/library.h"
 
 namespace lowtide::kernels_internal {
@@ -28,8 +27,9 @@ std::string name_of(dnnl_cpu_isa_t isa) {
 }  // namespace
 
 LibraryKey library_key() {
-  const dnnl_version_t& version = *dnnl_version();
-  return {.isa = name_of(dnnl_get_effective_cpu_isa()),
+  if (find_dnnl() == nullptr) return {.isa = "any", .version = "none"};
+  const dnnl_version_t& version = *dnnl().version();
+  return {.isa = name_of(dnnl().get_effective_cpu_isa()),
           .version = "onednn " + std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
                      std::to_string(version.patch)};
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <numeric>
 
+#include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/engine.h"
 
 namespace lowtide::kernels_internal {
@@ -123,8 +124,8 @@ PrimitiveDescription describe(const Product& product) {
   const MemoryDescription result = dense_tensor(product.result);
   if (attributes == nullptr || left == nullptr || right == nullptr || result == nullptr) return nullptr;
   return first_suitable(made_by<PrimitiveDescription>([&](dnnl_primitive_desc_t* made) {
-    return dnnl_matmul_primitive_desc_create(made, engine, left.get(), right.get(), bias.get(), result.get(),
-                                             attributes.get());
+    return dnnl().matmul_primitive_desc_create(made, engine, left.get(), right.get(), bias.get(), result.get(),
+                                               attributes.get());
   }));
 }
 

@@ -5,7 +5,6 @@
 
 #include <elf.h>
 #include <link.h>
-#include <oneapi/dnnl/dnnl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -16,6 +15,8 @@
 #include <cstring>
 #include <mutex>
 #include <string_view>
+
+#include "lowtide/kernels/library/dnnl.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -155,7 +156,7 @@ ImportTables tables_of(const dl_phdr_info& image) {
 
 // Returns 1, which ends the search, if the image contains the library's version record.
 int find_library(dl_phdr_info* image, std::size_t /*size*/, void* found) {
-  const auto inside = reinterpret_cast<ElfW(Addr)>(dnnl_version());
+  const auto inside = reinterpret_cast<ElfW(Addr)>(dnnl().version());
   for (ElfW(Half) i = 0; i < image->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = image->dlpi_phdr[i];
     const ElfW(Addr) begin = image->dlpi_addr + segment.p_vaddr;

@@ -7,6 +7,7 @@
 
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/library/convolution.h"
+#include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/engine.h"
 #include "lowtide/target/formats.h"
 
@@ -68,7 +69,7 @@ PrimitiveDescription describe(const Reordering& reordering) {
   const MemoryDescription to = tensor_in_order(reordering.to, reordering.extents);
   if (attributes == nullptr || from == nullptr || to == nullptr) return nullptr;
   return first_suitable(made_by<PrimitiveDescription>([&](dnnl_primitive_desc_t* made) {
-    return dnnl_reorder_primitive_desc_create(made, from.get(), engine, to.get(), engine, attributes.get());
+    return dnnl().reorder_primitive_desc_create(made, from.get(), engine, to.get(), engine, attributes.get());
   }));
 }
 
