@@ -15,8 +15,11 @@
 #include <vector>
 
 #include "lowtide/base/utf8.h"
+#include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/page_text.h"
+#include "lowtide/target/target.h"
 #include "tests/report/page_plans.h"
+#include "tests/testing/graphs.h"
 
 namespace lowtide {
 namespace {
@@ -216,6 +219,36 @@ TEST(Page, HoldsMultiplyAccumulatesOfAKnownGraph) {
   const Json without = embedded_json(page_of(small))["sheets"][0];
   EXPECT_FALSE(without["node"].contains("macs"));
   EXPECT_FALSE(without.contains("quantized"));
+}
+
+// 256 bytes of w, and 128 of v in a branch. A capture is not counted again.
+TEST(Page, HoldsTheWeightsOfAModelWithBodies) {
+  const Graph graph = testing::graph_of(R"(graph "g" {
+    input c : bool[]
+    constant w : f32[64]
+    y = If(c) {
+      then_branch = graph "then" captures (outer = w) {
+        captured constant outer : f32[64]
+        constant v : f32[32]
+        p = Relu(outer) : f32[64]
+        q = Sum(p, v) : f32[64]
+        output q
+      },
+      else_branch = graph "else" captures (outer = w) {
+        captured constant outer : f32[64]
+        e = Relu(outer) : f32[64]
+        output e
+      }
+    } : f32[64]
+    output y
+  })");
+  Target target = dense_target();
+  target.machine.constants = RegionId(0);
+  const Plan plan = plan_graph(graph, target).value().plan;
+  const Labels labels = labels_of(graph);
+  const Json sheets = embedded_json(page({plan, labels}, {.graph = &graph}))["sheets"];
+  EXPECT_EQ(sheets[0]["facts"]["weights"], 256 + 128);
+  EXPECT_FALSE(embedded_json(page({plan, labels}))["sheets"][0]["facts"].contains("weights"));
 }
 
 TEST(Page, HasTheNameOfTheModelFileAsTitle) {

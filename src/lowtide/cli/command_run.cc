@@ -35,7 +35,7 @@ std::optional<std::uint64_t> read_seed(const Arguments& arguments) {
   return static_cast<std::uint64_t>(*seed);
 }
 
-OpenedModel open(const Arguments& arguments, Console& console) {
+OpenedModel open_given(const Arguments& arguments, Console& console) {
   const std::string& path = arguments.positional("MODEL");
   OpenOptions options{.import = read_bindings(arguments), .synthetic_seed = read_seed(arguments)};
   if (const std::optional<std::string> plan = arguments.value("--plan")) {
@@ -124,7 +124,7 @@ StyledText summary(const Executable& executable, const Session& session, double 
 }  // namespace
 
 ExitCode run_run(const Arguments& arguments, Console& console) {
-  const OpenedModel opened = open(arguments, console);
+  const OpenedModel opened = open_given(arguments, console);
   for (const std::string& note : opened.notes) console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   const Executable& executable = *opened.executable;
   const std::vector<std::string> paths = output_paths(arguments, executable);

@@ -46,6 +46,8 @@ class File final : public ByteSource {
   // whose message names the limit `limit`. The place is the path.
   [[nodiscard]] static Result<std::unique_ptr<File>> open(const std::string& path, std::int64_t most_bytes,
                                                           std::string_view limit);
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
   ~File() override;
 
   [[nodiscard]] std::int64_t size() const override { return size_; }

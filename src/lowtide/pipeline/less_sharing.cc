@@ -34,20 +34,21 @@ Result<PlacedSchedule> better_of(const Task& task, const KernelChoice& choice, P
   const ScheduleInput input{task.graph, kernels, kernels};
   ScheduleOptions options = schedule_options(task);
   options.effort /= kSearchShare;
-  Result<ChosenOrder> order = choose_order(input, options);
-  if (!order) return order.error();
+  Result<ChosenOrder> chosen = choose_order(input, options);
+  if (!chosen) return chosen.error();
+  ChosenOrder order = *std::move(chosen);
   const Bytes most = arena_bytes(known.plan);
-  if (order->bound.bytes >= most) return known;
+  if (order.bound.bytes >= most) return known;
   const std::vector<PlanStage>& skip = task.options.skip;
   const bool searches = std::find(skip.begin(), skip.end(), PlanStage::search) == skip.end();
-  if (searches) *order = search_for_order(input, options, *std::move(order));
-  if (order->choice.best.load >= most) return known;
+  if (searches) order = search_for_order(input, options, std::move(order));
+  if (order.choice.best.load >= most) return known;
 
   const PlanParts parts{task.graph, kernels, choice.bodies, task.machine};
   const PlaceInput placing = place_input(task, parts);
-  Result<PlacedSchedule> placed = place_schedule(placing, order->choice.best);
+  Result<PlacedSchedule> placed = place_schedule(placing, order.choice.best);
   if (!placed) return placed.error();
-  placed = refine_placement(placing, *std::move(placed), std::move(order->choice.runners_up));
+  placed = refine_placement(placing, *std::move(placed), std::move(order.choice.runners_up));
   return placed && rank(*placed) >= rank(known) ? std::move(known) : placed;
 }
 

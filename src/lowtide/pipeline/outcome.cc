@@ -58,7 +58,7 @@ KernelExchange exchange_of(const Task& task, const Alternatives& plans, const Se
 // Bounds count buffers in whole units of the finest alignment. The last buffer of a region need not fill its last unit.
 // Returns the most bytes that any buffer can leave unused in it, also in the arena of a body. A buffer that holds
 // several tensors because of a slice, split or concat can have any size, and so can the arena of a body with scratch
-// after it. All other buffers have the size of a tensor or of scratch. The inputs of a body may be buffers of its arena.
+// after it. All other buffers have the size of a tensor or of scratch. The inputs of a body may be in its arena.
 // O(tensors + kernels of all nodes) over all bodies. Recursion is bounded by limits::kMaxBodyNesting.
 Bytes most_padding(const Target& target, const Graph& graph, bool is_body) {
   const Bytes unit = alignments_of(target).least;

@@ -13,6 +13,7 @@
 
 #include "lowtide/analysis/peak.h"
 #include "lowtide/analysis/remedies.h"
+#include "lowtide/analysis/weights.h"
 #include "lowtide/base/check.h"
 #include "lowtide/graph/multiply_accumulates.h"
 #include "lowtide/report/figures.h"
@@ -78,6 +79,9 @@ void add_facts(JsonWriter& json, const Sheet& sheet) {
     json.member("streams", static_cast<std::int64_t>(plan.program.streams.size()));
   }
   if (plan.machine.constants) json.member("constants", static_cast<std::int64_t>(plan.machine.constants->value()));
+  if (plan.machine.constants && sheet.graph != nullptr) {
+    json.member("weights", weights_of(*sheet.graph, plan.machine)->bytes);
+  }
   const Bytes arena = arena_bytes(plan);
   if (claims.shortfall > Bytes(0) && claims.shortfall < arena) json.member("missed_budget", arena - claims.shortfall);
   if (const std::string extra = extra_work_text(plan); !extra.empty()) json.member("extra_work", extra);

@@ -35,8 +35,8 @@ std::optional<Dnnl> load() {
 }  // namespace
 
 const Dnnl* find_dnnl() {
-  static const std::optional<Dnnl> kLoaded = load();
-  return kLoaded ? &*kLoaded : nullptr;
+  static const std::optional<Dnnl> loaded = load();
+  return loaded ? &*loaded : nullptr;
 }
 
 const Dnnl& dnnl() {

@@ -40,6 +40,7 @@ namespace lowtide::kernels_internal {
   FUNCTION(version)
 
 struct Dnnl {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): the name of a member cannot be in parentheses.
 #define LOWTIDE_DNNL_MEMBER(name) decltype(&dnnl_##name) name = nullptr;
   LOWTIDE_DNNL_FUNCTIONS(LOWTIDE_DNNL_MEMBER)
 #undef LOWTIDE_DNNL_MEMBER

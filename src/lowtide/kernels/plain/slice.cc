@@ -138,7 +138,8 @@ std::optional<PadPlan> pad_plan(const PadParameters& parameters, const Operands&
   const std::int64_t given =
       is_input ? count_of(operands.reads[1])
                : static_cast<std::int64_t>(parameters.pads.value_or(std::vector<std::int64_t>()).size());
-  if (given != 2 * axes->rank() || (is_input && operands.reads[1].dtype != DType::i64)) return std::nullopt;
+  if (given != std::int64_t{2} * axes->rank() || (is_input && operands.reads[1].dtype != DType::i64))
+    return std::nullopt;
   const std::int64_t* pads = is_input ? elements<std::int64_t>(operands.reads[1]) : parameters.pads->data();
   plan.to = plan.from;
   plan.begin = Extents();

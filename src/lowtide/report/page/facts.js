@@ -33,8 +33,10 @@ class Maxima {
   }
 }
 
-// The bytes of the weights in their region. Each of them begins at a multiple of the alignment.
+// The bytes of the weights in their region. Each of them begins at a multiple of the alignment. A page made without the
+// model does not know which constants of bodies are new, so it counts only those of the sheet.
 function weightsIn(sheet, {alignment}) {
+  if (sheet.facts.weights !== undefined) return sheet.facts.weights;
   let bytes = 0;
   let mostPadding = 0;
   for (let buffer = 0; buffer < sheet.bufferCount; ++buffer) {

@@ -51,18 +51,18 @@ class FlowNetwork {
     arcs_of_.resize(begin_.back());
     std::vector<Index> next(begin_.begin(), begin_.end() - 1);
     for (Index arc = 0; arc < arcs.size(); ++arc) {
-      arcs_of_[next[arcs[arc].from]++] = 2 * arc;
-      arcs_of_[next[arcs[arc].to]++] = 2 * arc + 1;
-      ends_[2 * arc] = arcs[arc].to;
-      ends_[2 * arc + 1] = arcs[arc].from;
-      left_[2 * arc] = capacities_[arc] = arcs[arc].capacity;
+      arcs_of_[next[arcs[arc].from]++] = forward(arc);
+      arcs_of_[next[arcs[arc].to]++] = backward(arc);
+      ends_[forward(arc)] = arcs[arc].to;
+      ends_[backward(arc)] = arcs[arc].from;
+      left_[forward(arc)] = capacities_[arc] = arcs[arc].capacity;
     }
     if (arcs.size() > kNearArcs) look_ = kFarArcLook;
     work_ = kMakingOfArc * static_cast<std::int64_t>(vertices + arcs.size());
   }
 
   // Changes the capacity of an arc until the next reset().
-  void set_capacity(Index arc, std::int64_t capacity) { change(2 * arc, capacity - left_[2 * arc]); }
+  void set_capacity(Index arc, std::int64_t capacity) { change(forward(arc), capacity - left_[forward(arc)]); }
 
   // The maximum flow, which is the capacity of a minimum cut. Ends early when all work that was ever done exceeds
   // `most_work`, with a smaller flow.
@@ -84,8 +84,8 @@ class FlowNetwork {
   void reset() {
     work_ += look_ * static_cast<std::int64_t>(changed_.size());
     for (const Index arc : changed_) {
-      left_[2 * arc] = capacities_[arc];
-      left_[2 * arc + 1] = 0;
+      left_[forward(arc)] = capacities_[arc];
+      left_[backward(arc)] = 0;
       is_changed_.reset(arc);
     }
     changed_.clear();
@@ -95,6 +95,10 @@ class FlowNetwork {
 
  private:
   static constexpr Index kNone = std::numeric_limits<Index>::max();
+
+  // An arc as it was given, and its reverse.
+  static Index forward(Index arc) { return 2 * arc; }
+  static Index backward(Index arc) { return 2 * arc + 1; }
 
   // Sets the distance of vertices from the sources. Returns false if no sink can be reached.
   bool find_depths(const std::vector<Index>& sources, const Sinks& sinks) {
@@ -162,7 +166,7 @@ class FlowNetwork {
   }
 
   std::vector<Index> begin_;        // by vertex: where its arcs begin in `arcs_of_`
-  std::vector<Index> arcs_of_;      // arc 2 * i is arc i as it was given, and arc 2 * i + 1 is its reverse
+  std::vector<Index> arcs_of_;      // by forward() and backward()
   std::vector<Index> ends_;         // by arc
   std::vector<std::int64_t> left_;  // by arc: the capacity that is left
   std::vector<Index> depth_;        // by vertex: its distance from the sources; kNone if it was not reached
