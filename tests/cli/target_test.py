@@ -2,10 +2,11 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Target files: kernels that are exchanged to fit, and capacities of several regions."""
+import json
 import unittest
 
 import small_models
-from program import DONE, NO, ProgramTest
+from program import DONE, NO, USAGE, ProgramTest
 
 KERNELS = """name = "two kernels"
 [[region]]
@@ -87,6 +88,21 @@ class TargetTest(ProgramTest):
         self.assertIn("has 0 bytes of scratch, but kernel 'small' needs 100", said)
         self.write("renamed.toml", KERNELS.replace("two kernels", "three kernels"))
         self.expect(NO, "verify", "parallel.onnx", "plan.json", "--target", "renamed.toml")
+
+    def test_a_plan_for_this_machine_names_its_key(self):
+        self.plan(DONE, "--threads", "2", "-o", "plan.json", target="cpu")
+        provenance = json.loads((self.folder / "plan.json").read_text())["provenance"]
+        self.assertEqual(provenance["target"], "cpu")
+        self.assertEqual([text.split("=")[0] for text in provenance["machine_key"]],
+                         ["isa", "kernels", "library", "threads"])
+        verify = ("verify", "parallel.onnx", "plan.json", "--target", "cpu")
+        self.expect(DONE, *verify, "--threads", "2")
+        said = self.expect(NO, *verify).stdout
+        self.assertRegex(said, "the plan is for a machine with .* and threads=2, but this one has .* and threads=1")
+
+    def test_threads_need_kernels_of_this_machine(self):
+        said = self.expect(USAGE, "plan", "parallel.onnx", "--threads", "2").stderr
+        self.assertIn("--threads needs kernels of this machine; add --target cpu", said)
 
     def test_the_explanation_names_the_kernels(self):
         said = " ".join(self.expect(DONE, "explain", "parallel.onnx", "--target", "kernels.toml").stdout.split())

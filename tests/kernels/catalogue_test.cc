@@ -75,6 +75,10 @@ TEST(CpuTarget, OffersThePlainKernelAndMarksUnknownMemory) {
   EXPECT_FALSE(target->catalogue->kernels(graph, NodeId(2))[0].is_memory_known);
 }
 
+TEST(CpuTarget, HasTheKeyOfThisMachine) {
+  EXPECT_EQ(cpu_target({.threads = 2})->machine_key, texts_of(machine_key({.threads = 2})));
+}
+
 TEST(CpuTarget, RefusesOtherNumbersOfThreads) {
   EXPECT_THAT(cpu_target({.threads = 3}).error().message, HasSubstr("3 threads are not supported; choose 1 or 2"));
 }

@@ -28,6 +28,7 @@ class PlanMaker {
                        .target = random_name(random_)};
     while (random_.chance(30)) plan.provenance.lowering.push_back(random_name(random_));
     while (random_.chance(30)) plan.provenance.dims.push_back(random_name(random_));
+    while (random_.chance(30)) plan.provenance.machine_key.push_back(random_name(random_));
     add_machine(plan, is_body ? 1 : random_.below(4));
     plan.execution = static_cast<ExecutionModel>(random_.below(4));
     while (plan.kernels.empty() || random_.chance(30)) plan.kernels.push_back({random_name(random_)});

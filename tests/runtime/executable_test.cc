@@ -17,6 +17,8 @@ using testing::plan_for;
 using testing::try_prepare;
 using testing::weights_for;
 
+constexpr const char* kRelu = R"(graph "g" { input x : f32[4]; y = Relu(x) : f32[4]; output y })";
+
 TEST(Executable, ListsInputsOutputsAndStates) {
   const auto executable = must_prepare(R"(graph "g" {
     input x : f32[2,2]
@@ -42,6 +44,25 @@ TEST(Executable, RefusesAPlanOfAnotherGraph) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::mismatch);
   EXPECT_THAT(refused.error().message, HasSubstr("for graph 'g' with 0 nodes and 1 tensors, but this one has 1 nodes"));
+}
+
+TEST(Executable, RefusesAPlanOfAnotherMachine) {
+  Graph graph = graph_of(kRelu);
+  Plan plan = plan_for(graph, {.model = "small.onnx"});
+  plan.provenance.machine_key = {"isa=sse41", "kernels=1", "library=none", "threads=1"};
+  const auto error = Executable::prepare(std::move(graph), std::move(plan), weights_for()).error();
+  EXPECT_EQ(error.code, ErrorCode::mismatch);
+  EXPECT_THAT(error.message,
+              HasSubstr("machine with isa=sse41, kernels=1, library=none and threads=1, but this one has"));
+  EXPECT_THAT(error.message, HasSubstr("lowtide plan 'small.onnx' --target cpu --threads 1 -o PLAN"));
+}
+
+TEST(Executable, RefusesAPlanForAnotherNumberOfThreads) {
+  Graph graph = graph_of(kRelu);
+  Plan plan = plan_for(graph);
+  const auto error = Executable::prepare(std::move(graph), std::move(plan), weights_for(), {.threads = 2}).error();
+  EXPECT_EQ(error.code, ErrorCode::mismatch);
+  EXPECT_THAT(error.message, HasSubstr("--target cpu --threads 2"));
 }
 
 TEST(Executable, NamesAllStepsWithoutKernel) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
@@ -80,7 +81,13 @@ std::vector<Violation> check_target(const Graph& graph, const Plan& plan, const 
   if (plan.provenance.target != target.name) {
     return {{.kind = ViolationKind::wrong_kernel,
              .message = "the plan is for the target " + lowtide::quoted(plan.provenance.target) +
-                        ", but the target file describes " + lowtide::quoted(target.name)}};
+                        ", but --target describes " + lowtide::quoted(target.name)}};
+  }
+  if (plan.provenance.machine_key != target.machine_key) {
+    const auto shown = [](const std::vector<std::string>& key) { return key.empty() ? "no key" : listed(key, "and"); };
+    return {{.kind = ViolationKind::wrong_kernel,
+             .message = "the plan is for a machine with " + shown(plan.provenance.machine_key) + ", but this one has " +
+                        shown(target.machine_key)}};
   }
   std::vector<Violation> violations = verify_constants(graph, plan, target.machine);
   for (Violation& violation : verify_kernels(graph, plan, offered_kernels(target)))

@@ -10,6 +10,7 @@
 #include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/read_file.h"
+#include "lowtide/kernels/cpu_target.h"
 #include "lowtide/target/description.h"
 
 namespace lowtide::cli_internal {
@@ -215,6 +216,9 @@ ExplanationFacts explanation_facts(const PlannedGraph& planned, const PlanOption
 
 Target read_target(const Arguments& arguments) {
   const std::optional<std::string> path = arguments.value("--target");
+  const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, 2);
+  if (path == "cpu") return take(cpu_target({.threads = static_cast<int>(threads.value_or(1))}));
+  if (threads) stop_usage("--threads needs kernels of this machine; add --target cpu");
   if (!path) return dense_target();
   const std::string text = take(read_text_file(*path, limits::kMaxTargetFileBytes));
   return take(parse_target(text, name_of_file(*path)));

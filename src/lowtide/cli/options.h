@@ -43,7 +43,7 @@ void add_written_bindings(const std::vector<std::string>& written, ImportOptions
 // What explanations add to the facts of explain_peak, for a plan that was made with these options.
 [[nodiscard]] ExplanationFacts explanation_facts(const PlannedGraph& planned, const PlanOptions& options);
 
-// The target of --target FILE, or the built-in one.
+// The target of --target FILE, or a built-in one: `cpu` with --threads, or without --target `dense`.
 [[nodiscard]] Target read_target(const Arguments& arguments);
 
 // Names the operators of the target that Lowtide does not know and that no node of the graph has.

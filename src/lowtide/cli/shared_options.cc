@@ -38,14 +38,24 @@ OptionSpec shape_option() {
 OptionSpec target_option() {
   return {.name = "--target",
           .value = "FILE",
-          .summary = "machine description (TOML); default: one region without a size limit, alignment 64",
+          .summary =
+              "machine description (TOML), or cpu for the kernels of this machine; default: one region without a size "
+              "limit, alignment 64",
           .kind = ArgumentKind::file};
+}
+
+OptionSpec threads_option() {
+  return {.name = "--threads",
+          .value = "N",
+          .summary = "threads that run one kernel together, 1 or 2, with --target cpu; default 1",
+          .kind = ArgumentKind::text};
 }
 
 OptionSpec verified_target_option() {
   return {.name = "--target",
           .value = "FILE",
-          .summary = "the machine description (TOML) that the plan was made for; without it, kernels are not checked",
+          .summary =
+              "the machine description (TOML) that the plan was made for, or cpu; without it, kernels are not checked",
           .kind = ArgumentKind::file};
 }
 

@@ -13,6 +13,7 @@ namespace lowtide::cli_internal {
 [[nodiscard]] OptionSpec dim_option();
 [[nodiscard]] OptionSpec shape_option();
 [[nodiscard]] OptionSpec target_option();
+[[nodiscard]] OptionSpec threads_option();
 [[nodiscard]] OptionSpec verified_target_option();
 [[nodiscard]] OptionSpec top_option();
 [[nodiscard]] OptionSpec wide_option();

@@ -127,7 +127,9 @@ Result<Target> cpu_target(const CpuOptions& options) {
   }
   return Target{.name = "cpu",
                 .machine = {.regions = {Region{.name = "arena"}}, .workers = {Worker{.name = "cpu"}}},
-                .catalogue = std::make_shared<CpuCatalogue>()};
+                .catalogue = std::make_shared<CpuCatalogue>(),
+                .machine_key = texts_of(machine_key(options)),
+                .formats = kernels_internal::library_formats()};
 }
 
 MachineKey machine_key(const CpuOptions& options) {

@@ -16,8 +16,9 @@ struct CpuOptions {
 };
 
 // The machine that this program runs on, with the kernels of this room (offered_kernels). One region "arena" without
-// capacity and with alignment 64, and one worker. A node without kernel gets one whose memory is not known, as an
-// unknown operator does; prepare() refuses it. Errors (unsupported): a number of threads other than 1 or 2.
+// capacity and with alignment 64, and one worker. The scratch of a kernel of the library comes from the library's own
+// description, and Target::machine_key says what it depends on. A node without kernel gets one whose memory is not
+// known, as an unknown operator does; prepare() refuses it. Errors (unsupported): threads other than 1 or 2.
 [[nodiscard]] Result<Target> cpu_target(const CpuOptions& options = {});
 
 // What scratch, formats and packed constants of a plan depend on. A plan is only valid where the key is equal.

@@ -42,7 +42,8 @@ Plan complete_plan(const Task& task, Plan draft, PlanFacts facts) {
                       .tensors = static_cast<std::int64_t>(task.graph.tensors().size()),
                       .lowering = task.options.lowering,
                       .dims = task.options.dims,
-                      .target = task.target.name};
+                      .target = task.target.name,
+                      .machine_key = task.target.machine_key};
   draft.claims = {.load_as_given = facts.load_as_given,
                   .load = facts.load,
                   .bounds = std::move(facts.bounds),

@@ -94,8 +94,9 @@ struct Provenance {
   std::int64_t tensors = 0;
   // How this graph was made from that of the model file: the passes of lower/lower.h that changed it, in order.
   std::vector<std::string> lowering;
-  std::vector<std::string> dims;  // "batch=8": the bindings that determine sizes, sorted
-  std::string target;             // name of the target
+  std::vector<std::string> dims;         // "batch=8": the bindings that determine sizes, sorted
+  std::string target;                    // name of the target
+  std::vector<std::string> machine_key;  // Target::machine_key; empty: the plan is for any machine of the target
   friend bool operator==(const Provenance&, const Provenance&) = default;
 };
 

@@ -24,9 +24,9 @@ inline constexpr Names<20> kFileKeys = {"format",  "schema_version", "features",
                                         "machine", "execution",      "kernels",  "arena",   "claims",
                                         "nodes",   "tensors",        "streams",  "buffers", "values",
                                         "steps",   "outputs",        "updates",  "bodies",  "body_plans"};
-inline constexpr Names<9> kProvenanceKeys = {"tool",    "model",    "model_sha256", "graph", "nodes",
-                                             "tensors", "lowering", "dims",         "target"};
-// The last key of a machine and of a region is optional.
+// The last key of a provenance, of a machine and of a region is optional.
+inline constexpr Names<10> kProvenanceKeys = {"tool",    "model",    "model_sha256", "graph",  "nodes",
+                                              "tensors", "lowering", "dims",         "target", "machine_key"};
 inline constexpr Names<4> kMachineKeys = {"regions", "links", "workers", "constants"};
 inline constexpr Names<4> kRegionKeys = {"name", "capacity", "alignment", "read_only"};
 inline constexpr Names<4> kLinkKeys = {"from", "to", "bytes_per_second", "latency_picoseconds"};

@@ -88,7 +88,7 @@ bool PlanReader::read_columns() {
 
 bool PlanReader::read_provenance(Provenance& provenance) {
   const auto read_dim = [&] { return json_.read_name(provenance.dims.emplace_back()); };
-  return json_.read_object(form::kProvenanceKeys, [&](std::size_t key) {
+  return json_.read_object(form::kProvenanceKeys, 1, [&](std::size_t key) {
     const std::string_view name = form::kProvenanceKeys[key];
     if (name == "tool") return json_.read_name(provenance.tool);
     if (name == "model") return json_.read_name(provenance.model);
@@ -99,7 +99,8 @@ bool PlanReader::read_provenance(Provenance& provenance) {
     if (name == "lowering")
       return json_.read_array([&] { return json_.read_name(provenance.lowering.emplace_back()); });
     if (name == "dims") return json_.read_array(read_dim);
-    return json_.read_name(provenance.target);
+    if (name == "target") return json_.read_name(provenance.target);
+    return json_.read_array([&] { return json_.read_name(provenance.machine_key.emplace_back()); });
   });
 }
 

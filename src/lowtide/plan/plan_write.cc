@@ -97,6 +97,10 @@ class PlanWriter {
     json_.key("dims");
     write_names(provenance.dims);
     json_.member("target", provenance.target);
+    if (!provenance.machine_key.empty()) {
+      json_.key("machine_key");
+      write_names(provenance.machine_key);
+    }
     json_.end_object();
     write_machine(plan.machine);
     json_.member("execution", to_string(plan.execution));

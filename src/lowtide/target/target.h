@@ -54,6 +54,9 @@ struct Target {
   // Operators of the standard ONNX domain that have kernels in the description, but that Lowtide does not know. The
   // name may be misspelled, and then no node has these kernels. Sorted.
   std::vector<std::string> unknown_operators = {};
+  // What the scratch and the formats of its kernels depend on, as sorted texts: "isa=avx2". A plan is only valid for a
+  // machine with an equal key. Empty: the description states everything.
+  std::vector<std::string> machine_key = {};
   // nullptr: every tensor keeps the format of the model, and no kernel does the work of two nodes.
   std::shared_ptr<const KernelFormats> formats = nullptr;
 };

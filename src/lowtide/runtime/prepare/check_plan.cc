@@ -3,7 +3,9 @@
 
 #include <string>
 
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/kernels/cpu_target.h"
 #include "lowtide/runtime/prepare/prepare.h"
 
 namespace lowtide::runtime_internal {
@@ -25,6 +27,19 @@ Result<void> check_graph(const Prepared& prepared) {
                      " nodes and " + std::to_string(tensors) + " tensors; plan this model again");
 }
 
+// A plan for a described target has no key, and its kernels have no scratch that depends on the machine.
+Result<void> check_key(const Prepared& prepared, int threads) {
+  const Provenance& of = prepared.plan.provenance;
+  if (of.machine_key.empty()) return {};
+  const std::vector<std::string> own = texts_of(machine_key({.threads = threads}));
+  if (of.machine_key == own) return {};
+  return refused(prepared, ErrorCode::mismatch,
+                 "the plan is for a machine with " + listed(of.machine_key, "and") + ", but this one has " +
+                     listed(own, "and") + "; plan again with: lowtide plan " +
+                     (of.model.empty() ? "MODEL" : quoted(of.model)) + " --target cpu --threads " +
+                     std::to_string(threads) + " -o PLAN");
+}
+
 Result<void> check_machine(const Prepared& prepared) {
   const Machine& machine = prepared.plan.machine;
   if (machine.regions.size() != 1) {
@@ -39,8 +54,9 @@ Result<void> check_machine(const Prepared& prepared) {
 
 }  // namespace
 
-Result<void> check_plan(const Prepared& prepared) {
+Result<void> check_plan(const Prepared& prepared, int threads) {
   LOWTIDE_RETURN_IF_ERROR(check_graph(prepared));
+  LOWTIDE_RETURN_IF_ERROR(check_key(prepared, threads));
   LOWTIDE_RETURN_IF_ERROR(check_machine(prepared));
   for (const Tensor& tensor : prepared.graph.tensors()) {
     if (!tensor.shape.has_upper_bounds()) continue;
