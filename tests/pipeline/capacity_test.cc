@@ -74,6 +74,28 @@ TEST(Capacity, WhatDoesNotFitTheFirstRegionGoesToTheNext) {
   EXPECT_EQ(planned.plan.layout.arena, (std::vector<Bytes>{Bytes(64), Bytes(256)}));
 }
 
+// If s is in the first region, the arenas have 64 + 192 bytes. In the second region, s and b, and c and d, need 64 + 128
+// and 4 + 192, at different times. The 4 bytes may be in either region.
+TEST(Capacity, ABudgetIsDividedBetweenRegionsAsThePlanNeedsIt) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[16]
+    s = Relu(x) : f32[16]
+    b = Gather(s) : f32[32]
+    c = ReduceSum(b) : f32[1]
+    d = Expand(c) : f32[48]
+    output d
+  })");
+  Target target = dense_target();
+  target.machine.regions = {Region{.name = "near", .capacity = Bytes(64), .alignment = Bytes(4)},
+                            Region{.name = "far", .capacity = Bytes(1000), .alignment = Bytes(4)}};
+  const PlannedGraph planned = must_plan(graph, {.budget = kInput + Bytes(196)}, target);
+  EXPECT_TRUE(planned.fits());
+  EXPECT_EQ(planned.plan.layout.arena, (std::vector<Bytes>{Bytes(4), Bytes(192)}));
+  const PlannedGraph missed = must_plan(graph, {.budget = kInput + Bytes(195)}, target);
+  EXPECT_EQ(missed.shortfall, Bytes(1));
+  EXPECT_TRUE(missed.proven_infeasible);
+}
+
 // The worker cannot address the first region, so no buffer lies there and its alignment does not count.
 TEST(Capacity, BuffersLieInRegionsThatTheWorkerAddresses) {
   Target target = dense_target();

@@ -56,6 +56,20 @@ Machine capped_machine(Machine machine, std::optional<Bytes> budget) {
   return machine;
 }
 
+Machine with_smaller_arenas(const Task& task, const std::vector<Bytes>& arenas, Bytes less) {
+  Machine machine = without_weights(task.target.machine, task.weights);
+  std::vector<RegionId> earlier = writable_regions(machine, kWorker);
+  earlier.pop_back();
+  std::reverse(earlier.begin(), earlier.end());  // slower regions lose first
+  for (RegionId id : earlier) {
+    const Bytes arena = arenas[id.index()];
+    const Bytes taken = std::min(arena, less);
+    machine.regions[id.index()].capacity = arena - taken;
+    less -= taken;
+  }
+  return capped_machine(std::move(machine), task.arena_budget);
+}
+
 std::optional<Bytes> total_capacity(const Machine& machine) {
   Bytes total;
   for (RegionId id : writable_regions(machine, kWorker)) {

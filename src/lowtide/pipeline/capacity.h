@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "lowtide/analysis/weights.h"
 #include "lowtide/base/bytes.h"
@@ -32,6 +33,10 @@ namespace lowtide::pipeline_internal {
 // The machine under a budget for all arenas together: each region that holds buffers may use what the regions before it
 // leave of the budget.
 [[nodiscard]] Machine capped_machine(Machine machine, std::optional<Bytes> budget);
+
+// The machine of a task under its budget if the regions before the last one may use `less` bytes less than these
+// arenas, and the last region may use what they leave. `arenas`: by region of the machine.
+[[nodiscard]] Machine with_smaller_arenas(const Task& task, const std::vector<Bytes>& arenas, Bytes less);
 
 // The capacity of all regions that the worker addresses; nullopt if one of them has none.
 [[nodiscard]] std::optional<Bytes> total_capacity(const Machine& machine);

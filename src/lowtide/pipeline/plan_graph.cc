@@ -5,8 +5,10 @@
 
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "lowtide/pipeline/bodies.h"
+#include "lowtide/pipeline/capacity.h"
 #include "lowtide/pipeline/choose_parallel.h"
 #include "lowtide/pipeline/confirm_bound.h"
 #include "lowtide/pipeline/exchange.h"
@@ -159,6 +161,26 @@ Result<PlannedGraph> plan_model(const Task& task, Stages& stages) {
                        [&](Result<PlannedGraph> known) { return choose_parallel(task, *plans, *std::move(known)); });
 }
 
+// A budget does not say how many bytes each region gets. In the first plan, a region may use all that faster regions
+// leave. If this plan exceeds the budget, others give more to the last region. They may need less, because tensors of
+// different times can share bytes only if they are in one region.
+Result<PlannedGraph> try_other_splits(const Task& task, PlannedGraph planned, Stages& stages) {
+  const auto is_done = [&] { return planned.fits() || (task.options.stop != nullptr && task.options.stop->load()); };
+  if (is_done() || !task.arena_budget || total_capacity(task.machine) != task.arena_budget) return planned;
+  const std::vector<Bytes> arenas = planned.plan.layout.arena;
+  const Bytes in_earlier_regions = arena_bytes(planned.plan) - arenas[last_region(task.machine).index()];
+  Task other = task;
+  for (Bytes less : {shortfall_of(task, planned.plan.layout), in_earlier_regions}) {
+    if (is_done() || in_earlier_regions == Bytes(0)) return planned;
+    other.machine = with_smaller_arenas(task, arenas, less);
+    Result<PlannedGraph> made = plan_model(other, stages);
+    if (!made) return made.error();
+    judge_capacity(task, *made);
+    if (made->shortfall < planned.shortfall) planned = *std::move(made);
+  }
+  return planned;
+}
+
 }  // namespace
 }  // namespace lowtide::pipeline_internal
 
@@ -170,8 +192,10 @@ Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const 
   pipeline_internal::Stages stages(options);
   Result<PlannedGraph> planned = pipeline_internal::plan_model(task, stages);
   if (!planned) return planned.error();
-  LOWTIDE_RETURN_IF_ERROR(check_plan_limits(planned->plan));
   pipeline_internal::judge_capacity(task, *planned);
+  planned = pipeline_internal::try_other_splits(task, *std::move(planned), stages);
+  if (!planned) return planned.error();
+  LOWTIDE_RETURN_IF_ERROR(check_plan_limits(planned->plan));
 
   // The finished plan is verified by code that shares nothing with the stages above.
   return stages.finish(task, *std::move(planned));
