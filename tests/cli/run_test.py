@@ -54,7 +54,8 @@ class Run(ProgramTest):
     def test_absent_weights_and_inputs_are_made_up(self):
         (self.folder / "weights.bin").unlink()
         words = ("run", "model.onnx", "--output-dir", ".")
-        self.assertIn("weights.bin", self.expect(BAD_INPUT, *words).stderr)
+        self.assertIn("weights.bin: cannot be read", text := self.expect(BAD_INPUT, *words).stderr)
+        self.assertIn("--synthetic 1 makes up the weights", text)
         outputs = []
         for seed in ("1", "1", "2"):
             self.expect(DONE, *words, "--synthetic", seed)

@@ -74,8 +74,8 @@ TEST(Capacity, WhatDoesNotFitTheFirstRegionGoesToTheNext) {
   EXPECT_EQ(planned.plan.layout.arena, (std::vector<Bytes>{Bytes(64), Bytes(256)}));
 }
 
-// If s is in the first region, the arenas have 64 + 192 bytes. In the second region, s and b, and c and d, need 64 + 128
-// and 4 + 192, at different times. The 4 bytes may be in either region.
+// If s is in the first region, the arenas have 64 + 192 bytes. In the second region, s and b, and c and d, need
+// 64 + 128 and 4 + 192, at different times. The 4 bytes may be in either region.
 TEST(Capacity, ABudgetIsDividedBetweenRegionsAsThePlanNeedsIt) {
   const Graph graph = graph_of(R"(graph "g" {
     input x : f32[16]

@@ -43,7 +43,12 @@ OpenedModel open_given(const Arguments& arguments, Console& console) {
     add_written_bindings(options.given_plan->provenance.dims, options.import);
   }
   const Progress progress(console, "preparing the model");
-  return take(open_model(path, options));
+  Result<OpenedModel> opened = open_model(path, options);
+  const bool is_hint_useful = !opened && opened.error().code == ErrorCode::io && opened.error().place != path;
+  if (!is_hint_useful || options.synthetic_seed) return take(std::move(opened));
+  Error error = opened.error();
+  error.message += "; --synthetic 1 makes up the weights of absent files";
+  return take(Result<OpenedModel>(std::move(error)));
 }
 
 // The file of each input that is given, by name. A name may contain "=", so the inputs of the model decide where it
@@ -117,7 +122,7 @@ StyledText summary(const Executable& executable, const Session& session, double 
   out.append(table.text());
   const ExecutableMemory& memory = executable.memory();
   out.add("  arena " + format_bytes(executable.required_bytes()) + ", weights " +
-          format_bytes(memory.mapped + memory.copied) + " (" + format_bytes(memory.copied) + " copied)");
+          format_bytes(memory.mapped + memory.copied) + ", of which " + format_bytes(memory.copied) + " are copied");
   return out.add("; one run in " + std::to_string(std::llround(seconds * 1e6)) + " us").end_line();
 }
 
