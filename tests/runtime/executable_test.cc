@@ -94,13 +94,6 @@ TEST(Executable, NamesAllConstantsWithoutBytes) {
   EXPECT_THAT(refused.error().message, HasSubstr("2 constants without bytes: 'w', 'v'"));
 }
 
-TEST(Executable, RefusesSizesThatDependOnData) {
-  const auto refused = try_prepare(R"(graph "g" { input x : f32[<=4]; y = Relu(x) : f32[<=4]; output y })");
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
-  EXPECT_THAT(refused.error().message, HasSubstr("the shape [<=4] of 'x' depends on data"));
-}
-
 TEST(Executable, RunsPlansOfTheTargetDense) {
   Graph graph = graph_of(R"(graph "g" { input x : f32[4]; y = Relu(x) : f32[4]; output y })");
   Plan plan = plan_graph(graph, dense_target())->plan;

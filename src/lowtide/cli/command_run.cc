@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
@@ -111,6 +112,21 @@ std::vector<std::string> output_paths(const Arguments& arguments, const Executab
   return paths;
 }
 
+// What the plan reserves for sizes that depend on data, and what the run needed.
+void add_dynamic_sizes(const Session& session, StyledText& out) {
+  const std::vector<DynamicSize> sizes = session.dynamic_sizes();
+  if (sizes.empty()) return;
+  Bytes planned;
+  Bytes seen;
+  for (const DynamicSize& size : sizes) {
+    planned += size.planned;
+    seen += size.seen;
+  }
+  out.add("  " + with_count(static_cast<std::int64_t>(sizes.size()), "tensor") +
+          " with sizes that depend on data: " + format_bytes(planned) + " planned, " + format_bytes(seen) + " seen")
+      .end_line();
+}
+
 StyledText summary(const Executable& executable, const Session& session, double seconds) {
   StyledText out;
   TextTable table({TextTable::Align::left, TextTable::Align::left, TextTable::Align::right});
@@ -123,7 +139,9 @@ StyledText summary(const Executable& executable, const Session& session, double 
   const ExecutableMemory& memory = executable.memory();
   out.add("  arena " + format_bytes(executable.required_bytes()) + ", weights " +
           format_bytes(memory.mapped + memory.copied) + ", of which " + format_bytes(memory.copied) + " are copied");
-  return out.add("; one run in " + std::to_string(std::llround(seconds * 1e6)) + " us").end_line();
+  out.add("; one run in " + std::to_string(std::llround(seconds * 1e6)) + " us").end_line();
+  add_dynamic_sizes(session, out);
+  return out;
 }
 
 }  // namespace

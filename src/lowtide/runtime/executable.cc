@@ -16,6 +16,7 @@ using runtime_internal::Prepared;
 
 Result<void> fill(Prepared& prepared, const ExecutableOptions& options) {
   LOWTIDE_RETURN_IF_ERROR(runtime_internal::check_plan(prepared, options.threads));
+  runtime_internal::list_graphs(prepared);
   LOWTIDE_RETURN_IF_ERROR(runtime_internal::find_constants(prepared));
   runtime_internal::list_ports(prepared);
   LOWTIDE_RETURN_IF_ERROR(runtime_internal::make_actions(prepared, options.threads));

@@ -33,9 +33,9 @@ class Executable {
   // Requires: verify() found nothing for this graph and this plan. `graph` is the graph that runs, after lowering.
   // Several executables may share the weights.
   // Errors: (mismatch) the plan names another graph or the key of another machine, or its scratch is smaller than a
-  // kernel needs; (unsupported) all steps without kernel, bodies, sizes that depend on data, links, a second region;
-  // (invalid) all constants without bytes, or an attribute that a kernel refuses; (no_memory). O(steps + values + bytes
-  // of copied constants), and what the kernels do.
+  // kernel needs; (unsupported) all steps without kernel, bodies of other operators than If, Loop and Scan, links, a
+  // second region; (invalid) all constants without bytes, an attribute that a kernel refuses, or a body that does not
+  // match its node; (no_memory). O(steps + values + bytes of copied constants), and what the kernels do.
   [[nodiscard]] static Result<std::shared_ptr<const Executable>> prepare(Graph graph, Plan plan,
                                                                          std::shared_ptr<const ModelWeights> weights,
                                                                          const ExecutableOptions& options = {});

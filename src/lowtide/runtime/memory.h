@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <string>
+
 #include "lowtide/base/bytes.h"
 
 namespace lowtide {
@@ -10,10 +12,17 @@ namespace lowtide {
 // The memory of an executable and of its sessions.
 struct ExecutableMemory {
   Bytes arena;    // of the plan
-  Bytes extra;    // of the arena of a session, in addition to the plan
+  Bytes extra;    // of the arena of a session, in addition to the plan: states of loops that change places
   Bytes session;  // per session, outside of the arena: tables, bound kernels, and states until the caller binds others
   Bytes mapped;   // constants that are read in the file
   Bytes copied;   // constants in own memory: inline, synthetic, computed, or misaligned in the file
+};
+
+// A tensor whose size depends on data.
+struct DynamicSize {
+  std::string name;  // of a tensor in a body, after the path of the body: "loop/body/x"
+  Bytes planned;     // at its upper bound
+  Bytes seen;        // the most of all runs so far; 0 before the first one
 };
 
 }  // namespace lowtide

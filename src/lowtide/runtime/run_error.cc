@@ -7,6 +7,7 @@
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/runtime/prepare/prepare.h"
 
 namespace lowtide {
 namespace {
@@ -37,15 +38,8 @@ ErrorCode code_of(RunCode code) {
 
 std::string place_of(const Executable& executable, const RunResult& result) {
   if (result.status.code == RunCode::unbound) return "input " + quoted(executable.inputs()[result.status.detail].name);
-  const Graph& graph = executable.graph();
-  std::string place = "graph " + quoted(graph.name());
-  if (!result.step) return place;
-  const Step& step = executable.plan().program.steps[*result.step];
-  place += ": step " + std::to_string(result.step->value());
-  const std::optional<NodeId> node = node_of(step);
-  if (!node) return place + " (copy)";
-  return place + ": node " + std::to_string(node->value()) + " " + quoted(graph.node(*node).name) + " (" +
-         full_name(graph.op(*node)) + ")";
+  if (!result.place) return "graph " + quoted(executable.graph().name());
+  return runtime_internal::place_of(executable.prepared().graphs[result.place->graph], result.place->step);
 }
 
 }  // namespace

@@ -14,12 +14,16 @@
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/text.h"
-#include "lowtide/runtime/execute/tables.h"
+#include "lowtide/runtime/execute/session_memory.h"
+#include "lowtide/runtime/execute/tensors.h"
 
 namespace lowtide {
 namespace {
 
-using runtime_internal::Tables;
+using runtime_internal::dense_bytes;
+using runtime_internal::GraphTables;
+using runtime_internal::PreparedGraph;
+using runtime_internal::SessionMemory;
 
 bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
   const auto begin = [](std::span<const std::byte> bytes) { return reinterpret_cast<std::uintptr_t>(bytes.data()); };
@@ -43,11 +47,22 @@ Error unknown_name(std::string_view what, std::string_view name, const std::vect
                std::string(what) + " " + quoted(name)};
 }
 
+// Whether a tensor of the caller has the extents of the port, or fewer where these are upper bounds.
+bool is_within(std::span<const std::int64_t> extents, const Shape& shape) {
+  if (static_cast<int>(extents.size()) != shape.rank()) return false;
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const std::int64_t extent = extents[static_cast<std::size_t>(axis)];
+    if (extent != shape[axis] && (!shape.is_at_most(axis) || extent < 0 || extent > shape[axis])) return false;
+  }
+  return true;
+}
+
 // Checks the number of bytes and their address. Returns "" if both are right.
-std::string fault_of_memory(const Port& port, std::span<const std::byte> bytes) {
-  if (static_cast<std::int64_t>(bytes.size()) != port.size.count()) {
-    return std::to_string(bytes.size()) + " bytes are given, but " + print_tensor_type(port.dtype, port.shape) +
-           " has " + std::to_string(port.size.count());
+std::string fault_of_memory(const Port& port, const Shape& shape, std::span<const std::byte> bytes) {
+  const std::int64_t expected = dense_bytes(port.dtype, shape.extents());
+  if (static_cast<std::int64_t>(bytes.size()) != expected) {
+    return std::to_string(bytes.size()) + " bytes are given, but " + print_tensor_type(port.dtype, shape) + " has " +
+           std::to_string(expected);
   }
   const auto element = static_cast<std::uintptr_t>(std::max(bits_of(port.dtype).value_or(8) / 8, 1));
   const std::uintptr_t above = reinterpret_cast<std::uintptr_t>(bytes.data()) % element;
@@ -60,7 +75,7 @@ std::string fault_of_memory(const Port& port, std::span<const std::byte> bytes) 
 
 struct Session::State {
   State(std::shared_ptr<const Executable> of, Arena in)
-      : executable(std::move(of)), arena(std::move(in)), tables(executable->prepared(), arena.memory()) {
+      : executable(std::move(of)), arena(std::move(in)), memory(executable->prepared(), arena.memory()) {
     bound_inputs.resize(executable->inputs().size());
     bound_states.resize(executable->states().size());
   }
@@ -88,27 +103,28 @@ struct Session::State {
     return std::nullopt;
   }
 
-  RunResult run_rows() noexcept {
-    for (const runtime_internal::Row& row : tables.rows()) {
-      if (is_stopped.load(std::memory_order_relaxed)) return {{RunCode::stopped, 0}, row.step};
-      RunStatus status{RunCode::kernel_failed, 0};
-      try {
-        status = row.run(row.kernel, team);
-      } catch (...) {
-        return {{RunCode::kernel_failed, 0}, row.step};
-      }
-      if (status.code != RunCode::ok) return {status, row.step};
+  [[nodiscard]] RunResult run() noexcept {
+    memory.control.failed.reset();
+    memory.control.is_stopped.store(false, std::memory_order_relaxed);
+    const RunStatus status = memory.main().run();
+    if (status.code == RunCode::ok) note_states();
+    return {status, memory.control.failed};
+  }
+
+  // A state has the extents of its new content from now on.
+  void note_states() noexcept {
+    const Graph& graph = executable->graph();
+    for (const StateUpdate& update : graph.state_updates()) {
+      if (!graph.tensor(update.state).shape.has_upper_bounds()) continue;
+      memory.main().set_extents(update.state, memory.main().extents(update.next));
     }
-    return {};
   }
 
   std::shared_ptr<const Executable> executable;
   Arena arena;
-  Tables tables;
+  SessionMemory memory;
   std::vector<std::span<const std::byte>> bound_inputs;  // by port; empty: none
   std::vector<std::span<const std::byte>> bound_states;  // by port; empty: the session owns it
-  SoloTeam team;
-  std::atomic<bool> is_stopped = false;
 };
 
 Result<Session> Session::open(std::shared_ptr<const Executable> executable, const Arena& arena) {
@@ -134,15 +150,15 @@ Result<void> Session::bind_input(std::string_view name, const TensorRef& tensor)
   const std::vector<Port>& inputs = executable().inputs();
   const Port* port = find_port(inputs, name);
   if (port == nullptr) return unknown_name("input", name, inputs);
+  const Shape given(std::vector<std::int64_t>(tensor.extents.begin(), tensor.extents.end()));
   std::string fault;
   if (port->is_in_arena) {
     fault = "is in the arena; write it to arena_input()";
-  } else if (tensor.dtype != port->dtype || !std::ranges::equal(tensor.extents, port->shape.extents())) {
-    const Shape given(std::vector<std::int64_t>(tensor.extents.begin(), tensor.extents.end()));
+  } else if (tensor.dtype != port->dtype || !is_within(tensor.extents, port->shape)) {
     fault = "has type " + print_tensor_type(port->dtype, port->shape) + ", but " +
             print_tensor_type(tensor.dtype, given) + " is given";
   } else {
-    fault = fault_of_memory(*port, tensor.bytes);
+    fault = fault_of_memory(*port, given, tensor.bytes);
   }
   if (fault.empty()) {
     const std::string other = state_->overlapped(*port, tensor.bytes, false);
@@ -151,7 +167,8 @@ Result<void> Session::bind_input(std::string_view name, const TensorRef& tensor)
   if (!fault.empty()) return Error{ErrorCode::invalid, fault, "input " + quoted(name)};
   state_->bound_inputs[static_cast<std::size_t>(port - inputs.data())] = tensor.bytes;
   // No kernel writes an input (verify).
-  state_->tables.set_base(port->tensor, const_cast<std::byte*>(tensor.bytes.data()));
+  state_->memory.main().set_base(port->tensor, const_cast<std::byte*>(tensor.bytes.data()));
+  state_->memory.main().set_extents(port->tensor, tensor.extents);
   return {};
 }
 
@@ -164,7 +181,7 @@ Result<std::span<std::byte>> Session::arena_input(std::string_view name) {
   const Plan& plan = executable().plan();
   for (ValueId value : all_ids<ValueId>(plan.program.values.size())) {
     if (plan.program.values[value].tensor != port->tensor) continue;
-    return std::span(state_->tables.address(value), static_cast<std::size_t>(port->size.count()));
+    return std::span(state_->memory.main().address(value), static_cast<std::size_t>(port->size.count()));
   }
   return Error{ErrorCode::invalid, "has no value in the plan", "input " + quoted(name)};
 }
@@ -173,14 +190,14 @@ Result<void> Session::bind_state(std::string_view name, std::span<std::byte> byt
   const std::vector<Port>& states = executable().states();
   const Port* port = find_port(states, name);
   if (port == nullptr) return unknown_name("state", name, states);
-  std::string fault = fault_of_memory(*port, bytes);
+  std::string fault = fault_of_memory(*port, port->shape, bytes);
   if (fault.empty()) {
     const std::string other = state_->overlapped(*port, bytes, true);
     if (!other.empty()) fault = "its bytes overlap " + other + "; use other memory";
   }
   if (!fault.empty()) return Error{ErrorCode::invalid, fault, "state " + quoted(name)};
   state_->bound_states[static_cast<std::size_t>(port - states.data())] = bytes;
-  state_->tables.set_base(port->tensor, bytes.data());
+  state_->memory.main().set_base(port->tensor, bytes.data());
   return {};
 }
 
@@ -189,8 +206,7 @@ RunResult Session::run() noexcept {
     return {{RunCode::unbound, static_cast<std::uint32_t>(*input)}, std::nullopt};
   }
   if (!state_->arena.acquire()) return {{RunCode::busy, 0}, std::nullopt};
-  state_->is_stopped.store(false, std::memory_order_relaxed);
-  const RunResult result = state_->run_rows();
+  const RunResult result = state_->run();
   state_->arena.release();
   return result;
 }
@@ -199,12 +215,26 @@ OutputRef Session::output(std::size_t position) const {
   LOWTIDE_CHECK(position < executable().outputs().size(), "an output that is read is one of the outputs");
   const Port& port = executable().outputs()[position];
   const ValueId value = executable().plan().program.outputs[position];
-  return {.dtype = port.dtype,
-          .extents = state_->tables.extents(port.tensor),
-          .bytes = {state_->tables.address(value), static_cast<std::size_t>(port.size.count())}};
+  const GraphTables& main = state_->memory.main();
+  const std::span<const std::int64_t> extents = main.extents(port.tensor);
+  const auto bytes = static_cast<std::size_t>(dense_bytes(port.dtype, extents));
+  return {.dtype = port.dtype, .extents = extents, .bytes = {main.address(value), bytes}};
 }
 
-void Session::stop() noexcept { state_->is_stopped.store(true, std::memory_order_relaxed); }
+std::vector<DynamicSize> Session::dynamic_sizes() const {
+  std::vector<DynamicSize> sizes;
+  for (const auto& tables : state_->memory.tables) {
+    const PreparedGraph& of = tables->graph();
+    for (std::size_t at = 0; at < of.dynamic_tensors.size(); ++at) {
+      const Tensor& tensor = of.graph.tensor(of.dynamic_tensors[at]);
+      if (tensor.is_captured) continue;
+      sizes.push_back({of.path + tensor.name, tensor.size, Bytes(tables->seen_bytes()[at])});
+    }
+  }
+  return sizes;
+}
+
+void Session::stop() noexcept { state_->memory.control.is_stopped.store(true, std::memory_order_relaxed); }
 
 const Executable& Session::executable() const { return *state_->executable; }
 

@@ -9,20 +9,22 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "lowtide/base/result.h"
 #include "lowtide/kernels/kernel.h"
-#include "lowtide/plan/program.h"
 #include "lowtide/runtime/arena.h"
 #include "lowtide/runtime/executable.h"
+#include "lowtide/runtime/memory.h"
 #include "lowtide/runtime/port.h"
+#include "lowtide/runtime/run_place.h"
 
 namespace lowtide {
 
 // How a run ended, and the step that ended it. describe() (run_error.h) makes a message of it.
 struct RunResult {
   RunStatus status;
-  std::optional<StepId> step;  // nullopt: no step did, as for RunCode::unbound
+  std::optional<RunPlace> place;  // the innermost step; nullopt: no step did, as for RunCode::unbound
   [[nodiscard]] bool ok() const { return status.code == RunCode::ok; }
 };
 
@@ -73,8 +75,12 @@ class Session {
   // Requires: `position` < outputs().size() of the executable, and the last run succeeded.
   [[nodiscard]] OutputRef output(std::size_t position) const;
 
-  // The run in progress ends with RunCode::stopped before its next step. Without a run in progress it does nothing. Any
-  // thread or signal handler may call it.
+  // The tensors whose size depends on data: what the plan reserves, and the most that a run of this session needed. In
+  // the order of the tensors, those of bodies last. The plan is valid for every run, so nothing grows.
+  [[nodiscard]] std::vector<DynamicSize> dynamic_sizes() const;
+
+  // The run in progress ends with RunCode::stopped before its next step or iteration. Without a run in progress it does
+  // nothing. Any thread or signal handler may call it.
   void stop() noexcept;
 
   [[nodiscard]] const Executable& executable() const;

@@ -13,13 +13,7 @@
 namespace lowtide::runtime_internal {
 namespace {
 
-std::string place_of(const Prepared& prepared, StepId step, NodeId node) {
-  return "graph " + quoted(prepared.graph.name()) + ": step " + std::to_string(step.value()) + ": node " +
-         std::to_string(node.value()) + " " + quoted(prepared.graph.node(node).name) + " (" +
-         full_name(prepared.graph.op(node)) + ")";
-}
-
-// The values of a step, one per entry of the node. The values of the program omit what the node omits.
+// The values of the program omit what the node omits.
 std::vector<std::optional<ValueId>> with_omitted(const std::vector<std::optional<TensorId>>& tensors,
                                                  const std::vector<ValueId>& values) {
   std::vector<std::optional<ValueId>> all;
@@ -31,67 +25,113 @@ std::vector<std::optional<ValueId>> with_omitted(const std::vector<std::optional
 }
 
 // The input whose first byte is also that of output 0.
-std::optional<int> overwritten_input(const Layout& layout, const KernelAction& action) {
-  if (action.writes.empty() || !action.writes[0]) return std::nullopt;
-  const ValuePlace& result = layout.values[*action.writes[0]];
-  for (std::size_t at = 0; at < action.reads.size(); ++at) {
-    if (action.reads[at] && layout.values[*action.reads[at]] == result) return static_cast<int>(at);
+std::optional<int> overwritten_input(const Layout& layout, const Operands& operands) {
+  if (operands.writes.empty() || !operands.writes[0]) return std::nullopt;
+  const ValuePlace& result = layout.values[*operands.writes[0]];
+  for (std::size_t at = 0; at < operands.reads.size(); ++at) {
+    if (operands.reads[at] && layout.values[*operands.reads[at]] == result) return static_cast<int>(at);
   }
   return std::nullopt;
 }
 
+// The name of the kernel that a step runs. An alias with extents that depend on data runs a kernel in place, which
+// finds them.
+std::string_view kernel_name(const PreparedGraph& in, const Step& step) {
+  const auto* compute = std::get_if<Compute>(&step.work);
+  return compute != nullptr ? std::string_view(in.plan.kernels[compute->kernel].name) : "plain";
+}
+
 // Checks that the plan reserves the scratch of the kernel.
-Result<void> check_scratch(const Prepared& prepared, StepId step, const Compute& compute) {
-  const std::string& name = prepared.plan.kernels[compute.kernel].name;
-  const std::vector<Kernel> offered = offered_kernels(prepared.graph, compute.node);
+Result<void> check_scratch(const PreparedGraph& in, StepId step, NodeId node) {
+  const std::string_view name = kernel_name(in, in.plan.program.steps[step]);
+  const std::vector<Kernel> offered = offered_kernels(in.graph, node);
   const auto kernel = std::find_if(offered.begin(), offered.end(), [&](const Kernel& one) {
     return one.name == name || (name == "dense" && one.name == "plain");
   });
   if (kernel == offered.end()) return {};  // prepare() refuses the name
-  const std::optional<BufferId> buffer = prepared.plan.layout.steps[step].scratch;
-  const Bytes reserved = buffer ? prepared.plan.layout.buffers[*buffer].size : Bytes(0);
+  const std::optional<BufferId> buffer = in.plan.layout.steps[step].scratch;
+  const Bytes reserved = buffer ? in.plan.layout.buffers[*buffer].size : Bytes(0);
   if (reserved >= kernel->scratch) return {};
   return Error{ErrorCode::mismatch,
                "the plan reserves " + format_bytes(reserved) + " of scratch, but kernel " + quoted(kernel->name) +
                    " needs " + format_bytes(kernel->scratch) + "; plan again with --target cpu",
-               place_of(prepared, step, compute.node)};
+               place_of(in, step)};
 }
 
-Result<KernelAction> kernel_action(const Prepared& prepared, StepId id, const Compute& compute, int threads) {
-  LOWTIDE_RETURN_IF_ERROR(check_scratch(prepared, id, compute));
-  const Step& step = prepared.plan.program.steps[id];
-  const Layout& layout = prepared.plan.layout;
-  const Node& node = prepared.graph.node(compute.node);
+Result<Action> kernel_action(const PreparedGraph& in, StepId id, int threads) {
+  const Layout& layout = in.plan.layout;
+  const Step& step = in.plan.program.steps[id];
+  const NodeId node = *node_of(step);
+  LOWTIDE_RETURN_IF_ERROR(check_scratch(in, id, node));
   KernelAction action{
-      .step = id, .reads = with_omitted(node.inputs, step.reads), .writes = with_omitted(node.outputs, step.writes)};
-  if (const std::optional<BufferId> scratch = layout.steps[id].scratch) {
-    action.scratch = layout.buffers[*scratch].placement->offset;
-  }
+      .step = id, .operands = operands_of(in, id), .kernel = nullptr, .scratch = layout.steps[id].scratch};
   Result<std::unique_ptr<PreparedKernel>> kernel =
-      prepare({.graph = prepared.graph,
-               .node = compute.node,
-               .kernel = prepared.plan.kernels[compute.kernel].name,
-               .constant = [&](TensorId tensor) { return prepared.constants[tensor]; },
-               .overwritten_input = overwritten_input(layout, action),
+      prepare({.graph = in.graph,
+               .node = node,
+               .kernel = kernel_name(in, step),
+               .constant = [&](TensorId tensor) { return in.constants[tensor]; },
+               .overwritten_input = overwritten_input(layout, action.operands),
                .threads = threads});
   if (!kernel) return kernel.error();
   action.kernel = *std::move(kernel);
-  return action;
+  return Action(std::move(action));
 }
 
-// All nodes that a step computes although they have no kernel.
-Result<void> check_supported(const Prepared& prepared) {
-  Flags<NodeId> is_computed(prepared.graph.nodes().size());
-  for (const Step& step : prepared.plan.program.steps) {
-    if (const auto* compute = std::get_if<Compute>(&step.work)) is_computed.set(compute->node);
+// Appends the nodes that a step runs although they have no kernel.
+void append_unsupported(const PreparedGraph& in, std::vector<UnsupportedNode>& out) {
+  Flags<NodeId> is_run(in.graph.nodes().size());
+  for (StepId id : all_ids<StepId>(in.plan.program.steps.size())) {
+    if (needs_kernel(in, id)) is_run.set(*node_of(in.plan.program.steps[id]));
   }
-  std::vector<UnsupportedNode> nodes = unsupported(prepared.graph);
-  std::erase_if(nodes, [&](const UnsupportedNode& one) { return !is_computed.test(one.node); });
+  for (UnsupportedNode& one : unsupported(in.graph)) {
+    if (!one.path.empty() || !is_run.test(one.node)) continue;  // nodes of bodies have their turn
+    one.path = in.path;
+    out.push_back(std::move(one));
+  }
+}
+
+Result<void> check_supported(const Prepared& prepared) {
+  std::vector<UnsupportedNode> nodes;
+  for (const PreparedGraph& one : prepared.graphs) append_unsupported(one, nodes);
   if (!nodes.empty()) return unsupported_error(nodes);
   return {};
 }
 
+// Adds the action of a step, if it has one.
+Result<void> add_action(Prepared& prepared, PreparedGraphId in, StepId id, int threads) {
+  PreparedGraph& graph = prepared.graphs[in];
+  const Step& step = graph.plan.program.steps[id];
+  if (const auto* copy = std::get_if<Copy>(&step.work)) {
+    graph.actions.emplace_back(CopyAction{id, step.reads[0], step.writes[0], copy->bytes});
+    return {};
+  }
+  const bool has_bodies = !graph.graph.node(*node_of(step)).bodies.empty();
+  if (!has_bodies && !needs_kernel(graph, id)) return {};
+  Result<Action> action = has_bodies ? body_action(prepared, in, id) : kernel_action(graph, id, threads);
+  if (!action) return action.error();
+  graph.actions.push_back(*std::move(action));
+  return {};
+}
+
 }  // namespace
+
+Operands operands_of(const PreparedGraph& in, StepId step) {
+  const Step& of = in.plan.program.steps[step];
+  const Node& node = in.graph.node(*node_of(of));
+  return {with_omitted(node.inputs, of.reads), with_omitted(node.outputs, of.writes)};
+}
+
+bool needs_kernel(const PreparedGraph& in, StepId step) {
+  const Step& of = in.plan.program.steps[step];
+  const std::optional<NodeId> id = node_of(of);
+  if (!id || !in.graph.node(*id).bodies.empty() || is_caller(in.graph.op(*id))) return false;
+  if (is_compute(of)) return true;
+  const auto is_dynamic = [&](ValueId value) {
+    return in.graph.tensor(in.plan.program.values[value].tensor).shape.has_upper_bounds();
+  };
+  return std::any_of(of.reads.begin(), of.reads.end(), is_dynamic) ||
+         std::any_of(of.writes.begin(), of.writes.end(), is_dynamic);
+}
 
 Offset offset_in_arena(const Plan& plan, ValueId value) {
   const ValuePlace& place = plan.layout.values[value];
@@ -100,17 +140,10 @@ Offset offset_in_arena(const Plan& plan, ValueId value) {
 
 Result<void> make_actions(Prepared& prepared, int threads) {
   LOWTIDE_RETURN_IF_ERROR(check_supported(prepared));
-  for (StepId id : all_ids<StepId>(prepared.plan.program.steps.size())) {
-    const Step& step = prepared.plan.program.steps[id];
-    if (const auto* copy = std::get_if<Copy>(&step.work)) {
-      prepared.actions.emplace_back(CopyAction{id, step.reads[0], step.writes[0], copy->bytes});
-      continue;
+  for (PreparedGraphId graph : all_ids<PreparedGraphId>(prepared.graphs.size())) {
+    for (StepId id : all_ids<StepId>(prepared.graphs[graph].plan.program.steps.size())) {
+      LOWTIDE_RETURN_IF_ERROR(add_action(prepared, graph, id, threads));
     }
-    const auto* compute = std::get_if<Compute>(&step.work);
-    if (compute == nullptr || is_caller(prepared.graph.op(compute->node))) continue;
-    Result<KernelAction> action = kernel_action(prepared, id, *compute, threads);
-    if (!action) return action.error();
-    prepared.actions.emplace_back(*std::move(action));
   }
   return {};
 }

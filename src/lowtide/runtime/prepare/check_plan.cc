@@ -57,20 +57,7 @@ Result<void> check_machine(const Prepared& prepared) {
 Result<void> check_plan(const Prepared& prepared, int threads) {
   LOWTIDE_RETURN_IF_ERROR(check_graph(prepared));
   LOWTIDE_RETURN_IF_ERROR(check_key(prepared, threads));
-  LOWTIDE_RETURN_IF_ERROR(check_machine(prepared));
-  for (const Tensor& tensor : prepared.graph.tensors()) {
-    if (!tensor.shape.has_upper_bounds()) continue;
-    return refused(prepared, ErrorCode::unsupported,
-                   "the shape " + to_string(tensor.shape) + " of " + quoted(tensor.name) +
-                       " depends on data, which a session does not support yet");
-  }
-  for (NodeId id : all_ids<NodeId>(prepared.graph.nodes().size())) {
-    if (prepared.graph.node(id).bodies.empty()) continue;
-    return refused(prepared, ErrorCode::unsupported,
-                   "node " + std::to_string(id.value()) + " " + quoted(prepared.graph.node(id).name) + " (" +
-                       full_name(prepared.graph.op(id)) + ") runs a body, which a session does not support yet");
-  }
-  return {};
+  return check_machine(prepared);
 }
 
 }  // namespace lowtide::runtime_internal

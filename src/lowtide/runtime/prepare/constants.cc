@@ -41,47 +41,67 @@ std::optional<std::vector<std::byte>> encoded(const std::vector<std::int64_t>& c
   return bytes;
 }
 
+// Keeps bytes for as long as the executable.
+std::span<const std::byte> keep(Prepared& prepared, std::vector<std::byte> bytes) {
+  return prepared.copies.emplace_back(std::move(bytes));
+}
+
 // Sets the bytes of a constant. Returns false if it has none.
-bool find_bytes(Prepared& prepared, TensorId id) {
-  const Tensor& tensor = prepared.graph.tensor(id);
+bool find_bytes(Prepared& prepared, PreparedGraph& in, TensorId id) {
+  const Tensor& tensor = in.graph.tensor(id);
   if (tensor.constant && prepared.weights->table().sources.contains(*tensor.constant)) {
     const std::optional<std::span<const std::byte>> bytes = prepared.weights->bytes(*tensor.constant);
     if (!bytes || static_cast<std::int64_t>(bytes->size()) != tensor.size.count()) return false;
     const auto element = static_cast<std::size_t>(std::max(bits_of(tensor.dtype).value_or(8) / 8, 1));
     if (reinterpret_cast<std::uintptr_t>(bytes->data()) % element == 0) {
-      prepared.constants[id] = *bytes;
+      in.constants[id] = *bytes;
       return true;
     }
-    prepared.copies.emplace_back(bytes->begin(), bytes->end());
+    in.constants[id] = keep(prepared, {bytes->begin(), bytes->end()});
     prepared.weights->drop(*tensor.constant);
   } else {
-    const std::vector<std::int64_t>* content = prepared.graph.known_integers(id);
+    const std::vector<std::int64_t>* content = in.graph.known_integers(id);
     std::optional<std::vector<std::byte>> bytes = content != nullptr ? encoded(*content, tensor.dtype) : std::nullopt;
     if (!bytes) return false;
-    prepared.copies.push_back(std::move(*bytes));
+    in.constants[id] = keep(prepared, *std::move(bytes));
   }
-  prepared.is_copied.set(id);
-  prepared.constants[id] = prepared.copies.back();
+  in.is_copied.set(id);
   return true;
+}
+
+// Gives the constants that a body captures the bytes that they have outside.
+void take_captured(const IdVector<PreparedGraphId, PreparedGraph>& graphs, PreparedGraph& in) {
+  for (const PreparedCapture& capture : in.captures) {
+    const PreparedGraph& outer = graphs[in.around->graph];
+    in.constants[capture.inner] = outer.constants[outer.plan.program.values[capture.outer].tensor];
+  }
+}
+
+// Appends the names of constants without bytes.
+void find_in(Prepared& prepared, PreparedGraph& in, std::vector<std::string>& missing) {
+  const std::size_t tensors = in.graph.tensors().size();
+  in.given = IdVector<TensorId, std::optional<ValueId>>(tensors);
+  in.buffer_of = IdVector<TensorId, std::optional<BufferId>>(tensors);
+  in.is_copied = Flags<TensorId>(tensors);
+  in.constants = IdVector<TensorId, std::span<const std::byte>>(tensors);
+  take_captured(prepared.graphs, in);
+  for (ValueId id : all_ids<ValueId>(in.plan.program.values.size())) {
+    const Value& value = in.plan.program.values[id];
+    if (value.written) continue;
+    in.given[value.tensor] = id;
+    const BufferId buffer = in.plan.layout.values[id].buffer;
+    if (!in.plan.layout.buffers[buffer].placement) in.buffer_of[value.tensor] = buffer;
+    const Tensor& tensor = in.graph.tensor(value.tensor);
+    if (tensor.role != Role::constant || tensor.is_captured) continue;
+    if (!find_bytes(prepared, in, value.tensor)) missing.push_back(quoted(in.path + tensor.name));
+  }
 }
 
 }  // namespace
 
 Result<void> find_constants(Prepared& prepared) {
-  const Plan& plan = prepared.plan;
-  prepared.buffer_of = IdVector<TensorId, std::optional<BufferId>>(prepared.graph.tensors().size());
-  prepared.is_copied = Flags<TensorId>(prepared.graph.tensors().size());
-  prepared.constants = IdVector<TensorId, std::span<const std::byte>>(prepared.graph.tensors().size());
   std::vector<std::string> missing;
-  for (ValueId id : all_ids<ValueId>(plan.program.values.size())) {
-    const Value& value = plan.program.values[id];
-    if (value.written) continue;
-    if (!plan.layout.buffers[plan.layout.values[id].buffer].placement) {
-      prepared.buffer_of[value.tensor] = plan.layout.values[id].buffer;
-    }
-    if (prepared.graph.tensor(value.tensor).role != Role::constant) continue;
-    if (!find_bytes(prepared, value.tensor)) missing.push_back(quoted(prepared.graph.tensor(value.tensor).name));
-  }
+  for (PreparedGraph& one : prepared.graphs) find_in(prepared, one, missing);
   if (missing.empty()) return {};
   return Error{ErrorCode::invalid,
                with_count(static_cast<std::int64_t>(missing.size()), "constant") + " without bytes: " +

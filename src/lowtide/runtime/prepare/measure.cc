@@ -1,26 +1,62 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+
 #include "lowtide/base/flags.h"
 #include "lowtide/runtime/prepare/prepare.h"
 
 namespace lowtide::runtime_internal {
 namespace {
 
+constexpr Bytes kKernelAlignment{64};  // of scratch, bound objects and states
+
 Bytes bytes_of(std::size_t count, std::size_t size) { return Bytes(static_cast<std::int64_t>(count * size)); }
 
 // Counts each entry of the table once, although several tensors may have it.
 void count_constants(Prepared& prepared) {
   Flags<ConstantId> is_counted(prepared.weights->table().sources.size());
-  for (TensorId id : all_ids<TensorId>(prepared.graph.tensors().size())) {
-    const Tensor& tensor = prepared.graph.tensor(id);
-    if (!prepared.buffer_of[id] || tensor.role != Role::constant) continue;
-    if (prepared.is_copied.test(id) || !prepared.weights->is_mapped(*tensor.constant)) {
-      prepared.memory.copied += tensor.size;
-    } else if (is_counted.insert(*tensor.constant)) {
-      prepared.memory.mapped += tensor.size;
+  for (const PreparedGraph& one : prepared.graphs) {
+    for (TensorId id : all_ids<TensorId>(one.graph.tensors().size())) {
+      const Tensor& tensor = one.graph.tensor(id);
+      if (!one.buffer_of[id] || tensor.role != Role::constant || tensor.is_captured) continue;
+      if (one.is_copied.test(id) || !prepared.weights->is_mapped(*tensor.constant)) {
+        prepared.memory.copied += tensor.size;
+      } else if (is_counted.insert(*tensor.constant)) {
+        prepared.memory.mapped += tensor.size;
+      }
     }
   }
+}
+
+// Sets where the states of loops wait. A loop in a body has its bytes beyond those of the step that runs the body.
+// Others share theirs, because they do not run at the same time.
+void place_waiting_states(Prepared& prepared) {
+  const Bytes begin = round_up(prepared.memory.arena, kKernelAlignment);
+  Bytes end = begin;
+  prepared.graphs[kMainGraph].extra = Offset(begin.count());
+  for (PreparedGraph& one : prepared.graphs) {
+    for (Action& action : one.actions) {
+      auto* loop = std::get_if<LoopAction>(&action);
+      if (loop == nullptr) continue;
+      PreparedGraph& body = prepared.graphs[loop->body];
+      body.extra = one.extra;
+      for (std::size_t state = 0; state < loop->states; ++state) {
+        if (!loop->waiting[state]) continue;
+        loop->waiting[state] = body.extra;
+        const TensorId input = body.graph.inputs()[loop->first_input() + state];
+        body.extra = body.extra + round_up(body.graph.tensor(input).size, kKernelAlignment);
+        end = std::max(end, Bytes(body.extra.position()));
+      }
+    }
+    for (const Action& action : one.actions) {
+      const auto* branch = std::get_if<IfAction>(&action);
+      if (branch == nullptr) continue;
+      prepared.graphs[branch->then_body].extra = one.extra;
+      prepared.graphs[branch->else_body].extra = one.extra;
+    }
+  }
+  if (begin < end) prepared.memory.extra = end - prepared.memory.arena;
 }
 
 }  // namespace
@@ -29,16 +65,20 @@ void measure(Prepared& prepared) {
   const Layout& layout = prepared.plan.layout;
   if (!layout.arena.empty()) prepared.memory.arena = layout.arena[0];
   count_constants(prepared);
-  for (Action& action : prepared.actions) {
-    auto* kernel = std::get_if<KernelAction>(&action);
-    if (kernel == nullptr) continue;
-    kernel->object = Offset(prepared.objects.count());
-    prepared.objects += round_up(kernel->kernel->bound_bytes(), Bytes(64));
+  place_waiting_states(prepared);
+  for (const Port& state : prepared.states) prepared.own_states += round_up(state.size, kKernelAlignment);
+  prepared.memory.session = prepared.own_states;
+  for (PreparedGraph& one : prepared.graphs) {
+    for (Action& action : one.actions) {
+      auto* kernel = std::get_if<KernelAction>(&action);
+      if (kernel == nullptr) continue;
+      kernel->object = Offset(prepared.objects.count());
+      prepared.objects += round_up(kernel->kernel->bound_bytes(), kKernelAlignment);
+    }
+    prepared.memory.session +=
+        bytes_of(one.plan.layout.values.size(), sizeof(std::byte*)) + bytes_of(one.actions.size(), 3 * sizeof(void*));
   }
-  for (const Port& state : prepared.states) prepared.own_states += round_up(state.size, Bytes(64));
-  prepared.memory.session = prepared.objects + prepared.own_states +
-                            bytes_of(layout.values.size(), sizeof(std::byte*)) +
-                            bytes_of(prepared.actions.size(), 3 * sizeof(void*));
+  prepared.memory.session += prepared.objects;
 }
 
 }  // namespace lowtide::runtime_internal

@@ -7,29 +7,38 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/flags.h"
+#include "lowtide/base/id.h"
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/kernels/kernel.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/runtime/memory.h"
 #include "lowtide/runtime/port.h"
+#include "lowtide/runtime/run_place.h"
 #include "lowtide/weights/weights.h"
 
 namespace lowtide::runtime_internal {
 
+// The values of a step that computes a node.
+struct Operands {
+  std::vector<std::optional<ValueId>> reads;   // per entry of Node::inputs
+  std::vector<std::optional<ValueId>> writes;  // per entry of Node::outputs
+};
+
 // A step that runs a kernel.
 struct KernelAction {
   StepId step;
+  Operands operands;
   std::unique_ptr<PreparedKernel> kernel;
-  std::vector<std::optional<ValueId>> reads;   // per entry of Node::inputs
-  std::vector<std::optional<ValueId>> writes;  // per entry of Node::outputs
-  std::optional<Offset> scratch;               // in the arena
-  Offset object;                               // of the bound kernel, in the objects of a session
+  std::optional<BufferId> scratch;
+  Offset object;  // of the bound kernel, in the objects of a session
 };
 
 // A step that copies bytes of a value to the same place of another value.
@@ -40,8 +49,79 @@ struct CopyAction {
   Interval<std::int64_t> bytes;
 };
 
+// A step that runs one of two bodies.
+struct IfAction {
+  StepId step;
+  Operands operands;
+  PreparedGraphId then_body;
+  PreparedGraphId else_body;
+};
+
+// The axis of a tensor that has one slice per iteration.
+struct SliceAxis {
+  int axis = 0;
+  bool is_reversed = false;  // the first iteration has the last slice
+};
+
+// A step that runs a body repeatedly: Loop or Scan. The states and slices of both have other positions:
+//
+//                     Loop                         Scan
+//   inputs            limit, condition, states     states, sequences
+//   body's inputs     number, condition, states    states, slices
+//   body's outputs    condition, states, slices    states, slices
+//   outputs           states, stacked slices       states, stacked slices
+struct LoopAction {
+  StepId step;
+  Operands operands;
+  PreparedGraphId body;
+  bool is_scan = false;
+  std::size_t states = 0;
+  std::vector<SliceAxis> sequences;  // of a Scan: per input that is a sequence
+  std::vector<SliceAxis> stacks;     // per output that stacks slices
+  // Where the next content of a state waits until the others are in place, in the bytes of the arena beyond the plan.
+  // nullopt: it needs not wait, because no state has its bytes.
+  std::vector<std::optional<Offset>> waiting;  // per state
+
+  [[nodiscard]] std::size_t first_input() const { return is_scan ? 0 : 2; }   // state, of the node and of the body
+  [[nodiscard]] std::size_t first_result() const { return is_scan ? 0 : 1; }  // state, of the body
+};
+
 // Steps without work, such as aliases, have no action.
-using Action = std::variant<KernelAction, CopyAction>;
+using Action = std::variant<KernelAction, CopyAction, IfAction, LoopAction>;
+
+// A tensor that a body reads in the graph around it.
+struct PreparedCapture {
+  ValueId outer;  // of the graph around the body
+  TensorId inner;
+};
+
+// The step that runs a body.
+struct AroundBody {
+  PreparedGraphId graph;
+  StepId step;
+};
+
+// The graph of the model, or a body, with its plan.
+struct PreparedGraph {
+  const Graph& graph;
+  const Plan& plan;
+  std::string path;                  // "" for the graph of the model, "loop/body/" for the body of node 'loop'
+  std::optional<AroundBody> around;  // of a body
+  Offset arena;                      // where region 0 of the plan begins in the arena of a session
+  Offset extra = {};                 // where the bytes for states that wait begin there
+  std::vector<PreparedCapture> captures = {};
+
+  std::vector<Action> actions = {};  // in the order of the steps
+  // The values that exist before a run: inputs, constants and states. nullopt: the plan does not use the tensor.
+  IdVector<TensorId, std::optional<ValueId>> given = {};
+  // The buffer that an input, a constant or a state has for itself. nullopt: the plan does not use the tensor, or it is
+  // in the arena.
+  IdVector<TensorId, std::optional<BufferId>> buffer_of = {};
+  // The bytes of constants, at a multiple of the element size. Empty for all other tensors.
+  IdVector<TensorId, std::span<const std::byte>> constants = {};
+  Flags<TensorId> is_copied = {};              // constants whose bytes are in Prepared::copies
+  std::vector<TensorId> dynamic_tensors = {};  // that have a size that depends on data
+};
 
 // What Executable holds. The addresses of a session follow from it and from the base address of the arena.
 struct Prepared {
@@ -49,20 +129,14 @@ struct Prepared {
   Plan plan;
   std::shared_ptr<const ModelWeights> weights;
 
-  std::vector<Action> actions;  // in the order of the steps
-  // The buffer that an input, a constant or a state has for itself. nullopt: the plan does not use the tensor, or it is
-  // in the arena.
-  IdVector<TensorId, std::optional<BufferId>> buffer_of;
-  // The bytes of constants, at a multiple of the element size. Empty for all other tensors.
-  IdVector<TensorId, std::span<const std::byte>> constants;
-  std::vector<std::vector<std::byte>> copies;  // constants that had to be copied; `constants` refers to them
-  Flags<TensorId> is_copied;
-  std::vector<Port> inputs;
-  std::vector<Port> outputs;
-  std::vector<Port> states;
-  Bytes objects;     // that hold the bound kernels of a session
-  Bytes own_states;  // that hold all states of a session
-  ExecutableMemory memory;
+  IdVector<PreparedGraphId, PreparedGraph> graphs = {};  // each one before the bodies inside it
+  std::vector<std::vector<std::byte>> copies = {};       // constants that had to be copied
+  std::vector<Port> inputs = {};
+  std::vector<Port> outputs = {};
+  std::vector<Port> states = {};
+  Bytes objects = {};     // that hold the bound kernels of a session
+  Bytes own_states = {};  // that hold all states of a session
+  ExecutableMemory memory = {};
 };
 
 }  // namespace lowtide::runtime_internal
