@@ -58,10 +58,10 @@ TEST(Scatter, AppliesDuplicateIndicesInOrder) {
   EXPECT_THAT(slices.result<std::int32_t>(), ElementsAre(1, 2, 7, 8));
 }
 
-TEST(Scatter, IsRefusedIfItReduces) {
+TEST(Scatter, RefusesAnUnknownReduction) {
   const OneNode node =
-      one_node("x : i32[3], i : i64[3], u : i32[3]", "ScatterElements(x, i, u) {reduction = \"add\"}", "i32[3]");
-  EXPECT_EQ(node.missing(), "no kernel has attribute 'reduction'");
+      one_node("x : i32[3], i : i64[3], u : i32[3]", "ScatterElements(x, i, u) {reduction = \"mean\"}", "i32[3]");
+  EXPECT_EQ(node.missing(), "no kernel has reduction 'mean' of this type");
 }
 
 TEST(ArgMax, TakesTheFirstOrTheLastOfEqualValues) {
@@ -94,6 +94,28 @@ TEST(Compress, KeepsSlicesOrElements) {
   OneNode flat = one_node("x : i32[2,2], c : bool[3]", "Compress(x, c)", "i32[<=4]");
   flat.run_ok({{1, 2, 3, 4}, {1, 0, 1}});
   EXPECT_THAT(flat.result<std::int32_t>(), ElementsAre(1, 3));
+}
+
+TEST(ScatterElements, AddsUpdatesOfOnePlaceInOrder) {
+  OneNode node =
+      one_node("x : f16[1], i : i64[2], u : f16[2]", "ScatterElements(x, i, u) {reduction = \"add\"}", "f16[1]");
+  node.run_ok({halves({0x3C00}), {0, -1}, halves({0x4000, 0x4200})});  // 1 + 2 + 3
+  EXPECT_THAT(node.result<std::uint16_t>(), ElementsAre(0x4600));
+}
+
+TEST(OneHot, CountsNegativeIndicesFromTheEnd) {
+  OneNode node = one_node("i : i64[3], d : i64[], v : i8[2]", "OneHot(i, d, v)", "i8[3,2]");
+  node.run_ok({{-1, 0, 2}, {2}, {0, 9}});
+  EXPECT_THAT(node.result<std::int8_t>(), ElementsAre(0, 9, 9, 0, 0, 0));
+}
+
+TEST(TensorScatter, RefusesPlacesBeyondTheCache) {
+  OneNode node = one_node("c : i32[1,2,1], u : i32[1,2,1], i : i64[1]", "TensorScatter(c, u, i)", "i32[1,2,1]");
+  EXPECT_EQ(node.run({{1, 2}, {3, 4}, {1}}), (RunStatus{RunCode::index_out_of_range, 2}));
+  OneNode circular = one_node("c : i32[1,2,1], u : i32[1,2,1], i : i64[1]",
+                              "TensorScatter(c, u, i) {mode = \"circular\"}", "i32[1,2,1]");
+  circular.run_ok({{1, 2}, {3, 4}, {1}});
+  EXPECT_THAT(circular.result<std::int32_t>(), ElementsAre(4, 3));
 }
 
 }  // namespace

@@ -164,5 +164,35 @@ TEST(Dropout, IsRefusedIfItMayTrain) {
   EXPECT_EQ(dropout.missing(), "training_mode is not a constant that is false, and kernels do not train");
 }
 
+// A graph in training mode, whose ratio is a constant.
+const char* const kTraining = R"(graph "g" {
+  input x : f32[2]
+  constant r : f32[]
+  constant t : bool[] = [1]
+  y = Dropout(x, r, t) : f32[2]
+  output y
+})";
+
+TEST(Dropout, OfRatio0DropsNothingInTraining) {
+  const Graph graph = testing::graph_of(kTraining);
+  testing::KernelRun run(graph);
+  const std::vector<testing::TensorData> reads = {testing::tensor_data<float>(DType::f32, {2}, {3, 4}),
+                                                  testing::tensor_data<float>(DType::f32, {}, {0}),
+                                                  testing::tensor_data<std::uint8_t>(DType::boolean, {}, {1})};
+  EXPECT_EQ(run.run(reads), RunStatus());
+  EXPECT_THAT(testing::values_of<float>(run.writes[0]), ElementsAre(3, 4));
+}
+
+TEST(Dropout, OfAnotherRatioIsRefusedInTraining) {
+  const Graph graph = testing::graph_of(kTraining);
+  const float ratio = 0.5F;
+  const auto prepared = prepare({.graph = graph, .node = NodeId(0), .kernel = "plain", .constant = [&](TensorId) {
+                                   return std::as_bytes(std::span(&ratio, 1));
+                                 }});
+  ASSERT_FALSE(prepared.ok());
+  EXPECT_EQ(prepared.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(prepared.error().message, ::testing::HasSubstr("training mode with a ratio above 0"));
+}
+
 }  // namespace
 }  // namespace lowtide

@@ -4,10 +4,14 @@
 """Runs the node tests of the onnx project, and compares the outputs.
 
     tests/kernels/node_tests.py --runner build/dev/tests/tools/case_runner [--only NAME] [--show N] [--at-least N]
+                                [--table docs/operators.md [--write]]
 
 A test counts if its inputs and outputs are tensors of f32, f16, i64, i32, bool, i8 and u8. The script prints the
 results by operator, and the reasons why tests were refused. It fails if an output is wrong, if a run fails, if the
 program ends early, or if fewer tests pass than --at-least says.
+
+--table names a document that lists the operators with their results. The script fails if the document differs from the
+results; with --write, it writes the document instead.
 """
 import argparse
 import collections
@@ -17,6 +21,7 @@ import tempfile
 import warnings
 
 import numpy as np
+import onnx
 from onnx.backend.test.case.node import collect_testcases
 
 TYPES = {np.dtype(name) for name in ("float32", "float16", "int64", "int32", "bool", "int8", "uint8")}
@@ -43,6 +48,11 @@ def write_case(folder, model, inputs):
         np.save(folder / f"input_{at}.npy", np.asarray(array, order="C"))
 
 
+# Results of f16 may differ by two units in the last place: kernels compute f32 and round each result once, and the
+# reference rounds sums in between.
+HALF_RTOL = 2.0**-9
+
+
 def difference(folder, outputs, rtol, atol):
     """What is wrong with the outputs; an empty text if they are right."""
     for at, expected in enumerate(outputs):
@@ -54,6 +64,7 @@ def difference(folder, outputs, rtol, atol):
         if actual.dtype != expected.dtype or actual.shape != expected.shape:
             return f"output {at} is {actual.dtype}{actual.shape}, and {expected.dtype}{expected.shape} is right"
         exact = expected.dtype.kind not in "f"
+        rtol = max(rtol, HALF_RTOL) if expected.dtype == np.float16 else rtol
         if not (np.array_equal(actual, expected) if exact else
                 np.allclose(actual, expected, rtol=rtol, atol=atol, equal_nan=True)):
             return f"output {at} differs by up to {np.max(np.abs(actual.astype(float) - expected.astype(float)))}"
@@ -80,12 +91,51 @@ def run(runner, only, root):
     return results
 
 
+HEAD = """# Operators
+
+Written by `tests/kernels/node_tests.py --write`, and held current by the test `kernels.NodeTestsOfOnnx`.
+
+Each row is an operator of the ONNX standard that `lowtide run` executes. *Types* are the element types of its first
+operand or, without operands, of its result. *Node tests* counts the tests of the onnx project (version {version}) that
+consist of this operator alone: those that pass, of all whose inputs and outputs are tensors of f32, f16, i64, i32,
+bool, i8 or u8. A dash means that there is no such test. A model with another operator is refused when it is loaded, and
+the message names all such nodes. `If`, `Loop` and `Scan` are run by the session itself.
+
+| Operator | Types | Node tests |
+|---|---|---|
+"""
+
+
+def table(runner, results):
+    """The document: all operators with a kernel, then those that have node tests but no kernel."""
+    passed, all_tests = collections.Counter(), collections.Counter()
+    for (operators, _), line in results.items():
+        all_tests[operators] += 1
+        passed[operators] += line == "ok"
+    listing = subprocess.run([runner, "--operators"], text=True, capture_output=True, check=True).stdout
+    rows = {name: types for name, *types in map(str.split, listing.splitlines())}
+    text = HEAD.format(version=onnx.__version__)
+    for name, types in rows.items():
+        counts = f"{passed[name]} of {all_tests[name]}" if all_tests[name] else "-"
+        text += f"| {name} | {', '.join(types)} | {counts} |\n"
+    several = [operators for operators in all_tests if "+" in operators]
+    passing, count = sum(passed[one] for one in several), sum(all_tests[one] for one in several)
+    text += f"\n{passing} of {count} node tests of several operators pass. "
+    text += "Most of them are functions of the standard that are written out.\n"
+    run_elsewhere = {"Constant", "If", "Loop", "Scan"}
+    absent = sorted(one for one in all_tests if "+" not in one and one not in rows and one not in run_elsewhere)
+    text += "\nOperators that have node tests, but no kernel:\n\n"
+    return text + "".join(f"- {name} ({passed[name]} of {all_tests[name]})\n" for name in absent)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runner", required=True)
     parser.add_argument("--only", default="", help="tests whose name contains this text")
     parser.add_argument("--show", type=int, default=20, help="the most reasons to print")
     parser.add_argument("--at-least", type=int, default=0, help="tests that must pass")
+    parser.add_argument("--table", type=pathlib.Path, help="the document that lists the operators")
+    parser.add_argument("--write", action="store_true", help="write the document instead of comparing it")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         results = run(given.runner, given.only, pathlib.Path(folder))
@@ -100,7 +150,15 @@ def main():
     for line, count in refused.most_common(given.show):
         print(f"{count:5} {line[:150]}")
     print(f"{words['ok']} of {len(results)} tests pass, {words['refused']} are refused, {len(reasons)} are wrong")
-    return 1 if reasons or words["ok"] < given.at_least else 0
+    is_current = True
+    if given.table:
+        text = table(given.runner, results)
+        if given.write:
+            given.table.write_text(text)
+        is_current = given.table.read_text() == text
+    if not is_current:
+        print(f"{given.table} differs from these results; run this script with --table {given.table} --write")
+    return 1 if reasons or words["ok"] < given.at_least or not is_current else 0
 
 
 if __name__ == "__main__":

@@ -7,6 +7,9 @@
 //
 //   refused  the model cannot be imported, planned or prepared
 //   failed   an input cannot be bound, or the run ended with an error
+//
+// With the argument --operators the program prints all operators of the ONNX standard that have a kernel instead, one
+// per line: its name, then the element types of its first operand.
 
 #include <algorithm>
 #include <cstring>
@@ -15,10 +18,12 @@
 #include <iterator>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/npy.h"
+#include "lowtide/kernels/supported.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
 
@@ -83,10 +88,23 @@ void run_case(const std::string& folder) {
   }
 }
 
+void print_operators() {
+  for (const SupportedOperator& row : supported_operators()) {
+    if (!row.domain.empty()) continue;
+    std::cout << row.type;
+    for (const DType dtype : row.dtypes) std::cout << ' ' << to_string(dtype);
+    std::cout << '\n';
+  }
+}
+
 }  // namespace
 }  // namespace lowtide
 
-int main() {
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--operators") {
+    lowtide::print_operators();
+    return 0;
+  }
   std::string folder;
   while (std::getline(std::cin, folder)) {
     try {

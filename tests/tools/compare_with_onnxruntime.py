@@ -3,9 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the outputs of `lowtide run --synthetic` with those of ONNX Runtime for the same weights and inputs.
 
-usage: compare_with_onnxruntime.py --lowtide PROGRAM [--seed N] MODEL...
+usage: compare_with_onnxruntime.py --lowtide PROGRAM [--seed N] [--dim NAME=N] [--shape INPUT=AxB] MODEL...
 
-Floats may differ by 1e-3 of their value plus 1e-4 of the largest magnitude of the tensor. Integers are equal.
+--dim and --shape set unknown extents of inputs, as those of `lowtide run` do.
+
+Floats may differ by 1e-3 of their value, plus 1e-4 of the largest magnitude of the tensor, plus 1e-7, because ONNX
+Runtime's Sigmoid is 0 where it should be 1e-8. Integers are equal.
 """
 
 import argparse
@@ -22,13 +25,25 @@ DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(int
           "tensor(int32)": np.int32, "tensor(bool)": np.bool_}
 
 
-def expected_outputs(model: pathlib.Path, seed: int, folder: pathlib.Path) -> dict[str, np.ndarray]:
+def extents_of(port, dims: list[str], shapes: list[str]) -> tuple[int, ...]:
+    """The extents of an input, with those that the options give."""
+    given = dict(one.split("=") for one in dims)
+    shape = dict(one.split("=") for one in shapes).get(port.name)
+    parts = shape.split("x") if shape else ["?"] * len(port.shape)
+    return tuple(
+        int(part) if part != "?" else int(given.get(extent, extent))
+        for part, extent in zip(parts, port.shape, strict=True)
+    )
+
+
+def expected_outputs(model: pathlib.Path, options: argparse.Namespace, folder: pathlib.Path) -> dict[str, np.ndarray]:
     """The outputs of ONNX Runtime, by name."""
+    seed = options.seed
     session = onnxruntime.InferenceSession(synthetic.fill(model, seed, folder), providers=["CPUExecutionProvider"])
-    inputs = {
-        port.name: synthetic.synthetic(port.name, np.dtype(DTYPES[port.type]), tuple(port.shape), seed)
-        for port in session.get_inputs()
-    }
+    inputs = {}
+    for port in session.get_inputs():
+        extents = extents_of(port, options.dim, options.shape)
+        inputs[port.name] = synthetic.synthetic(port.name, np.dtype(DTYPES[port.type]), extents, seed)
     names = [port.name for port in session.get_outputs()]
     return dict(zip(names, session.run(names, inputs), strict=True))
 
@@ -39,7 +54,7 @@ def difference(name: str, own: np.ndarray, other: np.ndarray) -> str:
         return f"{name}: {own.dtype}{own.shape} is not {other.dtype}{other.shape}"
     if not np.issubdtype(own.dtype, np.floating):
         return "" if np.array_equal(own, other) else f"{name}: integers differ"
-    limit = 1e-3 * np.abs(other) + 1e-4 * np.max(np.abs(other), initial=0)
+    limit = 1e-3 * np.abs(other) + 1e-4 * np.max(np.abs(other), initial=0) + 1e-7
     excess = np.abs(own - other) - limit
     if not np.any(excess > 0) and not np.any(np.isnan(own) != np.isnan(other)):
         return ""
@@ -47,15 +62,18 @@ def difference(name: str, own: np.ndarray, other: np.ndarray) -> str:
     return f"{name}{list(map(int, worst))}: {own[worst]} is not {other[worst]}"
 
 
-def compare(program: str, model: pathlib.Path, seed: int) -> list[str]:
+def compare(model: pathlib.Path, options: argparse.Namespace) -> list[str]:
     """All differences of one model."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        command = [program, "run", str(model), "--synthetic", str(seed), "--output-dir", str(folder), "-q"]
+        command = [options.lowtide, "run", str(model), "--synthetic", str(options.seed)]
+        command += ["--output-dir", str(folder), "-q"]
+        command += [word for dim in options.dim for word in ("--dim", dim)]
+        command += [word for shape in options.shape for word in ("--shape", shape)]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode != 0:
             return [result.stderr.strip()]
-        other = expected_outputs(model, seed, folder / "model")
+        other = expected_outputs(model, options, folder / "model")
         return [
             text
             for output, value in other.items()
@@ -68,11 +86,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--lowtide", required=True)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N")
+    parser.add_argument("--shape", action="append", default=[], metavar="INPUT=AxB")
     parser.add_argument("models", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
     wrong = 0
     for model in arguments.models:
-        differences = compare(arguments.lowtide, model, arguments.seed)
+        differences = compare(model, arguments)
         wrong += bool(differences)
         print(f"{model.name}: {'equal' if not differences else '; '.join(differences)}", flush=True)
     return 1 if wrong else 0

@@ -9,10 +9,18 @@
 #include "lowtide/kernels/plain/convolution.h"
 #include "lowtide/kernels/plain/elementwise.h"
 #include "lowtide/kernels/plain/index.h"
+#include "lowtide/kernels/plain/loss.h"
 #include "lowtide/kernels/plain/movement.h"
+#include "lowtide/kernels/plain/normalize.h"
+#include "lowtide/kernels/plain/order.h"
 #include "lowtide/kernels/plain/pooling.h"
 #include "lowtide/kernels/plain/products.h"
+#include "lowtide/kernels/plain/quantized.h"
+#include "lowtide/kernels/plain/recurrent.h"
 #include "lowtide/kernels/plain/reduce.h"
+#include "lowtide/kernels/plain/resize.h"
+#include "lowtide/kernels/plain/sampling.h"
+#include "lowtide/kernels/plain/sequence.h"
 #include "lowtide/kernels/plain/softmax.h"
 
 namespace lowtide::kernels_internal {
@@ -21,10 +29,35 @@ std::span<const Family> families() {
   static const std::vector<Family> all_families = [] {
     const std::span<const Family> library = library_families();
     std::vector<Family> all(library.begin(), library.end());
-    all.insert(all.end(),
-               {unary_family(), binary_family(), select_family(), cast_family(), reshape_family(), movement_family(),
-                slice_family(), generate_family(), index_family(), choice_family(), reduce_family(), softmax_family(),
-                products_family(), convolution_family(), pooling_family()});
+    all.insert(all.end(), {unary_family(),
+                           binary_family(),
+                           select_family(),
+                           cast_family(),
+                           reshape_family(),
+                           movement_family(),
+                           slice_family(),
+                           generate_family(),
+                           index_family(),
+                           choice_family(),
+                           order_family(),
+                           boxes_family(),
+                           reduce_family(),
+                           softmax_family(),
+                           normalize_family(),
+                           norm_family(),
+                           products_family(),
+                           einsum_family(),
+                           loss_family(),
+                           convolution_family(),
+                           transposed_convolution_family(),
+                           pooling_family(),
+                           sampling_family(),
+                           resize_family(),
+                           recurrent_family(),
+                           sequence_family(),
+                           quantize_family(),
+                           quantized_product_family(),
+                           quantized_convolution_family()});
     return all;
   }();
   return all_families;

@@ -7,6 +7,7 @@
 
 #include "lowtide/base/article.h"
 #include "lowtide/base/check.h"
+#include "lowtide/kernels/common/half_kernel.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -24,18 +25,26 @@ Offer offer_from(std::span<const PlainOperator> table, const Graph& graph, NodeI
   const Node& of = graph.node(node);
   const auto is_omitted = [](const std::optional<TensorId>& id) { return !id.has_value(); };
   const auto present = static_cast<std::size_t>(std::ranges::find_if(of.inputs, is_omitted) - of.inputs.begin());
-  if (present < row.operands || of.outputs.empty() || !of.outputs[0]) {
+  const bool has_result = !of.outputs.empty() && (of.outputs[0] || row.may_omit_result);
+  if (present < row.operands || !has_result) {
     return {{}, "the kernel needs " + with_count(static_cast<std::int64_t>(row.operands), "operand") + " and a result"};
   }
   std::string missing = row.missing == nullptr ? "" : row.missing(graph, of);
   if (!missing.empty()) return {{}, std::move(missing)};
   Offer offer = offer_plain(graph, node, row.op);
-  if (!offer.kernels.empty() && row.scratch != nullptr) offer.kernels.front().scratch = row.scratch(graph, of);
+  if (offer.kernels.empty()) return offer;
+  if (row.scratch != nullptr) offer.kernels.front().scratch = row.scratch(graph, of);
+  if (row.widens_half) offer.kernels.front().scratch = scratch_with_floats(graph, of, offer.kernels.front().scratch);
   return offer;
 }
 
 PreparedResult prepare_from(std::span<const PlainOperator> table, const PrepareInput& input) {
-  return row_of(table, input.graph.op(input.node)).prepare(input);
+  const PlainOperator& row = row_of(table, input.graph.op(input.node));
+  PreparedResult prepared = row.prepare(input);
+  if (!prepared || !row.widens_half) return prepared;
+  const Node& node = node_of(input);
+  const Bytes own = row.scratch == nullptr ? Bytes(0) : row.scratch(input.graph, node);
+  return widened(input.graph, node, own, *std::move(prepared));
 }
 
 }  // namespace lowtide::kernels_internal

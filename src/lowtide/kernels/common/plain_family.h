@@ -6,8 +6,10 @@
 #include <array>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "lowtide/kernels/common/family.h"
 
@@ -18,12 +20,15 @@ using PreparedResult = Result<std::unique_ptr<PreparedKernel>>;
 // A row of a family of plain kernels.
 struct PlainOperator {
   SupportedOperator op;
-  std::size_t operands = 1;  // inputs that must be present; result 0 must be present, too
+  std::size_t operands = 1;  // inputs that must be present; result 0 must be present, too, unless it may be omitted
   PreparedResult (*prepare)(const PrepareInput& input) = nullptr;
   // Why the node has no kernel although its first operand has a type of `op`, or an empty text. nullptr: never.
   std::string (*missing)(const Graph& graph, const Node& node) = nullptr;
   // What the kernel needs while it runs. nullptr: nothing.
   Bytes (*scratch)(const Graph& graph, const Node& node) = nullptr;
+  // The kernel computes f32. f16 operands and results are converted in scratch (half_kernel.h).
+  bool widens_half = false;
+  bool may_omit_result = false;  // result 0, if there is another one
 };
 
 template <std::size_t N>
@@ -44,6 +49,18 @@ inline constexpr std::array kMovedTypes{DType::f64, DType::f32, DType::f16,    D
                                         DType::i32, DType::i16, DType::i8,     DType::u64,  DType::u32,
                                         DType::u16, DType::u8,  DType::boolean};
 
+inline constexpr std::array kFloatTypes{DType::f32, DType::f16};
+
 constexpr SupportedOperator on_moved(std::string_view type) { return {"", type, kMovedTypes}; }
+constexpr SupportedOperator on_floats(std::string_view type) { return {"", type, kFloatTypes}; }
+
+// The type in which a kernel that widens f16 computes.
+[[nodiscard]] constexpr DType computed_type(DType dtype) { return dtype == DType::f16 ? DType::f32 : dtype; }
+
+// The type in which a kernel computes a tensor of the node's operands, or nullopt if the operand is omitted.
+[[nodiscard]] inline std::optional<DType> computed_type(const Graph& graph, const Node& node, std::size_t operand) {
+  if (operand >= node.inputs.size() || !node.inputs[operand]) return std::nullopt;
+  return computed_type(graph.tensor(*node.inputs[operand]).dtype);
+}
 
 }  // namespace lowtide::kernels_internal

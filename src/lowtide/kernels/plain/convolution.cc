@@ -9,7 +9,7 @@
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
-#include "lowtide/kernels/plain/window.h"
+#include "lowtide/kernels/plain/slide.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -26,40 +26,6 @@ void add_row(float factor, const float* from, std::int64_t stride, float* to, st
   } else {
     for (std::int64_t at = 0; at < count; ++at) to[at] += factor * from[at * stride];
   }
-}
-
-// Adds the products of one input channel with its taps to one output channel.
-void add_channel(const Window& window, const float* from, const float* taps, float* to) {
-  const auto& [depth, height, width] = window.axes;
-  for (std::int64_t tap_d = 0; tap_d < depth.kernel; ++tap_d) {
-    const auto [first_d, end_d] = depth.valid_results(tap_d);
-    for (std::int64_t tap_h = 0; tap_h < height.kernel; ++tap_h) {
-      const auto [first_h, end_h] = height.valid_results(tap_h);
-      for (std::int64_t tap_w = 0; tap_w < width.kernel; ++tap_w) {
-        const auto [first_w, end_w] = width.valid_results(tap_w);
-        const float factor = *taps++;
-        for (std::int64_t d = first_d; d < end_d; ++d) {
-          for (std::int64_t h = first_h; h < end_h; ++h) {
-            const std::int64_t row = depth.position(d, tap_d) * height.in + height.position(h, tap_h);
-            add_row(factor, from + row * width.in + width.position(first_w, tap_w), width.stride,
-                    to + (d * height.out + h) * width.out + first_w, end_w - first_w);
-          }
-        }
-      }
-    }
-  }
-}
-
-// A kernel of one tap that moves by one element and pads nothing treats the plane as one row.
-void merge_rows(Window& window) {
-  const auto is_point = [](const WindowAxis& axis) {
-    return axis.kernel == 1 && axis.stride == 1 && axis.pad_begin == 0 && axis.in == axis.out;
-  };
-  if (!std::ranges::all_of(window.axes, is_point)) return;
-  const std::int64_t count = window.in_count();
-  window = {};
-  window.axes[2].in = count;
-  window.axes[2].out = count;
 }
 
 RunStatus run_convolution(const ConvolutionParameters& parameters, const Operands& operands, Team& /*team*/) {
@@ -87,7 +53,7 @@ RunStatus run_convolution(const ConvolutionParameters& parameters, const Operand
       const float* of_group = image + out / (weights[0] / groups) * weights[1] * in_plane;
       for (std::int64_t in = 0; in < weights[1]; ++in) {
         const float* factors = elements<float>(operands.reads[1]) + (out * weights[1] + in) * taps;
-        add_channel(window, of_group + in * in_plane, factors, to);
+        slide_channel(window, of_group + in * in_plane, factors, to, &add_row);
       }
     }
   }
@@ -95,9 +61,10 @@ RunStatus run_convolution(const ConvolutionParameters& parameters, const Operand
 }
 
 std::string missing_convolution(const Graph& graph, const Node& node) {
+  const DType dtype = graph.tensor(*node.outputs[0]).dtype;
   const bool is_equal =
-      std::ranges::all_of(node.inputs, [&](const auto& id) { return !id || graph.tensor(*id).dtype == DType::f32; });
-  if (!is_equal) return "the operands are not all f32";
+      std::ranges::all_of(node.inputs, [&](const auto& id) { return !id || graph.tensor(*id).dtype == dtype; });
+  if (!is_equal) return "the operands have different types";
   const int rank = graph.tensor(*node.inputs[0]).shape.rank();
   return rank <= 2 + static_cast<int>(kMostSpatial) ? "" : "kernels have at most 3 spatial axes";
 }
@@ -108,9 +75,8 @@ PreparedResult prepare_plain_convolution(const PrepareInput& input) {
       ConvolutionParameters{window_attributes(node_of(input)), integer_attribute(node_of(input), "group", 1)});
 }
 
-constexpr std::array kConvolutionTypes{DType::f32};
 constexpr std::array kConvolutionTable{
-    PlainOperator{{"", "Conv", kConvolutionTypes}, 2, &prepare_plain_convolution, &missing_convolution},
+    PlainOperator{on_floats("Conv"), 2, &prepare_plain_convolution, &missing_convolution, nullptr, true},
 };
 constexpr std::array kConvolutionOperators = operators_of(kConvolutionTable);
 

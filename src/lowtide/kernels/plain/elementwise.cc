@@ -178,9 +178,6 @@ DType type_of(const Graph& graph, const std::vector<std::optional<TensorId>>& te
   return at < tensors.size() && tensors[at] ? graph.tensor(*tensors[at]).dtype : otherwise;
 }
 
-// Row functions compute f16 as f32.
-DType computed(DType dtype) { return dtype == DType::f16 ? DType::f32 : dtype; }
-
 bool is_present_in(const std::optional<TensorId>& id) { return id.has_value(); }
 
 // Whether the node has the operands and the result that the operator needs.
@@ -200,7 +197,7 @@ RowFunction function_of(const ElementwiseOperator& row, const Graph& graph, cons
   const DType first = graph.tensor(*node.inputs[0]).dtype;
   const DType second = type_of(graph, node.inputs, 1, result);
   if (row.moves_elements) return row.function(first, second, result);
-  return row.function(computed(first), computed(second), computed(result));
+  return row.function(computed_type(first), computed_type(second), computed_type(result));
 }
 
 bool has_half(const Graph& graph, const Node& node) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/tensor_view.h"
 
@@ -63,14 +64,12 @@ constexpr std::array<SupportedOperator, N> operators_of(const std::array<Element
 }
 
 // The element types of the first operand.
-inline constexpr std::array kFloatTypes{DType::f32, DType::f16};
 inline constexpr std::array kIntegerTypes{DType::i64, DType::i32, DType::i8, DType::u8};
 inline constexpr std::array kNumberTypes{DType::f32, DType::f16, DType::i64, DType::i32, DType::i8, DType::u8};
 inline constexpr std::array kAllTypes{DType::f32, DType::f16, DType::i64,    DType::i32,
                                       DType::i8,  DType::u8,  DType::boolean};
 inline constexpr std::array kBooleanType{DType::boolean};
 
-constexpr SupportedOperator on_floats(std::string_view type) { return {"", type, kFloatTypes}; }
 constexpr SupportedOperator on_integers(std::string_view type) { return {"", type, kIntegerTypes}; }
 constexpr SupportedOperator on_numbers(std::string_view type) { return {"", type, kNumberTypes}; }
 constexpr SupportedOperator on_booleans(std::string_view type) { return {"", type, kBooleanType}; }

@@ -12,6 +12,7 @@
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/strided_copy.h"
+#include "lowtide/kernels/plain/scatter_reduction.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -32,7 +33,17 @@ std::optional<std::int64_t> index_in(std::int64_t index, std::int64_t extent) {
 struct IndexParameters {
   std::int64_t axis = 0;
   std::int64_t batch_axes = 0;
+  Combine combine = nullptr;  // nullptr: updates replace elements
 };
+
+// Writes an update into the result.
+void update(const IndexParameters& parameters, const std::byte* from, std::byte* to, std::int64_t count, int bytes) {
+  if (parameters.combine == nullptr) {
+    copy_bytes(from, to, count * bytes);
+  } else {
+    parameters.combine(from, to, count);
+  }
+}
 
 RunStatus run_gather(const IndexParameters& parameters, const Operands& operands, Team& /*team*/) {
   const BoundTensor& read = operands.reads[0];
@@ -114,7 +125,7 @@ RunStatus run_scatter_elements(const IndexParameters& parameters, const Operands
   const int bytes = element_bytes(read.dtype);
   copy_bytes(*read.bytes, *result.bytes, from.count() * bytes);
   return for_each_index(operands.reads[1], from, *axis, [&](std::int64_t number, std::int64_t offset) {
-    copy_bytes(*updates.bytes + number * bytes, *result.bytes + offset * bytes, bytes);
+    update(parameters, *updates.bytes + number * bytes, *result.bytes + offset * bytes, 1, bytes);
   });
 }
 
@@ -181,7 +192,7 @@ RunStatus run_gather_nd(const IndexParameters& parameters, const Operands& opera
   return {};
 }
 
-RunStatus run_scatter_nd(const IndexParameters& /*parameters*/, const Operands& operands, Team& /*team*/) {
+RunStatus run_scatter_nd(const IndexParameters& parameters, const Operands& operands, Team& /*team*/) {
   const BoundTensor& indices = operands.reads[1];
   const BoundTensor& updates = operands.reads[2];
   const std::optional<Tuples> tuples = tuples_of(operands.reads[0], indices, 0);
@@ -193,7 +204,8 @@ RunStatus run_scatter_nd(const IndexParameters& /*parameters*/, const Operands& 
   for (std::int64_t tuple = 0; tuple < tuples->tuples; ++tuple) {
     const std::optional<std::int64_t> offset = tuples->offset(indices, tuple);
     if (!offset) return kBadIndex;
-    copy_bytes(*updates.bytes + tuple * tuples->slice * bytes, *result.bytes + *offset * bytes, tuples->slice * bytes);
+    update(parameters, *updates.bytes + tuple * tuples->slice * bytes, *result.bytes + *offset * bytes, tuples->slice,
+           bytes);
   }
   return {};
 }
@@ -201,8 +213,11 @@ RunStatus run_scatter_nd(const IndexParameters& /*parameters*/, const Operands& 
 std::string missing_index(const Graph& graph, const Node& node) {
   const DType dtype = graph.tensor(*node.inputs[1]).dtype;
   if (dtype != DType::i64 && dtype != DType::i32) return "the indices are not i64 or i32";
-  if (text_attribute(node, "reduction", "none") != "none") return "no kernel has attribute 'reduction'";
   const DType data = graph.tensor(*node.inputs[0]).dtype;
+  const std::string reduction = text_attribute(node, "reduction", "none");
+  if (reduction != "none" && combine_of(reduction, data) == nullptr) {
+    return "no kernel has reduction '" + reduction + "' of this type";
+  }
   const bool is_equal = graph.tensor(*node.outputs[0]).dtype == data &&
                         (node.inputs.size() < 3 || !node.inputs[2] || graph.tensor(*node.inputs[2]).dtype == data);
   return is_equal ? "" : "the data and the result have different types";
@@ -210,9 +225,11 @@ std::string missing_index(const Graph& graph, const Node& node) {
 
 template <PlainRun<IndexParameters> run>
 PreparedResult prepare_index(const PrepareInput& input) {
-  return plain_kernel(input, run,
-                      IndexParameters{integer_attribute(node_of(input), "axis", 0),
-                                      integer_attribute(node_of(input), "batch_dims", 0)});
+  return plain_kernel(
+      input, run,
+      IndexParameters{integer_attribute(node_of(input), "axis", 0), integer_attribute(node_of(input), "batch_dims", 0),
+                      combine_of(text_attribute(node_of(input), "reduction", "none"),
+                                 input.graph.tensor(*node_of(input).inputs[0]).dtype)});
 }
 
 // Sorted by type. Scatter is the older name of ScatterElements.

@@ -7,9 +7,9 @@
 
 namespace lowtide::kernels_internal {
 
-// Operators that read or write at places that indices name: Gather, GatherElements, GatherND, ScatterElements (without
-// reduction) and ScatterND (without reduction), of any type of whole bytes, with indices of i64 or i32. Each index is
-// checked before it is used.
+// Operators that read or write at places that indices name: Gather, GatherElements, GatherND, ScatterElements
+// and ScatterND, of any type of whole bytes (reductions: of numbers), with indices of i64 or i32. Each index is checked
+// before it is used.
 [[nodiscard]] Family index_family();
 // Operators that choose elements by their values: ArgMax, ArgMin, Compress, NonZero.
 [[nodiscard]] Family choice_family();

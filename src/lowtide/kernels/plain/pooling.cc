@@ -190,17 +190,18 @@ PreparedResult prepare_pool(const PrepareInput& input) {
   return plain_kernel(input, &run_pool<Kind, is_global>, std::move(parameters));
 }
 
-constexpr std::array kPoolTypes{DType::f32};
-constexpr std::array kMaxPoolTypes{DType::f32, DType::i8, DType::u8};
+constexpr std::array kMaxPoolTypes{DType::f32, DType::f16, DType::i8, DType::u8};
+
+template <typename Kind, bool is_global>
+constexpr PlainOperator pool_row(std::string_view type, std::span<const DType> types = kFloatTypes) {
+  return {{"", type, types}, 1, &prepare_pool<Kind, is_global>, &missing_pool, nullptr, true};
+}
 
 // Sorted by type.
 constexpr std::array kPoolTable{
-    PlainOperator{{"", "AveragePool", kPoolTypes}, 1, &prepare_pool<Average, false>, &missing_pool},
-    PlainOperator{{"", "GlobalAveragePool", kPoolTypes}, 1, &prepare_pool<Average, true>, &missing_pool},
-    PlainOperator{{"", "GlobalLpPool", kPoolTypes}, 1, &prepare_pool<Norm, true>, &missing_pool},
-    PlainOperator{{"", "GlobalMaxPool", kPoolTypes}, 1, &prepare_pool<Maximum, true>, &missing_pool},
-    PlainOperator{{"", "LpPool", kPoolTypes}, 1, &prepare_pool<Norm, false>, &missing_pool},
-    PlainOperator{{"", "MaxPool", kMaxPoolTypes}, 1, &prepare_pool<Maximum, false>, &missing_pool},
+    pool_row<Average, false>("AveragePool"), pool_row<Average, true>("GlobalAveragePool"),
+    pool_row<Norm, true>("GlobalLpPool"),    pool_row<Maximum, true>("GlobalMaxPool"),
+    pool_row<Norm, false>("LpPool"),         pool_row<Maximum, false>("MaxPool", kMaxPoolTypes),
 };
 constexpr std::array kPoolOperators = operators_of(kPoolTable);
 

@@ -10,6 +10,8 @@
 #include "lowtide/kernels/common/extents.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/plain/dot.h"
+#include "lowtide/kernels/plain/matmul_shapes.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -24,25 +26,6 @@ struct PlainProduct {
   std::int64_t b_inner = 0;
   std::int64_t b_column = 1;
 };
-
-// The sum of products of two rows in 16 lanes, then from the lower to the upper half, so that vector code has the same
-// bits everywhere.
-template <typename T>
-T dot(const T* a, const T* b, std::int64_t count) {
-  constexpr std::int64_t kLanes = 16;
-  std::array<T, kLanes> lanes{};
-  std::int64_t at = 0;
-  for (; at + kLanes <= count; at += kLanes) {
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-      lanes[static_cast<std::size_t>(lane)] += a[at + lane] * b[at + lane];
-    }
-  }
-  for (std::int64_t lane = 0; at < count; ++at, ++lane) lanes[static_cast<std::size_t>(lane)] += a[at] * b[at];
-  for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
-    for (std::size_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-  }
-  return lanes[0];
-}
 
 // The columns of b are contiguous: adds multiples of rows of b to rows of the result, in blocks that fit a cache.
 template <typename T>
@@ -83,50 +66,6 @@ void multiply(const PlainProduct& product, const T* a, const T* b, T* c) {
   }
 }
 
-// The extents of all axes but the last two, and of the result.
-struct MatMulShapes {
-  Extents a;  // at least two axes: a vector is a row, or as the second operand a column
-  Extents b;
-  Extents result;
-};
-
-std::optional<MatMulShapes> matmul_shapes(const Operands& operands) {
-  const std::span<const std::int64_t> a = extents_of(operands.reads[0]);
-  const std::span<const std::int64_t> b = extents_of(operands.reads[1]);
-  if (a.empty() || b.empty()) return std::nullopt;
-  MatMulShapes shapes{Extents(a), Extents(b), {}};
-  if (a.size() == 1) shapes.a = Extents{1, a[0]};
-  if (b.size() == 1) shapes.b = Extents{b[0], 1};
-  const int a_batch = shapes.a.rank() - 2;
-  const int b_batch = shapes.b.rank() - 2;
-  if (shapes.a[a_batch + 1] != shapes.b[b_batch]) return std::nullopt;
-  const int batch = std::max(a_batch, b_batch);
-  for (int axis = 0; axis < batch; ++axis) {
-    const std::int64_t from_a = axis < batch - a_batch ? 1 : shapes.a[axis - (batch - a_batch)];
-    const std::int64_t from_b = axis < batch - b_batch ? 1 : shapes.b[axis - (batch - b_batch)];
-    if (from_a != from_b && from_a != 1 && from_b != 1) return std::nullopt;
-    shapes.result.push_back(from_a == 1 ? from_b : from_a);
-  }
-  if (a.size() > 1) shapes.result.push_back(shapes.a[a_batch]);
-  if (b.size() > 1) shapes.result.push_back(shapes.b[b_batch + 1]);
-  return shapes;
-}
-
-// Which matrix of an operand belongs to a matrix of the result, both counted row-major over the other axes.
-std::int64_t matrix_of(const Extents& operand, const Extents& result, int batch, std::int64_t number) {
-  std::int64_t matrix = 0;
-  std::int64_t stride = 1;
-  for (int back = 1; back <= batch; ++back) {
-    const std::int64_t index = number % result[batch - back];
-    number /= result[batch - back];
-    const int axis = operand.rank() - 2 - back;
-    if (axis < 0) break;
-    if (operand[axis] != 1) matrix += index * stride;
-    stride *= operand[axis];
-  }
-  return matrix;
-}
-
 struct MatMulParameters {};
 
 template <typename T>
@@ -152,7 +91,7 @@ void multiply_matrices(const MatMulShapes& shapes, const Operands& operands) {
 }
 
 RunStatus run_matmul(const MatMulParameters& /*parameters*/, const Operands& operands, Team& /*team*/) {
-  const std::optional<MatMulShapes> shapes = matmul_shapes(operands);
+  const std::optional<MatMulShapes> shapes = matmul_shapes(operands.reads[0], operands.reads[1]);
   if (!shapes) return {RunCode::bad_extents, 1};
   if (const RunStatus status = set_extents(operands.writes[0], shapes->result); status.code != RunCode::ok) {
     return status;
@@ -243,7 +182,7 @@ std::string missing_product(const Graph& graph, const Node& node) {
 
 // alpha and beta of integers are integers.
 std::string missing_gemm(const Graph& graph, const Node& node) {
-  const bool is_float = graph.tensor(*node.outputs[0]).dtype == DType::f32;
+  const bool is_float = computed_type(graph.tensor(*node.outputs[0]).dtype) == DType::f32;
   const auto is_whole = [&](const char* name) {
     const double number = number_attribute(node, name, 1);
     return number >= 0 && number <= 1e6 && number == static_cast<double>(static_cast<std::int64_t>(number));
@@ -261,17 +200,19 @@ PreparedResult prepare_gemm(const PrepareInput& input) {
                      integer_attribute(node, "transB", 0) != 0});
 }
 
-constexpr std::array kProductTypes{DType::f32, DType::i64, DType::i32};
+constexpr std::array kProductTypes{DType::f32, DType::f16, DType::i64, DType::i32};
 
 // Sorted by type.
 constexpr std::array kProductTable{
-    PlainOperator{{"", "Gemm", kProductTypes}, 2, &prepare_gemm, &missing_gemm},
+    PlainOperator{{"", "Gemm", kProductTypes}, 2, &prepare_gemm, &missing_gemm, nullptr, true},
     PlainOperator{{"", "MatMul", kProductTypes},
                   2,
                   [](const PrepareInput& input) -> PreparedResult {
                     return plain_kernel(input, &run_matmul, MatMulParameters{});
                   },
-                  &missing_product},
+                  &missing_product,
+                  nullptr,
+                  true},
 };
 constexpr std::array kProductOperators = operators_of(kProductTable);
 

@@ -15,7 +15,7 @@
 #include "lowtide/kernels/common/extents.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
-#include "lowtide/kernels/common/strided_copy.h"
+#include "lowtide/kernels/common/strided_index.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -116,24 +116,9 @@ struct MinReducer {
   [[nodiscard]] T result(std::int64_t /*count*/) const { return least; }
 };
 
-// The axes that are kept, or those that are reduced, with their strides in the operand.
-struct ReduceAxes {
-  Extents extents;
-  Extents strides;
-
-  // Where the elements begin of the index-th entry, row-major.
-  [[nodiscard]] std::int64_t offset(std::int64_t index) const {
-    std::int64_t offset = 0;
-    for (int axis = extents.rank() - 1; axis >= 0; --axis) {
-      offset += index % extents[axis] * strides[axis];
-      index /= extents[axis];
-    }
-    return offset;
-  }
-};
 struct Reduction {
-  ReduceAxes kept;
-  ReduceAxes reduced;           // without the last one that is reduced
+  StridedIndex kept;
+  StridedIndex reduced;         // without the last one that is reduced
   std::int64_t row = 1;         // extent of the last axis that is reduced
   std::int64_t row_stride = 1;  // in the operand
 };
@@ -142,8 +127,8 @@ template <template <typename> typename Reducer, typename T>
 void reduce(const Reduction& reduction, const Operands& operands) {
   const auto* x = elements<T>(operands.reads[0]);
   auto* y = mutable_elements<T>(operands.writes[0]);
-  const std::int64_t rows = reduction.reduced.extents.count();
-  for (std::int64_t at = 0; at < reduction.kept.extents.count(); ++at) {
+  const std::int64_t rows = reduction.reduced.count();
+  for (std::int64_t at = 0; at < reduction.kept.count(); ++at) {
     const T* from = x + reduction.kept.offset(at);
     Reducer<T> reducer;
     for (int pass = 0; pass < Reducer<T>::kPasses; ++pass) {
@@ -214,9 +199,7 @@ RunStatus run_reduce(const ReduceParameters& parameters, const Operands& operand
   std::optional<int> last;
   for (int axis = 0; axis < from.rank(); ++axis) {
     const bool is_reduced = (*flags)[static_cast<std::size_t>(axis)];
-    ReduceAxes& axes = is_reduced ? reduction.reduced : reduction.kept;
-    axes.extents.push_back(from[axis]);
-    axes.strides.push_back(strides[axis]);
+    (is_reduced ? reduction.reduced : reduction.kept).add(from[axis], strides[axis]);
     if (is_reduced) last = axis;
     if (!is_reduced || parameters.keeps_axes) to.push_back(is_reduced ? 1 : from[axis]);
   }
@@ -236,7 +219,7 @@ PreparedResult prepare_reduce(const PrepareInput& input) {
   const Node& node = node_of(input);
   const std::vector<std::int64_t>* axes = integers_attribute(node, "axes");
   return plain_kernel(input, &run_reduce,
-                      ReduceParameters{function(input.graph.tensor(*node.inputs[0]).dtype),
+                      ReduceParameters{function(*computed_type(input.graph, node, 0)),
                                        axes == nullptr ? std::nullopt : std::optional(*axes),
                                        integer_attribute(node, "keepdims", 1) != 0,
                                        integer_attribute(node, "noop_with_empty_axes", 0) != 0});
@@ -247,12 +230,13 @@ std::string missing_reduce(const Graph& graph, const Node& node) {
   return is_equal ? "" : "the result has another type than the operand";
 }
 
-constexpr std::array kReducedTypes{DType::f32, DType::i64, DType::i32};
-constexpr std::array kOrderedTypes{DType::f32, DType::i64, DType::i32, DType::i8, DType::u8, DType::boolean};
+constexpr std::array kReducedTypes{DType::f32, DType::f16, DType::i64, DType::i32};
+constexpr std::array kOrderedTypes{DType::f32, DType::f16, DType::i64,    DType::i32,
+                                   DType::i8,  DType::u8,  DType::boolean};
 
 template <ReduceFunction (*function)(DType)>
 constexpr PlainOperator reduce_row(std::string_view type, std::span<const DType> types = kReducedTypes) {
-  return {{"", type, types}, 1, &prepare_reduce<function>, &missing_reduce};
+  return {{"", type, types}, 1, &prepare_reduce<function>, &missing_reduce, nullptr, true};
 }
 
 // Sorted by type.

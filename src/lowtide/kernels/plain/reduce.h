@@ -7,7 +7,7 @@
 
 namespace lowtide::kernels_internal {
 
-// The ten Reduce operators, of f32, i64 and i32; ReduceMax and ReduceMin also of i8, u8 and bool.
+// The ten Reduce operators, of f32, f16, i64 and i32; ReduceMax and ReduceMin also of i8, u8 and bool.
 [[nodiscard]] Family reduce_family();
 
 }  // namespace lowtide::kernels_internal

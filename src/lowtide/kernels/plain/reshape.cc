@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
+#include <string>
 #include <vector>
 
+#include "lowtide/base/quote.h"
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
@@ -131,11 +134,35 @@ RunStatus run_dropout(const NothingRead& parameters, const Operands& operands, T
   return masked;
 }
 
-std::string missing_dropout(const Graph& graph, const Node& node) {
-  if (node.inputs.size() < 3 || !node.inputs[2]) return "";
+// Whether the node may be in training mode.
+bool may_train(const Graph& graph, const Node& node) {
+  if (node.inputs.size() < 3 || !node.inputs[2]) return false;
   const std::vector<std::int64_t>* training = graph.known_integers(*node.inputs[2]);
-  const bool is_inference = training != nullptr && training->size() == 1 && training->front() == 0;
-  return is_inference ? "" : "training_mode is not a constant that is false, and kernels do not train";
+  return training == nullptr || training->size() != 1 || training->front() != 0;
+}
+
+// A node that trains drops nothing if its ratio is 0. prepare_dropout() reads the ratio.
+std::string missing_dropout(const Graph& graph, const Node& node) {
+  const bool has_ratio = node.inputs.size() > 1 && node.inputs[1] &&
+                         graph.tensor(*node.inputs[1]).role == Role::constant &&
+                         computed_type(graph, node, 1) == DType::f32;
+  if (!may_train(graph, node) || has_ratio) return "";
+  return "training_mode is not a constant that is false, and kernels do not train";
+}
+
+PreparedResult prepare_dropout(const PrepareInput& input) {
+  const Node& node = node_of(input);
+  if (may_train(input.graph, node)) {
+    const std::span<const std::byte> ratio = input.constant(*node.inputs[1]);
+    const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+    if (ratio.empty() || !std::ranges::all_of(ratio, is_zero)) {
+      return Error{ErrorCode::unsupported,
+                   "Dropout " + quoted(node.name) + " is in training mode with a ratio above 0, and kernels do not " +
+                       "train; export the model for inference",
+                   "graph " + quoted(input.graph.name())};
+    }
+  }
+  return plain_kernel(input, &run_dropout, NothingRead{});
 }
 
 AxesParameters axes_parameters(const PrepareInput& input) {
@@ -145,10 +172,7 @@ AxesParameters axes_parameters(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kReshapeTable{
-    PlainOperator{
-        on_moved("Dropout"), 1,
-        [](const PrepareInput& input) -> PreparedResult { return plain_kernel(input, &run_dropout, NothingRead{}); },
-        &missing_dropout},
+    PlainOperator{on_moved("Dropout"), 1, &prepare_dropout, &missing_dropout},
     PlainOperator{on_moved("Flatten"), 1,
                   [](const PrepareInput& input) -> PreparedResult {
                     return plain_kernel(input, &run_flatten,

@@ -100,13 +100,11 @@ PreparedResult prepare_softmax(const PrepareInput& input) {
                       SoftmaxParameters{integer_attribute(node, "axis", is_old ? 1 : -1), is_old});
 }
 
-constexpr std::array kSoftmaxTypes{DType::f32};
-
 // Sorted by type.
 constexpr std::array kSoftmaxTable{
-    PlainOperator{{"", "Hardmax", kSoftmaxTypes}, 1, &prepare_softmax<&hardmax_line>},
-    PlainOperator{{"", "LogSoftmax", kSoftmaxTypes}, 1, &prepare_softmax<&log_softmax_line>},
-    PlainOperator{{"", "Softmax", kSoftmaxTypes}, 1, &prepare_softmax<&softmax_line>},
+    PlainOperator{on_floats("Hardmax"), 1, &prepare_softmax<&hardmax_line>, nullptr, nullptr, true},
+    PlainOperator{on_floats("LogSoftmax"), 1, &prepare_softmax<&log_softmax_line>, nullptr, nullptr, true},
+    PlainOperator{on_floats("Softmax"), 1, &prepare_softmax<&softmax_line>, nullptr, nullptr, true},
 };
 constexpr std::array kSoftmaxOperators = operators_of(kSoftmaxTable);
 

@@ -1,0 +1,16 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/kernels/common/family.h"
+
+namespace lowtide::kernels_internal {
+
+// Operators that sort: TopK and Unique. Equal elements keep their order. NaN counts as the largest number. Scratch has
+// 8 bytes per element of a line (TopK), or 32 bytes per slice (Unique). O(n log n).
+[[nodiscard]] Family order_family();
+// NonMaxSuppression. Scratch has 16 bytes per box. O(boxes x selected boxes) per class.
+[[nodiscard]] Family boxes_family();
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,100 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "lowtide/kernels/common/family.h"
+#include "lowtide/kernels/common/tensor_view.h"
+
+namespace lowtide::kernels_internal {
+
+// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear: integers of 8 and 16 bits; scales per tensor, per axis or
+// per block; f32 and f16.
+[[nodiscard]] Family quantize_family();
+// MatMulInteger and QLinearMatMul of i8 and u8. Sums are i32. Scratch has 4 bytes per column.
+[[nodiscard]] Family quantized_product_family();
+// ConvInteger and QLinearConv of i8 and u8. Sums are i32. Scratch has 4 bytes per element of a plane of the result.
+[[nodiscard]] Family quantized_convolution_family();
+
+// The nearest integer (a tie to the even one) plus the zero point, limited to the range of T. NaN gives the zero point.
+template <typename T>
+[[nodiscard]] T quantized(float value, std::int32_t zero_point) {
+  constexpr float kLimit = 1e9F;  // beyond all ranges, and it fits i32 together with a zero point
+  const float limited = std::clamp(std::isnan(value) ? 0.0F : value, -kLimit, kLimit);
+  const auto sum = static_cast<std::int32_t>(std::nearbyint(limited)) + zero_point;
+  return static_cast<T>(std::clamp<std::int32_t>(sum, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
+}
+
+// An element of an integer type of at most 32 bits. Requires: the operand is present.
+[[nodiscard]] inline std::int32_t small_integer(const BoundTensor& operand, std::int64_t at) {
+  switch (operand.dtype) {
+    case DType::i8: return elements<std::int8_t>(operand)[at];
+    case DType::i16: return elements<std::int16_t>(operand)[at];
+    case DType::u16: return elements<std::uint16_t>(operand)[at];
+    case DType::i32: return elements<std::int32_t>(operand)[at];
+    default: return elements<std::uint8_t>(operand)[at];
+  }
+}
+
+// The zero point of an omitted operand is 0. A zero point of one element holds for all.
+struct ZeroPoints {
+  const BoundTensor* operand = nullptr;
+  bool is_one = true;
+
+  [[nodiscard]] std::int32_t at(std::int64_t place) const {
+    return operand == nullptr ? 0 : small_integer(*operand, is_one ? 0 : place);
+  }
+};
+[[nodiscard]] inline ZeroPoints zero_points(std::span<const BoundTensor> operands, std::size_t at) {
+  if (!has_operand(operands, at)) return {};
+  return {&operands[at], count_of(operands[at]) == 1};
+}
+// Whether an operand is omitted, or has one element or `count` ones.
+[[nodiscard]] inline bool has_one_or(std::span<const BoundTensor> operands, std::size_t at, std::int64_t count) {
+  if (!has_operand(operands, at)) return true;
+  return count_of(operands[at]) == 1 || count_of(operands[at]) == count;
+}
+
+// Adds with wrapping around.
+inline void add_wrapped(std::int32_t& sum, std::int32_t more) {
+  sum = static_cast<std::int32_t>(static_cast<std::uint32_t>(sum) + static_cast<std::uint32_t>(more));
+}
+
+inline constexpr std::array kByteTypes{DType::i8, DType::u8};
+[[nodiscard]] constexpr bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
+
+// Writes an element of i8 or u8.
+inline void write_quantized(const BoundTensor& result, std::int64_t at, float value, std::int32_t zero_point) {
+  if (result.dtype == DType::i8) {
+    mutable_elements<std::int8_t>(result)[at] = quantized<std::int8_t>(value, zero_point);
+  } else {
+    mutable_elements<std::uint8_t>(result)[at] = quantized<std::uint8_t>(value, zero_point);
+  }
+}
+
+// Calls visit(a, b) with pointers to the types of the operands, which are i8 or u8.
+template <typename Visit>
+void dispatch_bytes(std::array<DType, 2> types, const std::byte* a, const std::byte* b, Visit visit) {
+  const auto with_a = [&](const auto* of_a) {
+    if (types[1] == DType::i8) {
+      visit(of_a, reinterpret_cast<const std::int8_t*>(b));
+    } else {
+      visit(of_a, reinterpret_cast<const std::uint8_t*>(b));
+    }
+  };
+  if (types[0] == DType::i8) {
+    with_a(reinterpret_cast<const std::int8_t*>(a));
+  } else {
+    with_a(reinterpret_cast<const std::uint8_t*>(a));
+  }
+}
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,79 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+
+#include "tests/kernels/one_node.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::floats;
+using testing::halves;
+using testing::one_node;
+using testing::OneNode;
+
+TEST(Resize, MovesElementsOfAnyType) {
+  OneNode node = one_node("x : i8[1,2], s : f32[2]", "Resize(x, _, s) {mode = \"nearest\"}", "i8[1,4]");
+  node.run_ok({{-1, 2}, {}, floats({1, 2})});
+  EXPECT_THAT(node.result<std::int8_t>(), ElementsAre(-1, -1, 2, 2));
+}
+
+// Position i of the result is (i + 0.5) / 2 - 0.5 of the operand: -0.25, 0.25, 0.75, 1.25.
+TEST(Resize, BlendsTwoElementsPerAxis) {
+  OneNode node = one_node("x : f32[1,2], s : f32[2]", "Resize(x, _, s) {mode = \"linear\"}", "f32[1,4]");
+  node.run_ok({floats({0, 8}), {}, floats({1, 2})});
+  EXPECT_THAT(node.result<float>(), ElementsAre(0, 2, 6, 8));
+  OneNode column = one_node("x : f32[2,1], s : f32[2]", "Resize(x, _, s) {mode = \"linear\"}", "f32[4,1]");
+  column.run_ok({floats({0, 8}), {}, floats({2, 1})});
+  EXPECT_THAT(column.result<float>(), ElementsAre(0, 2, 6, 8));
+}
+
+TEST(Resize, BlendsF16) {
+  OneNode node = one_node("x : f16[2], s : f32[1]", "Resize(x, _, s) {mode = \"linear\"}", "f16[4]");
+  node.run_ok({halves({0, 0x4800}), {}, floats({2})});  // 0x4800 is 8
+  EXPECT_THAT(node.result<std::uint16_t>(), ElementsAre(0, 0x4000, 0x4600, 0x4800));
+}
+
+// With antialias, halving four elements weighs 1/8, 3/8, 3/8, 1/8 of the neighbors of 0.5 and 2.5. Elements in front of
+// the first one have its value.
+TEST(Resize, WidensTheTapsWithAntialias) {
+  OneNode node = one_node("x : f32[4], s : f32[1]", "Resize(x, _, s) {antialias = 1, mode = \"linear\"}", "f32[2]");
+  node.run_ok({floats({0, 8, 16, 24}), {}, floats({0.5F})});
+  EXPECT_THAT(node.result<float>(), ElementsAre((0 + 3 * 0 + 3 * 8 + 16) / 8.0F, (8 + 3 * 16 + 3 * 24 + 24) / 8.0F));
+}
+
+TEST(Resize, OfOpset10RoundsDown) {
+  OneNode node = one_node("x : i32[3], s : f32[1]", "Resize(x, s) {lowtide_since = 10, mode = \"nearest\"}", "i32[6]");
+  node.run_ok({{1, 2, 3}, floats({2})});
+  EXPECT_THAT(node.result<std::int32_t>(), ElementsAre(1, 1, 2, 2, 3, 3));
+}
+
+TEST(Resize, RefusesScalesThatAreNotPositive) {
+  OneNode node = one_node("x : i32[3], s : f32[1]", "Resize(x, _, s)", "i32[3]");
+  EXPECT_EQ(node.run({{1, 2, 3}, {}, floats({-1})}), (RunStatus{RunCode::bad_extents, 2}));
+  EXPECT_EQ(node.run({{1, 2, 3}, {}, floats({1e30F})}), (RunStatus{RunCode::bad_extents, 2}));
+}
+
+TEST(Resize, OfIntegersIsNotBlended) {
+  const OneNode node = one_node("x : i32[3], s : f32[1]", "Resize(x, _, s) {mode = \"linear\"}", "i32[6]");
+  EXPECT_EQ(node.missing(), "kernels have modes linear and cubic of f32 and f16");
+}
+
+// Each element is multiplied by the taps 1 and 10, two places apart from the next element.
+TEST(ConvTranspose, AddsABiasWhereNothingElseIs) {
+  OneNode node = one_node("x : f32[1,1,2], w : f32[1,1,2], b : f32[1]",
+                          "ConvTranspose(x, w, b) {output_padding = [1], strides = [3]}", "f32[1,1,6]");
+  node.run_ok({floats({1, 2}), floats({1, 10}), floats({0.5F})});
+  EXPECT_THAT(node.result<float>(), ElementsAre(1.5F, 10.5F, 0.5F, 2.5F, 20.5F, 0.5F));
+}
+
+TEST(ConvTranspose, KeepsGroupsApart) {
+  OneNode node = one_node("x : f32[1,2,1], w : f32[2,2,1]", "ConvTranspose(x, w) {group = 2}", "f32[1,4,1]");
+  node.run_ok({floats({1, 2}), floats({1, 10, 100, 1000})});
+  EXPECT_THAT(node.result<float>(), ElementsAre(1, 10, 200, 2000));
+}
+
+}  // namespace
+}  // namespace lowtide
