@@ -4,6 +4,7 @@
 #include "lowtide/kernels/common/half_kernel.h"
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <optional>
 #include <utility>
@@ -56,7 +57,7 @@ class HalfKernel final : public PreparedKernel {
     auto* cells = reinterpret_cast<std::byte**>(floats + count());
     for (std::size_t tensor = 0; tensor < count(); ++tensor) {
       const std::optional<Bytes> begin = copies_.begins[tensor];
-      new (cells + tensor) std::byte*(begin ? scratch + begin->count() : nullptr);
+      std::construct_at(cells + tensor, begin ? scratch + begin->count() : nullptr);
       if (!begin) continue;
       floats[tensor].bytes = cells + tensor;
       floats[tensor].dtype = DType::f32;
@@ -71,11 +72,11 @@ class HalfKernel final : public PreparedKernel {
  private:
   // The tensors, the cells of the copies and the bound kernel of f32 follow it in memory.
   struct Bound : BoundKernel {
-    BoundKernel* wide;
-    const BoundTensor* halves;
-    const BoundTensor* floats;
-    std::size_t reads;
-    std::size_t all;
+    BoundKernel* wide = nullptr;
+    const BoundTensor* halves = nullptr;
+    const BoundTensor* floats = nullptr;
+    std::size_t reads = 0;
+    std::size_t all = 0;
 
     [[nodiscard]] bool is_copied(std::size_t tensor) const { return halves[tensor].bytes != floats[tensor].bytes; }
 

@@ -51,8 +51,8 @@ bool overlaps(const Box& a, const Box& b, float threshold) {
 
 // What one class of one image needs.
 struct ClassBoxes {
-  const float* boxes;
-  const float* scores;
+  const float* boxes = nullptr;
+  const float* scores = nullptr;
   std::int64_t count = 0;
   std::int64_t most = 0;
   float overlap_threshold = 0;

@@ -255,12 +255,12 @@ RunStatus run_recurrent(const RecurrentParameters& parameters, const Operands& o
 
 template <Cell cell>
 std::optional<std::vector<Activation>> activations_in(const Node& node) {
-  static const std::vector<std::string> kDefaults = cell == Cell::lstm
-                                                        ? std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"}
-                                                    : cell == Cell::gru ? std::vector<std::string>{"Sigmoid", "Tanh"}
-                                                                        : std::vector<std::string>{"Tanh"};
+  static const std::vector<std::string> defaults = cell == Cell::lstm
+                                                       ? std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"}
+                                                   : cell == Cell::gru ? std::vector<std::string>{"Sigmoid", "Tanh"}
+                                                                       : std::vector<std::string>{"Tanh"};
   const bool is_double = text_attribute(node, "direction", "forward") == "bidirectional";
-  return activations_of(node, kDefaults, kDefaults.size() * (is_double ? 2 : 1));
+  return activations_of(node, defaults, defaults.size() * (is_double ? 2 : 1));
 }
 
 template <Cell cell>

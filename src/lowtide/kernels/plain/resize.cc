@@ -90,7 +90,7 @@ bool apply_sizes(ResizePlan& plan, const Extents& axes, const std::int64_t* size
   for (int at = 0; at < axes.rank(); ++at) {
     ResizeAxis& axis = plan[static_cast<int>(axes[at])].axis;
     axis.scale = scale;
-    axis.out = static_cast<std::int64_t>(scale * static_cast<double>(axis.in) + 0.5);
+    axis.out = std::llround(scale * static_cast<double>(axis.in));
   }
   return true;
 }
@@ -126,7 +126,7 @@ std::optional<ResizePlan> resize_plan(const ResizeParameters& parameters, const 
   }
   if (!is_valid) return std::nullopt;
   if (parameters.rules.coordinates == Coordinates::tf_crop_and_resize) {
-    if (!has_list(1, 2 * axes->rank())) return std::nullopt;
+    if (!has_list(1, std::int64_t{2} * axes->rank())) return std::nullopt;
     apply_region(plan, *axes, elements<float>(operands.reads[1]));
   }
   return plan;
