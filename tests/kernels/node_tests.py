@@ -93,7 +93,7 @@ def run(runner, only, root):
 
 HEAD = """# Operators
 
-Written by `tests/kernels/node_tests.py --write`, and held current by the test `kernels.NodeTestsOfOnnx`.
+Written by `scripts/write_operators`, and held current by the test `kernels.NodeTestsOfOnnx`.
 
 Each row is an operator of the ONNX standard that `lowtide run` executes. *Types* are the element types of its first
 operand or, without operands, of its result. *Node tests* counts the tests of the onnx project (version {version}) that
@@ -157,7 +157,7 @@ def main():
             given.table.write_text(text)
         is_current = given.table.read_text() == text
     if not is_current:
-        print(f"{given.table} differs from these results; run this script with --table {given.table} --write")
+        print(f"{given.table} differs from these results; run scripts/write_operators")
     return 1 if reasons or words["ok"] < given.at_least or not is_current else 0
 
 
