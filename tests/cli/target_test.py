@@ -100,6 +100,21 @@ class TargetTest(ProgramTest):
         said = self.expect(NO, *verify).stdout
         self.assertRegex(said, "the plan is for a machine with .* and threads=2, but this one has .* and threads=1")
 
+    def test_the_summary_says_what_lowering_changed(self):
+        nodes = [small_models.node("Neg", ["x"], ["a"], "neg"), small_models.node("Exp", ["a"], ["y"], "exp")]
+        extents = [small_models.value_info(name, [4]) for name in ("x", "y")]
+        self.write("chain.onnx", small_models.model(nodes, extents[:1], extents[1:]))
+        report = self.json(DONE, "plan", "chain.onnx", "--target", "cpu")
+        self.assertEqual(report["lowering"], {
+            "left_out": 0, "at_load": 0, "as_written": {"peak_bytes": 64, "arena_bytes": 64},
+            "rewrites": [{"node": "exp", "op": "lowtide::Chain", "from": ["neg", "exp"]}]})
+        said = " ".join(self.expect(DONE, "plan", "chain.onnx", "--target", "cpu").stdout.split())
+        self.assertIn("Lowered: 2 nodes fused into 1 chain. As written, the model needs an arena of 64 B.", said)
+        report = self.json(DONE, "plan", "chain.onnx", "--target", "cpu", "--without", "chains")
+        self.assertEqual((report["steps"], report["lowering"]["rewrites"]), (2, []))
+        said = self.expect(USAGE, "plan", "chain.onnx", "--without", "chains").stderr
+        self.assertIn("add --target cpu", said)
+
     def test_threads_need_kernels_of_this_machine(self):
         said = self.expect(USAGE, "plan", "parallel.onnx", "--threads", "2").stderr
         self.assertIn("--threads needs kernels of this machine; add --target cpu", said)

@@ -45,6 +45,21 @@ TEST(OpenModel, PlansAndRunsAFile) {
   EXPECT_THAT(run(opened->executable, {-1, 2, -3, 4}), ElementsAre(0, 2, 0, 4));
 }
 
+TEST(OpenModel, FusesElementwiseNodesUnlessThatIsOff) {
+  const std::string path = small_model("chain.onnx", "Neg", "Exp");
+  const Result<OpenedModel> fused = open_model(path);
+  ASSERT_TRUE(fused.ok()) << fused.error().describe();
+  EXPECT_THAT(fused->executable->plan().provenance.lowering, ElementsAre("chains"));
+  EXPECT_EQ(fused->executable->plan().program.steps.size(), 1U);
+  OpenOptions options;
+  options.lower.chains = false;
+  const Result<OpenedModel> separate = open_model(path, options);
+  ASSERT_TRUE(separate.ok()) << separate.error().describe();
+  EXPECT_EQ(separate->executable->plan().program.steps.size(), 2U);
+  const std::vector<float> x = {-1, 0.1F, 0, 7};
+  EXPECT_EQ(run(fused->executable, x), run(separate->executable, x));
+}
+
 TEST(OpenModel, SaysByHowMuchAPlanExceedsItsBudget) {
   OpenOptions options;
   options.plan.budget = Bytes(40);  // x of the caller has 16 bytes, and the arena 64

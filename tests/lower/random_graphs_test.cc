@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -56,13 +57,18 @@ bool varies(const Graph& graph, TensorId id) {
 TEST(LowerRandomGraphs, LeaveOutExactlyTheWorkOnConstants) {
   Random random(12);
   int with_load_time_work = 0;
+  int with_chains = 0;
   for (int round = 0; round < 500; ++round) {
     const Graph graph = random_graph(random);
-    const Result<Lowered> lowered =
-        lower(graph, {.inputs_in_arena = random.chance(50), .outputs_at_caller = random.chance(50)});
+    const Result<Lowered> lowered = lower(graph, {.unneeded = random.chance(50),
+                                                  .chains = random.chance(50),
+                                                  .inputs_in_arena = random.chance(50),
+                                                  .outputs_at_caller = random.chance(50)});
     ASSERT_TRUE(lowered.ok()) << lowered.error().describe();
-    for (const Violation& violation : verify_lowering(graph, lowered->graph)) ADD_FAILURE() << violation.message;
+    for (const Violation& violation : verify_lowering(graph, lowered->graph, lowered->load))
+      ADD_FAILURE() << violation.message;
     with_load_time_work += lowered->load.nodes().empty() ? 0 : 1;
+    with_chains += std::ranges::count(lowered->passes, "chains") > 0 ? 1 : 0;
     for (TensorId id : all_ids<TensorId>(lowered->graph.tensors().size())) {
       const Tensor& tensor = lowered->graph.tensor(id);
       for (TensorId original : all_ids<TensorId>(graph.tensors().size())) {
@@ -72,6 +78,7 @@ TEST(LowerRandomGraphs, LeaveOutExactlyTheWorkOnConstants) {
     }
   }
   EXPECT_GT(with_load_time_work, 100);
+  EXPECT_GT(with_chains, 30);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 // The violations of `lowered`, one per line.
 std::string violations(std::string_view model, std::string_view lowered) {
   std::string lines;
-  for (const Violation& violation : verify_lowering(graph_of(model), graph_of(lowered))) {
+  for (const Violation& violation : verify_lowering(graph_of(model), graph_of(lowered), graph_of("graph \"g\" { }"))) {
     EXPECT_EQ(violation.kind, ViolationKind::wrong_model);
     lines += (violation.body.empty() ? "" : violation.body + ": ") + violation.message + "\n";
   }

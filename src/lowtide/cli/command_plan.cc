@@ -12,6 +12,7 @@
 #include "lowtide/cli/help.h"
 #include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/json.h"
+#include "lowtide/cli/lowering.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/output_files.h"
@@ -282,10 +283,11 @@ std::string page_of(const Request& request, const LoadedModel& loaded, const Pla
 }
 
 PlanVerdict verdict_of(const Request& request, const PlannedGraph& planned,
-                       const std::optional<QuantizedFacts>& quantized) {
+                       const std::optional<QuantizedFacts>& quantized, const std::optional<LoweringFacts>& lowering) {
   PlanVerdict verdict = verdict_of(planned);
   verdict.machine = request.target.machine;
   verdict.quantized = quantized;
+  verdict.lowering = lowering;
   verdict.shows_trade_offs = request.options.pareto_front;
   return verdict;
 }
@@ -316,6 +318,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
 
   const std::optional<QuantizedFacts> quantized =
       quantized_facts(loaded, request.model.lowering, request.target, request.options);
+  const std::optional<LoweringFacts> lowering = lowering_facts(loaded, request.model.lowering, request.options);
   const Labels labels = labels_of(loaded.lowered.graph);
   const NamedPlan named{planned.plan, labels};
   if (request.plan_file) files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);
@@ -324,10 +327,11 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   if (arguments.has("--json")) {
     Json json = json_of_plan(loaded, planned, labels, request);
     json["quantized"] = json_of(quantized);
+    json["lowering"] = json_of(lowering);
     json["seconds"] = {{"import", seconds.import}, {"plan", seconds.plan}, {"verify", seconds.verify}};
     print_json(console, json);
   } else {
-    const PlanVerdict verdict = verdict_of(request, planned, quantized);
+    const PlanVerdict verdict = verdict_of(request, planned, quantized, lowering);
     console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top, .wide = request.wide}));
     remark_seconds(seconds, console);
   }

@@ -14,6 +14,7 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
+#include "lowtide/cli/lowering.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/output_files.h"
@@ -38,8 +39,11 @@ std::optional<std::uint64_t> read_seed(const Arguments& arguments) {
 
 OpenedModel open_given(const Arguments& arguments, Console& console) {
   const std::string& path = arguments.positional("MODEL");
-  OpenOptions options{.import = read_bindings(arguments), .synthetic_seed = read_seed(arguments)};
+  OpenOptions options{.import = read_bindings(arguments),
+                      .lower = read_kernel_lowering(arguments),
+                      .synthetic_seed = read_seed(arguments)};
   if (const std::optional<std::string> plan = arguments.value("--plan")) {
+    if (arguments.has("--without")) stop_usage("--without has no effect with --plan, whose rewrites are used; omit it");
     options.given_plan = read_plan_file(*plan).plan;
     add_written_bindings(options.given_plan->provenance.dims, options.import);
   }

@@ -87,7 +87,7 @@ std::vector<Violation> check_target(const Graph& graph, const Plan& plan, const 
     const auto shown = [](const std::vector<std::string>& key) { return key.empty() ? "no key" : listed(key, "and"); };
     return {{.kind = ViolationKind::wrong_kernel,
              .message = "the plan is for a machine with " + shown(plan.provenance.machine_key) + ", but this one has " +
-                        shown(target.machine_key)}};
+                        shown(target.machine_key) + "; plan again with --target cpu on this machine"}};
   }
   std::vector<Violation> violations = verify_constants(graph, plan, target.machine);
   for (Violation& violation : verify_kernels(graph, plan, offered_kernels(target)))
@@ -118,7 +118,7 @@ Checked check(const std::string& path, const PlanFile& file, const Arguments& ar
     checked.is_other_graph = !checked.violations.empty();
     // Replaying a plan of another graph would only report the same cause in other words.
     if (!checked.is_other_graph) {
-      checked.violations = verify_lowering(loaded->model.graph, graph);
+      checked.violations = verify_lowering(loaded->model.graph, graph, loaded->lowered.load);
       for (Violation& violation : verify(graph, file.plan)) checked.violations.push_back(std::move(violation));
       if (target && checked.violations.empty()) checked.violations = check_target(graph, file.plan, *target);
     }

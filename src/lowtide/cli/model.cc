@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lowtide/analysis/plain_figures.h"
+#include "lowtide/cli/lowering.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/progress.h"
@@ -39,9 +40,7 @@ Bytes outputs_of(const Graph& graph) {
 ModelRequest read_model_request(const Arguments& arguments) {
   return {.path = arguments.positional("MODEL"),
           .bindings = read_bindings(arguments),
-          .lowering = {.load_time = !arguments.has("--no-load-time"),
-                       .inputs_in_arena = arguments.value("--inputs").value_or("caller") == "arena",
-                       .outputs_at_caller = arguments.value("--outputs").value_or("arena") == "caller"}};
+          .lowering = read_lowering(arguments)};
 }
 
 Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console) {

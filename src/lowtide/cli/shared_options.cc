@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/cli/lowering.h"
 #include "lowtide/schedule/schedule.h"
 
 namespace lowtide::cli_internal {
@@ -109,6 +110,17 @@ OptionSpec no_parts_option() {
 OptionSpec no_load_time_option() {
   return {.name = "--no-load-time",
           .summary = "run the nodes that depend on constants alone in every run, not once when the model is loaded"};
+}
+
+OptionSpec without_option() {
+  return {.name = "--without",
+          .value = "PASS",
+          .summary =
+              "with --target cpu: leave out a rewrite of the model, such as chains, which fuses element-wise nodes; "
+              "repeatable",
+          .kind = ArgumentKind::choice,
+          .choices = kernel_passes(),
+          .is_repeatable = true};
 }
 
 OptionSpec inputs_option() {

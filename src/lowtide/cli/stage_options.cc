@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "lowtide/cli/shared_options.h"
+
 namespace lowtide::cli_internal {
 namespace {
 
@@ -29,7 +31,8 @@ std::vector<OptionSpec> stage_options() {
            .kind = ArgumentKind::choice,
            .choices = plan_stages(),
            .is_repeatable = true},
-          {.name = "--verify-each", .summary = "also verify the plan after each stage that changes it"}};
+          {.name = "--verify-each", .summary = "also verify the plan after each stage that changes it"},
+          without_option()};
 }
 
 void read_stage_options(const Arguments& arguments, Console& console, PlanOptions& options) {

@@ -22,8 +22,9 @@ namespace lowtide {
 
 struct OpenOptions {
   ImportOptions import;  // with a given plan: the bindings of Provenance::dims
-  LowerOptions lower;    // without `constants`, which open_model() sets; not used with a given plan
-  PlanOptions plan;      // without the provenance, which open_model() sets; not used with a given plan
+  LowerOptions lower =
+      options_for_kernels();  // without `constants`, which open_model() sets; not used with a given plan
+  PlanOptions plan;           // without the provenance, which open_model() sets; not used with a given plan
   CpuOptions cpu;
   std::optional<Plan> given_plan;               // nullopt: open_model() makes a plan
   std::optional<std::uint64_t> synthetic_seed;  // WeightsOptions::synthetic_seed

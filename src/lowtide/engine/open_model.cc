@@ -34,7 +34,7 @@ Result<ChosenPlan> check_given(const Plan& plan, const ImportedModel& model, con
                      lowtide::quoted(model.sha256, 16) + "; plan this model again",
                  place};
   }
-  std::vector<Violation> violations = verify_lowering(model.graph, lowered.graph);
+  std::vector<Violation> violations = verify_lowering(model.graph, lowered.graph, lowered.load);
   if (violations.empty()) violations = verify(lowered.graph, plan);
   if (violations.empty()) return ChosenPlan{plan, Bytes(0)};
   return Error{ErrorCode::mismatch, "the plan is wrong for this model: " + violations[0].message, place};

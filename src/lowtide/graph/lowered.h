@@ -36,6 +36,19 @@ inline constexpr std::string_view kOutputFormatAttribute = "output_format";  // 
 inline constexpr std::string_view kOrderAttribute = "order";                 // PackedConstant::order
 inline constexpr std::string_view kChannelsAttribute = "channels";           // without padding
 
+// A chain of element-wise nodes (graph/chain.h).
+inline constexpr std::string_view kChainType = "Chain";
+inline constexpr std::string_view kChainFullName = "lowtide::Chain";  // full_name(Operator)
+inline constexpr std::string_view kProgramAttribute = "program";
+
+// The constants of a Conv that has a BatchNormalization folded into it. Both have the attribute `epsilon`.
+//
+//   lowtide::ScaledWeights  weights, scale, variance             weights * scale / sqrt(variance + epsilon)
+//   lowtide::ScaledBias     scale, shift, mean, variance, bias?  (bias - mean) * (the same factor) + shift
+inline constexpr std::string_view kScaledWeightsType = "ScaledWeights";
+inline constexpr std::string_view kScaledBiasType = "ScaledBias";
+inline constexpr std::string_view kEpsilonAttribute = "epsilon";
+
 // Whether the operator stands for the caller.
 [[nodiscard]] inline bool is_caller(const Operator& op) { return op.domain == kOwnDomain && op.type == kCallerType; }
 
@@ -45,7 +58,10 @@ inline constexpr std::string_view kChannelsAttribute = "channels";           // 
 inline constexpr std::string_view kSinceAttribute = "lowtide_since";
 
 // The passes of lowering, in their order. A plan lists those that changed its graph (Provenance::lowering).
+inline constexpr std::string_view kUnneededPass = "unneeded";
+inline constexpr std::string_view kBatchNormPass = "batch_norm";
 inline constexpr std::string_view kLoadTimePass = "load_time";
+inline constexpr std::string_view kChainsPass = "chains";
 inline constexpr std::string_view kInputsInArenaPass = "inputs_in_arena";
 inline constexpr std::string_view kOutputsAtCallerPass = "outputs_at_caller";
 

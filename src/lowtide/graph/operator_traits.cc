@@ -98,11 +98,14 @@ constexpr auto kRuntimeRows = std::to_array<TraitRow>({
 
 // Operators of lowered graphs (graph/lowered.h).
 constexpr auto kLoweredRows = std::to_array<TraitRow>({
+    {kChainType, kAny},
     {kConvType, kSums},
     {kCallerType, kCaller},
     {kPackType, kPure},
     {kReorderType, kPure},
     {kRequantizeType, kPure},
+    {kScaledBiasType, kPure},
+    {kScaledWeightsType, kPure},
 });
 
 template <typename Rows>

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "lowtide/kernels/library/library.h"
+#include "lowtide/kernels/plain/chain.h"
 #include "lowtide/kernels/plain/convolution.h"
 #include "lowtide/kernels/plain/elementwise.h"
+#include "lowtide/kernels/plain/folding.h"
 #include "lowtide/kernels/plain/index.h"
 #include "lowtide/kernels/plain/loss.h"
 #include "lowtide/kernels/plain/movement.h"
@@ -29,7 +31,9 @@ std::span<const Family> families() {
   static const std::vector<Family> all_families = [] {
     const std::span<const Family> library = library_families();
     std::vector<Family> all(library.begin(), library.end());
-    all.insert(all.end(), {unary_family(),
+    all.insert(all.end(), {chain_family(),
+                           folding_family(),
+                           unary_family(),
                            binary_family(),
                            select_family(),
                            cast_family(),

@@ -12,6 +12,7 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/builder.h"
+#include "lowtide/lower/inference_form.h"
 
 namespace lowtide {
 namespace {
@@ -70,16 +71,8 @@ class Splitter {
   }
 
  private:
-  // A Dropout draws random numbers, unless its training mode is known to be off.
-  static bool may_drop(const Graph& graph, NodeId id) {
-    const std::vector<std::optional<TensorId>>& inputs = graph.node(id).inputs;
-    if (graph.op(id).type != "Dropout" || inputs.size() < 3 || !inputs[2]) return false;
-    const std::vector<std::int64_t>* training = graph.known_integers(*inputs[2]);
-    return training == nullptr || *training != std::vector<std::int64_t>{0};
-  }
-
   static bool is_load_time(const Scope& scope, NodeId id) {
-    if (may_drop(scope.graph, id)) return false;
+    if (!lower_internal::is_in_inference_form(scope.graph, id)) return false;  // may draw random numbers
     const OperatorTraits& traits = scope.graph.op(id).traits;
     if (!traits.is_pure || traits.is_random || traits.is_stateful || !scope.graph.node(id).bodies.empty()) return false;
     const auto is_known = [&](TensorId read) { return scope.is_known.test(read); };

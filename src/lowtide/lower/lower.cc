@@ -3,64 +3,119 @@
 
 #include "lowtide/lower/lower.h"
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/lower/fold_batch_norm.h"
+#include "lowtide/lower/fuse_chains.h"
 #include "lowtide/lower/inputs_in_arena.h"
 #include "lowtide/lower/load_time.h"
 #include "lowtide/lower/outputs_at_caller.h"
+#include "lowtide/lower/remove_unneeded.h"
 
 namespace lowtide {
 namespace {
 
-bool has_equal_counts(const Graph& a, const Graph& b) {
-  return a.total_nodes() == b.total_nodes() && a.total_tensors() == b.total_tensors();
-}
+// Applies passes one after another.
+class Passes {
+ public:
+  Passes(const Graph& model, Graph no_load) : lowered_{model, std::move(no_load), {}} {}
+
+  [[nodiscard]] const Graph& graph() const { return lowered_.graph; }
+
+  // Every pass that changes a graph changes the number of its nodes or tensors.
+  Result<void> take(std::string_view pass, Result<Rewritten> rewritten) {
+    if (!rewritten) return rewritten.error();
+    if (rewritten->graph.total_nodes() == graph().total_nodes() &&
+        rewritten->graph.total_tensors() == graph().total_tensors())
+      return {};
+    lowered_.passes.emplace_back(pass);
+    lowered_.origins =
+        lowered_.origins ? compose(*lowered_.origins, rewritten->origins) : std::move(rewritten->origins);
+    lowered_.graph = std::move(rewritten->graph);
+    return {};
+  }
+
+  // A pass that may put one node before the others, or add tensors after the others.
+  Result<void> take(std::string_view pass, Result<Graph> added) {
+    if (!added) return added.error();
+    Origins origins;
+    const auto first = static_cast<std::uint32_t>(added->nodes().size() - graph().nodes().size());
+    for (NodeId id : all_ids<NodeId>(added->nodes().size())) {
+      const bool is_added = id.value() < first;
+      origins.nodes.push_back(is_added ? std::vector<NodeId>() : std::vector{NodeId(id.value() - first)});
+    }
+    for (TensorId id : all_ids<TensorId>(added->tensors().size())) {
+      const bool is_added = id.index() >= graph().tensors().size();
+      origins.tensors.push_back(is_added ? std::vector<TensorId>() : std::vector{id});
+    }
+    return take(pass, Rewritten{*std::move(added), std::move(origins)});
+  }
+
+  Result<void> split(std::optional<std::uint32_t> constants) {
+    Result<LoadTimeSplit> split = split_load_time(graph(), constants);
+    if (!split) return split.error();
+    lowered_.load = std::move(split->load);
+    return take(kLoadTimePass, std::move(split->run));
+  }
+
+  Lowered finish() && { return std::move(lowered_); }
+
+ private:
+  Lowered lowered_;
+};
 
 }  // namespace
 
+LowerOptions options_for_kernels() { return {.unneeded = true, .batch_norm = true, .chains = true}; }
+
+// A BatchNormalization is folded first, because work on constants follows from it. Chains come after that work, so that
+// they never contain any.
 Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   Result<Graph> no_load = GraphBuilder(graph.name()).build();
   if (!no_load) return no_load.error();
-  Lowered lowered{graph, *std::move(no_load), {}};
-  if (options.load_time) {
-    Result<LoadTimeSplit> split = split_load_time(graph, options.constants);
-    if (!split) return split.error();
-    // The split only removes nodes and tensors, so it changed nothing if the counts are equal.
-    if (!has_equal_counts(split->run.graph, graph)) lowered.passes.emplace_back(kLoadTimePass);
-    lowered.graph = std::move(split->run.graph);
-    lowered.load = std::move(split->load);
-  }
-  if (options.inputs_in_arena && !graph.inputs().empty()) {
-    Result<Graph> with_inputs = place_inputs_in_arena(lowered.graph);
-    if (!with_inputs) return with_inputs.error();
-    lowered.graph = *std::move(with_inputs);
-    lowered.passes.emplace_back(kInputsInArenaPass);
-  }
-  if (options.outputs_at_caller && !graph.outputs().empty()) {
-    Result<Graph> without_outputs = place_outputs_at_caller(lowered.graph);
-    if (!without_outputs) return without_outputs.error();
-    lowered.graph = *std::move(without_outputs);
-    lowered.passes.emplace_back(kOutputsAtCallerPass);
-  }
-  return lowered;
+  Passes passes(graph, *std::move(no_load));
+  if (options.unneeded) LOWTIDE_RETURN_IF_ERROR(passes.take(kUnneededPass, remove_unneeded(passes.graph())));
+  if (options.batch_norm) LOWTIDE_RETURN_IF_ERROR(passes.take(kBatchNormPass, fold_batch_norm(passes.graph())));
+  if (options.load_time) LOWTIDE_RETURN_IF_ERROR(passes.split(options.constants));
+  if (options.chains) LOWTIDE_RETURN_IF_ERROR(passes.take(kChainsPass, fuse_chains(passes.graph())));
+  if (options.inputs_in_arena && !graph.inputs().empty())
+    LOWTIDE_RETURN_IF_ERROR(passes.take(kInputsInArenaPass, place_inputs_in_arena(passes.graph())));
+  if (options.outputs_at_caller && !graph.outputs().empty())
+    LOWTIDE_RETURN_IF_ERROR(passes.take(kOutputsAtCallerPass, place_outputs_at_caller(passes.graph())));
+  return std::move(passes).finish();
 }
+
+namespace {
+
+struct Switch {
+  std::string_view pass;
+  bool LowerOptions::*is_on;
+};
+constexpr Switch kSwitches[] = {
+    {kUnneededPass, &LowerOptions::unneeded},
+    {kBatchNormPass, &LowerOptions::batch_norm},
+    {kLoadTimePass, &LowerOptions::load_time},
+    {kChainsPass, &LowerOptions::chains},
+    {kInputsInArenaPass, &LowerOptions::inputs_in_arena},
+    {kOutputsAtCallerPass, &LowerOptions::outputs_at_caller},
+};
+
+}  // namespace
 
 Result<LowerOptions> lower_options(const std::vector<std::string>& passes) {
   LowerOptions options{.load_time = false};
   for (const std::string& pass : passes) {
-    if (pass == kLoadTimePass) {
-      options.load_time = true;
-    } else if (pass == kInputsInArenaPass) {
-      options.inputs_in_arena = true;
-    } else if (pass == kOutputsAtCallerPass) {
-      options.outputs_at_caller = true;
-    } else {
+    const auto named = std::ranges::find(kSwitches, pass, &Switch::pass);
+    if (named == std::end(kSwitches)) {
       return Error{ErrorCode::unsupported, "this program has no lowering pass " + quoted(pass, 40),
                    "$.provenance.lowering"};
     }
+    options.*named->is_on = true;
   }
   return options;
 }

@@ -10,11 +10,17 @@
 
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/graph/origins.h"
 
 namespace lowtide {
 
+// Each pass has a header of its own, which states when it is sound. All passes except `batch_norm` keep every bit of
+// the results.
 struct LowerOptions {
+  bool unneeded = false;           // on: copies, and nodes that nothing needs, are left out (remove_unneeded.h)
+  bool batch_norm = false;         // on: convolutions take over a BatchNormalization (fold_batch_norm.h)
   bool load_time = true;           // off: work on constants is part of every run (load_time.h)
+  bool chains = false;             // on: connected element-wise nodes run as one node (fuse_chains.h)
   bool inputs_in_arena = false;    // on: the caller writes the inputs into the arena (inputs_in_arena.h)
   bool outputs_at_caller = false;  // on: the outputs are in memory of the caller (outputs_at_caller.h)
   // The number of entries of the model's ConstantTable. Output k of Lowered::load becomes a constant of the graph that
@@ -26,10 +32,16 @@ struct LowerOptions {
 struct Lowered {
   Graph graph;
   Graph load;  // what runs once, when the model is loaded; it may have no nodes
-  // The names of the passes that changed the graph, in order: "load_time", "inputs_in_arena", "outputs_at_caller". A
-  // plan lists them (Provenance::lowering), so that a reader can make the same graph again.
+  // The names of the passes that changed the graph, in order: "unneeded", "batch_norm", "load_time", "chains",
+  // "inputs_in_arena", "outputs_at_caller". A plan lists them (Provenance::lowering), so that a reader can make the
+  // same graph again.
   std::vector<std::string> passes;
+  // Which nodes and tensors of the model `graph` has. nullopt: no pass changed the graph, so all ids are equal.
+  std::optional<Origins> origins = std::nullopt;
 };
+
+// The options for a machine that runs the kernels of room `kernels`: all passes that save memory or time there.
+[[nodiscard]] LowerOptions options_for_kernels();
 
 // Returns the graph that runs. Errors: those of GraphBuilder (over_limit). O((nodes + edges) log nodes) over all
 // bodies.

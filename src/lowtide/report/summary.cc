@@ -354,6 +354,10 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   add_figure(table, {"peak as given", claims.load_as_given, percent(claims.load_as_given.count(), sum)});
   add_figure(table, {"peak", claims.load, percent(claims.load.count(), sum),
                      StyledText("order ").append(with_proof(claims.schedule, is_schedule_proven(claims)))});
+  if (verdict.lowering && verdict.lowering->as_written) {
+    const Bytes peak = verdict.lowering->as_written->peak;
+    add_figure(table, {"as written", peak, percent(peak.count(), sum), "peak of the model without the rewrites below"});
+  }
   add_figure(table, {"arena", arena, percent(arena.count(), sum),
                      claims.allocate.empty()
                          ? StyledText()
@@ -375,6 +379,8 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   out.append(report_internal::exchange_text(verdict));
   out.append(report_internal::unused_text(verdict));
   out.append(report_internal::streams_line(verdict.points));
+  if (verdict.lowering)
+    out.append(report_internal::paragraph(lowering_text(*verdict.lowering), StyledText("Lowered: ", Style::strong)));
   if (const std::string extra = report_internal::extra_work_text(plan); !extra.empty())
     out.add("  " + extra + ".").end_line();
   if (verdict.quantized)

@@ -16,6 +16,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/report/inspection.h"
+#include "lowtide/report/lowering.h"
 #include "lowtide/report/page.h"
 #include "lowtide/report/quantized.h"
 #include "lowtide/report/styled_text.h"
@@ -69,13 +70,15 @@ struct PlanVerdict {
   std::optional<RegionProof> region_proof = std::nullopt;
   std::optional<Machine> machine = std::nullopt;  // of the target; the machine of a plan has other capacities
   std::optional<QuantizedFacts> quantized = std::nullopt;
+  std::optional<LoweringFacts> lowering = std::nullopt;
   std::vector<TradeOff> points;
   bool shows_trade_offs = false;
   bool is_bound_verified = false;  // by an independent check
   bool is_verified = false;        // PlannedGraph::is_verified
 };
 
-// What planning found. The fields `machine`, `quantized` and `shows_trade_offs` are left as they are by default.
+// What planning found. The fields `machine`, `quantized`, `lowering` and `shows_trade_offs` are left as they are by
+// default.
 [[nodiscard]] PlanVerdict verdict_of(const PlannedGraph& planned);
 
 [[nodiscard]] StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const PlanVerdict& verdict,

@@ -58,11 +58,17 @@ namespace lowtide {
 // Checks that a lowered graph computes in every run what the graph of the model computes. Tensors correspond by name.
 // Each node that runs is a node of the model with the same operands, except that
 //   - a tensor whose content is equal in all runs may be a constant,
-//   - pure nodes may be left out, and
-//   - one first node may write all inputs into the arena (`Inputs` of domain "lowtide").
-// It uses no code of `lower`, and does not compare control inputs. Violations are of kind wrong_model.
-// O(nodes + edges + tensors + length of the names). Recursion only over bodies.
-[[nodiscard]] std::vector<Violation> verify_lowering(const Graph& model, const Graph& lowered,
+//   - pure nodes may be left out,
+//   - an operand may be the tensor that an Identity, a Cast to the same type or a Dropout copies,
+//   - lowtide::Chain may stand for the nodes of its program, which are compared one by one,
+//   - a Conv may stand for a Conv and a BatchNormalization, if its weights and its bias are results of
+//     lowtide::ScaledWeights and lowtide::ScaledBias of their constants, and
+//   - one first node may write all inputs into the arena (lowtide::Inputs).
+// `load` is the load-time work (Lowered::load), whose nodes are compared as well. It may have no nodes. The check uses
+// no code of `lower`, and does not compare control inputs. Violations are of kind wrong_model.
+// O(nodes + edges + tensors + length of the names and programs), times the load-time results that are folded. Recursion
+// only over bodies.
+[[nodiscard]] std::vector<Violation> verify_lowering(const Graph& model, const Graph& lowered, const Graph& load,
                                                      const VerifyOptions& options = {});
 
 }  // namespace lowtide

@@ -224,6 +224,8 @@ constexpr std::array kBinaryOperators = operators_of(kBinaryTable);
 
 }  // namespace
 
+std::span<const ElementwiseOperator> binary_table() { return kBinaryTable; }
+
 Family binary_family() {
   return {.name = "binary",
           .operators = kBinaryOperators,

@@ -15,13 +15,6 @@ namespace {
 
 constexpr std::int64_t kBlock = 256;  // elements that are converted at once
 
-struct ElementwiseParameters {
-  RowFunction function = nullptr;
-  Numbers numbers{};
-  bool converts_half = false;  // some operand or the result is f16, and the operator computes
-  bool ignores_others = false;
-};
-
 // Space for a block of elements of any type. It is filled before it is read.
 struct alignas(64) Block {
   Block() {}  // NOLINT(cppcoreguidelines-pro-type-member-init)
@@ -32,27 +25,26 @@ struct alignas(64) Block {
 // A part of a row whose f16 operands are converted to f32, and back.
 class HalfRow {
  public:
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init)
-  HalfRow(std::span<const BoundTensor> reads, DType result) : reads_(reads), result_(result) {}
+  explicit HalfRow(const ElementwiseStep& step) : step_(step) {}  // NOLINT(cppcoreguidelines-pro-type-member-init)
 
-  RunCode run(const ElementwiseParameters& parameters, const Row& row) {
+  RunCode run(const Row& row) {
     for (std::int64_t at = 0; at < row.count; at += kBlock) {
       Row part = part_of(row, at, std::min(kBlock, row.count - at));
       std::byte* const write = part.write;
-      if (result_ == DType::f16) part.write = block_[3].bytes.data();
-      const RunCode code = parameters.function(part, parameters.numbers);
+      if (step_.result == DType::f16) part.write = block_[3].bytes.data();
+      const RunCode code = step_.function(part, step_.numbers);
       if (code != RunCode::ok) return code;
-      if (result_ == DType::f16) to_halves(block_[3].floats(), part.count, reinterpret_cast<Half*>(write));
+      if (step_.result == DType::f16) to_halves(block_[3].floats(), part.count, reinterpret_cast<Half*>(write));
     }
     return RunCode::ok;
   }
 
  private:
   Row part_of(const Row& row, std::int64_t at, std::int64_t count) {
-    Row part{.steps = row.steps, .write = row.write + at * element_bytes(result_), .count = count};
-    for (std::size_t read = 0; read < reads_.size(); ++read) {
+    Row part{.steps = row.steps, .write = row.write + at * element_bytes(step_.result), .count = count};
+    for (std::size_t read = 0; read < row.reads.size(); ++read) {
       if (row.reads[read] == nullptr) continue;
-      const DType dtype = reads_[read].dtype;
+      const DType dtype = step_.operands[read];
       part.reads[read] = row.reads[read] + at * row.steps[read] * element_bytes(dtype);
       if (dtype != DType::f16) continue;
       const auto* halves = reinterpret_cast<const Half*>(part.reads[read]);
@@ -62,15 +54,13 @@ class HalfRow {
     return part;
   }
 
-  std::span<const BoundTensor> reads_;
-  DType result_;
+  const ElementwiseStep& step_;
   std::array<Block, 4> block_;  // of three operands and the result
 };
 
-RunStatus run_elementwise(const ElementwiseParameters& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_elementwise(const ElementwiseStep& step, const Operands& operands, Team& /*team*/) {
   const BoundTensor& result = operands.writes[0];
-  const std::span<const BoundTensor> reads =
-      operands.reads.first(parameters.ignores_others ? 1 : operands.reads.size());
+  const std::span<const BoundTensor> reads = operands.reads.first(step.ignores_others ? 1 : operands.reads.size());
   const std::optional<Extents> extents = broadcast(reads);
   if (!extents) return {RunCode::bad_extents, 0};
   if (const RunStatus status = set_extents(result, *extents); status.code != RunCode::ok) return status;
@@ -83,8 +73,7 @@ RunStatus run_elementwise(const ElementwiseParameters& parameters, const Operand
       row.reads[read] = *from.bytes + rows.begin_in(from) * element_bytes(from.dtype);
       row.steps[read] = rows.step_in(from);
     }
-    const RunCode code = parameters.converts_half ? HalfRow(reads, result.dtype).run(parameters, row)
-                                                  : parameters.function(row, parameters.numbers);
+    const RunCode code = run_step(step, row);
     if (code != RunCode::ok) return {code, 0};
     write += rows.length() * element_bytes(result.dtype);
   }
@@ -108,8 +97,8 @@ void load_block(const BoundTensor& from, std::int64_t begin, std::int64_t step, 
 
 // Combines a block of the first operand with the same elements of the others. The result is written at last, because
 // it may have the place of any operand.
-RunCode combine_block(const ElementwiseParameters& parameters, const Operands& operands, const BroadcastRows& rows,
-                      std::int64_t at, std::span<std::byte> out) {
+RunCode combine_block(const ElementwiseStep& step, const Operands& operands, const BroadcastRows& rows, std::int64_t at,
+                      std::span<std::byte> out) {
   const std::int64_t count = std::min(kBlock, rows.length() - at);
   const DType dtype = operands.writes[0].dtype;
   const int unit = dtype == DType::f16 ? 4 : element_bytes(dtype);
@@ -118,16 +107,16 @@ RunCode combine_block(const ElementwiseParameters& parameters, const Operands& o
   const std::size_t bytes = static_cast<std::size_t>(count * unit);
   for (std::size_t read = 0; read < operands.reads.size(); ++read) {
     const BoundTensor& from = operands.reads[read];
-    const std::int64_t step = rows.step_in(from);
+    const std::int64_t advance = rows.step_in(from);
     Block& block = read == 0 ? sum : next;
-    load_block(from, rows.begin_in(from) + at * step, step, std::span(block.bytes).first(bytes));
+    load_block(from, rows.begin_in(from) + at * advance, advance, std::span(block.bytes).first(bytes));
     if (read == 0) continue;
     const Row row{
         .reads = {sum.bytes.data(), next.bytes.data()}, .steps = {1, 1}, .write = sum.bytes.data(), .count = count};
-    const RunCode code = parameters.function(row, parameters.numbers);
+    const RunCode code = step.function(row, step.numbers);
     if (code != RunCode::ok) return code;
   }
-  if (parameters.numbers[0] != 0) {  // a mean
+  if (step.numbers[0] != 0) {  // a mean
     const auto operand_count = static_cast<float>(operands.reads.size());
     for (std::int64_t element = 0; element < count; ++element) sum.floats()[element] /= operand_count;
   }
@@ -139,7 +128,7 @@ RunCode combine_block(const ElementwiseParameters& parameters, const Operands& o
   return RunCode::ok;
 }
 
-RunStatus run_variadic(const ElementwiseParameters& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_variadic(const ElementwiseStep& step, const Operands& operands, Team& /*team*/) {
   const BoundTensor& result = operands.writes[0];
   const std::optional<Extents> extents = broadcast(operands.reads);
   if (!extents) return {RunCode::bad_extents, 0};
@@ -149,7 +138,7 @@ RunStatus run_variadic(const ElementwiseParameters& parameters, const Operands& 
   std::size_t written = 0;
   for (BroadcastRows rows(operands.reads, *extents); !rows.is_done(); rows.advance()) {
     for (std::int64_t at = 0; at < rows.length(); at += kBlock) {
-      const RunCode code = combine_block(parameters, operands, rows, at, all.subspan(written));
+      const RunCode code = combine_block(step, operands, rows, at, all.subspan(written));
       if (code != RunCode::ok) return {code, 0};
       written += static_cast<std::size_t>(std::min(kBlock, rows.length() - at) * element_bytes(result.dtype));
     }
@@ -205,7 +194,37 @@ bool has_half(const Graph& graph, const Node& node) {
   return std::ranges::any_of(node.inputs, is_half) || std::ranges::any_of(node.outputs, is_half);
 }
 
+ElementwiseStep step_of(const ElementwiseOperator& row, const Graph& graph, const Node& node) {
+  ElementwiseStep step{.function = function_of(row, graph, node), .result = graph.tensor(*node.outputs[0]).dtype};
+  for (std::size_t at = 0; at < row.numbers.size(); ++at) {
+    if (!row.numbers[at].name.empty() || row.is_variadic) step.numbers[at] = number_of(node, row.numbers[at]);
+  }
+  for (std::size_t at = 0; at < step.operands.size(); ++at) {
+    step.operands[at] = type_of(graph, node.inputs, at, DType::f32);
+  }
+  step.converts_half = !row.moves_elements && has_half(graph, node);
+  step.ignores_others = row.ignores_others;
+  return step;
+}
+
 }  // namespace
+
+std::optional<ElementwiseStep> elementwise_step(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  for (const std::span<const ElementwiseOperator> table : {unary_table(), binary_table(), select_table()}) {
+    const auto row = std::ranges::find(table, graph.op(id).type, [](const auto& one) { return one.op.type; });
+    if (row == table.end()) continue;
+    const ElementwiseStep step = step_of(*row, graph, node);
+    const bool is_mean = row->is_variadic && step.numbers[0] != 0;
+    if (step.function == nullptr || is_mean || (row->is_variadic && node.inputs.size() != 2)) return std::nullopt;
+    return step;
+  }
+  return std::nullopt;
+}
+
+RunCode run_step(const ElementwiseStep& step, const Row& row) {
+  return step.converts_half ? HalfRow(step).run(row) : step.function(row, step.numbers);
+}
 
 Offer offer_elementwise(std::span<const ElementwiseOperator> table, const Graph& graph, NodeId node) {
   const ElementwiseOperator& row = operator_in(table, graph.op(node));
@@ -219,13 +238,7 @@ Result<std::unique_ptr<PreparedKernel>> prepare_elementwise(std::span<const Elem
                                                             const PrepareInput& input) {
   const ElementwiseOperator& row = operator_in(table, input.graph.op(input.node));
   const Node& node = input.graph.node(input.node);
-  ElementwiseParameters parameters{.function = function_of(row, input.graph, node)};
-  for (std::size_t at = 0; at < row.numbers.size(); ++at) {
-    if (!row.numbers[at].name.empty() || row.is_variadic) parameters.numbers[at] = number_of(node, row.numbers[at]);
-  }
-  parameters.converts_half = !row.moves_elements && has_half(input.graph, node);
-  parameters.ignores_others = row.ignores_others;
-  return plain_kernel(input, row.is_variadic ? &run_variadic : &run_elementwise, parameters);
+  return plain_kernel(input, row.is_variadic ? &run_variadic : &run_elementwise, step_of(row, input.graph, node));
 }
 
 }  // namespace lowtide::kernels_internal

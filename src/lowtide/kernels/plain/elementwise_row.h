@@ -6,6 +6,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <type_traits>
 
@@ -50,6 +52,25 @@ struct ElementwiseOperator {
   bool ignores_others = false;  // only the first operand takes part in the run
   bool is_variadic = false;     // the function combines two operands, and more operands follow one after another
 };
+
+// The tables of the families of elementwise.h, except casts.
+[[nodiscard]] std::span<const ElementwiseOperator> unary_table();
+[[nodiscard]] std::span<const ElementwiseOperator> binary_table();
+[[nodiscard]] std::span<const ElementwiseOperator> select_table();
+
+// A node that computes rows.
+struct ElementwiseStep {
+  RowFunction function = nullptr;
+  Numbers numbers{};
+  std::array<DType, 3> operands{};  // their types; f32 where there is no operand
+  DType result = DType::f32;
+  bool converts_half = false;   // some operand or the result is f16, and the operator computes
+  bool ignores_others = false;  // ElementwiseOperator::ignores_others
+};
+// Returns nullopt if no table has the operator of the node for its types, or if it combines more than two operands.
+[[nodiscard]] std::optional<ElementwiseStep> elementwise_step(const Graph& graph, NodeId node);
+// Computes a row of any types.
+RunCode run_step(const ElementwiseStep& step, const Row& row);
 
 // The functions of a family of element-wise operators, given its table.
 Offer offer_elementwise(std::span<const ElementwiseOperator> table, const Graph& graph, NodeId node);

@@ -102,6 +102,8 @@ constexpr std::array kSelectOperators = operators_of(kSelectTable);
 
 }  // namespace
 
+std::span<const ElementwiseOperator> select_table() { return kSelectTable; }
+
 Family select_family() {
   return {.name = "select",
           .operators = kSelectOperators,

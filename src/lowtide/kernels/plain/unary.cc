@@ -166,6 +166,8 @@ constexpr std::array kUnaryOperators = operators_of(kUnaryTable);
 
 }  // namespace
 
+std::span<const ElementwiseOperator> unary_table() { return kUnaryTable; }
+
 Family unary_family() {
   return {.name = "unary",
           .operators = kUnaryOperators,

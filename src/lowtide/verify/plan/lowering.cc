@@ -15,6 +15,7 @@
 #include "lowtide/graph/lowered.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
 #include "lowtide/verify/findings.h"
+#include "lowtide/verify/plan/lowered_nodes.h"
 #include "lowtide/verify/verify.h"
 
 namespace lowtide {
@@ -47,14 +48,16 @@ Flags<TensorId> fixed_tensors(const Graph& graph, const Flags<TensorId>& is_capt
 // Compares a graph with the graph that it was made from. Tensors correspond by name, and nodes by what they write.
 class LoweringCheck {
  public:
-  LoweringCheck(const Graph& before, const Graph& after, const Flags<TensorId>& is_captured_fixed, Findings& findings)
+  // `load` is nullptr for bodies, whose load-time work is part of that of the graph.
+  LoweringCheck(const Graph& before, const Graph& after, const verify_internal::LoadTimeResults* load,
+                const Flags<TensorId>& is_captured_fixed, Findings& findings)
       : before_(before),
         after_(after),
+        load_(load),
         findings_(findings),
         is_fixed_(fixed_tensors(before, is_captured_fixed)),
-        is_kept_(before.nodes().size()) {
-    for (TensorId id : all_ids<TensorId>(before.tensors().size())) by_name_.emplace(before.tensor(id).name, id);
-  }
+        is_kept_(before.nodes().size()),
+        tensors_(before) {}
 
   // Recursion only over bodies, whose nesting is limited in every Graph.
   void check() {
@@ -73,6 +76,9 @@ class LoweringCheck {
       if (!is_kept_.test(id) && !may_be_left_out) wrong(node_name(before_, id) + " does not run");
     }
     check_ends();
+    if (load_ == nullptr) return;
+    std::string fault = verify_internal::load_time_fault(tensors_, load_->graph());
+    if (!fault.empty()) wrong(std::move(fault));
   }
 
  private:
@@ -82,10 +88,7 @@ class LoweringCheck {
     return "node " + std::to_string(id.value()) + " " + quoted(graph.node(id).name) + " (" + graph.op(id).type + ")";
   }
 
-  std::optional<TensorId> original(TensorId id) const {
-    const auto found = by_name_.find(after_.tensor(id).name);
-    return found == by_name_.end() ? std::nullopt : std::optional(found->second);
-  }
+  std::optional<TensorId> original(TensorId id) const { return tensors_.find(after_, id); }
 
   bool is_same(const std::optional<TensorId>& before, const std::optional<TensorId>& after) const {
     return before.has_value() == after.has_value() && (!before || original(*after) == before);
@@ -100,11 +103,13 @@ class LoweringCheck {
   void check_tensor(TensorId id) {
     const Tensor& now = after_.tensor(id);
     const std::optional<TensorId> found = original(id);
-    if (!found && is_callers_memory(id)) return;
+    if (!found && (is_callers_memory(id) || verify_internal::is_scaled_constant(after_, id, load_))) return;
     if (!found) return wrong("tensor " + quoted(now.name) + " is not in the model");
     const Tensor& was = before_.tensor(*found);
     if (now.dtype != was.dtype || now.shape != was.shape || now.is_captured != was.is_captured)
       return wrong("tensor " + quoted(now.name) + " has another type or shape in the model");
+    if (now.role == Role::constant && was.role == Role::constant && now.constant != was.constant)
+      return wrong("constant " + quoted(now.name) + " has other bytes in the model");
     const bool is_from_caller = now.producer && is_caller(after_.op(*now.producer));
     if (is_from_caller ? was.role == Role::input : now.role == was.role) return;
     const bool is_output_of_model = was.role == Role::output && now.role == Role::temporary;
@@ -154,17 +159,28 @@ class LoweringCheck {
   }
 
   void check_node(NodeId id) {
+    if (verify_internal::makes_scaled_constant(after_.op(id))) return;  // compared where it is read
+    if (is_chain(after_.op(id))) return check_chain(id);
     const std::optional<NodeId> found = original_node(id);
     if (!found || !is_kept_.insert(*found)) return wrong(node_name(after_, id) + " is not in the model");
+    if (verify_internal::has_folded(tensors_, after_, id, load_, *found)) return;
     const Node& now = after_.node(id);
     const Node& was = before_.node(*found);
     const Operator& op = after_.op(id);
     const Operator& old_op = before_.op(*found);
     const bool is_equal = now.name == was.name && op.domain == old_op.domain && op.type == old_op.type &&
-                          now.attributes == was.attributes && are_same(was.inputs, now.inputs) &&
+                          now.attributes == was.attributes && tensors_.read_same(was.inputs, after_, now.inputs) &&
                           are_same(was.outputs, now.outputs) && now.bodies.size() == was.bodies.size();
     if (!is_equal) return wrong(node_name(after_, id) + " differs from its node in the model");
     for (std::size_t at = 0; at < now.bodies.size(); ++at) check_body(id, was.bodies[at], now.bodies[at]);
+  }
+
+  void check_chain(NodeId id) {
+    const verify_internal::ChainNodes chain = verify_internal::nodes_of_chain(tensors_, after_, id);
+    if (!chain.fault.empty()) return wrong(node_name(after_, id) + " " + chain.fault);
+    for (NodeId node : chain.nodes) {
+      if (!is_kept_.insert(node)) wrong(node_name(before_, node) + " of the model runs twice");
+    }
   }
 
   void check_body(NodeId node, const Body& was, const Body& now) {
@@ -176,14 +192,16 @@ class LoweringCheck {
     }
     for (const auto& [outer, inner] : now.captures) {
       const auto found = outer_of.find(now.graph->tensor(inner).name);
-      if (found == outer_of.end() || original(outer) != found->second)
+      if (found == outer_of.end() || !tensors_.reads_same(found->second, after_, outer))
         wrong("body " + quoted(now.name) + " of " + node_name(after_, node) + " captures another tensor in the model");
     }
     findings_.enter_body("node " + std::to_string(node.value()) + " " + quoted(after_.node(node).name) + ": " +
                          quoted(now.name));
-    LoweringCheck(*was.graph, *now.graph, is_captured_fixed, findings_).check();
+    LoweringCheck(*was.graph, *now.graph, nullptr, is_captured_fixed, findings_).check();
     findings_.leave_body();
   }
+
+  static bool is_chain(const Operator& op) { return op.domain == kOwnDomain && op.type == kChainType; }
 
   // Whether a tensor that is not in the model stands for the caller's memory of an output.
   bool is_callers_memory(TensorId id) const {
@@ -214,18 +232,21 @@ class LoweringCheck {
 
   const Graph& before_;
   const Graph& after_;
+  const verify_internal::LoadTimeResults* load_;
   Findings& findings_;
   Flags<TensorId> is_fixed_;
   Flags<NodeId> is_kept_;
-  std::unordered_map<std::string_view, TensorId> by_name_;
+  verify_internal::ModelTensors tensors_;
   std::size_t next_without_output_ = 0;
 };
 
 }  // namespace
 
-std::vector<Violation> verify_lowering(const Graph& model, const Graph& lowered, const VerifyOptions& options) {
+std::vector<Violation> verify_lowering(const Graph& model, const Graph& lowered, const Graph& load,
+                                       const VerifyOptions& options) {
   Findings findings(options);
-  LoweringCheck(model, lowered, Flags<TensorId>(model.tensors().size()), findings).check();
+  const verify_internal::LoadTimeResults results(load);
+  LoweringCheck(model, lowered, &results, Flags<TensorId>(model.tensors().size()), findings).check();
   return std::move(findings).take();
 }
 

@@ -1,0 +1,47 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/graph/builder.h"
+#include "lowtide/graph/graph.h"
+
+namespace lowtide {
+
+// A chain is a set of element-wise nodes that run as one node, lowtide::Chain. The tensors between them need no memory.
+//
+//   a = Add(x, three)       x -+-> Add -> Clip -> Mul -> Div -> y        y = lowtide::Chain(x, three, zero, six)
+//   b = Clip(a, zero, six)     '-------------------^
+//   c = Mul(x, b)
+//   y = Div(c, six)
+//
+// The attribute `program` is a list of texts. They are the lines of the text form (graph/text.h) of a graph whose
+// inputs are the operands of the chain, in order, and whose nodes are those of the model, with their names.
+
+inline constexpr std::size_t kMostChainNodes = 32;
+inline constexpr std::size_t kMostChainOperands = 16;
+inline constexpr int kMostChainAxes = 8;
+
+// The operators of ONNX that a chain may contain, sorted.
+[[nodiscard]] std::vector<std::string_view> chain_operators();
+
+// Whether a chain may contain the node: an element-wise operator of ONNX on static f32, f16 or bool tensors, without
+// control inputs, whose result has the shape of its operands after they are broadcast to each other. O(operands).
+[[nodiscard]] bool may_be_in_chain(const Graph& graph, NodeId node);
+
+// The chain of some nodes. It has the name and the result of the last one. Requires: the nodes are ascending,
+// may_be_in_chain() holds for each, their results have one shape, only these nodes read the results except the last
+// one, and the limits above hold. O(operands log operands).
+[[nodiscard]] GraphBuilder::NodeSpec chain_of(const Graph& graph, const std::vector<NodeId>& nodes);
+
+// The program of a node lowtide::Chain as a graph. Errors (invalid): the attribute is missing or is no graph; its
+// inputs and its output differ in type from the operands and the result of the node; some node may not be in a chain;
+// a limit is exceeded. O(length of the program).
+[[nodiscard]] Result<Graph> chain_program(const Graph& graph, NodeId chain);
+
+}  // namespace lowtide

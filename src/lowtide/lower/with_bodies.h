@@ -1,0 +1,15 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/graph/rewrite.h"
+
+namespace lowtide::lower_internal {
+
+// Applies a pass that only removes nodes and tensors to the bodies of a graph, and finishes the rewrite of the graph.
+// Errors: those of the pass and of GraphRewriter::finish. Recursion only over bodies.
+[[nodiscard]] Result<Rewritten> finish_with_bodies(const Graph& graph, GraphRewriter rewriter,
+                                                   Result<Rewritten> (*pass)(const Graph& body));
+
+}  // namespace lowtide::lower_internal

@@ -1,0 +1,176 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/graph/chain.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/random.h"
+#include "tests/kernels/kernel_run.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using testing::KernelRun;
+using testing::TensorData;
+
+// A graph of one node, with the operands as inputs.
+Graph graph_of_node(const Graph& from, GraphBuilder::NodeSpec node) {
+  GraphBuilder builder("one");
+  IdVector<TensorId, std::optional<TensorId>> added(from.tensors().size());
+  for (auto* list : {&node.inputs, &node.outputs}) {
+    for (std::optional<TensorId>& id : *list) {
+      if (!id) continue;
+      const Tensor& tensor = from.tensor(*id);
+      const Role role = list == &node.inputs ? Role::input : Role::temporary;
+      if (!added[*id])
+        added[*id] = builder.add_tensor({.name = tensor.name, .dtype = tensor.dtype, .shape = tensor.shape}, role);
+      id = added[*id];
+    }
+  }
+  builder.set_outputs({*node.outputs[0]});
+  builder.add_node(std::move(node));
+  return *std::move(builder).build();
+}
+
+std::vector<std::byte> run_one(const Graph& from, const GraphBuilder::NodeSpec& node,
+                               const IdVector<TensorId, TensorData>& values, std::optional<int> over = std::nullopt) {
+  const Graph graph = graph_of_node(from, node);
+  KernelRun run(graph);
+  run.over = over;
+  std::vector<TensorData> reads;
+  for (const std::optional<TensorId>& input : node.inputs) {
+    reads.push_back(input ? values[*input] : TensorData{.is_present = false});
+  }
+  EXPECT_EQ(run.run(std::move(reads)), RunStatus());
+  return run.writes[0].bytes;
+}
+
+// Random values for the inputs: f32 and f16 between -8 and 8, and booleans.
+IdVector<TensorId, TensorData> random_values(const Graph& graph, Random& random) {
+  IdVector<TensorId, TensorData> values;
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    TensorData data = testing::space_for(graph, id);
+    for (std::size_t at = 0; at < data.bytes.size(); at += static_cast<std::size_t>(*bits_of(data.dtype) / 8)) {
+      if (data.dtype == DType::boolean) {
+        data.bytes[at] = std::byte(random.below(2));
+      } else if (data.dtype == DType::f16) {
+        const auto half = static_cast<std::uint16_t>(random.below(0x4800) | (random.below(2) << 15U));
+        std::memcpy(&data.bytes[at], &half, 2);
+      } else {
+        const float value = static_cast<float>(random.between(-8'000'000, 8'000'000)) / 1'000'000.0F;
+        std::memcpy(&data.bytes[at], &value, 4);
+      }
+    }
+    values.push_back(std::move(data));
+  }
+  return values;
+}
+
+// Runs the nodes of a graph one after another, and as one chain. Expects the same bits.
+void expect_equal_bits(const std::string& lines, std::optional<int> over = std::nullopt) {
+  SCOPED_TRACE(lines);
+  const Graph graph = testing::graph_of("graph \"g\" {\n" + lines + "\n output y }");
+  Random random(7);
+  IdVector<TensorId, TensorData> values = random_values(graph, random);
+  std::vector<NodeId> nodes;
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    ASSERT_TRUE(may_be_in_chain(graph, id));
+    nodes.push_back(id);
+  }
+  const std::vector<std::byte> fused = run_one(graph, chain_of(graph, nodes), values, over);
+  for (NodeId id : nodes) {
+    values[*graph.node(id).outputs[0]].bytes = run_one(graph, GraphBuilder::spec_of(graph, id), values);
+  }
+  EXPECT_EQ(fused, values[graph.outputs()[0]].bytes);
+}
+
+TEST(ChainKernel, ComputesTheBitsOfHardSwish) {
+  const std::string constants = "input three : f32[]\n input zero : f32[]\n input six : f32[]\n";
+  const std::string nodes =
+      "a = Add(x, three) : T\n b = Clip(a, zero, six) : T\n c = Mul(x, b) : T\n y = Div(c, six) : T";
+  for (const std::string type : {"f32[3,5,7,9]", "f32[1,2,700]", "f32[1]"}) {
+    std::string text = nodes;
+    for (std::size_t at = text.find('T'); at != std::string::npos; at = text.find('T', at)) text.replace(at, 1, type);
+    expect_equal_bits("input x : " + type + "\n" + constants + text);
+  }
+}
+
+TEST(ChainKernel, RepeatsOperandsAlongAxes) {
+  expect_equal_bits(R"(input x : f32[2,3,4,5]
+    input scale : f32[3,1,1]
+    input shift : f32[1,3,1,1]
+    input row : f32[5]
+    a = Mul(x, scale) : f32[2,3,4,5]
+    b = Add(shift, a) : f32[2,3,4,5]
+    c = Sub(b, row) : f32[2,3,4,5]
+    y = Relu(c) : f32[2,3,4,5])");
+  expect_equal_bits(R"(input column : f32[4,1]
+    input row : f32[600]
+    a = Add(column, row) : f32[4,600]
+    y = Mul(a, column) : f32[4,600])");
+}
+
+TEST(ChainKernel, RoundsHalvesAfterEveryNode) {
+  expect_equal_bits(R"(input x : f16[2,300]
+    input z : f16[300]
+    a = Mul(x, z) : f16[2,300]
+    b = Sigmoid(a) : f16[2,300]
+    y = Add(b, x) : f16[2,300])");
+}
+
+TEST(ChainKernel, ComparesAndChooses) {
+  expect_equal_bits(R"(input x : f32[2,300]
+    input limit : f32[]
+    a = Less(x, limit) : bool[2,300]
+    b = Greater(x, limit) : bool[2,300]
+    c = Or(a, b) : bool[2,300]
+    d = Neg(x) : f32[2,300]
+    y = Where(c, d, x) : f32[2,300])");
+}
+
+TEST(ChainKernel, WritesOverAnOperand) {
+  const std::string lines = R"(input x : f32[2,300]
+    input z : f32[2,300]
+    a = Add(x, z) : f32[2,300]
+    b = Tanh(a) : f32[2,300]
+    y = Mul(z, b) : f32[2,300])";
+  expect_equal_bits(lines, 0);
+  expect_equal_bits(lines, 1);
+}
+
+// A node with each operator, behind a Neg.
+TEST(ChainKernel, HasEveryOperatorOfChains) {
+  for (const std::string_view type : chain_operators()) {
+    bool has_run = false;
+    for (const std::string rest : {"", ", x", ", x, x"}) {
+      for (const std::string result : {"f32[300]", "bool[300]"}) {
+        for (const std::string first : {"f32", "bool"}) {
+          const std::string lines = first == "f32" ? "input x : f32[300]\n a = Neg(x) : f32[300]\n"
+                                                   : "input x : f32[300]\n input p : bool[300]\n input x1 : bool[300]\n"
+                                                     "a = Not(p) : bool[300]\n";
+          std::string others = rest;
+          if (first == "bool" && type != "Where") {
+            for (std::size_t at = others.find('x'); at != std::string::npos; at = others.find('x', at + 2))
+              others.replace(at, 1, "x1");
+          }
+          const std::string text = lines + "y = " + std::string(type) + "(a" + others + ") : " + result;
+          const Graph graph = testing::graph_of("graph \"g\" {\n" + text + "\n output y }");
+          if (!may_be_in_chain(graph, NodeId(1))) continue;
+          has_run = true;
+          expect_equal_bits(text);
+        }
+      }
+    }
+    EXPECT_TRUE(has_run) << type;
+  }
+}
+
+}  // namespace
+}  // namespace lowtide

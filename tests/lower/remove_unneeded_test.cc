@@ -1,0 +1,108 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/lower/remove_unneeded.h"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "lowtide/graph/text.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+void expect_rewritten(std::string_view text, std::string_view expected) {
+  const Result<Rewritten> rewritten = remove_unneeded(testing::graph_of(text));
+  ASSERT_TRUE(rewritten.ok()) << rewritten.error().describe();
+  EXPECT_EQ(print_graph(rewritten->graph), print_graph(testing::graph_of(expected)));
+}
+
+TEST(RemoveUnneeded, LetsReadersOfCopiesReadTheOriginal) {
+  expect_rewritten(R"(graph "g" {
+    input x : f32[4]
+    a = Identity(x) : f32[4]
+    b = Cast(a) {to = 1} : f32[4]
+    d, m = Dropout(b) : f32[4], bool[4]
+    y = Neg(d) : f32[4]
+    output y
+  })",
+                   R"(graph "g" {
+    input x : f32[4]
+    y = Neg(x) : f32[4]
+    output y
+  })");
+}
+
+TEST(RemoveUnneeded, LeavesOutNodesThatNothingNeeds) {
+  expect_rewritten(R"(graph "g" {
+    input x : f32[4]
+    constant w : f32[4]
+    a = Mul(x, w) : f32[4]
+    b = Exp(a) : f32[4]
+    y = Neg(x) : f32[4]
+    output y
+  })",
+                   R"(graph "g" {
+    input x : f32[4]
+    y = Neg(x) : f32[4]
+    output y
+  })");
+}
+
+TEST(RemoveUnneeded, KeepsCopiesThatAreNeeded) {
+  for (const std::string_view text : {
+           "graph \"g\" { input x : f32[4]\n y = Identity(x) : f32[4]\n output y }",  // an output
+           "graph \"g\" { input x : f32[4]\n a = Cast(x) {to = 10} : f16[4]\n y = Neg(a) : f16[4]\n output y }",
+           "graph \"g\" { input x : f32[4]\n d, m = Dropout(x) : f32[4], bool[4]\n y = Neg(d) : f32[4]\n output y, m }",
+           "graph \"g\" { input x : f32[4]\n input t : bool[]\n d = Dropout(x, _, t) : f32[4]\n y = Neg(d) : f32[4]\n"
+           " output y }",  // may be in training
+           "graph \"g\" { input x : f32[4]\n d = Dropout(x) {lowtide_since = 6} : f32[4]\n y = Neg(d) : f32[4]\n"
+           " output y }",  // is in training, by the attribute is_test
+       }) {
+    expect_rewritten(text, text);
+  }
+}
+
+TEST(RemoveUnneeded, RewritesBodiesAndWhatTheyCapture) {
+  expect_rewritten(R"(graph "g" {
+    input c : bool[]
+    input x : f32[4]
+    a = Identity(x) : f32[4]
+    y = If(c) {
+      then_branch = graph "t" captures (a) {
+        captured input a : f32[4]
+        i = Identity(a) : f32[4]
+        b = Neg(i) : f32[4]
+        output b
+      },
+      else_branch = graph "e" captures (a) {
+        captured input a : f32[4]
+        b = Exp(a) : f32[4]
+        output b
+      }
+    } : f32[4]
+    output y
+  })",
+                   R"(graph "g" {
+    input c : bool[]
+    input x : f32[4]
+    y = If(c) {
+      then_branch = graph "t" captures (a = x) {
+        captured input a : f32[4]
+        b = Neg(a) : f32[4]
+        output b
+      },
+      else_branch = graph "e" captures (a = x) {
+        captured input a : f32[4]
+        b = Exp(a) : f32[4]
+        output b
+      }
+    } : f32[4]
+    output y
+  })");
+}
+
+}  // namespace
+}  // namespace lowtide

@@ -1,0 +1,213 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+#include "lowtide/verify/verify.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::string_view kNoLoadTimeWork = "graph \"g\" { }";
+
+// The violations of a lowered graph, one per line.
+std::string differences(std::string_view model, std::string_view lowered, std::string_view load = kNoLoadTimeWork) {
+  std::string lines;
+  for (const Violation& violation : verify_lowering(graph_of(model), graph_of(lowered), graph_of(load))) {
+    EXPECT_EQ(violation.kind, ViolationKind::wrong_model);
+    lines += violation.message + "\n";
+  }
+  return lines;
+}
+
+// A text with other words in place of the first `words`.
+std::string with(std::string_view text, std::string_view words, std::string_view others) {
+  std::string changed(text);
+  const std::size_t at = changed.find(words);
+  EXPECT_NE(at, std::string::npos) << words;
+  return changed.replace(at, words.size(), others);
+}
+
+constexpr std::string_view kChainModel = R"(graph "g" {
+  input x : f32[4]
+  constant six : f32[]
+  n = Softmax(x) "n" : f32[4]
+  a = Add(n, six) "a" : f32[4]
+  b = LeakyRelu(a) "b" {alpha = 0.5} : f32[4]
+  c = Mul(x, b) "c" : f32[4]
+  s = Softmax(c) "s" : f32[4]
+  output s
+})";
+
+constexpr std::string_view kChain = R"(graph "g" {
+  input x : f32[4]
+  constant six : f32[]
+  n = Softmax(x) "n" : f32[4]
+  c = lowtide::Chain(n, six, x) "c" {program = ["input p : f32[4]", "input q : f32[]", "input r : f32[4]",
+      "a = Add(p, q) \"a\" : f32[4]", "b = LeakyRelu(a) \"b\" {alpha = 0.5} : f32[4]",
+      "c = Mul(r, b) \"c\" : f32[4]", "output c"]} : f32[4]
+  s = Softmax(c) "s" : f32[4]
+  output s
+})";
+
+TEST(VerifyChains, AcceptsTheNodesOfTheModel) { EXPECT_EQ(differences(kChainModel, kChain), ""); }
+
+TEST(VerifyChains, RefusesOtherWork) {
+  const auto found = [](std::string_view words, std::string_view others) {
+    return differences(kChainModel, with(kChain, words, others));
+  };
+  EXPECT_THAT(found("Add(p, q)", "Sub(p, q)"), HasSubstr("differs from node 'a' (Add) of the model"));
+  EXPECT_THAT(found("Add(p, q)", "Add(q, p)"), HasSubstr("differs from node 'a' (Add) of the model"));
+  EXPECT_THAT(found("Mul(r, b)", "Mul(r, a)"), HasSubstr("differs from node 'c' (Mul) of the model"));
+  EXPECT_THAT(found("alpha = 0.5", "alpha = 0.25"), HasSubstr("differs from node 'b' (LeakyRelu) of the model"));
+  EXPECT_THAT(found("Chain(n, six, x)", "Chain(x, six, x)"), HasSubstr("differs from node 'a' (Add) of the model"));
+  EXPECT_THAT(found("Chain(n, six, x)", "Chain(n, six, n)"), HasSubstr("differs from node 'c' (Mul) of the model"));
+  EXPECT_THAT(found("input q : f32[]", "input q : f32[1]"), HasSubstr("has a program that is not valid"));
+  EXPECT_THAT(found("a = Add(p, q)", "e = Add(p, q)"), HasSubstr("has a program that is not valid"));
+}
+
+TEST(VerifyChains, RefusesResultsUnderOtherNames) {
+  const std::string renamed =
+      with(with(kChainModel, "a = Add(n, six)", "e = Add(n, six)"), "LeakyRelu(a)", "LeakyRelu(e)");
+  EXPECT_THAT(differences(renamed, kChain), HasSubstr("computes 'a', which the model does not compute"));
+  const std::string other = with(kChain, "c = lowtide::Chain", "b = lowtide::Chain");
+  EXPECT_THAT(differences(kChainModel, with(other, "Softmax(c)", "Softmax(b)")),
+              HasSubstr("returns 'c' under another name"));
+}
+
+TEST(VerifyChains, RefusesNodesThatRunTwice) {
+  const std::string twice = with(kChain, "  s = Softmax", R"(  b = lowtide::Chain(n, six) {program = [
+      "input p : f32[4]", "input q : f32[]", "a = Add(p, q) \"a\" : f32[4]",
+      "b = LeakyRelu(a) \"b\" {alpha = 0.5} : f32[4]", "output b"]} : f32[4]
+  s = Softmax)");
+  EXPECT_THAT(differences(kChainModel, twice), HasSubstr("node 2 'b' (LeakyRelu) of the model runs twice"));
+}
+
+TEST(VerifyLoweredCopies, AcceptsTheOriginalInPlaceOfACopy) {
+  constexpr std::string_view kModel = R"(graph "g" {
+    input x : f32[4]
+    input z : f32[4]
+    a = Identity(x) : f32[4]
+    b = Cast(a) {to = 1} : f32[4]
+    d = Dropout(b) : f32[4]
+    y = Neg(d) : f32[4]
+    output y
+  })";
+  constexpr std::string_view kLowered =
+      "graph \"g\" { input x : f32[4]\n input z : f32[4]\n y = Neg(x) : f32[4]\n output y }";
+  EXPECT_EQ(differences(kModel, kLowered), "");
+  EXPECT_THAT(differences(kModel, with(kLowered, "Neg(x)", "Neg(z)")), HasSubstr("differs from its node in the model"));
+  EXPECT_THAT(differences(with(kModel, "Identity", "Relu"), kLowered), HasSubstr("differs from its node in the model"));
+  const std::string training =
+      with(with(kModel, "Dropout(b)", "Dropout(b, _, t)"), "input z", "input t : bool[]\n input z");
+  EXPECT_THAT(differences(training, with(kLowered, "input z", "input t : bool[]\n input z")),
+              HasSubstr("differs from its node in the model"));
+}
+
+constexpr std::string_view kNormModel = R"(graph "g" {
+  input x : f32[1,4,8,8]
+  constant w : f32[4,4,1,1]
+  constant bias : f32[4]
+  constant scale : f32[4]
+  constant shift : f32[4]
+  constant mean : f32[4]
+  constant variance : f32[4]
+  c = Conv(x, w, bias) "conv" {group = 1} : f32[1,4,8,8]
+  y = BatchNormalization(c, scale, shift, mean, variance) "norm" {epsilon = 0.001} : f32[1,4,8,8]
+  output y
+})";
+
+constexpr std::string_view kFolded = R"(graph "g" {
+  input x : f32[1,4,8,8]
+  constant w.1 : f32[4,4,1,1]
+  constant shift.1 : f32[4]
+  y = Conv(x, w.1, shift.1) "norm" {group = 1} : f32[1,4,8,8]
+  output y
+})";
+
+constexpr std::string_view kFoldedAtLoad = R"(graph "g" {
+  constant w : f32[4,4,1,1]
+  constant bias : f32[4]
+  constant scale : f32[4]
+  constant shift : f32[4]
+  constant mean : f32[4]
+  constant variance : f32[4]
+  w.1 = lowtide::ScaledWeights(w, scale, variance) {epsilon = 0.001} : f32[4,4,1,1]
+  shift.1 = lowtide::ScaledBias(scale, shift, mean, variance, bias) {epsilon = 0.001} : f32[4]
+  output w.1, shift.1
+})";
+
+TEST(VerifyFoldedNorms, AcceptsConstantsOfTheConvolutionAndTheNorm) {
+  EXPECT_EQ(differences(kNormModel, kFolded, kFoldedAtLoad), "");
+  const std::string without = with(kNormModel, "Conv(x, w, bias)", "Conv(x, w)");
+  EXPECT_EQ(differences(without, kFolded, with(kFoldedAtLoad, "variance, bias)", "variance)")), "");
+}
+
+TEST(VerifyFoldedNorms, RefusesOtherConstants) {
+  const auto found = [](std::string_view words, std::string_view others) {
+    return differences(kNormModel, kFolded, with(kFoldedAtLoad, words, others));
+  };
+  const std::string differs = "node 0 'norm' (Conv) differs from its node in the model";
+  EXPECT_THAT(found("(w, scale, variance)", "(w, shift, variance)"), HasSubstr(differs));
+  EXPECT_THAT(found("(w, scale, variance)", "(w, scale, mean)"), HasSubstr(differs));
+  EXPECT_THAT(found("ScaledBias(scale, shift, mean", "ScaledBias(scale, mean, shift"), HasSubstr(differs));
+  EXPECT_THAT(found("variance, bias)", "variance)"), HasSubstr(differs));
+  EXPECT_THAT(found("epsilon = 0.001", "epsilon = 0.01"), HasSubstr(differs));
+  EXPECT_THAT(found("output w.1, shift.1", "output w.1"), HasSubstr("tensor 'shift.1' is not in the model"));
+}
+
+TEST(VerifyFoldedNorms, RefusesOtherConvolutionsAndNorms) {
+  const auto found = [](std::string_view words, std::string_view others) {
+    return differences(kNormModel, with(kFolded, words, others), kFoldedAtLoad);
+  };
+  const std::string differs = "node 0 'norm' (Conv) differs from its node in the model";
+  EXPECT_THAT(found("group = 1", "group = 2"), HasSubstr(differs));
+  EXPECT_THAT(found("Conv(x, w.1, shift.1)", "Conv(x, w.1)"), HasSubstr(differs));
+  for (const std::string_view training : {"epsilon = 0.001, training_mode = 1", "epsilon = 0.001, lowtide_since = 6"}) {
+    EXPECT_THAT(differences(with(kNormModel, "epsilon = 0.001", training), kFolded, kFoldedAtLoad),
+                HasSubstr("'norm' (Conv) differs from its node in the model"));
+  }
+  EXPECT_THAT(differences(with(kNormModel, "Conv(x", "ConvTranspose(x"), kFolded, kFoldedAtLoad), HasSubstr(differs));
+}
+
+TEST(VerifyFoldedNorms, RefusesOtherReadersOfFoldedConstants) {
+  const std::string_view model =
+      "graph \"g\" { input x : f32[4]\n constant b : f32[4]\n y = Add(x, b) : f32[4]\n output y }";
+  const std::string_view lowered =
+      "graph \"g\" { input x : f32[4]\n constant b.1 : f32[4]\n y = Add(x, b.1) : f32[4]\n output y }";
+  const std::string_view load =
+      "graph \"g\" { constant b : f32[4]\n b.1 = lowtide::ScaledBias(b, b, b, b) {epsilon = 0.1} : f32[4]\n output b.1 "
+      "}";
+  EXPECT_THAT(differences(model, lowered, load), HasSubstr("(Add) differs from its node in the model"));
+}
+
+TEST(VerifyLoadTimeWork, RefusesOtherNodesAndBytes) {
+  const std::string_view model = R"(graph "g" {
+    input x : f32[4]
+    constant a : f32[4] data 0
+    constant b : f32[4] data 1
+    w = Neg(a) : f32[4]
+    y = Add(x, w) : f32[4]
+    output y
+  })";
+  const std::string_view lowered =
+      "graph \"g\" { input x : f32[4]\n constant w : f32[4] data 2\n y = Add(x, w) : f32[4]\n output y }";
+  const std::string_view load = "graph \"g\" { constant a : f32[4] data 0\n w = Neg(a) : f32[4]\n output w }";
+  EXPECT_EQ(differences(model, lowered, load), "");
+  EXPECT_THAT(differences(model, lowered, with(load, "Neg(a)", "Abs(a)")),
+              HasSubstr("(Abs) of the load-time work differs from its node in the model"));
+  EXPECT_THAT(differences(model, lowered, with(load, "data 0", "data 1")),
+              HasSubstr("constant 'a' of the load-time work has other bytes in the model"));
+  EXPECT_THAT(differences(model, with(lowered, "constant w", "constant b : f32[4] data 0\n constant w"), load),
+              HasSubstr("constant 'b' has other bytes in the model"));
+}
+
+}  // namespace
+}  // namespace lowtide::testing
