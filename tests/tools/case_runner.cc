@@ -59,8 +59,8 @@ std::string file_name(const std::string& folder, const char* kind, std::size_t n
   return folder + "/" + kind + "_" + std::to_string(number) + ".npy";
 }
 
-// The plan is quick to find, because these models are small and their plans are not the subject. Each node runs as it is
-// written, because the subject is its kernel.
+// The plan is quick to find, because these models are small and their plans are not the subject. The nodes run as they
+// are written, because the subject is the kernel of each of them.
 OpenOptions quick_options() {
   OpenOptions options;
   options.lower = LowerOptions{};
