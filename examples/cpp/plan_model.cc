@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
   std::cout << '\n';
   if (!planned->fits()) {  // an answer, not an error
     std::cout << "does not fit: " << with_count(planned->shortfall.count(), "byte") << " too many"
-              << (planned->proven_infeasible ? ", and no plan that runs each node once fits" : "") << '\n';
+              << (planned->proven_infeasible ? ", and no plan without recomputation or extra copies fits" : "") << '\n';
     return 1;
   }
   std::ofstream(argv[2], std::ios::binary) << write_plan_json(planned->plan, labels_of(lowered->graph));

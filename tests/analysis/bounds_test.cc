@@ -103,6 +103,23 @@ TEST(LiveSetBound, CountsSharedContentOfTwoOutputsTwice) {
   EXPECT_EQ(set.tensors[1].bytes, Bytes(40));
 }
 
+// A plan may copy x, and the outputs are then parts of the copy. So the 4 bytes of each are not rounded up to 64.
+TEST(LiveSetBound, DoesNotRoundOutputsThatMayBePartsOfACopy) {
+  const Graph of_input = graph_of(R"(graph "g" {
+    input x : i8[16]
+    a, b, c, d = Split(x) {axis = 0, split = [4, 4, 4, 4]} : i8[4], i8[4], i8[4], i8[4]
+    output a, b, c, d
+  })");
+  EXPECT_EQ(bound_of(of_input, dense_kernels(of_input), {.alignment = Bytes(64)}).bytes, Bytes(64));
+  const Graph of_output = graph_of(R"(graph "g" {
+    input i : i8[16]
+    x = Conv(i) : i8[16]
+    a, b, c, d = Split(x) {axis = 0, split = [4, 4, 4, 4]} : i8[4], i8[4], i8[4], i8[4]
+    output x, a, b, c, d
+  })");
+  EXPECT_EQ(bound_of(of_output, dense_kernels(of_output), {.alignment = Bytes(64)}).bytes, Bytes(64 + 64));
+}
+
 // a and b are both outputs, so b is a copy: 40 bytes of a and 20 of b are live while l reads 24 and writes 4.
 TEST(LiveSetBound, CountsAViewAsACopyIfBothAreOutputs) {
   const Graph graph = graph_of(R"(graph "g" {

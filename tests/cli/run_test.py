@@ -51,6 +51,24 @@ class Run(ProgramTest):
         self.write("model.onnx", small_models.small())
         self.assertIn("the plan is for the model with sha256", self.expect(BAD_INPUT, *words).stderr)
 
+    def test_outputs_at_the_caller_are_written(self):
+        self.expect(DONE, "plan", "model.onnx", "--outputs", "caller", "-o", "plan.json")
+        words = ("run", "model.onnx", "--plan", "plan.json", "--input", "in=x=x.npy", "--output-dir", ".")
+        self.assertIn("out/y  f32[3]", self.expect(DONE, *words).stdout)
+        self.assertEqual(floats((self.folder / "out_y.npy").read_bytes()), [0.5, 2.25, 11])
+        self.expect(DONE, "plan", "model.onnx", "--outputs", "caller", "--inputs", "arena", "-o", "plan.json")
+        self.expect(DONE, *words)
+        self.assertEqual(floats((self.folder / "out_y.npy").read_bytes()), [0.5, 2.25, 11])
+
+    def test_no_output_replaces_a_file_that_is_read(self):
+        self.write("out_y.npy", small_models.npy([-1, 2, 3]))
+        words = ("run", "model.onnx", "--input", "in=x=out_y.npy", "--output-dir", ".")
+        self.assertIn("is the input out_y.npy itself", self.expect(USAGE, *words).stderr)
+        for command in (("plan", "model.onnx", "-o", "weights.bin"), ("inspect", "model.onnx", "--csv", "weights.bin")):
+            self.assertIn("is the input weights.bin itself", self.expect(USAGE, *command).stderr)
+        self.assertEqual(len((self.folder / "weights.bin").read_bytes()), 12)
+        self.expect(USAGE, "run", "model.onnx", "--input", "in=x=x.npy", "--output-dir", "")
+
     def test_absent_weights_and_inputs_are_made_up(self):
         (self.folder / "weights.bin").unlink()
         words = ("run", "model.onnx", "--output-dir", ".")

@@ -40,7 +40,7 @@ class Examples(unittest.TestCase):
     def test_a_budget_that_is_not_met_is_an_answer(self):
         done = run(PLAN_MODEL, self.model, self.plan, "127")  # 64 bytes of the arena, 64 of the input
         self.assertEqual(done.returncode, 1)
-        self.assertIn("1 byte too many, and no plan that runs each node once fits", done.stdout)
+        self.assertIn("1 byte too many, and no plan without recomputation or extra copies fits", done.stdout)
         self.assertFalse(self.plan.exists())
 
     def test_bad_input_is_an_error_that_names_the_file(self):

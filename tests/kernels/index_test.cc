@@ -12,6 +12,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing::floats;
+using testing::halves;
 using testing::one_node;
 using testing::OneNode;
 

@@ -201,6 +201,19 @@ TEST(CheckOrderBound, CountsEachPartOfASplit) {
   EXPECT_EQ(check.live_set, Bytes(72));
 }
 
+// A plan may copy x, and the outputs are then parts of the copy. So the 4 bytes of each are not rounded up to 64.
+TEST(CheckOrderBound, DoesNotRoundOutputsThatMayBePartsOfACopy) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : i8[16]
+    a, b, c, d = Split(x) {axis = 0, split = [4, 4, 4, 4]} : i8[4], i8[4], i8[4], i8[4]
+    output a, b, c, d
+  })");
+  OrderFacts facts = dense_facts(graph);
+  facts.alignment = Bytes(64);
+  EXPECT_EQ(check_order_bound(graph, facts, Bytes(64), std::nullopt, 0).live_set, Bytes(64));
+  EXPECT_NE(check_order_bound(graph, facts, Bytes(65), std::nullopt, kEffort).verdict, OrderBoundVerdict::confirmed);
+}
+
 // s and t lie in the constant w. The concats c and d both put the second half of w first, so each brings w into the
 // arena. Between the two, nothing of w need be in the arena. r takes 64 bytes, and c and d take 16 each.
 TEST(CheckOrderBound, WhatIsBroughtInTwiceNeedNotStay) {

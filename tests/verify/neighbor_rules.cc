@@ -74,6 +74,7 @@ class Neighbors {
   }
 
   bool join(const Step& step) {
+    if (is_copy(step)) return false;
     std::vector<ValueId> all = step.reads;
     all.insert(all.end(), step.writes.begin(), step.writes.end());
     bool is_changed = false;

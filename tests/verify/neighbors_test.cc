@@ -70,5 +70,28 @@ TEST(Neighbors, InPartsOfTwoBuffersHaveUnitsOfTheirOwn) {
       << found;
 }
 
+// The copy moves a by 2 bytes within its buffer, the last bytes first.
+TEST(Neighbors, CopiesDoNotMakeParts) {
+  GraphMaker maker;
+  const TensorId x = maker.input("x", {4});
+  const TensorId a = maker.result("a", {4}, "Gemm", {x});
+  const TensorId y = maker.result("y", {4}, "Gemm", {a});
+  const Graph graph = maker.make({y});
+  PlanMaker plan(graph);
+  const BufferId moved = plan.buffer(BufferKind::temporary, 8, 0, 0, 4);
+  const ValueId first = plan.put(a, moved);
+  plan.compute(NodeId(0));
+  const ValueId second = plan.put(a, moved, 2);
+  plan.copy(first, second, Interval<std::int64_t>{2, 4});
+  plan.copy(first, second, Interval<std::int64_t>{0, 2});
+  plan.put(y, plan.buffer(BufferKind::output, 16, 16, 3, 4));
+  plan.compute(NodeId(1));
+  EXPECT_NE(messages(verify(graph, plan.finish()))
+                .find("'a' (tensor 1) is at offset 2 of region 0 'arena', whose "
+                      "alignment is 16, and is not part of a larger tensor"),
+            std::string::npos)
+      << messages(verify(graph, plan.finish()));
+}
+
 }  // namespace
 }  // namespace lowtide::testing

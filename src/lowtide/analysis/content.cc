@@ -227,7 +227,8 @@ void Content::keep_whole(std::vector<Held> held) {
 }
 
 // Finds the tensors whose sizes are rounded up. A buffer can hold several tensors at once only because of a slice,
-// split or concat. Every tensor that may be in such a buffer, also by a write in place, counts at its plain size.
+// split or concat. Every tensor that may be in such a buffer, also by a write in place, counts at its plain size. Slices
+// that cannot be parts of the tensor itself may still be parts of a copy of it.
 void Content::find_rounded(const ViewTable& views, const ChosenKernels& kernels) {
   DisjointSets<TensorId> groups(graph_.tensors().size());  // tensors that may be in one buffer, in some plan
   std::vector<TensorId> with_parts;
@@ -235,6 +236,12 @@ void Content::find_rounded(const ViewTable& views, const ChosenKernels& kernels)
     for (const TableView& view : views.of(id)) {
       if (!view.must_copy) groups.join(view.part, view.whole);
       if (views.is_partial(id)) with_parts.push_back(view.whole);
+    }
+    if (views.of(id).empty() && may_be_alias(graph_, id, kernels[id])) {
+      for (const std::optional<TensorId>& part : graph_.node(id).outputs) {
+        if (!part || !is_partial_view(graph_.op(id).traits.view)) continue;
+        with_parts.push_back(*part);
+      }
     }
     const Node& node = graph_.node(id);
     for (const auto& [input, output] : kernels[id].in_place) {

@@ -108,6 +108,7 @@ ExitCode run_inspect(const Arguments& arguments, Console& console) {
   const OutputFiles files = check_outputs(request, arguments);
   if (files.uses_stdout()) console.keep_stdout_free();
   const LoadedModel loaded = load_model(request, console);
+  files.protect(weight_files(request.path, loaded.model.constants));
   remark_unknown_operators(target, loaded.lowered.graph, console);
 
   const Stopwatch watch;

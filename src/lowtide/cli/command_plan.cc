@@ -301,6 +301,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   if (files.uses_stdout()) console.keep_stdout_free();
 
   const LoadedModel loaded = load_model(request.model, console);
+  files.protect(weight_files(request.model.path, loaded.model.constants));
   remark_unknown_operators(request.target, loaded.lowered.graph, console);
   request.options.model = std::filesystem::path(request.model.path).filename().string();
   request.options.model_sha256 = loaded.model.sha256;

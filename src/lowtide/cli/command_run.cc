@@ -5,8 +5,10 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -76,6 +78,18 @@ std::map<std::string, std::string> read_input_files(const Arguments& arguments, 
   return files;
 }
 
+// Binds an input, or copies it into the arena if the plan has a place for it there.
+void give_input(const Port& port, const TensorRef& tensor, Session& session) {
+  if (!port.is_in_arena) return take(session.bind_input(port.name, tensor));
+  const bool is_equal = tensor.dtype == port.dtype && std::ranges::equal(tensor.extents, port.shape.extents());
+  if (!is_equal) {
+    const Shape given(std::vector<std::int64_t>(tensor.extents.begin(), tensor.extents.end()));
+    throw Stop(ExitCode::bad_input, "input " + lowtide::quoted(port.name) + ": has type " + type_of(port) + ", but " +
+                                        std::string(to_string(tensor.dtype)) + to_string(given) + " is given");
+  }
+  std::ranges::copy(tensor.bytes, take(session.arena_input(port.name)).begin());
+}
+
 // Binds every input, and returns the bytes that must stay in memory during the run.
 std::vector<std::string> bind_inputs(const Arguments& arguments, const Executable& executable, Session& session) {
   const std::map<std::string, std::string> files = read_input_files(arguments, executable.inputs());
@@ -89,12 +103,12 @@ std::vector<std::string> bind_inputs(const Arguments& arguments, const Executabl
       const std::string& bytes = kept.emplace_back(take(read_text_file(file->second, limits::kMaxFileBytes)));
       const std::span<const std::byte> content = std::as_bytes(std::span(bytes));
       const NpyHead head = take(read_npy_head(content, name_of_file(file->second)));
-      take(session.bind_input(port.name, {head.dtype, head.extents, content.subspan(head.begin)}));
+      give_input(port, {head.dtype, head.extents, content.subspan(head.begin)}, session);
     } else if (seed) {
       std::string& bytes = kept.emplace_back(static_cast<std::size_t>(port.size.count()), '\0');
       take(fill_synthetic({port.name, port.dtype, port.shape, port.size, ConstantSource::Computed{}}, *seed,
                           std::as_writable_bytes(std::span(bytes))));
-      take(session.bind_input(port.name, {port.dtype, port.shape.extents(), std::as_bytes(std::span(bytes))}));
+      give_input(port, {port.dtype, port.shape.extents(), std::as_bytes(std::span(bytes))}, session);
     } else {
       missing += " --input " + port.name + "=FILE.npy (" + type_of(port) + ")";
     }
@@ -103,17 +117,70 @@ std::vector<std::string> bind_inputs(const Arguments& arguments, const Executabl
   return kept;
 }
 
-// The file of each output: its name with "_" for "/".
-std::vector<std::string> output_paths(const Arguments& arguments, const Executable& executable) {
+// What a run computes for the caller: an output of the executable, or a state in which `plan --outputs caller` keeps an
+// output.
+struct Answer {
+  std::string name;
+  Port port;
+  std::optional<std::size_t> position;  // among the outputs; nullopt: a state
+  std::string bytes = {};               // of a state
+  std::string path = {};                // empty: not written
+};
+
+constexpr std::string_view kAtCaller = " (caller)";
+
+std::string path_of(const std::string& folder, std::string name) {
+  std::replace(name.begin(), name.end(), '/', '_');
+  return folder + "/" + name + ".npy";
+}
+
+// An output that the model lists twice is one answer.
+std::vector<Answer> answers_of(const Arguments& arguments, const Executable& executable) {
   const std::optional<std::string> folder = arguments.value("--output-dir");
-  std::vector<std::string> paths;
-  if (!folder) return paths;
-  for (const Port& port : executable.outputs()) {
-    std::string name = port.name;
-    std::replace(name.begin(), name.end(), '/', '_');
-    paths.push_back(*folder + "/" + name + ".npy");
+  if (folder && folder->empty()) stop_usage("'--output-dir' needs the name of a folder, such as .");
+  std::vector<Answer> answers;
+  std::set<std::string> names;
+  const auto add = [&](const Port& port, std::string name, std::optional<std::size_t> position) {
+    if (!names.insert(name).second) return;
+    answers.push_back({.name = name, .port = port, .position = position});
+    if (folder) answers.back().path = path_of(*folder, std::move(name));
+  };
+  for (std::size_t at = 0; at < executable.outputs().size(); ++at) {
+    add(executable.outputs()[at], executable.outputs()[at].name, at);
   }
-  return paths;
+  for (const Port& port : executable.states()) {
+    const bool is_at_caller = port.name.ends_with(kAtCaller);
+    add(port, is_at_caller ? port.name.substr(0, port.name.size() - kAtCaller.size()) : port.name, std::nullopt);
+  }
+  return answers;
+}
+
+// Gives the states memory.
+void bind_answers(std::vector<Answer>& answers, Session& session) {
+  for (Answer& answer : answers) {
+    if (answer.position) continue;
+    answer.bytes.assign(static_cast<std::size_t>(answer.port.size.count()), '\0');
+    take(session.bind_state(answer.port.name, std::as_writable_bytes(std::span(answer.bytes))));
+  }
+}
+
+OutputRef content_of(const Answer& answer, const Session& session) {
+  if (answer.position) return session.output(*answer.position);
+  return {answer.port.dtype, answer.port.shape.extents(), std::as_bytes(std::span(answer.bytes))};
+}
+
+OutputFiles check_outputs(const Arguments& arguments, const Executable& executable, std::span<const Answer> answers) {
+  std::vector<std::string> read = {arguments.positional("MODEL")};
+  if (const std::optional<std::string> plan = arguments.value("--plan")) read.push_back(*plan);
+  for (const auto& [name, file] : read_input_files(arguments, executable.inputs())) read.push_back(file);
+  for (std::string& file : weight_files(arguments.positional("MODEL"), executable.weights().table())) {
+    read.push_back(std::move(file));
+  }
+  std::vector<std::string> paths;
+  for (const Answer& answer : answers) {
+    if (!answer.path.empty()) paths.push_back(answer.path);
+  }
+  return {paths, read, false};
 }
 
 // What the plan reserves for sizes that depend on data, and what the run needed.
@@ -131,13 +198,13 @@ void add_dynamic_sizes(const Session& session, StyledText& out) {
       .end_line();
 }
 
-StyledText summary(const Executable& executable, const Session& session, double seconds) {
+StyledText summary(const Executable& executable, const Session& session, std::span<const Answer> answers,
+                   double seconds) {
   StyledText out;
   TextTable table({TextTable::Align::left, TextTable::Align::left, TextTable::Align::right});
-  for (std::size_t at = 0; at < executable.outputs().size(); ++at) {
-    const Port& port = executable.outputs()[at];
-    const Bytes bytes(static_cast<std::int64_t>(session.output(at).bytes.size()));
-    table.add_row({StyledText(shown_name(port.name), Style::strong), type_of(port), format_bytes(bytes)});
+  for (const Answer& answer : answers) {
+    const Bytes bytes(static_cast<std::int64_t>(content_of(answer, session).bytes.size()));
+    table.add_row({StyledText(shown_name(answer.name), Style::strong), type_of(answer.port), format_bytes(bytes)});
   }
   out.append(table.text());
   const ExecutableMemory& memory = executable.memory();
@@ -154,24 +221,24 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
   const OpenedModel opened = open_given(arguments, console);
   for (const std::string& note : opened.notes) console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   const Executable& executable = *opened.executable;
-  const std::vector<std::string> paths = output_paths(arguments, executable);
-  std::vector<std::string> read = {arguments.positional("MODEL")};
-  if (const std::optional<std::string> plan = arguments.value("--plan")) read.push_back(*plan);
-  const OutputFiles files(paths, read, false);
+  std::vector<Answer> answers = answers_of(arguments, executable);
+  const OutputFiles files = check_outputs(arguments, executable, answers);
 
   const Arena arena = take(Arena::allocate(executable.required_bytes()));
   Session session = take(Session::open(opened.executable, arena));
   const std::vector<std::string> inputs = bind_inputs(arguments, executable, session);
+  bind_answers(answers, session);
   take(executable.weights().check_files());
   const Stopwatch watch;
   const RunResult result = session.run();
   const double seconds = watch.seconds();
   if (!result.ok()) throw Stop(ExitCode::bad_input, describe(executable, result).describe());
-  for (std::size_t at = 0; at < paths.size(); ++at) {
-    const OutputRef output = session.output(at);
-    files.write(paths[at], take(write_npy(output.dtype, output.extents, output.bytes)), console);
+  for (const Answer& answer : answers) {
+    if (answer.path.empty()) continue;
+    const OutputRef output = content_of(answer, session);
+    files.write(answer.path, take(write_npy(output.dtype, output.extents, output.bytes)), console);
   }
-  console.result(summary(executable, session, seconds));
+  console.result(summary(executable, session, answers, seconds));
   return ExitCode::done;
 }
 

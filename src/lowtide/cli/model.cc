@@ -3,6 +3,7 @@
 
 #include "lowtide/cli/model.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "lowtide/analysis/plain_figures.h"
@@ -73,6 +74,13 @@ Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console
   if (request.lowering.outputs_at_caller) facts.outputs_at_caller = outputs_of(model.graph);
   if (request.lowering.inputs_in_arena) facts.inputs_in_arena = plain_figures(model.graph).inputs;
   return LoadedModel{std::move(model), *std::move(lowered), std::move(facts), watch.seconds()};
+}
+
+std::vector<std::string> weight_files(const std::string& model_path, const ConstantTable& table) {
+  const std::filesystem::path folder = std::filesystem::path(model_path).parent_path();
+  std::vector<std::string> paths;
+  for (const std::string& file : table.files) paths.push_back(file.empty() ? model_path : (folder / file).string());
+  return paths;
 }
 
 LoadedModel load_model(const ModelRequest& request, Console& console) { return take(try_load_model(request, console)); }

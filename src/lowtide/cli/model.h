@@ -5,10 +5,12 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "lowtide/base/result.h"
 #include "lowtide/cli/arguments.h"
 #include "lowtide/cli/console.h"
+#include "lowtide/graph/constant_table.h"
 #include "lowtide/import/import.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/report/summary.h"
@@ -42,6 +44,9 @@ struct ModelRequest {
 
 // Reads MODEL, the sizes given for it, and the options of lowering.
 [[nodiscard]] ModelRequest read_model_request(const Arguments& arguments);
+
+// The paths of the files that hold the constants of a model, such as its external data.
+[[nodiscard]] std::vector<std::string> weight_files(const std::string& model_path, const ConstantTable& table);
 
 // Imports and lowers a model, and prints the importer's notes as remarks.
 [[nodiscard]] Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console);

@@ -36,12 +36,15 @@ void check_names(std::span<const std::string> outputs, const std::vector<std::st
 
 OutputFiles::OutputFiles(const std::vector<std::string>& destinations, const std::vector<std::string>& inputs,
                          bool prints_json)
-    : uses_stdout_(std::find(destinations.begin(), destinations.end(), "-") != destinations.end()) {
+    : destinations_(destinations),
+      uses_stdout_(std::find(destinations.begin(), destinations.end(), "-") != destinations.end()) {
   check_names(destinations, inputs);
   if (uses_stdout_ && prints_json)
     stop_usage("'--json' and an output file cannot both go to stdout; name a file instead of -");
   for (const std::string& name : destinations) take(check_destination(name));
 }
+
+void OutputFiles::protect(const std::vector<std::string>& inputs) const { check_names(destinations_, inputs); }
 
 void OutputFiles::write(const std::string& destination, std::string_view bytes, Console& console) const {
   if (destination == "-") {

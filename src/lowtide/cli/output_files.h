@@ -19,12 +19,16 @@ class OutputFiles {
   // same destination. Stops with exit code 3 if a destination cannot be written.
   OutputFiles(const std::vector<std::string>& destinations, const std::vector<std::string>& inputs, bool prints_json);
 
+  // Stops with exit code 2 if a destination is one of these files, which are known only after the model was read.
+  void protect(const std::vector<std::string>& inputs) const;
+
   [[nodiscard]] bool uses_stdout() const { return uses_stdout_; }
 
   // Writes one of the destinations, completely or not at all, and prints a remark.
   void write(const std::string& destination, std::string_view bytes, Console& console) const;
 
  private:
+  std::vector<std::string> destinations_;
   bool uses_stdout_ = false;
 };
 

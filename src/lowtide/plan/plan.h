@@ -37,7 +37,8 @@ inline constexpr auto kEnumNames<ExecutionModel> = enum_names<ExecutionModel>({{
 enum class BoundScope : std::uint8_t {
   chosen_kernels,  // those plans of the next scope that run each node with the kernel of this plan
   // Plans with one step per node, in any order, with any sharing of bytes and any kernels of the target. Their copies
-  // stay in one region. Each copy fills the result of an alias step, as for an operand of a concat, or updates a state.
+  // stay in one region. Only alias steps read the result of a copy, as for an operand of a concat, or it updates a
+  // state. Reports call other copies extra copies.
   run_once,
   all_plans,  // these plans, and plans with repeated nodes or any other copies
 };

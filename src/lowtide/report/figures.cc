@@ -108,8 +108,8 @@ bool has_load_time_work(const Plan& plan) { return has_pass(plan, kLoadTimePass)
 
 std::string_view no_plan_text(BoundScope scope) {
   switch (scope) {
-    case BoundScope::chosen_kernels: return "no plan that runs each node once with these kernels";
-    case BoundScope::run_once: return "no plan that runs each node once";
+    case BoundScope::chosen_kernels: return "no plan with these kernels and without recomputation or extra copies";
+    case BoundScope::run_once: return "no plan without recomputation or extra copies";
     default: return "no plan";
   }
 }

@@ -71,7 +71,7 @@ void add_figure(TextTable& table, const Figure& figure);
 // The same for a claim that a plan of `bytes` is optimal. nullopt also if an operator is uncounted (Claims::uncounted).
 [[nodiscard]] std::optional<BoundScope> proven_scope(const Plan& plan, Bytes bytes);
 
-// "no plan that runs each node once", "no plan"
+// "no plan without recomputation or extra copies", "no plan"
 [[nodiscard]] std::string_view no_plan_text(BoundScope scope);
 
 // "2 nodes run again, 3 steps copy bytes, 4,096 bytes move over links"; empty if the plan has no extra work.

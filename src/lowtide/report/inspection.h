@@ -19,7 +19,7 @@ namespace lowtide {
 struct Inspection {
   PlainFigures plain;
   Bytes working_set;     // the largest node alone
-  LoadBound bound;       // no plan on this target that runs each node once has a smaller arena
+  LoadBound bound;       // no plan on this target without recomputation or extra copies has a smaller arena
   GraphFigures figures;  // of the graph, which must outlive them; operators by the bytes that they write, then by name
   Plan as_given;         // plan_as_given(graph), with its peaks
   Labels labels;         // of the graph

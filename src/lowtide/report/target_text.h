@@ -29,7 +29,7 @@ void add_other_kernels(TextTable& table, const PlanVerdict& verdict, Bytes arena
 // What the target describes, but no plan uses.
 [[nodiscard]] StyledText unused_text(const PlanVerdict& verdict);
 
-// "no plan that runs each node once fits, because ..."
+// "no plan without recomputation or extra copies fits, because ..."
 [[nodiscard]] std::string region_proof_text(const NamedPlan& shown, const RegionProof& proof);
 
 }  // namespace lowtide::report_internal

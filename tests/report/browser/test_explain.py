@@ -37,7 +37,7 @@ def test_the_proof_is_that_of_explain(open_page):
     # A plan file has the bound but not the proof.
     alone = open_page("activation.html")
     assert (
-        "The plan states that no plan that runs each node once needs less than 512 KiB (524,288 B). "
+        "The plan states that no plan without recomputation or extra copies needs less than 512 KiB (524,288 B). "
         "A plan file does not hold the proof. lowtide explain MODEL prints it."
     ) in alone.text("#panel")
 

@@ -112,8 +112,8 @@ function metricsOf(sheet) {
 // The plans that the bound holds for.
 function noPlanText(facts) {
   if (facts.bound_scope === 'all_plans') return 'No plan';
-  const kernels = facts.bound_scope === 'chosen_kernels' ? ' with these kernels' : '';
-  return `No plan that runs each node once${kernels}`;
+  const kernels = facts.bound_scope === 'chosen_kernels' ? ' with these kernels and' : '';
+  return `No plan${kernels} without recomputation or extra copies`;
 }
 
 function programNote(facts, now) {

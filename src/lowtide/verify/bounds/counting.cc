@@ -98,8 +98,8 @@ class Counting {
     return id;
   }
 
-  // Two tensors can be in one buffer at once only where one is a part of the other. A buffer that never has such parts
-  // holds one tensor at a time, and is rounded up for each.
+  // Two tensors can be in one buffer at once only where one is a part of the other, or where both are parts of a copy of
+  // a third. A buffer that never has such parts holds one tensor at a time, and is rounded up for each.
   void find_lone_tensors() {
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) group_[id] = id;
     std::vector<TensorId> partial;
@@ -111,6 +111,7 @@ class Counting {
                             part.length == graph_.tensor(part.output).size.count();
         if (!is_all) partial.push_back(part.length < graph_.tensor(part.input).size.count() ? part.input : part.output);
       }
+      if (meanings_[id].empty()) add_parts_of_copy(id, partial);
       if (facts_.in_place.empty()) continue;
       for (const auto& [input, output] : facts_.in_place[id]) join(input, output);
     }
@@ -119,6 +120,16 @@ class Counting {
     is_alone_ = Flags<TensorId>(graph_.tensors().size());
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
       if (!has_parts.test(group_of(id))) is_alone_.set(id);
+    }
+  }
+
+  // The outputs of a node that computes, or that is an alias of a copy of its operand.
+  void add_parts_of_copy(NodeId id, std::vector<TensorId>& partial) const {
+    if (facts_.copies.size() > 0 && facts_.copies.test(id)) return;
+    const AliasMeaning meaning = alias_meaning(graph_, id);
+    if (!meaning.obstacle.empty()) return;
+    for (const SameBytes& part : meaning.parts) {
+      if (part.length < graph_.tensor(part.input).size.count()) partial.push_back(part.output);
     }
   }
 

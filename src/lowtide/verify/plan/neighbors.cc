@@ -66,8 +66,10 @@ class Neighbors {
   [[nodiscard]] std::int64_t size_of(ValueId id) const { return subject_.tensor_of(id).size.count(); }
   [[nodiscard]] const ValuePlace& place_of(ValueId id) const { return plan_.layout.values[id]; }
 
+  // The values of a copy share no bytes, even if it moves a value by less than its size.
   void join(const Step& step) {
     if (is_alias(step)) return join_alias(step);
+    if (is_copy(step)) return;
     std::vector<std::tuple<BufferId, std::int64_t, ValueId>> places;
     for (const std::vector<ValueId>* values : {&step.reads, &step.writes}) {
       for (ValueId value : *values) {
