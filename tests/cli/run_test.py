@@ -93,6 +93,14 @@ class Run(ProgramTest):
         self.write("x.npy", b"no numbers")
         self.assertIn("x.npy", self.expect(BAD_INPUT, "run", "model.onnx", "--input", "in=x=x.npy").stderr)
 
+    # The Add writes its result over that of the Relu, in a buffer of 64 bytes.
+    def test_runs_that_look_for_defects_find_none(self):
+        words = ("run", "model.onnx", "--input", "in=x=x.npy", "--poison", "--guard", "--compare")
+        text = self.expect(DONE, *words).stdout
+        self.assertIn("that no tensor has; peak 64 B of 64 B planned, arena 64 B of 64 B\n", text)
+        self.assertIn("guard: no step accesses memory outside of its buffers\n", text)
+        self.assertIn("compare: all values are equal to those of a run without reuse\n", text)
+
     def test_operators_without_kernel_are_named(self):
         nodes = [node("Det", ["x"], ["y"], "last")]
         content = graph(nodes, [value_info("x", [3, 3])], [value_info("y", [])])

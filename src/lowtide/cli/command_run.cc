@@ -24,6 +24,7 @@
 #include "lowtide/cli/read_file.h"
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/npy.h"
+#include "lowtide/runtime/inspect.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
 #include "lowtide/weights/synthetic.h"
@@ -90,31 +91,42 @@ void give_input(const Port& port, const TensorRef& tensor, Session& session) {
   std::ranges::copy(tensor.bytes, take(session.arena_input(port.name)).begin());
 }
 
-// Binds every input, and returns the bytes that must stay in memory during the run.
-std::vector<std::string> bind_inputs(const Arguments& arguments, const Executable& executable, Session& session) {
+// The inputs of a run. The tensors refer to the bytes and extents, which keep their addresses.
+struct GivenInputs {
+  std::vector<std::string> bytes;
+  std::vector<std::vector<std::int64_t>> extents;
+  std::vector<TensorRef> tensors;  // in the order of the model
+};
+
+// Reads or makes up every input, and binds it.
+GivenInputs bind_inputs(const Arguments& arguments, const Executable& executable, Session& session) {
   const std::map<std::string, std::string> files = read_input_files(arguments, executable.inputs());
   const std::optional<std::uint64_t> seed = read_seed(arguments);
-  std::vector<std::string> kept;
-  kept.reserve(executable.inputs().size());  // the bytes keep their addresses
+  GivenInputs given;
+  given.bytes.reserve(executable.inputs().size());
+  given.extents.reserve(executable.inputs().size());
   std::string missing;
   for (const Port& port : executable.inputs()) {
     const auto file = files.find(port.name);
     if (file != files.end()) {
-      const std::string& bytes = kept.emplace_back(take(read_text_file(file->second, limits::kMaxFileBytes)));
+      const std::string& bytes = given.bytes.emplace_back(take(read_text_file(file->second, limits::kMaxFileBytes)));
       const std::span<const std::byte> content = std::as_bytes(std::span(bytes));
       const NpyHead head = take(read_npy_head(content, name_of_file(file->second)));
-      give_input(port, {head.dtype, head.extents, content.subspan(head.begin)}, session);
+      given.extents.push_back(head.extents);
+      given.tensors.push_back({head.dtype, given.extents.back(), content.subspan(head.begin)});
     } else if (seed) {
-      std::string& bytes = kept.emplace_back(static_cast<std::size_t>(port.size.count()), '\0');
+      std::string& bytes = given.bytes.emplace_back(static_cast<std::size_t>(port.size.count()), '\0');
       take(fill_synthetic({port.name, port.dtype, port.shape, port.size, ConstantSource::Computed{}}, *seed,
                           std::as_writable_bytes(std::span(bytes))));
-      give_input(port, {port.dtype, port.shape.extents(), std::as_bytes(std::span(bytes))}, session);
+      given.tensors.push_back({port.dtype, port.shape.extents(), std::as_bytes(std::span(bytes))});
     } else {
       missing += " --input " + port.name + "=FILE.npy (" + type_of(port) + ")";
+      continue;
     }
+    give_input(port, given.tensors.back(), session);
   }
   if (!missing.empty()) stop_usage("inputs are missing; add" + missing + ", or --synthetic SEED");
-  return kept;
+  return given;
 }
 
 // What a run computes for the caller: an output of the executable, or a state in which `plan --outputs caller` keeps an
@@ -215,6 +227,42 @@ StyledText summary(const Executable& executable, const Session& session, std::sp
   return out;
 }
 
+// A line that says what one of the runs that look for defects has found.
+void add_check(const std::string& name, const RunInspection& inspection, const std::string& nothing, StyledText& out) {
+  out.add("  " + name + ": ", Style::strong);
+  if (inspection.fault) {
+    out.add(*inspection.fault, Style::bad);
+  } else {
+    out.add(nothing);
+  }
+  out.end_line();
+}
+
+// Runs the model again in the ways that the options ask for. Returns whether no defect was found.
+bool run_checks(const Arguments& arguments, const Executable& executable, const GivenInputs& inputs, StyledText& out) {
+  bool is_right = true;
+  const auto note = [&](const char* name, const RunInspection& inspection, const std::string& nothing) {
+    add_check(name, inspection, nothing, out);
+    is_right = is_right && !inspection.fault;
+  };
+  if (arguments.has("--poison")) {
+    const RunInspection found = take(run_poisoned(executable, inputs.tensors));
+    const Plan& plan = executable.plan();
+    note("poison", found,
+         "no step reads or writes bytes that no tensor has; peak " + format_bytes(found.seen_peak) + " of " +
+             format_bytes(plan.claims.load) + " planned, arena " + format_bytes(found.seen_arena) + " of " +
+             format_bytes(plan.layout.arena[0]));
+  }
+  if (arguments.has("--guard")) {
+    note("guard", take(run_guarded(executable, inputs.tensors)), "no step accesses memory outside of its buffers");
+  }
+  if (arguments.has("--compare")) {
+    note("compare", take(compare_without_reuse(executable, inputs.tensors)),
+         "all values are equal to those of a run without reuse");
+  }
+  return is_right;
+}
+
 }  // namespace
 
 ExitCode run_run(const Arguments& arguments, Console& console) {
@@ -226,7 +274,7 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
 
   const Arena arena = take(Arena::allocate(executable.required_bytes()));
   Session session = take(Session::open(opened.executable, arena));
-  const std::vector<std::string> inputs = bind_inputs(arguments, executable, session);
+  const GivenInputs inputs = bind_inputs(arguments, executable, session);
   bind_answers(answers, session);
   take(executable.weights().check_files());
   const Stopwatch watch;
@@ -238,8 +286,10 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
     const OutputRef output = content_of(answer, session);
     files.write(answer.path, take(write_npy(output.dtype, output.extents, output.bytes)), console);
   }
-  console.result(summary(executable, session, answers, seconds));
-  return ExitCode::done;
+  StyledText text = summary(executable, session, answers, seconds);
+  const bool is_right = run_checks(arguments, executable, inputs, text);
+  console.result(text);
+  return is_right ? ExitCode::done : ExitCode::no;
 }
 
 }  // namespace lowtide::cli_internal

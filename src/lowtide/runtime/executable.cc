@@ -14,12 +14,12 @@ namespace {
 
 using runtime_internal::Prepared;
 
-Result<void> fill(Prepared& prepared, const ExecutableOptions& options) {
-  LOWTIDE_RETURN_IF_ERROR(runtime_internal::check_plan(prepared, options.threads));
+Result<void> fill(Prepared& prepared) {
+  LOWTIDE_RETURN_IF_ERROR(runtime_internal::check_plan(prepared, prepared.options.threads));
   runtime_internal::list_graphs(prepared);
   LOWTIDE_RETURN_IF_ERROR(runtime_internal::find_constants(prepared));
   runtime_internal::list_ports(prepared);
-  LOWTIDE_RETURN_IF_ERROR(runtime_internal::make_actions(prepared, options.threads));
+  LOWTIDE_RETURN_IF_ERROR(runtime_internal::make_actions(prepared));
   runtime_internal::measure(prepared);
   return {};
 }
@@ -32,8 +32,8 @@ Result<std::shared_ptr<const Executable>> Executable::prepare(Graph graph, Plan 
   LOWTIDE_CHECK(weights != nullptr, "an executable has weights, which may be empty");
   const std::string place = "graph " + quoted(graph.name());
   try {
-    std::unique_ptr<Prepared> prepared(new Prepared{std::move(graph), std::move(plan), std::move(weights)});
-    LOWTIDE_RETURN_IF_ERROR(fill(*prepared, options));
+    std::unique_ptr<Prepared> prepared(new Prepared{std::move(graph), std::move(plan), std::move(weights), options});
+    LOWTIDE_RETURN_IF_ERROR(fill(*prepared));
     return std::shared_ptr<const Executable>(new Executable(std::move(prepared)));
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::no_memory, "the system has no memory for the prepared model", place};
@@ -51,5 +51,6 @@ const std::vector<Port>& Executable::states() const { return prepared_->states; 
 const Graph& Executable::graph() const { return prepared_->graph; }
 const Plan& Executable::plan() const { return prepared_->plan; }
 const ModelWeights& Executable::weights() const { return *prepared_->weights; }
+std::shared_ptr<const ModelWeights> Executable::shared_weights() const { return prepared_->weights; }
 
 }  // namespace lowtide

@@ -10,6 +10,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/plan.h"
+#include "lowtide/runtime/executable_options.h"
 #include "lowtide/runtime/memory.h"
 #include "lowtide/runtime/port.h"
 #include "lowtide/weights/weights.h"
@@ -19,10 +20,6 @@ namespace lowtide {
 namespace runtime_internal {
 struct Prepared;
 }  // namespace runtime_internal
-
-struct ExecutableOptions {
-  int threads = 1;  // that a session may use: 1 or 2, as in the target of the plan
-};
 
 // A model, its plan and its prepared kernels. Immutable, so any number of sessions on any threads may share it.
 class Executable {
@@ -55,6 +52,8 @@ class Executable {
   [[nodiscard]] const Graph& graph() const;
   [[nodiscard]] const Plan& plan() const;
   [[nodiscard]] const ModelWeights& weights() const;
+  // For other executables of the model.
+  [[nodiscard]] std::shared_ptr<const ModelWeights> shared_weights() const;
 
   // For the rest of this room.
   [[nodiscard]] const runtime_internal::Prepared& prepared() const { return *prepared_; }

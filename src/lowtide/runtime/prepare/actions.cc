@@ -58,33 +58,48 @@ Result<void> check_scratch(const PreparedGraph& in, StepId step, NodeId node) {
                place_of(in, step)};
 }
 
-Result<Action> kernel_action(const PreparedGraph& in, StepId id, int threads) {
-  const Layout& layout = in.plan.layout;
+// The kernel of a step: that of the host, otherwise one of the library.
+Result<std::unique_ptr<PreparedKernel>> prepare_kernel(const Prepared& prepared, const PreparedGraph& in, StepId id) {
   const Step& step = in.plan.program.steps[id];
-  const NodeId node = *node_of(step);
-  LOWTIDE_RETURN_IF_ERROR(check_scratch(in, id, node));
-  KernelAction action{
-      .step = id, .operands = operands_of(in, id), .kernel = nullptr, .scratch = layout.steps[id].scratch};
-  Result<std::unique_ptr<PreparedKernel>> kernel =
-      prepare({.graph = in.graph,
-               .node = node,
-               .kernel = kernel_name(in, step),
-               .constant = [&](TensorId tensor) { return in.constants[tensor]; },
-               .overwritten_input = overwritten_input(layout, action.operands),
-               .threads = threads});
+  const PrepareInput input{.graph = in.graph,
+                           .node = *node_of(step),
+                           .kernel = kernel_name(in, step),
+                           .constant = [&](TensorId tensor) { return in.constants[tensor]; },
+                           .overwritten_input = overwritten_input(in.plan.layout, operands_of(in, id)),
+                           .threads = prepared.options.threads};
+  if (prepared.options.own_kernel) {
+    std::unique_ptr<PreparedKernel> own = prepared.options.own_kernel(input);
+    if (own != nullptr) return own;
+  }
+  LOWTIDE_RETURN_IF_ERROR(check_scratch(in, id, input.node));
+  return prepare(input);
+}
+
+Result<Action> kernel_action(const Prepared& prepared, const PreparedGraph& in, StepId id) {
+  Result<std::unique_ptr<PreparedKernel>> kernel = prepare_kernel(prepared, in, id);
   if (!kernel) return kernel.error();
-  action.kernel = *std::move(kernel);
-  return Action(std::move(action));
+  return Action(KernelAction{.step = id,
+                             .operands = operands_of(in, id),
+                             .kernel = *std::move(kernel),
+                             .scratch = in.plan.layout.steps[id].scratch});
+}
+
+// Whether the host has a kernel for the node.
+bool is_own(const Prepared& prepared, const PreparedGraph& in, NodeId node) {
+  if (!prepared.options.own_kernel) return false;
+  const auto constant = [&](TensorId tensor) { return in.constants[tensor]; };
+  return prepared.options.own_kernel({.graph = in.graph, .node = node, .kernel = "", .constant = constant}) != nullptr;
 }
 
 // Appends the nodes that a step runs although they have no kernel.
-void append_unsupported(const PreparedGraph& in, std::vector<UnsupportedNode>& out) {
+void append_unsupported(const Prepared& prepared, const PreparedGraph& in, std::vector<UnsupportedNode>& out) {
   Flags<NodeId> is_run(in.graph.nodes().size());
   for (StepId id : all_ids<StepId>(in.plan.program.steps.size())) {
     if (needs_kernel(in, id)) is_run.set(*node_of(in.plan.program.steps[id]));
   }
   for (UnsupportedNode& one : unsupported(in.graph)) {
     if (!one.path.empty() || !is_run.test(one.node)) continue;  // nodes of bodies have their turn
+    if (is_own(prepared, in, one.node)) continue;
     one.path = in.path;
     out.push_back(std::move(one));
   }
@@ -92,13 +107,13 @@ void append_unsupported(const PreparedGraph& in, std::vector<UnsupportedNode>& o
 
 Result<void> check_supported(const Prepared& prepared) {
   std::vector<UnsupportedNode> nodes;
-  for (const PreparedGraph& one : prepared.graphs) append_unsupported(one, nodes);
+  for (const PreparedGraph& one : prepared.graphs) append_unsupported(prepared, one, nodes);
   if (!nodes.empty()) return unsupported_error(nodes);
   return {};
 }
 
 // Adds the action of a step, if it has one.
-Result<void> add_action(Prepared& prepared, PreparedGraphId in, StepId id, int threads) {
+Result<void> add_action(Prepared& prepared, PreparedGraphId in, StepId id) {
   PreparedGraph& graph = prepared.graphs[in];
   const Step& step = graph.plan.program.steps[id];
   if (const auto* copy = std::get_if<Copy>(&step.work)) {
@@ -107,7 +122,7 @@ Result<void> add_action(Prepared& prepared, PreparedGraphId in, StepId id, int t
   }
   const bool has_bodies = !graph.graph.node(*node_of(step)).bodies.empty();
   if (!has_bodies && !needs_kernel(graph, id)) return {};
-  Result<Action> action = has_bodies ? body_action(prepared, in, id) : kernel_action(graph, id, threads);
+  Result<Action> action = has_bodies ? body_action(prepared, in, id) : kernel_action(prepared, graph, id);
   if (!action) return action.error();
   graph.actions.push_back(*std::move(action));
   return {};
@@ -138,11 +153,11 @@ Offset offset_in_arena(const Plan& plan, ValueId value) {
   return plan.layout.buffers[place.buffer].placement->offset + Bytes(place.offset.position());
 }
 
-Result<void> make_actions(Prepared& prepared, int threads) {
+Result<void> make_actions(Prepared& prepared) {
   LOWTIDE_RETURN_IF_ERROR(check_supported(prepared));
   for (PreparedGraphId graph : all_ids<PreparedGraphId>(prepared.graphs.size())) {
     for (StepId id : all_ids<StepId>(prepared.graphs[graph].plan.program.steps.size())) {
-      LOWTIDE_RETURN_IF_ERROR(add_action(prepared, graph, id, threads));
+      LOWTIDE_RETURN_IF_ERROR(add_action(prepared, graph, id));
     }
   }
   return {};

@@ -19,6 +19,7 @@
 #include "lowtide/graph/graph.h"
 #include "lowtide/kernels/kernel.h"
 #include "lowtide/plan/plan.h"
+#include "lowtide/runtime/executable_options.h"
 #include "lowtide/runtime/memory.h"
 #include "lowtide/runtime/port.h"
 #include "lowtide/runtime/run_place.h"
@@ -128,6 +129,7 @@ struct Prepared {
   Graph graph;
   Plan plan;
   std::shared_ptr<const ModelWeights> weights;
+  ExecutableOptions options;
 
   IdVector<PreparedGraphId, PreparedGraph> graphs = {};  // each one before the bodies inside it
   std::vector<std::vector<std::byte>> copies = {};       // constants that had to be copied

@@ -1,0 +1,67 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/runtime/inspect/probe.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lowtide::runtime_internal {
+namespace {
+
+// A kernel that writes a little too much damages nothing else.
+constexpr Bytes kMargin{64};
+
+// With the margin behind it.
+Bytes arena_size(const Prepared& prepared) { return prepared.memory.arena + prepared.memory.extra + kMargin; }
+
+}  // namespace
+
+std::unique_ptr<Addresses> plain_addresses(const Prepared& prepared, const ProbeMemory& memory) {
+  return std::make_unique<Addresses>(prepared, memory.arena, memory.objects, memory.states);
+}
+
+Probe::Probe(const Prepared& prepared, const MakeAddresses& make_addresses)
+    : prepared_(prepared),
+      arena_(kMargin + arena_size(prepared)),
+      objects_(prepared.objects),
+      states_(prepared.own_states),
+      addresses_(make_addresses(prepared, {arena(), objects_.data(), states_.data()})),
+      tables_(make_tables(prepared, *addresses_, control_)) {}
+
+std::span<std::byte> Probe::arena() const {
+  return {arena_.data() + kMargin.count(), static_cast<std::size_t>(arena_size(prepared_).count())};
+}
+
+void Probe::fill(const Pattern& pattern) {
+  const std::span<std::byte> bytes = arena();
+  for (std::size_t at = 0; at < bytes.size(); ++at) bytes[at] = pattern[at % pattern.size()];
+}
+
+void Probe::set_inputs(std::span<const TensorRef> inputs) {
+  std::fill_n(states_.data(), prepared_.own_states.count(), std::byte{0});
+  GraphTables& main = *tables_.front();
+  for (std::size_t at = 0; at < inputs.size(); ++at) {
+    const Port& port = prepared_.inputs[at];
+    if (!port.is_in_arena) {
+      // No kernel writes an input (verify).
+      main.set_base(port.tensor, const_cast<std::byte*>(inputs[at].bytes.data()));
+      main.set_extents(port.tensor, inputs[at].extents);
+      continue;
+    }
+    for (ValueId id : all_ids<ValueId>(prepared_.plan.program.values.size())) {
+      if (prepared_.plan.program.values[id].tensor != port.tensor) continue;
+      std::memcpy(main.address(id), inputs[at].bytes.data(), inputs[at].bytes.size());
+      break;
+    }
+  }
+}
+
+RunStatus Probe::run(StepObserver& observer) {
+  control_.failed.reset();
+  control_.is_stopped.store(false);
+  control_.observer = &observer;
+  return tables_.front()->run();
+}
+
+}  // namespace lowtide::runtime_internal
