@@ -273,7 +273,7 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
   const OutputFiles files = check_outputs(arguments, executable, answers);
 
   const Arena arena = take(Arena::allocate(executable.required_bytes()));
-  Session session = take(Session::open(opened.executable, arena));
+  Session session = take(Session::open(opened.executable, arena, {.touch = false}));  // there is one run only
   const GivenInputs inputs = bind_inputs(arguments, executable, session);
   bind_answers(answers, session);
   take(executable.weights().check_files());

@@ -43,7 +43,7 @@ Result<Bytes> run_load_time(const Graph& load, std::uint32_t first, const std::s
   if (!executable) return executable.error();
   Result<Arena> arena = Arena::allocate((*executable)->required_bytes());
   if (!arena) return arena.error();
-  Result<Session> session = Session::open(*executable, *arena);
+  Result<Session> session = Session::open(*executable, *arena, {.touch = false});
   if (!session) return session.error();
   const RunResult result = session->run();
   if (!result.ok()) return describe(**executable, result);

@@ -8,6 +8,7 @@
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/load_time.h"
 #include "lowtide/import/import.h"
+#include "lowtide/kernels/initialize.h"
 #include "lowtide/verify/verify.h"
 
 namespace lowtide {
@@ -56,7 +57,10 @@ Result<ChosenPlan> make_plan(const std::string& path, const OpenOptions& options
 
 }  // namespace
 
+void initialize() { initialize_kernels(); }
+
 Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options) {
+  initialize();
   Result<ImportedModel> model = import_model(path, options.import);
   if (!model) return model.error();
 

@@ -13,8 +13,9 @@
 namespace lowtide {
 
 // Memory for sessions, of one model or of several. Sessions with the same arena run one after another; if two run at
-// once, the second ends with RunCode::busy. What one run leaves in the arena is undefined after the next run in it. A
-// copy shares the memory with the original. Owned memory is freed with the last copy; sessions have copies.
+// once, the second ends with RunCode::busy. What one run leaves in the arena is undefined after the next run in it, and
+// after the next session that is opened in it. A copy shares the memory with the original. Owned memory is freed with
+// the last copy; sessions have copies.
 class Arena {
  public:
   // Memory whose pages are present. Errors: (no_memory) the system refuses it.

@@ -16,6 +16,7 @@
 #include "lowtide/graph/text.h"
 #include "lowtide/runtime/execute/session_memory.h"
 #include "lowtide/runtime/execute/tensors.h"
+#include "lowtide/runtime/touch.h"
 
 namespace lowtide {
 namespace {
@@ -104,10 +105,15 @@ struct Session::State {
   }
 
   [[nodiscard]] RunResult run() noexcept {
+    if (const std::optional<std::size_t> input = first_unbound()) {
+      return {{RunCode::unbound, static_cast<std::uint32_t>(*input)}, std::nullopt};
+    }
+    if (!arena.acquire()) return {{RunCode::busy, 0}, std::nullopt};
     memory.control.failed.reset();
     memory.control.is_stopped.store(false, std::memory_order_relaxed);
     const RunStatus status = memory.main().run();
     if (status.code == RunCode::ok) note_states();
+    arena.release();
     return {status, memory.control.failed};
   }
 
@@ -127,7 +133,8 @@ struct Session::State {
   std::vector<std::span<const std::byte>> bound_states;  // by port; empty: the session owns it
 };
 
-Result<Session> Session::open(std::shared_ptr<const Executable> executable, const Arena& arena) {
+Result<Session> Session::open(std::shared_ptr<const Executable> executable, const Arena& arena,
+                              const SessionOptions& options) {
   const Bytes needed = executable->required_bytes();
   const Bytes given(static_cast<std::int64_t>(arena.memory().size()));
   if (given < needed) {
@@ -135,11 +142,19 @@ Result<Session> Session::open(std::shared_ptr<const Executable> executable, cons
                  "the arena has " + format_bytes(given) + ", but the plan needs " + format_bytes(needed), ""};
   }
   try {
-    return Session(std::make_unique<State>(std::move(executable), arena));
+    auto state = std::make_unique<State>(std::move(executable), arena);
+    if (!options.touch || runtime_internal::touch(*state->executable, arena, state->memory)) {
+      return Session(std::move(state));
+    }
+    return Error{ErrorCode::invalid,
+                 "another session runs in the arena; open this one between two runs, or without SessionOptions::touch",
+                 ""};
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::no_memory, "the system has no memory for the tables of a session", ""};
   }
 }
+
+void Session::prepare_thread() { runtime_internal::touch_thread(); }
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::Session(Session&&) noexcept = default;
@@ -201,15 +216,7 @@ Result<void> Session::bind_state(std::string_view name, std::span<std::byte> byt
   return {};
 }
 
-RunResult Session::run() noexcept {
-  if (const std::optional<std::size_t> input = state_->first_unbound()) {
-    return {{RunCode::unbound, static_cast<std::uint32_t>(*input)}, std::nullopt};
-  }
-  if (!state_->arena.acquire()) return {{RunCode::busy, 0}, std::nullopt};
-  const RunResult result = state_->run();
-  state_->arena.release();
-  return result;
-}
+RunResult Session::run() noexcept { return state_->run(); }
 
 OutputRef Session::output(std::size_t position) const {
   LOWTIDE_CHECK(position < executable().outputs().size(), "an output that is read is one of the outputs");

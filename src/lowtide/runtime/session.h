@@ -36,6 +36,12 @@ struct OutputRef {
   std::span<const std::byte> bytes;       // of this run
 };
 
+struct SessionOptions {
+  // Makes all memory of a run present, and runs each kernel once, on zeros. Then the first run is like every other. It
+  // costs about one run, and overwrites the arena. False: the first run has page faults and may allocate memory.
+  bool touch = true;
+};
+
 // Runs an executable in an arena. Movable. One thread at a time may call it, except stop().
 //
 //   Result<Arena> arena = Arena::allocate(executable->required_bytes());
@@ -45,8 +51,14 @@ struct OutputRef {
 //   OutputRef y = session->output(0);
 class Session {
  public:
-  // Errors: (over_limit) the arena is smaller than required_bytes(), with both numbers; (no_memory).
-  [[nodiscard]] static Result<Session> open(std::shared_ptr<const Executable> executable, const Arena& arena);
+  // Errors: (over_limit) the arena is smaller than required_bytes(), with both numbers; (invalid) it is to be touched,
+  // but another session runs in it; (no_memory).
+  [[nodiscard]] static Result<Session> open(std::shared_ptr<const Executable> executable, const Arena& arena,
+                                            const SessionOptions& options = {});
+
+  // Does what kernels need once per thread, and touches the stack. open() does it for its own thread, if it touches
+  // memory. Another thread calls it before its first run, which otherwise has page faults and may allocate memory.
+  static void prepare_thread();
 
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -68,8 +80,9 @@ class Session {
   // with states of its own that are zero. Errors (invalid): as for bind_input, and bytes that overlap an input.
   [[nodiscard]] Result<void> bind_state(std::string_view name, std::span<std::byte> bytes);
 
-  // Runs all steps. Every input must be bound. Allocates nothing and calls nothing of the system. After a run that
-  // failed, outputs and states are undefined, and the session can run again.
+  // Runs all steps. Every input must be bound. Allocates nothing, calls nothing of the system, and has no page faults
+  // except those of memory that the caller bound. After a run that failed, outputs and states are undefined, and the
+  // session can run again.
   RunResult run() noexcept;
 
   // Requires: `position` < outputs().size() of the executable, and the last run succeeded.

@@ -3,6 +3,12 @@
 
 #include "lowtide/kernels/library/engine.h"
 
+#include <dlfcn.h>
+#include <link.h>
+
+#include <array>
+#include <cstddef>
+
 #include "lowtide/base/check.h"
 #include "lowtide/kernels/initialize.h"
 #include "lowtide/kernels/library/dnnl.h"
@@ -12,9 +18,24 @@
 extern "C" {
 int omp_get_max_threads(void);
 void omp_set_num_threads(int count);
+// Of glibc: returns the address of thread-local data of a library. The first call of a thread allocates them.
+void* __tls_get_addr(std::array<std::size_t, 2>* module_and_offset);  // NOLINT(bugprone-reserved-identifier)
 }
 
 namespace lowtide::kernels_internal {
+namespace {
+
+// Otherwise the first kernel of the thread makes the thread-local data of the library.
+void make_thread_data() {
+  Dl_info place{};
+  void* library = nullptr;
+  std::array<std::size_t, 2> data = {0, 0};
+  if (dladdr1(reinterpret_cast<void*>(dnnl().version), &place, &library, RTLD_DL_LINKMAP) == 0) return;
+  if (dlinfo(library, RTLD_DI_TLS_MODID, data.data()) != 0 || data[0] == 0) return;
+  static_cast<void>(__tls_get_addr(&data));
+}
+
+}  // namespace
 
 SingleThread::SingleThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
 SingleThread::~SingleThread() { omp_set_num_threads(before_); }
@@ -38,7 +59,10 @@ void initialize_kernels() {
   if (kernels_internal::find_dnnl() != nullptr) static_cast<void>(kernels_internal::library_engine());
 }
 
-void prepare_kernel_thread() { const kernels_internal::SingleThread single; }
+void prepare_kernel_thread() {
+  const kernels_internal::SingleThread single;
+  if (kernels_internal::find_dnnl() != nullptr) kernels_internal::make_thread_data();
+}
 
 LibraryMemory library_memory() {
   const kernels_internal::QuietCounts counts = kernels_internal::quiet_counts();

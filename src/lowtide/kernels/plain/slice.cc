@@ -135,9 +135,8 @@ std::optional<PadPlan> pad_plan(const PadParameters& parameters, const Operands&
   const std::optional<Extents> axes = list_of(operands, 3, std::nullopt, all_axes(rank));
   if (!axes) return std::nullopt;
   const bool is_input = has_operand(operands.reads, 1);
-  const std::int64_t given =
-      is_input ? count_of(operands.reads[1])
-               : static_cast<std::int64_t>(parameters.pads.value_or(std::vector<std::int64_t>()).size());
+  const std::size_t of_attribute = parameters.pads ? parameters.pads->size() : 0;
+  const std::int64_t given = is_input ? count_of(operands.reads[1]) : static_cast<std::int64_t>(of_attribute);
   if (given != std::int64_t{2} * axes->rank() || (is_input && operands.reads[1].dtype != DType::i64))
     return std::nullopt;
   const std::int64_t* pads = is_input ? elements<std::int64_t>(operands.reads[1]) : parameters.pads->data();

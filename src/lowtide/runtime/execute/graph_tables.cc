@@ -45,6 +45,18 @@ RunStatus GraphTables::run() noexcept {
   return {};
 }
 
+void GraphTables::touch() noexcept {
+  for (const Row& row : rows_) {
+    try {
+      static_cast<void>(row.run(row.kernel, control_.team));
+    } catch (...) {
+      continue;
+    }
+  }
+}
+
+void GraphTables::forget_sizes() { std::fill(seen_bytes_.begin(), seen_bytes_.end(), 0); }
+
 void GraphTables::note_sizes() {
   for (std::size_t at = 0; at < seen_bytes_.size(); ++at) {
     const TensorId id = graph_.dynamic_tensors[at];
@@ -118,7 +130,10 @@ void GraphTables::set_base(TensorId tensor, std::byte* address) {
   const std::optional<BufferId> buffer = graph_.buffer_of[tensor];
   if (!buffer) return;
   bases_[*buffer] = address;
-  for (ValueId id : values_[*buffer]) cells_[id] = address + graph_.plan.layout.values[id].offset.position();
+  for (ValueId id : values_[*buffer]) {
+    const std::int64_t offset = graph_.plan.layout.values[id].offset.position();
+    cells_[id] = address == nullptr ? nullptr : address + offset;
+  }
   for (BoundKernel* kernel : rebinds_[*buffer]) kernel->rebind(kernel);
 }
 

@@ -51,6 +51,8 @@ class GraphTables {
 
   // Runs all actions, one after another. Allocates nothing.
   RunStatus run() noexcept;
+  // Runs each action once. Their status does not matter, so a kernel may refuse its operands.
+  void touch() noexcept;
   // Takes addresses and extents of the captured tensors from the graph around this one.
   void take_captures(GraphTables& around);
 
@@ -67,6 +69,7 @@ class GraphTables {
   void set_extents(TensorId tensor, std::span<const std::int64_t> extents);
   // The most bytes that each of PreparedGraph::dynamic_tensors had at the end of a run of this graph.
   [[nodiscard]] const std::vector<std::int64_t>& seen_bytes() const { return seen_bytes_; }
+  void forget_sizes();
 
  private:
   void find_extents();

@@ -106,6 +106,7 @@ class LoopRun final : public OwnKernel {
     const std::optional<ValueId>& start_value = action_.operands.reads[1];
     std::int64_t limit = std::numeric_limits<std::int64_t>::max();
     if (limit_value) std::memcpy(&limit, around_.address(*limit_value), sizeof limit);
+    if (control_.is_touching) limit = std::min<std::int64_t>(limit, 1);
     bool goes_on = !start_value || *around_.address(*start_value) != std::byte{0};
     for (Stack& stack : stacks_) stack.begin(std::nullopt);
     std::int64_t number = 0;

@@ -31,6 +31,7 @@ class StepObserver {
 // What all graphs of a session share during a run.
 struct RunControl {
   std::atomic<bool> is_stopped = false;
+  bool is_touching = false;          // loops end after one iteration, because their operands have no meaning
   std::optional<RunPlace> failed;    // the innermost step that did not succeed
   StepObserver* observer = nullptr;  // nullptr: none
   SoloTeam team;

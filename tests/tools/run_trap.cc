@@ -1,0 +1,209 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Runs models and counts what the runs cost: allocations, system calls and page faults. There should be none, in the
+// first run and in all others.
+//
+//   run_trap [--runs N] [--seconds S] [--other-thread] MODEL...
+//   run_trap --self-test
+//
+// Weights without a file and all inputs are synthetic. Each model has at most N runs (200 unless given), and after 100
+// runs it ends when S seconds (60 unless given) are over. With --other-thread, a thread that did not open the session
+// runs it. The program prints one JSON object per model and line:
+//
+//   {"model": "a.onnx", "runs": 200, "first": {...}, "others": {...}}   counts of run 1, and sums of all other runs
+//   {"model": "a.onnx", "refused": "..."}                               it cannot be opened, or a run fails
+//
+// `first` and `others` have the keys allocations, system_calls, page_faults and first_call, the number of the first
+// system call or -1. The exit code is 1 if any count of a run is not 0, and 2 if nothing can be counted here.
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "lowtide/engine/engine.h"
+#include "lowtide/runtime/run_error.h"
+#include "lowtide/runtime/session.h"
+#include "lowtide/weights/synthetic.h"
+#include "tests/tools/run_costs.h"
+
+namespace lowtide::testing {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  int runs = 200;
+  int seconds = 60;
+  bool is_other_thread = false;
+  std::vector<std::string> models;
+};
+
+struct Refused : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+template <typename T>
+T take(Result<T> result) {
+  if (!result.ok()) throw Refused(result.error().describe());
+  if constexpr (!std::is_void_v<T>) return *std::move(result);
+}
+
+void add(const RunCosts& costs, RunCosts& sum) {
+  sum.allocations += costs.allocations;
+  sum.system_calls += costs.system_calls;
+  sum.page_faults += costs.page_faults;
+  if (sum.first_call < 0) sum.first_call = costs.first_call;
+}
+
+bool is_free(const RunCosts& costs) {
+  return costs.allocations == 0 && costs.system_calls == 0 && costs.page_faults == 0;
+}
+
+Json json_of(const RunCosts& costs) {
+  return {{"allocations", costs.allocations},
+          {"system_calls", costs.system_calls},
+          {"page_faults", costs.page_faults},
+          {"first_call", costs.first_call}};
+}
+
+struct Counted {
+  int runs = 0;
+  RunCosts first;
+  RunCosts others;
+  RunResult failed;
+};
+
+// The counters have run before, so that their own pages are present.
+Counted count_runs(Session& session, const Options& options) {
+  for (int i = 0; i < 3; ++i) {
+    begin_counting();
+    static_cast<void>(end_counting());
+  }
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end = Clock::now() + std::chrono::seconds(options.seconds);
+  Counted counted;
+  while (counted.runs < options.runs && (counted.runs < 100 || Clock::now() < end)) {
+    begin_counting();
+    const RunResult result = session.run();
+    const RunCosts costs = end_counting();
+    add(costs, counted.runs == 0 ? counted.first : counted.others);
+    ++counted.runs;
+    if (!result.ok()) {
+      counted.failed = result;
+      break;
+    }
+  }
+  return counted;
+}
+
+Counted count_on_thread(Session& session, const Options& options) {
+  if (!options.is_other_thread) return count_runs(session, options);
+  // Starting and joining a thread calls the system, so this thread does neither while the other one counts.
+  Counted counted;
+  std::atomic<bool> is_started = false;
+  std::atomic<bool> is_done = false;
+  std::thread other([&] {
+    Session::prepare_thread();
+    while (!is_started) continue;
+    counted = count_runs(session, options);
+    is_done = true;
+  });
+  is_started = true;
+  while (!is_done) continue;
+  other.join();
+  return counted;
+}
+
+// Prints the line of a model. Returns whether no run cost anything.
+bool count_model(const std::string& path, const Options& options) {
+  OpenOptions opening;
+  opening.plan = {.order = "as_given", .order_effort = 0, .allocate_effort = 0};
+  opening.synthetic_seed = 1;
+  const OpenedModel model = take(open_model(path, opening));
+  const Executable& executable = *model.executable;
+  const Arena arena = take(Arena::allocate(executable.required_bytes()));
+  Session session = take(Session::open(model.executable, arena));
+  std::vector<std::vector<std::byte>> inputs;
+  for (const Port& port : executable.inputs()) {
+    std::vector<std::byte>& bytes = inputs.emplace_back(static_cast<std::size_t>(port.size.count()));
+    take(fill_synthetic({port.name, port.dtype, port.shape, port.size, ConstantSource::Computed{}}, 1, bytes));
+    take(session.bind_input(port.name, {port.dtype, port.shape.extents(), bytes}));
+  }
+  const Counted counted = count_on_thread(session, options);
+  if (!counted.failed.ok()) throw Refused(describe(executable, counted.failed).describe());
+  const Json line{
+      {"model", path}, {"runs", counted.runs}, {"first", json_of(counted.first)}, {"others", json_of(counted.others)}};
+  std::cout << line.dump() << std::endl;
+  return is_free(counted.first) && is_free(counted.others);
+}
+
+// Does each of the things that are counted, and checks that the counters see it.
+bool counters_work() {
+  begin_counting();
+  void* volatile memory = std::malloc(16);
+  std::free(memory);
+  const RunCosts allocation = end_counting();
+  begin_counting();
+  std::this_thread::yield();
+  const RunCosts call = end_counting();
+  std::vector<std::byte> other;
+  begin_counting();
+  other.resize(std::size_t{64} << 20U);
+  const RunCosts faults = end_counting();
+  return allocation.allocations == 1 && call.system_calls == 1 && call.first_call > 0 && faults.page_faults > 10 &&
+         faults.allocations == 1 && faults.system_calls > 0;
+}
+
+Options read_options(const std::vector<std::string>& words) {
+  Options options;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    if (words[at] == "--runs" && at + 1 < words.size()) {
+      options.runs = std::stoi(words[++at]);
+    } else if (words[at] == "--seconds" && at + 1 < words.size()) {
+      options.seconds = std::stoi(words[++at]);
+    } else if (words[at] == "--other-thread") {
+      options.is_other_thread = true;
+    } else {
+      options.models.push_back(words[at]);
+    }
+  }
+  return options;
+}
+
+int count_all(const std::vector<std::string>& words) {
+  initialize();
+  if (!trap_system_calls()) {
+    std::cerr << "run_trap: the system does not allow a seccomp filter\n";
+    return 2;
+  }
+  if (!counters_work()) {
+    std::cerr << "run_trap: the counters do not see what they should count\n";
+    return 2;
+  }
+  if (words == std::vector<std::string>{"--self-test"}) return 0;
+  const Options options = read_options(words);
+  bool is_clean = true;
+  for (const std::string& model : options.models) {
+    try {
+      is_clean = count_model(model, options) && is_clean;
+    } catch (const Refused& refused) {
+      std::cout << Json{{"model", model}, {"refused", refused.what()}}.dump(-1, ' ', false,
+                                                                            Json::error_handler_t::replace)
+                << std::endl;
+    }
+  }
+  return is_clean ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace lowtide::testing
+
+int main(int count, char** words) { return lowtide::testing::count_all({words + 1, words + count}); }
