@@ -28,7 +28,7 @@ class Help(ProgramTest):
         return found.group(1) if found else ""
 
     def test_commands(self):
-        expected = "inspect plan explain verify run view pack order compare completion help"
+        expected = "inspect plan explain verify run bench view pack order compare completion help"
         self.assertEqual(self.commands(), expected.split())
 
     def test_every_command_explains_itself_in_both_ways(self):

@@ -183,6 +183,29 @@ CommandSpec run_command() {
       .run = run_run};
 }
 
+CommandSpec bench_command() {
+  return {
+      .name = "bench",
+      .summary = "run a model repeatedly, and measure its time and memory",
+      .description =
+          "Plans the model for this machine, and runs it on inputs that are made up. Weights whose file is absent are "
+          "made up too. Prints the latency of the runs, the memory of the plan and of the process, the allocations of "
+          "a run, and a table of the operators with their time. No run warms up, because the first run is like every "
+          "other.",
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .options = {{.name = "--threads",
+                   .value = "N",
+                   .summary = "threads that a kernel may use, 1 or 2; default 1",
+                   .kind = ArgumentKind::text},
+                  {.name = "--runs", .value = "N", .summary = "runs to time; default 100", .kind = ArgumentKind::text},
+                  dim_option(),
+                  shape_option(),
+                  json_option()},
+      .examples = {{"lowtide bench model.onnx", "Measure 100 runs."},
+                   {"lowtide bench model.onnx --threads 2 --runs 20 --json", "Measure 20 runs with two threads."}},
+      .run = run_bench};
+}
+
 CommandSpec view_command() {
   return {
       .name = "view",
@@ -318,7 +341,7 @@ CommandSpec help_command() {
           .positionals = {{.name = "COMMAND",
                            .summary = "the command to explain",
                            .kind = ArgumentKind::choice,
-                           .choices = {"inspect", "plan", "explain", "verify", "run", "view", "pack", "order",
+                           .choices = {"inspect", "plan", "explain", "verify", "run", "bench", "view", "pack", "order",
                                        "compare", "completion", "help"},
                            .is_optional = true}},
           .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
@@ -331,8 +354,8 @@ CommandSpec help_command() {
 
 const std::vector<CommandSpec>& commands() {
   static const std::vector<CommandSpec> all = {
-      inspect_command(), plan_command(),  explain_command(), verify_command(),     run_command(), view_command(),
-      pack_command(),    order_command(), compare_command(), completion_command(), help_command()};
+      inspect_command(), plan_command(), explain_command(), verify_command(),  run_command(),        bench_command(),
+      view_command(),    pack_command(), order_command(),   compare_command(), completion_command(), help_command()};
   return all;
 }
 

@@ -86,7 +86,7 @@ Result<OpenedModel> open_model(const std::string& path, const OpenOptions& optio
   Result<std::shared_ptr<const Executable>> executable = Executable::prepare(
       std::move(lowered->graph), std::move(chosen->plan), weights, {.threads = options.cpu.threads});
   if (!executable) return executable.error();
-  return OpenedModel{*std::move(executable), *load_time, chosen->shortfall, std::move(model->notes)};
+  return OpenedModel{*std::move(executable), model->nodes, *load_time, chosen->shortfall, std::move(model->notes)};
 }
 
 }  // namespace lowtide

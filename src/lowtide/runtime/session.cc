@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <new>
 #include <string>
@@ -71,6 +72,29 @@ std::string fault_of_memory(const Port& port, const Shape& shape, std::span<cons
   return "the address is " + std::to_string(above) + " bytes above a multiple of " + std::to_string(element) +
          ", the size of an element; align it";
 }
+
+// Adds the seconds that each step of the main graph takes.
+class StepTimer final : public runtime_internal::StepObserver {
+ public:
+  explicit StepTimer(IdVector<StepId, double>& seconds) : seconds_(seconds) {}
+
+  void begin(PreparedGraphId /*graph*/) override {}
+  void before(const RunPlace& place) override {
+    if (place.graph == kMainGraph) begin_ = Clock::now();
+  }
+  [[nodiscard]] bool after(const RunPlace& place) override {
+    if (place.graph == kMainGraph) {
+      seconds_[place.step] += std::chrono::duration<double>(Clock::now() - begin_).count();
+    }
+    return true;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  IdVector<StepId, double>& seconds_;
+  Clock::time_point begin_;
+};
 
 }  // namespace
 
@@ -217,6 +241,14 @@ Result<void> Session::bind_state(std::string_view name, std::span<std::byte> byt
 }
 
 RunResult Session::run() noexcept { return state_->run(); }
+
+RunResult Session::run_timed(IdVector<StepId, double>& seconds) noexcept {
+  StepTimer timer(seconds);
+  runtime_internal::StepObserver* const before = std::exchange(state_->memory.control.observer, &timer);
+  const RunResult result = state_->run();
+  state_->memory.control.observer = before;
+  return result;
+}
 
 OutputRef Session::output(std::size_t position) const {
   LOWTIDE_CHECK(position < executable().outputs().size(), "an output that is read is one of the outputs");

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lowtide/base/id.h"
 #include "lowtide/base/result.h"
 #include "lowtide/kernels/kernel.h"
 #include "lowtide/runtime/arena.h"
@@ -84,6 +85,9 @@ class Session {
   // except those of memory that the caller bound. After a run that failed, outputs and states are undefined, and the
   // session can run again.
   RunResult run() noexcept;
+
+  // As run(), and adds the seconds that each step took. Requires: `seconds` has one entry per step of the plan.
+  RunResult run_timed(IdVector<StepId, double>& seconds) noexcept;
 
   // Requires: `position` < outputs().size() of the executable, and the last run succeeded.
   [[nodiscard]] OutputRef output(std::size_t position) const;

@@ -1,0 +1,124 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/bench.h"
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <utility>
+
+#include "lowtide/base/check.h"
+#include "lowtide/cli/heap_counter.h"
+#include "lowtide/cli/model.h"
+#include "lowtide/cli/outcome.h"
+#include "lowtide/runtime/run_error.h"
+
+namespace lowtide::cli_internal {
+namespace {
+
+void require(const Session& session, const RunResult& result) {
+  if (!result.ok()) throw Stop(ExitCode::bad_input, describe(session.executable(), result).describe());
+}
+
+// The dense bytes of all tensors of a node, each once.
+Bytes bytes_of(const Graph& graph, NodeId id) {
+  std::vector<TensorId> tensors;
+  for (const auto* list : {&graph.node(id).inputs, &graph.node(id).outputs}) {
+    for (const std::optional<TensorId>& tensor : *list) {
+      if (tensor) tensors.push_back(*tensor);
+    }
+  }
+  std::sort(tensors.begin(), tensors.end());
+  tensors.erase(std::unique(tensors.begin(), tensors.end()), tensors.end());
+  Bytes sum;
+  for (TensorId tensor : tensors) sum += graph.tensor(tensor).size;
+  return sum;
+}
+
+// A step without its time.
+OperatorTimes times_of(const Graph& graph, const Step& step) {
+  if (const auto* copy = std::get_if<Copy>(&step.work)) {
+    return {.type = "copy", .count = 1, .bytes = Bytes(2 * (copy->bytes.end - copy->bytes.begin))};
+  }
+  if (const auto* alias = std::get_if<Alias>(&step.work)) {
+    return {.type = full_name(graph.op(alias->node)), .count = 1};
+  }
+  const NodeId node = std::get<Compute>(step.work).node;
+  return {.type = full_name(graph.op(node)), .count = 1, .bytes = bytes_of(graph, node)};
+}
+
+}  // namespace
+
+std::optional<ProcessMemory> process_memory() {
+  std::ifstream status("/proc/self/status");
+  std::optional<std::int64_t> resident;
+  std::optional<std::int64_t> high_water;
+  for (std::string key; status >> key; status.ignore(1 << 20, '\n')) {
+    std::int64_t kilobytes = 0;
+    if (key == "VmRSS:" && status >> kilobytes) resident = kilobytes;
+    if (key == "VmHWM:" && status >> kilobytes) high_water = kilobytes;
+  }
+  if (!resident || !high_water) return std::nullopt;
+  return ProcessMemory{Bytes(*resident * 1024), Bytes(*high_water * 1024)};
+}
+
+double RunTimes::percentile(int percent) const {
+  LOWTIDE_CHECK(!milliseconds.empty(), "a percentile is one of the times");
+  const std::size_t rank = (milliseconds.size() * static_cast<std::size_t>(percent) + 99) / 100;
+  return milliseconds[std::max<std::size_t>(rank, 1) - 1];
+}
+
+RunTimes time_runs(Session& session, std::int64_t runs) {
+  RunTimes times;
+  times.milliseconds.reserve(static_cast<std::size_t>(runs));
+  std::int64_t most = 0;
+  for (std::int64_t run = 0; run < runs; ++run) {
+    begin_counting_allocations();
+    const Stopwatch watch;
+    const RunResult result = session.run();
+    times.milliseconds.push_back(watch.seconds() * 1e3);
+    times.allocations = end_counting_allocations();
+    require(session, result);
+    most = std::max(most, times.allocations.value_or(0));
+  }
+  if (times.allocations) times.allocations = most;
+  std::sort(times.milliseconds.begin(), times.milliseconds.end());
+  return times;
+}
+
+std::vector<OperatorTimes> time_operators(Session& session, std::int64_t runs) {
+  const Executable& executable = session.executable();
+  const IdVector<StepId, Step>& steps = executable.plan().program.steps;
+  IdVector<StepId, double> seconds(steps.size());
+  for (std::int64_t run = 0; run < runs; ++run) require(session, session.run_timed(seconds));
+  std::map<std::string, OperatorTimes> by_type;
+  for (StepId id : all_ids<StepId>(steps.size())) {
+    OperatorTimes one = times_of(executable.graph(), steps[id]);
+    OperatorTimes& sum = by_type[one.type];
+    sum.type = std::move(one.type);
+    sum.count += one.count;
+    sum.bytes += one.bytes;
+    sum.milliseconds += seconds[id] * 1e3 / static_cast<double>(runs);
+  }
+  std::vector<OperatorTimes> all;
+  for (auto& [type, sum] : by_type) all.push_back(std::move(sum));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const OperatorTimes& a, const OperatorTimes& b) { return a.milliseconds > b.milliseconds; });
+  return all;
+}
+
+Bytes written_bytes(Session& session, const Arena& arena) {
+  std::ptrdiff_t end = 0;
+  // A run writes the same bytes both times, so it changes each of them at least once.
+  for (const std::byte content : {std::byte{0x5A}, std::byte{0xA5}}) {
+    const std::span<std::byte> memory = arena.memory();
+    std::ranges::fill(memory, content);
+    require(session, session.run());
+    const auto last = std::find_if(memory.rbegin(), memory.rend(), [&](std::byte one) { return one != content; });
+    end = std::max(end, memory.rend() - last);
+  }
+  return Bytes(end);
+}
+
+}  // namespace lowtide::cli_internal

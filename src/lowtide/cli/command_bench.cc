@@ -1,0 +1,178 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/cli/bench.h"
+#include "lowtide/cli/command_runs.h"
+#include "lowtide/cli/json.h"
+#include "lowtide/cli/model.h"
+#include "lowtide/cli/options.h"
+#include "lowtide/cli/progress.h"
+#include "lowtide/engine/engine.h"
+#include "lowtide/weights/synthetic.h"
+
+namespace lowtide::cli_internal {
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+constexpr std::int64_t kDefaultRuns = 100;
+constexpr std::int64_t kMostRuns = 1'000'000;
+constexpr std::int64_t kMostTimedRuns = 20;  // with a time per operator
+
+struct Measured {
+  OpenedModel model;
+  Bytes constants;              // that a run reads
+  Bytes packed;                 // the part of them that load-time work made
+  Bytes scratch;                // the most of one step
+  std::optional<Bytes> growth;  // of the process, without the constants
+  Bytes high_water;             // of the arena
+  RunTimes times;
+  std::vector<OperatorTimes> operators;
+};
+
+OpenedModel open_for_bench(const Arguments& arguments, Console& console) {
+  OpenOptions options{.import = read_bindings(arguments), .synthetic_seed = kSeed};
+  options.cpu.threads = static_cast<int>(read_count(arguments, "--threads", 1, 2).value_or(1));
+  const Progress progress(console, "preparing the model");
+  return take(open_model(arguments.positional("MODEL"), options));
+}
+
+// Binds synthetic inputs, and returns their bytes.
+std::vector<std::vector<std::byte>> bind_inputs(Session& session) {
+  std::vector<std::vector<std::byte>> inputs;
+  for (const Port& port : session.executable().inputs()) {
+    std::vector<std::byte>& bytes = inputs.emplace_back(static_cast<std::size_t>(port.size.count()));
+    take(fill_synthetic({port.name, port.dtype, port.shape, port.size, ConstantSource::Computed{}}, kSeed, bytes));
+    take(session.bind_input(port.name, {port.dtype, port.shape.extents(), bytes}));
+  }
+  return inputs;
+}
+
+// The bytes of the constants that load-time work made and a run reads.
+Bytes packed_bytes(const Executable& executable) {
+  const ConstantTable& table = executable.weights().table();
+  Bytes sum;
+  for (const Tensor& tensor : executable.graph().tensors()) {
+    if (tensor.constant && std::holds_alternative<ConstantSource::Computed>(table.sources[*tensor.constant].where)) {
+      sum += tensor.size;
+    }
+  }
+  return sum;
+}
+
+Bytes most_scratch(const Layout& layout) {
+  Bytes most;
+  for (const auto& step : layout.steps) {
+    if (step.scratch) most = std::max(most, layout.buffers[*step.scratch].size);
+  }
+  return most;
+}
+
+Measured measure(const Arguments& arguments, std::int64_t runs, Console& console) {
+  initialize();
+  const std::optional<ProcessMemory> before = process_memory();
+  Measured measured{.model = open_for_bench(arguments, console)};
+  const Executable& executable = *measured.model.executable;
+  const Arena arena = take(Arena::allocate(executable.required_bytes()));
+  Session session = take(Session::open(measured.model.executable, arena));
+  const std::vector<std::vector<std::byte>> inputs = bind_inputs(session);
+  take(executable.weights().check_files());
+  measured.times = time_runs(session, runs);
+  const std::optional<ProcessMemory> after = process_memory();
+  measured.constants = executable.memory().mapped + executable.memory().copied;
+  if (before && after) measured.growth = after->high_water - before->resident - measured.constants;
+  measured.packed = packed_bytes(executable);
+  measured.scratch = most_scratch(executable.plan().layout);
+  measured.operators = time_operators(session, std::min(runs, kMostTimedRuns));
+  measured.high_water = written_bytes(session, arena);
+  return measured;
+}
+
+Json json_of(const Measured& measured) {
+  const auto or_null = [](const auto& value, auto number) { return value ? Json(number(*value)) : Json(nullptr); };
+  const RunTimes& times = measured.times;
+  Json json = json_head("bench");
+  json["latency_ms"] = {{"p50", times.percentile(50)},
+                        {"p90", times.percentile(90)},
+                        {"p99", times.percentile(99)},
+                        {"min", times.milliseconds.front()}};
+  json["bytes"] = {{"arena", measured.model.executable->required_bytes().count()},
+                   {"weights", measured.constants.count()},
+                   {"packed", measured.packed.count()},
+                   {"scratch", measured.scratch.count()},
+                   {"process_growth", or_null(measured.growth, [](Bytes bytes) { return bytes.count(); })},
+                   {"high_water", measured.high_water.count()}};
+  json["allocations_per_run"] = or_null(times.allocations, [](std::int64_t count) { return count; });
+  json["nodes"] = {{"model", measured.model.model_nodes},
+                   {"lowered", measured.model.executable->graph().total_nodes()}};
+  json["operators"] = Json::array();
+  for (const OperatorTimes& one : measured.operators) {
+    json["operators"].push_back(
+        {{"type", json_text(one.type)}, {"count", one.count}, {"ms", one.milliseconds}, {"bytes", one.bytes.count()}});
+  }
+  return json;
+}
+
+std::string in_ms(double milliseconds) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3f", milliseconds);
+  return text.data();
+}
+
+StyledText text_of(const Measured& measured) {
+  using Align = TextTable::Align;
+  const RunTimes& times = measured.times;
+  StyledText out;
+  out.add("latency  ", Style::strong);
+  out.add("p50 " + in_ms(times.percentile(50)) + " ms, p90 " + in_ms(times.percentile(90)) + " ms, p99 " +
+          in_ms(times.percentile(99)) + " ms, min " + in_ms(times.milliseconds.front()) + " ms, of " +
+          counted(static_cast<std::int64_t>(times.milliseconds.size()), "run"));
+  out.end_line();
+  out.add("memory   ", Style::strong);
+  out.add("arena " + format_bytes(measured.model.executable->required_bytes()) + " (written up to " +
+          format_bytes(measured.high_water) + "), scratch " + format_bytes(measured.scratch) + ", weights " +
+          format_bytes(measured.constants) + " (" + format_bytes(measured.packed) + " packed)");
+  out.end_line();
+  out.add("process  ", Style::strong);
+  out.add(measured.growth ? "grew by " + format_bytes(*measured.growth) + " beyond the weights"
+                          : "growth is not known here");
+  out.add(times.allocations ? "; " + counted(*times.allocations, "allocation") + " per run" : "");
+  out.end_line();
+  out.add("nodes    ", Style::strong);
+  out.add(with_thousands(measured.model.model_nodes) + " in the model, " +
+          with_thousands(measured.model.executable->graph().total_nodes()) + " after lowering");
+  out.end_line().end_line();
+  TextTable table({Align::left, Align::right, Align::right, Align::right});
+  table.add_row({"operator", "nodes", "ms", "bytes"});
+  for (const OperatorTimes& one : measured.operators) {
+    table.add_row(
+        {shown_name(one.type), with_thousands(one.count), in_ms(one.milliseconds), with_thousands(one.bytes.count())});
+  }
+  return out.append(table.text());
+}
+
+}  // namespace
+
+ExitCode run_bench(const Arguments& arguments, Console& console) {
+  const std::int64_t runs = read_count(arguments, "--runs", 1, kMostRuns).value_or(kDefaultRuns);
+  const Measured measured = measure(arguments, runs, console);
+  for (const std::string& note : measured.model.notes) {
+    console.remark(StyledText("note: ", Style::dim).add(note).end_line());
+  }
+  if (arguments.has("--json")) {
+    print_json(console, json_of(measured));
+  } else {
+    console.result(text_of(measured));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace lowtide::cli_internal

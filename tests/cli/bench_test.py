@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Measures small models: the keys of --json, figures that can be checked by hand, and the text."""
+import unittest
+
+import small_models
+from program import BAD_INPUT, DONE, USAGE, ProgramTest
+from small_models import field, graph, node, value_info
+
+WIDE = 16 * 32 * 32 * 4  # a, b and c of small_models.small
+NARROW = 16 * 16 * 16 * 4  # d
+
+
+class Bench(ProgramTest):
+    def bench(self, *words):
+        return self.json(DONE, "bench", "model.onnx", *words)
+
+    def test_keys_and_figures(self):
+        report = self.bench("--threads", "1", "--runs", "20")
+        self.assertEqual((report["schema_version"], report["command"]), (1, "bench"))
+        self.assertEqual(list(report)[3:], ["latency_ms", "bytes", "allocations_per_run", "nodes", "operators"])
+        latency = report["latency_ms"]
+        self.assertEqual(set(latency), {"p50", "p90", "p99", "min"})
+        self.assertTrue(0 < latency["min"] <= latency["p50"] <= latency["p90"] <= latency["p99"])
+        self.assertEqual(set(report["bytes"]),
+                         {"arena", "weights", "packed", "scratch", "process_growth", "high_water"})
+        self.assertEqual(report["nodes"], {"model": 4, "lowered": 4})
+        # All sizes are multiples of 64, so the last buffer has no padding.
+        self.assertEqual(report["bytes"]["arena"], 2 * WIDE)
+        self.assertEqual(report["bytes"]["high_water"], 2 * WIDE)
+        self.assertEqual((report["bytes"]["weights"], report["bytes"]["packed"]), (0, 0))
+        rows = {row["type"]: (row["count"], row["bytes"]) for row in report["operators"]}
+        self.assertEqual(rows, {"Relu": (1, 2 * WIDE), "Sigmoid": (1, 2 * WIDE), "Add": (1, 3 * WIDE),
+                                "MaxPool": (1, WIDE + NARROW)})
+        times = [row["ms"] for row in report["operators"]]
+        self.assertEqual(times, sorted(times, reverse=True))
+        self.assertGreater(times[-1], 0)
+
+    def test_a_run_allocates_nothing(self):
+        allocations = self.bench("--runs", "20")["allocations_per_run"]
+        if allocations is None:
+            self.skipTest("allocations cannot be counted in this build")
+        self.assertEqual(allocations, 0)
+
+    def test_weights_and_load_time_work_are_counted(self):
+        self.write("model.onnx", small_models.weights_from_weights())
+        report = self.bench("--runs", "3")
+        self.assertEqual(report["bytes"]["weights"], 256)  # 64 floats that load-time work makes
+        self.assertEqual(report["bytes"]["packed"], 256)
+        self.assertEqual(report["nodes"], {"model": 3, "lowered": 1})
+        self.write("model.onnx", small_models.weighted())
+        report = self.bench("--runs", "3")
+        self.assertEqual((report["bytes"]["weights"], report["bytes"]["packed"]), (8192, 0))
+        self.assertIsInstance(report["bytes"]["process_growth"], int)
+
+    def test_views_have_no_bytes(self):
+        nodes = [node("Relu", ["x"], ["a"]), node("Flatten", ["a"], ["b"]), node("Relu", ["b"], ["y"])]
+        content = graph(nodes, [value_info("x", [1, 4, 4])], [value_info("y", [1, 16])])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        rows = {row["type"]: (row["count"], row["bytes"]) for row in self.bench("--runs", "1")["operators"]}
+        self.assertEqual(rows, {"Relu": (2, 2 * 128), "Flatten": (1, 0)})
+
+    def test_the_text_has_the_figures(self):
+        text = self.expect(DONE, "bench", "model.onnx", "--runs", "5").stdout
+        for part in ("of 5 runs", "arena 131,072 B (128.00 KiB)", "4 in the model, 4 after lowering", "MaxPool"):
+            self.assertIn(part, text)
+
+    def test_wrong_options_are_refused(self):
+        for words in (("--runs", "0"), ("--runs", "x"), ("--threads", "3"), ("--threads", "0")):
+            self.assertIn(words[0], self.expect(USAGE, "bench", "model.onnx", *words).stderr)
+        self.write("model.onnx", b"no model")
+        self.assertIn("model.onnx", self.expect(BAD_INPUT, "bench", "model.onnx").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
