@@ -4,6 +4,7 @@
 #include "lowtide/pipeline/outcome.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,25 @@ std::vector<Bound> bounds_of(const Task& task, const Sequence& sequence, const s
                                                 BoundScope::all_plans, bound_options(task.aliases));
   bounds.push_back(claimed(BoundScope::all_plans, all_plans));
   return bounds;
+}
+
+// Leaves only bounds for plans with the kernels of this one. Each bound that is withdrawn also holds for these plans.
+// Recursion is bounded by limits::kMaxBodyNesting.
+void withdraw_bounds_of_other_kernels(Plan& plan) {
+  std::vector<Bound>& bounds = plan.claims.bounds;
+  const auto largest =
+      std::max_element(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.bytes < b.bytes; });
+  if (largest != bounds.end()) {
+    bounds = {Bound(*largest)};
+    bounds.front().scope = BoundScope::chosen_kernels;
+  }
+  for (StepSpace& space : plan.layout.steps) {
+    for (BodyPlan& body : space.bodies) {
+      Plan inner = *body.plan;
+      withdraw_bounds_of_other_kernels(inner);
+      body.plan = std::make_shared<const Plan>(std::move(inner));
+    }
+  }
 }
 
 // What the kernels of a plan cost in comparison with the fastest.
@@ -116,6 +136,11 @@ PlannedGraph collect(const Task& task, const Alternatives& plans, const Sequence
 }
 
 void judge_capacity(const Task& task, PlannedGraph& planned) {
+  // Options took abilities from kernels, which the target's kernels have.
+  if (!task.aliases.views || !task.aliases.in_place) {
+    withdraw_bounds_of_other_kernels(planned.plan);
+    planned.region_proof = std::nullopt;
+  }
   const Bytes arena = arena_bytes(planned.plan);
   const std::optional<Bytes> for_arenas = total_capacity(task.machine);
   const std::optional<Bytes>& budget = task.options.budget;

@@ -162,17 +162,21 @@ Result<PlannedGraph> plan_model(const Task& task, Stages& stages) {
 }
 
 // A budget does not say how many bytes each region gets. In the first plan, a region may use all that faster regions
-// leave. If this plan exceeds the budget, others give more to the last region. They may need less, because tensors of
-// different times can share bytes only if they are in one region.
+// leave. If this plan exceeds the budget, others may need less: the plan without a budget, and plans that give more to
+// the last region, because tensors of different times can share bytes only if they are in one region.
 Result<PlannedGraph> try_other_splits(const Task& task, PlannedGraph planned, Stages& stages) {
   const auto is_done = [&] { return planned.fits() || (task.options.stop != nullptr && task.options.stop->load()); };
   if (is_done() || !task.arena_budget || total_capacity(task.machine) != task.arena_budget) return planned;
   const std::vector<Bytes> arenas = planned.plan.layout.arena;
   const Bytes in_earlier_regions = arena_bytes(planned.plan) - arenas[last_region(task.machine).index()];
+  if (in_earlier_regions == Bytes(0)) return planned;
+  const Bytes missing = shortfall_of(task, planned.plan.layout);
   Task other = task;
-  for (Bytes less : {shortfall_of(task, planned.plan.layout), in_earlier_regions}) {
-    if (is_done() || in_earlier_regions == Bytes(0)) return planned;
-    other.machine = with_smaller_arenas(task, arenas, less);
+  for (const Machine& machine :
+       {without_weights(task.target.machine, task.weights), with_smaller_arenas(task, arenas, missing),
+        with_smaller_arenas(task, arenas, in_earlier_regions)}) {
+    if (is_done()) return planned;
+    other.machine = machine;
     Result<PlannedGraph> made = plan_model(other, stages);
     if (!made) return made.error();
     judge_capacity(task, *made);
