@@ -107,7 +107,8 @@ TEST(Explanation, NamesWhatIsLiveInEveryOrder) {
       HasSubstr("1,024 B (1.00 KiB) are live at the same time at 1 of 4 steps (steps are counted from 0): step 2  "
                 "Conv narrow"));
   EXPECT_THAT(text, HasSubstr("The highest of the other steps has 704 B at step 1, Conv wide."));
-  EXPECT_THAT(text, HasSubstr("Proven: no plan without recomputation or extra copies needs less than 1,024 B (1.00 KiB)"));
+  EXPECT_THAT(text,
+              HasSubstr("Proven: no plan without recomputation or extra copies needs less than 1,024 B (1.00 KiB)"));
   EXPECT_THAT(text,
               HasSubstr("While Conv narrow runs, 1,024 B (1.00 KiB) are live in every order: it reads h (640 B), and "
                         "writes k (320 B). In addition, s (64 B) is kept"));

@@ -227,8 +227,8 @@ void Content::keep_whole(std::vector<Held> held) {
 }
 
 // Finds the tensors whose sizes are rounded up. A buffer can hold several tensors at once only because of a slice,
-// split or concat. Every tensor that may be in such a buffer, also by a write in place, counts at its plain size. Slices
-// that cannot be parts of the tensor itself may still be parts of a copy of it.
+// split or concat. Every tensor that may be in such a buffer, also by a write in place, counts at its plain size.
+// Slices that cannot be parts of the tensor itself may still be parts of a copy of it.
 void Content::find_rounded(const ViewTable& views, const ChosenKernels& kernels) {
   DisjointSets<TensorId> groups(graph_.tensors().size());  // tensors that may be in one buffer, in some plan
   std::vector<TensorId> with_parts;

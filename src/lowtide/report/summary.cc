@@ -331,8 +331,9 @@ StyledText inspection_summary(const ModelFacts& model, const Inspection& inspect
              {"no reuse", plain.temporaries_sum, percent(sum, sum), "every temporary and output has bytes of its own"});
   add_figure(table, {"peak as given", plain.load_as_given, percent(plain.load_as_given.count(), sum),
                      "largest number of live bytes in the file's order", Style::strong});
-  add_figure(table, {"bound", inspection.bound.bytes, percent(inspection.bound.bytes.count(), sum),
-                     "no plan without recomputation or extra copies needs less (" + std::string(inspection.bound.name) + ")"});
+  add_figure(table,
+             {"bound", inspection.bound.bytes, percent(inspection.bound.bytes.count(), sum),
+              "no plan without recomputation or extra copies needs less (" + std::string(inspection.bound.name) + ")"});
   add_figure(table, {"working set", inspection.working_set, percent(inspection.working_set.count(), sum),
                      "what the largest node needs by itself"});
   out.end_line().append(table.text()).append(operators_text(inspection, options));

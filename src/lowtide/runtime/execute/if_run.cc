@@ -12,15 +12,17 @@ class IfRun final : public OwnKernel {
   IfRun(const IfAction& action, GraphTables& around, const AllTables& all)
       : action_(action),
         around_(around),
-        then_body_(*all[action.then_body.index()]),
-        else_body_(*all[action.else_body.index()]) {
+        then_body_(action.then_body ? all[action.then_body->index()].get() : nullptr),
+        else_body_(action.else_body ? all[action.else_body->index()].get() : nullptr) {
     run = [](BoundKernel* self, Team& /*team*/) { return static_cast<IfRun*>(self)->run_branch(); };
   }
 
  private:
   RunStatus run_branch() {
     const bool condition = *around_.address(*action_.operands.reads[0]) != std::byte{0};
-    GraphTables& body = condition ? then_body_ : else_body_;
+    GraphTables* chosen = condition ? then_body_ : else_body_;
+    if (chosen == nullptr) return {RunCode::bad_extents, 0};
+    GraphTables& body = *chosen;
     body.take_captures(around_);
     RunStatus status = body.run();
     const std::vector<ValueId>& results = body.graph().plan.program.outputs;
@@ -33,8 +35,8 @@ class IfRun final : public OwnKernel {
 
   const IfAction& action_;
   GraphTables& around_;
-  GraphTables& then_body_;
-  GraphTables& else_body_;
+  GraphTables* then_body_;  // nullptr: left out
+  GraphTables* else_body_;
 };
 
 }  // namespace

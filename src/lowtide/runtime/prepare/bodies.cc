@@ -29,7 +29,7 @@ class BodyStep {
   Result<Action> make() {
     const Operator& op = outer_.graph.op(id_);
     const bool is_standard = op.domain.empty() || op.domain == "ai.onnx";
-    if (is_standard && op.type == "If" && node_.bodies.size() == 2) return make_if();
+    if (is_standard && op.type == "If" && node_.bodies.size() <= 2) return make_if();
     if (is_standard && op.type == "Loop" && node_.bodies.size() == 1) return make_loop(false);
     if (is_standard && op.type == "Scan" && node_.bodies.size() == 1) return make_loop(true);
     return unsupported("a session runs only the bodies of If, Loop and Scan");
@@ -81,8 +81,8 @@ class BodyStep {
   Result<Action> make_if() {
     if (node_.inputs.size() != 1 || !node_.inputs[0]) return invalid("an If has one input, its condition");
     LOWTIDE_RETURN_IF_ERROR(check_scalar(outer_.graph, *node_.inputs[0], DType::boolean));
-    std::size_t then_at = 0;
-    for (std::size_t at = 0; at < 2; ++at) {
+    IfAction action{.step = step_, .operands = {}, .then_body = {}, .else_body = {}};
+    for (std::size_t at = 0; at < node_.bodies.size(); ++at) {
       const Graph& body = *node_.bodies[at].graph;
       LOWTIDE_RETURN_IF_ERROR(check_counts(body, 0, node_.outputs.size()));
       for (std::size_t output = 0; output < node_.outputs.size(); ++output) {
@@ -90,12 +90,10 @@ class BodyStep {
         LOWTIDE_RETURN_IF_ERROR(
             check_same_type(body.tensor(body.outputs()[output]), outer_.graph.tensor(*node_.outputs[output])));
       }
-      if (node_.bodies[at].name == "then_branch") then_at = at;
+      (node_.bodies[at].name == "then_branch" ? action.then_body : action.else_body) = body_of_step(at);
     }
-    return Action(IfAction{.step = step_,
-                           .operands = std::move(operands_),
-                           .then_body = body_of_step(then_at),
-                           .else_body = body_of_step(1 - then_at)});
+    action.operands = std::move(operands_);
+    return Action(std::move(action));
   }
 
   Result<Action> make_loop(bool is_scan) {

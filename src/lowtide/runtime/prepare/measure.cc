@@ -52,8 +52,9 @@ void place_waiting_states(Prepared& prepared) {
     for (const Action& action : one.actions) {
       const auto* branch = std::get_if<IfAction>(&action);
       if (branch == nullptr) continue;
-      prepared.graphs[branch->then_body].extra = one.extra;
-      prepared.graphs[branch->else_body].extra = one.extra;
+      for (const std::optional<PreparedGraphId>& body : {branch->then_body, branch->else_body}) {
+        if (body) prepared.graphs[*body].extra = one.extra;
+      }
     }
   }
   if (begin < end) prepared.memory.extra = end - prepared.memory.arena;

@@ -50,12 +50,13 @@ struct CopyAction {
   Interval<std::int64_t> bytes;
 };
 
-// A step that runs one of two bodies.
+// A step that runs one of two bodies. Import leaves out a branch that no run can take. A run that takes it nevertheless
+// ends with bad_extents.
 struct IfAction {
   StepId step;
   Operands operands;
-  PreparedGraphId then_body;
-  PreparedGraphId else_body;
+  std::optional<PreparedGraphId> then_body;
+  std::optional<PreparedGraphId> else_body;
 };
 
 // The axis of a tensor that has one slice per iteration.

@@ -98,8 +98,8 @@ class Counting {
     return id;
   }
 
-  // Two tensors can be in one buffer at once only where one is a part of the other, or where both are parts of a copy of
-  // a third. A buffer that never has such parts holds one tensor at a time, and is rounded up for each.
+  // Two tensors can be in one buffer at once only where one is a part of the other, or where both are parts of a copy.
+  // A buffer that never has such parts holds one tensor at a time, and is rounded up for each.
   void find_lone_tensors() {
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) group_[id] = id;
     std::vector<TensorId> partial;
