@@ -96,7 +96,7 @@ Measured measure(const Arguments& arguments, std::int64_t runs, Console& console
   return measured;
 }
 
-Json json_of(const Measured& measured) {
+Json json_of_measured(const Measured& measured) {
   const auto or_null = [](const auto& value, auto number) { return value ? Json(number(*value)) : Json(nullptr); };
   const RunTimes& times = measured.times;
   Json json = json_head("bench");
@@ -168,7 +168,7 @@ ExitCode run_bench(const Arguments& arguments, Console& console) {
     console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   }
   if (arguments.has("--json")) {
-    print_json(console, json_of(measured));
+    print_json(console, json_of_measured(measured));
   } else {
     console.result(text_of(measured));
   }

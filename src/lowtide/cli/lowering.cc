@@ -58,7 +58,7 @@ std::vector<std::string> kernel_passes() {
 
 LowerOptions read_kernel_lowering(const Arguments& arguments) {
   LowerOptions lowering = options_for_kernels();
-  const std::vector<std::string> without = arguments.values("--without");
+  const std::vector<std::string>& without = arguments.values("--without");
   const auto is_on = [&](std::string_view pass) { return std::ranges::find(without, pass) == without.end(); };
   lowering.unneeded = is_on(kUnneededPass);
   lowering.batch_norm = is_on(kBatchNormPass);

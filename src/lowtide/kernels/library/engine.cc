@@ -19,7 +19,8 @@ extern "C" {
 int omp_get_max_threads(void);
 void omp_set_num_threads(int count);
 // Of glibc: returns the address of thread-local data of a library. The first call of a thread allocates them.
-void* __tls_get_addr(std::array<std::size_t, 2>* module_and_offset);  // NOLINT(bugprone-reserved-identifier)
+// NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): the name is that of glibc.
+void* __tls_get_addr(std::array<std::size_t, 2>* module_and_offset);
 }
 
 namespace lowtide::kernels_internal {

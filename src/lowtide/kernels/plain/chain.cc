@@ -104,7 +104,7 @@ class SlotChooser {
 
   ChainStep step_of(NodeId id, ElementwiseStep step) {
     const Node& node = program_.node(id);
-    ChainStep made{.step = std::move(step)};
+    ChainStep made{.step = step};
     for (std::size_t at = 0; at < node.inputs.size(); ++at) {
       if (node.inputs[at]) made.sources[at] = source_of(*node.inputs[at]);
     }
