@@ -1,0 +1,52 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Memory planning for neural networks: plans, packings and orders with proven bounds, and a runtime for plans.
+
+All sizes and offsets are in bytes, all times are counts of steps, and all orders are from the outermost axis inwards.
+"""
+from importlib.metadata import version as _version
+
+from ._errors import (
+    Error,
+    InternalError,
+    InvalidError,
+    IoError,
+    MalformedError,
+    MismatchError,
+    NoMemoryError,
+    OverLimitError,
+    UnresolvedError,
+    UnsupportedError,
+)
+from ._packing import Buffer, Ordering, Packing, order, pack
+from ._plan import Explanation, Plan, Violation, explain, load_plan, plan, verify
+from ._session import Session, TensorInfo
+
+__version__ = _version("lowtide")
+
+__all__ = [
+    "Buffer",
+    "Error",
+    "Explanation",
+    "InternalError",
+    "InvalidError",
+    "IoError",
+    "MalformedError",
+    "MismatchError",
+    "NoMemoryError",
+    "Ordering",
+    "OverLimitError",
+    "Packing",
+    "Plan",
+    "Session",
+    "TensorInfo",
+    "UnresolvedError",
+    "UnsupportedError",
+    "Violation",
+    "explain",
+    "load_plan",
+    "order",
+    "pack",
+    "plan",
+    "verify",
+]

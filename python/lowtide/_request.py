@@ -1,0 +1,68 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Requests to the compiled part."""
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+
+from . import _core
+from ._errors import InvalidError, read_text
+
+StrPath = str | os.PathLike[str]
+
+_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+
+
+def bytes_of(size: int | str, name: str) -> int:
+    """Returns a size in bytes. It is given as a number, or as a text such as "64MiB"."""
+    if not isinstance(size, str):
+        return size
+    number = size.rstrip("BKMGTi")
+    unit = size[len(number):]
+    try:
+        return int(number) * _UNITS[unit]
+    except (ValueError, KeyError):
+        raise InvalidError(f"{name} is {size!r}; give a whole number of bytes, or a text such as '64MiB'") from None
+
+
+def written_dims(dims: Mapping[str, int], shapes: Mapping[str, Sequence[int]]) -> list[str]:
+    """Returns the bindings as a plan file lists them: "batch=8", "image=[1,3,224,224]"."""
+    extents = {name: ",".join("?" if one < 0 else str(one) for one in shape) for name, shape in shapes.items()}
+    return sorted([f"{name}={extent}" for name, extent in dims.items()]
+                  + [f"{name}=[{shape}]" for name, shape in extents.items()])
+
+
+def read_dims(written: Sequence[str]) -> tuple[dict[str, int], dict[str, list[int]]]:
+    """Returns the bindings of a plan file as `dims` and `shapes`."""
+    dims: dict[str, int] = {}
+    shapes: dict[str, list[int]] = {}
+    for line in written:
+        name, _, value = line.rpartition("=")
+        if value.startswith("["):
+            shapes[name] = [-1 if one == "?" else int(one) for one in value[1:-1].split(",") if one]
+        else:
+            dims[name] = int(value)
+    return dims, shapes
+
+
+def request_for(model: StrPath, dims: Mapping[str, int] | None = None,
+                shapes: Mapping[str, Sequence[int]] | None = None) -> _core.Request:
+    """Returns a request for a model with the given sizes."""
+    request = _core.Request()
+    request.model = os.fspath(model)
+    request.dims = dict(dims or {})
+    request.shapes = {name: list(shape) for name, shape in (shapes or {}).items()}
+    request.written_dims = written_dims(request.dims, request.shapes)
+    request.tool = "lowtide " + version("lowtide")
+    return request
+
+
+def set_target(request: _core.Request, target: StrPath, threads: int) -> None:
+    """Sets the target: "dense", "cpu" or the path of a target file."""
+    request.threads = threads
+    if target not in ("dense", "cpu"):
+        request.target_text = read_text(pathlib.Path(target))
+    request.target = os.fspath(target)

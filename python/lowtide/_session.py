@@ -1,0 +1,187 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs models."""
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._errors import InvalidError, UnsupportedError
+from ._plan import Plan, load_plan
+from ._request import StrPath, read_dims, request_for, set_target
+
+_TYPES: dict[str, Any] = {
+    "f64": np.float64, "f32": np.float32, "f16": np.float16, "i64": np.int64, "i32": np.int32, "i16": np.int16,
+    "i8": np.int8, "u64": np.uint64, "u32": np.uint32, "u16": np.uint16, "u8": np.uint8, "bool": np.bool_,
+    "c64": np.complex64, "c128": np.complex128,
+}
+
+
+def _numpy_type(name: str) -> np.dtype[Any] | None:
+    """Returns the numpy type of an element type. bf16 needs the package ml_dtypes."""
+    if name == "bf16":
+        try:
+            import ml_dtypes
+        except ImportError:
+            return None
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(_TYPES[name]) if name in _TYPES else None
+
+
+@dataclass(frozen=True)
+class TensorInfo:
+    """An input or output of a model."""
+
+    name: str
+    dtype: np.dtype[Any]
+    """In the byte order of the machine."""
+    shape: tuple[int, ...]
+    """Extents. If `is_bounded`, they are upper bounds."""
+    bytes: int
+    """Dense size."""
+    is_bounded: bool
+    """Whether an extent depends on data. The extents of a result are those of its run."""
+    in_arena: bool
+    """Whether its bytes are in the arena. Such an input is copied there by `run`."""
+
+
+class Session:
+    """Runs a model in one arena, by a verified plan.
+
+    The weights are mapped from the file. The arena is allocated here once, and has the size that the plan states. One
+    thread at a time runs a session; another one waits. Give each thread a session of its own to run them together.
+
+        session = lowtide.Session("model.onnx")
+        y = session.run({"x": x})["y"]
+    """
+
+    def __init__(self, model: StrPath, plan: Plan | StrPath | None = None, synthetic: int | None = None, *,
+                 threads: int = 1, dims: Mapping[str, int] | None = None,
+                 shapes: Mapping[str, Sequence[int]] | None = None) -> None:
+        """Prepares a model.
+
+        Args:
+            model: path of the ONNX file.
+            plan: a plan of this model, or the path of a plan file. It is verified. None: the model is planned for the
+                kernels of this machine.
+            synthetic: a seed. Constants whose file is absent get values that follow from it.
+            threads: 1 or 2, as in the plan.
+            dims, shapes: the bindings of `lowtide.plan`. Those of the given plan are used, too.
+
+        Ctrl-C raises KeyboardInterrupt. Other Python threads run meanwhile.
+
+        Raises:
+            MismatchError: the plan is for another model or machine, or is wrong.
+            UnsupportedError: the model has operators without kernel; the message lists them.
+            Error: the model is refused for another reason.
+        """
+        if plan is not None and not isinstance(plan, Plan):
+            plan = load_plan(plan)
+        planned_dims, planned_shapes = read_dims(plan.dims) if plan is not None else ({}, {})
+        request = request_for(model, {**planned_dims, **(dims or {})}, {**planned_shapes, **(shapes or {})})
+        set_target(request, "cpu", threads)
+        request.synthetic = synthetic
+        self._lock = threading.Lock()
+        self._core = _core.SessionHandle(request, None if plan is None else plan._handle)
+        self._inputs = {one.name: one for one in _infos(self._core.inputs, "input")}
+        self._outputs = _infos(self._core.outputs, "output")
+        self._model = os.fspath(model)
+
+    @property
+    def inputs(self) -> list[TensorInfo]:
+        """The inputs, in the order of the model."""
+        return list(self._inputs.values())
+
+    @property
+    def outputs(self) -> list[TensorInfo]:
+        """The outputs, in the order of the model."""
+        return list(self._outputs)
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that runs."""
+        return Plan(self._core.plan())
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """Bytes by use: "arena", "session" (tables outside of the arena), "weights_mapped" and "weights_copied"."""
+        return self._core.memory()
+
+    def run(self, inputs: Mapping[str, npt.ArrayLike] | None = None, *,
+            copy: bool = True) -> dict[str, npt.NDArray[Any]]:
+        """Runs the model once, without the GIL.
+
+        Args:
+            inputs: arrays by name. They are read where they are and never copied, so each must be C-contiguous and have
+                the type and the shape of the input. An input that is not given keeps the array of an earlier run,
+                which the session keeps in memory until another one replaces it.
+            copy: False returns read-only views of the arena instead of copies. They are valid until the next run, which
+                overwrites them. They keep the arena in memory.
+
+        Returns: the outputs by name.
+
+        Ctrl-C raises KeyboardInterrupt when the run has ended.
+
+        Raises:
+            InvalidError: an input is missing, unknown, of another type or shape, not contiguous, or overlaps the arena.
+            MismatchError: the file of the weights has changed.
+            Error: the run failed; `place` names the node. The session can run again.
+        """
+        with self._lock:
+            for name, value in (inputs or {}).items():
+                self._bind(name, value)
+            self._core.run()
+            return {info.name: self._output(at, info, copy) for at, info in enumerate(self._outputs)}
+
+    def stop(self) -> None:
+        """Ends the run in progress with an InvalidError before its next step. Any thread may call it."""
+        self._core.stop()
+
+    def _bind(self, name: str, value: npt.ArrayLike) -> None:
+        info = self._inputs.get(name)
+        if info is None:
+            known = ", ".join(repr(one) for one in self._inputs)
+            raise InvalidError(f"the model has no input {name!r}; its inputs are {known}", self._model)
+        place = f"input {name!r}"
+        array = np.asarray(value)
+        if array.dtype != info.dtype:
+            raise InvalidError(f"the array has the type {array.dtype}, but the model declares {info.dtype}", place)
+        if not array.flags.c_contiguous:
+            raise InvalidError(f"the array is not C-contiguous (strides {array.strides}); "
+                               "pass numpy.ascontiguousarray(array)", place)
+        if info.in_arena:
+            if array.shape != info.shape:
+                raise InvalidError(f"the array has the shape {array.shape}, but the model declares {info.shape}", place)
+            np.copyto(self._core.arena_input(name), array.reshape(-1).view(np.uint8))
+            return
+        if not array.flags.aligned:
+            raise InvalidError(f"the array is not aligned to {array.dtype.itemsize} bytes; pass array.copy()", place)
+        self._core.bind_input(name, _NAMES[info.dtype], list(array.shape), array.reshape(-1).view(np.uint8))
+
+    def _output(self, at: int, info: TensorInfo, copy: bool) -> npt.NDArray[Any]:
+        extents, raw = self._core.output(at)
+        view = raw.view(info.dtype).reshape(extents)
+        return view.copy() if copy else view
+
+    def __repr__(self) -> str:
+        return f"<lowtide.Session of {self._model!r}: arena {self.memory['arena']} bytes>"
+
+
+_NAMES = {_numpy_type(name): name for name in (*_TYPES, "bf16") if _numpy_type(name) is not None}
+
+
+def _infos(ports: Sequence[tuple[str, str, list[int], int, bool, bool]], kind: str) -> list[TensorInfo]:
+    infos = []
+    for name, dtype, extents, size, is_bounded, in_arena in ports:
+        numpy_type = _numpy_type(dtype)
+        if numpy_type is None:
+            raise UnsupportedError(f"the element type {dtype} has no numpy type", f"{kind} {name!r}")
+        infos.append(TensorInfo(name, numpy_type, tuple(extents), size, is_bounded, in_arena))
+    return infos

@@ -1,0 +1,15 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+// What each source adds to the module.
+namespace lowtide::python {
+
+void bind_plan(nanobind::module_& module);     // PlanHandle, plan(), read_plan(), explain(), verify()
+void bind_pack(nanobind::module_& module);     // pack(), order()
+void bind_session(nanobind::module_& module);  // SessionHandle
+
+}  // namespace lowtide::python

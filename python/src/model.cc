@@ -1,0 +1,117 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "model.h"
+
+#include <string_view>
+#include <utility>
+
+#include "call.h"
+#include "lowtide/analysis/plain_figures.h"
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/import/import.h"
+#include "lowtide/kernels/cpu_target.h"
+#include "lowtide/target/description.h"
+
+namespace lowtide::python {
+namespace {
+
+constexpr std::int64_t kBoundCheckEffort = 10'000'000'000;  // as `lowtide plan --check-bound`
+
+[[noreturn]] void refuse(const std::string& message) { throw Failure({ErrorCode::invalid, message, ""}); }
+
+void check_range(std::string_view name, std::int64_t number, std::int64_t least, std::int64_t most) {
+  if (number >= least && number <= most) return;
+  refuse(std::string(name) + " is " + std::to_string(number) + "; give a number from " + std::to_string(least) +
+         " to " + std::to_string(most));
+}
+
+// Plans the work at load time in the order of the file, because a loader follows it.
+LoadTimeFacts load_time_facts(const Graph& load) {
+  PlanOptions options{.order = "as_given", .order_effort = 0, .allocate_effort = 0};
+  options.skip = {PlanStage::refine, PlanStage::check_bound, PlanStage::verify};
+  const PlannedGraph planned = take(plan_graph(load, dense_target(), options));
+  LoadTimeFacts facts{.nodes = load.total_nodes(), .peak = planned.plan.claims.load};
+  for (TensorId id : load.outputs()) facts.results += load.tensor(id).size;
+  return facts;
+}
+
+ExecutionModel execution_of(const Request& request) {
+  const std::optional<ExecutionModel> run = from_string<ExecutionModel>(request.run);
+  if (!run || *run == ExecutionModel::sequence) {
+    refuse("run is " + lowtide::quoted(request.run, 60) + "; give 'streams', 'waves' or 'dataflow'");
+  }
+  if (*run == ExecutionModel::waves && request.streams == 1) {
+    refuse("run is 'waves', but streams is 1; give the number of steps per wave as streams");
+  }
+  if (*run == ExecutionModel::dataflow && request.streams != 1) {
+    refuse("streams has no effect with run='dataflow', which runs any number of steps at once; omit it");
+  }
+  return *run;
+}
+
+}  // namespace
+
+ImportOptions import_options(const Request& request) { return {.dims = request.dims, .shapes = request.shapes}; }
+
+LowerOptions lower_options_of(const Request& request) {
+  const bool is_cpu = request.target == "cpu" && !request.target_text;
+  LowerOptions options = is_cpu ? options_for_kernels() : LowerOptions{};
+  options.load_time = request.load_time;
+  options.inputs_in_arena = request.inputs_in_arena;
+  options.outputs_at_caller = request.outputs_at_caller;
+  return options;
+}
+
+LoadedModel load_model(const Request& request) {
+  ImportedModel model = take(import_model(request.model, import_options(request)));
+  Lowered lowered = take(lower(model.graph, lower_options_of(request)));
+  return {std::move(model), std::move(lowered)};
+}
+
+Target target_of(const Request& request) {
+  if (request.target_text) return take(parse_target(*request.target_text, request.target));
+  if (request.target == "cpu") return take(cpu_target({.threads = request.threads}));
+  return dense_target();
+}
+
+PlanOptions plan_options(const Request& request) {
+  PlanOptions options;
+  check_range("streams", request.streams, 1, limits::kMaxStreams);
+  if (request.budget) {
+    check_range("budget", *request.budget, 1, limits::kMaxArenaBytes);
+    options.budget = Bytes(*request.budget);
+  }
+  for (const std::optional<std::int64_t>& effort : {request.effort, request.order_effort}) {
+    if (effort && *effort < 0) refuse("an effort is " + std::to_string(*effort) + "; give 0 or a positive number");
+  }
+  options.order = request.order;
+  options.views = request.views;
+  options.parts = request.parts;
+  options.in_place = request.in_place;
+  options.allocate_effort = request.effort.value_or(options.allocate_effort);
+  options.order_effort = request.order_effort.value_or(options.order_effort);
+  options.run = execution_of(request);
+  options.streams = static_cast<std::uint32_t>(request.streams);
+  if (request.check_bound) options.bound_check_effort = kBoundCheckEffort;
+  options.tool = request.tool;
+  options.dims = request.written_dims;
+  return options;
+}
+
+ModelFacts facts_of(const LoadedModel& loaded, const Request& request) {
+  const Graph& graph = loaded.lowered.graph;
+  const bool has_caller = request.inputs_in_arena && !loaded.model.graph.inputs().empty();  // its node is not counted
+  ModelFacts facts{.path = request.model,
+                   .format = loaded.model.format,
+                   .sha256 = loaded.model.sha256,
+                   .nodes = loaded.model.nodes,
+                   .planned_nodes = graph.total_nodes() - (has_caller ? 1 : 0),
+                   .body_nodes = graph.total_nodes() - static_cast<std::int64_t>(graph.nodes().size()),
+                   .tensors = graph.total_tensors()};
+  if (!loaded.lowered.load.nodes().empty()) facts.load_time = load_time_facts(loaded.lowered.load);
+  return facts;
+}
+
+}  // namespace lowtide::python

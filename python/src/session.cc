@@ -1,0 +1,170 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bind.h"
+#include "call.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/engine/engine.h"
+#include "lowtide/runtime/run_error.h"
+#include "lowtide/runtime/session.h"
+#include "plan.h"
+
+namespace lowtide::python {
+namespace {
+
+// The bytes of an input. The array keeps them in memory.
+using Input = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+// A view of bytes that are in the arena.
+using View = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>;
+using WritableView = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;
+
+// name, element type, extents, bytes, whether an extent is an upper bound, whether it is in the arena
+using PortRow = std::tuple<std::string, std::string, std::vector<std::int64_t>, std::int64_t, bool, bool>;
+
+std::span<const std::byte> bytes_of(const Input& input) {
+  return {reinterpret_cast<const std::byte*>(input.data()), input.size()};
+}
+
+// A session with its arena and the arrays that are bound to it. The package calls it under a lock.
+class SessionHandle {
+ public:
+  SessionHandle(const Request& request, const PlanHandle* plan)
+      : opened_(call_interruptibly([&](const std::atomic<bool>* stop) { return open(request, plan, stop); })),
+        session_(take(Session::open(opened_.executable, take(Arena::allocate(opened_.executable->required_bytes()))))) {
+  }
+
+  void bind_input(const std::string& name, const std::string& dtype, const std::vector<std::int64_t>& extents,
+                  const Input& input) {
+    const Use use(*this);
+    const std::optional<DType> type = from_string<DType>(dtype);
+    if (!type) throw Failure({ErrorCode::invalid, "no element type has the name " + lowtide::quoted(dtype, 60), ""});
+    take(session_.bind_input(name, {*type, extents, bytes_of(input)}));
+    inputs_.insert_or_assign(name, input);
+  }
+
+  WritableView arena_input(const std::string& name) {
+    const Use use(*this);
+    const std::span<std::byte> bytes = take(session_.arena_input(name));
+    return {bytes.data(), {bytes.size()}, nb::find(this)};
+  }
+
+  // Without the GIL.
+  void run() {
+    const Use use(*this);
+    const nb::gil_scoped_release release;
+    take(opened_.executable->weights().check_files());
+    const RunResult result = session_.run();
+    has_run_ = result.ok();
+    if (!result.ok()) throw Failure(describe(*opened_.executable, result));
+  }
+
+  // The extents and the bytes of an output of the last run.
+  std::pair<std::vector<std::int64_t>, View> output(std::size_t position) {
+    const Use use(*this);
+    if (!has_run_ || position >= opened_.executable->outputs().size()) {
+      throw Failure({ErrorCode::invalid, "there is no such output, because no run has succeeded yet", ""});
+    }
+    const OutputRef output = session_.output(position);
+    return {{output.extents.begin(), output.extents.end()},
+            View(output.bytes.data(), {output.bytes.size()}, nb::find(this))};
+  }
+
+  void stop() noexcept { session_.stop(); }
+
+  [[nodiscard]] const Executable& executable() const { return *opened_.executable; }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return opened_.notes; }
+
+ private:
+  // Refuses a second thread.
+  class Use {
+   public:
+    explicit Use(SessionHandle& session) : session_(session) {
+      if (session.is_used_.exchange(true)) {
+        throw Failure({ErrorCode::invalid, "another thread uses this session; give each thread a session", ""});
+      }
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    ~Use() { session_.is_used_ = false; }
+
+   private:
+    SessionHandle& session_;
+  };
+
+  static OpenedModel open(const Request& request, const PlanHandle* plan, const std::atomic<bool>* stop) {
+    OpenOptions options{.import = import_options(request),
+                        .lower = lower_options_of(request),
+                        .plan = plan_options(request),
+                        .cpu = {.threads = request.threads},
+                        .synthetic_seed = request.synthetic};
+    options.plan.stop = stop;
+    if (plan != nullptr) options.given_plan = plan->plan;
+    return take(open_model(request.model, options));
+  }
+
+  OpenedModel opened_;
+  Session session_;
+  std::map<std::string, Input> inputs_;  // destroyed with the GIL, as this object is
+  std::atomic<bool> is_used_ = false;
+  bool has_run_ = false;
+};
+
+std::vector<PortRow> rows_of(const std::vector<Port>& ports) {
+  std::vector<PortRow> rows;
+  for (const Port& port : ports) {
+    rows.emplace_back(port.name, std::string(to_string(port.dtype)), port.shape.extents(), port.size.count(),
+                      port.shape.has_upper_bounds(), port.is_in_arena);
+  }
+  return rows;
+}
+
+PlanHandle plan_of(const SessionHandle& session) {
+  return {session.executable().plan(), labels_of(session.executable().graph()), true, nullptr};
+}
+
+// Bytes by use.
+nb::dict memory_of(const SessionHandle& session) {
+  const ExecutableMemory& memory = session.executable().memory();
+  nb::dict bytes;
+  bytes["arena"] = session.executable().required_bytes().count();
+  bytes["session"] = memory.session.count();
+  bytes["weights_mapped"] = memory.mapped.count();
+  bytes["weights_copied"] = memory.copied.count();
+  return bytes;
+}
+
+}  // namespace
+
+void bind_session(nb::module_& module) {
+  nb::class_<SessionHandle>(module, "SessionHandle")
+      .def(nb::init<const Request&, const PlanHandle*>(), nb::arg(), nb::arg().none())
+      .def("bind_input", &SessionHandle::bind_input)
+      .def("arena_input", &SessionHandle::arena_input)
+      .def("run", &SessionHandle::run)
+      .def("output", &SessionHandle::output)
+      .def("stop", &SessionHandle::stop)
+      .def("plan", plan_of)
+      .def("memory", memory_of)
+      .def_prop_ro("notes", &SessionHandle::notes)
+      .def_prop_ro("inputs", [](const SessionHandle& self) { return rows_of(self.executable().inputs()); })
+      .def_prop_ro("outputs", [](const SessionHandle& self) { return rows_of(self.executable().outputs()); });
+}
+
+}  // namespace lowtide::python
