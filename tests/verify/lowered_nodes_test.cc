@@ -150,6 +150,12 @@ TEST(VerifyFoldedNorms, AcceptsConstantsOfTheConvolutionAndTheNorm) {
   EXPECT_EQ(differences(without, kFolded, with(kFoldedAtLoad, "variance, bias)", "variance)")), "");
 }
 
+TEST(VerifyFoldedNorms, AcceptCopiesBetweenTheConvolutionAndTheNorm) {
+  const std::string copied =
+      with(kNormModel, "  y = BatchNormalization(c,", "  d = Identity(c) : f32[1,4,8,8]\n  y = BatchNormalization(d,");
+  EXPECT_EQ(differences(copied, kFolded, kFoldedAtLoad), "");
+}
+
 TEST(VerifyFoldedNorms, RefusesOtherConstants) {
   const auto found = [](std::string_view words, std::string_view others) {
     return differences(kNormModel, kFolded, with(kFoldedAtLoad, words, others));

@@ -106,7 +106,7 @@ constexpr auto kNegative = []<typename T>(T x) {
   if constexpr (std::is_same_v<T, float>) return -x;
   return wrapped(T{0}, x, [](auto a, auto b) { return a - b; });
 };
-constexpr auto kThresholdedRelu = [](float x, float alpha, float) { return x <= alpha ? 0.0F : x; };
+constexpr auto kThresholdedRelu = [](float x, float alpha, float) { return x > alpha ? x : 0.0F; };
 
 // Sorted by type.
 constexpr std::array kUnaryTable{

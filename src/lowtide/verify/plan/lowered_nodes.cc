@@ -175,7 +175,7 @@ bool has_folded(const ModelTensors& tensors, const Graph& lowered, NodeId conv, 
   if (!is_standard(model.op(norm), "BatchNormalization") || !reads_statistics(batch) || batch.inputs.size() != 5)
     return false;
   if (!std::ranges::all_of(batch.inputs, [](const auto& input) { return input.has_value(); })) return false;
-  const std::optional<NodeId> before = model.tensor(*batch.inputs[0]).producer;
+  const std::optional<NodeId> before = model.tensor(tensors.content_of(*batch.inputs[0])).producer;
   if (!before || !is_standard(model.op(*before), "Conv") || !is_standard(lowered.op(conv), "Conv")) return false;
   const Node& was = model.node(*before);
   const Node& now = lowered.node(conv);

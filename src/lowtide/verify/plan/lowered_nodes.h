@@ -27,6 +27,8 @@ class ModelTensors {
   // Whether two tensors of the model have the same content, because only copies are between them: Identity, Cast to the
   // same type, and Dropout outside of training.
   [[nodiscard]] bool have_same_content(TensorId a, TensorId b) const { return content_[a] == content_[b]; }
+  // The tensor of the model that others copy, directly or through copies. A tensor that copies nothing is its own.
+  [[nodiscard]] TensorId content_of(TensorId id) const { return content_[id]; }
   // Whether an operand of a node has the content of an operand in the model. Both may be omitted.
   [[nodiscard]] bool reads_same(std::optional<TensorId> in_model, const Graph& graph,
                                 std::optional<TensorId> operand) const;
