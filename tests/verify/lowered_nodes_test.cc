@@ -59,6 +59,14 @@ constexpr std::string_view kChain = R"(graph "g" {
 
 TEST(VerifyChains, AcceptsTheNodesOfTheModel) { EXPECT_EQ(differences(kChainModel, kChain), ""); }
 
+TEST(VerifyChains, AcceptsAttributesThatAreNoNumbers) {
+  EXPECT_EQ(differences(with(kChainModel, "alpha = 0.5", "alpha = nan"), with(kChain, "alpha = 0.5", "alpha = nan")),
+            "");
+  const std::string softmax = with(kChainModel, "Softmax(c) \"s\"", "Softmax(c) \"s\" {a = nan, b = [nan, 1.5]}");
+  EXPECT_EQ(differences(softmax, softmax), "");
+  EXPECT_THAT(differences(softmax, with(softmax, "[nan, 1.5]", "[nan, 2.5]")), HasSubstr("differs from its node"));
+}
+
 TEST(VerifyChains, RefusesOtherWork) {
   const auto found = [](std::string_view words, std::string_view others) {
     return differences(kChainModel, with(kChain, words, others));

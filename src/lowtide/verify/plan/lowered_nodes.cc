@@ -4,7 +4,9 @@
 #include "lowtide/verify/plan/lowered_nodes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
+#include <variant>
 
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/chain.h"
@@ -49,6 +51,17 @@ bool reads_statistics(const Node& norm) {
          number_or(norm, "spatial", 1) == 1;
 }
 
+bool are_same_numbers(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+bool are_same(const Attribute& a, const Attribute& b) {
+  if (a.name != b.name || a.value.index() != b.value.index()) return false;
+  if (const auto* number = std::get_if<double>(&a.value)) return are_same_numbers(*number, std::get<double>(b.value));
+  if (const auto* numbers = std::get_if<std::vector<double>>(&a.value)) {
+    return std::ranges::equal(*numbers, std::get<std::vector<double>>(b.value), are_same_numbers);
+  }
+  return a.value == b.value;
+}
+
 using Inputs = std::vector<std::optional<TensorId>>;
 
 // A constant of a folded convolution, and what it must be.
@@ -89,11 +102,14 @@ std::string shown_node(const Graph& graph, NodeId id) {
 
 bool have_same_work(const Graph& a, NodeId of_a, const Graph& b, NodeId of_b) {
   return a.op(of_a).domain == b.op(of_b).domain && a.op(of_a).type == b.op(of_b).type &&
-         a.node(of_a).attributes == b.node(of_b).attributes && a.node(of_a).bodies.empty() &&
-         b.node(of_b).bodies.empty();
+         have_same_attributes(a.node(of_a), b.node(of_b)) && a.node(of_a).bodies.empty() && b.node(of_b).bodies.empty();
 }
 
 }  // namespace
+
+bool have_same_attributes(const Node& a, const Node& b) {
+  return std::ranges::equal(a.attributes, b.attributes, are_same);
+}
 
 ModelTensors::ModelTensors(const Graph& model) : model_(model), content_(model.tensors().size()) {
   for (TensorId id : all_ids<TensorId>(model.tensors().size())) {
@@ -180,7 +196,7 @@ bool has_folded(const ModelTensors& tensors, const Graph& lowered, NodeId conv, 
   const Node& was = model.node(*before);
   const Node& now = lowered.node(conv);
   if (was.inputs.size() < 2 || !was.inputs[1] || now.inputs.size() != 3 || !now.inputs[1] || !now.inputs[2] ||
-      now.outputs.size() != 1 || !now.outputs[0] || now.attributes != was.attributes || now.name != batch.name)
+      now.outputs.size() != 1 || !now.outputs[0] || !have_same_attributes(now, was) || now.name != batch.name)
     return false;
   const Inputs& of = batch.inputs;
   const double epsilon = number_or(batch, "epsilon", 1e-5);

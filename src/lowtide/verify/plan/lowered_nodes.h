@@ -13,6 +13,9 @@
 
 namespace lowtide::verify_internal {
 
+// Whether two nodes have the same attributes. Unlike with ==, a NaN is equal to a NaN.
+[[nodiscard]] bool have_same_attributes(const Node& a, const Node& b);
+
 // Finds the tensors of a model by name, for graphs that were made from it.
 class ModelTensors {
  public:

@@ -169,8 +169,9 @@ class LoweringCheck {
     const Operator& op = after_.op(id);
     const Operator& old_op = before_.op(*found);
     const bool is_equal = now.name == was.name && op.domain == old_op.domain && op.type == old_op.type &&
-                          now.attributes == was.attributes && tensors_.read_same(was.inputs, after_, now.inputs) &&
-                          are_same(was.outputs, now.outputs) && now.bodies.size() == was.bodies.size();
+                          verify_internal::have_same_attributes(now, was) &&
+                          tensors_.read_same(was.inputs, after_, now.inputs) && are_same(was.outputs, now.outputs) &&
+                          now.bodies.size() == was.bodies.size();
     if (!is_equal) return wrong(node_name(after_, id) + " differs from its node in the model");
     for (std::size_t at = 0; at < now.bodies.size(); ++at) check_body(id, was.bodies[at], now.bodies[at]);
   }
