@@ -71,6 +71,7 @@ TEST(FoldBatchNorm, KeepsPairsThatItMustNotFold) {
   for (const auto& [words, others] : {
            std::pair("constant mean", "input mean"),  // not known when the model is loaded
            std::pair("constant w ", "input w "),      //
+           std::pair("input x", "constant x"),        // the Conv runs when the model is loaded
            std::pair("output y", "output y, c"),      // the result of the Conv is needed
            std::pair("output y", "z = Relu(c) : f32[1,4,8,8]\n output y, z"),
            std::pair("{epsilon = 0.001}", "{training_mode = 1}"), std::pair("\"norm\" {", "\"norm\" after (c) {"),

@@ -43,8 +43,26 @@ Flags<NodeId> nodes_with_waits(const Graph& graph) {
   return found;
 }
 
+// The tensors that depend on more than constants. Nodes that read constants alone run at load, where a fold saves
+// nothing.
+Flags<TensorId> tensors_of_runs(const Graph& graph) {
+  Flags<TensorId> found(graph.tensors().size());
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    if (!graph.tensor(id).producer && graph.tensor(id).role != Role::constant) found.set(id);
+  }
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const auto& reads = graph.reads(id);
+    if (std::none_of(reads.begin(), reads.end(), [&](TensorId read) { return found.test(read); })) continue;
+    for (const std::optional<TensorId>& output : graph.node(id).outputs) {
+      if (output) found.set(*output);
+    }
+  }
+  return found;
+}
+
 // The convolution that a BatchNormalization can be folded into. Returns nullopt if there is none.
-std::optional<NodeId> convolution_before(const Graph& graph, NodeId id, const Flags<NodeId>& has_waits) {
+std::optional<NodeId> convolution_before(const Graph& graph, NodeId id, const Flags<NodeId>& has_waits,
+                                         const Flags<TensorId>& is_of_run) {
   const Node& norm = graph.node(id);
   if (!is_standard(graph.op(id), "BatchNormalization") || norm.inputs.size() != 5 || !norm.inputs[0]) return {};
   if (norm.outputs.empty() || !norm.outputs[0] || !lower_internal::is_in_inference_form(graph, id)) return {};
@@ -55,6 +73,7 @@ std::optional<NodeId> convolution_before(const Graph& graph, NodeId id, const Fl
   const Node& conv = graph.node(before);
   if (!is_standard(graph.op(before), "Conv") || conv.inputs.size() < 2 || has_waits.test(id) || has_waits.test(before))
     return {};
+  if (!conv.inputs[0] || !is_of_run.test(*conv.inputs[0])) return {};
   const bool has_bias = conv.inputs.size() > 2 && conv.inputs[2];
   const bool is_constant =
       are_constants(graph, norm.inputs, 1, 4) && are_constants(graph, conv.inputs, 1, has_bias ? 2 : 1);
@@ -102,8 +121,9 @@ void fold(const Graph& graph, GraphRewriter& rewriter, NodeId before, NodeId nor
 Result<Rewritten> fold_batch_norm(const Graph& graph) {
   GraphRewriter rewriter(graph);
   const Flags<NodeId> has_waits = nodes_with_waits(graph);
+  const Flags<TensorId> is_of_run = tensors_of_runs(graph);
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const std::optional<NodeId> before = convolution_before(graph, id, has_waits);
+    const std::optional<NodeId> before = convolution_before(graph, id, has_waits, is_of_run);
     if (before) fold(graph, rewriter, *before, id);
   }
   rewriter.remove_unused();
