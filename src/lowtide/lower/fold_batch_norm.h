@@ -18,8 +18,8 @@ namespace lowtide {
 //
 // A pair is folded if all of this holds: the BatchNormalization is not in training; w, b and its four parameters are
 // constants, and f32 as x; x depends on more than constants; only the BatchNormalization reads the result of the Conv,
-// which is not needed at the end; no node waits for one of both, or one of both for a node. Results differ from those of
-// the two nodes by rounding, and where a factor or a sum is not finite.
+// which is not needed at the end; no node waits for one of both, or one of both for a node. Results differ from those
+// of the two nodes by rounding, and where a factor or a sum is not finite.
 //
 // Bodies stay as they are. Errors: those of GraphBuilder. O(edges).
 [[nodiscard]] Result<Rewritten> fold_batch_norm(const Graph& graph);
