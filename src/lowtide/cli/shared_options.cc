@@ -116,8 +116,8 @@ OptionSpec without_option() {
   return {.name = "--without",
           .value = "PASS",
           .summary =
-              "with --target cpu: leave out a rewrite of the model, such as chains, which fuses element-wise nodes; "
-              "repeatable",
+              "leave out a rewrite for the kernels of this machine, such as chains, which fuses element-wise "
+              "nodes; repeatable",
           .kind = ArgumentKind::choice,
           .choices = kernel_passes(),
           .is_repeatable = true};

@@ -53,20 +53,11 @@ RunStatus run_convolution(const ConvolutionParameters& parameters, const Operand
       const float* of_group = image + out / (weights[0] / groups) * weights[1] * in_plane;
       for (std::int64_t in = 0; in < weights[1]; ++in) {
         const float* factors = elements<float>(operands.reads[1]) + (out * weights[1] + in) * taps;
-        slide_channel(window, of_group + in * in_plane, factors, to, &add_row);
+        slide_channel(window, of_group + in * in_plane, factors, to, [](auto... row) { add_row(row...); });
       }
     }
   }
   return {};
-}
-
-std::string missing_convolution(const Graph& graph, const Node& node) {
-  const DType dtype = graph.tensor(*node.outputs[0]).dtype;
-  const bool is_equal =
-      std::ranges::all_of(node.inputs, [&](const auto& id) { return !id || graph.tensor(*id).dtype == dtype; });
-  if (!is_equal) return "the operands have different types";
-  const int rank = graph.tensor(*node.inputs[0]).shape.rank();
-  return rank <= 2 + static_cast<int>(kMostSpatial) ? "" : "kernels have at most 3 spatial axes";
 }
 
 PreparedResult prepare_plain_convolution(const PrepareInput& input) {

@@ -178,7 +178,7 @@ std::string missing_pool(const Graph& graph, const Node& node) {
   if (graph.tensor(*node.outputs[0]).dtype != from.dtype) return "the result has another type than the operand";
   const bool has_indices = node.outputs.size() > 1 && node.outputs[1];
   if (has_indices && graph.tensor(*node.outputs[1]).dtype != DType::i64) return "the indices are not i64";
-  return from.shape.rank() <= 2 + static_cast<int>(kMostSpatial) ? "" : "kernels have at most 3 spatial axes";
+  return missing_spatial(graph, node);
 }
 
 template <typename Kind, bool is_global>

@@ -125,10 +125,6 @@ RunStatus run_quantized_convolution(const IntegerConvolution& parameters, const 
 
 bool is_byte_operand(const Graph& graph, const std::optional<TensorId>& id) { return is_byte(graph.tensor(*id).dtype); }
 
-std::string missing_spatial(const Graph& graph, const Node& node) {
-  const int rank = graph.tensor(*node.inputs[0]).shape.rank();
-  return rank <= 2 + static_cast<int>(kMostSpatial) ? "" : "kernels have at most 3 spatial axes";
-}
 std::string missing_integer_convolution(const Graph& graph, const Node& node) {
   const bool has_types = is_byte_operand(graph, node.inputs[1]) && graph.tensor(*node.outputs[0]).dtype == DType::i32;
   return has_types ? missing_spatial(graph, node) : "the weights are not i8 or u8, or the result is not i32";

@@ -9,6 +9,7 @@
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/plain/convolution.h"
+#include "lowtide/kernels/plain/slide.h"
 #include "lowtide/kernels/plain/window.h"
 
 namespace lowtide::kernels_internal {
@@ -83,24 +84,10 @@ void spread_row(float factor, const float* from, std::int64_t stride, float* to,
 
 // Adds the products of one plane of the operand with its taps to one plane of the result.
 void spread_channel(const Window& window, const float* from, const float* taps, float* to) {
-  const auto& [depth, height, width] = window.axes;
-  for (std::int64_t tap_d = 0; tap_d < depth.kernel; ++tap_d) {
-    const auto [first_d, end_d] = depth.valid_results(tap_d);
-    for (std::int64_t tap_h = 0; tap_h < height.kernel; ++tap_h) {
-      const auto [first_h, end_h] = height.valid_results(tap_h);
-      for (std::int64_t tap_w = 0; tap_w < width.kernel; ++tap_w) {
-        const auto [first_w, end_w] = width.valid_results(tap_w);
-        const float factor = *taps++;
-        for (std::int64_t d = first_d; d < end_d; ++d) {
-          for (std::int64_t h = first_h; h < end_h; ++h) {
-            const std::int64_t row = depth.position(d, tap_d) * height.in + height.position(h, tap_h);
-            spread_row(factor, from + (d * height.out + h) * width.out + first_w, width.stride,
-                       to + row * width.in + width.position(first_w, tap_w), end_w - first_w);
-          }
-        }
-      }
-    }
-  }
+  const std::int64_t stride = window.axes[2].stride;
+  for_each_row(window, [&](std::int64_t tap, std::int64_t in, std::int64_t out, std::int64_t count) {
+    spread_row(taps[tap], from + out, stride, to + in, count);
+  });
 }
 
 // The weights are [C, M / groups, taps...].
@@ -141,15 +128,6 @@ RunStatus run_transposed(const TransposedParameters& parameters, const Operands&
   return {};
 }
 
-std::string missing_transposed(const Graph& graph, const Node& node) {
-  const DType dtype = graph.tensor(*node.outputs[0]).dtype;
-  const bool is_equal =
-      std::ranges::all_of(node.inputs, [&](const auto& id) { return !id || graph.tensor(*id).dtype == dtype; });
-  if (!is_equal) return "the operands have different types";
-  const int rank = graph.tensor(*node.inputs[0]).shape.rank();
-  return rank <= 2 + static_cast<int>(kMostSpatial) ? "" : "kernels have at most 3 spatial axes";
-}
-
 PreparedResult prepare_transposed(const PrepareInput& input) {
   const Node& node = node_of(input);
   TransposedParameters parameters{.window = window_attributes(node), .groups = integer_attribute(node, "group", 1)};
@@ -161,7 +139,7 @@ PreparedResult prepare_transposed(const PrepareInput& input) {
 }
 
 constexpr std::array kTransposedTable{
-    PlainOperator{on_floats("ConvTranspose"), 2, &prepare_transposed, &missing_transposed, nullptr, true},
+    PlainOperator{on_floats("ConvTranspose"), 2, &prepare_transposed, &missing_convolution, nullptr, true},
 };
 constexpr std::array kTransposedOperators = operators_of(kTransposedTable);
 

@@ -105,4 +105,16 @@ Extents result_extents(const Window& window, const Extents& operand, std::int64_
   return extents;
 }
 
+std::string missing_spatial(const Graph& graph, const Node& node) {
+  const int rank = graph.tensor(*node.inputs[0]).shape.rank();
+  return rank <= 2 + static_cast<int>(kMostSpatial) ? "" : "kernels have at most 3 spatial axes";
+}
+
+std::string missing_convolution(const Graph& graph, const Node& node) {
+  const DType dtype = graph.tensor(*node.outputs[0]).dtype;
+  const bool is_equal =
+      std::ranges::all_of(node.inputs, [&](const auto& id) { return !id || graph.tensor(*id).dtype == dtype; });
+  return is_equal ? missing_spatial(graph, node) : "the operands have different types";
+}
+
 }  // namespace lowtide::kernels_internal

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "lowtide/kernels/common/extents.h"
@@ -61,5 +62,10 @@ struct Window {
 
 // The extents of the result: [batch, channels, spatial...] with as many axes as the operand.
 [[nodiscard]] Extents result_extents(const Window& window, const Extents& operand, std::int64_t channels);
+
+// Why no kernel has a window over all axes of the first operand after batch and channel; empty if kernels have it.
+[[nodiscard]] std::string missing_spatial(const Graph& graph, const Node& node);
+// The same for a convolution, whose operands must also have the type of its result.
+[[nodiscard]] std::string missing_convolution(const Graph& graph, const Node& node);
 
 }  // namespace lowtide::kernels_internal
