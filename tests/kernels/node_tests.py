@@ -7,8 +7,8 @@
                                 [--table docs/operators.md [--write]]
 
 A test counts if its inputs and outputs are tensors of f32, f16, i64, i32, bool, i8 and u8. The script prints the
-results by operator, and the reasons why tests were refused. It fails if an output is wrong, if a run fails, if the
-program ends early, or if fewer tests pass than --at-least says.
+results by operator, and the reasons why tests were refused. It fails if an output is wrong, if a run fails or allocates memory, if
+the program ends early, or if fewer tests pass than --at-least says.
 
 --table names a document that lists the operators with their results. The script fails if the document differs from the
 results; with --write, it writes the document instead.
@@ -143,7 +143,8 @@ def main():
     passed = collections.Counter(operators for (operators, _), line in results.items() if line == "ok")
     for operators, count in sorted(passed.items()):
         print(f"{count:5} {operators}")
-    reasons = [(key, line) for key, line in results.items() if line.split()[0] in ("wrong", "failed", "bug")]
+    defects = ("wrong", "failed", "allocated", "bug")
+    reasons = [(key, line) for key, line in results.items() if line.split()[0] in defects]
     for (operators, name), line in reasons[:given.show]:
         print(f"{name} ({operators}): {line}")
     refused = collections.Counter(line for line in results.values() if line.startswith("refused"))

@@ -5,8 +5,9 @@
 // `input_1.npy` and so on, in the order of the model. The program writes `output_0.npy` and so on into the folder. It
 // prints one line per folder: "ok", or a word and the reason why there is no output:
 //
-//   refused  the model cannot be imported, planned or prepared
-//   failed   an input cannot be bound, or the run ended with an error
+//   refused    the model cannot be imported, planned or prepared
+//   failed     an input cannot be bound, or the run ended with an error
+//   allocated  the run allocated memory
 //
 // With the argument --operators the program prints all operators of the ONNX standard that have a kernel instead, one
 // per line: its name, then the element types of its first operand.
@@ -26,6 +27,7 @@
 #include "lowtide/kernels/supported.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
+#include "tests/tools/run_costs.h"
 
 namespace lowtide {
 namespace {
@@ -81,8 +83,11 @@ void run_case(const std::string& folder) {
     take("failed", session.bind_input(executable.inputs()[at].name,
                                       {head.dtype, head.extents, std::span(file).subspan(head.begin)}));
   }
+  testing::begin_counting();
   const RunResult result = session.run();
+  const std::int64_t allocations = testing::end_counting().allocations;
   if (!result.ok()) throw Failure("failed " + on_one_line(describe(executable, result).describe()));
+  if (allocations > 0) throw Failure("allocated " + std::to_string(allocations) + " times");
   for (std::size_t at = 0; at < executable.outputs().size(); ++at) {
     const OutputRef output = session.output(at);
     const std::string file = take("failed", write_npy(output.dtype, output.extents, output.bytes));

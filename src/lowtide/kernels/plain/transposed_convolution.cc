@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
+#include <span>
 
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/plain_family.h"
@@ -24,13 +24,16 @@ struct TransposedParameters {
 
 // Sets the extent of the result and its padding. The window is that of the convolution from the result to the operand,
 // so `in` is the extent of the result, and `out` is that of the operand.
-bool set_axis(const TransposedParameters& parameters, std::size_t at, WindowAxis& axis) {
+bool set_axis(const TransposedParameters& parameters, std::size_t spatial, std::size_t at, WindowAxis& axis) {
   const WindowAttributes& window = parameters.window;
+  // An output_shape may also have the batch and the channels in front.
+  const std::span<const std::int64_t> shape =
+      std::span(parameters.output_shape).last(parameters.output_shape.empty() ? 0 : spatial);
   const std::int64_t more = parameters.output_padding.empty() ? 0 : parameters.output_padding[at];
   const std::int64_t whole = (axis.out - 1) * axis.stride + more + (axis.kernel - 1) * axis.dilation + 1;
   const bool is_same = window.auto_pad == AutoPad::same_upper || window.auto_pad == AutoPad::same_lower;
-  if (!parameters.output_shape.empty() || is_same) {
-    axis.in = parameters.output_shape.empty() ? axis.out * axis.stride : parameters.output_shape[at];
+  if (!shape.empty() || is_same) {
+    axis.in = shape.empty() ? axis.out * axis.stride : shape[at];
     const std::int64_t padding = std::max<std::int64_t>(whole - axis.in, 0);
     const std::int64_t half = padding / 2;
     axis.pad_begin = window.auto_pad == AutoPad::same_upper ? half : padding - half;
@@ -56,11 +59,8 @@ std::optional<Window> transposed_window(const TransposedParameters& parameters, 
   const bool agrees = spatial >= 1 && spatial <= kMostSpatial && weights.rank() == from.rank() &&
                       has(given.strides, spatial, 1) && has(given.dilations, spatial, 1) &&
                       has(given.pads, 2 * spatial, 0) && has(parameters.output_padding, spatial, 0);
-  // An output_shape may also have the batch and the channels in front.
   const std::size_t shape = parameters.output_shape.size();
   if (!agrees || (shape != 0 && shape != spatial && shape != spatial + 2)) return std::nullopt;
-  TransposedParameters cut = parameters;
-  if (shape == spatial + 2) cut.output_shape.erase(cut.output_shape.begin(), cut.output_shape.begin() + 2);
   Window window;
   for (std::size_t at = 0; at < spatial; ++at) {
     WindowAxis& axis = window.axes[kMostSpatial - spatial + at];
@@ -68,7 +68,7 @@ std::optional<Window> transposed_window(const TransposedParameters& parameters, 
     axis.kernel = weights[static_cast<int>(2 + at)];
     if (!given.strides.empty()) axis.stride = given.strides[at];
     if (!given.dilations.empty()) axis.dilation = given.dilations[at];
-    if (!set_axis(cut, at, axis)) return std::nullopt;
+    if (!set_axis(parameters, spatial, at, axis)) return std::nullopt;
   }
   return window;
 }
