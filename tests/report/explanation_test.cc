@@ -10,6 +10,7 @@
 
 #include "lowtide/base/random.h"
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/report/copies.h"
 #include "lowtide/report/figures.h"
 #include "tests/testing/graphs.h"
 
@@ -274,6 +275,30 @@ TEST(Explanation, CountsTheScratchOfAKernel) {
 TEST(Explanation, HandlesAGraphWithoutNodes) {
   EXPECT_THAT(explanation(graph_of("graph \"g\" {\n input x : f32[4]\n output x\n}")),
               HasSubstr("The arena is empty, because no step runs."));
+}
+
+TEST(CopiesText, HasTheSumAndTheReasons) {
+  const std::vector<CopyLeft> copies{{"", StepId(4), "Concat", "c", Bytes(2048), CopyReason::outside},
+                                     {"if/then", StepId(0), "Transpose", "t", Bytes(1024), CopyReason::reorders},
+                                     {"", StepId(9), "copy", "s", Bytes(4), CopyReason::state}};
+  const std::string text = copies_text(copies, {.top = 2}).render(false);
+  EXPECT_THAT(text, HasSubstr("3 steps only move 3,076 B (3.00 KiB)."));
+  EXPECT_THAT(text, HasSubstr("Concat c                the bytes are the caller's or constants"));
+  EXPECT_THAT(text, HasSubstr("Transpose t in if/then"));
+  EXPECT_THAT(text, HasSubstr("and 1 other step"));
+  EXPECT_THAT(text, Not(HasSubstr("copy s")));
+  EXPECT_THAT(copies_text({}).render(false), HasSubstr("No step only moves bytes."));
+}
+
+TEST(RewritesText, NamesTheNodesOfTheModel) {
+  const LoweringFacts facts{.rewrites = {{NodeId(3), "bn", "Conv", {"conv", "bn"}},
+                                         {NodeId(5), "mul", "lowtide::Chain", {"a", "b", "c", "d", "e", "mul"}}}};
+  const std::string text = rewrites_text(facts, 1, false).render(false);
+  EXPECT_THAT(text, HasSubstr("lowtide::Chain mul"));
+  EXPECT_THAT(text, HasSubstr("a, b, c, d and 2 other nodes"));
+  EXPECT_THAT(text, HasSubstr("and 1 other node\n"));
+  EXPECT_THAT(text, Not(HasSubstr("conv")));
+  EXPECT_EQ(rewrites_text({}, 8, false).render(false), "");
 }
 
 }  // namespace

@@ -46,13 +46,18 @@ bool write_small(const std::filesystem::path& path) {
   PlanSketch small = small_plan();
   small.plan.provenance.model = "small.onnx";
   const Graph graph = small_plan_graph();
+  const LoweringFacts lowering{.left_out = 3, .rewrites = {{NodeId(0), "conv1", "Conv", {"conv", "norm"}}}};
+  const std::vector<CopyLeft> copies{
+      {.step = StepId(5), .op = "MaxPool", .name = "pool", .bytes = Bytes(64 << 10), .reason = CopyReason::pieces}};
   return write_page(path, small,
                     {.is_verified = true,
                      .proofs = {{&small.plan,
                                  {"Proven: no plan needs less.", "At step 2, Conv conv2, all are live."},
                                  {"c could be written over b."}}},
                      .graph = &graph,
-                     .quantized = "2 operators are quantized."});
+                     .quantized = "2 operators are quantized.",
+                     .lowering = &lowering,
+                     .copies = &copies});
 }
 
 // Weights in flash, apart from the arena.

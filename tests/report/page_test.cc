@@ -18,6 +18,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/page_text.h"
 #include "lowtide/target/target.h"
+#include "tests/report/page_json.h"
 #include "tests/report/page_plans.h"
 #include "tests/testing/graphs.h"
 
@@ -32,30 +33,12 @@ using ::testing::HasSubstr;
 using ::testing::Lt;
 using ::testing::Not;
 using ::testing::StartsWith;
-using Json = nlohmann::json;
-
-std::string page_of(const PlanSketch& shown, const PlanSketch* against = nullptr) {
-  if (against == nullptr) return page({shown.plan, shown.labels});
-  const NamedPlan other{against->plan, against->labels};
-  return page({shown.plan, shown.labels}, {.against = &other});
-}
 
 std::size_t count_of(std::string_view text, std::string_view part) {
   std::size_t count = 0;
   for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++count;
   return count;
 }
-
-// Returns the text between `begin` and the next `end`.
-std::string between(const std::string& text, std::string_view begin, std::string_view end) {
-  const std::size_t from = text.find(begin);
-  if (from == std::string::npos) return "(no " + std::string(begin) + ")";
-  const std::size_t start = from + begin.size();
-  return text.substr(start, text.find(end, start) - start);
-}
-
-std::string embedded(const std::string& html) { return between(html, R"(id="sheets">)", "</script>"); }
-Json embedded_json(const std::string& html) { return Json::parse(embedded(html)); }
 
 TEST(Page, IsOneHtmlDocument) {
   const std::string html = page_of(small_plan());
@@ -207,48 +190,6 @@ TEST(Page, HoldsProofsByPlanAndAMissedBudget) {
   EXPECT_EQ(sheets[1]["not_in_place"], Json({"x is read."}));
   EXPECT_EQ(sheets[0]["facts"]["missed_budget"], 100);
   EXPECT_FALSE(sheets[1]["facts"].contains("missed_budget"));
-}
-
-TEST(Page, HoldsMultiplyAccumulatesOfAKnownGraph) {
-  const PlanSketch small = small_plan();
-  const Graph graph = small_plan_graph();
-  const Json sheet = embedded_json(
-      page({small.plan, small.labels}, {.graph = &graph, .quantized = "2 operators are quantized."}))["sheets"][0];
-  EXPECT_EQ(sheet["node"]["macs"], Json({9'437'184, 0, 2'097'152, -1, 0, 0, 0, 16'777'216, 0}));
-  EXPECT_EQ(sheet["quantized"], "2 operators are quantized.");
-  const Json without = embedded_json(page_of(small))["sheets"][0];
-  EXPECT_FALSE(without["node"].contains("macs"));
-  EXPECT_FALSE(without.contains("quantized"));
-}
-
-// 256 bytes of w, and 128 of v in a branch. A capture is not counted again.
-TEST(Page, HoldsTheWeightsOfAModelWithBodies) {
-  const Graph graph = testing::graph_of(R"(graph "g" {
-    input c : bool[]
-    constant w : f32[64]
-    y = If(c) {
-      then_branch = graph "then" captures (outer = w) {
-        captured constant outer : f32[64]
-        constant v : f32[32]
-        p = Relu(outer) : f32[64]
-        q = Sum(p, v) : f32[64]
-        output q
-      },
-      else_branch = graph "else" captures (outer = w) {
-        captured constant outer : f32[64]
-        e = Relu(outer) : f32[64]
-        output e
-      }
-    } : f32[64]
-    output y
-  })");
-  Target target = dense_target();
-  target.machine.constants = RegionId(0);
-  const Plan plan = plan_graph(graph, target).value().plan;
-  const Labels labels = labels_of(graph);
-  const Json sheets = embedded_json(page({plan, labels}, {.graph = &graph}))["sheets"];
-  EXPECT_EQ(sheets[0]["facts"]["weights"], 256 + 128);
-  EXPECT_FALSE(embedded_json(page({plan, labels}))["sheets"][0]["facts"].contains("weights"));
 }
 
 TEST(Page, HasTheNameOfTheModelFileAsTitle) {

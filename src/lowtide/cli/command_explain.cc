@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "lowtide/analysis/copies_left.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/help.h"
 #include "lowtide/cli/json.h"
+#include "lowtide/cli/lowering.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
@@ -157,12 +159,16 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
                                        "model if you can.");
   }
   const std::optional<QuantizedFacts> quantized = quantized_facts(loaded, request.lowering, target, options);
+  const std::optional<LoweringFacts> lowering = lowering_facts(loaded, request.lowering, options);
+  const std::vector<CopyLeft> copies = copies_left(loaded.lowered.graph, planned.plan);
   const Labels labels = labels_of(loaded.lowered.graph);
   const std::vector<PeakExplanation> levels = explain_peak(loaded.lowered.graph, labels, target, options, planned.plan);
   const bool is_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed;
   if (!arguments.has("--json")) {
     ExplanationFacts facts = explanation_facts(planned, options);
     facts.quantized = quantized;
+    facts.lowering = lowering;
+    facts.copies = copies;
     console.result(explanation_summary(loaded.facts, levels, facts, {.top = top, .wide = arguments.has("--wide")}));
     return ExitCode::done;
   }
@@ -179,7 +185,9 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
   json["search_complete"] = planned.is_search_complete;
   json["levels"] = Json::array();
   for (const PeakExplanation& level : levels) json["levels"].push_back(json_of_level(level, top));
+  json["copies"] = json_of(copies);
   json["quantized"] = json_of(quantized);
+  json["lowering"] = json_of(lowering);
   json["notes"] = json_of(loaded.model.notes);
   json["seconds"] = {{"import", loaded.seconds}, {"explain", watch.seconds()}};
   print_json(console, json);

@@ -269,9 +269,12 @@ void remark_seconds(const Seconds& seconds, Console& console) {
 
 // The page with what a plan file does not have: why no order needs less, and the times of nodes.
 std::string page_of(const Request& request, const LoadedModel& loaded, const PlannedGraph& planned,
-                    const NamedPlan& named, const std::optional<QuantizedFacts>& quantized) {
+                    const NamedPlan& named, const PlanVerdict& verdict) {
   PageOptions options{.is_verified = planned.is_verified, .costs = &planned.costs, .graph = &loaded.lowered.graph};
-  if (quantized) options.quantized = quantized_text(*quantized);
+  const std::vector<CopyLeft> copies = copies_left(loaded.lowered.graph, planned.plan);
+  options.copies = &copies;
+  options.lowering = verdict.lowering ? &*verdict.lowering : nullptr;
+  if (verdict.quantized) options.quantized = quantized_text(*verdict.quantized);
   if (planned.plan.execution == ExecutionModel::sequence) {
     const ExplanationFacts facts = explanation_facts(planned, request.options);
     for (const PeakExplanation& level :
@@ -324,7 +327,8 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   const NamedPlan named{planned.plan, labels};
   if (request.plan_file) files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);
   if (request.csv_file) files.write(*request.csv_file, write_packing_csv(packing_of(planned.plan, labels)), console);
-  if (request.page_file) files.write(*request.page_file, page_of(request, loaded, planned, named, quantized), console);
+  const PlanVerdict verdict = verdict_of(request, planned, quantized, lowering);
+  if (request.page_file) files.write(*request.page_file, page_of(request, loaded, planned, named, verdict), console);
   if (arguments.has("--json")) {
     Json json = json_of_plan(loaded, planned, labels, request);
     json["quantized"] = json_of(quantized);
@@ -332,7 +336,6 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
     json["seconds"] = {{"import", seconds.import}, {"plan", seconds.plan}, {"verify", seconds.verify}};
     print_json(console, json);
   } else {
-    const PlanVerdict verdict = verdict_of(request, planned, quantized, lowering);
     console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top, .wide = request.wide}));
     remark_seconds(seconds, console);
   }

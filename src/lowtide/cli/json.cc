@@ -79,6 +79,19 @@ Json json_of(const std::vector<Peak>& peaks, std::size_t top) {
   return levels;
 }
 
+Json json_of(const std::vector<CopyLeft>& copies) {
+  Json list = Json::array();
+  for (const CopyLeft& one : copies) {
+    list.push_back({{"inside", one.inside.empty() ? Json(nullptr) : Json(json_text(one.inside))},
+                    {"step", one.step.value()},
+                    {"op", one.op},
+                    {"name", json_text(one.name)},
+                    {"bytes", one.bytes.count()},
+                    {"reason", std::string(to_string(one.reason))}});
+  }
+  return list;
+}
+
 Json json_of(const std::vector<std::string>& notes) {
   Json list = Json::array();
   for (const std::string& note : notes) list.push_back(json_text(note));

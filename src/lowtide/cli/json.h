@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lowtide/analysis/copies_left.h"
 #include "lowtide/analysis/peak.h"
 #include "lowtide/cli/console.h"
 #include "lowtide/plan/packing.h"
@@ -35,6 +36,7 @@ inline constexpr int kJsonSchemaVersion = 1;
 [[nodiscard]] Json json_of(const std::vector<std::string>& notes);
 // Adds the key `weights` if it is known where they are.
 void add_weights(Json& json, const std::optional<Weights>& weights);
+[[nodiscard]] Json json_of(const std::vector<CopyLeft>& copies);
 // null if the gap is unknown.
 [[nodiscard]] Json json_of_gap(Bytes achieved, Bytes bound);
 

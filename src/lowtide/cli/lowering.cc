@@ -38,8 +38,8 @@ Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, con
 
 // The nodes of the model that a node of the lowered graph stands for, by name.
 LoweringFacts::Rewrite rewrite_of(const LoadedModel& loaded, NodeId id, const std::vector<NodeId>& origins) {
-  LoweringFacts::Rewrite rewrite{.node = loaded.lowered.graph.node(id).name,
-                                 .op = full_name(loaded.lowered.graph.op(id))};
+  LoweringFacts::Rewrite rewrite{
+      .id = id, .node = loaded.lowered.graph.node(id).name, .op = full_name(loaded.lowered.graph.op(id))};
   for (NodeId origin : origins) rewrite.from.push_back(loaded.model.graph.node(origin).name);
   return rewrite;
 }

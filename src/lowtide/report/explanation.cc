@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lowtide/report/copies.h"
 #include "lowtide/report/explanation_proof.h"
 #include "lowtide/report/figures.h"
 
@@ -189,6 +190,15 @@ StyledText explanation_summary(const ModelFacts& model, const std::vector<PeakEx
   for (const PeakExplanation& level : levels) {
     out.append(level_text(level, outer, facts, options));
     outer = &level;
+  }
+  if (facts.copies) {
+    out.end_line().add("Steps that only move bytes", Style::heading).end_line();
+    out.append(copies_text(*facts.copies, options));
+  }
+  if (facts.lowering) {
+    out.end_line().add("What runs instead of the model as written", Style::heading).end_line();
+    out.append(paragraph(lowering_text(*facts.lowering), StyledText("Lowered: ", Style::strong)));
+    out.append(rewrites_text(*facts.lowering, options.top, options.wide));
   }
   if (facts.quantized) {
     out.end_line().add("Quantized model", Style::heading).end_line();

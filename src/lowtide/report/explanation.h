@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/analysis/copies_left.h"
 #include "lowtide/analysis/plain_figures.h"
 #include "lowtide/analysis/weights.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/pipeline/explain_peak.h"
+#include "lowtide/report/lowering.h"
 #include "lowtide/report/quantized.h"
 #include "lowtide/report/styled_text.h"
 #include "lowtide/report/summary.h"
@@ -27,6 +29,8 @@ struct ExplanationFacts {
   bool is_search_complete = false;                // PlannedGraph::is_search_complete
   bool is_bound_verified = false;                 // by an independent check
   std::optional<QuantizedFacts> quantized = std::nullopt;
+  std::optional<LoweringFacts> lowering = std::nullopt;
+  std::optional<std::vector<CopyLeft>> copies = std::nullopt;  // of the whole plan; nullopt: no section on them
   std::string forbidden = {};  // "--no-in-place": options that rule out some of the plans that the bound holds for
 };
 

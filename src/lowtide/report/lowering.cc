@@ -3,6 +3,9 @@
 
 #include "lowtide/report/lowering.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "lowtide/base/listed.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/report/figures.h"
@@ -26,6 +29,34 @@ std::string lowering_text(const LoweringFacts& facts) {
   std::string text = parts.empty() ? "no node changed" : listed(parts, "and");
   if (facts.as_written) text += ". As written, the model needs an arena of " + format_bytes(facts.as_written->arena);
   return text + ".";
+}
+
+StyledText rewrites_text(const LoweringFacts& facts, std::size_t rows, bool wide) {
+  using Align = TextTable::Align;
+  constexpr std::size_t kMostNames = 4;
+  StyledText out;
+  if (facts.rewrites.empty()) return out;
+  std::vector<const LoweringFacts::Rewrite*> sorted;
+  for (const LoweringFacts::Rewrite& rewrite : facts.rewrites) sorted.push_back(&rewrite);
+  std::ranges::stable_sort(sorted, std::ranges::greater(),
+                           [](const LoweringFacts::Rewrite* rewrite) { return rewrite->from.size(); });
+  const std::size_t columns = report_internal::node_columns(wide);
+  TextTable table({Align::left, Align::right, Align::left});
+  table.add_row({"node that runs", "nodes", "instead of"});
+  for (std::size_t at = 0; at < std::min(rows, sorted.size()); ++at) {
+    const LoweringFacts::Rewrite& rewrite = *sorted[at];
+    const std::size_t shown = wide ? rewrite.from.size() : std::min(kMostNames, rewrite.from.size());
+    std::vector<std::string> names(rewrite.from.begin(), rewrite.from.begin() + static_cast<std::ptrdiff_t>(shown));
+    for (std::string& name : names) name = shown_name(name, columns);
+    const std::size_t more = rewrite.from.size() - shown;
+    if (more > 0) names.push_back(counted(static_cast<std::int64_t>(more), "other node"));
+    table.add_row({report_internal::node_text({.name = rewrite.node, .op = rewrite.op}, "", columns),
+                   with_thousands(static_cast<std::int64_t>(rewrite.from.size())), listed(names, "and")});
+  }
+  out.append(table.text());
+  if (rows < sorted.size())
+    out.add("  and " + counted(static_cast<std::int64_t>(sorted.size() - rows), "other node")).end_line();
+  return out;
 }
 
 }  // namespace lowtide

@@ -3,12 +3,15 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/report/styled_text.h"
 
 namespace lowtide {
 
@@ -22,6 +25,7 @@ struct AsWritten {
 struct LoweringFacts {
   // Nodes of the model that run as one node.
   struct Rewrite {
+    NodeId id;         // in the graph that runs
     std::string node;  // its name, which is that of the last node
     std::string op;    // "lowtide::Chain", "Conv"
     std::vector<std::string> from;
@@ -34,5 +38,9 @@ struct LoweringFacts {
 
 // A paragraph: how many nodes became what, and what the model needs as written.
 [[nodiscard]] std::string lowering_text(const LoweringFacts& facts);
+
+// A table of the nodes that run instead of several nodes of the model: those that replace most of them first, up to
+// `rows`. Empty if there are none. If `wide`, all names are whole.
+[[nodiscard]] StyledText rewrites_text(const LoweringFacts& facts, std::size_t rows, bool wide);
 
 }  // namespace lowtide

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/analysis/copies_left.h"
 #include "lowtide/base/id.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/labels.h"
 #include "lowtide/plan/plan.h"
+#include "lowtide/report/lowering.h"
 
 namespace lowtide {
 
@@ -37,7 +39,9 @@ struct PageOptions {
   const IdVector<NodeId, std::int64_t>* costs = nullptr;
   // The graph of the plan shown, for the multiply-accumulates of its nodes. nullptr: not known.
   const Graph* graph = nullptr;
-  std::string quantized = {};  // quantized_text, if the model is quantized
+  std::string quantized = {};                     // quantized_text, if the model is quantized
+  const LoweringFacts* lowering = nullptr;        // what lowering changed; nullptr: not known, or nothing
+  const std::vector<CopyLeft>* copies = nullptr;  // copies_left() of the plan shown; nullptr: not known
 };
 
 // One self-contained HTML page, offline, that shows where every buffer is and when: x = step, y = address.

@@ -16,6 +16,7 @@
 #include "lowtide/analysis/weights.h"
 #include "lowtide/base/check.h"
 #include "lowtide/graph/multiply_accumulates.h"
+#include "lowtide/report/copies.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/page_columns.h"
 #include "lowtide/report/shown_step.h"
@@ -287,6 +288,37 @@ void add_buffers(JsonWriter& json, const Plan& plan, const Labels& labels) {
   add_parts(json, plan);
 }
 
+void add_lowering(JsonWriter& json, const LoweringFacts& lowering) {
+  json.member("lowered", lowering_text(lowering));
+  json.key("rewrites");
+  json.begin_array();
+  for (const LoweringFacts::Rewrite& rewrite : lowering.rewrites) {
+    json.begin_array();
+    json.value(std::int64_t{rewrite.id.value()});
+    json.begin_array();
+    for (const std::string& name : rewrite.from) json.value(name_in_page(name));
+    json.end_array();
+    json.end_array();
+  }
+  json.end_array();
+}
+
+void add_copies(JsonWriter& json, const std::vector<CopyLeft>& copies) {
+  const auto is_here = [](const CopyLeft& one) { return one.inside.empty(); };
+  if (std::ranges::none_of(copies, is_here)) return;
+  json.key("copies");
+  json.begin_array();
+  for (const CopyLeft& one : copies) {
+    if (!is_here(one)) continue;
+    json.begin_array();
+    json.value(std::int64_t{one.step.value()});
+    json.value(one.bytes);
+    json.value(reason_text(one.reason));
+    json.end_array();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& labels, const Graph* graph) {
@@ -321,6 +353,8 @@ void write_sheet(JsonWriter& json, const Sheet& sheet) {
     add_strings(json, "not_in_place", sheet.proof->not_in_place);
   }
   if (!sheet.quantized.empty()) json.member("quantized", sheet.quantized);
+  if (sheet.lowering != nullptr) add_lowering(json, *sheet.lowering);
+  if (sheet.copies != nullptr) add_copies(json, *sheet.copies);
   add_facts(json, sheet);
   add_streams(json, *sheet.plan);
   add_regions(json, *sheet.plan, *sheet.labels);

@@ -31,6 +31,8 @@ struct Sheet {
   const IdVector<NodeId, std::int64_t>* costs = nullptr;  // PageOptions::costs
   const Graph* graph = nullptr;                           // of the plan; nullptr: not known
   std::string quantized = {};                             // PageOptions::quantized
+  const LoweringFacts* lowering = nullptr;                // PageOptions::lowering
+  const std::vector<CopyLeft>* copies = nullptr;          // PageOptions::copies
 };
 
 // Appends the plan and all plans of bodies inside it, each after the sheet that runs it. `graph` is that of the plan,
@@ -47,6 +49,9 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
 //   regions     [{name, capacity, alignment, arena, peak}]   peak: the step, as peak_step() chooses it in the region
 //   ops, types  texts to which the columns below refer by index ("Conv"; "f32[1,64]")
 //   quantized   a paragraph, if the model is quantized
+//   lowered     a paragraph, if it is known what lowering changed; then also
+//   rewrites    [[node, [name]]]   the nodes of the model that a node runs instead of
+//   copies      [[step, bytes, reason]]   if there are any: the steps of this plan that only move bytes
 //   node        {name, op, macs}   macs: if the graph is known; -1 for a number that is not
 //   tensor      {name, type, role, size}
 //   step        {node, alias, scratch, stream, after_count, after, picoseconds, copy, read_count, read}   stream, and

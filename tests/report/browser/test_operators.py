@@ -71,6 +71,20 @@ def test_names_can_be_read_in_a_narrow_window(open_page):
         assert opened.page.locator("#table td.name").first.bounding_box()["width"] >= 120
 
 
+def test_the_panel_says_what_runs_and_which_steps_only_move_bytes(open_page):
+    opened = open_page("small.html")
+    panel = opened.text("#panel")
+    assert "What runs 3 nodes left out and 1 BatchNormalization folded into a Conv." in panel
+    assert "Steps that only move bytes 1 step, 64 KiB in each run:" in panel
+    assert "64 KiB step 5 · MaxPool pool: a part is not one run of bytes in the whole" in panel
+    opened.page.click("#panel .copies >> text=/step 5/")
+    assert opened.run("() => lowtide.state.step") == 5
+    opened.click_buffer("b")
+    assert "Instead of conv, norm" in opened.text("#panel")
+    plain = open_page("parts.html").text("#panel")
+    assert "What runs" not in plain and "only move bytes" not in plain
+
+
 def test_the_panel_says_what_a_quantized_model_needs(open_page):
     assert "Quantized model 2 operators are quantized." in open_page("small.html").text("#panel")
     assert "Quantized" not in open_page("parts.html").text("#panel")

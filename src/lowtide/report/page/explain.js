@@ -4,6 +4,7 @@
 // The panel before anything is selected: what holds the peak, why no order needs less, and what would lower it.
 
 const kMostPeakRows = 6;
+const kMostCopies = 6;
 const kMostRanges = 3; // of steps with the peak
 const kPeakUses = {
   reads: 'read',
@@ -187,6 +188,34 @@ function outsidePart(sheet) {
   ];
 }
 
+// What runs instead of the model as written, and which steps only move bytes.
+function loweringPart(sheet) {
+  return [
+    sheet.lowered ? [make('h3', {}, 'What runs'), make('p', {class: 'why'}, sheet.lowered)] : null,
+    copiesPart(sheet),
+  ];
+}
+
+function copiesPart(sheet) {
+  if (sheet.copies.length === 0) return null;
+  const sum = sheet.copies.reduce((bytes, [, one]) => bytes + one, 0);
+  const more = sheet.copies.length - kMostCopies;
+  return [
+    make('h3', {}, 'Steps that only move bytes'),
+    make('p', {class: 'why'}, `${plural(sheet.copies.length, 'step')}, ${shortBytes(sum)} in each run:`),
+    make(
+      'ul',
+      {class: 'copies'},
+      sheet.copies
+        .slice(0, kMostCopies)
+        .map(([step, bytes, reason]) =>
+          make('li', {}, `${shortBytes(bytes)} `, stepButton(sheet, step), make('span', {class: 'muted'}, `: ${reason}`)),
+        ),
+    ),
+    more > 0 ? make('p', {class: 'muted'}, `and ${countText(more)} smaller ones`) : null,
+  ];
+}
+
 // Why the page opens with a body.
 function openedNote(sheet) {
   const {load} = totals(state.shown);
@@ -213,6 +242,7 @@ function explainPanel(sheet) {
     hasPeak && sheet.usedRegions().length === 1 ? proofPart(sheet) : null,
     hasPeak ? remediesPart(sheet) : null,
     sheet.quantized ? [make('h3', {}, 'Quantized model'), make('p', {class: 'why'}, sheet.quantized)] : null,
+    loweringPart(sheet),
     bodyList(sheet),
     outsidePart(sheet),
     planDetails(sheet),

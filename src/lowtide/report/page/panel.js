@@ -8,6 +8,7 @@ const kMostValues = 40;
 const kMostBodies = 6;
 const kMostParts = 8;
 const kMostNeighbours = 3;
+const kMostOrigins = 12;
 
 // Sentences of why.js and sharing.js as elements.
 function sentence(sheet, parts) {
@@ -201,6 +202,19 @@ function modelNames(sheet, buffer) {
         copyButton(name, `Copy the name: Netron finds it with Ctrl+F`),
       ),
     ),
+    insteadRow(sheet, node),
+  );
+}
+
+// The nodes of the model that a node runs instead of.
+function insteadRow(sheet, node) {
+  const names = sheet.insteadOf.get(node);
+  if (names === undefined) return [];
+  const more = names.length - kMostOrigins;
+  return row(
+    'Instead of',
+    make('span', {class: 'digest'}, names.slice(0, kMostOrigins).join(', ')),
+    more > 0 ? make('span', {class: 'muted'}, ` and ${countText(more)} more`) : null,
   );
 }
 
