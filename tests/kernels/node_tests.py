@@ -53,6 +53,11 @@ def write_case(folder, model, inputs):
 HALF_RTOL = 2.0**-9
 
 
+# Tests whose expected output has rounding errors of 2e-7 where the exact result is 0, although they permit 1e-7. The
+# exact result fails them as well, so they count neither as passed nor as wrong if they agree within 1e-6.
+INEXACT = ("test_dft_inverse", "test_dft_inverse_opset19")
+
+
 def difference(folder, outputs, rtol, atol):
     """What is wrong with the outputs; an empty text if they are right."""
     for at, expected in enumerate(outputs):
@@ -83,7 +88,8 @@ def run(runner, only, root):
     for at, (folder, (name, model, _, outputs, rtol, atol)) in enumerate(zip(folders, chosen)):
         line = lines[at] if at < len(lines) else f"bug the program ended with code {done.returncode}"
         if line == "ok" and (wrong := difference(folder, outputs, rtol, atol)):
-            line = f"wrong {wrong}"
+            is_close = name in INEXACT and not difference(folder, outputs, rtol, max(atol, 1e-6))
+            line = f"inexact {wrong}" if is_close else f"wrong {wrong}"
         operators = sorted({node.op_type for node in model.graph.node})
         results["+".join(operators), f"{name} {at}"] = line
         if at >= len(lines):

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "lowtide/kernels/library/library.h"
+#include "lowtide/kernels/plain/attention.h"
 #include "lowtide/kernels/plain/chain.h"
 #include "lowtide/kernels/plain/convolution.h"
 #include "lowtide/kernels/plain/elementwise.h"
 #include "lowtide/kernels/plain/folding.h"
+#include "lowtide/kernels/plain/grid.h"
 #include "lowtide/kernels/plain/index.h"
 #include "lowtide/kernels/plain/loss.h"
 #include "lowtide/kernels/plain/movement.h"
@@ -20,9 +22,12 @@
 #include "lowtide/kernels/plain/quantized.h"
 #include "lowtide/kernels/plain/recurrent.h"
 #include "lowtide/kernels/plain/reduce.h"
+#include "lowtide/kernels/plain/regions.h"
 #include "lowtide/kernels/plain/resize.h"
+#include "lowtide/kernels/plain/rotary.h"
 #include "lowtide/kernels/plain/sampling.h"
 #include "lowtide/kernels/plain/sequence.h"
+#include "lowtide/kernels/plain/signal.h"
 #include "lowtide/kernels/plain/softmax.h"
 
 namespace lowtide::kernels_internal {
@@ -50,12 +55,17 @@ std::span<const Family> families() {
                            normalize_family(),
                            norm_family(),
                            products_family(),
+                           attention_family(),
+                           rotary_family(),
                            einsum_family(),
                            loss_family(),
                            convolution_family(),
                            transposed_convolution_family(),
                            pooling_family(),
                            sampling_family(),
+                           grid_family(),
+                           regions_family(),
+                           signal_family(),
                            resize_family(),
                            recurrent_family(),
                            sequence_family(),

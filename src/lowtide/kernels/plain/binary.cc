@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "lowtide/kernels/common/convert.h"
+#include "lowtide/kernels/math/functions.h"
 #include "lowtide/kernels/plain/elementwise.h"
 #include "lowtide/kernels/plain/elementwise_row.h"
 
@@ -70,6 +71,22 @@ template <typename T>
 RunCode mod_row(const Row& row, const Numbers& numbers) {
   return numbers[0] != 0 ? divided_row<kRemainder, T>(row, numbers) : divided_row<kModulo, T>(row, numbers);
 }
+// The attribute alpha is number 0.
+RunCode swiglu_row(const Row& row, const Numbers& numbers) {
+  const auto* gate = reinterpret_cast<const float*>(row.reads[0]);
+  const auto* x = reinterpret_cast<const float*>(row.reads[1]);
+  auto* y = reinterpret_cast<float*>(row.write);
+  const auto alpha = static_cast<float>(numbers[0]);
+  for (std::int64_t at = 0; at < row.count; ++at) {
+    const float open = gate[at * row.steps[0]];
+    y[at] = open * sigmoid_f32(alpha * open) * x[at * row.steps[1]];
+  }
+  return RunCode::ok;
+}
+RowFunction swiglu_function(DType first, DType second, DType result) {
+  return first == DType::f32 && second == first && result == first ? &swiglu_row : nullptr;
+}
+
 RowFunction mod_function(DType first, DType second, DType result) {
   if (first != second || first != result) return nullptr;
   switch (first) {
@@ -218,6 +235,7 @@ constexpr std::array kBinaryTable{
     ElementwiseOperator{on_numbers("PRelu"), 2, &binary_numbers<kPRelu>},
     ElementwiseOperator{{"", "Pow", kPowerTypes}, 2, &pow_function},
     ElementwiseOperator{on_numbers("Sub"), 2, kWrapped<[](auto a, auto b) { return a - b; }>},
+    ElementwiseOperator{on_floats("SwiGLU"), 2, &swiglu_function, {{{"alpha", 1.0}}}},
     ElementwiseOperator{on_booleans("Xor"), 2, &logical<[](auto a, auto b) { return (a != 0) != (b != 0); }>},
 };
 constexpr std::array kBinaryOperators = operators_of(kBinaryTable);

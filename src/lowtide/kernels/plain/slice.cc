@@ -202,6 +202,41 @@ RunStatus run_pad(const PadParameters& parameters, const Operands& operands, Tea
   return {};
 }
 
+struct CropParameters {
+  OldList axes;  // nullopt: all
+};
+
+// Takes the elements around the center of each axis, or puts zeros around them.
+RunStatus run_center_crop(const CropParameters& parameters, const Operands& operands, Team& /*team*/) {
+  const BoundTensor& read = operands.reads[0];
+  PadPlan plan{Extents(extents_of(read)), Extents(extents_of(read)), {}};
+  for (int axis = 0; axis < plan.from.rank(); ++axis) plan.begin.push_back(0);
+  const std::optional<Extents> wanted = integers_of(operands.reads[1]);
+  const std::size_t axes = parameters.axes ? parameters.axes->size() : static_cast<std::size_t>(plan.from.rank());
+  if (!wanted || static_cast<std::size_t>(wanted->rank()) != axes) return {RunCode::bad_extents, 1};
+  for (int at = 0; at < wanted->rank(); ++at) {
+    const std::optional<int> axis =
+        axis_in(parameters.axes ? (*parameters.axes)[static_cast<std::size_t>(at)] : at, plan.from.rank());
+    if (!axis || (*wanted)[at] < 0) return {RunCode::bad_extents, 1};
+    plan.to[*axis] = (*wanted)[at];
+    const std::int64_t more = plan.from[*axis] - (*wanted)[at];
+    plan.begin[*axis] = more / 2;  // rounded towards zero, so the end gets the odd element
+  }
+  if (const RunStatus status = set_extents(operands.writes[0], plan.to); status.code != RunCode::ok) return status;
+  const auto bytes = static_cast<std::size_t>(element_bytes(read.dtype));
+  constexpr std::array<std::byte, 8> kZero{};
+  if (plan.to.rank() == 0) {
+    std::memcpy(*operands.writes[0].bytes, *read.bytes, bytes);
+  } else {
+    pad_rows(plan, PadMode::constant, *read.bytes, *operands.writes[0].bytes, std::span(kZero).first(bytes));
+  }
+  return {};
+}
+
+PreparedResult prepare_center_crop(const PrepareInput& input) {
+  return plain_kernel(input, &run_center_crop, CropParameters{old_list(input, "axes")});
+}
+
 std::optional<PadMode> pad_mode(const Node& node) {
   const std::string text = text_attribute(node, "mode", "constant");
   if (text == "constant") return PadMode::constant;
@@ -230,6 +265,7 @@ PreparedResult prepare_slice(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kSliceTable{
+    PlainOperator{on_moved("CenterCropPad"), 2, &prepare_center_crop},
     PlainOperator{on_moved("Pad"), 1, &prepare_pad, &missing_pad},
     PlainOperator{on_moved("Slice"), 1, &prepare_slice},
 };

@@ -20,6 +20,7 @@ struct Meaning {
 constexpr Meaning kMeanings[] = {
     {"AveragePool", 19},         // the last window of a ceil_mode counts no positions beyond the padding
     {"BatchNormalization", 14},  // training is an attribute; before, it followed from the number of outputs
+    {"DFT", 20},                 // the axis is an operand, the last but one if it is omitted; before, axis 1
     {"Dropout", 12},             // training is an input; before, there was none
     {"GroupNormalization", 21},  // scale and bias per channel; before, per group
     {"Hardmax", 13},             // one axis; before, all axes from `axis` on
