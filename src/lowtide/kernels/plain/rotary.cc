@@ -21,9 +21,17 @@ struct RotaryParameters {
   bool is_interleaved = false;
 };
 
-// The pairs of a row that are rotated together: (x[first], x[first + distance]).
-void rotate_row(const float* x, const float* cosine, const float* sine, std::int64_t pairs, bool is_interleaved,
-                float* y) {
+// The rotation of the pairs of a row, one angle per pair.
+struct Rotation {
+  const float* cosine = nullptr;
+  const float* sine = nullptr;
+  std::int64_t pairs = 0;
+  bool is_interleaved = false;
+};
+
+// The pairs that are rotated together are (x[first], x[first + distance]).
+void rotate_row(const Rotation& rotation, const float* x, float* y) {
+  const auto& [cosine, sine, pairs, is_interleaved] = rotation;
   const std::int64_t step = is_interleaved ? 2 : 1;
   const std::int64_t distance = is_interleaved ? 1 : pairs;
   for (std::int64_t pair = 0; pair < pairs; ++pair) {
@@ -64,12 +72,13 @@ RunStatus run_rotary(const RotaryParameters& parameters, const Operands& operand
     for (std::int64_t at = 0; at < from->rows; ++at) {
       const std::optional<std::int64_t> row = cache_row(operands, batch * from->rows + at, rows);
       if (!row) return {RunCode::index_out_of_range, 3};
-      const float* cosine = elements<float>(operands.reads[1]) + *row * (width / 2);
-      const float* sine = elements<float>(operands.reads[2]) + *row * (width / 2);
+      const std::int64_t angles = *row * (width / 2);
+      const Rotation rotation{elements<float>(operands.reads[1]) + angles, elements<float>(operands.reads[2]) + angles,
+                              width / 2, parameters.is_interleaved};
       for (std::int64_t head = 0; head < from->heads; ++head) {
         const float* x = from->row(batch, head, at);
         float* y = to->row(batch, head, at);
-        rotate_row(x, cosine, sine, width / 2, parameters.is_interleaved, y);
+        rotate_row(rotation, x, y);
         std::copy(x + width, x + from->width, y + width);
       }
     }
