@@ -7,8 +7,8 @@
                                 [--table docs/operators.md [--write]]
 
 A test counts if its inputs and outputs are tensors of f32, f16, i64, i32, bool, i8 and u8. The script prints the
-results by operator, and the reasons why tests were refused. It fails if an output is wrong, if a run fails or allocates memory, if
-the program ends early, or if fewer tests pass than --at-least says.
+results by operator, and the reasons why tests were refused. It fails if an output is wrong, if a run fails or
+allocates memory, if the program ends early, or if fewer tests pass than --at-least says.
 
 --table names a document that lists the operators with their results. The script fails if the document differs from the
 results; with --write, it writes the document instead.

@@ -71,7 +71,7 @@ def test_names_can_be_read_in_a_narrow_window(open_page):
         assert opened.page.locator("#table td.name").first.bounding_box()["width"] >= 120
 
 
-def test_the_panel_says_what_runs_and_which_steps_only_move_bytes(open_page):
+def test_the_panel_says_what_runs_and_lists_copies(open_page):
     opened = open_page("small.html")
     panel = opened.text("#panel")
     assert "What runs 3 nodes left out and 1 BatchNormalization folded into a Conv." in panel

@@ -38,8 +38,8 @@ struct Complex {
   double imaginary = 0;
 };
 
-// The sum of x[k] * e^(sign * 2 pi i k at / length) over k < min(count, length). With `mirrors`, the signal is the first
-// half of one whose second half is conjugate to it, and the result is real.
+// The sum of x[k] * e^(sign * 2 pi i k at / length) over k < min(count, length). With `mirrors`, the signal is the
+// first half of one whose second half is conjugate to it, and the result is real.
 Complex transformed(const Signal& signal, std::int64_t at, std::int64_t length, double sign, bool mirrors) {
   Complex sum;
   const std::int64_t half = mirrors ? length / 2 + 1 : length;

@@ -209,7 +209,13 @@ function copiesPart(sheet) {
       sheet.copies
         .slice(0, kMostCopies)
         .map(([step, bytes, reason]) =>
-          make('li', {}, `${shortBytes(bytes)} `, stepButton(sheet, step), make('span', {class: 'muted'}, `: ${reason}`)),
+          make(
+            'li',
+            {},
+            `${shortBytes(bytes)} `,
+            stepButton(sheet, step),
+            make('span', {class: 'muted'}, `: ${reason}`),
+          ),
         ),
     ),
     more > 0 ? make('p', {class: 'muted'}, `and ${countText(more)} smaller ones`) : null,
