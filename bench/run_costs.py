@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts allocations, system calls and page faults in the runs of all models of a folder.
 
-usage: run_costs.py --trap build/dev/tests/tools/run_trap [--runs N] [--seconds S] [--csv FILE] FOLDER...
+usage: run_costs.py --trap build/dev/tests/tools/run_trap [--runs N] [--seconds S] [--dim NAME=N] [--csv FILE] FOLDER...
 
 A model has at most N runs (10,000 unless given). It ends after S seconds (60 unless given), but has at least 100 runs.
 Weights without a file and inputs are synthetic. All counts should be 0, in the first run and in the others. The exit
@@ -40,13 +40,19 @@ def main():
     parser.add_argument("--trap", required=True)
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N",
+                        help="a symbolic extent, for models that are refused without it")
     parser.add_argument("--csv")
     parser.add_argument("folders", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
     words = ["--runs", str(arguments.runs), "--seconds", str(arguments.seconds)]
+    dims = [word for dim in arguments.dim for word in ("--dim", dim)]
     rows = []
     for model in sorted(model for folder in arguments.folders for model in folder.rglob("*.onnx")):
-        row = row_of(count(arguments.trap, model, words))
+        line = count(arguments.trap, model, words)
+        if "refused" in line and dims:
+            line = count(arguments.trap, model, [*words, *dims])
+        row = row_of(line)
         rows.append(row)
         counts = "  ".join(f"{key} {value}" for key, value in row.items() if key not in ("model", "refused"))
         print(f"{row['model']}: {row['refused'][:100] or counts}", flush=True)

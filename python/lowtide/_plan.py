@@ -14,7 +14,7 @@ import numpy as np
 from . import _core
 from ._errors import InvalidError, read_text, write_text
 from ._picture import picture
-from ._request import StrPath, bytes_of, read_dims, request_for, set_target
+from ._request import StrPath, bytes_of, is_second, read_dims, request_for, set_target
 
 _BUFFERS = np.dtype([("name", object), ("kind", object), ("region", object), ("offset", np.int64), ("bytes", np.int64),
                      ("begin", np.int64), ("end", np.int64)])
@@ -210,16 +210,10 @@ def plan(
     request.budget = None if budget is None else bytes_of(budget, "budget")
     request.order, request.order_effort, request.effort = order, order_effort, effort
     request.views, request.parts, request.in_place, request.load_time = views, parts, in_place, load_time
-    request.inputs_in_arena = _is_second(inputs, "inputs", "caller", "arena")
-    request.outputs_at_caller = _is_second(outputs, "outputs", "arena", "caller")
+    request.inputs_in_arena = is_second(inputs, "inputs", "caller", "arena")
+    request.outputs_at_caller = is_second(outputs, "outputs", "arena", "caller")
     request.streams, request.run, request.check_bound = streams, run, check_bound
     return Plan(_core.plan(request))
-
-
-def _is_second(value: str, name: str, first: str, second: str) -> bool:
-    if value not in (first, second):
-        raise InvalidError(f"{name} is {value!r}; give {first!r} or {second!r}")
-    return value == second
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,13 @@ def bytes_of(size: int | str, name: str) -> int:
         raise InvalidError(f"{name} is {size!r}; give a whole number of bytes, or a text such as '64MiB'") from None
 
 
+def is_second(value: str, name: str, first: str, second: str) -> bool:
+    """Returns whether an argument with two values has the second one."""
+    if value not in (first, second):
+        raise InvalidError(f"{name} is {value!r}; give {first!r} or {second!r}")
+    return value == second
+
+
 def written_dims(dims: Mapping[str, int], shapes: Mapping[str, Sequence[int]]) -> list[str]:
     """Returns the bindings as a plan file lists them: "batch=8", "image=[1,3,224,224]"."""
     extents = {name: ",".join("?" if one < 0 else str(one) for one in shape) for name, shape in shapes.items()}

@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import _core
 from ._errors import InvalidError, UnsupportedError
 from ._plan import Plan, load_plan
-from ._request import StrPath, read_dims, request_for, set_target
+from ._request import StrPath, is_second, read_dims, request_for, set_target
 
 _TYPES: dict[str, Any] = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "i64": np.int64, "i32": np.int32, "i16": np.int16,
@@ -64,7 +64,8 @@ class Session:
 
     def __init__(self, model: StrPath, plan: Plan | StrPath | None = None, synthetic: int | None = None, *,
                  threads: int = 1, dims: Mapping[str, int] | None = None,
-                 shapes: Mapping[str, Sequence[int]] | None = None) -> None:
+                 shapes: Mapping[str, Sequence[int]] | None = None,
+                 outputs: Literal["arena", "caller"] = "arena") -> None:
         """Prepares a model.
 
         Args:
@@ -74,6 +75,7 @@ class Session:
             synthetic: a seed. Constants whose file is absent get values that follow from it.
             threads: 1 or 2, as in the plan.
             dims, shapes: the bindings of `lowtide.plan`. Those of the given plan are used, too.
+            outputs: "caller" for outputs in memory of the caller, as in `lowtide.plan`. A given plan decides itself.
 
         Ctrl-C raises KeyboardInterrupt. Other Python threads run meanwhile.
 
@@ -88,10 +90,13 @@ class Session:
         request = request_for(model, {**planned_dims, **(dims or {})}, {**planned_shapes, **(shapes or {})})
         set_target(request, "cpu", threads)
         request.synthetic = synthetic
+        request.outputs_at_caller = is_second(outputs, "outputs", "arena", "caller")
         self._lock = threading.Lock()
         self._core = _core.SessionHandle(request, None if plan is None else plan._handle)
         self._inputs = {one.name: one for one in _infos(self._core.inputs, "input")}
         self._outputs = _infos(self._core.outputs, "output")
+        states = [(name.removesuffix(_AT_CALLER), *row) for name, *row in self._core.states]
+        self._at_caller = _infos(states, "output")
         self._model = os.fspath(model)
 
     @property
@@ -101,8 +106,8 @@ class Session:
 
     @property
     def outputs(self) -> list[TensorInfo]:
-        """The outputs, in the order of the model."""
-        return list(self._outputs)
+        """The outputs, in the order of the model. Those in memory of the caller follow the others."""
+        return [*self._outputs, *self._at_caller]
 
     @property
     def plan(self) -> Plan:
@@ -114,8 +119,8 @@ class Session:
         """Bytes by use: "arena", "session" (tables outside of the arena), "weights_mapped" and "weights_copied"."""
         return self._core.memory()
 
-    def run(self, inputs: Mapping[str, npt.ArrayLike] | None = None, *,
-            copy: bool = True) -> dict[str, npt.NDArray[Any]]:
+    def run(self, inputs: Mapping[str, npt.ArrayLike] | None = None, *, copy: bool = True,
+            out: Mapping[str, npt.NDArray[Any]] | None = None) -> dict[str, npt.NDArray[Any]]:
         """Runs the model once, without the GIL.
 
         Args:
@@ -124,25 +129,57 @@ class Session:
                 which the session keeps in memory until another one replaces it.
             copy: False returns read-only views of the arena instead of copies. They are valid until the next run, which
                 overwrites them. They keep the arena in memory.
+            out: arrays for outputs, by name, with the type and the shape of the output. With `outputs="caller"`, the
+                run writes them without a copy, and an output without array gets a new one. Otherwise the output is
+                copied there.
 
         Returns: the outputs by name.
 
         Ctrl-C raises KeyboardInterrupt when the run has ended.
 
         Raises:
-            InvalidError: an input is missing, unknown, of another type or shape, not contiguous, or overlaps the arena.
+            InvalidError: an array is missing, unknown, of another type or shape, not contiguous, or overlaps another
+                one or the arena.
             MismatchError: the file of the weights has changed.
             Error: the run failed; `place` names the node. The session can run again.
         """
+        given = self._check_out(out or {})
         with self._lock:
+            self._core.release_states()
             for name, value in (inputs or {}).items():
                 self._bind(name, value)
+            at_caller = {}
+            for info in self._at_caller:
+                array = given.get(info.name)
+                array = np.empty(info.shape, info.dtype) if array is None else array
+                self._core.bind_state(info.name + _AT_CALLER, array.reshape(-1).view(np.uint8))
+                at_caller[info.name] = array
             self._core.run()
-            return {info.name: self._output(at, info, copy) for at, info in enumerate(self._outputs)}
+            results = {}
+            for at, info in enumerate(self._outputs):
+                array = given.get(info.name)
+                results[info.name] = (self._output(at, info, copy) if array is None
+                                      else _copied(self._output(at, info, False), array, info.name))
+            return {**results, **at_caller}
 
     def stop(self) -> None:
         """Ends the run in progress with an InvalidError before its next step. Any thread may call it."""
         self._core.stop()
+
+    def _check_out(self, out: Mapping[str, npt.NDArray[Any]]) -> Mapping[str, npt.NDArray[Any]]:
+        infos = {info.name: info for info in self.outputs}
+        for name, array in out.items():
+            if name not in infos:
+                known = ", ".join(repr(one) for one in infos)
+                raise InvalidError(f"the model has no output {name!r}; its outputs are {known}", self._model)
+            info = infos[name]
+            if array.dtype != info.dtype or (array.shape != info.shape and not info.is_bounded):
+                raise InvalidError(f"the array is {array.dtype} {array.shape}, but the model declares {info.dtype} "
+                                   f"{info.shape}", f"output {name!r}")
+            flags = array.flags
+            if not (flags.c_contiguous and flags.aligned and flags.writeable):
+                raise InvalidError("the array must be C-contiguous, aligned and writable", f"output {name!r}")
+        return out
 
     def _bind(self, name: str, value: npt.ArrayLike) -> None:
         info = self._inputs.get(name)
@@ -172,6 +209,18 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<lowtide.Session of {self._model!r}: arena {self.memory['arena']} bytes>"
+
+
+_AT_CALLER = " (caller)"  # ends the name of a state that stands for an output
+
+
+def _copied(result: npt.NDArray[Any], array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
+    """Copies a result to the array of the caller."""
+    if result.shape != array.shape:
+        raise InvalidError(f"the result has the shape {result.shape}, but the array has {array.shape}",
+                           f"output {name!r}")
+    np.copyto(array, result)
+    return array
 
 
 _NAMES = {_numpy_type(name): name for name in (*_TYPES, "bf16") if _numpy_type(name) is not None}

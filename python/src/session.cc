@@ -24,6 +24,7 @@
 #include "lowtide/engine/engine.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
+#include "lowtide/weights/file_faults.h"
 #include "plan.h"
 
 namespace lowtide::python {
@@ -31,6 +32,8 @@ namespace {
 
 // The bytes of an input. The array keeps them in memory.
 using Input = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+// The memory for an output. The array keeps it.
+using Output = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 // A view of bytes that are in the arena.
 using View = nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>;
 using WritableView = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;
@@ -59,6 +62,19 @@ class SessionHandle {
     inputs_.insert_or_assign(name, input);
   }
 
+  void bind_state(const std::string& name, const Output& output) {
+    const Use use(*this);
+    take(session_.bind_state(name, {reinterpret_cast<std::byte*>(output.data()), output.size()}));
+    states_.insert_or_assign(name, output);
+  }
+
+  // Lets go of the memory for all outputs that are not in the arena.
+  void release_states() {
+    const Use use(*this);
+    for (const auto& [name, output] : states_) take(session_.bind_state(name, {}));
+    states_.clear();
+  }
+
   WritableView arena_input(const std::string& name) {
     const Use use(*this);
     const std::span<std::byte> bytes = take(session_.arena_input(name));
@@ -69,10 +85,11 @@ class SessionHandle {
   void run() {
     const Use use(*this);
     const nb::gil_scoped_release release;
-    take(opened_.executable->weights().check_files());
+    take(session_.check_files());
     const RunResult result = session_.run();
     has_run_ = result.ok();
     if (!result.ok()) throw Failure(describe(*opened_.executable, result));
+    take(session_.check_files());
   }
 
   // The extents and the bytes of an output of the last run.
@@ -116,12 +133,14 @@ class SessionHandle {
                         .synthetic_seed = request.synthetic};
     options.plan.stop = stop;
     if (plan != nullptr) options.given_plan = plan->plan;
+    catch_file_faults();
     return take(open_model(request.model, options));
   }
 
   OpenedModel opened_;
   Session session_;
   std::map<std::string, Input> inputs_;  // destroyed with the GIL, as this object is
+  std::map<std::string, Output> states_;
   std::atomic<bool> is_used_ = false;
   bool has_run_ = false;
 };
@@ -156,6 +175,8 @@ void bind_session(nb::module_& module) {
   nb::class_<SessionHandle>(module, "SessionHandle")
       .def(nb::init<const Request&, const PlanHandle*>(), nb::arg(), nb::arg().none())
       .def("bind_input", &SessionHandle::bind_input)
+      .def("bind_state", &SessionHandle::bind_state)
+      .def("release_states", &SessionHandle::release_states)
       .def("arena_input", &SessionHandle::arena_input)
       .def("run", &SessionHandle::run)
       .def("output", &SessionHandle::output)
@@ -164,6 +185,7 @@ void bind_session(nb::module_& module) {
       .def("memory", memory_of)
       .def_prop_ro("notes", &SessionHandle::notes)
       .def_prop_ro("inputs", [](const SessionHandle& self) { return rows_of(self.executable().inputs()); })
+      .def_prop_ro("states", [](const SessionHandle& self) { return rows_of(self.executable().states()); })
       .def_prop_ro("outputs", [](const SessionHandle& self) { return rows_of(self.executable().outputs()); });
 }
 

@@ -2,6 +2,7 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Measures small models: the keys of --json, figures that can be checked by hand, and the text."""
+import struct
 import unittest
 
 import small_models
@@ -10,6 +11,7 @@ from small_models import field, graph, node, value_info
 
 WIDE = 16 * 32 * 32 * 4  # a, b and c of small_models.small
 NARROW = 16 * 16 * 16 * 4  # d
+INT64 = 7
 
 
 class Bench(ProgramTest):
@@ -64,6 +66,25 @@ class Bench(ProgramTest):
         text = self.expect(DONE, "bench", "model.onnx", "--runs", "5").stdout
         for part in ("of 5 runs", "arena 81,920 B (80.00 KiB)", "4 in the model, 2 after lowering", "MaxPool"):
             self.assertIn(part, text)
+
+    def test_inputs_can_be_files(self):
+        """The index 5 is outside of the tensor, and 1 is inside. An index that is made up is 0."""
+        nodes = [node("Gather", ["x", "at"], ["y"])]
+        content = graph(nodes, [value_info("x", [4]), value_info("at", [1], INT64)], [value_info("y", [1])])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        words = ("bench", "model.onnx", "--runs", "2")
+        self.expect(DONE, *words)
+        for index, code in ((1, DONE), (5, BAD_INPUT)):
+            head = "{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }".ljust(117) + "\n"
+            self.write("at.npy", b"\x93NUMPY\x01\x00\x76\x00" + head.encode() + struct.pack("<q", index))
+            self.expect(code, *words, "--input", "at=at.npy")
+        self.assertIn("one of the inputs", self.expect(USAGE, *words, "--input", "z=at.npy").stderr)
+
+    def test_short_times_have_digits(self):
+        self.write("model.onnx", small_models.weighted(16))
+        latency = self.expect(DONE, "bench", "model.onnx", "--runs", "9").stdout.splitlines()[0]
+        self.assertRegex(latency, r"p50 \d+\.\d\d us, p90 ")
+        self.assertNotIn(" 0.00 us", latency)
 
     def test_wrong_options_are_refused(self):
         for words in (("--runs", "0"), ("--runs", "x"), ("--threads", "3"), ("--threads", "0")):

@@ -200,6 +200,8 @@ class ExitCodes(ProgramTest):
             "the form image=": ["plan", "model.onnx", "--shape", "x=1xx3"],
             "two outputs": ["plan", "model.onnx", "-o", "same", "--html", "./same"],
             "both go to stdout": ["plan", "model.onnx", "-o", "-", "--json"],
+            "cannot both go to stdout; name a file": ["plan", "model.onnx", "-o", "/dev/stdout", "--json"],
+            "two outputs go to stdout": ["plan", "model.onnx", "-o", "/dev/fd/1", "--html", "-"],
             "which slots do not have": ["pack", "model.onnx", "--slots", "--html", "map.html"],
             "from 1 to 256, not '0'": ["pack", "model.onnx", "--threads", "0"],
             "from 1 to 256, not '257'": ["pack", "model.onnx", "--threads", "257"],

@@ -2,12 +2,13 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Runs small models with files for inputs and outputs."""
+import json
 import struct
 import unittest
 
 import small_models
 from program import BAD_INPUT, DONE, USAGE, ProgramTest
-from small_models import FLOAT, field, graph, node, value_info
+from small_models import BOOL, FLOAT, field, graph, ints, node, value_info
 
 
 def floats(content):
@@ -69,6 +70,60 @@ class Run(ProgramTest):
         self.assertEqual(len((self.folder / "weights.bin").read_bytes()), 12)
         self.expect(USAGE, "run", "model.onnx", "--input", "in=x=x.npy", "--output-dir", "")
 
+    def test_a_trace_has_a_slice_per_step_and_the_live_bytes(self):
+        self.write("model.onnx", small_models.small())
+        self.expect(DONE, "plan", "model.onnx", "--no-in-place", "-o", "plan.json")
+        words = ("run", "model.onnx", "--plan", "plan.json", "--synthetic", "1", "--trace")
+        self.expect(DONE, *words, "trace.json")
+        trace = json.loads((self.folder / "trace.json").read_text())
+        events = trace["traceEvents"]
+        # These rules are those of the Trace Event Format.
+        for event in events:
+            self.assertIn(event["ph"], ("M", "X", "C"))
+            self.assertTrue({"name", "pid", "tid"} <= set(event))
+            if event["ph"] != "M":
+                self.assertGreaterEqual(event["ts"], 0)
+        slices = [event for event in events if event["ph"] == "X"]
+        self.assertEqual([one["name"] for one in slices], ["Relu relu", "Sigmoid sigmoid", "Add add", "MaxPool pool"])
+        self.assertEqual([one["args"]["step"] for one in slices], [0, 1, 2, 3])
+        for one, following in zip(slices, slices[1:]):
+            self.assertLessEqual(one["ts"] + one["dur"], following["ts"] + 1e-6)
+        # a; a, b; a, b, c; c, d; at the end d.
+        wide, narrow = 65536, 16384
+        live = [event["args"]["live bytes"] for event in events if event["ph"] == "C"]
+        self.assertEqual(live, [wide, 2 * wide, 3 * wide, wide + narrow, narrow])
+        names = {event["name"]: event["args"]["name"] for event in events if event["ph"] == "M"}
+        self.assertEqual(names, {"process_name": "lowtide model.onnx", "thread_name": "thread 0"})
+        self.assertEqual(len(json.loads(self.expect(DONE, *words, "-").stdout)["traceEvents"]), len(events))
+
+    def test_a_trace_looks_into_bodies(self):
+        """Three iterations of a loop, each with one step."""
+        def scalar(name, dtype, data):
+            return field(2, dtype) + field(8, name) + field(9, data)
+
+        body_graph = graph([node("Neg", ["p"], ["q"], "negate"), node("Identity", ["c"], ["d"])],
+                           [value_info("i", [], 7), value_info("c", [], BOOL), value_info("p", [4])],
+                           [value_info("d", [], BOOL), value_info("q", [4])], name="body")
+        loop = node("Loop", ["n", "", "x"], ["y"], "loop", [small_models.body("body", body_graph)])
+        content = graph([loop], [value_info("x", [4])], [value_info("y", [4])], [scalar("n", 7, struct.pack("<q", 3))])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        self.expect(DONE, "run", "model.onnx", "--synthetic", "1", "--trace", "trace.json")
+        events = json.loads((self.folder / "trace.json").read_text())["traceEvents"]
+        loops = [event for event in events if event.get("cat") == "Loop"]
+        inner = [event for event in events if event["ph"] == "X" and event["args"].get("body") == "loop/body/"]
+        self.assertEqual(len(loops), 1)
+        self.assertEqual(sum("negate" in one["name"] for one in inner), 3)
+        for one in inner:
+            self.assertLessEqual(loops[0]["ts"], one["ts"] + 1e-6)
+            self.assertLessEqual(one["ts"] + one["dur"], loops[0]["ts"] + loops[0]["dur"] + 1e-6)
+
+    def test_only_one_file_can_be_stdin(self):
+        plan = self.expect(DONE, "plan", "model.onnx", "-o", "-").stdout.encode()
+        words = ("run", "model.onnx", "--plan", "-", "--input", "in=x=-")
+        self.assertIn("the plan and input 'in=x' are both read from stdin", self.expect(USAGE, *words, stdin=plan).stderr)
+        self.expect(DONE, *words[:-1], "in=x=x.npy", stdin=plan)
+        self.expect(DONE, "run", "model.onnx", "--input", "in=x=-", stdin=small_models.npy([-1, 2, 3]))
+
     def test_absent_weights_and_inputs_are_made_up(self):
         (self.folder / "weights.bin").unlink()
         words = ("run", "model.onnx", "--output-dir", ".")
@@ -100,6 +155,31 @@ class Run(ProgramTest):
         self.assertIn("that no tensor has; peak 64 B of 64 B planned, arena 64 B of 64 B\n", text)
         self.assertIn("guard: no step accesses memory outside of its buffers\n", text)
         self.assertIn("compare: all values are equal to those of a run without reuse\n", text)
+
+    def test_an_input_that_no_node_reads_is_no_defect(self):
+        nodes = [node("Relu", ["x"], ["a"]), node("Relu", ["a"], ["y"])]
+        content = graph(nodes, [value_info("x", [64]), value_info("unread", [64])], [value_info("y", [64])])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        self.expect(DONE, "plan", "model.onnx", "--inputs", "arena", "--no-in-place", "-o", "plan.json")
+        self.assertIn("no step reads or writes bytes that no tensor has", self.expect(
+            DONE, "run", "model.onnx", "--plan", "plan.json", "--synthetic", "1", "--poison").stdout)
+
+    def test_all_operators_without_kernel_are_named_at_once(self):
+        """One of them works on a constant, at load time."""
+        matrix = field(1, 3) + field(1, 3) + field(2, FLOAT) + field(8, "k") + field(9, bytes(36))
+        nodes = [node("Det", ["k"], ["w"], "first"), node("Det", ["x"], ["d"], "second"), node("Add", ["w", "d"], ["y"])]
+        content = graph(nodes, [value_info("x", [3, 3])], [value_info("y", [])], [matrix])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        text = self.expect(BAD_INPUT, "run", "model.onnx", "--synthetic", "1").stderr
+        for part in ("2 nodes cannot run here", "Det 'first'", "Det 'second'"):
+            self.assertIn(part, text)
+
+    def test_a_pool_whose_window_does_not_fit_is_refused(self):
+        pool = node("MaxPool", ["x"], ["y"], "pool", [ints("kernel_shape", [7, 7]), ints("strides", [1, 1])])
+        content = graph([pool], [value_info("x", [1, 1, 3, 3])], [value_info("y", [1, 1, 1, 1])])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        text = self.expect(BAD_INPUT, "run", "model.onnx", "--synthetic", "1").stderr
+        self.assertIn("MaxPool 'pool': its window does not fit the operand [1,1,3,3]", text)
 
     def test_operators_without_kernel_are_named(self):
         nodes = [node("Det", ["x"], ["y"], "last")]

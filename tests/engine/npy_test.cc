@@ -38,6 +38,20 @@ TEST(Npy, ReadsWhatNumpyWrites) {
   EXPECT_EQ(head->begin, 128U);
 }
 
+// Other writers leave out blanks, or begin with another key.
+TEST(Npy, ReadsDictionariesOfOtherForms) {
+  for (std::string dictionary : {"{'descr':'<f4','fortran_order':False,'shape':(2,3)}",
+                                 "{ \"shape\" : ( 2 , 3 , ), 'descr': '<f4' , 'fortran_order' : False , }\n",
+                                 "{'shape':(2,3),'fortran_order':False,'descr':'<f4'}"}) {
+    dictionary.resize(118, ' ');
+    const std::string file = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + dictionary + std::string(24, 'x');
+    const Result<NpyHead> head = read_npy_head(bytes_of(file), "x.npy");
+    ASSERT_TRUE(head.ok()) << dictionary << head.error().describe();
+    EXPECT_EQ(head->dtype, DType::f32);
+    EXPECT_THAT(head->extents, ElementsAre(2, 3));
+  }
+}
+
 TEST(Npy, ReadsWhatItWrites) {
   const std::vector<std::vector<std::int64_t>> shapes{{}, {4}, {2, 2}, {0, 7}};
   for (const std::vector<std::int64_t>& extents : shapes) {
@@ -64,6 +78,9 @@ TEST(Npy, RefusesOtherFilesAndWrongSizes) {
   EXPECT_EQ(fault_of(""), "x.npy: is not a .npy file of NumPy");
   EXPECT_EQ(fault_of(numpy_head().substr(0, 100)), "x.npy: is not a .npy file of NumPy");
   EXPECT_EQ(fault_of(with("(2, 3)", "(2,-3)")), "x.npy: is not a .npy file of NumPy");
+  EXPECT_EQ(fault_of(with("'shape'", "'descr'")), "x.npy: is not a .npy file of NumPy");
+  EXPECT_EQ(fault_of(with("'shape'", "'other'")), "x.npy: is not a .npy file of NumPy");
+  EXPECT_EQ(fault_of(with("(2, 3)", "(6)   ")), "x.npy: is not a .npy file of NumPy");
   EXPECT_THAT(fault_of(with("False", "True ")), HasSubstr("column-major order"));
   EXPECT_THAT(fault_of(with("<f4", ">f4")), HasSubstr("elements of type '>f4'"));
   EXPECT_EQ(fault_of(numpy_head() + std::string(23, 'x')), "x.npy: has 23 bytes of elements, but its shape needs 24");

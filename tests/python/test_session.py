@@ -68,6 +68,50 @@ def test_numpy_types_and_shapes(tmp_path, dtype, shape):
     np.testing.assert_array_equal(result, reference(path, {"x": x})["y"])
 
 
+@pytest.mark.parametrize("outputs", ["arena", "caller"])
+def test_outputs_go_to_arrays_of_the_caller(mlp, outputs):
+    session = lowtide.Session(mlp, outputs=outputs)
+    x, other = values((2, 3)), values((2, 3), seed=7)
+    expected = lowtide.Session(mlp).run({"x": x})
+    y = np.zeros_like(expected["y"])
+    results = session.run({"x": x}, out={"y": y})
+    assert results["y"] is y and list(results) == ["y", "z"]
+    for name, array in results.items():
+        np.testing.assert_array_equal(array, expected[name])
+    before = y.copy()
+    session.run({"x": other})  # y is not given again, so it keeps its content
+    np.testing.assert_array_equal(y, before)
+
+
+def test_wrong_arrays_for_outputs_are_refused(mlp):
+    session = lowtide.Session(mlp, outputs="caller")
+    x = values((2, 3))
+    shape = session.run({"x": x})["y"].shape
+    readonly = np.empty(shape, np.float32)
+    readonly.flags.writeable = False
+    for out, text in (({"a": np.empty(shape, np.float32)}, "its outputs are 'y', 'z'"),
+                      ({"y": np.empty(shape)}, "float64"), ({"y": np.empty(3, np.float32)}, "the model declares"),
+                      ({"y": readonly}, "writable")):
+        with pytest.raises(lowtide.InvalidError, match=text):
+            session.run({"x": x}, out=out)
+    shared = np.empty(64, np.float32)
+    y = shared[:int(np.prod(shape))].reshape(shape)
+    with pytest.raises(lowtide.InvalidError, match="overlap"):
+        session.run({"x": shared[:6].reshape(2, 3)}, out={"y": y})
+    session.run({"x": x}, out={"y": y})
+
+
+def test_an_output_can_be_the_next_input(tmp_path):
+    path = save(tmp_path, [oh.make_node("Neg", ["x"], ["y"])], [("x", TensorProto.FLOAT, (4,))],
+                [("y", TensorProto.FLOAT, (4,))])
+    session = lowtide.Session(path, outputs="caller")
+    a, b = np.arange(4, dtype=np.float32), np.empty(4, np.float32)
+    for _ in range(3):
+        session.run({"x": a}, out={"y": b})
+        np.testing.assert_array_equal(b, -a)
+        a, b = b, a
+
+
 def test_inputs_are_not_copied(mlp):
     session = lowtide.Session(mlp)
     x = values((2, 3))

@@ -81,6 +81,26 @@ TEST(Executable, NamesAllStepsWithoutKernel) {
             "  my.domain::Two 'second': no kernel has this operator");
 }
 
+// The first is refused because of the value of its constant.
+TEST(Executable, NamesNodesThatAKernelRefusesWithTheOthers) {
+  ConstantTable table;
+  table.sources.push_back({"half", DType::f32, Shape(), Bytes(4),
+                           ConstantSource::Inline{{std::byte{0}, std::byte{0}, std::byte{0}, std::byte{0x3F}}}});
+  const auto refused = try_prepare(R"(graph "g" {
+    input x : f32[4]
+    constant half : f32[] data 0
+    constant train : bool[] = [1]
+    a = Dropout(x, half, train) "drop" : f32[4]
+    y = my.domain::Two(a) "second" : f32[4]
+    output y
+  })",
+                                   table);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, HasSubstr("2 nodes cannot run here:\n"));
+  EXPECT_THAT(refused.error().message, HasSubstr("  Dropout 'drop': it is in training mode with a ratio above 0"));
+  EXPECT_THAT(refused.error().message, HasSubstr("  my.domain::Two 'second': no kernel has this operator"));
+}
+
 TEST(Executable, NamesAllConstantsWithoutBytes) {
   const auto refused = try_prepare(R"(graph "g" {
     constant w : f32[4]

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/lower/lower.h"
 #include "lowtide/verify/verify.h"
 #include "tests/runtime/prepared_graph.h"
 
@@ -113,6 +114,27 @@ struct Input {
 std::string fault_of(const Result<RunInspection>& inspection) {
   if (!inspection) return "error: " + inspection.error().describe();
   return inspection->fault.value_or("");
+}
+
+// The bytes of `unread` are those of `a`, whose step comes after the end of its lifespan.
+TEST(Inspect, AllowsAnInputInTheArenaThatNoStepReads) {
+  Graph graph = lower(graph_of(R"(graph "g" {
+    input x : f32[16]
+    input unread : f32[16]
+    a = Neg(x) : f32[16]
+    y = Neg(a) : f32[16]
+    output y
+  })"),
+                      {.inputs_in_arena = true})
+                    ->graph;
+  Plan plan = plan_for(graph, {.in_place = false});
+  EXPECT_EQ(plan.layout.arena[0], Bytes(128));
+  const auto executable = *Executable::prepare(std::move(graph), std::move(plan), weights_for());
+  const Input input;
+  const std::vector<TensorRef> inputs(2, input.list[0]);
+  EXPECT_EQ(fault_of(run_poisoned(*executable, inputs)), "");
+  EXPECT_EQ(fault_of(run_guarded(*executable, inputs)), "");
+  EXPECT_EQ(fault_of(compare_without_reuse(*executable, inputs)), "");
 }
 
 // Each tensor fills a buffer of 64 bytes. While `b` is computed, `a` and `k` are live.

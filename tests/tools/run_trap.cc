@@ -4,7 +4,7 @@
 // Runs models and counts what the runs cost: allocations, system calls and page faults. There should be none, in the
 // first run and in all others.
 //
-//   run_trap [--runs N] [--seconds S] [--other-thread] MODEL...
+//   run_trap [--runs N] [--seconds S] [--dim NAME=N] [--other-thread] MODEL...
 //   run_trap --self-test
 //
 // Weights without a file and all inputs are synthetic. Each model has at most N runs (200 unless given), and after 100
@@ -21,6 +21,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
@@ -43,6 +44,7 @@ struct Options {
   int runs = 200;
   int seconds = 60;
   bool is_other_thread = false;
+  std::map<std::string, std::int64_t> dims;
   std::vector<std::string> models;
 };
 
@@ -127,6 +129,7 @@ bool count_model(const std::string& path, const Options& options) {
   OpenOptions opening;
   opening.plan = {.order = "as_given", .order_effort = 0, .allocate_effort = 0};
   opening.synthetic_seed = 1;
+  opening.import.dims = options.dims;
   const OpenedModel model = take(open_model(path, opening));
   const Executable& executable = *model.executable;
   const Arena arena = take(Arena::allocate(executable.required_bytes()));
@@ -169,6 +172,10 @@ Options read_options(const std::vector<std::string>& words) {
       options.runs = std::stoi(words[++at]);
     } else if (words[at] == "--seconds" && at + 1 < words.size()) {
       options.seconds = std::stoi(words[++at]);
+    } else if (words[at] == "--dim" && at + 1 < words.size()) {
+      const std::string& binding = words[++at];
+      const std::size_t equals = binding.rfind('=');
+      options.dims[binding.substr(0, equals)] = std::stoll(binding.substr(equals + 1));
     } else if (words[at] == "--other-thread") {
       options.is_other_thread = true;
     } else {

@@ -12,12 +12,13 @@
 
 #include "lowtide/cli/bench.h"
 #include "lowtide/cli/command_runs.h"
+#include "lowtide/cli/given_inputs.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/engine/engine.h"
-#include "lowtide/weights/synthetic.h"
+#include "lowtide/weights/file_faults.h"
 
 namespace lowtide::cli_internal {
 namespace {
@@ -45,17 +46,6 @@ OpenedModel open_for_bench(const Arguments& arguments, Console& console) {
   return take(open_model(arguments.positional("MODEL"), options));
 }
 
-// Binds synthetic inputs, and returns their bytes.
-std::vector<std::vector<std::byte>> bind_inputs(Session& session) {
-  std::vector<std::vector<std::byte>> inputs;
-  for (const Port& port : session.executable().inputs()) {
-    std::vector<std::byte>& bytes = inputs.emplace_back(static_cast<std::size_t>(port.size.count()));
-    take(fill_synthetic({port.name, port.dtype, port.shape, port.size, ConstantSource::Computed{}}, kSeed, bytes));
-    take(session.bind_input(port.name, {port.dtype, port.shape.extents(), bytes}));
-  }
-  return inputs;
-}
-
 // The bytes of the constants that load-time work made and a run reads.
 Bytes packed_bytes(const Executable& executable) {
   const ConstantTable& table = executable.weights().table();
@@ -78,14 +68,16 @@ Bytes most_scratch(const Layout& layout) {
 
 Measured measure(const Arguments& arguments, std::int64_t runs, Console& console) {
   initialize();
+  catch_file_faults();
   const std::optional<ProcessMemory> before = process_memory();
   Measured measured{.model = open_for_bench(arguments, console)};
   const Executable& executable = *measured.model.executable;
   const Arena arena = take(Arena::allocate(executable.required_bytes()));
   Session session = take(Session::open(measured.model.executable, arena));
-  const std::vector<std::vector<std::byte>> inputs = bind_inputs(session);
-  take(executable.weights().check_files());
+  const GivenInputs inputs = bind_inputs(arguments, kSeed, session);
+  take(session.check_files());
   measured.times = time_runs(session, runs);
+  take(session.check_files());
   const std::optional<ProcessMemory> after = process_memory();
   measured.constants = executable.memory().mapped + executable.memory().copied;
   if (before && after) measured.growth = after->high_water - before->resident - measured.constants;
@@ -121,9 +113,11 @@ Json json_of_measured(const Measured& measured) {
   return json;
 }
 
-std::string in_ms(double milliseconds) {
+// "12.345 ms", and below a millisecond "345.67 us".
+std::string time_text(double milliseconds) {
+  const bool is_short = milliseconds < 1;
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3f", milliseconds);
+  std::snprintf(text.data(), text.size(), is_short ? "%.2f us" : "%.3f ms", milliseconds * (is_short ? 1000 : 1));
   return text.data();
 }
 
@@ -132,8 +126,8 @@ StyledText text_of(const Measured& measured) {
   const RunTimes& times = measured.times;
   StyledText out;
   out.add("latency  ", Style::strong);
-  out.add("p50 " + in_ms(times.percentile(50)) + " ms, p90 " + in_ms(times.percentile(90)) + " ms, p99 " +
-          in_ms(times.percentile(99)) + " ms, min " + in_ms(times.milliseconds.front()) + " ms, of " +
+  out.add("p50 " + time_text(times.percentile(50)) + ", p90 " + time_text(times.percentile(90)) + ", p99 " +
+          time_text(times.percentile(99)) + ", min " + time_text(times.milliseconds.front()) + ", of " +
           counted(static_cast<std::int64_t>(times.milliseconds.size()), "run"));
   out.end_line();
   out.add("memory   ", Style::strong);
@@ -151,10 +145,10 @@ StyledText text_of(const Measured& measured) {
           with_thousands(measured.model.executable->graph().total_nodes()) + " after lowering");
   out.end_line().end_line();
   TextTable table({Align::left, Align::right, Align::right, Align::right});
-  table.add_row({"operator", "nodes", "ms", "bytes"});
+  table.add_row({"operator", "nodes", "time", "bytes"});
   for (const OperatorTimes& one : measured.operators) {
-    table.add_row(
-        {shown_name(one.type), with_thousands(one.count), in_ms(one.milliseconds), with_thousands(one.bytes.count())});
+    table.add_row({shown_name(one.type), with_thousands(one.count), time_text(one.milliseconds),
+                   with_thousands(one.bytes.count())});
   }
   return out.append(table.text());
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -13,32 +12,26 @@
 #include <vector>
 
 #include "lowtide/base/article.h"
-#include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
+#include "lowtide/cli/given_inputs.h"
 #include "lowtide/cli/lowering.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/read_file.h"
+#include "lowtide/cli/trace.h"
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/npy.h"
 #include "lowtide/runtime/inspect.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
-#include "lowtide/weights/synthetic.h"
+#include "lowtide/runtime/step_times.h"
+#include "lowtide/weights/file_faults.h"
 
 namespace lowtide::cli_internal {
 namespace {
-
-std::string type_of(const Port& port) { return std::string(to_string(port.dtype)) + to_string(port.shape); }
-
-std::optional<std::uint64_t> read_seed(const Arguments& arguments) {
-  const std::optional<std::int64_t> seed = read_count(arguments, "--synthetic", 0);
-  if (!seed) return std::nullopt;
-  return static_cast<std::uint64_t>(*seed);
-}
 
 OpenedModel open_given(const Arguments& arguments, Console& console) {
   const std::string& path = arguments.positional("MODEL");
@@ -57,76 +50,6 @@ OpenedModel open_given(const Arguments& arguments, Console& console) {
   Error error = opened.error();
   error.message += "; --synthetic 1 makes up the weights of absent files";
   return take(Result<OpenedModel>(std::move(error)));
-}
-
-// The file of each input that is given, by name. A name may contain "=", so the inputs of the model decide where it
-// ends.
-std::map<std::string, std::string> read_input_files(const Arguments& arguments, const std::vector<Port>& inputs) {
-  std::map<std::string, std::string> files;
-  for (const std::string& word : arguments.values("--input")) {
-    const auto is_meant = [&](const Port& port) { return word.starts_with(port.name + "="); };
-    const auto port = std::find_if(inputs.begin(), inputs.end(), is_meant);
-    if (port == inputs.end()) {
-      std::string names;
-      for (const Port& known : inputs) names += (names.empty() ? "" : ", ") + lowtide::quoted(known.name, 60);
-      stop_usage("'--input' must have the form NAME=FILE, with one of the inputs " + names + ", not " +
-                 lowtide::quoted(word, 60));
-    }
-    if (!files.emplace(port->name, word.substr(port->name.size() + 1)).second) {
-      stop_usage("input " + lowtide::quoted(port->name, 60) + " is given twice; give it once");
-    }
-  }
-  return files;
-}
-
-// Binds an input, or copies it into the arena if the plan has a place for it there.
-void give_input(const Port& port, const TensorRef& tensor, Session& session) {
-  if (!port.is_in_arena) return take(session.bind_input(port.name, tensor));
-  const bool is_equal = tensor.dtype == port.dtype && std::ranges::equal(tensor.extents, port.shape.extents());
-  if (!is_equal) {
-    const Shape given(std::vector<std::int64_t>(tensor.extents.begin(), tensor.extents.end()));
-    throw Stop(ExitCode::bad_input, "input " + lowtide::quoted(port.name) + ": has type " + type_of(port) + ", but " +
-                                        std::string(to_string(tensor.dtype)) + to_string(given) + " is given");
-  }
-  std::ranges::copy(tensor.bytes, take(session.arena_input(port.name)).begin());
-}
-
-// The inputs of a run. The tensors refer to the bytes and extents, which keep their addresses.
-struct GivenInputs {
-  std::vector<std::string> bytes;
-  std::vector<std::vector<std::int64_t>> extents;
-  std::vector<TensorRef> tensors;  // in the order of the model
-};
-
-// Reads or makes up every input, and binds it.
-GivenInputs bind_inputs(const Arguments& arguments, const Executable& executable, Session& session) {
-  const std::map<std::string, std::string> files = read_input_files(arguments, executable.inputs());
-  const std::optional<std::uint64_t> seed = read_seed(arguments);
-  GivenInputs given;
-  given.bytes.reserve(executable.inputs().size());
-  given.extents.reserve(executable.inputs().size());
-  std::string missing;
-  for (const Port& port : executable.inputs()) {
-    const auto file = files.find(port.name);
-    if (file != files.end()) {
-      const std::string& bytes = given.bytes.emplace_back(take(read_text_file(file->second, limits::kMaxFileBytes)));
-      const std::span<const std::byte> content = std::as_bytes(std::span(bytes));
-      const NpyHead head = take(read_npy_head(content, name_of_file(file->second)));
-      given.extents.push_back(head.extents);
-      given.tensors.push_back({head.dtype, given.extents.back(), content.subspan(head.begin)});
-    } else if (seed) {
-      std::string& bytes = given.bytes.emplace_back(static_cast<std::size_t>(port.size.count()), '\0');
-      take(fill_synthetic({port.name, port.dtype, port.shape, port.size, ConstantSource::Computed{}}, *seed,
-                          std::as_writable_bytes(std::span(bytes))));
-      given.tensors.push_back({port.dtype, port.shape.extents(), std::as_bytes(std::span(bytes))});
-    } else {
-      missing += " --input " + port.name + "=FILE.npy (" + type_of(port) + ")";
-      continue;
-    }
-    give_input(port, given.tensors.back(), session);
-  }
-  if (!missing.empty()) stop_usage("inputs are missing; add" + missing + ", or --synthetic SEED");
-  return given;
 }
 
 // What a run computes for the caller: an output of the executable, or a state in which `plan --outputs caller` keeps an
@@ -192,6 +115,7 @@ OutputFiles check_outputs(const Arguments& arguments, const Executable& executab
   for (const Answer& answer : answers) {
     if (!answer.path.empty()) paths.push_back(answer.path);
   }
+  if (const std::optional<std::string> trace = arguments.value("--trace")) paths.push_back(*trace);
   return {paths, read, false};
 }
 
@@ -266,26 +190,33 @@ bool run_checks(const Arguments& arguments, const Executable& executable, const 
 }  // namespace
 
 ExitCode run_run(const Arguments& arguments, Console& console) {
+  catch_file_faults();
   const OpenedModel opened = open_given(arguments, console);
   for (const std::string& note : opened.notes) console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   const Executable& executable = *opened.executable;
   std::vector<Answer> answers = answers_of(arguments, executable);
   const OutputFiles files = check_outputs(arguments, executable, answers);
+  if (files.uses_stdout()) console.keep_stdout_free();
+  const std::optional<std::string> trace = arguments.value("--trace");
 
   const Arena arena = take(Arena::allocate(executable.required_bytes()));
-  Session session = take(Session::open(opened.executable, arena, {.touch = false}));  // there is one run only
-  const GivenInputs inputs = bind_inputs(arguments, executable, session);
+  // There is one run only. What a first run does more is left out of a trace.
+  Session session = take(Session::open(opened.executable, arena, {.touch = trace.has_value()}));
+  const GivenInputs inputs = bind_inputs(arguments, read_seed(arguments), session);
   bind_answers(answers, session);
-  take(executable.weights().check_files());
+  take(session.check_files());
   const Stopwatch watch;
-  const RunResult result = session.run();
+  std::vector<StepTime> times;
+  const RunResult result = trace ? run_with_times(session, times) : session.run();
   const double seconds = watch.seconds();
   if (!result.ok()) throw Stop(ExitCode::bad_input, describe(executable, result).describe());
+  take(session.check_files());
   for (const Answer& answer : answers) {
     if (answer.path.empty()) continue;
     const OutputRef output = content_of(answer, session);
     files.write(answer.path, take(write_npy(output.dtype, output.extents, output.bytes)), console);
   }
+  if (trace) files.write(*trace, trace_of(executable, times), console);
   StyledText text = summary(executable, session, answers, seconds);
   const bool is_right = run_checks(arguments, executable, inputs, text);
   console.result(text);

@@ -94,11 +94,7 @@ CommandSpec run_command() {
           "inputs that are not given have values that follow from the seed and their names.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {{.name = "--plan", .value = "PLAN", .summary = "run this plan", .kind = ArgumentKind::file},
-                  {.name = "--input",
-                   .value = "NAME=FILE",
-                   .summary = "the value of an input, such as x=image.npy; repeatable",
-                   .kind = ArgumentKind::file,
-                   .is_repeatable = true},
+                  input_option(),
                   {.name = "--output-dir",
                    .value = "FOLDER",
                    .summary = "write each output to FOLDER/NAME.npy, with _ for / in NAME",
@@ -107,6 +103,10 @@ CommandSpec run_command() {
                    .value = "SEED",
                    .summary = "make up absent weights and inputs from this number",
                    .kind = ArgumentKind::text},
+                  {.name = "--trace",
+                   .value = "FILE",
+                   .summary = "write the time of each step and the live bytes, for Perfetto (JSON); - is stdout",
+                   .kind = ArgumentKind::file},
                   {.name = "--poison", .summary = "run again with a pattern in dead bytes, and find what touches them"},
                   {.name = "--guard", .summary = "run again with a page without access beside each buffer"},
                   {.name = "--compare",
@@ -124,8 +124,9 @@ CommandSpec bench_command() {
       .name = "bench",
       .summary = "run a model repeatedly, and measure its time and memory",
       .description =
-          "Plans the model for this machine, and runs it on inputs that are made up. Weights whose file is absent are "
-          "made up too. Prints the latency of the runs, the memory of the plan and of the process, the allocations of "
+          "Plans the model for this machine, and runs it. Inputs that are not given are made up, and so are weights "
+          "whose file is absent. Prints the latency of the runs, the memory of the plan and of the process, the "
+          "allocations of "
           "a run, and a table of the operators with their time. No run warms up, because the first run is like every "
           "other.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
@@ -134,6 +135,7 @@ CommandSpec bench_command() {
                    .summary = "threads that a kernel may use, 1 or 2; default 1",
                    .kind = ArgumentKind::text},
                   {.name = "--runs", .value = "N", .summary = "runs to time; default 100", .kind = ArgumentKind::text},
+                  input_option(),
                   dim_option(),
                   shape_option(),
                   json_option()},

@@ -19,8 +19,12 @@ namespace {
 void check_names(std::span<const std::string> outputs, const std::vector<std::string>& inputs) {
   for (std::size_t at = 0; at < outputs.size(); ++at) {
     const std::string& name = outputs[at];
+    const std::span<const std::string> before = outputs.first(at);
+    if (is_stdout(name) && std::any_of(before.begin(), before.end(), is_stdout)) {
+      stop_usage("two outputs go to stdout; name a file for one of them");
+    }
     if (is_device(name)) continue;
-    for (const std::string& other : outputs.first(at)) {
+    for (const std::string& other : before) {
       if (is_same_file(name, other)) stop_usage("two outputs have the same destination, " + shown_name(name));
     }
     if (name == "-") continue;
@@ -36,11 +40,10 @@ void check_names(std::span<const std::string> outputs, const std::vector<std::st
 
 OutputFiles::OutputFiles(const std::vector<std::string>& destinations, const std::vector<std::string>& inputs,
                          bool prints_json)
-    : destinations_(destinations),
-      uses_stdout_(std::find(destinations.begin(), destinations.end(), "-") != destinations.end()) {
+    : destinations_(destinations), uses_stdout_(std::any_of(destinations.begin(), destinations.end(), is_stdout)) {
   check_names(destinations, inputs);
   if (uses_stdout_ && prints_json)
-    stop_usage("'--json' and an output file cannot both go to stdout; name a file instead of -");
+    stop_usage("'--json' and an output file cannot both go to stdout; name a file for the output");
   for (const std::string& name : destinations) take(check_destination(name));
 }
 

@@ -28,6 +28,14 @@ OptionSpec dim_option() {
           .is_repeatable = true};
 }
 
+OptionSpec input_option() {
+  return {.name = "--input",
+          .value = "NAME=FILE",
+          .summary = "the value of an input, such as x=image.npy; repeatable",
+          .kind = ArgumentKind::file,
+          .is_repeatable = true};
+}
+
 OptionSpec shape_option() {
   return {.name = "--shape",
           .value = "INPUT=AxBxC",

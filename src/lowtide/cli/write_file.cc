@@ -127,6 +127,8 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return error ? a == b : first == second;
 }
 
+bool is_stdout(const std::string& path) { return path == "-" || named_descriptor(path) == STDOUT_FILENO; }
+
 bool is_device(const std::string& path) {
   struct stat facts {};
   return stat(path.c_str(), &facts) == 0 && S_ISCHR(facts.st_mode);

@@ -17,6 +17,9 @@ namespace lowtide::cli_internal {
 // Whether two names denote the same file, also through links. The file need not exist yet.
 [[nodiscard]] bool is_same_file(const std::string& a, const std::string& b);
 
+// Whether what is written to the path goes to stdout: "-", /dev/stdout, /dev/fd/1 or /proc/self/fd/1.
+[[nodiscard]] bool is_stdout(const std::string& path);
+
 // Whether the path is a device such as /dev/null, which may receive several outputs.
 [[nodiscard]] bool is_device(const std::string& path);
 

@@ -10,9 +10,6 @@
 #include "lowtide/runtime/session.h"
 
 namespace lowtide::engine_internal {
-namespace {
-
-// The order of the file is good enough for work that runs once.
 Result<Plan> plan_load_time(const Graph& load, const CpuOptions& cpu) {
   Result<Target> target = cpu_target(cpu);
   if (!target) return target.error();
@@ -23,8 +20,6 @@ Result<Plan> plan_load_time(const Graph& load, const CpuOptions& cpu) {
   LOWTIDE_CHECK(planned->violations.empty(), "a plan of load-time work is correct");
   return std::move(planned->plan);
 }
-
-}  // namespace
 
 void add_computed(const Graph& load, ConstantTable& table) {
   for (TensorId id : load.outputs()) {

@@ -28,29 +28,89 @@ constexpr std::array kCodes{
     std::pair{DType::c64, "<c8"sv}, std::pair{DType::c128, "<c16"sv},
 };
 
-// The text between `before` and the next `after`. nullopt if one of them is missing.
-std::optional<std::string_view> between(std::string_view text, std::string_view before, std::string_view after) {
-  const std::size_t begin = text.find(before);
-  if (begin == std::string_view::npos) return std::nullopt;
-  text.remove_prefix(begin + before.size());
-  const std::size_t end = text.find(after);
-  if (end == std::string_view::npos) return std::nullopt;
-  return text.substr(0, end);
-}
+// Reads the dictionary of a head, a literal of Python with three keys:
+//
+//   {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+//
+// Blanks may be anywhere between its parts.
+class Dictionary {
+ public:
+  explicit Dictionary(std::string_view text) : rest_(text) {}
 
-// "3, 4" or "3," or "". nullopt if it is not a list of extents.
-std::optional<std::vector<std::int64_t>> parse_extents(std::string_view text) {
-  std::vector<std::int64_t> extents;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
-    const std::optional<std::int64_t> extent = parse_number(text.substr(0, comma));
-    if (!extent || *extent < 0) return std::nullopt;
-    extents.push_back(*extent);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-    while (text.starts_with(' ')) text.remove_prefix(1);
+  // Returns false if the text is anything else: another key, or one that is missing or there twice.
+  bool read() {
+    if (!take('{')) return false;
+    while (!take('}')) {
+      if (!read_entry()) return false;
+      if (!take(',') && !peek('}')) return false;
+    }
+    skip_blanks();
+    return rest_.empty() && code && is_column_major && extents;
   }
-  return extents;
-}
+
+  std::optional<std::string> code;
+  std::optional<bool> is_column_major;
+  std::optional<std::vector<std::int64_t>> extents;
+
+ private:
+  void skip_blanks() {
+    const std::size_t blanks = rest_.find_first_not_of(" \t\n");
+    rest_.remove_prefix(std::min(blanks, rest_.size()));
+  }
+  bool peek(char character) {
+    skip_blanks();
+    return rest_.starts_with(character);
+  }
+  bool take(char character) {
+    if (!peek(character)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  // The next characters of a number or a word.
+  std::string_view take_word() {
+    skip_blanks();
+    const std::size_t end = std::min(rest_.find_first_of(" \t\n,:(){}'\""), rest_.size());
+    const std::string_view word = rest_.substr(0, end);
+    rest_.remove_prefix(end);
+    return word;
+  }
+  std::optional<std::string> take_text() {
+    const char quote = peek('"') ? '"' : '\'';
+    if (!take(quote)) return std::nullopt;
+    const std::size_t end = rest_.find(quote);
+    if (end == std::string_view::npos) return std::nullopt;
+    std::string text(rest_.substr(0, end));
+    rest_.remove_prefix(end + 1);
+    return text;
+  }
+
+  bool read_entry() {
+    const std::optional<std::string> key = take_text();
+    if (!key || !take(':')) return false;
+    if (*key == "descr" && !code) return (code = take_text()).has_value();
+    if (*key == "shape" && !extents) return read_shape();
+    if (*key != "fortran_order" || is_column_major) return false;
+    const std::string_view word = take_word();
+    is_column_major = word == "True";
+    return word == "True" || word == "False";
+  }
+
+  // A tuple. One extent has a comma behind it.
+  bool read_shape() {
+    if (!take('(')) return false;
+    extents.emplace();
+    bool has_comma = true;
+    while (!take(')')) {
+      const std::optional<std::int64_t> extent = parse_number(take_word());
+      if (!has_comma || !extent || *extent < 0) return false;
+      extents->push_back(*extent);
+      has_comma = take(',');
+    }
+    return extents->size() != 1 || has_comma;
+  }
+
+  std::string_view rest_;
+};
 
 // The dictionary of the head, and where it ends. nullopt if the file has another format.
 std::optional<std::string_view> dictionary_of(std::string_view file) {
@@ -70,21 +130,21 @@ std::optional<std::string_view> dictionary_of(std::string_view file) {
 Result<NpyHead> read_npy_head(std::span<const std::byte> file, const std::string& source_name) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   const std::optional<std::string_view> head = dictionary_of(text);
-  const std::optional<std::string_view> code = head ? between(*head, "'descr': '", "'") : std::nullopt;
-  const std::optional<std::string_view> shape = head ? between(*head, "'shape': (", ")") : std::nullopt;
-  std::optional<std::vector<std::int64_t>> extents = shape ? parse_extents(*shape) : std::nullopt;
-  if (!code || !extents) return Error{ErrorCode::malformed, "is not a .npy file of NumPy", source_name};
-  if (!between(*head, "'fortran_order': ", "alse")) {
+  Dictionary dictionary(head.value_or(""));
+  if (!dictionary.read()) return Error{ErrorCode::malformed, "is not a .npy file of NumPy", source_name};
+  if (*dictionary.is_column_major) {
     return Error{ErrorCode::unsupported, "is in column-major order; save numpy.ascontiguousarray(x)", source_name};
   }
-  const auto row = std::find_if(kCodes.begin(), kCodes.end(), [&](const auto& one) { return one.second == *code; });
+  const auto row =
+      std::find_if(kCodes.begin(), kCodes.end(), [&](const auto& one) { return one.second == *dictionary.code; });
   if (row == kCodes.end()) {
-    return Error{ErrorCode::unsupported, "has elements of type " + quoted(*code, 20) + ", which are not supported",
-                 source_name};
+    return Error{ErrorCode::unsupported,
+                 "has elements of type " + quoted(*dictionary.code, 20) + ", which are not supported", source_name};
   }
-  const Result<Bytes> size = dense_size(row->first, Shape(*extents));
+  const Result<Bytes> size = dense_size(row->first, Shape(*dictionary.extents));
   if (!size) return Error{size.error().code, size.error().message, source_name};
-  NpyHead read{row->first, std::move(*extents), static_cast<std::size_t>(head->data() + head->size() - text.data())};
+  NpyHead read{row->first, *std::move(dictionary.extents),
+               static_cast<std::size_t>(head->data() + head->size() - text.data())};
   const std::size_t given = file.size() - read.begin;
   if (static_cast<std::int64_t>(given) == size->count()) return read;
   return Error{

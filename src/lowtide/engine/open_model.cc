@@ -1,7 +1,10 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdint>
 #include <filesystem>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include "lowtide/base/quote.h"
@@ -55,12 +58,44 @@ Result<ChosenPlan> make_plan(const std::string& path, const OpenOptions& options
   return ChosenPlan{std::move(planned->plan), planned->shortfall};
 }
 
-}  // namespace
+// The load-time work runs before the rest is prepared. If it has nodes without kernel, those of the rest are named with
+// them.
+Error with_nodes_of_runs(const Error& error, const Lowered& lowered, const Plan& plan, const CpuOptions& cpu) {
+  if (error.code != ErrorCode::unsupported) return error;
+  const Result<Plan> load_plan = engine_internal::plan_load_time(lowered.load, cpu);
+  if (!load_plan) return error;
+  std::vector<UnsupportedNode> nodes = unsupported_steps(lowered.load, *load_plan);
+  if (nodes.empty()) return error;
+  for (UnsupportedNode& node : unsupported_steps(lowered.graph, plan)) nodes.push_back(std::move(node));
+  return unsupported_error(nodes);
+}
 
-void initialize() { initialize_kernels(); }
+// What changes if somebody writes a file or puts another one in its place.
+struct FileState {
+  std::filesystem::file_time_type written;
+  std::uintmax_t size = 0;
+  friend bool operator==(const FileState&, const FileState&) = default;
+};
 
-Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options) {
+FileState state_of(const std::string& path) {
+  std::error_code absent;
+  return {std::filesystem::last_write_time(path, absent), std::filesystem::file_size(path, absent)};
+}
+
+// Import reads the file, and ModelWeights maps it again, so it must not change in between.
+Result<void> check_unchanged(const std::string& path, const FileState& before, const ModelWeights& weights) {
+  LOWTIDE_RETURN_IF_ERROR(weights.check_files());
+  const FileState now = state_of(path);
+  if (now == before) return {};
+  return Error{ErrorCode::mismatch,
+               "changed while it was loaded: it had " + std::to_string(before.size) + " bytes and now has " +
+                   std::to_string(now.size) + "; load the model again",
+               shown_path(path)};
+}
+
+Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& options) {
   initialize();
+  const FileState before = state_of(path);
   Result<ImportedModel> model = import_model(path, options.import);
   if (!model) return model.error();
 
@@ -81,12 +116,25 @@ Result<OpenedModel> open_model(const std::string& path, const OpenOptions& optio
   if (!opened) return opened.error();
   const auto weights = std::make_shared<ModelWeights>(*std::move(opened));
   Result<Bytes> load_time = engine_internal::run_load_time(lowered->load, first_computed, weights, options.cpu);
-  if (!load_time) return load_time.error();
+  if (!load_time) return with_nodes_of_runs(load_time.error(), *lowered, chosen->plan, options.cpu);
 
   Result<std::shared_ptr<const Executable>> executable = Executable::prepare(
       std::move(lowered->graph), std::move(chosen->plan), weights, {.threads = options.cpu.threads});
   if (!executable) return executable.error();
+  LOWTIDE_RETURN_IF_ERROR(check_unchanged(path, before, *weights));
   return OpenedModel{*std::move(executable), model->nodes, *load_time, chosen->shortfall, std::move(model->notes)};
+}
+
+}  // namespace
+
+void initialize() { initialize_kernels(); }
+
+Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options) {
+  try {
+    return open_checked(path, options);
+  } catch (const std::bad_alloc&) {
+    return Error{ErrorCode::no_memory, "the system has no memory to load the model", shown_path(path)};
+  }
 }
 
 }  // namespace lowtide

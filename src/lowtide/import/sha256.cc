@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 
 #include <array>
+#include <new>
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/hex.h"
@@ -19,8 +20,10 @@ struct Sha256::Context {
   std::unique_ptr<EVP_MD_CTX, Free> md{EVP_MD_CTX_new()};
 };
 
+// Nothing but a lack of memory makes it fail.
 Sha256::Sha256() : context_(std::make_unique<Context>()) {
-  LOWTIDE_CHECK(EVP_DigestInit_ex(context_->md.get(), EVP_sha256(), nullptr) == 1, "libcrypto computes SHA-256");
+  const bool has_memory = context_->md && EVP_DigestInit_ex(context_->md.get(), EVP_sha256(), nullptr) == 1;
+  if (!has_memory) throw std::bad_alloc();
 }
 Sha256::~Sha256() = default;
 

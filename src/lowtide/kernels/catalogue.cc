@@ -23,14 +23,15 @@ using kernels_internal::Family;
 using kernels_internal::find_operator;
 using kernels_internal::Offer;
 
-// The kernels of all families that have the operator. If there are none, the reason is that of the first family.
+// The kernels of all families that have the operator. If there are none, the reason is that of the last family, which
+// is the plain one and has the most types.
 Offer offer_of(const Graph& graph, NodeId node) {
   Offer all;
   for (const Family& family : families()) {
     if (find_operator(family.operators, graph.op(node)) == nullptr) continue;
     Offer one = family.offer(graph, node);
     std::move(one.kernels.begin(), one.kernels.end(), std::back_inserter(all.kernels));
-    if (all.missing.empty()) all.missing = std::move(one.missing);
+    if (!one.missing.empty()) all.missing = std::move(one.missing);
   }
   if (!all.kernels.empty()) {
     all.missing.clear();
@@ -125,11 +126,15 @@ Result<Target> cpu_target(const CpuOptions& options) {
     return Error{ErrorCode::unsupported, std::to_string(options.threads) + " threads are not supported; choose 1 or 2",
                  ""};
   }
-  return Target{.name = "cpu",
-                .machine = {.regions = {Region{.name = "arena"}}, .workers = {Worker{.name = "cpu"}}},
-                .catalogue = std::make_shared<CpuCatalogue>(),
-                .machine_key = texts_of(machine_key(options)),
-                .formats = kernels_internal::library_formats()};
+  // One member after another, because GCC 12 destroys parts of an aggregate twice if a later part throws.
+  Target target;
+  target.name = "cpu";
+  target.machine.regions = {Region{.name = "arena"}};
+  target.machine.workers = {Worker{.name = "cpu"}};
+  target.catalogue = std::make_shared<CpuCatalogue>();
+  target.machine_key = texts_of(machine_key(options));
+  target.formats = kernels_internal::library_formats();
+  return target;
 }
 
 MachineKey machine_key(const CpuOptions& options) {

@@ -26,6 +26,16 @@ Result<void> fill(Prepared& prepared) {
 
 }  // namespace
 
+std::vector<UnsupportedNode> unsupported_steps(const Graph& graph, const Plan& plan) {
+  Prepared prepared{.graph = graph, .plan = plan, .weights = nullptr, .options = {}};
+  runtime_internal::list_graphs(prepared);
+  std::vector<UnsupportedNode> nodes;
+  for (const runtime_internal::PreparedGraph& one : prepared.graphs) {
+    for (UnsupportedNode& node : runtime_internal::unsupported_in(prepared, one)) nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
 Result<std::shared_ptr<const Executable>> Executable::prepare(Graph graph, Plan plan,
                                                               std::shared_ptr<const ModelWeights> weights,
                                                               const ExecutableOptions& options) {

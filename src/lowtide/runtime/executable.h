@@ -9,6 +9,7 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/kernels/supported.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/runtime/executable_options.h"
 #include "lowtide/runtime/memory.h"
@@ -20,6 +21,10 @@ namespace lowtide {
 namespace runtime_internal {
 struct Prepared;
 }  // namespace runtime_internal
+
+// The nodes that the plan runs and that have no kernel, those of bodies included. Executable::prepare() refuses them,
+// and nodes that a kernel refuses because of their constants. Copies the graph and the plan. O(nodes).
+[[nodiscard]] std::vector<UnsupportedNode> unsupported_steps(const Graph& graph, const Plan& plan);
 
 // A model, its plan and its prepared kernels. Immutable, so any number of sessions on any threads may share it.
 class Executable {

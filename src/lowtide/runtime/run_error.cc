@@ -22,7 +22,8 @@ std::string meaning_of(RunCode code) {
     case RunCode::unbound: return "the input has no memory; call bind_input() first";
     case RunCode::stopped: return "the run was stopped";
     case RunCode::busy: return "another session runs in the same arena; wait for it, or give each session an arena";
-    case RunCode::file_changed: return "the file of a constant became shorter; load the model again";
+    case RunCode::file_changed:
+      return "the file of a constant became shorter or cannot be read anymore; load the model again";
     case RunCode::kernel_failed: return "the kernel failed";
   }
   return "";
@@ -31,7 +32,7 @@ std::string meaning_of(RunCode code) {
 ErrorCode code_of(RunCode code) {
   switch (code) {
     case RunCode::size_exceeds_plan: return ErrorCode::over_limit;
-    case RunCode::file_changed: return ErrorCode::io;
+    case RunCode::file_changed: return ErrorCode::mismatch;
     default: return ErrorCode::invalid;
   }
 }

@@ -103,6 +103,7 @@ struct Session::State {
       : executable(std::move(of)), arena(std::move(in)), memory(executable->prepared(), arena.memory()) {
     bound_inputs.resize(executable->inputs().size());
     bound_states.resize(executable->states().size());
+    for (const Port& port : executable->states()) own_states.push_back(memory.main().base(port.tensor));
   }
 
   // Where memory of the caller for `port` overlaps the arena or other bound memory; "" if nowhere.
@@ -132,10 +133,12 @@ struct Session::State {
     if (const std::optional<std::size_t> input = first_unbound()) {
       return {{RunCode::unbound, static_cast<std::uint32_t>(*input)}, std::nullopt};
     }
+    if (executable->weights().has_lost_bytes()) return {{RunCode::file_changed, 0}, std::nullopt};
     if (!arena.acquire()) return {{RunCode::busy, 0}, std::nullopt};
     memory.control.failed.reset();
     memory.control.is_stopped.store(false, std::memory_order_relaxed);
-    const RunStatus status = memory.main().run();
+    RunStatus status = memory.main().run();
+    if (executable->weights().has_lost_bytes()) status = {RunCode::file_changed, 0};
     if (status.code == RunCode::ok) note_states();
     arena.release();
     return {status, memory.control.failed};
@@ -155,6 +158,7 @@ struct Session::State {
   SessionMemory memory;
   std::vector<std::span<const std::byte>> bound_inputs;  // by port; empty: none
   std::vector<std::span<const std::byte>> bound_states;  // by port; empty: the session owns it
+  std::vector<std::byte*> own_states;                    // by port: the memory of the session
 };
 
 Result<Session> Session::open(std::shared_ptr<const Executable> executable, const Arena& arena,
@@ -229,13 +233,19 @@ Result<void> Session::bind_state(std::string_view name, std::span<std::byte> byt
   const std::vector<Port>& states = executable().states();
   const Port* port = find_port(states, name);
   if (port == nullptr) return unknown_name("state", name, states);
+  const auto at = static_cast<std::size_t>(port - states.data());
+  if (bytes.data() == nullptr) {
+    state_->bound_states[at] = {};
+    state_->memory.main().set_base(port->tensor, state_->own_states[at]);
+    return {};
+  }
   std::string fault = fault_of_memory(*port, port->shape, bytes);
   if (fault.empty()) {
     const std::string other = state_->overlapped(*port, bytes, true);
     if (!other.empty()) fault = "its bytes overlap " + other + "; use other memory";
   }
   if (!fault.empty()) return Error{ErrorCode::invalid, fault, "state " + quoted(name)};
-  state_->bound_states[static_cast<std::size_t>(port - states.data())] = bytes;
+  state_->bound_states[at] = bytes;
   state_->memory.main().set_base(port->tensor, bytes.data());
   return {};
 }
@@ -244,7 +254,11 @@ RunResult Session::run() noexcept { return state_->run(); }
 
 RunResult Session::run_timed(IdVector<StepId, double>& seconds) noexcept {
   StepTimer timer(seconds);
-  runtime_internal::StepObserver* const before = std::exchange(state_->memory.control.observer, &timer);
+  return run_observed(timer);
+}
+
+RunResult Session::run_observed(runtime_internal::StepObserver& observer) noexcept {
+  runtime_internal::StepObserver* const before = std::exchange(state_->memory.control.observer, &observer);
   const RunResult result = state_->run();
   state_->memory.control.observer = before;
   return result;
@@ -272,6 +286,8 @@ std::vector<DynamicSize> Session::dynamic_sizes() const {
   }
   return sizes;
 }
+
+Result<void> Session::check_files() const { return executable().weights().check_files(); }
 
 void Session::stop() noexcept { state_->memory.control.is_stopped.store(true, std::memory_order_relaxed); }
 

@@ -22,6 +22,10 @@
 
 namespace lowtide {
 
+namespace runtime_internal {
+class StepObserver;
+}  // namespace runtime_internal
+
 // How a run ended, and the step that ended it. describe() (run_error.h) makes a message of it.
 struct RunResult {
   RunStatus status;
@@ -78,7 +82,8 @@ class Session {
   [[nodiscard]] Result<std::span<std::byte>> arena_input(std::string_view name);
 
   // Sets where a state is, for example memory of the caller for an output (`plan --outputs caller`). A session begins
-  // with states of its own that are zero. Errors (invalid): as for bind_input, and bytes that overlap an input.
+  // with states of its own that are zero. Bytes without an address give the state the memory of the session again, with
+  // the content that it had. Errors (invalid): as for bind_input, and bytes that overlap an input.
   [[nodiscard]] Result<void> bind_state(std::string_view name, std::span<std::byte> bytes);
 
   // Runs all steps. Every input must be bound. Allocates nothing, calls nothing of the system, and has no page faults
@@ -89,12 +94,20 @@ class Session {
   // As run(), and adds the seconds that each step took. Requires: `seconds` has one entry per step of the plan.
   RunResult run_timed(IdVector<StepId, double>& seconds) noexcept;
 
+  // For the rest of this room.
+  RunResult run_observed(runtime_internal::StepObserver& observer) noexcept;
+
   // Requires: `position` < outputs().size() of the executable, and the last run succeeded.
   [[nodiscard]] OutputRef output(std::size_t position) const;
 
   // The tensors whose size depends on data: what the plan reserves, and the most that a run of this session needed. In
   // the order of the tensors, those of bodies last. The plan is valid for every run, so nothing grows.
   [[nodiscard]] std::vector<DynamicSize> dynamic_sizes() const;
+
+  // Checks that the files of the constants are as they were when the model was loaded. A run reads them where they are
+  // mapped, so the result of a run is right if this succeeds afterwards. Errors: (mismatch) the file that changed; (io)
+  // it is gone. One system call per file.
+  [[nodiscard]] Result<void> check_files() const;
 
   // The run in progress ends with RunCode::stopped before its next step or iteration. Without a run in progress it does
   // nothing. Any thread or signal handler may call it.

@@ -38,6 +38,7 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
     } else {
       file.data_ = static_cast<std::byte*>(data);
       file.size_ = static_cast<std::size_t>(status.st_size);
+      file.range_ = add_range(file.bytes());
     }
   }
   ::close(descriptor);
@@ -57,10 +58,12 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(device_, other.device_);
   std::swap(inode_, other.inode_);
   std::swap(modified_, other.modified_);
+  std::swap(range_, other.range_);
   return *this;
 }
 
 MappedFile::~MappedFile() {
+  if (range_) remove_range(*range_);
   if (data_ != nullptr) munmap(data_, size_);
 }
 
@@ -74,7 +77,7 @@ void MappedFile::drop(std::int64_t begin, std::int64_t end) const {
 Result<void> MappedFile::check_unchanged() const {
   struct stat status = {};
   if (stat(path_.c_str(), &status) != 0) return io_error(path_, errno);
-  const bool is_equal = status.st_dev == device_ && status.st_ino == inode_ &&
+  const bool is_equal = !has_lost_bytes() && status.st_dev == device_ && status.st_ino == inode_ &&
                         static_cast<std::size_t>(status.st_size) == size_ &&
                         status.st_mtim.tv_sec == modified_.tv_sec && status.st_mtim.tv_nsec == modified_.tv_nsec;
   if (is_equal) return {};

@@ -7,10 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
 #include "lowtide/base/result.h"
+#include "lowtide/weights/mapped_ranges.h"
 
 namespace lowtide::weights_internal {
 
@@ -33,6 +35,8 @@ class MappedFile {
 
   // Errors: (mismatch) the file at the path is another one, or was written; (io).
   [[nodiscard]] Result<void> check_unchanged() const;
+  // Whether bytes of the file were gone when they were read (catch_file_faults).
+  [[nodiscard]] bool has_lost_bytes() const noexcept { return range_ && weights_internal::has_lost_bytes(*range_); }
 
  private:
   MappedFile() = default;
@@ -43,6 +47,7 @@ class MappedFile {
   dev_t device_ = 0;
   ino_t inode_ = 0;
   timespec modified_ = {};
+  std::optional<RangeId> range_;
 };
 
 }  // namespace lowtide::weights_internal

@@ -146,6 +146,10 @@ void ModelWeights::drop(ConstantId id) const {
   state_->files[place->file]->drop(place->offset, place->offset + source.size.count());
 }
 
+bool ModelWeights::has_lost_bytes() const noexcept {
+  return std::ranges::any_of(state_->files, [](const auto& file) { return file && file->has_lost_bytes(); });
+}
+
 Result<void> ModelWeights::check_files() const {
   for (const std::optional<MappedFile>& file : state_->files) {
     if (file) LOWTIDE_RETURN_IF_ERROR(file->check_unchanged());

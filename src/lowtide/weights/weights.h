@@ -59,6 +59,10 @@ class ModelWeights {
   // file that changed; (io). One system call per file.
   [[nodiscard]] Result<void> check_files() const;
 
+  // Whether a file became shorter and bytes of it were read, which gave zeros. Always false without catch_file_faults()
+  // (file_faults.h). Calls no system function.
+  [[nodiscard]] bool has_lost_bytes() const noexcept;
+
  private:
   struct State;
   explicit ModelWeights(std::unique_ptr<State> state);

@@ -24,13 +24,12 @@ struct PoolParameters {
   double power = 2;              // of LpPool
 };
 
-// Checks the operand and gives the result its extents. Global pools have a window of the whole plane.
-std::optional<Window> pool_window(const PoolParameters& parameters, const Operands& operands, bool is_global) {
-  const Extents from(extents_of(operands.reads[0]));
+// The window over an operand, which for global pools is the whole plane. nullopt: it does not fit.
+std::optional<Window> pool_window(const WindowAttributes& attributes, const Extents& from, bool is_global) {
   if (from.rank() < 3) return std::nullopt;
   if (is_global) return window_over({}, from, Extents(from.values().subspan(2)));
-  if (parameters.window.kernel.size() > kMostSpatial) return std::nullopt;
-  return window_over(parameters.window, from, Extents(parameters.window.kernel));
+  if (attributes.kernel.size() > kMostSpatial) return std::nullopt;
+  return window_over(attributes, from, Extents(attributes.kernel));
 }
 
 // One result of a pool: its place, for the functions that reduce its taps.
@@ -161,9 +160,9 @@ struct Maximum {
 
 template <typename Kind, bool is_global>
 RunStatus run_pool(const PoolParameters& parameters, const Operands& operands, Team& /*team*/) {
-  const std::optional<Window> window = pool_window(parameters, operands, is_global);
-  if (!window) return {RunCode::bad_extents, 0};
   const Extents from(extents_of(operands.reads[0]));
+  const std::optional<Window> window = pool_window(parameters.window, from, is_global);
+  if (!window) return {RunCode::bad_extents, 0};
   for (const BoundTensor& result : operands.writes) {
     if (!is_present(result)) continue;
     const RunStatus status = set_extents(result, result_extents(*window, from, from[1]));
@@ -173,12 +172,23 @@ RunStatus run_pool(const PoolParameters& parameters, const Operands& operands, T
   return {};
 }
 
+// Whether a run could use the window. A window over extents that depend on data is checked in each run.
+template <bool is_global>
+std::string missing_window(const Tensor& from, const Node& node) {
+  if (from.shape.has_upper_bounds() || pool_window(window_attributes(node), Extents(from.shape.extents()), is_global))
+    return "";
+  return "its window does not fit the operand " + to_string(from.shape) +
+         "; kernel_shape, strides, dilations and pads must agree with it";
+}
+
+template <bool is_global>
 std::string missing_pool(const Graph& graph, const Node& node) {
   const Tensor& from = graph.tensor(*node.inputs[0]);
   if (graph.tensor(*node.outputs[0]).dtype != from.dtype) return "the result has another type than the operand";
   const bool has_indices = node.outputs.size() > 1 && node.outputs[1];
   if (has_indices && graph.tensor(*node.outputs[1]).dtype != DType::i64) return "the indices are not i64";
-  return missing_spatial(graph, node);
+  const std::string missing = missing_spatial(graph, node);
+  return missing.empty() ? missing_window<is_global>(from, node) : missing;
 }
 
 template <typename Kind, bool is_global>
@@ -194,7 +204,7 @@ constexpr std::array kMaxPoolTypes{DType::f32, DType::f16, DType::i8, DType::u8}
 
 template <typename Kind, bool is_global>
 constexpr PlainOperator pool_row(std::string_view type, std::span<const DType> types = kFloatTypes) {
-  return {{"", type, types}, 1, &prepare_pool<Kind, is_global>, &missing_pool, nullptr, true};
+  return {{"", type, types}, 1, &prepare_pool<Kind, is_global>, &missing_pool<is_global>, nullptr, true};
 }
 
 // Sorted by type.

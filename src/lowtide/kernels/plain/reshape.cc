@@ -157,9 +157,9 @@ PreparedResult prepare_dropout(const PrepareInput& input) {
     const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
     if (ratio.empty() || !std::ranges::all_of(ratio, is_zero)) {
       return Error{ErrorCode::unsupported,
-                   "Dropout " + quoted(node.name) + " is in training mode with a ratio above 0, and kernels do not " +
-                       "train; export the model for inference",
-                   "graph " + quoted(input.graph.name())};
+                   "it is in training mode with a ratio above 0, and kernels do not train; export the model for "
+                   "inference",
+                   "graph " + quoted(input.graph.name()) + ": node " + quoted(node.name)};
     }
   }
   return plain_kernel(input, &run_dropout, NothingRead{});

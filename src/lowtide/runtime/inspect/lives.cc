@@ -54,6 +54,11 @@ void Lives::add_parts(const PreparedGraph& in, PreparedGraphId id) {
   std::ranges::stable_sort(by_end_[id], {}, [&](std::size_t at) { return parts_[at].lifespan.end; });
 }
 
+std::optional<StepId> Lives::first_action(PreparedGraphId graph) const {
+  const std::vector<StepId>& steps = actions_[graph];
+  return steps.empty() ? std::nullopt : std::optional(steps.front());
+}
+
 std::optional<StepId> Lives::next_action(const RunPlace& place) const {
   const std::vector<StepId>& steps = actions_[place.graph];
   const auto next = std::upper_bound(steps.begin(), steps.end(), place.step);

@@ -32,6 +32,8 @@ class Lives {
   // Indices into parts() of one graph, by the first step and by the end of the lifespan.
   [[nodiscard]] const std::vector<std::size_t>& by_begin(PreparedGraphId graph) const { return by_begin_[graph]; }
   [[nodiscard]] const std::vector<std::size_t>& by_end(PreparedGraphId graph) const { return by_end_[graph]; }
+  // The first step with an action; nullopt: there is none.
+  [[nodiscard]] std::optional<StepId> first_action(PreparedGraphId graph) const;
   // The next step with an action; nullopt: none follows.
   [[nodiscard]] std::optional<StepId> next_action(const RunPlace& place) const;
   // The bytes of the arena that the plan of a graph has.

@@ -50,9 +50,7 @@ void PoisonObserver::fill(Interval<std::int64_t> bytes) {
 }
 
 // The inputs of a body are in place already, and live throughout. Everything else in its arena is dead.
-void PoisonObserver::begin(PreparedGraphId graph) {
-  progress_[graph] = {};
-  if (graph == kMainGraph) return;
+void PoisonObserver::fill_dead(PreparedGraphId graph) {
   const PreparedGraph& in = probe_.prepared().graphs[graph];
   Interval<std::int64_t> dead = {lives_.arena(graph).begin, lives_.arena(graph).begin};
   std::vector<Interval<std::int64_t>> kept;
@@ -71,11 +69,29 @@ void PoisonObserver::begin(PreparedGraphId graph) {
   if (!dead.empty()) fill(dead);
 }
 
+// An input in the arena that no step reads is dead before the first action.
+void PoisonObserver::begin(PreparedGraphId graph) {
+  progress_[graph] = {};
+  if (graph != kMainGraph) fill_dead(graph);
+  if (const std::optional<StepId> first = lives_.first_action(graph)) end_lives(graph, *first);
+}
+
+void PoisonObserver::end_lives(PreparedGraphId graph, StepId next) {
+  const std::vector<std::size_t>& parts = lives_.by_end(graph);
+  std::size_t& ended = progress_[graph].ended;
+  for (; ended < parts.size() && lives_.parts()[parts[ended]].lifespan.end <= next; ++ended) {
+    note_written(parts[ended]);
+    fill(lives_.parts()[parts[ended]].bytes);
+  }
+}
+
 void PoisonObserver::before(const RunPlace& place) {
   const std::vector<std::size_t>& parts = lives_.by_begin(place.graph);
   std::size_t& begun = progress_[place.graph].begun;
   for (; begun < parts.size() && lives_.parts()[parts[begun]].lifespan.begin <= place.step; ++begun) {
     const LivePart& part = lives_.parts()[parts[begun]];
+    const StepId last = std::max(part.lifespan.begin, StepId(part.lifespan.end.value() - 1));
+    if (last < place.step) continue;  // it has ended already
     std::fill(mask_.begin() + part.bytes.begin, mask_.begin() + part.used_end, std::byte{0});
   }
 }
@@ -88,12 +104,7 @@ bool PoisonObserver::after(const RunPlace& place) {
     end(place.graph);
     return true;
   }
-  const std::vector<std::size_t>& parts = lives_.by_end(place.graph);
-  std::size_t& ended = progress_[place.graph].ended;
-  for (; ended < parts.size() && lives_.parts()[parts[ended]].lifespan.end <= *next; ++ended) {
-    note_written(parts[ended]);
-    fill(lives_.parts()[parts[ended]].bytes);
-  }
+  end_lives(place.graph, *next);
   return true;
 }
 

@@ -42,6 +42,9 @@ class PoisonObserver : public StepObserver {
   };
 
   void fill(Interval<std::int64_t> bytes);
+  void fill_dead(PreparedGraphId graph);
+  // Ends the parts that are dead when the next action begins.
+  void end_lives(PreparedGraphId graph, StepId next);
   void note_written(std::size_t part);
   void check(const RunPlace& place);
 

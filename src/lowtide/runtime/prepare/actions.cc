@@ -91,25 +91,9 @@ bool is_own(const Prepared& prepared, const PreparedGraph& in, NodeId node) {
   return prepared.options.own_kernel({.graph = in.graph, .node = node, .kernel = "", .constant = constant}) != nullptr;
 }
 
-// Appends the nodes that a step runs although they have no kernel.
-void append_unsupported(const Prepared& prepared, const PreparedGraph& in, std::vector<UnsupportedNode>& out) {
-  Flags<NodeId> is_run(in.graph.nodes().size());
-  for (StepId id : all_ids<StepId>(in.plan.program.steps.size())) {
-    if (needs_kernel(in, id)) is_run.set(*node_of(in.plan.program.steps[id]));
-  }
-  for (UnsupportedNode& one : unsupported(in.graph)) {
-    if (!one.path.empty() || !is_run.test(one.node)) continue;  // nodes of bodies have their turn
-    if (is_own(prepared, in, one.node)) continue;
-    one.path = in.path;
-    out.push_back(std::move(one));
-  }
-}
-
-Result<void> check_supported(const Prepared& prepared) {
-  std::vector<UnsupportedNode> nodes;
-  for (const PreparedGraph& one : prepared.graphs) append_unsupported(prepared, one, nodes);
-  if (!nodes.empty()) return unsupported_error(nodes);
-  return {};
+// A node whose kernel refuses it when it is prepared, for example because of the value of a constant.
+UnsupportedNode refused_node(const PreparedGraph& in, NodeId id, const Error& error) {
+  return {id, in.path, shown_name(in.graph.node(id), id), full_name(in.graph.op(id)), error.message};
 }
 
 // Adds the action of a step, if it has one.
@@ -153,13 +137,47 @@ Offset offset_in_arena(const Plan& plan, ValueId value) {
   return plan.layout.buffers[place.buffer].placement->offset + Bytes(place.offset.position());
 }
 
+std::vector<UnsupportedNode> unsupported_in(const Prepared& prepared, const PreparedGraph& in) {
+  Flags<NodeId> is_run(in.graph.nodes().size());
+  for (StepId id : all_ids<StepId>(in.plan.program.steps.size())) {
+    if (needs_kernel(in, id)) is_run.set(*node_of(in.plan.program.steps[id]));
+  }
+  std::vector<UnsupportedNode> nodes;
+  for (UnsupportedNode& one : unsupported(in.graph)) {
+    if (!one.path.empty() || !is_run.test(one.node)) continue;  // nodes of bodies have their turn
+    if (is_own(prepared, in, one.node)) continue;
+    one.path = in.path;
+    nodes.push_back(std::move(one));
+  }
+  return nodes;
+}
+
+// All nodes that cannot run are named at once, so it goes on after the first of them.
 Result<void> make_actions(Prepared& prepared) {
-  LOWTIDE_RETURN_IF_ERROR(check_supported(prepared));
+  std::vector<UnsupportedNode> nodes;
+  std::optional<Error> other;
   for (PreparedGraphId graph : all_ids<PreparedGraphId>(prepared.graphs.size())) {
-    for (StepId id : all_ids<StepId>(prepared.graphs[graph].plan.program.steps.size())) {
-      LOWTIDE_RETURN_IF_ERROR(add_action(prepared, graph, id));
+    const PreparedGraph& in = prepared.graphs[graph];
+    Flags<NodeId> is_listed(in.graph.nodes().size());
+    for (UnsupportedNode& one : unsupported_in(prepared, in)) {
+      is_listed.set(one.node);
+      nodes.push_back(std::move(one));
+    }
+    for (StepId id : all_ids<StepId>(in.plan.program.steps.size())) {
+      const std::optional<NodeId> node = node_of(in.plan.program.steps[id]);
+      if (node && is_listed.test(*node)) continue;
+      const Result<void> added = add_action(prepared, graph, id);
+      if (added.ok()) continue;
+      if (added.error().code == ErrorCode::unsupported) {
+        is_listed.set(*node);
+        nodes.push_back(refused_node(in, *node, added.error()));
+      } else if (!other) {
+        other = added.error();
+      }
     }
   }
+  if (!nodes.empty()) return unsupported_error(nodes);
+  if (other) return *other;
   return {};
 }
 

@@ -8,7 +8,6 @@
 #include "lowtide/base/article.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/lowered.h"
-#include "lowtide/kernels/supported.h"
 #include "lowtide/runtime/prepare/prepare.h"
 
 namespace lowtide::runtime_internal {
@@ -36,8 +35,9 @@ class BodyStep {
   }
 
  private:
-  Error unsupported(const std::string& missing) const {
-    return unsupported_error({{id_, outer_.path, node_.name, full_name(outer_.graph.op(id_)), missing}});
+  // make_actions() adds the name of the node.
+  [[nodiscard]] static Error unsupported(const std::string& missing) {
+    return Error{ErrorCode::unsupported, missing, ""};
   }
   [[nodiscard]] Error invalid(const std::string& message) const {
     return Error{ErrorCode::invalid, message, place_of(outer_, step_)};

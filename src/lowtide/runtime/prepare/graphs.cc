@@ -10,10 +10,6 @@
 namespace lowtide::runtime_internal {
 namespace {
 
-std::string shown_name(const Node& node, NodeId id) {
-  return node.name.empty() ? "node " + std::to_string(id.value()) : node.name;
-}
-
 // The value that the step reads for a tensor outside of its body.
 ValueId captured_value(const PreparedGraph& in, StepId id, NodeId node, TensorId tensor) {
   const std::vector<TensorId> operands = in.graph.operands(node);
@@ -49,6 +45,10 @@ void append_bodies(Prepared& prepared, PreparedGraphId around, StepId step) {
 }
 
 }  // namespace
+
+std::string shown_name(const Node& node, NodeId id) {
+  return node.name.empty() ? "node " + std::to_string(id.value()) : node.name;
+}
 
 void list_graphs(Prepared& prepared) {
   prepared.graphs.push_back({.graph = prepared.graph, .plan = prepared.plan, .path = "", .around = {}, .arena = {}});

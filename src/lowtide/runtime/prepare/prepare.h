@@ -3,7 +3,11 @@
 
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "lowtide/base/result.h"
+#include "lowtide/kernels/supported.h"
 #include "lowtide/runtime/prepare/prepared.h"
 
 namespace lowtide::runtime_internal {
@@ -28,6 +32,12 @@ void measure(Prepared& prepared);                                              /
 
 // Whether the step needs a kernel. An alias needs one that finds the extents of its result, if they depend on data.
 [[nodiscard]] bool needs_kernel(const PreparedGraph& in, StepId step);
+
+// The nodes of this graph that a step runs although they have no kernel. Those of bodies are not included.
+[[nodiscard]] std::vector<UnsupportedNode> unsupported_in(const Prepared& prepared, const PreparedGraph& in);
+
+// The name of a node in paths and lists: "node 3" if it has none.
+[[nodiscard]] std::string shown_name(const Node& node, NodeId id);
 
 // Makes the action of a step whose node has bodies. Errors: (unsupported) the operator runs bodies in a way that is not
 // known; (invalid) the numbers or types of its operands do not match those of its bodies.

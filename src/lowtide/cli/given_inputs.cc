@@ -1,0 +1,104 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/given_inputs.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/cli/options.h"
+#include "lowtide/cli/outcome.h"
+#include "lowtide/cli/read_file.h"
+#include "lowtide/engine/npy.h"
+#include "lowtide/weights/synthetic.h"
+
+namespace lowtide::cli_internal {
+namespace {
+
+// Only one file can be stdin, because it is read to its end.
+void check_stdin(const Arguments& arguments, const std::map<std::string, std::string>& files) {
+  std::string user = arguments.value("--plan") == "-" ? "the plan" : "";
+  for (const auto& [name, file] : files) {
+    if (file != "-") continue;
+    const std::string input = "input " + lowtide::quoted(name, 60);
+    if (!user.empty()) stop_usage(user + " and " + input + " are both read from stdin; give one of them as a file");
+    user = input;
+  }
+}
+
+// Binds an input, or copies it into the arena if the plan has a place for it there.
+void give_input(const Port& port, const TensorRef& tensor, Session& session) {
+  if (!port.is_in_arena) return take(session.bind_input(port.name, tensor));
+  const bool is_equal = tensor.dtype == port.dtype && std::ranges::equal(tensor.extents, port.shape.extents());
+  if (!is_equal) {
+    const Shape given(std::vector<std::int64_t>(tensor.extents.begin(), tensor.extents.end()));
+    throw Stop(ExitCode::bad_input, "input " + lowtide::quoted(port.name) + ": has type " + type_of(port) + ", but " +
+                                        std::string(to_string(tensor.dtype)) + to_string(given) + " is given");
+  }
+  std::ranges::copy(tensor.bytes, take(session.arena_input(port.name)).begin());
+}
+
+}  // namespace
+
+std::string type_of(const Port& port) { return std::string(to_string(port.dtype)) + to_string(port.shape); }
+
+std::optional<std::uint64_t> read_seed(const Arguments& arguments) {
+  const std::optional<std::int64_t> seed = read_count(arguments, "--synthetic", 0);
+  if (!seed) return std::nullopt;
+  return static_cast<std::uint64_t>(*seed);
+}
+
+std::map<std::string, std::string> read_input_files(const Arguments& arguments, const std::vector<Port>& inputs) {
+  // A name may contain "=", so the inputs of the model decide where it ends.
+  std::map<std::string, std::string> files;
+  for (const std::string& word : arguments.values("--input")) {
+    const auto is_meant = [&](const Port& port) { return word.starts_with(port.name + "="); };
+    const auto port = std::find_if(inputs.begin(), inputs.end(), is_meant);
+    if (port == inputs.end()) {
+      std::string names;
+      for (const Port& known : inputs) names += (names.empty() ? "" : ", ") + lowtide::quoted(known.name, 60);
+      stop_usage("'--input' must have the form NAME=FILE, with one of the inputs " + names + ", not " +
+                 lowtide::quoted(word, 60));
+    }
+    if (!files.emplace(port->name, word.substr(port->name.size() + 1)).second) {
+      stop_usage("input " + lowtide::quoted(port->name, 60) + " is given twice; give it once");
+    }
+  }
+  check_stdin(arguments, files);
+  return files;
+}
+
+GivenInputs bind_inputs(const Arguments& arguments, std::optional<std::uint64_t> seed, Session& session) {
+  const Executable& executable = session.executable();
+  const std::map<std::string, std::string> files = read_input_files(arguments, executable.inputs());
+  GivenInputs given;
+  given.bytes.reserve(executable.inputs().size());
+  given.extents.reserve(executable.inputs().size());
+  std::string missing;
+  for (const Port& port : executable.inputs()) {
+    const auto file = files.find(port.name);
+    if (file != files.end()) {
+      const std::string& bytes = given.bytes.emplace_back(take(read_text_file(file->second, limits::kMaxFileBytes)));
+      const std::span<const std::byte> content = std::as_bytes(std::span(bytes));
+      const NpyHead head = take(read_npy_head(content, name_of_file(file->second)));
+      given.extents.push_back(head.extents);
+      given.tensors.push_back({head.dtype, given.extents.back(), content.subspan(head.begin)});
+    } else if (seed) {
+      std::string& bytes = given.bytes.emplace_back(static_cast<std::size_t>(port.size.count()), '\0');
+      take(fill_synthetic({port.name, port.dtype, port.shape, port.size, ConstantSource::Computed{}}, *seed,
+                          std::as_writable_bytes(std::span(bytes))));
+      given.tensors.push_back({port.dtype, port.shape.extents(), std::as_bytes(std::span(bytes))});
+    } else {
+      missing += " --input " + port.name + "=FILE.npy (" + type_of(port) + ")";
+      continue;
+    }
+    give_input(port, given.tensors.back(), session);
+  }
+  if (!missing.empty()) stop_usage("inputs are missing; add" + missing + ", or --synthetic SEED");
+  return given;
+}
+
+}  // namespace lowtide::cli_internal
