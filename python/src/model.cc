@@ -66,7 +66,9 @@ LowerOptions lower_options_of(const Request& request) {
 
 LoadedModel load_model(const Request& request) {
   ImportedModel model = take(import_model(request.model, import_options(request)));
-  Lowered lowered = take(lower(model.graph, lower_options_of(request)));
+  LowerOptions lowering = lower_options_of(request);
+  lowering.table = &model.constants;
+  Lowered lowered = take(lower(model.graph, lowering));
   return {std::move(model), std::move(lowered)};
 }
 

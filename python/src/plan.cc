@@ -205,11 +205,13 @@ std::vector<Violation> find_violations(const Request& request, const PlanHandle&
                         "..., but this model has " + lowtide::quoted(digest.substr(0, 12)) + "..."}};
   }
   const ImportedModel model = take(import_model(request.model, import_options(request)));
-  const Lowered lowered = take(lower(model.graph, take(lower_options(provenance.lowering))));
+  LowerOptions lowering = take(lower_options(provenance.lowering));
+  lowering.table = &model.constants;
+  const Lowered lowered = take(lower(model.graph, lowering));
   // To replay the plan of another graph would only report the same cause in other words.
   std::vector<Violation> violations = verify_labels(lowered.graph, handle.labels);
   if (!violations.empty()) return violations;
-  violations = verify_lowering(model.graph, lowered.graph, lowered.load);
+  violations = verify_lowering(model.graph, lowered.graph, lowered.load, {}, &model.constants);
   for (Violation& violation : verify(lowered.graph, handle.plan)) violations.push_back(std::move(violation));
   return violations;
 }

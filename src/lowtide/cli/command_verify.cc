@@ -118,7 +118,8 @@ Checked check(const std::string& path, const PlanFile& file, const Arguments& ar
     checked.is_other_graph = !checked.violations.empty();
     // Replaying a plan of another graph would only report the same cause in other words.
     if (!checked.is_other_graph) {
-      checked.violations = verify_lowering(loaded->model.graph, graph, loaded->lowered.load);
+      checked.violations =
+          verify_lowering(loaded->model.graph, graph, loaded->lowered.load, {}, &loaded->model.constants);
       for (Violation& violation : verify(graph, file.plan)) checked.violations.push_back(std::move(violation));
       if (target && checked.violations.empty()) checked.violations = check_target(graph, file.plan, *target);
     }

@@ -55,7 +55,9 @@ Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console
   for (const std::string& note : model.notes) {
     console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   }
-  Result<Lowered> lowered = lower(model.graph, request.lowering);
+  LowerOptions lowering = request.lowering;
+  lowering.table = &model.constants;
+  Result<Lowered> lowered = lower(model.graph, lowering);
   if (!lowered) return lowered.error();
   const bool has_caller = request.lowering.inputs_in_arena && !model.graph.inputs().empty();  // its node is not counted
   ModelFacts facts{

@@ -38,7 +38,7 @@ Result<ChosenPlan> check_given(const Plan& plan, const ImportedModel& model, con
                      lowtide::quoted(model.sha256, 16) + "; plan this model again",
                  place};
   }
-  std::vector<Violation> violations = verify_lowering(model.graph, lowered.graph, lowered.load);
+  std::vector<Violation> violations = verify_lowering(model.graph, lowered.graph, lowered.load, {}, &model.constants);
   if (violations.empty()) violations = verify(lowered.graph, plan);
   if (violations.empty()) return ChosenPlan{plan, Bytes(0)};
   return Error{ErrorCode::mismatch, "the plan is wrong for this model: " + violations[0].message, place};
@@ -104,6 +104,7 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
   if (!lowering) return lowering.error();
   const auto first_computed = static_cast<std::uint32_t>(model->constants.sources.size());
   lowering->constants = first_computed;
+  lowering->table = &model->constants;
   Result<Lowered> lowered = lower(model->graph, *lowering);
   if (!lowered) return lowered.error();
   engine_internal::add_computed(lowered->load, model->constants);

@@ -160,9 +160,9 @@ std::string fault_of(const Graph& program, const Graph& graph, const Node& node)
     return "its program has " + std::to_string(operands) + " inputs and " + std::to_string(program.outputs().size()) +
            " outputs, but the node has " + std::to_string(node.inputs.size()) + " and " +
            std::to_string(node.outputs.size());
-  if (operands > kMostChainOperands || program.nodes().size() > kMostChainNodes || program.nodes().empty())
+  if (operands > kMostChainOperands || program.nodes().size() > kMostFusedNodes || program.nodes().empty())
     return "its program has " + std::to_string(program.nodes().size()) + " nodes and " + std::to_string(operands) +
-           " operands; the limits are " + std::to_string(kMostChainNodes) + " and " +
+           " operands; the limits are " + std::to_string(kMostFusedNodes) + " and " +
            std::to_string(kMostChainOperands);
   const Tensor& result = program.tensor(program.outputs()[0]);
   bool has_types = has_equal_type(result, graph.tensor(*node.outputs[0])) && result.producer.has_value();
@@ -210,7 +210,7 @@ bool may_be_in_chain(const Graph& graph, NodeId id) {
 }
 
 GraphBuilder::NodeSpec chain_of(const Graph& graph, const std::vector<NodeId>& nodes) {
-  LOWTIDE_CHECK(!nodes.empty() && nodes.size() <= kMostChainNodes, "a chain has nodes, and not too many");
+  LOWTIDE_CHECK(!nodes.empty() && nodes.size() <= kMostFusedNodes, "a chain has nodes, and not too many");
   GraphBuilder builder("chain");
   GraphBuilder::NodeSpec chain = GraphBuilder::spec_of(graph, nodes.back());
   chain.domain = kOwnDomain;

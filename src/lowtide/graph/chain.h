@@ -23,7 +23,7 @@ namespace lowtide {
 // The attribute `program` is a list of texts. They are the lines of the text form (graph/text.h) of a graph whose
 // inputs are the operands of the chain, in order, and whose nodes are those of the model, with their names.
 
-inline constexpr std::size_t kMostChainNodes = 32;
+inline constexpr std::size_t kMostFusedNodes = 32;
 inline constexpr std::size_t kMostChainOperands = 16;
 inline constexpr int kMostChainAxes = 8;
 

@@ -60,6 +60,7 @@ inline constexpr std::string_view kSinceAttribute = "lowtide_since";
 // The passes of lowering, in their order. A plan lists those that changed its graph (Provenance::lowering).
 inline constexpr std::string_view kUnneededPass = "unneeded";
 inline constexpr std::string_view kBatchNormPass = "batch_norm";
+inline constexpr std::string_view kLayerNormPass = "layer_norm";
 inline constexpr std::string_view kLoadTimePass = "load_time";
 inline constexpr std::string_view kChainsPass = "chains";
 inline constexpr std::string_view kInputsInArenaPass = "inputs_in_arena";

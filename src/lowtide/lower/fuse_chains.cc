@@ -61,7 +61,7 @@ class ChainFinder {
   [[nodiscard]] bool may_join(NodeId id, const Chain& chain) const {
     const Tensor& result = graph_.tensor(result_of(id));
     if (result.shape != graph_.tensor(result_of(chain.nodes[0])).shape) return false;
-    if (chain.nodes.size() == kMostChainNodes) return false;
+    if (chain.nodes.size() == kMostFusedNodes) return false;
     std::set<TensorId> operands = chain.operands;
     operands.erase(result_of(id));
     Bytes added;

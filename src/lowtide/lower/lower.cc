@@ -12,6 +12,7 @@
 #include "lowtide/graph/lowered.h"
 #include "lowtide/lower/fold_batch_norm.h"
 #include "lowtide/lower/fuse_chains.h"
+#include "lowtide/lower/fuse_layer_norm.h"
 #include "lowtide/lower/inputs_in_arena.h"
 #include "lowtide/lower/load_time.h"
 #include "lowtide/lower/outputs_at_caller.h"
@@ -71,7 +72,9 @@ class Passes {
 
 }  // namespace
 
-LowerOptions options_for_kernels() { return {.unneeded = true, .batch_norm = true, .chains = true}; }
+LowerOptions options_for_kernels() {
+  return {.unneeded = true, .batch_norm = true, .layer_norm = true, .chains = true};
+}
 
 // A BatchNormalization is folded first, because work on constants follows from it. Chains come after that work, so that
 // they never contain any.
@@ -81,6 +84,8 @@ Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   Passes passes(graph, *std::move(no_load));
   if (options.unneeded) LOWTIDE_RETURN_IF_ERROR(passes.take(kUnneededPass, remove_unneeded(passes.graph())));
   if (options.batch_norm) LOWTIDE_RETURN_IF_ERROR(passes.take(kBatchNormPass, fold_batch_norm(passes.graph())));
+  if (options.layer_norm && options.table != nullptr)
+    LOWTIDE_RETURN_IF_ERROR(passes.take(kLayerNormPass, fuse_layer_norm(passes.graph(), *options.table)));
   if (options.load_time) LOWTIDE_RETURN_IF_ERROR(passes.split(options.constants));
   if (options.chains) LOWTIDE_RETURN_IF_ERROR(passes.take(kChainsPass, fuse_chains(passes.graph())));
   if (options.inputs_in_arena && !graph.inputs().empty())
@@ -99,6 +104,7 @@ struct Switch {
 constexpr Switch kSwitches[] = {
     {kUnneededPass, &LowerOptions::unneeded},
     {kBatchNormPass, &LowerOptions::batch_norm},
+    {kLayerNormPass, &LowerOptions::layer_norm},
     {kLoadTimePass, &LowerOptions::load_time},
     {kChainsPass, &LowerOptions::chains},
     {kInputsInArenaPass, &LowerOptions::inputs_in_arena},

@@ -9,16 +9,19 @@
 #include <vector>
 
 #include "lowtide/base/result.h"
+#include "lowtide/graph/constant_table.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/graph/origins.h"
 
 namespace lowtide {
 
-// Each pass has a header of its own, which states when it is sound. All passes except `batch_norm` keep every bit of
-// the results.
+// Each pass has a header of its own, which states when it is sound. All passes except `batch_norm` and `layer_norm` keep
+// every bit of the results.
 struct LowerOptions {
   bool unneeded = false;           // on: copies, and nodes that nothing needs, are left out (remove_unneeded.h)
   bool batch_norm = false;         // on: convolutions take over a BatchNormalization (fold_batch_norm.h)
+  bool layer_norm = false;         // on, with `table`: a LayerNormalization that is written out is one node
+                                   // (fuse_layer_norm.h)
   bool load_time = true;           // off: work on constants is part of every run (load_time.h)
   bool chains = false;             // on: connected element-wise nodes run as one node (fuse_chains.h)
   bool inputs_in_arena = false;    // on: the caller writes the inputs into the arena (inputs_in_arena.h)
@@ -26,13 +29,14 @@ struct LowerOptions {
   // The number of entries of the model's ConstantTable. Output k of Lowered::load becomes a constant of the graph that
   // runs, and gets entry `*constants + k` as Tensor::constant. nullopt: the model has no table, and it gets none.
   std::optional<std::uint32_t> constants = std::nullopt;
+  const ConstantTable* table = nullptr;  // of the model, only for the call; nullptr: no numbers of constants are known
 };
 
 // The graph that runs instead of the graph of the model file.
 struct Lowered {
   Graph graph;
   Graph load;  // what runs once, when the model is loaded; it may have no nodes
-  // The names of the passes that changed the graph, in order: "unneeded", "batch_norm", "load_time", "chains",
+  // The names of the passes that changed the graph, in order: "unneeded", "batch_norm", "layer_norm", "load_time", "chains",
   // "inputs_in_arena", "outputs_at_caller". A plan lists them (Provenance::lowering), so that a reader can make the
   // same graph again.
   std::vector<std::string> passes;

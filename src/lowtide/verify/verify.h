@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "lowtide/graph/constant_table.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/labels.h"
 #include "lowtide/plan/plan.h"
@@ -62,13 +63,16 @@ namespace lowtide {
 //   - an operand may be the tensor that an Identity, a Cast to the same type or a Dropout copies,
 //   - lowtide::Chain may stand for the nodes of its program, which are compared one by one,
 //   - a Conv may stand for a Conv and a BatchNormalization, if its weights and its bias are results of
-//     lowtide::ScaledWeights and lowtide::ScaledBias of their constants, and
+//     lowtide::ScaledWeights and lowtide::ScaledBias of their constants,
+//   - a LayerNormalization may stand for its formula, if `table` has the numbers of the formula, and
 //   - one first node may write all inputs into the arena (lowtide::Inputs).
 // `load` is the load-time work (Lowered::load), whose nodes are compared as well. It may have no nodes. The check uses
-// no code of `lower`, and does not compare control inputs. Violations are of kind wrong_model.
+// no code of `lower`, and does not compare control inputs. `table` has the bytes of the model's constants; nullptr: none
+// are known. Violations are of kind wrong_model.
 // O(nodes + edges + tensors + length of the names and programs), times the load-time results that are folded. Recursion
 // only over bodies.
 [[nodiscard]] std::vector<Violation> verify_lowering(const Graph& model, const Graph& lowered, const Graph& load,
-                                                     const VerifyOptions& options = {});
+                                                     const VerifyOptions& options = {},
+                                                     const ConstantTable* table = nullptr);
 
 }  // namespace lowtide

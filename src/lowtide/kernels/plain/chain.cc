@@ -39,7 +39,7 @@ struct ChainParameters {
 // Blocks of results between the nodes. A slot is filled before it is read.
 struct alignas(64) Slots {
   Slots() {}  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  std::array<std::byte, kMostChainNodes * kSlotBytes> bytes;
+  std::array<std::byte, kMostFusedNodes * kSlotBytes> bytes;
   [[nodiscard]] std::byte* at(std::size_t slot) { return bytes.data() + slot * kSlotBytes; }
 };
 

@@ -142,8 +142,8 @@ std::optional<NodeId> LoadTimeResults::producer_of(std::string_view name) const 
   return found == by_name_.end() ? std::nullopt : load_.tensor(found->second).producer;
 }
 
-ChainNodes nodes_of_chain(const ModelTensors& tensors, const Graph& lowered, NodeId chain) {
-  ChainNodes found;
+FusedNodes nodes_of_chain(const ModelTensors& tensors, const Graph& lowered, NodeId chain) {
+  FusedNodes found;
   const Result<Graph> program = chain_program(lowered, chain);
   if (!program) return {{}, "has a program that is not valid: " + program.error().message};
   const Graph& model = tensors.model();

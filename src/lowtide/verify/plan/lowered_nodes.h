@@ -64,12 +64,12 @@ class LoadTimeResults {
   std::unordered_map<std::string_view, TensorId> by_name_;
 };
 
-// The nodes of the model that a chain does the work of, in order.
-struct ChainNodes {
+// The nodes of the model that one node of a lowered graph does the work of, in order.
+struct FusedNodes {
   std::vector<NodeId> nodes;
-  std::string fault;  // "" if the chain computes what the nodes compute
+  std::string fault;  // "" if it computes what the nodes compute
 };
-[[nodiscard]] ChainNodes nodes_of_chain(const ModelTensors& tensors, const Graph& lowered, NodeId chain);
+[[nodiscard]] FusedNodes nodes_of_chain(const ModelTensors& tensors, const Graph& lowered, NodeId chain);
 
 // Whether the operator makes the constants of a convolution with a BatchNormalization folded into it.
 [[nodiscard]] bool makes_scaled_constant(const Operator& op);

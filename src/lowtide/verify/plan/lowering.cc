@@ -15,6 +15,7 @@
 #include "lowtide/graph/lowered.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
 #include "lowtide/verify/findings.h"
+#include "lowtide/verify/plan/fused_norm.h"
 #include "lowtide/verify/plan/lowered_nodes.h"
 #include "lowtide/verify/verify.h"
 
@@ -45,15 +46,22 @@ Flags<TensorId> fixed_tensors(const Graph& graph, const Flags<TensorId>& is_capt
   return is_fixed;
 }
 
+// What is known of a model besides its graph.
+struct Known {
+  const verify_internal::LoadTimeResults* load =
+      nullptr;                           // nullptr for bodies: their work is part of that of the graph
+  const ConstantTable* table = nullptr;  // nullptr: no bytes are known
+};
+
 // Compares a graph with the graph that it was made from. Tensors correspond by name, and nodes by what they write.
 class LoweringCheck {
  public:
-  // `load` is nullptr for bodies, whose load-time work is part of that of the graph.
-  LoweringCheck(const Graph& before, const Graph& after, const verify_internal::LoadTimeResults* load,
-                const Flags<TensorId>& is_captured_fixed, Findings& findings)
+  LoweringCheck(const Graph& before, const Graph& after, const Known& known, const Flags<TensorId>& is_captured_fixed,
+                Findings& findings)
       : before_(before),
         after_(after),
-        load_(load),
+        load_(known.load),
+        table_(known.table),
         findings_(findings),
         is_fixed_(fixed_tensors(before, is_captured_fixed)),
         is_kept_(before.nodes().size()),
@@ -160,8 +168,10 @@ class LoweringCheck {
 
   void check_node(NodeId id) {
     if (verify_internal::makes_scaled_constant(after_.op(id))) return;  // compared where it is read
-    if (is_chain(after_.op(id))) return check_chain(id);
+    if (is_chain(after_.op(id))) return check_fused(id, verify_internal::nodes_of_chain(tensors_, after_, id));
     const std::optional<NodeId> found = original_node(id);
+    if (found && is_written_out_norm(id, *found))
+      return check_fused(id, verify_internal::nodes_of_layer_norm(tensors_, after_, id, table_));
     if (!found || !is_kept_.insert(*found)) return wrong(node_name(after_, id) + " is not in the model");
     if (verify_internal::has_folded(tensors_, after_, id, load_, *found)) return;
     const Node& now = after_.node(id);
@@ -176,10 +186,15 @@ class LoweringCheck {
     for (std::size_t at = 0; at < now.bodies.size(); ++at) check_body(id, was.bodies[at], now.bodies[at]);
   }
 
-  void check_chain(NodeId id) {
-    const verify_internal::ChainNodes chain = verify_internal::nodes_of_chain(tensors_, after_, id);
-    if (!chain.fault.empty()) return wrong(node_name(after_, id) + " " + chain.fault);
-    for (NodeId node : chain.nodes) {
+  // Whether a LayerNormalization is made of other nodes of the model.
+  bool is_written_out_norm(NodeId id, NodeId found) const {
+    const auto is_norm = [](const Operator& op) { return op.domain.empty() && op.type == "LayerNormalization"; };
+    return is_norm(after_.op(id)) && !is_norm(before_.op(found));
+  }
+
+  void check_fused(NodeId id, const verify_internal::FusedNodes& fused) {
+    if (!fused.fault.empty()) return wrong(node_name(after_, id) + " " + fused.fault);
+    for (NodeId node : fused.nodes) {
       if (!is_kept_.insert(node)) wrong(node_name(before_, node) + " of the model runs twice");
     }
   }
@@ -198,7 +213,7 @@ class LoweringCheck {
     }
     findings_.enter_body("node " + std::to_string(node.value()) + " " + quoted(after_.node(node).name) + ": " +
                          quoted(now.name));
-    LoweringCheck(*was.graph, *now.graph, nullptr, is_captured_fixed, findings_).check();
+    LoweringCheck(*was.graph, *now.graph, {nullptr, table_}, is_captured_fixed, findings_).check();
     findings_.leave_body();
   }
 
@@ -234,6 +249,7 @@ class LoweringCheck {
   const Graph& before_;
   const Graph& after_;
   const verify_internal::LoadTimeResults* load_;
+  const ConstantTable* table_;
   Findings& findings_;
   Flags<TensorId> is_fixed_;
   Flags<NodeId> is_kept_;
@@ -244,10 +260,10 @@ class LoweringCheck {
 }  // namespace
 
 std::vector<Violation> verify_lowering(const Graph& model, const Graph& lowered, const Graph& load,
-                                       const VerifyOptions& options) {
+                                       const VerifyOptions& options, const ConstantTable* table) {
   Findings findings(options);
   const verify_internal::LoadTimeResults results(load);
-  LoweringCheck(model, lowered, &results, Flags<TensorId>(model.tensors().size()), findings).check();
+  LoweringCheck(model, lowered, {&results, table}, Flags<TensorId>(model.tensors().size()), findings).check();
   return std::move(findings).take();
 }
 

@@ -1,0 +1,215 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/lower/fuse_layer_norm.h"
+
+#include <algorithm>
+#include <cstring>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lowtide {
+namespace {
+
+// The nodes of one normalization, and what it reads.
+struct Norm {
+  std::vector<NodeId> inner;  // all nodes but the last one
+  NodeId last;
+  TensorId x;
+  TensorId scale;
+  std::optional<TensorId> bias;
+  int axis = 0;  // the first one that is normalized
+  double epsilon = 0;
+};
+
+// Matches a normalization from its Sqrt.
+class Matcher {
+ public:
+  Matcher(const Graph& graph, const ConstantTable& table, NodeId root) : graph_(graph), table_(table), root_(root) {}
+
+  std::optional<Norm> match() {
+    const std::optional<TensorId> sum = operand(root_, 0);
+    if (!is_standard(root_, "Sqrt") || !sum || !match_variance(*sum)) return std::nullopt;
+    if (!match_result() || !has_private_nodes()) return std::nullopt;
+    return norm_;
+  }
+
+ private:
+  [[nodiscard]] bool is_standard(NodeId id, std::string_view type) const {
+    const Operator& op = graph_.op(id);
+    return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
+  }
+  [[nodiscard]] std::optional<TensorId> operand(NodeId id, std::size_t at) const {
+    const Node& node = graph_.node(id);
+    return at < node.inputs.size() ? node.inputs[at] : std::nullopt;
+  }
+  [[nodiscard]] TensorId result(NodeId id) const { return *graph_.node(id).outputs[0]; }
+
+  // The node of a type that computes a tensor; it becomes one of the nodes that are replaced.
+  std::optional<NodeId> writer(TensorId tensor, std::string_view type) {
+    const std::optional<NodeId> producer = graph_.tensor(tensor).producer;
+    if (!producer || !is_standard(*producer, type)) return std::nullopt;
+    norm_.inner.push_back(*producer);
+    return producer;
+  }
+
+  // The only number of a constant.
+  [[nodiscard]] std::optional<float> number(TensorId tensor) const {
+    const Tensor& constant = graph_.tensor(tensor);
+    if (constant.role != Role::constant || !constant.constant || constant.dtype != DType::f32) return std::nullopt;
+    const auto* bytes = std::get_if<ConstantSource::Inline>(&table_.sources[*constant.constant].where);
+    if (bytes == nullptr || bytes->bytes.size() != sizeof(float)) return std::nullopt;
+    float value = 0;
+    std::memcpy(&value, bytes->bytes.data(), sizeof value);
+    return value;
+  }
+
+  // The first of the last axes over which a ReduceMean goes. nullopt: it goes over others, or drops them.
+  [[nodiscard]] std::optional<int> first_axis(NodeId mean) const {
+    const Node& node = graph_.node(mean);
+    const auto* keeps = find_attribute<std::int64_t>(node.attributes, "keepdims");
+    const auto* axes = find_attribute<std::vector<std::int64_t>>(node.attributes, "axes");
+    if (node.inputs.size() > 1 && node.inputs[1]) axes = graph_.known_integers(*node.inputs[1]);
+    if ((keeps != nullptr && *keeps == 0) || axes == nullptr || axes->empty()) return std::nullopt;
+    const int rank = graph_.tensor(*node.inputs[0]).shape.rank();
+    std::vector<std::int64_t> sorted;
+    for (std::int64_t axis : *axes) sorted.push_back(axis < 0 ? axis + rank : axis);
+    std::ranges::sort(sorted);
+    for (std::size_t at = 0; at < sorted.size(); ++at) {
+      if (sorted[at] != rank - static_cast<std::int64_t>(sorted.size() - at)) return std::nullopt;
+    }
+    return static_cast<int>(sorted[0]);
+  }
+
+  // sum = Add(ReduceMean(d * d), epsilon), and d = Sub(x, ReduceMean(x)).
+  bool match_variance(TensorId sum) {
+    const std::optional<NodeId> add = writer(sum, "Add");
+    if (!add || !operand(*add, 0) || !operand(*add, 1)) return false;
+    const std::size_t place = number(*operand(*add, 1)) ? 1 : 0;
+    const std::optional<float> epsilon = number(*operand(*add, place));
+    const std::optional<NodeId> mean = writer(*operand(*add, 1 - place), "ReduceMean");
+    if (!epsilon || !mean || !operand(*mean, 0)) return false;
+    const std::optional<int> axis = first_axis(*mean);
+    if (!axis || !match_square(*operand(*mean, 0))) return false;
+    norm_.axis = *axis;
+    norm_.epsilon = *epsilon;
+    return match_deviation();
+  }
+
+  bool match_square(TensorId square) {
+    if (const std::optional<NodeId> power = writer(square, "Pow")) {
+      deviation_ = operand(*power, 0);
+      return operand(*power, 1) && number(*operand(*power, 1)) == 2.0F;
+    }
+    const std::optional<NodeId> product = writer(square, "Mul");
+    if (!product) return false;
+    deviation_ = operand(*product, 0);
+    return deviation_ && operand(*product, 1) == deviation_;
+  }
+
+  bool match_deviation() {
+    const std::optional<NodeId> sub = deviation_ ? writer(*deviation_, "Sub") : std::nullopt;
+    if (!sub || !operand(*sub, 0) || !operand(*sub, 1)) return false;
+    norm_.x = *operand(*sub, 0);
+    const std::optional<NodeId> mean = writer(*operand(*sub, 1), "ReduceMean");
+    return mean && operand(*mean, 0) == norm_.x && first_axis(*mean) == norm_.axis &&
+           graph_.tensor(norm_.x).dtype == DType::f32;
+  }
+
+  // The only node of a type that reads a tensor, and the position of its other operand, which is a constant with the
+  // extents of the normalized axes.
+  [[nodiscard]] std::optional<std::pair<NodeId, TensorId>> reader_with_constant(TensorId tensor,
+                                                                                std::string_view type) const {
+    if (graph_.readers(tensor).size() != 1 || graph_.is_needed_at_end(tensor)) return std::nullopt;
+    const NodeId reader = graph_.readers(tensor)[0];
+    if (!is_standard(reader, type) || !operand(reader, 0) || !operand(reader, 1)) return std::nullopt;
+    const TensorId other = *operand(reader, operand(reader, 0) == tensor ? 1 : 0);
+    const Tensor& constant = graph_.tensor(other);
+    const Shape& whole = graph_.tensor(norm_.x).shape;
+    bool agrees = other != tensor && constant.role == Role::constant && constant.dtype == DType::f32 &&
+                  constant.shape.rank() == whole.rank() - norm_.axis && !whole.has_upper_bounds();
+    for (int axis = 0; agrees && axis < constant.shape.rank(); ++axis)
+      agrees = constant.shape[axis] == whole[norm_.axis + axis];
+    return agrees ? std::optional(std::pair(reader, other)) : std::nullopt;
+  }
+
+  // Div(d, root), Mul by the scale and, if it is there, Add of the bias.
+  bool match_result() {
+    norm_.inner.push_back(root_);
+    if (graph_.readers(result(root_)).size() != 1) return false;
+    const NodeId div = graph_.readers(result(root_))[0];
+    if (!is_standard(div, "Div") || operand(div, 0) != deviation_ || operand(div, 1) != result(root_)) return false;
+    norm_.inner.push_back(div);
+    const auto scaled = reader_with_constant(result(div), "Mul");
+    if (!scaled) return false;
+    norm_.last = scaled->first;
+    norm_.scale = scaled->second;
+    if (const auto shifted = reader_with_constant(result(norm_.last), "Add")) {
+      norm_.inner.push_back(norm_.last);
+      norm_.last = shifted->first;
+      norm_.bias = shifted->second;
+    }
+    return true;
+  }
+
+  // Whether nothing outside reads or waits for the nodes that disappear.
+  [[nodiscard]] bool has_private_nodes() const {
+    const auto is_inside = [&](NodeId id) {
+      return id == norm_.last || std::ranges::find(norm_.inner, id) != norm_.inner.end();
+    };
+    for (NodeId id : norm_.inner) {
+      const auto readers = graph_.readers(result(id));
+      if (graph_.is_needed_at_end(result(id)) || !std::ranges::all_of(readers, is_inside)) return false;
+    }
+    return true;
+  }
+
+  const Graph& graph_;
+  const ConstantTable& table_;
+  NodeId root_;
+  Norm norm_;
+  std::optional<TensorId> deviation_;
+};
+
+// Nodes that wait, or that others wait for.
+std::vector<bool> nodes_with_waits(const Graph& graph) {
+  std::vector<bool> found(graph.nodes().size());
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    for (NodeId before : graph.node(id).control_inputs) found[before.index()] = found[id.index()] = true;
+  }
+  return found;
+}
+
+void replace(const Graph& graph, GraphRewriter& rewriter, const Norm& norm) {
+  GraphBuilder::NodeSpec spec{.name = graph.node(norm.last).name,
+                              .type = "LayerNormalization",
+                              .inputs = {norm.x, norm.scale},
+                              .outputs = {graph.node(norm.last).outputs[0]},
+                              .attributes = {{"axis", std::int64_t{norm.axis}}, {"epsilon", norm.epsilon}}};
+  if (norm.bias) spec.inputs.emplace_back(*norm.bias);
+  rewriter.replace_node(norm.last, std::move(spec));
+  for (NodeId id : norm.inner) rewriter.merge_node(id, norm.last);
+}
+
+}  // namespace
+
+Result<Rewritten> fuse_layer_norm(const Graph& graph, const ConstantTable& table) {
+  GraphRewriter rewriter(graph);
+  const std::vector<bool> has_waits = nodes_with_waits(graph);
+  bool is_changed = false;
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const std::optional<Norm> norm = Matcher(graph, table, id).match();
+    const auto waits = [&](NodeId node) { return has_waits[node.index()]; };
+    if (!norm || waits(norm->last) || std::ranges::any_of(norm->inner, waits)) continue;
+    replace(graph, rewriter, *norm);
+    is_changed = true;
+  }
+  if (is_changed) rewriter.remove_unused();
+  return std::move(rewriter).finish();
+}
+
+}  // namespace lowtide
