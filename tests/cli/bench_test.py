@@ -21,7 +21,7 @@ class Bench(ProgramTest):
     def test_keys_and_figures(self):
         report = self.bench("--threads", "1", "--runs", "20")
         self.assertEqual((report["schema_version"], report["command"]), (1, "bench"))
-        self.assertEqual(list(report)[3:], ["latency_ms", "bytes", "allocations_per_run", "nodes", "operators"])
+        self.assertEqual(list(report)[3:], ["latency_ms", "bytes", "allocations_per_run", "nodes", "copies", "operators"])
         latency = report["latency_ms"]
         self.assertEqual(set(latency), {"p50", "p90", "p99", "min"})
         self.assertTrue(0 < latency["min"] <= latency["p50"] <= latency["p90"] <= latency["p99"])
@@ -61,6 +61,16 @@ class Bench(ProgramTest):
         self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
         rows = {row["type"]: (row["count"], row["bytes"]) for row in self.bench("--runs", "1")["operators"]}
         self.assertEqual(rows, {"Relu": (2, 2 * 128), "Flatten": (1, 0)})
+
+    def test_copies_have_a_reason_and_a_time(self):
+        axis = field(1, "axis") + field(3, 1) + field(20, 2)  # an integer
+        nodes = [node("Relu", ["x"], ["a"]), node("Concat", ["a", "x"], ["y"], attributes=[axis])]
+        content = graph(nodes, [value_info("x", [1, 16])], [value_info("y", [1, 32])])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        copy, = self.bench("--runs", "1")["copies"]
+        self.assertGreaterEqual(copy.pop("ms"), 0)
+        self.assertEqual(copy, {"inside": None, "step": 1, "op": "copy", "name": "x", "bytes": 64, "reason": "outside"})
+        self.assertIn("the bytes are the caller's or constants", self.expect(DONE, "bench", "model.onnx").stdout)
 
     def test_the_text_has_the_figures(self):
         text = self.expect(DONE, "bench", "model.onnx", "--runs", "5").stdout

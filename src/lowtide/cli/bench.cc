@@ -87,11 +87,15 @@ RunTimes time_runs(Session& session, std::int64_t runs) {
   return times;
 }
 
-std::vector<OperatorTimes> time_operators(Session& session, std::int64_t runs) {
-  const Executable& executable = session.executable();
+IdVector<StepId, double> time_steps(Session& session, std::int64_t runs) {
+  IdVector<StepId, double> times(session.executable().plan().program.steps.size());
+  for (std::int64_t run = 0; run < runs; ++run) require(session, session.run_timed(times));
+  for (double& time : times) time *= 1e3 / static_cast<double>(runs);
+  return times;
+}
+
+std::vector<OperatorTimes> operator_times(const Executable& executable, const IdVector<StepId, double>& milliseconds) {
   const IdVector<StepId, Step>& steps = executable.plan().program.steps;
-  IdVector<StepId, double> seconds(steps.size());
-  for (std::int64_t run = 0; run < runs; ++run) require(session, session.run_timed(seconds));
   std::map<std::string, OperatorTimes> by_type;
   for (StepId id : all_ids<StepId>(steps.size())) {
     OperatorTimes one = times_of(executable.graph(), steps[id]);
@@ -99,7 +103,7 @@ std::vector<OperatorTimes> time_operators(Session& session, std::int64_t runs) {
     sum.type = std::move(one.type);
     sum.count += one.count;
     sum.bytes += one.bytes;
-    sum.milliseconds += seconds[id] * 1e3 / static_cast<double>(runs);
+    sum.milliseconds += milliseconds[id];
   }
   std::vector<OperatorTimes> all;
   for (auto& [type, sum] : by_type) all.push_back(std::move(sum));

@@ -38,8 +38,12 @@ struct OperatorTimes {
   double milliseconds = 0;  // of all of them in one run, as the mean of several runs
   Bytes bytes;              // that they read and write, constants included; 0 for nodes that are views
 };
-// Sorted by time, the longest first, and by type. Throws a Stop if a run fails.
-[[nodiscard]] std::vector<OperatorTimes> time_operators(Session& session, std::int64_t runs);
+// Sorted by time, the longest first, and by type. `milliseconds` is that of each step in one run.
+[[nodiscard]] std::vector<OperatorTimes> operator_times(const Executable& executable,
+                                                        const IdVector<StepId, double>& milliseconds);
+
+// The milliseconds of each step in one run, as the mean of several runs. Throws a Stop if a run fails.
+[[nodiscard]] IdVector<StepId, double> time_steps(Session& session, std::int64_t runs);
 
 // The end of the last byte of the arena that a run writes. It runs the model twice, in an arena with different content.
 // Requires: no input is in the arena. Throws a Stop if a run fails.

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/analysis/copies_left.h"
 #include "lowtide/cli/bench.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/given_inputs.h"
@@ -18,6 +19,7 @@
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/engine/engine.h"
+#include "lowtide/report/copies.h"
 #include "lowtide/weights/file_faults.h"
 
 namespace lowtide::cli_internal {
@@ -37,6 +39,8 @@ struct Measured {
   Bytes high_water;             // of the arena
   RunTimes times;
   std::vector<OperatorTimes> operators;
+  IdVector<StepId, double> milliseconds;  // of each step
+  std::vector<CopyLeft> copies;
 };
 
 OpenedModel open_for_bench(const Arguments& arguments, Console& console) {
@@ -83,7 +87,9 @@ Measured measure(const Arguments& arguments, std::int64_t runs, Console& console
   if (before && after) measured.growth = after->high_water - before->resident - measured.constants;
   measured.packed = packed_bytes(executable);
   measured.scratch = most_scratch(executable.plan().layout);
-  measured.operators = time_operators(session, std::min(runs, kMostTimedRuns));
+  measured.milliseconds = time_steps(session, std::min(runs, kMostTimedRuns));
+  measured.operators = operator_times(executable, measured.milliseconds);
+  measured.copies = copies_left(executable.graph(), executable.plan());
   measured.high_water = written_bytes(session, arena);
   return measured;
 }
@@ -105,6 +111,11 @@ Json json_of_measured(const Measured& measured) {
   json["allocations_per_run"] = or_null(times.allocations, [](std::int64_t count) { return count; });
   json["nodes"] = {{"model", measured.model.model_nodes},
                    {"lowered", measured.model.executable->graph().total_nodes()}};
+  json["copies"] = json_of(measured.copies);
+  for (std::size_t at = 0; at < measured.copies.size(); ++at) {
+    const CopyLeft& one = measured.copies[at];
+    json["copies"][at]["ms"] = one.inside.empty() ? Json(measured.milliseconds[one.step]) : Json(nullptr);
+  }
   json["operators"] = Json::array();
   for (const OperatorTimes& one : measured.operators) {
     json["operators"].push_back(
@@ -150,7 +161,10 @@ StyledText text_of(const Measured& measured) {
     table.add_row({shown_name(one.type), with_thousands(one.count), time_text(one.milliseconds),
                    with_thousands(one.bytes.count())});
   }
-  return out.append(table.text());
+  out.append(table.text());
+  if (measured.copies.empty()) return out;
+  out.end_line();
+  return out.append(copies_text(measured.copies));
 }
 
 }  // namespace
