@@ -5,8 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
-#include <cstring>
 
 namespace lowtide {
 namespace {
@@ -65,7 +65,8 @@ TEST(Npy, ReadsWhatItWrites) {
     EXPECT_EQ(head->dtype, DType::i16);
     EXPECT_EQ(head->extents, extents);
     EXPECT_EQ(head->begin % 64, 0U);
-    EXPECT_EQ(std::memcmp(file->data() + head->begin, elements.data(), count * 2), 0);
+    const std::span<const std::byte> written = bytes_of(*file).subspan(head->begin);
+    EXPECT_TRUE(std::ranges::equal(written, std::as_bytes(std::span(elements))));
   }
   EXPECT_THAT(write_npy(DType::bf16, {}, {}).error().message, HasSubstr("no element type for bf16"));
 }
