@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _core
-from ._errors import InvalidError, read_text, write_text
+from ._errors import read_text, write_text
 from ._picture import picture
 from ._request import StrPath, bytes_of, is_second, read_dims, request_for, set_target
 

@@ -21,7 +21,8 @@ class Bench(ProgramTest):
     def test_keys_and_figures(self):
         report = self.bench("--threads", "1", "--runs", "20")
         self.assertEqual((report["schema_version"], report["command"]), (1, "bench"))
-        self.assertEqual(list(report)[3:], ["latency_ms", "bytes", "allocations_per_run", "nodes", "copies", "operators"])
+        self.assertEqual(list(report)[3:],
+                         ["latency_ms", "bytes", "allocations_per_run", "nodes", "copies", "operators"])
         latency = report["latency_ms"]
         self.assertEqual(set(latency), {"p50", "p90", "p99", "min"})
         self.assertTrue(0 < latency["min"] <= latency["p50"] <= latency["p90"] <= latency["p99"])

@@ -120,7 +120,8 @@ class Run(ProgramTest):
     def test_only_one_file_can_be_stdin(self):
         plan = self.expect(DONE, "plan", "model.onnx", "-o", "-").stdout.encode()
         words = ("run", "model.onnx", "--plan", "-", "--input", "in=x=-")
-        self.assertIn("the plan and input 'in=x' are both read from stdin", self.expect(USAGE, *words, stdin=plan).stderr)
+        told = self.expect(USAGE, *words, stdin=plan).stderr
+        self.assertIn("the plan and input 'in=x' are both read from stdin", told)
         self.expect(DONE, *words[:-1], "in=x=x.npy", stdin=plan)
         self.expect(DONE, "run", "model.onnx", "--input", "in=x=-", stdin=small_models.npy([-1, 2, 3]))
 
@@ -167,7 +168,8 @@ class Run(ProgramTest):
     def test_all_operators_without_kernel_are_named_at_once(self):
         """One of them works on a constant, at load time."""
         matrix = field(1, 3) + field(1, 3) + field(2, FLOAT) + field(8, "k") + field(9, bytes(36))
-        nodes = [node("Det", ["k"], ["w"], "first"), node("Det", ["x"], ["d"], "second"), node("Add", ["w", "d"], ["y"])]
+        nodes = [node("Det", ["k"], ["w"], "first"), node("Det", ["x"], ["d"], "second"),
+                 node("Add", ["w", "d"], ["y"])]
         content = graph(nodes, [value_info("x", [3, 3])], [value_info("y", [])], [matrix])
         self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
         text = self.expect(BAD_INPUT, "run", "model.onnx", "--synthetic", "1").stderr

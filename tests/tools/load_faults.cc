@@ -50,7 +50,7 @@ namespace {
 struct Report {
   std::array<void*, 48> stack = {};  // of the allocation that failed
   int depth = 0;
-  int outcome = -1;  // an Outcome; -1: the process ended before
+  int outcome = -1;                    // an Outcome; -1: the process ended before
   std::array<char, 120> message = {};  // of an error other than no_memory
   std::int64_t allocations = 0;
   std::int64_t kept = 0;  // allocations that are there after the load and were not before
@@ -285,14 +285,10 @@ Json try_all(const Options& options, const Measured& measured) {
     listed.push_back({{"what", what.first}, {"library", what.second}, {"count", times}});
   }
   const auto with = [&](Outcome outcome) { return outcomes[static_cast<int>(outcome)]; };
-  return {{"model", options.model},
-          {"allocations", measured.allocations},
-          {"tried", tried},
-          {"no_memory", with(Outcome::no_memory)},
-          {"other_errors", others},
-          {"succeeded", with(Outcome::succeeded)},
-          {"defects", defects},
-          {"foreign", listed}};
+  return {{"model", options.model}, {"allocations", measured.allocations},
+          {"tried", tried},         {"no_memory", with(Outcome::no_memory)},
+          {"other_errors", others}, {"succeeded", with(Outcome::succeeded)},
+          {"defects", defects},     {"foreign", listed}};
 }
 
 int run(const std::vector<std::string>& words) {

@@ -48,7 +48,8 @@ void initialize();
 //
 // Errors: those of import_model, lower, plan_graph, ModelWeights::open and Executable::prepare; (mismatch) the given
 // plan is for another model, or the first violation that verify() finds in it, or a file changed meanwhile; (invalid)
-// load-time work that fails, as by an index out of range; (no_memory). A violation in a plan that was made here is a bug and throws InvariantViolation.
+// load-time work that fails, as by an index out of range; (no_memory). A violation in a plan that was made here is a
+// bug and throws InvariantViolation.
 [[nodiscard]] Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options = {});
 
 }  // namespace lowtide

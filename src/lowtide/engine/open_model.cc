@@ -70,7 +70,7 @@ Error with_nodes_of_runs(const Error& error, const Lowered& lowered, const Plan&
   return unsupported_error(nodes);
 }
 
-// What changes if somebody writes a file or puts another one in its place.
+// What changes if a program writes the file or puts another one in its place.
 struct FileState {
   std::filesystem::file_time_type written;
   std::uintmax_t size = 0;

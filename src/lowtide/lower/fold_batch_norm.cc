@@ -12,6 +12,7 @@
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/lower/inference_form.h"
+#include "lowtide/lower/waits.h"
 
 namespace lowtide {
 namespace {
@@ -30,17 +31,6 @@ bool are_constants(const Graph& graph, const std::vector<std::optional<TensorId>
     if (tensor.role != Role::constant || tensor.dtype != DType::f32) return false;
   }
   return true;
-}
-
-Flags<NodeId> nodes_with_waits(const Graph& graph) {
-  Flags<NodeId> found(graph.nodes().size());
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    for (NodeId before : graph.node(id).control_inputs) {
-      found.set(before);
-      found.set(id);
-    }
-  }
-  return found;
 }
 
 // The tensors that depend on more than constants. Nodes that read constants alone run at load, where a fold saves
@@ -120,7 +110,7 @@ void fold(const Graph& graph, GraphRewriter& rewriter, NodeId before, NodeId nor
 
 Result<Rewritten> fold_batch_norm(const Graph& graph) {
   GraphRewriter rewriter(graph);
-  const Flags<NodeId> has_waits = nodes_with_waits(graph);
+  const Flags<NodeId> has_waits = lower_internal::nodes_with_waits(graph);
   const Flags<TensorId> is_of_run = tensors_of_runs(graph);
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     const std::optional<NodeId> before = convolution_before(graph, id, has_waits, is_of_run);

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/lower/waits.h"
+
 namespace lowtide {
 namespace {
 
@@ -175,16 +177,7 @@ class Matcher {
   std::optional<TensorId> deviation_;
 };
 
-// Nodes that wait, or that others wait for.
-std::vector<bool> nodes_with_waits(const Graph& graph) {
-  std::vector<bool> found(graph.nodes().size());
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    for (NodeId before : graph.node(id).control_inputs) found[before.index()] = found[id.index()] = true;
-  }
-  return found;
-}
-
-void replace(const Graph& graph, GraphRewriter& rewriter, const Norm& norm) {
+void replace_nodes(const Graph& graph, GraphRewriter& rewriter, const Norm& norm) {
   GraphBuilder::NodeSpec spec{.name = graph.node(norm.last).name,
                               .type = "LayerNormalization",
                               .inputs = {norm.x, norm.scale},
@@ -199,13 +192,13 @@ void replace(const Graph& graph, GraphRewriter& rewriter, const Norm& norm) {
 
 Result<Rewritten> fuse_layer_norm(const Graph& graph, const ConstantTable& table) {
   GraphRewriter rewriter(graph);
-  const std::vector<bool> has_waits = nodes_with_waits(graph);
+  const Flags<NodeId> has_waits = lower_internal::nodes_with_waits(graph);
   bool is_changed = false;
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     const std::optional<Norm> norm = Matcher(graph, table, id).match();
-    const auto waits = [&](NodeId node) { return has_waits[node.index()]; };
+    const auto waits = [&](NodeId node) { return has_waits.test(node); };
     if (!norm || waits(norm->last) || std::ranges::any_of(norm->inner, waits)) continue;
-    replace(graph, rewriter, *norm);
+    replace_nodes(graph, rewriter, *norm);
     is_changed = true;
   }
   if (is_changed) rewriter.remove_unused();

@@ -15,8 +15,8 @@
 
 namespace lowtide {
 
-// Each pass has a header of its own, which states when it is sound. All passes except `batch_norm` and `layer_norm` keep
-// every bit of the results.
+// Each pass has a header of its own, which states when it is sound. All passes except `batch_norm` and `layer_norm`
+// keep every bit of the results.
 struct LowerOptions {
   bool unneeded = false;           // on: copies, and nodes that nothing needs, are left out (remove_unneeded.h)
   bool batch_norm = false;         // on: convolutions take over a BatchNormalization (fold_batch_norm.h)
@@ -36,9 +36,9 @@ struct LowerOptions {
 struct Lowered {
   Graph graph;
   Graph load;  // what runs once, when the model is loaded; it may have no nodes
-  // The names of the passes that changed the graph, in order: "unneeded", "batch_norm", "layer_norm", "load_time", "chains",
-  // "inputs_in_arena", "outputs_at_caller". A plan lists them (Provenance::lowering), so that a reader can make the
-  // same graph again.
+  // The names of the passes that changed the graph, in order: "unneeded", "batch_norm", "layer_norm", "load_time",
+  // "chains", "inputs_in_arena", "outputs_at_caller". A plan lists them (Provenance::lowering), so that a reader can
+  // make the same graph again.
   std::vector<std::string> passes;
   // Which nodes and tensors of the model `graph` has. nullopt: no pass changed the graph, so all ids are equal.
   std::optional<Origins> origins = std::nullopt;

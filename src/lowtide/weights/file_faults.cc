@@ -36,6 +36,7 @@ std::uintptr_t page_size = 4096;
 bool replace_by_zeros(Range& range, std::uintptr_t address) {
   const std::uintptr_t begin = address / page_size * page_size;
   const std::uintptr_t end = (range.end + page_size - 1) / page_size * page_size;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the system gave the address as a number
   void* mapped = mmap(reinterpret_cast<void*>(begin), end - begin, PROT_READ,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
   range.has_lost_bytes = true;

@@ -46,8 +46,8 @@ namespace lowtide::kernels_internal {
   const bool is_tiny = x < 1.17549435e-38F;
   const float scaled = is_tiny ? x * 8388608.0F : x;  // 2^23: no longer subnormal
   const auto bits = std::bit_cast<std::uint32_t>(scaled);
-  // Subtracting sqrt(1/2) moves the boundary between two exponents there, so that m is in [sqrt(1/2), sqrt(2)). The bits
-  // are unsigned, because those of a negative x wrap around.
+  // Subtracting sqrt(1/2) moves the boundary between two exponents there, so that m is in [sqrt(1/2), sqrt(2)). The
+  // bits are unsigned, because those of a negative x wrap around.
   const std::int32_t exponent = static_cast<std::int32_t>(bits - 0x3F3504F3U) >> 23;
   const auto m = std::bit_cast<float>(bits - static_cast<std::uint32_t>(exponent) * 0x800000U);
   const float e = static_cast<float>(exponent) - (is_tiny ? 23.0F : 0.0F);
