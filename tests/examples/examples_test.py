@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/cli"))
 import small_models as onnx  # noqa: E402
 
-PLAN_MODEL, READ_PLAN, PACK_BUFFERS = sys.argv[1:4]
+PLAN_MODEL, READ_PLAN, PACK_BUFFERS, RUN_MODEL = sys.argv[1:5]
 
 
 def run(*command):
@@ -55,9 +55,20 @@ class Examples(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertIn("height 128, lower bound 128, proven optimal", done.stdout)
 
+    def test_models_run_in_one_arena(self):
+        wide = pathlib.Path(self.folder.name) / "wide.onnx"
+        nodes = [onnx.node("Relu", ["x"], ["c"])]
+        wide.write_bytes(onnx.model(nodes, [onnx.value_info("x", [64])], [onnx.value_info("c", [64])]))
+        done = run(RUN_MODEL, self.model, wide)
+        shown = (done.returncode, done.stdout, done.stderr)
+        self.assertEqual(shown, (0, "arena 256 bytes\nb  64 bytes\nc  256 bytes\n", ""))
+        done = run(RUN_MODEL, self.model, "absent.onnx")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("absent.onnx", done.stderr)
+
     def test_the_documents_show_the_programs(self):
         text = (ROOT / "docs/library.md").read_text()
-        for name in ("plan_model", "pack_buffers", "read_plan"):
+        for name in ("plan_model", "pack_buffers", "read_plan", "run_model"):
             self.assertIn(f"{name}.cc", text)
             self.assertTrue((ROOT / f"examples/cpp/{name}.cc").is_file())
 
