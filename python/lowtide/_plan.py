@@ -167,7 +167,7 @@ def plan(
     model: StrPath,
     *,
     target: StrPath = "dense",
-    threads: int = 1,
+    threads: int | None = None,
     dims: Mapping[str, int] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     budget: int | str | None = None,
@@ -189,7 +189,7 @@ def plan(
     Args:
         model: path of the file.
         target: "dense", "cpu" (the kernels of this machine), or the path of a target file.
-        threads: 1 or 2, for the target "cpu".
+        threads: threads of a run, 1 or 2, for the target "cpu". None: 1, or 2 with several streams.
         dims: extents of symbols, such as {"batch": 8}.
         shapes: extents of inputs, such as {"image": [1, 3, 224, 224]}; -1 keeps the extent of the file.
         budget: the most RAM of a run, in bytes or as "64MiB". A plan that exceeds it has `fits == False`.
@@ -237,7 +237,7 @@ def explain(
     model: StrPath,
     *,
     target: StrPath = "dense",
-    threads: int = 1,
+    threads: int | None = None,
     dims: Mapping[str, int] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     order: str = "auto",

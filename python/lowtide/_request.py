@@ -67,7 +67,7 @@ def request_for(model: StrPath, dims: Mapping[str, int] | None = None,
     return request
 
 
-def set_target(request: _core.Request, target: StrPath, threads: int) -> None:
+def set_target(request: _core.Request, target: StrPath, threads: int | None) -> None:
     """Sets the target: "dense", "cpu" or the path of a target file."""
     request.threads = threads
     if target not in ("dense", "cpu"):

@@ -63,7 +63,7 @@ class Session:
     """
 
     def __init__(self, model: StrPath, plan: Plan | StrPath | None = None, synthetic: int | None = None, *,
-                 threads: int = 1, dims: Mapping[str, int] | None = None,
+                 threads: int | None = None, dims: Mapping[str, int] | None = None,
                  shapes: Mapping[str, Sequence[int]] | None = None,
                  outputs: Literal["arena", "caller"] = "arena") -> None:
         """Prepares a model.
@@ -73,7 +73,7 @@ class Session:
             plan: a plan of this model, or the path of a plan file. It is verified. None: the model is planned for the
                 kernels of this machine.
             synthetic: a seed. Constants whose file is absent get values that follow from it.
-            threads: 1 or 2, as in the plan.
+            threads: threads of a run, 1 or 2. None: those of the plan, otherwise 1. The results do not depend on it.
             dims, shapes: the bindings of `lowtide.plan`. Those of the given plan are used, too.
             outputs: "caller" for outputs in memory of the caller, as in `lowtide.plan`. A given plan decides itself.
 

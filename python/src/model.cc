@@ -74,7 +74,9 @@ LoadedModel load_model(const Request& request) {
 
 Target target_of(const Request& request) {
   if (request.target_text) return take(parse_target(*request.target_text, request.target));
-  if (request.target == "cpu") return take(cpu_target({.threads = request.threads}));
+  if (request.target == "cpu") {
+    return take(cpu_target({.threads = request.threads.value_or(request.streams > 1 ? 2 : 1)}));
+  }
   return dense_target();
 }
 

@@ -31,7 +31,7 @@ struct Request {
 
   std::string target = "dense";            // "dense", "cpu", or the name of a target file
   std::optional<std::string> target_text;  // the content of that file
-  int threads = 1;
+  std::optional<int> threads;              // of a run; nullopt: those of the given plan, otherwise 1, or 2 with streams
 
   std::string order = "auto";
   std::optional<std::int64_t> budget;  // bytes

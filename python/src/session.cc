@@ -129,10 +129,14 @@ class SessionHandle {
     OpenOptions options{.import = import_options(request),
                         .lower = lower_options_of(request),
                         .plan = plan_options(request),
-                        .cpu = {.threads = request.threads},
                         .synthetic_seed = request.synthetic};
     options.plan.stop = stop;
-    if (plan != nullptr) options.given_plan = plan->plan;
+    std::optional<int> threads = request.threads;
+    if (plan != nullptr) {
+      options.given_plan = plan->plan;
+      if (!threads) threads = threads_of(plan->plan.provenance.machine_key);
+    }
+    options.cpu.threads = threads.value_or(1);
     catch_file_faults();
     return take(open_model(request.model, options));
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C during `pack`: the first ends the search, the second the program."""
+"""Ctrl-C: the first ends the search of `pack` or the run of `run`, the second the program."""
 import json
 import os
 import pty
@@ -11,7 +11,8 @@ import subprocess
 import time
 import unittest
 
-from program import DONE, PLAIN, PROGRAM, ProgramTest
+from program import DONE, NO, PLAIN, PROGRAM, ProgramTest
+from small_models import FLOAT, field, graph, node, value_info
 
 LONG = str(10**15)  # work units, which take years
 
@@ -27,22 +28,44 @@ def hard_problem():
     return "\n".join(lines) + "\n"
 
 
+def catches(pid, number):
+    """Whether the process has a handler for the signal."""
+    with open(f"/proc/{pid}/status", encoding="ascii") as status:
+        mask, = (int(line.split()[1], 16) for line in status if line.startswith("SigCgt"))
+    return mask >> (number - 1) & 1 == 1
+
+
+def endless_model():
+    """A loop without limit, whose condition stays true."""
+    boolean, int64 = 9, 7
+    body = graph([node("Identity", ["c"], ["d"]), node("Relu", ["p"], ["q"])],
+                 [value_info("i", [], int64), value_info("c", [], boolean), value_info("p", [4], FLOAT)],
+                 [value_info("d", [], boolean), value_info("q", [4], FLOAT)])
+    loop = node("Loop", ["", "", "x"], ["y"], "loop", [field(1, "body") + field(6, body) + field(20, 5)])
+    content = graph([loop], [value_info("x", [4])], [value_info("y", [4])])
+    return field(1, 8) + field(7, content) + field(8, field(2, 17))
+
+
 class Interrupt(ProgramTest):
     def setUp(self):
         super().setUp()
         self.write("hard.csv", hard_problem())
 
     def start(self, *words, progress=b"packing ... ", **options):
-        """Starts the program with a terminal as stderr, and returns it when its progress line appears."""
+        """Starts `pack` with a terminal as stderr, and returns it when its progress line appears."""
+        process = self.start_command("pack", "hard.csv", "--effort", LONG, *words, **options)
+        self.read_until(progress)
+        return process
+
+    def start_command(self, *words, **options):
         self.outer, inner = pty.openpty()
         self.addCleanup(os.close, self.outer)
-        process = subprocess.Popen([PROGRAM, "pack", "hard.csv", "--effort", LONG, *words], cwd=self.folder,
-                                   env={**PLAIN, "TERM": "xterm"}, stdout=subprocess.PIPE, stderr=inner, **options)
+        process = subprocess.Popen([PROGRAM, *words], cwd=self.folder, env={**PLAIN, "TERM": "xterm"},
+                                   stdout=subprocess.PIPE, stderr=inner, **options)
         os.close(inner)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.kill)
         self.shown = b""
-        self.read_until(progress)
         return process
 
     def read_until(self, part):
@@ -71,6 +94,21 @@ class Interrupt(ProgramTest):
             again = self.json(DONE, "pack", "packed.csv")
             self.assertEqual(again["height"], report["height"])
             self.assertIn("map.html", self.listing())
+
+    def test_a_run_ends_before_its_next_iteration(self):
+        self.write("endless.onnx", endless_model())
+        for threads in ("1", "2"):
+            process = self.start_command("run", "endless.onnx", "--synthetic", "1", "--output-dir", ".", "--threads",
+                                         threads)
+            while not catches(process.pid, signal.SIGINT):
+                time.sleep(0.01)
+            time.sleep(0.5)  # most likely, the loop runs by then
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.communicate(timeout=60)[0], b"")
+            self.read_all()
+            self.assertEqual(process.returncode, NO)
+            self.assertIn(b"interrupted before the run ended; no output is written", self.shown)
+            self.assertNotIn("y.npy", self.listing())
 
     def test_the_best_slots_so_far_are_the_answer(self):
         process = self.start("--slots", "--json", "-o", "slots.csv", progress=b"sharing slots ... ")

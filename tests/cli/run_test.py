@@ -52,6 +52,26 @@ class Run(ProgramTest):
         self.write("model.onnx", small_models.small())
         self.assertIn("the plan is for the model with sha256", self.expect(BAD_INPUT, *words).stderr)
 
+    def test_two_threads_give_the_same_outputs(self):
+        self.write("model.onnx", small_models.parallel())
+        words = ("run", "model.onnx", "--synthetic", "1", "--output-dir")
+        names = ("one", "two", "streams", "waves")
+        for name in names:
+            (self.folder / name).mkdir()
+        self.expect(DONE, *words, "one")
+        self.expect(DONE, *words, "two", "--threads", "2")
+        for run in ("streams", "waves"):
+            plan = ("plan", "model.onnx", "--target", "cpu", "--streams", "2", "--run", run, "--stream-memory", "1000")
+            self.expect(DONE, *plan, "-o", "plan.json")
+            self.assertIn('"threads=2"', (self.folder / "plan.json").read_text())
+            self.expect(DONE, *words, run, "--plan", "plan.json", "--poison", "--compare")
+        outputs = [{one.name: one.read_bytes() for one in (self.folder / name).iterdir()} for name in names]
+        self.assertGreater(len(outputs[0]), 0)
+        self.assertEqual(outputs, [outputs[0]] * 4)
+        refused = self.expect(BAD_INPUT, *words, "one", "--plan", "plan.json", "--threads", "1").stderr
+        self.assertIn("--target cpu --threads 1", refused)
+        self.expect(USAGE, *words, "one", "--threads", "3")
+
     def test_outputs_at_the_caller_are_written(self):
         self.expect(DONE, "plan", "model.onnx", "--outputs", "caller", "-o", "plan.json")
         words = ("run", "model.onnx", "--plan", "plan.json", "--input", "in=x=x.npy", "--output-dir", ".")

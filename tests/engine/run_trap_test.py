@@ -19,6 +19,7 @@ PROGRAM = os.environ.get("LOWTIDE_RUN_TRAP", "")
 if not PROGRAM:
     raise SystemExit("set LOWTIDE_RUN_TRAP to the path of run_trap")
 INT64 = 7
+FUTEX = 202  # number of the system call on x86-64
 NONE = {"allocations": 0, "system_calls": 0, "page_faults": 0, "first_call": -1}
 
 
@@ -127,6 +128,20 @@ class RunTrap(unittest.TestCase):
                 with self.subTest(model=line["model"], words=words):
                     self.assertNotIn("refused", line)
                     self.assertEqual((line["runs"], line["first"], line["others"]), (200, NONE, NONE))
+
+    def test_a_run_of_two_threads_only_wakes_the_other_one(self):
+        builders = (convolutions, products, elementwise, reductions, small_models.parallel)
+        models = {builder.__name__: builder() for builder in builders}
+        for words in (["--threads", "2"], ["--threads", "2", "--streams", "2"]):
+            for line in self.count(models, "--runs", "200", *words):
+                with self.subTest(model=line["model"], words=words):
+                    self.assertNotIn("refused", line)
+                    for costs in (line["first"], line["others"]):
+                        self.assertEqual((costs["allocations"], costs["page_faults"]), (0, 0))
+                        self.assertIn(costs["first_call"], (-1, FUTEX))
+                    # One call wakes the other thread, and one is its own, if it was about to sleep.
+                    self.assertLessEqual(line["most_calls"], 2)
+                    self.assertGreater(line["without_calls"], 0)  # the other thread was awake
 
     def test_models_that_cannot_run_are_named(self):
         line, = self.count({"broken": b"no model"})

@@ -28,8 +28,8 @@ inline std::shared_ptr<const ModelWeights> weights_for(ConstantTable table = {})
 }
 
 // A plan of the graph for this machine. Fails the test if the verifier finds anything.
-inline Plan plan_for(const Graph& graph, const PlanOptions& options = {}) {
-  Result<PlannedGraph> planned = plan_graph(graph, *cpu_target(), options);
+inline Plan plan_for(const Graph& graph, const PlanOptions& options = {}, int threads = 1) {
+  Result<PlannedGraph> planned = plan_graph(graph, *cpu_target({.threads = threads}), options);
   if (!planned) throw std::runtime_error(planned.error().describe());
   for (const Violation& violation : planned->violations) ADD_FAILURE() << violation.message;
   return std::move(planned->plan);

@@ -5,13 +5,21 @@
 //
 //   random_plans MODEL COUNT [INPUT=AxBxC...]
 //
-// Each plan has a random strategy for its order, random kinds of sharing, and random offsets with gaps. The verifier
-// checks it. Every value must be equal to that of a run without reuse, and every output to that of the first plan.
-// Constants whose file is absent and all inputs are synthetic. Exits with 1 if anything differs.
+// The plans are by turns for one stream, for several streams and for waves. Each has a random strategy for its order,
+// random kinds of sharing, and random offsets with gaps. The verifier checks it. It runs on one thread and on two, where
+// kernels are delayed at random. Every value must be equal to that of a run without reuse, and every output of every run
+// to that of the first plan. Constants whose file is absent and all inputs are synthetic. Exits with 1 if anything
+// differs.
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstring>
 #include <iostream>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -22,6 +30,7 @@
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
 #include "lowtide/schedule/schedule.h"
+#include "lowtide/synchronize/waits.h"
 #include "lowtide/verify/verify.h"
 #include "lowtide/weights/synthetic.h"
 
@@ -35,7 +44,7 @@ T take(Result<T> result) {
 }
 
 // Moves every buffer to the first free place above a random offset, in a random order.
-void scatter(Plan& plan, Random& random) {
+void scatter(const Graph& graph, Plan& plan, Random& random) {
   IdVector<BufferId, Buffer>& buffers = plan.layout.buffers;
   std::vector<BufferId> order;
   for (BufferId id : all_ids<BufferId>(buffers.size())) {
@@ -61,11 +70,12 @@ void scatter(Plan& plan, Random& random) {
     end = std::max(end, Bytes((offset + buffers[id].size).position()));
   }
   plan.layout.arena[0] = end;
+  if (plan.execution == ExecutionModel::streams) plan.program = with_waits(graph, std::move(plan.program), plan.layout);
   plan.claims.allocate = "random";
   plan.claims.allocate_optimal = end == plan.claims.load;
 }
 
-Plan random_plan(const Graph& graph, Random& random) {
+Plan random_plan(const Graph& graph, ExecutionModel run, Random& random) {
   const std::vector<std::string>& strategies = schedule_strategies();
   PlanOptions options{.order = strategies[random.below(strategies.size())],
                       .views = random.chance(75),
@@ -73,11 +83,18 @@ Plan random_plan(const Graph& graph, Random& random) {
                       .in_place = random.chance(75),
                       .order_effort = 0,
                       .allocate_effort = 0};
-  Plan plan = take(plan_graph(graph, take(cpu_target()), options)).plan;
-  scatter(plan, random);
+  if (run != ExecutionModel::sequence) {
+    options.run = run;
+    options.streams = static_cast<std::uint32_t>(2 + random.below(3));
+    options.arena_slack_percent = static_cast<int>(random.below(300));
+  }
+  Plan plan = take(plan_graph(graph, take(cpu_target({.threads = 2})), options)).plan;
+  plan.provenance.machine_key.clear();  // it also runs on one thread
+  scatter(graph, plan, random);
   for (const Violation& violation : verify(graph, plan)) throw std::runtime_error("wrong plan: " + violation.message);
-  std::cout << options.order << (options.views ? ", views" : "") << (options.parts ? ", parts" : "")
-            << (options.in_place ? ", in place" : "") << ", arena " << plan.layout.arena[0].count();
+  std::cout << to_string(plan.execution) << " " << options.order << (options.views ? ", views" : "")
+            << (options.parts ? ", parts" : "") << (options.in_place ? ", in place" : "") << ", arena "
+            << plan.layout.arena[0].count();
   return plan;
 }
 
@@ -94,6 +111,48 @@ Inputs synthetic_inputs(const Executable& executable) {
     inputs.tensors.push_back({port.dtype, port.shape.extents(), bytes});
   }
   return inputs;
+}
+
+// A kernel that is delayed for a short time before each run.
+class DelayedKernel final : public PreparedKernel {
+ public:
+  explicit DelayedKernel(std::unique_ptr<PreparedKernel> kernel) : kernel_(std::move(kernel)) {}
+  [[nodiscard]] Bytes bound_bytes() const override { return Bytes(sizeof(Bound)) + kernel_->bound_bytes(); }
+  BoundKernel* bind(std::byte* at, std::span<const BoundTensor> reads, std::span<const BoundTensor> writes,
+                    std::byte* scratch) const override {
+    BoundKernel* inner = kernel_->bind(at + sizeof(Bound), reads, writes, scratch);
+    return new (at) Bound{{.run = &Bound::call,
+                           .rebind = inner->rebind == nullptr ? nullptr : &Bound::follow,
+                           .destroy = inner->destroy == nullptr ? nullptr : &Bound::end},
+                          inner};
+  }
+
+ private:
+  struct alignas(64) Bound : BoundKernel {
+    BoundKernel* inner;
+    static RunStatus call(BoundKernel* self, Team& team) {
+      static std::atomic<std::uint64_t> calls = 0;
+      Random random(calls++);
+      for (std::atomic<std::uint64_t> left = random.below(4) == 0 ? random.below(20'000) : 0; left > 0;) --left;
+      BoundKernel* kernel = static_cast<Bound*>(self)->inner;
+      return kernel->run(kernel, team);
+    }
+    static void follow(BoundKernel* self) {
+      BoundKernel* kernel = static_cast<Bound*>(self)->inner;
+      kernel->rebind(kernel);
+    }
+    static void end(BoundKernel* self) {
+      BoundKernel* kernel = static_cast<Bound*>(self)->inner;
+      kernel->destroy(kernel);
+    }
+  };
+  std::unique_ptr<PreparedKernel> kernel_;
+};
+
+std::unique_ptr<PreparedKernel> delayed_kernel(const PrepareInput& input) {
+  Result<std::unique_ptr<PreparedKernel>> kernel = prepare(input);
+  if (!kernel) return nullptr;
+  return std::make_unique<DelayedKernel>(*std::move(kernel));
 }
 
 std::vector<std::vector<std::byte>> outputs_of(const std::shared_ptr<const Executable>& executable,
@@ -128,16 +187,23 @@ int run(const std::vector<std::string>& words) {
   const OpenedModel model = take(open_model(words[0], options));
   const Inputs inputs = synthetic_inputs(*model.executable);
   const auto expected = outputs_of(model.executable, inputs);
-  for (int seed = 0; seed < std::stoi(words[1]); ++seed) {
-    Random random(static_cast<std::uint64_t>(seed));
+  constexpr std::array kModels{ExecutionModel::sequence, ExecutionModel::streams, ExecutionModel::waves};
+  for (std::size_t seed = 0; seed < std::stoul(words[1]); ++seed) {
+    Random random(seed);
     const Graph& graph = model.executable->graph();
-    const auto executable =
-        take(Executable::prepare(graph, random_plan(graph, random), model.executable->shared_weights()));
-    const bool is_equal = outputs_of(executable, inputs) == expected;
-    const RunInspection inspection = take(compare_without_reuse(*executable, inputs.tensors));
-    std::cout << ": " << inspection.fault.value_or(is_equal ? "equal" : "an output differs from that of another plan")
-              << std::endl;
-    if (inspection.fault || !is_equal) return 1;
+    const Plan plan = random_plan(graph, kModels[seed % kModels.size()], random);
+    std::optional<std::string> fault;
+    for (int threads = 1; threads <= 2 && !fault; ++threads) {
+      ExecutableOptions with{.threads = threads};
+      if (threads == 2) with.own_kernel = delayed_kernel;
+      const auto executable = take(Executable::prepare(graph, plan, model.executable->shared_weights(), with));
+      fault = take(compare_without_reuse(*executable, inputs.tensors)).fault;
+      for (int at = 0; at < 3 && !fault; ++at) {
+        if (outputs_of(executable, inputs) != expected) fault = "an output differs from that of another plan";
+      }
+    }
+    std::cout << ": " << fault.value_or("equal") << std::endl;
+    if (fault) return 1;
   }
   return 0;
 }

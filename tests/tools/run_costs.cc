@@ -96,7 +96,7 @@ void make_trapped_call(int /*signal*/, siginfo_t* info, void* context) {
 
 std::int64_t page_faults() {
   rusage usage{};
-  getrusage(RUSAGE_THREAD, &usage);
+  getrusage(RUSAGE_SELF, &usage);
   return usage.ru_minflt + usage.ru_majflt;
 }
 

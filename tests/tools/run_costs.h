@@ -11,7 +11,7 @@ namespace lowtide::testing {
 struct RunCosts {
   std::int64_t allocations = 0;   // calls of malloc, calloc, realloc and their aligned forms, by all threads
   std::int64_t system_calls = 0;  // by all threads, those of the C library included, such as mmap, brk and futex
-  std::int64_t page_faults = 0;   // of the calling thread, minor and major ones
+  std::int64_t page_faults = 0;   // by all threads, minor and major ones
   int first_call = -1;            // the number of the first system call; -1 if there was none
 };
 

@@ -15,6 +15,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/given_inputs.h"
+#include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/lowering.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
@@ -33,16 +34,20 @@
 namespace lowtide::cli_internal {
 namespace {
 
-OpenedModel open_given(const Arguments& arguments, Console& console) {
+OpenedModel open_given(const Arguments& arguments, const Interrupt& interrupt, Console& console) {
   const std::string& path = arguments.positional("MODEL");
   OpenOptions options{.import = read_bindings(arguments),
                       .lower = read_kernel_lowering(arguments),
                       .synthetic_seed = read_seed(arguments)};
+  options.plan.stop = interrupt.flag();
+  std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, 2);
   if (const std::optional<std::string> plan = arguments.value("--plan")) {
     if (arguments.has("--without")) stop_usage("--without has no effect with --plan, whose rewrites are used; omit it");
     options.given_plan = read_plan_file(*plan).plan;
     add_written_bindings(options.given_plan->provenance.dims, options.import);
+    if (!threads) threads = threads_of(options.given_plan->provenance.machine_key);
   }
+  options.cpu.threads = static_cast<int>(threads.value_or(1));
   const Progress progress(console, "preparing the model");
   Result<OpenedModel> opened = open_model(path, options);
   const bool is_hint_useful = !opened && opened.error().code == ErrorCode::io && opened.error().place != path;
@@ -162,6 +167,11 @@ void add_check(const std::string& name, const RunInspection& inspection, const s
   out.end_line();
 }
 
+// Ctrl-C during a step has no effect until the step has ended.
+[[noreturn]] void stop_interrupted() {
+  throw Stop(ExitCode::no, "interrupted before the run ended; no output is written");
+}
+
 // Runs the model again in the ways that the options ask for. Returns whether no defect was found.
 bool run_checks(const Arguments& arguments, const Executable& executable, const GivenInputs& inputs, StyledText& out) {
   bool is_right = true;
@@ -191,7 +201,9 @@ bool run_checks(const Arguments& arguments, const Executable& executable, const 
 
 ExitCode run_run(const Arguments& arguments, Console& console) {
   catch_file_faults();
-  const OpenedModel opened = open_given(arguments, console);
+  const Interrupt interrupt;
+  const OpenedModel opened = open_given(arguments, interrupt, console);
+  if (interrupt.was_asked()) stop_interrupted();
   for (const std::string& note : opened.notes) console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   const Executable& executable = *opened.executable;
   std::vector<Answer> answers = answers_of(arguments, executable);
@@ -201,7 +213,8 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
 
   const Arena arena = take(Arena::allocate(executable.required_bytes()));
   // There is one run only. What a first run does more is left out of a trace.
-  Session session = take(Session::open(opened.executable, arena, {.touch = trace.has_value()}));
+  Session session =
+      take(Session::open(opened.executable, arena, {.touch = trace.has_value(), .stop = interrupt.flag()}));
   const GivenInputs inputs = bind_inputs(arguments, read_seed(arguments), session);
   bind_answers(answers, session);
   take(session.check_files());
@@ -209,6 +222,7 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
   std::vector<StepTime> times;
   const RunResult result = trace ? run_with_times(session, times) : session.run();
   const double seconds = watch.seconds();
+  if (result.status.code == RunCode::stopped) stop_interrupted();
   if (!result.ok()) throw Stop(ExitCode::bad_input, describe(executable, result).describe());
   take(session.check_files());
   for (const Answer& answer : answers) {

@@ -91,7 +91,8 @@ CommandSpec run_command() {
       .description =
           "Plans the model for this machine, or takes a plan file, verifies the plan, and runs the model in one arena. "
           "Inputs and outputs are files in NumPy's format .npy. With --synthetic, constants whose file is absent and "
-          "inputs that are not given have values that follow from the seed and their names.",
+          "inputs that are not given have values that follow from the seed and their names.\n"
+          "Ctrl-C ends the run. Then nothing is written, and the exit code is 1.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {{.name = "--plan", .value = "PLAN", .summary = "run this plan", .kind = ArgumentKind::file},
                   input_option(),
@@ -99,6 +100,10 @@ CommandSpec run_command() {
                    .value = "FOLDER",
                    .summary = "write each output to FOLDER/NAME.npy, with _ for / in NAME",
                    .kind = ArgumentKind::file},
+                  {.name = "--threads",
+                   .value = "N",
+                   .summary = "threads of the run, 1 or 2; default: those of the plan, otherwise 1",
+                   .kind = ArgumentKind::text},
                   {.name = "--synthetic",
                    .value = "SEED",
                    .summary = "make up absent weights and inputs from this number",
@@ -132,7 +137,7 @@ CommandSpec bench_command() {
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {{.name = "--threads",
                    .value = "N",
-                   .summary = "threads that a kernel may use, 1 or 2; default 1",
+                   .summary = "threads of a run, 1 or 2; default 1",
                    .kind = ArgumentKind::text},
                   {.name = "--runs", .value = "N", .summary = "runs to time; default 100", .kind = ArgumentKind::text},
                   input_option(),

@@ -217,7 +217,10 @@ ExplanationFacts explanation_facts(const PlannedGraph& planned, const PlanOption
 Target read_target(const Arguments& arguments) {
   const std::optional<std::string> path = arguments.value("--target");
   const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, 2);
-  if (path == "cpu") return take(cpu_target({.threads = static_cast<int>(threads.value_or(1))}));
+  if (path == "cpu") {
+    const bool has_streams = read_count(arguments, "--streams", 1, limits::kMaxStreams).value_or(1) > 1;
+    return take(cpu_target({.threads = static_cast<int>(threads.value_or(has_streams ? 2 : 1))}));
+  }
   if (threads) stop_usage("--threads needs kernels of this machine; add --target cpu");
   if (!path) return dense_target();
   const std::string text = take(read_text_file(*path, limits::kMaxTargetFileBytes));

@@ -56,7 +56,7 @@ OptionSpec target_option() {
 OptionSpec threads_option() {
   return {.name = "--threads",
           .value = "N",
-          .summary = "threads that run one kernel together, 1 or 2, with --target cpu; default 1",
+          .summary = "threads of a run, 1 or 2, with --target cpu; default 1, or 2 with several streams",
           .kind = ArgumentKind::text};
 }
 

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include "lowtide/base/article.h"
+#include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/cpu_target.h"
@@ -146,6 +149,15 @@ MachineKey machine_key(const CpuOptions& options) {
 std::vector<std::string> texts_of(const MachineKey& key) {
   return {"isa=" + key.isa, "kernels=" + key.kernels, "library=" + key.library,
           "threads=" + std::to_string(key.threads)};
+}
+
+std::optional<int> threads_of(const std::vector<std::string>& texts) {
+  constexpr std::string_view kBegin = "threads=";
+  const auto text = std::ranges::find_if(texts, [&](const std::string& one) { return one.starts_with(kBegin); });
+  if (text == texts.end()) return std::nullopt;
+  const std::optional<std::int64_t> count = parse_number(std::string_view(*text).substr(kBegin.size()));
+  if (!count || *count > std::numeric_limits<int>::max()) return std::nullopt;
+  return static_cast<int>(*count);
 }
 
 }  // namespace lowtide

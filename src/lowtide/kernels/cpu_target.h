@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,5 +34,7 @@ struct MachineKey {
 
 // The key as sorted texts: "isa=avx2", "kernels=1", "library=onednn 3.2.0", "threads=1".
 [[nodiscard]] std::vector<std::string> texts_of(const MachineKey& key);
+// The number of threads that such texts state; nullopt if they do not.
+[[nodiscard]] std::optional<int> threads_of(const std::vector<std::string>& texts);
 
 }  // namespace lowtide

@@ -4,6 +4,7 @@
 #include "lowtide/runtime/executable.h"
 
 #include <new>
+#include <system_error>
 #include <utility>
 
 #include "lowtide/base/quote.h"
@@ -14,14 +15,26 @@ namespace {
 
 using runtime_internal::Prepared;
 
+Result<void> start_workers(Prepared& prepared) {
+  const int threads = prepared.options.threads;
+  try {
+    if (threads > 1) prepared.workers = std::make_unique<runtime_internal::Workers>(threads);
+  } catch (const std::system_error&) {
+    return Error{ErrorCode::no_memory, "the system refuses a thread; end other threads, or run with one thread",
+                 "graph " + quoted(prepared.graph.name())};
+  }
+  return {};
+}
+
 Result<void> fill(Prepared& prepared) {
   LOWTIDE_RETURN_IF_ERROR(runtime_internal::check_plan(prepared, prepared.options.threads));
   runtime_internal::list_graphs(prepared);
   LOWTIDE_RETURN_IF_ERROR(runtime_internal::find_constants(prepared));
   runtime_internal::list_ports(prepared);
   LOWTIDE_RETURN_IF_ERROR(runtime_internal::make_actions(prepared));
+  runtime_internal::order_actions(prepared);
   runtime_internal::measure(prepared);
-  return {};
+  return start_workers(prepared);
 }
 
 }  // namespace

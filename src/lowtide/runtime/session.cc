@@ -17,6 +17,7 @@
 #include "lowtide/graph/text.h"
 #include "lowtide/runtime/execute/session_memory.h"
 #include "lowtide/runtime/execute/tensors.h"
+#include "lowtide/runtime/threads/touch_thread.h"
 #include "lowtide/runtime/touch.h"
 
 namespace lowtide {
@@ -25,6 +26,7 @@ namespace {
 using runtime_internal::dense_bytes;
 using runtime_internal::GraphTables;
 using runtime_internal::PreparedGraph;
+using runtime_internal::RunTeam;
 using runtime_internal::SessionMemory;
 
 bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
@@ -99,8 +101,9 @@ class StepTimer final : public runtime_internal::StepObserver {
 }  // namespace
 
 struct Session::State {
-  State(std::shared_ptr<const Executable> of, Arena in)
+  State(std::shared_ptr<const Executable> of, Arena in, const std::atomic<bool>* stop)
       : executable(std::move(of)), arena(std::move(in)), memory(executable->prepared(), arena.memory()) {
+    memory.control.stop_of_caller = stop;
     bound_inputs.resize(executable->inputs().size());
     bound_states.resize(executable->states().size());
     for (const Port& port : executable->states()) own_states.push_back(memory.main().base(port.tensor));
@@ -135,13 +138,18 @@ struct Session::State {
     }
     if (executable->weights().has_lost_bytes()) return {{RunCode::file_changed, 0}, std::nullopt};
     if (!arena.acquire()) return {{RunCode::busy, 0}, std::nullopt};
-    memory.control.failed.reset();
     memory.control.is_stopped.store(false, std::memory_order_relaxed);
-    RunStatus status = memory.main().run();
-    if (executable->weights().has_lost_bytes()) status = {RunCode::file_changed, 0};
-    if (status.code == RunCode::ok) note_states();
+    RunResult result{run_graph(), std::nullopt};
+    if (!result.ok()) result.place = runtime_internal::take_failed_place(memory.tables);
+    if (executable->weights().has_lost_bytes()) result.status = {RunCode::file_changed, 0};
+    if (result.ok()) note_states();
     arena.release();
-    return {status, memory.control.failed};
+    return result;
+  }
+
+  RunStatus run_graph() noexcept {
+    RunTeam team(executable->prepared().workers.get());
+    return memory.main().run(team.team());
   }
 
   // A state has the extents of its new content from now on.
@@ -170,7 +178,7 @@ Result<Session> Session::open(std::shared_ptr<const Executable> executable, cons
                  "the arena has " + format_bytes(given) + ", but the plan needs " + format_bytes(needed), ""};
   }
   try {
-    auto state = std::make_unique<State>(std::move(executable), arena);
+    auto state = std::make_unique<State>(std::move(executable), arena, options.stop);
     if (!options.touch || runtime_internal::touch(*state->executable, arena, state->memory)) {
       return Session(std::move(state));
     }

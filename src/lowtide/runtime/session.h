@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -45,6 +46,9 @@ struct SessionOptions {
   // Makes all memory of a run present, and runs each kernel once, on zeros. Then the first run is like every other. It
   // costs about one run, and overwrites the arena. False: the first run has page faults and may allocate memory.
   bool touch = true;
+  // While it is true, runs end with RunCode::stopped before their next step or iteration. Another thread or a signal
+  // handler may set it. It must outlive the session. nullptr: only Session::stop() ends a run.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 // Runs an executable in an arena. Movable. One thread at a time may call it, except stop().
@@ -89,9 +93,15 @@ class Session {
   // Runs all steps. Every input must be bound. Allocates nothing, calls nothing of the system, and has no page faults
   // except those of memory that the caller bound. After a run that failed, outputs and states are undefined, and the
   // session can run again.
+  //
+  // With two threads, the other one belongs to the executable, and one run at a time has it. A run that begins meanwhile
+  // takes one thread, with the same results. The other thread looks for work during the whole run and for some 0.1 ms
+  // afterwards, and then sleeps. A run that finds it asleep wakes it with one system call, the only one of the run. If
+  // it is about to sleep, it may make one call of its own.
   RunResult run() noexcept;
 
-  // As run(), and adds the seconds that each step took. Requires: `seconds` has one entry per step of the plan.
+  // As run(), but no steps run side by side, and it adds the seconds that each step took. Requires: `seconds` has one
+  // entry per step of the plan.
   RunResult run_timed(IdVector<StepId, double>& seconds) noexcept;
 
   // For the rest of this room.

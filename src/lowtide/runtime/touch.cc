@@ -9,14 +9,13 @@
 #include <cstdint>
 #include <new>
 
-#include "lowtide/kernels/initialize.h"
 #include "lowtide/runtime/prepare/prepared.h"
+#include "lowtide/runtime/threads/touch_thread.h"
 
 namespace lowtide::runtime_internal {
 namespace {
 
 constexpr std::size_t kPage = 4096;  // the smallest page of a system that Lowtide runs on
-constexpr std::size_t kStack = std::size_t{128} * 1024;
 
 // Calls visit(byte) with a byte of each page.
 template <typename Byte, typename Visit>
@@ -67,16 +66,16 @@ void set_inputs(const Executable& executable, GraphTables& tables, std::byte* ad
 }
 
 // A run takes only some bodies, so the kernels of each body run by themselves too.
-void run_kernels(SessionMemory& memory) {
+void run_kernels(SessionMemory& memory, Team& team) {
   memory.control.is_touching = true;
   for (const auto& tables : memory.tables) {
     if (const std::optional<AroundBody>& around = tables->graph().around) {
       tables->take_captures(*memory.tables[around->graph.index()]);
     }
-    tables->touch();
+    tables->touch(team);
   }
   memory.control.is_touching = false;
-  for (const auto& tables : memory.tables) tables->forget_sizes();
+  for (const auto& tables : memory.tables) tables->forget_runs();
 }
 
 }  // namespace
@@ -90,7 +89,10 @@ bool touch(const Executable& executable, const Arena& arena, SessionMemory& memo
     for (std::span<const std::byte> constant : graph.constants) touch_to_read(constant);
   }
   set_inputs(executable, memory.main(), zeros.data());
-  run_kernels(memory);
+  {
+    RunTeam team(executable.prepared().workers.get());
+    run_kernels(memory, team.team());
+  }
   set_inputs(executable, memory.main(), nullptr);
   for (const Port& state : executable.states()) {
     std::byte* own = memory.main().base(state.tensor);
@@ -98,12 +100,6 @@ bool touch(const Executable& executable, const Arena& arena, SessionMemory& memo
   }
   arena.release();
   return true;
-}
-
-[[gnu::noinline]] void touch_thread() {
-  prepare_kernel_thread();
-  std::byte below[kStack];  // the stack of kernels
-  visit_pages(std::span<std::byte>(below), [](volatile std::byte& byte) { byte = std::byte{0}; });
 }
 
 }  // namespace lowtide::runtime_internal

@@ -14,7 +14,4 @@ namespace lowtide::runtime_internal {
 // session in this arena. Throws std::bad_alloc.
 [[nodiscard]] bool touch(const Executable& executable, const Arena& arena, SessionMemory& memory);
 
-// Session::prepare_thread.
-void touch_thread();
-
 }  // namespace lowtide::runtime_internal

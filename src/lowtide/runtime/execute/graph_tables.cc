@@ -10,7 +10,11 @@
 
 namespace lowtide::runtime_internal {
 GraphTables::GraphTables(const Prepared& prepared, PreparedGraphId id, const Addresses& addresses, RunControl& control)
-    : graph_(prepared.graphs[id]), id_(id), control_(control), seen_bytes_(graph_.dynamic_tensors.size()) {
+    : graph_(prepared.graphs[id]),
+      id_(id),
+      control_(control),
+      seen_bytes_(graph_.dynamic_tensors.size()),
+      side_by_side_(graph_.order) {
   find_extents();
   find_addresses(addresses);
   rows_.reserve(graph_.actions.size());
@@ -22,40 +26,77 @@ GraphTables::~GraphTables() {
   }
 }
 
-RunStatus GraphTables::run() noexcept {
-  if (control_.observer != nullptr) control_.observer->begin(id_);
-  for (const Row& row : rows_) {
-    const RunPlace place{id_, row.step};
-    RunStatus status{RunCode::stopped, 0};
+RunStatus GraphTables::run_action(std::size_t at, Team& team) noexcept {
+  if (control_.should_stop()) return {RunCode::stopped, 0};
+  try {
+    return rows_[at].run(rows_[at].kernel, team);
+  } catch (...) {
+    return {RunCode::kernel_failed, 0};
+  }
+}
+
+RunStatus GraphTables::run_in_order(Interval<std::size_t> actions, Team& team) noexcept {
+  for (std::size_t at = actions.begin; at < actions.end; ++at) {
+    const RunPlace place{id_, rows_[at].step};
     if (control_.observer != nullptr) control_.observer->before(place);
-    if (!control_.is_stopped.load(std::memory_order_relaxed)) {
-      try {
-        status = row.run(row.kernel, control_.team);
-      } catch (...) {
-        status = {RunCode::kernel_failed, 0};
-      }
+    RunStatus status = run_action(at, team);
+    if (status.code == RunCode::ok && control_.observer != nullptr && !control_.observer->after(place)) {
+      status = {RunCode::stopped, 0};
     }
-    const bool is_ok = status.code == RunCode::ok;
-    if (is_ok && control_.observer != nullptr && !control_.observer->after(place)) status = {RunCode::stopped, 0};
     if (status.code == RunCode::ok) continue;
-    if (!control_.failed) control_.failed = place;
+    failed_ = place.step;
     return status;
+  }
+  return {};
+}
+
+RunStatus GraphTables::run(Team& team) noexcept {
+  if (control_.observer != nullptr) control_.observer->begin(id_);
+  const RunAction run_one = [](void* tables, std::size_t at, Team& alone) noexcept {
+    return static_cast<GraphTables*>(tables)->run_action(at, alone);
+  };
+  const bool is_alone = team.threads() == 1 || control_.observer != nullptr;
+  for (const Stretch& stretch : graph_.order.stretches) {
+    if (is_alone || !stretch.is_side_by_side) {
+      const RunStatus status = run_in_order(stretch.actions, team);
+      if (status.code != RunCode::ok) return status;
+    } else if (const auto failure = side_by_side_.run(stretch.actions, run_one, this, team)) {
+      failed_ = rows_[failure->action].step;
+      return failure->status;
+    }
   }
   note_sizes();
   return {};
 }
 
-void GraphTables::touch() noexcept {
+void GraphTables::touch(Team& team) noexcept {
   for (const Row& row : rows_) {
     try {
-      static_cast<void>(row.run(row.kernel, control_.team));
+      static_cast<void>(row.run(row.kernel, team));
     } catch (...) {
       continue;
     }
   }
 }
 
-void GraphTables::forget_sizes() { std::fill(seen_bytes_.begin(), seen_bytes_.end(), 0); }
+void GraphTables::forget_runs() {
+  std::fill(seen_bytes_.begin(), seen_bytes_.end(), 0);
+  failed_.reset();
+}
+
+std::optional<RunPlace> take_failed_place(AllTables& all) {
+  std::optional<RunPlace> place;
+  for (std::size_t at = 0; at < all.size(); ++at) {  // a body comes after the graph around it
+    GraphTables& one = *all[at];
+    if (!one.failed()) continue;
+    const std::optional<AroundBody>& around = one.graph().around;
+    if (!around || place == RunPlace{around->graph, around->step}) {
+      place = RunPlace{PreparedGraphId(static_cast<std::uint32_t>(at)), *one.failed()};
+    }
+    one.forget_failure();
+  }
+  return place;
+}
 
 void GraphTables::note_sizes() {
   for (std::size_t at = 0; at < seen_bytes_.size(); ++at) {

@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "lowtide/runtime/execute/addresses.h"
 #include "lowtide/runtime/execute/run_control.h"
+#include "lowtide/runtime/execute/side_by_side.h"
 #include "lowtide/runtime/prepare/prepared.h"
 
 namespace lowtide::runtime_internal {
@@ -49,10 +51,13 @@ class GraphTables {
   void add(const KernelAction& action, const Addresses& addresses);
   void add(StepId step, std::unique_ptr<OwnKernel> kernel);
 
-  // Runs all actions, one after another. Allocates nothing.
-  RunStatus run() noexcept;
+  // Runs all actions, with the team or side by side (ActionOrder). Returns the status of the first action of the list
+  // that does not succeed. Allocates nothing.
+  RunStatus run(Team& team) noexcept;
+  // Runs one action.
+  RunStatus run_action(std::size_t at, Team& team) noexcept;
   // Runs each action once. Their status does not matter, so a kernel may refuse its operands.
-  void touch() noexcept;
+  void touch(Team& team) noexcept;
   // Takes addresses and extents of the captured tensors from the graph around this one.
   void take_captures(GraphTables& around);
 
@@ -69,13 +74,18 @@ class GraphTables {
   void set_extents(TensorId tensor, std::span<const std::int64_t> extents);
   // The most bytes that each of PreparedGraph::dynamic_tensors had at the end of a run of this graph.
   [[nodiscard]] const std::vector<std::int64_t>& seen_bytes() const { return seen_bytes_; }
-  void forget_sizes();
+  // The step that did not succeed in the last run; nullopt: all did.
+  [[nodiscard]] const std::optional<StepId>& failed() const { return failed_; }
+  void forget_failure() { failed_.reset(); }
+  // Forgets sizes and failures.
+  void forget_runs();
 
  private:
   void find_extents();
   void find_addresses(const Addresses& addresses);
   void note_rebind(ValueId value, BoundKernel* kernel);
   void note_sizes();
+  RunStatus run_in_order(Interval<std::size_t> actions, Team& team) noexcept;
 
   const PreparedGraph& graph_;
   const PreparedGraphId id_;
@@ -89,6 +99,11 @@ class GraphTables {
   std::vector<std::unique_ptr<OwnKernel>> own_;            // copies, If, Loop and Scan
   std::vector<Row> rows_;
   std::vector<std::int64_t> seen_bytes_;
+  SideBySide side_by_side_;
+  std::optional<StepId> failed_;
 };
+
+// The innermost step that did not succeed in a run that failed. Forgets it.
+[[nodiscard]] std::optional<RunPlace> take_failed_place(AllTables& all);
 
 }  // namespace lowtide::runtime_internal

@@ -14,17 +14,17 @@ class IfRun final : public OwnKernel {
         around_(around),
         then_body_(action.then_body ? all[action.then_body->index()].get() : nullptr),
         else_body_(action.else_body ? all[action.else_body->index()].get() : nullptr) {
-    run = [](BoundKernel* self, Team& /*team*/) { return static_cast<IfRun*>(self)->run_branch(); };
+    run = [](BoundKernel* self, Team& team) { return static_cast<IfRun*>(self)->run_branch(team); };
   }
 
  private:
-  RunStatus run_branch() {
+  RunStatus run_branch(Team& team) {
     const bool condition = *around_.address(*action_.operands.reads[0]) != std::byte{0};
     GraphTables* chosen = condition ? then_body_ : else_body_;
     if (chosen == nullptr) return {RunCode::bad_extents, 0};
     GraphTables& body = *chosen;
     body.take_captures(around_);
-    RunStatus status = body.run();
+    RunStatus status = body.run(team);
     const std::vector<ValueId>& results = body.graph().plan.program.outputs;
     for (std::size_t at = 0; at < results.size() && status.code == RunCode::ok; ++at) {
       const std::optional<ValueId>& output = action_.operands.writes[at];

@@ -29,7 +29,7 @@ class LoopRun final : public OwnKernel {
  public:
   LoopRun(const LoopAction& action, GraphTables& around, const AllTables& all, const LoopContext& context)
       : action_(action), around_(around), body_(*all[action.body.index()]), control_(context.control) {
-    run = [](BoundKernel* self, Team& /*team*/) { return static_cast<LoopRun*>(self)->run_loop(); };
+    run = [](BoundKernel* self, Team& team) { return static_cast<LoopRun*>(self)->run_loop(team); };
     bind_states(context.addresses);
     const std::size_t states = action.states;
     for (std::size_t at = 0; at < action.sequences.size(); ++at) {
@@ -71,20 +71,20 @@ class LoopRun final : public OwnKernel {
     }
   }
 
-  RunStatus run_loop() {
+  RunStatus run_loop(Team& team) {
     body_.take_captures(around_);
     for (const LoopState& state : states_) {
       const RunStatus status = copy_tensor(state.initial, state.current);
       if (!is_ok(status)) return status;
     }
-    RunStatus status = action_.is_scan ? run_scan() : run_while();
+    RunStatus status = action_.is_scan ? run_scan(team) : run_while(team);
     for (std::size_t at = 0; at < states_.size() && is_ok(status); ++at) {
       if (states_[at].last.bytes != nullptr) status = copy_tensor(states_[at].current, states_[at].last);
     }
     return status;
   }
 
-  RunStatus run_scan() {
+  RunStatus run_scan(Team& team) {
     const std::int64_t length = sequences_.front().length();
     for (const Stack& sequence : sequences_) {
       if (sequence.length() != length) return {RunCode::bad_extents, 0};
@@ -95,13 +95,13 @@ class LoopRun final : public OwnKernel {
         const RunStatus status = sequence.take(number);
         if (!is_ok(status)) return status;
       }
-      const RunStatus status = iterate(number);
+      const RunStatus status = iterate(number, team);
       if (!is_ok(status)) return status;
     }
     return end_stacks(length);
   }
 
-  RunStatus run_while() {
+  RunStatus run_while(Team& team) {
     const std::optional<ValueId>& limit_value = action_.operands.reads[0];
     const std::optional<ValueId>& start_value = action_.operands.reads[1];
     std::int64_t limit = std::numeric_limits<std::int64_t>::max();
@@ -113,7 +113,7 @@ class LoopRun final : public OwnKernel {
     for (; number < limit && goes_on; ++number) {
       std::memcpy(*number_.bytes, &number, sizeof number);
       **condition_.bytes = std::byte{1};
-      const RunStatus status = iterate(number);
+      const RunStatus status = iterate(number, team);
       if (!is_ok(status)) return status;
       goes_on = goes_on_;
     }
@@ -121,9 +121,9 @@ class LoopRun final : public OwnKernel {
   }
 
   // Runs the body once, stacks its slices, and moves its results to its inputs.
-  RunStatus iterate(std::int64_t number) {
-    if (control_.is_stopped.load(std::memory_order_relaxed)) return {RunCode::stopped, 0};
-    RunStatus status = body_.run();
+  RunStatus iterate(std::int64_t number, Team& team) {
+    if (control_.should_stop()) return {RunCode::stopped, 0};
+    RunStatus status = body_.run(team);
     if (!is_ok(status)) return status;
     goes_on_ = next_condition_.bytes == nullptr || **next_condition_.bytes != std::byte{0};
     for (Stack& stack : stacks_) {

@@ -24,7 +24,7 @@ struct LoopContext {
 };
 
 // Runs the body of a Loop or Scan once per iteration. Between two iterations it copies the results of the body to its
-// inputs. It stops between iterations if RunControl::is_stopped is set.
+// inputs. It stops between iterations if RunControl::should_stop().
 [[nodiscard]] std::unique_ptr<OwnKernel> loop_run(const LoopAction& action, GraphTables& around, const AllTables& all,
                                                   const LoopContext& context);
 

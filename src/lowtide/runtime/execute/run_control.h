@@ -4,10 +4,8 @@
 #pragma once
 
 #include <atomic>
-#include <optional>
 
 #include "lowtide/kernels/kernel.h"
-#include "lowtide/kernels/team.h"
 #include "lowtide/runtime/run_place.h"
 
 namespace lowtide::runtime_internal {
@@ -30,11 +28,15 @@ class StepObserver {
 
 // What all graphs of a session share during a run.
 struct RunControl {
-  std::atomic<bool> is_stopped = false;
+  std::atomic<bool> is_stopped = false;               // Session::stop()
+  const std::atomic<bool>* stop_of_caller = nullptr;  // SessionOptions::stop
   bool is_touching = false;          // loops end after one iteration, because their operands have no meaning
-  std::optional<RunPlace> failed;    // the innermost step that did not succeed
-  StepObserver* observer = nullptr;  // nullptr: none
-  SoloTeam team;
+  StepObserver* observer = nullptr;  // nullptr: none; otherwise no steps run side by side
+
+  [[nodiscard]] bool should_stop() const {
+    return is_stopped.load(std::memory_order_relaxed) ||
+           (stop_of_caller != nullptr && stop_of_caller->load(std::memory_order_relaxed));
+  }
 };
 
 }  // namespace lowtide::runtime_internal

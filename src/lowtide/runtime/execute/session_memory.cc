@@ -14,7 +14,7 @@ namespace {
 void add_actions(PreparedGraphId id, AllTables& all, const Addresses& addresses, const RunControl& control) {
   GraphTables& tables = *all[id.index()];
   for (const Action& action : tables.graph().actions) {
-    const StepId step = std::visit([](const auto& one) { return one.step; }, action);
+    const StepId step = step_of(action);
     if (const auto* kernel = std::get_if<KernelAction>(&action)) {
       tables.add(*kernel, addresses);
     } else if (const auto* copy = std::get_if<CopyAction>(&action)) {

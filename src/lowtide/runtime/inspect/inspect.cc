@@ -33,6 +33,7 @@ using runtime_internal::Probe;
 using runtime_internal::ProbeMemory;
 using runtime_internal::Recorder;
 using runtime_internal::RecordingObserver;
+using runtime_internal::RunTeam;
 using runtime_internal::StepObserver;
 
 // Runs `inspect`, which may throw std::bad_alloc.
@@ -47,11 +48,11 @@ Result<RunInspection> with_memory(const Executable& executable, Inspect inspect)
 }
 
 // Turns the end of a run into an error, unless the recorder stopped it.
-Result<void> ended(const Executable& executable, const Probe& probe, RunStatus status, Recorder& recorder) {
+Result<void> ended(const Executable& executable, Probe& probe, RunStatus status, Recorder& recorder) {
   if (status.code == RunCode::ok) {
     recorder.note_outputs(probe.tables());
   } else if (!recorder.content()) {
-    return describe(executable, {status, probe.control().failed});
+    return describe(executable, {status, probe.take_failed_place()});
   }
   return {};
 }
@@ -81,7 +82,8 @@ class PoisonedRuns {
     if (fault_) return {};
     PoisonObserver observer(probe_, lives_, pattern, recorder);
     probe_.set_inputs(inputs_);
-    const RunStatus status = probe_.run(observer);
+    RunTeam team(executable_.prepared().workers.get());
+    const RunStatus status = probe_.run(observer, team.team());
     for (std::size_t at = 0; at < written_.size(); ++at) {
       written_[at] = std::max(written_[at], observer.written()[at]);
     }
@@ -135,14 +137,15 @@ Result<std::optional<std::string>> run_guarded_once(const Executable& executable
   });
   probe.set_inputs(guarded_inputs(executable, inputs, blocks));
   PlaceObserver observer;
+  SoloTeam alone;  // a fault of another thread could not end the run
   RunStatus status;
-  const void* address = runtime_internal::run_until_fault(blocks, [&] { status = probe.run(observer); });
+  const void* address = runtime_internal::run_until_fault(blocks, [&] { status = probe.run(observer, alone); });
   if (address != nullptr) {
     const runtime_internal::PreparedGraph& in = executable.prepared().graphs[observer.place().graph];
     return std::optional(runtime_internal::place_of(in, observer.place().step) + ": accesses the memory " +
                          blocks.describe(address).value_or("outside of its tensors"));
   }
-  if (status.code != RunCode::ok) return describe(executable, {status, probe.control().failed});
+  if (status.code != RunCode::ok) return describe(executable, {status, probe.take_failed_place()});
   return std::optional<std::string>();
 }
 
@@ -172,7 +175,8 @@ Result<RunInspection> compare_runs(const Executable& one, const Executable& othe
       probe.fill(pattern);
       probe.set_inputs(inputs);
       RecordingObserver observer(probe.tables(), recorder);
-      const RunStatus status = probe.run(observer);
+      RunTeam team(executable.prepared().workers.get());
+      const RunStatus status = probe.run(observer, team.team());
       return ended(executable, probe, status, recorder);
     };
     Result<std::optional<Difference>> difference = runtime_internal::first_difference(

@@ -27,9 +27,7 @@ Lives::Lives(const Prepared& prepared) {
     const std::int64_t size = in.plan.layout.arena.empty() ? 0 : in.plan.layout.arena[0].count();
     arenas_.push_back({begin, begin + size});
     std::vector<StepId> steps;
-    for (const Action& action : in.actions) {
-      steps.push_back(std::visit([](const auto& one) { return one.step; }, action));
-    }
+    for (const Action& action : in.actions) steps.push_back(step_of(action));
     actions_.push_back(std::move(steps));
     add_parts(in, id);
   }

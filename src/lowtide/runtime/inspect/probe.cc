@@ -57,11 +57,10 @@ void Probe::set_inputs(std::span<const TensorRef> inputs) {
   }
 }
 
-RunStatus Probe::run(StepObserver& observer) {
-  control_.failed.reset();
+RunStatus Probe::run(StepObserver& observer, Team& team) {
   control_.is_stopped.store(false);
   control_.observer = &observer;
-  return tables_.front()->run();
+  return tables_.front()->run(team);
 }
 
 }  // namespace lowtide::runtime_internal

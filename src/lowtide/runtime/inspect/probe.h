@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "lowtide/runtime/execute/session_memory.h"
@@ -40,11 +41,12 @@ class Probe {
 
   // Binds the inputs, writes those that are in the arena, and fills the states with zeros.
   void set_inputs(std::span<const TensorRef> inputs);
-  [[nodiscard]] RunStatus run(StepObserver& observer);
+  [[nodiscard]] RunStatus run(StepObserver& observer, Team& team);
+  // The innermost step that did not succeed in the last run. Forgets it.
+  [[nodiscard]] std::optional<RunPlace> take_failed_place() { return runtime_internal::take_failed_place(tables_); }
 
   [[nodiscard]] const Prepared& prepared() const { return prepared_; }
   [[nodiscard]] const AllTables& tables() const { return tables_; }
-  [[nodiscard]] const RunControl& control() const { return control_; }
   // The bytes of the executable, and some beyond them that nothing may touch.
   [[nodiscard]] std::span<std::byte> arena() const;
   // Fills the arena with four bytes that repeat. Call it before set_inputs().

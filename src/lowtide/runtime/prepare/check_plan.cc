@@ -55,6 +55,10 @@ Result<void> check_machine(const Prepared& prepared) {
 }  // namespace
 
 Result<void> check_plan(const Prepared& prepared, int threads) {
+  if (threads != 1 && threads != 2) {
+    return refused(prepared, ErrorCode::unsupported,
+                   std::to_string(threads) + " threads are not supported; choose 1 or 2");
+  }
   LOWTIDE_RETURN_IF_ERROR(check_graph(prepared));
   LOWTIDE_RETURN_IF_ERROR(check_key(prepared, threads));
   return check_machine(prepared);

@@ -29,9 +29,14 @@ void count_constants(Prepared& prepared) {
   }
 }
 
+bool runs_side_by_side(const PreparedGraph& one) {
+  return std::ranges::any_of(one.order.stretches, &Stretch::is_side_by_side);
+}
+
 // Sets where the states of loops wait. A loop in a body has its bytes beyond those of the step that runs the body.
-// Others share theirs, because they do not run at the same time.
+// Others share theirs, unless steps run side by side.
 void place_waiting_states(Prepared& prepared) {
+  const bool is_shared = std::ranges::none_of(prepared.graphs, runs_side_by_side);
   const Bytes begin = round_up(prepared.memory.arena, kKernelAlignment);
   Bytes end = begin;
   prepared.graphs[kMainGraph].extra = Offset(begin.count());
@@ -40,7 +45,7 @@ void place_waiting_states(Prepared& prepared) {
       auto* loop = std::get_if<LoopAction>(&action);
       if (loop == nullptr) continue;
       PreparedGraph& body = prepared.graphs[loop->body];
-      body.extra = one.extra;
+      body.extra = is_shared ? one.extra : Offset(end.count());
       for (std::size_t state = 0; state < loop->states; ++state) {
         if (!loop->waiting[state]) continue;
         loop->waiting[state] = body.extra;

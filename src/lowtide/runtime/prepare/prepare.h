@@ -14,11 +14,12 @@ namespace lowtide::runtime_internal {
 
 // Fills everything except graph, plan, weights and options, which are given. Errors: those of Executable::prepare. The
 // parts are in files of their own.
-[[nodiscard]] Result<void> check_plan(const Prepared& prepared, int threads);  // graph, machine
+[[nodiscard]] Result<void> check_plan(const Prepared& prepared, int threads);  // threads, graph, machine
 void list_graphs(Prepared& prepared);                                          // graphs, with place and captures
 [[nodiscard]] Result<void> find_constants(Prepared& prepared);                 // given, buffer_of, constants, copies
 void list_ports(Prepared& prepared);                                           // inputs, outputs, states
 [[nodiscard]] Result<void> make_actions(Prepared& prepared);                   // actions
+void order_actions(Prepared& prepared);                                        // order of the actions
 void measure(Prepared& prepared);                                              // sizes, and the objects of the actions
 
 // Where a placed value is in the arena of its graph. Requires: its buffer has a placement.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,6 +24,7 @@
 #include "lowtide/runtime/memory.h"
 #include "lowtide/runtime/port.h"
 #include "lowtide/runtime/run_place.h"
+#include "lowtide/runtime/threads/workers.h"
 #include "lowtide/weights/weights.h"
 
 namespace lowtide::runtime_internal {
@@ -91,6 +93,31 @@ struct LoopAction {
 // Steps without work, such as aliases, have no action.
 using Action = std::variant<KernelAction, CopyAction, IfAction, LoopAction>;
 
+[[nodiscard]] inline StepId step_of(const Action& action) {
+  return std::visit([](const auto& one) { return one.step; }, action);
+}
+
+// Consecutive actions that run one after another, each with the whole team, or side by side, each on one thread.
+struct Stretch {
+  Interval<std::size_t> actions;
+  bool is_side_by_side = false;
+};
+
+// When the actions of a graph run, if the team has several threads. A thread runs the actions of its streams in the
+// order of the list. An action that runs beside no other one gets the whole team:
+//
+//   stream 0 (thread 0) | a | b     | d |     c waits for a, and d for c. So b and c run side by side, and each of a
+//   stream 1 (thread 1)     | c |             and d has the whole team.
+//
+// The list is one of the legal orders, so the threads cannot wait for each other in a circle.
+struct ActionOrder {
+  std::vector<Stretch> stretches;
+  // Both are empty if no stretch is side by side.
+  std::vector<std::uint32_t> thread;  // per action
+  // Per action and thread: how many actions of the thread in this stretch must end before the action begins.
+  std::vector<std::uint32_t> needs;
+};
+
 // A tensor that a body reads in the graph around it.
 struct PreparedCapture {
   ValueId outer;  // of the graph around the body
@@ -114,6 +141,7 @@ struct PreparedGraph {
   std::vector<PreparedCapture> captures = {};
 
   std::vector<Action> actions = {};  // in the order of the steps
+  ActionOrder order = {};
   // The values that exist before a run: inputs, constants and states. nullopt: the plan does not use the tensor.
   IdVector<TensorId, std::optional<ValueId>> given = {};
   // The buffer that an input, a constant or a state has for itself. nullopt: the plan does not use the tensor, or it is
@@ -140,6 +168,7 @@ struct Prepared {
   Bytes objects = {};     // that hold the bound kernels of a session
   Bytes own_states = {};  // that hold all states of a session
   ExecutableMemory memory = {};
+  std::unique_ptr<Workers> workers = {};  // that sessions share; nullptr: runs have one thread
 };
 
 }  // namespace lowtide::runtime_internal

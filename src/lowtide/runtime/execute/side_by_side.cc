@@ -1,0 +1,60 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/runtime/execute/side_by_side.h"
+
+#include "lowtide/runtime/threads/pause.h"
+
+namespace lowtide::runtime_internal {
+
+SideBySide::SideBySide(const ActionOrder& order)
+    : order_(order), progress_(order.thread.empty() ? 0 : order.needs.size() / order.thread.size()) {}
+
+std::optional<SideBySide::Failure> SideBySide::run(Interval<std::size_t> actions, RunAction run_action, void* tables,
+                                                   Team& team) noexcept {
+  for (Progress& one : progress_) one.ended.store(0, std::memory_order_relaxed);
+  run_action_ = run_action;
+  tables_ = tables;
+  actions_ = actions;
+  first_failed_.store(actions.end, std::memory_order_relaxed);
+  team.run([](void* self,
+              int thread) noexcept { static_cast<SideBySide*>(self)->run_share(static_cast<std::size_t>(thread)); },
+           this);
+  const std::size_t failed = first_failed_.load(std::memory_order_relaxed);
+  if (failed == actions.end) return std::nullopt;
+  return Failure{failed, failure_};
+}
+
+// An action before the first one that failed needs only actions before itself, so they all run.
+void SideBySide::run_share(std::size_t thread) noexcept {
+  SoloTeam alone;
+  std::uint32_t ended = 0;
+  for (std::size_t at = actions_.begin; at < first_failed_.load(std::memory_order_acquire); ++at) {
+    if (order_.thread[at] != thread) continue;
+    if (!wait_for(at)) return;
+    const RunStatus status = run_action_(tables_, at, alone);
+    if (status.code != RunCode::ok) return note_failure(at, status);
+    progress_[thread].ended.store(++ended, std::memory_order_release);
+  }
+}
+
+bool SideBySide::wait_for(std::size_t action) const noexcept {
+  const std::size_t threads = progress_.size();
+  for (std::size_t other = 0; other < threads; ++other) {
+    if (other == order_.thread[action]) continue;
+    while (progress_[other].ended.load(std::memory_order_acquire) < order_.needs[action * threads + other]) {
+      if (first_failed_.load(std::memory_order_relaxed) < action) return false;
+      pause();
+    }
+  }
+  return true;
+}
+
+void SideBySide::note_failure(std::size_t action, RunStatus status) noexcept {
+  const std::scoped_lock lock(failure_mutex_);
+  if (action >= first_failed_.load(std::memory_order_relaxed)) return;
+  failure_ = status;
+  first_failed_.store(action, std::memory_order_release);
+}
+
+}  // namespace lowtide::runtime_internal

@@ -1,0 +1,110 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/runtime/threads/workers.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "lowtide/runtime/threads/pause.h"
+
+namespace lowtide::runtime_internal {
+namespace {
+
+struct Counts {
+  std::int64_t input = 0;  // written before the call
+  std::array<std::int64_t, 4> of_share{};
+  std::array<std::thread::id, 4> thread;
+
+  static void add(void* self, int share) noexcept {
+    auto& counts = *static_cast<Counts*>(self);
+    const auto at = static_cast<std::size_t>(share);
+    counts.of_share[at] += counts.input;
+    counts.thread[at] = std::this_thread::get_id();
+  }
+};
+
+TEST(Workers, RunEachShareOnce) {
+  for (const int threads : {1, 2, 4}) {
+    Workers workers(threads);
+    EXPECT_EQ(workers.threads(), threads);
+    Counts counts;
+    constexpr std::int64_t kCalls = 20'000;
+    ASSERT_TRUE(workers.take());
+    for (counts.input = 1; counts.input <= kCalls; ++counts.input) workers.run(&Counts::add, &counts);
+    workers.give_back();
+    for (int share = 0; share < 4; ++share) {
+      EXPECT_EQ(counts.of_share[static_cast<std::size_t>(share)], share < threads ? kCalls * (kCalls + 1) / 2 : 0);
+    }
+    EXPECT_EQ(counts.thread[0], std::this_thread::get_id());
+  }
+}
+
+// Share 0 ends only after share 1 has begun, so another thread must take that one.
+TEST(Workers, WakeUpForARun) {
+  struct Meeting {
+    std::atomic<bool> is_met = false;
+    static void meet(void* self, int share) noexcept {
+      auto& meeting = *static_cast<Meeting*>(self);
+      if (share == 1) meeting.is_met = true;
+      while (!meeting.is_met) pause();
+    }
+  };
+  Workers workers(2);
+  for (int run = 0; run < 5; ++run) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // long enough for the worker to sleep
+    Meeting meeting;
+    ASSERT_TRUE(workers.take());
+    workers.run(&Meeting::meet, &meeting);
+    workers.give_back();
+    EXPECT_TRUE(meeting.is_met);
+  }
+}
+
+TEST(Workers, BelongToOneRunAtATime) {
+  Workers workers(2);
+  {
+    RunTeam first(&workers);
+    RunTeam second(&workers);
+    EXPECT_EQ(first.team().threads(), 2);
+    EXPECT_EQ(second.team().threads(), 1);
+  }
+  EXPECT_EQ(RunTeam(&workers).team().threads(), 2);
+  EXPECT_EQ(RunTeam(nullptr).team().threads(), 1);
+}
+
+// 2^-126 / 2 is 0 if the processor replaces tiny results by 0. A host program may have chosen so.
+TEST(Workers, ComputeInTheModeOfTheCallingThread) {
+  constexpr std::uint32_t kFlushToZero = 0x8000;
+  struct Halves {
+    std::array<volatile float, 2> half{};
+    std::atomic<int> begun = 0;
+    static void compute(void* self, int share) noexcept {
+      auto& halves = *static_cast<Halves*>(self);
+      for (++halves.begun; halves.begun < 2;) pause();  // one share per thread
+      const volatile float least = 1.17549435e-38F;
+      halves.half[static_cast<std::size_t>(share)] = least / 2;
+    }
+  };
+  const std::uint32_t before = float_mode();
+  if (before == 0) GTEST_SKIP() << "the mode is not known here";
+  Workers workers(2);
+  for (const std::uint32_t mode : {before | kFlushToZero, before}) {
+    Halves halves;
+    ASSERT_TRUE(workers.take());
+    set_float_mode(mode);
+    workers.run(&Halves::compute, &halves);
+    set_float_mode(before);
+    workers.give_back();
+    EXPECT_EQ(halves.half[0] == 0, mode != before);
+    EXPECT_EQ(halves.half[1], halves.half[0]);
+  }
+}
+
+}  // namespace
+}  // namespace lowtide::runtime_internal
