@@ -67,8 +67,8 @@ namespace lowtide {
 //   - a LayerNormalization may stand for its formula, if `table` has the numbers of the formula, and
 //   - one first node may write all inputs into the arena (lowtide::Inputs).
 // `load` is the load-time work (Lowered::load), whose nodes are compared as well. It may have no nodes. The check uses
-// no code of `lower`, and does not compare control inputs. `table` has the bytes of the model's constants; nullptr: none
-// are known. Violations are of kind wrong_model.
+// no code of `lower`, and does not compare control inputs. `table` has the bytes of the model's constants; nullptr:
+// none are known. Violations are of kind wrong_model.
 // O(nodes + edges + tensors + length of the names and programs), times the load-time results that are folded. Recursion
 // only over bodies.
 [[nodiscard]] std::vector<Violation> verify_lowering(const Graph& model, const Graph& lowered, const Graph& load,
