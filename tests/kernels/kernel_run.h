@@ -58,6 +58,7 @@ class KernelRun {
 
   std::vector<TensorData> writes;
   std::optional<int> over;
+  Team* team = nullptr;  // nullptr: one thread
 
   RunStatus run(std::vector<TensorData> reads) {
     const Node& node = graph_.node(NodeId(0));
@@ -103,8 +104,8 @@ class KernelRun {
     const std::span<const BoundTensor> all = tensors;
     BoundKernel* kernel =
         prepared.bind(object.data(), all.first(reads.size()), all.subspan(reads.size()), scratch.data());
-    SoloTeam team;
-    const RunStatus status = kernel->run(kernel, team);
+    SoloTeam alone;
+    const RunStatus status = kernel->run(kernel, team != nullptr ? *team : alone);
     if (kernel->destroy != nullptr) kernel->destroy(kernel);
     if (over) writes[0].bytes = reads[static_cast<std::size_t>(*over)].bytes;
     return status;

@@ -37,6 +37,7 @@ class OneNode {
   explicit OneNode(const std::string& text) : graph_(std::make_unique<Graph>(graph_of(text))), run_(*graph_) {}
 
   std::optional<int> over;  // the operand whose memory result 0 gets
+  Team* team = nullptr;     // that runs the kernel; nullptr: one thread
 
   // `reads` has one entry per entry of Node::inputs. The first extent of a dynamic operand follows from its elements.
   RunStatus run(const std::vector<Elements>& reads) {
@@ -53,6 +54,7 @@ class OneNode {
       operands.push_back(std::move(data));
     }
     run_.over = over;
+    run_.team = team;
     return run_.run(std::move(operands));
   }
   void run_ok(const std::vector<Elements>& reads) { EXPECT_EQ(run(reads), RunStatus()); }

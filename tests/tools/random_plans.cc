@@ -6,10 +6,10 @@
 //   random_plans MODEL COUNT [INPUT=AxBxC...]
 //
 // The plans are by turns for one stream, for several streams and for waves. Each has a random strategy for its order,
-// random kinds of sharing, and random offsets with gaps. The verifier checks it. It runs on one thread and on two, where
-// kernels are delayed at random. Every value must be equal to that of a run without reuse, and every output of every run
-// to that of the first plan. Constants whose file is absent and all inputs are synthetic. Exits with 1 if anything
-// differs.
+// random kinds of sharing, and random offsets with gaps. The verifier checks it. It runs on one thread and on two,
+// where kernels are delayed at random. Every value must be equal to that of a run without reuse, and every output of
+// every run to that of the first plan. Constants whose file is absent and all inputs are synthetic. Exits with 1 if
+// anything differs.
 
 #include <algorithm>
 #include <array>

@@ -94,10 +94,10 @@ class Session {
   // except those of memory that the caller bound. After a run that failed, outputs and states are undefined, and the
   // session can run again.
   //
-  // With two threads, the other one belongs to the executable, and one run at a time has it. A run that begins meanwhile
-  // takes one thread, with the same results. The other thread looks for work during the whole run and for some 0.1 ms
-  // afterwards, and then sleeps. A run that finds it asleep wakes it with one system call, the only one of the run. If
-  // it is about to sleep, it may make one call of its own.
+  // With two threads, the other one belongs to the executable, and one run at a time has it. A run that begins
+  // meanwhile takes one thread, with the same results. The other thread looks for work during the whole run and for
+  // some 0.1 ms afterwards, and then sleeps. A run that finds it asleep wakes it with one system call. If it is about
+  // to sleep, it may make one call of its own. There are no other calls.
   RunResult run() noexcept;
 
   // As run(), but no steps run side by side, and it adds the seconds that each step took. Requires: `seconds` has one

@@ -8,9 +8,11 @@
 #include <optional>
 #include <utility>
 
+#include "lowtide/base/interval.h"
 #include "lowtide/graph/chain.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/common/broadcast_rows.h"
+#include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/plain/elementwise_row.h"
 
 namespace lowtide::kernels_internal {
@@ -75,26 +77,45 @@ RunCode run_block(const ChainParameters& chain, const ChainRow& row, std::int64_
   return RunCode::ok;
 }
 
-RunStatus run_chain(const ChainParameters& chain, const Operands& operands, Team& /*team*/) {
+// Computes the elements [begin, end) of the result.
+RunCode run_elements(const ChainParameters& chain, const Operands& operands, const Extents& extents,
+                     Interval<std::int64_t> elements) {
   const BoundTensor& result = operands.writes[0];
-  const std::optional<Extents> extents = broadcast(operands.reads);
-  if (!extents) return {RunCode::bad_extents, 0};
-  if (const RunStatus status = set_extents(result, *extents); status.code != RunCode::ok) return status;
   Slots slots;
   ChainRow row{.result = {*result.bytes, 1, element_bytes(result.dtype)}};
-  for (BroadcastRows rows(operands.reads, *extents); !rows.is_done(); rows.advance()) {
+  std::int64_t row_begin = 0;
+  for (BroadcastRows rows(operands.reads, extents); !rows.is_done() && row_begin < elements.end; rows.advance()) {
+    const std::int64_t begin = std::max<std::int64_t>(elements.begin - row_begin, 0);
+    const std::int64_t end = std::min(elements.end - row_begin, rows.length());
+    row_begin += rows.length();
+    if (begin >= end) {
+      row.result.bytes += rows.length() * row.result.bytes_per_element;
+      continue;
+    }
     for (std::size_t read = 0; read < operands.reads.size(); ++read) {
       const BoundTensor& from = operands.reads[read];
       const std::int64_t unit = element_bytes(from.dtype);
       row.operands[read] = {*from.bytes + rows.begin_in(from) * unit, rows.step_in(from), unit};
     }
-    for (std::int64_t at = 0; at < rows.length(); at += kChainBlock) {
-      const RunCode code = run_block(chain, row, at, std::min(kChainBlock, rows.length() - at), slots);
-      if (code != RunCode::ok) return {code, 0};
+    for (std::int64_t at = begin; at < end; at += kChainBlock) {
+      const RunCode code = run_block(chain, row, at, std::min(kChainBlock, end - at), slots);
+      if (code != RunCode::ok) return code;
     }
     row.result.bytes += rows.length() * row.result.bytes_per_element;
   }
-  return {};
+  return RunCode::ok;
+}
+
+RunStatus run_chain(const ChainParameters& chain, const Operands& operands, Team& team) {
+  const std::optional<Extents> extents = broadcast(operands.reads);
+  if (!extents) return {RunCode::bad_extents, 0};
+  if (const RunStatus status = set_extents(operands.writes[0], *extents); status.code != RunCode::ok) return status;
+  const std::int64_t count = extents->count();
+  const auto steps = static_cast<std::int64_t>(chain.steps.size());
+  const RunCode code = run_in_parts(team, count, count * steps, [&](std::int64_t begin, std::int64_t end) {
+    return run_elements(chain, operands, *extents, {begin, end});
+  });
+  return {code, 0};
 }
 
 // Gives each result between nodes a slot, and frees the slot after the last node that reads it.

@@ -10,6 +10,7 @@
 #include "lowtide/kernels/common/extents.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/plain/dot.h"
 #include "lowtide/kernels/plain/matmul_shapes.h"
 
@@ -49,7 +50,7 @@ void multiply_by_rows(const PlainProduct& product, const T* a, const T* b, T* c)
 }
 
 template <typename T>
-void multiply(const PlainProduct& product, const T* a, const T* b, T* c) {
+void multiply_alone(const PlainProduct& product, const T* a, const T* b, T* c) {
   if (product.b_column == 1 && product.columns > 1) return multiply_by_rows(product, a, b, c);
   for (std::int64_t row = 0; row < product.rows; ++row) {
     for (std::int64_t column = 0; column < product.columns; ++column) {
@@ -66,10 +67,22 @@ void multiply(const PlainProduct& product, const T* a, const T* b, T* c) {
   }
 }
 
+// Each part has some rows of the result.
+template <typename T>
+void multiply(const PlainProduct& product, const T* a, const T* b, T* c, Team& team) {
+  const std::int64_t operations = product.rows * product.inner * product.columns;
+  run_in_parts(team, product.rows, operations, [&](std::int64_t begin, std::int64_t end) {
+    PlainProduct part = product;
+    part.rows = end - begin;
+    multiply_alone(part, a + begin * product.a_row, b, c + begin * product.columns);
+    return RunCode::ok;
+  });
+}
+
 struct MatMulParameters {};
 
 template <typename T>
-void multiply_matrices(const MatMulShapes& shapes, const Operands& operands) {
+void multiply_matrices(const MatMulShapes& shapes, const Operands& operands, Team& team) {
   const int a_rank = shapes.a.rank();
   const int b_rank = shapes.b.rank();
   PlainProduct product{.rows = shapes.a[a_rank - 2], .inner = shapes.a[a_rank - 1], .columns = shapes.b[b_rank - 1]};
@@ -80,26 +93,26 @@ void multiply_matrices(const MatMulShapes& shapes, const Operands& operands) {
   if (shapes.b.count() == product.inner * product.columns && a_rank >= b_rank) {
     product.rows = shapes.a.product(0, a_rank - 1);
     return multiply(product, elements<T>(operands.reads[0]), elements<T>(operands.reads[1]),
-                    mutable_elements<T>(operands.writes[0]));
+                    mutable_elements<T>(operands.writes[0]), team);
   }
   for (std::int64_t at = 0; at < shapes.result.product(0, batch); ++at) {
     const std::int64_t a = matrix_of(shapes.a, shapes.result, batch, at) * product.rows * product.inner;
     const std::int64_t b = matrix_of(shapes.b, shapes.result, batch, at) * product.inner * product.columns;
     multiply(product, elements<T>(operands.reads[0]) + a, elements<T>(operands.reads[1]) + b,
-             mutable_elements<T>(operands.writes[0]) + at * product.rows * product.columns);
+             mutable_elements<T>(operands.writes[0]) + at * product.rows * product.columns, team);
   }
 }
 
-RunStatus run_matmul(const MatMulParameters& /*parameters*/, const Operands& operands, Team& /*team*/) {
+RunStatus run_matmul(const MatMulParameters& /*parameters*/, const Operands& operands, Team& team) {
   const std::optional<MatMulShapes> shapes = matmul_shapes(operands.reads[0], operands.reads[1]);
   if (!shapes) return {RunCode::bad_extents, 1};
   if (const RunStatus status = set_extents(operands.writes[0], shapes->result); status.code != RunCode::ok) {
     return status;
   }
   switch (operands.writes[0].dtype) {
-    case DType::f32: multiply_matrices<float>(*shapes, operands); break;
-    case DType::i64: multiply_matrices<std::uint64_t>(*shapes, operands); break;
-    default: multiply_matrices<std::uint32_t>(*shapes, operands); break;
+    case DType::f32: multiply_matrices<float>(*shapes, operands, team); break;
+    case DType::i64: multiply_matrices<std::uint64_t>(*shapes, operands, team); break;
+    default: multiply_matrices<std::uint32_t>(*shapes, operands, team); break;
   }
   return {};
 }
@@ -134,13 +147,13 @@ void add_bias(const GemmParameters& parameters, const PlainProduct& product, con
 }
 
 template <typename T>
-void gemm(const GemmParameters& parameters, const PlainProduct& product, const Operands& operands) {
+void gemm(const GemmParameters& parameters, const PlainProduct& product, const Operands& operands, Team& team) {
   multiply(product, elements<T>(operands.reads[0]), elements<T>(operands.reads[1]),
-           mutable_elements<T>(operands.writes[0]));
+           mutable_elements<T>(operands.writes[0]), team);
   add_bias<T>(parameters, product, operands);
 }
 
-RunStatus run_gemm(const GemmParameters& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_gemm(const GemmParameters& parameters, const Operands& operands, Team& team) {
   const Extents a(extents_of(operands.reads[0]));
   const Extents b(extents_of(operands.reads[1]));
   if (a.rank() != 2 || b.rank() != 2) return {RunCode::bad_extents, 0};
@@ -166,9 +179,9 @@ RunStatus run_gemm(const GemmParameters& parameters, const Operands& operands, T
   const RunStatus status = set_extents(operands.writes[0], Extents{product.rows, product.columns});
   if (status.code != RunCode::ok) return status;
   switch (operands.writes[0].dtype) {
-    case DType::f32: gemm<float>(parameters, product, operands); break;
-    case DType::i64: gemm<std::uint64_t>(parameters, product, operands); break;
-    default: gemm<std::uint32_t>(parameters, product, operands); break;
+    case DType::f32: gemm<float>(parameters, product, operands, team); break;
+    case DType::i64: gemm<std::uint64_t>(parameters, product, operands, team); break;
+    default: gemm<std::uint32_t>(parameters, product, operands, team); break;
   }
   return {};
 }

@@ -113,7 +113,8 @@ void Workers::work() noexcept {
   }
 }
 
-// A ticket of an earlier call has no share left, so whoever takes a share sees the arguments of the latest call.
+// A ticket of an earlier call has no share left, so the thread that takes a share sees the arguments of the latest
+// call.
 std::optional<int> Workers::next_share() noexcept {
   std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
   while ((ticket & kShareMask) < static_cast<std::uint64_t>(threads_)) {
