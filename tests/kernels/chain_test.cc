@@ -52,13 +52,15 @@ std::vector<std::byte> run_one(const Graph& from, const GraphBuilder::NodeSpec& 
   return run.writes[0].bytes;
 }
 
-// Random values for the inputs: f32 and f16 between -8 and 8, and booleans.
+// Random values for the inputs: f32 and f16 between -8 and 8, booleans, and integers of 8 bits.
 IdVector<TensorId, TensorData> random_values(const Graph& graph, Random& random) {
   IdVector<TensorId, TensorData> values;
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     TensorData data = testing::space_for(graph, id);
     for (std::size_t at = 0; at < data.bytes.size(); at += static_cast<std::size_t>(*bits_of(data.dtype) / 8)) {
-      if (data.dtype == DType::boolean) {
+      if (data.dtype == DType::i8 || data.dtype == DType::u8) {
+        data.bytes[at] = std::byte(random.below(256));
+      } else if (data.dtype == DType::boolean) {
         data.bytes[at] = std::byte(random.below(2));
       } else if (data.dtype == DType::f16) {
         const auto half = static_cast<std::uint16_t>(random.below(0x4800) | (random.below(2) << 15U));
@@ -145,9 +147,32 @@ TEST(ChainKernel, WritesOverAnOperand) {
   expect_equal_bits(lines, 1);
 }
 
+TEST(ChainKernel, ReadsAndWritesIntegersOfOneScale) {
+  const std::string lines = R"(input x : u8[2,300]
+    input z : i8[2,300]
+    input s : f32[]
+    input t : f32[1]
+    input of_x : u8[]
+    input of_z : i8[]
+    a = DequantizeLinear(x, s, of_x) : f32[2,300]
+    b = DequantizeLinear(z, t) : f32[2,300]
+    c = Add(a, b) : f32[2,300]
+    d = Relu(c) : f32[2,300]
+    y = QuantizeLinear(d, s, of_x) : u8[2,300])";
+  expect_equal_bits(lines);
+  expect_equal_bits(lines, 0);
+  const Graph per_axis = testing::graph_of(R"(graph "g" {
+    input x : f32[2,3]
+    input s : f32[3]
+    y = QuantizeLinear(x, s) : u8[2,3]
+    output y })");
+  EXPECT_FALSE(may_be_in_chain(per_axis, NodeId(0)));
+}
+
 // A node with each operator, behind a Neg.
 TEST(ChainKernel, HasEveryOperatorOfChains) {
   for (const std::string_view type : chain_operators()) {
+    if (type == "QuantizeLinear" || type == "DequantizeLinear") continue;  // ReadsAndWritesIntegersOfOneScale
     bool has_run = false;
     for (const std::string rest : {"", ", x", ", x, x"}) {
       for (const std::string result : {"f32[300]", "bool[300]"}) {

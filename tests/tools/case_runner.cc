@@ -9,6 +9,9 @@
 //   failed     an input cannot be bound, or the run ended with an error
 //   allocated  the run allocated memory
 //
+// The nodes run as they are written, because the subject is the kernel of each of them. With the argument --lowered
+// they are rewritten for the kernels of this machine.
+//
 // With the argument --operators the program prints all operators of the ONNX standard that have a kernel instead, one
 // per line: its name, then the element types of its first operand.
 
@@ -61,17 +64,16 @@ std::string file_name(const std::string& folder, const char* kind, std::size_t n
   return folder + "/" + kind + "_" + std::to_string(number) + ".npy";
 }
 
-// The plan is quick to find, because these models are small and their plans are not the subject. The nodes run as they
-// are written, because the subject is the kernel of each of them.
-OpenOptions quick_options() {
+// The plan is quick to find, because these models are small and their plans are not the subject.
+OpenOptions quick_options(bool is_lowered) {
   OpenOptions options;
-  options.lower = LowerOptions{};
+  if (!is_lowered) options.lower = LowerOptions{};
   options.plan = {.order = "as_given", .order_effort = 0, .allocate_effort = 0};
   return options;
 }
 
-void run_case(const std::string& folder) {
-  const OpenedModel model = take("refused", open_model(folder + "/model.onnx", quick_options()));
+void run_case(const std::string& folder, bool is_lowered) {
+  const OpenedModel model = take("refused", open_model(folder + "/model.onnx", quick_options(is_lowered)));
   const Executable& executable = *model.executable;
   const Arena arena = take("refused", Arena::allocate(executable.required_bytes()));
   Session session = take("refused", Session::open(model.executable, arena));
@@ -112,10 +114,11 @@ int main(int argc, char** argv) {
     lowtide::print_operators();
     return 0;
   }
+  const bool is_lowered = argc == 2 && std::string_view(argv[1]) == "--lowered";
   std::string folder;
   while (std::getline(std::cin, folder)) {
     try {
-      lowtide::run_case(folder);
+      lowtide::run_case(folder, is_lowered);
       std::cout << "ok" << std::endl;
     } catch (const lowtide::Failure& failure) {
       std::cout << failure.what() << std::endl;

@@ -20,7 +20,7 @@ constexpr std::int64_t kMostOrderEffortAsWritten = 50'000'000;
 constexpr std::int64_t kMostAllocateEffortAsWritten = 10'000'000;
 
 Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, const PlanOptions& given) {
-  lowering.unneeded = lowering.batch_norm = lowering.layer_norm = lowering.chains = false;
+  lowering.unneeded = lowering.batch_norm = lowering.layer_norm = lowering.quantized = lowering.chains = false;
   const Result<Lowered> lowered = lower(model, lowering);
   if (!lowered) return lowered.error();
   const PlanOptions options{.order = given.order,
@@ -52,8 +52,8 @@ bool is_scaled(const Graph& graph, NodeId id) {
 }  // namespace
 
 std::vector<std::string> kernel_passes() {
-  return {std::string(kUnneededPass), std::string(kBatchNormPass), std::string(kLayerNormPass),
-          std::string(kLoadTimePass), std::string(kChainsPass)};
+  return {std::string(kUnneededPass),  std::string(kBatchNormPass), std::string(kLayerNormPass),
+          std::string(kQuantizedPass), std::string(kLoadTimePass),  std::string(kChainsPass)};
 }
 
 LowerOptions read_kernel_lowering(const Arguments& arguments) {
@@ -63,6 +63,7 @@ LowerOptions read_kernel_lowering(const Arguments& arguments) {
   lowering.unneeded = is_on(kUnneededPass);
   lowering.batch_norm = is_on(kBatchNormPass);
   lowering.layer_norm = is_on(kLayerNormPass);
+  lowering.quantized = is_on(kQuantizedPass);
   lowering.load_time = is_on(kLoadTimePass);
   lowering.chains = is_on(kChainsPass);
   return lowering;
@@ -81,7 +82,8 @@ LowerOptions read_lowering(const Arguments& arguments) {
 
 std::optional<LoweringFacts> lowering_facts(const LoadedModel& loaded, const LowerOptions& lowering,
                                             const PlanOptions& options) {
-  if (!lowering.unneeded && !lowering.batch_norm && !lowering.layer_norm && !lowering.chains) return std::nullopt;
+  if (!lowering.unneeded && !lowering.batch_norm && !lowering.layer_norm && !lowering.quantized && !lowering.chains)
+    return std::nullopt;
   LoweringFacts facts;
   const Graph& model = loaded.model.graph;
   const Graph& load = loaded.lowered.load;

@@ -25,6 +25,8 @@ enum class Types : std::uint8_t {
   comparison,  // of floats, a bool
   logic,       // of bools, a bool
   choice,      // of a bool and two floats, a float
+  quantize,    // of two f32, and an integer of 8 bits, such an integer
+  dequantize,  // of an integer of 8 bits, an f32, and such an integer, an f32
 };
 
 struct ChainRow {
@@ -42,6 +44,7 @@ constexpr auto kChainRows = std::to_array<ChainRow>({
     {"Ceil"},
     {"Celu"},
     {"Clip", 1, 3, Types::floats, true},
+    {"DequantizeLinear", 2, 3, Types::dequantize, true},
     {"Div", 2, 2},
     {"Elu"},
     {"Equal", 2, 2, Types::comparison},
@@ -68,6 +71,7 @@ constexpr auto kChainRows = std::to_array<ChainRow>({
     {"Or", 2, 2, Types::logic},
     {"PRelu", 2, 2},
     {"Pow", 2, 2},
+    {"QuantizeLinear", 2, 3, Types::quantize, true},
     {"Reciprocal"},
     {"Relu"},
     {"Round"},
@@ -96,7 +100,19 @@ const ChainRow* row_of(const Operator& op) {
 
 bool is_float(DType dtype) { return dtype == DType::f32 || dtype == DType::f16; }
 
+bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
+
+// An omitted zero point is 0.
+bool converts_bytes(const ChainRow& row, const std::vector<DType>& operands, DType result) {
+  const bool is_quantize = row.types == Types::quantize;
+  const DType integer = is_quantize ? result : operands[0];
+  const DType real = is_quantize ? operands[0] : result;
+  return is_byte(integer) && real == DType::f32 && operands[1] == DType::f32 &&
+         (operands.size() < 3 || operands[2] == integer);
+}
+
 bool has_types(const ChainRow& row, const std::vector<DType>& operands, DType result) {
+  if (row.types == Types::quantize || row.types == Types::dequantize) return converts_bytes(row, operands, result);
   const DType of_result = row.types == Types::comparison || row.types == Types::logic ? DType::boolean : result;
   if (result != of_result || (result != DType::boolean && !is_float(result))) return false;
   const DType first = operands[0];
@@ -109,6 +125,8 @@ bool has_types(const ChainRow& row, const std::vector<DType>& operands, DType re
     case Types::comparison: return is_float(first) && are_all(0, first);
     case Types::logic: return are_all(0, DType::boolean);
     case Types::choice: return first == DType::boolean && is_float(result) && are_all(1, result);
+    case Types::quantize:
+    case Types::dequantize: break;
   }
   return false;
 }
@@ -194,6 +212,8 @@ bool may_be_in_chain(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   if (row == nullptr || node.outputs.size() != 1 || !node.outputs[0] || !node.control_inputs.empty()) return false;
   if (node.inputs.size() < row->fewest || node.inputs.size() > row->most) return false;
+  const auto* block = find_attribute<std::int64_t>(node.attributes, "block_size");
+  if (block != nullptr && *block != 0) return false;  // the scales are not for all elements
   std::vector<const Tensor*> operands;
   std::vector<DType> dtypes;
   for (std::size_t at = 0; at < node.inputs.size(); ++at) {

@@ -31,7 +31,9 @@ inline constexpr int kMostChainAxes = 8;
 [[nodiscard]] std::vector<std::string_view> chain_operators();
 
 // Whether a chain may contain the node: an element-wise operator of ONNX on static f32, f16 or bool tensors, without
-// control inputs, whose result has the shape of its operands after they are broadcast to each other. O(operands).
+// control inputs, whose result has the shape of its operands after they are broadcast to each other. QuantizeLinear and
+// DequantizeLinear are among them if one scale holds for all elements, which are f32 and integers of 8 bits.
+// O(operands).
 [[nodiscard]] bool may_be_in_chain(const Graph& graph, NodeId node);
 
 // The chain of some nodes. It has the name and the result of the last one. Requires: the nodes are ascending,

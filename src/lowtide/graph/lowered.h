@@ -49,6 +49,18 @@ inline constexpr std::string_view kScaledWeightsType = "ScaledWeights";
 inline constexpr std::string_view kScaledBiasType = "ScaledBias";
 inline constexpr std::string_view kEpsilonAttribute = "epsilon";
 
+// Products of integers with an f32 bias, which is the last operand:
+//
+//   lowtide::QLinearConv    the operands and attributes of QLinearConv, bias   one bias per channel
+//   lowtide::QLinearMatMul  the operands of QLinearMatMul, bias?               one bias per column; with transB, the
+//                                                                              second operand is [columns, inner]
+//
+// A result is (sum of products * both scales + bias) / the scale of the result, rounded, plus its zero point. The bias
+// of QLinearConv is i32 instead, and stands for a multiple of both scales.
+inline constexpr std::string_view kQuantizedConvType = "QLinearConv";
+inline constexpr std::string_view kQuantizedMatMulType = "QLinearMatMul";
+inline constexpr std::string_view kTransposeAttribute = "transB";
+
 // Whether the operator stands for the caller.
 [[nodiscard]] inline bool is_caller(const Operator& op) { return op.domain == kOwnDomain && op.type == kCallerType; }
 
@@ -61,6 +73,7 @@ inline constexpr std::string_view kSinceAttribute = "lowtide_since";
 inline constexpr std::string_view kUnneededPass = "unneeded";
 inline constexpr std::string_view kBatchNormPass = "batch_norm";
 inline constexpr std::string_view kLayerNormPass = "layer_norm";
+inline constexpr std::string_view kQuantizedPass = "quantized";
 inline constexpr std::string_view kLoadTimePass = "load_time";
 inline constexpr std::string_view kChainsPass = "chains";
 inline constexpr std::string_view kInputsInArenaPass = "inputs_in_arena";

@@ -102,6 +102,8 @@ constexpr auto kLoweredRows = std::to_array<TraitRow>({
     {kConvType, kSums},
     {kCallerType, kCaller},
     {kPackType, kPure},
+    {kQuantizedConvType, kSums},
+    {kQuantizedMatMulType, kSums},
     {kReorderType, kPure},
     {kRequantizeType, kPure},
     {kScaledBiasType, kPure},

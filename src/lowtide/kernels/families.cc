@@ -71,7 +71,9 @@ std::span<const Family> families() {
                            sequence_family(),
                            quantize_family(),
                            quantized_product_family(),
-                           quantized_convolution_family()});
+                           quantized_convolution_family(),
+                           biased_product_family(),
+                           biased_convolution_family()});
     return all;
   }();
   return all_families;

@@ -16,10 +16,19 @@
 #include "lowtide/lower/inputs_in_arena.h"
 #include "lowtide/lower/load_time.h"
 #include "lowtide/lower/outputs_at_caller.h"
+#include "lowtide/lower/quantized_kernels.h"
 #include "lowtide/lower/remove_unneeded.h"
 
 namespace lowtide {
 namespace {
+
+bool have_same_operators(const Graph& a, const Graph& b) {
+  if (a.nodes().size() != b.nodes().size()) return false;
+  for (NodeId id : all_ids<NodeId>(a.nodes().size())) {
+    if (a.op(id).type != b.op(id).type || a.op(id).domain != b.op(id).domain) return false;
+  }
+  return true;
+}
 
 // Applies passes one after another.
 class Passes {
@@ -28,11 +37,11 @@ class Passes {
 
   [[nodiscard]] const Graph& graph() const { return lowered_.graph; }
 
-  // Every pass that changes a graph changes the number of its nodes or tensors.
+  // Every pass that changes a graph changes the number of its nodes or tensors, or the operator of a node.
   Result<void> take(std::string_view pass, Result<Rewritten> rewritten) {
     if (!rewritten) return rewritten.error();
     if (rewritten->graph.total_nodes() == graph().total_nodes() &&
-        rewritten->graph.total_tensors() == graph().total_tensors())
+        rewritten->graph.total_tensors() == graph().total_tensors() && have_same_operators(rewritten->graph, graph()))
       return {};
     lowered_.passes.emplace_back(pass);
     lowered_.origins =
@@ -73,7 +82,7 @@ class Passes {
 }  // namespace
 
 LowerOptions options_for_kernels() {
-  return {.unneeded = true, .batch_norm = true, .layer_norm = true, .chains = true};
+  return {.unneeded = true, .batch_norm = true, .layer_norm = true, .quantized = true, .chains = true};
 }
 
 // A BatchNormalization is folded first, because work on constants follows from it. Chains come after that work, so that
@@ -86,6 +95,7 @@ Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   if (options.batch_norm) LOWTIDE_RETURN_IF_ERROR(passes.take(kBatchNormPass, fold_batch_norm(passes.graph())));
   if (options.layer_norm && options.table != nullptr)
     LOWTIDE_RETURN_IF_ERROR(passes.take(kLayerNormPass, fuse_layer_norm(passes.graph(), *options.table)));
+  if (options.quantized) LOWTIDE_RETURN_IF_ERROR(passes.take(kQuantizedPass, use_quantized_kernels(passes.graph())));
   if (options.load_time) LOWTIDE_RETURN_IF_ERROR(passes.split(options.constants));
   if (options.chains) LOWTIDE_RETURN_IF_ERROR(passes.take(kChainsPass, fuse_chains(passes.graph())));
   if (options.inputs_in_arena && !graph.inputs().empty())
@@ -105,6 +115,7 @@ constexpr Switch kSwitches[] = {
     {kUnneededPass, &LowerOptions::unneeded},
     {kBatchNormPass, &LowerOptions::batch_norm},
     {kLayerNormPass, &LowerOptions::layer_norm},
+    {kQuantizedPass, &LowerOptions::quantized},
     {kLoadTimePass, &LowerOptions::load_time},
     {kChainsPass, &LowerOptions::chains},
     {kInputsInArenaPass, &LowerOptions::inputs_in_arena},

@@ -15,13 +15,14 @@
 
 namespace lowtide {
 
-// Each pass has a header of its own, which states when it is sound. All passes except `batch_norm` and `layer_norm`
-// keep every bit of the results.
+// Each pass has a header of its own, which states when it is sound. All passes except `batch_norm`, `layer_norm` and
+// `quantized` keep every bit of the results.
 struct LowerOptions {
   bool unneeded = false;           // on: copies, and nodes that nothing needs, are left out (remove_unneeded.h)
   bool batch_norm = false;         // on: convolutions take over a BatchNormalization (fold_batch_norm.h)
   bool layer_norm = false;         // on, with `table`: a LayerNormalization that is written out is one node
                                    // (fuse_layer_norm.h)
+  bool quantized = false;          // on: operators between integers run on integers (quantized_kernels.h)
   bool load_time = true;           // off: work on constants is part of every run (load_time.h)
   bool chains = false;             // on: connected element-wise nodes run as one node (fuse_chains.h)
   bool inputs_in_arena = false;    // on: the caller writes the inputs into the arena (inputs_in_arena.h)
@@ -36,9 +37,9 @@ struct LowerOptions {
 struct Lowered {
   Graph graph;
   Graph load;  // what runs once, when the model is loaded; it may have no nodes
-  // The names of the passes that changed the graph, in order: "unneeded", "batch_norm", "layer_norm", "load_time",
-  // "chains", "inputs_in_arena", "outputs_at_caller". A plan lists them (Provenance::lowering), so that a reader can
-  // make the same graph again.
+  // The names of the passes that changed the graph, in order: "unneeded", "batch_norm", "layer_norm", "quantized",
+  // "load_time", "chains", "inputs_in_arena", "outputs_at_caller". A plan lists them (Provenance::lowering), so that a
+  // reader can make the same graph again.
   std::vector<std::string> passes;
   // Which nodes and tensors of the model `graph` has. nullopt: no pass changed the graph, so all ids are equal.
   std::optional<Origins> origins = std::nullopt;

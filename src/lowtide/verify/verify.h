@@ -64,7 +64,9 @@ namespace lowtide {
 //   - lowtide::Chain may stand for the nodes of its program, which are compared one by one,
 //   - a Conv may stand for a Conv and a BatchNormalization, if its weights and its bias are results of
 //     lowtide::ScaledWeights and lowtide::ScaledBias of their constants,
-//   - a LayerNormalization may stand for its formula, if `table` has the numbers of the formula, and
+//   - a LayerNormalization may stand for its formula, if `table` has the numbers of the formula,
+//   - an operator on integers may stand for the same operator on real numbers between DequantizeLinear and
+//     QuantizeLinear, where both give the same integers except for the rounding of sums, and
 //   - one first node may write all inputs into the arena (lowtide::Inputs).
 // `load` is the load-time work (Lowered::load), whose nodes are compared as well. It may have no nodes. The check uses
 // no code of `lower`, and does not compare control inputs. `table` has the bytes of the model's constants; nullptr:

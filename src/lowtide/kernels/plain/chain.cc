@@ -169,7 +169,7 @@ std::vector<ChainStep> steps_of(const Graph& program) {
   return steps;
 }
 
-constexpr std::array kChainTypes{DType::f32, DType::f16, DType::boolean};
+constexpr std::array kChainTypes{DType::f32, DType::f16, DType::boolean, DType::i8, DType::u8};
 constexpr std::array kChainOperators{SupportedOperator{kOwnDomain, kChainType, kChainTypes}};
 
 Offer offer_chain(const Graph& graph, NodeId node) {

@@ -211,7 +211,8 @@ ElementwiseStep step_of(const ElementwiseOperator& row, const Graph& graph, cons
 
 std::optional<ElementwiseStep> elementwise_step(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  for (const std::span<const ElementwiseOperator> table : {unary_table(), binary_table(), select_table()}) {
+  for (const std::span<const ElementwiseOperator> table :
+       {unary_table(), binary_table(), select_table(), quantize_table()}) {
     const auto row = std::ranges::find(table, graph.op(id).type, [](const auto& one) { return one.op.type; });
     if (row == table.end()) continue;
     const ElementwiseStep step = step_of(*row, graph, node);

@@ -57,6 +57,8 @@ struct ElementwiseOperator {
 [[nodiscard]] std::span<const ElementwiseOperator> unary_table();
 [[nodiscard]] std::span<const ElementwiseOperator> binary_table();
 [[nodiscard]] std::span<const ElementwiseOperator> select_table();
+// QuantizeLinear and DequantizeLinear with one scale for all elements, for chains (quantize.cc).
+[[nodiscard]] std::span<const ElementwiseOperator> quantize_table();
 
 // A node that computes rows.
 struct ElementwiseStep {

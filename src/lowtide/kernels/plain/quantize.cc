@@ -8,6 +8,7 @@
 #include "lowtide/kernels/common/extents.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/plain/elementwise_row.h"
 #include "lowtide/kernels/plain/quantized.h"
 
 namespace lowtide::kernels_internal {
@@ -203,7 +204,50 @@ constexpr std::array kQuantizeTable{
 };
 constexpr std::array kQuantizeOperators = operators_of(kQuantizeTable);
 
+// Rows for chains. One scale and one zero point hold for all elements.
+template <typename T>
+std::int32_t zero_of(const Row& row) {
+  return row.reads[2] == nullptr ? 0 : *reinterpret_cast<const T*>(row.reads[2]);
+}
+template <typename T>
+RunCode quantize_row(const Row& row, const Numbers& /*numbers*/) {
+  const auto* x = reinterpret_cast<const float*>(row.reads[0]);
+  const float scale = *reinterpret_cast<const float*>(row.reads[1]);
+  const std::int32_t zero = zero_of<T>(row);
+  auto* y = reinterpret_cast<T*>(row.write);
+  for (std::int64_t at = 0; at < row.count; ++at) y[at] = quantized<T>(x[at] / scale, zero);
+  return RunCode::ok;
+}
+template <typename T>
+RunCode dequantize_row(const Row& row, const Numbers& /*numbers*/) {
+  const auto* x = reinterpret_cast<const T*>(row.reads[0]);
+  const float scale = *reinterpret_cast<const float*>(row.reads[1]);
+  const std::int32_t zero = zero_of<T>(row);
+  auto* y = reinterpret_cast<float*>(row.write);
+  for (std::int64_t at = 0; at < row.count; ++at) y[at] = static_cast<float>(x[at] - zero) * scale;
+  return RunCode::ok;
+}
+
+RowFunction quantize_row_function(DType first, DType second, DType result) {
+  if (first != DType::f32 || second != DType::f32) return nullptr;
+  return result == DType::i8 ? &quantize_row<std::int8_t> : result == DType::u8 ? &quantize_row<std::uint8_t> : nullptr;
+}
+RowFunction dequantize_row_function(DType first, DType second, DType result) {
+  if (second != DType::f32 || result != DType::f32) return nullptr;
+  return first == DType::i8   ? &dequantize_row<std::int8_t>
+         : first == DType::u8 ? &dequantize_row<std::uint8_t>
+                              : nullptr;
+}
+
+// Sorted by type.
+constexpr std::array kQuantizeRows{
+    ElementwiseOperator{{"", "DequantizeLinear", kByteTypes}, 2, &dequantize_row_function},
+    ElementwiseOperator{{"", "QuantizeLinear", kFloatTypes}, 2, &quantize_row_function},
+};
+
 }  // namespace
+
+std::span<const ElementwiseOperator> quantize_table() { return kQuantizeRows; }
 
 Family quantize_family() {
   return {.name = "quantize",

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -19,17 +18,25 @@ namespace lowtide::kernels_internal {
 // QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear: integers of 8 and 16 bits; scales per tensor, per axis or
 // per block; f32 and f16.
 [[nodiscard]] Family quantize_family();
-// MatMulInteger and QLinearMatMul of i8 and u8. Sums are i32. Scratch has 4 bytes per column.
+// MatMulInteger and QLinearMatMul of i8 and u8, and ConvInteger and QLinearConv. Sums are i32. Scratch of the QLinear
+// operators has tiles of both operands in 16 bits (integer_rows.h). A convolution with few terms needs 4 bytes per
+// element of a plane of the result instead.
 [[nodiscard]] Family quantized_product_family();
-// ConvInteger and QLinearConv of i8 and u8. Sums are i32. Scratch has 4 bytes per element of a plane of the result.
 [[nodiscard]] Family quantized_convolution_family();
+// The QLinear operators of the domain lowtide (graph/lowered.h).
+[[nodiscard]] Family biased_product_family();
+[[nodiscard]] Family biased_convolution_family();
 
 // The nearest integer (a tie to the even one) plus the zero point, limited to the range of T. NaN gives the zero point.
+// Adding and subtracting kTie rounds as the processor does, and a compiler makes vector code of it.
 template <typename T>
 [[nodiscard]] T quantized(float value, std::int32_t zero_point) {
-  constexpr float kLimit = 1e9F;  // beyond all ranges, and it fits i32 together with a zero point
-  const float limited = std::clamp(std::isnan(value) ? 0.0F : value, -kLimit, kLimit);
-  const auto sum = static_cast<std::int32_t>(std::nearbyint(limited)) + zero_point;
+  constexpr float kLimit = 1 << 20;  // beyond all ranges together with a zero point
+  constexpr float kTie = 3 << 22;
+  const float number = value == value ? value : 0.0F;  // NOLINT(misc-redundant-expression)
+  const float above = number < -kLimit ? -kLimit : number;
+  const float limited = above > kLimit ? kLimit : above;
+  const auto sum = static_cast<std::int32_t>((limited + kTie) - kTie) + zero_point;
   return static_cast<T>(std::clamp<std::int32_t>(sum, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
 }
 
@@ -70,15 +77,6 @@ inline void add_wrapped(std::int32_t& sum, std::int32_t more) {
 
 inline constexpr std::array kByteTypes{DType::i8, DType::u8};
 [[nodiscard]] constexpr bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
-
-// Writes an element of i8 or u8.
-inline void write_quantized(const BoundTensor& result, std::int64_t at, float value, std::int32_t zero_point) {
-  if (result.dtype == DType::i8) {
-    mutable_elements<std::int8_t>(result)[at] = quantized<std::int8_t>(value, zero_point);
-  } else {
-    mutable_elements<std::uint8_t>(result)[at] = quantized<std::uint8_t>(value, zero_point);
-  }
-}
 
 // Calls visit(a, b) with pointers to the types of the operands, which are i8 or u8.
 template <typename Visit>

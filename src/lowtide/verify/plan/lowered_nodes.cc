@@ -12,13 +12,11 @@
 #include "lowtide/graph/chain.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
+#include "lowtide/verify/plan/conversions.h"
 
 namespace lowtide::verify_internal {
 namespace {
 
-bool is_standard(const Operator& op, std::string_view type) {
-  return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
-}
 bool is_own(const Operator& op, std::string_view type) { return op.domain == kOwnDomain && op.type == type; }
 
 bool have_same_type(const Tensor& a, const Tensor& b) { return a.dtype == b.dtype && a.shape == b.shape; }
@@ -118,6 +116,7 @@ ModelTensors::ModelTensors(const Graph& model) : model_(model), content_(model.t
   }
   for (NodeId id : all_ids<NodeId>(model.nodes().size())) {
     if (is_copy(model, id)) content_[*model.node(id).outputs[0]] = content_[*model.node(id).inputs[0]];
+    if (const auto same = same_integers(model, id, content_)) content_[*model.node(id).outputs[0]] = content_[*same];
   }
 }
 
@@ -142,7 +141,8 @@ std::optional<NodeId> LoadTimeResults::producer_of(std::string_view name) const 
   return found == by_name_.end() ? std::nullopt : load_.tensor(found->second).producer;
 }
 
-FusedNodes nodes_of_chain(const ModelTensors& tensors, const Graph& lowered, NodeId chain) {
+FusedNodes nodes_of_chain(const ModelTensors& tensors, const Graph& lowered, NodeId chain,
+                          const std::optional<LastOfChain>& last) {
   FusedNodes found;
   const Result<Graph> program = chain_program(lowered, chain);
   if (!program) return {{}, "has a program that is not valid: " + program.error().message};
@@ -154,24 +154,26 @@ FusedNodes nodes_of_chain(const ModelTensors& tensors, const Graph& lowered, Nod
   }
   for (NodeId id : all_ids<NodeId>(program->nodes().size())) {
     const TensorId result = *program->node(id).outputs[0];
-    was[result] = tensors.find(*program, result);
+    const bool is_last = last && result == program->outputs()[0];
+    was[result] = is_last ? model.node(last->quantize).outputs[0] : tensors.find(*program, result);
     const std::optional<NodeId> node = was[result] ? model.tensor(*was[result]).producer : std::nullopt;
     if (!node) return {{}, "computes " + quoted(program->tensor(result).name) + ", which the model does not compute"};
     bool is_same = have_same_work(*program, id, model, *node) &&
-                   have_same_type(program->tensor(result), model.tensor(*was[result])) &&
+                   program->tensor(result).dtype == model.tensor(*was[result]).dtype &&
+                   program->tensor(result).shape == model.tensor(is_last ? last->real : *was[result]).shape &&
                    model.node(*node).outputs.size() == 1 &&
                    model.node(*node).inputs.size() == program->node(id).inputs.size();
     for (std::size_t at = 0; is_same && at < program->node(id).inputs.size(); ++at) {
       const std::optional<TensorId> read = program->node(id).inputs[at];
-      const std::optional<TensorId> in_model = model.node(*node).inputs[at];
+      const std::optional<TensorId> in_model = is_last && at == 0 ? last->real : model.node(*node).inputs[at];
       is_same = read && in_model ? was[*read] && tensors.have_same_content(*was[*read], *in_model)
                                  : read.has_value() == in_model.has_value();
     }
     if (!is_same) return {{}, "differs from " + shown_node(model, *node) + " of the model"};
-    found.nodes.push_back(*node);
+    if (!is_last) found.nodes.push_back(*node);
   }
   const TensorId result = program->outputs()[0];
-  if (was[result] != tensors.find(lowered, *lowered.node(chain).outputs[0])) {
+  if (!last && was[result] != tensors.find(lowered, *lowered.node(chain).outputs[0])) {
     return {{}, "returns " + quoted(program->tensor(result).name) + " under another name"};
   }
   return found;

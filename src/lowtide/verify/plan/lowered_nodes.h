@@ -28,7 +28,7 @@ class ModelTensors {
     return find(graph.tensor(tensor).name);
   }
   // Whether two tensors of the model have the same content, because only copies are between them: Identity, Cast to the
-  // same type, and Dropout outside of training.
+  // same type, Dropout outside of training, and a DequantizeLinear with the QuantizeLinear that undoes it.
   [[nodiscard]] bool have_same_content(TensorId a, TensorId b) const { return content_[a] == content_[b]; }
   // The tensor of the model that others copy, directly or through copies. A tensor that copies nothing is its own.
   [[nodiscard]] TensorId content_of(TensorId id) const { return content_[id]; }
@@ -69,7 +69,14 @@ struct FusedNodes {
   std::vector<NodeId> nodes;
   std::string fault;  // "" if it computes what the nodes compute
 };
-[[nodiscard]] FusedNodes nodes_of_chain(const ModelTensors& tensors, const Graph& lowered, NodeId chain);
+// The last node of a chain whose result the model does not have: a QuantizeLinear of the model that reads the real
+// tensor instead of its own operand (quantized_nodes.h). It is not among FusedNodes::nodes.
+struct LastOfChain {
+  NodeId quantize;
+  TensorId real;
+};
+[[nodiscard]] FusedNodes nodes_of_chain(const ModelTensors& tensors, const Graph& lowered, NodeId chain,
+                                        const std::optional<LastOfChain>& last = std::nullopt);
 
 // Whether the operator makes the constants of a convolution with a BatchNormalization folded into it.
 [[nodiscard]] bool makes_scaled_constant(const Operator& op);

@@ -17,6 +17,7 @@
 #include "lowtide/verify/findings.h"
 #include "lowtide/verify/plan/fused_norm.h"
 #include "lowtide/verify/plan/lowered_nodes.h"
+#include "lowtide/verify/plan/quantized_nodes.h"
 #include "lowtide/verify/verify.h"
 
 namespace lowtide {
@@ -65,7 +66,8 @@ class LoweringCheck {
         findings_(findings),
         is_fixed_(fixed_tensors(before, is_captured_fixed)),
         is_kept_(before.nodes().size()),
-        tensors_(before) {}
+        tensors_(before),
+        quantized_(tensors_, after) {}
 
   // Recursion only over bodies, whose nesting is limited in every Graph.
   void check() {
@@ -111,7 +113,9 @@ class LoweringCheck {
   void check_tensor(TensorId id) {
     const Tensor& now = after_.tensor(id);
     const std::optional<TensorId> found = original(id);
-    if (!found && (is_callers_memory(id) || verify_internal::is_scaled_constant(after_, id, load_))) return;
+    if (!found && (is_callers_memory(id) || quantized_.has_integers(id) ||
+                   verify_internal::is_scaled_constant(after_, id, load_)))
+      return;
     if (!found) return wrong("tensor " + quoted(now.name) + " is not in the model");
     const Tensor& was = before_.tensor(*found);
     if (now.dtype != was.dtype || now.shape != was.shape || now.is_captured != was.is_captured)
@@ -168,6 +172,7 @@ class LoweringCheck {
 
   void check_node(NodeId id) {
     if (verify_internal::makes_scaled_constant(after_.op(id))) return;  // compared where it is read
+    if (const auto* fused = quantized_.work_of(id)) return check_fused(id, *fused);
     if (is_chain(after_.op(id))) return check_fused(id, verify_internal::nodes_of_chain(tensors_, after_, id));
     const std::optional<NodeId> found = original_node(id);
     if (found && is_written_out_norm(id, *found))
@@ -254,6 +259,7 @@ class LoweringCheck {
   Flags<TensorId> is_fixed_;
   Flags<NodeId> is_kept_;
   verify_internal::ModelTensors tensors_;
+  verify_internal::QuantizedNodes quantized_;
   std::size_t next_without_output_ = 0;
 };
 
