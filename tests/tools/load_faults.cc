@@ -217,8 +217,9 @@ std::vector<std::string> names_of(const Report& said) {
 // The library on the stack, if there is one that is not Lowtide's.
 std::string foreign_library(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    for (const auto& [mark, library] : {std::pair{"libprotobuf", "protobuf"}, std::pair{"libdnnl", "onednn"},
-                                        std::pair{"6google8protobuf", "protobuf"}, std::pair{"4onnx", "onnx"}}) {
+    for (const auto& [mark, library] :
+         {std::pair{"libcrypto", "openssl"}, std::pair{"libprotobuf", "protobuf"}, std::pair{"libdnnl", "onednn"},
+          std::pair{"6google8protobuf", "protobuf"}, std::pair{"4onnx", "onnx"}}) {
       if (name.find(mark) != std::string::npos) return library;
     }
   }

@@ -105,7 +105,7 @@ Result<FileBytes> allocate_bytes(std::int64_t size) {
   bytes.size = static_cast<std::size_t>(size);
   bytes.data.reset(new (std::nothrow) char[std::max<std::size_t>(bytes.size, 1)]);
   if (bytes.data != nullptr) return bytes;
-  return Error{ErrorCode::io, "there is not enough memory for its " + std::to_string(size) + " bytes", ""};
+  return Error{ErrorCode::no_memory, "there is not enough memory for its " + std::to_string(size) + " bytes", ""};
 }
 
 Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, std::string_view limit) {

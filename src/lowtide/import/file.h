@@ -72,8 +72,8 @@ struct FileBytes {
   [[nodiscard]] std::string_view view() const { return {data.get(), size}; }
 };
 
-// Returns `size` bytes without content. The system gives memory only to those that are written. Errors: io, if there
-// is not enough memory, without a place.
+// Returns `size` bytes without content. The system gives memory only to those that are written. Errors: no_memory,
+// without a place.
 [[nodiscard]] Result<FileBytes> allocate_bytes(std::int64_t size);
 
 // Reads a whole file. Errors: those of File::open and File::read, with the path as their place.

@@ -38,7 +38,7 @@ Result<Problem> import_problem(const std::string& path, Result<Problem> (*parse)
     if (!problem) return in_file(path, problem.error());
     return problem;
   } catch (const std::bad_alloc&) {
-    return in_file(path, {ErrorCode::over_limit, "there is not enough memory for the problem", ""});
+    return in_file(path, {ErrorCode::no_memory, "there is not enough memory for the problem", ""});
   }
 }
 
@@ -55,7 +55,7 @@ Result<ImportedModel> import_model(const std::string& path, const ImportOptions&
     if (!unchanged) return in_file(path, unchanged.error());
     return model;
   } catch (const std::bad_alloc&) {
-    return in_file(path, {ErrorCode::over_limit, "there is not enough memory for the model", ""});
+    return in_file(path, {ErrorCode::no_memory, "there is not enough memory for the model", ""});
   }
 #else
   static_cast<void>(options);

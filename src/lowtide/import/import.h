@@ -14,7 +14,7 @@ namespace lowtide {
 // Reads a model file. The format is derived from the content, never from the name. External data is never opened. Raw
 // data of constants above 256 bytes stay in the file (ImportedModel::constants), and only their digest is computed.
 // Errors: malformed; invalid; unsupported, which lists every unsupported operator; over_limit; unresolved, which
-// lists every open symbol with the options that bind it; io.
+// lists every open symbol with the options that bind it; io; no_memory.
 // Time and memory are near linear in the size of the file. The memory for the parsed form is limited to 64 MB + 16
 // times the file size before parsing starts. Inlined functions and computed contents have similar limits.
 [[nodiscard]] Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options = {});

@@ -26,11 +26,18 @@ struct Arena::State {
   std::atomic<bool> is_used = false;
 };
 
+namespace {
+
+Error refused(Bytes size) {
+  return Error{ErrorCode::no_memory, "the system has no " + format_bytes(size) + " for an arena", ""};
+}
+
+}  // namespace
+
 Result<Arena> Arena::allocate(Bytes size) {
   const auto count = static_cast<std::size_t>(std::max<std::int64_t>(size.count(), 1));
-  const Error refused{ErrorCode::no_memory, "the system has no " + format_bytes(size) + " for an arena", ""};
   void* data = mmap(nullptr, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  if (data == MAP_FAILED) return refused;
+  if (data == MAP_FAILED) return refused(size);
   try {
     auto state = std::make_shared<State>();
     state->memory = {static_cast<std::byte*>(data), count};
@@ -38,7 +45,7 @@ Result<Arena> Arena::allocate(Bytes size) {
     return Arena(std::move(state));
   } catch (const std::bad_alloc&) {
     munmap(data, count);
-    return refused;
+    return refused(size);
   }
 }
 
@@ -50,9 +57,13 @@ Result<Arena> Arena::of_caller(std::span<std::byte> memory) {
                      " bytes above a multiple of 64; pass memory that is aligned to 64 bytes",
                  ""};
   }
-  auto state = std::make_shared<State>();
-  state->memory = memory;
-  return Arena(std::move(state));
+  try {
+    auto state = std::make_shared<State>();
+    state->memory = memory;
+    return Arena(std::move(state));
+  } catch (const std::bad_alloc&) {
+    return refused(Bytes(sizeof(State)));
+  }
 }
 
 std::span<std::byte> Arena::memory() const { return state_->memory; }

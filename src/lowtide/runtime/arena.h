@@ -20,7 +20,8 @@ class Arena {
  public:
   // Memory whose pages are present. Errors: (no_memory) the system refuses it.
   [[nodiscard]] static Result<Arena> allocate(Bytes size);
-  // Memory of the caller, which must outlive all copies. Errors: (invalid) the address is not a multiple of 64.
+  // Memory of the caller, which must outlive all copies. Errors: (invalid) the address is not a multiple of 64;
+  // (no_memory).
   [[nodiscard]] static Result<Arena> of_caller(std::span<std::byte> memory);
 
   [[nodiscard]] std::span<std::byte> memory() const;

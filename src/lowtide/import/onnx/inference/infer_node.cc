@@ -100,6 +100,8 @@ Result<Facts> ask_library(const Request& request, BoundsAs bounds) {
     } else {
       infer_by_function(request.schema, request.opset, request.node, context);
     }
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {
     if (context.body_error()) return *context.body_error();
     return refused(error.what(), request.node, request.inputs);
@@ -298,7 +300,7 @@ Result<std::vector<TensorFact>> infer_node(const onnx::NodeProto& node, std::spa
   } catch (const InvariantViolation&) {
     throw;  // a bug in Lowtide, not in the model
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::over_limit, "there is not enough memory to infer the node", ""};
+    return Error{ErrorCode::no_memory, "there is not enough memory to infer the node", ""};
   } catch (const std::exception& error) {
     return refused(error.what(), node, inputs);
   }

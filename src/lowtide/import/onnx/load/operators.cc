@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <map>
+#include <new>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -120,6 +121,8 @@ class OperatorCheck {
     }
     try {
       schema.Verify(node);
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception& error) {
       return Error{ErrorCode::invalid, plain_text(error.what()), ""};
     }
