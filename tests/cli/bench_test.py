@@ -2,6 +2,7 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Measures small models: the keys of --json, figures that can be checked by hand, and the text."""
+import json
 import struct
 import unittest
 
@@ -90,6 +91,19 @@ class Bench(ProgramTest):
             self.write("at.npy", b"\x93NUMPY\x01\x00\x76\x00" + head.encode() + struct.pack("<q", index))
             self.expect(code, *words, "--input", "at=at.npy")
         self.assertIn("one of the inputs", self.expect(USAGE, *words, "--input", "z=at.npy").stderr)
+
+    def test_a_page_has_the_times_and_the_bytes_seen(self):
+        self.expect(DONE, "bench", "model.onnx", "--runs", "4", "--html", "page.html")
+        page = (self.folder / "page.html").read_text()
+        sheets = page.split('id="sheets">')[1].split("</script>")[0]
+        sheet = json.loads(sheets)["sheets"][0]
+        self.assertEqual(sheet["runs"], 4)
+        self.assertEqual(len(sheet["step"]["nanoseconds"]), 2)
+        self.assertGreater(min(sheet["step"]["nanoseconds"]), 0)
+        # The input is not in the arena. All others are written to their end.
+        for size, seen, region in zip(sheet["buffer"]["size"], sheet["buffer"]["seen"], sheet["buffer"]["region"]):
+            self.assertEqual(seen, -1 if region == -1 else size)
+        self.assertEqual(sorted(sheet["buffer"]["seen"]), [-1, NARROW, WIDE])
 
     def test_short_times_have_digits(self):
         self.write("model.onnx", small_models.weighted(16))

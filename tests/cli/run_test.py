@@ -137,6 +137,38 @@ class Run(ProgramTest):
             self.assertLessEqual(loops[0]["ts"], one["ts"] + 1e-6)
             self.assertLessEqual(one["ts"] + one["dur"], loops[0]["ts"] + loops[0]["dur"] + 1e-6)
 
+    def test_a_range_has_a_plan_per_extent_and_one_arena(self):
+        self.write("model.onnx", small_models.small("batch"))
+        wide, narrow = 65536, 16384
+        report = self.json(DONE, "plan", "model.onnx", "--dim", "batch=1,2,4", "-o", "plans.json")
+        self.assertEqual([one["extent"] for one in report["plans"]], [1, 2, 4])
+        # a and b, over which c is written; then d.
+        self.assertEqual([one["arena"] for one in report["plans"]], [2 * wide, 4 * wide, 8 * wide])
+        self.assertEqual(report["bytes"], {"arena": 8 * wide})
+        self.assertIn("is large enough for each of the 3 plans",
+                      self.expect(DONE, "plan", "model.onnx", "--dim", "batch=1..3").stdout)
+        for given in (("--plan", "plans.json"), ("--dim", "batch=1..4")):
+            for batch in (2, 1, 2):
+                self.write("x.npy", small_models.npy([-1, 2] * (batch * 8192), (batch, 16, 32, 32)))
+                words = ("run", "model.onnx", *given, "--input", "x=x.npy", "--output-dir", ".")
+                self.assertIn(f"f32[{batch},16,16,16]", self.expect(DONE, *words).stdout)
+                self.assertEqual(len(floats((self.folder / "d.npy").read_bytes())), batch * narrow // 4)
+        self.write("x.npy", small_models.npy([0] * (5 * 16384), (5, 16, 32, 32)))
+        self.assertIn("[5,16,32,32], for which there is no plan", self.expect(USAGE, *words).stderr)
+
+    def test_wrong_ranges_are_refused(self):
+        self.write("model.onnx", small_models.small("batch"))
+        for dim, part in {"batch=1..17": "has 17 values", "batch=4..2": "ends before it begins",
+                          "batch=1,x": "must have the form batch=8", "batch=..": "must have the form"}.items():
+            with self.subTest(dim):
+                self.assertIn(part, self.expect(USAGE, "plan", "model.onnx", "--dim", dim).stderr)
+        self.assertIn("only 'plan' and 'run' can use",
+                      self.expect(USAGE, "inspect", "model.onnx", "--dim", "batch=1..2").stderr)
+        self.assertIn("--html shows one plan", self.expect(
+            USAGE, "plan", "model.onnx", "--dim", "batch=1..2", "--html", "page.html").stderr)
+        two = ("--dim", "batch=1..2", "--dim", "b=1..2")
+        self.assertIn("two symbols a range", self.expect(USAGE, "plan", "model.onnx", *two).stderr)
+
     def test_only_one_file_can_be_stdin(self):
         plan = self.expect(DONE, "plan", "model.onnx", "-o", "-").stdout.encode()
         words = ("run", "model.onnx", "--plan", "-", "--input", "in=x=-")

@@ -14,6 +14,7 @@
 #include <string>
 
 #include "lowtide/base/utf8.h"
+#include "lowtide/plan/plans_json.h"
 #include "tests/plan/random_plan.h"
 #include "tests/plan/small_plan.h"
 
@@ -33,6 +34,35 @@ TEST(PlanJson, ReadsBackWhatItWrites) {
   ASSERT_TRUE(again.ok()) << again.error().describe();
   EXPECT_EQ(difference(file, again.value()), "");
   EXPECT_EQ(again->labels.tensors[TensorId(2)].name, "scale \xff");
+}
+
+TEST(PlansJson, ReadsBackSeveralPlansOrOne) {
+  const PlanFile file = small_plan_file();
+  const std::vector<std::string> texts(2, small_json());
+  const Result<std::vector<PlanFile>> two = read_plans_json(write_plans_json(texts), "two.json");
+  ASSERT_TRUE(two.ok()) << two.error().describe();
+  ASSERT_EQ(two->size(), 2U);
+  EXPECT_EQ(difference(file, (*two)[1]), "");
+  const Result<std::vector<PlanFile>> one = read_plans_json(small_json(), "one.json");
+  ASSERT_TRUE(one.ok()) << one.error().describe();
+  EXPECT_EQ(one->size(), 1U);
+}
+
+TEST(PlansJson, RefusesOtherFiles) {
+  const auto fault = [](const std::string& text) {
+    const Result<std::vector<PlanFile>> read = read_plans_json(text, "p.json");
+    return read.ok() ? "" : read.error().describe();
+  };
+  EXPECT_EQ(fault(R"({"format": "lowtide.plans", "schema_version": 1, "plans": []})"), "p.json: the file has no plan");
+  EXPECT_THAT(fault(R"({"format": "lowtide.plans", "schema_version": 2, "plans": [1]})"),
+              ::testing::HasSubstr("schema_version"));
+  EXPECT_THAT(fault(R"({"format": "lowtide.plans", "plans": [1]})"), ::testing::HasSubstr("schema_version"));
+  EXPECT_THAT(fault(R"({"format": "lowtide.plans", "schema_version": 1, "plans": [1]})"),
+              ::testing::HasSubstr("p.json: plan 0"));
+  EXPECT_THAT(fault(R"({"format": "other"})"), ::testing::HasSubstr("'other' and should be 'lowtide.plan'"));
+  EXPECT_THAT(fault("[1]"), ::testing::HasSubstr("not a plan file"));
+  const std::vector<std::string> texts(17, "{}");
+  EXPECT_THAT(fault(write_plans_json(texts)), ::testing::HasSubstr("more than 16 plans"));
 }
 
 TEST(PlanJson, BoundsOfEveryScopeAreReadBack) {

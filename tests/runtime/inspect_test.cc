@@ -159,6 +159,10 @@ TEST(Inspect, FindsNothingInRightKernels) {
     EXPECT_EQ(fault_of(run_guarded(*executable, input.list)), "");
     EXPECT_EQ(fault_of(compare_without_reuse(*executable, input.list)), "");
     EXPECT_EQ(poisoned->seen_peak, Bytes(192));
+    for (BufferId id : all_ids<BufferId>(poisoned->seen_buffers.size())) {
+      const Buffer& buffer = executable->plan().layout.buffers[id];
+      EXPECT_EQ(poisoned->seen_buffers[id], buffer.placement ? std::optional(buffer.size) : std::nullopt);
+    }
     EXPECT_EQ(poisoned->seen_arena, executable->plan().layout.arena[0]);
   }
 }

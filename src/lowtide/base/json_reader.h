@@ -119,6 +119,9 @@ class JsonReader {
     return true;
   }
 
+  // How many bytes of the text have been read. Before an element and after it, these are the ends of its text.
+  [[nodiscard]] std::size_t position() const { return at_; }
+
   // The place of the current value in the tree: "$.steps[12].writes[0]".
   [[nodiscard]] std::string path() const;
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 #include <span>
@@ -17,9 +18,12 @@
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
+#include "lowtide/cli/output_files.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/engine/engine.h"
 #include "lowtide/report/copies.h"
+#include "lowtide/report/page.h"
+#include "lowtide/runtime/inspect.h"
 #include "lowtide/weights/file_faults.h"
 
 namespace lowtide::cli_internal {
@@ -28,7 +32,8 @@ namespace {
 constexpr std::uint64_t kSeed = 1;
 constexpr std::int64_t kDefaultRuns = 100;
 constexpr std::int64_t kMostRuns = 1'000'000;
-constexpr std::int64_t kMostTimedRuns = 20;  // with a time per operator
+constexpr std::int64_t kMostTimedRuns = 20;                     // with a time per operator
+constexpr std::int64_t kMostBytesSeen = std::int64_t{1} << 33;  // steps x arena of a poisoned run, a few seconds
 
 struct Measured {
   OpenedModel model;
@@ -41,6 +46,7 @@ struct Measured {
   std::vector<OperatorTimes> operators;
   IdVector<StepId, double> milliseconds;  // of each step
   std::vector<CopyLeft> copies;
+  PageMeasurement page;  // only with --html
 };
 
 OpenedModel open_for_bench(const Arguments& arguments, Console& console) {
@@ -70,6 +76,19 @@ Bytes most_scratch(const Layout& layout) {
   return most;
 }
 
+// The times of the steps, and what a poisoned run sees of each buffer, unless that takes too long.
+PageMeasurement measure_page(const Executable& executable, const GivenInputs& inputs,
+                             const IdVector<StepId, double>& milliseconds) {
+  PageMeasurement page;
+  for (const double time : milliseconds) page.nanoseconds.push_back(std::llround(time * 1e6));
+  const auto steps = static_cast<std::int64_t>(milliseconds.size());
+  const std::int64_t arena = std::max<std::int64_t>(executable.required_bytes().count(), 1);
+  if (steps > kMostBytesSeen / arena) return page;
+  const RunInspection inspection = take(run_poisoned(executable, inputs.tensors));
+  for (const std::optional<Bytes>& seen : inspection.seen_buffers) page.seen.push_back(seen ? seen->count() : -1);
+  return page;
+}
+
 Measured measure(const Arguments& arguments, std::int64_t runs, Console& console) {
   initialize();
   catch_file_faults();
@@ -90,6 +109,8 @@ Measured measure(const Arguments& arguments, std::int64_t runs, Console& console
   measured.milliseconds = time_steps(session, std::min(runs, kMostTimedRuns));
   measured.operators = operator_times(executable, measured.milliseconds);
   measured.copies = copies_left(executable.graph(), executable.plan());
+  if (arguments.has("--html")) measured.page = measure_page(executable, inputs, measured.milliseconds);
+  measured.page.runs = std::min(runs, kMostTimedRuns);
   measured.high_water = written_bytes(session, arena);
   return measured;
 }
@@ -167,14 +188,33 @@ StyledText text_of(const Measured& measured) {
   return out.append(copies_text(measured.copies));
 }
 
+OutputFiles check_outputs(const Arguments& arguments) {
+  std::vector<std::string> destinations;
+  if (const std::optional<std::string> page = arguments.value("--html")) destinations.push_back(*page);
+  return {destinations, {arguments.positional("MODEL")}, arguments.has("--json")};
+}
+
+// The plan that ran, with what was measured.
+std::string page_of(const Measured& measured) {
+  const Executable& executable = *measured.model.executable;
+  const Labels labels = labels_of(executable.graph());
+  return page(
+      {executable.plan(), labels},
+      {.is_verified = true, .graph = &executable.graph(), .measured = &measured.page, .copies = &measured.copies});
+}
+
 }  // namespace
 
 ExitCode run_bench(const Arguments& arguments, Console& console) {
   const std::int64_t runs = read_count(arguments, "--runs", 1, kMostRuns).value_or(kDefaultRuns);
+  const std::optional<std::string> page_file = arguments.value("--html");
+  const OutputFiles files = check_outputs(arguments);
+  if (files.uses_stdout()) console.keep_stdout_free();
   const Measured measured = measure(arguments, runs, console);
   for (const std::string& note : measured.model.notes) {
     console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   }
+  if (page_file) files.write(*page_file, page_of(measured), console);
   if (arguments.has("--json")) {
     print_json(console, json_of_measured(measured));
   } else {

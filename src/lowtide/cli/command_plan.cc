@@ -16,6 +16,7 @@
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/output_files.h"
+#include "lowtide/cli/plan_range.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/quantized.h"
 #include "lowtide/cli/stage_options.h"
@@ -73,7 +74,9 @@ void read_run(const Arguments& arguments, PlanOptions& options) {
 
 Request read_request(const Arguments& arguments) {
   Request request;
-  request.model = read_model_request(arguments);
+  request.model = {.path = arguments.positional("MODEL"),
+                   .bindings = read_bindings_beside_range(arguments),
+                   .lowering = read_lowering(arguments)};
   request.target = read_target(arguments);
   request.options.order = arguments.value("--order").value_or("auto");
   request.options.budget = read_positive_size(arguments, "--budget");
@@ -109,16 +112,6 @@ OutputFiles check_outputs(const Request& request, const Arguments& arguments) {
   std::vector<std::string> inputs = {arguments.positional("MODEL")};
   if (const std::optional<std::string> target = arguments.value("--target")) inputs.push_back(*target);
   return {destinations, inputs, arguments.has("--json")};
-}
-
-// A wrong plan is a bug in the planner. Nothing of it is shown or written.
-void check_verified(const PlannedGraph& planned) {
-  if (planned.violations.empty()) return;
-  std::string lines = "the planner made a wrong plan; nothing was written";
-  for (const Violation& violation : planned.violations)
-    lines += "\n  " + std::string(to_string(violation.kind)) + ": " + violation.message;
-  throw Stop(ExitCode::internal,
-             lines + "\nThis is a bug in lowtide. Please report it with the command line, and the model if you can.");
 }
 
 Seconds seconds_of(const PlannedGraph& planned, double import, double all) {
@@ -303,6 +296,10 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   const OutputFiles files = check_outputs(request, arguments);
   if (files.uses_stdout()) console.keep_stdout_free();
 
+  if (const std::optional<DimRange> range = read_range(arguments)) {
+    const RangeRequest all{request.model, request.target, request.options, request.plan_file};
+    return plan_range(arguments, all, *range, files, console);
+  }
   const LoadedModel loaded = load_model(request.model, console);
   files.protect(weight_files(request.model.path, loaded.model.constants));
   remark_unknown_operators(request.target, loaded.lowered.graph, console);

@@ -25,6 +25,7 @@
 #include "lowtide/cli/trace.h"
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/npy.h"
+#include "lowtide/engine/range.h"
 #include "lowtide/runtime/inspect.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
@@ -34,27 +35,55 @@
 namespace lowtide::cli_internal {
 namespace {
 
-OpenedModel open_given(const Arguments& arguments, const Interrupt& interrupt, Console& console) {
-  const std::string& path = arguments.positional("MODEL");
-  OpenOptions options{.import = read_bindings(arguments),
-                      .lower = read_kernel_lowering(arguments),
-                      .synthetic_seed = read_seed(arguments)};
-  options.plan.stop = interrupt.flag();
-  std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, 2);
-  if (const std::optional<std::string> plan = arguments.value("--plan")) {
+// One entry per plan that may run.
+std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Interrupt& interrupt) {
+  OpenOptions common{.import = read_bindings_beside_range(arguments),
+                     .lower = read_kernel_lowering(arguments),
+                     .synthetic_seed = read_seed(arguments)};
+  common.plan.stop = interrupt.flag();
+  const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, 2);
+  common.cpu.threads = static_cast<int>(threads.value_or(1));
+  const std::optional<DimRange> range = read_range(arguments);
+  std::vector<OpenOptions> all;
+  if (const std::optional<std::string> path = arguments.value("--plan")) {
     if (arguments.has("--without")) stop_usage("--without has no effect with --plan, whose rewrites are used; omit it");
-    options.given_plan = read_plan_file(*plan).plan;
-    add_written_bindings(options.given_plan->provenance.dims, options.import);
-    if (!threads) threads = threads_of(options.given_plan->provenance.machine_key);
+    if (range) stop_usage("'--dim' has no effect with --plan, whose extents are used; omit it");
+    for (PlanFile& file : read_plans_file(*path)) {
+      OpenOptions& one = all.emplace_back(common);
+      add_written_bindings(file.plan.provenance.dims, one.import);
+      if (!threads) one.cpu.threads = static_cast<int>(threads_of(file.plan.provenance.machine_key).value_or(1));
+      one.given_plan = std::move(file.plan);
+    }
+    return all;
   }
-  options.cpu.threads = static_cast<int>(threads.value_or(1));
+  if (!range) return {common};
+  for (std::int64_t extent : range->extents) all.emplace_back(common).import.dims[range->symbol] = extent;
+  return all;
+}
+
+OpenedRange open_given(const Arguments& arguments, const Interrupt& interrupt, Console& console) {
+  const std::string& path = arguments.positional("MODEL");
+  const std::vector<OpenOptions> options = read_open_options(arguments, interrupt);
   const Progress progress(console, "preparing the model");
-  Result<OpenedModel> opened = open_model(path, options);
+  Result<OpenedRange> opened = open_members(path, options);
   const bool is_hint_useful = !opened && opened.error().code == ErrorCode::io && opened.error().place != path;
-  if (!is_hint_useful || options.synthetic_seed) return take(std::move(opened));
+  if (!is_hint_useful || options.front().synthetic_seed) return take(std::move(opened));
   Error error = opened.error();
   error.message += "; --synthetic 1 makes up the weights of absent files";
-  return take(Result<OpenedModel>(std::move(error)));
+  return take(Result<OpenedRange>(std::move(error)));
+}
+
+// The member for the extents of the inputs that are given. Without inputs, the last one, which is the largest.
+const OpenedModel& choose_member(const Arguments& arguments, const OpenedRange& range) {
+  if (range.members.size() == 1) return range.members.front();
+  const OpenedModel* chosen = &range.members.back();
+  for (const auto& [name, extents] : read_input_extents(arguments, chosen->executable->inputs())) {
+    chosen = range.find(name, extents);
+    if (chosen != nullptr) return *chosen;
+    stop_usage("input " + lowtide::quoted(name, 60) + " has the shape " + to_string(Shape(extents)) +
+               ", for which there is no plan; give an input of another shape, or plan for this one");
+  }
+  return *chosen;
 }
 
 // What a run computes for the caller: an output of the executable, or a state in which `plan --outputs caller` keeps an
@@ -202,8 +231,9 @@ bool run_checks(const Arguments& arguments, const Executable& executable, const 
 ExitCode run_run(const Arguments& arguments, Console& console) {
   catch_file_faults();
   const Interrupt interrupt;
-  const OpenedModel opened = open_given(arguments, interrupt, console);
+  const OpenedRange range = open_given(arguments, interrupt, console);
   if (interrupt.was_asked()) stop_interrupted();
+  const OpenedModel& opened = choose_member(arguments, range);
   for (const std::string& note : opened.notes) console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   const Executable& executable = *opened.executable;
   std::vector<Answer> answers = answers_of(arguments, executable);
@@ -211,7 +241,7 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
   if (files.uses_stdout()) console.keep_stdout_free();
   const std::optional<std::string> trace = arguments.value("--trace");
 
-  const Arena arena = take(Arena::allocate(executable.required_bytes()));
+  const Arena arena = take(Arena::allocate(range.required_bytes()));
   // There is one run only. What a first run does more is left out of a trace.
   Session session =
       take(Session::open(opened.executable, arena, {.touch = trace.has_value(), .stop = interrupt.flag()}));

@@ -141,6 +141,7 @@ CommandSpec bench_command() {
                    .kind = ArgumentKind::text},
                   {.name = "--runs", .value = "N", .summary = "runs to time; default 100", .kind = ArgumentKind::text},
                   input_option(),
+                  html_option(),
                   dim_option(),
                   shape_option(),
                   json_option()},

@@ -71,6 +71,17 @@ std::map<std::string, std::string> read_input_files(const Arguments& arguments, 
   return files;
 }
 
+std::map<std::string, std::vector<std::int64_t>> read_input_extents(const Arguments& arguments,
+                                                                    const std::vector<Port>& inputs) {
+  std::map<std::string, std::vector<std::int64_t>> extents;
+  for (const auto& [name, file] : read_input_files(arguments, inputs)) {
+    if (file == "-") continue;
+    const std::string bytes = take(read_text_file(file, limits::kMaxFileBytes));
+    extents.emplace(name, take(read_npy_head(std::as_bytes(std::span(bytes)), name_of_file(file))).extents);
+  }
+  return extents;
+}
+
 GivenInputs bind_inputs(const Arguments& arguments, std::optional<std::uint64_t> seed, Session& session) {
   const Executable& executable = session.executable();
   const std::map<std::string, std::string> files = read_input_files(arguments, executable.inputs());

@@ -27,6 +27,10 @@ namespace lowtide::cli_internal {
 [[nodiscard]] std::map<std::string, std::string> read_input_files(const Arguments& arguments,
                                                                   const std::vector<Port>& inputs);
 
+// The extents of the files of --input that are not stdin, by name. Reads their heads.
+[[nodiscard]] std::map<std::string, std::vector<std::int64_t>> read_input_extents(const Arguments& arguments,
+                                                                                  const std::vector<Port>& inputs);
+
 // The inputs of a run. The tensors refer to the bytes and extents, which keep their addresses.
 struct GivenInputs {
   std::vector<std::string> bytes;

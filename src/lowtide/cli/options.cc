@@ -4,6 +4,7 @@
 #include "lowtide/cli/options.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "lowtide/base/limits.h"
@@ -11,6 +12,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/read_file.h"
 #include "lowtide/kernels/cpu_target.h"
+#include "lowtide/plan/plans_json.h"
 #include "lowtide/target/description.h"
 
 namespace lowtide::cli_internal {
@@ -85,6 +87,45 @@ std::optional<Binding> split_binding(const std::string& word) {
   return Binding{word.substr(0, equals), word.substr(equals + 1)};
 }
 
+// "1..8" or "1,2,4,8"
+bool is_range(std::string_view value) {
+  return value.find("..") != std::string_view::npos || value.find(',') != std::string_view::npos;
+}
+
+// The extents of such a text, in ascending order.
+std::vector<std::int64_t> read_range_extents(const std::string& word, std::string_view text) {
+  const auto number = [&](std::string_view digits) {
+    const std::optional<std::int64_t> extent = parse_number(digits);
+    if (!extent || *extent < 0) {
+      stop_usage("'--dim' must have the form batch=8, batch=1..8 or batch=1,2,4,8, not " + quoted(word, 60));
+    }
+    return *extent;
+  };
+  std::set<std::int64_t> extents;
+  const auto too_many = [&](std::int64_t count) {
+    stop_usage("'--dim' has " + std::to_string(count) + " values in " + quoted(word, 60) + ", and a plan at most " +
+               std::to_string(kMaxPlansPerFile) + "; give a shorter list, such as batch=1,2,4,8");
+  };
+  if (const std::size_t dots = text.find(".."); dots != std::string_view::npos) {
+    const std::int64_t first = number(text.substr(0, dots));
+    const std::int64_t last = number(text.substr(dots + 2));
+    if (last < first) stop_usage("'--dim' has a range that ends before it begins: " + quoted(word, 60));
+    if (last - first >= kMaxPlansPerFile) too_many(last - first + 1);
+    for (std::int64_t extent = first; extent <= last; ++extent) extents.insert(extent);
+  } else {
+    while (true) {
+      const std::size_t comma = std::min(text.find(','), text.size());
+      extents.insert(number(text.substr(0, comma)));
+      if (comma == text.size()) break;
+      text.remove_prefix(comma + 1);
+    }
+  }
+  if (static_cast<std::int64_t>(extents.size()) > kMaxPlansPerFile) {
+    too_many(static_cast<std::int64_t>(extents.size()));
+  }
+  return {extents.begin(), extents.end()};
+}
+
 std::string written_extents(const std::vector<std::int64_t>& extents) {
   std::string out = "[";
   for (std::int64_t extent : extents) {
@@ -155,10 +196,30 @@ std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_v
   return number;
 }
 
+std::optional<DimRange> read_range(const Arguments& arguments) {
+  std::optional<DimRange> range;
+  for (const std::string& word : arguments.values("--dim")) {
+    const std::optional<Binding> binding = split_binding(word);
+    if (!binding || !is_range(binding->value)) continue;
+    if (range) stop_usage("'--dim' gives two symbols a range, and a plan has one; give one of them a number");
+    range = DimRange{binding->name, read_range_extents(word, binding->value)};
+  }
+  return range;
+}
+
 ImportOptions read_bindings(const Arguments& arguments) {
+  if (const std::optional<DimRange> range = read_range(arguments)) {
+    stop_usage("'--dim' gives " + quoted(range->symbol, 60) +
+               " a range, which only 'plan' and 'run' can use; give one number");
+  }
+  return read_bindings_beside_range(arguments);
+}
+
+ImportOptions read_bindings_beside_range(const Arguments& arguments) {
   ImportOptions bindings;
   for (const std::string& word : arguments.values("--dim")) {
     const std::optional<Binding> binding = split_binding(word);
+    if (binding && is_range(binding->value)) continue;
     const std::optional<std::int64_t> extent = binding ? parse_number(binding->value) : std::nullopt;
     if (binding && is_too_large(binding->value)) {
       stop_usage("'--dim' " + quoted(binding->name, 60) + ": " + quoted(binding->value, 60) + std::string(kTooLarge));

@@ -13,6 +13,7 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/cli/arguments.h"
 #include "lowtide/cli/console.h"
+#include "lowtide/engine/range.h"
 #include "lowtide/import/import.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/explanation.h"
@@ -34,6 +35,11 @@ namespace lowtide::cli_internal {
 
 // --dim NAME=EXTENT and --shape INPUT=AxBxC ("?" keeps the extent of the file). The last "=" separates name and value.
 [[nodiscard]] ImportOptions read_bindings(const Arguments& arguments);
+
+// The one --dim with several values, such as batch=1..8 or batch=1,2,4,8; nullopt if there is none.
+[[nodiscard]] std::optional<DimRange> read_range(const Arguments& arguments);
+// read_bindings() refuses a range. This leaves it out.
+[[nodiscard]] ImportOptions read_bindings_beside_range(const Arguments& arguments);
 
 // Bindings in the form of a plan file, sorted: "batch=8" for --dim, "x=[1,3,?,?]" for --shape.
 [[nodiscard]] std::vector<std::string> written_bindings(const ImportOptions& bindings);

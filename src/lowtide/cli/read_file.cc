@@ -15,6 +15,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/descriptor.h"
 #include "lowtide/cli/outcome.h"
+#include "lowtide/plan/plans_json.h"
 
 namespace lowtide::cli_internal {
 namespace {
@@ -60,6 +61,10 @@ std::string name_of_file(const std::string& path) { return path == "-" ? "stdin"
 
 PlanFile read_plan_file(const std::string& path) {
   return take(read_plan_json(take(read_text_file(path, limits::kMaxPlanFileBytes)), name_of_file(path)));
+}
+
+std::vector<PlanFile> read_plans_file(const std::string& path) {
+  return take(read_plans_json(take(read_text_file(path, limits::kMaxPlanFileBytes)), name_of_file(path)));
 }
 
 }  // namespace lowtide::cli_internal

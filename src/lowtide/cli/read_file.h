@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "lowtide/base/result.h"
 #include "lowtide/plan/plan_json.h"
@@ -20,5 +21,7 @@ namespace lowtide::cli_internal {
 
 // The plan in such a file. Throws Stop with the error if there is none.
 [[nodiscard]] PlanFile read_plan_file(const std::string& path);
+// The same for a file that may have several plans.
+[[nodiscard]] std::vector<PlanFile> read_plans_file(const std::string& path);
 
 }  // namespace lowtide::cli_internal

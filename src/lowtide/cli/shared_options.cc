@@ -23,7 +23,9 @@ std::vector<std::string> order_choices() {
 OptionSpec dim_option() {
   return {.name = "--dim",
           .value = "NAME=N",
-          .summary = "set a symbolic extent of the model, such as batch=8; repeatable",
+          .summary =
+              "set a symbolic extent of the model, such as batch=8; 'plan' and 'run' also take batch=1..8 or "
+              "batch=1,2,4; repeatable",
           .kind = ArgumentKind::text,
           .is_repeatable = true};
 }

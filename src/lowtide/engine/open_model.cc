@@ -10,12 +10,16 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/load_time.h"
+#include "lowtide/engine/open_sharing.h"
+#include "lowtide/graph/text.h"
 #include "lowtide/import/import.h"
 #include "lowtide/kernels/initialize.h"
 #include "lowtide/verify/verify.h"
 
 namespace lowtide {
 namespace {
+
+using engine_internal::SharedWeights;
 
 // A plan, and by how much it exceeds its budget.
 struct ChosenPlan {
@@ -93,7 +97,22 @@ Result<void> check_unchanged(const std::string& path, const FileState& before, c
                shown_path(path)};
 }
 
-Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& options) {
+// The weights, with the results of load-time work.
+Result<void> load_weights(const std::string& path, const OpenOptions& options, const Lowered& lowered,
+                          ConstantTable table, SharedWeights& shared) {
+  std::string load = print_graph(lowered.load);
+  if (shared.weights != nullptr && shared.load == load && shared.weights->table() == table) return {};
+  const auto first_computed = static_cast<std::uint32_t>(table.sources.size() - lowered.load.outputs().size());
+  Result<ModelWeights> opened = ModelWeights::open(path, std::move(table), {options.synthetic_seed});
+  if (!opened) return opened.error();
+  const auto weights = std::make_shared<ModelWeights>(*std::move(opened));
+  const Result<Bytes> arena = engine_internal::run_load_time(lowered.load, first_computed, weights, options.cpu);
+  if (!arena) return arena.error();
+  shared = {weights, std::move(load), *arena};
+  return {};
+}
+
+Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& options, SharedWeights& shared) {
   initialize();
   const FileState before = state_of(path);
   Result<ImportedModel> model = import_model(path, options.import);
@@ -113,17 +132,15 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
                                                  : make_plan(path, options, *model, *lowered);
   if (!chosen) return chosen.error();
 
-  Result<ModelWeights> opened = ModelWeights::open(path, std::move(model->constants), {options.synthetic_seed});
-  if (!opened) return opened.error();
-  const auto weights = std::make_shared<ModelWeights>(*std::move(opened));
-  Result<Bytes> load_time = engine_internal::run_load_time(lowered->load, first_computed, weights, options.cpu);
-  if (!load_time) return with_nodes_of_runs(load_time.error(), *lowered, chosen->plan, options.cpu);
+  const Result<void> loaded = load_weights(path, options, *lowered, std::move(model->constants), shared);
+  if (!loaded) return with_nodes_of_runs(loaded.error(), *lowered, chosen->plan, options.cpu);
 
   Result<std::shared_ptr<const Executable>> executable = Executable::prepare(
-      std::move(lowered->graph), std::move(chosen->plan), weights, {.threads = options.cpu.threads});
+      std::move(lowered->graph), std::move(chosen->plan), shared.weights, {.threads = options.cpu.threads});
   if (!executable) return executable.error();
-  LOWTIDE_RETURN_IF_ERROR(check_unchanged(path, before, *weights));
-  return OpenedModel{*std::move(executable), model->nodes, *load_time, chosen->shortfall, std::move(model->notes)};
+  LOWTIDE_RETURN_IF_ERROR(check_unchanged(path, before, *shared.weights));
+  return OpenedModel{*std::move(executable), model->nodes, shared.load_time_arena, chosen->shortfall,
+                     std::move(model->notes)};
 }
 
 }  // namespace
@@ -131,11 +148,20 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
 void initialize() { initialize_kernels(); }
 
 Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options) {
+  SharedWeights none;
+  return engine_internal::open_sharing(path, options, none);
+}
+
+namespace engine_internal {
+
+Result<OpenedModel> open_sharing(const std::string& path, const OpenOptions& options, SharedWeights& shared) {
   try {
-    return open_checked(path, options);
+    return open_checked(path, options, shared);
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::no_memory, "the system has no memory to load the model", shown_path(path)};
   }
 }
+
+}  // namespace engine_internal
 
 }  // namespace lowtide

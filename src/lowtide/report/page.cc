@@ -30,6 +30,7 @@ void append_page_json(std::string& out, const NamedPlan& shown, const PageOption
     }
   }
   sheets.front().costs = options.costs;
+  sheets.front().measured = options.measured;
   sheets.front().quantized = options.quantized;
   sheets.front().lowering = options.lowering;
   sheets.front().copies = options.copies;

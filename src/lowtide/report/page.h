@@ -30,6 +30,14 @@ struct PlanProof {
   std::vector<std::string> not_in_place = {};  // of in_place_paragraphs
 };
 
+// What runs of the plan shown have measured. Bodies have no figures of their own.
+struct PageMeasurement {
+  std::int64_t runs = 0;
+  IdVector<StepId, std::int64_t> nanoseconds = {};  // of each step: the mean of the runs; 0 for a step without work
+  // Bytes of each buffer up to the last one that a run wrote. Empty: not known; -1: of a buffer outside of the arena.
+  IdVector<BufferId, std::int64_t> seen = {};
+};
+
 struct PageOptions {
   const NamedPlan* against = nullptr;  // a second plan to compare with (before / after)
   bool is_verified = false;            // whether the caller has verified the plan against its model; the page says so
@@ -39,6 +47,7 @@ struct PageOptions {
   const IdVector<NodeId, std::int64_t>* costs = nullptr;
   // The graph of the plan shown, for the multiply-accumulates of its nodes. nullptr: not known.
   const Graph* graph = nullptr;
+  const PageMeasurement* measured = nullptr;      // nullptr: not known
   std::string quantized = {};                     // quantized_text, if the model is quantized
   const LoweringFacts* lowering = nullptr;        // what lowering changed; nullptr: not known, or nothing
   const std::vector<CopyLeft>* copies = nullptr;  // copies_left() of the plan shown; nullptr: not known

@@ -224,6 +224,9 @@ void add_program(JsonWriter& json, const Sheet& sheet) {
   add_column(json, "scratch", steps,
              [&](std::size_t row) { return id_or_none(row_of(plan.layout.steps, row).scratch); });
   add_concurrency(json, sheet);
+  if (sheet.measured != nullptr) {
+    add_column(json, "nanoseconds", steps, [&](std::size_t row) { return row_of(sheet.measured->nanoseconds, row); });
+  }
   if (copies(plan.program)) {
     add_column(json, "copy", steps, [&](std::size_t row) { return destination_of(plan, step_at(row)); });
   }
@@ -268,7 +271,9 @@ void add_parts(JsonWriter& json, const Plan& plan) {
   json.end_object();
 }
 
-void add_buffers(JsonWriter& json, const Plan& plan, const Labels& labels) {
+void add_buffers(JsonWriter& json, const Sheet& sheet) {
+  const Plan& plan = *sheet.plan;
+  const Labels& labels = *sheet.labels;
   const auto at = [&](std::size_t row) -> const Buffer& { return row_of(plan.layout.buffers, row); };
   const IdVector<BufferId, BufferUse> uses = buffer_uses(plan, labels);
   const std::size_t count = plan.layout.buffers.size();
@@ -284,6 +289,9 @@ void add_buffers(JsonWriter& json, const Plan& plan, const Labels& labels) {
   add_column(json, "offset", count,
              [&](std::size_t row) { return at(row).placement ? at(row).placement->offset.position() : kNone; });
   add_column(json, "name", count, [&](std::size_t row) { return id_or_none(row_of(uses, row).name); });
+  if (sheet.measured != nullptr && !sheet.measured->seen.empty()) {
+    add_column(json, "seen", count, [&](std::size_t row) { return row_of(sheet.measured->seen, row); });
+  }
   json.end_object();
   add_parts(json, plan);
 }
@@ -353,6 +361,7 @@ void write_sheet(JsonWriter& json, const Sheet& sheet) {
     add_strings(json, "not_in_place", sheet.proof->not_in_place);
   }
   if (!sheet.quantized.empty()) json.member("quantized", sheet.quantized);
+  if (sheet.measured != nullptr) json.member("runs", sheet.measured->runs);
   if (sheet.lowering != nullptr) add_lowering(json, *sheet.lowering);
   if (sheet.copies != nullptr) add_copies(json, *sheet.copies);
   add_facts(json, sheet);
@@ -361,7 +370,7 @@ void write_sheet(JsonWriter& json, const Sheet& sheet) {
   add_labels(json, sheet);
   add_program(json, sheet);
   add_values(json, *sheet.plan);
-  add_buffers(json, *sheet.plan, *sheet.labels);
+  add_buffers(json, sheet);
   json.end_object();
 }
 

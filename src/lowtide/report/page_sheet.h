@@ -30,6 +30,7 @@ struct Sheet {
   const PlanProof* proof = nullptr;                       // nullptr: not known
   const IdVector<NodeId, std::int64_t>* costs = nullptr;  // PageOptions::costs
   const Graph* graph = nullptr;                           // of the plan; nullptr: not known
+  const PageMeasurement* measured = nullptr;              // PageOptions::measured
   std::string quantized = {};                             // PageOptions::quantized
   const LoweringFacts* lowering = nullptr;                // PageOptions::lowering
   const std::vector<CopyLeft>* copies = nullptr;          // PageOptions::copies
@@ -58,6 +59,8 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
 //               the steps of other streams that must end before: if there are several streams; picoseconds: if costs
 //               are known; copy: if there are copies, the region that one moves to, -2 within its region, -1 for other
 //               steps; after and read: the ids of all steps, one after another
+//   runs        if the plan was measured: the number of runs; then also nanoseconds in step, and seen in buffer, which
+//               is -1 outside of the arena
 //   value       {tensor, written, buffer, offset}
 //   outputs     [value]   of the program
 //   buffer      {kind, size, begin, end, region, offset, name}   name: the value that gives the buffer its name

@@ -31,6 +31,9 @@ struct RunInspection {
   // planned size.
   Bytes seen_peak;
   Bytes seen_arena;
+  // The bytes of each buffer of the plan up to the last one that was written, the sum over its parts. nullopt: it is
+  // not in the arena. Empty for other runs, and for those that found a fault.
+  IdVector<BufferId, std::optional<Bytes>> seen_buffers = {};
 };
 
 // Runs the executable twice. Bytes that no live buffer holds are filled with a pattern, which the second run changes.

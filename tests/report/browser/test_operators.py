@@ -31,6 +31,22 @@ def test_each_step_has_a_row_in_run_order(open_page):
     assert "At least 28,311,552 MACs in 9 steps" in opened.text("#tabs")
 
 
+def test_measured_times_come_first(open_page):
+    opened = open_page("measured.html")
+    open_table(opened)
+    opened.shoot("measured_operators")
+    table = rows(opened)
+    assert [row[0] for row in table] == [str(step) for step in reversed(range(9))]
+    assert table[0][3:5] == ["9 µs", "20 %"]
+    assert "9 steps; 45 µs per run, the mean of 20 runs" in opened.text("#tabs")
+    opened.page.get_by_role("tab", name="All buffers").click()
+    opened.settle()
+    cells = {row[0]: row for row in rows(opened)}
+    head = opened.run("() => Array.from(document.querySelectorAll('#table th'), (cell) => cell.textContent)")
+    planned, seen = head.index("Bytes"), next(at for at, text in enumerate(head) if text.startswith("Seen"))
+    assert sum(row[planned] == row[seen] for row in cells.values()) == len(cells) - 1  # one is half written
+
+
 def test_columns_sort_and_other_tables_keep_their_order(open_page):
     opened = open_page("small.html")
     open_table(opened)

@@ -69,13 +69,14 @@ math(EXPR sheets_end "${sheets_at} + 8")
 string(SUBSTRING "${html}" ${sheets_end} -1 after_sheets)
 
 set(literal_begin "R\"lowtide_page(")
-set(literal_end ")lowtide_page\"")
+set(literal_end ")lowtide_page\"sv")  # the compiler knows its length, and need not count
 file(WRITE "${TO}" "// Made by page/embed.cmake; do not edit.
 #include \"lowtide/report/page_source.h\"
 
 namespace lowtide::report_internal {
 
 const PageSource& page_source() {
+  using namespace std::string_view_literals;
   static constexpr PageSource kSource = {
       .before_title = ${literal_begin}${before_title}${literal_end},
       .before_sheets = ${literal_begin}${before_sheets}${literal_end},

@@ -24,6 +24,8 @@ function operatorFigures(sheet) {
     const node = sheet.isCopy(step) ? kNone : sheet.stepNode[step];
     figures.macs[step] = node === kNone ? 0 : (sheet.nodeMacs?.[node] ?? kNone);
   }
+  figures.time = sheet.stepNanoseconds ?? make();
+  figures.allTime = figures.time.reduce((sum, time) => sum + time, 0);
   figures.allMacs = figures.macs.reduce((sum, macs) => sum + Math.max(0, macs), 0);
   figures.unknownMacs = figures.macs.reduce((count, macs) => count + (macs === kNone ? 1 : 0), 0);
   preparedFigures.set(sheet, figures);
@@ -73,6 +75,22 @@ const operatorColumns = {
   },
 };
 
+Object.assign(operatorColumns, {
+  opTime: {
+    title: 'Time',
+    hint: 'Mean time of the step in the runs that were measured',
+    number: (sheet, step) => operatorFigures(sheet).time[step],
+    text: (sheet, step) => durationText(1000 * operatorFigures(sheet).time[step]),
+  },
+  opTimeShare: {
+    title: 'Of time',
+    hint: 'Share of the time of all steps',
+    part: (sheet, step) => operatorFigures(sheet).time[step] / Math.max(1, operatorFigures(sheet).allTime),
+    number: (sheet, step) => operatorFigures(sheet).time[step],
+    text: (sheet, step) => percentText(operatorFigures(sheet).time[step], operatorFigures(sheet).allTime),
+  },
+});
+
 function nodeText(sheet, step, most) {
   const node = sheet.stepNode[step];
   if (sheet.isCopy(step) || node === kNone) return stepCell(sheet, step, most);
@@ -81,11 +99,13 @@ function nodeText(sheet, step, most) {
 
 function operatorContent(sheet) {
   const macs = sheet.nodeMacs === null ? [] : ['opMacs', 'opShare'];
+  const isMeasured = sheet.stepNanoseconds !== null;
+  const time = isMeasured ? ['opTime', 'opTimeShare'] : [];
   return {
-    keys: ['opStep', 'operator', 'node', 'opRead', 'opWritten', 'opScratch', 'opWeights', ...macs],
+    keys: ['opStep', 'operator', 'node', ...time, 'opRead', 'opWritten', 'opScratch', 'opWeights', ...macs],
     list: Array.from({length: sheet.stepCount}, (_, step) => step),
-    sortBy: 'opStep',
-    isAscending: true,
+    sortBy: isMeasured ? 'opTime' : 'opStep',
+    isAscending: !isMeasured,
     noun: 'step',
     makeRow: operatorRow,
   };
@@ -104,8 +124,14 @@ function operatorRow(sheet, step, keys) {
   );
 }
 
-// "4,089,184,256 MACs in 122 steps"
+// "4,089,184,256 MACs in 122 steps; 12.3 ms per run, the mean of 20 runs"
 function operatorTotals(sheet) {
+  if (sheet.stepNanoseconds === null) return macsTotals(sheet);
+  const time = durationText(1000 * operatorFigures(sheet).allTime);
+  return `${macsTotals(sheet)}; ${time} per run, the mean of ${plural(sheet.runs, 'run')}`;
+}
+
+function macsTotals(sheet) {
   if (sheet.nodeMacs === null) return plural(sheet.stepCount, 'step');
   const {allMacs, unknownMacs} = operatorFigures(sheet);
   const sum = allMacs === 0 && unknownMacs === 0 ? 'No' : `${unknownMacs > 0 ? 'At least ' : ''}${countText(allMacs)}`;

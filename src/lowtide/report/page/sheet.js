@@ -35,6 +35,7 @@ class Sheet {
     this.quantized = columns.quantized ?? null; // a paragraph on a quantized model
     this.lowered = columns.lowered ?? null; // a paragraph on what runs instead of the model as written
     this.insteadOf = new Map(columns.rewrites ?? []); // node -> names of the nodes of the model
+    this.runs = columns.runs ?? null; // of the measurement; null: there is none
     this.copies = columns.copies ?? []; // [step, bytes, reason], the largest first
     this.start = 0; // number of the first step
     this.readColumns(columns);
@@ -61,6 +62,7 @@ class Sheet {
     this.stepStream = step.stream ?? null; // null for one stream
     this.streams = streams; // null for a worker, the names of two regions for a link
     this.streamCount = Math.max(1, streams.length);
+    this.stepNanoseconds = step.nanoseconds ? Float64Array.from(step.nanoseconds) : null; // null: not measured
     this.stepPicoseconds = step.picoseconds ? Float64Array.from(step.picoseconds) : null; // null: not known
     this.after = Int32Array.from(step.after ?? []);
     this.afterBegin = Groups.beginOf(step.after_count ?? []);
@@ -85,6 +87,7 @@ class Sheet {
     this.bufferRegion = Int32Array.from(buffer.region);
     this.bufferOffset = Float64Array.from(buffer.offset);
     this.mainValue = Int32Array.from(buffer.name);
+    this.bufferSeen = buffer.seen ? Float64Array.from(buffer.seen) : null; // bytes that a run wrote; null: not known
   }
 
   // Sets the axis of the picture, and places the blocks on it.

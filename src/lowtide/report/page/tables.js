@@ -24,6 +24,12 @@ const columns = {
     number: (sheet, buffer) => sheet.bufferSize[buffer],
     text: (sheet, buffer) => countText(sheet.bufferSize[buffer]),
   },
+  seen: {
+    title: 'Seen',
+    hint: 'Bytes of the buffer that a run wrote, up to the last one; the plan reserves its size',
+    number: (sheet, buffer) => sheet.bufferSeen[buffer],
+    text: (sheet, buffer) => (sheet.bufferSeen[buffer] === kNone ? '-' : countText(sheet.bufferSeen[buffer])),
+  },
   living: {
     title: 'Size',
     hint: 'Bytes of the buffer that are live at this step',
@@ -121,7 +127,11 @@ function tabContent(sheet) {
   switch (state.tab) {
     case 'all':
       return {
-        keys: ['buffer', 'kind', 'size', 'bytes', 'tensors', 'producer', 'reader', 'lives', 'length', 'address'],
+        keys: [
+          ...['buffer', 'kind', 'size', 'bytes'],
+          ...(sheet.bufferSeen === null ? [] : ['seen']),
+          ...['tensors', 'producer', 'reader', 'lives', 'length', 'address'],
+        ],
         list: Array.from(placed),
         sortBy: 'size',
       };

@@ -73,8 +73,8 @@ class PoisonedRuns {
     if (!fault_ && *difference) {
       fault_ = (*difference)->value + " depends on bytes that no tensor has: " + (*difference)->what;
     }
-    const runtime_internal::SeenMemory seen = runtime_internal::seen_memory(executable_.prepared(), lives_, written_);
-    return RunInspection{fault_, seen.peak, seen.arena};
+    runtime_internal::SeenMemory seen = runtime_internal::seen_memory(executable_.prepared(), lives_, written_);
+    return RunInspection{fault_, seen.peak, seen.arena, std::move(seen.buffers)};
   }
 
  private:

@@ -101,8 +101,10 @@ SeenMemory seen_memory(const Prepared& prepared, const Lives& lives, const std::
   const std::size_t steps = prepared.plan.program.steps.size();
   std::vector<std::int64_t> change(std::max<std::size_t>(steps, 1) + 1, 0);
   SeenMemory memory;
+  memory.buffers = IdVector<BufferId, std::optional<Bytes>>(prepared.plan.layout.buffers.size());
   for (std::size_t at : lives.by_begin(kMainGraph)) {
     const LivePart& part = lives.parts()[at];
+    memory.buffers[part.buffer] = memory.buffers[part.buffer].value_or(Bytes(0)) + Bytes(seen[at]);
     if (seen[at] == 0) continue;
     const std::int64_t size = part.bytes.end - part.bytes.begin;
     const std::int64_t rounded = std::min(round_up(Bytes(seen[at]), Bytes(alignment)).count(), size);

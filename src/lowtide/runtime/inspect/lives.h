@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lowtide/runtime/prepare/prepared.h"
@@ -53,6 +54,7 @@ class Lives {
 struct SeenMemory {
   Bytes peak;
   Bytes arena;
+  IdVector<BufferId, std::optional<Bytes>> buffers;  // of the main graph: the sum over parts; nullopt: not in the arena
 };
 
 // `written` has the bytes that were written, by Lives::parts().

@@ -1,0 +1,27 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/engine/engine.h"
+#include "lowtide/weights/weights.h"
+
+namespace lowtide::engine_internal {
+
+// The weights of a model that was opened before, with the results of its load-time work.
+struct SharedWeights {
+  std::shared_ptr<ModelWeights> weights;  // nullptr: no model was opened yet
+  std::string load;                       // the text of the graph of the load-time work
+  Bytes load_time_arena;
+};
+
+// As open_model(). If table of constants and load-time work are those of `shared`, takes its weights; otherwise puts
+// those of this model there.
+[[nodiscard]] Result<OpenedModel> open_sharing(const std::string& path, const OpenOptions& options,
+                                               SharedWeights& shared);
+
+}  // namespace lowtide::engine_internal

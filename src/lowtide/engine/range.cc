@@ -1,0 +1,62 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/engine/range.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/base/check.h"
+#include "lowtide/engine/open_sharing.h"
+
+namespace lowtide {
+namespace {
+
+bool has_extents(const Port& port, std::span<const std::int64_t> extents) {
+  if (static_cast<int>(extents.size()) != port.shape.rank()) return false;
+  for (int axis = 0; axis < port.shape.rank(); ++axis) {
+    const std::int64_t extent = extents[static_cast<std::size_t>(axis)];
+    if (extent > port.shape[axis] || (extent < port.shape[axis] && !port.shape.is_at_most(axis))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Bytes OpenedRange::required_bytes() const {
+  Bytes most;
+  for (const OpenedModel& member : members) most = std::max(most, member.executable->required_bytes());
+  return most;
+}
+
+const OpenedModel* OpenedRange::find(std::string_view input, std::span<const std::int64_t> extents) const {
+  for (const OpenedModel& member : members) {
+    for (const Port& port : member.executable->inputs()) {
+      if (port.name == input && has_extents(port, extents)) return &member;
+    }
+  }
+  return nullptr;
+}
+
+Result<OpenedRange> open_members(const std::string& path, std::span<const OpenOptions> options) {
+  LOWTIDE_CHECK(!options.empty(), "a range has at least one member");
+  OpenedRange range;
+  engine_internal::SharedWeights shared;
+  for (const OpenOptions& one : options) {
+    Result<OpenedModel> member = engine_internal::open_sharing(path, one, shared);
+    if (!member) return member.error();
+    range.members.push_back(*std::move(member));
+  }
+  return range;
+}
+
+Result<OpenedRange> open_range(const std::string& path, const DimRange& range, const OpenOptions& options) {
+  std::vector<OpenOptions> all;
+  for (std::int64_t extent : range.extents) {
+    all.push_back(options);
+    all.back().import.dims[range.symbol] = extent;
+  }
+  return open_members(path, all);
+}
+
+}  // namespace lowtide
