@@ -60,6 +60,13 @@ def convolutions():
     return model(nodes, [("x", [1, 3, 32, 32])], [("y", [1, 10])], weights)
 
 
+def transposed():
+    """A transposed convolution, as decoders have it."""
+    half = [ints("kernel_shape", [2, 2]), ints("strides", [2, 2])]
+    nodes = [node("ConvTranspose", ["x", "w", "b"], ["y"], "y", half)]
+    return model(nodes, [("x", [1, 4, 8, 8])], [("y", [1, 3, 16, 16])], [floats("w", [4, 3, 2, 2]), floats("b", [3])])
+
+
 def products():
     """Products with weights and without, as in a layer of attention."""
     nodes = [node("MatMul", ["x", "w"], ["q"]), node("Transpose", ["q"], ["t"]), node("MatMul", ["q", "t"], ["s"]),
@@ -120,8 +127,8 @@ class RunTrap(unittest.TestCase):
         return lines
 
     def test_no_run_allocates_calls_or_faults(self):
-        builders = (convolutions, products, elementwise, movement, old_movement, reductions, small_models.small,
-                    small_models.weighted, small_models.parallel)
+        builders = (convolutions, transposed, products, elementwise, movement, old_movement, reductions,
+                    small_models.small, small_models.weighted, small_models.parallel)
         models = {builder.__name__: builder() for builder in builders}
         for words in ([], ["--other-thread"]):
             for line in self.count(models, "--runs", "200", *words):
