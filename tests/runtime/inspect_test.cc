@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cmath>
+#include <cstring>
 #include <functional>
 #include <new>
 #include <string>
@@ -279,6 +281,28 @@ TEST(Inspect, ReturnsTheErrorOfARunThatFails) {
   for (const auto& inspect : {run_poisoned, run_guarded, compare_without_reuse}) {
     EXPECT_THAT(fault_of(inspect(*executable, inputs)), HasSubstr("error: graph 'g': step 1"));
   }
+}
+
+// The state p is 1, then -1, then 1. The values of the loop itself come after those of its body, and then the outputs.
+TEST(SeeValues, ShowsTheValuesOfBodiesAndTheOutputs) {
+  const std::vector<float> x{1, 2, 3, 4, 5};
+  const std::array<std::int64_t, 1> five{5};
+  std::vector<std::string> seen;
+  const Result<void> run =
+      see_values(*with_kernel(kLoop, &copy_negated), std::vector{ref(x, five)}, [&](const SeenValue& value) {
+        EXPECT_EQ(value.dtype, DType::f32);
+        EXPECT_EQ(value.bytes.size(), value.name == "s" ? 60U : 20U);
+        float first = 0;
+        std::memcpy(&first, value.bytes.data(), sizeof(first));
+        seen.push_back(std::string(value.path) + std::string(value.name) + " " + std::to_string(std::lround(first)) +
+                       " of " + std::to_string(value.extents.size()));
+      });
+  ASSERT_TRUE(run.ok()) << run.error().describe();
+  std::vector<std::string> expected = {"loop/body/q -1 of 1", "loop/body/e 1 of 1",  "loop/body/r 0 of 1",
+                                       "loop/body/q 1 of 1",  "loop/body/e -1 of 1", "loop/body/r 0 of 1",
+                                       "loop/body/q -1 of 1", "loop/body/e 1 of 1",  "loop/body/r 0 of 1"};
+  for (const char* value : {"y -1 of 1", "s 0 of 2", "y -1 of 1", "s 0 of 2"}) expected.emplace_back(value);
+  EXPECT_EQ(seen, expected);
 }
 
 // Views stay together, and everything else has bytes of its own.

@@ -8,8 +8,8 @@
 // The plans are by turns for one stream, for several streams and for waves. Each has a random strategy for its order,
 // random kinds of sharing, and random offsets with gaps. The verifier checks it. It runs on one thread and on two,
 // where kernels are delayed at random. Every value must be equal to that of a run without reuse, and every output of
-// every run to that of the first plan. Constants whose file is absent and all inputs are synthetic. Exits with 1 if
-// anything differs.
+// every run to that of the first plan. The inputs are the files input_0.npy and so on beside the model. Inputs and
+// constants without a file are synthetic. Exits with 1 if anything differs.
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@
 #include "lowtide/schedule/schedule.h"
 #include "lowtide/synchronize/waits.h"
 #include "lowtide/verify/verify.h"
-#include "lowtide/weights/synthetic.h"
+#include "tests/tools/model_case.h"
 
 namespace lowtide {
 namespace {
@@ -98,21 +98,6 @@ Plan random_plan(const Graph& graph, ExecutionModel run, Random& random) {
   return plan;
 }
 
-struct Inputs {
-  std::vector<std::vector<std::byte>> bytes;
-  std::vector<TensorRef> tensors;
-};
-
-Inputs synthetic_inputs(const Executable& executable) {
-  Inputs inputs;
-  for (const Port& port : executable.inputs()) {
-    std::vector<std::byte>& bytes = inputs.bytes.emplace_back(static_cast<std::size_t>(port.size.count()));
-    take(fill_synthetic({port.name, port.dtype, port.shape, port.size, ConstantSource::Computed{}}, 1, bytes));
-    inputs.tensors.push_back({port.dtype, port.shape.extents(), bytes});
-  }
-  return inputs;
-}
-
 // A kernel that is delayed for a short time before each run.
 class DelayedKernel final : public PreparedKernel {
  public:
@@ -156,7 +141,7 @@ std::unique_ptr<PreparedKernel> delayed_kernel(const PrepareInput& input) {
 }
 
 std::vector<std::vector<std::byte>> outputs_of(const std::shared_ptr<const Executable>& executable,
-                                               const Inputs& inputs) {
+                                               const testing::CaseInputs& inputs) {
   const Arena arena = take(Arena::allocate(executable->required_bytes()));
   Session session = take(Session::open(executable, arena));
   for (std::size_t at = 0; at < inputs.tensors.size(); ++at) {
@@ -185,7 +170,7 @@ int run(const std::vector<std::string>& words) {
     options.import.shapes[words[at].substr(0, equal)] = extents;
   }
   const OpenedModel model = take(open_model(words[0], options));
-  const Inputs inputs = synthetic_inputs(*model.executable);
+  const testing::CaseInputs inputs = testing::case_inputs(words[0], *model.executable);
   const auto expected = outputs_of(model.executable, inputs);
   constexpr std::array kModels{ExecutionModel::sequence, ExecutionModel::streams, ExecutionModel::waves};
   for (std::size_t seed = 0; seed < std::stoul(words[1]); ++seed) {

@@ -7,7 +7,8 @@
 //   run_trap [--runs N] [--seconds S] [--dim NAME=N] [--threads T] [--streams K] [--other-thread] MODEL...
 //   run_trap --self-test
 //
-// Weights without a file and all inputs are synthetic. Each model has at most N runs (200 unless given), and after 100
+// The inputs of a model are the files input_0.npy and so on beside it. Inputs and weights without a file are synthetic.
+// Each model has at most N runs (200 unless given), and after 100
 // runs it ends when S seconds (60 unless given) are over. With --other-thread, a thread that did not open the session
 // runs it. With --threads 2, a run that finds the second thread asleep wakes it. With --streams K, the plan is for
 // waves of K steps. The program prints one JSON object per model and line:
@@ -38,7 +39,7 @@
 #include "lowtide/engine/engine.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
-#include "lowtide/weights/synthetic.h"
+#include "tests/tools/model_case.h"
 #include "tests/tools/run_costs.h"
 
 namespace lowtide::testing {
@@ -152,11 +153,9 @@ bool count_model(const std::string& path, const Options& options) {
   const Executable& executable = *model.executable;
   const Arena arena = take(Arena::allocate(executable.required_bytes()));
   Session session = take(Session::open(model.executable, arena));
-  std::vector<std::vector<std::byte>> inputs;
-  for (const Port& port : executable.inputs()) {
-    std::vector<std::byte>& bytes = inputs.emplace_back(static_cast<std::size_t>(port.size.count()));
-    take(fill_synthetic({port.name, port.dtype, port.shape, port.size, ConstantSource::Computed{}}, 1, bytes));
-    take(session.bind_input(port.name, {port.dtype, port.shape.extents(), bytes}));
+  const CaseInputs inputs = case_inputs(path, executable);
+  for (std::size_t at = 0; at < inputs.tensors.size(); ++at) {
+    take(session.bind_input(executable.inputs()[at].name, inputs.tensors[at]));
   }
   const Counted counted = count_on_thread(session, options);
   if (!counted.failed.ok()) throw Refused(describe(executable, counted.failed).describe());

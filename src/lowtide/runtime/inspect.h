@@ -3,10 +3,14 @@
 
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
@@ -55,6 +59,21 @@ struct RunInspection {
 // compare_runs() of the executable and of one with no_reuse_plan(). Takes the bytes of all tensors.
 [[nodiscard]] Result<RunInspection> compare_without_reuse(const Executable& executable,
                                                           std::span<const TensorRef> inputs);
+
+// A value that a step of a run wrote.
+struct SeenValue {
+  std::string_view path;  // "" for a value of the model, "loop/body/" for one of the body of node 'loop'
+  std::string_view name;  // of its tensor
+  DType dtype = DType::f32;
+  std::span<const std::int64_t> extents;  // of this run
+  std::span<const std::byte> bytes;       // valid until the call returns
+};
+using SeeValue = std::function<void(const SeenValue& value)>;
+
+// Runs the executable, and calls `see` with each value when the step that completes it has run, once per iteration of a
+// loop. At the end it calls `see` with each output. It leaves out views at the end of a body.
+[[nodiscard]] Result<void> see_values(const Executable& executable, std::span<const TensorRef> inputs,
+                                      const SeeValue& see);
 
 // The same steps with memory of its own for each value. Only values that an alias step connects share bytes. There are
 // unused bytes between the buffers. The plan is correct if the given one is. Bodies are included. O(plan).

@@ -105,14 +105,15 @@ bool Recorder::note(GraphTables& tables, const RunPlace& place, ValueId value) {
   return true;
 }
 
+bool completes(const PreparedGraph& in, StepId step, ValueId value) {
+  return !is_copy(in.plan.program.steps[step]) || in.plan.program.values[value].written == step;
+}
+
 bool Recorder::note_step(const AllTables& tables, const RunPlace& place) {
   GraphTables& of = *tables[place.graph.index()];
-  const Step& step = of.graph().plan.program.steps[place.step];
-  // A copy may be one of several that fill a value, so the value is complete only after the last one.
-  const auto is_complete = [&](ValueId value) {
-    return !is_copy(step) || of.graph().plan.program.values[value].written == place.step;
-  };
-  return std::ranges::all_of(step.writes, [&](ValueId value) { return !is_complete(value) || note(of, place, value); });
+  return std::ranges::all_of(of.graph().plan.program.steps[place.step].writes, [&](ValueId value) {
+    return !completes(of.graph(), place.step, value) || note(of, place, value);
+  });
 }
 
 void Recorder::note_outputs(const AllTables& tables) {

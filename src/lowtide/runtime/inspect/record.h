@@ -30,6 +30,10 @@ struct ValueContent {
   std::vector<std::byte> bytes;
 };
 
+// Whether a value that a step writes is complete after it. A copy may be one of several that fill a value, so the value
+// is complete only after the last one.
+[[nodiscard]] bool completes(const PreparedGraph& in, StepId step, ValueId value);
+
 // Remembers what the steps of a run write. The digests of a whole run take 24 bytes per value that is written.
 class Recorder {
  public:
