@@ -39,8 +39,8 @@ struct OpenedModel {
   std::vector<std::string> notes;  // ImportedModel::notes
 };
 
-// Does what all models need once per program (initialize_kernels). open_model() does the same. A program that calls it
-// at its start can tell its own memory from that of a model. Thread-safe.
+// Does what all models need once per program (initialize_import, initialize_kernels). open_model() does the same. A
+// program that calls it at its start can tell its own memory from that of a model. Thread-safe.
 void initialize();
 
 // Imports a model, lowers it, plans it for the CPU or checks the given plan, runs its load-time work, and prepares its

@@ -145,7 +145,10 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
 
 }  // namespace
 
-void initialize() { initialize_kernels(); }
+void initialize() {
+  initialize_import();
+  initialize_kernels();
+}
 
 Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options) {
   SharedWeights none;

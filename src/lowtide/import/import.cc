@@ -13,6 +13,7 @@
 #include "lowtide/import/csv.h"
 #include "lowtide/import/file.h"
 #include "lowtide/import/order_json.h"
+#include "lowtide/import/sha256.h"
 #ifdef LOWTIDE_WITH_ONNX
 #include "lowtide/import/onnx/graph_import.h"
 #endif
@@ -43,6 +44,13 @@ Result<Problem> import_problem(const std::string& path, Result<Problem> (*parse)
 }
 
 }  // namespace
+
+void initialize_import() {
+#ifdef LOWTIDE_WITH_ONNX
+  import_internal::register_operators();
+#endif
+  static_cast<void>(import_internal::Sha256().finish());
+}
 
 Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options) {
   const Result<std::unique_ptr<File>> file = File::open(path, limits::kMaxFileBytes, "kMaxFileBytes");

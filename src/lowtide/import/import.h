@@ -11,6 +11,10 @@
 
 namespace lowtide {
 
+// Does what all models need once per program: registers the operators of ONNX, and prepares the library that computes
+// digests. Otherwise the first call of import_model() does both. They take 12 MB, whatever the model. Thread-safe.
+void initialize_import();
+
 // Reads a model file. The format is derived from the content, never from the name. External data is never opened. Raw
 // data of constants above 256 bytes stay in the file (ImportedModel::constants), and only their digest is computed.
 // Errors: malformed; invalid; unsupported, which lists every unsupported operator; over_limit; unresolved, which

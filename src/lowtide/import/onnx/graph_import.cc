@@ -7,6 +7,7 @@
 
 #include "lowtide/import/onnx/bindings.h"
 #include "lowtide/import/onnx/load/load.h"
+#include "lowtide/import/onnx/proto/opsets.h"
 #include "lowtide/import/onnx/walk/graph_walk.h"
 
 namespace lowtide::import_internal {
@@ -36,6 +37,8 @@ std::int64_t count_nodes(const onnx::GraphProto& graph) {
 }
 
 }  // namespace
+
+void register_operators() { static_cast<void>(find_schema("Relu", kOldestOpset, "")); }
 
 Result<ImportedModel> import_onnx(const ByteSource& file, const ImportOptions& options) {
   Result<ParsedModel> model = load_model(file);

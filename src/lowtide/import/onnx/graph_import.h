@@ -9,6 +9,9 @@
 
 namespace lowtide::import_internal {
 
+// Makes the table of operators of the onnx library, which it otherwise makes when the first one is looked up.
+void register_operators();
+
 // Imports an ONNX model from the bytes of its file, as import_model does:
 //   1. read_skeleton limits the cost of parsing, then protobuf parses (load/load.h)
 //   2. functions are inlined within a budget, and every operator is looked up (load/functions.h, load/operators.h)
