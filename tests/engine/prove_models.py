@@ -1,0 +1,251 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Proves on models that a run computes what other runtimes compute, and that it keeps to its plan.
+
+usage: prove_models.py --tools FOLDER [--plans N] [--runs N] [--seconds S] [--sample] [--results FILE] [--again]
+                       [--only NAME]... FOLDER...
+
+The models are the .onnx files of the folders. Weights that are not beside a model are synthetic, and open extents get
+the values of bench/dims.json. For each model:
+
+  values     Every tensor of the model is compared with that of ONNX Runtime without optimizations. The graph runs as
+             written, and then lowered, where the tensors that remain are compared. Floats may differ by 1e-3 of their
+             value plus 1e-4 of the largest magnitude of the tensor (tests/tools/compare_with_onnxruntime.py). Integers
+             and booleans are equal.
+  reference  The outputs are compared with those of the reference evaluator of onnx, if it needs at most two minutes.
+  plans      Random correct plans of the lowered graph, 50 unless given: for one stream, for several, and for waves. On
+             one thread and on two, every value must be equal, bit for bit, to that of a run without reuse.
+  costs      Allocations, system calls and page faults of all runs: 10,000, or those that fit into 60 seconds and at
+             least 100. All must be 0.
+  memory     The most bytes of the arena that are written and live at once, and the end of the highest byte that is
+             written. Both must be equal to the plan, unless sizes depend on data.
+
+--sample takes 3 plans and 100 runs, and small pictures. With --results, the rows are written to FILE after each model,
+and models that FILE has for the same code and options are not run again, unless --again is given. The exit code is 1 if
+a model fails.
+"""
+import argparse
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+import onnx.reference
+import onnxruntime
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+sys.path.insert(0, str(ROOT / "tests/tools"))
+import compare_with_onnxruntime
+import model_case
+import record
+
+REFERENCE_SECONDS = 120
+SAMPLE = {"plans": 3, "runs": 100, "seconds": 5}
+SAMPLE_DIMS = {"ppocr_v4_det.onnx": ["--shape", "x=1x3x64x64"]}
+COUNTS = ("allocations", "system_calls", "page_faults")
+SHOWN_FAULTS = 5
+
+
+def inputs_of(folder):
+    return [np.load(folder / f"input_{at}.npy") for at in range(len(list(folder.glob("input_*.npy"))))]
+
+
+def expected_values(folder):
+    """Every tensor that a node of the graph of the model computes, and the names of the outputs, by ONNX Runtime."""
+    model = onnx.load(folder / "model.onnx", load_external_data=False)
+    outputs = [port.name for port in model.graph.output]
+    names = [name for node in model.graph.node for name in node.output if name and name not in outputs]
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
+    onnx.save(model, folder / "all.onnx")
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(folder / "all.onnx", options, providers=["CPUExecutionProvider"])
+    ports = [port.name for port in session.get_inputs()]
+    values = session.run(outputs + names, dict(zip(ports, inputs_of(folder), strict=True)))
+    return dict(zip(outputs + names, values, strict=True)), outputs
+
+
+def own_values(tools, folder, words):
+    """Yields the name and the value of each tensor that Lowtide computes."""
+    command = [tools / "prove_model", "values", folder / "model.onnx", *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        while line := process.stdout.readline():
+            head = json.loads(line)
+            yield head["name"], np.load(io.BytesIO(process.stdout.read(head["bytes"])))
+        message = process.stderr.read().decode().strip()
+    if process.returncode != 0:
+        raise RuntimeError(message or f"prove_model ends with {process.returncode}")
+
+
+def compare_values(tools, folder, expected, outputs, words):
+    """How many tensors were compared, and what differs."""
+    compared, faults = set(), []
+    for name, value in own_values(tools, folder, words):
+        if name in expected:
+            compared.add(name)
+            if fault := compare_with_onnxruntime.difference(name, value, expected[name]):
+                faults.append(fault)
+    faults += [f"output {name} is missing" for name in outputs if name not in compared]
+    return {"tensors": len(compared), "of": len(expected), "different": len(faults), "faults": faults[:SHOWN_FAULTS]}
+
+
+def write_reference(folder):
+    """The outputs of the reference evaluator. It runs in a process of its own, because it may take hours."""
+    model = onnx.load(folder / "model.onnx")
+    names = [port.name for port in model_case.inputs_of(model.graph)]
+    outputs = onnx.reference.ReferenceEvaluator(model).run(None, dict(zip(names, inputs_of(folder), strict=True)))
+    for at, value in enumerate(outputs):
+        np.save(folder / f"reference_{at}.npy", value)
+
+
+def compare_reference(folder, expected, outputs, seconds):
+    """Compares the outputs of ONNX Runtime with the reference, because those of Lowtide are compared with them."""
+    command = [sys.executable, __file__, "--write-reference", folder]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return {"refused": f"takes more than {seconds} s"}
+    if done.returncode != 0:
+        return {"refused": done.stderr.strip().splitlines()[-1][:200]}
+    values = [np.load(folder / f"reference_{at}.npy") for at in range(len(outputs))]
+    faults = [fault for name, value in zip(outputs, values)
+              if (fault := compare_with_onnxruntime.difference(name, expected[name], np.asarray(value)))]
+    return {"different": len(faults), "faults": faults[:SHOWN_FAULTS]}
+
+
+def prove_values(tools, folder, reference_seconds):
+    try:
+        expected, outputs = expected_values(folder)
+        return {"as_written": compare_values(tools, folder, expected, outputs, ["--as-written"]),
+                "lowered": compare_values(tools, folder, expected, outputs, []),
+                "reference": compare_reference(folder, expected, outputs, reference_seconds)}
+    except Exception as error:  # of a runtime; the other proofs go on
+        return {"refused": " ".join(str(error).split())[:300]}
+
+
+def prove_plans(tools, folder, count):
+    done = subprocess.run([tools / "random_plans", folder / "model.onnx", str(count)], capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    equal = sum(line.endswith(": equal") for line in lines)
+    return {"equal": equal, "of": count, **({} if done.returncode == 0 else {"fault": "\n".join(lines[-1:])[:300]})}
+
+
+def prove_costs(tools, folder, runs, seconds):
+    """Counts of run 1 and sums of the others. None if the system does not let anything be counted."""
+    command = [tools / "run_trap", "--runs", str(runs), "--seconds", str(seconds), folder / "model.onnx"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode == 2:
+        return None
+    line = json.loads(done.stdout)
+    if "refused" in line:
+        return {"refused": line["refused"][:300]}
+    return {"runs": line["runs"], **{key: line["first"][key] + line["others"][key] for key in COUNTS}}
+
+
+def prove_memory(tools, folder):
+    done = subprocess.run([tools / "prove_model", "memory", folder / "model.onnx"], capture_output=True, text=True)
+    return json.loads(done.stdout) if done.returncode == 0 else {"refused": done.stderr.strip()[:300]}
+
+
+def failures_of(row):
+    """The proofs that failed, by name."""
+    failed = []
+    values, memory, costs = row["values"], row["memory"], row["costs"]
+    for part in ("as_written", "lowered", "reference"):
+        if "refused" in values or values[part].get("different") or (part != "reference" and "refused" in values[part]):
+            failed.append(f"values {part}")
+    if row["plans"]["equal"] != row["plans"]["of"]:
+        failed.append("plans")
+    if costs and ("refused" in costs or any(costs[key] for key in COUNTS)):
+        failed.append("costs")
+    is_equal = "refused" not in memory and all(
+        memory[f"seen_{key}"] == memory[f"planned_{key}"]
+        or (memory["dynamic_tensors"] and memory[f"seen_{key}"] < memory[f"planned_{key}"]) for key in ("peak", "arena"))
+    if not is_equal or memory["fault"]:
+        failed.append("memory")
+    return failed
+
+
+def prove(source, words, given):
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        model_case.write_case(source, words, folder)
+        row = {"model": source.stem, "options": " ".join(words),
+               "values": prove_values(given.tools, folder, REFERENCE_SECONDS if not given.sample else 30),
+               "plans": prove_plans(given.tools, folder, given.plans),
+               "memory": prove_memory(given.tools, folder),
+               "costs": prove_costs(given.tools, folder, given.runs, given.seconds)}
+    row["failures"] = failures_of(row)
+    return row
+
+
+def show(row):
+    print(f"{row['model']}: {', '.join(row['failures']) + ' FAILED' if row['failures'] else 'proven'}", flush=True)
+    if row["failures"]:
+        print(json.dumps(row, indent=1), flush=True)
+
+
+def known_rows(given, settings):
+    """The rows of earlier runs for the same code and options."""
+    if given.again or not given.results or not given.results.exists():
+        return []
+    known = json.loads(given.results.read_text())
+    is_same = known["code"] == record.code_digest("everything") and known["settings"] == settings
+    return known["rows"] if is_same else []
+
+
+def write_results(path, settings, rows):
+    header = {"machine": record.machine(), "commit": record.commit(), "measures": "everything",
+              "code": record.code_digest("everything"), "settings": settings}
+    path.write_text(json.dumps({**header, "rows": rows}, indent=1) + "\n")
+
+
+def read_arguments():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tools", type=pathlib.Path, required=True, help="the folder of prove_model and the others")
+    parser.add_argument("--plans", type=int, default=50)
+    parser.add_argument("--runs", type=int, default=10_000)
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--sample", action="store_true")
+    parser.add_argument("--results", type=pathlib.Path)
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--only", action="append")
+    parser.add_argument("folders", nargs="+", type=pathlib.Path)
+    given = parser.parse_args()
+    if given.sample:
+        vars(given).update(SAMPLE)
+    return given
+
+
+def main():
+    if sys.argv[1:2] == ["--write-reference"]:
+        write_reference(pathlib.Path(sys.argv[2]))
+        return 0
+    given = read_arguments()
+    settings = {key: getattr(given, key) for key in SAMPLE}
+    rows = known_rows(given, settings)
+    done = {(row["model"], row["options"]) for row in rows}
+    dims = {**record.DIMS, **(SAMPLE_DIMS if given.sample else {})}
+    failed = 0
+    for source in sorted(path for folder in given.folders for path in folder.glob("*.onnx")):
+        words = dims.get(source.name, [])
+        if (source.stem, " ".join(words)) in done or (given.only and source.stem not in given.only):
+            continue
+        row = prove(source, words, given)
+        show(row)
+        failed += bool(row["failures"])
+        rows.append(row)
+        if given.results:
+            write_results(given.results, settings, sorted(rows, key=lambda one: one["model"]))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
