@@ -83,16 +83,18 @@ bool write_streams(const std::filesystem::path& path) {
   return write_page(path, streams_plan(), {.costs = &costs});
 }
 
-// small_plan() with times of 1 to 9 microseconds, in which buffer 1 is not written to its end.
+// small_plan() with times of 1 to 9 microseconds, in which the first buffer of the arena is half written.
 bool write_measured(const std::filesystem::path& path) {
   const PlanSketch small = small_plan();
   PageMeasurement measured{.runs = 20};
   for (StepId id : all_ids<StepId>(small.plan.program.steps.size())) {
     measured.nanoseconds.push_back(1000 * (std::int64_t{id.value()} + 1));
   }
+  bool is_first = true;
   for (BufferId id : all_ids<BufferId>(small.plan.layout.buffers.size())) {
     const Buffer& buffer = small.plan.layout.buffers[id];
-    measured.seen.push_back(!buffer.placement ? -1 : buffer.size.count() / (id == BufferId(1) ? 2 : 1));
+    measured.seen.push_back(!buffer.placement ? -1 : is_first ? buffer.size.count() / 2 : buffer.size.count());
+    if (buffer.placement) is_first = false;
   }
   return write_page(path, small, {.measured = &measured});
 }
