@@ -22,10 +22,10 @@ namespace {
 constexpr float kMasked = -std::numeric_limits<float>::infinity();
 
 // The operands and results by position.
-enum Read : std::size_t { kQuery, kKey, kValue, kMask, kPastKey, kPastValue, kLengths };
-enum Write : std::size_t { kResult, kPresentKey, kPresentValue, kScores };
+enum Read : std::size_t { kQueryAt, kKeyAt, kValueAt, kMaskAt, kPastKeyAt, kPastValueAt, kLengthsAt };
+enum Write : std::size_t { kResultAt, kPresentKeyAt, kPresentValueAt, kScoresAt };
 
-// What the result kScores holds.
+// What the result kScoresAt holds.
 enum class Stage : std::uint8_t { products, capped, masked, weights };
 
 struct AttentionParameters {
@@ -191,9 +191,9 @@ std::optional<Rows> rows_of(const Operands& operands, Read now, Read past, std::
 
 // nullopt: the extents do not agree.
 std::optional<Problem> problem_of(const AttentionParameters& parameters, const Operands& operands) {
-  const std::optional<Heads> query = heads_of(operands.reads[kQuery], parameters.query_heads);
-  const std::optional<Rows> key = rows_of(operands, kKey, kPastKey, parameters.key_heads);
-  const std::optional<Rows> value = rows_of(operands, kValue, kPastValue, parameters.key_heads);
+  const std::optional<Heads> query = heads_of(operands.reads[kQueryAt], parameters.query_heads);
+  const std::optional<Rows> key = rows_of(operands, kKeyAt, kPastKeyAt, parameters.key_heads);
+  const std::optional<Rows> value = rows_of(operands, kValueAt, kPastValueAt, parameters.key_heads);
   if (!query || !key || !value) return std::nullopt;
   const bool agrees = key->now.batches == query->batches && value->now.batches == query->batches &&
                       key->now.width == query->width && key->now.heads == value->now.heads && key->now.heads > 0 &&
@@ -201,12 +201,12 @@ std::optional<Problem> problem_of(const AttentionParameters& parameters, const O
   if (!agrees) return std::nullopt;
   Problem problem{.parameters = parameters, .query = *query, .key = *key, .value = *value};
   problem.scale = parameters.scale.value_or(1.0F / std::sqrt(static_cast<float>(query->width)));
-  if (has_operand(operands.reads, kMask)) {
-    problem.mask = mask_of(operands.reads[kMask], problem);
+  if (has_operand(operands.reads, kMaskAt)) {
+    problem.mask = mask_of(operands.reads[kMaskAt], problem);
     if (!problem.mask) return std::nullopt;
   }
-  if (has_operand(operands.reads, kLengths)) {
-    problem.lengths = &operands.reads[kLengths];
+  if (has_operand(operands.reads, kLengthsAt)) {
+    problem.lengths = &operands.reads[kLengthsAt];
     if (count_of(*problem.lengths) != query->batches) return std::nullopt;
   }
   problem.row = reinterpret_cast<float*>(operands.scratch);
@@ -233,19 +233,21 @@ RunStatus run_attention(const AttentionParameters& parameters, const Operands& o
   if (!problem) return {RunCode::bad_extents, 0};
   const Heads& query = problem->query;
   const std::int64_t width = problem->value.now.width;
-  const bool is_flat = operands.reads[kQuery].rank == 3;
+  const bool is_flat = operands.reads[kQueryAt].rank == 3;
   const Extents extents = is_flat ? Extents{query.batches, query.rows, query.heads * width}
                                   : Extents{query.batches, query.heads, query.rows, width};
-  if (const RunStatus status = set_extents(operands.writes[kResult], extents); status.code != RunCode::ok)
+  if (const RunStatus status = set_extents(operands.writes[kResultAt], extents); status.code != RunCode::ok)
     return status;
-  if (const RunStatus status = join(operands, kPresentKey, problem->key); status.code != RunCode::ok) return status;
-  if (const RunStatus status = join(operands, kPresentValue, problem->value); status.code != RunCode::ok) return status;
-  if (has_operand(operands.writes, kScores)) {
+  if (const RunStatus status = join(operands, kPresentKeyAt, problem->key); status.code != RunCode::ok) return status;
+  if (const RunStatus status = join(operands, kPresentValueAt, problem->value); status.code != RunCode::ok)
+    return status;
+  if (has_operand(operands.writes, kScoresAt)) {
     const Extents all{query.batches, query.heads, query.rows, problem->key.count()};
-    if (const RunStatus status = set_extents(operands.writes[kScores], all); status.code != RunCode::ok) return status;
-    problem->scores = mutable_elements<float>(operands.writes[kScores]);
+    if (const RunStatus status = set_extents(operands.writes[kScoresAt], all); status.code != RunCode::ok)
+      return status;
+    problem->scores = mutable_elements<float>(operands.writes[kScoresAt]);
   }
-  const std::optional<Heads> result = heads_of(operands.writes[kResult], query.heads);
+  const std::optional<Heads> result = heads_of(operands.writes[kResultAt], query.heads);
   for (std::int64_t batch = 0; batch < query.batches; ++batch) {
     for (std::int64_t head = 0; head < query.heads; ++head) {
       for (std::int64_t at = 0; at < query.rows; ++at) attend(*problem, batch, head, at, result->row(batch, head, at));
@@ -275,19 +277,19 @@ bool has_type(const Graph& graph, const Node& node, std::size_t at, std::initial
 }
 
 std::string missing_attention(const Graph& graph, const Node& node) {
-  for (const std::size_t at : {kKey, kValue, kPastKey, kPastValue}) {
+  for (const std::size_t at : {kKeyAt, kValueAt, kPastKeyAt, kPastValueAt}) {
     if (!has_type(graph, node, at, {DType::f32, DType::f16})) return "keys and values are not f32 or f16";
   }
-  if (!has_type(graph, node, kMask, {DType::f32, DType::f16, DType::boolean}))
+  if (!has_type(graph, node, kMaskAt, {DType::f32, DType::f16, DType::boolean}))
     return "the mask is not f32, f16 or bool";
-  if (!has_type(graph, node, kLengths, {DType::i64, DType::i32})) return "nonpad_kv_seqlen is not i64 or i32";
+  if (!has_type(graph, node, kLengthsAt, {DType::i64, DType::i32})) return "nonpad_kv_seqlen is not i64 or i32";
   return "";
 }
 
 // One row of scores. The rows of keys are the last axis but one, also in [batches, rows, heads * width].
 Bytes attention_scratch(const Graph& graph, const Node& node) {
   std::int64_t keys = 0;
-  for (const std::size_t at : {kKey, kPastKey}) {
+  for (const std::size_t at : {kKeyAt, kPastKeyAt}) {
     if (at >= node.inputs.size() || !node.inputs[at]) continue;
     const Shape& shape = graph.tensor(*node.inputs[at]).shape;
     if (shape.rank() >= 3) keys += shape[shape.rank() - 2];
