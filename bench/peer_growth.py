@@ -4,8 +4,8 @@
 
     peer_growth.py TOOL FOLDER RUNS
 
-FOLDER is that of tests/tools/model_case.py. The growth includes the weights and the inputs. Nothing is imported that the
-tool does not need, because memory that Python has freed would serve the tool.
+FOLDER is that of tests/tools/model_case.py. The growth includes the weights and the inputs. Nothing is imported that
+the tool does not need, because memory that Python has freed would serve the tool.
 """
 import pathlib
 import sys

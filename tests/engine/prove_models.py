@@ -41,9 +41,9 @@ import onnxruntime
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 sys.path.insert(0, str(ROOT / "tests/tools"))
-import compare_with_onnxruntime
-import model_case
-import record
+import compare_with_onnxruntime  # noqa: E402
+import model_case  # noqa: E402
+import record  # noqa: E402
 
 REFERENCE_SECONDS = 120
 SAMPLE = {"plans": 3, "runs": 100, "seconds": 5}
@@ -167,7 +167,8 @@ def failures_of(row):
         failed.append("costs")
     is_equal = "refused" not in memory and all(
         memory[f"seen_{key}"] == memory[f"planned_{key}"]
-        or (memory["dynamic_tensors"] and memory[f"seen_{key}"] < memory[f"planned_{key}"]) for key in ("peak", "arena"))
+        or (memory["dynamic_tensors"] and memory[f"seen_{key}"] < memory[f"planned_{key}"])
+        for key in ("peak", "arena"))
     if not is_equal or memory["fault"]:
         failed.append("memory")
     return failed
