@@ -191,7 +191,7 @@ function outsidePart(sheet) {
 // What runs instead of the model as written, and which steps only move bytes.
 function loweringPart(sheet) {
   return [
-    sheet.lowered ? [make('h3', {}, 'What runs'), make('p', {class: 'why'}, sheet.lowered)] : null,
+    sheet.loweringText ? [make('h3', {}, 'What runs'), make('p', {class: 'why'}, sheet.loweringText)] : null,
     copiesPart(sheet),
   ];
 }

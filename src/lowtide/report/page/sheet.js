@@ -33,7 +33,7 @@ class Sheet {
     this.proof = columns.proof ?? null; // paragraphs on why no order needs less; null if the page was not given them
     this.notInPlace = columns.not_in_place ?? []; // and on why results at the peak are not written in place
     this.quantized = columns.quantized ?? null; // a paragraph on a quantized model
-    this.lowered = columns.lowered ?? null; // a paragraph on what runs instead of the model as written
+    this.loweringText = columns.lowered ?? null; // a paragraph on what runs instead of the model as written
     this.insteadOf = new Map(columns.rewrites ?? []); // node -> names of the nodes of the model
     this.runs = columns.runs ?? null; // of the measurement; null: there is none
     this.copies = columns.copies ?? []; // [step, bytes, reason], the largest first
