@@ -10,6 +10,7 @@
 #include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/engine/lower_for_machine.h"
 #include "lowtide/import/import.h"
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/target/description.h"
@@ -57,7 +58,7 @@ ImportOptions import_options(const Request& request) { return {.dims = request.d
 
 LowerOptions lower_options_of(const Request& request) {
   const bool is_cpu = request.target == "cpu" && !request.target_text;
-  LowerOptions options = is_cpu ? options_for_kernels() : LowerOptions{};
+  LowerOptions options = is_cpu ? options_for_kernels(take(cpu_target()).formats) : LowerOptions{};
   options.load_time = request.load_time;
   options.inputs_in_arena = request.inputs_in_arena;
   options.outputs_at_caller = request.outputs_at_caller;
@@ -68,7 +69,8 @@ LoadedModel load_model(const Request& request) {
   ImportedModel model = take(import_model(request.model, import_options(request)));
   LowerOptions lowering = lower_options_of(request);
   lowering.table = &model.constants;
-  Lowered lowered = take(lower(model.graph, lowering));
+  const std::optional<Bytes> budget = request.budget ? std::optional(Bytes(*request.budget)) : std::nullopt;
+  Lowered lowered = take(lower_for_machine(model.graph, lowering, {.budget = budget}));
   return {std::move(model), std::move(lowered)};
 }
 

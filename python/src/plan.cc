@@ -9,7 +9,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -19,8 +21,11 @@
 #include "bind.h"
 #include "call.h"
 #include "lowtide/base/check.h"
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/graph/lowered.h"
 #include "lowtide/import/import.h"
+#include "lowtide/kernels/cpu_target.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/report/explanation.h"
@@ -205,7 +210,15 @@ std::vector<Violation> find_violations(const Request& request, const PlanHandle&
                         "..., but this model has " + lowtide::quoted(digest.substr(0, 12)) + "..."}};
   }
   const ImportedModel model = take(import_model(request.model, import_options(request)));
-  LowerOptions lowering = take(lower_options(provenance.lowering));
+  const bool has_formats = std::ranges::count(provenance.lowering, kFormatsPass) > 0;
+  if (has_formats && !is_key_of_machine(provenance.machine_key)) {
+    return {{.kind = ViolationKind::wrong_kernel,
+             .message = "the plan has the formats of a machine with " + listed(provenance.machine_key, "and") +
+                        ", but this one has " + listed(texts_of(machine_key()), "and") +
+                        "; plan again with target 'cpu'"}};
+  }
+  const std::shared_ptr<const KernelFormats> machine = has_formats ? take(cpu_target()).formats : nullptr;
+  LowerOptions lowering = take(lower_options(provenance.lowering, machine));
   lowering.table = &model.constants;
   const Lowered lowered = take(lower(model.graph, lowering));
   // To replay the plan of another graph would only report the same cause in other words.

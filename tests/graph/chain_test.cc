@@ -77,6 +77,22 @@ TEST(Chain, RefusesProgramsThatDoNotFitTheNode) {
   EXPECT_THAT(fault_of(inputs + R"("y = Add(x, s", "output y")"), HasSubstr("program:"));
 }
 
+TEST(Chain, RefusesChannelsThatDoNotFillTheBlocks) {
+  const auto fault = [](const std::string& channels) {
+    const Graph graph = testing::graph_of(
+        "graph \"g\" { input x : f32[1,2,3,16]\n y = lowtide::Chain(x) {program = [\"input x : f32[1,2,3,16]\", "
+        "\"y = Exp(x) : f32[1,2,3,16]\", \"output y\"], channels = " +
+        channels + "} : f32[1,2,3,16]\n output y }");
+    const Result<Graph> read = chain_program(graph, NodeId(0));
+    return read ? "" : read.error().message;
+  };
+  EXPECT_EQ(fault("17"), "");
+  EXPECT_EQ(fault("32"), "");
+  EXPECT_EQ(fault("16"), "its result [1,2,3,16] does not have blocks of 16 channels");
+  EXPECT_EQ(fault("33"), "its result [1,2,3,16] does not have blocks of 33 channels");
+  EXPECT_EQ(fault("0"), "its result [1,2,3,16] does not have blocks of 0 channels");
+}
+
 // Whether a chain may contain the first node of a graph with these lines.
 bool may_contain(const std::string& lines) {
   return may_be_in_chain(testing::graph_of("graph \"g\" {\n" + lines + "\n output y }"), NodeId(0));

@@ -42,6 +42,18 @@ TEST(MultiplyAccumulates, OfConvolutions) {
             3 * 4 * 2);
 }
 
+// 1 x 20 x 8 x 8 results, each of 4 x 3 x 3 products. The 12 lanes without a channel are not counted.
+TEST(MultiplyAccumulates, OfConvolutionsInBlocks) {
+  EXPECT_EQ(macs("input x : f32[1,4,8,8]; constant w : f32[1152]; y = lowtide::Conv(x, w) {weights = [20, 4, 3, 3], "
+                 "output_format = \"nchw16c\"} : f32[1,2,8,8,16]; output y"),
+            20 * 64 * 36);
+  EXPECT_EQ(macs("input x : f32[1,4,8,8]; constant w : f32[720]; y = lowtide::Conv(x, w) {weights = [20, 4, 3, 3], "
+                 "output_format = \"nhwc\"} : f32[1,8,8,20]; output y"),
+            20 * 64 * 36);
+  EXPECT_EQ(macs("input x : f32[1,4,8,8]; constant w : f32[720]; y = lowtide::Conv(x, w) : f32[1,8,8,20]; output y"),
+            std::nullopt);
+}
+
 // Each of the 4 x 5 x 5 elements of the input is multiplied with 3 filters of 2 x 2.
 TEST(MultiplyAccumulates, OfTransposedConvolutions) {
   EXPECT_EQ(macs("input x : f32[1,4,5,5]; constant w : f32[4,3,2,2]; y = ConvTranspose(x, w) : f32[1,3,6,6]; output y"),

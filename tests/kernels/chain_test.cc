@@ -197,5 +197,16 @@ TEST(ChainKernel, HasEveryOperatorOfChains) {
   }
 }
 
+// Two images of 3 channels in a block of 4 lanes, at 2 x 1 places. Exp(0) is 1, and the lane without a channel is 0.
+TEST(ChainKernel, WritesZerosIntoLanesWithoutAChannel) {
+  const Graph graph = testing::graph_of(
+      "graph \"g\" { input x : f32[2,1,2,1,4]\n y = lowtide::Chain(x) {program = [\"input x : f32[2,1,2,1,4]\", "
+      "\"y = Exp(x) : f32[2,1,2,1,4]\", \"output y\"], channels = 3} : f32[2,1,2,1,4]\n output y }");
+  KernelRun run(graph);
+  ASSERT_EQ(run.run({testing::tensor_data(DType::f32, {2, 1, 2, 1, 4}, std::vector<float>(16, 0))}), RunStatus());
+  const auto y = testing::values_of<float>(run.writes[0]);
+  for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], i % 4 < 3 ? 1 : 0) << i;
+}
+
 }  // namespace
 }  // namespace lowtide

@@ -5,7 +5,9 @@
 
 #include <cmath>
 
+#include "tests/kernels/kernel_run.h"
 #include "tests/kernels/one_node.h"
+#include "tests/testing/graphs.h"
 
 namespace lowtide {
 namespace {
@@ -109,6 +111,33 @@ TEST(Half, MayOverwriteTheOperand) {
   softmax.over = 0;
   softmax.run_ok({halves({kOne, kOne})});
   EXPECT_THAT(softmax.result<std::uint16_t>(), ElementsAre(0x3800, 0x3800));  // 0.5
+}
+
+// 3 channels in a block of 8 lanes, at 2 places. The bits are those of the plain kernel, and other lanes are 0.
+TEST(BatchNormalization, KeepsTheBitsInBlocks) {
+  const std::string operands = "s, h, m, v) {epsilon = 0.5";
+  const std::string inputs = "input s : f32[3]\n input h : f32[3]\n input m : f32[3]\n input v : f32[3]\n";
+  const Graph plain = testing::graph_of("graph \"g\" { input x : f32[1,3,2]\n " + inputs +
+                                        "y = BatchNormalization(x, " + operands + "} : f32[1,3,2]\n output y }");
+  const Graph blocks =
+      testing::graph_of("graph \"g\" { input x : f32[1,1,2,8]\n " + inputs + "y = lowtide::BatchNormalization(x, " +
+                        operands + ", format = \"nchw8c\", channels = 3} : f32[1,1,2,8]\n output y }");
+  const auto tensor = [](std::vector<std::int64_t> extents, const std::vector<float>& values) {
+    return testing::tensor_data(DType::f32, std::move(extents), values);
+  };
+  const std::vector<testing::TensorData> constants = {tensor({3}, {1.5F, -2, 0.1F}), tensor({3}, {0.3F, 7, -1}),
+                                                      tensor({3}, {0.7F, 0, 3}), tensor({3}, {0.9F, 2, 0.01F})};
+  const auto run = [&](const Graph& graph, testing::TensorData x) {
+    std::vector<testing::TensorData> reads = {std::move(x)};
+    reads.insert(reads.end(), constants.begin(), constants.end());
+    testing::KernelRun kernel(graph);
+    EXPECT_EQ(kernel.run(std::move(reads)), RunStatus());
+    return testing::values_of<float>(kernel.writes[0]);
+  };
+  const std::vector<float> y = run(plain, tensor({1, 3, 2}, {1, 2, 3, 4, 5, 6}));
+  const std::vector<float> of_blocks =
+      run(blocks, tensor({1, 1, 2, 8}, {1, 3, 5, 0, 0, 0, 0, 0, 2, 4, 6, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(of_blocks, (std::vector<float>{y[0], y[2], y[4], 0, 0, 0, 0, 0, y[1], y[3], y[5], 0, 0, 0, 0, 0}));
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
@@ -13,6 +15,8 @@
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/read_file.h"
+#include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/cpu_target.h"
 #include "lowtide/pipeline/offered_kernels.h"
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/verify/check_constants.h"
@@ -76,6 +80,26 @@ Checked check_digest(const std::string& path, const Error& failure, const Proven
   throw Stop(ExitCode::bad_input, (cause.empty() ? "" : cause + ": ") + failure.describe());
 }
 
+std::string shown_key(const std::vector<std::string>& key) { return key.empty() ? "no key" : listed(key, "and"); }
+
+bool has_formats(const Provenance& provenance) { return std::ranges::count(provenance.lowering, kFormatsPass) > 0; }
+
+// The passes of a plan. Those that choose formats ask the kernels of this machine.
+LowerOptions lowering_of(const Provenance& provenance, const std::string& plan_file) {
+  std::shared_ptr<const KernelFormats> machine;
+  if (has_formats(provenance)) machine = take(cpu_target()).formats;
+  return take(lower_options(provenance.lowering, std::move(machine)), plan_file);
+}
+
+// Only the machine that has the formats of a plan can make its graph again.
+std::optional<Violation> other_formats(const Provenance& provenance) {
+  if (!has_formats(provenance) || is_key_of_machine(provenance.machine_key)) return std::nullopt;
+  return Violation{.kind = ViolationKind::wrong_kernel,
+                   .message = "the plan has the formats of a machine with " + shown_key(provenance.machine_key) +
+                              ", but this one has " + shown_key(texts_of(machine_key())) +
+                              "; verify it on that machine, or plan again with --target cpu on this one"};
+}
+
 // A plan for another target is wrong for this one, whatever its kernels are called.
 std::vector<Violation> check_target(const Graph& graph, const Plan& plan, const Target& target) {
   if (plan.provenance.target != target.name) {
@@ -84,10 +108,10 @@ std::vector<Violation> check_target(const Graph& graph, const Plan& plan, const 
                         ", but --target describes " + lowtide::quoted(target.name)}};
   }
   if (plan.provenance.machine_key != target.machine_key) {
-    const auto shown = [](const std::vector<std::string>& key) { return key.empty() ? "no key" : listed(key, "and"); };
     return {{.kind = ViolationKind::wrong_kernel,
-             .message = "the plan is for a machine with " + shown(plan.provenance.machine_key) + ", but this one has " +
-                        shown(target.machine_key) + "; plan again with --target cpu on this machine"}};
+             .message = "the plan is for a machine with " + shown_key(plan.provenance.machine_key) +
+                        ", but this one has " + shown_key(target.machine_key) +
+                        "; plan again with --target cpu on this machine"}};
   }
   std::vector<Violation> violations = verify_constants(graph, plan, target.machine);
   for (Violation& violation : verify_kernels(graph, plan, offered_kernels(target)))
@@ -101,8 +125,10 @@ Checked check(const std::string& path, const PlanFile& file, const Arguments& ar
   const std::optional<Target> target = arguments.has("--target") ? std::optional(read_target(arguments)) : std::nullopt;
   const std::string cause = other_bindings(provenance.dims, given);
   const std::string plan_file = name_of_file(arguments.positional("PLAN"));
-  ModelRequest request{
-      .path = path, .bindings = given, .lowering = take(lower_options(provenance.lowering), plan_file)};
+  ModelRequest request{.path = path,
+                       .bindings = given,
+                       .lowering = lowering_of(provenance, plan_file),
+                       .formats = {.keeps_formats = true}};
   add_written_bindings(provenance.dims, request.bindings);
   const Result<LoadedModel> loaded = try_load_model(request, console);
   if (!loaded.ok()) return check_digest(path, loaded.error(), provenance, cause);
@@ -112,6 +138,8 @@ Checked check(const std::string& path, const PlanFile& file, const Arguments& ar
   Checked checked{.model = loaded->facts, .import_seconds = loaded->seconds};
   if (const auto other = other_model(provenance.model_sha256, loaded->model.sha256)) {
     checked.violations = {*other};
+  } else if (const auto formats = other_formats(provenance)) {
+    checked.violations = {*formats};
   } else {
     const Graph& graph = loaded->lowered.graph;
     checked.violations = verify_labels(graph, file.labels, {.most_violations = kCountedDifferences});

@@ -7,8 +7,10 @@
 #include <utility>
 
 #include "lowtide/base/flags.h"
+#include "lowtide/cli/options.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/cpu_target.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide::cli_internal {
@@ -20,7 +22,8 @@ constexpr std::int64_t kMostOrderEffortAsWritten = 50'000'000;
 constexpr std::int64_t kMostAllocateEffortAsWritten = 10'000'000;
 
 Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, const PlanOptions& given) {
-  lowering.unneeded = lowering.batch_norm = lowering.layer_norm = lowering.quantized = lowering.chains = false;
+  lowering.unneeded = lowering.batch_norm = lowering.layer_norm = lowering.quantized = false;
+  lowering.chains = lowering.formats = false;
   const Result<Lowered> lowered = lower(model, lowering);
   if (!lowered) return lowered.error();
   const PlanOptions options{.order = given.order,
@@ -44,16 +47,15 @@ LoweringFacts::Rewrite rewrite_of(const LoadedModel& loaded, NodeId id, const st
   return rewrite;
 }
 
-bool is_scaled(const Graph& graph, NodeId id) {
-  const Operator& op = graph.op(id);
-  return op.domain == kOwnDomain && (op.type == kScaledWeightsType || op.type == kScaledBiasType);
-}
+// Whether lowering added a node of the load-time work.
+bool is_added(const Graph& graph, NodeId id) { return graph.op(id).domain == kOwnDomain; }
 
 }  // namespace
 
 std::vector<std::string> kernel_passes() {
   return {std::string(kUnneededPass),  std::string(kBatchNormPass), std::string(kLayerNormPass),
-          std::string(kQuantizedPass), std::string(kLoadTimePass),  std::string(kChainsPass)};
+          std::string(kQuantizedPass), std::string(kLoadTimePass),  std::string(kChainsPass),
+          std::string(kFormatsPass)};
 }
 
 LowerOptions read_kernel_lowering(const Arguments& arguments) {
@@ -66,6 +68,7 @@ LowerOptions read_kernel_lowering(const Arguments& arguments) {
   lowering.quantized = is_on(kQuantizedPass);
   lowering.load_time = is_on(kLoadTimePass);
   lowering.chains = is_on(kChainsPass);
+  lowering.formats = is_on(kFormatsPass);
   return lowering;
 }
 
@@ -74,25 +77,38 @@ LowerOptions read_lowering(const Arguments& arguments) {
   if (!is_cpu && arguments.has("--without"))
     stop_usage("--without leaves out a rewrite for the kernels of this machine; add --target cpu");
   LowerOptions lowering = is_cpu ? read_kernel_lowering(arguments) : LowerOptions{};
+  if (lowering.formats) lowering.machine = take(cpu_target()).formats;
   lowering.load_time = lowering.load_time && !arguments.has("--no-load-time");
   lowering.inputs_in_arena = arguments.value("--inputs").value_or("caller") == "arena";
   lowering.outputs_at_caller = arguments.value("--outputs").value_or("arena") == "caller";
   return lowering;
 }
 
+FormatChoice read_format_choice(const Arguments& arguments) {
+  if (arguments.has("--keep-formats") && arguments.value("--target") != "cpu")
+    stop_usage("--keep-formats is about the kernels of this machine; add --target cpu");
+  return {.keeps_formats = arguments.has("--keep-formats"), .budget = read_positive_size(arguments, "--budget")};
+}
+
 std::optional<LoweringFacts> lowering_facts(const LoadedModel& loaded, const LowerOptions& lowering,
                                             const PlanOptions& options) {
-  if (!lowering.unneeded && !lowering.batch_norm && !lowering.layer_norm && !lowering.quantized && !lowering.chains)
-    return std::nullopt;
+  const bool is_changed = lowering.unneeded || lowering.batch_norm || lowering.layer_norm || lowering.quantized ||
+                          lowering.chains || lowering.formats;
+  if (!is_changed) return std::nullopt;
   LoweringFacts facts;
   const Graph& model = loaded.model.graph;
   const Graph& load = loaded.lowered.load;
-  for (NodeId id : all_ids<NodeId>(load.nodes().size())) facts.at_load += is_scaled(load, id) ? 0 : 1;
+  for (NodeId id : all_ids<NodeId>(load.nodes().size())) facts.at_load += is_added(load, id) ? 0 : 1;
   if (loaded.lowered.origins) {
     Flags<NodeId> runs(model.nodes().size());
     const IdVector<NodeId, std::vector<NodeId>>& origins = loaded.lowered.origins->nodes;
     for (NodeId id : all_ids<NodeId>(origins.size())) {
       for (NodeId origin : origins[id]) runs.set(origin);
+      const Operator& op = loaded.lowered.graph.op(id);
+      if (op.domain == kOwnDomain && op.type == kReorderType) {
+        ++facts.reorders;
+        facts.reordered += loaded.lowered.graph.tensor(*loaded.lowered.graph.node(id).outputs[0]).size;
+      }
       if (origins[id].size() > 1) facts.rewrites.push_back(rewrite_of(loaded, id, origins[id]));
     }
     for (NodeId id : all_ids<NodeId>(model.nodes().size())) facts.left_out += runs.test(id) ? 0 : 1;
@@ -105,7 +121,11 @@ std::optional<LoweringFacts> lowering_facts(const LoadedModel& loaded, const Low
 
 Json json_of(const std::optional<LoweringFacts>& facts) {
   if (!facts) return nullptr;
-  Json json{{"left_out", facts->left_out}, {"at_load", facts->at_load}, {"rewrites", Json::array()}};
+  Json json{{"left_out", facts->left_out},
+            {"at_load", facts->at_load},
+            {"reorders", facts->reorders},
+            {"reordered_bytes", facts->reordered.count()},
+            {"rewrites", Json::array()}};
   for (const LoweringFacts::Rewrite& rewrite : facts->rewrites) {
     Json from = Json::array();
     for (const std::string& name : rewrite.from) from.push_back(json_text(name));

@@ -7,6 +7,7 @@
 
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
+#include "lowtide/engine/lower_for_machine.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/lowering.h"
 
@@ -19,6 +20,9 @@ namespace lowtide::cli_internal {
 [[nodiscard]] LowerOptions read_kernel_lowering(const Arguments& arguments);
 // The passes of --target and --without, and those of the other options of lowering.
 [[nodiscard]] LowerOptions read_lowering(const Arguments& arguments);
+
+// Whether the formats of the kernels stay: those of --keep-formats, and of --budget where a command has it.
+[[nodiscard]] FormatChoice read_format_choice(const Arguments& arguments);
 
 // What lowering for the kernels of this machine changed. nullopt if none of its passes was on. Unless the model is too
 // large, plans it as written, on one stream and for the target `dense`. The effort is that of `options` up to a limit.

@@ -41,7 +41,8 @@ Bytes outputs_of(const Graph& graph) {
 ModelRequest read_model_request(const Arguments& arguments) {
   return {.path = arguments.positional("MODEL"),
           .bindings = read_bindings(arguments),
-          .lowering = read_lowering(arguments)};
+          .lowering = read_lowering(arguments),
+          .formats = read_format_choice(arguments)};
 }
 
 Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console) {
@@ -57,7 +58,7 @@ Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console
   }
   LowerOptions lowering = request.lowering;
   lowering.table = &model.constants;
-  Result<Lowered> lowered = lower(model.graph, lowering);
+  Result<Lowered> lowered = lower_for_machine(model.graph, lowering, request.formats);
   if (!lowered) return lowered.error();
   const bool has_caller = request.lowering.inputs_in_arena && !model.graph.inputs().empty();  // its node is not counted
   ModelFacts facts{

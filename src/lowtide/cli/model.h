@@ -10,6 +10,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/cli/arguments.h"
 #include "lowtide/cli/console.h"
+#include "lowtide/engine/lower_for_machine.h"
 #include "lowtide/graph/constant_table.h"
 #include "lowtide/import/import.h"
 #include "lowtide/lower/lower.h"
@@ -40,6 +41,7 @@ struct ModelRequest {
   std::string path;
   ImportOptions bindings;
   LowerOptions lowering;
+  FormatChoice formats;  // whether the pass `formats` stays; not for the graph of a given plan
 };
 
 // Reads MODEL, the sizes given for it, and the options of lowering.

@@ -127,10 +127,17 @@ OptionSpec without_option() {
           .value = "PASS",
           .summary =
               "leave out a rewrite for the kernels of this machine, such as chains, which fuses element-wise "
-              "nodes; repeatable",
+              "nodes, or formats, which stores tensors in blocks of channels; repeatable",
           .kind = ArgumentKind::choice,
           .choices = kernel_passes(),
           .is_repeatable = true};
+}
+
+OptionSpec keep_formats_option() {
+  return {.name = "--keep-formats",
+          .summary =
+              "keep the formats of the fastest kernels even if the plan then needs more memory; default: only if it "
+              "needs no more, or fits the budget"};
 }
 
 OptionSpec inputs_option() {

@@ -32,7 +32,8 @@ std::vector<OptionSpec> stage_options() {
            .choices = plan_stages(),
            .is_repeatable = true},
           {.name = "--verify-each", .summary = "also verify the plan after each stage that changes it"},
-          without_option()};
+          without_option(),
+          keep_formats_option()};
 }
 
 void read_stage_options(const Arguments& arguments, Console& console, PlanOptions& options) {

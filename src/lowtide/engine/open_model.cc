@@ -1,16 +1,20 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <new>
 #include <system_error>
 #include <utility>
 
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/load_time.h"
+#include "lowtide/engine/lower_for_machine.h"
 #include "lowtide/engine/open_sharing.h"
+#include "lowtide/graph/lowered.h"
 #include "lowtide/graph/text.h"
 #include "lowtide/import/import.h"
 #include "lowtide/kernels/initialize.h"
@@ -33,6 +37,26 @@ Result<LowerOptions> lowering_of(const OpenOptions& options) {
   return lower_options(options.given_plan->provenance.lowering);
 }
 
+// Formats are those of one machine, so no other machine can make the graph of such a plan again. Other plans are
+// compared with the machine where their kernels are prepared.
+Result<void> check_machine(const Plan& plan, const Target& target) {
+  const Provenance& of = plan.provenance;
+  if (std::ranges::count(of.lowering, kFormatsPass) == 0 || is_key_of_machine(of.machine_key)) return {};
+  return Error{ErrorCode::mismatch,
+               "the plan has the formats of a machine with " + listed(of.machine_key, "and") + ", but this one has " +
+                   listed(target.machine_key, "and") + "; plan again with: lowtide plan " +
+                   (of.model.empty() ? "MODEL" : lowtide::quoted(of.model)) + " --target cpu -o PLAN",
+               "plan of " + lowtide::quoted(of.model)};
+}
+
+// Lowers a model, and may leave out its formats (lower_for_machine). The graph of a given plan is made again as it was.
+Result<Lowered> lower_model(const Graph& model, const LowerOptions& lowering, const OpenOptions& options) {
+  if (options.given_plan) return lower(model, lowering);
+  return lower_for_machine(
+      model, lowering,
+      {.keeps_formats = options.keeps_formats, .budget = options.plan.budget, .stop = options.plan.stop});
+}
+
 Result<ChosenPlan> check_given(const Plan& plan, const ImportedModel& model, const Lowered& lowered) {
   const std::string& digest = plan.provenance.model_sha256;
   const std::string place = "plan of " + lowtide::quoted(plan.provenance.model);
@@ -48,15 +72,13 @@ Result<ChosenPlan> check_given(const Plan& plan, const ImportedModel& model, con
   return Error{ErrorCode::mismatch, "the plan is wrong for this model: " + violations[0].message, place};
 }
 
-Result<ChosenPlan> make_plan(const std::string& path, const OpenOptions& options, const ImportedModel& model,
-                             const Lowered& lowered) {
-  Result<Target> target = cpu_target(options.cpu);
-  if (!target) return target.error();
+Result<ChosenPlan> make_plan(const std::string& path, const OpenOptions& options, const Target& target,
+                             const ImportedModel& model, const Lowered& lowered) {
   PlanOptions planning = options.plan;
   planning.model = std::filesystem::path(path).filename().string();
   planning.model_sha256 = model.sha256;
   planning.lowering = lowered.passes;
-  Result<PlannedGraph> planned = plan_graph(lowered.graph, *target, planning);
+  Result<PlannedGraph> planned = plan_graph(lowered.graph, target, planning);
   if (!planned) return planned.error();
   LOWTIDE_CHECK(planned->violations.empty(), "a plan that was just made is correct");
   return ChosenPlan{std::move(planned->plan), planned->shortfall};
@@ -124,12 +146,16 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
   const auto first_computed = static_cast<std::uint32_t>(model->constants.sources.size());
   lowering->constants = first_computed;
   lowering->table = &model->constants;
-  Result<Lowered> lowered = lower(model->graph, *lowering);
+  Result<Target> target = cpu_target(options.cpu);
+  if (!target) return target.error();
+  lowering->machine = target->formats;
+  if (options.given_plan) LOWTIDE_RETURN_IF_ERROR(check_machine(*options.given_plan, *target));
+  Result<Lowered> lowered = lower_model(model->graph, *lowering, options);
   if (!lowered) return lowered.error();
   engine_internal::add_computed(lowered->load, model->constants);
 
   Result<ChosenPlan> chosen = options.given_plan ? check_given(*options.given_plan, *model, *lowered)
-                                                 : make_plan(path, options, *model, *lowered);
+                                                 : make_plan(path, options, *target, *model, *lowered);
   if (!chosen) return chosen.error();
 
   const Result<void> loaded = load_weights(path, options, *lowered, std::move(model->constants), shared);

@@ -156,20 +156,14 @@ bool has_one_element(const Tensor& tensor) {
   return std::ranges::all_of(tensor.shape.extents(), [](std::int64_t extent) { return extent == 1; });
 }
 
-// The text of a program without the lines that every graph has.
-std::vector<std::string> lines_of(const Graph& program) {
-  const std::string text = print_graph(program);
-  std::vector<std::string> lines;
-  for (std::size_t begin = text.find('\n') + 1; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    lines.push_back(text.substr(text.find_first_not_of(' ', begin), end - text.find_first_not_of(' ', begin)));
-    begin = end + 1;
-  }
-  lines.pop_back();  // "}"
-  return lines;
-}
-
 bool has_equal_type(const Tensor& a, const Tensor& b) { return a.dtype == b.dtype && a.shape == b.shape; }
+
+// Whether the last block of a tensor [N, blocks, ..., lanes] has some of the channels, and the others are full.
+bool has_blocks_of(const Shape& shape, std::int64_t channels) {
+  if (shape.rank() < 3) return false;
+  const std::int64_t lanes = shape[shape.rank() - 1];
+  return lanes > 0 && channels > 0 && shape[1] == (channels - 1) / lanes + 1;
+}
 
 // Returns "" if the program is one of the node, otherwise what is wrong.
 std::string fault_of(const Graph& program, const Graph& graph, const Node& node) {
@@ -196,6 +190,10 @@ std::string fault_of(const Graph& program, const Graph& graph, const Node& node)
   }
   if (operands + program.nodes().size() != program.tensors().size())
     return "its program has tensors that are neither operands nor results";
+  const std::optional<std::int64_t> channels = chain_channels(node);
+  if (channels && !has_blocks_of(result.shape, *channels))
+    return "its result " + to_string(result.shape) + " does not have blocks of " + std::to_string(*channels) +
+           " channels";
   return "";
 }
 
@@ -262,8 +260,32 @@ GraphBuilder::NodeSpec chain_of(const Graph& graph, const std::vector<NodeId>& n
   builder.set_outputs({*in_program[*graph.node(nodes.back()).outputs[0]]});
   const Result<Graph> program = std::move(builder).build();
   LOWTIDE_CHECK(program.ok(), "the program of a chain is a graph");
-  chain.attributes.push_back({std::string(kProgramAttribute), lines_of(*program)});
+  chain.attributes.push_back({std::string(kProgramAttribute), chain_lines(*program)});
   return chain;
+}
+
+std::vector<std::string> chain_lines(const Graph& program) {
+  const std::string text = print_graph(program);
+  std::vector<std::string> lines;
+  for (std::size_t begin = text.find('\n') + 1; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin);
+    const std::size_t first = text.find_first_not_of(' ', begin);
+    lines.push_back(text.substr(first, end - first));
+    begin = end + 1;
+  }
+  lines.pop_back();  // "}"
+  return lines;
+}
+
+Result<Graph> chain_graph(const std::vector<std::string>& lines) {
+  std::string text = "graph \"chain\" {\n";
+  for (const std::string& line : lines) text += line + "\n";
+  return parse_graph(text + "}", "program");
+}
+
+std::optional<std::int64_t> chain_channels(const Node& chain) {
+  const auto* channels = find_attribute<std::int64_t>(chain.attributes, kChannelsAttribute);
+  return channels == nullptr ? std::nullopt : std::optional(*channels);
 }
 
 Result<Graph> chain_program(const Graph& graph, NodeId chain) {
@@ -271,9 +293,7 @@ Result<Graph> chain_program(const Graph& graph, NodeId chain) {
   const std::string place = "graph " + quoted(graph.name()) + ": chain " + quoted(node.name);
   const auto* lines = find_attribute<std::vector<std::string>>(node.attributes, kProgramAttribute);
   if (lines == nullptr) return Error{ErrorCode::invalid, "it has no program", place};
-  std::string text = "graph \"chain\" {\n";
-  for (const std::string& line : *lines) text += line + "\n";
-  Result<Graph> program = parse_graph(text + "}", "program");
+  Result<Graph> program = chain_graph(*lines);
   if (!program) return Error{ErrorCode::invalid, program.error().describe(), place};
   std::string fault = fault_of(*program, graph, node);
   if (!fault.empty()) return Error{ErrorCode::invalid, std::move(fault), place};

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +25,9 @@ namespace lowtide {
 //
 // The attribute `program` is a list of texts. They are the lines of the text form (graph/text.h) of a graph whose
 // inputs are the operands of the chain, in order, and whose nodes are those of the model, with their names.
+//
+// A chain on blocks of channels [N, ceil(C / b), ..., b] (target/formats.h) may have the attribute `channels`, which is
+// C. Then it writes zeros into the lanes of the last block that have no channel.
 
 inline constexpr std::size_t kMostFusedNodes = 32;
 inline constexpr std::size_t kMostChainOperands = 16;
@@ -41,9 +47,17 @@ inline constexpr int kMostChainAxes = 8;
 // one, and the limits above hold. O(operands log operands).
 [[nodiscard]] GraphBuilder::NodeSpec chain_of(const Graph& graph, const std::vector<NodeId>& nodes);
 
+// The attribute `program` of a chain with this program, and the program that the attribute states. Errors: those of
+// parse_graph.
+[[nodiscard]] std::vector<std::string> chain_lines(const Graph& program);
+[[nodiscard]] Result<Graph> chain_graph(const std::vector<std::string>& lines);
+
+// The attribute `channels`. nullopt: it is absent.
+[[nodiscard]] std::optional<std::int64_t> chain_channels(const Node& chain);
+
 // The program of a node lowtide::Chain as a graph. Errors (invalid): the attribute is missing or is no graph; its
 // inputs and its output differ in type from the operands and the result of the node; some node may not be in a chain;
-// a limit is exceeded. O(length of the program).
+// `channels` does not fit the blocks of the result; a limit is exceeded. O(length of the program).
 [[nodiscard]] Result<Graph> chain_program(const Graph& graph, NodeId chain);
 
 }  // namespace lowtide

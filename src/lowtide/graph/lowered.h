@@ -27,12 +27,23 @@ inline constexpr std::string_view kRequantizeType = "Requantize";
 //                                                extents of the weights in the model; both formats; order
 //   lowtide::Pack     weights                    puts weights into the order that a kernel reads; group, order
 //   lowtide::Reorder  x                          gives a tensor another format; both formats, channels
+//   lowtide::MaxPool, lowtide::AveragePool, lowtide::GlobalAveragePool, lowtide::BatchNormalization
+//                     x, ...                     the operator of ONNX with x and the result in blocks of channels: its
+//                                                attributes; format, channels
+//
+// The lanes of a block that have no channel are zero. So operators of ONNX run on blocks only if the channels fill
+// them. Otherwise a lowtide::Chain has the attribute `channels`.
 inline constexpr std::string_view kConvType = "Conv";
 inline constexpr std::string_view kPackType = "Pack";
 inline constexpr std::string_view kReorderType = "Reorder";
+inline constexpr std::string_view kMaxPoolType = "MaxPool";
+inline constexpr std::string_view kAveragePoolType = "AveragePool";
+inline constexpr std::string_view kGlobalAveragePoolType = "GlobalAveragePool";
+inline constexpr std::string_view kBatchNormalizationType = "BatchNormalization";
 inline constexpr std::string_view kWeightsAttribute = "weights";             // [M, C / group, h, w]
 inline constexpr std::string_view kInputFormatAttribute = "input_format";    // "nchw16c"
 inline constexpr std::string_view kOutputFormatAttribute = "output_format";  // "nchw16c"
+inline constexpr std::string_view kFormatAttribute = "format";               // "nchw16c"
 inline constexpr std::string_view kOrderAttribute = "order";                 // PackedConstant::order
 inline constexpr std::string_view kChannelsAttribute = "channels";           // without padding
 
@@ -76,6 +87,7 @@ inline constexpr std::string_view kLayerNormPass = "layer_norm";
 inline constexpr std::string_view kQuantizedPass = "quantized";
 inline constexpr std::string_view kLoadTimePass = "load_time";
 inline constexpr std::string_view kChainsPass = "chains";
+inline constexpr std::string_view kFormatsPass = "formats";
 inline constexpr std::string_view kInputsInArenaPass = "inputs_in_arena";
 inline constexpr std::string_view kOutputsAtCallerPass = "outputs_at_caller";
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lowtide/base/checked.h"
+#include "lowtide/graph/lowered.h"
 
 namespace lowtide {
 namespace {
@@ -62,6 +63,19 @@ Count elements_of_filter(const Shape* weights) {
 }
 
 Count convolution(const Operands& of) { return times(elements(of.result()), elements_of_filter(of.input(1))); }
+
+// lowtide::Conv. Its attributes have the extents of the weights in the model. The padding of blocks is not counted.
+Count formatted_convolution(const Operands& of) {
+  const auto* weights = find_attribute<std::vector<std::int64_t>>(of.node.attributes, kWeightsAttribute);
+  const auto* format = find_attribute<std::string>(of.node.attributes, kOutputFormatAttribute);
+  if (weights == nullptr || weights->size() < 3 || format == nullptr || of.result() == nullptr) return std::nullopt;
+  const auto axes = static_cast<int>(weights->size());
+  const int first_spatial = *format == "nhwc" ? 1 : 2;
+  Count all = extent(of.result(), 0);
+  for (int axis = first_spatial; axis < first_spatial + axes - 2; ++axis) all = times(all, extent(of.result(), axis));
+  for (std::int64_t one : *weights) all = times(all, one);
+  return all;
+}
 
 Count quantized_convolution(const Operands& of) {
   return times(elements(of.result()), elements_of_filter(of.input(3)));
@@ -187,6 +201,7 @@ std::optional<std::int64_t> multiply_accumulates(const Graph& graph, NodeId node
   const Operator& op = graph.op(node);
   if (!op.traits.is_known) return std::nullopt;
   if (!op.traits.may_sum_products) return 0;
+  if (op.domain == kOwnDomain && op.type == kConvType) return formatted_convolution({graph, graph.node(node)});
   const auto rule = std::find_if(kRules.begin(), kRules.end(), [&](const Rule& row) { return row.type == op.type; });
   return rule == kRules.end() ? std::nullopt : rule->count({graph, graph.node(node)});
 }

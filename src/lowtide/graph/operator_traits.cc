@@ -98,9 +98,13 @@ constexpr auto kRuntimeRows = std::to_array<TraitRow>({
 
 // Operators of lowered graphs (graph/lowered.h).
 constexpr auto kLoweredRows = std::to_array<TraitRow>({
+    {kAveragePoolType, kPure},
+    {kBatchNormalizationType, kFirst},
     {kChainType, kAny},
     {kConvType, kSums},
+    {kGlobalAveragePoolType, kPure},
     {kCallerType, kCaller},
+    {kMaxPoolType, kPure},
     {kPackType, kPure},
     {kQuantizedConvType, kSums},
     {kQuantizedMatMulType, kSums},

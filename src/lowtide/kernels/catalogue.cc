@@ -146,6 +146,10 @@ MachineKey machine_key(const CpuOptions& options) {
       .isa = std::move(library.isa), .library = std::move(library.version), .kernels = "1", .threads = options.threads};
 }
 
+bool is_key_of_machine(const std::vector<std::string>& texts) {
+  return texts == texts_of(machine_key({.threads = 1})) || texts == texts_of(machine_key({.threads = 2}));
+}
+
 std::vector<std::string> texts_of(const MachineKey& key) {
   return {"isa=" + key.isa, "kernels=" + key.kernels, "library=" + key.library,
           "threads=" + std::to_string(key.threads)};

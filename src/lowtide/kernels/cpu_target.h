@@ -37,4 +37,7 @@ struct MachineKey {
 // The number of threads that such texts state; nullopt if they do not.
 [[nodiscard]] std::optional<int> threads_of(const std::vector<std::string>& texts);
 
+// Whether texts are the key of this machine, for some number of threads. Formats depend on everything else of the key.
+[[nodiscard]] bool is_key_of_machine(const std::vector<std::string>& texts);
+
 }  // namespace lowtide

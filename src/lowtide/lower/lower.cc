@@ -10,11 +10,13 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/lower/choose_formats.h"
 #include "lowtide/lower/fold_batch_norm.h"
 #include "lowtide/lower/fuse_chains.h"
 #include "lowtide/lower/fuse_layer_norm.h"
 #include "lowtide/lower/inputs_in_arena.h"
 #include "lowtide/lower/load_time.h"
+#include "lowtide/lower/more_load_time.h"
 #include "lowtide/lower/outputs_at_caller.h"
 #include "lowtide/lower/quantized_kernels.h"
 #include "lowtide/lower/remove_unneeded.h"
@@ -73,6 +75,18 @@ class Passes {
     return take(kLoadTimePass, std::move(split->run));
   }
 
+  Result<void> choose(const LowerOptions& options) {
+    Result<Rewritten> chosen = choose_formats(graph(), *options.machine);
+    if (!chosen || !options.load_time) return take(kFormatsPass, std::move(chosen));
+    Result<LoadTimeSplit> split = lower_internal::split_more_load_time(chosen->graph, lowered_.load, options.constants);
+    if (!split) return split.error();
+    // The weights are packed at load, even if the model has no other work on constants.
+    if (lowered_.load.nodes().empty() && !split->load.nodes().empty()) lowered_.passes.emplace_back(kLoadTimePass);
+    lowered_.load = std::move(split->load);
+    Origins origins = compose(chosen->origins, split->run.origins);
+    return take(kFormatsPass, Rewritten{std::move(split->run.graph), std::move(origins)});
+  }
+
   Lowered finish() && { return std::move(lowered_); }
 
  private:
@@ -81,12 +95,18 @@ class Passes {
 
 }  // namespace
 
-LowerOptions options_for_kernels() {
-  return {.unneeded = true, .batch_norm = true, .layer_norm = true, .quantized = true, .chains = true};
+LowerOptions options_for_kernels(std::shared_ptr<const KernelFormats> machine) {
+  return {.unneeded = true,
+          .batch_norm = true,
+          .layer_norm = true,
+          .quantized = true,
+          .chains = true,
+          .formats = true,
+          .machine = std::move(machine)};
 }
 
 // A BatchNormalization is folded first, because work on constants follows from it. Chains come after that work, so that
-// they never contain any.
+// they never contain any. Formats come after chains, which have one format each. They add work on constants.
 Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   Result<Graph> no_load = GraphBuilder(graph.name()).build();
   if (!no_load) return no_load.error();
@@ -98,6 +118,7 @@ Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   if (options.quantized) LOWTIDE_RETURN_IF_ERROR(passes.take(kQuantizedPass, use_quantized_kernels(passes.graph())));
   if (options.load_time) LOWTIDE_RETURN_IF_ERROR(passes.split(options.constants));
   if (options.chains) LOWTIDE_RETURN_IF_ERROR(passes.take(kChainsPass, fuse_chains(passes.graph())));
+  if (options.formats && options.machine != nullptr) LOWTIDE_RETURN_IF_ERROR(passes.choose(options));
   if (options.inputs_in_arena && !graph.inputs().empty())
     LOWTIDE_RETURN_IF_ERROR(passes.take(kInputsInArenaPass, place_inputs_in_arena(passes.graph())));
   if (options.outputs_at_caller && !graph.outputs().empty())
@@ -118,14 +139,16 @@ constexpr Switch kSwitches[] = {
     {kQuantizedPass, &LowerOptions::quantized},
     {kLoadTimePass, &LowerOptions::load_time},
     {kChainsPass, &LowerOptions::chains},
+    {kFormatsPass, &LowerOptions::formats},
     {kInputsInArenaPass, &LowerOptions::inputs_in_arena},
     {kOutputsAtCallerPass, &LowerOptions::outputs_at_caller},
 };
 
 }  // namespace
 
-Result<LowerOptions> lower_options(const std::vector<std::string>& passes) {
-  LowerOptions options{.load_time = false};
+Result<LowerOptions> lower_options(const std::vector<std::string>& passes,
+                                   std::shared_ptr<const KernelFormats> machine) {
+  LowerOptions options{.load_time = false, .machine = std::move(machine)};
   for (const std::string& pass : passes) {
     const auto named = std::ranges::find(kSwitches, pass, &Switch::pass);
     if (named == std::end(kSwitches)) {

@@ -39,6 +39,9 @@ std::string lowering_text(const LoweringFacts& facts) {
   if (norms > 0) parts.push_back(counted(in_norms, "node") + " fused into " + counted(norms, "LayerNormalization"));
   if (integers > 0) parts.push_back(counted(integers, "QuantizeLinear") + " merged into operators on integers");
   if (chains > 0) parts.push_back(counted(in_chains, "node") + " fused into " + counted(chains, "chain"));
+  if (facts.reorders > 0)
+    parts.push_back(counted(facts.reorders, "tensor") + " (" + format_bytes(facts.reordered) +
+                    ") copied into another format");
   std::string text = parts.empty() ? "no node changed" : listed(parts, "and");
   if (facts.as_written) text += ". As written, the model needs an arena of " + format_bytes(facts.as_written->arena);
   return text + ".";

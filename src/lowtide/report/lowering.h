@@ -32,6 +32,8 @@ struct LoweringFacts {
   };
   std::int64_t left_out = 0;  // copies, and nodes that nothing needs
   std::int64_t at_load = 0;   // run once, when the model is loaded
+  std::int64_t reorders = 0;  // added nodes that give a tensor another format
+  Bytes reordered;            // what they write in a run
   std::vector<Rewrite> rewrites;
   std::optional<AsWritten> as_written;  // nullopt: the graph is too large for a second plan
 };

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "lowtide/graph/lowered.h"
 #include "lowtide/graph/multiply_accumulates.h"
 
 namespace lowtide {
@@ -24,7 +25,7 @@ std::int64_t products(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   const Operator& op = graph.op(id);
   const bool has_operands = node.inputs.size() >= 2 && node.inputs[0] && node.inputs[1] && !node.outputs.empty() &&
-                            node.outputs[0] && op.domain.empty();
+                            node.outputs[0] && (op.domain.empty() || op.domain == kOwnDomain);
   const bool is_counted = op.type == "Conv" || op.type == "ConvTranspose" || op.type == "MatMul" || op.type == "Gemm";
   if (!has_operands || !is_counted) return 0;
   return multiply_accumulates(graph, id).value_or(cost_model::kMostPicoseconds);  // more than 2^63 - 1

@@ -13,7 +13,9 @@ namespace lowtide::kernels_internal {
 namespace {
 
 const PlainOperator& row_of(std::span<const PlainOperator> table, const Operator& op) {
-  const auto found = std::ranges::find(table, op.type, [](const PlainOperator& row) { return row.op.type; });
+  const std::string_view domain = op.domain == "ai.onnx" ? std::string_view() : std::string_view(op.domain);
+  const auto is_row = [&](const PlainOperator& row) { return row.op.type == op.type && row.op.domain == domain; };
+  const auto found = std::ranges::find_if(table, is_row);
   LOWTIDE_CHECK(found != table.end(), "the family has the operator");
   return *found;
 }

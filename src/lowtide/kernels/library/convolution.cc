@@ -23,7 +23,9 @@ void read_window(const Node& node, std::size_t spatial, Convolution& convolution
   convolution.strides = integers(node, "strides").value_or(ExtentList(spatial, 1));
   convolution.gaps = integers(node, "dilations").value_or(ExtentList(spatial, 1));
   for (std::int64_t& gap : convolution.gaps) --gap;
-  ExtentList pads = integers(node, "pads").value_or(ExtentList(2 * spatial, 0));
+  const auto* automatic = find_attribute<std::string>(node.attributes, "auto_pad");
+  ExtentList pads(2 * spatial, 0);
+  if (automatic == nullptr || *automatic != "VALID") pads = integers(node, "pads").value_or(pads);
   pads.resize(2 * spatial);
   convolution.pads_begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(spatial));
   convolution.pads_end.assign(pads.begin() + static_cast<std::ptrdiff_t>(spatial), pads.end());

@@ -24,6 +24,7 @@ namespace lowtide::kernels_internal {
   FUNCTION(memory_desc_query)                         \
   FUNCTION(memory_destroy)                            \
   FUNCTION(memory_set_data_handle)                    \
+  FUNCTION(pooling_forward_primitive_desc_create)     \
   FUNCTION(primitive_attr_create)                     \
   FUNCTION(primitive_attr_destroy)                    \
   FUNCTION(primitive_attr_set_scratchpad_mode)        \

@@ -39,8 +39,10 @@ std::optional<PrimitiveFacts> ask_convolution(const Convolution& convolution) {
                         .weights = PackedConstant{DType::f32, Shape({elements}), *std::move(order)}};
 }
 
-std::optional<PrimitiveFacts> ask_product(const Product& product) {
-  const PrimitiveDescription primitive = describe(product);
+// A primitive without weights that a plan would have to pack.
+template <typename Problem>
+std::optional<PrimitiveFacts> ask_scratch(const Problem& problem) {
+  const PrimitiveDescription primitive = describe(problem);
   if (primitive == nullptr) return std::nullopt;
   return PrimitiveFacts{.scratch = scratch_of(primitive), .weights = std::nullopt};
 }
@@ -54,7 +56,12 @@ std::optional<PrimitiveFacts> facts_of(const Convolution& convolution) {
 
 std::optional<PrimitiveFacts> facts_of(const Product& product) {
   static Answers<Product> answers;
-  return answers.get(product, [&] { return ask_product(product); });
+  return answers.get(product, [&] { return ask_scratch(product); });
+}
+
+std::optional<PrimitiveFacts> facts_of(const Pool& pool) {
+  static Answers<Pool> answers;
+  return answers.get(pool, [&] { return ask_scratch(pool); });
 }
 
 }  // namespace lowtide::kernels_internal

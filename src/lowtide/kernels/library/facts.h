@@ -7,6 +7,7 @@
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/kernels/library/convolution.h"
+#include "lowtide/kernels/library/pool.h"
 #include "lowtide/kernels/library/product.h"
 #include "lowtide/target/formats.h"
 
@@ -22,5 +23,6 @@ struct PrimitiveFacts {
 // are kept. Thread-safe.
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Convolution& convolution);
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Product& product);
+[[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Pool& pool);
 
 }  // namespace lowtide::kernels_internal

@@ -11,6 +11,7 @@
 #include "lowtide/kernels/library/facts.h"
 #include "lowtide/kernels/library/library.h"
 #include "lowtide/kernels/library/library_kernel.h"
+#include "lowtide/kernels/library/pool.h"
 #include "lowtide/kernels/library/reordering.h"
 
 namespace lowtide::kernels_internal {
@@ -60,6 +61,25 @@ Prepared prepare_convolution(const PrepareInput& input) {
   return library_kernel(describe(convolution), std::move(arguments));
 }
 
+// Pools of lowered graphs.
+
+constexpr std::array kPools{SupportedOperator{kOwnDomain, kAveragePoolType, kFloats},
+                            SupportedOperator{kOwnDomain, kGlobalAveragePoolType, kFloats},
+                            SupportedOperator{kOwnDomain, kMaxPoolType, kFloats}};
+
+Offer offer_pool(const Graph& graph, NodeId id) {
+  std::string missing;
+  const std::optional<Pool> pool = lowered_pool(graph, id, missing);
+  if (!pool) return {{}, std::move(missing)};
+  const std::optional<PrimitiveFacts> facts = facts_of(*pool);
+  return facts ? offer_one("onednn.pool", facts->scratch) : Offer{{}, std::string(kNoPrimitive)};
+}
+
+Prepared prepare_pool(const PrepareInput& input) {
+  std::string missing;
+  return library_kernel(describe(lowered_pool(input.graph, input.node, missing).value()), {kSource, kResult});
+}
+
 // Gemm and MatMul.
 
 constexpr std::array kProducts{SupportedOperator{"", "Gemm", kFloats}, SupportedOperator{"", "MatMul", kFloats}};
@@ -104,6 +124,7 @@ Prepared prepare_reordering(const PrepareInput& input) {
 std::span<const Family> library_families() {
   static constexpr std::array kFamilies{
       Family{"onednn convolutions", kConvolutions, &offer_convolution, &prepare_convolution},
+      Family{"onednn pools", kPools, &offer_pool, &prepare_pool},
       Family{"onednn products", kProducts, &offer_product, &prepare_product},
       Family{"onednn reorderings", kReorderings, &offer_reordering, &prepare_reordering},
   };

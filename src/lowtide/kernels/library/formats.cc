@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/facts.h"
 #include "lowtide/kernels/library/library.h"
@@ -17,34 +18,57 @@ struct FormatPair {
   Format output = Format::plain;
 };
 
+bool has_wide_registers() {
+  return (dnnl().get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
+}
+
+// The format whose blocks fill a register.
+Format blocked_format() { return has_wide_registers() ? Format::nchw16c : Format::nchw8c; }
+
 // The pairs for a convolution, the fastest one first. Blocked formats were as fast as NHWC in whole networks, except
 // that NHWC needs no padding. A source whose channels do not fill a block is read as it is where the library can.
 std::vector<FormatPair> format_pairs(const Convolution& convolution) {
-  const bool has_wide_registers =
-      (dnnl().get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
-  const Format blocked = has_wide_registers ? Format::nchw16c : Format::nchw8c;
+  const Format blocked = blocked_format();
   std::vector<FormatPair> pairs = {{blocked, blocked}, {Format::plain, blocked}, {Format::nhwc, Format::nhwc}};
-  if (convolution.source[1] < (has_wide_registers ? 16 : 8)) std::swap(pairs[0], pairs[1]);
+  if (convolution.source[1] < (has_wide_registers() ? 16 : 8)) std::swap(pairs[0], pairs[1]);
   return pairs;
+}
+
+double seconds_of(const Graph& graph, NodeId node) {
+  return static_cast<double>(estimated_picoseconds(graph, node, Kernel{})) * 1e-12;
+}
+
+std::vector<FormatOption> options_of_convolution(const Graph& graph, NodeId node) {
+  std::vector<FormatOption> found;
+  std::string missing;
+  std::optional<Convolution> convolution = standard_convolution(graph, node, missing);
+  if (!convolution) return found;
+  for (const FormatPair& pair : format_pairs(*convolution)) {
+    convolution->input = pair.input;
+    convolution->output = pair.output;
+    std::optional<PrimitiveFacts> facts = facts_of(*convolution);
+    if (facts) found.push_back({pair.input, pair.output, seconds_of(graph, node), std::move(facts->weights)});
+  }
+  return found;
+}
+
+std::vector<FormatOption> options_of_pool(const Graph& graph, NodeId node) {
+  std::string missing;
+  std::optional<Pool> pool = standard_pool(graph, node, missing);
+  if (!pool) return {};
+  pool->format = blocked_format();
+  if (!facts_of(*pool)) return {};
+  return {{pool->format, pool->format, seconds_of(graph, node), std::nullopt}};
 }
 
 class LibraryFormats final : public KernelFormats {
  public:
   [[nodiscard]] std::vector<FormatOption> options(const Graph& graph, NodeId node) const override {
-    std::vector<FormatOption> found;
     const Operator& op = graph.op(node);
-    if (!(op.domain.empty() || op.domain == "ai.onnx") || op.type != "Conv") return found;
-    std::string missing;
-    std::optional<Convolution> convolution = standard_convolution(graph, node, missing);
-    if (!convolution) return found;
-    const double seconds = static_cast<double>(estimated_picoseconds(graph, node, Kernel{})) * 1e-12;
-    for (const FormatPair& pair : format_pairs(*convolution)) {
-      convolution->input = pair.input;
-      convolution->output = pair.output;
-      std::optional<PrimitiveFacts> facts = facts_of(*convolution);
-      if (facts) found.push_back({pair.input, pair.output, seconds, std::move(facts->weights)});
-    }
-    return found;
+    if (!(op.domain.empty() || op.domain == "ai.onnx")) return {};
+    if (op.type == "Conv") return options_of_convolution(graph, node);
+    const bool is_pool = op.type == kMaxPoolType || op.type == kAveragePoolType || op.type == kGlobalAveragePoolType;
+    return is_pool ? options_of_pool(graph, node) : std::vector<FormatOption>();
   }
 
   // A primitive does the work of one node.

@@ -36,6 +36,7 @@ struct ChainStep {
 
 struct ChainParameters {
   std::vector<ChainStep> steps;
+  std::optional<std::int64_t> channels;  // of a result in blocks, whose other lanes are zero
 };
 
 // Blocks of results between the nodes. A slot is filled before it is read.
@@ -77,6 +78,24 @@ RunCode run_block(const ChainParameters& chain, const ChainRow& row, std::int64_
   return RunCode::ok;
 }
 
+// Writes zeros into the lanes of the last block [N, blocks, ..., lanes] that have no channel.
+void clear_padding(const BoundTensor& result, std::int64_t channels) {
+  const Extents extents(extents_of(result));
+  const int rank = extents.rank();
+  const std::int64_t lanes = extents[rank - 1];
+  const std::int64_t used = channels - (extents[1] - 1) * lanes;
+  if (used == lanes) return;
+  const std::int64_t unit = element_bytes(result.dtype);
+  const std::int64_t places = extents.product(2, rank - 1);
+  for (std::int64_t image = 0; image < extents[0]; ++image) {
+    const std::int64_t block = (image + 1) * extents[1] - 1;
+    std::byte* at = *result.bytes + (block * places * lanes + used) * unit;
+    for (std::int64_t place = 0; place < places; ++place, at += lanes * unit) {
+      std::fill_n(at, (lanes - used) * unit, std::byte{0});
+    }
+  }
+}
+
 // Computes the elements [begin, end) of the result.
 RunCode run_elements(const ChainParameters& chain, const Operands& operands, const Extents& extents,
                      Interval<std::int64_t> elements) {
@@ -115,6 +134,7 @@ RunStatus run_chain(const ChainParameters& chain, const Operands& operands, Team
   const RunCode code = run_in_parts(team, count, count * steps, [&](std::int64_t begin, std::int64_t end) {
     return run_elements(chain, operands, *extents, {begin, end});
   });
+  if (chain.channels && code == RunCode::ok) clear_padding(operands.writes[0], *chain.channels);
   return {code, 0};
 }
 
@@ -188,7 +208,8 @@ Family chain_family() {
           .prepare = [](const PrepareInput& input) -> Result<std::unique_ptr<PreparedKernel>> {
             Result<Graph> program = chain_program(input.graph, input.node);
             if (!program) return program.error();
-            return plain_kernel(input, &run_chain, ChainParameters{steps_of(*program)});
+            const Node& node = input.graph.node(input.node);
+            return plain_kernel(input, &run_chain, ChainParameters{steps_of(*program), chain_channels(node)});
           }};
 }
 

@@ -14,6 +14,7 @@
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/strided_index.h"
 #include "lowtide/kernels/plain/moments.h"
+#include "lowtide/target/formats.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -30,6 +31,8 @@ Affine normalizing(double mean, double variance, double epsilon, std::array<floa
   const double factor = static_cast<double>(scale_and_bias[0]) / std::sqrt(variance + epsilon);
   return {static_cast<float>(factor), static_cast<float>(static_cast<double>(scale_and_bias[1]) - mean * factor)};
 }
+
+constexpr std::size_t kMostLanes = 16;  // channels of a block
 
 bool has_count(const BoundTensor& operand, std::int64_t count) { return count_of(operand) == count; }
 
@@ -91,6 +94,65 @@ std::string missing_batch(const Graph& /*graph*/, const Node& node) {
   const bool is_old = integer_attribute(node, kSinceAttribute, 14) < 14;
   if (is_old && node.outputs.size() > 1) return "no kernel trains as opset 13 and older do";
   return integer_attribute(node, "spatial", 1) != 0 ? "" : "no kernel has attribute 'spatial' = 0";
+}
+
+struct BlockParameters {
+  double epsilon = 1e-5;
+  std::int64_t channels = 0;
+};
+
+// BatchNormalization of [N, blocks, ..., lanes]. Each channel has the line of the plain kernel, and lanes without a
+// channel stay zero.
+RunStatus run_blocks(const BlockParameters& parameters, const Operands& operands, Team& /*team*/) {
+  const Extents from(extents_of(operands.reads[0]));
+  for (std::uint32_t at = 1; at < 5; ++at) {
+    if (!has_count(operands.reads[at], parameters.channels)) return {RunCode::bad_extents, at};
+  }
+  if (const RunStatus status = set_extents(operands.writes[0], from); status.code != RunCode::ok) return status;
+  const auto given = [&](std::size_t at, std::int64_t channel) {
+    return static_cast<double>(elements<float>(operands.reads[at])[channel]);
+  };
+  const std::int64_t lanes = from[from.rank() - 1];
+  const std::int64_t places = from.product(2, from.rank() - 1);
+  for (std::int64_t block = 0; block < from[1]; ++block) {
+    std::array<Affine, kMostLanes> lines{};
+    const std::int64_t used = std::min(lanes, parameters.channels - block * lanes);
+    for (std::int64_t lane = 0; lane < used; ++lane) {
+      const std::int64_t channel = block * lanes + lane;
+      lines[static_cast<std::size_t>(lane)] =
+          normalizing(given(3, channel), given(4, channel), parameters.epsilon,
+                      {static_cast<float>(given(1, channel)), static_cast<float>(given(2, channel))});
+    }
+    for (std::int64_t batch = 0; batch < from[0]; ++batch) {
+      const std::int64_t begin = (batch * from[1] + block) * places * lanes;
+      const float* x = elements<float>(operands.reads[0]) + begin;
+      float* y = mutable_elements<float>(operands.writes[0]) + begin;
+      for (std::int64_t place = 0; place < places; ++place, x += lanes, y += lanes) {
+        for (std::int64_t lane = 0; lane < used; ++lane) {
+          const Affine& line = lines[static_cast<std::size_t>(lane)];
+          y[lane] = x[lane] * line.factor + line.offset;
+        }
+        std::fill(y + used, y + lanes, 0.0F);
+      }
+    }
+  }
+  return {};
+}
+
+PreparedResult prepare_blocks(const PrepareInput& input) {
+  const Node& node = node_of(input);
+  return plain_kernel(
+      input, &run_blocks,
+      BlockParameters{number_attribute(node, "epsilon", 1e-5), integer_attribute(node, kChannelsAttribute, 0)});
+}
+
+std::string missing_blocks(const Graph& graph, const Node& node) {
+  const std::optional<Format> format = from_string<Format>(text_attribute(node, kFormatAttribute, ""));
+  const Shape& shape = graph.tensor(*node.inputs[0]).shape;
+  const bool has_blocks = (format == Format::nchw16c || format == Format::nchw8c) &&
+                          model_shape(*format, shape, integer_attribute(node, kChannelsAttribute, 0)).has_value();
+  const bool is_inference = node.outputs.size() == 1 && integer_attribute(node, "training_mode", 0) == 0;
+  return has_blocks && is_inference ? "" : "its attributes do not describe a norm of its tensors in inference";
 }
 
 struct GroupParameters {
@@ -208,13 +270,16 @@ PreparedResult prepare_layer(const PrepareInput& input) {
       LayerParameters{number_attribute(node, "epsilon", 1e-5), integer_attribute(node, "axis", -1), subtracts_mean});
 }
 
-// Sorted by type.
+constexpr std::array kBlockTypes{DType::f32};
+
+// Sorted by domain and type.
 constexpr std::array kNormalizeTable{
     PlainOperator{on_floats("BatchNormalization"), 5, &prepare_batch, &missing_batch, nullptr, true},
     PlainOperator{on_floats("GroupNormalization"), 3, &prepare_group, nullptr, nullptr, true},
     PlainOperator{on_floats("InstanceNormalization"), 3, &prepare_group, nullptr, nullptr, true},
     PlainOperator{on_floats("LayerNormalization"), 2, &prepare_layer<true>, nullptr, nullptr, true},
     PlainOperator{on_floats("RMSNormalization"), 2, &prepare_layer<false>, nullptr, nullptr, true},
+    PlainOperator{{kOwnDomain, kBatchNormalizationType, kBlockTypes}, 5, &prepare_blocks, &missing_blocks},
 };
 constexpr std::array kNormalizeOperators = operators_of(kNormalizeTable);
 

@@ -7,7 +7,8 @@
 
 namespace lowtide::kernels_internal {
 
-// Normalizations by mean and variance, or by a root mean square: BatchNormalization (inference and training),
+// Normalizations by mean and variance, or by a root mean square: BatchNormalization (inference and training, and
+// inference on blocks of channels),
 // GroupNormalization, InstanceNormalization, LayerNormalization, RMSNormalization. Sums are f64; f16 is computed in
 // f32. The result may overwrite the first operand.
 [[nodiscard]] Family normalize_family();

@@ -13,6 +13,7 @@
 #include "lowtide/graph/lowered.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
 #include "lowtide/verify/plan/conversions.h"
+#include "lowtide/verify/plan/lowered_formats.h"
 
 namespace lowtide::verify_internal {
 namespace {
@@ -21,43 +22,9 @@ bool is_own(const Operator& op, std::string_view type) { return op.domain == kOw
 
 bool have_same_type(const Tensor& a, const Tensor& b) { return a.dtype == b.dtype && a.shape == b.shape; }
 
-bool is_copy(const Graph& graph, NodeId id) {
-  const Operator& op = graph.op(id);
-  const Node& node = graph.node(id);
-  const bool copies = is_standard(op, "Identity") || is_standard(op, "Cast") ||
-                      (is_standard(op, "Dropout") && !may_be_training(graph, id));
-  return copies && !node.inputs.empty() && node.inputs[0] && !node.outputs.empty() && node.outputs[0] &&
-         have_same_type(graph.tensor(*node.inputs[0]), graph.tensor(*node.outputs[0]));
-}
-
-// The number of an attribute, which may be absent.
-double number_or(const Node& node, std::string_view name, double otherwise) {
-  for (const Attribute& attribute : node.attributes) {
-    if (attribute.name != name) continue;
-    if (const auto* real = std::get_if<double>(&attribute.value)) return *real;
-    if (const auto* integer = std::get_if<std::int64_t>(&attribute.value)) return static_cast<double>(*integer);
-  }
-  return otherwise;
-}
-
-// Whether a BatchNormalization reads its mean and variance, instead of computing them.
-bool reads_statistics(const Node& norm) {
-  const bool has_one_result = std::count_if(norm.outputs.begin(), norm.outputs.end(),
-                                            [](const auto& output) { return output.has_value(); }) == 1;
-  const bool is_for_training = number_or(norm, kSinceAttribute, 14) < 7 && number_or(norm, "is_test", 0) == 0;
-  return has_one_result && norm.outputs[0] && !is_for_training && number_or(norm, "training_mode", 0) == 0 &&
-         number_or(norm, "spatial", 1) == 1;
-}
-
-bool are_same_numbers(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-
-bool are_same(const Attribute& a, const Attribute& b) {
-  if (a.name != b.name || a.value.index() != b.value.index()) return false;
-  if (const auto* number = std::get_if<double>(&a.value)) return are_same_numbers(*number, std::get<double>(b.value));
-  if (const auto* numbers = std::get_if<std::vector<double>>(&a.value)) {
-    return std::ranges::equal(*numbers, std::get<std::vector<double>>(b.value), are_same_numbers);
-  }
-  return a.value == b.value;
+const Attribute* attribute_of(const Node& node, std::string_view name) {
+  const auto found = std::ranges::find(node.attributes, name, &Attribute::name);
+  return found == node.attributes.end() ? nullptr : &*found;
 }
 
 using Inputs = std::vector<std::optional<TensorId>>;
@@ -84,6 +51,44 @@ std::optional<Source> source_of(const Graph& lowered, TensorId id, const LoadTim
   return producer ? std::optional(Source{&load->graph(), *producer}) : std::nullopt;
 }
 
+// The weights of a convolution before they were packed, and the graph that has them.
+struct Weights {
+  const Graph* graph = nullptr;
+  TensorId tensor;
+};
+std::optional<Weights> weights_of(const Graph& lowered, NodeId conv, const LoadTimeResults* load) {
+  const Node& node = lowered.node(conv);
+  if (node.inputs.size() < 2 || !node.inputs[1]) return std::nullopt;
+  if (!is_own(lowered.op(conv), kConvType)) return Weights{&lowered, *node.inputs[1]};
+  const std::optional<Source> source = source_of(lowered, *node.inputs[1], load);
+  if (!source || !is_own(source->graph->op(source->node), kPackType)) return std::nullopt;
+  const Node& pack = source->graph->node(source->node);
+  const Attribute* order = attribute_of(node, kOrderAttribute);
+  const Attribute* group = attribute_of(node, "group");
+  if (order == nullptr || group == nullptr || pack.attributes.size() != 2) return std::nullopt;
+  for (const Attribute* wanted : {order, group}) {
+    const Attribute* found = attribute_of(pack, wanted->name);
+    if (found == nullptr || found->value != wanted->value) return std::nullopt;
+  }
+  const bool has_one = pack.inputs.size() == 1 && pack.inputs[0] && pack.outputs.size() == 1 && pack.outputs[0];
+  if (!has_one || !have_same_type(source->graph->tensor(*pack.outputs[0]), lowered.tensor(*node.inputs[1])))
+    return std::nullopt;
+  return Weights{source->graph, *pack.inputs[0]};
+}
+
+// Whether a tensor is stored as in the model.
+bool is_as_in_model(const ModelTensors& tensors, const Graph& lowered, TensorId id) {
+  const std::optional<TensorId> was = tensors.find(lowered, id);
+  return was && have_same_type(lowered.tensor(id), tensors.model().tensor(*was));
+}
+
+// Whether a Conv of the standard domain reads and writes what the model has.
+bool are_as_in_model(const ModelTensors& tensors, const Graph& lowered, NodeId conv, const Node& was) {
+  const Node& now = lowered.node(conv);
+  return now.inputs[0] && is_as_in_model(tensors, lowered, *now.inputs[0]) &&
+         is_as_in_model(tensors, lowered, *now.outputs[0]) && was.inputs[0].has_value();
+}
+
 bool is_scaled(const ModelTensors& tensors, const Graph& lowered, const LoadTimeResults* load,
                const ScaledConstant& wanted) {
   if (!have_same_type(lowered.tensor(wanted.tensor), tensors.model().tensor(wanted.like))) return false;
@@ -91,7 +96,10 @@ bool is_scaled(const ModelTensors& tensors, const Graph& lowered, const LoadTime
   if (!source || !is_own(source->graph->op(source->node), wanted.type)) return false;
   const Node& node = source->graph->node(source->node);
   const std::vector<Attribute> attributes = {{std::string(kEpsilonAttribute), wanted.epsilon}};
-  return node.attributes == attributes && tensors.read_same(wanted.inputs, *source->graph, node.inputs);
+  return node.attributes == attributes && tensors.read_same(wanted.inputs, *source->graph, node.inputs) &&
+         std::ranges::all_of(node.inputs, [&](const std::optional<TensorId>& input) {
+           return input && is_as_in_model(tensors, *source->graph, *input);
+         });
 }
 
 std::string shown_node(const Graph& graph, NodeId id) {
@@ -105,33 +113,6 @@ bool have_same_work(const Graph& a, NodeId of_a, const Graph& b, NodeId of_b) {
 
 }  // namespace
 
-bool have_same_attributes(const Node& a, const Node& b) {
-  return std::ranges::equal(a.attributes, b.attributes, are_same);
-}
-
-ModelTensors::ModelTensors(const Graph& model) : model_(model), content_(model.tensors().size()) {
-  for (TensorId id : all_ids<TensorId>(model.tensors().size())) {
-    by_name_.emplace(model.tensor(id).name, id);
-    content_[id] = id;
-  }
-  for (NodeId id : all_ids<NodeId>(model.nodes().size())) {
-    if (is_copy(model, id)) content_[*model.node(id).outputs[0]] = content_[*model.node(id).inputs[0]];
-    if (const auto same = same_integers(model, id, content_)) content_[*model.node(id).outputs[0]] = content_[*same];
-  }
-}
-
-std::optional<TensorId> ModelTensors::find(std::string_view name) const {
-  const auto found = by_name_.find(name);
-  return found == by_name_.end() ? std::nullopt : std::optional(found->second);
-}
-
-bool ModelTensors::reads_same(std::optional<TensorId> in_model, const Graph& graph,
-                              std::optional<TensorId> operand) const {
-  if (!in_model || !operand) return in_model.has_value() == operand.has_value();
-  const std::optional<TensorId> found = find(graph, *operand);
-  return found && have_same_content(*found, *in_model);
-}
-
 LoadTimeResults::LoadTimeResults(const Graph& load) : load_(load) {
   for (TensorId id : load.outputs()) by_name_.emplace(load.tensor(id).name, id);
 }
@@ -141,12 +122,39 @@ std::optional<NodeId> LoadTimeResults::producer_of(std::string_view name) const 
   return found == by_name_.end() ? std::nullopt : load_.tensor(found->second).producer;
 }
 
+namespace {
+
+// The lanes of all tensors of a chain in blocks that have more than one element. 1: a chain on tensors as in the model.
+// nullopt: the tensors do not fit each other, or nothing writes zeros into the lanes without a channel.
+std::optional<std::int64_t> lanes_of_chain(const ModelTensors& tensors, const Graph& lowered, NodeId chain) {
+  const Node& node = lowered.node(chain);
+  const std::optional<TensorId> was = tensors.find(lowered, *node.outputs[0]);
+  if (!was) return 1;  // refused where its results are compared
+  const Tensor& result = tensors.model().tensor(*was);
+  const std::optional<std::int64_t> lanes = lanes_of(lowered.tensor(*node.outputs[0]), result);
+  const std::optional<std::int64_t> channels = chain_channels(node);
+  if (!lanes || (*lanes == 1 && channels)) return std::nullopt;
+  if (*lanes > 1 && (channels ? *channels != result.shape[1] : result.shape[1] % *lanes != 0)) return std::nullopt;
+  for (const std::optional<TensorId>& input : node.inputs) {
+    const std::optional<TensorId> read = tensors.find(lowered, *input);
+    if (!read) continue;  // refused where operands are compared
+    const Tensor& now = lowered.tensor(*input);
+    const Tensor& of_model = tensors.model().tensor(*read);
+    if (*lanes == 1 ? lanes_of(now, of_model) != 1 : !is_aligned(now, of_model, {result, *lanes})) return std::nullopt;
+  }
+  return lanes;
+}
+
+}  // namespace
+
 FusedNodes nodes_of_chain(const ModelTensors& tensors, const Graph& lowered, NodeId chain,
                           const std::optional<LastOfChain>& last) {
   FusedNodes found;
   const Result<Graph> program = chain_program(lowered, chain);
   if (!program) return {{}, "has a program that is not valid: " + program.error().message};
   const Graph& model = tensors.model();
+  const std::optional<std::int64_t> lanes = lanes_of_chain(tensors, lowered, chain);
+  if (!lanes) return {{}, "has another format than its operands"};
   // What the tensors of the program are in the model. Operands correspond by position, and results by name.
   IdVector<TensorId, std::optional<TensorId>> was(program->tensors().size());
   for (std::size_t at = 0; at < program->inputs().size(); ++at) {
@@ -160,7 +168,8 @@ FusedNodes nodes_of_chain(const ModelTensors& tensors, const Graph& lowered, Nod
     if (!node) return {{}, "computes " + quoted(program->tensor(result).name) + ", which the model does not compute"};
     bool is_same = have_same_work(*program, id, model, *node) &&
                    program->tensor(result).dtype == model.tensor(*was[result]).dtype &&
-                   program->tensor(result).shape == model.tensor(is_last ? last->real : *was[result]).shape &&
+                   (is_last ? program->tensor(result).shape == model.tensor(last->real).shape
+                            : lanes_of(program->tensor(result), model.tensor(*was[result])) == lanes) &&
                    model.node(*node).outputs.size() == 1 &&
                    model.node(*node).inputs.size() == program->node(id).inputs.size();
     for (std::size_t at = 0; is_same && at < program->node(id).inputs.size(); ++at) {
@@ -179,11 +188,35 @@ FusedNodes nodes_of_chain(const ModelTensors& tensors, const Graph& lowered, Nod
   return found;
 }
 
-bool makes_scaled_constant(const Operator& op) { return is_own(op, kScaledWeightsType) || is_own(op, kScaledBiasType); }
+bool makes_weights(const Operator& op) {
+  return is_own(op, kScaledWeightsType) || is_own(op, kScaledBiasType) || is_own(op, kPackType);
+}
 
-bool is_scaled_constant(const Graph& lowered, TensorId tensor, const LoadTimeResults* load) {
+bool is_made_weight(const Graph& lowered, TensorId tensor, const LoadTimeResults* load) {
   const std::optional<Source> source = source_of(lowered, tensor, load);
-  return source && makes_scaled_constant(source->graph->op(source->node));
+  return source && makes_weights(source->graph->op(source->node));
+}
+
+bool is_reordered_constant(const Graph& lowered, TensorId tensor, const LoadTimeResults* load) {
+  if (lowered.tensor(tensor).role != Role::constant) return false;
+  const std::optional<Source> source = source_of(lowered, tensor, load);
+  return source && is_reorder(source->graph->op(source->node)) &&
+         have_same_type(lowered.tensor(tensor), source->graph->tensor(*source->graph->node(source->node).outputs[0]));
+}
+
+bool is_convolution_of(const ModelTensors& tensors, const Graph& lowered, NodeId conv, const LoadTimeResults* load,
+                       NodeId original) {
+  const Node& now = lowered.node(conv);
+  const Node& was = tensors.model().node(original);
+  if (!is_own(lowered.op(conv), kConvType) || !is_standard(tensors.model().op(original), "Conv")) return false;
+  if (now.inputs.size() != was.inputs.size() || !is_formatted_convolution(tensors, lowered, conv, original))
+    return false;
+  const std::optional<Weights> weights = weights_of(lowered, conv, load);
+  const Inputs data = {now.inputs[0], now.inputs.size() > 2 ? now.inputs[2] : std::nullopt};
+  const Inputs in_model = {was.inputs[0], was.inputs.size() > 2 ? was.inputs[2] : std::nullopt};
+  return weights && tensors.reads_same(was.inputs[1], *weights->graph, weights->tensor) &&
+         have_same_type(weights->graph->tensor(weights->tensor), tensors.model().tensor(*was.inputs[1])) &&
+         tensors.read_same(in_model, lowered, data);
 }
 
 bool has_folded(const ModelTensors& tensors, const Graph& lowered, NodeId conv, const LoadTimeResults* load,
@@ -194,20 +227,26 @@ bool has_folded(const ModelTensors& tensors, const Graph& lowered, NodeId conv, 
     return false;
   if (!std::ranges::all_of(batch.inputs, [](const auto& input) { return input.has_value(); })) return false;
   const std::optional<NodeId> before = model.tensor(tensors.content_of(*batch.inputs[0])).producer;
-  if (!before || !is_standard(model.op(*before), "Conv") || !is_standard(lowered.op(conv), "Conv")) return false;
+  if (!before || !is_standard(model.op(*before), "Conv")) return false;
   const Node& was = model.node(*before);
   const Node& now = lowered.node(conv);
-  if (was.inputs.size() < 2 || !was.inputs[1] || now.inputs.size() != 3 || !now.inputs[1] || !now.inputs[2] ||
-      now.outputs.size() != 1 || !now.outputs[0] || !have_same_attributes(now, was) || now.name != batch.name)
+  if (was.inputs.size() < 2 || !was.inputs[0] || !was.inputs[1] || now.inputs.size() != 3 || !now.inputs[1] ||
+      !now.inputs[2] || now.outputs.size() != 1 || !now.outputs[0] || now.name != batch.name)
     return false;
+  const bool is_same =
+      is_standard(lowered.op(conv), "Conv")
+          ? have_same_attributes(now, was) && are_as_in_model(tensors, lowered, conv, was)
+          : is_own(lowered.op(conv), kConvType) && is_formatted_convolution(tensors, lowered, conv, *before);
+  const std::optional<Weights> weights = weights_of(lowered, conv, load);
+  if (!is_same || !weights) return false;
   const Inputs& of = batch.inputs;
   const double epsilon = number_or(batch, "epsilon", 1e-5);
   Inputs of_bias = {of[1], of[2], of[3], of[4]};
   if (was.inputs.size() > 2 && was.inputs[2]) of_bias.push_back(was.inputs[2]);
   return tensors.reads_same(was.inputs[0], lowered, now.inputs[0]) &&
          tensors.find(lowered, *now.outputs[0]) == batch.outputs[0] &&
-         is_scaled(tensors, lowered, load,
-                   {*now.inputs[1], kScaledWeightsType, {was.inputs[1], of[1], of[4]}, epsilon, *was.inputs[1]}) &&
+         is_scaled(tensors, *weights->graph, weights->graph == &lowered ? load : nullptr,
+                   {weights->tensor, kScaledWeightsType, {was.inputs[1], of[1], of[4]}, epsilon, *was.inputs[1]}) &&
          is_scaled(tensors, lowered, load, {*now.inputs[2], kScaledBiasType, of_bias, epsilon, *of[2]});
 }
 
@@ -220,7 +259,12 @@ std::string load_time_fault(const ModelTensors& tensors, const Graph& load) {
       return "constant " + quoted(load.tensor(id).name) + " of the load-time work has other bytes in the model";
   }
   for (NodeId id : all_ids<NodeId>(load.nodes().size())) {
-    if (makes_scaled_constant(load.op(id))) continue;
+    if (makes_weights(load.op(id))) continue;
+    if (is_reorder(load.op(id))) {
+      std::string fault = reorder_fault(tensors, load, id);
+      if (!fault.empty()) return fault;
+      continue;
+    }
     const Node& now = load.node(id);
     const auto present =
         std::ranges::find_if(now.outputs, [](const std::optional<TensorId>& output) { return output.has_value(); });
@@ -229,7 +273,8 @@ std::string load_time_fault(const ModelTensors& tensors, const Graph& load) {
     const std::optional<NodeId> node = model.tensor(*was).producer;
     bool is_same = node && have_same_work(load, id, model, *node) &&
                    tensors.read_same(model.node(*node).inputs, load, now.inputs) &&
-                   model.node(*node).outputs.size() == now.outputs.size();
+                   model.node(*node).outputs.size() == now.outputs.size() &&
+                   have_fitting_formats(tensors, load, id, *node);
     for (std::size_t at = 0; is_same && at < now.outputs.size(); ++at) {
       const std::optional<TensorId>& output = now.outputs[at];
       is_same = output ? tensors.find(load, *output) == model.node(*node).outputs[at] : !model.node(*node).outputs[at];

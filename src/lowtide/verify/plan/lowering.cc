@@ -16,6 +16,7 @@
 #include "lowtide/verify/bytes/alias_meaning.h"
 #include "lowtide/verify/findings.h"
 #include "lowtide/verify/plan/fused_norm.h"
+#include "lowtide/verify/plan/lowered_formats.h"
 #include "lowtide/verify/plan/lowered_nodes.h"
 #include "lowtide/verify/plan/quantized_nodes.h"
 #include "lowtide/verify/verify.h"
@@ -67,7 +68,10 @@ class LoweringCheck {
         is_fixed_(fixed_tensors(before, is_captured_fixed)),
         is_kept_(before.nodes().size()),
         tensors_(before),
-        quantized_(tensors_, after) {}
+        quantized_(tensors_, after) {
+    tensors_.add_reordered(after);
+    if (load_ != nullptr) tensors_.add_reordered(load_->graph());
+  }
 
   // Recursion only over bodies, whose nesting is limited in every Graph.
   void check() {
@@ -113,11 +117,12 @@ class LoweringCheck {
   void check_tensor(TensorId id) {
     const Tensor& now = after_.tensor(id);
     const std::optional<TensorId> found = original(id);
-    if (!found && (is_callers_memory(id) || quantized_.has_integers(id) ||
-                   verify_internal::is_scaled_constant(after_, id, load_)))
+    if (!found &&
+        (is_callers_memory(id) || quantized_.has_integers(id) || verify_internal::is_made_weight(after_, id, load_)))
       return;
     if (!found) return wrong("tensor " + quoted(now.name) + " is not in the model");
     const Tensor& was = before_.tensor(*found);
+    if (now.name != was.name || verify_internal::lanes_of(now, was).value_or(1) > 1) return check_format(id, was);
     if (now.dtype != was.dtype || now.shape != was.shape || now.is_captured != was.is_captured)
       return wrong("tensor " + quoted(now.name) + " has another type or shape in the model");
     if (now.role == Role::constant && was.role == Role::constant && now.constant != was.constant)
@@ -129,6 +134,20 @@ class LoweringCheck {
     if (now.role == Role::constant && is_fixed_.test(*found)) return;
     wrong("tensor " + quoted(now.name) + " is planned as " + std::string(to_string(now.role)) +
           ", but may differ between runs of the model");
+  }
+
+  // A tensor in another format than in the model, or a second tensor with the same content. It is an intermediate
+  // result of the run, or a constant that load-time work makes from one of the model.
+  void check_format(TensorId id, const Tensor& was) {
+    const Tensor& now = after_.tensor(id);
+    if (!verify_internal::lanes_of(now, was))
+      return wrong("tensor " + quoted(now.name) + " has another type or shape in the model");
+    const bool is_result = now.role == Role::temporary && now.producer && !is_caller(after_.op(*now.producer));
+    const bool is_constant =
+        was.role == Role::constant && verify_internal::is_reordered_constant(after_, id, load_) && load_ != nullptr;
+    if (now.is_captured || now.is_next_state || !(is_result || is_constant))
+      wrong("tensor " + quoted(now.name) + " is planned as " + std::string(to_string(now.role)) +
+            ", but only an intermediate result may have another format than in the model");
   }
 
   void check_caller(NodeId id) {
@@ -170,12 +189,26 @@ class LoweringCheck {
     return std::nullopt;
   }
 
+  // Whether the tensors of a node are stored as in the model.
+  bool has_plain_tensors(NodeId id) const {
+    const auto is_plain = [&](const std::optional<TensorId>& tensor) {
+      const std::optional<TensorId> was = tensor ? original(*tensor) : std::nullopt;
+      return !was || verify_internal::lanes_of(after_.tensor(*tensor), before_.tensor(*was)) == 1;
+    };
+    return std::ranges::all_of(after_.node(id).inputs, is_plain) &&
+           std::ranges::all_of(after_.node(id).outputs, is_plain);
+  }
+
   void check_node(NodeId id) {
-    if (verify_internal::makes_scaled_constant(after_.op(id))) return;  // compared where it is read
+    if (verify_internal::makes_weights(after_.op(id))) return;  // compared where it is read
+    if (verify_internal::is_reorder(after_.op(id))) {
+      std::string fault = verify_internal::reorder_fault(tensors_, after_, id);
+      return fault.empty() ? void() : wrong(std::move(fault));
+    }
     if (const auto* fused = quantized_.work_of(id)) return check_fused(id, *fused);
     if (is_chain(after_.op(id))) return check_fused(id, verify_internal::nodes_of_chain(tensors_, after_, id));
     const std::optional<NodeId> found = original_node(id);
-    if (found && is_written_out_norm(id, *found))
+    if (found && is_written_out_norm(id, *found) && has_plain_tensors(id))
       return check_fused(id, verify_internal::nodes_of_layer_norm(tensors_, after_, id, table_));
     if (!found || !is_kept_.insert(*found)) return wrong(node_name(after_, id) + " is not in the model");
     if (verify_internal::has_folded(tensors_, after_, id, load_, *found)) return;
@@ -183,10 +216,15 @@ class LoweringCheck {
     const Node& was = before_.node(*found);
     const Operator& op = after_.op(id);
     const Operator& old_op = before_.op(*found);
+    const bool is_in_formats = verify_internal::is_convolution_of(tensors_, after_, id, load_, *found) ||
+                               (verify_internal::is_image_operator_of(tensors_, after_, id, *found) &&
+                                tensors_.read_same(was.inputs, after_, now.inputs));
+    if (is_in_formats && now.name == was.name) return;
     const bool is_equal = now.name == was.name && op.domain == old_op.domain && op.type == old_op.type &&
-                          verify_internal::have_same_attributes(now, was) &&
                           tensors_.read_same(was.inputs, after_, now.inputs) && are_same(was.outputs, now.outputs) &&
-                          now.bodies.size() == was.bodies.size();
+                          now.bodies.size() == was.bodies.size() &&
+                          verify_internal::have_attributes_of_model(tensors_, after_, id, *found) &&
+                          verify_internal::have_fitting_formats(tensors_, after_, id, *found);
     if (!is_equal) return wrong(node_name(after_, id) + " differs from its node in the model");
     for (std::size_t at = 0; at < now.bodies.size(); ++at) check_body(id, was.bodies[at], now.bodies[at]);
   }

@@ -1,0 +1,224 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/lower/format_parts.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/flags.h"
+#include "lowtide/graph/chain.h"
+#include "lowtide/graph/lowered.h"
+#include "lowtide/lower/inference_form.h"
+
+namespace lowtide::lower_internal {
+namespace {
+
+using Kind = FormatPart::Kind;
+
+bool is_standard(const Operator& op, std::string_view type) {
+  return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
+}
+
+bool is_blocked_format(Format format) { return format == Format::nchw16c || format == Format::nchw8c; }
+
+// Whether a tensor may be in blocks: batch, channels and one or two spatial axes of f32.
+bool may_be_blocked(const Tensor& tensor) {
+  const int rank = tensor.shape.rank();
+  return tensor.dtype == DType::f32 && !tensor.shape.has_upper_bounds() && (rank == 3 || rank == 4) &&
+         tensor.size > Bytes();
+}
+
+// The axis of a Concat, counted from the front.
+std::int64_t concat_axis(const Node& node, int rank) {
+  const auto* axis = find_attribute<std::int64_t>(node.attributes, "axis");
+  return axis == nullptr ? -1 : *axis < 0 ? *axis + rank : *axis;
+}
+
+// Which groups of nodes get the same format.
+class Groups {
+ public:
+  explicit Groups(std::size_t count) {
+    for (std::size_t at = 0; at < count; ++at) parent_.push_back(NodeId(static_cast<std::uint32_t>(at)));
+  }
+  NodeId find(NodeId id) {
+    while (parent_[id] != id) id = parent_[id] = parent_[parent_[id]];
+    return id;
+  }
+  void unite(NodeId a, NodeId b) { parent_[find(b)] = find(a); }
+
+ private:
+  IdVector<NodeId, NodeId> parent_;
+};
+
+class PartChooser {
+ public:
+  PartChooser(const Graph& graph, const KernelFormats& machine) : graph_(graph) {
+    parts_.nodes.resize(graph.nodes().size());
+    ask(machine);
+  }
+
+  FormatParts choose() && {
+    Groups groups(graph_.nodes().size());
+    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
+      if (is_element_wise(id) || is_concat_of_blocks(id)) parts_.nodes[id].kind = Kind::follows;
+      if (is_norm(id)) parts_.nodes[id] = {.kind = Kind::follows, .has_one_image = true};
+      if (parts_.nodes[id].kind != Kind::follows) continue;
+      for (TensorId read : graph_.reads(id)) {
+        const std::optional<NodeId> before = graph_.tensor(read).producer;
+        if (before && parts_.nodes[*before].kind == Kind::follows) groups.unite(*before, id);
+      }
+    }
+    IdVector<NodeId, Cost> cost(graph_.nodes().size());  // of a group, at the node that stands for it
+    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
+      if (parts_.nodes[id].kind == Kind::follows) add_cost(id, cost[groups.find(id)]);
+    }
+    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
+      FormatPart& part = parts_.nodes[id];
+      if (part.kind != Kind::follows) continue;
+      const Cost& of_group = cost[groups.find(id)];
+      part.is_blocked = of_group.in_blocks <= of_group.plain;
+    }
+    return std::move(parts_);
+  }
+
+ private:
+  // The bytes that Reorder nodes move, and that padding adds.
+  struct Cost {
+    std::int64_t in_blocks = 0;
+    std::int64_t plain = 0;
+  };
+
+  // Asks for the formats of convolutions and pools. The first answer with blocks decides on their size.
+  void ask(const KernelFormats& machine) {
+    std::optional<Format> blocked;
+    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
+      const Node& node = graph_.node(id);
+      for (FormatOption& option : machine.options(graph_, id)) {
+        if (!is_blocked_format(option.output) || (blocked && *blocked != option.output)) continue;
+        if (option.input != Format::plain && option.input != option.output) continue;
+        const bool is_packed = option.weights.has_value();
+        if (is_packed && graph_.tensor(*node.inputs[1]).role != Role::constant) continue;
+        if (!is_packed && option.input == Format::plain) continue;
+        blocked = option.output;
+        if (is_packed) {
+          parts_.nodes[id] = {.kind = Kind::decides, .option = std::move(option)};
+        } else {
+          parts_.nodes[id] = {.kind = Kind::follows, .has_one_image = true};
+        }
+        break;
+      }
+    }
+    is_used_ = blocked.has_value();
+    parts_.blocked = blocked.value_or(Format::nchw16c);
+  }
+
+  // Whether each operand has one element, or the axes and channels of the result.
+  [[nodiscard]] bool is_element_wise(NodeId id) const {
+    const bool is_chain = graph_.op(id).domain == kOwnDomain && graph_.op(id).type == kChainType;
+    if (!is_used_ || !(is_chain || may_be_in_chain(graph_, id))) return false;
+    const Node& node = graph_.node(id);
+    const Tensor& result = graph_.tensor(*node.outputs[0]);
+    if (!may_be_blocked(result) || has_one_element(result) || chain_channels(node)) return false;
+    return std::ranges::all_of(node.inputs, [&](const std::optional<TensorId>& input) {
+      if (!input) return true;
+      const Tensor& operand = graph_.tensor(*input);
+      return has_one_element(operand) || (may_be_blocked(operand) && operand.shape.rank() == result.shape.rank() &&
+                                          operand.shape[1] == result.shape[1]);
+    });
+  }
+
+  // A BatchNormalization in inference, with constants for each channel.
+  [[nodiscard]] bool is_norm(NodeId id) const {
+    const Node& node = graph_.node(id);
+    if (!is_used_ || !is_standard(graph_.op(id), "BatchNormalization") || node.inputs.size() != 5) return false;
+    if (node.outputs.size() != 1 || !node.outputs[0] || !is_in_inference_form(graph_, id)) return false;
+    for (std::size_t at = 1; at < 5; ++at) {
+      if (!node.inputs[at]) return false;
+      const Tensor& tensor = graph_.tensor(*node.inputs[at]);
+      if (tensor.role != Role::constant || tensor.dtype != DType::f32) return false;
+    }
+    return node.inputs[0] && may_be_blocked(graph_.tensor(*node.inputs[0])) &&
+           graph_.tensor(*node.outputs[0]).shape == graph_.tensor(*node.inputs[0]).shape;
+  }
+
+  [[nodiscard]] bool is_concat_of_blocks(NodeId id) const {
+    const Node& node = graph_.node(id);
+    if (!is_used_ || !is_standard(graph_.op(id), "Concat") || !node.outputs[0]) return false;
+    const Tensor& result = graph_.tensor(*node.outputs[0]);
+    if (!may_be_blocked(result) || concat_axis(node, result.shape.rank()) != 1) return false;
+    const std::int64_t lanes = parts_.blocked == Format::nchw16c ? 16 : 8;
+    return std::ranges::all_of(node.inputs, [&](const std::optional<TensorId>& input) {
+      return input && may_be_blocked(graph_.tensor(*input)) && graph_.tensor(*input).shape[1] % lanes == 0;
+    });
+  }
+
+  [[nodiscard]] std::int64_t bytes_in_blocks(TensorId id) const {
+    const Result<Bytes> size = dense_size(DType::f32, shape_in(parts_.blocked, graph_.tensor(id).shape));
+    return size ? size->count() : graph_.tensor(id).size.count();
+  }
+  [[nodiscard]] std::int64_t moved(TensorId id) const { return graph_.tensor(id).size.count() + bytes_in_blocks(id); }
+
+  void add_cost(NodeId id, Cost& cost) const {
+    for (TensorId read : graph_.reads(id)) {
+      const Tensor& tensor = graph_.tensor(read);
+      if (has_one_element(tensor) || tensor.role == Role::constant) continue;
+      const bool is_of_group = tensor.producer && parts_.nodes[*tensor.producer].kind == Kind::follows;
+      if (is_of_group) continue;
+      const bool is_written_in_blocks = tensor.producer && parts_.nodes[*tensor.producer].kind == Kind::decides;
+      (is_written_in_blocks ? cost.plain : cost.in_blocks) += moved(read);
+    }
+    for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
+      if (!output) continue;
+      bool is_read_plain = graph_.is_needed_at_end(*output);
+      bool is_read_in_blocks = false;
+      for (NodeId reader : graph_.readers(*output)) {
+        const FormatPart& part = parts_.nodes[reader];
+        if (part.kind == Kind::follows) continue;
+        const bool reads_blocks = part.kind == Kind::decides && part.option->input != Format::plain;
+        (reads_blocks ? is_read_in_blocks : is_read_plain) = true;
+      }
+      if (is_read_plain) cost.in_blocks += moved(*output);
+      if (is_read_in_blocks) cost.plain += moved(*output);
+      cost.in_blocks += 2 * (bytes_in_blocks(*output) - graph_.tensor(*output).size.count());
+    }
+  }
+
+  const Graph& graph_;
+  FormatParts parts_;
+  bool is_used_ = false;  // whether some node may have blocks
+};
+
+}  // namespace
+
+bool has_one_element(const Tensor& tensor) {
+  return std::ranges::all_of(tensor.shape.extents(), [](std::int64_t extent) { return extent == 1; });
+}
+
+Format FormatParts::read_by(const Graph& graph, NodeId node, TensorId tensor) const {
+  const FormatPart& part = nodes[node];
+  switch (part.kind) {
+    case Kind::plain: return Format::plain;
+    case Kind::decides: return tensor == graph.node(node).inputs[0] ? part.option->input : Format::plain;
+    case Kind::follows: break;
+  }
+  if (!part.is_blocked) return Format::plain;
+  const bool is_image =
+      part.has_one_image ? tensor == graph.node(node).inputs[0] : !has_one_element(graph.tensor(tensor));
+  return is_image ? blocked : Format::plain;
+}
+
+Format FormatParts::written_by(NodeId node) const {
+  const FormatPart& part = nodes[node];
+  if (part.kind == Kind::decides) return part.option->output;
+  return part.is_blocked ? blocked : Format::plain;
+}
+
+FormatParts choose_parts(const Graph& graph, const KernelFormats& machine) {
+  return PartChooser(graph, machine).choose();
+}
+
+}  // namespace lowtide::lower_internal

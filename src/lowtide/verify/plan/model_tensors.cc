@@ -1,0 +1,103 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/verify/plan/model_tensors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <variant>
+#include <vector>
+
+#include "lowtide/graph/lowered.h"
+#include "lowtide/verify/bytes/alias_meaning.h"
+#include "lowtide/verify/plan/conversions.h"
+
+namespace lowtide::verify_internal {
+namespace {
+
+bool is_model_operator(const Operator& op, std::string_view type) {
+  return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
+}
+
+bool is_a_copy(const Graph& graph, NodeId id) {
+  const Operator& op = graph.op(id);
+  const Node& node = graph.node(id);
+  const bool copies = is_model_operator(op, "Identity") || is_model_operator(op, "Cast") ||
+                      (is_model_operator(op, "Dropout") && !may_be_training(graph, id));
+  return copies && !node.inputs.empty() && node.inputs[0] && !node.outputs.empty() && node.outputs[0] &&
+         graph.tensor(*node.inputs[0]).dtype == graph.tensor(*node.outputs[0]).dtype &&
+         graph.tensor(*node.inputs[0]).shape == graph.tensor(*node.outputs[0]).shape;
+}
+
+bool are_same_numbers(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+bool are_equal(const Attribute& a, const Attribute& b) {
+  if (a.name != b.name || a.value.index() != b.value.index()) return false;
+  if (const auto* number = std::get_if<double>(&a.value)) return are_same_numbers(*number, std::get<double>(b.value));
+  if (const auto* numbers = std::get_if<std::vector<double>>(&a.value)) {
+    return std::ranges::equal(*numbers, std::get<std::vector<double>>(b.value), are_same_numbers);
+  }
+  return a.value == b.value;
+}
+
+}  // namespace
+
+bool have_same_attributes(const Node& a, const Node& b) {
+  return std::ranges::equal(a.attributes, b.attributes, are_equal);
+}
+
+double number_or(const Node& node, std::string_view name, double otherwise) {
+  for (const Attribute& attribute : node.attributes) {
+    if (attribute.name != name) continue;
+    if (const auto* real = std::get_if<double>(&attribute.value)) return *real;
+    if (const auto* integer = std::get_if<std::int64_t>(&attribute.value)) return static_cast<double>(*integer);
+  }
+  return otherwise;
+}
+
+bool reads_statistics(const Node& norm) {
+  const bool has_one_result = std::count_if(norm.outputs.begin(), norm.outputs.end(),
+                                            [](const auto& output) { return output.has_value(); }) == 1;
+  const bool is_for_training = number_or(norm, kSinceAttribute, 14) < 7 && number_or(norm, "is_test", 0) == 0;
+  return has_one_result && norm.outputs[0] && !is_for_training && number_or(norm, "training_mode", 0) == 0 &&
+         number_or(norm, "spatial", 1) == 1;
+}
+
+bool is_reorder(const Operator& op) { return op.domain == kOwnDomain && op.type == kReorderType; }
+
+ModelTensors::ModelTensors(const Graph& model) : model_(model), content_(model.tensors().size()) {
+  for (TensorId id : all_ids<TensorId>(model.tensors().size())) {
+    by_name_.emplace(model.tensor(id).name, id);
+    content_[id] = id;
+  }
+  for (NodeId id : all_ids<NodeId>(model.nodes().size())) {
+    if (is_a_copy(model, id)) content_[*model.node(id).outputs[0]] = content_[*model.node(id).inputs[0]];
+    if (const auto same = same_integers(model, id, content_)) content_[*model.node(id).outputs[0]] = content_[*same];
+  }
+}
+
+void ModelTensors::add_reordered(const Graph& graph) {
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const Node& node = graph.node(id);
+    if (!is_reorder(graph.op(id)) || node.inputs.empty() || !node.inputs[0] || node.outputs.empty() || !node.outputs[0])
+      continue;
+    const std::optional<TensorId> read = find(graph, *node.inputs[0]);
+    const std::optional<TensorId> written = find(graph, *node.outputs[0]);
+    if (read && !written) by_name_.emplace(graph.tensor(*node.outputs[0]).name, *read);
+    if (written && !read) by_name_.emplace(graph.tensor(*node.inputs[0]).name, *written);
+  }
+}
+
+std::optional<TensorId> ModelTensors::find(std::string_view name) const {
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? std::nullopt : std::optional(found->second);
+}
+
+bool ModelTensors::reads_same(std::optional<TensorId> in_model, const Graph& graph,
+                              std::optional<TensorId> operand) const {
+  if (!in_model || !operand) return in_model.has_value() == operand.has_value();
+  const std::optional<TensorId> found = find(graph, *operand);
+  return found && have_same_content(*found, *in_model);
+}
+
+}  // namespace lowtide::verify_internal

@@ -1,0 +1,40 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lowtide/target/formats.h"
+
+namespace lowtide::testing {
+
+// A machine whose convolutions and pools have blocks of 16 channels. A convolution of fewer channels reads them plain.
+// Convolutions in groups have none of these formats.
+class BlockFormats final : public KernelFormats {
+ public:
+  [[nodiscard]] std::vector<FormatOption> options(const Graph& graph, NodeId id) const override {
+    const Operator& op = graph.op(id);
+    const Node& node = graph.node(id);
+    if (!op.domain.empty()) return {};
+    const FormatOption blocks{.input = Format::nchw16c, .output = Format::nchw16c};
+    if (op.type == "MaxPool" || op.type == "GlobalAveragePool") return {blocks};
+    if (op.type != "Conv" || find_attribute<std::int64_t>(node.attributes, "group") != nullptr) return {};
+    FormatOption option = blocks;
+    const Shape& weights = graph.tensor(*node.inputs[1]).shape;
+    if (weights[1] < 16) option.input = Format::plain;
+    std::int64_t elements = 1;
+    for (std::int64_t extent : weights.extents()) elements *= extent;
+    option.weights = PackedConstant{.shape = Shape({elements}), .order = "packed"};
+    return {option};
+  }
+  [[nodiscard]] bool can_follow(const Graph& /*graph*/, NodeId /*producer*/, NodeId /*epilogue*/) const override {
+    return false;
+  }
+};
+
+inline std::shared_ptr<const KernelFormats> block_formats() { return std::make_shared<BlockFormats>(); }
+
+}  // namespace lowtide::testing
