@@ -76,7 +76,9 @@ TEST(LibraryPool, EqualsThePlainKernel) {
     const std::size_t places = expected.size() / (2 * 17);
     for (std::size_t i = 0; i < all.size(); ++i) {
       const std::size_t channel = i / (lanes * places) % blocks_of_image * lanes + i % lanes;
-      if (channel >= 17) ASSERT_EQ(all[i], 0) << i;
+      if (channel >= 17) {
+        ASSERT_EQ(all[i], 0) << i;
+      }
     }
   }
 }

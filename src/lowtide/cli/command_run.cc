@@ -39,7 +39,6 @@ namespace {
 std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Interrupt& interrupt) {
   OpenOptions common{.import = read_bindings_beside_range(arguments),
                      .lower = read_kernel_lowering(arguments),
-                     .keeps_formats = arguments.has("--keep-formats"),
                      .synthetic_seed = read_seed(arguments)};
   common.plan.stop = interrupt.flag();
   const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, 2);
@@ -47,10 +46,7 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
   const std::optional<DimRange> range = read_range(arguments);
   std::vector<OpenOptions> all;
   if (const std::optional<std::string> path = arguments.value("--plan")) {
-    for (const char* name : {"--without", "--keep-formats"}) {
-      if (arguments.has(name))
-        stop_usage(std::string(name) + " has no effect with --plan, whose rewrites are used; omit it");
-    }
+    if (arguments.has("--without")) stop_usage("--without has no effect with --plan, whose rewrites are used; omit it");
     if (range) stop_usage("'--dim' has no effect with --plan, whose extents are used; omit it");
     for (PlanFile& file : read_plans_file(*path)) {
       OpenOptions& one = all.emplace_back(common);

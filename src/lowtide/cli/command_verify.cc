@@ -125,10 +125,7 @@ Checked check(const std::string& path, const PlanFile& file, const Arguments& ar
   const std::optional<Target> target = arguments.has("--target") ? std::optional(read_target(arguments)) : std::nullopt;
   const std::string cause = other_bindings(provenance.dims, given);
   const std::string plan_file = name_of_file(arguments.positional("PLAN"));
-  ModelRequest request{.path = path,
-                       .bindings = given,
-                       .lowering = lowering_of(provenance, plan_file),
-                       .formats = {.keeps_formats = true}};
+  ModelRequest request{.path = path, .bindings = given, .lowering = lowering_of(provenance, plan_file)};
   add_written_bindings(provenance.dims, request.bindings);
   const Result<LoadedModel> loaded = try_load_model(request, console);
   if (!loaded.ok()) return check_digest(path, loaded.error(), provenance, cause);

@@ -85,9 +85,7 @@ LowerOptions read_lowering(const Arguments& arguments) {
 }
 
 FormatChoice read_format_choice(const Arguments& arguments) {
-  if (arguments.has("--keep-formats") && arguments.value("--target") != "cpu")
-    stop_usage("--keep-formats is about the kernels of this machine; add --target cpu");
-  return {.keeps_formats = arguments.has("--keep-formats"), .budget = read_positive_size(arguments, "--budget")};
+  return {.budget = read_positive_size(arguments, "--budget")};
 }
 
 std::optional<LoweringFacts> lowering_facts(const LoadedModel& loaded, const LowerOptions& lowering,

@@ -21,7 +21,7 @@ namespace lowtide::cli_internal {
 // The passes of --target and --without, and those of the other options of lowering.
 [[nodiscard]] LowerOptions read_lowering(const Arguments& arguments);
 
-// Whether the formats of the kernels stay: those of --keep-formats, and of --budget where a command has it.
+// What decides about the formats of the kernels: --budget, where a command has it.
 [[nodiscard]] FormatChoice read_format_choice(const Arguments& arguments);
 
 // What lowering for the kernels of this machine changed. nullopt if none of its passes was on. Unless the model is too

@@ -133,13 +133,6 @@ OptionSpec without_option() {
           .is_repeatable = true};
 }
 
-OptionSpec keep_formats_option() {
-  return {.name = "--keep-formats",
-          .summary =
-              "keep the formats of the fastest kernels even if the plan then needs more memory; default: only if it "
-              "needs no more, or fits the budget"};
-}
-
 OptionSpec inputs_option() {
   return {.name = "--inputs",
           .value = "WHERE",

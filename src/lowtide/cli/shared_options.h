@@ -28,7 +28,6 @@ namespace lowtide::cli_internal {
 [[nodiscard]] OptionSpec no_parts_option();
 [[nodiscard]] OptionSpec no_load_time_option();
 [[nodiscard]] OptionSpec without_option();
-[[nodiscard]] OptionSpec keep_formats_option();
 [[nodiscard]] OptionSpec inputs_option();
 [[nodiscard]] OptionSpec outputs_option();
 [[nodiscard]] OptionSpec streams_option();

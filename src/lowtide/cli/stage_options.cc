@@ -32,8 +32,7 @@ std::vector<OptionSpec> stage_options() {
            .choices = plan_stages(),
            .is_repeatable = true},
           {.name = "--verify-each", .summary = "also verify the plan after each stage that changes it"},
-          without_option(),
-          keep_formats_option()};
+          without_option()};
 }
 
 void read_stage_options(const Arguments& arguments, Console& console, PlanOptions& options) {

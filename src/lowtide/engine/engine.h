@@ -24,8 +24,7 @@ struct OpenOptions {
   ImportOptions import;  // with a given plan: the bindings of Provenance::dims
   // Without `constants` and `machine`, which open_model() sets. Not used with a given plan.
   LowerOptions lower = options_for_kernels();
-  bool keeps_formats = false;  // FormatChoice::keeps_formats
-  PlanOptions plan;            // without the provenance, which open_model() sets; not used with a given plan
+  PlanOptions plan;  // without the provenance, which open_model() sets; not used with a given plan
   CpuOptions cpu;
   std::optional<Plan> given_plan;               // nullopt: open_model() makes a plan
   std::optional<std::uint64_t> synthetic_seed;  // WeightsOptions::synthetic_seed

@@ -33,10 +33,10 @@ Result<PlannedGraph> plan_quickly(const Graph& graph, const FormatChoice& choice
 
 Result<Lowered> lower_for_machine(const Graph& model, const LowerOptions& options, const FormatChoice& choice) {
   Result<Lowered> with = lower(model, options);
-  if (!with || choice.keeps_formats || std::ranges::count(with->passes, kFormatsPass) == 0) return with;
+  if (!with || !choice.budget || std::ranges::count(with->passes, kFormatsPass) == 0) return with;
   const Result<PlannedGraph> plan_with = plan_quickly(with->graph, choice);
   if (!plan_with) return plan_with.error();
-  if (choice.budget && plan_with->fits()) return with;
+  if (plan_with->fits()) return with;
 
   LowerOptions others = options;
   others.formats = false;

@@ -52,9 +52,7 @@ Result<void> check_machine(const Plan& plan, const Target& target) {
 // Lowers a model, and may leave out its formats (lower_for_machine). The graph of a given plan is made again as it was.
 Result<Lowered> lower_model(const Graph& model, const LowerOptions& lowering, const OpenOptions& options) {
   if (options.given_plan) return lower(model, lowering);
-  return lower_for_machine(
-      model, lowering,
-      {.keeps_formats = options.keeps_formats, .budget = options.plan.budget, .stop = options.plan.stop});
+  return lower_for_machine(model, lowering, {.budget = options.plan.budget, .stop = options.plan.stop});
 }
 
 Result<ChosenPlan> check_given(const Plan& plan, const ImportedModel& model, const Lowered& lowered) {
