@@ -20,6 +20,7 @@
 
 #include "bind.h"
 #include "call.h"
+#include "lowtide/analysis/copies_left.h"
 #include "lowtide/base/check.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
@@ -190,8 +191,9 @@ std::pair<std::string, nb::list> explain(const Request& request, std::size_t top
   const Made& made = *handle.made;
   const std::vector<PeakExplanation> levels =
       explain_peak(made.loaded.lowered.graph, handle.labels, made.target, made.options, handle.plan);
-  const StyledText text = explanation_summary(facts_of(made.loaded, request), levels,
-                                              explanation_facts(made.planned, request), {.top = top});
+  ExplanationFacts facts = explanation_facts(made.planned, request);
+  facts.copies = copies_left(made.loaded.lowered.graph, made.planned.plan);
+  const StyledText text = explanation_summary(facts_of(made.loaded, request), levels, facts, {.top = top});
   nb::list rows;
   for (const PeakExplanation& level : levels) rows.append(dict_of(level));
   return {text.render(false), rows};
