@@ -126,6 +126,19 @@ std::string differences(const std::string& model, const std::string& lowered, co
   return lines;
 }
 
+// Numbers with more axes than x give the result of the model more axes, too.
+TEST(FuseLayerNorm, KeepsNumbersThatAddAxes) {
+  std::string text = with(kModel, "quarter : f32[] data 1", "quarter : f32[1,1,1,1] data 1");
+  for (const char* name : {"e = Add", "r = Sqrt", "n = Div", "s = Mul", "y = Add"}) {
+    const std::size_t at = text.find("f32[2,4", text.find(name));
+    text.replace(at, 7, "f32[1,2,4");
+  }
+  EXPECT_EQ(fused(text), print_graph(graph_of(text)));
+  const ConstantTable known = table();
+  const std::string lowered = with(kFused, "epsilon = 0.25} : f32[2,4,8]", "epsilon = 0.25} : f32[1,2,4,8]");
+  EXPECT_NE(differences(text, lowered, &known), "");
+}
+
 TEST(VerifyLayerNorms, AcceptsTheFormula) {
   const ConstantTable known = table();
   EXPECT_EQ(differences(std::string(kModel), std::string(kFused), &known), "");

@@ -224,6 +224,56 @@ TEST(UseQuantizedKernels, GivesOperandsOfAConcatOneScale) {
 })");
 }
 
+void expect_correct(std::string_view text, std::size_t nodes) {
+  const Graph model = testing::graph_of(text);
+  const Result<Rewritten> rewritten = use_quantized_kernels(model);
+  ASSERT_TRUE(rewritten.ok()) << rewritten.error().describe();
+  EXPECT_EQ(rewritten->graph.nodes().size(), nodes) << print_graph(rewritten->graph);
+  for (const Violation& violation : verify_lowering(model, rewritten->graph, testing::graph_of(kNoLoadTimeWork)))
+    ADD_FAILURE() << violation.message;
+}
+
+// The convolution gives integers, so the other operand of the Concat is quantized before it. Of 7 nodes, the
+// DequantizeLinears of the convolution disappear.
+TEST(UseQuantizedKernels, QuantizesTheRealOperandOfAConcat) {
+  expect_correct(R"(graph "g" {
+  input q : u8[1,3,8,8]
+  input r : f32[1,4,8,8]
+  constant w : i8[4,3,1,1]
+  constant s : f32[]
+  constant z : u8[]
+  constant ws : f32[]
+  constant wz : i8[]
+  x = DequantizeLinear(q, s, z) "dx" : f32[1,3,8,8]
+  v = DequantizeLinear(w, ws, wz) "dw" : f32[4,3,1,1]
+  c = Conv(x, v) "conv" : f32[1,4,8,8]
+  e = Sigmoid(r) "e" : f32[1,4,8,8]
+  j = Concat(c, e) "join" {axis = 1} : f32[1,8,8,8]
+  p = QuantizeLinear(j, s, z) "k" : u8[1,8,8,8]
+  output p
+})",
+                 4);
+}
+
+// A Max with a zero point of shape [1] would give the scalar an axis.
+TEST(UseQuantizedKernels, KeepsAReluWhoseZeroPointHasMoreAxes) {
+  expect_correct(R"(graph "g" {
+  input q : u8[4]
+  constant w : i8[4]
+  constant s : f32[1]
+  constant z : u8[1]
+  constant ws : f32[]
+  constant wz : i8[]
+  x = DequantizeLinear(q, s, z) "dx" : f32[4]
+  v = DequantizeLinear(w, ws, wz) "dw" : f32[4]
+  m = MatMul(x, v) "product" : f32[]
+  r = Relu(m) "relu" : f32[]
+  p = QuantizeLinear(r, s, z) "k" : u8[]
+  output p
+})",
+                 5);
+}
+
 TEST(UseQuantizedKernels, LeavesOutPairsThatCancel) {
   expect_lowered(R"(graph "g" {
   input q : u8[4]

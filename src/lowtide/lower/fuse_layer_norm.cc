@@ -63,6 +63,7 @@ class Matcher {
   [[nodiscard]] std::optional<float> number(TensorId tensor) const {
     const Tensor& constant = graph_.tensor(tensor);
     if (constant.role != Role::constant || !constant.constant || constant.dtype != DType::f32) return std::nullopt;
+    if (constant.shape.rank() > 1) return std::nullopt;  // it might add axes to the result
     const auto* bytes = std::get_if<ConstantSource::Inline>(&table_.sources[*constant.constant].where);
     if (bytes == nullptr || bytes->bytes.size() != sizeof(float)) return std::nullopt;
     float value = 0;
@@ -158,12 +159,15 @@ class Matcher {
     return true;
   }
 
-  // Whether nothing outside reads or waits for the nodes that disappear.
+  // Whether nothing outside reads the nodes that disappear, and all of them have the axes of x.
   [[nodiscard]] bool has_private_nodes() const {
     const auto is_inside = [&](NodeId id) {
       return id == norm_.last || std::ranges::find(norm_.inner, id) != norm_.inner.end();
     };
+    const Tensor& x = graph_.tensor(norm_.x);
+    if (x.shape.rank() == 0 || graph_.tensor(result(norm_.last)).shape != x.shape) return false;
     for (NodeId id : norm_.inner) {
+      if (graph_.tensor(result(id)).shape.rank() != x.shape.rank()) return false;
       const auto readers = graph_.readers(result(id));
       if (graph_.is_needed_at_end(result(id)) || !std::ranges::all_of(readers, is_inside)) return false;
     }

@@ -169,7 +169,12 @@ class QuantizedRewriter {
     if (!is_relu(id) && !commutes(id)) return;
     const std::optional<Wanted>& after = wanted_[*graph_.node(id).outputs[0]];
     if (!after) return;
-    if (is_relu(id)) return note(*graph_.node(id).inputs[0], relu_wants(id, *after));
+    if (is_relu(id)) {
+      // The Max with a zero point of one element must not add an axis.
+      const Tensor& zero = tensor(quantize(after->quantize)->zero);
+      if (zero.shape.rank() > tensor(*graph_.node(id).outputs[0]).shape.rank()) return;
+      return note(*graph_.node(id).inputs[0], relu_wants(id, *after));
+    }
     for (std::size_t at = 0; at < moved_inputs(id); ++at) {
       note(*graph_.node(id).inputs[at], {after->quantize, false, {}});
     }
@@ -213,7 +218,6 @@ class QuantizedRewriter {
     const Operand& integers = integers_[*node.inputs[0]];
     const Conversion to = *quantize(wanted_[*node.outputs[0]]->quantize);
     if (!integers || wanted_[*node.inputs[0]]->skipped == id) return;
-    if (tensor(to.zero).shape.rank() > tensor(*node.outputs[0]).shape.rank()) return;
     GraphBuilder::NodeSpec spec{.name = node.name, .type = "Max", .inputs = {integers, to.zero}};
     replace(id, std::move(spec));
   }
@@ -221,10 +225,15 @@ class QuantizedRewriter {
   void replace_movement(NodeId id) {
     GraphBuilder::NodeSpec spec = rewriter_.node(id);
     const Conversion to = *quantize(wanted_[*graph_.node(id).outputs[0]]->quantize);
+    // With one operand in integers, its producer computes no real tensor, so the others are quantized before the node.
+    bool has_integers = false;
+    bool are_all = true;
     for (std::size_t at = 0; at < moved_inputs(id); ++at) {
       const TensorId operand = *graph_.node(id).inputs[at];
-      if (!integers_[operand] && !dequantize_all(operand)) return;
+      has_integers = has_integers || integers_[operand];
+      are_all = are_all && (integers_[operand] || dequantize_all(operand));
     }
+    if (!has_integers && !are_all) return;
     for (std::size_t at = 0; at < moved_inputs(id); ++at) {
       spec.inputs[at] = integers_of(*graph_.node(id).inputs[at], to);
     }
@@ -235,7 +244,7 @@ class QuantizedRewriter {
   TensorId integers_of(TensorId operand, const Conversion& to) {
     if (integers_[operand]) return *integers_[operand];
     const std::optional<Conversion> before = dequantize_all(operand);
-    if (have_same_scale(*before, to)) return content_[before->from];
+    if (before && have_same_scale(*before, to)) return content_[before->from];
     const TensorId made =
         rewriter_.add_tensor({.name = "", .dtype = tensor(to.to).dtype, .shape = tensor(operand).shape}, {operand});
     GraphBuilder::NodeSpec spec = rewriter_.node(to.node);

@@ -47,6 +47,10 @@ class Formula {
       if (!node.inputs[at]) return nullptr;
     }
     if (nodes_.empty() && node.name != now_.name) return nullptr;
+    // Numbers of other ranks would add axes, over which the means would not go.
+    const Shape& whole = lowered_.tensor(*now_.inputs[0]).shape;
+    if (node.outputs.size() != 1 || !node.outputs[0]) return nullptr;
+    if (model_.tensor(*node.outputs[0]).shape.rank() != whole.rank()) return nullptr;
     nodes_.push_back(*producer);
     return &node.inputs;
   }
