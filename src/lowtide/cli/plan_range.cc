@@ -27,7 +27,7 @@ struct Member {
   Bytes shortfall;
 };
 
-Member plan_member(const RangeRequest& request, ModelRequest model, PlanOptions options, Console& console) {
+Member plan_member(const RangeRequest& request, const ModelRequest& model, PlanOptions options, Console& console) {
   const LoadedModel loaded = load_model(model, console);
   options.model = std::filesystem::path(model.path).filename().string();
   options.model_sha256 = loaded.model.sha256;

@@ -24,8 +24,8 @@ RunCode run_in_parts(Team& team, std::int64_t count, std::int64_t operations, co
   if (threads == 1 || count < threads || operations < kLeastSharedOperations) return part(0, count);
   struct Parts {
     const Part& part;
-    std::int64_t count;
-    std::int64_t threads;
+    std::int64_t count = 0;
+    std::int64_t threads = 1;
     std::atomic<RunCode> code = RunCode::ok;
   };
   Parts parts{part, count, threads};

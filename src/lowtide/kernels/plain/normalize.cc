@@ -96,14 +96,14 @@ std::string missing_batch(const Graph& /*graph*/, const Node& node) {
   return integer_attribute(node, "spatial", 1) != 0 ? "" : "no kernel has attribute 'spatial' = 0";
 }
 
-struct BlockParameters {
+struct ChannelBlocks {
   double epsilon = 1e-5;
   std::int64_t channels = 0;
 };
 
 // BatchNormalization of [N, blocks, ..., lanes]. Each channel has the line of the plain kernel, and lanes without a
 // channel stay zero.
-RunStatus run_blocks(const BlockParameters& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_channel_blocks(const ChannelBlocks& parameters, const Operands& operands, Team& /*team*/) {
   const Extents from(extents_of(operands.reads[0]));
   for (std::uint32_t at = 1; at < 5; ++at) {
     if (!has_count(operands.reads[at], parameters.channels)) return {RunCode::bad_extents, at};
@@ -142,8 +142,8 @@ RunStatus run_blocks(const BlockParameters& parameters, const Operands& operands
 PreparedResult prepare_blocks(const PrepareInput& input) {
   const Node& node = node_of(input);
   return plain_kernel(
-      input, &run_blocks,
-      BlockParameters{number_attribute(node, "epsilon", 1e-5), integer_attribute(node, kChannelsAttribute, 0)});
+      input, &run_channel_blocks,
+      ChannelBlocks{number_attribute(node, "epsilon", 1e-5), integer_attribute(node, kChannelsAttribute, 0)});
 }
 
 std::string missing_blocks(const Graph& graph, const Node& node) {

@@ -25,7 +25,7 @@ class SideBySide {
   explicit SideBySide(const ActionOrder& order);
 
   struct Failure {
-    std::size_t action;
+    std::size_t action = 0;
     RunStatus status;
   };
 

@@ -142,7 +142,7 @@ std::string QuantizedNodes::take_integers(const Target& target, NodeId reader, s
 std::string QuantizedNodes::check_moved(const Target& target, NodeId id, NodeId was, std::vector<Step>& left) {
   const Node& now = lowered_.node(id);
   const Node& before = model_.node(was);
-  const std::string differs = "differs from " + shown(model_, was) + " of the model";
+  std::string differs = "differs from " + shown(model_, was) + " of the model";
   if (is_standard(model_.op(was), "Relu")) {
     const bool is_max = is_standard(lowered_.op(id), "Max") && now.inputs.size() == 2 && now.attributes.empty() &&
                         tensors_.reads_same(target.quantize.zero, lowered_, now.inputs[1]);
@@ -206,7 +206,7 @@ std::string QuantizedNodes::check_convolution(const Target& target, NodeId id, N
 std::string QuantizedNodes::check_product(const Target& target, NodeId id, NodeId was) const {
   const Node& now = lowered_.node(id);
   const Node& before = model_.node(was);
-  const std::string differs = "differs from " + shown(model_, was) + " of the model";
+  std::string differs = "differs from " + shown(model_, was) + " of the model";
   const bool is_gemm = is_standard(model_.op(was), "Gemm");
   if (!is_gemm && !is_standard(model_.op(was), "MatMul")) return differs;
   const bool is_transposed = is_gemm && number_of(before, "transB", 0) != 0;
