@@ -65,6 +65,18 @@ TEST(Executable, RefusesAPlanForAnotherNumberOfThreads) {
   EXPECT_THAT(error.message, HasSubstr("--target cpu --threads 2"));
 }
 
+// A target may have an alignment of 1.
+TEST(Executable, RefusesElementsAtOddAddresses) {
+  Graph graph = graph_of(kRelu);
+  Plan plan = plan_for(graph);
+  for (Buffer& buffer : plan.layout.buffers) {
+    if (buffer.placement) buffer.placement->offset = Offset(1);
+  }
+  const auto error = Executable::prepare(std::move(graph), std::move(plan), weights_for()).error();
+  EXPECT_EQ(error.code, ErrorCode::mismatch);
+  EXPECT_THAT(error.message, HasSubstr("is at address 1, which is not a multiple of the 4 bytes of its elements"));
+}
+
 TEST(Executable, NamesAllStepsWithoutKernel) {
   const auto refused = try_prepare(R"(graph "g" {
     input x : f32[4]

@@ -104,7 +104,7 @@ ExitCode plan_range(const Arguments& arguments, const RangeRequest& request, con
     model.bindings.dims[range.symbol] = extent;
     PlanOptions options = request.options;
     options.stop = interrupt.flag();
-    members.push_back(plan_member(request, std::move(model), std::move(options), console));
+    members.push_back(plan_member(request, model, std::move(options), console));
     members.back().extent = extent;
     texts.push_back(std::move(members.back().text));
   }

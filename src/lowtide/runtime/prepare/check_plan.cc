@@ -1,6 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <string>
 
 #include "lowtide/base/listed.h"
@@ -52,6 +53,25 @@ Result<void> check_machine(const Prepared& prepared) {
                  "the plan uses links between regions, which a session does not have; plan with --target cpu");
 }
 
+// Kernels read elements at multiples of their size. A plan for a target with another alignment may have others.
+Result<void> check_addresses(const Prepared& prepared) {
+  const Plan& plan = prepared.plan;
+  for (ValueId id : all_ids<ValueId>(plan.program.values.size())) {
+    const Tensor& tensor = prepared.graph.tensor(plan.program.values[id].tensor);
+    const ValuePlace& place = plan.layout.values[id];
+    const std::optional<Placement>& placement = plan.layout.buffers[place.buffer].placement;
+    const std::int64_t bytes = std::max(bits_of(tensor.dtype).value_or(8) / 8, 1);
+    if (!placement) continue;
+    const std::int64_t address = placement->offset.position() + place.offset.position();
+    if (address % bytes == 0) continue;
+    return refused(prepared, ErrorCode::mismatch,
+                   "tensor " + quoted(tensor.name) + " is at address " + std::to_string(address) +
+                       ", which is not a multiple of the " + std::to_string(bytes) +
+                       " bytes of its elements; plan again with --target cpu");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check_plan(const Prepared& prepared, int threads) {
@@ -61,7 +81,8 @@ Result<void> check_plan(const Prepared& prepared, int threads) {
   }
   LOWTIDE_RETURN_IF_ERROR(check_graph(prepared));
   LOWTIDE_RETURN_IF_ERROR(check_key(prepared, threads));
-  return check_machine(prepared);
+  LOWTIDE_RETURN_IF_ERROR(check_machine(prepared));
+  return check_addresses(prepared);
 }
 
 }  // namespace lowtide::runtime_internal
