@@ -290,6 +290,18 @@ TEST(CopiesText, HasTheSumAndTheReasons) {
   EXPECT_THAT(copies_text({}).render(false), HasSubstr("No step only moves bytes."));
 }
 
+TEST(LoweringText, CountsEachKindOfRewrite) {
+  const LoweringFacts facts{.rewrites = {{NodeId(0), "a", "Conv", {"c", "a"}},
+                                         {NodeId(1), "b", "lowtide::Conv", {"d", "b"}},
+                                         {NodeId(2), "q", "QLinearConv", {"e", "q"}},
+                                         {NodeId(3), "n", "LayerNormalization", {"m", "s", "n"}},
+                                         {NodeId(4), "r", "lowtide::Chain", {"r", "t"}}}};
+  EXPECT_EQ(
+      lowering_text(facts),
+      "2 BatchNormalizations folded into a Conv, 3 nodes fused into 1 LayerNormalization, 1 QuantizeLinear merged "
+      "into operators on integers and 2 nodes fused into 1 chain.");
+}
+
 TEST(RewritesText, NamesTheNodesOfTheModel) {
   const LoweringFacts facts{.rewrites = {{NodeId(3), "bn", "Conv", {"conv", "bn"}},
                                          {NodeId(5), "mul", "lowtide::Chain", {"a", "b", "c", "d", "e", "mul"}}}};

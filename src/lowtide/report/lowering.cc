@@ -11,6 +11,12 @@
 #include "lowtide/report/figures.h"
 
 namespace lowtide {
+namespace {
+
+// A convolution in the formats of the machine, full_name(Operator).
+constexpr std::string_view kOwnConvolution = "lowtide::Conv";
+
+}  // namespace
 
 std::string lowering_text(const LoweringFacts& facts) {
   std::int64_t folded = 0;
@@ -26,7 +32,7 @@ std::string lowering_text(const LoweringFacts& facts) {
     } else if (rewrite.op == "LayerNormalization") {
       ++norms;
       in_norms += static_cast<std::int64_t>(rewrite.from.size());
-    } else if (rewrite.op == "Conv") {
+    } else if (rewrite.op == "Conv" || rewrite.op == kOwnConvolution) {
       ++folded;
     } else {
       ++integers;
