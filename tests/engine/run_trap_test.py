@@ -74,6 +74,14 @@ def products():
     return model(nodes, [("x", [48, 64])], [("y", [48, 64])], [floats("w", [64, 64])])
 
 
+def attention():
+    """Scores of 200 queries and 700 keys, which run in tiles, with a mask."""
+    nodes = [node("MatMul", ["q", "k"], ["s"]), node("Add", ["s", "m"], ["t"]), node("Softmax", ["t"], ["w"]),
+             node("MatMul", ["w", "v"], ["y"])]
+    inputs = [("q", [2, 200, 8]), ("k", [2, 8, 700]), ("v", [2, 700, 8]), ("m", [1, 1, 700])]
+    return model(nodes, inputs, [("y", [2, 200, 8])])
+
+
 def elementwise():
     """Operators that broadcast, that change the type, and that choose."""
     nodes = [node("Add", ["x", "b"], ["a"]), node("Clip", ["a"], ["c"]), node("Exp", ["c"], ["e"]),
@@ -127,7 +135,7 @@ class RunTrap(unittest.TestCase):
         return lines
 
     def test_no_run_allocates_calls_or_faults(self):
-        builders = (convolutions, transposed, products, elementwise, movement, old_movement, reductions,
+        builders = (convolutions, transposed, products, attention, elementwise, movement, old_movement, reductions,
                     small_models.small, small_models.weighted, small_models.parallel)
         models = {builder.__name__: builder() for builder in builders}
         for words in ([], ["--other-thread"]):

@@ -22,7 +22,8 @@ constexpr std::int64_t kMostOrderEffortAsWritten = 50'000'000;
 constexpr std::int64_t kMostAllocateEffortAsWritten = 10'000'000;
 
 Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, const PlanOptions& given) {
-  lowering.unneeded = lowering.batch_norm = lowering.layer_norm = lowering.quantized = false;
+  lowering.unneeded = lowering.batch_norm = lowering.layer_norm = lowering.attention = false;
+  lowering.quantized = false;
   lowering.chains = lowering.formats = false;
   const Result<Lowered> lowered = lower(model, lowering);
   if (!lowered) return lowered.error();
@@ -54,8 +55,8 @@ bool is_added(const Graph& graph, NodeId id) { return graph.op(id).domain == kOw
 
 std::vector<std::string> kernel_passes() {
   return {std::string(kUnneededPass),  std::string(kBatchNormPass), std::string(kLayerNormPass),
-          std::string(kQuantizedPass), std::string(kLoadTimePass),  std::string(kChainsPass),
-          std::string(kFormatsPass)};
+          std::string(kAttentionPass), std::string(kQuantizedPass), std::string(kLoadTimePass),
+          std::string(kChainsPass),    std::string(kFormatsPass)};
 }
 
 LowerOptions read_kernel_lowering(const Arguments& arguments) {
@@ -65,6 +66,7 @@ LowerOptions read_kernel_lowering(const Arguments& arguments) {
   lowering.unneeded = is_on(kUnneededPass);
   lowering.batch_norm = is_on(kBatchNormPass);
   lowering.layer_norm = is_on(kLayerNormPass);
+  lowering.attention = is_on(kAttentionPass);
   lowering.quantized = is_on(kQuantizedPass);
   lowering.load_time = is_on(kLoadTimePass);
   lowering.chains = is_on(kChainsPass);
@@ -90,8 +92,8 @@ FormatChoice read_format_choice(const Arguments& arguments) {
 
 std::optional<LoweringFacts> lowering_facts(const LoadedModel& loaded, const LowerOptions& lowering,
                                             const PlanOptions& options) {
-  const bool is_changed = lowering.unneeded || lowering.batch_norm || lowering.layer_norm || lowering.quantized ||
-                          lowering.chains || lowering.formats;
+  const bool is_changed = lowering.unneeded || lowering.batch_norm || lowering.layer_norm || lowering.attention ||
+                          lowering.quantized || lowering.chains || lowering.formats;
   if (!is_changed) return std::nullopt;
   LoweringFacts facts;
   const Graph& model = loaded.model.graph;

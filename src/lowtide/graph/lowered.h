@@ -47,6 +47,25 @@ inline constexpr std::string_view kFormatAttribute = "format";               // 
 inline constexpr std::string_view kOrderAttribute = "order";                 // PackedConstant::order
 inline constexpr std::string_view kChannelsAttribute = "channels";           // without padding
 
+// Attention that is written out in the model, as one node:
+//
+//   lowtide::Attention  q, k, v, mask?    softmax(masked(scaled(q k))) v over the last axis, as MatMul multiplies
+//
+// q is [..., queries, width], k [..., width, keys], v [..., keys, columns]. A tensor that the model transposes has the
+// order of the model before or after its Transpose: axis i of the matrices is axis order[i] of the tensor. A product is
+// multiplied by `factor` or divided by `divisor`. A mask of f32 is added. Where a mask of bool is equal to `masked`,
+// the product becomes `fill`.
+inline constexpr std::string_view kAttentionType = "Attention";
+inline constexpr std::string_view kAttentionFullName = "lowtide::Attention";  // full_name(Operator)
+inline constexpr std::string_view kQueryOrderAttribute = "query_order";
+inline constexpr std::string_view kKeyOrderAttribute = "key_order";
+inline constexpr std::string_view kValueOrderAttribute = "value_order";
+inline constexpr std::string_view kResultOrderAttribute = "result_order";
+inline constexpr std::string_view kFactorAttribute = "factor";
+inline constexpr std::string_view kDivisorAttribute = "divisor";
+inline constexpr std::string_view kMaskedAttribute = "masked";  // 0 or 1
+inline constexpr std::string_view kFillAttribute = "fill";
+
 // A chain of element-wise nodes (graph/chain.h).
 inline constexpr std::string_view kChainType = "Chain";
 inline constexpr std::string_view kChainFullName = "lowtide::Chain";  // full_name(Operator)
@@ -84,6 +103,7 @@ inline constexpr std::string_view kSinceAttribute = "lowtide_since";
 inline constexpr std::string_view kUnneededPass = "unneeded";
 inline constexpr std::string_view kBatchNormPass = "batch_norm";
 inline constexpr std::string_view kLayerNormPass = "layer_norm";
+inline constexpr std::string_view kAttentionPass = "attention";
 inline constexpr std::string_view kQuantizedPass = "quantized";
 inline constexpr std::string_view kLoadTimePass = "load_time";
 inline constexpr std::string_view kChainsPass = "chains";

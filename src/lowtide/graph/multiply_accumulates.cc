@@ -123,6 +123,14 @@ Count attention(const Operands& of) {
   return times(plus(elements(of.input(0)), elements(of.result())), keys);
 }
 
+// lowtide::Attention, whose keys may lie along any axis.
+Count fused_attention(const Operands& of) {
+  if (!of.has_input(0) || !of.has_input(1)) return std::nullopt;
+  const auto* order = find_attribute<std::vector<std::int64_t>>(of.node.attributes, kKeyOrderAttribute);
+  const int axis = order == nullptr || order->empty() ? -1 : static_cast<int>(order->back());
+  return times(plus(elements(of.input(0)), elements(of.result())), extent(of.input(1), axis));
+}
+
 // The letters of an operand, without spaces. nullopt: it has an ellipsis, or not one letter per axis.
 std::optional<std::string> letters_of(std::string_view term, const Shape& shape) {
   std::string letters;
@@ -201,6 +209,7 @@ std::optional<std::int64_t> multiply_accumulates(const Graph& graph, NodeId node
   const Operator& op = graph.op(node);
   if (!op.traits.is_known) return std::nullopt;
   if (!op.traits.may_sum_products) return 0;
+  if (op.domain == kOwnDomain && op.type == kAttentionType) return fused_attention({graph, graph.node(node)});
   if (op.domain == kOwnDomain && op.type == kConvType) return formatted_convolution({graph, graph.node(node)});
   const auto rule = std::find_if(kRules.begin(), kRules.end(), [&](const Rule& row) { return row.type == op.type; });
   return rule == kRules.end() ? std::nullopt : rule->count({graph, graph.node(node)});

@@ -98,6 +98,7 @@ constexpr auto kRuntimeRows = std::to_array<TraitRow>({
 
 // Operators of lowered graphs (graph/lowered.h).
 constexpr auto kLoweredRows = std::to_array<TraitRow>({
+    {kAttentionType, kSums},
     {kAveragePoolType, kPure},
     {kBatchNormalizationType, kFirst},
     {kChainType, kAny},

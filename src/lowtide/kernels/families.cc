@@ -56,6 +56,7 @@ std::span<const Family> families() {
                            norm_family(),
                            products_family(),
                            attention_family(),
+                           fused_attention_family(),
                            rotary_family(),
                            einsum_family(),
                            loss_family(),

@@ -12,6 +12,7 @@
 #include "lowtide/graph/lowered.h"
 #include "lowtide/lower/choose_formats.h"
 #include "lowtide/lower/fold_batch_norm.h"
+#include "lowtide/lower/fuse_attention.h"
 #include "lowtide/lower/fuse_chains.h"
 #include "lowtide/lower/fuse_layer_norm.h"
 #include "lowtide/lower/inputs_in_arena.h"
@@ -99,6 +100,7 @@ LowerOptions options_for_kernels(std::shared_ptr<const KernelFormats> machine) {
   return {.unneeded = true,
           .batch_norm = true,
           .layer_norm = true,
+          .attention = true,
           .quantized = true,
           .chains = true,
           .formats = true,
@@ -115,6 +117,8 @@ Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   if (options.batch_norm) LOWTIDE_RETURN_IF_ERROR(passes.take(kBatchNormPass, fold_batch_norm(passes.graph())));
   if (options.layer_norm && options.table != nullptr)
     LOWTIDE_RETURN_IF_ERROR(passes.take(kLayerNormPass, fuse_layer_norm(passes.graph(), *options.table)));
+  if (options.attention && options.table != nullptr)
+    LOWTIDE_RETURN_IF_ERROR(passes.take(kAttentionPass, fuse_attention(passes.graph(), *options.table)));
   if (options.quantized) LOWTIDE_RETURN_IF_ERROR(passes.take(kQuantizedPass, use_quantized_kernels(passes.graph())));
   if (options.load_time) LOWTIDE_RETURN_IF_ERROR(passes.split(options.constants));
   if (options.chains) LOWTIDE_RETURN_IF_ERROR(passes.take(kChainsPass, fuse_chains(passes.graph())));
@@ -136,6 +140,7 @@ constexpr Switch kSwitches[] = {
     {kUnneededPass, &LowerOptions::unneeded},
     {kBatchNormPass, &LowerOptions::batch_norm},
     {kLayerNormPass, &LowerOptions::layer_norm},
+    {kAttentionPass, &LowerOptions::attention},
     {kQuantizedPass, &LowerOptions::quantized},
     {kLoadTimePass, &LowerOptions::load_time},
     {kChainsPass, &LowerOptions::chains},

@@ -18,12 +18,13 @@
 namespace lowtide {
 
 // Each pass has a header of its own, which states when it is sound. All passes except `batch_norm`, `layer_norm`,
-// `quantized` and `formats` keep every bit of the results.
+// `attention`, `quantized` and `formats` keep every bit of the results.
 struct LowerOptions {
   bool unneeded = false;           // on: copies, and nodes that nothing needs, are left out (remove_unneeded.h)
   bool batch_norm = false;         // on: convolutions take over a BatchNormalization (fold_batch_norm.h)
   bool layer_norm = false;         // on, with `table`: a LayerNormalization that is written out is one node
                                    // (fuse_layer_norm.h)
+  bool attention = false;          // on, with `table`: an attention that is written out is one node (fuse_attention.h)
   bool quantized = false;          // on: operators between integers run on integers (quantized_kernels.h)
   bool load_time = true;           // off: work on constants is part of every run (load_time.h)
   bool chains = false;             // on: connected element-wise nodes run as one node (fuse_chains.h)
@@ -42,8 +43,8 @@ struct LowerOptions {
 struct Lowered {
   Graph graph;
   Graph load;  // what runs once, when the model is loaded; it may have no nodes
-  // The names of the passes that changed the graph, in order: "unneeded", "batch_norm", "layer_norm", "quantized",
-  // "load_time", "chains", "formats", "inputs_in_arena", "outputs_at_caller". A plan lists them
+  // The names of the passes that changed the graph, in order: "unneeded", "batch_norm", "layer_norm", "attention",
+  // "quantized", "load_time", "chains", "formats", "inputs_in_arena", "outputs_at_caller". A plan lists them
   // (Provenance::lowering), so that a reader can make the same graph again.
   std::vector<std::string> passes;
   // Which nodes and tensors of the model `graph` has. nullopt: no pass changed the graph, so all ids are equal.

@@ -25,6 +25,8 @@ std::string lowering_text(const LoweringFacts& facts) {
   std::int64_t in_chains = 0;
   std::int64_t norms = 0;
   std::int64_t in_norms = 0;
+  std::int64_t attentions = 0;
+  std::int64_t in_attentions = 0;
   for (const LoweringFacts::Rewrite& rewrite : facts.rewrites) {
     if (rewrite.op == kChainFullName) {
       ++chains;
@@ -32,6 +34,9 @@ std::string lowering_text(const LoweringFacts& facts) {
     } else if (rewrite.op == "LayerNormalization") {
       ++norms;
       in_norms += static_cast<std::int64_t>(rewrite.from.size());
+    } else if (rewrite.op == kAttentionFullName) {
+      ++attentions;
+      in_attentions += static_cast<std::int64_t>(rewrite.from.size());
     } else if (rewrite.op == "Conv" || rewrite.op == kOwnConvolution) {
       ++folded;
     } else {
@@ -43,6 +48,8 @@ std::string lowering_text(const LoweringFacts& facts) {
   if (facts.at_load > 0) parts.push_back(counted(facts.at_load, "node") + " computed when the model is loaded");
   if (folded > 0) parts.push_back(counted(folded, "BatchNormalization") + " folded into a Conv");
   if (norms > 0) parts.push_back(counted(in_norms, "node") + " fused into " + counted(norms, "LayerNormalization"));
+  if (attentions > 0)
+    parts.push_back(counted(in_attentions, "node") + " fused into " + counted(attentions, "Attention"));
   if (integers > 0) parts.push_back(counted(integers, "QuantizeLinear") + " merged into operators on integers");
   if (chains > 0) parts.push_back(counted(in_chains, "node") + " fused into " + counted(chains, "chain"));
   if (facts.reorders > 0)

@@ -13,13 +13,6 @@
 namespace lowtide::kernels_internal {
 namespace {
 
-MemoryDescription tensor_with_strides(const ExtentList& extents, const ExtentList& strides) {
-  return made_by<MemoryDescription>([&](dnnl_memory_desc_t* made) {
-    return dnnl().memory_desc_create_with_strides(made, static_cast<int>(extents.size()), extents.data(), dnnl_f32,
-                                                  strides.data());
-  });
-}
-
 MemoryDescription tensor_with_tag(const ExtentList& extents, dnnl_format_tag_t tag) {
   return made_by<MemoryDescription>([&](dnnl_memory_desc_t* made) {
     return dnnl().memory_desc_create_with_tag(made, static_cast<int>(extents.size()), extents.data(), dnnl_f32, tag);
@@ -52,6 +45,13 @@ std::optional<dnnl_format_tag_t> find_tag(Matches matches) {
 }
 
 }  // namespace
+
+MemoryDescription tensor_with_strides(const ExtentList& extents, const ExtentList& strides) {
+  return made_by<MemoryDescription>([&](dnnl_memory_desc_t* made) {
+    return dnnl().memory_desc_create_with_strides(made, static_cast<int>(extents.size()), extents.data(), dnnl_f32,
+                                                  strides.data());
+  });
+}
 
 MemoryDescription dense_tensor(const ExtentList& extents) {
   return tensor_with_strides(extents, dense_strides(extents));

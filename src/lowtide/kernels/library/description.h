@@ -20,6 +20,8 @@ namespace lowtide::kernels_internal {
 
 using ExtentList = std::vector<std::int64_t>;  // of a tensor as the model has it: [N, C, H, W]
 
+// A tensor whose element [i, j, ...] lies at i * strides[0] + j * strides[1] + ...
+[[nodiscard]] MemoryDescription tensor_with_strides(const ExtentList& extents, const ExtentList& strides);
 // A dense row-major tensor.
 [[nodiscard]] MemoryDescription dense_tensor(const ExtentList& extents);
 // A matrix, or a batch of matrices, whose last two axes are stored in the other order.

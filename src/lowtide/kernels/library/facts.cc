@@ -64,4 +64,9 @@ std::optional<PrimitiveFacts> facts_of(const Pool& pool) {
   return answers.get(pool, [&] { return ask_scratch(pool); });
 }
 
+std::optional<PrimitiveFacts> facts_of(const StridedProduct& product) {
+  static Answers<StridedProduct> answers;
+  return answers.get(product, [&] { return ask_scratch(product); });
+}
+
 }  // namespace lowtide::kernels_internal

@@ -9,6 +9,7 @@
 #include "lowtide/kernels/library/convolution.h"
 #include "lowtide/kernels/library/pool.h"
 #include "lowtide/kernels/library/product.h"
+#include "lowtide/kernels/library/strided_product.h"
 #include "lowtide/target/formats.h"
 
 namespace lowtide::kernels_internal {
@@ -24,5 +25,6 @@ struct PrimitiveFacts {
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Convolution& convolution);
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Product& product);
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Pool& pool);
+[[nodiscard]] std::optional<PrimitiveFacts> facts_of(const StridedProduct& product);
 
 }  // namespace lowtide::kernels_internal

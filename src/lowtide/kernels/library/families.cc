@@ -7,12 +7,14 @@
 
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/common/fused_attention.h"
 #include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/facts.h"
 #include "lowtide/kernels/library/library.h"
 #include "lowtide/kernels/library/library_kernel.h"
 #include "lowtide/kernels/library/pool.h"
 #include "lowtide/kernels/library/reordering.h"
+#include "lowtide/kernels/library/tiled_attention.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -100,6 +102,24 @@ Prepared prepare_product(const PrepareInput& input) {
   return library_kernel(describe(product), std::move(arguments));
 }
 
+// lowtide::Attention.
+
+constexpr std::array kAttentions{SupportedOperator{kOwnDomain, kAttentionType, kFloats}};
+
+Offer offer_attention(const Graph& graph, NodeId id) {
+  std::string missing;
+  const std::optional<FusedAttention> attention = fused_attention(graph, graph.node(id), missing);
+  if (!attention) return {{}, std::move(missing)};
+  const std::optional<AttentionTiles> tiles = attention_tiles(*attention);
+  return tiles ? offer_one("onednn.attention", tiles->scratch) : Offer{{}, std::string(kNoPrimitive)};
+}
+
+Prepared prepare_attention(const PrepareInput& input) {
+  std::string missing;
+  const FusedAttention attention = fused_attention(input.graph, input.graph.node(input.node), missing).value();
+  return tiled_attention(attention, attention_tiles(attention).value());
+}
+
 // lowtide::Pack and lowtide::Reorder.
 
 constexpr std::array kReorderings{SupportedOperator{kOwnDomain, kPackType, kFloats},
@@ -126,6 +146,7 @@ std::span<const Family> library_families() {
       Family{"onednn convolutions", kConvolutions, &offer_convolution, &prepare_convolution},
       Family{"onednn pools", kPools, &offer_pool, &prepare_pool},
       Family{"onednn products", kProducts, &offer_product, &prepare_product},
+      Family{"onednn attentions", kAttentions, &offer_attention, &prepare_attention},
       Family{"onednn reorderings", kReorderings, &offer_reordering, &prepare_reordering},
   };
   return find_dnnl() != nullptr ? std::span<const Family>(kFamilies) : std::span<const Family>();

@@ -11,4 +11,7 @@ namespace lowtide::kernels_internal {
 // all scores never exists unless it is a result.
 [[nodiscard]] Family attention_family();
 
+// lowtide::Attention (common/fused_attention.h), in the same way.
+[[nodiscard]] Family fused_attention_family();
+
 }  // namespace lowtide::kernels_internal

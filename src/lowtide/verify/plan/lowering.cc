@@ -15,6 +15,7 @@
 #include "lowtide/graph/lowered.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
 #include "lowtide/verify/findings.h"
+#include "lowtide/verify/plan/fused_attention.h"
 #include "lowtide/verify/plan/fused_norm.h"
 #include "lowtide/verify/plan/lowered_formats.h"
 #include "lowtide/verify/plan/lowered_nodes.h"
@@ -207,6 +208,8 @@ class LoweringCheck {
     }
     if (const auto* fused = quantized_.work_of(id)) return check_fused(id, *fused);
     if (is_chain(after_.op(id))) return check_fused(id, verify_internal::nodes_of_chain(tensors_, after_, id));
+    if (is_attention(after_.op(id)) && has_plain_tensors(id))
+      return check_fused(id, verify_internal::nodes_of_attention(tensors_, after_, id, table_));
     const std::optional<NodeId> found = original_node(id);
     if (found && is_written_out_norm(id, *found) && has_plain_tensors(id))
       return check_fused(id, verify_internal::nodes_of_layer_norm(tensors_, after_, id, table_));
@@ -261,6 +264,7 @@ class LoweringCheck {
   }
 
   static bool is_chain(const Operator& op) { return op.domain == kOwnDomain && op.type == kChainType; }
+  static bool is_attention(const Operator& op) { return op.domain == kOwnDomain && op.type == kAttentionType; }
 
   // Whether a tensor that is not in the model stands for the caller's memory of an output.
   bool is_callers_memory(TensorId id) const {
