@@ -102,5 +102,22 @@ TEST(LibraryProduct, HasTheScratchOfItsDescription) {
   }
 }
 
+// Heads that lie side by side in the rows of a tensor, as projections write them, are copied one by one: 8 x 4 keys and
+// values of a head, and 2 queries with their scores and their result, in units of 64 bytes.
+TEST(LibraryAttention, CopiesOneHeadAtATime) {
+  const Graph graph = testing::graph_of(R"(graph "g" {
+  input q : f32[1,2,3,4]
+  input k : f32[1,8,3,4]
+  input v : f32[1,8,3,4]
+  y = lowtide::Attention(q, k, v) {query_order = [0, 2, 1, 3], key_order = [0, 2, 3, 1], value_order = [0, 2, 1, 3],
+      result_order = [0, 2, 1, 3]} : f32[1,2,3,4]
+  output y
+})");
+  const std::vector<Kernel> kernels = offered_kernels(graph, NodeId(0));
+  ASSERT_EQ(kernels.at(0).name, "onednn.attention");
+  const std::int64_t copies = 64 + 64 + 128 + 128 + 64;  // scores, queries, keys, values, result
+  EXPECT_GE(kernels[0].scratch.count(), copies);
+}
+
 }  // namespace
 }  // namespace lowtide

@@ -20,12 +20,44 @@ namespace {
 // The scores of a tile should fit the second-level cache, beside the keys and values of the head.
 constexpr std::int64_t kMostScores = std::int64_t{256} * 1024 / sizeof(float);
 
+// The strides of the dense matrix that a matrix is copied to. Its rows or its columns stay together.
+Strides dense_like(const MatrixPlaces& places, std::int64_t rows, std::int64_t columns) {
+  return places.row < places.column ? Strides{1, rows} : Strides{columns, 1};
+}
+bool is_dense(const MatrixPlaces& places, std::int64_t rows, std::int64_t columns) {
+  return Strides{places.row, places.column} == dense_like(places, rows, columns);
+}
+
+// Results of the library have dense rows.
+bool has_dense_rows(const MatrixPlaces& places, std::int64_t columns) {
+  return places.row == columns && places.column == 1;
+}
+
 TileProducts products_of(const FusedAttention& attention, std::int64_t rows) {
-  const auto strides = [](const MatrixPlaces& places) { return Strides{places.row, places.column}; };
   const Strides scores{attention.keys, 1};
   return {rows,
-          {rows, attention.width, attention.keys, strides(attention.query), strides(attention.key), scores},
-          {rows, attention.keys, attention.columns, scores, strides(attention.value), strides(attention.result)}};
+          {rows, attention.width, attention.keys, Strides{attention.width, 1},
+           dense_like(attention.key, attention.width, attention.keys), scores},
+          {rows, attention.keys, attention.columns, scores,
+           dense_like(attention.value, attention.keys, attention.columns), Strides{attention.columns, 1}}};
+}
+
+// Copies a matrix of [rows, columns]. The inner loop is along the axis whose elements are together.
+void copy_matrix(std::int64_t rows, std::int64_t columns, const float* from, Strides of, float* to, Strides into) {
+  if (of.row < of.column) {
+    std::swap(rows, columns);
+    std::swap(of.row, of.column);
+    std::swap(into.row, into.column);
+  }
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const float* source = from + row * of.row;
+    float* target = to + row * into.row;
+    if (of.column == 1 && into.column == 1) {
+      std::copy_n(source, columns, target);
+    } else {
+      for (std::int64_t at = 0; at < columns; ++at) target[at * into.column] = source[at * of.column];
+    }
+  }
 }
 
 // One product as a primitive.
@@ -68,12 +100,10 @@ BoundProduct bind_product(const ProductKernel& kernel, std::byte* scratchpad) {
 
 // The primitives of a tile.
 struct TileKernels {
-  std::int64_t rows = 0;
   ProductKernel scores;
   ProductKernel result;
 };
 struct BoundTile {
-  std::int64_t rows = 0;
   BoundProduct scores;
   BoundProduct result;
 };
@@ -81,7 +111,7 @@ struct BoundTile {
 class TiledAttention final : public PreparedKernel {
  public:
   TiledAttention(const FusedAttention& attention, const AttentionTiles& tiles, std::array<TileKernels, 2> kernels)
-      : attention_(attention), tiles_(tiles.tiles), scores_(tiles.scores), kernels_(std::move(kernels)) {}
+      : attention_(attention), tiles_(tiles), kernels_(std::move(kernels)) {}
 
   [[nodiscard]] Bytes bound_bytes() const override { return Bytes(sizeof(Bound)); }
 
@@ -91,15 +121,14 @@ class TiledAttention final : public PreparedKernel {
     bound->run = &Bound::call;
     bound->destroy = &Bound::end;
     bound->attention = &attention_;
-    bound->tiles = tiles_;
+    bound->tiles = &tiles_;
     std::copy_n(reads.begin(), 3, bound->reads.begin());
     if (has_operand(reads, 3)) bound->mask = reads[3].bytes;
     bound->result = writes[0];
-    bound->scores = reinterpret_cast<float*>(scratch);
-    std::byte* scratchpad = scratch + scores_.count();
+    bound->scratch = scratch;
     for (std::size_t kind = 0; kind < kernels_.size(); ++kind) {
-      bound->kinds[kind] = {kernels_[kind].rows, bind_product(kernels_[kind].scores, scratchpad),
-                            bind_product(kernels_[kind].result, scratchpad)};
+      std::byte* library = scratch + tiles_.library.count();
+      bound->kinds[kind] = {bind_product(kernels_[kind].scores, library), bind_product(kernels_[kind].result, library)};
     }
     const dnnl_status_t made = dnnl().stream_create(&bound->stream, library_engine(), dnnl_stream_in_order);
     LOWTIDE_CHECK(made == dnnl_success, "the library makes streams on a CPU");
@@ -109,11 +138,11 @@ class TiledAttention final : public PreparedKernel {
  private:
   struct Bound : BoundKernel {
     const FusedAttention* attention = nullptr;
-    std::int64_t tiles = 0;
+    const AttentionTiles* tiles = nullptr;
     std::array<BoundTensor, 3> reads{};
     std::byte* const* mask = nullptr;
     BoundTensor result;
-    float* scores = nullptr;
+    std::byte* scratch = nullptr;
     std::array<BoundTile, 2> kinds;
     dnnl_stream_t stream = nullptr;
 
@@ -129,23 +158,49 @@ class TiledAttention final : public PreparedKernel {
       return {};
     }
 
+    [[nodiscard]] float* in_scratch(Bytes place) const { return reinterpret_cast<float*>(scratch + place.count()); }
+
+    // The matrix at `from`, or its copy, which is made here.
+    [[nodiscard]] const float* dense(const CopyPlace& place, const float* from, const MatrixPlaces& lies,
+                                     std::array<std::int64_t, 2> extents) const {
+      if (!place) return from;
+      float* to = in_scratch(*place);
+      const auto [rows, columns] = extents;
+      copy_matrix(rows, columns, from, {lies.row, lies.column}, to, dense_like(lies, rows, columns));
+      return to;
+    }
+
     RunStatus run_head(std::int64_t batch, std::int64_t head) {
-      for (std::int64_t tile = 0, first = 0; tile < tiles; ++tile) {
-        BoundTile& kind = kinds[tile + 1 == tiles ? 1 : 0];
-        const auto at = [&](std::size_t operand, const MatrixPlaces& places) {
-          return elements<float>(reads[operand]) + places.begin(batch, head);
-        };
-        RunStatus status = execute(
-            kind.scores, {at(0, attention->query) + first * attention->query.row, at(1, attention->key), scores});
-        if (status.code != RunCode::ok) return status;
-        for (std::int64_t row = 0; row < kind.rows; ++row) {
-          const std::byte* masks = mask_row(*attention, mask == nullptr ? nullptr : *mask, batch, head, first + row);
-          weigh_scores(*attention, masks, scores + row * attention->keys);
+      const FusedAttention& of = *attention;
+      const auto at = [&](std::size_t operand, const MatrixPlaces& places) {
+        return elements<float>(reads[operand]) + places.begin(batch, head);
+      };
+      const float* keys = dense(tiles->key, at(1, of.key), of.key, {of.width, of.keys});
+      const float* values = dense(tiles->value, at(2, of.value), of.value, {of.keys, of.columns});
+      float* scores = in_scratch(Bytes());
+      std::int64_t first = 0;
+      for (std::int64_t tile = 0; tile < tiles->tiles; ++tile) {
+        const std::size_t kind = tile + 1 == tiles->tiles ? 1 : 0;
+        const std::int64_t rows = tiles->products[kind].rows;
+        const float* queries = at(0, of.query) + first * of.query.row;
+        if (tiles->query) {
+          float* copy = in_scratch(*tiles->query);
+          copy_matrix(rows, of.width, queries, {of.query.row, of.query.column}, copy, {of.width, 1});
+          queries = copy;
         }
-        float* to = mutable_elements<float>(result) + attention->result.begin(batch, head);
-        status = execute(kind.result, {scores, at(2, attention->value), to + first * attention->result.row});
+        RunStatus status = execute(kinds[kind].scores, {queries, keys, scores});
         if (status.code != RunCode::ok) return status;
-        first += kind.rows;
+        for (std::int64_t row = 0; row < rows; ++row) {
+          const std::byte* masks = mask_row(of, mask == nullptr ? nullptr : *mask, batch, head, first + row);
+          weigh_scores(of, masks, scores + row * of.keys);
+        }
+        float* to = mutable_elements<float>(result) + of.result.begin(batch, head) + first * of.result.row;
+        float* dense_to = tiles->result ? in_scratch(*tiles->result) : to;
+        status = execute(kinds[kind].result, {scores, values, dense_to});
+        if (status.code != RunCode::ok) return status;
+        if (tiles->result)
+          copy_matrix(rows, of.columns, dense_to, {of.columns, 1}, to, {of.result.row, of.result.column});
+        first += rows;
       }
       return {};
     }
@@ -171,8 +226,7 @@ class TiledAttention final : public PreparedKernel {
   };
 
   FusedAttention attention_;
-  std::int64_t tiles_;
-  Bytes scores_;
+  AttentionTiles tiles_;
   std::array<TileKernels, 2> kernels_;
 };
 
@@ -187,7 +241,23 @@ Result<ProductKernel> product_kernel(const StridedProduct& product) {
   return ProductKernel{std::move(description), std::move(primitive)};
 }
 
-Bytes in_units(std::int64_t bytes) { return Bytes((bytes + 63) / 64 * 64); }
+// Appends a matrix of floats to the scratch, at a multiple of 64 bytes.
+Bytes append(Bytes& scratch, std::int64_t elements) {
+  const Bytes begin = scratch;
+  scratch += Bytes((elements * static_cast<std::int64_t>(sizeof(float)) + 63) / 64 * 64);
+  return begin;
+}
+
+// Requires: all extents are known and at least 1, and the tensors exist, so that no product overflows.
+void place_copies(const FusedAttention& of, std::int64_t rows, AttentionTiles& tiles) {
+  append(tiles.scratch, rows * of.keys);
+  // A part of the rows of a dense matrix whose columns are together is not dense.
+  if (!has_dense_rows(of.query, of.width)) tiles.query = append(tiles.scratch, rows * of.width);
+  if (!is_dense(of.key, of.width, of.keys)) tiles.key = append(tiles.scratch, of.width * of.keys);
+  if (!is_dense(of.value, of.keys, of.columns)) tiles.value = append(tiles.scratch, of.keys * of.columns);
+  if (!has_dense_rows(of.result, of.columns)) tiles.result = append(tiles.scratch, rows * of.columns);
+  tiles.library = tiles.scratch;
+}
 
 }  // namespace
 
@@ -198,7 +268,7 @@ std::optional<AttentionTiles> attention_tiles(const FusedAttention& attention) {
   const std::int64_t rows = (attention.queries + tiles.tiles - 1) / tiles.tiles;
   tiles.tiles = (attention.queries + rows - 1) / rows;
   tiles.products = {products_of(attention, rows), products_of(attention, attention.queries - (tiles.tiles - 1) * rows)};
-  tiles.scores = in_units(rows * attention.keys * static_cast<std::int64_t>(sizeof(float)));
+  place_copies(attention, rows, tiles);
   Bytes library;
   for (const TileProducts& products : tiles.products) {
     for (const StridedProduct* product : {&products.scores, &products.result}) {
@@ -207,7 +277,7 @@ std::optional<AttentionTiles> attention_tiles(const FusedAttention& attention) {
       library = std::max(library, facts->scratch);
     }
   }
-  tiles.scratch = tiles.scores + library;
+  tiles.scratch += library;
   return tiles;
 }
 
@@ -218,7 +288,7 @@ Result<std::unique_ptr<PreparedKernel>> tiled_attention(const FusedAttention& at
     if (!scores) return scores.error();
     Result<ProductKernel> result = product_kernel(tiles.products[kind].result);
     if (!result) return result.error();
-    kernels[kind] = {tiles.products[kind].rows, *std::move(scores), *std::move(result)};
+    kernels[kind] = {*std::move(scores), *std::move(result)};
   }
   return std::unique_ptr<PreparedKernel>(std::make_unique<TiledAttention>(attention, tiles, std::move(kernels)));
 }

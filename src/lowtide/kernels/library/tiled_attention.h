@@ -16,6 +16,9 @@ namespace lowtide::kernels_internal {
 
 // A lowtide::Attention that computes some queries of one head at a time: their scores, a tile of [rows, keys], are in
 // scratch. All tiles of a head have the same number of rows, except perhaps the last one.
+//
+// The library's fast products need dense matrices. A matrix that is a part of a larger tensor, such as the keys of one
+// head among those of all heads, is copied to scratch first, and a result from there.
 
 // The products of a tile.
 struct TileProducts {
@@ -24,11 +27,18 @@ struct TileProducts {
   StridedProduct result;  // weights * values
 };
 
+// Where a matrix of a tile is in scratch. nullopt: it is used where it lies.
+using CopyPlace = std::optional<Bytes>;
+
 struct AttentionTiles {
   std::int64_t tiles = 0;                // of each head
   std::array<TileProducts, 2> products;  // of all tiles but the last one, and of the last one
-  Bytes scores;                          // of the largest tile, in whole units of 64 bytes
-  Bytes scratch;                         // with what the library needs
+  CopyPlace query;                       // the scores come first, and then these
+  CopyPlace key;
+  CopyPlace value;
+  CopyPlace result;
+  Bytes library;  // the begin of what the library needs
+  Bytes scratch;  // all
 };
 
 // Returns nullopt if the library has no suitable primitive.
