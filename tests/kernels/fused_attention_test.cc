@@ -87,7 +87,7 @@ class Expected {
       for (std::int64_t at = 0; at < of_.width; ++at) {
         const std::int64_t of_key = of_.is_transposed ? ((batch * of_.keys + key) * of_.heads + head) * of_.width + at
                                                       : ((batch * of_.heads + head) * of_.width + at) * of_.keys + key;
-        sum += double{values_[0][place(batch, head, query, of_.queries, of_.width, at)]} *
+        sum += double{values_[0][place({batch, head, query}, {of_.queries, of_.width}, at)]} *
                values_[1][static_cast<std::size_t>(of_key)];
       }
       scores.push_back(sum / 2);
@@ -106,18 +106,20 @@ class Expected {
     for (std::int64_t key = 0; key < of_.keys; ++key) {
       const double weight = std::exp(all[static_cast<std::size_t>(key)] - most);
       sum += weight;
-      weighted += weight * values_[2][place(batch, head, key, of_.keys, of_.columns, column)];
+      weighted += weight * values_[2][place({batch, head, key}, {of_.keys, of_.columns}, column)];
     }
     return weighted / sum;
   }
   [[nodiscard]] std::size_t result_place(std::int64_t batch, std::int64_t head, std::int64_t query,
                                          std::int64_t column) const {
-    return place(batch, head, query, of_.queries, of_.columns, column);
+    return place({batch, head, query}, {of_.queries, of_.columns}, column);
   }
 
  private:
-  [[nodiscard]] std::size_t place(std::int64_t batch, std::int64_t head, std::int64_t row, std::int64_t rows,
-                                  std::int64_t columns, std::int64_t column) const {
+  [[nodiscard]] std::size_t place(std::array<std::int64_t, 3> row_of, std::array<std::int64_t, 2> extents,
+                                  std::int64_t column) const {
+    const auto [batch, head, row] = row_of;
+    const auto [rows, columns] = extents;
     const std::int64_t line =
         of_.is_transposed ? (batch * rows + row) * of_.heads + head : (batch * of_.heads + head) * rows + row;
     return static_cast<std::size_t>(line * columns + column);

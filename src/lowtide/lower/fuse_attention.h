@@ -21,9 +21,9 @@ namespace lowtide {
 //
 // The nodes are replaced if all of this holds: the tensors are f32 with known extents and three or four axes, and the
 // axes before the last two agree; there are at least as many keys as columns of v, so that the scores are not smaller
-// than the result; the Softmax goes over the last axis; the factor, divisor and fill are one number; the mask has f32 or
-// bool and does not add axes; only these nodes read the tensors between them, which are not needed at the end; no node
-// waits for one of them, or one of them for a node. Results differ from those of the separate nodes by rounding.
+// than the result; the Softmax goes over the last axis; the factor, divisor and fill are one number; the mask has f32
+// or bool and does not add axes; only these nodes read the tensors between them, which are not needed at the end; no
+// node waits for one of them, or one of them for a node. Results differ from those of the separate nodes by rounding.
 //
 // `table` has the bytes of the numbers. Bodies stay as they are. Errors: those of GraphBuilder. O(edges).
 [[nodiscard]] Result<Rewritten> fuse_attention(const Graph& graph, const ConstantTable& table);

@@ -51,8 +51,8 @@ struct FusedAttention {
 [[nodiscard]] std::optional<FusedAttention> fused_attention(const Graph& graph, const Node& node, std::string& missing);
 
 // Turns the scores of one query into weights: scales and masks them, and applies softmax. `mask` is the row of the
-// query, or nullptr. A query all of whose scores are -infinity gets NaN, as from Softmax. Sums in a fixed order, so that
-// equal scores give equal bits.
+// query, or nullptr. A query all of whose scores are -infinity gets NaN, as from Softmax. Sums in a fixed order, so
+// that equal scores give equal bits.
 void weigh_scores(const FusedAttention& attention, const std::byte* mask, float* scores);
 
 // The row of the mask for a query. nullptr: there is no mask. `begin` is that of the tensor.

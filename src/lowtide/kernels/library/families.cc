@@ -106,7 +106,7 @@ Prepared prepare_product(const PrepareInput& input) {
 
 constexpr std::array kAttentions{SupportedOperator{kOwnDomain, kAttentionType, kFloats}};
 
-Offer offer_attention(const Graph& graph, NodeId id) {
+Offer offer_tiled_attention(const Graph& graph, NodeId id) {
   std::string missing;
   const std::optional<FusedAttention> attention = fused_attention(graph, graph.node(id), missing);
   if (!attention) return {{}, std::move(missing)};
@@ -114,7 +114,7 @@ Offer offer_attention(const Graph& graph, NodeId id) {
   return tiles ? offer_one("onednn.attention", tiles->scratch) : Offer{{}, std::string(kNoPrimitive)};
 }
 
-Prepared prepare_attention(const PrepareInput& input) {
+Prepared prepare_tiled_attention(const PrepareInput& input) {
   std::string missing;
   const FusedAttention attention = fused_attention(input.graph, input.graph.node(input.node), missing).value();
   return tiled_attention(attention, attention_tiles(attention).value());
@@ -146,7 +146,7 @@ std::span<const Family> library_families() {
       Family{"onednn convolutions", kConvolutions, &offer_convolution, &prepare_convolution},
       Family{"onednn pools", kPools, &offer_pool, &prepare_pool},
       Family{"onednn products", kProducts, &offer_product, &prepare_product},
-      Family{"onednn attentions", kAttentions, &offer_attention, &prepare_attention},
+      Family{"onednn attentions", kAttentions, &offer_tiled_attention, &prepare_tiled_attention},
       Family{"onednn reorderings", kReorderings, &offer_reordering, &prepare_reordering},
   };
   return find_dnnl() != nullptr ? std::span<const Family>(kFamilies) : std::span<const Family>();

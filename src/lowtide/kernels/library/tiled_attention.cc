@@ -42,20 +42,27 @@ TileProducts products_of(const FusedAttention& attention, std::int64_t rows) {
            dense_like(attention.value, attention.keys, attention.columns), Strides{attention.columns, 1}}};
 }
 
+// A matrix to read from or to write to.
+template <typename Element>
+struct Lying {
+  Element* begin;
+  Strides strides;
+};
+
 // Copies a matrix of [rows, columns]. The inner loop is along the axis whose elements are together.
-void copy_matrix(std::int64_t rows, std::int64_t columns, const float* from, Strides of, float* to, Strides into) {
-  if (of.row < of.column) {
+void copy_matrix(std::int64_t rows, std::int64_t columns, Lying<const float> from, Lying<float> to) {
+  if (from.strides.row < from.strides.column) {
     std::swap(rows, columns);
-    std::swap(of.row, of.column);
-    std::swap(into.row, into.column);
+    std::swap(from.strides.row, from.strides.column);
+    std::swap(to.strides.row, to.strides.column);
   }
   for (std::int64_t row = 0; row < rows; ++row) {
-    const float* source = from + row * of.row;
-    float* target = to + row * into.row;
-    if (of.column == 1 && into.column == 1) {
+    const float* source = from.begin + row * from.strides.row;
+    float* target = to.begin + row * to.strides.row;
+    if (from.strides.column == 1 && to.strides.column == 1) {
       std::copy_n(source, columns, target);
     } else {
-      for (std::int64_t at = 0; at < columns; ++at) target[at * into.column] = source[at * of.column];
+      for (std::int64_t at = 0; at < columns; ++at) target[at * to.strides.column] = source[at * from.strides.column];
     }
   }
 }
@@ -166,7 +173,7 @@ class TiledAttention final : public PreparedKernel {
       if (!place) return from;
       float* to = in_scratch(*place);
       const auto [rows, columns] = extents;
-      copy_matrix(rows, columns, from, {lies.row, lies.column}, to, dense_like(lies, rows, columns));
+      copy_matrix(rows, columns, {from, {lies.row, lies.column}}, {to, dense_like(lies, rows, columns)});
       return to;
     }
 
@@ -185,7 +192,7 @@ class TiledAttention final : public PreparedKernel {
         const float* queries = at(0, of.query) + first * of.query.row;
         if (tiles->query) {
           float* copy = in_scratch(*tiles->query);
-          copy_matrix(rows, of.width, queries, {of.query.row, of.query.column}, copy, {of.width, 1});
+          copy_matrix(rows, of.width, {queries, {of.query.row, of.query.column}}, {copy, {of.width, 1}});
           queries = copy;
         }
         RunStatus status = execute(kinds[kind].scores, {queries, keys, scores});
@@ -199,7 +206,7 @@ class TiledAttention final : public PreparedKernel {
         status = execute(kinds[kind].result, {scores, values, dense_to});
         if (status.code != RunCode::ok) return status;
         if (tiles->result)
-          copy_matrix(rows, of.columns, dense_to, {of.columns, 1}, to, {of.result.row, of.result.column});
+          copy_matrix(rows, of.columns, {dense_to, {of.columns, 1}}, {to, {of.result.row, of.result.column}});
         first += rows;
       }
       return {};
