@@ -5,10 +5,13 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace lowtide {
@@ -83,6 +86,26 @@ TEST_F(ModelWeightsTest, HoldsTheResultsOfLoadTimeWork) {
   EXPECT_THROW((void)weights->set_computed(ConstantId(3), result), InvariantViolation);
 }
 
+// The arena has d at its begin and c at byte 100,000. All between them goes back to the system.
+TEST_F(ModelWeightsTest, TakesTheArenaOfLoadTimeWork) {
+  write("data.bin", "....abcdefgh");
+  ConstantTable more = table();
+  more.sources.push_back({"d", DType::u8, Shape({2}), Bytes(2), ConstantSource::Computed{}});
+  Result<ModelWeights> weights = ModelWeights::open(model(), more);
+  ASSERT_TRUE(weights.ok());
+  OwnedBytes arena = *OwnedBytes::allocate(Bytes(200'000));
+  std::ranges::fill(arena.bytes(), std::byte{7});
+  const std::span<const std::byte> bytes = arena.bytes();
+  const std::vector<ComputedPlace> places = {{ConstantId(3), 100'000}, {ConstantId(4), 0}};
+  weights->adopt_computed(std::move(arena), places);
+  EXPECT_THAT(numbers(*weights->bytes(ConstantId(3))), ElementsAre(7, 7, 7, 7));
+  EXPECT_THAT(numbers(*weights->bytes(ConstantId(4))), ElementsAre(7, 7));
+  EXPECT_EQ(weights->bytes(ConstantId(3))->data(), bytes.data() + 100'000);
+  EXPECT_FALSE(weights->is_mapped(ConstantId(3)));
+  EXPECT_EQ(bytes[65'536], std::byte{0});
+  EXPECT_EQ(bytes[199'999], std::byte{0});
+}
+
 TEST_F(ModelWeightsTest, RefusesAFileThatIsTooShortOrAbsent) {
   const Result<ModelWeights> absent = ModelWeights::open(model(), table());
   ASSERT_FALSE(absent.ok());
@@ -104,6 +127,23 @@ TEST_F(ModelWeightsTest, FillsAbsentFilesWithSyntheticValues) {
   std::memcpy(values, weights->bytes(ConstantId(1))->data(), sizeof values);
   EXPECT_EQ(values[0], 0.0201732032F);
   EXPECT_EQ(values[1], 0.0754052624F);
+  EXPECT_THAT(numbers(*weights->bytes(ConstantId(0))), ElementsAre(10, 11, 12, 13));
+}
+
+TEST_F(ModelWeightsTest, MakesSyntheticValuesWhenTheyAreNeeded) {
+  const WeightsOptions later{.synthetic_seed = 1, .makes_synthetic_later = true};
+  Result<ModelWeights> weights = ModelWeights::open(model(), table(), later);
+  ASSERT_TRUE(weights.ok()) << weights.error().describe();
+  const Result<ModelWeights> at_once = ModelWeights::open(model(), table(), {.synthetic_seed = 1});
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(weights->bytes(ConstantId(1)), std::nullopt);
+    ASSERT_TRUE(weights->make_synthetic(ConstantId(1)).ok());
+    EXPECT_EQ(numbers(*weights->bytes(ConstantId(1))), numbers(*at_once->bytes(ConstantId(1))));
+    weights->release(ConstantId(1));
+  }
+  // This one is in a file that is there.
+  ASSERT_TRUE(weights->make_synthetic(ConstantId(0)).ok());
+  weights->release(ConstantId(0));
   EXPECT_THAT(numbers(*weights->bytes(ConstantId(0))), ElementsAre(10, 11, 12, 13));
 }
 
@@ -136,6 +176,27 @@ TEST_F(ModelWeightsTest, DroppedPagesAreReadAgain) {
   ASSERT_TRUE(weights.ok()) << weights.error().describe();
   weights->drop(ConstantId(4));
   EXPECT_THAT(numbers(*weights->bytes(ConstantId(4))), ::testing::Each('x'));
+  weights->drop_files();
+  EXPECT_THAT(numbers(*weights->bytes(ConstantId(4))), ::testing::Each('x'));
+}
+
+// Pages are given back while the rest is copied, so parts must not be lost where they meet.
+TEST_F(ModelWeightsTest, CopiesLongConstantsInParts) {
+  constexpr std::int64_t kSize = 3'000'001;
+  std::string content;
+  for (std::int64_t at = 0; at < kSize; ++at) content.push_back(static_cast<char>(at * 7 % 251));
+  write("data.bin", "12345" + content);
+  ConstantTable large = table();
+  large.sources.push_back(
+      {"l", DType::u8, Shape({kSize}), Bytes(kSize), ConstantSource::InFile{.file = ConstantFileId(1), .offset = 5}});
+  Result<ModelWeights> weights = ModelWeights::open(model(), large);
+  ASSERT_TRUE(weights.ok()) << weights.error().describe();
+  std::string copy(content.size(), ' ');
+  weights->copy_out(ConstantId(4), std::as_writable_bytes(std::span(copy)));
+  EXPECT_TRUE(copy == content);
+  std::vector<std::byte> few(4);
+  weights->copy_out(ConstantId(2), few);
+  EXPECT_THAT(numbers(few), ElementsAre(1, 1, 1, 1));
 }
 
 TEST_F(ModelWeightsTest, NoticesAFileThatChanged) {

@@ -34,7 +34,7 @@ struct OpenOptions {
 struct OpenedModel {
   std::shared_ptr<const Executable> executable;
   std::int64_t model_nodes = 0;    // ImportedModel::nodes
-  Bytes load_time_arena;           // that the load-time work took; 0 without such work
+  Bytes load_time_arena;           // the largest arena that load-time work took; 0 without such work
   Bytes shortfall;                 // by how much a plan that was made here exceeds its budget; 0 if it fits
   std::vector<std::string> notes;  // ImportedModel::notes
 };

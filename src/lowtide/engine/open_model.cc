@@ -7,6 +7,7 @@
 #include <new>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
@@ -19,6 +20,10 @@
 #include "lowtide/import/import.h"
 #include "lowtide/kernels/initialize.h"
 #include "lowtide/verify/verify.h"
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace lowtide {
 namespace {
@@ -117,32 +122,50 @@ Result<void> check_unchanged(const std::string& path, const FileState& before, c
                shown_path(path)};
 }
 
-// The weights, with the results of load-time work.
+// The weights, with the results of load-time work. A constant gets its synthetic values only if a run reads it.
 Result<void> load_weights(const std::string& path, const OpenOptions& options, const Lowered& lowered,
                           ConstantTable table, SharedWeights& shared) {
   std::string load = print_graph(lowered.load);
-  if (shared.weights != nullptr && shared.load == load && shared.weights->table() == table) return {};
-  const auto first_computed = static_cast<std::uint32_t>(table.sources.size() - lowered.load.outputs().size());
-  Result<ModelWeights> opened = ModelWeights::open(path, std::move(table), {options.synthetic_seed});
-  if (!opened) return opened.error();
-  const auto weights = std::make_shared<ModelWeights>(*std::move(opened));
-  const Result<Bytes> arena = engine_internal::run_load_time(lowered.load, first_computed, weights, options.cpu);
-  if (!arena) return arena.error();
-  shared = {weights, std::move(load), *arena};
+  const std::vector<ConstantId> kept = engine_internal::constants_of(lowered.graph);
+  if (shared.weights == nullptr || shared.load != load || shared.weights->table() != table) {
+    const auto first_computed = static_cast<std::uint32_t>(table.sources.size() - lowered.load.outputs().size());
+    Result<ModelWeights> opened = ModelWeights::open(
+        path, std::move(table), {.synthetic_seed = options.synthetic_seed, .makes_synthetic_later = true});
+    if (!opened) return opened.error();
+    const auto weights = std::make_shared<ModelWeights>(*std::move(opened));
+    const Result<Bytes> arena =
+        engine_internal::run_load_time(lowered.load, first_computed, weights, kept, {.cpu = options.cpu});
+    if (!arena) return arena.error();
+    shared = {weights, std::move(load), *arena};
+  }
+  for (ConstantId id : kept) LOWTIDE_RETURN_IF_ERROR(shared.weights->make_synthetic(id));
   return {};
 }
 
-Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& options, SharedWeights& shared) {
-  initialize();
-  const FileState before = state_of(path);
+// What reading and planning a model has freed would otherwise stay with the process, beside the weights.
+void give_back_heap() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
+// A model that has a plan. It has nothing of the model's own graph, whose memory the rest of the load can use.
+struct PlannedModel {
+  std::int64_t nodes = 0;          // ImportedModel::nodes
+  std::vector<std::string> notes;  // ImportedModel::notes
+  ConstantTable constants;         // with the results of load-time work
+  Lowered lowered;
+  ChosenPlan chosen;
+};
+
+Result<PlannedModel> import_and_plan(const std::string& path, const OpenOptions& options) {
   Result<ImportedModel> model = import_model(path, options.import);
   if (!model) return model.error();
 
   // Results of load-time work get entries behind those of the model, so the table must be complete before it is opened.
   Result<LowerOptions> lowering = lowering_of(options);
   if (!lowering) return lowering.error();
-  const auto first_computed = static_cast<std::uint32_t>(model->constants.sources.size());
-  lowering->constants = first_computed;
+  lowering->constants = static_cast<std::uint32_t>(model->constants.sources.size());
   lowering->table = &model->constants;
   Result<Target> target = cpu_target(options.cpu);
   if (!target) return target.error();
@@ -155,16 +178,30 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
   Result<ChosenPlan> chosen = options.given_plan ? check_given(*options.given_plan, *model, *lowered)
                                                  : make_plan(path, options, *target, *model, *lowered);
   if (!chosen) return chosen.error();
+  return PlannedModel{model->nodes, std::move(model->notes), std::move(model->constants), *std::move(lowered),
+                      *std::move(chosen)};
+}
 
-  const Result<void> loaded = load_weights(path, options, *lowered, std::move(model->constants), shared);
-  if (!loaded) return with_nodes_of_runs(loaded.error(), *lowered, chosen->plan, options.cpu);
+Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& options, SharedWeights& shared) {
+  initialize();
+  const FileState before = state_of(path);
+  Result<PlannedModel> planned = import_and_plan(path, options);
+  if (!planned) return planned.error();
+  Lowered& lowered = planned->lowered;
+  ChosenPlan& chosen = planned->chosen;
+  give_back_heap();
+
+  const Result<void> loaded = load_weights(path, options, lowered, std::move(planned->constants), shared);
+  if (!loaded) return with_nodes_of_runs(loaded.error(), lowered, chosen.plan, options.cpu);
+  { const Graph done = std::move(lowered.load); }  // the kernels can use its memory
 
   Result<std::shared_ptr<const Executable>> executable = Executable::prepare(
-      std::move(lowered->graph), std::move(chosen->plan), shared.weights, {.threads = options.cpu.threads});
+      std::move(lowered.graph), std::move(chosen.plan), shared.weights, {.threads = options.cpu.threads});
   if (!executable) return executable.error();
   LOWTIDE_RETURN_IF_ERROR(check_unchanged(path, before, *shared.weights));
-  return OpenedModel{*std::move(executable), model->nodes, shared.load_time_arena, chosen->shortfall,
-                     std::move(model->notes)};
+  give_back_heap();
+  return OpenedModel{*std::move(executable), planned->nodes, shared.load_time_arena, chosen.shortfall,
+                     std::move(planned->notes)};
 }
 
 }  // namespace

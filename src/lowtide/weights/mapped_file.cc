@@ -70,7 +70,8 @@ MappedFile::~MappedFile() {
 void MappedFile::drop(std::int64_t begin, std::int64_t end) const {
   const auto page = static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
   begin = (begin + page - 1) / page * page;
-  end = end / page * page;
+  // The last page belongs to this file alone.
+  end = end == static_cast<std::int64_t>(size_) ? (end + page - 1) / page * page : end / page * page;
   if (begin < end) madvise(data_ + begin, static_cast<std::size_t>(end - begin), MADV_DONTNEED);
 }
 

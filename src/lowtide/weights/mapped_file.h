@@ -30,7 +30,7 @@ class MappedFile {
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return {data_, size_}; }
 
-  // Returns the whole pages inside [begin, end) to the system.
+  // Returns the whole pages inside [begin, end) to the system. Requires: 0 <= begin and end <= the size of the file.
   void drop(std::int64_t begin, std::int64_t end) const;
 
   // Errors: (mismatch) the file at the path is another one, or was written; (io).

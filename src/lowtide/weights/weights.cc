@@ -4,11 +4,11 @@
 #include "lowtide/weights/weights.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <new>
 #include <utility>
+#include <vector>
 
+#include "lowtide/base/interval.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/weights/mapped_file.h"
 #include "lowtide/weights/synthetic.h"
@@ -18,17 +18,12 @@ namespace {
 
 using weights_internal::MappedFile;
 
-struct AlignedDelete {
-  void operator()(std::byte* bytes) const { ::operator delete[](bytes, std::align_val_t{64}); }
-};
-using OwnedBytes = std::unique_ptr<std::byte[], AlignedDelete>;
+constexpr std::size_t kCopiedAtOnce = std::size_t{1} << 20;
 
-Result<OwnedBytes> allocate(Bytes size, const std::string& name) {
-  const auto count = static_cast<std::size_t>(std::max<std::int64_t>(size.count(), 1));
-  auto* bytes = static_cast<std::byte*>(::operator new[](count, std::align_val_t{64}, std::nothrow));
-  if (bytes != nullptr) return OwnedBytes(bytes);
-  return Error{ErrorCode::no_memory, "the system has no " + format_bytes(size) + " for it",
-               "constant " + lowtide::quoted(name)};
+Result<OwnedBytes> allocate(const ConstantSource& source) {
+  if (std::optional<OwnedBytes> memory = OwnedBytes::allocate(source.size)) return *std::move(memory);
+  return Error{ErrorCode::no_memory, "the system has no " + format_bytes(source.size) + " for it",
+               "constant " + lowtide::quoted(source.name)};
 }
 
 std::string path_of(const std::string& model_path, const std::string& file) {
@@ -40,12 +35,28 @@ std::string path_of(const std::string& model_path, const std::string& file) {
 struct ModelWeights::State {
   ConstantTable table;
   IdVector<ConstantFileId, std::optional<MappedFile>> files;  // nullopt: absent, and all its constants are synthetic
-  IdVector<ConstantId, OwnedBytes> owned;                     // synthetic and computed constants
+  WeightsOptions options;
+  IdVector<ConstantId, std::optional<OwnedBytes>> synthetic;                 // those whose file is absent
+  IdVector<ConstantId, std::optional<std::span<const std::byte>>> computed;  // results of load-time work
+  std::vector<OwnedBytes> results;                                           // the memory of computed constants
 
   [[nodiscard]] std::span<const std::byte> in_file(const ConstantSource& source,
                                                    const ConstantSource::InFile& place) const {
     return files[place.file]->bytes().subspan(static_cast<std::size_t>(place.offset),
                                               static_cast<std::size_t>(source.size.count()));
+  }
+
+  [[nodiscard]] bool is_synthetic(ConstantId id) const {
+    const auto* place = std::get_if<ConstantSource::InFile>(&table.sources[id].where);
+    return place != nullptr && !files[place->file];
+  }
+
+  void check_computed(ConstantId id, std::size_t size) const {
+    LOWTIDE_CHECK(table.sources.contains(id), "a computed constant is in the table");
+    const ConstantSource& source = table.sources[id];
+    LOWTIDE_CHECK(std::holds_alternative<ConstantSource::Computed>(source.where) && !computed[id],
+                  "load-time work gives a computed constant its bytes once");
+    LOWTIDE_CHECK(static_cast<std::int64_t>(size) == source.size.count(), "a constant has the size of its type");
   }
 };
 
@@ -76,8 +87,9 @@ Result<ModelWeights> ModelWeights::open(const std::string& model_path, ConstantT
   LOWTIDE_RETURN_IF_ERROR(check_constants(table));
   auto state = std::make_unique<State>();
   state->table = std::move(table);
-  state->owned = IdVector<ConstantId, OwnedBytes>();
-  state->owned.resize(state->table.sources.size());
+  state->options = options;
+  state->synthetic.resize(state->table.sources.size());
+  state->computed.resize(state->table.sources.size());
   for (const std::string& file : state->table.files) {
     Result<std::optional<MappedFile>> mapped =
         map_file(path_of(model_path, file), options.synthetic_seed.has_value() && !file.empty());
@@ -87,19 +99,16 @@ Result<ModelWeights> ModelWeights::open(const std::string& model_path, ConstantT
   for (ConstantId id : all_ids<ConstantId>(state->table.sources.size())) {
     const ConstantSource& source = state->table.sources[id];
     const auto* place = std::get_if<ConstantSource::InFile>(&source.where);
-    if (place == nullptr) continue;
-    if (const std::optional<MappedFile>& file = state->files[place->file]) {
-      LOWTIDE_RETURN_IF_ERROR(
-          check_range(source, place->offset, file->bytes(), path_of(model_path, state->table.files[place->file])));
-      continue;
-    }
-    Result<OwnedBytes> bytes = allocate(source.size, source.name);
-    if (!bytes) return bytes.error();
-    state->owned[id] = std::move(*bytes);
-    LOWTIDE_RETURN_IF_ERROR(fill_synthetic(source, *options.synthetic_seed,
-                                           {state->owned[id].get(), static_cast<std::size_t>(source.size.count())}));
+    if (place == nullptr || !state->files[place->file]) continue;
+    LOWTIDE_RETURN_IF_ERROR(check_range(source, place->offset, state->files[place->file]->bytes(),
+                                        path_of(model_path, state->table.files[place->file])));
   }
-  return ModelWeights(std::move(state));
+  ModelWeights weights(std::move(state));
+  if (options.makes_synthetic_later) return weights;
+  for (ConstantId id : all_ids<ConstantId>(weights.table().sources.size())) {
+    LOWTIDE_RETURN_IF_ERROR(weights.make_synthetic(id));
+  }
+  return weights;
 }
 
 ModelWeights::ModelWeights(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -112,11 +121,11 @@ const ConstantTable& ModelWeights::table() const { return state_->table; }
 std::optional<std::span<const std::byte>> ModelWeights::bytes(ConstantId id) const {
   LOWTIDE_CHECK(state_->table.sources.contains(id), "a constant whose bytes are read is in the table");
   const ConstantSource& source = state_->table.sources[id];
-  if (const OwnedBytes& owned = state_->owned[id]) {
-    return std::span<const std::byte>(owned.get(), static_cast<std::size_t>(source.size.count()));
-  }
   if (const auto* here = std::get_if<ConstantSource::Inline>(&source.where)) return here->bytes;
-  if (const auto* place = std::get_if<ConstantSource::InFile>(&source.where)) return state_->in_file(source, *place);
+  const auto* place = std::get_if<ConstantSource::InFile>(&source.where);
+  if (place == nullptr) return state_->computed[id];
+  if (!state_->is_synthetic(id)) return state_->in_file(source, *place);
+  if (const std::optional<OwnedBytes>& made = state_->synthetic[id]) return made->bytes();
   return std::nullopt;
 }
 
@@ -126,24 +135,76 @@ bool ModelWeights::is_mapped(ConstantId id) const {
 }
 
 Result<void> ModelWeights::set_computed(ConstantId id, std::span<const std::byte> bytes) {
-  LOWTIDE_CHECK(state_->table.sources.contains(id), "a computed constant is in the table");
+  state_->check_computed(id, bytes.size());
+  Result<OwnedBytes> memory = allocate(state_->table.sources[id]);
+  if (!memory) return memory.error();
+  std::ranges::copy(bytes, memory->bytes().begin());
+  state_->computed[id] = state_->results.emplace_back(*std::move(memory)).bytes();
+  return {};
+}
+
+void ModelWeights::adopt_computed(OwnedBytes adopted, std::span<const ComputedPlace> results) {
+  const OwnedBytes& memory = state_->results.emplace_back(std::move(adopted));
+  std::vector<Interval<std::size_t>> used;
+  for (const ComputedPlace& one : results) {
+    const auto size = static_cast<std::size_t>(state_->table.sources[one.id].size.count());
+    state_->check_computed(one.id, size);
+    LOWTIDE_CHECK(one.begin <= memory.bytes().size() && size <= memory.bytes().size() - one.begin,
+                  "the memory of a computed constant has all its bytes");
+    state_->computed[one.id] = memory.bytes().subspan(one.begin, size);
+    used.push_back({one.begin, one.begin + size});
+  }
+  std::ranges::sort(used);
+  std::size_t end = 0;
+  for (const Interval<std::size_t>& one : used) {
+    if (end < one.begin) memory.drop({end, one.begin});
+    end = std::max(end, one.end);
+  }
+  memory.drop({end, memory.bytes().size()});
+}
+
+Result<void> ModelWeights::make_synthetic(ConstantId id) {
+  LOWTIDE_CHECK(state_->table.sources.contains(id), "a synthetic constant is in the table");
+  if (!state_->is_synthetic(id) || state_->synthetic[id]) return {};
   const ConstantSource& source = state_->table.sources[id];
-  LOWTIDE_CHECK(std::holds_alternative<ConstantSource::Computed>(source.where) && !state_->owned[id],
-                "load-time work gives a computed constant its bytes once");
-  LOWTIDE_CHECK(static_cast<std::int64_t>(bytes.size()) == source.size.count(), "a constant has the size of its type");
-  Result<OwnedBytes> owned = allocate(source.size, source.name);
-  if (!owned) return owned.error();
-  std::copy(bytes.begin(), bytes.end(), owned->get());
-  state_->owned[id] = std::move(*owned);
+  Result<OwnedBytes> memory = allocate(source);
+  if (!memory) return memory.error();
+  LOWTIDE_RETURN_IF_ERROR(fill_synthetic(source, *state_->options.synthetic_seed, memory->bytes()));
+  state_->synthetic[id] = *std::move(memory);
   return {};
 }
 
 void ModelWeights::drop(ConstantId id) const {
   LOWTIDE_CHECK(state_->table.sources.contains(id), "a constant that is dropped is in the table");
+  if (!is_mapped(id)) return;
   const ConstantSource& source = state_->table.sources[id];
-  const auto* place = std::get_if<ConstantSource::InFile>(&source.where);
-  if (place == nullptr || !state_->files[place->file]) return;
-  state_->files[place->file]->drop(place->offset, place->offset + source.size.count());
+  const auto& place = std::get<ConstantSource::InFile>(source.where);
+  state_->files[place.file]->drop(place.offset, place.offset + source.size.count());
+}
+
+void ModelWeights::copy_out(ConstantId id, std::span<std::byte> to) const {
+  const std::optional<std::span<const std::byte>> from = bytes(id);
+  LOWTIDE_CHECK(from && from->size() == to.size(), "a constant is copied into as many bytes as it has");
+  for (std::size_t at = 0; at < to.size(); at += kCopiedAtOnce) {
+    const std::size_t count = std::min(kCopiedAtOnce, to.size() - at);
+    std::ranges::copy(from->subspan(at, count), to.begin() + static_cast<std::ptrdiff_t>(at));
+    if (!is_mapped(id)) continue;
+    // Once more with the part before: one page may have bytes of both, and the system maps pages around those read.
+    const auto begin = static_cast<std::int64_t>(at - std::min(at, kCopiedAtOnce));
+    const auto& place = std::get<ConstantSource::InFile>(state_->table.sources[id].where);
+    state_->files[place.file]->drop(place.offset + begin, place.offset + static_cast<std::int64_t>(at + count));
+  }
+}
+
+void ModelWeights::drop_files() const {
+  for (const std::optional<MappedFile>& file : state_->files) {
+    if (file) file->drop(0, static_cast<std::int64_t>(file->bytes().size()));
+  }
+}
+
+void ModelWeights::release(ConstantId id) {
+  drop(id);
+  state_->synthetic[id].reset();
 }
 
 bool ModelWeights::has_lost_bytes() const noexcept {

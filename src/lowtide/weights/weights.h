@@ -12,6 +12,7 @@
 
 #include "lowtide/base/result.h"
 #include "lowtide/graph/constant_table.h"
+#include "lowtide/weights/owned_bytes.h"
 
 namespace lowtide {
 
@@ -19,10 +20,19 @@ struct WeightsOptions {
   // Fills the constants whose file is absent with values that follow from this seed (synthetic.h).
   // nullopt: an absent file is an error.
   std::optional<std::uint64_t> synthetic_seed;
+  // open() makes no synthetic values. make_synthetic() makes those of a constant before they are read, so that only
+  // those in use need memory.
+  bool makes_synthetic_later = false;
 };
 
-// The bytes of the constants of one model. Files are mapped, so a page is read when it is used first. Movable. After
-// open(), several threads may read at once.
+// A result of load-time work, and where it begins in a block of memory.
+struct ComputedPlace {
+  ConstantId id;
+  std::size_t begin = 0;
+};
+
+// The bytes of the constants of one model. Files are mapped, so a page is read when it is used first. Movable. Several
+// threads may read at once, unless one of them changes the object.
 class ModelWeights {
  public:
   // Maps the files of the table. `model_path` is the path of the model file; its folder has the external data. Errors:
@@ -41,19 +51,33 @@ class ModelWeights {
   [[nodiscard]] const ConstantTable& table() const;
 
   // The bytes of a constant, at any alignment. Valid as long as this object, which may be moved. nullopt for a
-  // constant that load-time work computes, until set_computed() has given it bytes. Requires: the table has the id.
+  // constant that load-time work computes, until it has been given bytes, and for synthetic values that are not made.
+  // Requires: the table has the id.
   [[nodiscard]] std::optional<std::span<const std::byte>> bytes(ConstantId id) const;
 
   // Whether the bytes are those of the mapped file, and not a copy in memory.
   [[nodiscard]] bool is_mapped(ConstantId id) const;
 
-  // Gives the result of load-time work its bytes, which are copied to an address that is a multiple of 64. Requires:
-  // the source is Computed, it has no bytes yet, and `bytes` has its size. Errors: (no_memory).
+  // Give results of load-time work their bytes. The first copies them to an address that is a multiple of 64. The
+  // second takes the memory in which the work has written them, and returns its pages without results to the system.
+  // Require: the sources are Computed, they have no bytes yet, and the bytes have their sizes. Errors: (no_memory).
   [[nodiscard]] Result<void> set_computed(ConstantId id, std::span<const std::byte> bytes);
+  void adopt_computed(OwnedBytes memory, std::span<const ComputedPlace> results);
+
+  // Makes the synthetic values of a constant whose file is absent. Does nothing if they are there, and for all other
+  // constants. Errors: (unsupported) as open(); (no_memory). O(elements).
+  [[nodiscard]] Result<void> make_synthetic(ConstantId id);
 
   // Returns the pages of the file that lie within this constant to the system. bytes() stays valid, and reading it
   // reads the file again. Does nothing for constants that are not in a file.
   void drop(ConstantId id) const;
+  // Copies the bytes of a constant, and returns each page of the file after it was read, as drop(). Requires: bytes()
+  // has as many.
+  void copy_out(ConstantId id, std::span<std::byte> to) const;
+  // As drop(), for all pages of all files.
+  void drop_files() const;
+  // As drop(). Synthetic values lose their memory, and bytes() is nullopt until make_synthetic() makes them again.
+  void release(ConstantId id);
 
   // Checks that size, modification time and inode of every file are as they were at open(). Errors: (mismatch) the
   // file that changed; (io). One system call per file.

@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
+#include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -41,9 +42,11 @@ std::optional<std::vector<std::byte>> encoded(const std::vector<std::int64_t>& c
   return bytes;
 }
 
-// Keeps bytes for as long as the executable.
-std::span<const std::byte> keep(Prepared& prepared, std::vector<std::byte> bytes) {
-  return prepared.copies.emplace_back(std::move(bytes));
+// Memory for as long as the executable.
+std::span<std::byte> new_copy(Prepared& prepared, std::size_t size) {
+  std::optional<OwnedBytes> memory = OwnedBytes::allocate(Bytes(static_cast<std::int64_t>(size)));
+  if (!memory) throw std::bad_alloc();
+  return prepared.copies.emplace_back(*std::move(memory)).bytes();
 }
 
 // Sets the bytes of a constant. Returns false if it has none.
@@ -57,13 +60,16 @@ bool find_bytes(Prepared& prepared, PreparedGraph& in, TensorId id) {
       in.constants[id] = *bytes;
       return true;
     }
-    in.constants[id] = keep(prepared, {bytes->begin(), bytes->end()});
-    prepared.weights->drop(*tensor.constant);
+    const std::span<std::byte> copy = new_copy(prepared, bytes->size());
+    prepared.weights->copy_out(*tensor.constant, copy);
+    in.constants[id] = copy;
   } else {
     const std::vector<std::int64_t>* content = in.graph.known_integers(id);
     std::optional<std::vector<std::byte>> bytes = content != nullptr ? encoded(*content, tensor.dtype) : std::nullopt;
     if (!bytes) return false;
-    in.constants[id] = keep(prepared, *std::move(bytes));
+    const std::span<std::byte> copy = new_copy(prepared, bytes->size());
+    std::ranges::copy(*bytes, copy.begin());
+    in.constants[id] = copy;
   }
   in.is_copied.set(id);
   return true;

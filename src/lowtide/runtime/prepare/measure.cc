@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <set>
 
-#include "lowtide/base/flags.h"
 #include "lowtide/runtime/prepare/prepare.h"
 
 namespace lowtide::runtime_internal {
@@ -13,18 +13,16 @@ constexpr Bytes kKernelAlignment{64};  // of scratch, bound objects and states
 
 Bytes bytes_of(std::size_t count, std::size_t size) { return Bytes(static_cast<std::int64_t>(count * size)); }
 
-// Counts each entry of the table once, although several tensors may have it.
+// Counts bytes once, although several tensors may have them.
 void count_constants(Prepared& prepared) {
-  Flags<ConstantId> is_counted(prepared.weights->table().sources.size());
+  std::set<const std::byte*> counted;
   for (const PreparedGraph& one : prepared.graphs) {
     for (TensorId id : all_ids<TensorId>(one.graph.tensors().size())) {
       const Tensor& tensor = one.graph.tensor(id);
       if (!one.buffer_of[id] || tensor.role != Role::constant || tensor.is_captured) continue;
-      if (one.is_copied.test(id) || !prepared.weights->is_mapped(*tensor.constant)) {
-        prepared.memory.copied += tensor.size;
-      } else if (is_counted.insert(*tensor.constant)) {
-        prepared.memory.mapped += tensor.size;
-      }
+      if (!counted.insert(one.constants[id].data()).second) continue;
+      const bool is_mapped = !one.is_copied.test(id) && prepared.weights->is_mapped(*tensor.constant);
+      (is_mapped ? prepared.memory.mapped : prepared.memory.copied) += tensor.size;
     }
   }
 }

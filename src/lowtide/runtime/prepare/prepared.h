@@ -25,6 +25,7 @@
 #include "lowtide/runtime/port.h"
 #include "lowtide/runtime/run_place.h"
 #include "lowtide/runtime/threads/workers.h"
+#include "lowtide/weights/owned_bytes.h"
 #include "lowtide/weights/weights.h"
 
 namespace lowtide::runtime_internal {
@@ -161,7 +162,7 @@ struct Prepared {
   ExecutableOptions options;
 
   IdVector<PreparedGraphId, PreparedGraph> graphs = {};  // each one before the bodies inside it
-  std::vector<std::vector<std::byte>> copies = {};       // constants that had to be copied
+  std::vector<OwnedBytes> copies = {};                   // constants that had to be copied
   std::vector<Port> inputs = {};
   std::vector<Port> outputs = {};
   std::vector<Port> states = {};
