@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,12 +29,20 @@ std::string rows(const std::string& name) {
   return bytes_field(1, name) + bytes_field(2, bytes_field(1, tensor));
 }
 
-// y = Add(Exp(x), Neg(k)), where k is 1, 2, 3, 4 and Neg is load-time work.
-std::string batched_model() {
+// k is 1, 2, 3, 4.
+std::string given_k() {
   const std::array<float, 4> k{1, 2, 3, 4};
-  const std::string content(reinterpret_cast<const char*>(k.data()), sizeof k);
-  const std::string initializer =
-      number_field(1, 4) + number_field(2, 1) + bytes_field(8, "k") + bytes_field(9, content);
+  return bytes_field(9, std::string(reinterpret_cast<const char*>(k.data()), sizeof k));
+}
+
+// k is in a file that is absent.
+std::string absent_k() {
+  return bytes_field(13, bytes_field(1, "location") + bytes_field(2, "absent.bin")) + number_field(14, 1);
+}
+
+// y = Add(Exp(x), Neg(k)), where Neg is load-time work.
+std::string batched_model(const std::string& content_of_k = given_k()) {
+  const std::string initializer = number_field(1, 4) + number_field(2, 1) + bytes_field(8, "k") + content_of_k;
   const std::string add = bytes_field(1, "a") + bytes_field(1, "w") + bytes_field(2, "y") + bytes_field(4, "Add");
   const std::string graph = bytes_field(1, node("Exp", "x", "a")) + bytes_field(1, node("Neg", "k", "w")) +
                             bytes_field(1, add) + bytes_field(2, "batched") + bytes_field(5, initializer) +
@@ -79,6 +88,24 @@ TEST(OpenRange, RunsEachShapeInOneArena) {
   EXPECT_EQ(first, std::vector<float>(expected.begin(), expected.begin() + 4));
   EXPECT_EQ(run(large, many_rows), expected);
   EXPECT_EQ(run(small, one_row), first);
+}
+
+// The values of k exist while the first member computes w, which all members read.
+TEST(OpenRange, SharesWhatIsComputedFromSyntheticWeights) {
+  const std::string path = testing::write_temporary(::testing::TempDir(), "absent.onnx", batched_model(absent_k()));
+  const Result<OpenedRange> range = open_range(path, {"batch", {1, 2}}, {.synthetic_seed = 1});
+  ASSERT_TRUE(range.ok()) << range.error().describe();
+  const ModelWeights& weights = range->members[0].executable->weights();
+  EXPECT_EQ(&weights, &range->members[1].executable->weights());
+  EXPECT_EQ(weights.bytes(ConstantId(0)), std::nullopt);
+  const Arena arena = *Arena::allocate(range->required_bytes());
+  Session one = *Session::open(range->members[0].executable, arena);
+  Session two = *Session::open(range->members[1].executable, arena);
+  const std::vector<float> first = run(one, std::vector<float>(4, 0));
+  EXPECT_NE(first, std::vector<float>(4, 1));
+  std::vector<float> twice = first;
+  twice.insert(twice.end(), first.begin(), first.end());
+  EXPECT_EQ(run(two, std::vector<float>(8, 0)), twice);
 }
 
 TEST(OpenRange, NamesTheErrorOfAMember) {

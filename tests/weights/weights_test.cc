@@ -199,6 +199,27 @@ TEST_F(ModelWeightsTest, CopiesLongConstantsInParts) {
   EXPECT_THAT(numbers(few), ElementsAre(1, 1, 1, 1));
 }
 
+// w is short, and l is at an odd address. f is neither.
+TEST_F(ModelWeightsTest, HoldsCopiesOfConstantsThatAreShortOrMisaligned) {
+  write("data.bin", std::string(50'000, 'x'));
+  ConstantTable more = table();
+  const ConstantFileId data(1);
+  more.sources.push_back({"l", DType::f32, Shape({2000}), Bytes(8000), ConstantSource::InFile{data, 4001}});
+  more.sources.push_back({"f", DType::f32, Shape({2000}), Bytes(8000), ConstantSource::InFile{data, 20'000}});
+  Result<ModelWeights> weights = ModelWeights::open(model(), more);
+  ASSERT_TRUE(weights.ok()) << weights.error().describe();
+  for (const std::uint32_t id : {0U, 2U, 4U, 5U}) ASSERT_TRUE(weights->hold(ConstantId(id)).ok());
+  EXPECT_FALSE(weights->is_mapped(ConstantId(0)));
+  EXPECT_FALSE(weights->is_mapped(ConstantId(4)));
+  EXPECT_TRUE(weights->is_mapped(ConstantId(5)));
+  EXPECT_THAT(numbers(*weights->bytes(ConstantId(0))), ElementsAre(10, 11, 12, 13));
+  EXPECT_THAT(numbers(*weights->bytes(ConstantId(4))), ::testing::Each('x'));
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(weights->bytes(ConstantId(4))->data()) % 64, 0U);
+  weights->release(ConstantId(4));
+  EXPECT_TRUE(weights->is_mapped(ConstantId(4)));
+  EXPECT_THAT(numbers(*weights->bytes(ConstantId(4))), ::testing::Each('x'));
+}
+
 TEST_F(ModelWeightsTest, NoticesAFileThatChanged) {
   write("data.bin", "....abcdefgh");
   Result<ModelWeights> weights = ModelWeights::open(model(), table());

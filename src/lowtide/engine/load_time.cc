@@ -48,8 +48,6 @@ class LoadTimeRun {
       if (!arena) return arena.error();
       most = std::max(most, *arena);
     }
-    // Together with the pages of a constant, the system has mapped some around them.
-    weights_->drop_files();
     return most;
   }
 
@@ -76,7 +74,7 @@ class LoadTimeRun {
   // Returns the arena of the piece.
   Result<Bytes> run_piece(const LoadPiece& piece) {
     const std::vector<ConstantId> constants = read_by(piece);
-    for (ConstantId id : constants) LOWTIDE_RETURN_IF_ERROR(weights_->make_synthetic(id));
+    for (ConstantId id : constants) LOWTIDE_RETURN_IF_ERROR(weights_->hold(id));
     Result<LoadPieceGraph> made = graphs_.graph_of(piece);
     if (!made) return made.error();
     Result<Plan> plan = plan_load_time(made->graph, options_.cpu);

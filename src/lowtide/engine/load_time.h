@@ -34,12 +34,12 @@ struct LoadTimeOptions {
 };
 
 // Runs the load-time work once, in pieces. Output k becomes constant `first` + k, in the arena in which its piece has
-// written it. After each piece, the bytes of constants that only finished pieces read are given back to the system,
-// unless `kept` has them. Synthetic values are made for the pieces that read them. Returns the largest arena of all
-// pieces.
+// written it. A piece gets the memory that its constants need (ModelWeights::hold) before it runs. Afterwards, the
+// bytes of constants that only finished pieces read are given back to the system, unless `kept` has them. Returns the
+// largest arena of all pieces.
 //
-// Errors: those of plan_graph, make_synthetic, Executable::prepare and describe();
-// (no_memory) the system has not enough for all results, which is known before anything runs.
+// Errors: those of plan_graph, ModelWeights::hold, Executable::prepare and describe(); (no_memory) the system has not
+// enough for all results, which is known before anything runs.
 [[nodiscard]] Result<Bytes> run_load_time(const Graph& load, std::uint32_t first,
                                           const std::shared_ptr<ModelWeights>& weights,
                                           const std::vector<ConstantId>& kept, const LoadTimeOptions& options = {});

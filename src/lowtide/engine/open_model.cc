@@ -122,7 +122,7 @@ Result<void> check_unchanged(const std::string& path, const FileState& before, c
                shown_path(path)};
 }
 
-// The weights, with the results of load-time work. A constant gets its synthetic values only if a run reads it.
+// The weights, with the results of load-time work, and with memory for the other constants that need it (hold).
 Result<void> load_weights(const std::string& path, const OpenOptions& options, const Lowered& lowered,
                           ConstantTable table, SharedWeights& shared) {
   std::string load = print_graph(lowered.load);
@@ -138,7 +138,8 @@ Result<void> load_weights(const std::string& path, const OpenOptions& options, c
     if (!arena) return arena.error();
     shared = {weights, std::move(load), *arena};
   }
-  for (ConstantId id : kept) LOWTIDE_RETURN_IF_ERROR(shared.weights->make_synthetic(id));
+  for (ConstantId id : kept) LOWTIDE_RETURN_IF_ERROR(shared.weights->hold(id));
+  shared.weights->drop_files();  // also what the system has mapped around the bytes that were read
   return {};
 }
 

@@ -15,7 +15,7 @@ struct ExecutableMemory {
   Bytes extra;    // of the arena of a session, in addition to the plan: states of loops that change places
   Bytes session;  // per session, outside of the arena: tables, bound kernels, and states until the caller binds others
   Bytes mapped;   // constants that are read in the file
-  Bytes copied;   // constants in own memory: inline, synthetic, computed, or misaligned in the file
+  Bytes copied;   // constants in own memory: inline, synthetic, computed, or short or misaligned in the file
 };
 
 // A tensor whose size depends on data.

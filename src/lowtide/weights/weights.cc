@@ -4,6 +4,7 @@
 #include "lowtide/weights/weights.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@ namespace {
 
 using weights_internal::MappedFile;
 
+constexpr Bytes kLeastMapped{4096};  // the smallest page of a system that Lowtide runs on
 constexpr std::size_t kCopiedAtOnce = std::size_t{1} << 20;
 
 Result<OwnedBytes> allocate(const ConstantSource& source) {
@@ -36,7 +38,7 @@ struct ModelWeights::State {
   ConstantTable table;
   IdVector<ConstantFileId, std::optional<MappedFile>> files;  // nullopt: absent, and all its constants are synthetic
   WeightsOptions options;
-  IdVector<ConstantId, std::optional<OwnedBytes>> synthetic;                 // those whose file is absent
+  IdVector<ConstantId, std::optional<OwnedBytes>> own;  // synthetic values, and copies of bytes of files
   IdVector<ConstantId, std::optional<std::span<const std::byte>>> computed;  // results of load-time work
   std::vector<OwnedBytes> results;                                           // the memory of computed constants
 
@@ -88,7 +90,7 @@ Result<ModelWeights> ModelWeights::open(const std::string& model_path, ConstantT
   auto state = std::make_unique<State>();
   state->table = std::move(table);
   state->options = options;
-  state->synthetic.resize(state->table.sources.size());
+  state->own.resize(state->table.sources.size());
   state->computed.resize(state->table.sources.size());
   for (const std::string& file : state->table.files) {
     Result<std::optional<MappedFile>> mapped =
@@ -124,14 +126,13 @@ std::optional<std::span<const std::byte>> ModelWeights::bytes(ConstantId id) con
   if (const auto* here = std::get_if<ConstantSource::Inline>(&source.where)) return here->bytes;
   const auto* place = std::get_if<ConstantSource::InFile>(&source.where);
   if (place == nullptr) return state_->computed[id];
-  if (!state_->is_synthetic(id)) return state_->in_file(source, *place);
-  if (const std::optional<OwnedBytes>& made = state_->synthetic[id]) return made->bytes();
-  return std::nullopt;
+  if (const std::optional<OwnedBytes>& own = state_->own[id]) return own->bytes();
+  return state_->is_synthetic(id) ? std::nullopt : std::optional(state_->in_file(source, *place));
 }
 
 bool ModelWeights::is_mapped(ConstantId id) const {
   const auto* place = std::get_if<ConstantSource::InFile>(&state_->table.sources[id].where);
-  return place != nullptr && state_->files[place->file].has_value();
+  return place != nullptr && state_->files[place->file].has_value() && !state_->own[id];
 }
 
 Result<void> ModelWeights::set_computed(ConstantId id, std::span<const std::byte> bytes) {
@@ -165,21 +166,35 @@ void ModelWeights::adopt_computed(OwnedBytes adopted, std::span<const ComputedPl
 
 Result<void> ModelWeights::make_synthetic(ConstantId id) {
   LOWTIDE_CHECK(state_->table.sources.contains(id), "a synthetic constant is in the table");
-  if (!state_->is_synthetic(id) || state_->synthetic[id]) return {};
+  if (!state_->is_synthetic(id) || state_->own[id]) return {};
   const ConstantSource& source = state_->table.sources[id];
   Result<OwnedBytes> memory = allocate(source);
   if (!memory) return memory.error();
   LOWTIDE_RETURN_IF_ERROR(fill_synthetic(source, *state_->options.synthetic_seed, memory->bytes()));
-  state_->synthetic[id] = *std::move(memory);
+  state_->own[id] = *std::move(memory);
+  return {};
+}
+
+Result<void> ModelWeights::hold(ConstantId id) {
+  LOWTIDE_RETURN_IF_ERROR(make_synthetic(id));
+  if (!is_mapped(id)) return {};
+  const ConstantSource& source = state_->table.sources[id];
+  const auto address = reinterpret_cast<std::uintptr_t>(bytes(id)->data());
+  const auto element = static_cast<std::uintptr_t>(std::max(bits_of(source.dtype).value_or(8) / 8, 1));
+  if (address % element == 0 && source.size >= kLeastMapped) return {};
+  Result<OwnedBytes> memory = allocate(source);
+  if (!memory) return memory.error();
+  copy_out(id, memory->bytes());
+  state_->own[id] = *std::move(memory);
   return {};
 }
 
 void ModelWeights::drop(ConstantId id) const {
   LOWTIDE_CHECK(state_->table.sources.contains(id), "a constant that is dropped is in the table");
-  if (!is_mapped(id)) return;
   const ConstantSource& source = state_->table.sources[id];
-  const auto& place = std::get<ConstantSource::InFile>(source.where);
-  state_->files[place.file]->drop(place.offset, place.offset + source.size.count());
+  const auto* place = std::get_if<ConstantSource::InFile>(&source.where);
+  if (place == nullptr || !state_->files[place->file]) return;
+  state_->files[place->file]->drop(place->offset, place->offset + source.size.count());
 }
 
 void ModelWeights::copy_out(ConstantId id, std::span<std::byte> to) const {
@@ -204,7 +219,7 @@ void ModelWeights::drop_files() const {
 
 void ModelWeights::release(ConstantId id) {
   drop(id);
-  state_->synthetic[id].reset();
+  state_->own[id].reset();
 }
 
 bool ModelWeights::has_lost_bytes() const noexcept {

@@ -55,7 +55,7 @@ class ModelWeights {
   // Requires: the table has the id.
   [[nodiscard]] std::optional<std::span<const std::byte>> bytes(ConstantId id) const;
 
-  // Whether the bytes are those of the mapped file, and not a copy in memory.
+  // Whether the bytes are those of the mapped file, and not of memory of this object.
   [[nodiscard]] bool is_mapped(ConstantId id) const;
 
   // Give results of load-time work their bytes. The first copies them to an address that is a multiple of 64. The
@@ -67,6 +67,10 @@ class ModelWeights {
   // Makes the synthetic values of a constant whose file is absent. Does nothing if they are there, and for all other
   // constants. Errors: (unsupported) as open(); (no_memory). O(elements).
   [[nodiscard]] Result<void> make_synthetic(ConstantId id);
+  // As make_synthetic(). A constant in a file is copied if kernels cannot read it there, because its address is not a
+  // multiple of the size of its elements, or if it is shorter than a page: it would keep a page of the file in memory,
+  // and the system maps further pages around it. All executables with these weights share the copy.
+  [[nodiscard]] Result<void> hold(ConstantId id);
 
   // Returns the pages of the file that lie within this constant to the system. bytes() stays valid, and reading it
   // reads the file again. Does nothing for constants that are not in a file.
@@ -76,7 +80,8 @@ class ModelWeights {
   void copy_out(ConstantId id, std::span<std::byte> to) const;
   // As drop(), for all pages of all files.
   void drop_files() const;
-  // As drop(). Synthetic values lose their memory, and bytes() is nullopt until make_synthetic() makes them again.
+  // As drop(). Synthetic values and copies of hold() lose their memory. For the former, bytes() is nullopt until they
+  // are made again.
   void release(ConstantId id);
 
   // Checks that size, modification time and inode of every file are as they were at open(). Errors: (mismatch) the
