@@ -162,9 +162,27 @@ def onnxruntime_memory(figures):
                  f"kSameAsRequested, this holds for {as_requested} cases.")
 
 
+def runtime_growth_row(row):
+    options = f" `{row['options']}`" if row["options"] else ""
+    keys = ("weights", "peak", "arena", "lowtide", "onnxruntime", "openvino")
+    sizes = ["refused" if row[key] is None else f"{row[key] / 2**20:,.2f}" for key in keys]
+    return [row["model"] + options, *sizes, "" if row["ratio"] is None else f"{row['ratio']:.2f}"]
+
+
+def runtime_growth(figures):
+    rows, versions = figures["rows"], figures["versions"]
+    ratios = [row["ratio"] for row in rows if row["ratio"] is not None]
+    return lines(["<Model", "Weights", "Peak as written", "Arena", "Lowtide", "ONNX Runtime", "OpenVINO", "Ratio"],
+                 [runtime_growth_row(row) for row in rows],
+                 f"Sizes are in MiB. ONNX Runtime {versions['onnxruntime']}, OpenVINO {versions['openvino']}. For "
+                 f"{sum(ratio <= 0.5 for ratio in ratios)} of {len(rows)} models, Lowtide grows by at most half as "
+                 "much as the better of the two.")
+
+
 TABLES = {"models": models, "short_models": short_models, "orders": orders, "packing": packing,
           "large_packings": large_packings, "growth": growth, "compare_growth": compare_growth,
-          "scale": scale, "concurrency": concurrency, "onnxruntime_memory": onnxruntime_memory}
+          "scale": scale, "concurrency": concurrency, "onnxruntime_memory": onnxruntime_memory,
+          "runtime_growth": runtime_growth}
 
 
 def figures_of(name):
