@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 
-#include <array>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +16,7 @@
 
 #include "lowtide/base/random.h"
 #include "lowtide/graph/builder.h"
+#include "lowtide/weights/file_faults.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {
@@ -188,6 +188,28 @@ TEST(ConstantsOf, IncludesThoseOfBodiesOnce) {
     output y, z
   })");
   EXPECT_THAT(engine_internal::constants_of(graph), ElementsAre(ConstantId(1), ConstantId(2), ConstantId(3)));
+}
+
+// Without the handler, the first read behind the new end would end the process.
+TEST(RunLoadTime, NoticesAFileThatBecomesShorter) {
+  catch_file_faults();
+  const Graph load = testing::graph_of(R"(graph "g" {
+    constant w : f32[100000] data 0
+    v = Neg(w) : f32[100000]
+    output v
+  })");
+  const std::filesystem::path folder = ::testing::TempDir();
+  const std::string path = (folder / "shorter.bin").string();
+  std::ofstream(path, std::ios::binary) << std::string(400'000, 'x');
+  ConstantTable table;
+  const ConstantFileId file = table.files.push_back("shorter.bin");
+  table.sources.push_back({"w", DType::f32, Shape({100'000}), Bytes(400'000), ConstantSource::InFile{.file = file}});
+  const std::shared_ptr<ModelWeights> weights = weights_for(load, std::move(table), (folder / "model.onnx").string());
+  std::filesystem::resize_file(path, 0);
+  const Result<Bytes> arena = run_load_time(load, 1, weights, {});
+  EXPECT_TRUE(weights->has_lost_bytes());
+  ASSERT_FALSE(arena.ok());
+  EXPECT_EQ(arena.error().code, ErrorCode::mismatch);
 }
 
 // Random work on constants: each node reads one or two tensors of the same size, and joins pieces by chance.

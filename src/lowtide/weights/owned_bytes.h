@@ -18,7 +18,7 @@ namespace lowtide {
 // address stays the same.
 class OwnedBytes {
  public:
-  static constexpr Bytes kLeastMapped{64 * 1024};
+  static constexpr Bytes kLeastMapped{65'536};
 
   // nullopt: the system has no memory.
   [[nodiscard]] static std::optional<OwnedBytes> allocate(Bytes size) noexcept;
