@@ -49,7 +49,7 @@ inline TensorData space_for(const Graph& graph, TensorId id) {
           .is_dynamic = tensor.shape.has_upper_bounds()};
 }
 
-// Runs a kernel of the first node of a graph on one thread. `reads` has one entry per entry of Node::inputs. The
+// Runs a kernel of the first node of a graph. `reads` has one entry per entry of Node::inputs. The
 // results replace `writes`; the extents of dynamic results are those that the kernel stored. With `over`, output 0 has
 // the memory of this input. Constants are operands of the role constant, with the bytes of `reads`.
 class KernelRun {
@@ -58,7 +58,8 @@ class KernelRun {
 
   std::vector<TensorData> writes;
   std::optional<int> over;
-  Team* team = nullptr;  // nullptr: one thread
+  int threads = 1;       // that the kernel is prepared for
+  Team* team = nullptr;  // that runs it; nullptr: one thread
 
   RunStatus run(std::vector<TensorData> reads) {
     const Node& node = graph_.node(NodeId(0));
@@ -73,7 +74,7 @@ class KernelRun {
                                                                 .kernel = kernel_,
                                                                 .constant = constant,
                                                                 .overwritten_input = over,
-                                                                .threads = 1});
+                                                                .threads = threads});
     if (!prepared) throw std::runtime_error(prepared.error().describe());
     writes.clear();
     for (const std::optional<TensorId>& output : node.outputs) {
@@ -94,7 +95,7 @@ class KernelRun {
       }
     }
     if (over) cells[reads.size()] = cells[static_cast<std::size_t>(*over)];
-    const std::vector<Kernel> offered = offered_kernels(graph_, NodeId(0));
+    const std::vector<Kernel> offered = offered_kernels(graph_, NodeId(0), threads);
     std::int64_t scratch_bytes = 0;
     for (const Kernel& kernel : offered) {
       if (kernel.name == kernel_) scratch_bytes = kernel.scratch.count();

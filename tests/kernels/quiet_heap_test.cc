@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "lowtide/kernels/initialize.h"
+#include "lowtide/kernels/library/parts.h"
 #include "lowtide/kernels/library/quiet_heap.h"
 #include "tests/kernels/library_convolutions.h"
 
@@ -63,10 +64,11 @@ using testing::SquareConv;
 // The kernel of a graph of one node, bound to memory of its own, where all operands are 0.
 class BoundNode {
  public:
-  explicit BoundNode(const Graph& graph) {
+  explicit BoundNode(const Graph& graph, int threads = 1) {
     const Node& node = graph.node(NodeId(0));
-    const Kernel offered = offered_kernels(graph, NodeId(0)).at(0);
-    prepared_ = *prepare({.graph = graph, .node = NodeId(0), .kernel = offered.name, .constant = {}});
+    const Kernel offered = offered_kernels(graph, NodeId(0), threads).at(0);
+    prepared_ =
+        *prepare({.graph = graph, .node = NodeId(0), .kernel = offered.name, .constant = {}, .threads = threads});
     std::size_t bytes = static_cast<std::size_t>(offered.scratch.count() + prepared_->bound_bytes().count()) + 128;
     for (const Tensor& tensor : graph.tensors()) bytes += static_cast<std::size_t>(tensor.size.count()) + 64;
     memory_.resize(bytes);
@@ -138,28 +140,33 @@ TEST(QuietHeap, ReplacesAllImports) {
   EXPECT_TRUE(library_memory().is_quiet);
 }
 
-// More than 10,000 runs in all, some of them after a change of addresses.
-TEST(QuietHeap, LetsNoAllocationOfARunReachMalloc) {
+// Many runs of one kernel, some of them after a change of addresses.
+void expect_no_allocation(const Graph& graph, int threads) {
   constexpr int kRuns = 1000;
+  SCOPED_TRACE(std::to_string(threads) + " threads: " + print_graph(graph));
+  BoundNode node(graph, threads);
+  ASSERT_EQ(node.run(), RunCode::ok);
+  const QuietCounts before = quiet_counts();
+  allocations = 0;
+  is_counting = true;
+  for (int run = 0; run < kRuns; ++run) {
+    if (run % 100 == 0) node.rebind();
+    static_cast<void>(node.run());
+  }
+  is_counting = false;
+  EXPECT_EQ(allocations, 0);
+  const QuietCounts after = quiet_counts();
+  EXPECT_GE(after.from_pool - before.from_pool, 5 * kRuns) << "the library makes 5 to 9 objects per run";
+  EXPECT_EQ(after.from_heap, before.from_heap);
+  EXPECT_EQ(after.kept, 0);
+  EXPECT_LE(after.most_bytes, 1024);
+}
+
+// A kernel that is prepared for two threads runs both parts on this one.
+TEST(QuietHeap, LetsNoAllocationOfARunReachMalloc) {
   prepare_kernel_thread();
   for (const Graph& graph : kernels_of_a_network()) {
-    SCOPED_TRACE(print_graph(graph));
-    BoundNode node(graph);
-    ASSERT_EQ(node.run(), RunCode::ok);
-    const QuietCounts before = quiet_counts();
-    allocations = 0;
-    is_counting = true;
-    for (int run = 0; run < kRuns; ++run) {
-      if (run % 100 == 0) node.rebind();
-      static_cast<void>(node.run());
-    }
-    is_counting = false;
-    EXPECT_EQ(allocations, 0);
-    const QuietCounts after = quiet_counts();
-    EXPECT_GE(after.from_pool - before.from_pool, 5 * kRuns) << "the library makes 5 to 9 objects per run";
-    EXPECT_EQ(after.from_heap, before.from_heap);
-    EXPECT_EQ(after.kept, 0);
-    EXPECT_LE(after.most_bytes, 1024);
+    for (const int threads : {1, 2}) expect_no_allocation(graph, threads);
   }
 }
 
@@ -199,6 +206,24 @@ TEST(QuietHeap, RestoresTheThreadsOfTheHost) {
   ASSERT_EQ(node.run(), RunCode::ok);
   EXPECT_EQ(omp_get_max_threads(), 3);
   omp_set_num_threads(before);
+}
+
+TEST(LibraryKernel, FollowsOtherAddressesInAllParts) {
+  const Graph graph = testing::graph_of(
+      "graph \"g\" {\n input a : f32[64,64]\n input b : f32[64,64]\n y = MatMul(a, b) : f32[64,64]\n output y\n}");
+  BoundNode node(graph, 2);
+  const kernels_internal::Product product{.left = {64, 64}, .right = {64, 64}, .bias = {}, .result = {64, 64}};
+  ASSERT_EQ(kernels_internal::parts_of(product, 2).size(), 2U);
+  Floats a = testing::numbers(4096, 1);
+  Floats unit(4096);
+  for (std::size_t at = 0; at < 64; ++at) unit[at * 65] = 1;
+  Floats y(4096);
+  node.cell(0) = reinterpret_cast<std::byte*>(a.data());
+  node.cell(1) = reinterpret_cast<std::byte*>(unit.data());
+  node.cell(2) = reinterpret_cast<std::byte*>(y.data());
+  node.rebind();
+  ASSERT_EQ(node.run(), RunCode::ok);
+  EXPECT_EQ(y, a);
 }
 
 TEST(LibraryKernel, FollowsAnotherAddressAfterRebind) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/kernels/one_node.h"
+#include "tests/kernels/reversed_team.h"
 
 namespace lowtide {
 namespace {
@@ -16,21 +17,7 @@ namespace {
 using testing::Elements;
 using testing::floats;
 using testing::OneNode;
-
-// Runs the last share first, all of them on the calling thread. So a share that needs an earlier one gives other bits.
-class ReversedTeam final : public Team {
- public:
-  explicit ReversedTeam(int threads) : threads_(threads) {}
-  [[nodiscard]] int threads() const override { return threads_; }
-  void run(Share share, void* context) noexcept override {
-    ++calls;
-    for (int at = threads_; at-- > 0;) share(context, at);
-  }
-  int calls = 0;
-
- private:
-  int threads_;
-};
+using testing::ReversedTeam;
 
 std::vector<float> numbers(std::size_t count) {
   std::vector<float> values(count);

@@ -25,14 +25,15 @@ using kernels_internal::families;
 using kernels_internal::Family;
 using kernels_internal::find_operator;
 using kernels_internal::Offer;
+using kernels_internal::OfferInput;
 
 // The kernels of all families that have the operator. If there are none, the reason is that of the last family, which
 // is the plain one and has the most types.
-Offer offer_of(const Graph& graph, NodeId node) {
+Offer offer_of(const OfferInput& input) {
   Offer all;
   for (const Family& family : families()) {
-    if (find_operator(family.operators, graph.op(node)) == nullptr) continue;
-    Offer one = family.offer(graph, node);
+    if (find_operator(family.operators, input.graph.op(input.node)) == nullptr) continue;
+    Offer one = family.offer(input);
     std::move(one.kernels.begin(), one.kernels.end(), std::back_inserter(all.kernels));
     if (!one.missing.empty()) all.missing = std::move(one.missing);
   }
@@ -54,7 +55,7 @@ void collect_unsupported(const Graph& graph, const std::string& path, std::vecto
     const std::string name = shown_name(node, id);
     for (const Body& body : node.bodies) collect_unsupported(*body.graph, path + name + "/" + body.name + "/", out);
     if (!node.bodies.empty() || is_caller(graph.op(id))) continue;
-    Offer offer = offer_of(graph, id);
+    Offer offer = offer_of({.graph = graph, .node = id});
     if (offer.kernels.empty()) out.push_back({id, path, name, full_name(graph.op(id)), std::move(offer.missing)});
   }
 }
@@ -72,25 +73,32 @@ std::vector<SupportedOperator> list_operators() {
 
 class CpuCatalogue final : public Catalogue {
  public:
+  explicit CpuCatalogue(int threads) : threads_(threads) {}
+
   [[nodiscard]] std::vector<Kernel> kernels(const Graph& graph, NodeId node) const override {
-    std::vector<Kernel> offered = offered_kernels(graph, node);
+    std::vector<Kernel> offered = offered_kernels(graph, node, threads_);
     if (!offered.empty()) return offered;
     std::vector<Kernel> unknown = dense_catalogue()->kernels(graph, node);
     const bool is_run_by_runtime = !graph.node(node).bodies.empty() || is_caller(graph.op(node));
     for (Kernel& kernel : unknown) kernel.is_memory_known = kernel.is_memory_known && is_run_by_runtime;
     return unknown;
   }
+
+ private:
+  int threads_;
 };
 
 }  // namespace
 
-std::vector<Kernel> offered_kernels(const Graph& graph, NodeId node) { return offer_of(graph, node).kernels; }
+std::vector<Kernel> offered_kernels(const Graph& graph, NodeId node, int threads) {
+  return offer_of({.graph = graph, .node = node, .threads = threads}).kernels;
+}
 
 Result<std::unique_ptr<PreparedKernel>> prepare(const PrepareInput& input) {
   const std::string_view wanted = input.kernel == "dense" ? "plain" : input.kernel;
   for (const Family& family : families()) {
     if (find_operator(family.operators, input.graph.op(input.node)) == nullptr) continue;
-    const Offer offer = family.offer(input.graph, input.node);
+    const Offer offer = family.offer({.graph = input.graph, .node = input.node, .threads = input.threads});
     const auto has_name = [&](const Kernel& kernel) { return kernel.name == wanted; };
     if (std::none_of(offer.kernels.begin(), offer.kernels.end(), has_name)) continue;
     PrepareInput of_family = input;
@@ -134,7 +142,7 @@ Result<Target> cpu_target(const CpuOptions& options) {
   target.name = "cpu";
   target.machine.regions = {Region{.name = "arena"}};
   target.machine.workers = {Worker{.name = "cpu"}};
-  target.catalogue = std::make_shared<CpuCatalogue>();
+  target.catalogue = std::make_shared<CpuCatalogue>(options.threads);
   target.machine_key = texts_of(machine_key(options));
   target.formats = kernels_internal::library_formats();
   return target;
@@ -143,7 +151,7 @@ Result<Target> cpu_target(const CpuOptions& options) {
 MachineKey machine_key(const CpuOptions& options) {
   kernels_internal::LibraryKey library = kernels_internal::library_key();
   return {
-      .isa = std::move(library.isa), .library = std::move(library.version), .kernels = "1", .threads = options.threads};
+      .isa = std::move(library.isa), .library = std::move(library.version), .kernels = "2", .threads = options.threads};
 }
 
 bool is_key_of_machine(const std::vector<std::string>& texts) {

@@ -110,11 +110,13 @@ struct PrepareInput {
   // The bytes of a constant operand. An empty span: it is not a constant, or it has no bytes.
   std::function<std::span<const std::byte>(TensorId)> constant;
   std::optional<int> overwritten_input;  // the input whose bytes output 0 has in the plan (Kernel::in_place)
-  int threads = 1;                       // of the team that will run it
+  // As in offered_kernels(). Another team can run the kernel as well, with the same bits.
+  int threads = 1;
 };
 
-// The kernels of this machine for a node, the fastest one first. Empty if there is none: `unsupported` says why.
-[[nodiscard]] std::vector<Kernel> offered_kernels(const Graph& graph, NodeId node);
+// The kernels of this machine for a node on a team of this many threads, the fastest one first. Empty if there is none:
+// `unsupported` says why. Their names do not depend on the number of threads. Their scratch may.
+[[nodiscard]] std::vector<Kernel> offered_kernels(const Graph& graph, NodeId node, int threads = 1);
 
 // Makes a kernel. The name "dense" means "plain", so that a plan for the target `dense` can run. Errors (unsupported):
 // the node has no kernel of this name; (invalid) attributes or constants that the operator does not allow.

@@ -43,8 +43,9 @@ const SupportedOperator* find_operator(std::span<const SupportedOperator> operat
   return is_found ? &*found : nullptr;
 }
 
-Offer offer_plain(const Graph& graph, NodeId node, const SupportedOperator& row) {
-  const Node& of = graph.node(node);
+Offer offer_plain(const OfferInput& input, const SupportedOperator& row) {
+  const Graph& graph = input.graph;
+  const Node& of = graph.node(input.node);
   for (const auto* list : {&of.inputs, &of.outputs}) {
     for (const std::optional<TensorId>& id : *list) {
       if (!id || graph.tensor(*id).shape.rank() <= kMostAxes) continue;
@@ -53,14 +54,14 @@ Offer offer_plain(const Graph& graph, NodeId node, const SupportedOperator& row)
                   " axes, and kernels have at most " + std::to_string(kMostAxes)};
     }
   }
-  const std::optional<TensorId> input = first_present(of.inputs);
-  const std::optional<TensorId> output = first_present(of.outputs);
-  if (input || output) {
+  const std::optional<TensorId> operand = first_present(of.inputs);
+  const std::optional<TensorId> result = first_present(of.outputs);
+  if (operand || result) {
     Offer none;
-    none.missing = missing_type(row, graph.tensor(input ? *input : *output), input ? "input" : "output");
+    none.missing = missing_type(row, graph.tensor(operand ? *operand : *result), operand ? "input" : "output");
     if (!none.missing.empty()) return none;
   }
-  Offer offer{dense_catalogue()->kernels(graph, node), ""};
+  Offer offer{dense_catalogue()->kernels(graph, input.node), ""};
   offer.kernels.front().name = "plain";
   offer.kernels.front().is_memory_known = true;
   return offer;

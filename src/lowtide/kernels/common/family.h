@@ -20,12 +20,18 @@ struct Offer {
   std::string missing;  // not empty if and only if there are no kernels: "input 'x' is i64, and kernels have f32"
 };
 
+struct OfferInput {
+  const Graph& graph;
+  NodeId node;
+  int threads = 1;  // of the team that will run the kernel
+};
+
 // Operators that one file implements. A row of kernels/families.cc.
 struct Family {
   std::string_view name;                         // "elementwise"
   std::span<const SupportedOperator> operators;  // sorted by domain and type
   // Requires of both: the node has one of the operators. `prepare` gets only kernels that `offer` has.
-  Offer (*offer)(const Graph& graph, NodeId node);
+  Offer (*offer)(const OfferInput& input);
   Result<std::unique_ptr<PreparedKernel>> (*prepare)(const PrepareInput& input);
 };
 
@@ -37,6 +43,6 @@ inline constexpr int kMostAxes = 8;
 
 // Offers the kernel "plain", without scratch and with the in-place rules of the target `dense`. The element type of the
 // first operand (without operands: of the first result) must be one of the row's, and ranks at most kMostAxes.
-[[nodiscard]] Offer offer_plain(const Graph& graph, NodeId node, const SupportedOperator& row);
+[[nodiscard]] Offer offer_plain(const OfferInput& input, const SupportedOperator& row);
 
 }  // namespace lowtide::kernels_internal

@@ -22,9 +22,10 @@ const PlainOperator& row_of(std::span<const PlainOperator> table, const Operator
 
 }  // namespace
 
-Offer offer_from(std::span<const PlainOperator> table, const Graph& graph, NodeId node) {
-  const PlainOperator& row = row_of(table, graph.op(node));
-  const Node& of = graph.node(node);
+Offer offer_from(std::span<const PlainOperator> table, const OfferInput& input) {
+  const Graph& graph = input.graph;
+  const PlainOperator& row = row_of(table, graph.op(input.node));
+  const Node& of = graph.node(input.node);
   const auto is_omitted = [](const std::optional<TensorId>& id) { return !id.has_value(); };
   const auto present = static_cast<std::size_t>(std::ranges::find_if(of.inputs, is_omitted) - of.inputs.begin());
   const bool has_result = !of.outputs.empty() && (of.outputs[0] || row.may_omit_result);
@@ -33,7 +34,7 @@ Offer offer_from(std::span<const PlainOperator> table, const Graph& graph, NodeI
   }
   std::string missing = row.missing == nullptr ? "" : row.missing(graph, of);
   if (!missing.empty()) return {{}, std::move(missing)};
-  Offer offer = offer_plain(graph, node, row.op);
+  Offer offer = offer_plain(input, row.op);
   if (offer.kernels.empty()) return offer;
   if (row.scratch != nullptr) offer.kernels.front().scratch = row.scratch(graph, of);
   if (row.widens_half) offer.kernels.front().scratch = scratch_with_floats(graph, of, offer.kernels.front().scratch);

@@ -39,7 +39,7 @@ constexpr std::array<SupportedOperator, N> operators_of(const std::array<PlainOp
 }
 
 // Family::offer and Family::prepare, given the table of the family.
-[[nodiscard]] Offer offer_from(std::span<const PlainOperator> table, const Graph& graph, NodeId node);
+[[nodiscard]] Offer offer_from(std::span<const PlainOperator> table, const OfferInput& input);
 [[nodiscard]] PreparedResult prepare_from(std::span<const PlainOperator> table, const PrepareInput& input);
 
 [[nodiscard]] inline const Node& node_of(const PrepareInput& input) { return input.graph.node(input.node); }

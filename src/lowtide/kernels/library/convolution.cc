@@ -132,7 +132,10 @@ PrimitiveDescription describe(const Convolution& convolution) {
   const PrimitiveAttributes attributes = caller_scratchpad();
   const MemoryDescription source =
       tensor_in_order(order_in(convolution.input, convolution.source.size()), convolution.source);
-  const MemoryDescription weights = tensor_in_any_order(library_weights(convolution.weights, convolution.group));
+  const ExtentList extents = library_weights(convolution.weights, convolution.group);
+  const MemoryDescription weights = convolution.weights_order.empty()
+                                        ? tensor_in_any_order(extents)
+                                        : tensor_in_order(convolution.weights_order, extents);
   const MemoryDescription bias = convolution.has_bias ? dense_tensor({convolution.weights[0]}) : nullptr;
   const MemoryDescription result =
       tensor_in_order(order_in(convolution.output, convolution.result.size()), convolution.result);

@@ -25,6 +25,7 @@ struct Convolution {
   bool has_bias = false;
   Format input = Format::plain;
   Format output = Format::plain;
+  std::string weights_order = {};  // the library's name; empty: the primitive chooses
   friend auto operator<=>(const Convolution&, const Convolution&) = default;
 };
 
@@ -37,8 +38,7 @@ struct Convolution {
 // The extents of the weights as the library has them: with groups, [group, M / group, C / group, h, w].
 [[nodiscard]] ExtentList library_weights(const ExtentList& weights, std::int64_t group);
 
-// The primitive for one thread, with the weights in the order that it prefers. Returns nullptr if the library has no
-// suitable one.
+// The primitive for one thread. Returns nullptr if the library has no suitable one.
 [[nodiscard]] PrimitiveDescription describe(const Convolution& convolution);
 
 }  // namespace lowtide::kernels_internal

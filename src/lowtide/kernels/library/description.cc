@@ -125,14 +125,19 @@ Bytes scratch_of(const PrimitiveDescription& primitive) {
   return scratchpad == nullptr ? Bytes() : size_of(scratchpad);
 }
 
+std::string_view implementation_of(const PrimitiveDescription& primitive) {
+  const char* name = nullptr;
+  if (primitive == nullptr || dnnl().primitive_desc_query(primitive.get(), dnnl_query_impl_info_str, 0,
+                                                          static_cast<void*>(&name)) != dnnl_success) {
+    return "";
+  }
+  return name;
+}
+
 PrimitiveDescription first_suitable(PrimitiveDescription primitive) {
   constexpr std::array<std::string_view, 6> kSuitable = {"jit:", "jit_1x1:", "jit_dw:", "brg:", "brgconv", "brdgmm"};
   while (primitive != nullptr) {
-    const char* shown = nullptr;
-    if (dnnl().primitive_desc_query(primitive.get(), dnnl_query_impl_info_str, 0, static_cast<void*>(&shown)) !=
-        dnnl_success)
-      break;
-    const std::string_view name = shown;
+    const std::string_view name = implementation_of(primitive);
     if (std::ranges::any_of(kSuitable, [&](std::string_view prefix) { return name.starts_with(prefix); })) {
       return primitive;
     }

@@ -45,6 +45,8 @@ using ExtentList = std::vector<std::int64_t>;  // of a tensor as the model has i
 // Belongs to the primitive.
 [[nodiscard]] const_dnnl_memory_desc_t tensor_of(const PrimitiveDescription& primitive, dnnl_query_t which,
                                                  int number = 0);
+// The library's name of its code, such as "jit:avx512_core". Returns "" for nullptr.
+[[nodiscard]] std::string_view implementation_of(const PrimitiveDescription& primitive);
 // The bytes of its scratchpad.
 [[nodiscard]] Bytes scratch_of(const PrimitiveDescription& primitive);
 

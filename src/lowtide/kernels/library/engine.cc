@@ -62,6 +62,7 @@ void initialize_kernels() {
 
 void prepare_kernel_thread() {
   const kernels_internal::SingleThread single;
+  kernels_internal::touch_quiet_pool();
   if (kernels_internal::find_dnnl() != nullptr) kernels_internal::make_thread_data();
 }
 

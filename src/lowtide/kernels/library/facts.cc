@@ -6,29 +6,42 @@
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
+
+#include "lowtide/kernels/library/parts.h"
 
 namespace lowtide::kernels_internal {
 namespace {
 
-// The answers for one kind of problem. If there are too many, it forgets all of them.
+// The answers for one kind of problem and the number of threads. If there are too many, it forgets all of them.
 template <typename Problem>
 class Answers {
  public:
+  using Question = std::pair<Problem, int>;
+
   template <typename Ask>
-  std::optional<PrimitiveFacts> get(const Problem& problem, Ask ask) {
+  std::optional<PrimitiveFacts> get(const Question& question, Ask ask) {
     const std::scoped_lock lock(mutex_);
-    if (const auto found = known_.find(problem); found != known_.end()) return found->second;
+    if (const auto found = known_.find(question); found != known_.end()) return found->second;
     if (known_.size() == kMost) known_.clear();
-    return known_.emplace(problem, ask()).first->second;
+    return known_.emplace(question, ask()).first->second;
   }
 
  private:
   static constexpr std::size_t kMost = 4096;
   std::mutex mutex_;
-  std::map<Problem, std::optional<PrimitiveFacts>> known_;
+  std::map<Question, std::optional<PrimitiveFacts>> known_;
 };
 
-std::optional<PrimitiveFacts> ask_convolution(const Convolution& convolution) {
+template <typename Problem>
+std::optional<PrimitiveFacts> ask(const Problem& problem, int threads) {
+  const std::vector<PrimitivePart> parts = primitives_of(problem, threads);
+  if (parts.empty()) return std::nullopt;
+  return PrimitiveFacts{.scratch = Bytes(scratch_offsets(parts).back()), .weights = std::nullopt};
+}
+
+// Adds the order of the weights, which a plan has to pack. It does not depend on the number of threads.
+std::optional<PrimitiveFacts> ask_alone(const Convolution& convolution) {
   const PrimitiveDescription primitive = describe(convolution);
   if (primitive == nullptr) return std::nullopt;
   const_dnnl_memory_desc_t weights = tensor_of(primitive, dnnl_query_weights_md);
@@ -39,34 +52,41 @@ std::optional<PrimitiveFacts> ask_convolution(const Convolution& convolution) {
                         .weights = PackedConstant{DType::f32, Shape({elements}), *std::move(order)}};
 }
 
-// A primitive without weights that a plan would have to pack.
-template <typename Problem>
-std::optional<PrimitiveFacts> ask_scratch(const Problem& problem) {
-  const PrimitiveDescription primitive = describe(problem);
-  if (primitive == nullptr) return std::nullopt;
-  return PrimitiveFacts{.scratch = scratch_of(primitive), .weights = std::nullopt};
-}
-
 }  // namespace
 
-std::optional<PrimitiveFacts> facts_of(const Convolution& convolution) {
+std::optional<PrimitiveFacts> facts_of(const Convolution& convolution, int threads) {
   static Answers<Convolution> answers;
-  return answers.get(convolution, [&] { return ask_convolution(convolution); });
+  std::optional<PrimitiveFacts> alone = answers.get({convolution, 1}, [&] { return ask_alone(convolution); });
+  if (!alone || threads == 1) return alone;
+  return answers.get({convolution, threads}, [&] {
+    std::optional<PrimitiveFacts> facts = ask(convolution, threads);
+    if (facts) facts->weights = std::move(alone->weights);
+    return facts;
+  });
 }
 
-std::optional<PrimitiveFacts> facts_of(const Product& product) {
+std::optional<PrimitiveFacts> facts_of(const Product& product, int threads) {
   static Answers<Product> answers;
-  return answers.get(product, [&] { return ask_scratch(product); });
+  return answers.get({product, threads}, [&] { return ask(product, threads); });
 }
 
-std::optional<PrimitiveFacts> facts_of(const Pool& pool) {
+std::optional<PrimitiveFacts> facts_of(const Pool& pool, int threads) {
   static Answers<Pool> answers;
-  return answers.get(pool, [&] { return ask_scratch(pool); });
+  return answers.get({pool, threads}, [&] { return ask(pool, threads); });
+}
+
+std::optional<PrimitiveFacts> facts_of(const Reordering& reordering, int threads) {
+  static Answers<Reordering> answers;
+  return answers.get({reordering, threads}, [&] { return ask(reordering, threads); });
 }
 
 std::optional<PrimitiveFacts> facts_of(const StridedProduct& product) {
   static Answers<StridedProduct> answers;
-  return answers.get(product, [&] { return ask_scratch(product); });
+  return answers.get({product, 1}, [&]() -> std::optional<PrimitiveFacts> {
+    const PrimitiveDescription primitive = describe(product);
+    if (primitive == nullptr) return std::nullopt;
+    return PrimitiveFacts{.scratch = scratch_of(primitive), .weights = std::nullopt};
+  });
 }
 
 }  // namespace lowtide::kernels_internal

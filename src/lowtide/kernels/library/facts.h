@@ -9,22 +9,25 @@
 #include "lowtide/kernels/library/convolution.h"
 #include "lowtide/kernels/library/pool.h"
 #include "lowtide/kernels/library/product.h"
+#include "lowtide/kernels/library/reordering.h"
 #include "lowtide/kernels/library/strided_product.h"
 #include "lowtide/target/formats.h"
 
 namespace lowtide::kernels_internal {
 
-// What a plan needs to know about a primitive, from the library's own description.
+// What a plan needs to know about a kernel, from the library's own description.
 struct PrimitiveFacts {
   Bytes scratch;
   std::optional<PackedConstant> weights;  // of a convolution
 };
 
-// Returns nullopt if the library has no suitable primitive. A description takes 0.1 to 1 ms, so the last 4,096 answers
-// are kept. Thread-safe.
-[[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Convolution& convolution);
-[[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Product& product);
-[[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Pool& pool);
+// The facts for a number of threads, of which only the scratch depends on it. Returns nullopt if the library has no
+// suitable primitive. A description takes 0.1 to 1 ms, so the last 4,096 answers are kept. Thread-safe.
+[[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Convolution& convolution, int threads);
+[[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Product& product, int threads);
+[[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Pool& pool, int threads);
+[[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Reordering& reordering, int threads);
+// For one thread.
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const StridedProduct& product);
 
 }  // namespace lowtide::kernels_internal

@@ -12,8 +12,7 @@
 #include "lowtide/kernels/library/facts.h"
 #include "lowtide/kernels/library/library.h"
 #include "lowtide/kernels/library/library_kernel.h"
-#include "lowtide/kernels/library/pool.h"
-#include "lowtide/kernels/library/reordering.h"
+#include "lowtide/kernels/library/parts.h"
 #include "lowtide/kernels/library/tiled_attention.h"
 
 namespace lowtide::kernels_internal {
@@ -37,20 +36,20 @@ Offer offer_one(std::string_view name, Bytes scratch) {
 
 constexpr std::array kConvolutions{SupportedOperator{kOwnDomain, kConvType, kFloats}};
 
-Offer offer_convolution(const Graph& graph, NodeId id) {
+Offer offer_convolution(const OfferInput& input) {
   std::string missing;
-  const std::optional<Convolution> convolution = lowered_convolution(graph, id, missing);
+  const std::optional<Convolution> convolution = lowered_convolution(input.graph, input.node, missing);
   if (!convolution) return {{}, std::move(missing)};
-  const std::optional<PrimitiveFacts> facts = facts_of(*convolution);
+  const std::optional<PrimitiveFacts> facts = facts_of(*convolution, input.threads);
   if (!facts) return {{}, std::string(kNoPrimitive)};
-  const Node& node = graph.node(id);
+  const Node& node = input.graph.node(input.node);
+  const Tensor& weights = input.graph.tensor(*node.inputs[1]);
   const auto* order = find_attribute<std::string>(node.attributes, kOrderAttribute);
   const std::string given = order == nullptr ? "" : *order;
-  if (given != facts->weights->order || graph.tensor(*node.inputs[1]).shape != facts->weights->shape) {
+  if (given != facts->weights->order || weights.shape != facts->weights->shape) {
     return {{},
-            "its weights are " + to_string(graph.tensor(*node.inputs[1]).shape) + " in the order " + quoted(given) +
-                ", and oneDNN reads " + to_string(facts->weights->shape) + " in the order " +
-                quoted(facts->weights->order) + " here"};
+            "its weights are " + to_string(weights.shape) + " in the order " + quoted(given) + ", and oneDNN reads " +
+                to_string(facts->weights->shape) + " in the order " + quoted(facts->weights->order) + " here"};
   }
   return offer_one("onednn.conv", facts->scratch);
 }
@@ -60,7 +59,7 @@ Prepared prepare_convolution(const PrepareInput& input) {
   const Convolution convolution = lowered_convolution(input.graph, input.node, missing).value();
   std::vector<Argument> arguments = {kSource, kWeights, kResult};
   if (convolution.has_bias) arguments.push_back(kBias);
-  return library_kernel(describe(convolution), std::move(arguments));
+  return library_kernel(primitives_of(convolution, input.threads), std::move(arguments));
 }
 
 // Pools of lowered graphs.
@@ -69,28 +68,29 @@ constexpr std::array kPools{SupportedOperator{kOwnDomain, kAveragePoolType, kFlo
                             SupportedOperator{kOwnDomain, kGlobalAveragePoolType, kFloats},
                             SupportedOperator{kOwnDomain, kMaxPoolType, kFloats}};
 
-Offer offer_pool(const Graph& graph, NodeId id) {
+Offer offer_pool(const OfferInput& input) {
   std::string missing;
-  const std::optional<Pool> pool = lowered_pool(graph, id, missing);
+  const std::optional<Pool> pool = lowered_pool(input.graph, input.node, missing);
   if (!pool) return {{}, std::move(missing)};
-  const std::optional<PrimitiveFacts> facts = facts_of(*pool);
+  const std::optional<PrimitiveFacts> facts = facts_of(*pool, input.threads);
   return facts ? offer_one("onednn.pool", facts->scratch) : Offer{{}, std::string(kNoPrimitive)};
 }
 
 Prepared prepare_pool(const PrepareInput& input) {
   std::string missing;
-  return library_kernel(describe(lowered_pool(input.graph, input.node, missing).value()), {kSource, kResult});
+  const Pool pool = lowered_pool(input.graph, input.node, missing).value();
+  return library_kernel(primitives_of(pool, input.threads), {kSource, kResult});
 }
 
 // Gemm and MatMul.
 
 constexpr std::array kProducts{SupportedOperator{"", "Gemm", kFloats}, SupportedOperator{"", "MatMul", kFloats}};
 
-Offer offer_product(const Graph& graph, NodeId id) {
+Offer offer_product(const OfferInput& input) {
   std::string missing;
-  const std::optional<Product> product = product_of(graph, id, missing);
+  const std::optional<Product> product = product_of(input.graph, input.node, missing);
   if (!product) return {{}, std::move(missing)};
-  const std::optional<PrimitiveFacts> facts = facts_of(*product);
+  const std::optional<PrimitiveFacts> facts = facts_of(*product, input.threads);
   return facts ? offer_one("onednn.matmul", facts->scratch) : Offer{{}, std::string(kNoPrimitive)};
 }
 
@@ -99,16 +99,16 @@ Prepared prepare_product(const PrepareInput& input) {
   const Product product = product_of(input.graph, input.node, missing).value();
   std::vector<Argument> arguments = {kSource, kWeights, kResult};
   if (!product.bias.empty()) arguments.push_back(kBias);
-  return library_kernel(describe(product), std::move(arguments));
+  return library_kernel(primitives_of(product, input.threads), std::move(arguments));
 }
 
 // lowtide::Attention.
 
 constexpr std::array kAttentions{SupportedOperator{kOwnDomain, kAttentionType, kFloats}};
 
-Offer offer_tiled_attention(const Graph& graph, NodeId id) {
+Offer offer_tiled_attention(const OfferInput& input) {
   std::string missing;
-  const std::optional<FusedAttention> attention = fused_attention(graph, graph.node(id), missing);
+  const std::optional<FusedAttention> attention = fused_attention(input.graph, input.graph.node(input.node), missing);
   if (!attention) return {{}, std::move(missing)};
   const std::optional<AttentionTiles> tiles = attention_tiles(*attention);
   return tiles ? offer_one("onednn.attention", tiles->scratch) : Offer{{}, std::string(kNoPrimitive)};
@@ -125,18 +125,18 @@ Prepared prepare_tiled_attention(const PrepareInput& input) {
 constexpr std::array kReorderings{SupportedOperator{kOwnDomain, kPackType, kFloats},
                                   SupportedOperator{kOwnDomain, kReorderType, kFloats}};
 
-Offer offer_reordering(const Graph& graph, NodeId id) {
+Offer offer_reordering(const OfferInput& input) {
   std::string missing;
-  const std::optional<Reordering> reordering = reordering_of(graph, id, missing);
+  const std::optional<Reordering> reordering = reordering_of(input.graph, input.node, missing);
   if (!reordering) return {{}, std::move(missing)};
-  const PrimitiveDescription primitive = describe(*reordering);
-  return primitive == nullptr ? Offer{{}, std::string(kNoPrimitive)}
-                              : offer_one("onednn.reorder", scratch_of(primitive));
+  const std::optional<PrimitiveFacts> facts = facts_of(*reordering, input.threads);
+  return facts ? offer_one("onednn.reorder", facts->scratch) : Offer{{}, std::string(kNoPrimitive)};
 }
 
 Prepared prepare_reordering(const PrepareInput& input) {
   std::string missing;
-  return library_kernel(describe(reordering_of(input.graph, input.node, missing).value()), {kSource, kResult});
+  const Reordering reordering = reordering_of(input.graph, input.node, missing).value();
+  return library_kernel(primitives_of(reordering, input.threads), {kSource, kResult});
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ std::vector<FormatOption> options_of_convolution(const Graph& graph, NodeId node
   for (const FormatPair& pair : format_pairs(*convolution)) {
     convolution->input = pair.input;
     convolution->output = pair.output;
-    std::optional<PrimitiveFacts> facts = facts_of(*convolution);
+    std::optional<PrimitiveFacts> facts = facts_of(*convolution, 1);
     if (facts) found.push_back({pair.input, pair.output, seconds_of(graph, node), std::move(facts->weights)});
   }
   return found;
@@ -57,7 +57,7 @@ std::vector<FormatOption> options_of_pool(const Graph& graph, NodeId node) {
   std::optional<Pool> pool = standard_pool(graph, node, missing);
   if (!pool) return {};
   pool->format = blocked_format();
-  if (!facts_of(*pool)) return {};
+  if (!facts_of(*pool, 1)) return {};
   return {{pool->format, pool->format, seconds_of(graph, node), std::nullopt}};
 }
 

@@ -11,6 +11,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/kernels/kernel.h"
 #include "lowtide/kernels/library/handles.h"
+#include "lowtide/kernels/library/parts.h"
 
 namespace lowtide::kernels_internal {
 
@@ -18,14 +19,14 @@ namespace lowtide::kernels_internal {
 struct Argument {
   int name = 0;  // DNNL_ARG_SRC
   dnnl_query_t tensor = dnnl_query_undef;
-  enum class From : std::uint8_t { read, write, scratch } from = From::read;
+  enum class From : std::uint8_t { read, write } from = From::read;
   std::size_t index = 0;  // into Node::inputs or Node::outputs
   int number = 0;         // of several tensors of this kind (tensor_of)
 };
 
-// The kernel that executes one primitive. The scratchpad is added to the arguments. Generates the primitive's code.
-// Errors: (unsupported) the library cannot make the primitive.
-[[nodiscard]] Result<std::unique_ptr<PreparedKernel>> library_kernel(PrimitiveDescription description,
+// The kernel that executes the primitives, one per thread of its team. Each gets the arguments, and a scratchpad of its
+// own. Generates the code of the primitives. Errors: (unsupported) there is none, or the library cannot make it.
+[[nodiscard]] Result<std::unique_ptr<PreparedKernel>> library_kernel(std::vector<PrimitivePart> parts,
                                                                      std::vector<Argument> arguments);
 
 }  // namespace lowtide::kernels_internal

@@ -223,6 +223,14 @@ void install_quiet_heap() {
 
 bool is_quiet() { return all_replaced; }
 
+// A volatile write is not left out.
+void touch_quiet_pool() {
+  for (const std::size_t at : {std::size_t{0}, kPoolBytes - 1}) {
+    volatile std::byte& touched = pool.bytes[at];
+    touched = pool.bytes[at];
+  }
+}
+
 QuietCounts quiet_counts() { return pool.counts; }
 
 QuietScope::QuietScope() { pool.is_open = true; }

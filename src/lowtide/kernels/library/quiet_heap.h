@@ -22,6 +22,9 @@ void install_quiet_heap();
 // works as usual and allocates during runs.
 [[nodiscard]] bool is_quiet();
 
+// Touches the pool of the calling thread, so that its first scope has no page faults.
+void touch_quiet_pool();
+
 // What the library allocated in the scopes of the calling thread.
 struct QuietCounts {
   std::int64_t from_pool = 0;   // calls that the pool satisfied

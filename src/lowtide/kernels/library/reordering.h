@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <string>
 
@@ -16,6 +17,7 @@ struct Reordering {
   ExtentList extents;  // of the library: with groups, [group, M / group, C / group, h, w]
   std::string from;    // names of orders (tensor_in_order)
   std::string to;
+  friend auto operator<=>(const Reordering&, const Reordering&) = default;
 };
 
 // A lowtide::Pack or lowtide::Reorder (graph/lowered.h), all of whose tensors are f32 with known extents. `missing`

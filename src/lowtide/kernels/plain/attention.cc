@@ -307,7 +307,7 @@ constexpr std::array kAttentionOperators = operators_of(kAttentionTable);
 Family attention_family() {
   return {.name = "attention",
           .operators = kAttentionOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kAttentionTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kAttentionTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kAttentionTable, input); }};
 }
 

@@ -247,7 +247,7 @@ std::span<const ElementwiseOperator> binary_table() { return kBinaryTable; }
 Family binary_family() {
   return {.name = "binary",
           .operators = kBinaryOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_elementwise(kBinaryTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_elementwise(kBinaryTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_elementwise(kBinaryTable, input); }};
 }
 

@@ -152,7 +152,7 @@ constexpr std::array kBoxOperators = operators_of(kBoxTable);
 Family boxes_family() {
   return {.name = "boxes",
           .operators = kBoxOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kBoxTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kBoxTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kBoxTable, input); }};
 }
 

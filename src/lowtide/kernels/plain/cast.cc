@@ -81,7 +81,7 @@ constexpr std::array kCastOperators = operators_of(kCastTable);
 Family cast_family() {
   return {.name = "cast",
           .operators = kCastOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_elementwise(kCastTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_elementwise(kCastTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_elementwise(kCastTable, input); }};
 }
 

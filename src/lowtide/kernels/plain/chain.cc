@@ -192,11 +192,11 @@ std::vector<ChainStep> steps_of(const Graph& program) {
 constexpr std::array kChainTypes{DType::f32, DType::f16, DType::boolean, DType::i8, DType::u8};
 constexpr std::array kChainOperators{SupportedOperator{kOwnDomain, kChainType, kChainTypes}};
 
-Offer offer_chain(const Graph& graph, NodeId node) {
-  const Result<Graph> program = chain_program(graph, node);
+Offer offer_chain(const OfferInput& input) {
+  const Result<Graph> program = chain_program(input.graph, input.node);
   if (!program) return {{}, program.error().message};
   if (steps_of(*program).empty()) return {{}, "no kernel has the element types of its program"};
-  return offer_plain(graph, node, kChainOperators[0]);
+  return offer_plain(input, kChainOperators[0]);
 }
 
 }  // namespace

@@ -175,7 +175,7 @@ constexpr std::array kChoiceOperators = operators_of(kChoiceTable);
 Family choice_family() {
   return {.name = "choice",
           .operators = kChoiceOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kChoiceTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kChoiceTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kChoiceTable, input); }};
 }
 

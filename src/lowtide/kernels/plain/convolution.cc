@@ -91,7 +91,7 @@ constexpr std::array kConvolutionOperators = operators_of(kConvolutionTable);
 Family convolution_family() {
   return {.name = "convolution",
           .operators = kConvolutionOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kConvolutionTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kConvolutionTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kConvolutionTable, input); }};
 }
 

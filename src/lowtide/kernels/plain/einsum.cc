@@ -230,7 +230,7 @@ constexpr std::array kEinsumOperators = operators_of(kEinsumTable);
 Family einsum_family() {
   return {.name = "einsum",
           .operators = kEinsumOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kEinsumTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kEinsumTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kEinsumTable, input); }};
 }
 

@@ -227,12 +227,13 @@ RunCode run_step(const ElementwiseStep& step, const Row& row) {
   return step.converts_half ? HalfRow(step).run(row) : step.function(row, step.numbers);
 }
 
-Offer offer_elementwise(std::span<const ElementwiseOperator> table, const Graph& graph, NodeId node) {
-  const ElementwiseOperator& row = operator_in(table, graph.op(node));
-  const Node& of = graph.node(node);
-  Offer offer = offer_plain(graph, node, row.op);
-  if (offer.kernels.empty() || function_of(row, graph, of) != nullptr) return offer;
-  return {{}, "no kernel has " + graph.op(node).type + " of these element types"};
+Offer offer_elementwise(std::span<const ElementwiseOperator> table, const OfferInput& input) {
+  const Operator& op = input.graph.op(input.node);
+  const ElementwiseOperator& row = operator_in(table, op);
+  Offer offer = offer_plain(input, row.op);
+  const Node& node = input.graph.node(input.node);
+  if (offer.kernels.empty() || function_of(row, input.graph, node) != nullptr) return offer;
+  return {{}, "no kernel has " + op.type + " of these element types"};
 }
 
 Result<std::unique_ptr<PreparedKernel>> prepare_elementwise(std::span<const ElementwiseOperator> table,

@@ -75,7 +75,7 @@ struct ElementwiseStep {
 RunCode run_step(const ElementwiseStep& step, const Row& row);
 
 // The functions of a family of element-wise operators, given its table.
-Offer offer_elementwise(std::span<const ElementwiseOperator> table, const Graph& graph, NodeId node);
+Offer offer_elementwise(std::span<const ElementwiseOperator> table, const OfferInput& input);
 Result<std::unique_ptr<PreparedKernel>> prepare_elementwise(std::span<const ElementwiseOperator> table,
                                                             const PrepareInput& input);
 

@@ -79,7 +79,7 @@ constexpr std::array kFoldingOperators = operators_of(kFoldingTable);
 Family folding_family() {
   return {.name = "folding",
           .operators = kFoldingOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kFoldingTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kFoldingTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kFoldingTable, input); }};
 }
 

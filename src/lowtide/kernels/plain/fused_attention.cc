@@ -94,7 +94,7 @@ constexpr std::array kFusedAttentionOperators = operators_of(kFusedAttentionTabl
 Family fused_attention_family() {
   return {.name = "fused attention",
           .operators = kFusedAttentionOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kFusedAttentionTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kFusedAttentionTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kFusedAttentionTable, input); }};
 }
 

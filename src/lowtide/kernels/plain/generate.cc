@@ -241,7 +241,7 @@ constexpr std::array kGenerateOperators = operators_of(kGenerateTable);
 Family generate_family() {
   return {.name = "generate",
           .operators = kGenerateOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kGenerateTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kGenerateTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kGenerateTable, input); }};
 }
 

@@ -239,7 +239,7 @@ constexpr std::array kGridOperators = operators_of(kGridTable);
 Family grid_family() {
   return {.name = "grid",
           .operators = kGridOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kGridTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kGridTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kGridTable, input); }};
 }
 

@@ -248,7 +248,7 @@ constexpr std::array kIndexOperators = operators_of(kIndexTable);
 Family index_family() {
   return {.name = "index",
           .operators = kIndexOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kIndexTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kIndexTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kIndexTable, input); }};
 }
 

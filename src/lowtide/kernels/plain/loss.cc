@@ -131,7 +131,7 @@ constexpr std::array kLossOperators = operators_of(kLossTable);
 Family loss_family() {
   return {.name = "loss",
           .operators = kLossOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kLossTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kLossTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kLossTable, input); }};
 }
 

@@ -327,7 +327,7 @@ constexpr std::array kMovementOperators = operators_of(kMovementTable);
 Family movement_family() {
   return {.name = "movement",
           .operators = kMovementOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kMovementTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kMovementTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kMovementTable, input); }};
 }
 

@@ -288,7 +288,7 @@ constexpr std::array kNormalizeOperators = operators_of(kNormalizeTable);
 Family normalize_family() {
   return {.name = "normalize",
           .operators = kNormalizeOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kNormalizeTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kNormalizeTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kNormalizeTable, input); }};
 }
 

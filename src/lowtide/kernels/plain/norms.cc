@@ -150,7 +150,7 @@ constexpr std::array kNormOperators = operators_of(kNormTable);
 Family norm_family() {
   return {.name = "norms",
           .operators = kNormOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kNormTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kNormTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kNormTable, input); }};
 }
 

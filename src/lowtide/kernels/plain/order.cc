@@ -272,7 +272,7 @@ constexpr std::array kOrderOperators = operators_of(kOrderTable);
 Family order_family() {
   return {.name = "order",
           .operators = kOrderOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kOrderTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kOrderTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kOrderTable, input); }};
 }
 

@@ -220,7 +220,7 @@ constexpr std::array kPoolOperators = operators_of(kPoolTable);
 Family pooling_family() {
   return {.name = "pooling",
           .operators = kPoolOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kPoolTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kPoolTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kPoolTable, input); }};
 }
 

@@ -234,7 +234,7 @@ constexpr std::array kProductOperators = operators_of(kProductTable);
 Family products_family() {
   return {.name = "products",
           .operators = kProductOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kProductTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kProductTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kProductTable, input); }};
 }
 

@@ -252,7 +252,7 @@ std::span<const ElementwiseOperator> quantize_table() { return kQuantizeRows; }
 Family quantize_family() {
   return {.name = "quantize",
           .operators = kQuantizeOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kQuantizeTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kQuantizeTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kQuantizeTable, input); }};
 }
 

@@ -282,14 +282,14 @@ constexpr std::array kBiasedConvolutionOperators = operators_of(kBiasedConvoluti
 Family quantized_convolution_family() {
   return {.name = "quantized convolutions",
           .operators = kQuantizedConvolutionOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kQuantizedConvolutionTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kQuantizedConvolutionTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kQuantizedConvolutionTable, input); }};
 }
 
 Family biased_convolution_family() {
   return {.name = "biased convolutions",
           .operators = kBiasedConvolutionOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kBiasedConvolutionTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kBiasedConvolutionTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kBiasedConvolutionTable, input); }};
 }
 

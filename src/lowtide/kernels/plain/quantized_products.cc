@@ -223,14 +223,14 @@ constexpr std::array kBiasedProductOperators = operators_of(kBiasedProductTable)
 Family quantized_product_family() {
   return {.name = "quantized products",
           .operators = kQuantizedProductOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kQuantizedProductTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kQuantizedProductTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kQuantizedProductTable, input); }};
 }
 
 Family biased_product_family() {
   return {.name = "biased products",
           .operators = kBiasedProductOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kBiasedProductTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kBiasedProductTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kBiasedProductTable, input); }};
 }
 

@@ -307,7 +307,7 @@ constexpr std::array kRecurrentOperators = operators_of(kRecurrentTable);
 Family recurrent_family() {
   return {.name = "recurrent",
           .operators = kRecurrentOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kRecurrentTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kRecurrentTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kRecurrentTable, input); }};
 }
 

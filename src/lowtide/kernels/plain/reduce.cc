@@ -259,7 +259,7 @@ constexpr std::array kReduceOperators = operators_of(kReduceTable);
 Family reduce_family() {
   return {.name = "reduce",
           .operators = kReduceOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kReduceTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kReduceTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kReduceTable, input); }};
 }
 

@@ -158,7 +158,7 @@ constexpr std::array kRegionOperators = operators_of(kRegionTable);
 Family regions_family() {
   return {.name = "regions",
           .operators = kRegionOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kRegionTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kRegionTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kRegionTable, input); }};
 }
 

@@ -202,7 +202,7 @@ constexpr std::array kReshapeOperators = operators_of(kReshapeTable);
 Family reshape_family() {
   return {.name = "reshape",
           .operators = kReshapeOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kReshapeTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kReshapeTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kReshapeTable, input); }};
 }
 

@@ -370,7 +370,7 @@ constexpr std::array kResizeOperators = operators_of(kResizeTable);
 Family resize_family() {
   return {.name = "resize",
           .operators = kResizeOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kResizeTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kResizeTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kResizeTable, input); }};
 }
 

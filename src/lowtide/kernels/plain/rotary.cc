@@ -112,7 +112,7 @@ constexpr std::array kRotaryOperators = operators_of(kRotaryTable);
 Family rotary_family() {
   return {.name = "rotary",
           .operators = kRotaryOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kRotaryTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kRotaryTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kRotaryTable, input); }};
 }
 

@@ -240,7 +240,7 @@ constexpr std::array kSamplingOperators = operators_of(kSamplingTable);
 Family sampling_family() {
   return {.name = "sampling",
           .operators = kSamplingOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kSamplingTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kSamplingTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kSamplingTable, input); }};
 }
 

@@ -107,7 +107,7 @@ std::span<const ElementwiseOperator> select_table() { return kSelectTable; }
 Family select_family() {
   return {.name = "select",
           .operators = kSelectOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_elementwise(kSelectTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_elementwise(kSelectTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_elementwise(kSelectTable, input); }};
 }
 

@@ -229,7 +229,7 @@ constexpr std::array kSequenceOperators = operators_of(kSequenceTable);
 Family sequence_family() {
   return {.name = "sequence",
           .operators = kSequenceOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kSequenceTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kSequenceTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kSequenceTable, input); }};
 }
 

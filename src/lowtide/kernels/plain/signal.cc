@@ -169,7 +169,7 @@ constexpr std::array kSignalOperators = operators_of(kSignalTable);
 Family signal_family() {
   return {.name = "signal",
           .operators = kSignalOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kSignalTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kSignalTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kSignalTable, input); }};
 }
 

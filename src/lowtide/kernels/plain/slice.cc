@@ -276,7 +276,7 @@ constexpr std::array kSliceOperators = operators_of(kSliceTable);
 Family slice_family() {
   return {.name = "slice",
           .operators = kSliceOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kSliceTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kSliceTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kSliceTable, input); }};
 }
 

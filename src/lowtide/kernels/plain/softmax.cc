@@ -113,7 +113,7 @@ constexpr std::array kSoftmaxOperators = operators_of(kSoftmaxTable);
 Family softmax_family() {
   return {.name = "softmax",
           .operators = kSoftmaxOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kSoftmaxTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kSoftmaxTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kSoftmaxTable, input); }};
 }
 

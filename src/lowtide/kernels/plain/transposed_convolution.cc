@@ -148,7 +148,7 @@ constexpr std::array kTransposedOperators = operators_of(kTransposedTable);
 Family transposed_convolution_family() {
   return {.name = "transposed convolution",
           .operators = kTransposedOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_from(kTransposedTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_from(kTransposedTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_from(kTransposedTable, input); }};
 }
 

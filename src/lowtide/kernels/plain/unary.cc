@@ -171,7 +171,7 @@ std::span<const ElementwiseOperator> unary_table() { return kUnaryTable; }
 Family unary_family() {
   return {.name = "unary",
           .operators = kUnaryOperators,
-          .offer = [](const Graph& graph, NodeId node) { return offer_elementwise(kUnaryTable, graph, node); },
+          .offer = [](const OfferInput& input) { return offer_elementwise(kUnaryTable, input); },
           .prepare = [](const PrepareInput& input) { return prepare_elementwise(kUnaryTable, input); }};
 }
 

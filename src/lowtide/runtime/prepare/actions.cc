@@ -42,9 +42,9 @@ std::string_view kernel_name(const PreparedGraph& in, const Step& step) {
 }
 
 // Checks that the plan reserves the scratch of the kernel.
-Result<void> check_scratch(const PreparedGraph& in, StepId step, NodeId node) {
+Result<void> check_scratch(const PreparedGraph& in, StepId step, NodeId node, int threads) {
   const std::string_view name = kernel_name(in, in.plan.program.steps[step]);
-  const std::vector<Kernel> offered = offered_kernels(in.graph, node);
+  const std::vector<Kernel> offered = offered_kernels(in.graph, node, threads);
   const auto kernel = std::find_if(offered.begin(), offered.end(), [&](const Kernel& one) {
     return one.name == name || (name == "dense" && one.name == "plain");
   });
@@ -71,7 +71,7 @@ Result<std::unique_ptr<PreparedKernel>> prepare_kernel(const Prepared& prepared,
     std::unique_ptr<PreparedKernel> own = prepared.options.own_kernel(input);
     if (own != nullptr) return own;
   }
-  LOWTIDE_RETURN_IF_ERROR(check_scratch(in, id, input.node));
+  LOWTIDE_RETURN_IF_ERROR(check_scratch(in, id, input.node, input.threads));
   return prepare(input);
 }
 
