@@ -1,0 +1,50 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/flags.h"
+#include "lowtide/plan/budget_problem.h"
+
+namespace lowtide::verify_internal {
+
+// An inequality: the sum of the terms is at least `least`.
+struct PhaseInequality {
+  std::vector<std::pair<PhaseVariable, std::int64_t>> terms;
+  std::int64_t least = 0;
+};
+
+// What must run before and after each milestone, and the inequalities that follow (plan/cost_proof.h).
+class PhaseFacts {
+ public:
+  // At most 64 milestones. Otherwise, or if one need not run before the next, `problem()` says so.
+  PhaseFacts(const BudgetProblem& problem, const std::vector<NodeId>& milestones);
+
+  [[nodiscard]] const std::optional<std::string>& problem() const { return fault_; }
+  [[nodiscard]] std::size_t phases() const { return milestones_.size(); }
+  // Whether a sequence has a value for this variable.
+  [[nodiscard]] bool has(const PhaseVariable& variable) const;
+  // Returns nullopt if the row does not hold for all sequences.
+  [[nodiscard]] std::optional<PhaseInequality> inequality(const PhaseRow& row) const;
+
+ private:
+  [[nodiscard]] bool reads(NodeId reader, NodeId node) const;
+  // The last phase in which the first run of a node can be. Requires: it is after milestone `phase`.
+  [[nodiscard]] std::size_t last_phase_of(NodeId node, std::size_t phase) const;
+  [[nodiscard]] PhaseInequality memory(std::uint32_t phase) const;
+  [[nodiscard]] PhaseInequality kept_or_rerun(const PhaseRow& row, std::size_t last) const;
+
+  const BudgetProblem& problem_;
+  const std::vector<NodeId>& milestones_;
+  std::vector<Flags<NodeId>> before_;  // by milestone: its ancestors
+  std::vector<Flags<NodeId>> after_;   // by milestone: its descendants
+  std::optional<std::string> fault_;
+};
+
+}  // namespace lowtide::verify_internal

@@ -1,0 +1,40 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lowtide/plan/budget_problem.h"
+#include "lowtide/plan/cost_proof.h"
+#include "lowtide/verify/violation.h"
+
+// Checks of answers to budget problems: the sequence of runs, the bound of its cost, and the proof that no sequence
+// keeps the budget. They share data types with `rematerialize` and no code.
+namespace lowtide {
+
+// Replays the runs of an answer. Reports a node that does not exist or never runs, a run that reads an output that does
+// not exist yet, a cost or a peak that is not that of the runs, a run above the budget if the outcome is `found`, and a
+// bound above the cost or below that of one run of each node. An empty list means that the answer is correct.
+// O(nodes + runs + reads of runs).
+[[nodiscard]] std::vector<Violation> check_budget_runs(const BudgetProblem& problem, const BudgetAnswer& answer,
+                                                       const VerifyOptions& options = {});
+
+struct CostBoundCheck {
+  std::int64_t proven = 0;             // no sequence that keeps the budget costs less; 0 if the proof is malformed
+  std::optional<std::string> problem;  // what is malformed: one terminal-safe line
+};
+
+// Recomputes the bound that a proof gives for the cost of all sequences that keep the budget, reruns included. Each row
+// is derived from the graph, and sums are exact. The proof need not come from Lowtide.
+// O(milestones x (nodes + reads) + rows x log rows + rows of `memory` x nodes).
+[[nodiscard]] CostBoundCheck check_cost_bound(const BudgetProblem& problem, const CostProof& proof);
+
+// Returns whether the proof shows that no sequence keeps the budget. O(sets^2 x nodes of a set), quadratic: 2,000 sets
+// of 20 nodes take about 0.1 s.
+[[nodiscard]] bool check_infeasible(const BudgetProblem& problem, const InfeasibleProof& proof);
+
+}  // namespace lowtide
