@@ -1,0 +1,76 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lowtide/base/int128.h"
+#include "lowtide/plan/cost_proof.h"
+#include "lowtide/rematerialize/linear/dual_simplex.h"
+#include "lowtide/rematerialize/runs/run_problem.h"
+
+namespace lowtide::rematerialize_internal {
+
+// The inequalities between milestones (plan/cost_proof.h) as an integer
+// program: which outputs are kept at each milestone, and which nodes run again
+// after it, at the least cost of reruns.
+//
+// If an order is given, first runs follow it, so everything before a milestone
+// in the order counts as its ancestor. Then the solution is a plan for that
+// order. Without an order, the program is a relaxation of all sequences.
+class PhaseModel {
+ public:
+  using Index = RunProblem::Index;
+
+  // Requires: each milestone is an ancestor of the next one, or before it in
+  // the order.
+  PhaseModel(const RunProblem& problem, std::vector<Index> milestones, const std::vector<Index>* order);
+
+  [[nodiscard]] const RunProblem& problem() const { return problem_; }
+  [[nodiscard]] const std::vector<Index>& milestones() const { return milestones_; }
+  [[nodiscard]] const std::vector<PhaseVariable>& variables() const { return variables_; }
+  [[nodiscard]] const std::vector<PhaseRow>& rows() const { return rows_; }
+  [[nodiscard]] std::int64_t cost(std::size_t variable) const;
+
+  struct Inequality {
+    std::vector<std::pair<std::size_t, std::int64_t>> terms;  // variable and factor
+    std::int64_t least = 0;
+  };
+  [[nodiscard]] Inequality inequality(const PhaseRow& row) const;
+  // The number of a variable. Requires: the node is an ancestor of the
+  // milestone.
+  [[nodiscard]] std::size_t number(std::uint32_t phase, bool is_rerun, Index node) const {
+    return number_[phase][node] * 2 + (is_rerun ? 1 : 0);
+  }
+  [[nodiscard]] bool is_before(std::size_t phase, Index node) const { return number_[phase][node] != kNone; }
+
+  // The number of bits of a multiplier after the point.
+  [[nodiscard]] int shift() const { return shift_; }
+  // What a leaf of a proof gives, rounded up to a multiple of what divides all
+  // costs; `extra` are the decisions above it.
+  [[nodiscard]] std::int64_t bound_of(const ProofCase& leaf,
+                                      const std::vector<std::pair<Inequality, std::int64_t>>& extra) const;
+
+ private:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+  void find_nodes(std::size_t phase, const std::vector<Index>* order);
+  void find_rows(std::uint32_t phase);
+  [[nodiscard]] std::size_t last_phase_of(Index node, std::size_t phase) const;
+  [[nodiscard]] Inequality kept_or_rerun(const PhaseRow& row, std::size_t last) const;
+
+  const RunProblem& problem_;
+  std::vector<Index> milestones_;
+  std::vector<PhaseVariable> variables_;          // keep and rerun of a node are neighbors
+  std::vector<std::vector<std::size_t>> number_;  // by phase and node: half the number of its keep variable, or
+                                                  // kNone
+  std::vector<std::vector<char>> is_after_;       // by phase and node
+  std::vector<PhaseRow> rows_;
+  int shift_ = 0;
+  std::int64_t unit_ = 0;  // every cost is a multiple of it
+};
+
+}  // namespace lowtide::rematerialize_internal

@@ -1,0 +1,159 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/rematerialize/rematerialize.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/base/check.h"
+#include "lowtide/rematerialize/phases/phase_plan.h"
+#include "lowtide/rematerialize/runs/anneal.h"
+#include "lowtide/rematerialize/runs/need_search.h"
+#include "lowtide/rematerialize/runs/run_problem.h"
+#include "lowtide/rematerialize/runs/small_search.h"
+
+namespace lowtide {
+namespace rematerialize_internal {
+namespace {
+
+constexpr std::int64_t kSmallStates = 200'000;  // about 0.1 s
+constexpr std::uint64_t kSeed = 1;
+
+// What is known so far, and the work that is left.
+class Search {
+ public:
+  Search(const BudgetProblem& problem, Runs order, std::int64_t effort)
+      : problem_(problem), order_(std::move(order)), work_(effort), scan_(problem_) {
+    answer_.base_cost = problem_.base_cost;
+    answer_.cost_bound = problem_.base_cost;
+    note(order_);
+  }
+
+  BudgetAnswer solve() {
+    if (!is_done() && !is_small_solved() && !find_obstruction_first()) {
+      plan_reruns();
+      anneal();
+      raise_bound();
+    }
+    answer_.runs.clear();
+    for (RunProblem::Index node : best_) answer_.runs.emplace_back(node);
+    return std::move(answer_);
+  }
+
+ private:
+  [[nodiscard]] bool is_done() const { return answer_.is_optimal(); }
+
+  // Takes a sequence if it is better than the best one.
+  void note(const Runs& runs) {
+    const Loads loads = scan_.scan(runs);
+    LOWTIDE_CHECK(loads.is_valid, "every sequence that a search finds is valid");
+    const bool fits = loads.peak <= problem_.budget;
+    const bool had = answer_.outcome == BudgetOutcome::found;
+    const bool is_better = fits ? !had || loads.cost < answer_.cost : !had && loads.peak < answer_.peak.count();
+    if (!is_better && !best_.empty()) return;
+    best_ = runs;
+    answer_.cost = loads.cost;
+    answer_.peak = Bytes(loads.peak);
+    if (fits) answer_.outcome = BudgetOutcome::found;
+  }
+
+  bool is_small_solved() {
+    if (work_ <= 0) return false;
+    const SmallAnswer small = search_small(problem_, kSmallStates);
+    if (!small.is_complete || !small.runs) return false;
+    note(*small.runs);
+    // A bound with a proof is better than the word of the search.
+    prove(milestones_or_peak(), work_);
+    if (answer_.cost_bound < answer_.cost) {
+      answer_.cost_bound = answer_.cost;
+      answer_.bound_kind = CostBoundKind::search;
+      answer_.proof.reset();
+    }
+    return true;
+  }
+
+  bool find_obstruction_first() {
+    std::int64_t share = work_ / 8;
+    work_ -= share;
+    answer_.obstruction = find_obstruction(problem_, share);
+    work_ += std::max<std::int64_t>(share, 0);
+    if (!answer_.obstruction) return false;
+    answer_.outcome = BudgetOutcome::infeasible;
+    return true;
+  }
+
+  void plan_reruns() {
+    std::int64_t share = work_ / 4;
+    work_ -= share;
+    PhasePlans plans = plan_phases(problem_, order_, share);
+    work_ += std::max<std::int64_t>(share, 0);
+    milestones_ = std::move(plans.milestones);
+    if (plans.best) note(*plans.best);
+    starts_ = std::move(plans.tried);
+    if (plans.best) prove(milestones_, work_);
+  }
+
+  void anneal() {
+    if (is_done()) return;
+    const std::int64_t goal = answer_.cost_bound;
+    Annealing annealing(problem_, kSeed);
+    const std::int64_t whole = work_ - work_ / 8;
+    work_ -= whole;
+    for (int round = 0; round < kRounds && whole > 0; ++round) {
+      const Runs& start = answer_.outcome == BudgetOutcome::found ? best_ : starts_.empty() ? order_ : starts_.front();
+      std::int64_t share = whole / kRounds;
+      annealing.cool(start, round == 0 ? 0.5 : 0.2, goal, share);
+      const Annealed& found = annealing.found();
+      if (found.best) note(*found.best);
+      if (!found.lowest.empty()) note(found.lowest);
+      if (is_done()) return;
+    }
+  }
+
+  void raise_bound() {
+    if (is_done() || work_ <= 0) return;
+    prove(milestones_or_peak(), work_);
+  }
+
+  // The milestones of the last plan, or the run with the most live bytes in the order.
+  Runs milestones_or_peak() {
+    if (!milestones_.empty()) return milestones_;
+    return {order_[scan_.scan(order_).peak_at]};
+  }
+
+  void prove(const Runs& milestones, std::int64_t& work) {
+    const std::int64_t limit =
+        answer_.outcome == BudgetOutcome::found ? answer_.cost - answer_.base_cost : kMaxTotalCost;
+    std::optional<PhaseBound> bound = bound_phases(problem_, milestones, limit, work);
+    if (!bound || answer_.base_cost + bound->extra <= answer_.cost_bound) return;
+    answer_.cost_bound = answer_.base_cost + bound->extra;
+    answer_.bound_kind = CostBoundKind::milestones;
+    answer_.proof = std::move(bound->proof);
+  }
+
+  static constexpr int kRounds = 4;
+
+  RunProblem problem_;
+  Runs order_;
+  std::int64_t work_;
+  LoadScan scan_;
+  BudgetAnswer answer_;
+  Runs best_;
+  Runs milestones_;
+  std::vector<Runs> starts_;
+};
+
+}  // namespace
+}  // namespace rematerialize_internal
+
+BudgetAnswer rematerialize(const BudgetProblem& problem, const std::vector<NodeId>& order,
+                           const RematerializeOptions& options) {
+  LOWTIDE_CHECK(order.size() == problem.nodes.size(), "the given order has each node once");
+  if (problem.nodes.empty()) return {.outcome = BudgetOutcome::found};
+  rematerialize_internal::Runs runs;
+  for (NodeId node : order) runs.push_back(node.value());
+  return rematerialize_internal::Search(problem, std::move(runs), options.effort).solve();
+}
+
+}  // namespace lowtide

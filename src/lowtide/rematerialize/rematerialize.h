@@ -1,0 +1,29 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lowtide/plan/budget_problem.h"
+
+namespace lowtide {
+
+struct RematerializeOptions {
+  // Work units that the searches may spend, about 1 ns each. 0: only the given order and what it proves.
+  std::int64_t effort = 10'000'000'000;
+};
+
+// Finds a sequence of runs that keeps the budget at a low cost, and a bound of the cost of all such sequences
+// (docs/algorithms/rematerialization.md). `order` has each node once, after the nodes that it reads. A good order needs
+// fewer reruns, so it should have a low peak.
+//
+// The answer says `infeasible` only with a proof. The bound has a proof unless it is the cost of one run of each node,
+// or a complete search of a small problem gave it. The same problem, order and effort give the same answer on every
+// machine. Requires: the order is complete, and the problem is as its comments say (plan/budget_problem.h).
+// Memory: O(nodes + reads + runs), and up to 256 MiB for the linear programs.
+[[nodiscard]] BudgetAnswer rematerialize(const BudgetProblem& problem, const std::vector<NodeId>& order,
+                                         const RematerializeOptions& options = {});
+
+}  // namespace lowtide

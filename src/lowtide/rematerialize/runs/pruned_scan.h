@@ -1,0 +1,48 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lowtide/base/flags.h"
+#include "lowtide/rematerialize/runs/run_problem.h"
+
+namespace lowtide::rematerialize_internal {
+
+// A sequence with what is known about it.
+struct ScannedRuns {
+  Runs runs;
+  std::vector<std::int64_t> loads;      // by run: live bytes
+  std::vector<std::uint32_t> last_use;  // by run: the last run that needs its output; itself if none does
+  std::int64_t cost = 0;
+  std::int64_t peak = 0;
+  std::size_t peak_at = 0;
+  double excess = 0;  // the sum of live bytes above the budget
+};
+
+// As LoadScan, but leaves out reruns that nothing needs, also those that only such reruns need.
+class PrunedScan {
+ public:
+  explicit PrunedScan(const RunProblem& problem)
+      : problem_(problem),
+        needed_by_(problem.count(), kNothing),
+        left_(problem.count(), 0),
+        has_run_(problem.count()) {}
+
+  // Returns false if a run does not find its inputs. Requires: each node is in `runs`.
+  bool scan(const Runs& runs, ScannedRuns& result);
+  [[nodiscard]] std::int64_t work() const { return work_; }
+
+ private:
+  static constexpr std::uint32_t kNothing = 0xFFFFFFFF;
+
+  const RunProblem& problem_;
+  std::vector<std::uint32_t> needed_by_;  // by node: the last run that needs its output, counted from the end
+  std::vector<std::uint32_t> left_;       // by node: its runs that are not yet scanned
+  Flags<RunProblem::Index> has_run_;      // by node: a later run of it remains; all reset between scans
+  std::int64_t work_ = 0;
+};
+
+}  // namespace lowtide::rematerialize_internal

@@ -1,0 +1,91 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/rematerialize/phases/phase_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "lowtide/rematerialize/phases/phase_model.h"
+#include "lowtide/verify/check_budget.h"
+#include "tests/rematerialize/budget_problems.h"
+
+namespace lowtide::rematerialize_internal {
+namespace {
+
+constexpr std::int64_t kEnough = 1'000'000'000;
+
+Runs by_number(const RunProblem& problem) {
+  Runs order(problem.count());
+  std::iota(order.begin(), order.end(), 0U);
+  return order;
+}
+
+TEST(PhasePlan, KeepsWhatItIsTold) {
+  // Nodes f0 f1 f2 b2 b1 b0. Only f2 is kept at b2, so b1 needs f1 again, and b0 needs f0, which f1 has made again.
+  const RunProblem problem(training_chain(3, 7));
+  std::vector<std::vector<char>> keeps = {{0, 0, 1, 0, 0, 0}};
+  EXPECT_EQ(runs_of(problem, by_number(problem), {3}, keeps), (Runs{0, 1, 2, 3, 0, 1, 4, 5}));
+  keeps = {{0, 0, 1, 0, 0, 0}, {1, 1, 0, 1, 0, 0}};
+  EXPECT_EQ(runs_of(problem, by_number(problem), {3, 4}, keeps), (Runs{0, 1, 2, 3, 0, 1, 4, 5}));
+}
+
+TEST(PhasePlan, SolvesAChainAtOnce) {
+  const RunProblem problem(training_chain(20, 31));
+  std::int64_t work = kEnough;
+  const PhasePlans plans = plan_phases(problem, by_number(problem), work);
+  ASSERT_TRUE(plans.best);
+  // 41 bytes without reruns; 5 of f run again.
+  EXPECT_EQ(LoadScan(problem).scan(*plans.best).cost, 20 * 3 + 20 * 4 + 5 * 3);
+}
+
+// Every pair of comparable nodes as milestones: the proven bound is what the verifier proves, and never above the
+// least cost.
+TEST(PhasePlan, BoundsNeverExceedTheLeastCost) {
+  Random random(21);
+  int above_zero = 0;
+  for (int trial = 0; trial < 400; ++trial) {
+    const BudgetProblem given = random_problem(random, 7);
+    const std::optional<std::int64_t> least = least_cost_by_sweeps(given);
+    if (!least) continue;
+    const RunProblem problem(given);
+    for (RunProblem::Index first = 0; first < problem.count(); ++first) {
+      const PhaseModel after(problem, {first}, nullptr);
+      for (RunProblem::Index second = first; second < problem.count(); ++second) {
+        Runs milestones = {first};
+        if (second != first) {
+          if (!PhaseModel(problem, {second}, nullptr).is_before(0, first)) continue;
+          milestones.push_back(second);
+        }
+        std::int64_t work = 10'000'000;
+        const std::optional<PhaseBound> bound = bound_phases(problem, milestones, kMaxTotalCost, work);
+        if (!bound) continue;
+        const CostBoundCheck check = check_cost_bound(given, bound->proof);
+        ASSERT_FALSE(check.problem) << *check.problem;
+        EXPECT_GE(check.proven, problem.base_cost + bound->extra) << "trial " << trial;
+        EXPECT_LE(check.proven, *least) << "trial " << trial;
+        ++above_zero;
+      }
+    }
+  }
+  EXPECT_GT(above_zero, 100);
+}
+
+TEST(PhasePlan, PlansAreValid) {
+  Random random(22);
+  int fitting = 0;
+  for (int trial = 0; trial < 200; ++trial) {
+    const BudgetProblem given = random_problem(random, 12);
+    const RunProblem problem(given);
+    std::int64_t work = 10'000'000;
+    const PhasePlans plans = plan_phases(problem, by_number(problem), work);
+    LoadScan scan(problem);
+    for (const Runs& runs : plans.tried) EXPECT_TRUE(scan.scan(runs).is_valid) << "trial " << trial;
+    if (!plans.best) continue;
+    EXPECT_LE(scan.scan(*plans.best).peak, problem.budget) << "trial " << trial;
+    ++fitting;
+  }
+  EXPECT_GT(fitting, 20);
+}
+
+}  // namespace
+}  // namespace lowtide::rematerialize_internal

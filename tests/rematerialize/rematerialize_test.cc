@@ -1,0 +1,124 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/rematerialize/rematerialize.h"
+
+#include <gtest/gtest.h>
+
+#include "lowtide/verify/check_budget.h"
+#include "tests/rematerialize/budget_problems.h"
+
+namespace lowtide {
+namespace {
+
+// Answers, and checks the answer and its proofs.
+BudgetAnswer answer_of(const BudgetProblem& problem, std::int64_t effort = 100'000'000) {
+  BudgetAnswer answer = rematerialize(problem, order_by_number(problem), {.effort = effort});
+  for (const Violation& violation : check_budget_runs(problem, answer)) ADD_FAILURE() << violation.message;
+  if (answer.proof) {
+    const CostBoundCheck check = check_cost_bound(problem, *answer.proof);
+    EXPECT_FALSE(check.problem) << *check.problem;
+    EXPECT_LE(check.proven, answer.cost_bound);
+  }
+  EXPECT_EQ(answer.outcome == BudgetOutcome::infeasible, answer.obstruction.has_value());
+  if (answer.obstruction) {
+    EXPECT_TRUE(check_infeasible(problem, *answer.obstruction));
+  }
+  return answer;
+}
+
+TEST(Rematerialize, KeepsTheOrderIfItFits) {
+  const BudgetProblem problem = training_chain(3, 7);  // f0 f1 f2 b2
+  const BudgetAnswer answer = answer_of(problem);
+  EXPECT_EQ(answer.outcome, BudgetOutcome::found);
+  EXPECT_EQ(answer.runs, order_by_number(problem));
+  EXPECT_TRUE(answer.is_optimal());
+  EXPECT_FALSE(answer.proof);
+}
+
+TEST(Rematerialize, ProvesThatNothingFits) {
+  // f1 needs f0 and itself: 4 bytes.
+  const BudgetAnswer answer = answer_of(training_chain(3, 3));
+  EXPECT_EQ(answer.outcome, BudgetOutcome::infeasible);
+  ASSERT_TRUE(answer.obstruction);
+  EXPECT_TRUE(answer.obstruction->sets.empty());
+}
+
+TEST(Rematerialize, ProvesObstructionsBeyondOneNode) {
+  // c reads a and b, 1 byte each. Both are made from x, of 4 bytes. Whichever is made last, the other is live: 1 + 4 +
+  // 1. The node that needs most alone is a or b: 4 + 1.
+  const std::vector<TestNode> nodes = {
+      {.size = 4}, {.size = 1, .reads = {0}}, {.size = 1, .reads = {0}}, {.size = 1, .reads = {1, 2}}};
+  EXPECT_EQ(answer_of(budget_problem(5, nodes)).outcome, BudgetOutcome::infeasible);
+  EXPECT_EQ(answer_of(budget_problem(6, nodes)).outcome, BudgetOutcome::found);
+}
+
+TEST(Rematerialize, OutputsTogetherMayNotFit) {
+  const std::vector<TestNode> nodes = {{.size = 3, .is_output = true}, {.size = 3, .is_output = true}};
+  const BudgetAnswer answer = answer_of(budget_problem(5, nodes));
+  EXPECT_EQ(answer.outcome, BudgetOutcome::infeasible);
+  EXPECT_FALSE(answer.obstruction->node);
+}
+
+TEST(Rematerialize, EqualsBruteForceOnRandomProblems) {
+  Random random(11);
+  int reruns = 0;
+  int infeasible = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    const BudgetProblem problem = random_problem(random, trial < 50 ? 8 : 7);
+    const std::optional<std::int64_t> least = least_cost_by_sweeps(problem);
+    const BudgetAnswer answer = answer_of(problem);
+    ASSERT_EQ(answer.outcome, least ? BudgetOutcome::found : BudgetOutcome::infeasible) << "trial " << trial;
+    if (!least) {
+      ++infeasible;
+      continue;
+    }
+    EXPECT_EQ(answer.cost, *least) << "trial " << trial;
+    EXPECT_TRUE(answer.is_optimal()) << "trial " << trial;
+    reruns += answer.cost > answer.base_cost ? 1 : 0;
+  }
+  EXPECT_GT(reruns, 50);
+  EXPECT_GT(infeasible, 50);
+}
+
+TEST(Rematerialize, IsOptimalOnLongChains) {
+  // Without reruns, the peak is 40 * 2 + 1. With 60 bytes, 11 forward nodes must run again.
+  const BudgetAnswer answer = answer_of(training_chain(40, 60));
+  EXPECT_EQ(answer.outcome, BudgetOutcome::found);
+  EXPECT_TRUE(answer.is_optimal());
+  EXPECT_EQ(answer.cost, 40 * 3 + 40 * 4 + 11 * 3);
+  ASSERT_TRUE(answer.proof);
+  EXPECT_EQ(check_cost_bound(training_chain(40, 60), *answer.proof).proven, answer.cost);
+}
+
+TEST(Rematerialize, LessMemoryNeverCostsLess) {
+  std::int64_t last = 0;
+  for (std::int64_t budget = 26; budget >= 8; budget -= 3) {
+    const BudgetAnswer answer = answer_of(training_chain(13, budget));
+    ASSERT_EQ(answer.outcome, BudgetOutcome::found) << budget;
+    EXPECT_GE(answer.cost, last) << budget;
+    last = answer.cost;
+  }
+}
+
+TEST(Rematerialize, GivesTheSameAnswerTwice) {
+  const BudgetProblem problem = training_chain(24, 16);
+  const BudgetAnswer first = answer_of(problem, 30'000'000);
+  const BudgetAnswer second = answer_of(problem, 30'000'000);
+  EXPECT_EQ(first.runs, second.runs);
+  EXPECT_EQ(first.cost_bound, second.cost_bound);
+}
+
+TEST(Rematerialize, WithoutEffortReturnsTheGivenOrder) {
+  const BudgetProblem problem = training_chain(12, 12);
+  const BudgetAnswer answer = answer_of(problem, 0);
+  EXPECT_EQ(answer.outcome, BudgetOutcome::not_found);
+  EXPECT_EQ(answer.runs, order_by_number(problem));
+}
+
+TEST(Rematerialize, AProblemWithoutNodesIsSolved) {
+  EXPECT_EQ(answer_of({.nodes = {}, .budget = Bytes(0)}).outcome, BudgetOutcome::found);
+}
+
+}  // namespace
+}  // namespace lowtide
