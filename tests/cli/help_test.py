@@ -40,7 +40,7 @@ class Help(ProgramTest):
         (self.folder / ".local/share/bash-completion/completions").mkdir(parents=True)
         (self.folder / ".config/fish/completions").mkdir(parents=True)
         self.write("buffers.csv", "id,lower,upper,size\na,0,3,64\nb,2,10,128\n")
-        self.write("graph.json", '{"nodes": [{"bytes": 64}, {"bytes": 8}], "edges": [[0, 1]]}')
+        self.write("graph.json", '{"nodes": [{"bytes": 64, "cost": 1}, {"bytes": 8, "cost": 2}], "edges": [[0, 1]]}')
         self.write("image.npy", small_models.npy([0.5] * 16384, (1, 16, 32, 32)))
         environment = {**PLAIN, "HOME": str(self.folder), "PATH": f"{self.folder}:{os.environ['PATH']}"}
         for name in ("plan", "new", "old"):

@@ -36,6 +36,23 @@ TEST(OrderJson, ReadsNodesEdgesAndTheGivenOrder) {
   EXPECT_EQ(file.graph.tensor(TensorId(1)).role, Role::temporary);
 }
 
+TEST(OrderJson, ReadsCostsIfTheyAreRequested) {
+  constexpr std::string_view kText = R"({"nodes": [{"bytes": 1, "cost": 7}, {"bytes": 2, "cost": 0}], "edges": [[1, 0]],
+    "fixed_bytes": 100})";
+  Result<ImportedOrderGraph> file = parse_order_graph(kText, {.with_costs = true});
+  ASSERT_TRUE(file.ok());
+  EXPECT_EQ(file->fixed_bytes, Bytes(100));
+  ASSERT_EQ(numbers(*file), (std::vector<std::int64_t>{1, 0}));  // node 1 comes first
+  EXPECT_EQ(file->costs, (IdVector<NodeId, std::int64_t>{0, 7}));
+  EXPECT_TRUE(must_parse(kText).costs.empty());
+  EXPECT_EQ(must_parse(kText).fixed_bytes, Bytes(0));
+  const Result<ImportedOrderGraph> heavy =
+      parse_order_graph(R"({"nodes": [{"bytes": 1, "cost": 1125899906842623}, {"bytes": 1, "cost": 1}], "edges": []})",
+                        {.with_costs = true});
+  ASSERT_FALSE(heavy.ok());
+  EXPECT_EQ(heavy.error().code, ErrorCode::over_limit);
+}
+
 TEST(OrderJson, SortsNodesThatComeBeforeTheirInputs) {
   const ImportedOrderGraph file = must_parse(R"({"nodes": [{"bytes": 1}, {"bytes": 2}], "edges": [[1, 0]]})");
   EXPECT_EQ(numbers(file), (std::vector<std::int64_t>{1, 0}));

@@ -9,7 +9,9 @@
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/read_file.h"
 #include "lowtide/import/order_json.h"
+#include "lowtide/pipeline/keep_budget.h"
 #include "lowtide/pipeline/order_graph.h"
+#include "lowtide/report/budget_summary.h"
 #include "lowtide/report/order_summary.h"
 
 namespace lowtide::cli_internal {
@@ -43,9 +45,70 @@ Json json_of_order(const std::string& path, const ImportedOrderGraph& file, cons
   return json;
 }
 
-ImportedOrderGraph read_graph(const std::string& path) {
-  if (path != "-") return take(import_order_graph(path));
-  return take(parse_order_graph(take(read_text_file(path, limits::kMaxFileBytes))), "stdin");
+ImportedOrderGraph read_graph(const std::string& path, const OrderFileOptions& options) {
+  if (path != "-") return take(import_order_graph(path, options));
+  return take(parse_order_graph(take(read_text_file(path, limits::kMaxFileBytes)), options), "stdin");
+}
+
+// The keys that --budget adds. `order` then has the reruns, too.
+void add_budget(Json& json, const ImportedOrderGraph& file, const KeptBudget& kept) {
+  const BudgetAnswer& answer = kept.answer;
+  json["budget"] = (kept.problem.budget + file.fixed_bytes).count();
+  json["fixed_bytes"] = file.fixed_bytes.count();
+  json["peak_bytes"] = (answer.peak + file.fixed_bytes).count();
+  json["feasible"] = answer.outcome == BudgetOutcome::found;
+  json["proven_infeasible"] = answer.outcome == BudgetOutcome::infeasible;
+  json["infeasible_node"] = nullptr;
+  if (answer.obstruction && answer.obstruction->node) json["infeasible_node"] = file.index[*answer.obstruction->node];
+  json["cost"] = answer.cost;
+  json["base_cost"] = answer.base_cost;
+  json["overhead"] = nullptr;
+  if (answer.base_cost > 0) {
+    json["overhead"] = static_cast<double>(answer.cost - answer.base_cost) / static_cast<double>(answer.base_cost);
+  }
+  json["cost_bound"] = answer.cost_bound;
+  json["cost_bound_name"] = to_string(answer.bound_kind);
+  json["cost_proven_optimal"] = answer.is_optimal();
+  json["recomputed"] = Json::array();
+  IdVector<NodeId, std::int64_t> times(file.graph.nodes().size());
+  for (NodeId node : answer.runs) ++times[node];
+  for (NodeId node : all_ids<NodeId>(times.size())) {
+    if (times[node] > 1) json["recomputed"].push_back({{"node", file.index[node]}, {"times", times[node] - 1}});
+  }
+  json["order"] = Json::array();
+  for (NodeId node : answer.runs) json["order"].push_back(file.index[node]);
+}
+
+struct OrderRequest {
+  const Arguments& arguments;
+  std::string path;  // as it is shown
+  const ImportedOrderGraph& file;
+  OrderOptions options;
+  double import_seconds;
+};
+
+ExitCode keep_budget_of(const OrderRequest& request, Bytes budget, Console& console) {
+  const ImportedOrderGraph& file = request.file;
+  if (file.fixed_bytes > budget) {
+    throw Stop(ExitCode::no, "the budget is " + format_bytes(budget) + ", and the file's fixed_bytes alone are " +
+                                 format_bytes(file.fixed_bytes));
+  }
+  BudgetOptions options{.order = request.options, .budget = budget - file.fixed_bytes};
+  options.effort = read_count(request.arguments, "--effort", 0).value_or(options.effort);
+  const Stopwatch watch;
+  const KeptBudget kept = [&] {
+    const Progress progress(console, "ordering");
+    return take(keep_budget(file.graph, file.costs, plain_target(), options), request.path);
+  }();
+  if (request.arguments.has("--json")) {
+    Json json = json_of_order(request.arguments.positional("FILE"), file, kept.ordered, request.import_seconds,
+                              watch.seconds());
+    add_budget(json, file, kept);
+    print_json(console, json);
+  } else {
+    console.result(budget_summary(request.path, file.graph, kept, file.fixed_bytes));
+  }
+  return kept.answer.outcome == BudgetOutcome::found ? ExitCode::done : ExitCode::no;
 }
 
 }  // namespace
@@ -58,9 +121,11 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
   const std::string path = name_of_file(file_name);
 
   const Stopwatch reading;
-  const ImportedOrderGraph file = read_graph(file_name);
+  const std::optional<Bytes> budget = read_positive_size(arguments, "--budget");
+  const ImportedOrderGraph file = read_graph(file_name, {.with_costs = budget.has_value()});
   for (const std::string& note : file.notes) console.remark(StyledText("note: " + note).end_line());
   const double import_seconds = reading.seconds();
+  if (budget) return keep_budget_of({arguments, path, file, options, import_seconds}, *budget, console);
 
   const Stopwatch watch;
   const OrderedGraph ordered = [&] {

@@ -220,6 +220,9 @@ CommandSpec order_command() {
           "With --json, also prints the order. The order is proven optimal if its peak equals the bound.\n"
           "The file (JSON) has 'nodes' with their 'bytes', and 'edges' as pairs of node numbers. Each node has one "
           "output, which is live until its last reader has run.\n"
+          "With --budget, each node also has a 'cost', which is the time of a run, and may run several times. The "
+          "answer has the sequence, its cost, a lower bound of the cost of all sequences that keep the budget, and the "
+          "nodes that run again.\n"
           "The strategies of other systems are available by name, for comparison.",
       .positionals = {{.name = "FILE", .summary = "an ordering problem (JSON); - is stdin"}},
       .options = {order_option(),
@@ -227,8 +230,13 @@ CommandSpec order_command() {
                    .value = "N",
                    .summary = "work units for the search, 0 for none; default 30000000000 (up to about a minute)",
                    .kind = ArgumentKind::text},
+                  {.name = "--budget",
+                   .value = "BYTES",
+                   .summary = "keep the live bytes within a budget such as 4GiB, by running nodes again",
+                   .kind = ArgumentKind::text},
                   json_option()},
       .examples = {{"lowtide order graph.json", "Find the lowest peak."},
+                   {"lowtide order graph.json --budget 4GiB", "Find the fastest sequence within 4 GiB."},
                    {"lowtide order graph.json --order best_of_xla --json", "Show what XLA's choice would need."}},
       .run = run_order};
 }

@@ -29,8 +29,9 @@ Error in_file(const std::string& path, const Error& error) {
   return Error{error.code, error.message, error.place.empty() ? shown : shown + ": " + error.place};
 }
 
-template <typename Problem>
-Result<Problem> import_problem(const std::string& path, Result<Problem> (*parse)(std::string_view text)) {
+// `parse(text)` returns a Result<Problem>.
+template <typename Problem, typename Parse>
+Result<Problem> import_problem(const std::string& path, Parse parse) {
   const Result<import_internal::FileBytes> bytes =
       import_internal::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
   if (!bytes) return bytes.error();
@@ -85,8 +86,9 @@ Result<PackingProblem> import_packing(const std::string& path) {
   return import_problem<PackingProblem>(path, parse_packing);
 }
 
-Result<ImportedOrderGraph> import_order_graph(const std::string& path) {
-  return import_problem<ImportedOrderGraph>(path, parse_order_graph);
+Result<ImportedOrderGraph> import_order_graph(const std::string& path, const OrderFileOptions& options) {
+  return import_problem<ImportedOrderGraph>(path,
+                                            [&](std::string_view text) { return parse_order_graph(text, options); });
 }
 
 }  // namespace lowtide

@@ -35,6 +35,7 @@ void initialize_import();
 
 // Reads an ordering problem from a JSON file (docs/order-format.md). Errors: malformed; invalid, such as a cycle or a
 // node that does not exist; over_limit; io. O(bytes + (nodes + edges) log nodes).
-[[nodiscard]] Result<ImportedOrderGraph> import_order_graph(const std::string& path);
+[[nodiscard]] Result<ImportedOrderGraph> import_order_graph(const std::string& path,
+                                                            const OrderFileOptions& options = {});
 
 }  // namespace lowtide

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/base/bytes.h"
+#include "lowtide/base/id.h"
 #include "lowtide/graph/constant_table.h"
 #include "lowtide/graph/graph.h"
 
@@ -33,12 +35,20 @@ struct ImportedModel {
   ConstantTable constants = {};
 };
 
+// What is read from the file of an ordering problem.
+struct OrderFileOptions {
+  bool with_costs = false;  // `cost` of every node, and `fixed_bytes`; otherwise both are ignored
+};
+
 // An ordering problem: a graph without operators. Each node has one output, which is live until its last reader has
 // run.
 struct ImportedOrderGraph {
   Graph graph;
   IdVector<NodeId, std::int64_t> index;  // number of each node in the file, counted from 0
   std::vector<std::string> notes;        // as in ImportedModel
+  // With OrderFileOptions::with_costs; otherwise no costs, and 0 bytes. All costs together are at most kMaxTotalCost.
+  IdVector<NodeId, std::int64_t> costs = {};
+  Bytes fixed_bytes = {};  // live at all times, beside the outputs of nodes
 };
 
 }  // namespace lowtide

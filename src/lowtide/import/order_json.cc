@@ -21,6 +21,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/plan/budget_problem.h"
 
 namespace lowtide {
 namespace import_internal {
@@ -33,6 +34,7 @@ constexpr std::int64_t kMostNumber = std::numeric_limits<std::int64_t>::max();
 struct Entry {
   std::string name;
   std::int64_t bytes = -1;
+  std::int64_t cost = -1;
 };
 
 struct OrderFile {
@@ -43,11 +45,12 @@ struct OrderFile {
   bool has_nodes = false;
   bool has_edges = false;
   std::string name;
+  std::int64_t fixed_bytes = 0;
 };
 
 class Reader {
  public:
-  explicit Reader(std::string_view text) : json_(text, "") {}
+  Reader(std::string_view text, const OrderFileOptions& options) : json_(text, ""), options_(options) {}
 
   [[nodiscard]] const std::optional<Error>& error() const { return json_.error(); }
 
@@ -76,6 +79,10 @@ class Reader {
     if (key == "order") {
       return json_.read_member("order", [&] { return read_indices("a node of the order", file.order); });
     }
+    if (key == "fixed_bytes" && options_.with_costs) {
+      return json_.read_member(
+          "fixed_bytes", [&] { return json_.read_integer("a size", 0, limits::kMaxTotalBytes, file.fixed_bytes); });
+    }
     return json_.skip_value(1);
   }
 
@@ -90,9 +97,15 @@ class Reader {
         return json_.read_member("bytes",
                                  [&] { return json_.read_integer("a size", 0, limits::kMaxTensorBytes, node.bytes); });
       }
+      if (key == "cost" && options_.with_costs) {
+        return json_.read_member("cost", [&] { return json_.read_integer("a cost", 0, kMaxTotalCost, node.cost); });
+      }
       return json_.skip_value(3);
     };
     if (!json_.read_any_object(read_one)) return false;
+    if (options_.with_costs && node.cost < 0) {
+      return json_.fail(ErrorCode::malformed, "a node has no 'cost', and a budget needs the cost of every node");
+    }
     return node.bytes >= 0 || json_.fail(ErrorCode::malformed, "a node has no 'bytes'");
   }
 
@@ -108,10 +121,12 @@ class Reader {
     return json_.read_array([&] { return json_.read_integer(what, kLeastNumber, kMostNumber, out.emplace_back()); });
   }
 
-  static constexpr std::array<std::string_view, 5> kKeys = {"name", "nodes", "edges", "outputs", "order"};
-  static constexpr std::array<std::string_view, 2> kNodeKeys = {"name", "bytes"};
+  static constexpr std::array<std::string_view, 6> kKeys = {"name",    "nodes", "edges",
+                                                            "outputs", "order", "fixed_bytes"};
+  static constexpr std::array<std::string_view, 3> kNodeKeys = {"name", "bytes", "cost"};
 
   JsonReader json_;
+  OrderFileOptions options_;
   std::set<std::string> seen_;  // the keys of kKeys that were read
 };
 
@@ -131,6 +146,17 @@ Result<void> check_names(const OrderFile& file) {
   if (same == names.end()) return {};
   return invalid_order("nodes " + std::to_string(same->second) + " and " + std::to_string(std::next(same)->second) +
                        " are both named " + quoted(same->first) + "; give them different names or omit 'name'");
+}
+
+Result<void> check_costs(const OrderFile& file) {
+  std::int64_t sum = 0;
+  for (const Entry& node : file.nodes) {
+    sum += node.cost;
+    if (sum <= kMaxTotalCost) continue;
+    return Error{ErrorCode::over_limit,
+                 "all costs together exceed 2^50 - 1 (kMaxTotalCost); give them in a larger unit of time", ""};
+  }
+  return {};
 }
 
 Result<void> check(const OrderFile& file) {
@@ -175,8 +201,9 @@ Result<void> check(const OrderFile& file) {
 
 TensorId tensor_of(std::int64_t node) { return TensorId(static_cast<std::uint32_t>(node)); }
 
-Result<ImportedOrderGraph> make(const OrderFile& file) {
+Result<ImportedOrderGraph> make(const OrderFile& file, const OrderFileOptions& options) {
   LOWTIDE_RETURN_IF_ERROR(check(file));
+  if (options.with_costs) LOWTIDE_RETURN_IF_ERROR(check_costs(file));
   std::vector<std::int64_t> order = file.order;
   if (order.empty()) {
     order.resize(file.nodes.size());
@@ -208,10 +235,13 @@ Result<ImportedOrderGraph> make(const OrderFile& file) {
 
   ImportedOrderGraph imported{.graph = *std::move(graph), .index = {}, .notes = {}};
   imported.index.resize(order.size());
+  imported.costs.resize(options.with_costs ? order.size() : 0);
+  imported.fixed_bytes = Bytes(file.fixed_bytes);
   bool is_sorted = true;
   for (std::size_t at = 0; at < order.size(); ++at) {
     const NodeId node = *imported.graph.tensor(tensor_of(order[at])).producer;
     imported.index[node] = order[at];
+    if (options.with_costs) imported.costs[node] = file.nodes[static_cast<std::size_t>(order[at])].cost;
     is_sorted = is_sorted && node.index() == at;
   }
   if (!is_sorted) {
@@ -224,11 +254,11 @@ Result<ImportedOrderGraph> make(const OrderFile& file) {
 }  // namespace
 }  // namespace import_internal
 
-Result<ImportedOrderGraph> parse_order_graph(std::string_view text) {
-  import_internal::Reader reader(text);
+Result<ImportedOrderGraph> parse_order_graph(std::string_view text, const OrderFileOptions& options) {
+  import_internal::Reader reader(text, options);
   import_internal::OrderFile file;
   if (!reader.read(file)) return *reader.error();
-  return import_internal::make(file);
+  return import_internal::make(file, options);
 }
 
 }  // namespace lowtide

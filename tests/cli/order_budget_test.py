@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""order --budget: nodes run again, and figures can be checked by hand."""
+import unittest
+
+from json_output_test import documented_keys, keys_of
+from program import BAD_INPUT, DONE, NO, USAGE, ProgramTest
+
+# a of 4 bytes, b of 3, c of 2 reads b, d of 1 reads a and c. In order: a + b 7, a + b + c 9, a + c + d 7. With 8
+# bytes, a is dropped while c runs, and runs again, which costs 5 more.
+GRAPH = """{"nodes": [{"name": "a", "bytes": 4, "cost": 5}, {"name": "b", "bytes": 3, "cost": 1},
+                      {"name": "c", "bytes": 2, "cost": 1}, {"name": "d", "bytes": 1, "cost": 1}],
+            "edges": [[0, 1], [1, 2], [0, 3], [2, 3]], "fixed_bytes": 10}"""
+
+
+class OrderBudget(ProgramTest):
+    def expect_documented(self, report):
+        self.assertFalse(set(keys_of(report)) - documented_keys("order"))
+
+    def test_json(self):
+        self.write("graph.json", GRAPH)
+        report = self.json(DONE, "order", "graph.json", "--budget", "18")
+        self.expect_documented(report)
+        self.assertEqual([report[key] for key in ("budget", "fixed_bytes", "peak_bytes")], [18, 10, 17])
+        self.assertEqual([report[key] for key in ("cost", "base_cost", "cost_bound")], [13, 8, 13])
+        self.assertEqual((report["overhead"], report["feasible"], report["cost_proven_optimal"]), (0.625, True, True))
+        self.assertEqual((report["order"], report["recomputed"]), ([0, 1, 2, 0, 3], [{"node": 0, "times": 1}]))
+        self.assertEqual(self.json(DONE, "order", "graph.json", "--budget", "19")["order"], [0, 1, 2, 3])
+        report = self.json(NO, "order", "graph.json", "--budget", "16")  # b needs a and itself
+        self.expect_documented(report)
+        self.assertEqual([report[key] for key in ("feasible", "proven_infeasible", "infeasible_node")],
+                         [False, True, 1])
+        self.assertIn("fixed_bytes", self.expect(NO, "order", "graph.json", "--budget", "9").stderr)
+
+    def test_text(self):
+        self.write("graph.json", GRAPH)
+        said = self.expect(DONE, "order", "graph.json", "--budget", "18").stdout
+        for part in ("always live", "overhead 62.5000 %", "Proven optimal", "Nodes that run again"):
+            self.assertIn(part, said)
+        said = self.expect(NO, "order", "graph.json", "--budget", "16").stdout
+        self.assertIn("No sequence keeps the budget. Node 'b' needs 7 B for its inputs and its output", said)
+
+    def test_bad_input_names_its_place(self):
+        for cost in ("-1", "1.5", "1e400", "NaN", "9223372036854775808", '"x"', "null"):
+            self.write("wrong.json", GRAPH.replace('"cost": 5', f'"cost": {cost}'))
+            said = self.expect(BAD_INPUT, "order", "wrong.json", "--budget", "18").stderr
+            self.assertIn("$.nodes[0].cost" if cost != "NaN" else "wrong.json:1:", said)
+        self.write("wrong.json", GRAPH.replace(', "cost": 5', ""))
+        self.assertIn("no 'cost'", self.expect(BAD_INPUT, "order", "wrong.json", "--budget", "18").stderr)
+        self.expect(DONE, "order", "wrong.json")  # without a budget, costs do not matter
+        self.expect(USAGE, "order", "graph.json", "--budget", "0")
+        self.expect(USAGE, "order", "graph.json", "--budget", "-1")
+
+
+if __name__ == "__main__":
+    unittest.main()
