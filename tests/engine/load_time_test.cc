@@ -54,7 +54,7 @@ std::shared_ptr<ModelWeights> weights_for(const Graph& load, ConstantTable table
 std::vector<float> floats_of(const ModelWeights& weights, std::uint32_t id) {
   const std::span<const std::byte> bytes = *weights.bytes(ConstantId(id));
   std::vector<float> values(bytes.size() / sizeof(float));
-  std::memcpy(values.data(), bytes.data(), bytes.size());
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), bytes.size());
   return values;
 }
 
