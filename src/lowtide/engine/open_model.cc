@@ -143,13 +143,6 @@ Result<void> load_weights(const std::string& path, const OpenOptions& options, c
   return {};
 }
 
-// What reading and planning a model has freed would otherwise stay with the process, beside the weights.
-void give_back_heap() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
-
 // A model that has a plan. It has nothing of the model's own graph, whose memory the rest of the load can use.
 struct PlannedModel {
   std::int64_t nodes = 0;          // ImportedModel::nodes
@@ -190,7 +183,7 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
   if (!planned) return planned.error();
   Lowered& lowered = planned->lowered;
   ChosenPlan& chosen = planned->chosen;
-  give_back_heap();
+  engine_internal::give_back_heap();
 
   const Result<void> loaded = load_weights(path, options, lowered, std::move(planned->constants), shared);
   if (!loaded) return with_nodes_of_runs(loaded.error(), lowered, chosen.plan, options.cpu);
@@ -200,7 +193,6 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
       std::move(lowered.graph), std::move(chosen.plan), shared.weights, {.threads = options.cpu.threads});
   if (!executable) return executable.error();
   LOWTIDE_RETURN_IF_ERROR(check_unchanged(path, before, *shared.weights));
-  give_back_heap();
   return OpenedModel{*std::move(executable), planned->nodes, shared.load_time_arena, chosen.shortfall,
                      std::move(planned->notes)};
 }
@@ -213,11 +205,21 @@ void initialize() {
 }
 
 Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options) {
-  SharedWeights none;
-  return engine_internal::open_sharing(path, options, none);
+  Result<OpenedModel> opened = [&] {
+    SharedWeights none;
+    return engine_internal::open_sharing(path, options, none);
+  }();
+  engine_internal::give_back_heap();
+  return opened;
 }
 
 namespace engine_internal {
+
+void give_back_heap() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 Result<OpenedModel> open_sharing(const std::string& path, const OpenOptions& options, SharedWeights& shared) {
   try {

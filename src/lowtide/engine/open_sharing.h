@@ -24,4 +24,8 @@ struct SharedWeights {
 [[nodiscard]] Result<OpenedModel> open_sharing(const std::string& path, const OpenOptions& options,
                                                SharedWeights& shared);
 
+// Returns what is free in the heap to the system. What reading and planning a model has freed would otherwise stay with
+// the process, beside the weights. Does nothing where the C library is not glibc.
+void give_back_heap();
+
 }  // namespace lowtide::engine_internal

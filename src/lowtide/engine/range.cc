@@ -41,12 +41,15 @@ const OpenedModel* OpenedRange::find(std::string_view input, std::span<const std
 Result<OpenedRange> open_members(const std::string& path, std::span<const OpenOptions> options) {
   LOWTIDE_CHECK(!options.empty(), "a range has at least one member");
   OpenedRange range;
-  engine_internal::SharedWeights shared;
-  for (const OpenOptions& one : options) {
-    Result<OpenedModel> member = engine_internal::open_sharing(path, one, shared);
-    if (!member) return member.error();
-    range.members.push_back(*std::move(member));
+  {
+    engine_internal::SharedWeights shared;
+    for (const OpenOptions& one : options) {
+      Result<OpenedModel> member = engine_internal::open_sharing(path, one, shared);
+      if (!member) return member.error();
+      range.members.push_back(*std::move(member));
+    }
   }
+  engine_internal::give_back_heap();
   return range;
 }
 
