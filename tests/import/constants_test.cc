@@ -270,6 +270,26 @@ TEST(Initializers, ThatAreAlsoInputsAreConstantsAndNoted) {
   expect_refused(import(proto), ErrorCode::invalid, {"initializer 'w'", "f32[3]", "f32[2]"});
 }
 
+// A caller may override the default value of an input, from IR version 4 on.
+TEST(Initializers, ThatAreOverriddenAreInputs) {
+  onnx::ModelProto proto =
+      model_from("g (float[2] x, float[2] w) => (float[2] y) <float[2] w = {1, 2}> { y = Add(x, w) }");
+  if (proto.graph().initializer_size() == 0) GTEST_SKIP() << "the text form does not allow it";
+  const auto model = import(proto, {.dims = {}, .shapes = {}, .overrides = {"w", "no input"}});
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  ASSERT_EQ(model->graph.inputs().size(), 2U);
+  EXPECT_EQ(model->graph.tensor(model->graph.inputs()[1]).name, "w");
+  EXPECT_TRUE(model->notes.empty());
+  EXPECT_TRUE(model->default_inputs.empty());
+  EXPECT_TRUE(check_overrides(*model, {"w", "x"}).ok());
+  const auto constant = import(proto);
+  EXPECT_EQ(constant->default_inputs, std::vector<std::string>{"w"});
+  expect_refused(check_overrides(*constant, {"v"}), ErrorCode::invalid,
+                 {"no input 'v' that a caller may give", "the inputs with a default value: 'w'"});
+  proto.set_ir_version(3);  // every initializer is listed as an input
+  EXPECT_EQ(import(proto, {.dims = {}, .shapes = {}, .overrides = {"w"}})->graph.inputs().size(), 1U);
+}
+
 TEST(Initializers, AreNamedInErrors) {
   onnx::ModelProto proto = model_from("g (float[2] x) => (float[2] y) <float[2] w = {1, 2}> { y = Add(x, w) }");
   proto.mutable_graph()->mutable_initializer(0)->add_float_data(3);

@@ -47,6 +47,21 @@ TEST(HostileNumbers, InConvolutionsAreRefusedByNameAndNumber) {
               MatchesRegex("(invalid|over_limit|f32).*"));
 }
 
+TEST(HostileNumbers, GroupsThatDoNotDivideTheChannelsAreRefused) {
+  const auto conv = [](const std::string& node, std::int64_t channels, const std::vector<std::int64_t>& weights) {
+    return sizes("y = " + node + " (x, w)", {f32({1, channels, 9, 9}), f32(weights)});
+  };
+  EXPECT_EQ(conv("Conv <group = 2>", 6, {4, 3, 1, 1}), "f32[1,4,9,9]");
+  EXPECT_THAT(conv("Conv <group = 2>", 3, {4, 3, 1, 1}), HasSubstr("'x' has 3 channels, which 'group' = 2"));
+  EXPECT_THAT(conv("Conv <group = 2>", 6, {5, 3, 1, 1}), HasSubstr("'w' has 5 channels, which 'group' = 2"));
+  EXPECT_THAT(conv("Conv <group = 2>", 6, {4, 6, 1, 1}),
+              HasSubstr("'x' has 6 channels, but 'w' is for 6 in each of 2 groups"));
+  EXPECT_THAT(conv("Conv", 6, {4, 3, 1, 1}), HasSubstr("'x' has 6 channels, but 'w' is for 3"));
+  EXPECT_EQ(conv("ConvTranspose <group = 2>", 6, {6, 4, 1, 1}), "f32[1,8,9,9]");
+  EXPECT_THAT(conv("ConvTranspose <group = 2>", 6, {4, 4, 1, 1}), HasSubstr("'x' has 6 channels, but 'w' is for 4"));
+  EXPECT_THAT(conv("ConvTranspose <group = 4>", 6, {6, 4, 1, 1}), HasSubstr("'x' has 6 channels, which 'group' = 4"));
+}
+
 TEST(HostileNumbers, InAxesAreRefusedByNameAndNumber) {
   const Facts x = {f32({2, 3})};
   for (const std::string node : {"y = Softmax", "y = Flatten", "y = ArgMax"}) {

@@ -58,6 +58,29 @@ TEST(Inference, DoesNotComputeLargeTables) {
   EXPECT_EQ(large->front().known.content, nullptr);
 }
 
+// Windows of 3 over 5 elements begin at -1, 1, 3 and, rounded up, 5. The last one begins in the padding at the end.
+// Since opset 22, the specification says that it is left out, and runtimes leave it out for all opsets.
+TEST(Inference, LeavesOutPoolWindowsThatBeginInThePaddingAtTheEnd) {
+  for (const auto& [pool, oldest] : {std::pair("MaxPool", 10), std::pair("AveragePool", 10), std::pair("LpPool", 18)}) {
+    const std::string node = "y = " + std::string(pool);
+    for (const int opset : {oldest, 18, 19, 21, 22}) {
+      const auto extents = [&](const std::string& attributes, const TensorFact& x) {
+        return sizes(node + " <ceil_mode = 1, " + attributes + "> (x)", {x}, opset);
+      };
+      const std::string padded = "kernel_shape = [3], strides = [2], pads = [1, 2]";
+      EXPECT_EQ(extents(padded, f32({1, 1, 5})), "f32[1,1,3]") << pool << " " << opset;
+      EXPECT_EQ(extents(padded, f32({1, 1, 6})), "f32[1,1,4]") << pool << " " << opset;
+      EXPECT_EQ(extents(padded, fact(DType::f32, {exactly(1), exactly(1), at_most(5)})), "f32[1,1,<=3]") << opset;
+      // Without padding: windows of 1 at 0 and, rounded up, 3, where 3 elements end.
+      EXPECT_EQ(extents("kernel_shape = [1], strides = [3]", f32({1, 1, 3})), "f32[1,1,1]") << pool << " " << opset;
+      EXPECT_EQ(extents("kernel_shape = [3], strides = [2], auto_pad = \"SAME_UPPER\"", f32({1, 1, 5})), "f32[1,1,3]");
+    }
+  }
+  EXPECT_EQ(sizes("y, i = MaxPool <ceil_mode = 1, kernel_shape = [3], strides = [2], pads = [1, 2]> (x)",
+                  {f32({1, 1, 5})}, 12),
+            "f32[1,1,3] i64[1,1,3]");
+}
+
 TEST(Inference, NamesUnknownExtentsAfterTheOutput) {
   EXPECT_EQ(sizes("y = Slice(x, s, e)", {fact(DType::f32, {named(""), exactly(4)}), i64({1}), i64({1})}),
             "f32[y[0],4]");
@@ -150,6 +173,7 @@ TEST(InferenceBounds, HoldForEverySmallerNumber) {
       {"y = Conv <auto_pad = \"SAME_UPPER\", strides = [3]> (x, w)", {f32({1, 2, 1}), f32({3, 2, 3})}},
       {"y = ConvTranspose <strides = [2]> (x, w)", {f32({1, 2, 1}), f32({2, 3, 3})}},
       {"y = MaxPool <kernel_shape = [3], strides = [2], ceil_mode = 1> (x)", {f32({1, 2, 1})}},
+      {"y = MaxPool <kernel_shape = [3], strides = [2], pads = [1, 2], ceil_mode = 1> (x)", {f32({1, 2, 1})}},
       {"y = AveragePool <kernel_shape = [2], pads = [1, 0]> (x)", {f32({1, 2, 1})}},
       {"y = Slice(x, s, e, a)", {f32({1, 2, 1}), list({-4}), list({7}), list({2})}},
       {"y = Slice(x, s, e, a, t)", {f32({1, 2, 1}), list({-1}), list({0}), list({2}), list({-2})}},

@@ -3,11 +3,14 @@
 
 #include "lowtide/import/import.h"
 
+#include <algorithm>
 #include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "lowtide/base/limits.h"
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/import/byte_reader.h"
 #include "lowtide/import/csv.h"
@@ -71,6 +74,21 @@ Result<ImportedModel> import_model(const std::string& path, const ImportOptions&
   return in_file(path, {ErrorCode::unsupported,
                         "this build of Lowtide cannot read ONNX models; build it with lowtide_WITH_ONNX=ON", ""});
 #endif
+}
+
+Result<void> check_overrides(const ImportedModel& model, const std::set<std::string>& overrides) {
+  for (const std::string& name : overrides) {
+    const auto is_meant = [&](TensorId input) { return model.graph.tensor(input).name == name; };
+    if (std::ranges::any_of(model.graph.inputs(), is_meant)) continue;
+    std::vector<std::string> known;
+    for (const std::string& one : model.default_inputs) known.push_back(quoted(one, 60));
+    return Error{
+        ErrorCode::invalid,
+        "the model has no input " + quoted(name, 60) + " that a caller may give; " +
+            (known.empty() ? "no input has a default value" : "the inputs with a default value: " + listed(known)),
+        "--override"};
+  }
+  return {};
 }
 
 Result<std::string> model_digest(const std::string& path) {

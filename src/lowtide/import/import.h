@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <set>
 #include <string>
 
 #include "lowtide/base/result.h"
@@ -22,6 +23,10 @@ void initialize_import();
 // Time and memory are near linear in the size of the file. The memory for the parsed form is limited to 64 MB + 16
 // times the file size before parsing starts. Inlined functions and computed contents have similar limits.
 [[nodiscard]] Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options = {});
+
+// Checks that each name of ImportOptions::overrides is an input of the model. Errors (invalid): one is not, with the
+// names of the inputs that have a default value.
+[[nodiscard]] Result<void> check_overrides(const ImportedModel& model, const std::set<std::string>& overrides);
 
 // Returns the SHA-256 digest of any file, as in ImportedModel::sha256. The file need not be a model. Errors: io,
 // over_limit. O(bytes).

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,14 @@
 
 namespace lowtide {
 
-// The sizes that a caller gives to a model. Names are those of the model, as they are or with the escapes of
+// What a caller says about the inputs of a model. Names are those of the model, as they are or with the escapes of
 // `quoted` (base/quote.h).
 struct ImportOptions {
   std::map<std::string, std::int64_t> dims;                 // symbol -> extent, such as {"batch", 8}
   std::map<std::string, std::vector<std::int64_t>> shapes;  // graph input -> extents; -1 keeps the extent of the file
+  // Inputs that have a default value in the file, and get another one from the caller. Otherwise they are constants.
+  // Other names have no effect (check_overrides). Without escapes.
+  std::set<std::string> overrides = {};
 };
 
 // The content of a model file.
@@ -33,6 +37,9 @@ struct ImportedModel {
   // Where the bytes of the constants are. Every constant of the graph and its bodies has a source there, unless it
   // stands for a sparse tensor that is too large. The first file is the model. A source that no tensor uses is empty.
   ConstantTable constants = {};
+  // Inputs that have a default value in the file and are constants of the graph, because ImportOptions::overrides does
+  // not name them.
+  std::vector<std::string> default_inputs = {};
 };
 
 // What is read from the file of an ordering problem.

@@ -51,6 +51,7 @@ Result<ImportedModel> import_onnx(const ByteSource& file, const ImportOptions& o
   WalkContext context{.opsets = model->opsets,
                       .ir_version = model->ir_version,
                       .dims = std::move(inputs->dims),
+                      .overrides = options.overrides,
                       .content = ContentBudget(kHeldElements + file.size() / kFileBytesPerHeldElement, &file),
                       .constants = ConstantSources(file),
                       .free_names = {},
@@ -63,8 +64,13 @@ Result<ImportedModel> import_onnx(const ByteSource& file, const ImportOptions& o
   if (!walked) return walked.error();
   LOWTIDE_RETURN_IF_ERROR(outcome_of(walked->findings));
   ConstantTable constants = std::move(context.constants).take_used_by(walked->graph);
-  return ImportedModel{std::move(walked->graph), nodes, std::move(model->sha256), "onnx", notes_of(walked->findings),
-                       std::move(constants)};
+  return ImportedModel{std::move(walked->graph),
+                       nodes,
+                       std::move(model->sha256),
+                       "onnx",
+                       notes_of(walked->findings),
+                       std::move(constants),
+                       std::move(walked->findings.default_values)};
 }
 
 }  // namespace lowtide::import_internal

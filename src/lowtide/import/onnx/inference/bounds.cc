@@ -291,6 +291,7 @@ Result<TensorFact> either_fact(const TensorFact& a, const TensorFact& b, const s
                  ""};
   }
   TensorFact result;
+  result.is_resized = a.is_resized || b.is_resized;
   result.known.dtype = a.known.dtype ? a.known.dtype : b.known.dtype;
   result.known.content = either_content(a.known, b.known);
   if (!a.known.extents || !b.known.extents || a.known.extents->size() != b.known.extents->size()) return result;

@@ -12,6 +12,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/inference/guard_groups.h"
 
 namespace lowtide::import_internal {
 namespace {
@@ -340,7 +341,7 @@ Result<void> guard_node(const onnx::NodeProto& node, std::span<const TensorFact*
   if (type == "Range") return guard_range(inputs);
   if (type == "Slice") return guard_steps(inputs);
   if (type == "Einsum") return guard_equation(node);
-  return {};
+  return guard_groups(node, inputs);
 }
 
 }  // namespace lowtide::import_internal

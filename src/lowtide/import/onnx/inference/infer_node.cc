@@ -286,6 +286,9 @@ Result<Facts> infer(const onnx::NodeProto& node, std::span<const TensorFact* con
     TensorFact& fact = (*facts)[i];
     if (fact.is_tensor && !fact.known.dtype) fact.known.dtype = dtype_by_signature(request, i);
   }
+  const bool is_resized =
+      std::ranges::any_of(inputs, [](const TensorFact* input) { return input != nullptr && input->is_resized; });
+  for (TensorFact& fact : *facts) fact.is_resized = fact.is_resized || is_resized;
   LOWTIDE_RETURN_IF_ERROR(fold_contents(request, *facts));
   for (std::size_t i = 0; i < facts->size(); ++i) name_unknown_extents(node.output(static_cast<int>(i)), (*facts)[i]);
   return facts;

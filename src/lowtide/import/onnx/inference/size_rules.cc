@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "lowtide/import/onnx/inference/data_dependent_sizes.h"
+#include "lowtide/import/onnx/inference/pool_sizes.h"
 #include "lowtide/import/onnx/inference/reshape_size.h"
 
 namespace lowtide::import_internal {
@@ -219,13 +220,23 @@ struct SizeRule {
 };
 
 constexpr SizeRule kRules[] = {
-    {"Compress", size_compress}, {"GRU", size_recurrent},
-    {"LSTM", size_recurrent},    {"NonMaxSuppression", size_non_max_suppression},
-    {"NonZero", size_non_zero},  {"Pad", size_pad},
-    {"RNN", size_recurrent},     {"Range", size_range},
-    {"Reshape", size_reshape},   {"Resize", size_resize},
-    {"Slice", size_slice},       {"Split", size_split},
-    {"Tile", size_tile},         {"TopK", size_top_k},
+    {"AveragePool", size_pool},
+    {"Compress", size_compress},
+    {"GRU", size_recurrent},
+    {"LSTM", size_recurrent},
+    {"LpPool", size_pool},
+    {"MaxPool", size_pool},
+    {"NonMaxSuppression", size_non_max_suppression},
+    {"NonZero", size_non_zero},
+    {"Pad", size_pad},
+    {"RNN", size_recurrent},
+    {"Range", size_range},
+    {"Reshape", size_reshape},
+    {"Resize", size_resize},
+    {"Slice", size_slice},
+    {"Split", size_split},
+    {"Tile", size_tile},
+    {"TopK", size_top_k},
     {"Unique", size_unique},
 };
 

@@ -124,6 +124,7 @@ void Findings::append(Findings&& other) {
   move_behind(dead_branches, other.dead_branches);
   move_behind(impossible_branches, other.impossible_branches);
   move_behind(stale_sizes, other.stale_sizes);
+  move_behind(stale_pools, other.stale_pools);
 }
 
 Result<void> outcome_of(const Findings& findings) {
@@ -164,7 +165,9 @@ std::vector<std::string> notes_of(const Findings& findings) {
   }
   note(findings.upper_bounds, "1 tensor has a size that depends on data and is planned at its upper bound",
        "tensors have sizes that depend on data and are planned at their upper bound", ", ");
-  note(findings.default_values, "1 input has a default value in the file and is planned as a constant",
+  std::vector<std::string> default_values;
+  for (const std::string& name : findings.default_values) default_values.push_back(quoted(name));
+  note(default_values, "1 input has a default value in the file and is planned as a constant",
        "inputs have default values in the file and are planned as constants", ", ");
   note(findings.dead_branches, "1 branch never runs, because the condition of this node is known",
        "branches never run, because the conditions of these nodes are known", ", ");
@@ -172,6 +175,8 @@ std::vector<std::string> notes_of(const Findings& findings) {
        "branches cannot run with these sizes and are left out", "; ");
   note(findings.stale_sizes, "1 size declared in a body contradicts the operators and was ignored",
        "sizes declared in bodies contradict the operators and were ignored", "; ");
+  note(findings.stale_pools, "1 declared size counts a window of a pool that begins after its operand, and was ignored",
+       "declared sizes count windows of pools that begin after their operands, and were ignored", "; ");
   return notes;
 }
 

@@ -38,6 +38,7 @@ struct Findings {
   std::vector<std::string> dead_branches;        // nodes with a branch that never runs
   std::vector<std::string> impossible_branches;  // branches that cannot run with the given sizes, with the reason
   std::vector<std::string> stale_sizes;          // declared sizes in bodies that contradict the operators
+  std::vector<std::string> stale_pools;          // declared sizes that contradict a pool, or what reads it
 
   void append(Findings&& other);
 };

@@ -56,10 +56,23 @@ Result<void> GraphValues::wire() {
   Result<Wiring> wiring = Wiring::make(graph_, context_.free_names);
   if (!wiring) return wiring.error();
   wiring_ = *std::move(wiring);
+  if (around_ == nullptr) override_initializers();
   if (!wiring_.was_sorted) findings_.sorted_graphs.push_back(quoted(graph_.name()));
   values_.resize(wiring_.names.size());
   for (std::size_t name = 0; name < values_.size(); ++name) values_[name].reads_left = wiring_.names[name].reads;
   return {};
+}
+
+// Before IR version 4, every initializer is listed as an input.
+void GraphValues::override_initializers() {
+  constexpr int kFirstVersionWithDefaults = 4;
+  if (context_.ir_version < kFirstVersionWithDefaults) return;
+  for (int at = 0; at < graph_.input_size(); ++at) {
+    if (!context_.overrides.contains(graph_.input(at).name())) continue;
+    Wiring::Name& name = wiring_.names[wiring_.index_of.at(graph_.input(at).name())];
+    name.source = Source::input;
+    name.index = static_cast<std::uint32_t>(at);
+  }
 }
 
 void GraphValues::forget_names() {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,8 +26,9 @@ namespace lowtide::import_internal {
 struct WalkContext {
   const OpsetScopes& opsets;
   int ir_version;
-  Dims dims;              // symbols that are bound
-  ContentBudget content;  // limits the known content that is held at once
+  Dims dims;                               // symbols that are bound
+  const std::set<std::string>& overrides;  // inputs of the model that are not constants, despite their initializers
+  ContentBudget content;                   // limits the known content that is held at once
   ConstantSources constants;
   FreeNames free_names;
 
@@ -103,6 +105,7 @@ class GraphValues {
   [[nodiscard]] std::string shown(std::uint32_t name) const;
 
  private:
+  void override_initializers();
   void note_findings(std::uint32_t name, const TensorFact& fact, const Declaration& declaration);
   void set_known_integers(TensorId tensor, const TensorFact& fact, Role role);
   [[nodiscard]] Result<void> limit_content(TensorFact& fact);

@@ -107,6 +107,7 @@ Result<void> GraphWalk::add_initializers() {
     const std::string place = place_of_graph(graph_.name()) + ": initializer " + quoted(text);
     if (!fact) return located(fact.error(), place);
     const std::uint32_t name = wiring().index_of.at(text);
+    if (wiring().names[name].source == Source::input) return {};  // the caller gives another value
     if (declared_[name] != nullptr) {
       const Result<void> merged = merge_declared(*declared_[name], context_.dims, *fact);
       if (!merged) return located(merged.error(), place);
@@ -122,7 +123,7 @@ Result<void> GraphWalk::add_initializers() {
     const std::uint32_t name = wiring().index_of.at(input.name());
     if (wiring().names[name].source == Source::input) continue;
     declared_[name] = &input.type();
-    if (context_.ir_version >= 4) values_.findings().default_values.push_back(quoted(input.name()));
+    if (context_.ir_version >= 4) values_.findings().default_values.push_back(input.name());
   }
   for (const onnx::TensorProto& tensor : graph_.initializer()) {
     LOWTIDE_RETURN_IF_ERROR(add(tensor, tensor.name(), fact_from_tensor(tensor, context_.content)));
@@ -213,17 +214,18 @@ Result<void> GraphWalk::add_node(std::uint32_t index, Facts facts, NodeBodies&& 
 
 // Sizes declared inside a body are often left over from other input sizes. Runtimes run such a body by the sizes
 // that its operators compute, so this function does the same. If it refused the body, the body would be missing from
-// the plan.
+// the plan. Sizes that the onnx library has declared for a pool, and for what reads it, may be wrong (pool_sizes.h).
 Result<void> GraphWalk::merge_output(std::uint32_t name, const onnx::TypeProto* declared, TensorFact& fact) {
   if (declared == nullptr) return {};
-  if (!values_.is_body()) return merge_declared(*declared, context_.dims, fact);
+  if (!values_.is_body() && !fact.is_resized) return merge_declared(*declared, context_.dims, fact);
   TensorFact merged = fact;
   Result<void> outcome = merge_declared(*declared, context_.dims, merged);
   if (outcome.ok()) {
     fact = std::move(merged);
   } else if (differs_in_sizes(fact_from_type(*declared, context_.dims), fact)) {
-    values_.findings().stale_sizes.push_back(shown(name) + " of " + place_of_graph(graph_.name()) + " " +
-                                             outcome.error().message);
+    Findings& findings = values_.findings();
+    std::vector<std::string>& stale = values_.is_body() ? findings.stale_sizes : findings.stale_pools;
+    stale.push_back(shown(name) + " of " + place_of_graph(graph_.name()) + " " + outcome.error().message);
   } else {
     return outcome;
   }
