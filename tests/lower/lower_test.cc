@@ -56,5 +56,18 @@ TEST(Lower, ReadsItsOptionsFromTheNamesOfPasses) {
   EXPECT_EQ(lower_options({"fuse"}).error().code, ErrorCode::unsupported);
 }
 
+// The list of a plan is a sequence. Each pass has one place in it.
+TEST(Lower, RefusesNamesThatAreRepeatedOrOutOfOrder) {
+  EXPECT_TRUE(lower_options({"unneeded", "load_time", "chains", "formats", "outputs_at_caller"}).ok());
+  const Result<LowerOptions> twice = lower_options({"chains", "chains"});
+  ASSERT_FALSE(twice.ok());
+  EXPECT_EQ(twice.error().code, ErrorCode::invalid);
+  EXPECT_EQ(twice.error().message, "the pass 'chains' is listed twice");
+  const Result<LowerOptions> turned = lower_options({"formats", "chains"});
+  ASSERT_FALSE(turned.ok());
+  EXPECT_EQ(turned.error().code, ErrorCode::invalid);
+  EXPECT_EQ(turned.error().message, "the pass 'chains' is listed after 'formats', but runs before it");
+}
+
 }  // namespace
 }  // namespace lowtide

@@ -82,7 +82,9 @@ class Passes {
     Result<LoadTimeSplit> split = lower_internal::split_more_load_time(chosen->graph, lowered_.load, options.constants);
     if (!split) return split.error();
     // The weights are packed at load, even if the model has no other work on constants.
-    if (lowered_.load.nodes().empty() && !split->load.nodes().empty()) lowered_.passes.emplace_back(kLoadTimePass);
+    // Its name keeps its place in the order.
+    if (lowered_.load.nodes().empty() && !split->load.nodes().empty())
+      lowered_.passes.emplace(std::ranges::find(lowered_.passes, kChainsPass), kLoadTimePass);
     lowered_.load = std::move(split->load);
     Origins origins = compose(chosen->origins, split->run.origins);
     return take(kFormatsPass, Rewritten{std::move(split->run.graph), std::move(origins)});
@@ -136,6 +138,7 @@ struct Switch {
   std::string_view pass;
   bool LowerOptions::*is_on;
 };
+// In the order of lower().
 constexpr Switch kSwitches[] = {
     {kUnneededPass, &LowerOptions::unneeded},
     {kBatchNormPass, &LowerOptions::batch_norm},
@@ -154,13 +157,20 @@ constexpr Switch kSwitches[] = {
 Result<LowerOptions> lower_options(const std::vector<std::string>& passes,
                                    std::shared_ptr<const KernelFormats> machine) {
   LowerOptions options{.load_time = false, .machine = std::move(machine)};
+  const std::string place = "$.provenance.lowering";
+  const Switch* last = nullptr;
   for (const std::string& pass : passes) {
-    const auto named = std::ranges::find(kSwitches, pass, &Switch::pass);
-    if (named == std::end(kSwitches)) {
-      return Error{ErrorCode::unsupported, "this program has no lowering pass " + quoted(pass, 40),
-                   "$.provenance.lowering"};
+    const Switch* named = std::ranges::find(kSwitches, pass, &Switch::pass);
+    if (named == std::end(kSwitches))
+      return Error{ErrorCode::unsupported, "this program has no lowering pass " + quoted(pass, 40), place};
+    if (named == last) return Error{ErrorCode::invalid, "the pass " + quoted(pass) + " is listed twice", place};
+    if (last != nullptr && named < last) {
+      return Error{ErrorCode::invalid,
+                   "the pass " + quoted(pass) + " is listed after " + quoted(last->pass) + ", but runs before it",
+                   place};
     }
     options.*named->is_on = true;
+    last = named;
   }
   return options;
 }

@@ -58,8 +58,8 @@ struct Lowered {
 // bodies, and the time of KernelFormats::options.
 [[nodiscard]] Result<Lowered> lower(const Graph& graph, const LowerOptions& options = {});
 
-// Returns the options that make the graph of a plan again, from Provenance::lowering. Errors (unsupported): a pass that
-// this program does not have.
+// Returns the options that make the graph of a plan again, from Provenance::lowering. Errors: (unsupported) a pass that
+// this program does not have; (invalid) passes that are not in their order, or one that is listed twice.
 [[nodiscard]] Result<LowerOptions> lower_options(const std::vector<std::string>& passes,
                                                  std::shared_ptr<const KernelFormats> machine = nullptr);
 
