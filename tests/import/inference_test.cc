@@ -74,6 +74,9 @@ TEST(Inference, LeavesOutPoolWindowsThatBeginInThePaddingAtTheEnd) {
       // Without padding: windows of 1 at 0 and, rounded up, 3, where 3 elements end.
       EXPECT_EQ(extents("kernel_shape = [1], strides = [3]", f32({1, 1, 3})), "f32[1,1,1]") << pool << " " << opset;
       EXPECT_EQ(extents("kernel_shape = [3], strides = [2], auto_pad = \"SAME_UPPER\"", f32({1, 1, 5})), "f32[1,1,3]");
+      EXPECT_EQ(extents("kernel_shape = [1], strides = [3], auto_pad = \"SAME_LOWER\"", f32({1, 1, 5})), "f32[1,1,2]");
+      EXPECT_EQ(extents("kernel_shape = [4], strides = [3]", f32({1, 1, 1})), "f32[1,1,0]") << "(1 - 4) / 3 = -1";
+      EXPECT_EQ(extents("kernel_shape = [3], strides = [3]", f32({1, 1, 1})), "f32[1,1,1]") << "(1 - 3) / 3 > -1";
     }
   }
   EXPECT_EQ(sizes("y, i = MaxPool <ceil_mode = 1, kernel_shape = [3], strides = [2], pads = [1, 2]> (x)",

@@ -56,6 +56,16 @@ TEST(MaxPool, LeavesOutAWindowThatBeginsInThePaddingAtTheEnd) {
   EXPECT_THAT(pooled("MaxPool(x) " + with, 3), ElementsAre(2, 4, 5));
 }
 
+// A window of 6 or 7 over 5 elements. The quotient -1 / 2 or -2 / 2 is rounded towards 0.
+TEST(MaxPool, HasOneResultIfItsWindowIsTooLargeByLessThanAStride) {
+  for (const char* mode : {"0", "1"}) {
+    const std::string with = std::string("strides = [2], ceil_mode = ") + mode + "}";
+    EXPECT_THAT(pooled("MaxPool(x) {kernel_shape = [6], " + with, 1), ElementsAre(5));
+    EXPECT_THAT(pooled("MaxPool(x) {kernel_shape = [7], " + with, 0), ElementsAre());
+    EXPECT_THAT(pooled("AveragePool(x) {kernel_shape = [6], " + with, 1), ElementsAre(3));
+  }
+}
+
 // Windows of 3 at 0, 2 and, rounded up, 4: it has element 4, one of padding, and one beyond.
 TEST(AveragePool, CountsPaddingButNothingBeyondIt) {
   const std::string with = "kernel_shape = [3], strides = [2], pads = [0, 1], ceil_mode = 1}";

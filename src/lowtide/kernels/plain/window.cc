@@ -33,17 +33,14 @@ void pad_same(WindowAxis& axis, bool is_upper) {
   axis.pad_end = padding - axis.pad_begin;
 }
 
-// False if the window does not fit.
+// False if the window does not fit. As for the onnx library and ONNX Runtime, the quotient is rounded towards 0, so a
+// window that exceeds the padded operand by less than a stride has one result.
 bool set_result(WindowAxis& axis, bool rounds_up) {
   const std::int64_t space = axis.in + axis.pad_begin + axis.pad_end - (axis.kernel - 1) * axis.dilation - 1;
-  if (space < 0) {
-    axis.out = 0;
-    return space >= -axis.stride;
-  }
-  axis.out = (space + (rounds_up ? axis.stride - 1 : 0)) / axis.stride + 1;
+  axis.out = (space + (rounds_up && space > 0 ? axis.stride - 1 : 0)) / axis.stride + 1;
   // A window that begins in the padding at the end is left out.
-  if (rounds_up && (axis.out - 1) * axis.stride >= axis.in + axis.pad_begin) --axis.out;
-  return true;
+  if (rounds_up && axis.out > 0 && (axis.out - 1) * axis.stride >= axis.in + axis.pad_begin) --axis.out;
+  return axis.out >= 0;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace lowtide::import_internal {
 //   padding, so there are 3 results and not 4.
 //
 // The specification says so since opset 22, and so does the library. Runtimes do it for all opsets. If the rule changes
-// an extent, the result is marked as `is_resized`.
+// an extent, the result is marked as `is_resized`. Without ceil_mode, the library's extents are those of runtimes.
 void size_pool(const Sized& sized);
 
 }  // namespace lowtide::import_internal
