@@ -11,14 +11,16 @@
 #include <string_view>
 
 #include "lowtide/graph/text.h"
-#include "lowtide/verify/verify.h"
-#include "tests/testing/graphs.h"
+#include "tests/testing/lowered_graphs.h"
 
 namespace lowtide {
 namespace {
 
+using testing::differences;
 using testing::graph_of;
 using ::testing::HasSubstr;
+using testing::kNoLoadTimeWork;
+using testing::with;
 
 ConstantSource number(float value) {
   ConstantSource::Inline bytes;
@@ -60,13 +62,6 @@ constexpr std::string_view kFused = R"(graph "g" {
   y = LayerNormalization(x, scale, bias) "shift" {axis = 2, epsilon = 0.25} : f32[2,4,8]
   output y
 })";
-
-std::string with(std::string_view text, std::string_view words, std::string_view others) {
-  std::string changed(text);
-  const std::size_t at = changed.find(words);
-  EXPECT_NE(at, std::string::npos) << words;
-  return changed.replace(at, words.size(), others);
-}
 
 std::string fused(const std::string& text) {
   const Result<Rewritten> rewritten = fuse_layer_norm(graph_of(text), table());
@@ -117,15 +112,6 @@ TEST(FuseLayerNorm, KeepsAScaleOfOtherAxes) {
   EXPECT_EQ(fused(text), print_graph(graph_of(text)));
 }
 
-std::string differences(const std::string& model, const std::string& lowered, const ConstantTable* known) {
-  std::string lines;
-  for (const Violation& one :
-       verify_lowering(graph_of(model), graph_of(lowered), graph_of("graph \"g\" { }"), {}, known)) {
-    lines += one.message + "\n";
-  }
-  return lines;
-}
-
 // Numbers with more axes than x give the result of the model more axes, too.
 TEST(FuseLayerNorm, KeepsNumbersThatAddAxes) {
   std::string text = with(kModel, "quarter : f32[] data 1", "quarter : f32[1,1,1,1] data 1");
@@ -136,13 +122,13 @@ TEST(FuseLayerNorm, KeepsNumbersThatAddAxes) {
   EXPECT_EQ(fused(text), print_graph(graph_of(text)));
   const ConstantTable known = table();
   const std::string lowered = with(kFused, "epsilon = 0.25} : f32[2,4,8]", "epsilon = 0.25} : f32[1,2,4,8]");
-  EXPECT_NE(differences(text, lowered, &known), "");
+  EXPECT_NE(differences(text, lowered, kNoLoadTimeWork, &known), "");
 }
 
 TEST(VerifyLayerNorms, AcceptsTheFormula) {
   const ConstantTable known = table();
-  EXPECT_EQ(differences(std::string(kModel), std::string(kFused), &known), "");
-  EXPECT_EQ(differences(with(kModel, "Pow(d, two)", "Mul(d, d)"), std::string(kFused), &known), "");
+  EXPECT_EQ(differences(kModel, kFused, kNoLoadTimeWork, &known), "");
+  EXPECT_EQ(differences(with(kModel, "Pow(d, two)", "Mul(d, d)"), kFused, kNoLoadTimeWork, &known), "");
 }
 
 TEST(VerifyLayerNorms, RefusesAnotherComputation) {
@@ -156,7 +142,7 @@ TEST(VerifyLayerNorms, RefusesAnotherComputation) {
            std::pair("\"shift\"", "\"other\""),
            std::pair("axis = 2, ", ""),
        }) {
-    EXPECT_THAT(differences(std::string(kModel), with(kFused, words, others), &known), HasSubstr(fault)) << others;
+    EXPECT_THAT(differences(kModel, with(kFused, words, others), kNoLoadTimeWork, &known), HasSubstr(fault)) << others;
   }
   for (const auto& [words, others] : {
            std::pair("two : f32[] data 0", "two : f32[] data 2"),
@@ -168,9 +154,9 @@ TEST(VerifyLayerNorms, RefusesAnotherComputation) {
            std::pair("ReduceMean(p)", "ReduceMax(p)"),
            std::pair("ReduceMean(x)", "ReduceMean(scale)"),
        }) {
-    EXPECT_THAT(differences(with(kModel, words, others), std::string(kFused), &known), HasSubstr(fault)) << others;
+    EXPECT_THAT(differences(with(kModel, words, others), kFused, kNoLoadTimeWork, &known), HasSubstr(fault)) << others;
   }
-  EXPECT_THAT(differences(std::string(kModel), std::string(kFused), nullptr), HasSubstr(fault));
+  EXPECT_THAT(differences(kModel, kFused), HasSubstr(fault));
 }
 
 // Another node reads the difference, which then exists although nothing computes it.
@@ -181,7 +167,7 @@ TEST(VerifyLayerNorms, RefusesANodeThatStaysBehind) {
                                    "  m = ReduceMean(x) \"mean\" {axes = [-1]} : f32[2,4,1]\n"
                                    "  d = Sub(x, m) \"sub\" : f32[2,4,8]\n  y = Layer");
   const std::string both = with(lowered, "output y", "z = Relu(d) \"relu\" : f32[2,4,8]\n  output y, z");
-  EXPECT_THAT(differences(model, both, &known), HasSubstr("runs twice"));
+  EXPECT_THAT(differences(model, both, kNoLoadTimeWork, &known), HasSubstr("runs twice"));
 }
 
 }  // namespace

@@ -10,28 +10,19 @@
 #include <utility>
 
 #include "lowtide/graph/text.h"
-#include "lowtide/verify/verify.h"
-#include "tests/testing/graphs.h"
+#include "tests/testing/lowered_graphs.h"
 
 namespace lowtide {
 namespace {
 
-constexpr std::string_view kNoLoadTimeWork = "graph \"g\" { }";
+using testing::with;
 
 void expect_lowered(std::string_view text, std::string_view expected) {
   const Graph model = testing::graph_of(text);
   const Result<Rewritten> rewritten = use_quantized_kernels(model);
   ASSERT_TRUE(rewritten.ok()) << rewritten.error().describe();
   EXPECT_EQ(print_graph(rewritten->graph), print_graph(testing::graph_of(expected)));
-  for (const Violation& violation : verify_lowering(model, rewritten->graph, testing::graph_of(kNoLoadTimeWork)))
-    ADD_FAILURE() << violation.message;
-}
-
-std::string with(std::string_view text, std::string_view words, std::string_view others) {
-  std::string changed(text);
-  const std::size_t at = changed.find(words);
-  EXPECT_NE(at, std::string::npos) << words;
-  return changed.replace(at, words.size(), others);
+  testing::expect_equal_work(model, rewritten->graph);
 }
 
 constexpr std::string_view kConv = R"(graph "g" {
@@ -229,8 +220,7 @@ void expect_correct(std::string_view text, std::size_t nodes) {
   const Result<Rewritten> rewritten = use_quantized_kernels(model);
   ASSERT_TRUE(rewritten.ok()) << rewritten.error().describe();
   EXPECT_EQ(rewritten->graph.nodes().size(), nodes) << print_graph(rewritten->graph);
-  for (const Violation& violation : verify_lowering(model, rewritten->graph, testing::graph_of(kNoLoadTimeWork)))
-    ADD_FAILURE() << violation.message;
+  testing::expect_equal_work(model, rewritten->graph);
 }
 
 // The convolution gives integers, so the other operand of the Concat is quantized before it. Of 7 nodes, the

@@ -7,33 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "lowtide/verify/verify.h"
-#include "tests/testing/graphs.h"
+#include "tests/testing/lowered_graphs.h"
 
 namespace lowtide::testing {
 namespace {
 
 using ::testing::HasSubstr;
-
-constexpr std::string_view kNoLoadTimeWork = "graph \"g\" { }";
-
-// The violations of a lowered graph, one per line.
-std::string differences(std::string_view model, std::string_view lowered, std::string_view load = kNoLoadTimeWork) {
-  std::string lines;
-  for (const Violation& violation : verify_lowering(graph_of(model), graph_of(lowered), graph_of(load))) {
-    EXPECT_EQ(violation.kind, ViolationKind::wrong_model);
-    lines += violation.message + "\n";
-  }
-  return lines;
-}
-
-// A text with other words in place of the first `words`.
-std::string with(std::string_view text, std::string_view words, std::string_view others) {
-  std::string changed(text);
-  const std::size_t at = changed.find(words);
-  EXPECT_NE(at, std::string::npos) << words;
-  return changed.replace(at, words.size(), others);
-}
 
 constexpr std::string_view kChainModel = R"(graph "g" {
   input x : f32[4]

@@ -7,23 +7,12 @@
 #include <string>
 #include <string_view>
 
-#include "lowtide/verify/verify.h"
-#include "tests/testing/graphs.h"
+#include "tests/testing/lowered_graphs.h"
 
 namespace lowtide::testing {
 namespace {
 
 using ::testing::HasSubstr;
-
-// The violations of `lowered`, one per line.
-std::string violations(std::string_view model, std::string_view lowered) {
-  std::string lines;
-  for (const Violation& violation : verify_lowering(graph_of(model), graph_of(lowered), graph_of("graph \"g\" { }"))) {
-    EXPECT_EQ(violation.kind, ViolationKind::wrong_model);
-    lines += (violation.body.empty() ? "" : violation.body + ": ") + violation.message + "\n";
-  }
-  return lines;
-}
 
 constexpr std::string_view kModel = R"(graph "g" {
   input x : f32[4]
@@ -53,22 +42,23 @@ std::string lowered_with(std::string_view words, std::string_view others) {
 }
 
 TEST(VerifyLowering, AcceptsWorkOnConstantsThatIsLeftOut) {
-  EXPECT_EQ(violations(kModel, kModel), "");
-  EXPECT_EQ(violations(kModel, kLowered), "");
+  EXPECT_EQ(differences(kModel, kModel), "");
+  EXPECT_EQ(differences(kModel, kLowered), "");
 }
 
 TEST(VerifyLowering, RefusesConstantsThatDifferBetweenRuns) {
-  const std::string found = violations(kModel, lowered_with("r = RandomNormalLike(a) : f32[4]", "constant r : f32[4]"));
+  const std::string found =
+      differences(kModel, lowered_with("r = RandomNormalLike(a) : f32[4]", "constant r : f32[4]"));
   EXPECT_THAT(found, HasSubstr("tensor 'r' is planned as constant, but may differ between runs of the model"));
   EXPECT_THAT(found, HasSubstr("node 1 '' (RandomNormalLike) does not run"));
 }
 
 TEST(VerifyLowering, RefusesOtherOperandsOperatorsAndOutputs) {
-  EXPECT_THAT(violations(kModel, lowered_with("Sub(s, r)", "Sub(r, s)")),
+  EXPECT_THAT(differences(kModel, lowered_with("Sub(s, r)", "Sub(r, s)")),
               HasSubstr("node 2 '' (Sub) differs from its node in the model"));
-  EXPECT_THAT(violations(kModel, lowered_with("Add(x, w)", "Mul(x, w)")),
+  EXPECT_THAT(differences(kModel, lowered_with("Add(x, w)", "Mul(x, w)")),
               HasSubstr("node 1 '' (Mul) differs from its node in the model"));
-  EXPECT_THAT(violations(kModel, lowered_with("output y", "output s")),
+  EXPECT_THAT(differences(kModel, lowered_with("output y", "output s")),
               HasSubstr("the outputs are not those of the model"));
 }
 
@@ -76,24 +66,24 @@ TEST(VerifyLowering, RefusesOtherOperandsOperatorsAndOutputs) {
 constexpr std::string_view kAtCaller = "state m : f32[4]\n  update m = y";
 
 TEST(VerifyLowering, AcceptsOutputsInMemoryOfTheCaller) {
-  EXPECT_EQ(violations(kModel, lowered_with("output y", kAtCaller)), "");
+  EXPECT_EQ(differences(kModel, lowered_with("output y", kAtCaller)), "");
 }
 
 TEST(VerifyLowering, RefusesOtherTensorsInMemoryOfTheCaller) {
-  EXPECT_THAT(violations(kModel, lowered_with("output y", "state m : f32[4]\n  update m = s")),
+  EXPECT_THAT(differences(kModel, lowered_with("output y", "state m : f32[4]\n  update m = s")),
               HasSubstr("the outputs are not those of the model"));
-  EXPECT_THAT(violations(kModel, lowered_with("output y", std::string(kAtCaller) + "\n  state n : f32[4]")),
+  EXPECT_THAT(differences(kModel, lowered_with("output y", std::string(kAtCaller) + "\n  state n : f32[4]")),
               HasSubstr("tensor 'n' is not in the model"));
-  EXPECT_THAT(violations(kModel, lowered_with("output y", "output y\n  state m : f32[4]\n  update m = y")),
+  EXPECT_THAT(differences(kModel, lowered_with("output y", "output y\n  state m : f32[4]\n  update m = y")),
               HasSubstr("tensor 'm' is not in the model"));
-  EXPECT_THAT(violations(kModel, lowered_with("output y", "state m : f32[4]")),
+  EXPECT_THAT(differences(kModel, lowered_with("output y", "state m : f32[4]")),
               HasSubstr("the outputs are not those of the model"));
 }
 
 TEST(VerifyLowering, RefusesTensorsOfAnotherNameOrType) {
-  EXPECT_THAT(violations("graph \"g\" { input x : f32[4]\n output x }", "graph \"g\" { input z : f32[4]\n output z }"),
+  EXPECT_THAT(differences("graph \"g\" { input x : f32[4]\n output x }", "graph \"g\" { input z : f32[4]\n output z }"),
               HasSubstr("tensor 'z' is not in the model"));
-  EXPECT_THAT(violations("graph \"g\" { input x : f32[4]\n output x }", "graph \"g\" { input x : f32[5]\n output x }"),
+  EXPECT_THAT(differences("graph \"g\" { input x : f32[4]\n output x }", "graph \"g\" { input x : f32[5]\n output x }"),
               HasSubstr("tensor 'x' has another type or shape in the model"));
 }
 
@@ -138,11 +128,11 @@ TEST(VerifyLowering, ChecksBodiesWithTheTensorsThatTheyCapture) {
         )" +
            rest;
   };
-  EXPECT_EQ(violations(head + nodes + branches, lowered(" captures (p)",
-                                                        "captured input p : f32[4]\nconstant k : f32[4]\n"
-                                                        "q = Mul(p, k) : f32[4]")),
+  EXPECT_EQ(differences(head + nodes + branches, lowered(" captures (p)",
+                                                         "captured input p : f32[4]\nconstant k : f32[4]\n"
+                                                         "q = Mul(p, k) : f32[4]")),
             "");
-  EXPECT_THAT(violations(head + nodes + branches, lowered("", "constant q : f32[4]")),
+  EXPECT_THAT(differences(head + nodes + branches, lowered("", "constant q : f32[4]")),
               HasSubstr("node 1 '': 'then_branch': tensor 'q' is planned as constant, but may differ"));
 }
 
@@ -170,10 +160,10 @@ std::string with_inputs_in_arena(const std::string& written, const std::string& 
 }
 
 TEST(VerifyLowering, OneFirstNodeMayWriteAllInputs) {
-  EXPECT_EQ(violations(kTwoInputs, with_inputs_in_arena("x, z", " after (node 0)")), "");
-  EXPECT_THAT(violations(kTwoInputs, with_inputs_in_arena("z, x", " after (node 0)")),
+  EXPECT_EQ(differences(kTwoInputs, with_inputs_in_arena("x, z", " after (node 0)")), "");
+  EXPECT_THAT(differences(kTwoInputs, with_inputs_in_arena("z, x", " after (node 0)")),
               HasSubstr("node 0 'inputs' (Inputs) must come first and write all inputs of the model"));
-  EXPECT_THAT(violations(kTwoInputs, with_inputs_in_arena("x, z", "")),
+  EXPECT_THAT(differences(kTwoInputs, with_inputs_in_arena("x, z", "")),
               HasSubstr("node 1 '' (RandomNormalLike) may run before the caller has written the inputs"));
 }
 

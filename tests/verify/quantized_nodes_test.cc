@@ -8,31 +8,12 @@
 #include <string_view>
 #include <utility>
 
-#include "lowtide/verify/verify.h"
-#include "tests/testing/graphs.h"
+#include "tests/testing/lowered_graphs.h"
 
 namespace lowtide::testing {
 namespace {
 
 using ::testing::HasSubstr;
-
-// The violations of a lowered graph without load-time work, one per line.
-std::string differences(std::string_view model, std::string_view lowered) {
-  std::string lines;
-  for (const Violation& violation : verify_lowering(graph_of(model), graph_of(lowered), graph_of("graph \"g\" { }"))) {
-    EXPECT_EQ(violation.kind, ViolationKind::wrong_model);
-    lines += violation.message + "\n";
-  }
-  return lines;
-}
-
-// A text with other words in place of the first `words`.
-std::string with(std::string_view text, std::string_view words, std::string_view others) {
-  std::string changed(text);
-  const std::size_t at = changed.find(words);
-  EXPECT_NE(at, std::string::npos) << words;
-  return changed.replace(at, words.size(), others);
-}
 
 constexpr std::string_view kConstants = R"(graph "g" {
   input q : u8[1,4,8,8]
