@@ -4,11 +4,14 @@
 #include "lowtide/runtime/threads/workers.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <memory>
 #include <thread>
 
 #include "lowtide/runtime/threads/pause.h"
@@ -76,6 +79,24 @@ TEST(Workers, BelongToOneRunAtATime) {
   }
   EXPECT_EQ(RunTeam(&workers).team().threads(), 2);
   EXPECT_EQ(RunTeam(nullptr).team().threads(), 1);
+}
+
+// The child has no workers. It must neither wait for one in a run nor at its end.
+TEST(Workers, AreAbsentInAChildOfFork) {
+  auto workers = std::make_unique<Workers>(2);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);  // a hang ends the child
+    const bool is_alone = RunTeam(workers.get()).team().threads() == 1;
+    workers.reset();
+    _exit(is_alone ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(RunTeam(workers.get()).team().threads(), 2) << "the parent keeps its workers";
 }
 
 // 2^-126 / 2 is 0 if the processor replaces tiny results by 0. A host program may have chosen so.

@@ -10,6 +10,7 @@
 
 #include <climits>
 #include <csignal>
+#include <new>
 
 #include "lowtide/runtime/threads/pause.h"
 #include "lowtide/runtime/threads/touch_thread.h"
@@ -38,9 +39,18 @@ class BlockedSignals {
   sigset_t before_{};
 };
 
+// How often this process has been copied by fork() since it first had workers. The copies have no workers.
+std::atomic<std::uint32_t> forks = 0;
+
+std::uint32_t count_forks() {
+  static const int failed = pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+  if (failed != 0) throw std::bad_alloc();
+  return forks.load(std::memory_order_relaxed);
+}
+
 }  // namespace
 
-Workers::Workers(int threads) : threads_(threads), ticket_(static_cast<std::uint64_t>(threads)) {
+Workers::Workers(int threads) : threads_(threads), forks_(count_forks()), ticket_(static_cast<std::uint64_t>(threads)) {
   try {
     start_workers();
   } catch (...) {
@@ -59,7 +69,13 @@ void Workers::start_workers() {
   for (int ready = ready_.load(); ready < threads_ - 1; ready = ready_.load()) ready_.wait(ready);
 }
 
+bool Workers::are_in_another_process() const noexcept { return forks.load(std::memory_order_relaxed) != forks_; }
+
 void Workers::end_workers() noexcept {
+  if (are_in_another_process()) {
+    for (std::thread& worker : workers_) worker.detach();  // it would never end here
+    return;
+  }
   is_ending_.store(true, std::memory_order_relaxed);
   epoch_.fetch_add(2, std::memory_order_seq_cst);
   wake();
@@ -67,7 +83,7 @@ void Workers::end_workers() noexcept {
 }
 
 bool Workers::take() noexcept {
-  if (is_taken_.exchange(true, std::memory_order_acquire)) return false;
+  if (are_in_another_process() || is_taken_.exchange(true, std::memory_order_acquire)) return false;
   epoch_.fetch_add(1, std::memory_order_seq_cst);
   if (has_sleepers_.exchange(false, std::memory_order_seq_cst)) wake();
   return true;

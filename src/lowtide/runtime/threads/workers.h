@@ -20,7 +20,8 @@ namespace lowtide::runtime_internal {
 //                             run on the calling thread, so a worker that the system does not run delays nothing
 //   the run gives it back     workers look for the next run for a short time, and then sleep
 //
-// Neither thread calls the system or allocates memory between the first two lines and the last one.
+// Neither thread calls the system or allocates memory between the first two lines and the last one. A child of fork()
+// has only the thread that called it, so its runs have no workers.
 class Workers final : public Team {
  public:
   // Starts `threads` - 1 workers, which receive no signals except those of their own faults. Requires: threads >= 1.
@@ -30,7 +31,7 @@ class Workers final : public Team {
   Workers& operator=(const Workers&) = delete;
   ~Workers() override;
 
-  // Gives the team to a run of the calling thread. Returns false if another run has it.
+  // Gives the team to a run of the calling thread. Returns false if another run has it, or in a child of fork().
   [[nodiscard]] bool take() noexcept;
   void give_back() noexcept;
 
@@ -41,12 +42,14 @@ class Workers final : public Team {
  private:
   void start_workers();
   void end_workers() noexcept;
+  [[nodiscard]] bool are_in_another_process() const noexcept;
   void work() noexcept;
   void sleep(std::uint32_t epoch) noexcept;
   void wake() noexcept;
   [[nodiscard]] std::optional<int> next_share() noexcept;
 
   const int threads_;
+  const std::uint32_t forks_;  // of this process, when the workers started
   std::atomic<bool> is_taken_ = false;
   std::atomic<int> ready_ = 0;  // workers that have started
   // Read by workers while they wait.
