@@ -112,6 +112,14 @@ the message names all such nodes. `If`, `Loop` and `Scan` are run by the session
 """
 
 
+def reason_of(line):
+    """Why a test does not pass, without the folder of its model."""
+    word, _, text = line.partition(" ")
+    if word == "inexact":
+        return "the expected outputs have rounding errors, which the test does not permit"
+    return " ".join((text.partition("/model.onnx: ")[2] or text).split())
+
+
 def table(runner, results):
     """The document: all operators with a kernel, then those that have node tests but no kernel."""
     passed, all_tests = collections.Counter(), collections.Counter()
@@ -128,6 +136,10 @@ def table(runner, results):
     passing, count = sum(passed[one] for one in several), sum(all_tests[one] for one in several)
     text += f"\n{passing} of {count} node tests of several operators pass. "
     text += "Most of them are functions of the standard that are written out.\n"
+    reasons = collections.Counter((operators, reason_of(line)) for (operators, _), line in results.items()
+                                  if operators in rows and line != "ok")
+    text += "\nWhy the other node tests of single operators do not pass:\n\n"
+    text += "".join(f"- {name} ({count}): {reason}\n" for (name, reason), count in sorted(reasons.items()))
     run_elsewhere = {"Constant", "If", "Loop", "Scan"}
     absent = sorted(one for one in all_tests if "+" not in one and one not in rows and one not in run_elsewhere)
     text += "\nOperators that have node tests, but no kernel:\n\n"
