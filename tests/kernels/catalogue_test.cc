@@ -49,7 +49,7 @@ TEST(Unsupported, NamesEveryNodeWithItsReason) {
   EXPECT_EQ(unsupported_error(nodes).message,
             "3 nodes cannot run here:\n"
             "  Sqrt 'second': input 'n' is i64, and kernels have f32 or f16\n"
-            "  my.domain::Odd 'node 2': no kernel has this operator\n"
+            "  my.domain::Odd 'node that writes d': no kernel has this operator\n"
             "  my.domain::Odd 'choose/then_branch/inner': no kernel has this operator");
 }
 

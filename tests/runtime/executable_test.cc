@@ -77,6 +77,63 @@ TEST(Executable, RefusesElementsAtOddAddresses) {
   EXPECT_THAT(error.message, HasSubstr("is at address 1, which is not a multiple of the 4 bytes of its elements"));
 }
 
+TEST(Executable, RefusesElementsOfABodyAtOddAddresses) {
+  Graph graph = graph_of(R"(graph "g" {
+    input x : f32[2]
+    constant n : i64[] = [3]
+    y = Loop(n, _, x) "loop" {
+      body = graph "b" {
+        input i : i64[]
+        input c : bool[]
+        input p : f32[2]
+        q = Neg(p) : f32[2]
+        output c, q
+      }
+    } : f32[2]
+    output y
+  })");
+  Plan plan = plan_for(graph);
+  plan.layout.steps[StepId(0)].bodies[0].offset = plan.layout.steps[StepId(0)].bodies[0].offset + Bytes(2);
+  const auto error = Executable::prepare(std::move(graph), std::move(plan), weights_for()).error();
+  EXPECT_EQ(error.code, ErrorCode::mismatch);
+  EXPECT_THAT(error.message, HasSubstr("bytes of its elements"));
+  EXPECT_EQ(error.place, "plan of graph 'b'");
+}
+
+// A TopK sorts in its scratch. A target with an alignment of 16 may put it at 16.
+TEST(Executable, RefusesScratchAtOtherAddressesThanMultiplesOf64) {
+  Graph graph = graph_of(R"(graph "g" {
+    input x : f32[8]
+    constant k : i64[1] = [2]
+    v, i = TopK(x, k) "top" : f32[2], i64[2]
+    output v, i
+  })");
+  Plan plan = plan_for(graph);
+  const std::optional<BufferId> scratch = plan.layout.steps[StepId(0)].scratch;
+  ASSERT_TRUE(scratch.has_value());
+  plan.layout.buffers[*scratch].placement->offset = plan.layout.buffers[*scratch].placement->offset + Bytes(16);
+  const auto error = Executable::prepare(std::move(graph), std::move(plan), weights_for()).error();
+  EXPECT_EQ(error.code, ErrorCode::mismatch);
+  EXPECT_THAT(error.message, HasSubstr("the scratch is at address "));
+  EXPECT_THAT(error.message, HasSubstr("which is not a multiple of 64; plan again with --target cpu"));
+  EXPECT_THAT(error.place, HasSubstr("'top' (TopK)"));
+}
+
+TEST(Executable, RefusesTheScanOfOpset8WithAWayOut) {
+  const auto refused = try_prepare(R"(graph "g" {
+    input x : f32[1,2]
+    y = Scan(_, x) "it" {num_scan_inputs = 1, lowtide_since = 8, body = graph "b" {
+      input e : f32[]
+      output e
+    }} : f32[1,2]
+    output y
+  })");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(refused.error().message, HasSubstr("Scan 'it': this Scan is that of opset 8, which has a batch axis"));
+  EXPECT_THAT(refused.error().message, HasSubstr("convert it with onnx.version_converter"));
+}
+
 TEST(Executable, NamesAllStepsWithoutKernel) {
   const auto refused = try_prepare(R"(graph "g" {
     input x : f32[4]

@@ -12,6 +12,7 @@
 #include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/graph/node_name.h"
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/kernels/families.h"
 #include "lowtide/kernels/kernel.h"
@@ -45,14 +46,10 @@ Offer offer_of(const OfferInput& input) {
   return all;
 }
 
-std::string shown_name(const Node& node, NodeId id) {
-  return node.name.empty() ? "node " + std::to_string(id.value()) : node.name;
-}
-
 void collect_unsupported(const Graph& graph, const std::string& path, std::vector<UnsupportedNode>& out) {
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     const Node& node = graph.node(id);
-    const std::string name = shown_name(node, id);
+    const std::string name = node_name(graph, id);
     for (const Body& body : node.bodies) collect_unsupported(*body.graph, path + name + "/" + body.name + "/", out);
     if (!node.bodies.empty() || is_caller(graph.op(id))) continue;
     Offer offer = offer_of({.graph = graph, .node = id});

@@ -27,7 +27,7 @@ struct SupportedOperator {
 struct UnsupportedNode {
   NodeId node;          // of the graph or body that `path` names
   std::string path;     // "" for the graph itself; "loop/body/" for the body of node 'loop'
-  std::string name;     // of the node, or "node 3" if it has none
+  std::string name;     // node_name()
   std::string type;     // full_name(Operator)
   std::string missing;  // "no kernel has this operator", "input 'x' is i64, and kernels have f32"
 };

@@ -29,6 +29,7 @@ Result<void> start_workers(Prepared& prepared) {
 Result<void> fill(Prepared& prepared) {
   LOWTIDE_RETURN_IF_ERROR(runtime_internal::check_plan(prepared, prepared.options.threads));
   runtime_internal::list_graphs(prepared);
+  LOWTIDE_RETURN_IF_ERROR(runtime_internal::check_addresses(prepared));
   LOWTIDE_RETURN_IF_ERROR(runtime_internal::find_constants(prepared));
   runtime_internal::list_ports(prepared);
   LOWTIDE_RETURN_IF_ERROR(runtime_internal::make_actions(prepared));

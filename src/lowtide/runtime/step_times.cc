@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "lowtide/graph/node_name.h"
 #include "lowtide/runtime/execute/run_control.h"
 #include "lowtide/runtime/prepare/prepare.h"
 
@@ -71,7 +72,7 @@ StepInfo step_info(const Executable& executable, const RunPlace& place) {
   const runtime_internal::PreparedGraph& in = executable.prepared().graphs[place.graph];
   const std::optional<NodeId> node = node_of(in.plan.program.steps[place.step]);
   if (!node) return {in.path, "", "copy"};
-  return {in.path, runtime_internal::shown_name(in.graph.node(*node), *node), full_name(in.graph.op(*node))};
+  return {in.path, node_name(in.graph, *node), full_name(in.graph.op(*node))};
 }
 
 }  // namespace lowtide

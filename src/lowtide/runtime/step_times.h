@@ -28,7 +28,7 @@ RunResult run_with_times(Session& session, std::vector<StepTime>& times);
 // What a step does, for reports.
 struct StepInfo {
   std::string path;  // "" for a step of the model, "loop/body/" for one of a body
-  std::string node;  // its name, or "node 3" if it has none; "" for a copy
+  std::string node;  // node_name(); "" for a copy
   std::string op;    // full_name(Operator), or "copy"
 };
 [[nodiscard]] StepInfo step_info(const Executable& executable, const RunPlace& place);

@@ -7,6 +7,7 @@
 
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/graph/node_name.h"
 #include "lowtide/kernels/supported.h"
 #include "lowtide/runtime/prepare/prepare.h"
 
@@ -58,6 +59,21 @@ Result<void> check_scratch(const PreparedGraph& in, StepId step, NodeId node, in
                place_of(in, step)};
 }
 
+// PreparedKernel::bind needs scratch at a multiple of 64. A plan for a target with another alignment may have it
+// elsewhere.
+Result<void> check_scratch_address(const PreparedGraph& in, StepId step) {
+  constexpr std::int64_t kAlignment = 64;
+  const std::optional<BufferId> buffer = in.plan.layout.steps[step].scratch;
+  if (!buffer) return {};
+  const std::optional<Placement>& placement = in.plan.layout.buffers[*buffer].placement;
+  const std::int64_t address = in.arena.position() + (placement ? placement->offset.position() : 0);
+  if (address % kAlignment == 0) return {};
+  return Error{ErrorCode::mismatch,
+               "the scratch is at address " + std::to_string(address) + ", which is not a multiple of " +
+                   std::to_string(kAlignment) + "; plan again with --target cpu",
+               place_of(in, step)};
+}
+
 // The kernel of a step: that of the host, otherwise one of the library.
 Result<std::unique_ptr<PreparedKernel>> prepare_kernel(const Prepared& prepared, const PreparedGraph& in, StepId id) {
   const Step& step = in.plan.program.steps[id];
@@ -69,9 +85,13 @@ Result<std::unique_ptr<PreparedKernel>> prepare_kernel(const Prepared& prepared,
                            .threads = prepared.options.threads};
   if (prepared.options.own_kernel) {
     std::unique_ptr<PreparedKernel> own = prepared.options.own_kernel(input);
-    if (own != nullptr) return own;
+    if (own != nullptr) {
+      LOWTIDE_RETURN_IF_ERROR(check_scratch_address(in, id));
+      return own;
+    }
   }
   LOWTIDE_RETURN_IF_ERROR(check_scratch(in, id, input.node, input.threads));
+  LOWTIDE_RETURN_IF_ERROR(check_scratch_address(in, id));
   return prepare(input);
 }
 
@@ -93,7 +113,7 @@ bool is_own(const Prepared& prepared, const PreparedGraph& in, NodeId node) {
 
 // A node whose kernel refuses it when it is prepared, for example because of the value of a constant.
 UnsupportedNode refused_node(const PreparedGraph& in, NodeId id, const Error& error) {
-  return {id, in.path, shown_name(in.graph.node(id), id), full_name(in.graph.op(id)), error.message};
+  return {id, in.path, node_name(in.graph, id), full_name(in.graph.op(id)), error.message};
 }
 
 // Adds the action of a step, if it has one.

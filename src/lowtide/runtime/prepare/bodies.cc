@@ -118,7 +118,9 @@ class BodyStep {
     std::size_t sequences = 0;
     if (loop.is_scan) {
       if (find_attribute<std::int64_t>(node_.attributes, kSinceAttribute) != nullptr) {
-        return unsupported("a session runs the Scan of opset 9 and later");
+        return unsupported(
+            "this Scan is that of opset 8, which has a batch axis, and a session runs that of opset 9 and later; "
+            "export the model with opset 9 or later, or convert it with onnx.version_converter");
       }
       const auto* given = find_attribute<std::int64_t>(node_.attributes, "num_scan_inputs");
       if (given == nullptr || *given < 1 || *given > static_cast<std::int64_t>(inputs)) {

@@ -12,8 +12,8 @@
 namespace lowtide::runtime_internal {
 namespace {
 
-Error refused(const Prepared& prepared, ErrorCode code, const std::string& message) {
-  return Error{code, message, "plan of graph " + quoted(prepared.graph.name())};
+Error refused(const Graph& graph, ErrorCode code, const std::string& message) {
+  return Error{code, message, "plan of graph " + quoted(graph.name())};
 }
 
 Result<void> check_graph(const Prepared& prepared) {
@@ -22,7 +22,7 @@ Result<void> check_graph(const Prepared& prepared) {
   const auto nodes = static_cast<std::int64_t>(graph.nodes().size());
   const auto tensors = static_cast<std::int64_t>(graph.tensors().size());
   if (of.graph == graph.name() && of.nodes == nodes && of.tensors == tensors) return {};
-  return refused(prepared, ErrorCode::mismatch,
+  return refused(prepared.graph, ErrorCode::mismatch,
                  "the plan is for graph " + quoted(of.graph) + " with " + std::to_string(of.nodes) + " nodes and " +
                      std::to_string(of.tensors) + " tensors, but this one has " + std::to_string(nodes) +
                      " nodes and " + std::to_string(tensors) + " tensors; plan this model again");
@@ -34,7 +34,7 @@ Result<void> check_key(const Prepared& prepared, int threads) {
   if (of.machine_key.empty()) return {};
   const std::vector<std::string> own = texts_of(machine_key({.threads = threads}));
   if (of.machine_key == own) return {};
-  return refused(prepared, ErrorCode::mismatch,
+  return refused(prepared.graph, ErrorCode::mismatch,
                  "the plan is for a machine with " + listed(of.machine_key, "and") + ", but this one has " +
                      listed(own, "and") + "; plan again with: lowtide plan " +
                      (of.model.empty() ? "MODEL" : quoted(of.model)) + " --target cpu --threads " +
@@ -44,27 +44,27 @@ Result<void> check_key(const Prepared& prepared, int threads) {
 Result<void> check_machine(const Prepared& prepared) {
   const Machine& machine = prepared.plan.machine;
   if (machine.regions.size() != 1) {
-    return refused(prepared, ErrorCode::unsupported,
+    return refused(prepared.graph, ErrorCode::unsupported,
                    "the plan uses " + std::to_string(machine.regions.size()) +
                        " regions, and a session has one arena; plan with --target cpu");
   }
   if (machine.links.empty()) return {};
-  return refused(prepared, ErrorCode::unsupported,
+  return refused(prepared.graph, ErrorCode::unsupported,
                  "the plan uses links between regions, which a session does not have; plan with --target cpu");
 }
 
 // Kernels read elements at multiples of their size. A plan for a target with another alignment may have others.
-Result<void> check_addresses(const Prepared& prepared) {
-  const Plan& plan = prepared.plan;
+Result<void> check_values(const PreparedGraph& in) {
+  const Plan& plan = in.plan;
   for (ValueId id : all_ids<ValueId>(plan.program.values.size())) {
-    const Tensor& tensor = prepared.graph.tensor(plan.program.values[id].tensor);
+    const Tensor& tensor = in.graph.tensor(plan.program.values[id].tensor);
     const ValuePlace& place = plan.layout.values[id];
     const std::optional<Placement>& placement = plan.layout.buffers[place.buffer].placement;
     const std::int64_t bytes = std::max(bits_of(tensor.dtype).value_or(8) / 8, 1);
     if (!placement) continue;
-    const std::int64_t address = placement->offset.position() + place.offset.position();
+    const std::int64_t address = in.arena.position() + placement->offset.position() + place.offset.position();
     if (address % bytes == 0) continue;
-    return refused(prepared, ErrorCode::mismatch,
+    return refused(in.graph, ErrorCode::mismatch,
                    "tensor " + quoted(tensor.name) + " is at address " + std::to_string(address) +
                        ", which is not a multiple of the " + std::to_string(bytes) +
                        " bytes of its elements; plan again with --target cpu");
@@ -76,13 +76,17 @@ Result<void> check_addresses(const Prepared& prepared) {
 
 Result<void> check_plan(const Prepared& prepared, int threads) {
   if (threads != 1 && threads != 2) {
-    return refused(prepared, ErrorCode::unsupported,
+    return refused(prepared.graph, ErrorCode::unsupported,
                    std::to_string(threads) + " threads are not supported; choose 1 or 2");
   }
   LOWTIDE_RETURN_IF_ERROR(check_graph(prepared));
   LOWTIDE_RETURN_IF_ERROR(check_key(prepared, threads));
-  LOWTIDE_RETURN_IF_ERROR(check_machine(prepared));
-  return check_addresses(prepared);
+  return check_machine(prepared);
+}
+
+Result<void> check_addresses(const Prepared& prepared) {
+  for (const PreparedGraph& in : prepared.graphs) LOWTIDE_RETURN_IF_ERROR(check_values(in));
+  return {};
 }
 
 }  // namespace lowtide::runtime_internal

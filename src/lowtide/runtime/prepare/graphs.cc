@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/graph/node_name.h"
 #include "lowtide/runtime/prepare/prepare.h"
 
 namespace lowtide::runtime_internal {
@@ -34,7 +35,7 @@ void append_bodies(Prepared& prepared, PreparedGraphId around, StepId step) {
     }
     PreparedGraph inner{.graph = *body.graph,
                         .plan = *plans[at].plan,
-                        .path = outer.path + shown_name(node, id) + "/" + body.name + "/",
+                        .path = outer.path + node_name(outer.graph, id) + "/" + body.name + "/",
                         .around = AroundBody{around, step},
                         .arena = arena};
     for (const auto& [tensor, in_body] : body.captures) {
@@ -45,10 +46,6 @@ void append_bodies(Prepared& prepared, PreparedGraphId around, StepId step) {
 }
 
 }  // namespace
-
-std::string shown_name(const Node& node, NodeId id) {
-  return node.name.empty() ? "node " + std::to_string(id.value()) : node.name;
-}
 
 void list_graphs(Prepared& prepared) {
   prepared.graphs.push_back({.graph = prepared.graph, .plan = prepared.plan, .path = "", .around = {}, .arena = {}});

@@ -17,6 +17,7 @@ namespace lowtide::runtime_internal {
 [[nodiscard]] Result<void> check_plan(const Prepared& prepared, int threads);  // threads, graph, machine
 void list_graphs(Prepared& prepared);                                          // graphs, with place and captures
 [[nodiscard]] Result<void> find_constants(Prepared& prepared);                 // given, buffer_of, constants, copies
+[[nodiscard]] Result<void> check_addresses(const Prepared& prepared);          // of the values in all graphs
 void list_ports(Prepared& prepared);                                           // inputs, outputs, states
 [[nodiscard]] Result<void> make_actions(Prepared& prepared);                   // actions
 void order_actions(Prepared& prepared);                                        // order of the actions
@@ -36,9 +37,6 @@ void measure(Prepared& prepared);                                              /
 
 // The nodes of this graph that a step runs although they have no kernel. Those of bodies are not included.
 [[nodiscard]] std::vector<UnsupportedNode> unsupported_in(const Prepared& prepared, const PreparedGraph& in);
-
-// The name of a node in paths and lists: "node 3" if it has none.
-[[nodiscard]] std::string shown_name(const Node& node, NodeId id);
 
 // Makes the action of a step whose node has bodies. Errors: (unsupported) the operator runs bodies in a way that is not
 // known; (invalid) the numbers or types of its operands do not match those of its bodies.
