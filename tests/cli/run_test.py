@@ -156,6 +156,59 @@ class Run(ProgramTest):
         self.write("x.npy", small_models.npy([0] * (5 * 16384), (5, 16, 32, 32)))
         self.assertIn("[5,16,32,32], for which there is no plan", self.expect(USAGE, *words).stderr)
 
+    def test_an_input_with_a_default_value_can_be_given(self):
+        w = field(1, 3) + field(2, FLOAT) + field(8, "w=1") + field(9, struct.pack("<3f", 1, 2, 3))
+        content = graph([node("Add", ["x", "w=1"], ["y"])], [value_info("x", [3]), value_info("w=1", [3])],
+                        [value_info("y", [3])], [w])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        self.write("w.npy", small_models.npy([10, 20, 30]))
+        words = ("run", "model.onnx", "--input", "x=x.npy", "--output-dir", ".")
+        told = self.expect(DONE, *words).stderr
+        self.assertIn("1 input has a default value in the file and is planned as a constant: 'w=1'", told)
+        self.assertEqual(floats((self.folder / "y.npy").read_bytes()), [0, 4, 6])
+        self.expect(DONE, *words, "--input", "w=1=w.npy")
+        self.assertEqual(floats((self.folder / "y.npy").read_bytes()), [9, 22, 33])
+        self.expect(DONE, "bench", "model.onnx", "--input", "w=1=w.npy", "--runs", "2")
+        self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
+        given = (*words, "--input", "w=1=w.npy", "--plan", "plan.json")
+        self.assertIn("the plan has it as a constant; plan again with: --override 'w=1'",
+                      self.expect(USAGE, *given).stderr)
+        report = self.json(DONE, "plan", "model.onnx", "--override", "w=1", "-o", "plan.json")
+        self.assertEqual(report["dims"], ["w=1=?"])
+        self.assertEqual(report["bytes"]["inputs"], 24)
+        self.expect(DONE, *given)
+        self.assertEqual(floats((self.folder / "y.npy").read_bytes()), [9, 22, 33])
+        self.expect(DONE, "verify", "model.onnx", "plan.json")
+        refused = self.expect(BAD_INPUT, "plan", "model.onnx", "--override", "v").stderr
+        self.assertIn("has no input 'v' that a caller may give; the inputs with a default value: 'w=1'", refused)
+
+    def test_a_binding_chooses_among_the_plans_of_a_file(self):
+        self.write("model.onnx", small_models.small("batch"))
+        self.expect(DONE, "plan", "model.onnx", "--dim", "batch=1,2,4", "-o", "plans.json")
+        words = ("run", "model.onnx", "--plan", "plans.json", "--synthetic", "1", "--dim")
+        self.assertIn("f32[2,16,16,16]", self.expect(DONE, *words, "batch=2").stdout)
+        self.assertIn("plans.json: the file has plans for 'batch=1', 'batch=2' and 'batch=4', but the command line "
+                      "sets 'batch=3'", self.expect(BAD_INPUT, *words, "batch=3").stderr)
+        self.expect(DONE, "plan", "model.onnx", "--dim", "batch=8", "-o", "plans.json")
+        self.assertIn("plans.json: the file has a plan for 'batch=8', but the command line sets 'batch=4'",
+                      self.expect(BAD_INPUT, *words, "batch=4").stderr)
+
+    def test_a_plan_with_other_names_or_kernels_never_runs(self):
+        self.write("model.onnx", small_models.small())
+        self.expect(DONE, "plan", "model.onnx", "--target", "cpu", "-o", "plan.json")
+        words = ("run", "model.onnx", "--plan", "plan.json", "--synthetic", "1")
+        self.expect(DONE, *words)
+        plan = json.loads((self.folder / "plan.json").read_text())
+        plan["kernels"] = ["dense"] * len(plan["kernels"])
+        self.write("plan.json", json.dumps(plan).encode())
+        self.assertIn("runs kernel 'dense', but the target offers", self.expect(BAD_INPUT, *words).stderr)
+        self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
+        self.expect(DONE, *words)
+        plan = json.loads((self.folder / "plan.json").read_text())
+        plan["nodes"][0][0] = "other"
+        self.write("plan.json", json.dumps(plan).encode())
+        self.assertIn("the plan is wrong for this model: ", self.expect(BAD_INPUT, *words).stderr)
+
     def test_wrong_ranges_are_refused(self):
         self.write("model.onnx", small_models.small("batch"))
         for dim, part in {"batch=1..17": "has 17 values", "batch=4..2": "ends before it begins",

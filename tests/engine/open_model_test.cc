@@ -92,6 +92,37 @@ TEST(OpenModel, RefusesAPlanOfAnotherModelOrAWrongPlan) {
   EXPECT_THAT(wrong.error().message, HasSubstr("the plan is wrong for this model: "));
 }
 
+TEST(OpenModel, RefusesAPlanWithTheNamesOfAnotherModel) {
+  const std::string path = small_model("labels.onnx", "Relu", "Relu");
+  OpenOptions options;
+  const Result<OpenedModel> made = open_model(path);
+  options.given_plan = made->executable->plan();
+  options.given_labels = labels_of(made->executable->graph());
+  EXPECT_TRUE(open_model(path, options).ok());
+  options.given_labels->tensors[TensorId(0)].name = "z";
+  const Result<OpenedModel> opened = open_model(path, options);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code, ErrorCode::mismatch);
+  EXPECT_THAT(opened.error().message, HasSubstr("the plan is wrong for this model: "));
+  EXPECT_THAT(opened.error().message, HasSubstr("'z'"));
+}
+
+// `dense` is the kernel of the target with this name, whose plans run with the plain kernels.
+TEST(OpenModel, RefusesAKernelThatTheTargetOfThePlanDoesNotHave) {
+  const std::string path = small_model("kernels.onnx", "Relu", "Relu");
+  OpenOptions options;
+  options.given_plan = open_model(path)->executable->plan();
+  ASSERT_EQ(options.given_plan->provenance.target, "cpu");
+  options.given_plan->kernels[KernelId(0)].name = "dense";
+  const Result<OpenedModel> refused = open_model(path, options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::mismatch);
+  EXPECT_THAT(refused.error().message, HasSubstr("runs kernel 'dense', but the target offers"));
+  options.given_plan->provenance.target = "dense";
+  options.given_plan->provenance.machine_key = {};
+  EXPECT_TRUE(open_model(path, options).ok());
+}
+
 // The bytes of files that this process has in memory through maps.
 std::int64_t mapped_file_bytes() {
   std::ifstream statm("/proc/self/statm");

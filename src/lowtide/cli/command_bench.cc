@@ -51,6 +51,7 @@ struct Measured {
 
 OpenedModel open_for_bench(const Arguments& arguments, Console& console) {
   OpenOptions options{.import = read_bindings(arguments), .synthetic_seed = kSeed};
+  options.import.overrides = possible_inputs(arguments);
   options.cpu.threads = static_cast<int>(read_count(arguments, "--threads", 1, 2).value_or(1));
   const Progress progress(console, "preparing the model");
   return take(open_model(arguments.positional("MODEL"), options));

@@ -12,6 +12,7 @@
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/quantized.h"
+#include "lowtide/engine/lowering_facts.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/explanation.h"
@@ -159,13 +160,14 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
                                        "model if you can.");
   }
   const std::optional<QuantizedFacts> quantized = quantized_facts(loaded, request.lowering, target, options);
-  const std::optional<LoweringFacts> lowering = lowering_facts(loaded, request.lowering, options);
+  const std::optional<LoweringFacts> lowering =
+      take(lowering_facts(loaded.model.graph, loaded.lowered, request.lowering, options), loaded.facts.path);
   const std::vector<CopyLeft> copies = copies_left(loaded.lowered.graph, planned.plan);
   const Labels labels = labels_of(loaded.lowered.graph);
   const std::vector<PeakExplanation> levels = explain_peak(loaded.lowered.graph, labels, target, options, planned.plan);
   const bool is_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed;
   if (!arguments.has("--json")) {
-    ExplanationFacts facts = explanation_facts(planned, options);
+    ExplanationFacts facts = explanation_facts(planned, options.order, forbidden_text(options));
     facts.quantized = quantized;
     facts.lowering = lowering;
     facts.copies = copies;

@@ -20,6 +20,7 @@
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/quantized.h"
 #include "lowtide/cli/stage_options.h"
+#include "lowtide/engine/lowering_facts.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/packing_csv.h"
@@ -269,7 +270,7 @@ std::string page_of(const Request& request, const LoadedModel& loaded, const Pla
   options.lowering = verdict.lowering ? &*verdict.lowering : nullptr;
   if (verdict.quantized) options.quantized = quantized_text(*verdict.quantized);
   if (planned.plan.execution == ExecutionModel::sequence) {
-    const ExplanationFacts facts = explanation_facts(planned, request.options);
+    const ExplanationFacts facts = explanation_facts(planned, request.options.order, forbidden_text(request.options));
     for (const PeakExplanation& level :
          explain_peak(loaded.lowered.graph, named.labels, request.target, request.options, planned.plan)) {
       options.proofs.push_back({level.peak.plan, proof_paragraphs(level, facts), in_place_paragraphs(level)});
@@ -319,7 +320,8 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
 
   const std::optional<QuantizedFacts> quantized =
       quantized_facts(loaded, request.model.lowering, request.target, request.options);
-  const std::optional<LoweringFacts> lowering = lowering_facts(loaded, request.model.lowering, request.options);
+  const std::optional<LoweringFacts> lowering = take(
+      lowering_facts(loaded.model.graph, loaded.lowered, request.model.lowering, request.options), loaded.facts.path);
   const Labels labels = labels_of(loaded.lowered.graph);
   const NamedPlan named{planned.plan, labels};
   if (request.plan_file) files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);

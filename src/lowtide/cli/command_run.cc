@@ -47,15 +47,17 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
   std::vector<OpenOptions> all;
   if (const std::optional<std::string> path = arguments.value("--plan")) {
     if (arguments.has("--without")) stop_usage("--without has no effect with --plan, whose rewrites are used; omit it");
-    if (range) stop_usage("'--dim' has no effect with --plan, whose extents are used; omit it");
-    for (PlanFile& file : read_plans_file(*path)) {
+    if (range) stop_usage("'--dim' with a range has no effect with --plan, whose extents are used; omit it");
+    for (PlanFile& file : choose_plans(read_plans_file(*path), common.import, *path)) {
       OpenOptions& one = all.emplace_back(common);
       add_written_bindings(file.plan.provenance.dims, one.import);
       if (!threads) one.cpu.threads = static_cast<int>(threads_of(file.plan.provenance.machine_key).value_or(1));
       one.given_plan = std::move(file.plan);
+      one.given_labels = std::move(file.labels);
     }
     return all;
   }
+  common.import.overrides = possible_inputs(arguments);
   if (!range) return {common};
   for (std::int64_t extent : range->extents) all.emplace_back(common).import.dims[range->symbol] = extent;
   return all;
@@ -233,6 +235,7 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
   const Interrupt interrupt;
   const OpenedRange range = open_given(arguments, interrupt, console);
   if (interrupt.was_asked()) stop_interrupted();
+  refuse_planned_defaults(arguments, range.members.front().default_inputs);
   const OpenedModel& opened = choose_member(arguments, range);
   for (const std::string& note : opened.notes) console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   const Executable& executable = *opened.executable;

@@ -26,7 +26,25 @@
 namespace lowtide::cli_internal {
 namespace {
 
-std::string shown_plan(const std::string& path) { return path == "-" ? "the plan" : shown_name(path); }
+// A plan to verify, and how messages name it: its file, and its bindings if the file has several plans.
+struct GivenPlan {
+  PlanFile file;
+  std::string name;
+};
+
+std::vector<GivenPlan> read_given_plans(const Arguments& arguments) {
+  const std::string& path = arguments.positional("PLAN");
+  std::vector<PlanFile> files = read_plans_file(path);
+  const bool is_one = files.size() == 1;
+  if (!is_one) files = choose_plans(std::move(files), read_bindings(arguments), path);
+  const std::string name = path == "-" ? "the plan" : shown_name(path);
+  std::vector<GivenPlan> plans;
+  for (PlanFile& file : files) {
+    const std::string bindings = is_one ? "" : " for " + shown_bindings(file.plan.provenance.dims);
+    plans.push_back({std::move(file), name + bindings});
+  }
+  return plans;
+}
 
 std::string short_digest(const std::string& digest) { return lowtide::quoted(digest.substr(0, 12)); }
 
@@ -59,10 +77,7 @@ std::string other_bindings(const std::vector<std::string>& planned_for, const Im
     if (!is_the_same) own += (own.empty() ? "" : ", ") + lowtide::quoted(binding);
   }
   if (own.empty()) return "";
-  std::string all;
-  for (const std::string& binding : planned_for) all += (all.empty() ? "" : ", ") + lowtide::quoted(binding);
-  return "the plan was made for " + (all.empty() ? "the sizes of the file" : all) + ", but the command line sets " +
-         own;
+  return "the plan was made for " + shown_bindings(planned_for) + ", but the command line sets " + own;
 }
 
 // For a model that cannot be imported. If the plan is for another model, that is the answer.
@@ -122,7 +137,8 @@ std::vector<Violation> check_target(const Graph& graph, const Plan& plan, const 
 Checked check(const std::string& path, const PlanFile& file, const Arguments& arguments, Console& console) {
   const ImportOptions given = read_bindings(arguments);
   const Provenance& provenance = file.plan.provenance;
-  const std::optional<Target> target = arguments.has("--target") ? std::optional(read_target(arguments)) : std::nullopt;
+  const bool has_target = arguments.has("--target") || arguments.has("--threads");
+  const std::optional<Target> target = has_target ? std::optional(read_target(arguments)) : std::nullopt;
   const std::string cause = other_bindings(provenance.dims, given);
   const std::string plan_file = name_of_file(arguments.positional("PLAN"));
   ModelRequest request{.path = path, .bindings = given, .lowering = lowering_of(provenance, plan_file)};
@@ -168,18 +184,22 @@ Json json_of_violation(const Violation& violation) {
   return json;
 }
 
-Json json_of_check(const Checked& checked, const std::string& path, const Plan& plan) {
-  Json json = json_head("verify");
-  json["model"] = json_of(checked.model);
-  if (!checked.is_imported) {
-    for (const char* key : {"format", "nodes", "planned_nodes", "body_nodes", "tensors"}) json["model"][key] = nullptr;
-  }
+Json json_of_model(const Checked& checked) {
+  Json json = json_of(checked.model);
+  if (checked.is_imported) return json;
+  for (const char* key : {"format", "nodes", "planned_nodes", "body_nodes", "tensors"}) json[key] = nullptr;
+  return json;
+}
+
+void add_check(const Checked& checked, const std::string& path, const Plan& plan, Json& json) {
   json["plan"] = {{"path", json_text(path)},
                   {"tool", json_text(plan.provenance.tool)},
                   {"model_sha256", json_text(plan.provenance.model_sha256)},
+                  {"dims", Json::array()},
                   {"streams", plan.program.streams.size()},
                   {"steps", plan.program.steps.size()},
                   {"buffers", plan.layout.buffers.size()}};
+  for (const std::string& binding : plan.provenance.dims) json["plan"]["dims"].push_back(json_text(binding));
   const Bound bound = bound_of(plan);
   json["bytes"] = {{"arena", arena_bytes(plan).count()},
                    {"load", plan.claims.load.count()},
@@ -192,15 +212,34 @@ Json json_of_check(const Checked& checked, const std::string& path, const Plan& 
     if (json["violations"].size() == VerifyOptions{}.most_violations) break;
     json["violations"].push_back(json_of_violation(violation));
   }
+}
+
+// The keys of a plan are those of the object if there is one plan, and otherwise those of an entry of `plans`.
+Json json_of_checks(const std::vector<Checked>& checks, const std::vector<GivenPlan>& plans, const std::string& path,
+                    double read_seconds) {
+  Json json = json_head("verify");
+  json["model"] = json_of_model(checks.front());
+  if (plans.size() > 1) {
+    json["verified"] = std::ranges::all_of(checks, [](const Checked& one) { return one.violations.empty(); });
+    json["plans"] = Json::array();
+  }
+  double import_seconds = 0;
+  double verify_seconds = 0;
+  for (std::size_t at = 0; at < plans.size(); ++at) {
+    add_check(checks[at], path, plans[at].file.plan, plans.size() > 1 ? json["plans"].emplace_back() : json);
+    import_seconds += checks[at].import_seconds;
+    verify_seconds += checks[at].verify_seconds;
+  }
+  json["seconds"] = {{"import", import_seconds}, {"read", read_seconds}, {"verify", verify_seconds}};
   return json;
 }
 
-StyledText text_of_check(const Checked& checked, const std::string& path, const Plan& plan) {
+StyledText text_of_check(const Checked& checked, const std::string& name, const Plan& plan) {
   const std::vector<Violation>& violations = checked.violations;
   const std::string model = shown_name(checked.model.path);
   StyledText out;
   if (violations.empty()) {
-    out.add("ok", Style::good).add("  " + shown_plan(path) + " is correct for " + model).end_line();
+    out.add("ok", Style::good).add("  " + name + " is correct for " + model).end_line();
     out.add("    " + counted(static_cast<std::int64_t>(plan.program.steps.size()), "step") + ", ");
     out.add(counted(static_cast<std::int64_t>(plan.layout.buffers.size()), "buffer") + ", arena ");
     out.add(format_bytes(arena_bytes(plan))).end_line();
@@ -208,7 +247,7 @@ StyledText text_of_check(const Checked& checked, const std::string& path, const 
     out.add("    the plan says that it exceeds its memory limit by ");
     return out.add(format_bytes(plan.claims.shortfall), Style::bad).end_line();
   }
-  out.add("wrong", Style::bad).add("  " + shown_plan(path) + " is not correct for " + model).end_line();
+  out.add("wrong", Style::bad).add("  " + name + " is not correct for " + model).end_line();
   TextTable table({TextTable::Align::left, TextTable::Align::left});
   const std::size_t shown = checked.is_other_graph ? std::min(violations.size(), kShownDifferences) : violations.size();
   for (const Violation& violation : std::span(violations).first(shown)) {
@@ -232,18 +271,22 @@ ExitCode run_verify(const Arguments& arguments, Console& console) {
   if (path == "-" && arguments.value("--target") == "-")
     stop_usage("only one of the plan and the target can come from stdin");
   const Stopwatch reading;
-  const PlanFile file = read_plan_file(path);
+  const std::vector<GivenPlan> plans = read_given_plans(arguments);
   const double read_seconds = reading.seconds();
 
-  const Checked checked = check(arguments.positional("MODEL"), file, arguments, console);
+  std::vector<Checked> checks;
+  for (const GivenPlan& plan : plans)
+    checks.push_back(check(arguments.positional("MODEL"), plan.file, arguments, console));
   if (arguments.has("--json")) {
-    Json json = json_of_check(checked, path, file.plan);
-    json["seconds"] = {{"import", checked.import_seconds}, {"read", read_seconds}, {"verify", checked.verify_seconds}};
-    print_json(console, json);
+    print_json(console, json_of_checks(checks, plans, path, read_seconds));
   } else {
-    console.result(text_of_check(checked, path, file.plan));
+    StyledText text;
+    for (std::size_t at = 0; at < plans.size(); ++at)
+      text.append(text_of_check(checks[at], plans[at].name, plans[at].file.plan));
+    console.result(text);
   }
-  return checked.violations.empty() ? ExitCode::done : ExitCode::no;
+  const bool is_right = std::ranges::all_of(checks, [](const Checked& one) { return one.violations.empty(); });
+  return is_right ? ExitCode::done : ExitCode::no;
 }
 
 }  // namespace lowtide::cli_internal

@@ -51,6 +51,26 @@ std::optional<std::uint64_t> read_seed(const Arguments& arguments) {
   return static_cast<std::uint64_t>(*seed);
 }
 
+std::set<std::string> possible_inputs(const Arguments& arguments) {
+  std::set<std::string> names;
+  for (const std::string& word : arguments.values("--input")) {
+    for (std::size_t end = word.find('='); end != std::string::npos; end = word.find('=', end + 1))
+      names.insert(word.substr(0, end));
+  }
+  return names;
+}
+
+void refuse_planned_defaults(const Arguments& arguments, const std::vector<std::string>& default_inputs) {
+  for (const std::string& word : arguments.values("--input")) {
+    for (const std::string& name : default_inputs) {
+      if (!word.starts_with(name + "=")) continue;
+      stop_usage("input " + lowtide::quoted(name, 60) +
+                 " has a default value in the model, and the plan has it as a constant; plan again with: --override " +
+                 lowtide::quoted(name, 60));
+    }
+  }
+}
+
 std::map<std::string, std::string> read_input_files(const Arguments& arguments, const std::vector<Port>& inputs) {
   // A name may contain "=", so the inputs of the model decide where it ends.
   std::map<std::string, std::string> files;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,13 @@ namespace lowtide::cli_internal {
 
 // The seed of --synthetic; nullopt if the option was not given.
 [[nodiscard]] std::optional<std::uint64_t> read_seed(const Arguments& arguments);
+
+// All names that the words of --input NAME=FILE may begin with, because a name may contain "=". For
+// ImportOptions::overrides: an input with a default value in the file that is given is no constant.
+[[nodiscard]] std::set<std::string> possible_inputs(const Arguments& arguments);
+
+// Stops with a usage error if a word of --input names an input that the given plan has as a constant.
+void refuse_planned_defaults(const Arguments& arguments, const std::vector<std::string>& default_inputs);
 
 // The files of --input NAME=FILE, by name. Stops with a usage error if a word names no input, if an input is given
 // twice, or if two files are stdin, where --plan counts.

@@ -8,8 +8,7 @@
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/engine/lower_for_machine.h"
-#include "lowtide/pipeline/plan_graph.h"
-#include "lowtide/report/lowering.h"
+#include "lowtide/pipeline/lowering_facts.h"
 
 namespace lowtide::cli_internal {
 
@@ -23,11 +22,6 @@ namespace lowtide::cli_internal {
 
 // What decides about the formats of the kernels: --budget, where a command has it.
 [[nodiscard]] FormatChoice read_format_choice(const Arguments& arguments);
-
-// What lowering for the kernels of this machine changed. nullopt if none of its passes was on. Unless the model is too
-// large, plans it as written, on one stream and for the target `dense`. The effort is that of `options` up to a limit.
-[[nodiscard]] std::optional<LoweringFacts> lowering_facts(const LoadedModel& loaded, const LowerOptions& lowering,
-                                                          const PlanOptions& options);
 
 // null if there are none.
 [[nodiscard]] Json json_of(const std::optional<LoweringFacts>& facts);

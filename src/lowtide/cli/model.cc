@@ -53,6 +53,8 @@ Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console
   }();
   if (!imported.ok()) return imported.error();
   ImportedModel& model = *imported;
+  const Result<void> overridden = check_overrides(model, request.bindings.overrides);
+  if (!overridden) return overridden.error();
   for (const std::string& note : model.notes) {
     console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   }

@@ -8,8 +8,10 @@
 #include <utility>
 
 #include "lowtide/base/limits.h"
+#include "lowtide/base/listed.h"
 #include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/cli/outcome.h"
 #include "lowtide/cli/read_file.h"
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/plan/plans_json.h"
@@ -23,16 +25,8 @@ bool is_too_large(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos && !parse_number(text);
 }
 
-// The options that rule out plans which the bound covers.
-std::string forbidden_text(const PlanOptions& options) {
-  std::string text;
-  for (const auto& [is_allowed, name] :
-       {std::pair(options.in_place, " --no-in-place"), std::pair(options.views, " --no-views"),
-        std::pair(options.parts, " --no-parts")}) {
-    if (!is_allowed) text += name;
-  }
-  return text.empty() ? text : text.substr(1);
-}
+// In the bindings of a plan file: the value of an input that has a default value in the model.
+constexpr std::string_view kOverridden = "?";
 
 constexpr std::string_view kTooLarge = " is too large; the largest number is 2^63 - 1";
 
@@ -242,6 +236,8 @@ ImportOptions read_bindings_beside_range(const Arguments& arguments) {
       stop_usage("'--shape' names the input " + quoted(binding->name, 60) + " twice; give it once");
     }
   }
+  const std::vector<std::string>& overrides = arguments.values("--override");
+  bindings.overrides.insert(overrides.begin(), overrides.end());
   return bindings;
 }
 
@@ -249,15 +245,43 @@ std::vector<std::string> written_bindings(const ImportOptions& bindings) {
   std::vector<std::string> written;
   for (const auto& [name, extent] : bindings.dims) written.push_back(name + "=" + std::to_string(extent));
   for (const auto& [name, extents] : bindings.shapes) written.push_back(name + "=" + written_extents(extents));
+  for (const std::string& name : bindings.overrides) written.push_back(name + "=" + std::string(kOverridden));
   std::sort(written.begin(), written.end());
   return written;
+}
+
+std::string shown_bindings(const std::vector<std::string>& bindings) {
+  if (bindings.empty()) return "the sizes of the file";
+  std::vector<std::string> shown;
+  for (const std::string& binding : bindings) shown.push_back(lowtide::quoted(binding));
+  return listed(shown, "and");
+}
+
+std::vector<PlanFile> choose_plans(std::vector<PlanFile> plans, const ImportOptions& given, const std::string& path) {
+  const std::vector<std::string> wanted = written_bindings(given);
+  const auto contradicts = [&](const PlanFile& file) {
+    return std::ranges::any_of(file.plan.provenance.dims, [&](const std::string& planned) {
+      const std::string name = planned.substr(0, planned.rfind('=') + 1);
+      return std::ranges::any_of(wanted,
+                                 [&](const std::string& one) { return one.starts_with(name) && one != planned; });
+    });
+  };
+  std::vector<std::string> planned;
+  for (const PlanFile& file : plans) planned.push_back(shown_bindings(file.plan.provenance.dims));
+  std::erase_if(plans, contradicts);
+  if (!plans.empty()) return plans;
+  throw Stop(ExitCode::bad_input, name_of_file(path) + ": the file has " +
+                                      (planned.size() == 1 ? "a plan for " : "plans for ") + listed(planned, "and") +
+                                      ", but the command line sets " + shown_bindings(wanted));
 }
 
 void add_written_bindings(const std::vector<std::string>& written, ImportOptions& bindings) {
   for (const std::string& line : written) {
     const std::optional<Binding> binding = split_binding(line);
     if (!binding) continue;
-    if (const std::optional<std::int64_t> extent = parse_number(binding->value)) {
+    if (binding->value == kOverridden) {
+      bindings.overrides.insert(binding->name);
+    } else if (const std::optional<std::int64_t> extent = parse_number(binding->value)) {
       bindings.dims.emplace(binding->name, *extent);
     } else if (std::optional<std::vector<std::int64_t>> extents = parse_written_extents(binding->value)) {
       bindings.shapes.emplace(binding->name, *extents);
@@ -265,14 +289,14 @@ void add_written_bindings(const std::vector<std::string>& written, ImportOptions
   }
 }
 
-ExplanationFacts explanation_facts(const PlannedGraph& planned, const PlanOptions& options) {
-  return {.plain = planned.plain,
-          .weights = planned.weights,
-          .order = options.order,
-          .searched_sets = planned.searched_sets,
-          .is_search_complete = planned.is_search_complete,
-          .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed,
-          .forbidden = forbidden_text(options)};
+std::string forbidden_text(const PlanOptions& options) {
+  std::string text;
+  for (const auto& [is_allowed, name] :
+       {std::pair(options.in_place, " --no-in-place"), std::pair(options.views, " --no-views"),
+        std::pair(options.parts, " --no-parts")}) {
+    if (!is_allowed) text += name;
+  }
+  return text.empty() ? text : text.substr(1);
 }
 
 Target read_target(const Arguments& arguments) {

@@ -16,7 +16,7 @@
 #include "lowtide/engine/range.h"
 #include "lowtide/import/import.h"
 #include "lowtide/pipeline/plan_graph.h"
-#include "lowtide/report/explanation.h"
+#include "lowtide/plan/plan_json.h"
 #include "lowtide/target/target.h"
 
 // Converts the values of options. Every invalid value stops with a usage error that shows a valid one.
@@ -33,7 +33,8 @@ namespace lowtide::cli_internal {
                                                      std::int64_t least,
                                                      std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
-// --dim NAME=EXTENT and --shape INPUT=AxBxC ("?" keeps the extent of the file). The last "=" separates name and value.
+// --dim NAME=EXTENT, --shape INPUT=AxBxC ("?" keeps the extent of the file), and --override INPUT. The last "="
+// separates name and value.
 [[nodiscard]] ImportOptions read_bindings(const Arguments& arguments);
 
 // The one --dim with several values, such as batch=1..8 or batch=1,2,4,8; nullopt if there is none.
@@ -41,13 +42,19 @@ namespace lowtide::cli_internal {
 // read_bindings() refuses a range. This leaves it out.
 [[nodiscard]] ImportOptions read_bindings_beside_range(const Arguments& arguments);
 
-// Bindings in the form of a plan file, sorted: "batch=8" for --dim, "x=[1,3,?,?]" for --shape.
+// Bindings in the form of a plan file, sorted: "batch=8" for --dim, "x=[1,3,?,?]" for --shape, "w=?" for --override.
 [[nodiscard]] std::vector<std::string> written_bindings(const ImportOptions& bindings);
+// The plans whose bindings do not contradict those of the command line. Stops with an error that lists the bindings of
+// all plans if there is none. `path` is that of the file.
+[[nodiscard]] std::vector<PlanFile> choose_plans(std::vector<PlanFile> plans, const ImportOptions& given,
+                                                 const std::string& path);
+// "'batch=8' and 'x=[1,3,?,?]'", or "the sizes of the file" without bindings.
+[[nodiscard]] std::string shown_bindings(const std::vector<std::string>& bindings);
 // Adds the bindings of a plan file to those of the command line, which take precedence. Ignores lines of another form.
 void add_written_bindings(const std::vector<std::string>& written, ImportOptions& bindings);
 
-// What explanations add to the facts of explain_peak, for a plan that was made with these options.
-[[nodiscard]] ExplanationFacts explanation_facts(const PlannedGraph& planned, const PlanOptions& options);
+// The options that rule out plans which the bound covers (ExplanationFacts::forbidden).
+[[nodiscard]] std::string forbidden_text(const PlanOptions& options);
 
 // The target of --target FILE, or a built-in one: `cpu` with --threads, or without --target `dense`.
 [[nodiscard]] Target read_target(const Arguments& arguments);

@@ -27,6 +27,7 @@ std::vector<OptionSpec> plan_options() {
            .kind = ArgumentKind::text},
           dim_option(),
           shape_option(),
+          override_option(),
           target_option(),
           threads_option(),
           order_option(),

@@ -46,6 +46,14 @@ OptionSpec shape_option() {
           .is_repeatable = true};
 }
 
+OptionSpec override_option() {
+  return {.name = "--override",
+          .value = "INPUT",
+          .summary = "let the caller give an input that has a default value in the file; repeatable",
+          .kind = ArgumentKind::text,
+          .is_repeatable = true};
+}
+
 OptionSpec target_option() {
   return {.name = "--target",
           .value = "FILE",

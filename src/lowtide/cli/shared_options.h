@@ -12,6 +12,7 @@ namespace lowtide::cli_internal {
 
 [[nodiscard]] OptionSpec dim_option();
 [[nodiscard]] OptionSpec shape_option();
+[[nodiscard]] OptionSpec override_option();
 [[nodiscard]] OptionSpec input_option();
 [[nodiscard]] OptionSpec target_option();
 [[nodiscard]] OptionSpec threads_option();

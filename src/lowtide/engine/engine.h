@@ -15,6 +15,7 @@
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/plan/labels.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/runtime/executable.h"
 
@@ -27,6 +28,7 @@ struct OpenOptions {
   PlanOptions plan;  // without the provenance, which open_model() sets; not used with a given plan
   CpuOptions cpu;
   std::optional<Plan> given_plan;               // nullopt: open_model() makes a plan
+  std::optional<Labels> given_labels;           // of the given plan, as its file has them; nullopt: not compared
   std::optional<std::uint64_t> synthetic_seed;  // WeightsOptions::synthetic_seed
 };
 
@@ -37,6 +39,7 @@ struct OpenedModel {
   Bytes load_time_arena;           // the largest arena that load-time work took; 0 without such work
   Bytes shortfall;                 // by how much a plan that was made here exceeds its budget; 0 if it fits
   std::vector<std::string> notes;  // ImportedModel::notes
+  std::vector<std::string> default_inputs = {};  // ImportedModel::default_inputs
 };
 
 // Does what all models need once per program (initialize_import, initialize_kernels). open_model() does the same. A
@@ -47,7 +50,8 @@ void initialize();
 // kernels. engine/open_model.cc has the steps in order.
 //
 // Errors: those of import_model, lower, plan_graph, ModelWeights::open and Executable::prepare; (mismatch) the given
-// plan is for another model, or the first violation that verify() finds in it, or a file changed meanwhile; (invalid)
+// plan is for another model, or the first violation that verify() finds in it or in its labels, or a plan for the
+// target `cpu` has a kernel that this machine does not offer for the node, or a file changed meanwhile; (invalid)
 // load-time work that fails, as by an index out of range; (no_memory). A violation in a plan that was made here is a
 // bug and throws InvariantViolation.
 [[nodiscard]] Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options = {});

@@ -19,6 +19,9 @@
 #include "lowtide/graph/text.h"
 #include "lowtide/import/import.h"
 #include "lowtide/kernels/initialize.h"
+#include "lowtide/pipeline/offered_kernels.h"
+#include "lowtide/verify/check_constants.h"
+#include "lowtide/verify/check_kernels.h"
 #include "lowtide/verify/verify.h"
 
 #ifdef __GLIBC__
@@ -60,7 +63,27 @@ Result<Lowered> lower_model(const Graph& model, const LowerOptions& lowering, co
   return lower_for_machine(model, lowering, {.budget = options.plan.budget, .stop = options.plan.stop});
 }
 
-Result<ChosenPlan> check_given(const Plan& plan, const ImportedModel& model, const Lowered& lowered) {
+// Every violation of the first check that finds one.
+std::vector<Violation> violations_of(const OpenOptions& options, const Target& target, const ImportedModel& model,
+                                     const Lowered& lowered) {
+  const Plan& plan = *options.given_plan;
+  std::vector<Violation> found;
+  if (options.given_labels) found = verify_labels(lowered.graph, *options.given_labels);
+  if (found.empty()) found = verify_lowering(model.graph, lowered.graph, lowered.load, {}, &model.constants);
+  if (found.empty()) found = verify(lowered.graph, plan);
+  // A plan for another machine is refused where its kernels are prepared. One for a described target has names of its
+  // own for kernels.
+  const Provenance& of = plan.provenance;
+  const bool is_for_this = of.machine_key.empty() || of.machine_key == target.machine_key;
+  if (of.target != target.name || !is_for_this) return found;
+  if (found.empty()) found = verify_constants(lowered.graph, plan, target.machine);
+  if (found.empty()) found = verify_kernels(lowered.graph, plan, offered_kernels(target));
+  return found;
+}
+
+Result<ChosenPlan> check_given(const OpenOptions& options, const Target& target, const ImportedModel& model,
+                               const Lowered& lowered) {
+  const Plan& plan = *options.given_plan;
   const std::string& digest = plan.provenance.model_sha256;
   const std::string place = "plan of " + lowtide::quoted(plan.provenance.model);
   if (!digest.empty() && digest != model.sha256) {
@@ -69,8 +92,7 @@ Result<ChosenPlan> check_given(const Plan& plan, const ImportedModel& model, con
                      lowtide::quoted(model.sha256, 16) + "; plan this model again",
                  place};
   }
-  std::vector<Violation> violations = verify_lowering(model.graph, lowered.graph, lowered.load, {}, &model.constants);
-  if (violations.empty()) violations = verify(lowered.graph, plan);
+  const std::vector<Violation> violations = violations_of(options, target, model, lowered);
   if (violations.empty()) return ChosenPlan{plan, Bytes(0)};
   return Error{ErrorCode::mismatch, "the plan is wrong for this model: " + violations[0].message, place};
 }
@@ -145,9 +167,10 @@ Result<void> load_weights(const std::string& path, const OpenOptions& options, c
 
 // A model that has a plan. It has nothing of the model's own graph, whose memory the rest of the load can use.
 struct PlannedModel {
-  std::int64_t nodes = 0;          // ImportedModel::nodes
-  std::vector<std::string> notes;  // ImportedModel::notes
-  ConstantTable constants;         // with the results of load-time work
+  std::int64_t nodes = 0;                   // ImportedModel::nodes
+  std::vector<std::string> notes;           // ImportedModel::notes
+  std::vector<std::string> default_inputs;  // ImportedModel::default_inputs
+  ConstantTable constants;                  // with the results of load-time work
   Lowered lowered;
   ChosenPlan chosen;
 };
@@ -169,11 +192,12 @@ Result<PlannedModel> import_and_plan(const std::string& path, const OpenOptions&
   if (!lowered) return lowered.error();
   engine_internal::add_computed(lowered->load, model->constants);
 
-  Result<ChosenPlan> chosen = options.given_plan ? check_given(*options.given_plan, *model, *lowered)
+  Result<ChosenPlan> chosen = options.given_plan ? check_given(options, *target, *model, *lowered)
                                                  : make_plan(path, options, *target, *model, *lowered);
   if (!chosen) return chosen.error();
-  return PlannedModel{model->nodes, std::move(model->notes), std::move(model->constants), *std::move(lowered),
-                      *std::move(chosen)};
+  return PlannedModel{
+      model->nodes,        std::move(model->notes), std::move(model->default_inputs), std::move(model->constants),
+      *std::move(lowered), *std::move(chosen)};
 }
 
 Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& options, SharedWeights& shared) {
@@ -193,8 +217,9 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
       std::move(lowered.graph), std::move(chosen.plan), shared.weights, {.threads = options.cpu.threads});
   if (!executable) return executable.error();
   LOWTIDE_RETURN_IF_ERROR(check_unchanged(path, before, *shared.weights));
-  return OpenedModel{*std::move(executable), planned->nodes, shared.load_time_arena, chosen.shortfall,
-                     std::move(planned->notes)};
+  return OpenedModel{*std::move(executable),    planned->nodes,
+                     shared.load_time_arena,    chosen.shortfall,
+                     std::move(planned->notes), std::move(planned->default_inputs)};
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "lowtide/report/explanation.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lowtide/report/copies.h"
 #include "lowtide/report/explanation_proof.h"
@@ -182,6 +183,16 @@ StyledText level_text(const PeakExplanation& level, const PeakExplanation* outer
 }
 
 }  // namespace
+
+ExplanationFacts explanation_facts(const PlannedGraph& planned, std::string order, std::string forbidden) {
+  return {.plain = planned.plain,
+          .weights = planned.weights,
+          .order = std::move(order),
+          .searched_sets = planned.searched_sets,
+          .is_search_complete = planned.is_search_complete,
+          .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed,
+          .forbidden = std::move(forbidden)};
+}
 
 StyledText explanation_summary(const ModelFacts& model, const std::vector<PeakExplanation>& levels,
                                const ExplanationFacts& facts, const SummaryOptions& options) {

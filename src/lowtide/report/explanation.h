@@ -13,6 +13,7 @@
 #include "lowtide/analysis/weights.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/pipeline/explain_peak.h"
+#include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/lowering.h"
 #include "lowtide/report/quantized.h"
 #include "lowtide/report/styled_text.h"
@@ -33,6 +34,9 @@ struct ExplanationFacts {
   std::optional<std::vector<CopyLeft>> copies = std::nullopt;  // of the whole plan; nullopt: no section on them
   std::string forbidden = {};  // "--no-in-place": options that rule out some of the plans that the bound holds for
 };
+
+// The facts that a planned graph has. `order` is the scheduling strategy that was requested, and `forbidden` as above.
+[[nodiscard]] ExplanationFacts explanation_facts(const PlannedGraph& planned, std::string order, std::string forbidden);
 
 // For readers who do not know the planner: where the peak is, which buffers are live there and why, the proof that no
 // order needs less, or the fact that none is known, and what would lower the peak. One section per level.

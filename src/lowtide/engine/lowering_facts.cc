@@ -1,0 +1,55 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/engine/lowering_facts.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "lowtide/base/check.h"
+#include "lowtide/target/target.h"
+
+namespace lowtide {
+namespace {
+
+// As for the second plan of a quantized model (cli/quantized.cc).
+constexpr std::int64_t kMostNodesAsWritten = 20'000;
+constexpr std::int64_t kMostOrderEffortAsWritten = 50'000'000;
+constexpr std::int64_t kMostAllocateEffortAsWritten = 10'000'000;
+
+Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, const PlanOptions& given) {
+  lowering.unneeded = lowering.batch_norm = lowering.layer_norm = lowering.attention = false;
+  lowering.quantized = lowering.chains = lowering.formats = false;
+  const Result<Lowered> lowered = lower(model, lowering);
+  if (!lowered) return lowered.error();
+  const PlanOptions options{.order = given.order,
+                            .views = given.views,
+                            .parts = given.parts,
+                            .in_place = given.in_place,
+                            .order_effort = std::min(given.order_effort, kMostOrderEffortAsWritten),
+                            .allocate_effort = std::min(given.allocate_effort, kMostAllocateEffortAsWritten),
+                            .stop = given.stop};
+  const Result<PlannedGraph> planned = plan_graph(lowered->graph, dense_target(), options);
+  if (!planned) return planned.error();
+  LOWTIDE_CHECK(planned->violations.empty(), "the plan of the model as written is correct");
+  return AsWritten{planned->plan.claims.load, arena_bytes(planned->plan)};
+}
+
+}  // namespace
+
+Result<std::optional<LoweringFacts>> lowering_facts(const Graph& model, const Lowered& lowered,
+                                                    const LowerOptions& lowering, const PlanOptions& options) {
+  const bool is_changed = lowering.unneeded || lowering.batch_norm || lowering.layer_norm || lowering.attention ||
+                          lowering.quantized || lowering.chains || lowering.formats;
+  if (!is_changed) return std::optional<LoweringFacts>();
+  LoweringFacts facts =
+      compare_lowered(model, lowered.graph, lowered.load, lowered.origins ? &*lowered.origins : nullptr);
+  if (model.total_nodes() <= kMostNodesAsWritten) {
+    const Result<AsWritten> as_written = plan_as_written(model, lowering, options);
+    if (!as_written) return as_written.error();
+    facts.as_written = *as_written;
+  }
+  return std::optional(std::move(facts));
+}
+
+}  // namespace lowtide

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Plan files with several plans, and options of verify."""
+import json
+import unittest
+
+import small_models
+from json_output_test import WIDE, documented_keys, keys_of
+from program import BAD_INPUT, DONE, NO, USAGE, ProgramTest
+
+
+class Verify(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("model.onnx", small_models.small("batch"))
+
+    def test_verify_reads_a_file_with_several_plans(self):
+        self.expect(DONE, "plan", "model.onnx", "--dim", "batch=1,2,4", "-o", "plans.json")
+        report = self.json(DONE, "verify", "model.onnx", "plans.json")
+        plans = report.pop("plans")
+        self.assertIs(report["verified"], True)
+        self.assertEqual([one["plan"]["dims"] for one in plans], [["batch=1"], ["batch=2"], ["batch=4"]])
+        self.assertEqual([one["bytes"]["arena"] for one in plans], [2 * WIDE, 4 * WIDE, 8 * WIDE])
+        for one in plans:
+            self.assertFalse(set(keys_of({**report, **one})) - documented_keys("verify"))
+        self.assertEqual(self.expect(DONE, "verify", "model.onnx", "plans.json").stdout.count(" is correct for "), 3)
+        chosen = self.json(DONE, "verify", "model.onnx", "plans.json", "--dim", "batch=2")
+        self.assertEqual(chosen["plan"]["dims"], ["batch=2"])
+        none = self.expect(BAD_INPUT, "verify", "model.onnx", "plans.json", "--dim", "batch=3").stderr
+        self.assertIn("plans.json: the file has plans for 'batch=1', 'batch=2' and 'batch=4', but the command line "
+                      "sets 'batch=3'", none)
+        wrong = json.loads((self.folder / "plans.json").read_text())
+        wrong["plans"][1]["claims"]["load"] += 64
+        self.write("wrong.json", json.dumps(wrong).encode())
+        report = self.json(NO, "verify", "model.onnx", "wrong.json")
+        self.assertIs(report["verified"], False)
+        self.assertEqual([one["verified"] for one in report["plans"]], [True, False, True])
+
+    def test_verify_has_threads_for_kernels_of_this_machine_only(self):
+        self.expect(DONE, "plan", "model.onnx", "--dim", "batch=1", "-o", "plan.json")
+        self.assertIn("--threads needs kernels of this machine; add --target cpu",
+                      self.expect(USAGE, "verify", "model.onnx", "plan.json", "--threads", "2").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
