@@ -20,6 +20,7 @@ from ._errors import (
 )
 from ._packing import Buffer, Ordering, Packing, order, pack
 from ._plan import Explanation, Plan, Violation, explain, load_plan, plan, verify
+from ._range import PlanRange, RangeSession, load_plan_range, plan_range
 from ._session import Session, TensorInfo
 
 __version__ = _version("lowtide")
@@ -38,6 +39,8 @@ __all__ = [
     "OverLimitError",
     "Packing",
     "Plan",
+    "PlanRange",
+    "RangeSession",
     "Session",
     "TensorInfo",
     "UnresolvedError",
@@ -45,8 +48,10 @@ __all__ = [
     "Violation",
     "explain",
     "load_plan",
+    "load_plan_range",
     "order",
     "pack",
     "plan",
+    "plan_range",
     "verify",
 ]

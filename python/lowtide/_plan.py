@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -170,6 +170,7 @@ def plan(
     threads: int | None = None,
     dims: Mapping[str, int] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
+    overrides: Iterable[str] = (),
     budget: int | str | None = None,
     order: str = "auto",
     order_effort: int | None = None,
@@ -192,6 +193,7 @@ def plan(
         threads: threads of a run, 1 or 2, for the target "cpu". None: 1, or 2 with several streams.
         dims: extents of symbols, such as {"batch": 8}.
         shapes: extents of inputs, such as {"image": [1, 3, 224, 224]}; -1 keeps the extent of the file.
+        overrides: inputs that have a default value in the file, and get another one in each run.
         budget: the most RAM of a run, in bytes or as "64MiB". A plan that exceeds it has `fits == False`.
         order: a scheduling strategy; "auto" tries all of them.
         order_effort, effort: work units of the searches over orders and offsets. The same units give the same plan.
@@ -205,7 +207,7 @@ def plan(
     Raises:
         Error: the model or an option is refused. Each code has a subclass.
     """
-    request = request_for(model, dims, shapes)
+    request = request_for(model, dims, shapes, overrides)
     set_target(request, target, threads)
     request.budget = None if budget is None else bytes_of(budget, "budget")
     request.order, request.order_effort, request.effort = order, order_effort, effort
@@ -240,6 +242,7 @@ def explain(
     threads: int | None = None,
     dims: Mapping[str, int] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
+    overrides: Iterable[str] = (),
     order: str = "auto",
     order_effort: int | None = None,
     views: bool = True,
@@ -255,7 +258,7 @@ def explain(
 
     The other arguments and the exceptions are those of `plan`.
     """
-    request = request_for(model, dims, shapes)
+    request = request_for(model, dims, shapes, overrides)
     set_target(request, target, threads)
     request.order, request.order_effort = order, order_effort
     request.views, request.parts, request.in_place, request.load_time = views, parts, in_place, load_time
@@ -287,6 +290,6 @@ def verify(model: StrPath, plan: Plan | StrPath, *, dims: Mapping[str, int] | No
         Error: the model or the plan file cannot be read.
     """
     plan = plan if isinstance(plan, Plan) else load_plan(os.fspath(plan))
-    planned_dims, planned_shapes = read_dims(plan.dims)
-    request = request_for(model, {**planned_dims, **(dims or {})}, {**planned_shapes, **(shapes or {})})
+    planned_dims, planned_shapes, overrides = read_dims(plan.dims)
+    request = request_for(model, {**planned_dims, **(dims or {})}, {**planned_shapes, **(shapes or {})}, overrides)
     return [Violation(*row) for row in _core.verify(request, plan._handle)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 
 from . import _core
@@ -35,34 +35,39 @@ def is_second(value: str, name: str, first: str, second: str) -> bool:
     return value == second
 
 
-def written_dims(dims: Mapping[str, int], shapes: Mapping[str, Sequence[int]]) -> list[str]:
-    """Returns the bindings as a plan file lists them: "batch=8", "image=[1,3,224,224]"."""
+def written_dims(dims: Mapping[str, int], shapes: Mapping[str, Sequence[int]], overrides: Iterable[str]) -> list[str]:
+    """Returns the bindings as a plan file lists them: "batch=8", "image=[1,3,224,224]", "w=?"."""
     extents = {name: ",".join("?" if one < 0 else str(one) for one in shape) for name, shape in shapes.items()}
     return sorted([f"{name}={extent}" for name, extent in dims.items()]
-                  + [f"{name}=[{shape}]" for name, shape in extents.items()])
+                  + [f"{name}=[{shape}]" for name, shape in extents.items()]
+                  + [f"{name}=?" for name in overrides])
 
 
-def read_dims(written: Sequence[str]) -> tuple[dict[str, int], dict[str, list[int]]]:
-    """Returns the bindings of a plan file as `dims` and `shapes`."""
+def read_dims(written: Sequence[str]) -> tuple[dict[str, int], dict[str, list[int]], list[str]]:
+    """Returns the bindings of a plan file as `dims`, `shapes` and `overrides`."""
     dims: dict[str, int] = {}
     shapes: dict[str, list[int]] = {}
+    overrides: list[str] = []
     for line in written:
         name, _, value = line.rpartition("=")
         if value.startswith("["):
             shapes[name] = [-1 if one == "?" else int(one) for one in value[1:-1].split(",") if one]
+        elif value == "?":
+            overrides.append(name)
         else:
             dims[name] = int(value)
-    return dims, shapes
+    return dims, shapes, overrides
 
 
 def request_for(model: StrPath, dims: Mapping[str, int] | None = None,
-                shapes: Mapping[str, Sequence[int]] | None = None) -> _core.Request:
+                shapes: Mapping[str, Sequence[int]] | None = None, overrides: Iterable[str] = ()) -> _core.Request:
     """Returns a request for a model with the given sizes."""
     request = _core.Request()
     request.model = os.fspath(model)
     request.dims = dict(dims or {})
     request.shapes = {name: list(shape) for name, shape in (shapes or {}).items()}
-    request.written_dims = written_dims(request.dims, request.shapes)
+    request.overrides = sorted(set(overrides))
+    request.written_dims = written_dims(request.dims, request.shapes, request.overrides)
     request.tool = "lowtide " + version("lowtide")
     return request
 

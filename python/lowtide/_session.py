@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -64,7 +64,7 @@ class Session:
 
     def __init__(self, model: StrPath, plan: Plan | StrPath | None = None, synthetic: int | None = None, *,
                  threads: int | None = None, dims: Mapping[str, int] | None = None,
-                 shapes: Mapping[str, Sequence[int]] | None = None,
+                 shapes: Mapping[str, Sequence[int]] | None = None, overrides: Iterable[str] = (),
                  outputs: Literal["arena", "caller"] = "arena") -> None:
         """Prepares a model.
 
@@ -74,7 +74,7 @@ class Session:
                 kernels of this machine.
             synthetic: a seed. Constants whose file is absent get values that follow from it.
             threads: threads of a run, 1 or 2. None: those of the plan, otherwise 1. The results do not depend on it.
-            dims, shapes: the bindings of `lowtide.plan`. Those of the given plan are used, too.
+            dims, shapes, overrides: the bindings of `lowtide.plan`. Those of the given plan are used, too.
             outputs: "caller" for outputs in memory of the caller, as in `lowtide.plan`. A given plan decides itself.
 
         Ctrl-C raises KeyboardInterrupt. Other Python threads run meanwhile.
@@ -86,18 +86,35 @@ class Session:
         """
         if plan is not None and not isinstance(plan, Plan):
             plan = load_plan(plan)
-        planned_dims, planned_shapes = read_dims(plan.dims) if plan is not None else ({}, {})
-        request = request_for(model, {**planned_dims, **(dims or {})}, {**planned_shapes, **(shapes or {})})
+        request = session_request(model, plan, dims, shapes, overrides)
         set_target(request, "cpu", threads)
         request.synthetic = synthetic
         request.outputs_at_caller = is_second(outputs, "outputs", "arena", "caller")
+        self._set_up(_core.SessionHandle(request, None if plan is None else plan._handle), model)
+        self._check_overrides(request.overrides)
+
+    @classmethod
+    def _of(cls, core: _core.SessionHandle, model: StrPath) -> Session:
+        """Returns a session that has been opened."""
+        session = cls.__new__(cls)
+        session._set_up(core, model)
+        return session
+
+    def _set_up(self, core: _core.SessionHandle, model: StrPath) -> None:
         self._lock = threading.Lock()
-        self._core = _core.SessionHandle(request, None if plan is None else plan._handle)
+        self._core = core
         self._inputs = {one.name: one for one in _infos(self._core.inputs, "input")}
         self._outputs = _infos(self._core.outputs, "output")
         states = [(name.removesuffix(_AT_CALLER), *row) for name, *row in self._core.states]
         self._at_caller = _infos(states, "output")
         self._model = os.fspath(model)
+
+    def _check_overrides(self, overrides: Iterable[str]) -> None:
+        for name in overrides:
+            if name not in self._inputs:
+                known = ", ".join(repr(one) for one in self._core.default_inputs) or "none"
+                raise InvalidError(f"the model has no input {name!r} that a caller may give; the inputs with a default "
+                                   f"value: {known}", self._model)
 
     @property
     def inputs(self) -> list[TensorInfo]:
@@ -185,7 +202,9 @@ class Session:
         info = self._inputs.get(name)
         if info is None:
             known = ", ".join(repr(one) for one in self._inputs)
-            raise InvalidError(f"the model has no input {name!r}; its inputs are {known}", self._model)
+            hint = (f"; it has a default value, which the plan uses: give overrides=[{name!r}]"
+                    if name in self._core.default_inputs else "")
+            raise InvalidError(f"the model has no input {name!r}{hint}; its inputs are {known}", self._model)
         place = f"input {name!r}"
         array = np.asarray(value)
         if array.dtype != info.dtype:
@@ -209,6 +228,14 @@ class Session:
 
     def __repr__(self) -> str:
         return f"<lowtide.Session of {self._model!r}: arena {self.memory['arena']} bytes>"
+
+
+def session_request(model: StrPath, plan: Plan | None, dims: Mapping[str, int] | None,
+                    shapes: Mapping[str, Sequence[int]] | None, overrides: Iterable[str]) -> _core.Request:
+    """Returns a request with these bindings and those of the plan."""
+    planned_dims, planned_shapes, planned_overrides = read_dims(plan.dims) if plan is not None else ({}, {}, [])
+    return request_for(model, {**planned_dims, **(dims or {})}, {**planned_shapes, **(shapes or {})},
+                       [*planned_overrides, *overrides])
 
 
 _AT_CALLER = " (caller)"  # ends the name of a state that stands for an output

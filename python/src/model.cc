@@ -54,7 +54,11 @@ ExecutionModel execution_of(const Request& request) {
 
 }  // namespace
 
-ImportOptions import_options(const Request& request) { return {.dims = request.dims, .shapes = request.shapes}; }
+ImportOptions import_options(const Request& request) {
+  return {.dims = request.dims,
+          .shapes = request.shapes,
+          .overrides = {request.overrides.begin(), request.overrides.end()}};
+}
 
 LowerOptions lower_options_of(const Request& request) {
   const bool is_cpu = request.target == "cpu" && !request.target_text;
@@ -67,6 +71,7 @@ LowerOptions lower_options_of(const Request& request) {
 
 LoadedModel load_model(const Request& request) {
   ImportedModel model = take(import_model(request.model, import_options(request)));
+  take(check_overrides(model, import_options(request).overrides));
   LowerOptions lowering = lower_options_of(request);
   lowering.table = &model.constants;
   const std::optional<Bytes> budget = request.budget ? std::optional(Bytes(*request.budget)) : std::nullopt;

@@ -22,6 +22,7 @@ struct Request {
   std::string model;  // path
   std::map<std::string, std::int64_t> dims;
   std::map<std::string, std::vector<std::int64_t>> shapes;
+  std::vector<std::string> overrides;     // ImportOptions::overrides
   std::vector<std::string> written_dims;  // Provenance::dims
   std::string tool;                       // Provenance::tool
 

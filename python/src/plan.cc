@@ -24,11 +24,13 @@
 #include "lowtide/base/check.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/engine/lowering_facts.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/import/import.h"
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/plan/plan_json.h"
+#include "lowtide/plan/plans_json.h"
 #include "lowtide/report/explanation.h"
 #include "lowtide/report/page.h"
 #include "lowtide/verify/verify.h"
@@ -73,6 +75,15 @@ PlanHandle read_plan(const std::string& text, const std::string& name) {
   return {std::move(file.plan), std::move(file.labels), false, nullptr};
 }
 
+std::vector<PlanHandle> read_plans(const std::string& text, const std::string& name) {
+  std::vector<PlanHandle> handles;
+  for (PlanFile& file : take(read_plans_json(text, name)))
+    handles.push_back({std::move(file.plan), std::move(file.labels), false, nullptr});
+  return handles;
+}
+
+std::string write_plans(const std::vector<std::string>& plans) { return write_plans_json(plans); }
+
 std::string forbidden_text(const Request& request) {
   std::string text;
   if (!request.in_place) text += " in_place=False";
@@ -81,25 +92,27 @@ std::string forbidden_text(const Request& request) {
   return text.empty() ? text : text.substr(1);
 }
 
-ExplanationFacts explanation_facts(const PlannedGraph& planned, const Request& request) {
-  return {.plain = planned.plain,
-          .weights = planned.weights,
-          .order = request.order,
-          .searched_sets = planned.searched_sets,
-          .is_search_complete = planned.is_search_complete,
-          .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed,
-          .forbidden = forbidden_text(request)};
+// What lowering changed, for the target "cpu".
+std::optional<LoweringFacts> lowering_of(const Made& made) {
+  return take(
+      lowering_facts(made.loaded.model.graph, made.loaded.lowered, lower_options_of(made.request), made.options));
 }
 
 // The page with everything that is known about the plan.
 std::string html_of(const PlanHandle& handle) {
   PageOptions options{.is_verified = handle.is_verified};
+  std::vector<CopyLeft> copies;
+  std::optional<LoweringFacts> lowering;
   if (handle.made) {
     const Made& made = *handle.made;
     options.graph = &made.loaded.lowered.graph;
     options.costs = &made.planned.costs;
+    copies = copies_left(made.loaded.lowered.graph, handle.plan);
+    options.copies = &copies;
+    lowering = lowering_of(made);
+    options.lowering = lowering ? &*lowering : nullptr;
     if (handle.plan.execution == ExecutionModel::sequence) {
-      const ExplanationFacts facts = explanation_facts(made.planned, made.request);
+      const ExplanationFacts facts = explanation_facts(made.planned, made.request.order, forbidden_text(made.request));
       for (const PeakExplanation& level :
            explain_peak(made.loaded.lowered.graph, handle.labels, made.target, made.options, handle.plan)) {
         options.proofs.push_back({level.peak.plan, proof_paragraphs(level, facts), in_place_paragraphs(level)});
@@ -191,8 +204,9 @@ std::pair<std::string, nb::list> explain(const Request& request, std::size_t top
   const Made& made = *handle.made;
   const std::vector<PeakExplanation> levels =
       explain_peak(made.loaded.lowered.graph, handle.labels, made.target, made.options, handle.plan);
-  ExplanationFacts facts = explanation_facts(made.planned, request);
-  facts.copies = copies_left(made.loaded.lowered.graph, made.planned.plan);
+  ExplanationFacts facts = explanation_facts(made.planned, request.order, forbidden_text(request));
+  facts.lowering = lowering_of(made);
+  facts.copies = copies_left(made.loaded.lowered.graph, handle.plan);
   const StyledText text = explanation_summary(facts_of(made.loaded, request), levels, facts, {.top = top});
   nb::list rows;
   for (const PeakExplanation& level : levels) rows.append(dict_of(level));
@@ -280,6 +294,8 @@ void bind_plan(nb::module_& module) {
       .def("tensors", tensor_rows);
   module.def("plan", make_plan);
   module.def("read_plan", read_plan);
+  module.def("read_plans", read_plans);
+  module.def("write_plans", write_plans);
   module.def("explain", explain);
   module.def("verify", verify_plan);
 }

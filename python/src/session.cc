@@ -22,6 +22,7 @@
 #include "call.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/engine/engine.h"
+#include "lowtide/engine/range.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
 #include "lowtide/weights/file_faults.h"
@@ -45,13 +46,32 @@ std::span<const std::byte> bytes_of(const Input& input) {
   return {reinterpret_cast<const std::byte*>(input.data()), input.size()};
 }
 
+OpenOptions open_options(const Request& request, const PlanHandle* plan, const std::atomic<bool>* stop) {
+  OpenOptions options{.import = import_options(request),
+                      .lower = lower_options_of(request),
+                      .plan = plan_options(request),
+                      .synthetic_seed = request.synthetic};
+  options.plan.stop = stop;
+  std::optional<int> threads = request.threads;
+  if (plan != nullptr) {
+    options.given_plan = plan->plan;
+    options.given_labels = plan->labels;
+    if (!threads) threads = threads_of(plan->plan.provenance.machine_key);
+  }
+  options.cpu.threads = threads.value_or(1);
+  return options;
+}
+
 // A session with its arena and the arrays that are bound to it. The package calls it under a lock.
 class SessionHandle {
  public:
   SessionHandle(const Request& request, const PlanHandle* plan)
-      : opened_(call_interruptibly([&](const std::atomic<bool>* stop) { return open(request, plan, stop); })),
-        session_(take(Session::open(opened_.executable, take(Arena::allocate(opened_.executable->required_bytes()))))) {
-  }
+      : SessionHandle(call_interruptibly([&](const std::atomic<bool>* stop) {
+          catch_file_faults();
+          return take(open_model(request.model, open_options(request, plan, stop)));
+        })) {}
+  SessionHandle(OpenedModel opened, const Arena& arena)
+      : opened_(std::move(opened)), session_(take(Session::open(opened_.executable, arena))) {}
 
   void bind_input(const std::string& name, const std::string& dtype, const std::vector<std::int64_t>& extents,
                   const Input& input) {
@@ -107,6 +127,7 @@ class SessionHandle {
 
   [[nodiscard]] const Executable& executable() const { return *opened_.executable; }
   [[nodiscard]] const std::vector<std::string>& notes() const { return opened_.notes; }
+  [[nodiscard]] const std::vector<std::string>& default_inputs() const { return opened_.default_inputs; }
 
  private:
   // Refuses a second thread.
@@ -125,21 +146,8 @@ class SessionHandle {
     SessionHandle& session_;
   };
 
-  static OpenedModel open(const Request& request, const PlanHandle* plan, const std::atomic<bool>* stop) {
-    OpenOptions options{.import = import_options(request),
-                        .lower = lower_options_of(request),
-                        .plan = plan_options(request),
-                        .synthetic_seed = request.synthetic};
-    options.plan.stop = stop;
-    std::optional<int> threads = request.threads;
-    if (plan != nullptr) {
-      options.given_plan = plan->plan;
-      if (!threads) threads = threads_of(plan->plan.provenance.machine_key);
-    }
-    options.cpu.threads = threads.value_or(1);
-    catch_file_faults();
-    return take(open_model(request.model, options));
-  }
+  explicit SessionHandle(OpenedModel opened)
+      : SessionHandle(opened, take(Arena::allocate(opened.executable->required_bytes()))) {}
 
   OpenedModel opened_;
   Session session_;
@@ -148,6 +156,23 @@ class SessionHandle {
   std::atomic<bool> is_used_ = false;
   bool has_run_ = false;
 };
+
+// One session per request, for other sizes of one model. They have one arena and share the weights. `plans` is empty,
+// or has one plan per request.
+nb::list open_sessions(const std::vector<Request>& requests, const std::vector<const PlanHandle*>& plans) {
+  OpenedRange range = call_interruptibly([&](const std::atomic<bool>* stop) {
+    std::vector<OpenOptions> all;
+    for (std::size_t at = 0; at < requests.size(); ++at)
+      all.push_back(open_options(requests[at], plans.empty() ? nullptr : plans[at], stop));
+    catch_file_faults();
+    return take(open_members(requests.front().model, all));
+  });
+  const Arena arena = take(Arena::allocate(range.required_bytes()));
+  nb::list sessions;
+  for (OpenedModel& member : range.members)
+    sessions.append(nb::cast(new SessionHandle(std::move(member), arena), nb::rv_policy::take_ownership));
+  return sessions;
+}
 
 std::vector<PortRow> rows_of(const std::vector<Port>& ports) {
   std::vector<PortRow> rows;
@@ -188,9 +213,11 @@ void bind_session(nb::module_& module) {
       .def("plan", plan_of)
       .def("memory", memory_of)
       .def_prop_ro("notes", &SessionHandle::notes)
+      .def_prop_ro("default_inputs", &SessionHandle::default_inputs)
       .def_prop_ro("inputs", [](const SessionHandle& self) { return rows_of(self.executable().inputs()); })
       .def_prop_ro("states", [](const SessionHandle& self) { return rows_of(self.executable().states()); })
       .def_prop_ro("outputs", [](const SessionHandle& self) { return rows_of(self.executable().outputs()); });
+  module.def("open_sessions", open_sessions);
 }
 
 }  // namespace lowtide::python

@@ -15,10 +15,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs/python.md").read_text()
 
 
-def test_examples_run_in_order(tmp_path, monkeypatch, capsys, mlp):
+def test_examples_run_in_order(tmp_path, monkeypatch, capsys, mlp, batched):
     (tmp_path / "models").mkdir()
     shutil.copy(PPOCR, tmp_path / "models")
     shutil.copy(mlp, tmp_path / "model.onnx")
+    assert batched == tmp_path / "batched.onnx"
     monkeypatch.chdir(tmp_path)
     names = {}
     for example in re.findall(r"```python\n(.*?)```", TEXT, re.S):

@@ -110,11 +110,15 @@ def test_picture_escapes_names(tmp_path):
     xml.etree.ElementTree.fromstring(picture)
 
 
-def test_explanation_equals_the_program(mlp):
-    explanation = lowtide.explain(mlp)
-    shown = subprocess.run([PROGRAM, "explain", mlp], text=True, capture_output=True, check=True).stdout
+@pytest.mark.parametrize("target", ["dense", "cpu"])
+def test_explanation_equals_the_program(mlp, target):
+    """For the target cpu, both say what lowering changed, and what the model needs as written."""
+    explanation = lowtide.explain(mlp, target=target)
+    options = ("--target", "cpu") if target == "cpu" else ()
+    shown = subprocess.run([PROGRAM, "explain", mlp, *options], text=True, capture_output=True, check=True).stdout
     assert str(explanation) == shown
-    level, expected = explanation.levels[0], program_json("explain", mlp)["levels"][0]
+    assert ("As written, the model needs an arena" in shown) == (target == "cpu")
+    level, expected = explanation.levels[0], program_json("explain", mlp, *options)["levels"][0]
     assert level["inside"] is None
     for key in ("load_bytes", "bound_bytes", "bound_name", "must_bytes"):
         assert level[key] == expected[key]

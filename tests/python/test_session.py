@@ -255,6 +255,28 @@ def test_a_changed_file_is_refused(mlp):
         session.run()
 
 
+def test_inputs_with_default_values(tmp_path):
+    """w is an input with a default value. It is a constant unless the caller wants to give it."""
+    f32 = TensorProto.FLOAT
+    path = save(tmp_path, [oh.make_node("Add", ["x", "w"], ["y"])], [("x", f32, [2]), ("w", f32, [2])],
+                [("y", f32, [2])], [onnx.numpy_helper.from_array(np.array([1, 2], np.float32), "w")])
+    x, w = np.array([10, 20], np.float32), np.array([5, 6], np.float32)
+    session = lowtide.Session(path)
+    assert [one.name for one in session.inputs] == ["x"]
+    np.testing.assert_array_equal(session.run({"x": x})["y"], [11, 22])
+    with pytest.raises(lowtide.InvalidError, match=r"default value, which the plan uses: give overrides=\['w'\]"):
+        session.run({"x": x, "w": w})
+    plan = lowtide.plan(path, target="cpu", overrides=["w"])
+    assert plan.dims == ["w=?"]
+    plan.save(tmp_path / "p.json")
+    assert lowtide.verify(path, tmp_path / "p.json") == []
+    for session in (lowtide.Session(path, overrides=["w"]), lowtide.Session(path, tmp_path / "p.json")):
+        np.testing.assert_array_equal(session.run({"x": x, "w": w})["y"], [15, 26])
+    for call in (lowtide.plan, lowtide.Session):
+        with pytest.raises(lowtide.InvalidError, match="has no input 'v' that a caller may give.*value: 'w'"):
+            call(path, overrides=["v"])
+
+
 def test_synthetic_weights(tmp_path, mlp):
     model = onnx.load(mlp)
     for one in model.graph.initializer:

@@ -1,0 +1,165 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Plans and sessions for several sizes of one model."""
+from __future__ import annotations
+
+import os
+import pathlib
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._errors import InvalidError, read_text, write_text
+from ._plan import Plan, plan
+from ._request import StrPath, set_target
+from ._session import Session, session_request
+
+_MOST_PLANS = 16  # as in a file of `lowtide plan --dim batch=1..8`
+
+
+def _extents(extents: Iterable[int]) -> list[int]:
+    distinct = sorted(set(extents))
+    if not distinct or len(distinct) > _MOST_PLANS:
+        raise InvalidError(f"there are {len(distinct)} extents; give 1 to {_MOST_PLANS}, such as [1, 2, 4, 8]")
+    return distinct
+
+
+class PlanRange:
+    """Plans of one model for several extents of a symbol. Immutable.
+
+    `plan_range` makes one, and `load_plan_range` reads one from a file.
+    """
+
+    def __init__(self, plans: Sequence[Plan]) -> None:
+        self._plans = tuple(plans)
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """The plans, in ascending order of their extents."""
+        return self._plans
+
+    @property
+    def arena(self) -> int:
+        """Bytes of an arena that holds each of the plans: the largest one."""
+        return max(one.arena for one in self._plans)
+
+    def to_json(self) -> str:
+        """Returns the file with all plans, as `lowtide plan --dim batch=1..8 --output` writes it."""
+        return _core.write_plans([one.to_json() for one in self._plans])
+
+    def save(self, path: StrPath) -> None:
+        """Writes the file with all plans. Raises IoError."""
+        write_text(pathlib.Path(path), self.to_json())
+
+    def __repr__(self) -> str:
+        return f"<lowtide.PlanRange of {self._plans[0].model!r}: {len(self._plans)} plans, arena {self.arena} bytes>"
+
+
+def plan_range(model: StrPath, symbol: str, extents: Iterable[int], *, dims: Mapping[str, int] | None = None,
+               **options: Any) -> PlanRange:
+    """Plans a model once for each extent of a symbol.
+
+    Args:
+        model: path of the file.
+        symbol: a symbolic extent of the model, such as "batch".
+        extents: its values, at most 16, such as range(1, 9) or [1, 2, 4, 8].
+        dims: extents of other symbols.
+        options: the other arguments of `plan`.
+
+    Raises: as `plan`.
+    """
+    return PlanRange([plan(model, dims={**(dims or {}), symbol: one}, **options) for one in _extents(extents)])
+
+
+def load_plan_range(path: StrPath) -> PlanRange:
+    """Reads a file with one or more plans. They are not verified: a RangeSession verifies them.
+
+    Raises MalformedError, InvalidError, OverLimitError, UnsupportedError or IoError.
+    """
+    path = pathlib.Path(path)
+    return PlanRange([Plan(handle) for handle in _core.read_plans(read_text(path), path.name)])
+
+
+class RangeSession:
+    """Runs a model with inputs of several shapes. There is a plan for each of them, and one arena for all.
+
+    The members share the weights, so one more shape costs little memory. One thread at a time runs a range; another one
+    waits.
+
+        session = lowtide.RangeSession("model.onnx", "batch", [1, 2, 4, 8])
+        y = session.run({"x": x})["y"]  # by the plan for the batch of x
+    """
+
+    def __init__(self, model: StrPath, symbol: str | None = None, extents: Iterable[int] | None = None, *,
+                 plans: PlanRange | StrPath | None = None, synthetic: int | None = None, threads: int | None = None,
+                 dims: Mapping[str, int] | None = None, shapes: Mapping[str, Sequence[int]] | None = None,
+                 overrides: Iterable[str] = ()) -> None:
+        """Prepares a model once for each extent of a symbol, or for each plan.
+
+        Args:
+            model: path of the ONNX file.
+            symbol, extents: a symbolic extent and its values, at most 16. The model is planned for each of them.
+            plans: plans of this model, or the path of their file. They are verified. Give either these or a symbol.
+            synthetic, threads, dims, shapes, overrides: as for `Session`.
+
+        Raises: as `Session`.
+        """
+        self._model = os.fspath(model)
+        if (plans is None) != (symbol is not None and extents is not None):
+            raise InvalidError("give a symbol and its extents, or plans", self._model)
+        if plans is not None and not isinstance(plans, PlanRange):
+            plans = load_plan_range(plans)
+        given: list[tuple[Plan | None, dict[str, int]]] = (
+            [(one, dict(dims or {})) for one in plans.plans] if plans is not None
+            else [(None, {**(dims or {}), str(symbol): one}) for one in _extents(extents or [])])
+        overrides = list(overrides)
+        requests = [session_request(model, one, own_dims, shapes, overrides) for one, own_dims in given]
+        for request in requests:
+            set_target(request, "cpu", threads)
+            request.synthetic = synthetic
+        handles = [one._handle for one in plans.plans] if plans is not None else []
+        self._members = [Session._of(core, model) for core in _core.open_sessions(requests, handles)]
+        self._members[0]._check_overrides(requests[0].overrides)
+        self._lock = threading.Lock()
+
+    @property
+    def members(self) -> list[Session]:
+        """The sessions, in the order of the extents or plans. A run of one overwrites what another one left."""
+        return list(self._members)
+
+    @property
+    def arena(self) -> int:
+        """Bytes of the arena that the members share."""
+        return max(one.memory["arena"] for one in self._members)
+
+    def find(self, inputs: Mapping[str, npt.ArrayLike]) -> Session:
+        """Returns the first member whose inputs have the shapes of these arrays. Raises InvalidError if none has."""
+        shapes = {name: np.shape(value) for name, value in inputs.items()}
+        for member in self._members:
+            infos = {info.name: info for info in member.inputs}
+            if all(name in infos and _fits(shape, infos[name].shape, infos[name].is_bounded)
+                   for name, shape in shapes.items()):
+                return member
+        shown = ", ".join(f"{name!r} has the shape {list(shape)}" for name, shape in shapes.items())
+        raise InvalidError(f"there is no plan for these inputs: {shown}", self._model)
+
+    def run(self, inputs: Mapping[str, npt.ArrayLike], **options: Any) -> dict[str, npt.NDArray[Any]]:
+        """Runs the member that `find` returns. The arguments, the result and the exceptions are those of `Session.run`.
+
+        With `copy=False`, the views are valid until the next run of any member.
+        """
+        with self._lock:
+            return self.find(inputs).run(inputs, **options)
+
+    def __repr__(self) -> str:
+        return f"<lowtide.RangeSession of {self._model!r}: {len(self._members)} plans, arena {self.arena} bytes>"
+
+
+def _fits(shape: tuple[int, ...], planned: tuple[int, ...], is_bounded: bool) -> bool:
+    if len(shape) != len(planned):
+        return False
+    return shape == planned or (is_bounded and all(one <= most for one, most in zip(shape, planned)))

@@ -1,0 +1,74 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""lowtide.plan_range and lowtide.RangeSession."""
+import json
+import subprocess
+
+import numpy as np
+import onnx.helper as oh
+import pytest
+from conftest import PROGRAM, save
+from onnx import TensorProto
+
+import lowtide
+
+
+def rows(count, seed=0):
+    return np.random.default_rng(seed).standard_normal((count, 8)).astype(np.float32)
+
+
+def test_plans_equal_the_program(batched, tmp_path):
+    plans = lowtide.plan_range(batched, "batch", range(1, 4))
+    plans.save(tmp_path / "own.json")
+    subprocess.run([PROGRAM, "plan", batched, "--dim", "batch=1..3", "-o", tmp_path / "program.json"], check=True)
+    assert json.loads((tmp_path / "own.json").read_text()) == json.loads((tmp_path / "program.json").read_text())
+    assert [one.dims for one in plans.plans] == [["batch=1"], ["batch=2"], ["batch=3"]]
+    assert plans.arena == max(one.arena for one in plans.plans) == plans.plans[2].arena
+    read = lowtide.load_plan_range(tmp_path / "program.json")
+    assert [one.to_json() for one in read.plans] == [one.to_json() for one in plans.plans]
+
+
+@pytest.mark.parametrize("given", ["symbol", "plans", "path"])
+def test_each_batch_runs_by_its_plan(batched, tmp_path, given):
+    plans = lowtide.plan_range(batched, "batch", [4, 1, 2], target="cpu")
+    plans.save(tmp_path / "p.json")
+    session = (lowtide.RangeSession(batched, "batch", [1, 2, 4]) if given == "symbol" else
+               lowtide.RangeSession(batched, plans=plans if given == "plans" else tmp_path / "p.json"))
+    assert len(session.members) == 3
+    assert session.arena == plans.arena
+    for count in (4, 1, 2, 4):
+        x = rows(count, seed=count)
+        np.testing.assert_array_equal(session.run({"x": x})["y"], -np.maximum(x, 0))
+    assert session.find({"x": rows(2)}) is session.members[1]
+
+
+def test_members_share_one_arena(batched):
+    session = lowtide.RangeSession(batched, "batch", [1, 2])
+    first = session.run({"x": np.full((1, 8), 2, np.float32)}, copy=False)["y"]
+    assert first[0, 0] == -2
+    session.run({"x": np.full((2, 8), 3, np.float32)})
+    assert first[0, 0] == -3
+
+
+def test_shapes_without_a_plan_are_refused(batched):
+    session = lowtide.RangeSession(batched, "batch", [1, 2])
+    with pytest.raises(lowtide.InvalidError, match=r"no plan for these inputs: 'x' has the shape \[3, 8\]"):
+        session.run({"x": rows(3)})
+    with pytest.raises(lowtide.InvalidError, match="no plan for these inputs: 'z'"):
+        session.run({"z": rows(1)})
+
+
+def test_wrong_requests_are_refused(batched, tmp_path):
+    for extents in ([], range(1, 18)):
+        with pytest.raises(lowtide.InvalidError, match=f"there are {len(extents)} extents; give 1 to 16"):
+            lowtide.plan_range(batched, "batch", extents)
+    with pytest.raises(lowtide.InvalidError, match="give a symbol and its extents, or plans"):
+        lowtide.RangeSession(batched)
+    with pytest.raises(lowtide.InvalidError, match="has no symbol 'length'"):
+        lowtide.RangeSession(batched, "length", [1])
+    plans = lowtide.plan_range(batched, "batch", [1, 2], target="cpu")
+    f32 = TensorProto.FLOAT
+    other = save(tmp_path, [oh.make_node("Relu", ["x"], ["a"]), oh.make_node("Abs", ["a"], ["y"])],
+                 [("x", f32, ["batch", 8])], [("y", f32, ["batch", 8])])
+    with pytest.raises(lowtide.MismatchError, match="the plan is for the model with sha256"):
+        lowtide.RangeSession(other, plans=plans)
