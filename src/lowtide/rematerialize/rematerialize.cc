@@ -101,9 +101,12 @@ class Search {
     const std::int64_t whole = work_ - work_ / 8;
     work_ -= whole;
     for (int round = 0; round < kRounds && whole > 0; ++round) {
-      const Runs& start = answer_.outcome == BudgetOutcome::found ? best_ : starts_.empty() ? order_ : starts_.front();
+      // The plan with one milestone is above the budget, but the cheapest beginning. Later rounds improve the best.
+      const bool is_first = round < kRounds / 2 && !starts_.empty();
+      const bool is_found = answer_.outcome == BudgetOutcome::found;
+      const Runs& start = is_first ? starts_.back() : is_found ? best_ : order_;
       std::int64_t share = whole / kRounds;
-      annealing.cool(start, round == 0 ? 0.5 : 0.2, goal, share);
+      annealing.cool(start, is_first ? 0.5 : 0.2, goal, share);
       const Annealed& found = annealing.found();
       if (found.best) note(*found.best);
       if (!found.lowest.empty()) note(found.lowest);
@@ -114,6 +117,22 @@ class Search {
   void raise_bound() {
     if (is_done() || work_ <= 0) return;
     prove(milestones_or_peak(), work_);
+    if (!is_done()) prove(tight_milestones(), work_);
+  }
+
+  // First runs of the best sequence with the most live bytes, the most first.
+  Runs tight_milestones() {
+    std::vector<std::int64_t> loads;
+    static_cast<void>(scan_.scan(best_, &loads));
+    std::vector<char> has_run(problem_.count(), 0);
+    std::vector<std::pair<std::int64_t, RunProblem::Index>> tight;  // minus the live bytes
+    for (std::size_t at = 0; at < best_.size(); ++at) {
+      if (std::exchange(has_run[best_[at]], char{1}) == 0) tight.emplace_back(-loads[at], best_[at]);
+    }
+    std::sort(tight.begin(), tight.end());
+    Runs milestones;
+    for (std::size_t at = 0; at < std::min(tight.size(), kMostTight); ++at) milestones.push_back(tight[at].second);
+    return milestones;
   }
 
   // The milestones of the last plan, or the run with the most live bytes in the order.
@@ -133,6 +152,7 @@ class Search {
   }
 
   static constexpr int kRounds = 4;
+  static constexpr std::size_t kMostTight = 32;
 
   RunProblem problem_;
   Runs order_;

@@ -67,19 +67,71 @@ Index first_run_from(const Runs& runs, std::size_t from, std::size_t nodes) {
   return runs.back();
 }
 
-// Nodes of `candidates` each of which is an ancestor of the next.
-Runs chain_of(const RunProblem& problem, const Runs& candidates) {
-  Runs chain;
-  for (Index node : candidates) {
-    if (chain.empty()) {
-      chain.push_back(node);
-      continue;
+// The search for the milestones with the highest bound.
+class BoundSearch {
+ public:
+  BoundSearch(const RunProblem& problem, std::int64_t limit, std::int64_t& work)
+      : problem_(problem), limit_(limit), work_(work) {}
+
+  // Milestones one at a time first, and then the best one with one more after another, as long as the bound rises.
+  void search(const Runs& candidates) {
+    std::vector<std::pair<std::int64_t, Index>> single;  // minus the bound
+    for (Index node : candidates) {
+      const std::int64_t bound = consider({node}, work_ / 16);
+      if (bound > 0) single.emplace_back(-bound, node);
     }
-    const PhaseModel relation(problem, {node}, nullptr);
-    if (relation.is_before(0, chain.back())) chain.push_back(node);
+    std::sort(single.begin(), single.end());
+    int tries = 0;
+    for (const auto& [bound, node] : single) {
+      if (!best_ || best_->extra >= limit_ || tries == kMostTries) return;
+      const std::optional<Runs> longer = with(best_->proof.milestones, node);
+      if (!longer) continue;
+      ++tries;
+      consider(*longer, work_ / 4);
+    }
   }
-  return chain;
-}
+
+  [[nodiscard]] std::optional<PhaseBound> take() && { return std::move(best_); }
+
+ private:
+  static constexpr int kMostTries = 16;
+
+  std::int64_t consider(const Runs& chain, std::int64_t share) {
+    if (share <= 0 || (best_ && best_->extra >= limit_)) return 0;
+    work_ -= share;
+    const PhaseModel model(problem_, chain, nullptr);
+    if (model.variables().size() > kMostVariables) return 0;
+    PhaseAnswer answer = PhaseSearch(model, limit_).search(share);
+    work_ += std::max<std::int64_t>(share, 0);
+    const std::int64_t bound = answer.bound;
+    if (bound > (best_ ? best_->extra : 0)) best_ = PhaseBound{bound, std::move(answer.proof)};
+    return bound;
+  }
+
+  // The chain with one more node, or nullopt if that is not comparable with all of its nodes.
+  [[nodiscard]] std::optional<Runs> with(const std::vector<NodeId>& chain, Index added) const {
+    Runs longer;
+    bool is_in = false;
+    const PhaseModel before_added(problem_, {added}, nullptr);
+    for (NodeId id : chain) {
+      const Index node = id.value();
+      if (node == added) return std::nullopt;
+      if (!is_in && PhaseModel(problem_, {node}, nullptr).is_before(0, added)) {
+        longer.push_back(added);
+        is_in = true;
+      }
+      if (!is_in && !before_added.is_before(0, node)) return std::nullopt;
+      longer.push_back(node);
+    }
+    if (!is_in) longer.push_back(added);
+    return longer;
+  }
+
+  const RunProblem& problem_;
+  std::int64_t limit_;
+  std::int64_t& work_;
+  std::optional<PhaseBound> best_;
+};
 
 }  // namespace
 
@@ -136,23 +188,9 @@ PhasePlans plan_phases(const RunProblem& problem, const Runs& order, std::int64_
 
 std::optional<PhaseBound> bound_phases(const RunProblem& problem, const Runs& milestones, std::int64_t limit,
                                        std::int64_t& work) {
-  std::optional<PhaseBound> best;
-  const auto consider = [&](const Runs& chain) {
-    if (chain.empty() || work <= 0 || (best && best->extra >= limit)) return;
-    const PhaseModel model(problem, chain, nullptr);
-    if (model.variables().size() > kMostVariables) return;
-    std::int64_t share = std::max<std::int64_t>(work / 4, 1);
-    work -= share;
-    PhaseAnswer answer = PhaseSearch(model, limit).search(share);
-    work += share;
-    if (answer.bound <= (best ? best->extra : 0)) return;
-    best = PhaseBound{answer.bound, std::move(answer.proof)};
-  };
-  for (Index node : milestones) consider({node});
-  for (std::size_t first = 0; first < milestones.size(); ++first) {
-    consider(chain_of(problem, {milestones.begin() + static_cast<std::ptrdiff_t>(first), milestones.end()}));
-  }
-  return best;
+  BoundSearch search(problem, limit, work);
+  search.search(milestones);
+  return std::move(search).take();
 }
 
 }  // namespace lowtide::rematerialize_internal

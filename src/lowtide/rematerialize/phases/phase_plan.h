@@ -28,8 +28,8 @@ struct PhasePlans {
 // turn from forward to backward. Where the sequence still exceeds the budget, the next first run becomes a milestone.
 [[nodiscard]] PhasePlans plan_phases(const RunProblem& problem, const Runs& order, std::int64_t& work);
 
-// The best bound of the cost of reruns over all sequences, from milestones near those of a plan. `limit`: a cost that
-// was found. Returns nullopt if nothing above 0 is proven.
+// The best bound of the cost of reruns over all sequences, from some of the given milestones, in any order. `limit`: a
+// cost that was found. Returns nullopt if nothing above 0 is proven.
 struct PhaseBound {
   std::int64_t extra = 0;
   CostProof proof;
