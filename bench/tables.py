@@ -77,6 +77,23 @@ def orders(figures):
                  "optimal.")
 
 
+def budgets(figures):
+    def overhead(row, cost):
+        return f"{100 * (cost - row['base_cost']) / row['base_cost']:.4f} %"
+
+    rows = []
+    for row in figures["budgets"]:
+        share = f"{100 * row['share']:.0f} %" if row["share"] < 1 else f"{row['share']} GiB"
+        found = f"**{overhead(row, row['cost'])}**" if row["feasible"] else "none"
+        bound = "proven" if row["cost"] == row["cost_bound"] else overhead(row, row["cost_bound"])
+        if not row["feasible"]:
+            bound = "proven" if row["proven_infeasible"] else "not proven"
+        rows.append([row["graph"], f"{row['nodes']:,}", share, found, bound, f"{row['seconds']:.1f} s"])
+    return lines(["<Graph", "Nodes", "Budget", "Overhead", "<Bound", "Time"], rows,
+                 "A share is of the peak of the file's order. *Proven*: no sequence costs less or, without an "
+                 "overhead, no sequence keeps the budget.")
+
+
 def packing(figures):
     efforts, problems = list(figures["efforts"]), figures["problems"]
     rows = []
@@ -179,8 +196,8 @@ def runtime_growth(figures):
                  "much as the better of the two.")
 
 
-TABLES = {"models": models, "short_models": short_models, "orders": orders, "packing": packing,
-          "large_packings": large_packings, "growth": growth, "compare_growth": compare_growth,
+TABLES = {"models": models, "short_models": short_models, "orders": orders, "budgets": budgets,
+          "packing": packing, "large_packings": large_packings, "growth": growth, "compare_growth": compare_growth,
           "scale": scale, "concurrency": concurrency, "onnxruntime_memory": onnxruntime_memory,
           "runtime_growth": runtime_growth}
 
