@@ -262,6 +262,24 @@ TEST(LibraryParts, GiveTheBitsOfOneReorder) {
                                 {operand_in(Format::plain, images, 1)}));
 }
 
+// Six heads of two images. With the heads after the rows, each thread copies keys and values to scratch of its own.
+TEST(LibraryParts, GiveTheBitsOfOneAttention) {
+  for (const bool is_flat : {false, true}) {
+    const Shape rows = is_flat ? Shape({2, 70, 3, 32}) : Shape({2, 3, 70, 32});
+    const Shape keys = is_flat ? rows : Shape({2, 3, 32, 70});
+    const std::string orders =
+        is_flat ? ", query_order = [0, 2, 1, 3], key_order = [0, 2, 3, 1], value_order = [0, 2, 1, 3], "
+                  "result_order = [0, 2, 1, 3]"
+                : "";
+    const Graph graph = testing::lowered_graph(
+        "Attention(q, k, v) {factor = 0.5" + orders + "}",
+        {"q : f32" + to_string(rows), "k : f32" + to_string(keys), "v : f32" + to_string(rows)}, rows);
+    ASSERT_EQ(offered_kernels(graph, NodeId(0)).at(0).name, "onednn.attention");
+    EXPECT_TRUE(expect_equal_bits(graph, {operand_in(Format::plain, rows, 1), operand_in(Format::plain, keys, 2),
+                                          operand_in(Format::plain, rows, 3)}));
+  }
+}
+
 // Each part has the one buffer of sums that one thread would have.
 TEST(LibraryParts, HaveScratchOfTheirOwn) {
   const SquareConv conv{.channels = 64, .size = 56, .results = 64, .window = 3, .pad = 1};

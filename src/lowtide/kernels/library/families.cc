@@ -111,13 +111,14 @@ Offer offer_tiled_attention(const OfferInput& input) {
   const std::optional<FusedAttention> attention = fused_attention(input.graph, input.graph.node(input.node), missing);
   if (!attention) return {{}, std::move(missing)};
   const std::optional<AttentionTiles> tiles = attention_tiles(*attention);
-  return tiles ? offer_one("onednn.attention", tiles->scratch) : Offer{{}, std::string(kNoPrimitive)};
+  return tiles ? offer_one("onednn.attention", tiles->scratch * attention_threads(*attention, input.threads))
+               : Offer{{}, std::string(kNoPrimitive)};
 }
 
 Prepared prepare_tiled_attention(const PrepareInput& input) {
   std::string missing;
   const FusedAttention attention = fused_attention(input.graph, input.graph.node(input.node), missing).value();
-  return tiled_attention(attention, attention_tiles(attention).value());
+  return tiled_attention(attention, attention_tiles(attention).value(), attention_threads(attention, input.threads));
 }
 
 // lowtide::Pack and lowtide::Reorder.

@@ -4,6 +4,7 @@
 #include "lowtide/kernels/library/tiled_attention.h"
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <utility>
 
@@ -115,10 +116,21 @@ struct BoundTile {
   BoundProduct result;
 };
 
+// What one thread of the team works with.
+struct AttentionThread {
+  std::byte* scratch = nullptr;
+  std::array<BoundTile, 2> kinds;
+  dnnl_stream_t stream = nullptr;
+
+  [[nodiscard]] float* at(Bytes place) const { return reinterpret_cast<float*>(scratch + place.count()); }
+};
+constexpr int kMostAttentionThreads = 2;
+
 class TiledAttention final : public PreparedKernel {
  public:
-  TiledAttention(const FusedAttention& attention, const AttentionTiles& tiles, std::array<TileKernels, 2> kernels)
-      : attention_(attention), tiles_(tiles), kernels_(std::move(kernels)) {}
+  TiledAttention(const FusedAttention& attention, const AttentionTiles& tiles, int threads,
+                 std::array<TileKernels, 2> kernels)
+      : attention_(attention), tiles_(tiles), threads_(threads), kernels_(std::move(kernels)) {}
 
   [[nodiscard]] Bytes bound_bytes() const override { return Bytes(sizeof(Bound)); }
 
@@ -132,13 +144,10 @@ class TiledAttention final : public PreparedKernel {
     std::copy_n(reads.begin(), 3, bound->reads.begin());
     if (has_operand(reads, 3)) bound->mask = reads[3].bytes;
     bound->result = writes[0];
-    bound->scratch = scratch;
-    for (std::size_t kind = 0; kind < kernels_.size(); ++kind) {
-      std::byte* library = scratch + tiles_.library.count();
-      bound->kinds[kind] = {bind_product(kernels_[kind].scores, library), bind_product(kernels_[kind].result, library)};
+    bound->threads = threads_;
+    for (int thread = 0; thread < threads_; ++thread) {
+      bind_thread(bound->workers[static_cast<std::size_t>(thread)], scratch + tiles_.scratch.count() * thread);
     }
-    const dnnl_status_t made = dnnl().stream_create(&bound->stream, library_engine(), dnnl_stream_in_order);
-    LOWTIDE_CHECK(made == dnnl_success, "the library makes streams on a CPU");
     return bound;
   }
 
@@ -149,91 +158,126 @@ class TiledAttention final : public PreparedKernel {
     std::array<BoundTensor, 3> reads{};
     std::byte* const* mask = nullptr;
     BoundTensor result;
-    std::byte* scratch = nullptr;
-    std::array<BoundTile, 2> kinds;
-    dnnl_stream_t stream = nullptr;
+    int threads = 1;
+    std::array<AttentionThread, kMostAttentionThreads> workers;
 
-    static RunStatus call(BoundKernel* self, Team& /*team*/) {
-      auto* bound = static_cast<Bound*>(self);
-      const SingleThread single;
-      for (std::int64_t batch = 0; batch < bound->attention->batches; ++batch) {
-        for (std::int64_t head = 0; head < bound->attention->heads; ++head) {
-          const RunStatus status = bound->run_head(batch, head);
-          if (status.code != RunCode::ok) return status;
+    // The heads are divided among the threads that the kernel is prepared for. The team may have fewer.
+    static RunStatus call(BoundKernel* self, Team& team) {
+      struct Shares {
+        const Bound* bound;
+        int of_team = 1;
+        std::atomic<dnnl_status_t> status = dnnl_success;
+      };
+      Shares shares{static_cast<Bound*>(self), team.threads()};
+      const auto share = [](void* context, int first) noexcept {
+        auto* all = static_cast<Shares*>(context);
+        for (int part = first; part < all->bound->threads; part += all->of_team) {
+          const dnnl_status_t status = all->bound->run_part(part);
+          if (status != dnnl_success) all->status.store(status, std::memory_order_relaxed);
         }
+      };
+      if (shares.bound->threads == 1) {
+        share(&shares, 0);
+      } else {
+        team.run(share, &shares);
       }
-      return {};
+      const dnnl_status_t status = shares.status.load(std::memory_order_relaxed);
+      if (status == dnnl_success) return {};
+      return {RunCode::kernel_failed, static_cast<std::uint32_t>(status)};
     }
 
-    [[nodiscard]] float* in_scratch(Bytes place) const { return reinterpret_cast<float*>(scratch + place.count()); }
+    [[nodiscard]] dnnl_status_t run_part(int part) const {
+      const SingleThread single;
+      const std::int64_t heads = attention->batches * attention->heads;
+      const std::int64_t end = heads * (part + 1) / threads;
+      for (std::int64_t head = heads * part / threads; head < end; ++head) {
+        const dnnl_status_t status =
+            run_head(workers[static_cast<std::size_t>(part)], head / attention->heads, head % attention->heads);
+        if (status != dnnl_success) return status;
+      }
+      return dnnl_success;
+    }
 
     // The matrix at `from`, or its copy, which is made here.
-    [[nodiscard]] const float* dense(const CopyPlace& place, const float* from, const MatrixPlaces& lies,
-                                     std::array<std::int64_t, 2> extents) const {
-      if (!place) return from;
-      float* to = in_scratch(*place);
+    [[nodiscard]] static const float* dense(float* to, const float* from, const MatrixPlaces& lies,
+                                            std::array<std::int64_t, 2> extents) {
+      if (to == nullptr) return from;
       const auto [rows, columns] = extents;
       copy_matrix(rows, columns, {from, {lies.row, lies.column}}, {to, dense_like(lies, rows, columns)});
       return to;
     }
 
-    RunStatus run_head(std::int64_t batch, std::int64_t head) {
+    [[nodiscard]] dnnl_status_t run_head(const AttentionThread& worker, std::int64_t batch, std::int64_t head) const {
       const FusedAttention& of = *attention;
       const auto at = [&](std::size_t operand, const MatrixPlaces& places) {
         return elements<float>(reads[operand]) + places.begin(batch, head);
       };
-      const float* keys = dense(tiles->key, at(1, of.key), of.key, {of.width, of.keys});
-      const float* values = dense(tiles->value, at(2, of.value), of.value, {of.keys, of.columns});
-      float* scores = in_scratch(Bytes());
+      const auto copy_at = [&](const CopyPlace& place) { return place ? worker.at(*place) : nullptr; };
+      const float* keys = dense(copy_at(tiles->key), at(1, of.key), of.key, {of.width, of.keys});
+      const float* values = dense(copy_at(tiles->value), at(2, of.value), of.value, {of.keys, of.columns});
+      float* scores = worker.at(Bytes());
       std::int64_t first = 0;
       for (std::int64_t tile = 0; tile < tiles->tiles; ++tile) {
         const std::size_t kind = tile + 1 == tiles->tiles ? 1 : 0;
         const std::int64_t rows = tiles->products[kind].rows;
         const float* queries = at(0, of.query) + first * of.query.row;
         if (tiles->query) {
-          float* copy = in_scratch(*tiles->query);
+          float* copy = worker.at(*tiles->query);
           copy_matrix(rows, of.width, {queries, {of.query.row, of.query.column}}, {copy, {of.width, 1}});
           queries = copy;
         }
-        RunStatus status = execute(kinds[kind].scores, {queries, keys, scores});
-        if (status.code != RunCode::ok) return status;
+        dnnl_status_t status = execute(worker, worker.kinds[kind].scores, {queries, keys, scores});
+        if (status != dnnl_success) return status;
         for (std::int64_t row = 0; row < rows; ++row) {
           const std::byte* masks = mask_row(of, mask == nullptr ? nullptr : *mask, batch, head, first + row);
           weigh_scores(of, masks, scores + row * of.keys);
         }
         float* to = mutable_elements<float>(result) + of.result.begin(batch, head) + first * of.result.row;
-        float* dense_to = tiles->result ? in_scratch(*tiles->result) : to;
-        status = execute(kinds[kind].result, {scores, values, dense_to});
-        if (status.code != RunCode::ok) return status;
+        float* dense_to = tiles->result ? worker.at(*tiles->result) : to;
+        status = execute(worker, worker.kinds[kind].result, {scores, values, dense_to});
+        if (status != dnnl_success) return status;
         if (tiles->result)
           copy_matrix(rows, of.columns, {dense_to, {of.columns, 1}}, {to, {of.result.row, of.result.column}});
         first += rows;
       }
-      return {};
+      return dnnl_success;
     }
 
-    RunStatus execute(const BoundProduct& product, const std::array<const float*, 3>& places) {
+    [[nodiscard]] static dnnl_status_t execute(const AttentionThread& worker, const BoundProduct& product,
+                                               const std::array<const float*, 3>& places) {
       const QuietScope quiet;
       product.move_to(places);
-      const dnnl_status_t status = dnnl().primitive_execute(
-          product.primitive, stream, static_cast<int>(product.arguments.size()), product.arguments.data());
-      if (status == dnnl_success) return {};
-      return {RunCode::kernel_failed, static_cast<std::uint32_t>(status)};
+      return dnnl().primitive_execute(product.primitive, worker.stream, static_cast<int>(product.arguments.size()),
+                                      product.arguments.data());
     }
 
     static void end(BoundKernel* self) {
       auto* bound = static_cast<Bound*>(self);
-      for (const BoundTile& kind : bound->kinds) {
-        for (const BoundProduct* product : {&kind.scores, &kind.result}) {
-          for (const dnnl_exec_arg_t& argument : product->arguments) dnnl().memory_destroy(argument.memory);
+      for (const AttentionThread& worker : bound->workers) {
+        if (worker.stream == nullptr) continue;  // no thread has it
+        for (const BoundTile& kind : worker.kinds) {
+          for (const BoundProduct* product : {&kind.scores, &kind.result}) {
+            for (const dnnl_exec_arg_t& argument : product->arguments) dnnl().memory_destroy(argument.memory);
+          }
         }
+        dnnl().stream_destroy(worker.stream);
       }
-      dnnl().stream_destroy(bound->stream);
     }
   };
 
+  void bind_thread(AttentionThread& worker, std::byte* scratch) const {
+    worker.scratch = scratch;
+    std::byte* library = scratch + tiles_.library.count();
+    for (std::size_t kind = 0; kind < kernels_.size(); ++kind) {
+      worker.kinds[kind] = {bind_product(kernels_[kind].scores, library), bind_product(kernels_[kind].result, library)};
+    }
+    const dnnl_status_t made = dnnl().stream_create(&worker.stream, library_engine(), dnnl_stream_in_order);
+    LOWTIDE_CHECK(made == dnnl_success, "the library makes streams on a CPU");
+  }
+
   FusedAttention attention_;
   AttentionTiles tiles_;
+  int threads_;
   std::array<TileKernels, 2> kernels_;
 };
 
@@ -284,11 +328,20 @@ std::optional<AttentionTiles> attention_tiles(const FusedAttention& attention) {
       library = std::max(library, facts->scratch);
     }
   }
-  tiles.scratch += library;
+  tiles.scratch += Bytes((library.count() + 63) / 64 * 64);
   return tiles;
 }
 
-Result<std::unique_ptr<PreparedKernel>> tiled_attention(const FusedAttention& attention, const AttentionTiles& tiles) {
+int attention_threads(const FusedAttention& attention, int threads) {
+  const auto extent = [](std::int64_t value) { return static_cast<double>(value); };
+  const double heads = extent(attention.batches) * extent(attention.heads);
+  const double sums = heads * extent(attention.queries) * extent(attention.keys) * extent(attention.width);
+  constexpr double kLeastSums = 1 << 18;  // about 5 us
+  return heads < threads || sums < kLeastSums ? 1 : std::min(threads, kMostAttentionThreads);
+}
+
+Result<std::unique_ptr<PreparedKernel>> tiled_attention(const FusedAttention& attention, const AttentionTiles& tiles,
+                                                        int threads) {
   std::array<TileKernels, 2> kernels;
   for (std::size_t kind = 0; kind < kernels.size(); ++kind) {
     Result<ProductKernel> scores = product_kernel(tiles.products[kind].scores);
@@ -297,7 +350,8 @@ Result<std::unique_ptr<PreparedKernel>> tiled_attention(const FusedAttention& at
     if (!result) return result.error();
     kernels[kind] = {*std::move(scores), *std::move(result)};
   }
-  return std::unique_ptr<PreparedKernel>(std::make_unique<TiledAttention>(attention, tiles, std::move(kernels)));
+  return std::unique_ptr<PreparedKernel>(
+      std::make_unique<TiledAttention>(attention, tiles, threads, std::move(kernels)));
 }
 
 }  // namespace lowtide::kernels_internal

@@ -38,14 +38,18 @@ struct AttentionTiles {
   CopyPlace value;
   CopyPlace result;
   Bytes library;  // the begin of what the library needs
-  Bytes scratch;  // all
+  Bytes scratch;  // all that one thread needs
 };
+
+// How many threads share the heads of an attention: as many as given, or one if there is too little work.
+[[nodiscard]] int attention_threads(const FusedAttention& attention, int threads);
 
 // Returns nullopt if the library has no suitable primitive.
 [[nodiscard]] std::optional<AttentionTiles> attention_tiles(const FusedAttention& attention);
 
-// Errors: (unsupported) the library cannot make a primitive.
+// The kernel has scratch for each of the threads, one after another. Errors: (unsupported) the library cannot make a
+// primitive.
 [[nodiscard]] Result<std::unique_ptr<PreparedKernel>> tiled_attention(const FusedAttention& attention,
-                                                                      const AttentionTiles& tiles);
+                                                                      const AttentionTiles& tiles, int threads);
 
 }  // namespace lowtide::kernels_internal
