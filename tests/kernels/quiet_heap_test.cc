@@ -98,7 +98,9 @@ class BoundNode {
   ~BoundNode() { kernel_->destroy(kernel_); }
 
   RunCode run() { return kernel_->run(kernel_, team_).code; }
-  void rebind() { kernel_->rebind(kernel_); }
+  void rebind() {
+    if (kernel_->rebind != nullptr) kernel_->rebind(kernel_);
+  }
   // The address of an operand, or of a result after all operands.
   std::byte*& cell(std::size_t at) { return cells_[at]; }
 
@@ -126,7 +128,10 @@ std::vector<Graph> kernels_of_a_network() {
        {"input a : f32[197,768]; input b : f32[768,64]; y = MatMul(a, b) : f32[197,64]",
         "input a : f32[1,768]; input b : f32[768,100]; y = MatMul(a, b) : f32[1,100]",
         "input a : f32[12,50,64]; input b : f32[12,64,50]; y = MatMul(a, b) : f32[12,50,50]",
-        "input a : f32[4,64]; input b : f32[10,64]; input c : f32[10]; y = Gemm(a, b, c) {transB = 1} : f32[4,10]"}) {
+        "input a : f32[4,64]; input b : f32[10,64]; input c : f32[10]; y = Gemm(a, b, c) {transB = 1} : f32[4,10]",
+        "input x : u8[1,64,14,14]; input xs : f32[]; input xz : u8[]; input w : i8[32,64,3,3]; input ws : f32[]; "
+        "input wz : i8[]; input ys : f32[]; input yz : u8[]; y = QLinearConv(x, xs, xz, w, ws, wz, ys, yz) : "
+        "u8[1,32,12,12]"}) {
     graphs.push_back(testing::graph_of(std::string("graph \"g\" {\n") + product + "\noutput y\n}"));
   }
   graphs.push_back(testing::reorder_graph(Format::plain, Format::nchw16c, Shape({1, 24, 14, 14})));

@@ -40,6 +40,14 @@ std::optional<PrimitiveFacts> ask(const Problem& problem, int threads) {
   return PrimitiveFacts{.scratch = Bytes(scratch_offsets(parts).back()), .weights = std::nullopt};
 }
 
+// Of a problem that is not divided.
+template <typename Problem>
+std::optional<PrimitiveFacts> ask_for_scratch(const Problem& problem) {
+  const PrimitiveDescription primitive = describe(problem);
+  if (primitive == nullptr) return std::nullopt;
+  return PrimitiveFacts{.scratch = scratch_of(primitive), .weights = std::nullopt};
+}
+
 // Adds the order of the weights, which a plan has to pack. It does not depend on the number of threads.
 std::optional<PrimitiveFacts> ask_alone(const Convolution& convolution) {
   const PrimitiveDescription primitive = describe(convolution);
@@ -82,11 +90,12 @@ std::optional<PrimitiveFacts> facts_of(const Reordering& reordering, int threads
 
 std::optional<PrimitiveFacts> facts_of(const StridedProduct& product) {
   static Answers<StridedProduct> answers;
-  return answers.get({product, 1}, [&]() -> std::optional<PrimitiveFacts> {
-    const PrimitiveDescription primitive = describe(product);
-    if (primitive == nullptr) return std::nullopt;
-    return PrimitiveFacts{.scratch = scratch_of(primitive), .weights = std::nullopt};
-  });
+  return answers.get({product, 1}, [&] { return ask_for_scratch(product); });
+}
+
+std::optional<PrimitiveFacts> facts_of(const IntegerProduct& product) {
+  static Answers<IntegerProduct> answers;
+  return answers.get({product, 1}, [&] { return ask_for_scratch(product); });
 }
 
 }  // namespace lowtide::kernels_internal

@@ -7,6 +7,7 @@
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/kernels/library/convolution.h"
+#include "lowtide/kernels/library/integer_product.h"
 #include "lowtide/kernels/library/pool.h"
 #include "lowtide/kernels/library/product.h"
 #include "lowtide/kernels/library/reordering.h"
@@ -29,5 +30,6 @@ struct PrimitiveFacts {
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Reordering& reordering, int threads);
 // For one thread.
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const StridedProduct& product);
+[[nodiscard]] std::optional<PrimitiveFacts> facts_of(const IntegerProduct& product);
 
 }  // namespace lowtide::kernels_internal

@@ -10,6 +10,7 @@
 #include "lowtide/kernels/common/fused_attention.h"
 #include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/facts.h"
+#include "lowtide/kernels/library/gathered_convolution.h"
 #include "lowtide/kernels/library/library.h"
 #include "lowtide/kernels/library/library_kernel.h"
 #include "lowtide/kernels/library/parts.h"
@@ -121,6 +122,33 @@ Prepared prepare_tiled_attention(const PrepareInput& input) {
   return tiled_attention(attention, attention_tiles(attention).value(), attention_threads(attention, input.threads));
 }
 
+// QLinearConv of both domains.
+
+constexpr std::array kEightBits{DType::i8, DType::u8};
+constexpr std::array kGatheredConvolutions{SupportedOperator{"", "QLinearConv", kEightBits},
+                                           SupportedOperator{kOwnDomain, kQuantizedConvType, kEightBits}};
+
+bool has_signed_weights(const Graph& graph, NodeId node) {
+  return graph.tensor(*graph.node(node).inputs[3]).dtype == DType::i8;
+}
+
+Offer offer_gathered(const OfferInput& input) {
+  std::string missing;
+  const auto convolution = gathered_convolution(input.graph, input.node, missing);
+  if (!convolution) return {{}, std::move(missing)};
+  const auto tiles = gathered_tiles(*convolution, has_signed_weights(input.graph, input.node), input.threads);
+  if (!tiles) return {{}, std::string(kNoPrimitive)};
+  return offer_one("onednn.qconv", tiles->weight_sums + tiles->per_thread * tiles->threads);
+}
+
+Prepared prepare_gathered_kernel(const PrepareInput& input) {
+  std::string missing;
+  const GatheredConvolution convolution = gathered_convolution(input.graph, input.node, missing).value();
+  const GatheredTiles tiles =
+      gathered_tiles(convolution, has_signed_weights(input.graph, input.node), input.threads).value();
+  return prepare_gathered(convolution, tiles);
+}
+
 // lowtide::Pack and lowtide::Reorder.
 
 constexpr std::array kReorderings{SupportedOperator{kOwnDomain, kPackType, kFloats},
@@ -148,6 +176,7 @@ std::span<const Family> library_families() {
       Family{"onednn pools", kPools, &offer_pool, &prepare_pool},
       Family{"onednn products", kProducts, &offer_product, &prepare_product},
       Family{"onednn attentions", kAttentions, &offer_tiled_attention, &prepare_tiled_attention},
+      Family{"onednn quantized convolutions", kGatheredConvolutions, &offer_gathered, &prepare_gathered_kernel},
       Family{"onednn reorderings", kReorderings, &offer_reordering, &prepare_reordering},
   };
   return find_dnnl() != nullptr ? std::span<const Family>(kFamilies) : std::span<const Family>();

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <span>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/kernels/common/requantize.h"
 #include "lowtide/kernels/plain/quantized.h"
 
 namespace lowtide::kernels_internal {
@@ -83,30 +83,6 @@ void widen(const T* from, std::int64_t step, std::int64_t count, std::int32_t ze
     for (std::int64_t at = 0; at < count; ++at) to[at] = static_cast<std::int16_t>(from[at] - zero);
   } else {
     for (std::int64_t at = 0; at < count; ++at) to[at] = static_cast<std::int16_t>(from[at * step] - zero);
-  }
-}
-
-// How sums become integers of 8 bits: (sum * factor + offset) / scale, rounded, plus the zero point.
-struct Requantization {
-  float factor = 1;
-  float offset = 0;
-  float scale = 1;
-  std::int32_t zero = 0;
-};
-template <typename T>
-void requantize_to(T* to, std::int64_t step, std::span<const std::int32_t> sums, const Requantization& with) {
-  for (std::size_t at = 0; at < sums.size(); ++at) {
-    to[static_cast<std::int64_t>(at) * step] =
-        quantized<T>((static_cast<float>(sums[at]) * with.factor + with.offset) / with.scale, with.zero);
-  }
-}
-// Writes the elements begin, begin + step, ... of a result.
-inline void requantize(const BoundTensor& result, std::int64_t begin, std::int64_t step,
-                       std::span<const std::int32_t> sums, const Requantization& with) {
-  if (result.dtype == DType::i8) {
-    requantize_to(mutable_elements<std::int8_t>(result) + begin, step, sums, with);
-  } else {
-    requantize_to(mutable_elements<std::uint8_t>(result) + begin, step, sums, with);
   }
 }
 

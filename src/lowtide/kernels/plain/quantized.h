@@ -3,14 +3,13 @@
 
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 #include "lowtide/kernels/common/family.h"
+#include "lowtide/kernels/common/requantize.h"
 #include "lowtide/kernels/common/tensor_view.h"
 
 namespace lowtide::kernels_internal {
@@ -26,19 +25,6 @@ namespace lowtide::kernels_internal {
 // The QLinear operators of the domain lowtide (graph/lowered.h).
 [[nodiscard]] Family biased_product_family();
 [[nodiscard]] Family biased_convolution_family();
-
-// The nearest integer (a tie to the even one) plus the zero point, limited to the range of T. NaN gives the zero point.
-// Adding and subtracting kTie rounds as the processor does, and a compiler makes vector code of it.
-template <typename T>
-[[nodiscard]] T quantized(float value, std::int32_t zero_point) {
-  constexpr float kLimit = 1 << 20;  // beyond all ranges together with a zero point
-  constexpr float kTie = 3 << 22;
-  const float number = value == value ? value : 0.0F;  // NOLINT(misc-redundant-expression)
-  const float above = number < -kLimit ? -kLimit : number;
-  const float limited = above > kLimit ? kLimit : above;
-  const auto sum = static_cast<std::int32_t>((limited + kTie) - kTie) + zero_point;
-  return static_cast<T>(std::clamp<std::int32_t>(sum, std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
-}
 
 // An element of an integer type of at most 32 bits. Requires: the operand is present.
 [[nodiscard]] inline std::int32_t small_integer(const BoundTensor& operand, std::int64_t at) {
