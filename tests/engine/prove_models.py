@@ -146,7 +146,7 @@ def prove_values(tools, folder, reference_seconds):
 def prove_plans(tools, folder, count):
     done = subprocess.run([tools / "random_plans", folder / "model.onnx", str(count)], capture_output=True, text=True)
     lines = done.stdout.splitlines()
-    equal = sum(line.endswith(": equal") for line in lines)
+    equal = sum(line.endswith("; equal") for line in lines)
     return {"equal": equal, "of": count, **({} if done.returncode == 0 else {"fault": "\n".join(lines[-1:])[:300]})}
 
 
