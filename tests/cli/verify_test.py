@@ -42,6 +42,13 @@ class Verify(ProgramTest):
         self.assertIn("--threads needs kernels of this machine; add --target cpu",
                       self.expect(USAGE, "verify", "model.onnx", "plan.json", "--threads", "2").stderr)
 
+    def test_verify_takes_the_threads_of_the_plan(self):
+        for words in (["--threads", "2"], ["--streams", "2", "--run", "waves"], []):
+            self.expect(DONE, "plan", "model.onnx", "--dim", "batch=1", "--target", "cpu", *words, "-o", "plan.json")
+            self.expect(DONE, "verify", "model.onnx", "plan.json", "--target", "cpu")
+        wrong = self.expect(NO, "verify", "model.onnx", "plan.json", "--target", "cpu", "--threads", "2").stdout
+        self.assertIn("threads=1", wrong)
+
 
 if __name__ == "__main__":
     unittest.main()

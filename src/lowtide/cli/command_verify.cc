@@ -134,11 +134,18 @@ std::vector<Violation> check_target(const Graph& graph, const Plan& plan, const 
   return violations;
 }
 
+// Without --threads, kernels are those for the threads of the plan.
+std::optional<Target> read_target_of(const Arguments& arguments, const Provenance& provenance) {
+  if (arguments.value("--target") == "cpu" && !arguments.has("--threads"))
+    return take(cpu_target({.threads = threads_of(provenance.machine_key).value_or(1)}));
+  if (arguments.has("--target") || arguments.has("--threads")) return read_target(arguments);
+  return std::nullopt;
+}
+
 Checked check(const std::string& path, const PlanFile& file, const Arguments& arguments, Console& console) {
   const ImportOptions given = read_bindings(arguments);
   const Provenance& provenance = file.plan.provenance;
-  const bool has_target = arguments.has("--target") || arguments.has("--threads");
-  const std::optional<Target> target = has_target ? std::optional(read_target(arguments)) : std::nullopt;
+  const std::optional<Target> target = read_target_of(arguments, provenance);
   const std::string cause = other_bindings(provenance.dims, given);
   const std::string plan_file = name_of_file(arguments.positional("PLAN"));
   ModelRequest request{.path = path, .bindings = given, .lowering = lowering_of(provenance, plan_file)};

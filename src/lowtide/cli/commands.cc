@@ -78,7 +78,7 @@ CommandSpec verify_command() {
           "has enough scratch.",
       .positionals = {{.name = "MODEL", .summary = "the ONNX file that the plan is for"},
                       {.name = "PLAN", .summary = "a plan file; - is stdin"}},
-      .options = {dim_option(), shape_option(), verified_target_option(), threads_option(), json_option()},
+      .options = {dim_option(), shape_option(), verified_target_option(), verified_threads_option(), json_option()},
       .examples = {{"lowtide verify model.onnx plan.json", "Verify a plan."},
                    {"lowtide plan model.onnx -o - | lowtide verify model.onnx -",
                     "Plan and verify without a plan file."}},

@@ -70,6 +70,13 @@ OptionSpec threads_option() {
           .kind = ArgumentKind::text};
 }
 
+OptionSpec verified_threads_option() {
+  return {.name = "--threads",
+          .value = "N",
+          .summary = "threads of a run, 1 or 2, with --target cpu; default those of the plan",
+          .kind = ArgumentKind::text};
+}
+
 OptionSpec verified_target_option() {
   return {.name = "--target",
           .value = "FILE",

@@ -16,6 +16,7 @@ namespace lowtide::cli_internal {
 [[nodiscard]] OptionSpec input_option();
 [[nodiscard]] OptionSpec target_option();
 [[nodiscard]] OptionSpec threads_option();
+[[nodiscard]] OptionSpec verified_threads_option();
 [[nodiscard]] OptionSpec verified_target_option();
 [[nodiscard]] OptionSpec top_option();
 [[nodiscard]] OptionSpec wide_option();

@@ -51,7 +51,8 @@ Result<void> check_machine(const Plan& plan, const Target& target) {
   const Provenance& of = plan.provenance;
   if (std::ranges::count(of.lowering, kFormatsPass) == 0 || is_key_of_machine(of.machine_key)) return {};
   return Error{ErrorCode::mismatch,
-               "the plan has the formats of a machine with " + listed(of.machine_key, "and") + ", but this one has " +
+               "the plan has the formats of a machine with " +
+                   (of.machine_key.empty() ? "no key" : listed(of.machine_key, "and")) + ", but this one has " +
                    listed(target.machine_key, "and") + "; plan again with: lowtide plan " +
                    (of.model.empty() ? "MODEL" : lowtide::quoted(of.model)) + " --target cpu -o PLAN",
                "plan of " + lowtide::quoted(of.model)};
@@ -88,8 +89,8 @@ Result<ChosenPlan> check_given(const OpenOptions& options, const Target& target,
   const std::string place = "plan of " + lowtide::quoted(plan.provenance.model);
   if (!digest.empty() && digest != model.sha256) {
     return Error{ErrorCode::mismatch,
-                 "the plan is for the model with sha256 " + lowtide::quoted(digest, 16) + ", but this model has " +
-                     lowtide::quoted(model.sha256, 16) + "; plan this model again",
+                 "the plan is for the model with sha256 " + digest.substr(0, 16) + "..., but this model has " +
+                     model.sha256.substr(0, 16) + "...; plan this model again",
                  place};
   }
   const std::vector<Violation> violations = violations_of(options, target, model, lowered);

@@ -177,6 +177,7 @@ template <bool is_global>
 std::string missing_window(const Tensor& from, const Node& node) {
   if (from.shape.has_upper_bounds() || pool_window(window_attributes(node), Extents(from.shape.extents()), is_global))
     return "";
+  if (is_global) return "its operand " + to_string(from.shape) + " has no elements along a spatial axis";
   return "its window does not fit the operand " + to_string(from.shape) +
          "; kernel_shape, strides, dilations and pads must agree with it";
 }
