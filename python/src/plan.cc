@@ -226,7 +226,7 @@ std::vector<Violation> find_violations(const Request& request, const PlanHandle&
                         "..., but this model has " + lowtide::quoted(digest.substr(0, 12)) + "..."}};
   }
   const ImportedModel model = take(import_model(request.model, import_options(request)));
-  const bool has_formats = std::ranges::count(provenance.lowering, kFormatsPass) > 0;
+  const bool has_formats = depend_on_machine(provenance.lowering);
   if (has_formats && !is_key_of_machine(provenance.machine_key)) {
     return {{.kind = ViolationKind::wrong_kernel,
              .message = "the plan has the formats of a machine with " + listed(provenance.machine_key, "and") +

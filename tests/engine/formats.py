@@ -5,7 +5,8 @@
 
 usage: formats.py --lowtide PROGRAM [--networks N]
 
-Each network also runs without the formats. Its runs with --poison, --guard and --compare must find nothing.
+Each network also runs without the formats, and without epilogues. Its runs with --poison, --guard and --compare must
+find nothing.
 """
 
 import argparse
@@ -111,7 +112,7 @@ def check(lowtide: str, seed: int, folder: pathlib.Path) -> list[str]:
     session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
     expected = session.run(["y"], {"x": x})[0]
     faults = []
-    for words in (["--poison", "--guard", "--compare"], ["--without", "formats"]):
+    for words in (["--poison", "--guard", "--compare"], ["--without", "formats"], ["--without", "epilogues"]):
         command = [lowtide, "run", str(folder / "m.onnx"), "--input", f"x={folder / 'x.npy'}", "--output-dir",
                    str(folder), "-q", *words]
         result = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -81,6 +81,7 @@ TEST(OperatorTraits, InPlaceIsForKernelsThatReadBeforeTheyWrite) {
   EXPECT_EQ(operator_traits("", "Relu").in_place, InPlaceKind::first_input);
   EXPECT_EQ(operator_traits("", "Softmax").in_place, InPlaceKind::first_input);
   EXPECT_EQ(operator_traits("", "Add").in_place, InPlaceKind::any_input);
+  EXPECT_EQ(operator_traits("lowtide", "Conv").in_place, InPlaceKind::epilogue);
   for (const char* type : {"Conv", "MatMul", "Gather", "Transpose", "CumSum", "MaxPool", "Pad", "TopK"}) {
     EXPECT_EQ(operator_traits("", type).in_place, InPlaceKind::none) << type;
   }

@@ -49,9 +49,9 @@ inline TensorData space_for(const Graph& graph, TensorId id) {
           .is_dynamic = tensor.shape.has_upper_bounds()};
 }
 
-// Runs a kernel of the first node of a graph. `reads` has one entry per entry of Node::inputs. The
-// results replace `writes`; the extents of dynamic results are those that the kernel stored. With `over`, output 0 has
-// the memory of this input. Constants are operands of the role constant, with the bytes of `reads`.
+// Runs a kernel of one node of a graph, by default of the first one. `reads` has one entry per entry of Node::inputs.
+// The results replace `writes`; the extents of dynamic results are those that the kernel stored. With `over`, output 0
+// has the memory of this input. Constants are operands of the role constant, with the bytes of `reads`.
 class KernelRun {
  public:
   explicit KernelRun(const Graph& graph, std::string_view kernel = "plain") : graph_(graph), kernel_(kernel) {}
@@ -60,17 +60,18 @@ class KernelRun {
   std::optional<int> over;
   int threads = 1;       // that the kernel is prepared for
   Team* team = nullptr;  // that runs it; nullptr: one thread
+  NodeId id = NodeId(0);
 
   RunStatus run(std::vector<TensorData> reads) {
-    const Node& node = graph_.node(NodeId(0));
-    const auto constant = [&](TensorId id) -> std::span<const std::byte> {
+    const Node& node = graph_.node(id);
+    const auto constant = [&](TensorId tensor) -> std::span<const std::byte> {
       for (std::size_t at = 0; at < node.inputs.size(); ++at) {
-        if (node.inputs[at] == id && graph_.tensor(id).role == Role::constant) return reads[at].bytes;
+        if (node.inputs[at] == tensor && graph_.tensor(tensor).role == Role::constant) return reads[at].bytes;
       }
       return {};
     };
     Result<std::unique_ptr<PreparedKernel>> prepared = prepare({.graph = graph_,
-                                                                .node = NodeId(0),
+                                                                .node = id,
                                                                 .kernel = kernel_,
                                                                 .constant = constant,
                                                                 .overwritten_input = over,
@@ -95,7 +96,7 @@ class KernelRun {
       }
     }
     if (over) cells[reads.size()] = cells[static_cast<std::size_t>(*over)];
-    const std::vector<Kernel> offered = offered_kernels(graph_, NodeId(0), threads);
+    const std::vector<Kernel> offered = offered_kernels(graph_, id, threads);
     std::int64_t scratch_bytes = 0;
     for (const Kernel& kernel : offered) {
       if (kernel.name == kernel_) scratch_bytes = kernel.scratch.count();

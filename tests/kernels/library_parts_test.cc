@@ -75,6 +75,30 @@ TEST(LibraryParts, DivideTheResultsOfAConvolution) {
   EXPECT_EQ(parts[1].offsets.write, 32 * 14 * 14 * 4);
 }
 
+// A residual is divided as the results, and a gate of one number per channel as well. One number for all is repeated.
+TEST(LibraryParts, DivideTheOperandsOfAnEpilogue) {
+  Convolution whole{.source = {1, 64, 14, 14},
+                    .weights = {64, 64, 3, 3},
+                    .result = {1, 64, 14, 14},
+                    .strides = {1, 1},
+                    .gaps = {0, 0},
+                    .pads_begin = {1, 1},
+                    .pads_end = {1, 1},
+                    .input = Format::nchw16c,
+                    .output = Format::nchw16c,
+                    .weights_order = "ABcd16b16a"};
+  constexpr auto kBinary = kernels_internal::PostOp::Kind::binary;
+  whole.after = {{.kind = kBinary, .operand = 3, .extents = {1, 64, 14, 14}},
+                 {.kind = kBinary, .operand = 4, .extents = {1, 64, 1, 1}},
+                 {.kind = kBinary, .operand = 5, .extents = {1, 1, 1, 1}}};
+  const auto parts = parts_of(whole, 2);
+  ASSERT_THAT(parts, SizeIs(2));
+  EXPECT_THAT(parts[1].offsets.reads, ElementsAre(0, 32 * 64 * 9 * 4, 32 * 4, 32 * 14 * 14 * 4, 32 * 4));
+  EXPECT_THAT(parts[1].problem.after[0].extents, ElementsAre(1, 32, 14, 14));
+  EXPECT_THAT(parts[1].problem.after[1].extents, ElementsAre(1, 32, 1, 1));
+  EXPECT_THAT(parts[1].problem.after[2].extents, ElementsAre(1, 1, 1, 1));
+}
+
 // Rows 0..6 and 7..13 of 14. With a window of 3 rows, the first part reads rows 0..7, and the second one rows 6..13.
 TEST(LibraryParts, DivideTheRowsOfAnNhwcImage) {
   const Convolution whole{.source = {1, 64, 14, 14},

@@ -45,7 +45,7 @@ class RandomNetwork {
   Image add(const std::vector<std::int64_t>& extents, Role role = Role::temporary) {
     return {builder_.add_tensor({.name = "t" + std::to_string(tensors_++), .shape = Shape(extents)}, role), extents};
   }
-  const Image& any() { return images_[random_.below(images_.size())]; }
+  const Image& any() { return random_.chance(50) ? images_.back() : images_[random_.below(images_.size())]; }
   void write(std::string type, std::vector<std::optional<TensorId>> reads, const std::vector<std::int64_t>& extents,
              std::vector<Attribute> attributes = {}) {
     const Image result = add(extents);
@@ -96,6 +96,7 @@ class RandomNetwork {
                                                   add({result[1], image.extents[1], 1, 1}, Role::constant).id};
     if (random_.chance(50)) reads.emplace_back(add({result[1]}, Role::constant).id);
     write("Conv", std::move(reads), result);
+    if (random_.chance(50)) write("Exp", {images_.back().id}, result);
   }
 
   Random& random_;
@@ -124,6 +125,9 @@ constexpr std::pair<const char*, const char*> kDamages[] = {
     {"weights = [16", "weights = [17"},
     {"axis = 1", "axis = 2"},
     {"Exp(", "Abs("},
+    {"Add(", "Sub("},
+    {"product = \"n", "product = \"m"},
+    {"epilogue = [\"input t", "epilogue = [\"input u"},
     {"epsilon = 0.25", "epsilon = 0.5"},
     {"epsilon = 0.25", "epsilon = 0.25, training_mode = 1"},
     {"kernel_shape = [1, 1]", "kernel_shape = [2, 1]"},
@@ -150,6 +154,7 @@ std::size_t found_after(const Graph& model, const Lowered& lowered, const std::p
 TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
   Random random(77);
   int in_blocks = 0;
+  int with_epilogues = 0;
   int damages = 0;
   for (int round = 0; round < 300; ++round) {
     const Graph model = RandomNetwork(random).make();
@@ -157,12 +162,14 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
                                                   .load_time = random.chance(80),
                                                   .chains = random.chance(50),
                                                   .formats = true,
+                                                  .epilogues = random.chance(60),
                                                   .outputs_at_caller = random.chance(30),
                                                   .machine = testing::block_formats()});
     ASSERT_TRUE(lowered.ok()) << lowered.error().describe();
     for (const Violation& violation : faults(model, lowered->graph, lowered->load))
       ADD_FAILURE() << violation.message << "\n" << print_graph(model) << print_graph(lowered->graph);
     in_blocks += std::ranges::count(lowered->passes, "formats") > 0 ? 1 : 0;
+    with_epilogues += std::ranges::count(lowered->passes, "epilogues") > 0 ? 1 : 0;
     for (const auto& damage : kDamages) {
       bool is_damaged = false;
       const std::size_t found = found_after(model, *lowered, damage, is_damaged);
@@ -172,6 +179,7 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
     if (HasFailure()) break;
   }
   EXPECT_GT(in_blocks, 150);
+  EXPECT_GT(with_epilogues, 50);
   EXPECT_GT(damages, 1000);
 }
 

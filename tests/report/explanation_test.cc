@@ -295,11 +295,13 @@ TEST(LoweringText, CountsEachKindOfRewrite) {
                                          {NodeId(1), "b", "lowtide::Conv", {"d", "b"}},
                                          {NodeId(2), "q", "QLinearConv", {"e", "q"}},
                                          {NodeId(3), "n", "LayerNormalization", {"m", "s", "n"}},
-                                         {NodeId(4), "r", "lowtide::Chain", {"r", "t"}}}};
+                                         {NodeId(4), "r", "lowtide::Chain", {"r", "t"}},
+                                         {NodeId(5), "z", "lowtide::Gemm", {"g", "u", "z"}, 2},
+                                         {NodeId(6), "k", "lowtide::Conv", {"i", "j", "k"}, 1}}};
   EXPECT_EQ(
       lowering_text(facts),
-      "2 BatchNormalizations folded into a Conv, 3 nodes fused into 1 LayerNormalization, 1 QuantizeLinear merged "
-      "into operators on integers and 2 nodes fused into 1 chain.");
+      "3 BatchNormalizations folded into a Conv, 3 nodes fused into 1 LayerNormalization, 1 QuantizeLinear merged "
+      "into operators on integers, 2 nodes fused into 1 chain and 3 nodes fused into 2 products.");
 }
 
 TEST(RewritesText, NamesTheNodesOfTheModel) {

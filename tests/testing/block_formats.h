@@ -12,7 +12,7 @@
 namespace lowtide::testing {
 
 // A machine whose convolutions and pools have blocks of 16 channels. A convolution of fewer channels reads them plain.
-// Convolutions in groups have none of these formats.
+// Convolutions in groups have none of these formats. Products compute every epilogue.
 class BlockFormats final : public KernelFormats {
  public:
   [[nodiscard]] std::vector<FormatOption> options(const Graph& graph, NodeId id) const override {
@@ -30,8 +30,9 @@ class BlockFormats final : public KernelFormats {
     option.weights = PackedConstant{.shape = Shape({elements}), .order = "packed"};
     return {option};
   }
-  [[nodiscard]] bool can_follow(const Graph& /*graph*/, NodeId /*producer*/, NodeId /*epilogue*/) const override {
-    return false;
+  [[nodiscard]] bool can_follow(const Graph& /*graph*/, NodeId /*product*/,
+                                const EpilogueParts& /*epilogue*/) const override {
+    return true;
   }
 };
 

@@ -20,7 +20,7 @@ struct Operand {
 
 // A node whose operands are all computed and die there. Its result lies over operand `over`, shifted by `shift` bytes.
 // Every other operand has bytes of its own.
-std::vector<Violation> overwrite(const std::string& type, const std::vector<Operand>& operands, const Operand& result,
+std::vector<Violation> overwrite(const std::string& op, const std::vector<Operand>& operands, const Operand& result,
                                  std::size_t over, std::int64_t shift = 0) {
   GraphMaker maker;
   const TensorId x = maker.input("x", {16});
@@ -30,7 +30,11 @@ std::vector<Violation> overwrite(const std::string& type, const std::vector<Oper
     maker.node("Gemm", {x}, {inputs.back()});
   }
   const TensorId y = maker.tensor("y", result.extents, result.dtype);
-  const NodeId node = maker.node(type, inputs, {y});
+  const std::size_t colon = op.find("::");
+  const NodeId node = maker.node({.domain = colon == std::string::npos ? "" : op.substr(0, colon),
+                                  .type = colon == std::string::npos ? op : op.substr(colon + 2),
+                                  .inputs = inputs,
+                                  .outputs = {y}});
   const Graph graph = maker.make({y});
   PlanMaker planner(graph);
   const auto steps = static_cast<std::uint32_t>(graph.nodes().size());
@@ -61,6 +65,18 @@ TEST(InPlace, SomeOperatorsMayOverwriteOnlyTheFirstInput) {
   const auto found = overwrite("PRelu", {{{4, 4}}, {{4, 4}}}, {{4, 4}}, 1);
   EXPECT_EQ(kinds(found), "bad_in_place");
   EXPECT_THAT(found[0].message, HasSubstr("the operator overwrites its first operand only"));
+}
+
+TEST(InPlace, ProductsMayOverwriteOperandsOfTheirEpilogue) {
+  const std::vector<Operand> operands = {{{4, 4}}, {{4, 4}}, {{4}}, {{4, 4}}};
+  for (const char* type : {"lowtide::Conv", "lowtide::Gemm", "lowtide::MatMul"}) {
+    EXPECT_EQ(messages(overwrite(type, operands, {{4, 4}}, 3)), "") << type;
+    const auto found = overwrite(type, operands, {{4, 4}}, 0);
+    EXPECT_EQ(kinds(found), "bad_in_place");
+    EXPECT_THAT(found[0].message, HasSubstr("the product reads this operand to its end"));
+  }
+  // A result with other extents has its elements elsewhere.
+  EXPECT_EQ(kinds(overwrite("lowtide::Conv", {{{4, 4}}, {{4, 4}}, {{4}}, {{1, 4, 4}}}, {{4, 4}}, 3)), "bad_in_place");
 }
 
 TEST(InPlace, OtherOperatorsNeverWorkInPlace) {

@@ -16,6 +16,7 @@
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/given_inputs.h"
 #include "lowtide/cli/json.h"
+#include "lowtide/cli/lowering.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/output_files.h"
@@ -50,7 +51,8 @@ struct Measured {
 };
 
 OpenedModel open_for_bench(const Arguments& arguments, Console& console) {
-  OpenOptions options{.import = read_bindings(arguments), .synthetic_seed = kSeed};
+  OpenOptions options{
+      .import = read_bindings(arguments), .lower = read_kernel_lowering(arguments), .synthetic_seed = kSeed};
   options.import.overrides = possible_inputs(arguments);
   options.cpu.threads = static_cast<int>(read_count(arguments, "--threads", 1, 2).value_or(1));
   const Progress progress(console, "preparing the model");

@@ -97,18 +97,16 @@ Checked check_digest(const std::string& path, const Error& failure, const Proven
 
 std::string shown_key(const std::vector<std::string>& key) { return key.empty() ? "no key" : listed(key, "and"); }
 
-bool has_formats(const Provenance& provenance) { return std::ranges::count(provenance.lowering, kFormatsPass) > 0; }
-
-// The passes of a plan. Those that choose formats ask the kernels of this machine.
+// The passes of a plan. Some of them ask the kernels of this machine.
 LowerOptions lowering_of(const Provenance& provenance, const std::string& plan_file) {
   std::shared_ptr<const KernelFormats> machine;
-  if (has_formats(provenance)) machine = take(cpu_target()).formats;
+  if (depend_on_machine(provenance.lowering)) machine = take(cpu_target()).formats;
   return take(lower_options(provenance.lowering, std::move(machine)), plan_file);
 }
 
 // Only the machine that has the formats of a plan can make its graph again.
 std::optional<Violation> other_formats(const Provenance& provenance) {
-  if (!has_formats(provenance) || is_key_of_machine(provenance.machine_key)) return std::nullopt;
+  if (!depend_on_machine(provenance.lowering) || is_key_of_machine(provenance.machine_key)) return std::nullopt;
   return Violation{.kind = ViolationKind::wrong_kernel,
                    .message = "the plan has the formats of a machine with " + shown_key(provenance.machine_key) +
                               ", but this one has " + shown_key(texts_of(machine_key())) +

@@ -145,6 +145,7 @@ CommandSpec bench_command() {
                   html_option(),
                   dim_option(),
                   shape_option(),
+                  without_option(),
                   json_option()},
       .examples = {{"lowtide bench model.onnx", "Measure 100 runs."},
                    {"lowtide bench model.onnx --threads 2 --runs 20 --json", "Measure 20 runs with two threads."}},

@@ -14,7 +14,7 @@ namespace lowtide::cli_internal {
 std::vector<std::string> kernel_passes() {
   return {std::string(kUnneededPass),  std::string(kBatchNormPass), std::string(kLayerNormPass),
           std::string(kAttentionPass), std::string(kQuantizedPass), std::string(kLoadTimePass),
-          std::string(kChainsPass),    std::string(kFormatsPass)};
+          std::string(kChainsPass),    std::string(kFormatsPass),   std::string(kEpiloguesPass)};
 }
 
 LowerOptions read_kernel_lowering(const Arguments& arguments) {
@@ -29,6 +29,7 @@ LowerOptions read_kernel_lowering(const Arguments& arguments) {
   lowering.load_time = is_on(kLoadTimePass);
   lowering.chains = is_on(kChainsPass);
   lowering.formats = is_on(kFormatsPass);
+  lowering.epilogues = is_on(kEpiloguesPass);
   return lowering;
 }
 
@@ -37,7 +38,7 @@ LowerOptions read_lowering(const Arguments& arguments) {
   if (!is_cpu && arguments.has("--without"))
     stop_usage("--without leaves out a rewrite for the kernels of this machine; add --target cpu");
   LowerOptions lowering = is_cpu ? read_kernel_lowering(arguments) : LowerOptions{};
-  if (lowering.formats) lowering.machine = take(cpu_target()).formats;
+  if (lowering.formats || lowering.epilogues) lowering.machine = take(cpu_target()).formats;
   lowering.load_time = lowering.load_time && !arguments.has("--no-load-time");
   lowering.inputs_in_arena = arguments.value("--inputs").value_or("caller") == "arena";
   lowering.outputs_at_caller = arguments.value("--outputs").value_or("arena") == "caller";

@@ -4,7 +4,9 @@
 #include "lowtide/engine/lower_for_machine.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/cpu_target.h"
@@ -29,22 +31,41 @@ Result<PlannedGraph> plan_quickly(const Graph& graph, const FormatChoice& choice
   return plan_graph(graph, *target, options);
 }
 
+// The arena, or nullopt if the plan fits.
+Result<std::optional<Bytes>> arena_that_misses(const Graph& graph, const FormatChoice& choice) {
+  const Result<PlannedGraph> planned = plan_quickly(graph, choice);
+  if (!planned) return planned.error();
+  return planned->fits() ? std::nullopt : std::optional(arena_bytes(planned->plan));
+}
+
 }  // namespace
 
 Result<Lowered> lower_for_machine(const Graph& model, const LowerOptions& options, const FormatChoice& choice) {
-  Result<Lowered> with = lower(model, options);
-  if (!with || !choice.budget || std::ranges::count(with->passes, kFormatsPass) == 0) return with;
-  const Result<PlannedGraph> plan_with = plan_quickly(with->graph, choice);
-  if (!plan_with) return plan_with.error();
-  if (plan_with->fits()) return with;
+  Result<Lowered> chosen = lower(model, options);
+  if (!chosen || !choice.budget || !depend_on_machine(chosen->passes)) return chosen;
+  Result<std::optional<Bytes>> least = arena_that_misses(chosen->graph, choice);
+  if (!least) return least.error();
 
-  LowerOptions others = options;
-  others.formats = false;
-  Result<Lowered> without = lower(model, others);
-  if (!without) return without;
-  const Result<PlannedGraph> plan_without = plan_quickly(without->graph, choice);
-  if (!plan_without) return plan_without.error();
-  return arena_bytes(plan_with->plan) <= arena_bytes(plan_without->plan) ? std::move(with) : std::move(without);
+  // From the fastest graph to the slowest one.
+  constexpr std::pair<bool, bool> kFormatsAndEpilogues[] = {{true, false}, {false, true}, {false, false}};
+  const std::vector<std::string> all = chosen->passes;
+  for (const auto& [formats, epilogues] : kFormatsAndEpilogues) {
+    if (!*least) break;  // it fits
+    const bool is_other = (!formats && std::ranges::count(all, kFormatsPass) > 0) ||
+                          (!epilogues && std::ranges::count(all, kEpiloguesPass) > 0);
+    if (!is_other || (formats && !options.formats) || (epilogues && !options.epilogues)) continue;
+    LowerOptions others = options;
+    others.formats = formats;
+    others.epilogues = epilogues;
+    Result<Lowered> other = lower(model, others);
+    if (!other) return other;
+    const Result<std::optional<Bytes>> arena = arena_that_misses(other->graph, choice);
+    if (!arena) return arena.error();
+    if (*arena && **arena >= **least) continue;
+    chosen = std::move(other);
+    least = *arena;
+  }
+  return chosen;
 }
 
 }  // namespace lowtide

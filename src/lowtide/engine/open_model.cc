@@ -49,7 +49,7 @@ Result<LowerOptions> lowering_of(const OpenOptions& options) {
 // compared with the machine where their kernels are prepared.
 Result<void> check_machine(const Plan& plan, const Target& target) {
   const Provenance& of = plan.provenance;
-  if (std::ranges::count(of.lowering, kFormatsPass) == 0 || is_key_of_machine(of.machine_key)) return {};
+  if (!depend_on_machine(of.lowering) || is_key_of_machine(of.machine_key)) return {};
   return Error{ErrorCode::mismatch,
                "the plan has the formats of a machine with " +
                    (of.machine_key.empty() ? "no key" : listed(of.machine_key, "and")) + ", but this one has " +

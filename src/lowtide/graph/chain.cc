@@ -165,22 +165,22 @@ bool has_blocks_of(const Shape& shape, std::int64_t channels) {
   return lanes > 0 && channels > 0 && shape[1] == (channels - 1) / lanes + 1;
 }
 
-// Returns "" if the program is one of the node, otherwise what is wrong.
-std::string fault_of(const Graph& program, const Graph& graph, const Node& node) {
-  const std::size_t operands = program.inputs().size();
-  if (operands != node.inputs.size() || program.outputs().size() != 1 || node.outputs.size() != 1 || !node.outputs[0])
-    return "its program has " + std::to_string(operands) + " inputs and " + std::to_string(program.outputs().size()) +
-           " outputs, but the node has " + std::to_string(node.inputs.size()) + " and " +
-           std::to_string(node.outputs.size());
-  if (operands > kMostChainOperands || program.nodes().size() > kMostFusedNodes || program.nodes().empty())
-    return "its program has " + std::to_string(program.nodes().size()) + " nodes and " + std::to_string(operands) +
-           " operands; the limits are " + std::to_string(kMostFusedNodes) + " and " +
+}  // namespace
+
+std::string chain_fault(const Graph& program, const std::vector<const Tensor*>& operands, const Tensor& of_node) {
+  if (operands.size() != program.inputs().size() || program.outputs().size() != 1)
+    return "its program has " + std::to_string(program.inputs().size()) + " inputs and " +
+           std::to_string(program.outputs().size()) + " outputs, but the node has " + std::to_string(operands.size()) +
+           " and 1";
+  if (operands.size() > kMostChainOperands || program.nodes().size() > kMostFusedNodes || program.nodes().empty())
+    return "its program has " + std::to_string(program.nodes().size()) + " nodes and " +
+           std::to_string(operands.size()) + " operands; the limits are " + std::to_string(kMostFusedNodes) + " and " +
            std::to_string(kMostChainOperands);
   const Tensor& result = program.tensor(program.outputs()[0]);
-  bool has_types = has_equal_type(result, graph.tensor(*node.outputs[0])) && result.producer.has_value();
-  for (std::size_t at = 0; at < operands; ++at) {
-    has_types = has_types && node.inputs[at] &&
-                has_equal_type(program.tensor(program.inputs()[at]), graph.tensor(*node.inputs[at]));
+  bool has_types = has_equal_type(result, of_node) && result.producer.has_value();
+  for (std::size_t at = 0; at < operands.size(); ++at) {
+    has_types =
+        has_types && operands[at] != nullptr && has_equal_type(program.tensor(program.inputs()[at]), *operands[at]);
   }
   if (!has_types) return "its program has other types than its operands and its result";
   for (NodeId id : all_ids<NodeId>(program.nodes().size())) {
@@ -188,8 +188,22 @@ std::string fault_of(const Graph& program, const Graph& graph, const Node& node)
     if (program.tensor(*program.node(id).outputs[0]).shape != result.shape)
       return "its program has results of several shapes";
   }
-  if (operands + program.nodes().size() != program.tensors().size())
+  if (operands.size() + program.nodes().size() != program.tensors().size())
     return "its program has tensors that are neither operands nor results";
+  return "";
+}
+
+namespace {
+
+// Returns "" if the program is one of the node, otherwise what is wrong.
+std::string fault_of(const Graph& program, const Graph& graph, const Node& node) {
+  if (node.outputs.size() != 1 || !node.outputs[0])
+    return "it has " + std::to_string(node.outputs.size()) + " results, and a chain has one";
+  const Tensor& result = graph.tensor(*node.outputs[0]);
+  std::vector<const Tensor*> operands;
+  for (const std::optional<TensorId>& input : node.inputs) operands.push_back(input ? &graph.tensor(*input) : nullptr);
+  std::string fault = chain_fault(program, operands, result);
+  if (!fault.empty()) return fault;
   const std::optional<std::int64_t> channels = chain_channels(node);
   if (channels && !has_blocks_of(result.shape, *channels))
     return "its result " + to_string(result.shape) + " does not have blocks of " + std::to_string(*channels) +

@@ -52,6 +52,11 @@ inline constexpr int kMostChainAxes = 8;
 [[nodiscard]] std::vector<std::string> chain_lines(const Graph& program);
 [[nodiscard]] Result<Graph> chain_graph(const std::vector<std::string>& lines);
 
+// Why a graph is no program of a chain with these operands and this result. Returns "" if it is one. An operand that is
+// omitted is nullptr. O(length of the program).
+[[nodiscard]] std::string chain_fault(const Graph& program, const std::vector<const Tensor*>& operands,
+                                      const Tensor& result);
+
 // The attribute `channels`. nullopt: it is absent.
 [[nodiscard]] std::optional<std::int64_t> chain_channels(const Node& chain);
 

@@ -66,6 +66,13 @@ inline constexpr std::string_view kDivisorAttribute = "divisor";
 inline constexpr std::string_view kMaskedAttribute = "masked";  // 0 or 1
 inline constexpr std::string_view kFillAttribute = "fill";
 
+// Products that compute a chain on their results before they write them (graph/epilogue.h). lowtide::Conv may also have
+// these attributes.
+inline constexpr std::string_view kGemmType = "Gemm";
+inline constexpr std::string_view kMatMulType = "MatMul";
+inline constexpr std::string_view kEpilogueAttribute = "epilogue";  // a program, as of a chain
+inline constexpr std::string_view kProductAttribute = "product";    // the name of the node without the epilogue
+
 // A chain of element-wise nodes (graph/chain.h).
 inline constexpr std::string_view kChainType = "Chain";
 inline constexpr std::string_view kChainFullName = "lowtide::Chain";  // full_name(Operator)
@@ -108,6 +115,7 @@ inline constexpr std::string_view kQuantizedPass = "quantized";
 inline constexpr std::string_view kLoadTimePass = "load_time";
 inline constexpr std::string_view kChainsPass = "chains";
 inline constexpr std::string_view kFormatsPass = "formats";
+inline constexpr std::string_view kEpiloguesPass = "epilogues";
 inline constexpr std::string_view kInputsInArenaPass = "inputs_in_arena";
 inline constexpr std::string_view kOutputsAtCallerPass = "outputs_at_caller";
 

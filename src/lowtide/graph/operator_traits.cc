@@ -26,6 +26,7 @@ constexpr OperatorTraits pure(InPlaceKind in_place = InPlaceKind::none, ViewKind
 }
 constexpr OperatorTraits kPure = pure();
 constexpr OperatorTraits kSums = {.is_known = true, .is_pure = true};  // may sum products, as a convolution does
+constexpr OperatorTraits kEpilogue = {.in_place = InPlaceKind::epilogue, .is_known = true, .is_pure = true};
 constexpr OperatorTraits kFirst = pure(InPlaceKind::first_input);
 constexpr OperatorTraits kAny = pure(InPlaceKind::any_input);
 constexpr OperatorTraits kWhole = pure(InPlaceKind::none, ViewKind::whole);
@@ -102,9 +103,11 @@ constexpr auto kLoweredRows = std::to_array<TraitRow>({
     {kAveragePoolType, kPure},
     {kBatchNormalizationType, kFirst},
     {kChainType, kAny},
-    {kConvType, kSums},
+    {kConvType, kEpilogue},
+    {kGemmType, kEpilogue},
     {kGlobalAveragePoolType, kPure},
     {kCallerType, kCaller},
+    {kMatMulType, kEpilogue},
     {kMaxPoolType, kPure},
     {kPackType, kPure},
     {kQuantizedConvType, kSums},

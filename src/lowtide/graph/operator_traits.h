@@ -28,12 +28,13 @@ enum class ViewKind : std::uint8_t {
 [[nodiscard]] constexpr bool is_partial_view(ViewKind kind) { return kind != ViewKind::none && !is_whole_view(kind); }
 
 // Which inputs a kernel may overwrite with output 0. The kernel works element by element, or reads a row before it
-// writes the row. This permission follows from the operator alone. In addition, the sizes must be equal and no later
-// step may read the input.
+// writes the row. A product reads an element for its epilogue before it writes the result there. This permission
+// follows from the operator alone. In addition, the sizes must be equal and no later step may read the input.
 enum class InPlaceKind : std::uint8_t {
   none,
   first_input,  // input 0 only: Relu, BatchNormalization, Softmax
   any_input,    // any input with the shape, except for leading extents of 1, and the element size of output 0: Add, Sum
+  epilogue,     // inputs that only an epilogue reads (graph/epilogue.h), with the shape of output 0: lowtide::Conv
 };
 
 // What follows from the name of an operator. An unknown operator has the defaults, which are safe. It is not a view and

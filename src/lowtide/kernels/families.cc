@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "lowtide/kernels/common/separate.h"
 #include "lowtide/kernels/library/library.h"
 #include "lowtide/kernels/plain/attention.h"
 #include "lowtide/kernels/plain/chain.h"
@@ -37,6 +38,7 @@ std::span<const Family> families() {
     const std::span<const Family> library = library_families();
     std::vector<Family> all(library.begin(), library.end());
     all.insert(all.end(), {chain_family(),
+                           separate_family(),
                            folding_family(),
                            unary_family(),
                            binary_family(),

@@ -14,6 +14,7 @@
 #include "lowtide/lower/fold_batch_norm.h"
 #include "lowtide/lower/fuse_attention.h"
 #include "lowtide/lower/fuse_chains.h"
+#include "lowtide/lower/fuse_epilogues.h"
 #include "lowtide/lower/fuse_layer_norm.h"
 #include "lowtide/lower/inputs_in_arena.h"
 #include "lowtide/lower/load_time.h"
@@ -106,11 +107,13 @@ LowerOptions options_for_kernels(std::shared_ptr<const KernelFormats> machine) {
           .quantized = true,
           .chains = true,
           .formats = true,
+          .epilogues = true,
           .machine = std::move(machine)};
 }
 
 // A BatchNormalization is folded first, because work on constants follows from it. Chains come after that work, so that
-// they never contain any. Formats come after chains, which have one format each. They add work on constants.
+// they never contain any. Formats come after chains, which have one format each. They add work on constants. Epilogues
+// come last, because they are chains in the format of their product.
 Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   Result<Graph> no_load = GraphBuilder(graph.name()).build();
   if (!no_load) return no_load.error();
@@ -125,6 +128,8 @@ Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   if (options.load_time) LOWTIDE_RETURN_IF_ERROR(passes.split(options.constants));
   if (options.chains) LOWTIDE_RETURN_IF_ERROR(passes.take(kChainsPass, fuse_chains(passes.graph())));
   if (options.formats && options.machine != nullptr) LOWTIDE_RETURN_IF_ERROR(passes.choose(options));
+  if (options.epilogues && options.machine != nullptr)
+    LOWTIDE_RETURN_IF_ERROR(passes.take(kEpiloguesPass, fuse_epilogues(passes.graph(), *options.machine)));
   if (options.inputs_in_arena && !graph.inputs().empty())
     LOWTIDE_RETURN_IF_ERROR(passes.take(kInputsInArenaPass, place_inputs_in_arena(passes.graph())));
   if (options.outputs_at_caller && !graph.outputs().empty())
@@ -148,11 +153,17 @@ constexpr Switch kSwitches[] = {
     {kLoadTimePass, &LowerOptions::load_time},
     {kChainsPass, &LowerOptions::chains},
     {kFormatsPass, &LowerOptions::formats},
+    {kEpiloguesPass, &LowerOptions::epilogues},
     {kInputsInArenaPass, &LowerOptions::inputs_in_arena},
     {kOutputsAtCallerPass, &LowerOptions::outputs_at_caller},
 };
 
 }  // namespace
+
+bool depend_on_machine(const std::vector<std::string>& passes) {
+  return std::ranges::any_of(passes,
+                             [](const std::string& pass) { return pass == kFormatsPass || pass == kEpiloguesPass; });
+}
 
 Result<LowerOptions> lower_options(const std::vector<std::string>& passes,
                                    std::shared_ptr<const KernelFormats> machine) {

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "lowtide/base/check.h"
 #include "lowtide/base/flags.h"
+#include "lowtide/graph/epilogue.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/graph/node_name.h"
 
@@ -24,6 +26,11 @@ std::string name_in_model(const Graph& model, NodeId id) {
 LoweringFacts::Rewrite rewrite_of(const Graph& model, const Graph& lowered, NodeId id,
                                   const std::vector<NodeId>& origins) {
   LoweringFacts::Rewrite rewrite{.id = id, .node = node_name(lowered, id), .op = full_name(lowered.op(id)), .from = {}};
+  if (has_epilogue(lowered.node(id))) {
+    const Result<Graph> program = epilogue_program(lowered, id);
+    LOWTIDE_CHECK(program.ok(), "an epilogue that lowering made has a program");
+    rewrite.in_epilogue = static_cast<std::int64_t>(program->nodes().size());
+  }
   for (NodeId origin : origins) rewrite.from.push_back(name_in_model(model, origin));
   return rewrite;
 }

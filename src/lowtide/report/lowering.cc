@@ -27,16 +27,23 @@ std::string lowering_text(const LoweringFacts& facts) {
   std::int64_t in_norms = 0;
   std::int64_t attentions = 0;
   std::int64_t in_attentions = 0;
+  std::int64_t products = 0;
+  std::int64_t in_epilogues = 0;
   for (const LoweringFacts::Rewrite& rewrite : facts.rewrites) {
-    if (rewrite.op == kChainFullName) {
+    const auto nodes = static_cast<std::int64_t>(rewrite.from.size());
+    if (rewrite.in_epilogue > 0) {
+      ++products;
+      in_epilogues += rewrite.in_epilogue;
+      if (nodes - rewrite.in_epilogue > 1) ++folded;
+    } else if (rewrite.op == kChainFullName) {
       ++chains;
-      in_chains += static_cast<std::int64_t>(rewrite.from.size());
+      in_chains += nodes;
     } else if (rewrite.op == "LayerNormalization") {
       ++norms;
-      in_norms += static_cast<std::int64_t>(rewrite.from.size());
+      in_norms += nodes;
     } else if (rewrite.op == kAttentionFullName) {
       ++attentions;
-      in_attentions += static_cast<std::int64_t>(rewrite.from.size());
+      in_attentions += nodes;
     } else if (rewrite.op == "Conv" || rewrite.op == kOwnConvolution) {
       ++folded;
     } else {
@@ -52,6 +59,7 @@ std::string lowering_text(const LoweringFacts& facts) {
     parts.push_back(counted(in_attentions, "node") + " fused into " + counted(attentions, "Attention"));
   if (integers > 0) parts.push_back(counted(integers, "QuantizeLinear") + " merged into operators on integers");
   if (chains > 0) parts.push_back(counted(in_chains, "node") + " fused into " + counted(chains, "chain"));
+  if (products > 0) parts.push_back(counted(in_epilogues, "node") + " fused into " + counted(products, "product"));
   if (facts.reorders > 0)
     parts.push_back(counted(facts.reorders, "tensor") + " (" + format_bytes(facts.reordered) +
                     ") copied into another format");

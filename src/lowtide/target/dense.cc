@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "lowtide/graph/epilogue.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide {
@@ -55,7 +56,7 @@ class DenseCatalogue final : public Catalogue {
     if (rule != InPlaceKind::none && !node.outputs.empty() && node.outputs[0]) {
       const std::size_t candidates =
           rule == InPlaceKind::first_input ? std::min<std::size_t>(1, node.inputs.size()) : node.inputs.size();
-      for (std::size_t input = 0; input < candidates; ++input) {
+      for (std::size_t input = rule == InPlaceKind::epilogue ? kProductOperands : 0; input < candidates; ++input) {
         if (!may_overwrite(graph, node, input, *node.outputs[0], rule)) continue;
         if (may_be_repeated(graph, node, *node.inputs[input])) continue;
         kernel.in_place.emplace_back(static_cast<int>(input), 0);

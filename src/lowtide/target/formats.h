@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lowtide/base/enum_names.h"
+#include "lowtide/graph/epilogue.h"
 #include "lowtide/graph/graph.h"
 
 namespace lowtide {
@@ -58,9 +59,9 @@ class KernelFormats {
   // The ways to run a node of a graph whose tensors are all plain, the fastest one first. Empty: the node runs on plain
   // tensors only.
   [[nodiscard]] virtual std::vector<FormatOption> options(const Graph& graph, NodeId node) const = 0;
-  // Whether a kernel of `producer` can also do the work of `epilogue`, an element-wise node or a chain of them that
-  // reads result 0 of `producer` as its first operand.
-  [[nodiscard]] virtual bool can_follow(const Graph& graph, NodeId producer, NodeId epilogue) const = 0;
+  // Whether a kernel of `product` is the faster one with this epilogue, and as precise as a chain (graph/epilogue.h).
+  // The graph has the formats of the machine. The node has no epilogue yet.
+  [[nodiscard]] virtual bool can_follow(const Graph& graph, NodeId product, const EpilogueParts& epilogue) const = 0;
 };
 
 }  // namespace lowtide

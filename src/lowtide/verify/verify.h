@@ -62,6 +62,7 @@ namespace lowtide {
 //   - pure nodes may be left out,
 //   - an operand may be the tensor that an Identity, a Cast to the same type or a Dropout copies,
 //   - lowtide::Chain may stand for the nodes of its program, which are compared one by one,
+//   - a product with an epilogue may stand for the product and a lowtide::Chain of the epilogue's nodes,
 //   - a Conv may stand for a Conv and a BatchNormalization, if its weights and its bias are results of
 //     lowtide::ScaledWeights and lowtide::ScaledBias of their constants,
 //   - a tensor may be in blocks of 8 or 16 channels, of which lanes without a channel are zero: convolutions, pools,

@@ -118,6 +118,19 @@ std::optional<Convolution> lowered_convolution(const Graph& graph, NodeId id, st
   return convolution;
 }
 
+std::optional<PostOps> operations_after(const Convolution& convolution, const Graph& program, const NumberOf& number) {
+  const std::size_t axes = convolution.result.size();
+  const bool is_blocked = convolution.output == Format::nchw16c || convolution.output == Format::nchw8c;
+  if (!is_blocked) return std::nullopt;
+  const auto extents = [&](const Shape& shape) -> std::optional<ExtentList> {
+    const auto is_one = [](std::int64_t extent) { return extent == 1; };
+    if (std::ranges::all_of(shape.extents(), is_one)) return ExtentList(axes, 1);
+    const std::optional<Shape> model = model_shape(convolution.output, shape, convolution.weights[0]);
+    return model && static_cast<std::size_t>(model->rank()) == axes ? std::optional(model->extents()) : std::nullopt;
+  };
+  return post_ops_of(program, {extents, number});
+}
+
 ExtentList library_weights(const ExtentList& weights, std::int64_t group) {
   ExtentList grouped = weights;
   if (group == 1) return grouped;
@@ -129,7 +142,8 @@ ExtentList library_weights(const ExtentList& weights, std::int64_t group) {
 PrimitiveDescription describe(const Convolution& convolution) {
   const SingleThread single;
   dnnl_engine_t engine = library_engine();
-  const PrimitiveAttributes attributes = caller_scratchpad();
+  const PrimitiveAttributes attributes =
+      attributes_with(convolution.after, order_in(convolution.output, convolution.result.size()));
   const MemoryDescription source =
       tensor_in_order(order_in(convolution.input, convolution.source.size()), convolution.source);
   const ExtentList extents = library_weights(convolution.weights, convolution.group);

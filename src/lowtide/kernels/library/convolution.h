@@ -9,6 +9,7 @@
 
 #include "lowtide/graph/graph.h"
 #include "lowtide/kernels/library/description.h"
+#include "lowtide/kernels/library/epilogue.h"
 
 namespace lowtide::kernels_internal {
 
@@ -26,14 +27,19 @@ struct Convolution {
   Format input = Format::plain;
   Format output = Format::plain;
   std::string weights_order = {};  // the library's name; empty: the primitive chooses
+  PostOps after = {};              // what it computes on the results
   friend auto operator<=>(const Convolution&, const Convolution&) = default;
 };
 
 // A Conv of the standard domain, all of whose tensors are f32 and plain with known extents. `missing` gets the reason
 // if there is none.
 [[nodiscard]] std::optional<Convolution> standard_convolution(const Graph& graph, NodeId node, std::string& missing);
-// A lowtide::Conv (graph/lowered.h).
+// A lowtide::Conv (graph/lowered.h). `after` stays empty.
 [[nodiscard]] std::optional<Convolution> lowered_convolution(const Graph& graph, NodeId node, std::string& missing);
+
+// The operations of an epilogue on its results, in blocks of channels. nullopt: the library cannot compute them.
+[[nodiscard]] std::optional<PostOps> operations_after(const Convolution& convolution, const Graph& program,
+                                                      const NumberOf& number);
 
 // The extents of the weights as the library has them: with groups, [group, M / group, C / group, h, w].
 [[nodiscard]] ExtentList library_weights(const ExtentList& weights, std::int64_t group);

@@ -25,8 +25,14 @@ namespace lowtide::kernels_internal {
   FUNCTION(memory_destroy)                            \
   FUNCTION(memory_set_data_handle)                    \
   FUNCTION(pooling_forward_primitive_desc_create)     \
+  FUNCTION(post_ops_append_binary)                    \
+  FUNCTION(post_ops_append_eltwise)                   \
+  FUNCTION(post_ops_append_sum)                       \
+  FUNCTION(post_ops_create)                           \
+  FUNCTION(post_ops_destroy)                          \
   FUNCTION(primitive_attr_create)                     \
   FUNCTION(primitive_attr_destroy)                    \
+  FUNCTION(primitive_attr_set_post_ops)               \
   FUNCTION(primitive_attr_set_scratchpad_mode)        \
   FUNCTION(primitive_create)                          \
   FUNCTION(primitive_desc_destroy)                    \

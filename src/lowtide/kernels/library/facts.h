@@ -32,4 +32,13 @@ struct PrimitiveFacts {
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const StridedProduct& product);
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const IntegerProduct& product);
 
+// Whether a problem that differs from another one in its epilogue has a primitive with the same weights, and no more
+// scratch.
+template <typename Problem>
+[[nodiscard]] bool is_as_light(const Problem& problem, const Problem& other) {
+  const std::optional<PrimitiveFacts> own = facts_of(problem, 1);
+  const std::optional<PrimitiveFacts> others = facts_of(other, 1);
+  return own && others && own->weights == others->weights && own->scratch <= others->scratch;
+}
+
 }  // namespace lowtide::kernels_internal

@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/graph/epilogue.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/common/fused_attention.h"
 #include "lowtide/kernels/library/dnnl.h"
+#include "lowtide/kernels/library/epilogue.h"
 #include "lowtide/kernels/library/facts.h"
 #include "lowtide/kernels/library/gathered_convolution.h"
 #include "lowtide/kernels/library/library.h"
@@ -29,17 +31,67 @@ constexpr Argument kResult{DNNL_ARG_DST, dnnl_query_dst_md, Argument::From::writ
 
 using Prepared = Result<std::unique_ptr<PreparedKernel>>;
 
-Offer offer_one(std::string_view name, Bytes scratch) {
-  return {{Kernel{.name = std::string(name), .scratch = scratch}}, ""};
+Offer offer_one(std::string_view name, Bytes scratch, const PostOps& after = {}) {
+  Kernel kernel{.name = std::string(name), .scratch = scratch};
+  if (const std::optional<std::size_t> operand = sum_operand(after))
+    kernel.in_place = {{static_cast<int>(*operand), 0}};
+  return {{std::move(kernel)}, ""};
+}
+
+// Sets the operations of a node's epilogue, if it has one. `operations` returns them for its program. Returns why there
+// are none, or "".
+template <typename Problem, typename Operations>
+std::string add_epilogue(const Graph& graph, NodeId id, Problem& problem, Operations operations) {
+  if (!has_epilogue(graph.node(id))) return "";
+  const Result<Graph> program = epilogue_program(graph, id);
+  if (!program) return program.error().message;
+  std::optional<PostOps> after = operations(*program);
+  if (!after) return "oneDNN does not compute its epilogue as precisely as a chain";
+  Problem with_adds = problem;
+  with_adds.after = *std::move(after);
+  problem.after = with_sum(graph, id, with_adds.after, problem.result).value_or(with_adds.after);
+  if (sum_operand(problem.after) && !is_as_light(problem, with_adds)) problem = std::move(with_adds);
+  return "";
+}
+
+// The kernel of a primitive with these operands and operations.
+Prepared kernel_with(std::vector<PrimitivePart> parts, std::vector<Argument> arguments, const PostOps& after) {
+  for (std::size_t at = 0; at < after.size(); ++at) {
+    if (after[at].kind != PostOp::Kind::binary) continue;
+    const int name = DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(at)) | DNNL_ARG_SRC_1;
+    arguments.push_back({name, dnnl_query_exec_arg_md, Argument::From::read, after[at].operand, name});
+  }
+  Prepared kernel = library_kernel(std::move(parts), std::move(arguments));
+  const std::optional<std::size_t> operand = sum_operand(after);
+  return kernel && operand ? Prepared(summing_kernel(*std::move(kernel), *operand)) : std::move(kernel);
+}
+
+NumberOf any_numbers_of(const Graph& graph, NodeId id) {
+  std::vector<TensorId> operands;
+  const std::vector<std::optional<TensorId>>& inputs = graph.node(id).inputs;
+  for (std::size_t at = kProductOperands; at < inputs.size(); ++at) {
+    if (!inputs[at]) break;
+    operands.push_back(*inputs[at]);
+  }
+  return any_numbers(graph, std::move(operands));
 }
 
 // lowtide::Conv. Its weights must be in the order of the primitive.
 
 constexpr std::array kConvolutions{SupportedOperator{kOwnDomain, kConvType, kFloats}};
 
+std::optional<Convolution> convolution_of(const Graph& graph, NodeId id, const NumberOf& number, std::string& missing) {
+  std::optional<Convolution> convolution = lowered_convolution(graph, id, missing);
+  if (!convolution) return std::nullopt;
+  missing = add_epilogue(graph, id, *convolution,
+                         [&](const Graph& program) { return operations_after(*convolution, program, number); });
+  return missing.empty() ? std::move(convolution) : std::nullopt;
+}
+
 Offer offer_convolution(const OfferInput& input) {
   std::string missing;
-  const std::optional<Convolution> convolution = lowered_convolution(input.graph, input.node, missing);
+  const std::optional<Convolution> convolution =
+      convolution_of(input.graph, input.node, any_numbers_of(input.graph, input.node), missing);
   if (!convolution) return {{}, std::move(missing)};
   const std::optional<PrimitiveFacts> facts = facts_of(*convolution, input.threads);
   if (!facts) return {{}, std::string(kNoPrimitive)};
@@ -52,15 +104,16 @@ Offer offer_convolution(const OfferInput& input) {
             "its weights are " + to_string(weights.shape) + " in the order " + quoted(given) + ", and oneDNN reads " +
                 to_string(facts->weights->shape) + " in the order " + quoted(facts->weights->order) + " here"};
   }
-  return offer_one("onednn.conv", facts->scratch);
+  return offer_one("onednn.conv", facts->scratch, convolution->after);
 }
 
 Prepared prepare_convolution(const PrepareInput& input) {
   std::string missing;
-  const Convolution convolution = lowered_convolution(input.graph, input.node, missing).value();
+  const auto convolution = convolution_of(input.graph, input.node, known_numbers(input), missing);
+  if (!convolution) return Error{ErrorCode::unsupported, std::move(missing), ""};
   std::vector<Argument> arguments = {kSource, kWeights, kResult};
-  if (convolution.has_bias) arguments.push_back(kBias);
-  return library_kernel(primitives_of(convolution, input.threads), std::move(arguments));
+  if (convolution->has_bias) arguments.push_back(kBias);
+  return kernel_with(primitives_of(*convolution, input.threads), std::move(arguments), convolution->after);
 }
 
 // Pools of lowered graphs.
@@ -85,22 +138,35 @@ Prepared prepare_pool(const PrepareInput& input) {
 
 // Gemm and MatMul.
 
-constexpr std::array kProducts{SupportedOperator{"", "Gemm", kFloats}, SupportedOperator{"", "MatMul", kFloats}};
+constexpr std::array kProducts{SupportedOperator{"", kGemmType, kFloats}, SupportedOperator{"", kMatMulType, kFloats},
+                               SupportedOperator{kOwnDomain, kGemmType, kFloats},
+                               SupportedOperator{kOwnDomain, kMatMulType, kFloats}};
+
+std::optional<Product> product_with(const Graph& graph, NodeId id, const NumberOf& number, std::string& missing) {
+  std::optional<Product> product = product_of(graph, id, missing);
+  if (!product) return std::nullopt;
+  const Shape& result = graph.tensor(*graph.node(id).outputs[0]).shape;
+  missing = add_epilogue(graph, id, *product,
+                         [&](const Graph& program) { return operations_after(*product, result, program, number); });
+  return missing.empty() ? std::move(product) : std::nullopt;
+}
 
 Offer offer_product(const OfferInput& input) {
   std::string missing;
-  const std::optional<Product> product = product_of(input.graph, input.node, missing);
+  const std::optional<Product> product =
+      product_with(input.graph, input.node, any_numbers_of(input.graph, input.node), missing);
   if (!product) return {{}, std::move(missing)};
   const std::optional<PrimitiveFacts> facts = facts_of(*product, input.threads);
-  return facts ? offer_one("onednn.matmul", facts->scratch) : Offer{{}, std::string(kNoPrimitive)};
+  return facts ? offer_one("onednn.matmul", facts->scratch, product->after) : Offer{{}, std::string(kNoPrimitive)};
 }
 
 Prepared prepare_product(const PrepareInput& input) {
   std::string missing;
-  const Product product = product_of(input.graph, input.node, missing).value();
+  const auto product = product_with(input.graph, input.node, known_numbers(input), missing);
+  if (!product) return Error{ErrorCode::unsupported, std::move(missing), ""};
   std::vector<Argument> arguments = {kSource, kWeights, kResult};
-  if (!product.bias.empty()) arguments.push_back(kBias);
-  return library_kernel(primitives_of(product, input.threads), std::move(arguments));
+  if (!product->bias.empty()) arguments.push_back(kBias);
+  return kernel_with(primitives_of(*product, input.threads), std::move(arguments), product->after);
 }
 
 // lowtide::Attention.

@@ -22,6 +22,7 @@ struct Release {
 using MemoryDescription = std::unique_ptr<dnnl_memory_desc, Release<&Dnnl::memory_desc_destroy>>;
 using PrimitiveDescription = std::unique_ptr<dnnl_primitive_desc, Release<&Dnnl::primitive_desc_destroy>>;
 using PrimitiveAttributes = std::unique_ptr<dnnl_primitive_attr, Release<&Dnnl::primitive_attr_destroy>>;
+using PrimitiveOperations = std::unique_ptr<dnnl_post_ops, Release<&Dnnl::post_ops_destroy>>;
 using Primitive = std::unique_ptr<dnnl_primitive, Release<&Dnnl::primitive_destroy>>;
 
 // The object that `create` makes at the address that it gets. Returns nullptr if the library refuses.

@@ -124,6 +124,22 @@ std::optional<SourceRows> source_rows(const SlidingWindow& window, Range result)
   return SourceRows{rows, rows.begin - first, last - rows.end};
 }
 
+// Cuts the operands of an epilogue along an axis of the result, whose order they have. An extent of 1 is repeated, and
+// stays whole. Returns false if a range of an operand is not contiguous.
+template <typename Problem>
+bool cut_epilogue(Part<Problem>& part, std::string_view order, std::size_t axis, Range range) {
+  for (PostOp& one : part.problem.after) {
+    if (one.kind == PostOp::Kind::function || one.extents[axis] == 1) continue;
+    const auto first = elements_before(order, one.extents, axis, range.begin);
+    if (!first) return false;
+    one.extents[axis] = length(range);
+    std::vector<std::int64_t>& reads = part.offsets.reads;
+    if (reads.size() <= one.operand) reads.resize(one.operand + 1);
+    reads[one.operand] = *first * kFloatBytes;
+  }
+  return true;
+}
+
 std::optional<Part<Convolution>> convolution_of_images(const Convolution& whole, Range images) {
   const std::size_t axes = whole.source.size();
   const auto source = elements_before(order_in(whole.input, axes), whole.source, 0, images.begin);
@@ -131,7 +147,7 @@ std::optional<Part<Convolution>> convolution_of_images(const Convolution& whole,
   if (!source || !result) return std::nullopt;
   Part<Convolution> part{whole, {{*source * kFloatBytes}, *result * kFloatBytes}};
   part.problem.source[0] = part.problem.result[0] = length(images);
-  return part;
+  return cut_epilogue(part, order_in(whole.output, axes), 0, images) ? std::optional(std::move(part)) : std::nullopt;
 }
 
 // A range of the groups. Without groups, a range of the channels of the result.
@@ -153,7 +169,8 @@ std::optional<Part<Convolution>> convolution_of_channels(const Convolution& whol
     part.problem.group = length(range);
     part.problem.source[1] = length(range) * of_source;
   }
-  return part;
+  const Range channels = {range.begin * of_result, range.end * of_result};
+  return cut_epilogue(part, order_in(whole.output, axes), 1, channels) ? std::optional(std::move(part)) : std::nullopt;
 }
 
 // Rows of the result. Where windows overlap, both parts read the same rows of the source.
@@ -170,7 +187,7 @@ std::optional<Part<Convolution>> convolution_of_rows(const Convolution& whole, R
   part.problem.result[2] = length(range);
   part.problem.pads_begin[0] = read->pad_begin;
   part.problem.pads_end[0] = read->pad_end;
-  return part;
+  return cut_epilogue(part, order_in(whole.output, axes), 2, range) ? std::optional(std::move(part)) : std::nullopt;
 }
 
 // A range of the images or of the channels.
@@ -229,7 +246,7 @@ std::optional<Part<Product>> product_along(const Product& whole, std::size_t axi
   const auto result = cut_operand(cut.result, false, axis, range);
   if (!left || !right || !bias || !result) return std::nullopt;
   part.offsets = {{*left * kFloatBytes, *right * kFloatBytes, *bias * kFloatBytes}, *result * kFloatBytes};
-  return part;
+  return cut_epilogue(part, dense_order(axes), axis, range) ? std::optional(std::move(part)) : std::nullopt;
 }
 
 std::optional<Part<Reordering>> reordering_along(const Reordering& whole, std::size_t axis, Range range) {

@@ -111,13 +111,35 @@ std::optional<Product> product_of(const Graph& graph, NodeId id, std::string& mi
   return product;
 }
 
+std::optional<PostOps> operations_after(const Product& product, const Shape& result, const Graph& program,
+                                        const NumberOf& number) {
+  const std::size_t axes = product.result.size();
+  const auto without_ones = [](const Shape& shape) {
+    const auto first = std::ranges::find_if(shape.extents(), [](std::int64_t extent) { return extent != 1; });
+    return ExtentList(first, shape.extents().end());
+  };
+  const ExtentList of_result = without_ones(result);
+  const auto extents = [&](const Shape& shape) -> std::optional<ExtentList> {
+    const ExtentList own = without_ones(shape);
+    if (own == of_result) return product.result;
+    // Other shapes than a row might repeat along axes that are merged.
+    const bool is_row = own.size() == 1 && result.rank() > 0 && own.back() == result[result.rank() - 1] &&
+                        own.back() == product.result.back();
+    if (!own.empty() && !is_row) return std::nullopt;
+    ExtentList repeated(axes, 1);
+    if (is_row) repeated.back() = own.back();
+    return repeated;
+  };
+  return post_ops_of(program, {extents, number});
+}
+
 PrimitiveDescription describe(const Product& product) {
   const SingleThread single;
   dnnl_engine_t engine = library_engine();
   const auto stored = [](const ExtentList& extents, bool is_transposed) {
     return is_transposed ? transposed_tensor(extents) : dense_tensor(extents);
   };
-  const PrimitiveAttributes attributes = caller_scratchpad();
+  const PrimitiveAttributes attributes = attributes_with(product.after, "");
   const MemoryDescription left = stored(product.left, product.is_left_transposed);
   const MemoryDescription right = stored(product.right, product.is_right_transposed);
   const MemoryDescription bias = product.bias.empty() ? nullptr : dense_tensor(product.bias);

@@ -8,6 +8,7 @@
 
 #include "lowtide/graph/graph.h"
 #include "lowtide/kernels/library/description.h"
+#include "lowtide/kernels/library/epilogue.h"
 
 namespace lowtide::kernels_internal {
 
@@ -20,12 +21,19 @@ struct Product {
   ExtentList result;                // [..., M, N]
   bool is_left_transposed = false;  // stored as [K, M]
   bool is_right_transposed = false;
+  PostOps after = {};  // what it computes on the results
   friend auto operator<=>(const Product&, const Product&) = default;
 };
 
-// A MatMul or Gemm of the standard domain, all of whose tensors are f32 with known extents. Gemm must not scale, and
-// its third operand must be the same for all rows. `missing` gets the reason if there is none.
+// A MatMul or Gemm of the standard domain or of the domain "lowtide", all of whose tensors are f32 with known extents.
+// Gemm must not scale, and its third operand must be the same for all rows. `after` stays empty. `missing` gets the
+// reason if there is none.
 [[nodiscard]] std::optional<Product> product_of(const Graph& graph, NodeId node, std::string& missing);
+
+// The operations of an epilogue on its results, which have this shape in the graph. nullopt: the library cannot compute
+// them.
+[[nodiscard]] std::optional<PostOps> operations_after(const Product& product, const Shape& result, const Graph& program,
+                                                      const NumberOf& number);
 
 // The primitive for one thread. Returns nullptr if the library has no suitable one.
 [[nodiscard]] PrimitiveDescription describe(const Product& product);

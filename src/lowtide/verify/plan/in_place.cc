@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <span>
 
+#include "lowtide/graph/epilogue.h"
+
 namespace lowtide::verify_internal {
 namespace {
 
@@ -43,12 +45,14 @@ std::string in_place_obstacle(const Graph& graph, NodeId id, TensorId input, Ten
     if (node.inputs[at] != input) continue;
     is_input = true;
     if (at > 0 && rule == InPlaceKind::first_input) return "the operator overwrites its first operand only";
+    if (at < kProductOperands && rule == InPlaceKind::epilogue) return "the product reads this operand to its end";
   }
   if (!is_input) return "its bodies read this operand";
   const Tensor& source = graph.tensor(input);
   const Tensor& result = graph.tensor(output);
   if (bits_of(source.dtype) != bits_of(result.dtype)) return "the elements have different sizes";
-  if (rule == InPlaceKind::first_input) return source.shape == result.shape ? "" : "the shapes differ";
+  const bool needs_equal_shapes = rule == InPlaceKind::first_input || rule == InPlaceKind::epilogue;
+  if (needs_equal_shapes) return source.shape == result.shape ? "" : "the shapes differ";
   if (!have_same_extents(source.shape, result.shape)) return "the shapes differ";
   for (const std::optional<TensorId>& other : node.inputs) {
     if (other && *other != input && may_repeat(source.shape, graph.tensor(*other).shape)) {

@@ -15,6 +15,7 @@ namespace lowtide::verify_internal {
 //     `output` is output 0;
 //   - both have elements with the same number of bits, and element i of the result needs no element of `input` except
 //     i: the shapes are equal or, with InPlaceKind::any_input, differ only in leading extents of 1;
+//   - a product with an epilogue reads `input` for the epilogue only;
 //   - no broadcast repeats elements of `input`. An extent that is only an upper bound may be 1 at run time. With
 //     InPlaceKind::any_input, no other input may then have an extent above 1 there.
 // O(inputs x rank).

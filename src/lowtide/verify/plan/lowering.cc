@@ -17,6 +17,7 @@
 #include "lowtide/verify/findings.h"
 #include "lowtide/verify/plan/fused_attention.h"
 #include "lowtide/verify/plan/fused_norm.h"
+#include "lowtide/verify/plan/lowered_epilogues.h"
 #include "lowtide/verify/plan/lowered_formats.h"
 #include "lowtide/verify/plan/lowered_nodes.h"
 #include "lowtide/verify/plan/quantized_nodes.h"
@@ -311,7 +312,12 @@ std::vector<Violation> verify_lowering(const Graph& model, const Graph& lowered,
                                        const VerifyOptions& options, const ConstantTable* table) {
   Findings findings(options);
   const verify_internal::LoadTimeResults results(load);
-  LoweringCheck(model, lowered, {&results, table}, Flags<TensorId>(model.tensors().size()), findings).check();
+  const Result<Graph> separated = verify_internal::without_epilogues(lowered);
+  if (!separated) {
+    findings.add(ViolationKind::wrong_model, separated.error().describe());
+    return std::move(findings).take();
+  }
+  LoweringCheck(model, *separated, {&results, table}, Flags<TensorId>(model.tensors().size()), findings).check();
   return std::move(findings).take();
 }
 
