@@ -7,9 +7,9 @@
 //
 // The plans are by turns for one stream, for several streams and for waves. Each has a random strategy for its order,
 // random kinds of sharing, and random offsets with gaps. The verifier checks it. There is one for one thread, and one
-// for two, where kernels are delayed at random. Every value must be equal to that of a run without reuse, and every output of
-// every run to that of the first plan. The inputs are the files input_0.npy and so on beside the model. Inputs and
-// constants without a file are synthetic. Exits with 1 if anything differs.
+// for two, where kernels are delayed at random. Every value must be equal to that of a run without reuse, and every
+// output of every run to that of the first plan. The inputs are the files input_0.npy and so on beside the model.
+// Inputs and constants without a file are synthetic. Exits with 1 if anything differs.
 
 #include <algorithm>
 #include <array>

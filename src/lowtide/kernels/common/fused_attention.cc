@@ -100,7 +100,7 @@ constexpr std::int64_t kLanes = 16;
 
 // In lanes, so that the loop becomes vector code. A NaN is passed over; its exponential is NaN again.
 float largest(const float* scores, std::int64_t count) {
-  std::array<float, kLanes> lanes;
+  std::array<float, kLanes> lanes{};
   lanes.fill(-std::numeric_limits<float>::infinity());
   std::int64_t at = 0;
   for (; at + kLanes <= count; at += kLanes) {

@@ -25,7 +25,7 @@ constexpr std::size_t kPoolBytes = 4096;
 constexpr std::size_t kPoolAlignment = 64;
 
 // Has no constructor that runs, so that the first use on a thread allocates nothing.
-struct Pool {
+struct BytePool {
   alignas(kPoolAlignment) std::byte bytes[kPoolBytes] = {};
   std::size_t used = 0;
   std::int64_t alive = 0;  // objects in the pool
@@ -59,7 +59,7 @@ struct Pool {
     return true;
   }
 };
-thread_local constinit Pool pool{};
+thread_local constinit BytePool pool{};
 
 // What the imports were before. Written before the imports change, and constant afterwards.
 struct Originals {

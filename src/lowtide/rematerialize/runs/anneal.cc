@@ -77,9 +77,16 @@ class Annealing::State {
   static double cooled(double hottest, double coldest, double done) {
     double temperature = hottest;
     double steps = 0;
-    for (double at = coldest; at < hottest; at *= 2) ++steps;
+    double reached = coldest;
+    while (reached < hottest) {
+      reached *= 2;
+      ++steps;
+    }
     double left = steps * done;
-    for (; left >= 1; left -= 1) temperature /= 2;
+    while (left >= 1) {
+      temperature /= 2;
+      left -= 1;
+    }
     return temperature * (1 - left / 2);
   }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <string_view>
@@ -205,8 +207,7 @@ class AttentionFormula {
   }
 
   static bool same_number(float a, double b) {
-    const auto other = static_cast<float>(b);
-    return std::memcmp(&a, &other, sizeof a) == 0;
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(static_cast<float>(b));
   }
   // The value of a constant that is one f32.
   [[nodiscard]] std::optional<float> number(TensorId tensor) const {
