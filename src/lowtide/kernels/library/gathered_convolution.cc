@@ -18,7 +18,7 @@ constexpr std::string_view kNotGathered =
     "padding, scales of f32, and groups of 16 or more terms and 8 or more results";
 
 // So that no sum or product of sizes overflows.
-constexpr std::int64_t kMostExtent = std::int64_t{1} << 30;
+constexpr std::int64_t kMostGatheredExtent = std::int64_t{1} << 30;
 
 bool is_eight_bits(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
 
@@ -75,7 +75,7 @@ std::optional<std::vector<GatheredAxis>> axes_of(const Node& node, const Shape& 
     const GatheredAxis one{from[axis], to[axis], weights[axis], strides[at], dilations[at], pads[at]};
     if (one.in < 1 || one.out < 1 || one.taps < 1 || one.stride < 1 || one.dilation < 1) return std::nullopt;
     for (const std::int64_t number : {pads[at], pads[spatial + at], one.stride, one.dilation, one.taps, one.in}) {
-      if (number < 0 || number > kMostExtent) return std::nullopt;
+      if (number < 0 || number > kMostGatheredExtent) return std::nullopt;
     }
     const std::int64_t padded = one.in + pads[at] + pads[spatial + at];
     const std::int64_t reach = (one.taps - 1) * one.dilation + 1;
@@ -117,7 +117,8 @@ std::optional<GatheredConvolution> gathered_convolution(const Graph& graph, Node
                                   .rows = axes->size() == 2 ? axes->front() : GatheredAxis{},
                                   .columns = axes->back()};
   if (convolution.terms() < kFewestGatheredTerms || convolution.results < kFewestGatheredResults) return std::nullopt;
-  if (convolution.terms() > kMostExtent || weights[0] > kMostExtent || from[1] > kMostExtent) return std::nullopt;
+  if (convolution.terms() > kMostGatheredExtent || weights[0] > kMostGatheredExtent || from[1] > kMostGatheredExtent)
+    return std::nullopt;
   missing.clear();
   return convolution;
 }

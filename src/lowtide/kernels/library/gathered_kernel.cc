@@ -18,7 +18,18 @@ namespace lowtide::kernels_internal {
 namespace {
 
 // The operands of QLinearConv.
-enum : std::size_t { kX, kXScale, kXZero, kW, kWScale, kWZero, kYScale, kYZero, kAddend, kOperandCount };
+enum : std::size_t {
+  kReadX,
+  kReadXScale,
+  kReadXZero,
+  kReadW,
+  kReadWScale,
+  kReadWZero,
+  kReadYScale,
+  kReadYZero,
+  kReadAddend,
+  kReadOperandCount
+};
 
 // An operand with one element for all results, or with one per result.
 std::size_t index_in(const BoundTensor& operand, std::int64_t result) {
@@ -74,7 +85,7 @@ struct BoundGathering : BoundKernel {
   const GatheredConvolution* of = nullptr;
   const GatheredTiles* tiles = nullptr;
   std::array<const_dnnl_primitive_t, 2> primitives{};
-  std::array<BoundTensor, kOperandCount> reads{};
+  std::array<BoundTensor, kReadOperandCount> reads{};
   BoundTensor result;
   std::int32_t* weight_sums = nullptr;
   std::array<GatheringThread, kMostGatheringThreads> workers;
@@ -84,15 +95,15 @@ struct BoundGathering : BoundKernel {
     return reinterpret_cast<const std::uint8_t*>(*reads[operand].bytes);
   }
   // The library multiplies by signed integers, so 128 is subtracted from unsigned ones.
-  [[nodiscard]] std::uint8_t flip() const { return reads[kX].dtype == DType::u8 ? 0x80 : 0; }
-  [[nodiscard]] std::int32_t right_zero() const { return byte_at(reads[kXZero], 0) - flip(); }
+  [[nodiscard]] std::uint8_t flip() const { return reads[kReadX].dtype == DType::u8 ? 0x80 : 0; }
+  [[nodiscard]] std::int32_t right_zero() const { return byte_at(reads[kReadXZero], 0) - flip(); }
 
   void sum_weights(std::int64_t begin, std::int64_t end) const {
     const std::int64_t terms = of->terms();
     for (std::int64_t at = begin; at < end; ++at) {
-      const std::uint8_t* row = bytes_of(kW) + at * terms;
+      const std::uint8_t* row = bytes_of(kReadW) + at * terms;
       std::int32_t sum = 0;
-      if (reads[kW].dtype == DType::i8) {
+      if (reads[kReadW].dtype == DType::i8) {
         for (std::int64_t term = 0; term < terms; ++term) sum += static_cast<std::int8_t>(row[term]);
       } else {
         for (std::int64_t term = 0; term < terms; ++term) sum += row[term];
@@ -139,7 +150,7 @@ struct BoundGathering : BoundKernel {
 
   [[nodiscard]] bool has_weight_zeros(std::int64_t first) const {
     for (std::int64_t at = 0; at < of->results; ++at) {
-      if (byte_at(reads[kWZero], index_in(reads[kWZero], first + at)) != 0) return true;
+      if (byte_at(reads[kReadWZero], index_in(reads[kReadWZero], first + at)) != 0) return true;
     }
     return false;
   }
@@ -147,12 +158,12 @@ struct BoundGathering : BoundKernel {
   // Makes the results of one channel of the result from the sums of products.
   void finish_channel(std::int64_t channel, std::span<std::int32_t> sums, const std::int32_t* column_sums,
                       std::int64_t to) const {
-    const std::int64_t weight_zero = byte_at(reads[kWZero], index_in(reads[kWZero], channel));
-    const bool has_addend = has_operand(reads, kAddend);
-    const bool is_integer = has_addend && reads[kAddend].dtype == DType::i32;
+    const std::int64_t weight_zero = byte_at(reads[kReadWZero], index_in(reads[kReadWZero], channel));
+    const bool has_addend = has_operand(reads, kReadAddend);
+    const bool is_integer = has_addend && reads[kReadAddend].dtype == DType::i32;
     std::int64_t constant =
         weight_zero * right_zero() * of->terms() - static_cast<std::int64_t>(right_zero()) * weight_sums[channel];
-    if (is_integer) constant += elements<std::int32_t>(reads[kAddend])[channel];
+    if (is_integer) constant += elements<std::int32_t>(reads[kReadAddend])[channel];
     const auto added = static_cast<std::uint32_t>(constant);
     for (std::size_t at = 0; at < sums.size(); ++at) {
       std::uint32_t sum = static_cast<std::uint32_t>(sums[at]) + added;
@@ -160,11 +171,11 @@ struct BoundGathering : BoundKernel {
       sums[at] = wrapped(sum);
     }
     requantize(result, to, 1, sums,
-               {.factor = *elements<float>(reads[kXScale]) *
-                          elements<float>(reads[kWScale])[index_in(reads[kWScale], channel)],
-                .offset = has_addend && !is_integer ? elements<float>(reads[kAddend])[channel] : 0.0F,
-                .scale = *elements<float>(reads[kYScale]),
-                .zero = byte_at(reads[kYZero], 0)});
+               {.factor = *elements<float>(reads[kReadXScale]) *
+                          elements<float>(reads[kReadWScale])[index_in(reads[kReadWScale], channel)],
+                .offset = has_addend && !is_integer ? elements<float>(reads[kReadAddend])[channel] : 0.0F,
+                .scale = *elements<float>(reads[kReadYScale]),
+                .zero = byte_at(reads[kReadYZero], 0)});
   }
 
   [[nodiscard]] dnnl_status_t run_tile(const GatheringThread& worker, std::int64_t job) const {
@@ -178,8 +189,8 @@ struct BoundGathering : BoundKernel {
     auto* sums = reinterpret_cast<std::int32_t*>(worker.scratch + tiles->sums.count());
     auto* column_sums = reinterpret_cast<std::int32_t*>(worker.scratch + tiles->column_sums.count());
     const std::int64_t in_count = of->rows.in * of->columns.in;
-    gather(bytes_of(kX) + (image * of->groups + group) * of->channels * in_count, begin, count, gathered);
-    const dnnl_status_t status = multiply(worker, kind, bytes_of(kW) + group * of->results * of->terms());
+    gather(bytes_of(kReadX) + (image * of->groups + group) * of->channels * in_count, begin, count, gathered);
+    const dnnl_status_t status = multiply(worker, kind, bytes_of(kReadW) + group * of->results * of->terms());
     if (status != dnnl_success) return status;
     if (has_weight_zeros(group * of->results)) {
       sum_columns(reinterpret_cast<const std::int8_t*>(gathered), count, column_sums);
