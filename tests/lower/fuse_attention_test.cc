@@ -161,6 +161,55 @@ TEST(FuseAttention, TakesATransposeOfTwoOperandsOnce) {
 })");
 }
 
+// The Transpose "t" could be part of both attentions: it is the result of the first one and the key of the second one.
+TEST(FuseAttention, GivesATransposeBetweenTwoToTheFirst) {
+  constexpr std::string_view kModelOfTwo = R"(graph "g" {
+  input q : f32[2,4,3]
+  input k : f32[2,3,4]
+  input v : f32[2,4,4]
+  s = MatMul(q, k) "s" : f32[2,4,4]
+  w = Softmax(s) "w" : f32[2,4,4]
+  o = MatMul(w, v) "o" : f32[2,4,4]
+  t = Transpose(o) "t" {perm = [0, 2, 1]} : f32[2,4,4]
+  s2 = MatMul(v, t) "s2" : f32[2,4,4]
+  w2 = Softmax(s2) "w2" : f32[2,4,4]
+  y = MatMul(w2, v) "y" : f32[2,4,4]
+  output y
+})";
+  expect_fused(kModelOfTwo, R"(graph "g" {
+  input q : f32[2,4,3]
+  input k : f32[2,3,4]
+  input v : f32[2,4,4]
+  t = lowtide::Attention(q, k, v) "t" {result_order = [0, 2, 1]} : f32[2,4,4]
+  y = lowtide::Attention(v, t, v) "y" : f32[2,4,4]
+  output y
+})");
+}
+
+// The product "o" could be the last node of one attention and the scores of another one.
+TEST(FuseAttention, GivesAProductBetweenTwoToTheFirst) {
+  constexpr std::string_view kModelOfTwo = R"(graph "g" {
+  input q : f32[2,4,3]
+  input k : f32[2,3,4]
+  input v : f32[2,4,4]
+  s = MatMul(q, k) "s" : f32[2,4,4]
+  w = Softmax(s) "w" : f32[2,4,4]
+  o = MatMul(w, v) "o" : f32[2,4,4]
+  w2 = Softmax(o) "w2" : f32[2,4,4]
+  y = MatMul(w2, v) "y" : f32[2,4,4]
+  output y
+})";
+  expect_fused(kModelOfTwo, R"(graph "g" {
+  input q : f32[2,4,3]
+  input k : f32[2,3,4]
+  input v : f32[2,4,4]
+  o = lowtide::Attention(q, k, v) "o" : f32[2,4,4]
+  w2 = Softmax(o) "w2" : f32[2,4,4]
+  y = MatMul(w2, v) "y" : f32[2,4,4]
+  output y
+})");
+}
+
 TEST(FuseAttention, KeepsWhatIsNoAttention) {
   for (const auto& [words, others] : {
            std::pair("{axis = -1}", "{axis = 2}"),  // not over the keys

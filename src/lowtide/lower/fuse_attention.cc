@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/lower/waits.h"
 
@@ -38,16 +39,17 @@ struct Attention {
   std::vector<Attribute> attributes;  // of the scale and the mask
 };
 
-// Matches an attention from its Softmax.
+// Matches an attention from its Softmax. It does not have the nodes in `excluded`.
 class AttentionMatcher {
  public:
-  AttentionMatcher(const Graph& graph, const ConstantTable& table, NodeId softmax)
-      : graph_(graph), table_(table), softmax_(softmax) {}
+  AttentionMatcher(const Graph& graph, const ConstantTable& table, const Flags<NodeId>& excluded, NodeId softmax)
+      : graph_(graph), table_(table), excluded_(excluded), softmax_(softmax) {}
 
   std::optional<Attention> match() {
     if (!is_softmax() || !match_result() || !match_mask(*operand(softmax_, 0)) || !has_fitting_shapes())
       return std::nullopt;
     found_.inner.push_back(softmax_);
+    if (has_excluded_nodes()) return std::nullopt;
     take_transposes();
     return has_private_nodes() ? std::optional(found_) : std::nullopt;
   }
@@ -187,19 +189,24 @@ class AttentionMatcher {
     return scores[rank - 1] >= shape(found_.value.tensor)[rank - 1];
   }
 
+  [[nodiscard]] bool has_excluded_nodes() const {
+    return excluded_.test(found_.last) ||
+           std::ranges::any_of(found_.inner, [&](NodeId id) { return excluded_.test(id); });
+  }
+
   // A Transpose whose result only the attention reads, or that alone reads the result of the attention.
   void take_transposes() {
     for (Matrix* matrix : {&found_.query, &found_.key, &found_.value}) {
       const std::optional<NodeId> transpose = producer(matrix->tensor, "Transpose");
       const bool is_private = !graph_.is_needed_at_end(matrix->tensor) && graph_.readers(matrix->tensor).size() == 1;
       const auto* order = transpose ? order_of(*transpose) : nullptr;
-      if (order == nullptr || !is_private || !operand(*transpose, 0)) continue;
+      if (order == nullptr || !is_private || !operand(*transpose, 0) || excluded_.test(*transpose)) continue;
       if (!is_inner(*transpose)) found_.inner.push_back(*transpose);  // q and k may be the same
       *matrix = {*operand(*transpose, 0), *order};
     }
     const std::optional<NodeId> transpose = only_reader(found_.result.tensor, "Transpose");
     const auto* order = transpose ? order_of(*transpose) : nullptr;
-    if (order == nullptr) return;
+    if (order == nullptr || excluded_.test(*transpose)) return;
     found_.inner.push_back(found_.last);
     found_.last = *transpose;
     found_.result = {result(*transpose), AxisOrder(order->size())};
@@ -235,6 +242,7 @@ class AttentionMatcher {
 
   const Graph& graph_;
   const ConstantTable& table_;
+  const Flags<NodeId>& excluded_;
   NodeId softmax_;
   Attention found_;
 };
@@ -262,13 +270,15 @@ void replace_nodes_of_attention(const Graph& graph, GraphRewriter& rewriter, con
 
 Result<Rewritten> fuse_attention(const Graph& graph, const ConstantTable& table) {
   GraphRewriter rewriter(graph);
-  const Flags<NodeId> has_waits = lower_internal::nodes_with_waits(graph);
+  // Nodes with waits, and those of an earlier attention, whose result another one may read or transpose.
+  Flags<NodeId> excluded = lower_internal::nodes_with_waits(graph);
   bool is_changed = false;
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const std::optional<Attention> attention = AttentionMatcher(graph, table, id).match();
-    const auto waits = [&](NodeId node) { return has_waits.test(node); };
-    if (!attention || waits(attention->last) || std::ranges::any_of(attention->inner, waits)) continue;
+    const std::optional<Attention> attention = AttentionMatcher(graph, table, excluded, id).match();
+    if (!attention) continue;
     replace_nodes_of_attention(graph, rewriter, *attention);
+    for (NodeId inner : attention->inner) excluded.set(inner);
+    excluded.set(attention->last);
     is_changed = true;
   }
   if (is_changed) rewriter.remove_unused();
