@@ -24,10 +24,11 @@ def external(name, extents, location):
     return dims + field(2, FLOAT) + field(8, name) + place + field(14, 1)
 
 
-def model():
-    """out/y = Add(Relu(in=x), w), all f32[3]; w is in weights.bin."""
+def model(extents=(3,)):
+    """out/y = Add(Relu(in=x), w), f32[3] or of other extents; w is in weights.bin."""
     nodes = [node("Relu", ["in=x"], ["a"]), node("Add", ["a", "w"], ["out/y"])]
-    content = graph(nodes, [value_info("in=x", [3])], [value_info("out/y", [3])], [external("w", [3], "weights.bin")])
+    content = graph(nodes, [value_info("in=x", extents)], [value_info("out/y", extents)],
+                    [external("w", [3], "weights.bin")])
     return field(1, 8) + field(7, content) + field(8, field(2, 17))
 
 
@@ -85,8 +86,13 @@ class Run(ProgramTest):
         self.write("out_y.npy", small_models.npy([-1, 2, 3]))
         words = ("run", "model.onnx", "--input", "in=x=out_y.npy", "--output-dir", ".")
         self.assertIn("is the input out_y.npy itself", self.expect(USAGE, *words).stderr)
-        for command in (("plan", "model.onnx", "-o", "weights.bin"), ("inspect", "model.onnx", "--csv", "weights.bin")):
+        self.write("open.onnx", model(["batch", 3]))
+        for command in (("plan", "model.onnx", "-o", "weights.bin"), ("inspect", "model.onnx", "--csv", "weights.bin"),
+                        ("plan", "open.onnx", "--dim", "batch=1,2", "-o", "weights.bin"),
+                        ("bench", "model.onnx", "--runs", "1", "--html", "weights.bin")):
             self.assertIn("is the input weights.bin itself", self.expect(USAGE, *command).stderr)
+        words = ("bench", "model.onnx", "--runs", "1", "--input", "in=x=out_y.npy", "--html", "out_y.npy")
+        self.assertIn("is the input out_y.npy itself", self.expect(USAGE, *words).stderr)
         self.assertEqual(len((self.folder / "weights.bin").read_bytes()), 12)
         self.expect(USAGE, "run", "model.onnx", "--input", "in=x=x.npy", "--output-dir", "")
 

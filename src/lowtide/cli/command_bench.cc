@@ -92,12 +92,20 @@ PageMeasurement measure_page(const Executable& executable, const GivenInputs& in
   return page;
 }
 
-Measured measure(const Arguments& arguments, std::int64_t runs, Console& console) {
+// No output may replace a file that is read.
+void protect_inputs(const Arguments& arguments, const Executable& executable, const OutputFiles& files) {
+  std::vector<std::string> read = weight_files(arguments.positional("MODEL"), executable.weights().table());
+  for (const auto& [name, file] : read_input_files(arguments, executable.inputs())) read.push_back(file);
+  files.protect(read);
+}
+
+Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFiles& files, Console& console) {
   initialize();
   catch_file_faults();
   const std::optional<ProcessMemory> before = process_memory();
   Measured measured{.model = open_for_bench(arguments, console)};
   const Executable& executable = *measured.model.executable;
+  protect_inputs(arguments, executable, files);
   const Arena arena = take(Arena::allocate(executable.required_bytes()));
   Session session = take(Session::open(measured.model.executable, arena));
   const GivenInputs inputs = bind_inputs(arguments, kSeed, session);
@@ -213,7 +221,7 @@ ExitCode run_bench(const Arguments& arguments, Console& console) {
   const std::optional<std::string> page_file = arguments.value("--html");
   const OutputFiles files = check_outputs(arguments);
   if (files.uses_stdout()) console.keep_stdout_free();
-  const Measured measured = measure(arguments, runs, console);
+  const Measured measured = measure(arguments, runs, files, console);
   for (const std::string& note : measured.model.notes) {
     console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   }

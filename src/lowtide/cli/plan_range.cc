@@ -27,8 +27,10 @@ struct Member {
   Bytes shortfall;
 };
 
-Member plan_member(const RangeRequest& request, const ModelRequest& model, PlanOptions options, Console& console) {
+Member plan_member(const RangeRequest& request, const ModelRequest& model, PlanOptions options,
+                   const OutputFiles& files, Console& console) {
   const LoadedModel loaded = load_model(model, console);
+  files.protect(weight_files(model.path, loaded.model.constants));
   options.model = std::filesystem::path(model.path).filename().string();
   options.model_sha256 = loaded.model.sha256;
   options.lowering = loaded.lowered.passes;
@@ -104,7 +106,7 @@ ExitCode plan_range(const Arguments& arguments, const RangeRequest& request, con
     model.bindings.dims[range.symbol] = extent;
     PlanOptions options = request.options;
     options.stop = interrupt.flag();
-    members.push_back(plan_member(request, model, std::move(options), console));
+    members.push_back(plan_member(request, model, std::move(options), files, console));
     members.back().extent = extent;
     texts.push_back(std::move(members.back().text));
   }
