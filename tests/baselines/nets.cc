@@ -52,7 +52,7 @@ class NetReader {
           node.outputs.push_back(add(name, Role::temporary));
           continue;
         }
-        const TensorId read = versions_[name].empty() ? add(name, Role::input) : versions_[name].back();
+        const TensorId read = versions_[name].empty() ? add(name, role_of(name)) : versions_[name].back();
         if (list == List::captures) captures.push_back(read);
         if (list == List::inputs) node.inputs.push_back(read);
       }
@@ -100,6 +100,8 @@ class NetReader {
     body.graph = std::make_shared<const Graph>(*std::move(graph));
     return body;
   }
+
+  Role role_of(const std::string& name) const { return facts_.constants.contains(name) ? Role::constant : Role::input; }
 
   TensorId add(const std::string& name, Role role) {
     std::vector<TensorId>& versions = versions_[name];

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,7 @@ struct Net {
 struct NetFacts {
   std::vector<std::string> outputs;           // names; the last version of each
   std::map<std::string, std::int64_t> bytes;  // of names; other names have 64
+  std::set<std::string> constants;            // names that no node writes, and that are constants in place of inputs
 };
 
 [[nodiscard]] Net net_of(std::string_view text, const NetFacts& facts);

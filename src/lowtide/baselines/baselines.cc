@@ -8,11 +8,11 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/baselines/aitemplate.h"
 #include "lowtide/baselines/blobs.h"
 #include "lowtide/baselines/current_runtimes.h"
 #include "lowtide/baselines/least_slots.h"
 #include "lowtide/baselines/measure.h"
-#include "lowtide/baselines/node_waves.h"
 #include "lowtide/baselines/sharing_rules.h"
 
 namespace lowtide {
@@ -94,47 +94,6 @@ Result<Decision> groups(const BlobNet& net, const BaselineOptions& /*options*/) 
   return decision_of(storage_groups(net), ExecutionModel::sequence);
 }
 
-Result<Decision> side_by_side(const BlobNet& net, const BaselineOptions& /*options*/) {
-  Decision decision = arena_of(net);
-  Offset end;
-  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
-    if (!decision.block[id]) continue;
-    decision.offset[id] = end;
-    end = end + net.blobs[id].size;
-  }
-  return decision;
-}
-
-Result<void> pack_largest_first(const BlobNet& net, Decision& decision) {
-  const Movable movable = arena_problem(net, decision);
-  const Result<IdVector<PackingId, Offset>> offsets = largest_first_offsets(movable.problem);
-  if (!offsets) return offsets.error();
-  for (PackingId id : all_ids<PackingId>(offsets->size())) decision.offset[movable.blobs[id]] = (*offsets)[id];
-  return {};
-}
-
-Result<Decision> largest_first(const BlobNet& net, const BaselineOptions& /*options*/) {
-  Decision decision = arena_of(net);
-  LOWTIDE_RETURN_IF_ERROR(pack_largest_first(net, decision));
-  return decision;
-}
-
-Result<Decision> multistream(const BlobNet& net, const BaselineOptions& options) {
-  std::vector<NodeId> order;
-  for (const BlobOp& op : net.ops) order.push_back(op.node);
-  Decision decision = arena_of(net);
-  decision.execution = ExecutionModel::waves;
-  decision.wave = IdVector<NodeId, std::uint32_t>(order.size());
-  const std::vector<Wave> waves = split_waves(earliest_waves(order, net.sources), options.nodes_at_once);
-  for (std::uint32_t at = 0; at < waves.size(); ++at) {
-    decision.streams = std::max(decision.streams,
-                                static_cast<std::uint32_t>(std::min<std::size_t>(waves[at].size(), options.streams)));
-    for (NodeId id : waves[at]) decision.wave[id] = at;
-  }
-  LOWTIDE_RETURN_IF_ERROR(pack_largest_first(net, decision));
-  return decision;
-}
-
 // Where the scratch of nodes goes.
 enum class ScratchRule : std::uint8_t { apart, behind_tensors, among_tensors };
 
@@ -203,12 +162,12 @@ const std::vector<Recipe>& recipes() {
               "gradients reuse the bytes of each other, and of forward tensors after their last use"),
        1, ViewRule::none, apart, false, gradients},
       {aitemplate("aitemplate_naive", "no sharing, tensors laid out back to back"), 64, ViewRule::whole, behind_tensors,
-       true, side_by_side},
+       true, aitemplate_naive},
       {aitemplate("aitemplate_greedy_by_size", "offsets, largest tensor first, into the smallest free range"), 64,
-       ViewRule::whole, behind_tensors, true, largest_first},
+       ViewRule::whole, behind_tensors, true, aitemplate_greedy_by_size},
       {aitemplate("aitemplate_multistream",
                   "offsets for nodes in waves, largest tensor first, into the smallest free range"),
-       64, ViewRule::whole, behind_tensors, true, multistream},
+       64, ViewRule::whole, behind_tensors, true, aitemplate_multistream},
   };
   return all;
 }
@@ -315,9 +274,7 @@ Result<BaselineOutcome> apply_baseline(const Graph& graph, const std::vector<Nod
     Result<WorkspaceLayout> workspace = lay_out_workspaces(graph, settled.workspaces, decision->streams);
     if (!workspace) return workspace.error();
     outcome.workspace = *std::move(workspace);
-    for (const Tensor& tensor : graph.tensors()) {
-      if (tensor.role == Role::constant) outcome.constants += round_up(tensor.size, *settled.alignment);
-    }
+    baselines_internal::lay_out_constants(graph, *settled.alignment, outcome);
   }
   baselines_internal::claim(*net, order, options, *decision, outcome);
   LOWTIDE_RETURN_IF_ERROR(baselines_internal::measure(*net, settled, *decision, outcome));

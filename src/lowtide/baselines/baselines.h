@@ -62,6 +62,7 @@ struct BaselineOutcome {
   Bytes naive;                // the same tensors without sharing
   Bytes constants;            // aitemplate_*: the second region, laid out back to back; otherwise 0
   WorkspaceLayout workspace;  // aitemplate_*: in addition to `bytes`
+  IdVector<TensorId, std::optional<Offset>> constant_at;  // aitemplate_*: in the second region; otherwise empty
 
   // The smallest total that Lowtide's own search finds for the same tensors under the same rule, and a proven
   // lower bound for it. nullopt if there are too many conflicts to list, and for caffe2_gradients.

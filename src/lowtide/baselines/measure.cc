@@ -100,29 +100,60 @@ Decision arena_of(const BlobNet& net) {
   return decision;
 }
 
-Movable arena_problem(const BlobNet& net, const Decision& decision) {
-  Movable movable;
+namespace {
+
+// The lifespan of each blob, and its rank among the first uses. A blob that no node uses has an empty lifespan.
+struct Uses {
+  IdVector<BlobId, TimeSpan> span;
+  IdVector<BlobId, std::uint32_t> rank;
   std::int64_t end = 1;
-  IdVector<BlobId, TimeSpan> span(net.blobs.size(), TimeSpan{INT64_MAX, 0});
-  for (std::size_t at = 0; at < net.ops.size(); ++at) {
+};
+
+Uses uses_in(const BlobNet& net, const Decision& decision) {
+  Uses uses{.span = IdVector<BlobId, TimeSpan>(net.blobs.size(), TimeSpan{INT64_MAX, 0}),
+            .rank = IdVector<BlobId, std::uint32_t>(net.blobs.size(), UINT32_MAX)};
+  std::vector<const BlobOp*> ops;
+  for (const BlobOp& op : net.ops) ops.push_back(&op);
+  if (!decision.wave.empty()) {
+    std::stable_sort(ops.begin(), ops.end(),
+                     [&](const BlobOp* a, const BlobOp* b) { return decision.wave[a->node] < decision.wave[b->node]; });
+  }
+  std::uint32_t used = 0;
+  for (std::size_t at = 0; at < ops.size(); ++at) {
+    const BlobOp& op = *ops[at];
     const std::int64_t now =
-        decision.first_step + (decision.wave.empty() ? static_cast<std::int64_t>(at) : decision.wave[net.ops[at].node]);
-    end = std::max(end, now + 1);
-    for (const std::vector<BlobId>& list : {net.ops[at].inputs, net.ops[at].outputs}) {
-      for (BlobId id : list) span[id] = {std::min(span[id].begin, now), std::max(span[id].end, now + 1)};
+        decision.first_step + (decision.wave.empty() ? static_cast<std::int64_t>(at) : decision.wave[op.node]);
+    uses.end = std::max(uses.end, now + 1);
+    for (const std::vector<BlobId>& list : {op.inputs, op.outputs}) {
+      for (BlobId id : list) {
+        uses.span[id] = {std::min(uses.span[id].begin, now), std::max(uses.span[id].end, now + 1)};
+        if (uses.rank[id] == UINT32_MAX) uses.rank[id] = used++;
+      }
     }
   }
+  return uses;
+}
+
+}  // namespace
+
+Movable arena_problem(const BlobNet& net, const Decision& decision) {
+  Movable movable;
+  Uses uses = uses_in(net, decision);
   std::vector<BlobId> by_begin;
   for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
     if (!decision.block[id]) continue;
     const Blob& blob = net.blobs[id];
-    if (blob.is_input || span[id].empty()) span[id] = {0, std::max<std::int64_t>(span[id].end, 1)};
-    if (blob.is_output) span[id].end = end;
+    TimeSpan& span = uses.span[id];
+    const bool is_early = blob.is_input && !decision.inputs_at_first_use;
+    if (is_early || span.empty()) span = {0, std::max<std::int64_t>(span.end, 1)};
+    if (blob.is_output) span.end = uses.end;
     by_begin.push_back(id);
   }
-  std::stable_sort(by_begin.begin(), by_begin.end(), [&](BlobId a, BlobId b) { return span[a].begin < span[b].begin; });
+  std::stable_sort(by_begin.begin(), by_begin.end(), [&](BlobId a, BlobId b) {
+    return std::pair(uses.span[a].begin, uses.rank[a]) < std::pair(uses.span[b].begin, uses.rank[b]);
+  });
   for (BlobId id : by_begin) {
-    movable.problem.buffers.push_back({.lifespan = span[id], .size = net.blobs[id].size});
+    movable.problem.buffers.push_back({.lifespan = uses.span[id], .size = net.blobs[id].size});
     movable.blobs.push_back(id);
   }
   for (std::size_t at = 0; at < net.ops.size(); ++at) {
@@ -156,6 +187,7 @@ void claim(const BlobNet& net, const std::vector<NodeId>& order, const BaselineO
   sharing.wave = decision.wave;
   sharing.view_of = net.view_of;
   sharing.devices = options.devices;
+  sharing.inputs_at_first_use = decision.inputs_at_first_use;
   sharing.places = IdVector<TensorId, std::optional<SharingPlace>>(net.blob_of.size());
   for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
     const Blob& blob = net.blobs[id];

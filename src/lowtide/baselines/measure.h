@@ -26,6 +26,7 @@ struct Decision {
   std::vector<std::string> names;                        // of blocks
   std::uint32_t streams = 1;
   std::int64_t first_step = 0;          // the time of the first node; 1 if inputs are live before it
+  bool inputs_at_first_use = false;     // whether inputs are live from their first use on, not from the start
   IdVector<NodeId, Bytes> scratch;      // in the arena, live while the node runs; empty if there is none
   IdVector<NodeId, Offset> scratch_at;  // as long as `scratch`
   bool all_may_share = true;            // whether all blobs that are not kept may share
@@ -38,7 +39,8 @@ struct Decision {
 [[nodiscard]] Decision arena_of(const BlobNet& net);
 
 // Returns the blobs of the arena, with lifespans in steps or waves, and the scratch in it. Inputs are live from the
-// start, outputs and the next content of states until the end.
+// start unless decision.inputs_at_first_use, outputs and the next content of states until the end. Blobs are sorted by
+// the begin of their lifespans, then in the order in which the nodes use them, wave by wave.
 [[nodiscard]] Movable arena_problem(const BlobNet& net, const Decision& decision);
 
 // Sets the blocks, places and counts of the outcome.

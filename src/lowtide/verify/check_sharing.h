@@ -46,13 +46,16 @@ struct SharingClaim {
   std::vector<std::vector<TensorId>> same_place;
   IdVector<TensorId, std::optional<TensorId>> view_of;  // the base, in the same list; empty: there are no views
   IdVector<TensorId, std::uint32_t> devices;            // empty: there is only one
+  // Whether the caller writes each input just before the first node, or in the first wave, that uses it. Otherwise all
+  // inputs are there from the start. Not for dataflow.
+  bool inputs_at_first_use = false;
 };
 
 // Reports everything that is wrong with shared memory, derived from the graph and the claim alone: an order or waves
 // that break a dependency; a place outside its block; a block used on two devices; tensors of one list of `same_place`,
 // if one of them is written before the last read of the previous one; and two tensors that share a byte, if one of them
 // may be written, in some allowed run, before the last use of the other. A node's output and its inputs are in use at
-// once, unless they are in one list. Inputs are live from the start, and outputs to the end.
+// once, unless they are in one list. Inputs are live from the start (see inputs_at_first_use), and outputs to the end.
 // Under `dataflow`, all tensors of a block must be ordered, whatever the offsets.
 // The scratch of a node is in use while the node runs.
 // Each violation names tensors. An empty list means that the claim is right. Shares no code with the planners that make

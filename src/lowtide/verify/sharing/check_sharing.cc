@@ -109,6 +109,9 @@ bool SharingCheck::check_form() {
   if (!claim_.scratch.empty() && claim_.execution == ExecutionModel::dataflow) {
     add(malformed, "the claim has scratch in its blocks, which dataflow does not allow; use sequence or waves");
   }
+  if (claim_.inputs_at_first_use && claim_.execution == ExecutionModel::dataflow) {
+    add(malformed, "the claim has inputs at their first use, which dataflow does not allow; use sequence or waves");
+  }
   if (!claim_.devices.empty()) fits(claim_.devices.size(), tensors, "devices");
   if (claim_.execution == ExecutionModel::waves) fits(claim_.wave.size(), nodes, "nodes in waves");
   Flags<TensorId> is_listed(tensors);
@@ -316,11 +319,16 @@ void SharingCheck::check_times() {
   for (const Unit& unit : units_) {
     if (!place(unit.tensors.front())) continue;
     const SharingPlace& at = *place(unit.tensors.front());
-    std::int64_t last = time(unit.accesses.front());
+    std::int64_t first = time(unit.first_write);
+    std::int64_t last = first;
     for (std::uint32_t access : unit.accesses) last = std::max(last, time(access));
+    if (claim_.inputs_at_first_use && unit.first_write == kBeforeTheRun) first = last;
+    for (std::uint32_t access : unit.accesses) {
+      if (access != kBeforeTheRun) first = std::min(first, time(access));
+    }
     if (unit.holds_output) last = kEnd;
     problem.names.push_back(graph_.tensor(unit.tensors.front()).name);
-    problem.buffers.push_back({.lifespan = {time(unit.first_write), last + 1}, .size = unit.size});
+    problem.buffers.push_back({.lifespan = {first, last + 1}, .size = unit.size});
     offsets.push_back(base[at.block] + Bytes(at.offset.position()));
   }
   for (NodeId id : all_ids<NodeId>(claim_.scratch.size())) {
