@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "lowtide/kernels/cpu_target.h"
@@ -60,7 +61,7 @@ TEST(LibraryConvolution, EqualsTheDefinitionInEveryFormat) {
     const Floats w = testing::numbers(count("w"), 2);
     const Floats b = testing::numbers(count("b"), 3);
     const Floats expected = naive(conv, x, w, b);
-    const std::vector<FormatOption> options = kernels_internal::library_formats()->options(graph, NodeId(0));
+    const std::vector<FormatOption> options = kernels_internal::options_of_convolution(graph, NodeId(0));
     EXPECT_THAT(options, Contains(Field(&FormatOption::output, Format::nhwc)));
     EXPECT_THAT(options, Contains(Field(&FormatOption::output, Not(Format::nhwc))));
     for (const FormatOption& option : options) {
@@ -73,10 +74,27 @@ TEST(LibraryConvolution, EqualsTheDefinitionInEveryFormat) {
   }
 }
 
+// The format that a network gets is the first of all of them that has blocks.
+TEST(LibraryConvolution, OffersTheFirstFormatInBlocks) {
+  for (const SquareConv& conv : convolutions()) {
+    const Graph graph = conv.graph();
+    SCOPED_TRACE(conv.attributes());
+    const std::vector<FormatOption> options = kernels_internal::options_of_convolution(graph, NodeId(0));
+    const auto first = std::ranges::find_if(
+        options, [](const FormatOption& one) { return one.output != Format::plain && one.output != Format::nhwc; });
+    ASSERT_NE(first, options.end());
+    const std::vector<FormatOption> found = kernels_internal::library_formats()->options(graph, NodeId(0));
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].input, first->input);
+    EXPECT_EQ(found[0].output, first->output);
+    EXPECT_EQ(found[0].weights, first->weights);
+  }
+}
+
 // 20 of 32 channels exist.
 TEST(LibraryConvolution, WritesZerosIntoThePadding) {
   const SquareConv conv{.channels = 16, .size = 4, .results = 20, .window = 1};
-  const std::vector<FormatOption> options = kernels_internal::library_formats()->options(conv.graph(), NodeId(0));
+  const std::vector<FormatOption> options = kernels_internal::options_of_convolution(conv.graph(), NodeId(0));
   const Graph graph = conv_graph(conv, options.at(0));
   if (options[0].output != Format::nchw16c) GTEST_SKIP() << "this machine has blocks of 8 channels";
   const testing::TensorData packed =
@@ -90,7 +108,7 @@ TEST(LibraryConvolution, WritesZerosIntoThePadding) {
 
 TEST(LibraryConvolution, HasTheScratchOfItsDescription) {
   const SquareConv conv{.channels = 64, .size = 56, .results = 64, .window = 3, .pad = 1};
-  const std::vector<FormatOption> options = kernels_internal::library_formats()->options(conv.graph(), NodeId(0));
+  const std::vector<FormatOption> options = kernels_internal::options_of_convolution(conv.graph(), NodeId(0));
   ASSERT_EQ(options.back().output, Format::nhwc);
   const std::vector<Kernel> offered = offered_kernels(conv_graph(conv, options.back()), NodeId(0));
   ASSERT_EQ(offered.size(), 1U);
@@ -103,7 +121,7 @@ TEST(LibraryConvolution, HasTheScratchOfItsDescription) {
 
 TEST(LibraryConvolution, RefusesWeightsInAnotherOrder) {
   const SquareConv conv{.channels = 64, .size = 8, .results = 64, .window = 3, .pad = 1};
-  FormatOption option = kernels_internal::library_formats()->options(conv.graph(), NodeId(0)).at(0);
+  FormatOption option = kernels_internal::options_of_convolution(conv.graph(), NodeId(0)).at(0);
   option.weights->order = "abcd";
   const Graph graph = conv_graph(conv, option);
   EXPECT_THAT(offered_kernels(graph, NodeId(0)), IsEmpty());
@@ -113,7 +131,7 @@ TEST(LibraryConvolution, RefusesWeightsInAnotherOrder) {
 // The pads make a result of 8 x 8, and the graph has one of 7 x 7.
 TEST(LibraryConvolution, RefusesExtentsThatDisagree) {
   SquareConv conv{.channels = 64, .size = 8, .results = 64, .window = 3, .pad = 1};
-  const FormatOption option = kernels_internal::library_formats()->options(conv.graph(), NodeId(0)).at(0);
+  const FormatOption option = kernels_internal::options_of_convolution(conv.graph(), NodeId(0)).at(0);
   const std::string wide = conv.attributes();
   conv.size = 7;
   std::string text = print_graph(conv_graph(conv, option));
@@ -126,7 +144,7 @@ TEST(LibraryConvolution, RefusesExtentsThatDisagree) {
 // Plain tensors would need the library's fallback, which allocates its scratch in each run.
 TEST(LibraryConvolution, OffersNoFormatThatNeedsTheFallback) {
   for (const SquareConv& conv : convolutions()) {
-    for (const FormatOption& option : kernels_internal::library_formats()->options(conv.graph(), NodeId(0))) {
+    for (const FormatOption& option : kernels_internal::options_of_convolution(conv.graph(), NodeId(0))) {
       EXPECT_NE(option.output, Format::plain);
     }
   }

@@ -166,7 +166,7 @@ struct FusedConv {
 
   [[nodiscard]] Shape blocks() const { return shape_in(Format::nchw16c, Shape(conv.result())); }
   [[nodiscard]] FormatOption option() const {
-    const std::vector<FormatOption> options = kernels_internal::library_formats()->options(conv.graph(), NodeId(0));
+    const std::vector<FormatOption> options = kernels_internal::options_of_convolution(conv.graph(), NodeId(0));
     return options.at(0);
   }
   [[nodiscard]] Graph graph() const {

@@ -189,7 +189,7 @@ const std::vector<SquareConv>& shared_convolutions() {
 TEST(LibraryParts, GiveTheBitsOfOneConvolution) {
   for (const SquareConv& conv : shared_convolutions()) {
     SCOPED_TRACE(testing::text_of(conv.source()) + " " + testing::text_of(conv.weights()) + " " + conv.attributes());
-    for (const FormatOption& option : kernels_internal::library_formats()->options(conv.graph(), NodeId(0))) {
+    for (const FormatOption& option : kernels_internal::options_of_convolution(conv.graph(), NodeId(0))) {
       SCOPED_TRACE(std::string(to_string(option.input)) + " to " + std::string(to_string(option.output)));
       const bool is_shared = expect_equal_bits(conv_graph(conv, option), operands_of(conv, option));
       // The library has other code for 1 x 1 convolutions of half of an NHWC image.
@@ -225,7 +225,7 @@ TEST(LibraryParts, GiveTheBitsOfRandomConvolutions) {
   for (int round = 0; round < 120; ++round) {
     const SquareConv conv = random_convolution(random);
     SCOPED_TRACE(testing::text_of(conv.source()) + " " + testing::text_of(conv.weights()) + " " + conv.attributes());
-    for (const FormatOption& option : kernels_internal::library_formats()->options(conv.graph(), NodeId(0))) {
+    for (const FormatOption& option : kernels_internal::options_of_convolution(conv.graph(), NodeId(0))) {
       SCOPED_TRACE(std::string(to_string(option.input)) + " to " + std::string(to_string(option.output)));
       shared += expect_equal_bits(conv_graph(conv, option), operands_of(conv, option)) ? 1 : 0;
     }
@@ -307,7 +307,7 @@ TEST(LibraryParts, GiveTheBitsOfOneAttention) {
 // Each part has the one buffer of sums that one thread would have.
 TEST(LibraryParts, HaveScratchOfTheirOwn) {
   const SquareConv conv{.channels = 64, .size = 56, .results = 64, .window = 3, .pad = 1};
-  const FormatOption nhwc = kernels_internal::library_formats()->options(conv.graph(), NodeId(0)).back();
+  const FormatOption nhwc = kernels_internal::options_of_convolution(conv.graph(), NodeId(0)).back();
   const Graph graph = conv_graph(conv, nhwc);
   const Bytes alone = offered_kernels(graph, NodeId(0), 1).at(0).scratch;
   EXPECT_EQ(offered_kernels(graph, NodeId(0), 2).at(0).scratch, alone + alone);

@@ -7,6 +7,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <thread>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include "lowtide/kernels/initialize.h"
 #include "lowtide/kernels/library/parts.h"
@@ -120,7 +123,7 @@ std::vector<Graph> kernels_of_a_network() {
         SquareConv{.channels = 3, .size = 32, .results = 64, .window = 7, .stride = 2, .pad = 3},
         SquareConv{.channels = 24, .size = 14, .results = 48, .window = 1},
         SquareConv{.channels = 96, .size = 14, .results = 96, .window = 3, .pad = 1, .group = 96}}) {
-    for (const FormatOption& option : kernels_internal::library_formats()->options(conv.graph(), NodeId(0))) {
+    for (const FormatOption& option : kernels_internal::options_of_convolution(conv.graph(), NodeId(0))) {
       graphs.push_back(conv_graph(conv, option));
     }
   }
@@ -211,6 +214,33 @@ TEST(QuietHeap, RestoresTheThreadsOfTheHost) {
   ASSERT_EQ(node.run(), RunCode::ok);
   EXPECT_EQ(omp_get_max_threads(), 3);
   omp_set_num_threads(before);
+}
+
+#if defined(__GLIBC__) && !defined(LOWTIDE_TEST_OTHER_MALLOC)
+// The library keeps the primitives of kernels that are gone, about 6 KB each, beside their generated code.
+TEST(ReleaseKernelCaches, GivesBackWhatGoneKernelsLeft) {
+  const auto make_and_drop = [](std::int64_t channels) {
+    const BoundNode node(testing::reorder_graph(Format::plain, Format::nchw16c, Shape({1, channels, 5, 7})));
+  };
+  make_and_drop(16);
+  release_kernel_caches();
+  const std::size_t before = mallinfo2().uordblks;
+  for (std::int64_t channels = 17; channels < 67; ++channels) make_and_drop(channels);
+  const std::size_t kept = mallinfo2().uordblks - before;
+  release_kernel_caches();
+  const std::size_t left = mallinfo2().uordblks - before;
+  EXPECT_GE(kept, 50U * 2'000);
+  EXPECT_LE(left, kept / 10);
+}
+#endif
+
+TEST(ReleaseKernelCaches, LeavesKernelsThatExist) {
+  const std::vector<Graph> graphs = kernels_of_a_network();
+  BoundNode before(graphs.front());
+  release_kernel_caches();
+  EXPECT_EQ(before.run(), RunCode::ok);
+  BoundNode after(graphs.front());
+  EXPECT_EQ(after.run(), RunCode::ok);
 }
 
 TEST(LibraryKernel, FollowsOtherAddressesInAllParts) {

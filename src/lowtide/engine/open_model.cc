@@ -235,11 +235,16 @@ Result<OpenedModel> open_model(const std::string& path, const OpenOptions& optio
     SharedWeights none;
     return engine_internal::open_sharing(path, options, none);
   }();
-  engine_internal::give_back_heap();
+  engine_internal::give_back_memory();
   return opened;
 }
 
 namespace engine_internal {
+
+void give_back_memory() {
+  release_kernel_caches();
+  give_back_heap();
+}
 
 void give_back_heap() {
 #ifdef __GLIBC__

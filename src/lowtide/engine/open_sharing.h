@@ -28,4 +28,7 @@ struct SharedWeights {
 // the process, beside the weights. Does nothing where the C library is not glibc.
 void give_back_heap();
 
+// As give_back_heap(), and what kernels keep for further loads (release_kernel_caches).
+void give_back_memory();
+
 }  // namespace lowtide::engine_internal

@@ -49,7 +49,7 @@ Result<OpenedRange> open_members(const std::string& path, std::span<const OpenOp
       range.members.push_back(*std::move(member));
     }
   }
-  engine_internal::give_back_heap();
+  engine_internal::give_back_memory();
   return range;
 }
 

@@ -15,6 +15,10 @@ void initialize_kernels();
 // Does what kernels need once per thread. Otherwise the first kernel that a thread runs does it, and allocates memory.
 void prepare_kernel_thread();
 
+// Gives back what is kept only so that further kernels are made faster: the library's cache of primitives, which has
+// those of load-time work, and answers about primitives. Kernels that exist keep their primitives. Thread-safe.
+void release_kernel_caches();
+
 // What the library allocated while kernels ran on the calling thread.
 struct LibraryMemory {
   // Whether its allocations during a run are taken from a pool of 4 KiB per thread, so that none reaches malloc. True

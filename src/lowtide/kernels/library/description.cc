@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/kernels/library/description.h"
-#include "lowtide/kernels/library/dnnl.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <set>
 #include <utility>
+
+#include "lowtide/base/check.h"
+#include "lowtide/kernels/library/dnnl.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -116,11 +118,11 @@ PrimitiveAttributes caller_scratchpad() {
   return attributes;
 }
 
-const_dnnl_memory_desc_t tensor_of(const PrimitiveDescription& primitive, dnnl_query_t which, int number) {
-  return dnnl().primitive_desc_query_md(primitive.get(), which, number);
+const_dnnl_memory_desc_t tensor_of(const_dnnl_primitive_desc_t primitive, dnnl_query_t which, int number) {
+  return dnnl().primitive_desc_query_md(primitive, which, number);
 }
 
-Bytes scratch_of(const PrimitiveDescription& primitive) {
+Bytes scratch_of(const_dnnl_primitive_desc_t primitive) {
   const_dnnl_memory_desc_t scratchpad = tensor_of(primitive, dnnl_query_scratchpad_md);
   return scratchpad == nullptr ? Bytes() : size_of(scratchpad);
 }
@@ -132,6 +134,18 @@ std::string_view implementation_of(const PrimitiveDescription& primitive) {
     return "";
   }
   return name;
+}
+
+Primitive primitive_of(PrimitiveDescription description) {
+  if (description == nullptr) return nullptr;
+  return made_by<Primitive>([&](dnnl_primitive_t* made) { return dnnl().primitive_create(made, description.get()); });
+}
+
+const_dnnl_primitive_desc_t description_of(const Primitive& primitive) {
+  const_dnnl_primitive_desc_t description = nullptr;
+  const dnnl_status_t found = dnnl().primitive_get_primitive_desc(primitive.get(), &description);
+  LOWTIDE_CHECK(found == dnnl_success, "a primitive has a description");
+  return description;
 }
 
 PrimitiveDescription first_suitable(PrimitiveDescription primitive) {

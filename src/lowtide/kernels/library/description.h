@@ -43,12 +43,18 @@ using ExtentList = std::vector<std::int64_t>;  // of a tensor as the model has i
 
 // The description of one tensor of a primitive, such as dnnl_query_weights_md. The bias is number 1 of the weights.
 // Belongs to the primitive.
-[[nodiscard]] const_dnnl_memory_desc_t tensor_of(const PrimitiveDescription& primitive, dnnl_query_t which,
+[[nodiscard]] const_dnnl_memory_desc_t tensor_of(const_dnnl_primitive_desc_t primitive, dnnl_query_t which,
                                                  int number = 0);
 // The library's name of its code, such as "jit:avx512_core". Returns "" for nullptr.
 [[nodiscard]] std::string_view implementation_of(const PrimitiveDescription& primitive);
 // The bytes of its scratchpad.
-[[nodiscard]] Bytes scratch_of(const PrimitiveDescription& primitive);
+[[nodiscard]] Bytes scratch_of(const_dnnl_primitive_desc_t primitive);
+
+// Generates the code of a primitive. Returns nullptr for nullptr, or if the library refuses. The description is not
+// needed afterwards. One takes 20 to 60 KB, so a kernel keeps the primitive alone.
+[[nodiscard]] Primitive primitive_of(PrimitiveDescription description);
+// The description that a primitive has of its own.
+[[nodiscard]] const_dnnl_primitive_desc_t description_of(const Primitive& primitive);
 
 // The first implementation, from the given one on, that computes with generated code and allocates only a few small
 // objects. The library's fallbacks are refused: the one for plain convolutions allocates 742 KB in each execution,

@@ -14,6 +14,7 @@ namespace lowtide::kernels_internal {
   FUNCTION(engine_create)                             \
   FUNCTION(fmt_tag2str)                               \
   FUNCTION(get_effective_cpu_isa)                     \
+  FUNCTION(get_primitive_cache_capacity)              \
   FUNCTION(matmul_primitive_desc_create)              \
   FUNCTION(memory_create)                             \
   FUNCTION(memory_desc_create_with_strides)           \
@@ -41,7 +42,9 @@ namespace lowtide::kernels_internal {
   FUNCTION(primitive_desc_query_md)                   \
   FUNCTION(primitive_destroy)                         \
   FUNCTION(primitive_execute)                         \
+  FUNCTION(primitive_get_primitive_desc)              \
   FUNCTION(reorder_primitive_desc_create)             \
+  FUNCTION(set_primitive_cache_capacity)              \
   FUNCTION(stream_create)                             \
   FUNCTION(stream_destroy)                            \
   FUNCTION(version)

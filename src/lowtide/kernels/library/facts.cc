@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/kernels/initialize.h"
+#include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/parts.h"
 
 namespace lowtide::kernels_internal {
@@ -27,11 +29,22 @@ class Answers {
     return known_.emplace(question, ask()).first->second;
   }
 
+  void forget() {
+    const std::scoped_lock lock(mutex_);
+    known_.clear();
+  }
+
  private:
   static constexpr std::size_t kMost = 4096;
   std::mutex mutex_;
   std::map<Question, std::optional<PrimitiveFacts>> known_;
 };
+
+template <typename Problem>
+Answers<Problem>& answers() {
+  static Answers<Problem> the_answers;
+  return the_answers;
+}
 
 template <typename Problem>
 std::optional<PrimitiveFacts> ask(const Problem& problem, int threads) {
@@ -45,28 +58,28 @@ template <typename Problem>
 std::optional<PrimitiveFacts> ask_for_scratch(const Problem& problem) {
   const PrimitiveDescription primitive = describe(problem);
   if (primitive == nullptr) return std::nullopt;
-  return PrimitiveFacts{.scratch = scratch_of(primitive), .weights = std::nullopt};
+  return PrimitiveFacts{.scratch = scratch_of(primitive.get()), .weights = std::nullopt};
 }
 
 // Adds the order of the weights, which a plan has to pack. It does not depend on the number of threads.
 std::optional<PrimitiveFacts> ask_alone(const Convolution& convolution) {
   const PrimitiveDescription primitive = describe(convolution);
   if (primitive == nullptr) return std::nullopt;
-  const_dnnl_memory_desc_t weights = tensor_of(primitive, dnnl_query_weights_md);
+  const_dnnl_memory_desc_t weights = tensor_of(primitive.get(), dnnl_query_weights_md);
   std::optional<std::string> order = order_of(weights);
   if (!order) return std::nullopt;
   const std::int64_t elements = size_of(weights).count() / static_cast<std::int64_t>(sizeof(float));
-  return PrimitiveFacts{.scratch = scratch_of(primitive),
+  return PrimitiveFacts{.scratch = scratch_of(primitive.get()),
                         .weights = PackedConstant{DType::f32, Shape({elements}), *std::move(order)}};
 }
 
 }  // namespace
 
 std::optional<PrimitiveFacts> facts_of(const Convolution& convolution, int threads) {
-  static Answers<Convolution> answers;
-  std::optional<PrimitiveFacts> alone = answers.get({convolution, 1}, [&] { return ask_alone(convolution); });
+  std::optional<PrimitiveFacts> alone =
+      answers<Convolution>().get({convolution, 1}, [&] { return ask_alone(convolution); });
   if (!alone || threads == 1) return alone;
-  return answers.get({convolution, threads}, [&] {
+  return answers<Convolution>().get({convolution, threads}, [&] {
     std::optional<PrimitiveFacts> facts = ask(convolution, threads);
     if (facts) facts->weights = std::move(alone->weights);
     return facts;
@@ -74,28 +87,47 @@ std::optional<PrimitiveFacts> facts_of(const Convolution& convolution, int threa
 }
 
 std::optional<PrimitiveFacts> facts_of(const Product& product, int threads) {
-  static Answers<Product> answers;
-  return answers.get({product, threads}, [&] { return ask(product, threads); });
+  return answers<Product>().get({product, threads}, [&] { return ask(product, threads); });
 }
 
 std::optional<PrimitiveFacts> facts_of(const Pool& pool, int threads) {
-  static Answers<Pool> answers;
-  return answers.get({pool, threads}, [&] { return ask(pool, threads); });
+  return answers<Pool>().get({pool, threads}, [&] { return ask(pool, threads); });
 }
 
 std::optional<PrimitiveFacts> facts_of(const Reordering& reordering, int threads) {
-  static Answers<Reordering> answers;
-  return answers.get({reordering, threads}, [&] { return ask(reordering, threads); });
+  return answers<Reordering>().get({reordering, threads}, [&] { return ask(reordering, threads); });
 }
 
 std::optional<PrimitiveFacts> facts_of(const StridedProduct& product) {
-  static Answers<StridedProduct> answers;
-  return answers.get({product, 1}, [&] { return ask_for_scratch(product); });
+  return answers<StridedProduct>().get({product, 1}, [&] { return ask_for_scratch(product); });
 }
 
 std::optional<PrimitiveFacts> facts_of(const IntegerProduct& product) {
-  static Answers<IntegerProduct> answers;
-  return answers.get({product, 1}, [&] { return ask_for_scratch(product); });
+  return answers<IntegerProduct>().get({product, 1}, [&] { return ask_for_scratch(product); });
+}
+
+void forget_facts() {
+  answers<Convolution>().forget();
+  answers<Product>().forget();
+  answers<Pool>().forget();
+  answers<Reordering>().forget();
+  answers<StridedProduct>().forget();
+  answers<IntegerProduct>().forget();
 }
 
 }  // namespace lowtide::kernels_internal
+
+namespace lowtide {
+
+void release_kernel_caches() {
+  kernels_internal::forget_facts();
+  if (kernels_internal::find_dnnl() == nullptr) return;
+  // A cache of no primitives releases those that it has. Its size is that of the library or of its environment.
+  const kernels_internal::Dnnl& library = kernels_internal::dnnl();
+  int capacity = 0;
+  if (library.get_primitive_cache_capacity(&capacity) != dnnl_success) return;
+  static_cast<void>(library.set_primitive_cache_capacity(0));
+  static_cast<void>(library.set_primitive_cache_capacity(capacity));
+}
+
+}  // namespace lowtide

@@ -23,7 +23,8 @@ struct PrimitiveFacts {
 };
 
 // The facts for a number of threads, of which only the scratch depends on it. Returns nullopt if the library has no
-// suitable primitive. A description takes 0.1 to 1 ms, so the last 4,096 answers are kept. Thread-safe.
+// suitable primitive. A description takes 0.1 to 1 ms, so the last 4,096 answers are kept until
+// forget_facts(). Thread-safe.
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Convolution& convolution, int threads);
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Product& product, int threads);
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Pool& pool, int threads);
@@ -31,6 +32,9 @@ struct PrimitiveFacts {
 // For one thread.
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const StridedProduct& product);
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const IntegerProduct& product);
+
+// Forgets all answers. Thread-safe.
+void forget_facts();
 
 // Whether a problem that differs from another one in its epilogue has a primitive with the same weights, and no more
 // scratch.

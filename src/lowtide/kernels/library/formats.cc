@@ -39,18 +39,26 @@ double seconds_of(const Graph& graph, NodeId node) {
   return static_cast<double>(estimated_picoseconds(graph, node, Kernel{})) * 1e-12;
 }
 
-std::vector<FormatOption> options_of_convolution(const Graph& graph, NodeId node) {
-  std::vector<FormatOption> found;
+std::optional<FormatOption> option_with(const Graph& graph, NodeId node, Convolution& convolution,
+                                        const FormatPair& pair) {
+  convolution.input = pair.input;
+  convolution.output = pair.output;
+  std::optional<PrimitiveFacts> facts = facts_of(convolution, 1);
+  if (!facts) return std::nullopt;
+  return FormatOption{pair.input, pair.output, seconds_of(graph, node), std::move(facts->weights)};
+}
+
+// The fastest one with blocks. Asking for the others would take longer than the rest of lowering: to find that no
+// implementation has a format, the library tries all of them, whose code then stays in memory.
+std::vector<FormatOption> fastest_of_convolution(const Graph& graph, NodeId node) {
   std::string missing;
   std::optional<Convolution> convolution = standard_convolution(graph, node, missing);
-  if (!convolution) return found;
+  if (!convolution) return {};
   for (const FormatPair& pair : format_pairs(*convolution)) {
-    convolution->input = pair.input;
-    convolution->output = pair.output;
-    std::optional<PrimitiveFacts> facts = facts_of(*convolution, 1);
-    if (facts) found.push_back({pair.input, pair.output, seconds_of(graph, node), std::move(facts->weights)});
+    if (pair.output != blocked_format()) continue;
+    if (std::optional<FormatOption> option = option_with(graph, node, *convolution, pair)) return {*std::move(option)};
   }
-  return found;
+  return {};
 }
 
 std::vector<FormatOption> options_of_pool(const Graph& graph, NodeId node) {
@@ -82,7 +90,7 @@ class LibraryFormats final : public KernelFormats {
   [[nodiscard]] std::vector<FormatOption> options(const Graph& graph, NodeId node) const override {
     const Operator& op = graph.op(node);
     if (!(op.domain.empty() || op.domain == "ai.onnx")) return {};
-    if (op.type == "Conv") return options_of_convolution(graph, node);
+    if (op.type == "Conv") return fastest_of_convolution(graph, node);
     const bool is_pool = op.type == kMaxPoolType || op.type == kAveragePoolType || op.type == kGlobalAveragePoolType;
     return is_pool ? options_of_pool(graph, node) : std::vector<FormatOption>();
   }
@@ -103,6 +111,17 @@ class LibraryFormats final : public KernelFormats {
 };
 
 }  // namespace
+
+std::vector<FormatOption> options_of_convolution(const Graph& graph, NodeId node) {
+  std::vector<FormatOption> found;
+  std::string missing;
+  std::optional<Convolution> convolution = standard_convolution(graph, node, missing);
+  if (!convolution) return found;
+  for (const FormatPair& pair : format_pairs(*convolution)) {
+    if (std::optional<FormatOption> option = option_with(graph, node, *convolution, pair)) found.push_back(*option);
+  }
+  return found;
+}
 
 std::shared_ptr<const KernelFormats> library_formats() {
   static const std::shared_ptr<const KernelFormats> formats = std::make_shared<LibraryFormats>();

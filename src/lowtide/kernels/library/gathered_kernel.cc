@@ -67,12 +67,6 @@ void gather_run(const GatheredRun& run, const std::uint8_t* row, std::uint8_t* t
   std::fill_n(to + end, run.count - end, run.padding);
 }
 
-// One product as a primitive.
-struct IntegerKernel {
-  PrimitiveDescription description;
-  Primitive primitive;
-};
-
 // What one thread of the team works with.
 struct GatheringThread {
   std::byte* scratch = nullptr;
@@ -269,8 +263,7 @@ struct BoundGathering : BoundKernel {
 
 class GatheredKernel final : public PreparedKernel {
  public:
-  GatheredKernel(const GatheredConvolution& convolution, const GatheredTiles& tiles,
-                 std::array<IntegerKernel, 2> kernels)
+  GatheredKernel(const GatheredConvolution& convolution, const GatheredTiles& tiles, std::array<Primitive, 2> kernels)
       : convolution_(convolution), tiles_(tiles), kernels_(std::move(kernels)) {}
 
   [[nodiscard]] Bytes bound_bytes() const override { return Bytes(sizeof(BoundGathering)); }
@@ -285,7 +278,7 @@ class GatheredKernel final : public PreparedKernel {
     std::copy(reads.begin(), reads.end(), bound->reads.begin());
     bound->result = writes[0];
     bound->weight_sums = reinterpret_cast<std::int32_t*>(scratch);
-    for (std::size_t kind = 0; kind < kernels_.size(); ++kind) bound->primitives[kind] = kernels_[kind].primitive.get();
+    for (std::size_t kind = 0; kind < kernels_.size(); ++kind) bound->primitives[kind] = kernels_[kind].get();
     for (int thread = 0; thread < tiles_.threads; ++thread) {
       bind_thread(bound->workers[static_cast<std::size_t>(thread)],
                   scratch + tiles_.weight_sums.count() + tiles_.per_thread.count() * thread);
@@ -297,7 +290,7 @@ class GatheredKernel final : public PreparedKernel {
   void bind_thread(GatheringThread& worker, std::byte* scratch) const {
     worker.scratch = scratch;
     for (std::size_t kind = 0; kind < kernels_.size(); ++kind) {
-      const PrimitiveDescription& description = kernels_[kind].description;
+      const_dnnl_primitive_desc_t description = description_of(kernels_[kind]);
       const auto add = [&](std::size_t at, int name, dnnl_query_t tensor, std::byte* place) {
         dnnl_memory_t memory = nullptr;
         const dnnl_status_t made =
@@ -316,7 +309,7 @@ class GatheredKernel final : public PreparedKernel {
 
   GatheredConvolution convolution_;
   GatheredTiles tiles_;
-  std::array<IntegerKernel, 2> kernels_;
+  std::array<Primitive, 2> kernels_;
 };
 
 }  // namespace
@@ -324,15 +317,10 @@ class GatheredKernel final : public PreparedKernel {
 Result<std::unique_ptr<PreparedKernel>> prepare_gathered(const GatheredConvolution& convolution,
                                                          const GatheredTiles& tiles) {
   const SingleThread single;
-  std::array<IntegerKernel, 2> kernels;
+  std::array<Primitive, 2> kernels;
   for (std::size_t kind = 0; kind < kernels.size(); ++kind) {
-    IntegerKernel& kernel = kernels[kind];
-    kernel.description = describe(tiles.products[kind]);
-    if (kernel.description != nullptr) {
-      kernel.primitive = made_by<Primitive>(
-          [&](dnnl_primitive_t* made) { return dnnl().primitive_create(made, kernel.description.get()); });
-    }
-    if (kernel.primitive == nullptr) return Error{ErrorCode::unsupported, "oneDNN cannot make the primitive", ""};
+    kernels[kind] = primitive_of(describe(tiles.products[kind]));
+    if (kernels[kind] == nullptr) return Error{ErrorCode::unsupported, "oneDNN cannot make the primitive", ""};
   }
   return std::unique_ptr<PreparedKernel>(std::make_unique<GatheredKernel>(convolution, tiles, std::move(kernels)));
 }

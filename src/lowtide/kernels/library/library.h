@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "lowtide/kernels/common/family.h"
 #include "lowtide/target/formats.h"
@@ -22,7 +23,11 @@ struct LibraryKey {
 // The families of the library's kernels. Their names begin with "onednn.".
 [[nodiscard]] std::span<const Family> library_families();
 
-// The formats in which the library's kernels run nodes of the model. nullptr without a library.
+// All ways in which the library's kernels run a convolution of the model, the fastest one first.
+[[nodiscard]] std::vector<FormatOption> options_of_convolution(const Graph& graph, NodeId node);
+
+// The formats in which the library's kernels run nodes of the model. Of a convolution, it has the fastest way alone
+// whose result is in blocks. nullptr without a library.
 [[nodiscard]] std::shared_ptr<const KernelFormats> library_formats();
 
 }  // namespace lowtide::kernels_internal

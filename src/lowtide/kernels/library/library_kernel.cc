@@ -94,12 +94,11 @@ struct BoundLibraryKernel : BoundKernel {
 
 // A part with the code of its primitive.
 struct PreparedPart {
-  PrimitiveDescription description;
   Primitive primitive;
   PartOffsets offsets;
   std::int64_t scratch = 0;  // where its scratchpad begins
 
-  [[nodiscard]] bool has_scratch() const { return scratch_of(description) > Bytes(); }
+  [[nodiscard]] bool has_scratch() const { return scratch_of(description_of(primitive)) > Bytes(); }
 };
 
 dnnl_memory_t memory_at(const_dnnl_memory_desc_t tensor, std::byte* address) {
@@ -153,6 +152,7 @@ class LibraryKernel final : public PreparedKernel {
   void bind_arguments(const PreparedPart& from, BoundPart& part, std::byte* at, CellOf cell_of) const {
     auto* arguments = reinterpret_cast<BoundArgument*>(at);
     auto* list = reinterpret_cast<dnnl_exec_arg_t*>(arguments + arguments_per_part());
+    const_dnnl_primitive_desc_t description = description_of(from.primitive);
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       const Argument& argument = arguments_[i];
       const std::vector<std::int64_t>& reads = from.offsets.reads;
@@ -162,7 +162,7 @@ class LibraryKernel final : public PreparedKernel {
       } else if (argument.index < reads.size()) {
         bound->offset = reads[argument.index];
       }
-      bound->memory = memory_at(tensor_of(from.description, argument.tensor, argument.number), bound->address());
+      bound->memory = memory_at(tensor_of(description, argument.tensor, argument.number), bound->address());
       new (list + i) dnnl_exec_arg_t{argument.name, bound->memory};
     }
     part.arguments = {arguments, arguments_.size()};
@@ -171,7 +171,7 @@ class LibraryKernel final : public PreparedKernel {
 
   static void add_scratch(const PreparedPart& from, BoundPart& part, std::byte* scratch) {
     const std::size_t count = part.list.size();
-    dnnl_memory_t memory = memory_at(tensor_of(from.description, dnnl_query_scratchpad_md), scratch);
+    dnnl_memory_t memory = memory_at(tensor_of(description_of(from.primitive), dnnl_query_scratchpad_md), scratch);
     new (part.arguments.data() + count) BoundArgument{.memory = memory};
     new (part.list.data() + count) dnnl_exec_arg_t{DNNL_ARG_SCRATCHPAD, memory};
     part.arguments = {part.arguments.data(), count + 1};
@@ -190,13 +190,10 @@ Result<std::unique_ptr<PreparedKernel>> library_kernel(std::vector<PrimitivePart
   const std::vector<std::int64_t> scratch = scratch_offsets(parts);
   std::vector<PreparedPart> prepared;
   for (PrimitivePart& part : parts) {
-    auto primitive = made_by<Primitive>(
-        [&](dnnl_primitive_t* made) { return dnnl().primitive_create(made, part.description.get()); });
+    Primitive primitive = primitive_of(std::move(part.description));
     if (primitive == nullptr) return Error{ErrorCode::unsupported, "oneDNN cannot make the primitive", ""};
-    prepared.push_back({.description = std::move(part.description),
-                        .primitive = std::move(primitive),
-                        .offsets = std::move(part.offsets),
-                        .scratch = scratch[prepared.size()]});
+    prepared.push_back(
+        {.primitive = std::move(primitive), .offsets = std::move(part.offsets), .scratch = scratch[prepared.size()]});
   }
   if (prepared.empty()) return Error{ErrorCode::unsupported, "oneDNN has no primitive for the node", ""};
   return std::unique_ptr<PreparedKernel>(std::make_unique<LibraryKernel>(std::move(prepared), std::move(arguments)));

@@ -22,6 +22,8 @@ void initialize_kernels() {}
 
 void prepare_kernel_thread() {}
 
+void release_kernel_caches() {}
+
 LibraryMemory library_memory() { return {}; }
 
 }  // namespace lowtide

@@ -307,7 +307,7 @@ std::vector<Part<Reordering>> parts_of(const Reordering& reordering, int threads
 }
 
 bool fix_orders(Convolution& convolution, const PrimitiveDescription& whole) {
-  std::optional<std::string> order = order_of(tensor_of(whole, dnnl_query_weights_md));
+  std::optional<std::string> order = order_of(tensor_of(whole.get(), dnnl_query_weights_md));
   if (!order) return false;
   convolution.weights_order = *std::move(order);
   return true;
@@ -318,7 +318,7 @@ std::vector<std::int64_t> scratch_offsets(const std::vector<PrimitivePart>& part
   std::vector<std::int64_t> offsets = {0};
   for (const PrimitivePart& part : parts) {
     offsets.back() = (offsets.back() + kAlignment - 1) / kAlignment * kAlignment;
-    offsets.push_back(offsets.back() + scratch_of(part.description).count());
+    offsets.push_back(offsets.back() + scratch_of(part.description.get()).count());
   }
   return offsets;
 }

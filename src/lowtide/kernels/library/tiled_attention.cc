@@ -68,12 +68,6 @@ void copy_matrix(std::int64_t rows, std::int64_t columns, Lying<const float> fro
   }
 }
 
-// One product as a primitive.
-struct ProductKernel {
-  PrimitiveDescription description;
-  Primitive primitive;
-};
-
 // The objects of the library that one product of a session uses.
 struct BoundProduct {
   const_dnnl_primitive_t primitive = nullptr;
@@ -89,17 +83,18 @@ struct BoundProduct {
   }
 };
 
-BoundProduct bind_product(const ProductKernel& kernel, std::byte* scratchpad) {
+BoundProduct bind_product(const Primitive& product, std::byte* scratchpad) {
   constexpr std::array<std::pair<int, dnnl_query_t>, 4> kArguments{{{DNNL_ARG_SRC, dnnl_query_src_md},
                                                                     {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
                                                                     {DNNL_ARG_DST, dnnl_query_dst_md},
                                                                     {DNNL_ARG_SCRATCHPAD, dnnl_query_scratchpad_md}}};
-  BoundProduct bound{.primitive = kernel.primitive.get()};
+  const_dnnl_primitive_desc_t description = description_of(product);
+  BoundProduct bound{.primitive = product.get()};
   for (std::size_t at = 0; at < kArguments.size(); ++at) {
     const auto& [name, tensor] = kArguments[at];
     dnnl_memory_t memory = nullptr;
     const dnnl_status_t made =
-        dnnl().memory_create(&memory, tensor_of(kernel.description, tensor), library_engine(), scratchpad);
+        dnnl().memory_create(&memory, tensor_of(description, tensor), library_engine(), scratchpad);
     LOWTIDE_CHECK(made == dnnl_success, "the library describes memory that exists");
     bound.arguments[at] = {name, memory};
   }
@@ -108,8 +103,8 @@ BoundProduct bind_product(const ProductKernel& kernel, std::byte* scratchpad) {
 
 // The primitives of a tile.
 struct TileKernels {
-  ProductKernel scores;
-  ProductKernel result;
+  Primitive scores;
+  Primitive result;
 };
 struct BoundTile {
   BoundProduct scores;
@@ -281,15 +276,11 @@ class TiledAttention final : public PreparedKernel {
   std::array<TileKernels, 2> kernels_;
 };
 
-Result<ProductKernel> product_kernel(const StridedProduct& product) {
+Result<Primitive> product_kernel(const StridedProduct& product) {
   const SingleThread single;
-  PrimitiveDescription description = describe(product);
-  Primitive primitive;
-  if (description != nullptr)
-    primitive =
-        made_by<Primitive>([&](dnnl_primitive_t* made) { return dnnl().primitive_create(made, description.get()); });
+  Primitive primitive = primitive_of(describe(product));
   if (primitive == nullptr) return Error{ErrorCode::unsupported, "oneDNN cannot make the primitive", ""};
-  return ProductKernel{std::move(description), std::move(primitive)};
+  return primitive;
 }
 
 // Appends a matrix of floats to the scratch, at a multiple of 64 bytes.
@@ -344,9 +335,9 @@ Result<std::unique_ptr<PreparedKernel>> tiled_attention(const FusedAttention& at
                                                         int threads) {
   std::array<TileKernels, 2> kernels;
   for (std::size_t kind = 0; kind < kernels.size(); ++kind) {
-    Result<ProductKernel> scores = product_kernel(tiles.products[kind].scores);
+    Result<Primitive> scores = product_kernel(tiles.products[kind].scores);
     if (!scores) return scores.error();
-    Result<ProductKernel> result = product_kernel(tiles.products[kind].result);
+    Result<Primitive> result = product_kernel(tiles.products[kind].result);
     if (!result) return result.error();
     kernels[kind] = {*std::move(scores), *std::move(result)};
   }
