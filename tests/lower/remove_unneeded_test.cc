@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "lowtide/graph/text.h"
 #include "tests/testing/graphs.h"
@@ -63,6 +66,37 @@ TEST(RemoveUnneeded, KeepsCopiesThatAreNeeded) {
        }) {
     expect_rewritten(text, text);
   }
+}
+
+// Entry 0 of the table is 0, and entry 1 is 0.5. With the ratio 0, training multiplies by 1 / (1 - 0).
+ConstantTable ratios() {
+  ConstantTable table;
+  for (const float value : {0.0F, 0.5F}) {
+    ConstantSource::Inline content;
+    content.bytes.resize(sizeof value);
+    std::memcpy(content.bytes.data(), &value, sizeof value);
+    table.sources.push_back({.name = "r", .size = Bytes(sizeof value), .where = std::move(content)});
+  }
+  return table;
+}
+
+std::string without_copies(std::string_view text, const ConstantTable* table) {
+  const Result<Rewritten> rewritten = remove_unneeded(testing::graph_of(text), table);
+  return rewritten.ok() ? print_graph(rewritten->graph) : rewritten.error().describe();
+}
+
+TEST(RemoveUnneeded, LeavesOutADropoutInTrainingWithoutRatio) {
+  const ConstantTable table = ratios();
+  const auto trained = [](const std::string& data) {
+    return "graph \"g\" { input x : f32[4]\n constant r : f32[] data " + data +
+           "\n constant t : bool[] = [1]\n d = Dropout(x, r, t) : f32[4]\n y = Neg(d) : f32[4]\n output y }";
+  };
+  const std::string copied =
+      print_graph(testing::graph_of("graph \"g\" { input x : f32[4]\n y = Neg(x) : f32[4]\n output y }"));
+  const auto as_given = [](const std::string& text) { return print_graph(testing::graph_of(text)); };
+  EXPECT_EQ(without_copies(trained("0"), &table), copied);
+  EXPECT_EQ(without_copies(trained("0"), nullptr), as_given(trained("0"))) << "the ratio is not known";
+  EXPECT_EQ(without_copies(trained("1"), &table), as_given(trained("1"))) << "half of the elements are dropped";
 }
 
 TEST(RemoveUnneeded, RewritesBodiesAndWhatTheyCapture) {

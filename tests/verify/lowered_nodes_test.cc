@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include "tests/testing/lowered_graphs.h"
 
@@ -96,6 +99,25 @@ TEST(VerifyLoweredCopies, AcceptsTheOriginalInPlaceOfACopy) {
       with(with(kModel, "Dropout(b)", "Dropout(b, _, t)"), "input z", "input t : bool[]\n input z");
   EXPECT_THAT(differences(training, with(kLowered, "input z", "input t : bool[]\n input z")),
               HasSubstr("differs from its node in the model"));
+}
+
+// Entry 0 of the table is the ratio. One byte that is not 0 makes it the smallest number above 0.
+TEST(VerifyLoweredCopies, AcceptsTheOriginalOfADropoutWithTheRatioZero) {
+  constexpr std::string_view kModel = R"(graph "g" {
+    input x : f32[4]
+    constant r : f32[] data 0
+    constant t : bool[] = [1]
+    d = Dropout(x, r, t) : f32[4]
+    y = Neg(d) : f32[4]
+    output y
+  })";
+  constexpr std::string_view kLowered = "graph \"g\" { input x : f32[4]\n y = Neg(x) : f32[4]\n output y }";
+  ConstantTable table;
+  table.sources.push_back({.name = "r", .size = Bytes(4), .where = ConstantSource::Inline{std::vector<std::byte>(4)}});
+  EXPECT_EQ(differences(kModel, kLowered, kNoLoadTimeWork, &table), "");
+  EXPECT_THAT(differences(kModel, kLowered), HasSubstr("differs from its node in the model")) << "unknown ratio";
+  std::get<ConstantSource::Inline>(table.sources[ConstantId(0)].where).bytes[0] = std::byte{1};
+  EXPECT_THAT(differences(kModel, kLowered, kNoLoadTimeWork, &table), HasSubstr("differs from its node in the model"));
 }
 
 constexpr std::string_view kNormModel = R"(graph "g" {

@@ -118,7 +118,8 @@ Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   Result<Graph> no_load = GraphBuilder(graph.name()).build();
   if (!no_load) return no_load.error();
   Passes passes(graph, *std::move(no_load));
-  if (options.unneeded) LOWTIDE_RETURN_IF_ERROR(passes.take(kUnneededPass, remove_unneeded(passes.graph())));
+  if (options.unneeded)
+    LOWTIDE_RETURN_IF_ERROR(passes.take(kUnneededPass, remove_unneeded(passes.graph(), options.table)));
   if (options.batch_norm) LOWTIDE_RETURN_IF_ERROR(passes.take(kBatchNormPass, fold_batch_norm(passes.graph())));
   if (options.layer_norm && options.table != nullptr)
     LOWTIDE_RETURN_IF_ERROR(passes.take(kLayerNormPass, fuse_layer_norm(passes.graph(), *options.table)));

@@ -3,7 +3,11 @@
 
 #include "lowtide/lower/remove_unneeded.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "lowtide/lower/inference_form.h"
@@ -23,7 +27,17 @@ bool has_one_result(const Graph& graph, const Node& node) {
   return true;
 }
 
-bool is_copy(const Graph& graph, NodeId id) {
+// Whether a Dropout has a constant ratio of 0. A ratio has one element, whose bytes are then 0 in every type.
+bool has_no_ratio(const Graph& graph, const Node& node, const ConstantTable* table) {
+  if (table == nullptr || node.inputs.size() < 2 || !node.inputs[1]) return false;
+  const std::optional<ConstantId>& constant = graph.tensor(*node.inputs[1]).constant;
+  if (!constant || !table->sources.contains(*constant)) return false;
+  const auto* content = std::get_if<ConstantSource::Inline>(&table->sources[*constant].where);
+  const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+  return content != nullptr && !content->bytes.empty() && std::ranges::all_of(content->bytes, is_zero);
+}
+
+bool is_copy(const Graph& graph, NodeId id, const ConstantTable* table) {
   const Node& node = graph.node(id);
   const Operator& op = graph.op(id);
   if (!is_standard(op) || node.inputs.empty() || !node.inputs[0] || node.outputs.empty() || !node.outputs[0])
@@ -32,24 +46,27 @@ bool is_copy(const Graph& graph, NodeId id) {
   const Tensor& from = graph.tensor(*node.inputs[0]);
   const Tensor& to = graph.tensor(*node.outputs[0]);
   return from.dtype == to.dtype && from.shape == to.shape && !graph.is_needed_at_end(*node.outputs[0]) &&
-         has_one_result(graph, node) && lower_internal::is_in_inference_form(graph, id);
+         has_one_result(graph, node) &&
+         (lower_internal::is_in_inference_form(graph, id) ||
+          (op.type == "Dropout" && has_no_ratio(graph, node, table)));
 }
 
 }  // namespace
 
-Result<Rewritten> remove_unneeded(const Graph& graph) {
+Result<Rewritten> remove_unneeded(const Graph& graph, const ConstantTable* table) {
   GraphRewriter rewriter(graph);
   IdVector<TensorId, TensorId> content(graph.tensors().size());  // the tensor that has the content, before any copy
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) content[id] = id;
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    if (!is_copy(graph, id)) continue;
+    if (!is_copy(graph, id, table)) continue;
     const TensorId result = *graph.node(id).outputs[0];
     content[result] = content[*graph.node(id).inputs[0]];
     rewriter.replace_uses(result, content[result]);
     rewriter.remove_node(id);
   }
   rewriter.remove_unused();
-  return lower_internal::finish_with_bodies(graph, std::move(rewriter), &remove_unneeded);
+  return lower_internal::finish_with_bodies(graph, std::move(rewriter),
+                                            [&](const Graph& body) { return remove_unneeded(body, table); });
 }
 
 }  // namespace lowtide

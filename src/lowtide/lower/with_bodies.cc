@@ -8,7 +8,7 @@
 namespace lowtide::lower_internal {
 
 Result<Rewritten> finish_with_bodies(const Graph& graph, GraphRewriter rewriter,
-                                     Result<Rewritten> (*pass)(const Graph& body)) {
+                                     const std::function<Result<Rewritten>(const Graph& body)>& pass) {
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     const std::vector<Body>& bodies = graph.node(id).bodies;
     for (std::size_t at = 0; at < bodies.size(); ++at) {

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <functional>
+
 #include "lowtide/graph/rewrite.h"
 
 namespace lowtide::lower_internal {
@@ -10,6 +12,6 @@ namespace lowtide::lower_internal {
 // Applies a pass that only removes nodes and tensors to the bodies of a graph, and finishes the rewrite of the graph.
 // Errors: those of the pass and of GraphRewriter::finish. Recursion only over bodies.
 [[nodiscard]] Result<Rewritten> finish_with_bodies(const Graph& graph, GraphRewriter rewriter,
-                                                   Result<Rewritten> (*pass)(const Graph& body));
+                                                   const std::function<Result<Rewritten>(const Graph& body)>& pass);
 
 }  // namespace lowtide::lower_internal

@@ -69,7 +69,7 @@ class LoweringCheck {
         findings_(findings),
         is_fixed_(fixed_tensors(before, is_captured_fixed)),
         is_kept_(before.nodes().size()),
-        tensors_(before),
+        tensors_(before, known.table),
         quantized_(tensors_, after) {
     tensors_.add_reordered(after);
     if (load_ != nullptr) tensors_.add_reordered(load_->graph());

@@ -19,11 +19,24 @@ bool is_model_operator(const Operator& op, std::string_view type) {
   return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
 }
 
-bool is_a_copy(const Graph& graph, NodeId id) {
+// Whether the table says that a Dropout keeps every element and multiplies by 1 / (1 - 0).
+bool keeps_all(const Graph& graph, const Node& dropout, const ConstantTable* table) {
+  if (table == nullptr || dropout.inputs.size() < 2 || !dropout.inputs[1]) return false;
+  const Tensor& ratio = graph.tensor(*dropout.inputs[1]);
+  if (ratio.role != Role::constant || !ratio.constant || ratio.constant->index() >= table->sources.size()) return false;
+  const auto* given = std::get_if<ConstantSource::Inline>(&table->sources[*ratio.constant].where);
+  if (given == nullptr || given->bytes.empty()) return false;
+  std::size_t zeros = 0;
+  while (zeros < given->bytes.size() && std::to_integer<int>(given->bytes[zeros]) == 0) ++zeros;
+  return zeros == given->bytes.size();
+}
+
+bool is_a_copy(const Graph& graph, NodeId id, const ConstantTable* table) {
   const Operator& op = graph.op(id);
   const Node& node = graph.node(id);
-  const bool copies = is_model_operator(op, "Identity") || is_model_operator(op, "Cast") ||
-                      (is_model_operator(op, "Dropout") && !may_be_training(graph, id));
+  const bool copies =
+      is_model_operator(op, "Identity") || is_model_operator(op, "Cast") ||
+      (is_model_operator(op, "Dropout") && (!may_be_training(graph, id) || keeps_all(graph, node, table)));
   return copies && !node.inputs.empty() && node.inputs[0] && !node.outputs.empty() && node.outputs[0] &&
          graph.tensor(*node.inputs[0]).dtype == graph.tensor(*node.outputs[0]).dtype &&
          graph.tensor(*node.inputs[0]).shape == graph.tensor(*node.outputs[0]).shape;
@@ -65,13 +78,14 @@ bool reads_statistics(const Node& norm) {
 
 bool is_reorder(const Operator& op) { return op.domain == kOwnDomain && op.type == kReorderType; }
 
-ModelTensors::ModelTensors(const Graph& model) : model_(model), content_(model.tensors().size()) {
+ModelTensors::ModelTensors(const Graph& model, const ConstantTable* table)
+    : model_(model), content_(model.tensors().size()) {
   for (TensorId id : all_ids<TensorId>(model.tensors().size())) {
     by_name_.emplace(model.tensor(id).name, id);
     content_[id] = id;
   }
   for (NodeId id : all_ids<NodeId>(model.nodes().size())) {
-    if (is_a_copy(model, id)) content_[*model.node(id).outputs[0]] = content_[*model.node(id).inputs[0]];
+    if (is_a_copy(model, id, table)) content_[*model.node(id).outputs[0]] = content_[*model.node(id).inputs[0]];
     if (const auto same = same_integers(model, id, content_)) content_[*model.node(id).outputs[0]] = content_[*same];
   }
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "lowtide/graph/constant_table.h"
 #include "lowtide/graph/graph.h"
 
 namespace lowtide::verify_internal {
@@ -23,8 +24,9 @@ namespace lowtide::verify_internal {
 // Finds the tensors of a model by name, for graphs that were made from it.
 class ModelTensors {
  public:
-  // O(tensors + nodes). Requires: `model` outlives the object.
-  explicit ModelTensors(const Graph& model);
+  // `table` has the bytes of the model's constants; nullptr: none are known. O(tensors + nodes). Requires: `model`
+  // outlives the object.
+  explicit ModelTensors(const Graph& model, const ConstantTable* table = nullptr);
 
   // Gives the tensors that a lowtide::Reorder of the graph reads or writes the tensor of the model that its other
   // tensor has by name. Only a claim: reorder_fault() checks it. O(nodes). Requires: `graph` outlives the object.
@@ -36,7 +38,8 @@ class ModelTensors {
     return find(graph.tensor(tensor).name);
   }
   // Whether two tensors of the model have the same content, because only copies are between them: Identity, Cast to the
-  // same type, Dropout outside of training, and a DequantizeLinear with the QuantizeLinear that undoes it.
+  // same type, Dropout outside of training or with the ratio 0, and a DequantizeLinear with the QuantizeLinear that
+  // undoes it.
   [[nodiscard]] bool have_same_content(TensorId a, TensorId b) const { return content_[a] == content_[b]; }
   // The tensor of the model that others copy, directly or through copies. A tensor that copies nothing is its own.
   [[nodiscard]] TensorId content_of(TensorId id) const { return content_[id]; }
