@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "lowtide/base/check.h"
 #include "lowtide/kernels/common/requantize.h"
@@ -312,6 +314,43 @@ class GatheredKernel final : public PreparedKernel {
   std::array<Primitive, 2> kernels_;
 };
 
+// The tensors of a product, in the order of GatheringThread::arguments.
+constexpr std::array<std::pair<int, dnnl_query_t>, 4> kProductTensors{
+    {{DNNL_ARG_SRC, dnnl_query_src_md},
+     {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
+     {DNNL_ARG_DST, dnnl_query_dst_md},
+     {DNNL_ARG_SCRATCHPAD, dnnl_query_scratchpad_md}}};
+
+// Whether the processor has AMX.
+bool has_tiles() {
+  return (dnnl().get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core_amx) == dnnl_cpu_isa_avx512_core_amx;
+}
+
+// Executes a product on memory of its own, while it may allocate. With AMX, the first execution in a process generates
+// code that the library keeps. During a run, its objects would be in the pool of a thread, and would fill it. Returns
+// false if the library refuses.
+bool run_once(const Primitive& product) {
+  std::array<std::vector<std::byte>, kProductTensors.size()> bytes;
+  std::array<dnnl_exec_arg_t, kProductTensors.size()> arguments{};
+  dnnl_stream_t stream = nullptr;
+  bool is_good = dnnl().stream_create(&stream, library_engine(), dnnl_stream_in_order) == dnnl_success;
+  for (std::size_t at = 0; at < arguments.size(); ++at) {
+    const auto& [name, which] = kProductTensors[at];
+    const_dnnl_memory_desc_t tensor = tensor_of(description_of(product), which);
+    bytes[at].resize(static_cast<std::size_t>(size_of(tensor).count()) + 64);
+    void* begin = bytes[at].data();
+    std::size_t space = bytes[at].size();
+    std::align(64, 1, begin, space);
+    arguments[at].arg = name;
+    is_good = dnnl().memory_create(&arguments[at].memory, tensor, library_engine(), begin) == dnnl_success && is_good;
+  }
+  is_good = is_good && dnnl().primitive_execute(product.get(), stream, static_cast<int>(arguments.size()),
+                                                arguments.data()) == dnnl_success;
+  for (const dnnl_exec_arg_t& argument : arguments) dnnl().memory_destroy(argument.memory);
+  dnnl().stream_destroy(stream);
+  return is_good;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<PreparedKernel>> prepare_gathered(const GatheredConvolution& convolution,
@@ -320,7 +359,8 @@ Result<std::unique_ptr<PreparedKernel>> prepare_gathered(const GatheredConvoluti
   std::array<Primitive, 2> kernels;
   for (std::size_t kind = 0; kind < kernels.size(); ++kind) {
     kernels[kind] = primitive_of(describe(tiles.products[kind]));
-    if (kernels[kind] == nullptr) return Error{ErrorCode::unsupported, "oneDNN cannot make the primitive", ""};
+    if (kernels[kind] == nullptr || (has_tiles() && !run_once(kernels[kind])))
+      return Error{ErrorCode::unsupported, "oneDNN cannot make the primitive", ""};
   }
   return std::unique_ptr<PreparedKernel>(std::make_unique<GatheredKernel>(convolution, tiles, std::move(kernels)));
 }
