@@ -75,6 +75,16 @@ inline BudgetProblem random_problem(Random& random, std::uint32_t most) {
   return budget_problem(random.between(sum / 3, sum), nodes);
 }
 
+// The same, and some runs take more or less than their outputs, and some nodes must not run again.
+inline BudgetProblem random_problem_with_extras(Random& random, std::uint32_t most) {
+  BudgetProblem problem = random_problem(random, most);
+  for (BudgetNode& node : problem.nodes) {
+    if (random.chance(40)) node.extra = Bytes(random.between(-node.size.count(), 4));
+    node.runs_once = random.chance(20);
+  }
+  return problem;
+}
+
 // The least cost of all sequences that keep the budget, reruns included; nullopt if there are none. It improves the
 // cost of every pair of a set of nodes that ran and a set of outputs that exist, until nothing changes. 4^n pairs.
 inline std::optional<std::int64_t> least_cost_by_sweeps(const BudgetProblem& problem) {
@@ -98,7 +108,8 @@ inline std::optional<std::int64_t> least_cost_by_sweeps(const BudgetProblem& pro
           std::uint32_t to_ran = ran;
           std::uint32_t to_there = there & ~bit;  // dropped
           if ((there & bit) == 0) {
-            Bytes live = row.size;
+            if (row.runs_once && (ran & bit) != 0) continue;
+            Bytes live = row.size + row.extra;
             for (std::uint32_t other = 0; other < count; ++other) {
               if ((there & (1U << other)) != 0) live += problem.nodes[NodeId(other)].size;
             }

@@ -81,6 +81,54 @@ TEST(Rematerialize, EqualsBruteForceOnRandomProblems) {
   EXPECT_GT(infeasible, 50);
 }
 
+TEST(Rematerialize, EqualsBruteForceWithExtrasAndNodesThatRunOnce) {
+  Random random(12);
+  int reruns = 0;
+  int infeasible = 0;
+  int undecided = 0;
+  for (int trial = 0; trial < 1000; ++trial) {
+    const BudgetProblem problem = random_problem_with_extras(random, 7);
+    const std::optional<std::int64_t> least = least_cost_by_sweeps(problem);
+    const BudgetAnswer answer = answer_of(problem);
+    if (!least) {
+      // A proof allows reruns of every node, so it may not exist.
+      ASSERT_NE(answer.outcome, BudgetOutcome::found) << "trial " << trial;
+      ++(answer.outcome == BudgetOutcome::infeasible ? infeasible : undecided);
+      continue;
+    }
+    ASSERT_EQ(answer.outcome, BudgetOutcome::found) << "trial " << trial;
+    EXPECT_EQ(answer.cost, *least) << "trial " << trial;
+    EXPECT_TRUE(answer.is_optimal()) << "trial " << trial;
+    reruns += answer.cost > answer.base_cost ? 1 : 0;
+  }
+  EXPECT_GT(reruns, 20);
+  EXPECT_GT(infeasible, 50);
+  EXPECT_LT(undecided, infeasible / 4);
+}
+
+TEST(Rematerialize, ANodeThatRunsOnceIsKept) {
+  // With 60 bytes, 11 forward nodes run again (see IsOptimalOnLongChains), but not the first ten.
+  BudgetProblem problem = training_chain(40, 60);
+  for (std::uint32_t at = 0; at < 10; ++at) problem.nodes[NodeId(at)].runs_once = true;
+  const BudgetAnswer answer = answer_of(problem);
+  EXPECT_EQ(answer.outcome, BudgetOutcome::found);
+  EXPECT_EQ(answer.cost, 40 * 3 + 40 * 4 + 11 * 3);
+  EXPECT_TRUE(answer.is_optimal());
+}
+
+TEST(Rematerialize, CountsWhatARunTakesBesideItsOutput) {
+  // b2 has 3 bytes of scratch: f0 f1 f2 b2 and 3, 10 bytes. With 8, f0 must run again for 3.
+  BudgetProblem problem = training_chain(3, 10);
+  problem.nodes[NodeId(3)].extra = Bytes(3);
+  EXPECT_EQ(answer_of(problem).cost, 9 + 12);
+  problem.budget = Bytes(8);
+  EXPECT_EQ(answer_of(problem).cost, 9 + 12 + 3);
+  // If it writes over f2, it takes nothing more: f0 f1 f2.
+  problem.nodes[NodeId(3)].extra = Bytes(-1);
+  problem.budget = Bytes(6);
+  EXPECT_EQ(answer_of(problem).cost, 9 + 12);
+}
+
 TEST(Rematerialize, IsOptimalOnLongChains) {
   // Without reruns, the peak is 40 * 2 + 1. With 60 bytes, 11 forward nodes must run again.
   const BudgetAnswer answer = answer_of(training_chain(40, 60));

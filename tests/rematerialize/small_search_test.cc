@@ -87,5 +87,15 @@ TEST(SmallSearch, EqualsAllSequencesOfUpToEightNodes) {
   }
 }
 
+TEST(SmallSearch, CountsExtrasAndRunsSomeNodesOnce) {
+  Random random(5);
+  for (int trial = 0; trial < 40; ++trial) {
+    const BudgetProblem problem = random_problem_with_extras(random, 4);
+    const std::optional<std::int64_t> least = least_cost_by_sequences(problem, 7);
+    EXPECT_EQ(cost_of(problem, search_small(RunProblem(problem), kStates)), least) << "trial " << trial;
+    EXPECT_EQ(least_cost_by_sweeps(problem), least) << "trial " << trial;
+  }
+}
+
 }  // namespace
 }  // namespace lowtide::rematerialize_internal

@@ -39,6 +39,21 @@ TEST(CheckBudget, AcceptsRunsWithinTheBudget) {
   EXPECT_EQ(kinds(triangle(7), runs_of({0, 1, 0, 2}, 15, 7)), Kinds{});  // a again
 }
 
+TEST(CheckBudget, CountsWhatARunTakesBesideItsOutput) {
+  BudgetProblem problem = triangle(20);
+  problem.nodes[NodeId(2)].extra = Bytes(5);
+  EXPECT_EQ(kinds(problem, runs_of({0, 1, 2}, 10, 12)), Kinds{});  // a + b + c, and 5
+  problem.nodes[NodeId(2)].extra = Bytes(-1);                      // c is written over an input
+  EXPECT_EQ(kinds(problem, runs_of({0, 1, 2}, 10, 6)), Kinds{});
+}
+
+TEST(CheckBudget, SomeNodesRunOnlyOnce) {
+  BudgetProblem problem = triangle(7);
+  problem.nodes[NodeId(0)].runs_once = true;
+  EXPECT_EQ(kinds(problem, runs_of({0, 1, 2}, 10, 7)), Kinds{});
+  EXPECT_EQ(kinds(problem, runs_of({0, 1, 0, 2}, 15, 7)), Kinds{"data_flow"});
+}
+
 TEST(CheckBudget, OutputsLiveUntilTheEnd) {
   BudgetProblem problem = triangle(20);
   problem.nodes[NodeId(0)].is_output = true;

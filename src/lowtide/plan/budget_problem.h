@@ -22,6 +22,10 @@ struct BudgetNode {
   Bytes size;                   // of its output; >= 0
   std::int64_t cost = 0;        // >= 0; the sum over all nodes is at most kMaxTotalCost
   bool is_output = false;       // its output is live until the end
+  // What a run takes in addition to its output, such as scratch. Negative, at least -size, if a run writes (a part of)
+  // its output over an input. size + extra is at most the limit of all sizes together.
+  Bytes extra;
+  bool runs_once = false;  // a second run is not allowed, because it would give another output or has effects
   friend bool operator==(const BudgetNode&, const BudgetNode&) = default;
 };
 
@@ -31,9 +35,9 @@ inline constexpr std::int64_t kMaxTotalCost = (std::int64_t{1} << 50) - 1;
 // The task: find a sequence of runs in which the live bytes of no run exceed the budget, at the least cost. Every node
 // runs at least once, and may run again. A run reads the outputs of the latest runs of the nodes that it reads.
 //
-// While a node runs, its own output is live, and so is every output of an earlier run that this or a later run reads.
-// The last output of each node with `is_output` is live until the end. An output that no run reads is live only during
-// its own run.
+// While a node runs, its own output and its `extra` bytes are live, and so is every output of an earlier run that this
+// or a later run reads. The last output of each node with `is_output` is live until the end. An output that no run reads
+// is live only during its own run.
 //
 //   a -> b, a -> c, b -> c     runs  a b c      live  a | a b | a b c
 //                                    a b a c    live  a | a b | b a | b a c     costs a again, and saves nothing here

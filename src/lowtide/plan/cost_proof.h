@@ -33,13 +33,14 @@ struct PhaseVariable {
 
 // The inequalities that hold for these numbers in every sequence that keeps the budget.
 enum class PhaseRule : std::uint8_t {
-  memory,  // the sizes of all kept outputs and of the milestone's own output are at most the budget
+  memory,  // the sizes of all kept outputs and what the run of the milestone takes are at most the budget
   read,    // keep(i, node) >= 1: milestone i reads it
   need,    // keep(i, node) + rerun(s, node) for all s from i on >= 1: `reader`, which runs after milestone i, reads
            // it. If a later milestone runs after the reader, s ends with the phase before that one
   result,  // the same for an output of the problem, which must exist at the end
   rerun_input,  // keep(i, node) + rerun(i, node) >= rerun(i, reader): the reader runs again and reads it
   carry,        // keep(i, node) + rerun(i, node) >= keep(i + 1, node)
+  once,         // -rerun(i, node) >= 0: the node never runs again (BudgetNode::runs_once)
 };
 
 struct PhaseRow {

@@ -95,6 +95,7 @@ void PhaseModel::find_rows(std::uint32_t phase) {
     const bool is_last = phase + 1 == milestones_.size();
     if (!is_last) add(PhaseRule::carry, 0);
     if (is_last && problem_.is_output[node] != 0) add(PhaseRule::result, 0);
+    if (problem_.runs_once[node] != 0) add(PhaseRule::once, 0);
   }
 }
 
@@ -121,7 +122,7 @@ PhaseModel::Inequality PhaseModel::kept_or_rerun(const PhaseRow& row, std::size_
 PhaseModel::Inequality PhaseModel::inequality(const PhaseRow& row) const {
   switch (row.rule) {
     case PhaseRule::memory: {
-      Inequality result{.terms = {}, .least = problem_.size[milestones_[row.phase]] - problem_.budget};
+      Inequality result{.terms = {}, .least = problem_.own_load[milestones_[row.phase]] - problem_.budget};
       for (Index node = 0; node < problem_.count(); ++node) {
         if (is_before(row.phase, node) && problem_.size[node] > 0) {
           result.terms.emplace_back(number(row.phase, false, node), -problem_.size[node]);
@@ -144,6 +145,7 @@ PhaseModel::Inequality PhaseModel::inequality(const PhaseRow& row) const {
       result.least = 0;
       return result;
     }
+    case PhaseRule::once: return {.terms = {{number(row.phase, true, row.node.value()), -1}}, .least = 0};
   }
   LOWTIDE_CHECK(false, "each rule has an inequality");
   return {};

@@ -41,7 +41,7 @@ class RunWriter {
   [[nodiscard]] bool is_there(Index node) const { return is_there_[node] != 0; }
   void drop_all_except(const std::vector<char>& kept) {
     for (std::size_t node = 0; node < kept.size(); ++node) {
-      if (kept[node] == 0) is_there_[node] = 0;
+      if (kept[node] == 0 && problem_.runs_once[node] == 0) is_there_[node] = 0;
     }
   }
   [[nodiscard]] Runs take() && { return std::move(runs_); }

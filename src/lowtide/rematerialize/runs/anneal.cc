@@ -136,7 +136,7 @@ class Annealing::State {
     live_.clear();
     const auto inputs = problem_.inputs(now_.runs[at]);
     for (std::uint32_t made = 0; made < at; ++made) {
-      if (now_.last_use[made] <= at) continue;
+      if (now_.last_use[made] <= at || problem_.runs_once[now_.runs[made]] != 0) continue;
       if (std::find(inputs.begin(), inputs.end(), now_.runs[made]) == inputs.end()) live_.push_back(made);
     }
     if (live_.empty()) return false;
@@ -162,7 +162,7 @@ class Annealing::State {
     for (std::size_t next = 0; next < added_.size() && next < kChainDepth; ++next) {
       for (Index input : problem_.inputs(added_[next])) {
         if (std::find(added_.begin(), added_.end(), input) != added_.end()) continue;
-        if (is_live_at(input, to) || !(is_whole || random_.chance(40))) continue;
+        if (is_live_at(input, to) || problem_.runs_once[input] != 0 || !(is_whole || random_.chance(40))) continue;
         added_.push_back(input);
       }
     }

@@ -41,8 +41,8 @@ class NeedSearch {
         std::sort(live.begin(), live.end());
         live.erase(std::unique(live.begin(), live.end()), live.end());
         work_ -= static_cast<std::int64_t>(20 * live.size());
-        if (bytes_of(problem_, live) > problem_.budget) continue;
         live.erase(std::find(live.begin(), live.end(), made));
+        if (bytes_of(problem_, live) + problem_.own_load[made] > problem_.budget) continue;
         if (live.empty()) return false;
         add(std::move(live));
       }
@@ -80,7 +80,7 @@ std::vector<NodeId> ids_of(const Needed& nodes) {
 std::optional<InfeasibleProof> find_obstruction(const RunProblem& problem, std::int64_t& work) {
   std::vector<std::pair<std::int64_t, Index>> nodes;  // what a run takes, the most first
   for (Index node = 0; node < problem.count(); ++node) {
-    std::int64_t bytes = problem.size[node];
+    std::int64_t bytes = problem.own_load[node];
     for (Index input : problem.inputs(node)) bytes += problem.size[input];
     nodes.emplace_back(-bytes, node);
   }

@@ -44,7 +44,7 @@ bool PrunedScan::scan(const Runs& runs, ScannedRuns& result) {
     has_run_.set(node);
     for (RunProblem::Index input : problem_.inputs(node)) need(input, here);
     work_ += static_cast<std::int64_t>(problem_.inputs(node).size());
-    const std::int64_t load = live + problem_.size[node];
+    const std::int64_t load = live + problem_.own_load[node];
     result.runs.push_back(node);
     result.loads.push_back(load);
     result.cost += problem_.cost[node];

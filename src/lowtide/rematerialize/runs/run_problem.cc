@@ -17,8 +17,11 @@ RunProblem::RunProblem(const BudgetProblem& problem) : budget(problem.budget.cou
   for (NodeId id : all_ids<NodeId>(nodes)) {
     const BudgetNode& node = problem.nodes[id];
     size.push_back(node.size.count());
+    own_load.push_back((node.size + node.extra).count());
+    LOWTIDE_CHECK(own_load.back() >= 0, "a run takes no fewer than 0 bytes");
     cost.push_back(node.cost);
     is_output.push_back(node.is_output ? 1 : 0);
+    runs_once.push_back(node.runs_once ? 1 : 0);
     base_cost = must_add(base_cost, node.cost);
     for (NodeId input : node.reads) {
       inputs_.push_back(input.value());
@@ -42,6 +45,7 @@ Loads LoadScan::scan(const Runs& runs, std::vector<std::int64_t>* loads) {
   std::int64_t live = 0;
   std::size_t different = 0;
   std::size_t needed = 0;
+  bool is_allowed = true;
   for (RunProblem::Index node = 0; node < problem_.count(); ++node) {
     if (problem_.is_output[node] == 0) continue;
     is_needed_[node] = 1;
@@ -58,6 +62,8 @@ Loads LoadScan::scan(const Runs& runs, std::vector<std::int64_t>* loads) {
     if (has_run_[node] != number_) {
       has_run_[node] = number_;
       ++different;
+    } else if (problem_.runs_once[node] != 0) {
+      is_allowed = false;
     }
     for (RunProblem::Index input : problem_.inputs(node)) {
       if (is_needed_[input] != 0) continue;
@@ -66,7 +72,7 @@ Loads LoadScan::scan(const Runs& runs, std::vector<std::int64_t>* loads) {
       ++needed;
     }
     result.cost += problem_.cost[node];
-    const std::int64_t load = live + problem_.size[node];
+    const std::int64_t load = live + problem_.own_load[node];
     if (loads != nullptr) (*loads)[at] = load;
     if (load >= result.peak) {
       result.peak = load;
@@ -74,7 +80,7 @@ Loads LoadScan::scan(const Runs& runs, std::vector<std::int64_t>* loads) {
     }
     if (load > problem_.budget) result.excess += static_cast<double>(load - problem_.budget);
   }
-  result.is_valid = needed == 0 && different == problem_.count();
+  result.is_valid = is_allowed && needed == 0 && different == problem_.count();
   if (needed != 0) std::fill(is_needed_.begin(), is_needed_.end(), char{0});
   return result;
 }

@@ -27,9 +27,11 @@ class RunProblem {
     return {readers_.data() + reader_begin_[node], readers_.data() + reader_begin_[node + 1]};
   }
 
-  std::vector<std::int64_t> size;  // by node: bytes of its output
-  std::vector<std::int64_t> cost;  // by node
-  std::vector<char> is_output;     // by node: 0 or 1
+  std::vector<std::int64_t> size;      // by node: bytes of its output
+  std::vector<std::int64_t> own_load;  // by node: bytes that a run takes beside its inputs and what else is live
+  std::vector<std::int64_t> cost;      // by node
+  std::vector<char> is_output;         // by node: 0 or 1
+  std::vector<char> runs_once;         // by node: 0 or 1
   std::int64_t budget = 0;
   std::int64_t base_cost = 0;  // of one run of each node
 
@@ -44,7 +46,7 @@ using Runs = std::vector<RunProblem::Index>;
 
 // What the live bytes of a sequence are.
 struct Loads {
-  bool is_valid = false;    // every run finds its inputs, and every node runs
+  bool is_valid = false;    // every run finds its inputs, and every node runs, some of them only once
   std::int64_t cost = 0;    // with reruns
   std::int64_t peak = 0;    // the largest number of live bytes of a run
   std::size_t peak_at = 0;  // the first run that has it

@@ -70,8 +70,10 @@ class SmallSearch {
         reach((ran << 32U) | (live & ~bit(node)), cost, {state, kDropped});
         continue;
       }
-      if ((inputs_[node] & ~live) != 0 || bytes + problem_.size[node] > problem_.budget) continue;
-      const std::int64_t more = (ran & bit(node)) != 0 ? problem_.cost[node] : 0;
+      const bool is_rerun = (ran & bit(node)) != 0;
+      if (is_rerun && problem_.runs_once[node] != 0) continue;
+      if ((inputs_[node] & ~live) != 0 || bytes + problem_.own_load[node] > problem_.budget) continue;
+      const std::int64_t more = is_rerun ? problem_.cost[node] : 0;
       reach(((ran | bit(node)) << 32U) | live | bit(node), cost + more, {state, node});
     }
   }

@@ -34,6 +34,10 @@ class RunReplay {
         }
         last_use_[*latest_[input]] = at;
       }
+      if (node.runs_once && latest_[runs_[at]]) {
+        return report(ViolationKind::data_flow, "run " + std::to_string(at) + " is the second one of node " +
+                                                    number(runs_[at]) + ", which must run only once");
+      }
       latest_[runs_[at]] = at;
       last_use_[at] = at;
       cost_ = must_add(cost_, node.cost);
@@ -57,7 +61,7 @@ class RunReplay {
       freed[last_use_[at] + 1] += size;
       live -= freed[at];
       live += size;
-      loads.push_back(live);
+      loads.push_back(live + problem_.nodes[runs_[at]].extra);
     }
     return loads;
   }

@@ -22,7 +22,7 @@ bool is_closed(const BudgetProblem& problem, const InfeasibleProof& proof, const
   return std::all_of(needed.begin(), needed.end(), [&](NodeId made) {
     std::set<NodeId> live(needed.begin(), needed.end());
     live.insert(problem.nodes[made].reads.begin(), problem.nodes[made].reads.end());
-    if (size_of(problem, live) > problem.budget) return true;
+    if (size_of(problem, live) + problem.nodes[made].extra > problem.budget) return true;
     live.erase(made);
     return std::any_of(proof.sets.begin(), proof.sets.end(), [&](const std::vector<NodeId>& earlier) {
       return std::includes(live.begin(), live.end(), earlier.begin(), earlier.end());
@@ -39,7 +39,7 @@ bool check_infeasible(const BudgetProblem& problem, const InfeasibleProof& proof
     if (!problem.nodes.contains(*proof.node)) return false;
     const BudgetNode& node = problem.nodes[*proof.node];
     inputs.insert(node.reads.begin(), node.reads.end());
-    if (verify_internal::size_of(problem, inputs) + node.size > problem.budget) return true;
+    if (verify_internal::size_of(problem, inputs) + node.size + node.extra > problem.budget) return true;
   } else {
     for (NodeId node : all_ids<NodeId>(problem.nodes.size())) {
       if (problem.nodes[node].is_output) inputs.insert(node);

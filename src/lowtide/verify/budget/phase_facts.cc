@@ -78,7 +78,8 @@ PhaseInequality PhaseFacts::memory(std::uint32_t phase) const {
     if (!before_[phase].test(node)) continue;
     result.terms.push_back({{.phase = phase, .is_rerun = false, .node = node}, -problem_.nodes[node].size.count()});
   }
-  result.least = (problem_.nodes[milestones_[phase]].size - problem_.budget).count();
+  const BudgetNode& milestone = problem_.nodes[milestones_[phase]];
+  result.least = (milestone.size + milestone.extra - problem_.budget).count();
   return result;
 }
 
@@ -121,6 +122,9 @@ std::optional<PhaseInequality> PhaseFacts::inequality(const PhaseRow& row) const
       result.least = 0;
       return result;
     }
+    case PhaseRule::once:
+      if (!problem_.nodes[row.node].runs_once) return std::nullopt;
+      return PhaseInequality{.terms = {{{.phase = row.phase, .is_rerun = true, .node = row.node}, -1}}, .least = 0};
   }
   return std::nullopt;
 }
