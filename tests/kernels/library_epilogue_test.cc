@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -139,6 +140,30 @@ TEST(LibraryEpilogue, ComputesFunctionsWithinTheStatedErrors) {
   }
 }
 
+// Bit for bit, which includes the signs of zeros, except that Relu makes them positive. A product has no negative zero,
+// but Mul(t, low) has.
+TEST(LibraryEpilogue, GivesTheBitsOfAChain) {
+  Floats values = many_numbers();
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Floats special = {0.0F, -0.0F, kInfinity, -kInfinity, 1e-40F, -1e-40F, 3e38F, -3e38F, 1.0F, -1.0F, 0.5F, 2.5F};
+  std::ranges::copy(special, values.begin());
+  for (const std::string call :
+       {"Relu(u)", "Clip(u, low, high)", "Clip(u, low)", "Clip(u, _, high)", "Abs(u)", "Neg(u)", "Round(u)",
+        "LeakyRelu(u) {alpha = 0.5}", "Mul(u, u)", "Add(u, low)", "Mul(high, u)", "Sub(u, high)", "Div(u, low)"}) {
+    for (const char* factor : {"low", "high"}) {  // -1.5 and 6
+      SCOPED_TRACE(call + " " + factor);
+      const Graph graph = function_graph({"u = Mul(t, " + std::string(factor) + ")", "y = " + call});
+      ASSERT_THAT(kernels_of(graph), ElementsAre("onednn.matmul", "plain"));
+      const Floats found = testing::values_of<float>(run_kernel(graph, "onednn.matmul", reads_of(values)));
+      const Floats expected = testing::values_of<float>(run_kernel(graph, "plain", reads_of(values)));
+      for (std::size_t at = 0; at < values.size(); ++at)
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(found[at]),
+                  std::bit_cast<std::uint32_t>(call == "Relu(u)" ? expected[at] + 0.0F : expected[at]))
+            << values[at] << ": " << found[at] << " instead of " << expected[at];
+    }
+  }
+}
+
 // The chain applies the upper bound last. The library refuses bounds in this order.
 TEST(LibraryEpilogue, ClipsToBoundsInTheWrongOrder) {
   const Graph graph = function_graph({"y = Clip(t, high, low)"});
@@ -151,6 +176,9 @@ TEST(LibraryEpilogue, LeavesOtherFunctionsToChains) {
                                      {"y = Erf(t)"},
                                      {"y = Sub(low, t)"},
                                      {"y = Add(t, t)"},
+                                     {"y = LeakyRelu(t) {alpha = 0.0}"},   // zeros of negative numbers are negative
+                                     {"y = LeakyRelu(t) {alpha = -2.0}"},  // the library multiplies zeros, too
+                                     {"y = LeakyRelu(t) {alpha = inf}"},
                                      {"s = Sigmoid(t)", "y = Add(t, s)"},
                                      {"s = Sigmoid(t)", "m = Mul(t, s)", "y = Mul(m, s)"}};
   for (const Lines& nodes : others) {

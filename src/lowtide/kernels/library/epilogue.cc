@@ -31,7 +31,7 @@ constexpr std::array kFunctions{
     LibraryFunction{"HardSigmoid", dnnl_eltwise_hardsigmoid, 0.2, 0.5},
     LibraryFunction{"HardSwish", dnnl_eltwise_hardswish, 1.0 / 6.0, 0.5},
     LibraryFunction{"LeakyRelu", dnnl_eltwise_relu, 0.01},
-    LibraryFunction{"Neg", dnnl_eltwise_linear, -1.0},
+    LibraryFunction{"Neg", dnnl_eltwise_linear, -1.0, -0.0},  // adding 0.0 would make zeros positive
     LibraryFunction{"Relu", dnnl_eltwise_relu},
     LibraryFunction{"Round", dnnl_eltwise_round},
     LibraryFunction{"Sigmoid", dnnl_eltwise_logistic},
@@ -69,6 +69,8 @@ std::optional<PostOp> post_op_of(const LibraryFunction& row, const Node& node) {
     return static_cast<float>(given == nullptr ? otherwise : *given);
   };
   PostOp made{.algorithm = row.algorithm, .alpha = number("alpha", row.alpha), .beta = number("beta", row.beta)};
+  // The library multiplies zeros by this factor, too, and takes 0 for Relu.
+  if (row.type == "LeakyRelu" && !(made.alpha > 0 && std::isfinite(made.alpha))) return std::nullopt;
   return std::isnan(made.alpha) || std::isnan(made.beta) ? std::nullopt : std::optional(std::move(made));
 }
 

@@ -31,8 +31,9 @@ namespace lowtide::kernels_internal {
 //   3.4  (2.4)   Sigmoid
 //   4.0  (3.0)   Swish, and x * Sigmoid(x)
 //
-// Results without a unit of error have the same bits, except that Relu and Clip of NaN give a bound. Elu, Exp, Gelu,
-// Mish and Softplus of the library lose more digits, so these are left to chains.
+// Results without a unit of error have the same bits, except that Relu and Clip of NaN give a bound, and that Relu of
+// -0, or Clip with a bound of 0, may give 0. LeakyRelu needs a positive finite alpha. Elu, Exp, Gelu, Mish and Softplus
+// of the library lose more digits, so these are left to chains.
 struct PostOp {
   enum class Kind : std::uint8_t {
     function,  // of one element
