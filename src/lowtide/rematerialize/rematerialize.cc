@@ -7,9 +7,13 @@
 #include <utility>
 
 #include "lowtide/base/check.h"
+#include "lowtide/rematerialize/phases/knapsack_bound.h"
 #include "lowtide/rematerialize/phases/phase_plan.h"
 #include "lowtide/rematerialize/runs/anneal.h"
+#include "lowtide/rematerialize/runs/evict.h"
+#include "lowtide/rematerialize/runs/floor_search.h"
 #include "lowtide/rematerialize/runs/need_search.h"
+#include "lowtide/rematerialize/runs/retain.h"
 #include "lowtide/rematerialize/runs/run_problem.h"
 #include "lowtide/rematerialize/runs/small_search.h"
 
@@ -17,7 +21,8 @@ namespace lowtide {
 namespace rematerialize_internal {
 namespace {
 
-constexpr std::int64_t kSmallStates = 200'000;  // about 0.1 s
+constexpr std::int64_t kSmallStates = 200'000;    // about 0.1 s
+constexpr std::size_t kMostMediumNodes = 10'000;  // more would have no linear programs, and 1 ms per move of annealing
 constexpr std::uint64_t kSeed = 1;
 
 // What is known so far, and the work that is left.
@@ -32,9 +37,13 @@ class Search {
 
   BudgetAnswer solve() {
     if (!is_done() && !is_small_solved() && !find_obstruction_first()) {
-      plan_reruns();
-      anneal();
-      raise_bound();
+      bound_by_knapsacks();
+      evict();
+      if (problem_.count() <= kMostMediumNodes) {
+        plan_reruns();
+        anneal();
+        raise_bound();
+      }
     }
     answer_.runs.clear();
     for (RunProblem::Index node : best_) answer_.runs.emplace_back(node);
@@ -76,11 +85,41 @@ class Search {
   bool find_obstruction_first() {
     std::int64_t share = work_ / 8;
     work_ -= share;
-    answer_.obstruction = find_obstruction(problem_, share);
+    floor_.emplace(problem_, order_, share);
+    if (floor_->bound() > problem_.budget) answer_.obstruction = floor_->proof();
+    // The search for an obstruction begins with the nodes that need most alone, and they are the plainest proof.
+    if (answer_.obstruction || !floor_->is_reached()) {
+      std::optional<InfeasibleProof> plain = find_obstruction(problem_, share);
+      if (plain) answer_.obstruction = std::move(plain);
+    }
     work_ += std::max<std::int64_t>(share, 0);
     if (!answer_.obstruction) return false;
     answer_.outcome = BudgetOutcome::infeasible;
     return true;
+  }
+
+  // Milestones where the order has the most live bytes.
+  void bound_by_knapsacks() {
+    for (RunProblem::Index milestone : tight_milestones(order_)) {
+      if (work_ <= 0) return;
+      take(knapsack_bound(problem_, milestone, work_));
+    }
+  }
+
+  // Sequences by eviction with different rules. Then reruns for which there is space are removed.
+  void evict() {
+    std::int64_t share = work_ / 8;
+    work_ -= share;
+    for (bool uses_distance : {true, false}) {
+      for (int chain_quarters : {4, 1, 0, 16}) {
+        if (is_done() || share <= 0) break;
+        const EvictionRule rule{.chain_quarters = chain_quarters, .uses_distance = uses_distance};
+        const std::optional<Runs> runs = evict_along(problem_, order_, rule, *floor_, share);
+        if (!runs) continue;
+        note(retain_outputs(problem_, *runs, share));
+      }
+    }
+    work_ += std::max<std::int64_t>(share, 0);
   }
 
   void plan_reruns() {
@@ -117,17 +156,17 @@ class Search {
   void raise_bound() {
     if (is_done() || work_ <= 0) return;
     prove(milestones_or_peak(), work_);
-    if (!is_done()) prove(tight_milestones(), work_);
+    if (!is_done()) prove(tight_milestones(best_), work_);
   }
 
-  // First runs of the best sequence with the most live bytes, the most first.
-  Runs tight_milestones() {
+  // First runs of a sequence with the most live bytes, the most first.
+  Runs tight_milestones(const Runs& runs) {
     std::vector<std::int64_t> loads;
-    static_cast<void>(scan_.scan(best_, &loads));
+    static_cast<void>(scan_.scan(runs, &loads));
     std::vector<char> has_run(problem_.count(), 0);
     std::vector<std::pair<std::int64_t, RunProblem::Index>> tight;  // minus the live bytes
-    for (std::size_t at = 0; at < best_.size(); ++at) {
-      if (std::exchange(has_run[best_[at]], char{1}) == 0) tight.emplace_back(-loads[at], best_[at]);
+    for (std::size_t at = 0; at < runs.size(); ++at) {
+      if (std::exchange(has_run[runs[at]], char{1}) == 0) tight.emplace_back(-loads[at], runs[at]);
     }
     std::sort(tight.begin(), tight.end());
     Runs milestones;
@@ -145,6 +184,10 @@ class Search {
     const std::int64_t limit =
         answer_.outcome == BudgetOutcome::found ? answer_.cost - answer_.base_cost : kMaxTotalCost;
     std::optional<PhaseBound> bound = bound_phases(problem_, milestones, limit, work);
+    take(std::move(bound));
+  }
+
+  void take(std::optional<PhaseBound> bound) {
     if (!bound || answer_.base_cost + bound->extra <= answer_.cost_bound) return;
     answer_.cost_bound = answer_.base_cost + bound->extra;
     answer_.bound_kind = CostBoundKind::milestones;
@@ -162,6 +205,7 @@ class Search {
   Runs best_;
   Runs milestones_;
   std::vector<Runs> starts_;
+  std::optional<FloorSearch> floor_;
 };
 
 }  // namespace
