@@ -6,6 +6,7 @@
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
+#include "lowtide/cli/order_curve.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/read_file.h"
 #include "lowtide/import/order_json.h"
@@ -122,9 +123,13 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
 
   const Stopwatch reading;
   const std::optional<Bytes> budget = read_positive_size(arguments, "--budget");
-  const ImportedOrderGraph file = read_graph(file_name, {.with_costs = budget.has_value()});
+  const bool is_curve = arguments.has("--curve");
+  if (is_curve && budget) stop_usage("'--curve' solves many budgets; omit '--budget' or '--curve'");
+  if (arguments.has("--points") && !is_curve) stop_usage("'--points' is the number of budgets of '--curve'");
+  const ImportedOrderGraph file = read_graph(file_name, {.with_costs = budget.has_value() || is_curve});
   for (const std::string& note : file.notes) console.remark(StyledText("note: " + note).end_line());
   const double import_seconds = reading.seconds();
+  if (is_curve) return show_curve(arguments, file, path, console);
   if (budget) return keep_budget_of({arguments, path, file, options, import_seconds}, *budget, console);
 
   const Stopwatch watch;

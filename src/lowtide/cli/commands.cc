@@ -224,7 +224,9 @@ CommandSpec order_command() {
           "output, which is live until its last reader has run.\n"
           "With --budget, each node also has a 'cost', which is the time of a run, and may run several times. The "
           "answer has the sequence, its cost, a lower bound of the cost of all sequences that keep the budget, and the "
-          "nodes that run again.\n"
+          "nodes that run again. With --curve, this is done for budgets in equal steps, from the lowest peak without "
+          "reruns "
+          "down to a bound that no sequence goes below. Less memory never costs less.\n"
           "The strategies of other systems are available by name, for comparison.",
       .positionals = {{.name = "FILE", .summary = "an ordering problem (JSON); - is stdin"}},
       .options = {order_option(),
@@ -236,9 +238,15 @@ CommandSpec order_command() {
                    .value = "BYTES",
                    .summary = "keep the live bytes within a budget such as 4GiB, by running nodes again",
                    .kind = ArgumentKind::text},
+                  {.name = "--curve", .summary = "solve budgets from the lowest peak without reruns to the floor"},
+                  {.name = "--points",
+                   .value = "N",
+                   .summary = "with --curve, the number of budgets, 2 to 1000; default 20",
+                   .kind = ArgumentKind::text},
                   json_option()},
       .examples = {{"lowtide order graph.json", "Find the lowest peak."},
                    {"lowtide order graph.json --budget 4GiB", "Find the fastest sequence within 4 GiB."},
+                   {"lowtide order graph.json --curve", "Show what each budget costs."},
                    {"lowtide order graph.json --order best_of_xla --json", "Show what XLA's choice would need."}},
       .run = run_order};
 }

@@ -48,6 +48,42 @@ void verify_answer(const BudgetProblem& problem, const BudgetAnswer& answer) {
   }
 }
 
+// Budgets in equal steps from `most` to `least`, each once.
+std::vector<Bytes> budgets_between(Bytes most, Bytes least, std::int64_t points) {
+  LOWTIDE_CHECK(points >= 2 && least <= most, "a curve has two ends");
+  std::vector<Bytes> budgets;
+  const std::int64_t width = (most - least).count();
+  for (std::int64_t at = 0; at < points; ++at) {
+    // Without the overflow of width * at.
+    const std::int64_t drop = width / (points - 1) * at + width % (points - 1) * at / (points - 1);
+    const Bytes budget = most - Bytes(drop);
+    if (budgets.empty() || budget < budgets.back()) budgets.push_back(budget);
+  }
+  return budgets;
+}
+
+// Sequences go from smaller to larger budgets, and bounds from larger to smaller ones.
+void share_answers(std::vector<BudgetAnswer>& answers) {
+  for (std::size_t at = 1; at < answers.size(); ++at) {
+    const BudgetAnswer& larger = answers[at - 1];
+    BudgetAnswer& here = answers[at];
+    if (here.outcome == BudgetOutcome::infeasible || here.cost_bound >= larger.cost_bound) continue;
+    here.cost_bound = larger.cost_bound;
+    here.bound_kind = larger.bound_kind;
+    here.proof = larger.proof;
+  }
+  for (std::size_t at = answers.size(); at-- > 1;) {
+    const BudgetAnswer& smaller = answers[at];
+    BudgetAnswer& here = answers[at - 1];
+    if (smaller.outcome != BudgetOutcome::found) continue;
+    if (here.outcome == BudgetOutcome::found && here.cost <= smaller.cost) continue;
+    here.outcome = BudgetOutcome::found;
+    here.runs = smaller.runs;
+    here.cost = smaller.cost;
+    here.peak = smaller.peak;
+  }
+}
+
 }  // namespace
 }  // namespace pipeline_internal
 
@@ -59,6 +95,32 @@ Result<KeptBudget> keep_budget(const Graph& graph, const IdVector<NodeId, std::i
   BudgetAnswer answer = rematerialize(problem, ordered->order, {.effort = options.effort});
   pipeline_internal::verify_answer(problem, answer);
   return KeptBudget{.ordered = *std::move(ordered), .problem = std::move(problem), .answer = std::move(answer)};
+}
+
+Result<BudgetCurve> keep_budgets(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs, const Target& target,
+                                 const CurveOptions& options) {
+  Result<OrderedGraph> ordered = order_graph(graph, target, options.order);
+  if (!ordered) return ordered.error();
+  BudgetCurve curve{.ordered = *std::move(ordered), .problem = {}, .budgets = {}, .answers = {}, .floor = {}};
+  curve.problem = pipeline_internal::problem_of(graph, costs, Bytes(0));
+  const std::int64_t share = options.effort / options.points;
+  const BudgetFloor floor = bound_budgets(curve.problem, curve.ordered.order, {.effort = share});
+  curve.floor = floor.bytes;
+  if (floor.proof) {
+    curve.problem.budget = floor.bytes - Bytes(1);
+    LOWTIDE_CHECK(check_infeasible(curve.problem, *floor.proof), "the verifier confirms that no sequence keeps less");
+  }
+  curve.budgets = pipeline_internal::budgets_between(curve.ordered.load, curve.floor, options.points);
+  for (Bytes budget : curve.budgets) {
+    curve.problem.budget = budget;
+    curve.answers.push_back(rematerialize(curve.problem, curve.ordered.order, {.effort = share}));
+  }
+  pipeline_internal::share_answers(curve.answers);
+  for (std::size_t at = 0; at < curve.budgets.size(); ++at) {
+    curve.problem.budget = curve.budgets[at];
+    pipeline_internal::verify_answer(curve.problem, curve.answers[at]);
+  }
+  return curve;
 }
 
 }  // namespace lowtide

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/id.h"
@@ -33,5 +34,27 @@ struct KeptBudget {
 // Requires: each node has one output, and a cost as in BudgetNode.
 [[nodiscard]] Result<KeptBudget> keep_budget(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs,
                                              const Target& target, const BudgetOptions& options);
+
+struct CurveOptions {
+  OrderOptions order;                    // of the search for an order without reruns
+  std::int64_t points = 20;              // budgets, >= 2
+  std::int64_t effort = 80'000'000'000;  // for all points together, divided equally
+};
+
+// What each budget costs, from the largest to the smallest. Less memory never costs less, and no bound falls.
+struct BudgetCurve {
+  OrderedGraph ordered;               // each node runs once
+  BudgetProblem problem;              // its budget is that of the last point
+  std::vector<Bytes> budgets;         // descends
+  std::vector<BudgetAnswer> answers;  // by budget
+  Bytes floor;                        // no sequence keeps less, as verify has confirmed
+};
+
+// Solves budgets in equal steps, from the peak of the best order, where nothing runs again, to the lower bound of all
+// budgets. A cheaper sequence of a smaller budget replaces that of a larger one, and a bound of a larger budget is also
+// one of all smaller budgets. So each point is at least as good as keep_budget with the effort of one point. Errors and
+// requirements: those of keep_budget.
+[[nodiscard]] Result<BudgetCurve> keep_budgets(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs,
+                                               const Target& target, const CurveOptions& options);
 
 }  // namespace lowtide

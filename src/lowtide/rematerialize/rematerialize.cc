@@ -220,4 +220,15 @@ BudgetAnswer rematerialize(const BudgetProblem& problem, const std::vector<NodeI
   return rematerialize_internal::Search(problem, std::move(runs), options.effort).solve();
 }
 
+BudgetFloor bound_budgets(const BudgetProblem& problem, const std::vector<NodeId>& order,
+                          const RematerializeOptions& options) {
+  LOWTIDE_CHECK(order.size() == problem.nodes.size(), "the given order has each node once");
+  rematerialize_internal::Runs runs;
+  for (NodeId node : order) runs.push_back(node.value());
+  std::int64_t work = options.effort;
+  const rematerialize_internal::RunProblem plain(problem);
+  const rematerialize_internal::FloorSearch floor(plain, runs, work);
+  return {.bytes = Bytes(floor.bound()), .proof = floor.proof()};
+}
+
 }  // namespace lowtide

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lowtide/plan/budget_problem.h"
@@ -25,5 +26,17 @@ struct RematerializeOptions {
 // Memory: O(nodes + reads + runs), and up to 256 MiB for the linear programs.
 [[nodiscard]] BudgetAnswer rematerialize(const BudgetProblem& problem, const std::vector<NodeId>& order,
                                          const RematerializeOptions& options = {});
+
+// A lower bound of all budgets that some sequence keeps.
+struct BudgetFloor {
+  Bytes bytes;
+  std::optional<InfeasibleProof> proof;  // that no sequence keeps a budget of one byte less; absent if `bytes` is 0
+};
+
+// Searches backwards from each node for the sequence of runs that needs least (docs/algorithms/rematerialization.md). A
+// sequence that keeps a budget of `bytes` exists if the search was complete and every node may run again. The budget of
+// the problem has no effect. Requires: as above.
+[[nodiscard]] BudgetFloor bound_budgets(const BudgetProblem& problem, const std::vector<NodeId>& order,
+                                        const RematerializeOptions& options = {});
 
 }  // namespace lowtide

@@ -1,0 +1,77 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/order_curve.h"
+
+#include "lowtide/cli/json.h"
+#include "lowtide/cli/model.h"
+#include "lowtide/cli/options.h"
+#include "lowtide/cli/progress.h"
+#include "lowtide/report/curve_summary.h"
+
+namespace lowtide::cli_internal {
+namespace {
+
+constexpr std::int64_t kMostPoints = 1000;
+
+// Alignment 1 keeps the sizes of the file as they are.
+Target unaligned_target() {
+  Target target = dense_target();
+  target.machine.regions[0].alignment = Bytes(1);
+  return target;
+}
+
+Json json_of_point(const ImportedOrderGraph& file, Bytes budget, const BudgetAnswer& answer) {
+  const bool is_found = answer.outcome == BudgetOutcome::found;
+  Json json{{"budget", (budget + file.fixed_bytes).count()},
+            {"feasible", is_found},
+            {"proven_infeasible", answer.outcome == BudgetOutcome::infeasible},
+            {"peak_bytes", (answer.peak + file.fixed_bytes).count()},
+            {"cost", answer.cost},
+            {"cost_bound", answer.cost_bound},
+            {"cost_bound_name", to_string(answer.bound_kind)},
+            {"cost_proven_optimal", answer.is_optimal()},
+            {"order", Json::array()}};
+  for (NodeId node : answer.runs) json["order"].push_back(file.index[node]);
+  return json;
+}
+
+Json json_of_curve(const std::string& path, const ImportedOrderGraph& file, const BudgetCurve& curve, double seconds) {
+  Json json = json_head("order");
+  json["path"] = json_text(path);
+  json["nodes"] = file.graph.nodes().size();
+  json["fixed_bytes"] = file.fixed_bytes.count();
+  json["base_cost"] = curve.answers.front().base_cost;
+  json["floor"] = (curve.floor + file.fixed_bytes).count();
+  json["floor_reached"] = curve.answers.back().outcome == BudgetOutcome::found;
+  json["points"] = Json::array();
+  for (std::size_t at = 0; at < curve.budgets.size(); ++at) {
+    json["points"].push_back(json_of_point(file, curve.budgets[at], curve.answers[at]));
+  }
+  json["seconds"] = {{"order", seconds}};
+  json["notes"] = json_of(file.notes);
+  return json;
+}
+
+}  // namespace
+
+ExitCode show_curve(const Arguments& arguments, const ImportedOrderGraph& file, const std::string& path,
+                    Console& console) {
+  CurveOptions options;
+  options.order.order = arguments.value("--order").value_or(options.order.order);
+  options.points = read_count(arguments, "--points", 2, kMostPoints).value_or(options.points);
+  options.effort = read_count(arguments, "--effort", 0).value_or(options.effort);
+  const Stopwatch watch;
+  const BudgetCurve curve = [&] {
+    const Progress progress(console, "solving budgets");
+    return take(keep_budgets(file.graph, file.costs, unaligned_target(), options), path);
+  }();
+  if (arguments.has("--json")) {
+    print_json(console, json_of_curve(arguments.positional("FILE"), file, curve, watch.seconds()));
+  } else {
+    console.result(curve_summary(path, curve, file.fixed_bytes));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace lowtide::cli_internal
