@@ -4,9 +4,11 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
+#include "lowtide/cli/link_options.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/order_curve.h"
+#include "lowtide/cli/order_request.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/read_file.h"
 #include "lowtide/import/order_json.h"
@@ -17,34 +19,6 @@
 
 namespace lowtide::cli_internal {
 namespace {
-
-// Alignment 1 keeps the sizes of the file as they are.
-Target plain_target() {
-  Target target = dense_target();
-  target.machine.regions[0].alignment = Bytes(1);
-  return target;
-}
-
-Json json_of_order(const std::string& path, const ImportedOrderGraph& file, const OrderedGraph& ordered,
-                   double import_seconds, double seconds) {
-  Json json = json_head("order");
-  json["path"] = json_text(path);
-  json["nodes"] = file.graph.nodes().size();
-  json["load_as_given"] = ordered.load_as_given.count();
-  json["load"] = ordered.load.count();
-  json["bound"] = ordered.bound.count();
-  json["bound_name"] = ordered.bound_name;
-  json["gap"] = json_of_gap(ordered.load, ordered.bound);
-  json["proven_optimal"] = ordered.is_optimal();
-  json["strategy"] = ordered.strategy;
-  json["tried"] = Json::array();
-  for (const auto& [name, load] : ordered.tried) json["tried"].push_back({{"strategy", name}, {"load", load.count()}});
-  json["seconds"] = {{"import", import_seconds}, {"order", seconds}};
-  json["notes"] = json_of(file.notes);
-  json["order"] = Json::array();
-  for (NodeId id : ordered.order) json["order"].push_back(file.index[id]);
-  return json;
-}
 
 ImportedOrderGraph read_graph(const std::string& path, const OrderFileOptions& options) {
   if (path != "-") return take(import_order_graph(path, options));
@@ -70,31 +44,12 @@ void add_budget(Json& json, const ImportedOrderGraph& file, const KeptBudget& ke
   json["cost_bound"] = answer.cost_bound;
   json["cost_bound_name"] = to_string(answer.bound_kind);
   json["cost_proven_optimal"] = answer.is_optimal();
-  json["recomputed"] = Json::array();
-  IdVector<NodeId, std::int64_t> times(file.graph.nodes().size());
-  for (NodeId node : answer.runs) ++times[node];
-  for (NodeId node : all_ids<NodeId>(times.size())) {
-    if (times[node] > 1) json["recomputed"].push_back({{"node", file.index[node]}, {"times", times[node] - 1}});
-  }
-  json["order"] = Json::array();
-  for (NodeId node : answer.runs) json["order"].push_back(file.index[node]);
+  add_runs(json, file, answer.runs);
 }
-
-struct OrderRequest {
-  const Arguments& arguments;
-  std::string path;  // as it is shown
-  const ImportedOrderGraph& file;
-  OrderOptions options;
-  double import_seconds;
-};
 
 ExitCode keep_budget_of(const OrderRequest& request, Bytes budget, Console& console) {
   const ImportedOrderGraph& file = request.file;
-  if (file.fixed_bytes > budget) {
-    throw Stop(ExitCode::no, "the budget is " + format_bytes(budget) + ", and the file's fixed_bytes alone are " +
-                                 format_bytes(file.fixed_bytes));
-  }
-  BudgetOptions options{.order = request.options, .budget = budget - file.fixed_bytes};
+  BudgetOptions options{.order = request.options, .budget = budget_beside_fixed(file, budget)};
   options.effort = read_count(request.arguments, "--effort", 0).value_or(options.effort);
   const Stopwatch watch;
   const KeptBudget kept = [&] {
@@ -102,8 +57,7 @@ ExitCode keep_budget_of(const OrderRequest& request, Bytes budget, Console& cons
     return take(keep_budget(file.graph, file.costs, plain_target(), options), request.path);
   }();
   if (request.arguments.has("--json")) {
-    Json json = json_of_order(request.arguments.positional("FILE"), file, kept.ordered, request.import_seconds,
-                              watch.seconds());
+    Json json = json_of_order(request, kept.ordered, watch.seconds());
     add_budget(json, file, kept);
     print_json(console, json);
   } else {
@@ -113,6 +67,52 @@ ExitCode keep_budget_of(const OrderRequest& request, Bytes budget, Console& cons
 }
 
 }  // namespace
+
+Target plain_target() {
+  Target target = dense_target();
+  target.machine.regions[0].alignment = Bytes(1);
+  return target;
+}
+
+Json json_of_order(const OrderRequest& request, const OrderedGraph& ordered, double seconds) {
+  const ImportedOrderGraph& file = request.file;
+  Json json = json_head("order");
+  json["path"] = json_text(request.arguments.positional("FILE"));
+  json["nodes"] = file.graph.nodes().size();
+  json["load_as_given"] = ordered.load_as_given.count();
+  json["load"] = ordered.load.count();
+  json["bound"] = ordered.bound.count();
+  json["bound_name"] = ordered.bound_name;
+  json["gap"] = json_of_gap(ordered.load, ordered.bound);
+  json["proven_optimal"] = ordered.is_optimal();
+  json["strategy"] = ordered.strategy;
+  json["tried"] = Json::array();
+  for (const auto& [name, load] : ordered.tried) json["tried"].push_back({{"strategy", name}, {"load", load.count()}});
+  json["seconds"] = {{"import", request.import_seconds}, {"order", seconds}};
+  json["notes"] = json_of(file.notes);
+  json["order"] = Json::array();
+  for (NodeId id : ordered.order) json["order"].push_back(file.index[id]);
+  return json;
+}
+
+void add_runs(Json& json, const ImportedOrderGraph& file, const std::vector<NodeId>& runs) {
+  json["recomputed"] = Json::array();
+  IdVector<NodeId, std::int64_t> times(file.graph.nodes().size());
+  for (NodeId node : runs) ++times[node];
+  for (NodeId node : all_ids<NodeId>(times.size())) {
+    if (times[node] > 1) json["recomputed"].push_back({{"node", file.index[node]}, {"times", times[node] - 1}});
+  }
+  json["order"] = Json::array();
+  for (NodeId node : runs) json["order"].push_back(file.index[node]);
+}
+
+Bytes budget_beside_fixed(const ImportedOrderGraph& file, Bytes budget) {
+  if (file.fixed_bytes > budget) {
+    throw Stop(ExitCode::no, "the budget is " + format_bytes(budget) + ", and the file's fixed_bytes alone are " +
+                                 format_bytes(file.fixed_bytes));
+  }
+  return budget - file.fixed_bytes;
+}
 
 ExitCode run_order(const Arguments& arguments, Console& console) {
   OrderOptions options;
@@ -126,11 +126,15 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
   const bool is_curve = arguments.has("--curve");
   if (is_curve && budget) stop_usage("'--curve' solves many budgets; omit '--budget' or '--curve'");
   if (arguments.has("--points") && !is_curve) stop_usage("'--points' is the number of budgets of '--curve'");
-  const ImportedOrderGraph file = read_graph(file_name, {.with_costs = budget.has_value() || is_curve});
+  const std::optional<TransferLink> link = read_link(arguments);
+  const ImportedOrderGraph file =
+      read_graph(file_name, {.with_costs = budget.has_value() || is_curve, .with_units = link.has_value()});
   for (const std::string& note : file.notes) console.remark(StyledText("note: " + note).end_line());
   const double import_seconds = reading.seconds();
   if (is_curve) return show_curve(arguments, file, path, console);
-  if (budget) return keep_budget_of({arguments, path, file, options, import_seconds}, *budget, console);
+  const OrderRequest request{arguments, path, file, options, import_seconds};
+  if (link) return swap_budget_of(request, *budget, *link, console);
+  if (budget) return keep_budget_of(request, *budget, console);
 
   const Stopwatch watch;
   const OrderedGraph ordered = [&] {
@@ -138,7 +142,7 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
     return take(order_graph(file.graph, plain_target(), options), path);
   }();
   if (arguments.has("--json")) {
-    print_json(console, json_of_order(file_name, file, ordered, import_seconds, watch.seconds()));
+    print_json(console, json_of_order(request, ordered, watch.seconds()));
   } else {
     console.result(order_summary(path, file.graph, ordered));
   }

@@ -226,7 +226,8 @@ CommandSpec order_command() {
           "answer has the sequence, its cost, a lower bound of the cost of all sequences that keep the budget, and the "
           "nodes that run again. With --curve, this is done for budgets in equal steps, from the lowest peak without "
           "reruns "
-          "down to a bound that no sequence goes below. Less memory never costs less.\n"
+          "down to a bound that no sequence goes below. Less memory never costs less. "
+          "With --link, outputs may also leave over a link and come back while nodes run.\n"
           "The strategies of other systems are available by name, for comparison.",
       .positionals = {{.name = "FILE", .summary = "an ordering problem (JSON); - is stdin"}},
       .options = {order_option(),
@@ -243,10 +244,25 @@ CommandSpec order_command() {
                    .value = "N",
                    .summary = "with --curve, the number of budgets, 2 to 1000; default 20",
                    .kind = ArgumentKind::text},
+                  {.name = "--link",
+                   .value = "RATE",
+                   .summary = "with --budget, also move outputs to other memory and back, over a link of 12e9 or 11GiB "
+                              "per second and direction",
+                   .kind = ArgumentKind::text},
+                  {.name = "--link-latency",
+                   .value = "TIME",
+                   .summary = "time that each transfer takes beside that of its bytes, such as 20us; default 0ns",
+                   .kind = ArgumentKind::text},
+                  {.name = "--cost-unit",
+                   .value = "TIME",
+                   .summary = "with --link, the time of a unit of 'cost', such as 0.01ms; default: the file's 'units'",
+                   .kind = ArgumentKind::text},
                   json_option()},
       .examples = {{"lowtide order graph.json", "Find the lowest peak."},
                    {"lowtide order graph.json --budget 4GiB", "Find the fastest sequence within 4 GiB."},
                    {"lowtide order graph.json --curve", "Show what each budget costs."},
+                   {"lowtide order graph.json --budget 4GiB --link 12e9 --cost-unit 0.01ms",
+                    "Also move outputs over a link of 12 GB per second in each direction."},
                    {"lowtide order graph.json --order best_of_xla --json", "Show what XLA's choice would need."}},
       .run = run_order};
 }

@@ -45,6 +45,7 @@ struct ImportedModel {
 // What is read from the file of an ordering problem.
 struct OrderFileOptions {
   bool with_costs = false;  // `cost` of every node, and `fixed_bytes`; otherwise both are ignored
+  bool with_units = false;  // the time of a unit of cost, in `units`; otherwise it is ignored
 };
 
 // An ordering problem: a graph without operators. Each node has one output, which is live until its last reader has
@@ -56,6 +57,8 @@ struct ImportedOrderGraph {
   // With OrderFileOptions::with_costs; otherwise no costs, and 0 bytes. All costs together are at most kMaxTotalCost.
   IdVector<NodeId, std::int64_t> costs = {};
   Bytes fixed_bytes = {};  // live at all times, beside the outputs of nodes
+  // With OrderFileOptions::with_units, if the file states it: the nanoseconds of one unit of cost, at least 1.
+  std::optional<std::int64_t> nanoseconds_per_cost = std::nullopt;
 };
 
 }  // namespace lowtide

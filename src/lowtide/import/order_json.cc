@@ -8,6 +8,7 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "lowtide/base/flags.h"
 #include "lowtide/base/json_reader.h"
 #include "lowtide/base/limits.h"
+#include "lowtide/base/parse_duration.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/graph/lowered.h"
@@ -46,7 +48,19 @@ struct OrderFile {
   bool has_edges = false;
   std::string name;
   std::int64_t fixed_bytes = 0;
+  std::optional<std::int64_t> nanoseconds_per_cost;
 };
+
+// The time at the begin of a text such as "0.01 ms on a P100"; nullopt if there is none above 0.
+std::optional<std::int64_t> leading_duration(std::string_view text) {
+  const std::size_t first = text.find(' ');
+  const std::size_t second = first == std::string_view::npos ? first : text.find(' ', first + 1);
+  for (std::size_t end : {second, first}) {
+    const std::optional<std::int64_t> time = parse_duration(text.substr(0, end));
+    if (time && *time > 0) return time;
+  }
+  return std::nullopt;
+}
 
 class Reader {
  public:
@@ -83,7 +97,20 @@ class Reader {
       return json_.read_member(
           "fixed_bytes", [&] { return json_.read_integer("a size", 0, limits::kMaxTotalBytes, file.fixed_bytes); });
     }
+    if (key == "units" && options_.with_units) {
+      return json_.read_member("units", [&] { return read_units(file.nanoseconds_per_cost); });
+    }
     return json_.skip_value(1);
+  }
+
+  bool read_units(std::optional<std::int64_t>& nanoseconds) {
+    return json_.read_any_object([&](const std::string& key) {
+      if (key != "cost") return json_.skip_value(2);
+      std::string text;
+      if (!json_.read_member("cost", [&] { return json_.read_name(text); })) return false;
+      nanoseconds = leading_duration(text);
+      return true;
+    });
   }
 
   bool read_node(Entry& node) {
@@ -121,8 +148,8 @@ class Reader {
     return json_.read_array([&] { return json_.read_integer(what, kLeastNumber, kMostNumber, out.emplace_back()); });
   }
 
-  static constexpr std::array<std::string_view, 6> kKeys = {"name",    "nodes", "edges",
-                                                            "outputs", "order", "fixed_bytes"};
+  static constexpr std::array<std::string_view, 7> kKeys = {"name",  "nodes",       "edges", "outputs",
+                                                            "order", "fixed_bytes", "units"};
   static constexpr std::array<std::string_view, 3> kNodeKeys = {"name", "bytes", "cost"};
 
   JsonReader json_;
@@ -237,6 +264,7 @@ Result<ImportedOrderGraph> make(const OrderFile& file, const OrderFileOptions& o
   imported.index.resize(order.size());
   imported.costs.resize(options.with_costs ? order.size() : 0);
   imported.fixed_bytes = Bytes(file.fixed_bytes);
+  imported.nanoseconds_per_cost = file.nanoseconds_per_cost;
   bool is_sorted = true;
   for (std::size_t at = 0; at < order.size(); ++at) {
     const NodeId node = *imported.graph.tensor(tensor_of(order[at])).producer;

@@ -19,7 +19,7 @@ namespace lowtide {
 //    "order": [0, 1],                    optional: the given order; without it, the order of "nodes"
 //    "name": "net"}                      optional: the name of the graph
 //
-// With costs, each node must have a "cost", and "fixed_bytes" is optional.
+// With costs, each node must have a "cost", and "fixed_bytes" is optional. With units, so is "units": {"cost": "1 us"}.
 // Errors: malformed; invalid; over_limit. O(bytes + (nodes + edges) log nodes).
 [[nodiscard]] Result<ImportedOrderGraph> parse_order_graph(std::string_view text, const OrderFileOptions& options = {});
 

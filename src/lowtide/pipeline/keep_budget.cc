@@ -3,36 +3,16 @@
 
 #include "lowtide/pipeline/keep_budget.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "lowtide/base/check.h"
+#include "lowtide/pipeline/budget_problem_of.h"
 #include "lowtide/rematerialize/rematerialize.h"
 #include "lowtide/verify/check_budget.h"
 
 namespace lowtide {
 namespace pipeline_internal {
 namespace {
-
-BudgetProblem problem_of(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs, Bytes budget) {
-  BudgetProblem problem{.nodes = {}, .budget = budget};
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const Node& node = graph.node(id);
-    LOWTIDE_CHECK(node.outputs.size() == 1 && node.outputs[0], "a node of a plain graph has one output");
-    const Tensor& output = graph.tensor(*node.outputs[0]);
-    std::vector<NodeId> reads;
-    for (const std::optional<TensorId>& input : node.inputs) {
-      if (input && graph.tensor(*input).producer) reads.push_back(*graph.tensor(*input).producer);
-    }
-    std::sort(reads.begin(), reads.end());
-    reads.erase(std::unique(reads.begin(), reads.end()), reads.end());
-    problem.nodes.push_back({.reads = CompactVector<NodeId>(reads.data(), reads.data() + reads.size()),
-                             .size = output.size,
-                             .cost = costs[id],
-                             .is_output = output.role == Role::output});
-  }
-  return problem;
-}
 
 void verify_answer(const BudgetProblem& problem, const BudgetAnswer& answer) {
   const std::vector<Violation> violations = check_budget_runs(problem, answer);
@@ -91,7 +71,7 @@ Result<KeptBudget> keep_budget(const Graph& graph, const IdVector<NodeId, std::i
                                const BudgetOptions& options) {
   Result<OrderedGraph> ordered = order_graph(graph, target, options.order);
   if (!ordered) return ordered.error();
-  BudgetProblem problem = pipeline_internal::problem_of(graph, costs, options.budget);
+  BudgetProblem problem = pipeline_internal::budget_problem_of(graph, costs, options.budget);
   BudgetAnswer answer = rematerialize(problem, ordered->order, {.effort = options.effort});
   pipeline_internal::verify_answer(problem, answer);
   return KeptBudget{.ordered = *std::move(ordered), .problem = std::move(problem), .answer = std::move(answer)};
@@ -102,7 +82,7 @@ Result<BudgetCurve> keep_budgets(const Graph& graph, const IdVector<NodeId, std:
   Result<OrderedGraph> ordered = order_graph(graph, target, options.order);
   if (!ordered) return ordered.error();
   BudgetCurve curve{.ordered = *std::move(ordered), .problem = {}, .budgets = {}, .answers = {}, .floor = {}};
-  curve.problem = pipeline_internal::problem_of(graph, costs, Bytes(0));
+  curve.problem = pipeline_internal::budget_problem_of(graph, costs, Bytes(0));
   const std::int64_t share = options.effort / options.points;
   const BudgetFloor floor = bound_budgets(curve.problem, curve.ordered.order, {.effort = share});
   curve.floor = floor.bytes;

@@ -1,0 +1,105 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/offload/offload.h"
+
+#include <optional>
+
+#include "lowtide/base/check.h"
+#include "lowtide/offload/swaps/swap_anneal.h"
+
+namespace lowtide {
+namespace offload_internal {
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+constexpr int kRoundsPerStart = 2;
+
+// With transfers, everything but the working set of a node can be outside while it runs.
+std::optional<SwapProblem::Index> find_too_large(const SwapProblem& problem) {
+  for (SwapProblem::Index node = 0; node < problem.count(); ++node) {
+    std::int64_t bytes = problem.own_load[node];
+    for (SwapProblem::Index input : problem.inputs(node)) bytes += problem.size[input];
+    if (bytes > problem.budget) return node;
+  }
+  return std::nullopt;
+}
+
+Items items_of(const std::vector<NodeId>& runs, const SwapProblem& problem) {
+  Items items;
+  for (NodeId node : runs) items.push_back({.node = node.value(), .is_fetch = false});
+  items.push_back({.node = problem.end(), .is_fetch = false});
+  return items;
+}
+
+// Each output leaves after each use, and comes back for the next one.
+Items all_fetched(const Items& runs, const SwapProblem& problem) {
+  Items items;
+  for (const Item& run : runs) {
+    for (SwapProblem::Index input : problem.inputs(run.node)) {
+      if (problem.transfer[input] < kForever) items.push_back({.node = input, .is_fetch = true});
+    }
+    items.push_back(run);
+  }
+  return items;
+}
+
+std::int64_t stall_time(const SwapProblem& problem, const FoundSwaps& found) {
+  std::int64_t busy = 0;
+  for (SwapProblem::Index node : found.runs) busy += problem.time[node];
+  return found.time - busy;
+}
+
+SwapAnswer answer_of(const SwapProblem& problem, const FoundSwaps& found) {
+  SwapAnswer answer{.base_time = problem.base_time, .time_bound = problem.base_time};
+  for (std::size_t at = 0; at + 1 < found.runs.size(); ++at) answer.runs.emplace_back(found.runs[at]);
+  answer.transfers = found.transfers;
+  answer.peak = Bytes(found.peak);
+  answer.time = found.time;
+  answer.stall_time = stall_time(problem, found);
+  return answer;
+}
+
+// Runs without transfers, whatever their live bytes are.
+FoundSwaps without_transfers(const SwapProblem& problem, const Items& items) {
+  SwapScan scan(problem);
+  ScannedSwaps swaps;
+  LOWTIDE_CHECK(scan.scan(items, swaps), "every sequence that the search begins from is valid");
+  const std::int64_t time = TransferClock(problem).time(swaps);
+  return {.items = swaps.items, .runs = swaps.runs, .transfers = {}, .peak = swaps.peak, .time = time};
+}
+
+}  // namespace
+}  // namespace offload_internal
+
+SwapAnswer offload(const BudgetProblem& problem, const TransferLink& link,
+                   const std::vector<std::vector<NodeId>>& starts, const OffloadOptions& options) {
+  using namespace offload_internal;
+  LOWTIDE_CHECK(!starts.empty(), "the search has a sequence to begin from");
+  const SwapProblem swaps(problem, link);
+  if (const std::optional<SwapProblem::Index> node = find_too_large(swaps)) {
+    SwapAnswer answer = answer_of(swaps, without_transfers(swaps, items_of(starts[0], swaps)));
+    answer.outcome = BudgetOutcome::infeasible;
+    if (*node != swaps.end()) answer.obstruction = NodeId(*node);
+    return answer;
+  }
+  SwapAnnealing annealing(swaps, kSeed);
+  for (const std::vector<NodeId>& start : starts) {
+    const Items items = items_of(start, swaps);
+    annealing.note(items);
+    annealing.note(all_fetched(items, swaps));
+  }
+  const auto cooling = static_cast<std::int64_t>(starts.size()) * kRoundsPerStart;
+  for (std::int64_t round = 0; round < cooling && options.effort > 0; ++round) {
+    std::int64_t work = options.effort / cooling;
+    const Items start = items_of(starts[static_cast<std::size_t>(round / kRoundsPerStart)], swaps);
+    annealing.cool(start, 0.2, swaps.base_time, work);
+  }
+  const bool is_found = annealing.found().time < kForever;
+  SwapAnswer answer =
+      answer_of(swaps, is_found ? annealing.found() : without_transfers(swaps, items_of(starts[0], swaps)));
+  answer.outcome = is_found ? BudgetOutcome::found : BudgetOutcome::not_found;
+  return answer;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,35 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lowtide/plan/transfers.h"
+
+namespace lowtide {
+
+struct OffloadOptions {
+  // Work units that the search may spend, about 1 ns each. 0: only the given sequences.
+  std::int64_t effort = 10'000'000'000;
+};
+
+// Finds a fast sequence of runs and transfers whose live bytes keep the budget (docs/algorithms/offload.md). `starts`
+// are valid sequences of runs to begin from, such as an order and answers of `rematerialize` for larger budgets. They
+// may exceed the budget.
+//
+// A sequence is found if the working set of every node, its inputs and its output, is within the budget, and so are all
+// outputs of the problem together, and if each output can be moved within kMaxTime. The answer says `infeasible` only
+// if one of the first two is not so. The bound is the time of one run of each node. The same problem, starts and effort
+// give the same answer on every machine. Requires: at least one start; one run of each node takes at most kMaxTime.
+[[nodiscard]] SwapAnswer offload(const BudgetProblem& problem, const TransferLink& link,
+                                 const std::vector<std::vector<NodeId>>& starts, const OffloadOptions& options = {});
+
+// The least time, in nanoseconds, of a sequence in which, during the first run of one of the milestones, at least
+// `away` bytes of outputs that this milestone needs before it are outside. They must be moved out before it and in
+// after it. kMaxTime if no milestone has that many bytes. O(nodes x reads + milestones x nodes x log nodes).
+[[nodiscard]] std::int64_t least_time_away(const BudgetProblem& problem, const TransferLink& link,
+                                           const std::vector<NodeId>& milestones, Bytes away);
+
+}  // namespace lowtide

@@ -1,0 +1,111 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/offload/swaps/swap_anneal.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace lowtide::offload_internal {
+namespace {
+
+constexpr double kSumShare = 0.005;  // of the price of the largest excess
+constexpr int kRound = 256;          // moves between two changes of temperature and price
+constexpr std::int64_t kMoveWork = 40;
+
+// A positive number with the exponential distribution of mean 1, from basic arithmetic only, because the logarithms of
+// two libraries may differ in the last bit.
+double exponential(Random& random) {
+  const std::uint64_t bits = random.next() | 1U;
+  const int zeros = std::countl_zero(bits);
+  const std::uint64_t top = bits << static_cast<unsigned>(zeros);  // in [2^63, 2^64)
+  const double mantissa = static_cast<double>(top >> 11U) * 0x1p-53;
+  const double z = (1 - mantissa) / (1 + mantissa);
+  return zeros * 0.6931471805599453 + 2 * z * (1 + z * z * (1.0 / 3 + z * z / 5));
+}
+
+// Between the two, linear in the logarithm to the base 2 by pieces.
+double cooled(double hottest, double coldest, double done) {
+  double temperature = hottest;
+  double steps = 0;
+  for (double reached = coldest; reached < hottest; reached *= 2) ++steps;
+  double left = steps * done;
+  for (; left >= 1; left -= 1) temperature /= 2;
+  return temperature * (1 - left / 2);
+}
+
+}  // namespace
+
+SwapAnnealing::SwapAnnealing(const SwapProblem& problem, std::uint64_t seed)
+    : problem_(problem), scan_(problem), clock_(problem), moves_(problem, seed) {
+  std::int64_t bytes = 0;
+  for (std::int64_t size : problem.size) bytes += size;
+  const auto count = static_cast<double>(problem.count());
+  mean_time_ = static_cast<double>(problem.base_time) / count + 1e-3;
+  usual_price_ = mean_time_ / (static_cast<double>(bytes) / count + 1);
+}
+
+double SwapAnnealing::energy_of(const ScannedSwaps& swaps, std::int64_t time) const {
+  const auto over = static_cast<double>(std::max<std::int64_t>(swaps.peak - problem_.budget, 0));
+  return static_cast<double>(time) + price_ * (over + kSumShare * swaps.excess);
+}
+
+// Requires: the clock has just counted the time of the sequence.
+void SwapAnnealing::keep(const ScannedSwaps& swaps, std::int64_t time) {
+  if (swaps.peak > problem_.budget || time >= found_.time) return;
+  found_ = {.items = swaps.items,
+            .runs = swaps.runs,
+            .transfers = clock_.transfers(),
+            .peak = clock_.peak(swaps),
+            .time = time};
+}
+
+void SwapAnnealing::note(const Items& items) {
+  if (scan_.scan(items, next_)) keep(next_, clock_.time(next_));
+}
+
+void SwapAnnealing::adapt_price(int over) {
+  if (over > kRound / 2) price_ = std::min(price_ * 1.1, usual_price_ * 1e3);
+  if (over < kRound / 4) price_ = std::max(price_ / 1.1, usual_price_ * 1e-3);
+}
+
+void SwapAnnealing::step(double temperature) {
+  if (!moves_.change(now_, candidate_) || !scan_.scan(candidate_, next_)) return;
+  const std::int64_t time = clock_.time(next_);
+  const double energy = energy_of(next_, time);
+  if (energy > energy_ && energy - energy_ >= temperature * exponential(moves_.random())) return;
+  keep(next_, time);
+  std::swap(now_, next_);
+  energy_ = energy;
+  time_ = time;
+}
+
+void SwapAnnealing::cool(const Items& start, double heat, std::int64_t goal, std::int64_t& work) {
+  if (!scan_.scan(start, now_)) return;
+  time_ = clock_.time(now_);
+  keep(now_, time_);
+  price_ = usual_price_;
+  energy_ = energy_of(now_, time_);
+  const std::int64_t total = work;
+  const std::int64_t begin = spent();
+  std::int64_t moves = 0;
+  const double hottest = heat * mean_time_;
+  const double coldest = 0.005 * mean_time_;
+  double temperature = hottest;
+  while (work > 0 && found_.time > goal) {
+    int over = 0;
+    for (int move = 0; move < kRound; ++move) {
+      step(temperature);
+      over += now_.peak > problem_.budget ? 1 : 0;
+    }
+    moves += kRound;
+    work = total - (spent() - begin) - kMoveWork * moves;
+    adapt_price(over);
+    energy_ = energy_of(now_, time_);
+    const double left = static_cast<double>(std::max<std::int64_t>(work, 0)) / static_cast<double>(total);
+    temperature = cooled(hottest, coldest, 1 - left);
+  }
+}
+
+}  // namespace lowtide::offload_internal

@@ -1,0 +1,128 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/pipeline/swap_budget.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "lowtide/base/check.h"
+#include "lowtide/base/checked.h"
+#include "lowtide/offload/offload.h"
+#include "lowtide/pipeline/budget_problem_of.h"
+#include "lowtide/rematerialize/bound_cost.h"
+#include "lowtide/rematerialize/rematerialize.h"
+#include "lowtide/verify/check_transfers.h"
+
+namespace lowtide {
+namespace pipeline_internal {
+namespace {
+
+constexpr std::int64_t kMostEffortPerNode = 200'000'000;  // small problems need less than a large limit
+constexpr std::int64_t kBoundSteps = 8;
+constexpr std::size_t kMostBoundNodes = 10'000;  // a bound takes time quadratic in the nodes
+
+Result<void> check_times(const BudgetProblem& problem, const TransferLink& link) {
+  std::int64_t cost = 0;
+  for (const BudgetNode& node : problem.nodes) cost = must_add(cost, node.cost);
+  if (cost <= kMaxTime / link.nanoseconds_per_cost) return {};
+  return Error{ErrorCode::over_limit,
+               "all costs together take more than 2^50 - 1 nanoseconds (kMaxTime), with " +
+                   std::to_string(link.nanoseconds_per_cost) + " nanoseconds per unit; state a smaller unit",
+               ""};
+}
+
+// The loop over order, rematerialize and offload.
+class SwapSearch {
+ public:
+  SwapSearch(const BudgetProblem& problem, const TransferLink& link, const OrderedGraph& ordered, std::int64_t effort)
+      : problem_(problem),
+        link_(link),
+        ordered_(ordered),
+        effort_(std::min(effort, kMostEffortPerNode * static_cast<std::int64_t>(problem.nodes.size()))) {}
+
+  SwapAnswer search() {
+    // What a link can move for nothing acts like a larger budget. So sequences for larger budgets are begins, too.
+    std::vector<std::vector<NodeId>> starts = {ordered_.order};
+    const std::int64_t missing = std::max<std::int64_t>((ordered_.load - problem_.budget).count(), 0);
+    for (std::int64_t part : {std::int64_t{0}, missing / 2}) {
+      if (missing == 0 || effort_ == 0) break;
+      BudgetAnswer answer = rematerialize(larger(part), ordered_.order, {.effort = effort_ / 8});
+      if (answer.outcome == BudgetOutcome::found) starts.push_back(std::move(answer.runs));
+    }
+    SwapAnswer answer = offload(problem_, link_, starts, {.effort = effort_ / 2});
+    if (answer.outcome == BudgetOutcome::found && missing > 0) raise_bound(answer, missing);
+    return answer;
+  }
+
+ private:
+  [[nodiscard]] BudgetProblem larger(std::int64_t by) const {
+    return {.nodes = problem_.nodes, .budget = Bytes(must_add(problem_.budget.count(), by))};
+  }
+
+  // The more bytes may be outside, the weaker is the bound of a larger budget, and the more time the link needs for
+  // more bytes than that. Halves the interval between the two.
+  void raise_bound(SwapAnswer& answer, std::int64_t missing) const {
+    if (problem_.nodes.size() > kMostBoundNodes) return;
+    std::int64_t low = 0;
+    std::int64_t high = missing;
+    for (std::int64_t step = 0; step < kBoundSteps && low < high; ++step) {
+      if (answer.is_optimal()) return;
+      const std::int64_t away = low + (high - low) / 2;
+      std::optional<ProvenCost> proven =
+          bound_cost(larger(away), ordered_.order, kMaxTotalCost, effort_ / 8 / kBoundSteps);
+      if (!proven) {
+        high = away;
+        continue;
+      }
+      const std::int64_t kept = must_multiply(proven->cost, link_.nanoseconds_per_cost);
+      const std::int64_t moved = least_time_away(problem_, link_, proven->proof.milestones, Bytes(away + 1));
+      const std::int64_t bound = std::min({kept, moved, answer.time});
+      if (bound > answer.time_bound) {
+        answer.time_bound = bound;
+        answer.proof = TimeProof{.away = Bytes(away), .proof = std::move(proven->proof)};
+      }
+      (moved < kept ? low : high) = moved < kept ? away + 1 : away;
+    }
+  }
+
+  const BudgetProblem& problem_;
+  const TransferLink& link_;
+  const OrderedGraph& ordered_;
+  std::int64_t effort_;
+};
+
+void verify_swaps(const SwappedBudget& swapped) {
+  const SwapAnswer& answer = swapped.answer;
+  if (answer.outcome == BudgetOutcome::infeasible) {
+    LOWTIDE_CHECK(check_too_large(swapped.problem, answer.obstruction),
+                  "the verifier confirms that nothing keeps the budget");
+  }
+  LOWTIDE_CHECK(check_transfers(swapped.problem, swapped.link, answer).empty(),
+                "the verifier accepts every sequence of runs and transfers");
+  if (!answer.proof) return;
+  const TimeBoundCheck check = check_time_bound(swapped.problem, swapped.link, *answer.proof);
+  LOWTIDE_CHECK(!check.problem && check.proven >= answer.time_bound, "the verifier confirms the bound of the time");
+}
+
+}  // namespace
+}  // namespace pipeline_internal
+
+Result<SwappedBudget> swap_budget(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs, const Target& target,
+                                  const SwapOptions& options) {
+  Result<OrderedGraph> ordered = order_graph(graph, target, options.order);
+  if (!ordered) return ordered.error();
+  SwappedBudget swapped{.ordered = *std::move(ordered),
+                        .problem = pipeline_internal::budget_problem_of(graph, costs, options.budget),
+                        .link = options.link,
+                        .answer = {}};
+  LOWTIDE_RETURN_IF_ERROR(pipeline_internal::check_times(swapped.problem, swapped.link));
+  swapped.answer =
+      pipeline_internal::SwapSearch(swapped.problem, swapped.link, swapped.ordered, options.effort).search();
+  pipeline_internal::verify_swaps(swapped);
+  return swapped;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,40 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/base/id.h"
+#include "lowtide/base/result.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/pipeline/order_graph.h"
+#include "lowtide/plan/transfers.h"
+#include "lowtide/target/target.h"
+
+namespace lowtide {
+
+struct SwapOptions {
+  OrderOptions order;  // of the search for an order without reruns
+  Bytes budget;        // of the live outputs, without anything that is always live
+  TransferLink link;
+  std::int64_t effort = 30'000'000'000;  // as OffloadOptions::effort, for all searches: up to about a minute
+};
+
+// A sequence of runs and transfers within a budget, and the order that it begins from.
+struct SwappedBudget {
+  OrderedGraph ordered;  // each node runs once, and nothing is moved
+  BudgetProblem problem;
+  TransferLink link;
+  SwapAnswer answer;
+};
+
+// As keep_budget, but outputs may also leave over the link and come back. The sequence is at least as fast as that of
+// keep_budget with a quarter of the effort. `verify` has checked the sequence, its clock and the proof of the bound.
+// Errors: those of order_graph; over_limit if one run of each node takes more than kMaxTime. Requires: as keep_budget,
+// and a link as in TransferLink.
+[[nodiscard]] Result<SwappedBudget> swap_budget(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs,
+                                                const Target& target, const SwapOptions& options);
+
+}  // namespace lowtide

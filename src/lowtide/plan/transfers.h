@@ -1,0 +1,87 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/base/enum_names.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/plan/budget_problem.h"
+#include "lowtide/plan/cost_proof.h"
+
+// Sequences of runs within a budget (plan/budget_problem.h) in which outputs also leave over a link and come back.
+namespace lowtide {
+
+// A link to memory without a limit. Each direction copies one output after another, and both may copy at once. A
+// transfer takes the latency and the bytes divided by the bandwidth, rounded up to nanoseconds.
+struct TransferLink {
+  std::int64_t bytes_per_second = 1;      // in each direction; > 0
+  std::int64_t latency_nanoseconds = 0;   // of each transfer; >= 0 and at most kMaxTime
+  std::int64_t nanoseconds_per_cost = 1;  // the time of one unit of BudgetNode::cost; > 0
+  friend bool operator==(const TransferLink&, const TransferLink&) = default;
+};
+
+// Nanoseconds, about 13 days: the limit for one transfer, and for one run of each node together.
+inline constexpr std::int64_t kMaxTime = (std::int64_t{1} << 50) - 1;
+
+enum class TransferDirection : std::uint8_t { out, in };
+template <>
+inline constexpr auto kEnumNames<TransferDirection> = enum_names<TransferDirection>({{TransferDirection::out, "out"},
+                                                                                     {TransferDirection::in, "in"}});
+
+// A copy of the output of one run. What it may do is set by two positions among the runs, not by times. So the live
+// bytes of each run are the same on a machine with a faster or slower link.
+//
+//   runs     0      1      2      3      4          the output of run 0 is read by runs 1 and 4
+//   live     x      x      x             x
+//   out      issue 0, complete 3                    begins after run 0 or later, ends before run 3 begins
+//   in                            issue 3, complete 4
+//
+// An output that leaves is live up to the run before `complete`. It is live again from the run after `issue` of the
+// copy in, which begins after all copies out that are complete before that run. A copy out is valid for all later
+// copies in of the same output. The number of runs as `complete` is the end.
+struct Transfer {
+  std::uint32_t run = 0;  // position of the run that made the output
+  TransferDirection direction = TransferDirection::out;
+  std::uint32_t issue = 0;     // the copy begins after this run, at the earliest
+  std::uint32_t complete = 0;  // > issue; the copy ends before this run begins
+  std::int64_t begin = 0;      // nanoseconds, by the clock of SwapAnswer::time
+  std::int64_t end = 0;
+  friend bool operator==(const Transfer&, const Transfer&) = default;
+};
+
+// Why no sequence with transfers is faster than the bound. At each milestone of the proof, at most `away` bytes are
+// outside, or more than that. In the first case, the sequence would keep a budget that is larger by `away`, if it kept
+// in memory what it moves, so the proof bounds its cost. In the second case, the time that the link needs to move these
+// bytes out before the milestone and in after it bounds the time.
+struct TimeProof {
+  Bytes away;       // >= 0
+  CostProof proof;  // of the problem whose budget is larger by `away`
+};
+
+// Runs follow each other, and each begins when the copies that are complete before it have ended. So do the copies of
+// one direction, in the order of the list.
+struct SwapAnswer {
+  BudgetOutcome outcome = BudgetOutcome::not_found;
+  std::vector<NodeId> runs;         // if nothing was found, the first sequence that the search began from
+  std::vector<Transfer> transfers;  // by issue; those of one direction are copied in this order
+  Bytes peak;                       // of `runs` with `transfers`
+  std::int64_t time = 0;            // nanoseconds to the end of the last run and of all transfers
+  std::int64_t base_time = 0;       // of one run of each node
+  std::int64_t time_bound = 0;      // no sequence with transfers that keeps the budget takes less; >= base_time
+  std::optional<TimeProof> proof;   // present if time_bound > base_time
+  // If the outcome is infeasible: the node whose inputs and output exceed the budget; absent: the outputs of the
+  // problem do, which must all be in memory at the end.
+  std::optional<NodeId> obstruction;
+
+  // The time in which no node runs, because the next run waits for transfers.
+  std::int64_t stall_time = 0;
+
+  [[nodiscard]] bool is_optimal() const { return outcome == BudgetOutcome::found && time == time_bound; }
+};
+
+}  // namespace lowtide

@@ -1,0 +1,40 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lowtide/plan/transfers.h"
+#include "lowtide/verify/violation.h"
+
+// Checks of sequences of runs with transfers over a link. They share data types with `offload` and no code.
+namespace lowtide {
+
+// Replays the runs and transfers of an answer. Reports a node that does not exist or never runs, a transfer with wrong
+// positions or out of order, a copy in before the copy out is complete, a run that reads an output that is outside or
+// still on its way, a time or a peak that is not that of the sequence, a run above the budget if the outcome is
+// `found`, and a bound above the time or below that of one run of each node. An empty list means that the answer is
+// correct. The proof of a bound is not checked here. O(nodes + reads of runs + transfers x log transfers).
+[[nodiscard]] std::vector<Violation> check_transfers(const BudgetProblem& problem, const TransferLink& link,
+                                                     const SwapAnswer& answer, const VerifyOptions& options = {});
+
+// Returns whether the inputs and the output of a node exceed the budget or, without a node, all outputs of the problem
+// together do. Then nothing keeps the budget, whatever is moved. O(nodes).
+[[nodiscard]] bool check_too_large(const BudgetProblem& problem, std::optional<NodeId> node);
+
+struct TimeBoundCheck {
+  std::int64_t proven = 0;             // nanoseconds: nothing that keeps the budget takes less; 0 if malformed
+  std::optional<std::string> problem;  // what is malformed: one terminal-safe line
+};
+
+// Recomputes the bound that a proof gives for the time of all sequences with transfers that keep the budget. The proof
+// need not come from Lowtide. As check_cost_bound, and O(nodes x reads +
+// milestones x nodes x log nodes).
+[[nodiscard]] TimeBoundCheck check_time_bound(const BudgetProblem& problem, const TransferLink& link,
+                                              const TimeProof& proof);
+
+}  // namespace lowtide

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""order --budget --link: outputs leave and come back, and figures can be checked by hand."""
+import json
+import unittest
+
+from json_output_test import documented_keys, keys_of
+from program import BAD_INPUT, DONE, NO, USAGE, ProgramTest
+
+# a of 4 bytes -> b of 2 -> c of 5 -> d of 1, and a -> d. In order, a, b and c are 11 bytes. With 10, a leaves from 30
+# to 34 ns, while b runs, and c ends at 90. a is back at 94, and d ends at 104. A second run of a would take 30 ns.
+GRAPH = """{"nodes": [{"name": "a", "bytes": 4, "cost": 3}, {"name": "b", "bytes": 2, "cost": 2},
+                      {"name": "c", "bytes": 5, "cost": 4}, {"name": "d", "bytes": 1, "cost": 1}],
+            "edges": [[0, 1], [1, 2], [0, 3], [2, 3]], "fixed_bytes": 10, "units": {"cost": "10 ns on a machine"}}"""
+
+
+class OrderLink(ProgramTest):
+    def link(self, *more):
+        return ("order", "graph.json", "--budget", "20", "--link", "1e9", *more)
+
+    def test_json(self):
+        self.write("graph.json", GRAPH)
+        report = self.json(DONE, *self.link())
+        self.assertFalse(set(keys_of(report)) - documented_keys("order"))
+        self.assertEqual(report["link"], {"bytes_per_second": 1_000_000_000, "latency_ns": 0, "cost_unit_ns": 10})
+        self.assertEqual([report[key] for key in ("time_ns", "base_time_ns", "stall_ns")], [104, 100, 4])
+        self.assertEqual([report[key] for key in ("cost", "base_cost", "overhead")], [11, 10, 0.04])  # rounded up
+        self.assertEqual([report[key] for key in ("budget", "peak_bytes", "feasible")], [20, 20, True])
+        self.assertEqual((report["order"], report["recomputed"]), ([0, 1, 2, 3], []))
+        self.assertEqual((report["bytes_out"], report["bytes_in"]), (4, 4))
+        leaves, returns = report["transfers"]
+        self.assertEqual(leaves, {"node": 0, "run": 0, "direction": "out", "issue": 0, "complete": 2, "bytes": 4,
+                                  "begin": 30, "end": 34})
+        self.assertEqual(returns, {"node": 0, "run": 0, "direction": "in", "issue": 2, "complete": 3, "bytes": 4,
+                                   "begin": 90, "end": 94})
+        self.assertLessEqual(report["time_bound_ns"], 104)
+        self.assertGreaterEqual(report["time_bound_ns"], 100)
+
+    def test_options(self):
+        self.write("graph.json", GRAPH)
+        # 30 ns more for each transfer: a rerun of 30 ns is as fast as moving, and a link with 100 ns is slower.
+        self.assertEqual(self.json(DONE, *self.link("--link-latency", "100ns"))["time_ns"], 130)
+        self.assertEqual(self.json(DONE, *self.link("--cost-unit", "1us"))["base_time_ns"], 10_000)
+        for rate in ("1e9", "1.0e9/s", "1E+9", "1000000000"):
+            self.assertEqual(self.json(DONE, "order", "graph.json", "--budget", "20", "--link", rate)["time_ns"], 104)
+        report = self.json(DONE, "order", "graph.json", "--budget", "21", "--link", "1GiB/s")
+        self.assertEqual((report["time_ns"], report["cost_proven_optimal"]), (100, True))
+
+    def test_text(self):
+        self.write("graph.json", GRAPH)
+        said = self.expect(DONE, *self.link()).stdout
+        for part in ("overhead 4.0000 %", "stalls", "4 B out, 4 B in", "Outputs that leave and come back", "'a'"):
+            self.assertIn(part, said)
+        said = self.expect(NO, "order", "graph.json", "--budget", "16", "--link", "1e9").stdout
+        self.assertIn("Nothing keeps the budget. Node 'c' needs 7 B", said)
+        report = self.json(NO, "order", "graph.json", "--budget", "16", "--link", "1e9")
+        self.assertEqual((report["proven_infeasible"], report["infeasible_node"], report["transfers"]), (True, 2, []))
+        self.assertIn("fixed_bytes", self.expect(NO, "order", "graph.json", "--budget", "9", "--link", "1e9").stderr)
+
+    def test_bad_options(self):
+        self.write("graph.json", GRAPH)
+        for rate in ("0", "-1", "nan", "inf", "", "1e", "1e99", "1e-3", "1.5", "fast", "1e16", "0x10", "1e9e9"):
+            done = self.expect(USAGE, "order", "graph.json", "--budget", "20", f"--link={rate}")
+            self.assertIn("'--link'", done.stderr)
+            self.assertEqual(done.stdout, "")
+        self.assertIn("'--budget'", self.expect(USAGE, "order", "graph.json", "--link", "1e9").stderr)
+        for option, value in (("--link-latency", "5"), ("--link-latency", "-5ns"), ("--cost-unit", "0ns"),
+                              ("--cost-unit", "nan"), ("--cost-unit", "0.5ns"), ("--link-latency", "99999999s")):
+            self.assertIn(option, self.expect(USAGE, *self.link(f"{option}={value}")).stderr)
+            self.assertIn("'--link'", self.expect(USAGE, "order", "graph.json", f"{option}={value}").stderr)
+
+    def test_bad_files(self):
+        self.write("graph.json", GRAPH.replace("10 ns on a machine", "relative time"))
+        said = self.expect(BAD_INPUT, *self.link())
+        self.assertIn("--cost-unit", said.stderr)
+        self.assertEqual(said.stdout, "")
+        self.json(DONE, *self.link("--cost-unit", "10ns"))
+        self.write("graph.json", GRAPH.replace('"10 ns on a machine"', "7"))
+        self.assertIn("$.units.cost", self.expect(BAD_INPUT, *self.link()).stderr)
+        self.json(DONE, "order", "graph.json", "--budget", "20")  # without a link, units do not matter
+        self.write("graph.json", GRAPH.replace("10 ns", "13000 s"))  # 130,000 s in all
+        self.json(DONE, *self.link())
+        self.write("graph.json", GRAPH.replace("10 ns", "130000 s"))
+        self.assertIn("kMaxTime", self.expect(BAD_INPUT, *self.link()).stderr)
+
+    def test_a_link_that_is_too_slow_moves_nothing(self):
+        graph = json.loads(GRAPH)
+        for node in graph["nodes"]:
+            node["bytes"] *= 2**30
+        graph["fixed_bytes"] = 0
+        self.write("graph.json", json.dumps(graph))
+        report = self.json(DONE, "order", "graph.json", "--budget", "10GiB", "--link", "1")
+        self.assertEqual((report["transfers"], report["recomputed"]), ([], [{"node": 0, "times": 1}]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,29 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include "lowtide/offload/offload.h"
+#include "tests/offload/swap_problems.h"
+
+namespace lowtide {
+namespace {
+
+// f0, f1, f2 of 4 bytes and 3 ns; b0 reads f2, b1 reads f1 and b0, b2 reads f0 and b1; each back 1 byte and 4 ns.
+// Milestone b0 needs all f before it and may have f0 and f1 outside: f2 is read by it.
+TEST(LeastTimeAway, AddsUpByHand) {
+  const BudgetProblem problem = swap_training(3, 9);
+  const std::vector<NodeId> milestone = {NodeId(3)};
+  // 4 bytes at 1 byte per ns: f0 exists at 3 and is out at 7, before 9. b1 and b2 take 8, and f0 is in after 4 and
+  // then b2 runs, 4 + 4.
+  EXPECT_EQ(least_time_away(problem, link_of(1), milestone, Bytes(4)), 9 + 4 + 8);
+  // 8 bytes: out at 3 + 8 = 11. The tails of f0 and f1 are 4 (b2) and 8 (b1, b2): the link brings 4 bytes up to 8
+  // before the end, and 4 more before that: 4 + 8 = 12.
+  EXPECT_EQ(least_time_away(problem, link_of(1), milestone, Bytes(8)), 11 + 4 + 12);
+  EXPECT_EQ(least_time_away(problem, link_of(1, 5), milestone, Bytes(8)), 16 + 4 + 17);  // 5 ns latency each way
+  EXPECT_EQ(least_time_away(problem, link_of(1), milestone, Bytes(9)), kMaxTime);        // there are only 8
+  EXPECT_EQ(least_time_away(problem, link_of(1), {}, Bytes(1)), kMaxTime);
+}
+
+}  // namespace
+}  // namespace lowtide
