@@ -19,7 +19,7 @@ struct SwapOptions {
   OrderOptions order;  // of the search for an order without reruns
   Bytes budget;        // of the live outputs, without anything that is always live
   TransferLink link;
-  std::int64_t effort = 30'000'000'000;  // as OffloadOptions::effort, for all searches: up to about a minute
+  std::int64_t effort = 20'000'000'000;  // as OffloadOptions::effort, for all searches: up to about half a minute
 };
 
 // A sequence of runs and transfers within a budget, and the order that it begins from.
