@@ -145,7 +145,7 @@ class Search {
       const bool is_found = answer_.outcome == BudgetOutcome::found;
       const Runs& start = is_first ? starts_.back() : is_found ? best_ : order_;
       std::int64_t share = whole / kRounds;
-      annealing.cool(start, is_first ? 0.5 : 0.2, goal, share);
+      annealing.cool(start, {.hottest = is_first ? 0.5 : 0.2, .coldest = 0.005, .goal = goal}, share);
       const Annealed& found = annealing.found();
       if (found.best) note(*found.best);
       if (!found.lowest.empty()) note(found.lowest);

@@ -18,10 +18,16 @@ struct Annealed {
   std::int64_t lowest_peak = 0;  // of `lowest`
 };
 
+// How one cooling runs. Temperatures are in units of the mean cost of a run.
+struct Cooling {
+  double hottest = 1;
+  double coldest = 0.01;
+  std::int64_t goal = 0;  // a cost: it stops if the best sequence has it
+};
+
 // Simulated annealing on the sequence of runs (Kirkpatrick et al. 1983; on sequences with repetitions: Imanishi and Xu,
-// NeurIPS 2023). A move inserts a rerun after a run with many live bytes, with reruns of inputs that are gone, removes
-// a rerun, or moves a run. Runs that nothing needs any more disappear with it. Bytes above the budget have a price that
-// adapts. Each move counts all live bytes again: O(runs + reads), about 1 us for 400 nodes.
+// NeurIPS 2023), with the moves of `Moves`. Runs that nothing needs any more disappear with a move. Bytes above the
+// budget have a price that adapts. A move costs about 1 us for 500 nodes.
 class Annealing {
  public:
   Annealing(const RunProblem& problem, std::uint64_t seed);
@@ -29,9 +35,8 @@ class Annealing {
   Annealing(const Annealing&) = delete;
   Annealing& operator=(const Annealing&) = delete;
 
-  // One cooling from a valid sequence. Subtracts what it does from `work`, and stops if the cost of the best sequence
-  // reaches `goal`.
-  void cool(const Runs& start, double heat, std::int64_t goal, std::int64_t& work);
+  // One cooling from a valid sequence. Subtracts what it does from `work`.
+  void cool(const Runs& start, const Cooling& cooling, std::int64_t& work);
   [[nodiscard]] const Annealed& found() const;
 
  private:

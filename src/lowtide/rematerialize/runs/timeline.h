@@ -1,0 +1,135 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lowtide/rematerialize/runs/run_problem.h"
+
+namespace lowtide::rematerialize_internal {
+
+// A sequence of runs that changes by one run at a time, with the live bytes of all its runs.
+//
+// An output lives from its run to its last use, the last reader before the node runs again:
+//
+//   position    0  1  2  3  4  5          a lives from 0 to 5
+//   runs        a  b  c  d  e  f          b and f read a
+//   with a      a  b  c  d  a' e  f       a lives from 0 to 1, and a' from 4 to 6
+//
+// So an added run takes bytes from the runs between two uses, and gives bytes to those between the inputs' last uses
+// and itself. Nothing else changes. A change costs O(runs) for the positions that shift, in one pass over an array, and
+// O(readers) of the nodes concerned: about 0.3 us for 500 runs.
+//
+// Live bytes are doubles, so that several are compared at once. They are exact if all sizes together are below 2^53.
+class Timeline {
+ public:
+  using Index = RunProblem::Index;
+
+  explicit Timeline(const RunProblem& problem);
+
+  // Begins with a sequence. Requires: it is valid.
+  void begin(const Runs& runs);
+
+  [[nodiscard]] std::size_t length() const { return order_.size(); }
+  [[nodiscard]] Index node_at(std::size_t at) const { return runs_[order_[at]].node; }
+  [[nodiscard]] double load_at(std::size_t at) const { return loads_[at]; }
+  // The last run that uses the output of a run: itself if there is none, length() if it is live until the end.
+  [[nodiscard]] std::size_t last_use_at(std::size_t at) const { return use_position(order_[at]); }
+  // The first reader of a node after a position, or length().
+  [[nodiscard]] std::size_t next_reader(Index node, std::size_t after) const;
+  // Whether the output of a node that has run before a position is live there, for the run at it or a later one.
+  [[nodiscard]] bool is_live(Index node, std::size_t at) const;
+  [[nodiscard]] bool has_run(Index node, std::size_t before) const { return run_before(node, before) != kNone; }
+  // The latest run of a node before a position, or that position if there is none.
+  [[nodiscard]] std::size_t latest_run(Index node, std::size_t before) const;
+  // The first run of a node after a position, or length().
+  [[nodiscard]] std::size_t next_run(Index node, std::size_t after) const;
+  // Whether a node runs between two positions, without them.
+  [[nodiscard]] bool runs_within(Index node, std::size_t from, std::size_t until) const {
+    const RunId run = run_before(node, until);
+    return run != kNone && runs_[run].position > from;
+  }
+  // All nodes that run more than once.
+  [[nodiscard]] const std::vector<Index>& repeated() const { return repeated_; }
+  [[nodiscard]] std::size_t position_of(Index node, std::size_t which) const {
+    return runs_[runs_of_[node][which]].position;
+  }
+  [[nodiscard]] std::size_t times(Index node) const { return runs_of_[node].size(); }
+  [[nodiscard]] Runs runs() const;
+
+  // Whether each node with `runs_once` runs once.
+  [[nodiscard]] bool is_allowed() const { return forbidden_ == 0; }
+  [[nodiscard]] std::int64_t cost() const { return cost_; }
+  // The largest number of live bytes, and the sum of what is above the budget.
+  struct Height {
+    double peak = 0;
+    double excess = 0;
+  };
+  [[nodiscard]] Height height() const;
+  [[nodiscard]] std::size_t peak_at() const;
+
+  // Adds a run before the one at a position. Requires: the inputs have run before it.
+  void insert(Index node, std::size_t at);
+  // Removes a run. Returns false, and changes nothing, if a later one needs it and no earlier one makes the same.
+  bool erase(std::size_t at);
+  // Removes all reruns whose outputs have lost their last use since the last commit(), and those that only they use.
+  void prune();
+
+  // Keeps all changes since the last commit(), or takes them back.
+  void commit();
+  void undo();
+  // What the changes have cost so far, in work units of about 1 ns.
+  [[nodiscard]] std::int64_t work() const { return work_; }
+
+ private:
+  using RunId = std::uint32_t;
+  static constexpr RunId kNone = 0xFFFFFFFF;
+  static constexpr RunId kEnd = 0xFFFFFFFE;  // as a last use: the end
+
+  struct Run {
+    Index node = 0;
+    std::uint32_t position = 0;
+    RunId last_use = kNone;
+  };
+  struct Change {
+    bool is_insertion;
+    Index node;
+    std::size_t at;
+  };
+
+  [[nodiscard]] std::size_t use_position(RunId run) const {
+    return runs_[run].last_use == kEnd ? order_.size() : runs_[runs_[run].last_use].position;
+  }
+  [[nodiscard]] RunId run_before(Index node, std::size_t at) const;
+  // The last reader of a node in (from, until), or kNone.
+  [[nodiscard]] RunId last_reader(Index node, std::size_t from, std::size_t until) const;
+  void add_run(Index node, std::size_t at);
+  bool remove_run(std::size_t at);
+  void shift(std::size_t from);
+  void add_bytes(std::size_t from, std::size_t until, double bytes);
+  void take_uses(RunId run, std::size_t at);
+  void note_unused(RunId run);
+  [[nodiscard]] bool runs_again(Index node) const { return runs_of_[node].size() > 1; }
+  void link(RunId run);
+  void unlink(RunId run);
+
+  const RunProblem& problem_;
+  std::vector<Run> runs_;                    // by id; removed ones are in free_
+  std::vector<RunId> order_;                 // by position
+  std::vector<double> loads_;                // by position
+  std::vector<std::vector<RunId>> runs_of_;  // by node, ascending by position
+  std::vector<RunId> free_;
+  std::vector<Index> repeated_;
+  std::vector<std::size_t> place_;  // by node: its place in repeated_, if it is there
+  std::vector<Change> changes_;
+  std::vector<RunId> unused_;   // runs that may have lost their last use
+  std::int64_t forbidden_ = 0;  // reruns of nodes with `runs_once`
+  std::int64_t cost_ = 0;
+  std::int64_t work_ = 0;
+  double end_bytes_ = 0;  // of outputs that are live at the end
+};
+
+}  // namespace lowtide::rematerialize_internal
