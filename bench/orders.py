@@ -18,7 +18,8 @@ import tempfile
 
 import record
 
-NAMED = ["as_given", "depth_first", "reverse_post_order", "breadth_first", "longest_path", "greedy_by_freed_bytes",
+NAMED = ["as_given", "depth_first", "reverse_post_order", "breadth_first", "deepest_input_first",
+         "greedy_by_freed_bytes",
          "least_peak_first", "depth_first_by_fan_out", "best_of_xla", "best_of_inductor"]
 CELL = 100  # nodes
 

@@ -20,7 +20,7 @@ import record
 FILES = [record.ROOT / "README.md", record.ROOT / "docs/figures.md"]
 SHOWN_MODELS = ("densenet121", "efficientnet_b0", "gpt2_t256", "nas_s1", "ppocr_v4_det", "randwire_s1", "resnet50",
                 "swin_t", "unet_256", "vit_b_16")
-SHOWN_ORDERS = ("as_given", "reverse_post_order", "longest_path", "best_of_xla", "best_of_inductor")
+SHOWN_ORDERS = ("as_given", "reverse_post_order", "deepest_input_first", "best_of_xla", "best_of_inductor")
 
 
 def mebibytes(count):

@@ -26,6 +26,7 @@ void draw_roles(Random& random, Net& net) {
     if (random.chance(50)) net.options.gradients.push_back(id);
     if (random.chance(30)) net.options.hosts.push_back(id);
   }
+  net.options.heads = net.graph.inputs();
 }
 
 // Uses two devices; all tensors of a name are on one of them.
@@ -43,7 +44,7 @@ BaselineOutcome sane_outcome_of(const Net& net, std::string_view baseline) {
   BaselineOutcome outcome = outcome_of(net, std::string(baseline));
   EXPECT_LE(outcome.bytes, outcome.naive) << baseline;
   EXPECT_LE(outcome.blobs_left.value_or(0), outcome.blobs) << baseline;
-  if (baseline == "caffe2_gradients") return outcome;
+  if (baseline.starts_with("caffe2_gradients")) return outcome;
   EXPECT_TRUE(outcome.best) << baseline;
   EXPECT_LE(*outcome.best, outcome.bytes) << baseline;
   EXPECT_LE(outcome.bound, *outcome.best) << baseline;
@@ -71,7 +72,7 @@ TEST(Baselines, AreValidOnRandomGraphs) {
     const BaselineOutcome gradients = outcome_of(net, "caffe2_gradients");
     if (*gradients.blobs_left < gradients.blobs) ++gradients_shared;
   }
-  EXPECT_GT(gradients_shared, 100);
+  EXPECT_GT(gradients_shared, 40);
 }
 
 // Views may not cross devices, so this is only for baselines without views.
@@ -131,7 +132,7 @@ TEST(Baselines, AreValidOnNetsWithNamesWrittenAgain) {
     expect_sane(net);
     draw_devices(random, net);
     expect_sane(net, "Caffe2");
-    expect_sane(net, "Static Runtime");
+    sane_outcome_of(net, "static_runtime_groups");
     for (const std::vector<TensorId>& name : net.options.colocated) {
       if (net.graph.tensor(name.front()).role == Role::input) ++inputs_written_over;
     }
@@ -174,7 +175,7 @@ TEST(Baselines, OfDependenciesAreValidInEveryOrder) {
   for (int round = 0; round < 60; ++round) {
     Net net{random_graph(random, 7), {}};
     draw_roles(random, net);
-    for (const char* baseline : {"caffe2_dag", "caffe2_dag_sized", "caffe2_gradients"}) {
+    for (const char* baseline : {"caffe2_dag", "caffe2_dag_sized", "caffe2_gradients", "caffe2_gradients_sized"}) {
       expect_right_in_every_order(net, baseline);
     }
   }
@@ -182,7 +183,7 @@ TEST(Baselines, OfDependenciesAreValidInEveryOrder) {
     Net net = random_named_net(random, 7);
     SCOPED_TRACE(print_graph(net.graph));
     draw_roles(random, net);
-    for (const char* baseline : {"caffe2_dag", "caffe2_dag_sized", "caffe2_gradients"}) {
+    for (const char* baseline : {"caffe2_dag", "caffe2_dag_sized", "caffe2_gradients", "caffe2_gradients_sized"}) {
       expect_right_in_every_order(net, baseline);
     }
   }

@@ -36,6 +36,7 @@ TEST(LongestPath, NodesWithShortPathsRunLate) {
   })");
   EXPECT_EQ(names(graph, as_given(graph)), "c2 c0 v0 v2");
   EXPECT_EQ(names(graph, longest_path(graph)), "c0 v0 c2 v2");
+  EXPECT_EQ(names(graph, deepest_input_first(graph)), "c0 v0 c2 v2");
   EXPECT_EQ(names(graph, depth_first(graph)), "c2 c0 v0 v2");
 }
 
@@ -55,13 +56,14 @@ TEST(LongestPath, ShorterBranchesComeLast) {
     output d3, v2
   })");
   EXPECT_EQ(names(graph, longest_path(graph)), "c0 v0 c2 v2 d2 d3");
+  EXPECT_EQ(names(graph, deepest_input_first(graph)), "c0 v0 c2 v2 d2 d3");
   EXPECT_EQ(names(graph, depth_first(graph)), "d2 d3 c0 v0 c2 v2");
 }
 
 TEST(LongestPath, AcceptsASingleNode) {
   const Graph graph = graph_of("graph \"g\" {\n input x : f32[1]\n y = Conv(x) : f32[1]\n output y\n}");
-  for (const auto order : {as_given, depth_first, longest_path, depth_first_by_fan_out, reverse_post_order,
-                           breadth_first, greedy_by_freed_bytes, least_peak_first}) {
+  for (const auto order : {as_given, depth_first, longest_path, deepest_input_first, depth_first_by_fan_out,
+                           reverse_post_order, breadth_first, greedy_by_freed_bytes, least_peak_first}) {
     EXPECT_EQ(names(graph, order(graph)), "y");
   }
 }

@@ -10,6 +10,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/baselines/aitemplate.h"
 #include "lowtide/baselines/blobs.h"
+#include "lowtide/baselines/caffe2_dag.h"
 #include "lowtide/baselines/current_runtimes.h"
 #include "lowtide/baselines/least_slots.h"
 #include "lowtide/baselines/measure.h"
@@ -31,55 +32,6 @@ Result<Decision> simple(const BlobNet& net, const BaselineOptions& /*options*/) 
   return decision_of(recycle_in_sequence(net), ExecutionModel::sequence);
 }
 
-Result<Decision> dag(const BlobNet& net, bool by_size) {
-  DagRule rule{.by_size = by_size,
-               .may_move = Flags<BlobId>(net.blobs.size()),
-               .may_host = Flags<BlobId>(net.blobs.size()),
-               .takes_part = Flags<std::uint32_t>(net.ops.size(), true)};
-  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
-    if (!net.blobs[id].is_kept) rule.may_move.set(id);
-  }
-  Result<BlockChoice> choice = recycle_in_dag(net, rule);
-  if (!choice) return choice.error();
-  return decision_of(*std::move(choice), ExecutionModel::dataflow);
-}
-
-Result<Decision> dag_by_count(const BlobNet& net, const BaselineOptions& /*options*/) { return dag(net, false); }
-Result<Decision> dag_by_size(const BlobNet& net, const BaselineOptions& /*options*/) { return dag(net, true); }
-
-Result<Decision> gradients(const BlobNet& net, const BaselineOptions& options) {
-  DagRule rule{.by_size = true,
-               .may_move = Flags<BlobId>(net.blobs.size()),
-               .may_host = Flags<BlobId>(net.blobs.size()),
-               .takes_part = Flags<std::uint32_t>(net.ops.size())};
-  for (const auto& [list, marks] : {std::pair(&options.hosts, &rule.may_host), {&options.gradients, &rule.may_move}}) {
-    for (TensorId id : *list) {
-      if (!net.blob_of.contains(id)) {
-        return Error{ErrorCode::invalid,
-                     "tensor " + std::to_string(id.value()) +
-                         " is listed as a gradient or host, but the graph has only " +
-                         std::to_string(net.blob_of.size()) + " tensors",
-                     ""};
-      }
-      const BlobId blob = net.blob_of[id];
-      if (!net.blobs[blob].is_kept) marks->set(blob);
-    }
-  }
-  const auto is_gradient = [&](BlobId id) { return rule.may_move.test(id); };
-  for (std::uint32_t at = 0; at < net.ops.size(); ++at) {
-    const BlobOp& op = net.ops[at];
-    if (std::any_of(op.inputs.begin(), op.inputs.end(), is_gradient) ||
-        std::any_of(op.outputs.begin(), op.outputs.end(), is_gradient)) {
-      rule.takes_part.set(at);
-    }
-  }
-  Result<BlockChoice> choice = recycle_in_dag(net, rule);
-  if (!choice) return choice.error();
-  Decision decision = decision_of(*std::move(choice), ExecutionModel::dataflow);
-  decision.all_may_share = false;
-  return decision;
-}
-
 Result<Decision> interference_greedy(const BlobNet& net, const BaselineOptions& /*options*/) {
   return decision_of(nearest_size_choice(net), ExecutionModel::sequence);
 }
@@ -88,6 +40,31 @@ Result<Decision> interference_exact(const BlobNet& net, const BaselineOptions& o
   Result<LeastSlots> least = least_slots(net, options.effort);
   if (!least) return least.error();
   return decision_of(std::move(least->choice), ExecutionModel::sequence);
+}
+
+// As Caffe2's interference planner: a blob without readers is live to the end, as if one more node read it.
+void keep_unread(BlobNet& net) {
+  for (Blob& blob : net.blobs) {
+    const auto is_unread = [&](TensorId id) { return net.graph->readers(id).empty(); };
+    if (std::all_of(blob.tensors.begin(), blob.tensors.end(), is_unread)) {
+      blob.last = static_cast<std::uint32_t>(net.ops.size());
+    }
+  }
+}
+
+// All tensors that nodes write and that are not needed after the run, back to back.
+Result<Decision> managed_side_by_side(const BlobNet& net, const BaselineOptions& /*options*/) {
+  Decision decision = arena_of(net);
+  Offset end;
+  for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
+    if (net.blobs[id].is_kept) {
+      decision.block[id].reset();
+      continue;
+    }
+    decision.offset[id] = end;
+    end = end + net.blobs[id].size;
+  }
+  return decision;
 }
 
 Result<Decision> groups(const BlobNet& net, const BaselineOptions& /*options*/) {
@@ -106,8 +83,14 @@ struct Recipe {
   Result<Decision> (*decide)(const BlobNet& net, const BaselineOptions& options);
 };
 
-constexpr BaselineSpec caffe2(std::string_view name, std::string_view summary) {
-  return {.name = name, .system = "Caffe2", .summary = summary, .is_discontinued = true};
+Recipe caffe2(std::string_view name, std::string_view summary,
+              Result<Decision> (*decide)(const BlobNet& net, const BaselineOptions& options)) {
+  const BaselineSpec spec{.name = name,
+                          .system = "Caffe2",
+                          .summary = summary,
+                          .is_discontinued = true,
+                          .needs_gradients = name.starts_with("caffe2_gradients")};
+  return {spec, 1, ViewRule::none, ScratchRule::apart, false, decide};
 }
 
 constexpr BaselineSpec aitemplate(std::string_view name, std::string_view summary) {
@@ -148,19 +131,24 @@ const std::vector<Recipe>& recipes() {
        apart,
        false,
        groups},
-      {caffe2("caffe2_simple", "whole buffers along the order, last released first, sizes ignored"), 1, ViewRule::none,
-       apart, false, simple},
-      {caffe2("caffe2_dag", "whole buffers, safe for parallel branches, most shared buffer first, sizes ignored"), 1,
-       ViewRule::none, apart, false, dag_by_count},
-      {caffe2("caffe2_dag_sized", "whole buffers, safe for parallel branches, nearest size first"), 1, ViewRule::none,
-       apart, false, dag_by_size},
-      {caffe2("caffe2_interference_greedy", "whole buffers by lifespan, slot with the nearest size"), 1, ViewRule::none,
-       apart, false, interference_greedy},
-      {caffe2("caffe2_interference_exact", "whole buffers by lifespan, least total"), 1, ViewRule::none, apart, false,
-       interference_exact},
-      {caffe2("caffe2_gradients",
-              "gradients reuse the bytes of each other, and of forward tensors after their last use"),
-       1, ViewRule::none, apart, false, gradients},
+      {{.name = "static_runtime_side_by_side",
+        .system = "Static Runtime",
+        .summary = "no sharing, managed tensors laid out back to back"},
+       64,
+       ViewRule::all,
+       apart,
+       true,
+       managed_side_by_side},
+      caffe2("caffe2_simple", "whole buffers along the order, last released first, sizes ignored", simple),
+      caffe2("caffe2_dag", "whole buffers, for parallel branches, most shared first, sizes ignored", caffe2_dag),
+      caffe2("caffe2_dag_sized", "whole buffers, safe for parallel branches, nearest size first", caffe2_dag_sized),
+      caffe2("caffe2_interference_greedy", "whole buffers by lifespan, slot with the nearest size",
+             interference_greedy),
+      caffe2("caffe2_interference_exact", "whole buffers by lifespan, least total", interference_exact),
+      caffe2("caffe2_gradients", "gradients and dead forward tensors share, most shared buffer first, sizes ignored",
+             caffe2_gradients),
+      caffe2("caffe2_gradients_sized", "gradients and dead forward tensors share, nearest size first",
+             caffe2_gradients_sized),
       {aitemplate("aitemplate_naive", "no sharing, tensors laid out back to back"), 64, ViewRule::whole, behind_tensors,
        true, aitemplate_naive},
       {aitemplate("aitemplate_greedy_by_size", "offsets, largest tensor first, into the smallest free range"), 64,
@@ -262,6 +250,7 @@ Result<BaselineOutcome> apply_baseline(const Graph& graph, const std::vector<Nod
   Result<baselines_internal::BlobNet> net =
       baselines_internal::blob_net(graph, order, settled, *settled.alignment, recipe->views);
   if (!net) return net.error();
+  if (recipe->spec.name.starts_with("caffe2_interference")) baselines_internal::keep_unread(*net);
   LOWTIDE_RETURN_IF_ERROR(baselines_internal::check_devices(*net, *recipe));
   if (recipe->scratch != ScratchRule::apart) {
     LOWTIDE_RETURN_IF_ERROR(lay_out_workspaces(graph, settled.workspaces, 1));
@@ -270,6 +259,7 @@ Result<BaselineOutcome> apply_baseline(const Graph& graph, const std::vector<Nod
   if (!decision) return decision.error();
   BaselineOutcome outcome;
   outcome.baseline = options.baseline;
+  outcome.original_failure = decision->original_failure;
   if (recipe->scratch == ScratchRule::behind_tensors) {
     Result<WorkspaceLayout> workspace = lay_out_workspaces(graph, settled.workspaces, decision->streams);
     if (!workspace) return workspace.error();

@@ -31,10 +31,17 @@ struct BaselineOptions {
   std::vector<TensorId> keep;                 // never shared, in addition to inputs, constants, state and outputs
   IdVector<TensorId, std::uint32_t> devices;  // by tensor; empty if there is only one
 
-  // For caffe2_gradients: the gradients that share, and the forward tensors into whose memory gradients may move after
+  // For caffe2_gradients*: the gradients that share, and the forward tensors into whose memory gradients may move after
   // the last use. The caller lists both; they are not recognized by name. Without gradients, nothing is shared.
   std::vector<TensorId> gradients;
   std::vector<TensorId> hosts;
+
+  // For caffe2_dag* and caffe2_gradients*, as the caller of Caffe2 gives them:
+  std::optional<std::vector<TensorId>> heads;      // where the walk starts. nullopt: inputs; for gradients, outputs
+  std::optional<std::vector<NodeId>> taking_part;  // nullopt: all nodes; for gradients, those that use a gradient
+  std::optional<std::vector<TensorId>> shareable;  // only caffe2_dag*. nullopt: all tensors that are not kept
+  std::vector<TensorId> dont_release;              // may move into another buffer, but nothing moves into theirs
+  std::string namescope;                           // in front of the names of shared buffers
 
   std::uint32_t nodes_at_once = UINT32_MAX;  // aitemplate_multistream: larger waves are split; at least 1
   std::uint32_t streams = 5;                 // aitemplate_multistream: each has its own shared workspace; at least 1
@@ -44,13 +51,16 @@ struct BaselineOptions {
 };
 
 struct BaselineBlock {
-  std::string name;  // as in the original: "__m0_shared", "group 0", "arena"
+  std::string name;  // as in the original: "__m0_shared", the name of a forward tensor, "group 0", "arena"
   Bytes size;
   std::int64_t blobs = 0;
 };
 
 struct BaselineOutcome {
   std::string baseline;
+  // caffe2_dag* and caffe2_gradients*: why the original has no valid result for this graph, because it stops or shares
+  // what it must not. A rule without this fault decided instead. nullopt if this is the result of the original.
+  std::optional<std::string> original_failure;
   std::vector<BaselineBlock> blocks;
   SharingClaim sharing;  // the place of each tensor, as the verifier checked it
 
@@ -65,7 +75,7 @@ struct BaselineOutcome {
   IdVector<TensorId, std::optional<Offset>> constant_at;  // aitemplate_*: in the second region; otherwise empty
 
   // The smallest total that Lowtide's own search finds for the same tensors under the same rule, and a proven
-  // lower bound for it. nullopt if there are too many conflicts to list, and for caffe2_gradients.
+  // lower bound for it. nullopt if there are too many conflicts to list, and for caffe2_gradients*.
   std::optional<Bytes> best;
   Bytes bound;
   bool proven_optimal = false;  // no result by this rule has fewer bytes
@@ -79,12 +89,13 @@ struct BaselineSpec {
   std::string_view summary;      // one line without a full stop
   bool is_discontinued = false;  // the system is no longer developed
   bool places_scratch = false;   // `bytes` includes the shared workspaces
+  bool needs_gradients = false;  // only tensors that the caller lists as gradients share
 };
 
 // All baselines, those of systems that are still developed first:
-//   tflite_micro_greedy, executorch_greedy, executorch_naive, static_runtime_groups,
+//   tflite_micro_greedy, executorch_greedy, executorch_naive, static_runtime_groups, static_runtime_side_by_side,
 //   caffe2_simple, caffe2_dag, caffe2_dag_sized, caffe2_interference_greedy, caffe2_interference_exact,
-//   caffe2_gradients, aitemplate_naive, aitemplate_greedy_by_size, aitemplate_multistream
+//   caffe2_gradients, caffe2_gradients_sized, aitemplate_naive, aitemplate_greedy_by_size, aitemplate_multistream
 // docs/baselines.md describes each of them, and its differences from originals that have defects.
 [[nodiscard]] const std::vector<BaselineSpec>& baselines();
 
@@ -94,10 +105,10 @@ struct BaselineSpec {
 // Complexity, with n for nodes and edges: caffe2_simple, static_runtime_groups and aitemplate_naive take O(n).
 // caffe2_interference_* and executorch_naive take O(n log n). tflite_micro_greedy and executorch_greedy take what
 // first_fit.h says. aitemplate_greedy_by_size and aitemplate_multistream take what
-// largest_first_offsets says (sharing_rules.h). caffe2_dag* and caffe2_gradients take O(n x chains that cover the
-// graph), plus the free buffers that are examined. `best` adds a search with `effort` work units. The twelve baselines
-// of `lowtide compare` take 2 s of CPU time for a chain of 100,000 nodes, and 24 s for 1,000,000
-// (bench/compare_growth.py).
+// largest_first_offsets says (sharing_rules.h). caffe2_dag* and caffe2_gradients* take O(n x tokens / 64), and O(n x
+// chains that cover the graph) if the original fails, plus the free buffers that are examined. `best` adds a search
+// with `effort` work units. bench/compare_growth.py measures the baselines of `lowtide compare` on chains of up to
+// 1,000,000 nodes.
 // Errors:
 //   - invalid: an unknown baseline; an invalid order; ids outside the graph; lists of the wrong length; colocated
 //     tensors that are live at the same time or on different devices; several devices for aitemplate_*; an alignment

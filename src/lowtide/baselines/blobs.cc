@@ -32,6 +32,7 @@ class BlobNetMaker {
     position_ = IdVector<NodeId, std::uint32_t>(graph.nodes().size());
     for (std::size_t at = 0; at < order.size(); ++at) position_[order[at]] = static_cast<std::uint32_t>(at);
     net_.view_of = IdVector<TensorId, std::optional<TensorId>>(graph.tensors().size());
+    net_.graph = &graph;
   }
 
   Result<BlobNet> run(ViewRule views) && {
@@ -128,6 +129,7 @@ void BlobNetMaker::number_blobs() {
       IdVector<BlobId, NodeId>& last = &list == &op.inputs ? reader : writer;
       const NodeId none(static_cast<std::uint32_t>(order_.size()));
       while (last.size() < net_.blobs.size()) last.push_back(none);
+      if (&list == &op.inputs) op.reads.push_back(blob);
       if (std::exchange(last[blob], id) != id) list.push_back(blob);
     };
     for (std::optional<TensorId> tensor : graph_.node(id).inputs) {
@@ -163,10 +165,13 @@ Result<void> BlobNetMaker::describe(Blob& blob) const {
   std::stable_sort(blob.tensors.begin(), blob.tensors.end(),
                    [&](TensorId a, TensorId b) { return written(a) < written(b); });
   if (!options_.devices.empty()) blob.device = options_.devices[blob.tensors.front()];
+  blob.name = graph_.tensor(blob.tensors.front()).name;
   std::optional<std::uint32_t> first;
   for (TensorId id : blob.tensors) {
     const Tensor& tensor = graph_.tensor(id);
     blob.size = std::max(blob.size, round_up(tensor.size, alignment_));
+    const Result<std::int64_t> elements = element_count(tensor.shape);
+    blob.elements = std::max(blob.elements, elements ? *elements : tensor.size.count());
     blob.is_kept |= tensor.role != Role::temporary || tensor.is_next_state;
     blob.is_input |= tensor.role == Role::input;
     blob.is_output |= tensor.role == Role::output || tensor.is_next_state;

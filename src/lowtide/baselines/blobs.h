@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
@@ -27,7 +28,9 @@ enum class ViewRule : std::uint8_t { none, reshaped, whole, all };
 // Tensors that one name of a source format stands for: colocated tensors and their views.
 struct Blob {
   std::vector<TensorId> tensors;  // in the order of their writes
+  std::string_view name;          // of the first tensor
   Bytes size;                     // of the largest tensor, rounded up
+  std::int64_t elements = 0;      // of the tensor with the most elements
   std::uint32_t device = 0;
   bool is_kept = false;     // not shared: an input, constant, state or output, or kept by the caller
   bool is_input = false;    // contains an input
@@ -42,10 +45,12 @@ struct Blob {
 struct BlobOp {
   NodeId node;
   std::vector<BlobId> inputs;   // each once, in the node's order; captures of bodies last
+  std::vector<BlobId> reads;    // the same, as often as the node lists it
   std::vector<BlobId> outputs;  // each once, in the node's order
 };
 
 struct BlobNet {
+  const Graph* graph = nullptr;  // outlives the net
   IdVector<BlobId, Blob> blobs;  // in the order of their first use; unused blobs last
   IdVector<TensorId, BlobId> blob_of;
   IdVector<TensorId, std::optional<TensorId>> view_of;

@@ -12,7 +12,9 @@
 namespace lowtide::baselines_internal {
 namespace {
 
-void add_slots(const Movable& movable, const IdVector<PackingId, std::uint32_t>& slot, BlockChoice& choice) {
+// A slot has the name of its last blob.
+void add_slots(const BlobNet& net, const Movable& movable, const IdVector<PackingId, std::uint32_t>& slot,
+               BlockChoice& choice) {
   std::vector<std::vector<BlobId>> users;
   for (PackingId id : all_ids<PackingId>(slot.size())) {
     users.resize(std::max<std::size_t>(users.size(), slot[id] + 1));
@@ -21,7 +23,11 @@ void add_slots(const Movable& movable, const IdVector<PackingId, std::uint32_t>&
   for (const std::vector<BlobId>& row : users) {
     if (row.size() < 2) continue;
     for (BlobId id : row) choice.block[id] = static_cast<std::uint32_t>(choice.names.size());
-    choice.names.push_back("slot " + std::to_string(choice.names.size()));
+    // The last one is the one that ends last; among equals, the one that is used first comes first.
+    const BlobId last = *std::max_element(row.begin(), row.end(), [&](BlobId a, BlobId b) {
+      return std::pair(net.blobs[a].last, a) < std::pair(net.blobs[b].last, b);
+    });
+    choice.names.emplace_back(net.blobs[last].name);
   }
 }
 
@@ -69,7 +75,7 @@ BlockChoice nearest_size_choice(const BlobNet& net) {
   BlockChoice choice = no_choice(net);
   for (std::uint32_t device : devices_of(net)) {
     const Movable movable = movable_in_sequence(net, device);
-    add_slots(movable, nearest_size_slots(movable.problem), choice);
+    add_slots(net, movable, nearest_size_slots(movable.problem), choice);
   }
   return choice;
 }
@@ -82,7 +88,7 @@ Result<LeastSlots> least_slots(const BlobNet& net, std::int64_t effort) {
     if (!assigned) return assigned.error();
     IdVector<PackingId, std::uint32_t> slot;
     for (SlotId id : assigned->slot) slot.push_back(id.value());
-    add_slots(movable, slot, least.choice);
+    add_slots(net, movable, slot, least.choice);
     least.bound += assigned->proven_optimal ? assigned->total : assigned->bound;
   }
   least.bytes = bytes_of(net, least.choice);

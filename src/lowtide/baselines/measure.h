@@ -25,11 +25,12 @@ struct Decision {
   IdVector<BlobId, Offset> offset;                       // in the block; empty if all are 0
   std::vector<std::string> names;                        // of blocks
   std::uint32_t streams = 1;
-  std::int64_t first_step = 0;          // the time of the first node; 1 if inputs are live before it
-  bool inputs_at_first_use = false;     // whether inputs are live from their first use on, not from the start
-  IdVector<NodeId, Bytes> scratch;      // in the arena, live while the node runs; empty if there is none
-  IdVector<NodeId, Offset> scratch_at;  // as long as `scratch`
-  bool all_may_share = true;            // whether all blobs that are not kept may share
+  std::int64_t first_step = 0;                  // the time of the first node; 1 if inputs are live before it
+  bool inputs_at_first_use = false;             // whether inputs are live from their first use on, not from the start
+  IdVector<NodeId, Bytes> scratch;              // in the arena, live while the node runs; empty if there is none
+  IdVector<NodeId, Offset> scratch_at;          // as long as `scratch`
+  std::optional<std::string> original_failure;  // why the original has no valid result, so that another rule decided
+  bool all_may_share = true;                    // whether all blobs that are not kept may share
   [[nodiscard]] bool has_offsets() const { return !offset.empty(); }
 };
 

@@ -37,9 +37,33 @@ struct DagRule {
   Flags<BlobId> may_move;           // may move into a block
   Flags<BlobId> may_host;           // not written by ops that take part; released after their last use
   Flags<std::uint32_t> takes_part;  // by op
+
+  // Only for recycle_by_tokens.
+  std::vector<BlobId> heads;      // where the walk starts, in this order
+  Flags<BlobId> is_not_released;  // may move into a block, but its own block is not given away
+  std::string namescope;          // in front of the names of blocks
 };
 
-// Caffe2, compute_blob_recycling_for_dag, for every run that the dependencies permit. Walks depth-first from the
+// What the original does with a net: a choice, or the reason why it stops.
+struct TokenChoice {
+  BlockChoice choice;
+  std::optional<std::string> failure;
+};
+
+// Caffe2, compute_blob_recycling_for_dag, step by step as the original. Blobs that may move or host are its
+// shareable names; a head need not be one.
+//
+// The walk starts again, with an empty pool of free blocks and a new token, at each node that a head feeds. It goes on
+// by result, then by reader, to each node that has been reached by all its edges. If the results of a node have
+// several readers, each of them gets a further token. A node also has the tokens of all edges that reached it. A free
+// block may be taken by a node that has the tokens of all nodes that used the block. Among those, the one that most
+// blobs share comes first, then the one whose name comes first. Only blocks of blobs that no node of the rule writes
+// count their own blob. With sizes, the original scans its heap of free blocks, so the choice depends on the layout of
+// that heap, and a block keeps the size of its own blob when a larger one moves in.
+// Errors: over_limit, for more than kMostTokenWords words of token sets, or more than kMostExaminedBlocks free blocks.
+[[nodiscard]] Result<TokenChoice> recycle_by_tokens(const BlobNet& net, const DagRule& rule);
+
+// Replaces recycle_by_tokens for nets where the original stops, or is wrong. Walks depth-first from the
 // inputs, and visits a node when everything that it depends on has been visited. A free block may go to a node that
 // comes after all uses of the block in every run. Free blocks are tried in this order: the block that most blobs
 // share, then the block opened first. With sizes: the largest that is at most the needed size, otherwise the

@@ -75,6 +75,12 @@ ComparisonLine compare_with(const BaselineSpec& spec, const Graph& graph, const 
                             const IdVector<NodeId, Bytes>& scratch, Bytes alignment) {
   ComparisonLine line{
       .name = std::string(spec.name), .system = std::string(spec.system), .is_discontinued = spec.is_discontinued};
+  if (spec.needs_gradients) {
+    line.refusal =
+        "does not apply: a model file does not say which tensors are gradients; a caller of the library can "
+        "list them";
+    return line;
+  }
   BaselineOptions options{.baseline = line.name, .alignment = alignment};
   options.workspaces.shared = scratch;
   if (spec.system == "Caffe2") options.keep = foreign_to_caffe2(graph);
@@ -88,6 +94,7 @@ ComparisonLine compare_with(const BaselineSpec& spec, const Graph& graph, const 
   if (!spec.places_scratch) {
     for (Bytes size : scratch) workspace = std::max(workspace, size);
   }
+  line.original_failure = outcome->original_failure;
   line.run_order = to_string(outcome->sharing.execution);
   line.bytes = outcome->bytes + workspace;
   line.naive = outcome->naive + workspace;
@@ -148,8 +155,6 @@ Comparison compare(const Graph& graph, const Plan& plan, const Target& target, b
       prediction ? runtime_comparison(graph, *prediction, peak_in_order(graph, target, scratch, prediction->order))
                  : RuntimeComparison{.refusal = prediction.error().message};
   for (const BaselineSpec& spec : baselines()) {
-    // It is not known here which tensors are gradients.
-    if (spec.name == "caffe2_gradients") continue;
     comparison.lines.push_back(compare_with(spec, graph, order, scratch, first_alignment(plan.machine)));
   }
   return comparison;
@@ -162,6 +167,7 @@ Json json_of_line(const ComparisonLine& line) {
   json["discontinued"] = line.is_discontinued;
   json["refusal"] = line.refusal ? Json(json_text(*line.refusal)) : Json(nullptr);
   if (line.refusal) return json;
+  json["original_failure"] = line.original_failure ? Json(json_text(*line.original_failure)) : Json(nullptr);
   json["runs_in"] = line.run_order;
   json["bytes"] = line.bytes.count();
   json["naive_bytes"] = line.naive.count();

@@ -112,6 +112,11 @@ StyledText verdict(const Comparison& comparison) {
   } else {
     out.add("  These need less than Lowtide: " + below, Style::bad).end_line();
   }
+  for (const ComparisonLine& line : comparison.lines) {
+    if (!line.original_failure) continue;
+    out.append(report_internal::paragraph(line.name + " would not work here: " + *line.original_failure +
+                                          ". Its figures are those of a rule without this fault."));
+  }
   out.add("  All results are verified, except the prediction for ONNX Runtime.", Style::good).end_line();
   if (comparison.uncounted.empty()) return out;
   return out.append(report_internal::paragraph(report_internal::uncounted_text(comparison.uncounted),

@@ -22,7 +22,9 @@ struct ComparisonLine {
   bool is_discontinued = false;        // the system is no longer developed
   std::string run_order;               // "sequence", "waves", "dataflow"
   std::optional<std::string> refusal;  // why there is no result; the figures below are then meaningless
-  Bytes bytes;                         // including scratch
+  // why the original of a Caffe2 planner has no valid result for this graph, so that another rule gave this one
+  std::optional<std::string> original_failure;
+  Bytes bytes;  // including scratch
   Bytes naive;
   std::optional<Bytes> best;  // the fewest bytes that a search finds with the same rule and order
   bool is_best = false;       // proven: no result of the rule is smaller

@@ -68,10 +68,10 @@ struct OrderChoice {
 //   greedy_by_freed_bytes   of the ready nodes, the one that adds the fewest bytes (or frees the most)
 //   reverse_post_order      depth-first from the sources; the last node to finish comes first
 //   breadth_first           by distance from the sources
-//   longest_path            depth_first; of the inputs of a node, the one with the longest path before it comes first
-//   depth_first_by_fan_out  depth_first; of the inputs of a node, the one with most readers and bytes before it comes
-//                           first
+//   deepest_input_first     depth_first; of the inputs of a node, the one with the longest path before it comes first
+//   depth_first_by_fan_out  depth_first; of the inputs of a node, the one with most readers and bytes before it first
 //   least_peak_first        of the nodes that do not raise the peak so far, the one that adds the fewest bytes
+//   longest_path            depth-first from the sources, those with long paths first (Caffe2); not tried by "auto"
 //   search                  searches all orders; exact if the effort suffices
 // and, for comparison, the best of three strategies that a compiler chooses from:
 //   best_of_xla             depth_first, greedy_by_freed_bytes, depth_first_by_fan_out

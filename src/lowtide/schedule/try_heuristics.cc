@@ -16,6 +16,7 @@ namespace {
 struct Heuristic {
   std::string name;
   std::vector<NodeId> (*order)(const Graph&);
+  bool is_in_auto = true;
 };
 
 const std::vector<Heuristic>& heuristics() {
@@ -24,9 +25,10 @@ const std::vector<Heuristic>& heuristics() {
                                              {"greedy_by_freed_bytes", schedule_internal::greedy_by_freed_bytes},
                                              {"reverse_post_order", schedule_internal::reverse_post_order},
                                              {"breadth_first", schedule_internal::breadth_first},
-                                             {"longest_path", schedule_internal::longest_path},
+                                             {"deepest_input_first", schedule_internal::deepest_input_first},
                                              {"depth_first_by_fan_out", schedule_internal::depth_first_by_fan_out},
-                                             {"least_peak_first", schedule_internal::least_peak_first}};
+                                             {"least_peak_first", schedule_internal::least_peak_first},
+                                             {"longest_path", schedule_internal::longest_path, false}};
   return all;
 }
 
@@ -43,11 +45,11 @@ const std::vector<Selection>& selections() {
   return all;
 }
 
-bool allows(const std::string& order, const std::string& heuristic) {
-  if (order == "auto" || order == heuristic) return true;
+bool allows(const std::string& order, const Heuristic& heuristic) {
+  if (order == heuristic.name || (order == "auto" && heuristic.is_in_auto)) return true;
   return std::any_of(selections().begin(), selections().end(), [&](const Selection& one) {
     return one.name == order &&
-           std::find(one.heuristics.begin(), one.heuristics.end(), heuristic) != one.heuristics.end();
+           std::find(one.heuristics.begin(), one.heuristics.end(), heuristic.name) != one.heuristics.end();
   });
 }
 
@@ -62,7 +64,7 @@ Result<void> check_order(const std::string& order) {
 // Measures the first heuristic. If that is the order as given, and it was measured before, only tries to share less.
 OrderChoice first_choice(const ScheduleInput& input, const ScheduleOptions& options, std::optional<Schedule> as_given) {
   const auto first = std::find_if(heuristics().begin(), heuristics().end(),
-                                  [&](const Heuristic& one) { return allows(options.order, one.name); });
+                                  [&](const Heuristic& one) { return allows(options.order, one); });
   OrderChoice choice;
   choice.bound = options.bound;
   const bool is_search = first == heuristics().end();
@@ -97,7 +99,7 @@ Result<OrderChoice> try_heuristics(const ScheduleInput& input, const ScheduleOpt
   const std::string first = choice.best.strategy;
   for (const Heuristic& heuristic : heuristics()) {
     if (choice.best.load <= options.bound) break;
-    if (heuristic.name == first || !allows(options.order, heuristic.name)) continue;
+    if (heuristic.name == first || !allows(options.order, heuristic)) continue;
     schedule_internal::take(
         input, schedule_internal::measured(input, options, heuristic.name, heuristic.order(input.graph)), choice);
   }

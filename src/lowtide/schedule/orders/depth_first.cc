@@ -114,7 +114,7 @@ std::vector<NodeId> depth_first(const Graph& graph) {
   return from_the_end(graph, [](std::vector<NodeId>&) {});
 }
 
-std::vector<NodeId> longest_path(const Graph& graph) { return from_the_end_by(graph, depths(graph)); }
+std::vector<NodeId> deepest_input_first(const Graph& graph) { return from_the_end_by(graph, depths(graph)); }
 
 // Counts grow with the number of paths to a node, so they are capped.
 std::vector<NodeId> depth_first_by_fan_out(const Graph& graph) {

@@ -18,8 +18,15 @@ namespace lowtide::schedule_internal {
 // (XLA's post-order, ONNX Runtime's reversed depth-first walk.)
 [[nodiscard]] std::vector<NodeId> depth_first(const Graph& graph);
 
-// The same, but of the inputs of a node, the one with the longest path before it comes first (Caffe2's order by longest
-// paths). Results that need few nodes are computed late.
+// The same, but of the inputs of a node, the one with the longest path before it comes first. Results that need few
+// nodes are computed late.
+[[nodiscard]] std::vector<NodeId> deepest_input_first(const Graph& graph);
+
+// Depth-first from the sources along the readers, as reverse_post_order, but with the sources sorted: the longest paths
+// from the sources to the end form a tree, whose leaves are taken from low subtrees to high ones. What is visited first
+// runs last, so sources with long paths run first. (Caffe2's topological_sort_traversal_longest_path, with networkx 1.)
+// Searches from all sources together look at 50 million edges at most; for larger graphs, other longest paths of the
+// same lengths are taken.
 [[nodiscard]] std::vector<NodeId> longest_path(const Graph& graph);
 
 // The same, but inputs with more readers before them come first, then those with more bytes before them
