@@ -3,15 +3,17 @@
 
 // Shows what a run of a model computes, and what memory it uses.
 //
-//   prove_model values MODEL [--as-written]   every value of the graph of the model, and its outputs at the end
-//   prove_model memory MODEL                  one JSON object: the memory that a run uses, beside that of the plan
+//   prove_model values MODEL [OPTION...]   every value of the graph of the model, and its outputs at the end
+//   prove_model memory MODEL               one JSON object: the memory that a run uses, beside that of the plan
 //
 // For each value it prints a line with a JSON object, then as many bytes as its key `bytes` says: a file in the format
-// .npy. With --as-written, the graph is not lowered, so it has all tensors of the model. The inputs are the files
-// input_0.npy and so on beside the model. Inputs and weights without a file are synthetic.
+// .npy. With --as-written, the graph is not lowered, so it has all tensors of the model. With --two-threads, the plan
+// is for two threads. The inputs are the files input_0.npy and so on beside the model. Inputs and weights without a
+// file are synthetic.
 
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -33,10 +35,11 @@ T take(Result<T> result) {
   if constexpr (!std::is_void_v<T>) return *std::move(result);
 }
 
-OpenedModel open(const std::string& path, bool is_as_written) {
+OpenedModel open(const std::string& path, const std::set<std::string>& words) {
   OpenOptions options;
   options.synthetic_seed = 1;
-  if (is_as_written) options.lower = LowerOptions{};
+  if (words.contains("--as-written")) options.lower = LowerOptions{};
+  if (words.contains("--two-threads")) options.cpu.threads = 2;
   return take(open_model(path, options));
 }
 
@@ -70,9 +73,8 @@ void print_memory(const OpenedModel& model, const CaseInputs& inputs) {
 }
 
 int run(const std::vector<std::string>& words) {
-  const bool is_as_written = words.size() == 3 && words[2] == "--as-written";
-  if (words.size() != (is_as_written ? 3U : 2U)) throw std::runtime_error("prove_model: values or memory, and a model");
-  const OpenedModel model = open(words[1], is_as_written);
+  if (words.size() < 2) throw std::runtime_error("prove_model: values or memory, and a model");
+  const OpenedModel model = open(words[1], {words.begin() + 2, words.end()});
   const CaseInputs inputs = case_inputs(words[1], *model.executable);
   if (words[0] == "values") {
     print_values(*model.executable, inputs);

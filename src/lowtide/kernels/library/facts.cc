@@ -3,46 +3,24 @@
 
 #include "lowtide/kernels/library/facts.h"
 
-#include <map>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "lowtide/kernels/initialize.h"
+#include "lowtide/kernels/library/answers.h"
 #include "lowtide/kernels/library/dnnl.h"
-#include "lowtide/kernels/library/parts.h"
+#include "lowtide/kernels/library/primitives.h"
 
 namespace lowtide::kernels_internal {
 namespace {
 
-// The answers for one kind of problem and the number of threads. If there are too many, it forgets all of them.
+// By a problem and the number of threads.
 template <typename Problem>
-class Answers {
- public:
-  using Question = std::pair<Problem, int>;
-
-  template <typename Ask>
-  std::optional<PrimitiveFacts> get(const Question& question, Ask ask) {
-    const std::scoped_lock lock(mutex_);
-    if (const auto found = known_.find(question); found != known_.end()) return found->second;
-    if (known_.size() == kMost) known_.clear();
-    return known_.emplace(question, ask()).first->second;
-  }
-
-  void forget() {
-    const std::scoped_lock lock(mutex_);
-    known_.clear();
-  }
-
- private:
-  static constexpr std::size_t kMost = 4096;
-  std::mutex mutex_;
-  std::map<Question, std::optional<PrimitiveFacts>> known_;
-};
+using FactsByProblem = Answers<std::pair<Problem, int>, std::optional<PrimitiveFacts>>;
 
 template <typename Problem>
-Answers<Problem>& answers() {
-  static Answers<Problem> the_answers;
+FactsByProblem<Problem>& answers() {
+  static FactsByProblem<Problem> the_answers;
   return the_answers;
 }
 

@@ -9,13 +9,14 @@
 #include "lowtide/graph/epilogue.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/common/fused_attention.h"
+#include "lowtide/kernels/library/arguments.h"
 #include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/epilogue.h"
 #include "lowtide/kernels/library/facts.h"
 #include "lowtide/kernels/library/gathered_convolution.h"
 #include "lowtide/kernels/library/library.h"
 #include "lowtide/kernels/library/library_kernel.h"
-#include "lowtide/kernels/library/parts.h"
+#include "lowtide/kernels/library/primitives.h"
 #include "lowtide/kernels/library/tiled_attention.h"
 
 namespace lowtide::kernels_internal {
@@ -23,11 +24,6 @@ namespace {
 
 constexpr std::array kFloats{DType::f32};
 constexpr std::string_view kNoPrimitive = "oneDNN has no generated code for it on this machine";
-
-constexpr Argument kSource{DNNL_ARG_SRC, dnnl_query_src_md, Argument::From::read, 0};
-constexpr Argument kWeights{DNNL_ARG_WEIGHTS, dnnl_query_weights_md, Argument::From::read, 1};
-constexpr Argument kBias{DNNL_ARG_BIAS, dnnl_query_weights_md, Argument::From::read, 2, 1};
-constexpr Argument kResult{DNNL_ARG_DST, dnnl_query_dst_md, Argument::From::write, 0};
 
 using Prepared = Result<std::unique_ptr<PreparedKernel>>;
 
@@ -54,15 +50,11 @@ std::string add_epilogue(const Graph& graph, NodeId id, Problem& problem, Operat
   return "";
 }
 
-// The kernel of a primitive with these operands and operations.
-Prepared kernel_with(std::vector<PrimitivePart> parts, std::vector<Argument> arguments, const PostOps& after) {
-  for (std::size_t at = 0; at < after.size(); ++at) {
-    if (after[at].kind != PostOp::Kind::binary) continue;
-    const int name = DNNL_ARG_ATTR_MULTIPLE_POST_OP(static_cast<int>(at)) | DNNL_ARG_SRC_1;
-    arguments.push_back({name, dnnl_query_exec_arg_md, Argument::From::read, after[at].operand, name});
-  }
-  Prepared kernel = library_kernel(std::move(parts), std::move(arguments));
-  const std::optional<std::size_t> operand = sum_operand(after);
+// The kernel of a problem with an epilogue.
+template <typename Problem>
+Prepared kernel_of(const Problem& problem, int threads) {
+  Prepared kernel = library_kernel(primitives_of(problem, threads), arguments_of(problem));
+  const std::optional<std::size_t> operand = sum_operand(problem.after);
   return kernel && operand ? Prepared(summing_kernel(*std::move(kernel), *operand)) : std::move(kernel);
 }
 
@@ -111,9 +103,7 @@ Prepared prepare_convolution(const PrepareInput& input) {
   std::string missing;
   const auto convolution = convolution_of(input.graph, input.node, known_numbers(input), missing);
   if (!convolution) return Error{ErrorCode::unsupported, std::move(missing), ""};
-  std::vector<Argument> arguments = {kSource, kWeights, kResult};
-  if (convolution->has_bias) arguments.push_back(kBias);
-  return kernel_with(primitives_of(*convolution, input.threads), std::move(arguments), convolution->after);
+  return kernel_of(*convolution, input.threads);
 }
 
 // Pools of lowered graphs.
@@ -133,7 +123,7 @@ Offer offer_pool(const OfferInput& input) {
 Prepared prepare_pool(const PrepareInput& input) {
   std::string missing;
   const Pool pool = lowered_pool(input.graph, input.node, missing).value();
-  return library_kernel(primitives_of(pool, input.threads), {kSource, kResult});
+  return library_kernel(primitives_of(pool, input.threads), arguments_of(pool));
 }
 
 // Gemm and MatMul.
@@ -164,9 +154,7 @@ Prepared prepare_product(const PrepareInput& input) {
   std::string missing;
   const auto product = product_with(input.graph, input.node, known_numbers(input), missing);
   if (!product) return Error{ErrorCode::unsupported, std::move(missing), ""};
-  std::vector<Argument> arguments = {kSource, kWeights, kResult};
-  if (!product->bias.empty()) arguments.push_back(kBias);
-  return kernel_with(primitives_of(*product, input.threads), std::move(arguments), product->after);
+  return kernel_of(*product, input.threads);
 }
 
 // lowtide::Attention.
@@ -231,7 +219,7 @@ Offer offer_reordering(const OfferInput& input) {
 Prepared prepare_reordering(const PrepareInput& input) {
   std::string missing;
   const Reordering reordering = reordering_of(input.graph, input.node, missing).value();
-  return library_kernel(primitives_of(reordering, input.threads), {kSource, kResult});
+  return library_kernel(primitives_of(reordering, input.threads), arguments_of(reordering));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "lowtide/base/interval.h"
+#include "lowtide/kernels/library/primitives.h"
 #include "lowtide/kernels/library/stored.h"
 
 namespace lowtide::kernels_internal {

@@ -22,8 +22,8 @@ namespace lowtide::kernels_internal {
 //   a convolution with 64 results in nchw16c:   weights 0..31, results 0..31 | weights 32..63, results 32..63
 //
 // The tensors of a part are contiguous ranges of those of the whole problem. So nothing is copied, packed weights exist
-// once, and the parts may run in any order. All parts together write each byte of the result exactly once, with
-// the bits that one primitive would write.
+// once, and the parts may run in any order. All parts together write each byte of the result exactly once. Whether they
+// write the bits that one primitive would write is known from a trial only (same_bits.h).
 
 // Where the tensors of a part begin, in bytes from the begin of those of the whole problem.
 struct PartOffsets {
@@ -53,39 +53,5 @@ struct PrimitivePart {
 
 // Where the scratchpad of each part begins, in bytes, at multiples of 64. One more entry is the end of the last one.
 [[nodiscard]] std::vector<std::int64_t> scratch_offsets(const std::vector<PrimitivePart>& parts);
-
-// Takes the orders of tensors that the library has chosen into the problem. Returns false if one of them has no name.
-[[nodiscard]] bool fix_orders(Convolution& convolution, const PrimitiveDescription& whole);
-template <typename Problem>
-[[nodiscard]] bool fix_orders(Problem& /*problem*/, const PrimitiveDescription& /*whole*/) {
-  return true;  // the problem states all orders
-}
-
-// Whether implementations may round differently.
-template <typename Problem>
-inline constexpr bool kRounds = true;
-template <>
-inline constexpr bool kRounds<Reordering> = false;
-
-// The primitives for a number of threads: one per part, or a single one. If implementations may round differently, all
-// primitives are of the one that the library chooses for the whole problem. Empty if the library has no suitable
-// primitive.
-template <typename Problem>
-[[nodiscard]] std::vector<PrimitivePart> primitives_of(Problem problem, int threads) {
-  std::vector<PrimitivePart> all;
-  PrimitiveDescription whole = describe(problem);
-  if (whole == nullptr) return all;
-  if (threads > 1 && fix_orders(problem, whole)) {
-    for (Part<Problem>& part : parts_of(problem, threads)) {
-      all.push_back({describe(part.problem), std::move(part.offsets)});
-      const std::string_view name = implementation_of(all.back().description);
-      if (name == implementation_of(whole) || (!kRounds<Problem> && !name.empty())) continue;
-      all.clear();
-      break;
-    }
-  }
-  if (all.empty()) all.push_back({std::move(whole)});
-  return all;
-}
 
 }  // namespace lowtide::kernels_internal

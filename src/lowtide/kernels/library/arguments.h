@@ -1,0 +1,22 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <vector>
+
+#include "lowtide/kernels/library/convolution.h"
+#include "lowtide/kernels/library/library_kernel.h"
+#include "lowtide/kernels/library/pool.h"
+#include "lowtide/kernels/library/product.h"
+#include "lowtide/kernels/library/reordering.h"
+
+namespace lowtide::kernels_internal {
+
+// The tensors that the primitive of a problem reads and writes.
+[[nodiscard]] std::vector<Argument> arguments_of(const Convolution& convolution);
+[[nodiscard]] std::vector<Argument> arguments_of(const Pool& pool);
+[[nodiscard]] std::vector<Argument> arguments_of(const Product& product);
+[[nodiscard]] std::vector<Argument> arguments_of(const Reordering& reordering);
+
+}  // namespace lowtide::kernels_internal
