@@ -109,9 +109,24 @@ def compare_values(tools, folder, expected, outputs, words):
     return {"tensors": len(compared), "of": len(expected), "different": len(faults), "faults": faults[:SHOWN_FAULTS]}
 
 
+def without_momentum(model):
+    """The same model without an attribute that has no effect when a model runs.
+
+    Before opset 14, a BatchNormalization with a momentum is taken for one in training by the reference of onnx 1.23.
+    """
+    for node in model.graph.node:
+        if node.op_type == "BatchNormalization":
+            kept = [one for one in node.attribute if one.name != "momentum"]
+            del node.attribute[:]
+            node.attribute.extend(kept)
+    return model
+
+
 def write_reference(folder):
     """The outputs of the reference evaluator. It runs in a process of its own, because it may take hours."""
     model = onnx.load(folder / "model.onnx")
+    if model.opset_import[0].version < 14:
+        model = without_momentum(model)
     names = [port.name for port in model_case.inputs_of(model.graph)]
     outputs = onnx.reference.ReferenceEvaluator(model).run(None, dict(zip(names, inputs_of(folder), strict=True)))
     for at, value in enumerate(outputs):
@@ -136,6 +151,9 @@ def compare_reference(folder, expected, outputs, seconds):
 def prove_values(tools, folder, reference_seconds):
     try:
         expected, outputs = expected_values(folder)
+        floats = [expected[name] for name in outputs if expected[name].dtype.kind == "f"]
+        if floats and all(np.isnan(one).all() for one in floats):
+            return {"refused": "no output has a number, so nothing can be compared"}
         return {"as_written": compare_values(tools, folder, expected, outputs, ["--as-written"]),
                 "lowered": compare_values(tools, folder, expected, outputs, []),
                 "reference": compare_reference(folder, expected, outputs, reference_seconds)}

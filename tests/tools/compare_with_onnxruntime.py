@@ -55,8 +55,10 @@ def difference(name: str, own: np.ndarray, other: np.ndarray) -> str:
     if not np.issubdtype(own.dtype, np.floating):
         return "" if np.array_equal(own, other) else f"{name}: integers differ"
     limit = 1e-3 * np.abs(other) + 1e-4 * np.max(np.abs(other), initial=0) + 1e-7
-    excess = np.abs(own - other) - limit
-    if not np.any(excess > 0) and not np.any(np.isnan(own) != np.isnan(other)):
+    with np.errstate(invalid="ignore"):  # the difference of two infinities is a NaN, and they are equal
+        excess = np.where(own == other, 0, np.abs(own - other) - limit)
+    excess[np.isnan(own) != np.isnan(other)] = np.inf
+    if not np.any(excess > 0):
         return ""
     worst = np.unravel_index(np.nanargmax(excess), own.shape)
     return f"{name}{list(map(int, worst))}: {own[worst]} is not {other[worst]}"

@@ -47,13 +47,13 @@ def synthetic(name: str, dtype: np.dtype, shape: tuple[int, ...], seed: int) -> 
     if dtype not in (np.float32, np.float64):
         raise ValueError(f"constant {name}: there are no synthetic values of type {dtype}")
     first = np.uint64(seed ^ fnv1a(name.encode()))
-    is_variance = name.endswith(("var", "variance"))
+    is_around_one = name.endswith(("var", "variance")) or (len(shape) < 2 and name.endswith("weight"))
     scale = 0.1 if len(shape) < 2 else np.sqrt(3.0 / max(float(np.prod(shape[1:], dtype=np.int64)), 1.0))
     for begin in range(0, count, PART):
         index = np.arange(begin, min(begin + PART, count), dtype=np.uint64)
         with np.errstate(over="ignore"):
             u = (splitmix64(first + index) >> np.uint64(40)).astype(np.float64) / 2**24
-        values[begin : begin + PART] = 0.5 + u if is_variance else scale * (2 * u - 1)
+        values[begin : begin + PART] = 0.5 + u if is_around_one else scale * (2 * u - 1)
     return values.reshape(shape)
 
 

@@ -34,15 +34,22 @@ double scale_of(const Shape& shape) {
   return std::sqrt(3.0 / std::max(inputs, 1.0));
 }
 
+// Whether the constant may be a variance, whose square root is taken, or the scale of a normalization. Exporters store
+// equal tensors once, so an untrained variance may have the name of a scale.
+bool is_positive(const ConstantSource& source) {
+  return source.name.ends_with("var") || source.name.ends_with("variance") ||
+         (source.shape.rank() < 2 && source.name.ends_with("weight"));
+}
+
 template <typename T>
 void fill_reals(const ConstantSource& source, std::uint64_t seed, std::span<std::byte> out) {
   const std::uint64_t first = seed ^ fnv1a(source.name);
-  const bool is_variance = source.name.ends_with("var") || source.name.ends_with("variance");
+  const bool is_around_one = is_positive(source);
   const double scale = scale_of(source.shape);
   auto* values = reinterpret_cast<T*>(out.data());
   for (std::size_t at = 0; at < out.size() / sizeof(T); ++at) {
     const double u = static_cast<double>(splitmix64(first + at) >> 40U) / 16'777'216.0;
-    values[at] = static_cast<T>(is_variance ? 0.5 + u : scale * (2 * u - 1));
+    values[at] = static_cast<T>(is_around_one ? 0.5 + u : scale * (2 * u - 1));
   }
 }
 
