@@ -7,7 +7,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -209,16 +208,7 @@ class AttentionFormula {
   static bool same_number(float a, double b) {
     return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(static_cast<float>(b));
   }
-  // The value of a constant that is one f32.
-  [[nodiscard]] std::optional<float> number(TensorId tensor) const {
-    const Tensor& constant = model_.tensor(tensors_.content_of(tensor));
-    if (table_ == nullptr || !constant.constant || constant.dtype != DType::f32) return std::nullopt;
-    const auto* source = std::get_if<ConstantSource::Inline>(&table_->sources[*constant.constant].where);
-    float value = 0;
-    if (source == nullptr || source->bytes.size() != sizeof value) return std::nullopt;
-    std::memcpy(&value, source->bytes.data(), sizeof value);
-    return value;
-  }
+  [[nodiscard]] std::optional<float> number(TensorId tensor) const { return tensors_.number(tensor, table_); }
 
   const ModelTensors& tensors_;
   const Graph& model_;

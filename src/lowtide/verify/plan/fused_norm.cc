@@ -3,7 +3,6 @@
 
 #include "lowtide/verify/plan/fused_norm.h"
 
-#include <cstring>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -134,16 +133,7 @@ class Formula {
     return named == wanted ? (*of)[0] : std::nullopt;
   }
 
-  // The value of a constant that is one f32.
-  [[nodiscard]] std::optional<float> number(TensorId tensor) const {
-    const Tensor& constant = model_.tensor(tensors_.content_of(tensor));
-    if (table_ == nullptr || !constant.constant || constant.dtype != DType::f32) return std::nullopt;
-    const auto* source = std::get_if<ConstantSource::Inline>(&table_->sources[*constant.constant].where);
-    float value = 0;
-    if (source == nullptr || source->bytes.size() != sizeof value) return std::nullopt;
-    std::memcpy(&value, source->bytes.data(), sizeof value);
-    return value;
-  }
+  [[nodiscard]] std::optional<float> number(TensorId tensor) const { return tensors_.number(tensor, table_); }
 
   const ModelTensors& tensors_;
   const Graph& model_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <variant>
 #include <vector>
 
@@ -105,6 +106,16 @@ void ModelTensors::add_reordered(const Graph& graph) {
 std::optional<TensorId> ModelTensors::find(std::string_view name) const {
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<float> ModelTensors::number(TensorId id, const ConstantTable* table) const {
+  const Tensor& constant = model_.tensor(content_of(id));
+  if (table == nullptr || !constant.constant || constant.dtype != DType::f32) return std::nullopt;
+  const auto* source = std::get_if<ConstantSource::Inline>(&table->sources[*constant.constant].where);
+  float value = 0;
+  if (source == nullptr || source->bytes.size() != sizeof value) return std::nullopt;
+  std::memcpy(&value, source->bytes.data(), sizeof value);
+  return value;
 }
 
 bool ModelTensors::reads_same(std::optional<TensorId> in_model, const Graph& graph,
