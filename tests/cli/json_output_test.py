@@ -123,6 +123,7 @@ class JsonOutput(ProgramTest):
     def test_plan_that_does_not_fit(self):
         report = self.json(NO, "plan", "model.onnx", "--budget", str(3 * WIDE - 64))
         self.expect_documented("plan", report)
+        self.assertEqual(report["budget"].pop("recomputation")["outcome"], "infeasible")
         self.assertEqual(report["budget"], {"capacity": 3 * WIDE - 64, "counted": 3 * WIDE, "fits": False,
                                             "shortfall": 64, "proven_infeasible": True, "region_proof": None})
         peak = report["peak"][0]

@@ -94,7 +94,7 @@ class TextOutput(ProgramTest):
         self.assertIn("# after stage order of graph", said.stderr)
         self.assertIn("\n  Verified: replayed", said.stdout)
         refused = self.expect(USAGE, "plan", "parallel.onnx", "--skip", "kernels").stderr
-        self.assertIn("'--skip' must be one of search, refine, check_bound, exchange, parallelize, verify, "
+        self.assertIn("'--skip' must be one of search, refine, check_bound, exchange, recompute, parallelize, verify, "
                       "not 'kernels'", refused)
 
     def test_a_plan_that_is_not_verified_says_so(self):

@@ -65,7 +65,7 @@ TEST(Stages, ARequiredStageCannotBeSkipped) {
   EXPECT_EQ(
       planned.error().message,
       "stage 'kernels' cannot be skipped, because every plan needs it; these can be: search, refine, check_bound, "
-      "exchange, parallelize and verify");
+      "exchange, recompute, parallelize and verify");
 }
 
 TEST(Stages, TheOrderSearchNeedsItsStage) {

@@ -41,12 +41,14 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
                      .lower = read_kernel_lowering(arguments),
                      .synthetic_seed = read_seed(arguments)};
   common.plan.stop = interrupt.flag();
+  common.plan.budget = read_positive_size(arguments, "--budget");
   const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, 2);
   common.cpu.threads = static_cast<int>(threads.value_or(1));
   const std::optional<DimRange> range = read_range(arguments);
   std::vector<OpenOptions> all;
   if (const std::optional<std::string> path = arguments.value("--plan")) {
     if (arguments.has("--without")) stop_usage("--without has no effect with --plan, whose rewrites are used; omit it");
+    if (common.plan.budget) stop_usage("--budget has no effect with --plan; omit one of the two");
     if (range) stop_usage("'--dim' with a range has no effect with --plan, whose extents are used; omit it");
     for (PlanFile& file : choose_plans(read_plans_file(*path), common.import, *path)) {
       OpenOptions& one = all.emplace_back(common);
@@ -237,6 +239,10 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
   if (interrupt.was_asked()) stop_interrupted();
   refuse_planned_defaults(arguments, range.members.front().default_inputs);
   const OpenedModel& opened = choose_member(arguments, range);
+  if (opened.shortfall > Bytes(0)) {
+    throw Stop(ExitCode::no, "the plan exceeds the budget by " + format_bytes(opened.shortfall) +
+                                 "; nothing ran. 'lowtide plan' with the same budget says what is proven");
+  }
   for (const std::string& note : opened.notes) console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   const Executable& executable = *opened.executable;
   std::vector<Answer> answers = answers_of(arguments, executable);

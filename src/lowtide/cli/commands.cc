@@ -96,6 +96,11 @@ CommandSpec run_command() {
           "Ctrl-C ends the run. Then nothing is written, and the exit code is 1.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {{.name = "--plan", .value = "PLAN", .summary = "run this plan", .kind = ArgumentKind::file},
+                  {.name = "--budget",
+                   .value = "SIZE",
+                   .summary = "most RAM for the arena and what the caller holds, such as 64MiB; nodes run again if "
+                              "the plan does not fit otherwise; nothing runs if no plan is found that fits",
+                   .kind = ArgumentKind::text},
                   input_option(),
                   {.name = "--output-dir",
                    .value = "FOLDER",

@@ -22,8 +22,8 @@ std::vector<OptionSpec> plan_options() {
            .kind = ArgumentKind::file},
           {.name = "--budget",
            .value = "SIZE",
-           .summary = "most RAM allowed for the arena and what the caller holds, such as 64MiB; exit code 1 if "
-                      "the plan does not fit",
+           .summary = "most RAM allowed for the arena and what the caller holds, such as 64MiB; nodes run again "
+                      "if the plan does not fit otherwise; exit code 1 if none is found that fits",
            .kind = ArgumentKind::text},
           dim_option(),
           shape_option(),
@@ -65,6 +65,9 @@ CommandSpec plan_command() {
           "Chooses an order of the operators and an offset for every tensor, to make the arena as small as possible. "
           "Replays the finished plan against the model to verify it. Prints the arena next to a proven lower bound.\n"
           "In the table of the peak, 'x +2' is the buffer of x, in which 2 other tensors are live.\n"
+          "With --budget, kernels that need less memory are used, and then nodes run again, only if the plan does not "
+          "fit "
+          "without. The summary says what runs again and what it costs.\n"
           "If the plan exceeds the --budget or the capacity of the target, prints by how many bytes (exit code 1). The "
           "files are written nevertheless, and say so.\n"
           "Ctrl-C or SIGTERM ends the search and keeps the best plan so far. A second signal ends the program.",

@@ -27,7 +27,7 @@ Result<PlannedGraph> plan_quickly(const Graph& graph, const FormatChoice& choice
                       .order_effort = kMostOrderEffort,
                       .allocate_effort = kMostAllocateEffort,
                       .stop = choice.stop};
-  options.skip = {PlanStage::check_bound, PlanStage::verify};
+  options.skip = {PlanStage::check_bound, PlanStage::recompute, PlanStage::verify};
   return plan_graph(graph, *target, options);
 }
 

@@ -7,26 +7,13 @@
 
 #include "lowtide/base/check.h"
 #include "lowtide/pipeline/budget_problem_of.h"
+#include "lowtide/pipeline/confirm_answer.h"
 #include "lowtide/rematerialize/rematerialize.h"
 #include "lowtide/verify/check_budget.h"
 
 namespace lowtide {
 namespace pipeline_internal {
 namespace {
-
-void verify_answer(const BudgetProblem& problem, const BudgetAnswer& answer) {
-  const std::vector<Violation> violations = check_budget_runs(problem, answer);
-  LOWTIDE_CHECK(violations.empty(), "the verifier accepts every sequence of runs");
-  if (answer.bound_kind == CostBoundKind::milestones) {
-    LOWTIDE_CHECK(answer.proof.has_value(), "a bound from milestones has a proof");
-    const CostBoundCheck check = check_cost_bound(problem, *answer.proof);
-    LOWTIDE_CHECK(!check.problem && check.proven >= answer.cost_bound, "the verifier confirms the bound of the cost");
-  }
-  if (answer.outcome == BudgetOutcome::infeasible) {
-    LOWTIDE_CHECK(answer.obstruction && check_infeasible(problem, *answer.obstruction),
-                  "the verifier confirms that no sequence keeps the budget");
-  }
-}
 
 // Budgets in equal steps from `most` to `least`, each once.
 std::vector<Bytes> budgets_between(Bytes most, Bytes least, std::int64_t points) {
@@ -73,7 +60,7 @@ Result<KeptBudget> keep_budget(const Graph& graph, const IdVector<NodeId, std::i
   if (!ordered) return ordered.error();
   BudgetProblem problem = pipeline_internal::budget_problem_of(graph, costs, options.budget);
   BudgetAnswer answer = rematerialize(problem, ordered->order, {.effort = options.effort});
-  pipeline_internal::verify_answer(problem, answer);
+  pipeline_internal::confirm_answer(problem, answer);
   return KeptBudget{.ordered = *std::move(ordered), .problem = std::move(problem), .answer = std::move(answer)};
 }
 
@@ -98,7 +85,7 @@ Result<BudgetCurve> keep_budgets(const Graph& graph, const IdVector<NodeId, std:
   pipeline_internal::share_answers(curve.answers);
   for (std::size_t at = 0; at < curve.budgets.size(); ++at) {
     curve.problem.budget = curve.budgets[at];
-    pipeline_internal::verify_answer(curve.problem, curve.answers[at]);
+    pipeline_internal::confirm_answer(curve.problem, curve.answers[at]);
   }
   return curve;
 }

@@ -135,6 +135,15 @@ PlannedGraph collect(const Task& task, const Alternatives& plans, const Sequence
   return planned;
 }
 
+bool is_capacity_below_bound(const Task& task, const Claims& claims, BoundScope scope) {
+  const std::optional<Bytes> for_arenas = total_capacity(task.machine);
+  const Bound* bound = best_bound(claims, scope);
+  if (!for_arenas || bound == nullptr) return false;
+  const auto regions = static_cast<std::int64_t>(writable_regions(task.machine, kWorker).size());
+  const Bytes unfilled = most_padding(task.target, task.graph, task.is_body()) * regions + rounded_down(task.weights);
+  return bound->bytes > *for_arenas + unfilled;
+}
+
 void judge_capacity(const Task& task, PlannedGraph& planned) {
   // Options took abilities from kernels, which the target's kernels have.
   if (!task.aliases.views || !task.aliases.in_place) {
@@ -158,10 +167,7 @@ void judge_capacity(const Task& task, PlannedGraph& planned) {
                        (task.weights ? task.weights->excess() : Bytes(0));
   planned.shortfall = shortfall_of(task, planned.plan.layout) + excess;
   planned.plan.claims.shortfall = planned.shortfall;
-  const Bound* bound = best_bound(planned.plan.claims, BoundScope::run_once);
-  const auto regions = static_cast<std::int64_t>(writable_regions(task.machine, kWorker).size());
-  const Bytes unfilled = most_padding(task.target, task.graph, task.is_body()) * regions + rounded_down(task.weights);
-  const bool is_above = for_arenas && bound != nullptr && bound->bytes > *for_arenas + unfilled;
+  const bool is_above = is_capacity_below_bound(task, planned.plan.claims, BoundScope::run_once);
   planned.proven_infeasible = (is_above || planned.region_proof || excess > Bytes(0)) && planned.shortfall > Bytes(0);
 }
 

@@ -18,6 +18,10 @@ namespace lowtide::pipeline_internal {
 // The result of the stages for one stream, which is one of these plans: the complete plan and what else they found.
 [[nodiscard]] PlannedGraph collect(const Task& task, const Alternatives& plans, const Sequence& sequence);
 
+// Whether the bound of this scope that a plan claims proves that no plan of the scope fits what the task leaves for the
+// arenas. The bound counts whole units of the alignment, but the last buffer of a region need not fill its last unit.
+[[nodiscard]] bool is_capacity_below_bound(const Task& task, const Claims& claims, BoundScope scope);
+
 // Fills in whether the plan fits, and if not, whether no plan can.
 void judge_capacity(const Task& task, PlannedGraph& planned);
 

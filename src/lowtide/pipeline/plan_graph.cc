@@ -17,6 +17,7 @@
 #include "lowtide/pipeline/outcome.h"
 #include "lowtide/pipeline/parallelize.h"
 #include "lowtide/pipeline/place_schedule.h"
+#include "lowtide/pipeline/recompute.h"
 #include "lowtide/pipeline/region_proof.h"
 #include "lowtide/pipeline/stages.h"
 #include "lowtide/plan/plan_limits.h"
@@ -151,6 +152,13 @@ Result<PlannedGraph> plan_model(const Task& task, Stages& stages) {
 
   // Sizes that a plan file cannot hold are refused here, because later stages rely on these limits.
   LOWTIDE_RETURN_IF_ERROR(check_plan_limits(planned.plan));
+
+  // Recomputation after the exchange of kernels, because only then it is known that each node cannot run once. It
+  // begins from the order and the sharing of these plans. Plans on several streams do not recompute.
+  if (may_recompute(task, planned.plan)) {
+    return stages.run_on(Result<PlannedGraph>(std::move(planned)), PlanStage::recompute, task.graph,
+                         [&](Result<PlannedGraph> known) { return recompute(task, *plans, *std::move(known)); });
+  }
   if (!asks_for_parallel(task)) return planned;
 
   // Streams, waves and dataflow last, because an order that needs little memory says which nodes may run early, and

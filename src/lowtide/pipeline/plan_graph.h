@@ -18,6 +18,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/plan_stages.h"
+#include "lowtide/pipeline/recomputation.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/target/target.h"
 #include "lowtide/verify/check_bound.h"
@@ -42,6 +43,8 @@ struct PlanOptions {
   // that a sum of live bytes proves is confirmed.
   std::int64_t bound_check_effort = 0;
   std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions; 0: no search over offsets
+  // Work units of RematerializeOptions, for each choice of kernels, to keep a budget with recomputation.
+  std::int64_t recompute_effort = 4'000'000'000;
   std::uint32_t streams = 1;  // that run at the same time; 1 to limits::kMaxStreams; dataflow ignores it
   ExecutionModel run = ExecutionModel::streams;  // with one stream, the plan is a sequence, except for dataflow
   int arena_slack_percent = 15;  // how far the arena may exceed that of the plan on one stream; dataflow ignores it
@@ -124,6 +127,9 @@ struct PlannedGraph {
   bool proven_infeasible = false;
   // With several regions: a proof that no plan can distribute its bytes over them, so none fits. nullopt: not known.
   std::optional<RegionProof> region_proof;
+  // Whether nodes may run again to keep the budget. nullopt if the plan fits without, if there is no budget, for
+  // several regions or streams, for graphs that are too large, or if the stage was skipped.
+  std::optional<Recomputation> recomputation;
   // Of the plan; nullopt if no node has a slower kernel that needs less.
   std::optional<KernelExchange> exchange;
   // Of the plan in which each node has the kernel that needs least; nullopt if that is this plan, or was not made.
@@ -145,7 +151,8 @@ struct PlannedGraph {
 // Each node has the fastest kernel of the target, unless the plan then exceeds the capacities or the budget. In this
 // case, the plan is the fastest that was found to fit, or the smallest if none fits. Nodes at the peak exchange their
 // kernels first (pipeline/exchange.h). For streams, waves and dataflow, this is decided by the plan for that run
-// (pipeline/choose_parallel.h).
+// (pipeline/choose_parallel.h). If no choice of kernels keeps a budget on one stream, nodes run again
+// (pipeline/recompute.h).
 //
 // For several streams or waves, the choice is among all tried plans, including the sequence, whose arena is within
 // `arena_slack_percent`. It is the smallest plan of those that take at most kTimeTolerancePercent longer than the

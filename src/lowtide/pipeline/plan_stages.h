@@ -21,7 +21,8 @@ enum class PlanStage : std::uint8_t {
   allocate,     // decides which tensors share a buffer, and gives each buffer a region and an offset
   refine,       // tries other orders and other sharing if the arena exceeds the load
   check_bound,  // confirms the bound with code that shares nothing with the stages above
-  exchange,  // plans again with kernels that need less memory, if the target has any, and uses them if they are needed
+  exchange,   // plans again with kernels that need less memory, if the target has any, and uses them if they are needed
+  recompute,  // lets nodes run again if the plan exceeds a budget
   parallelize,  // schedules the plan onto several streams, in waves or as dataflow, if the options ask for it
   verify,       // replays the finished plan
 };
@@ -36,6 +37,7 @@ inline constexpr auto kEnumNames<PlanStage> = enum_names<PlanStage>({{PlanStage:
                                                                      {PlanStage::refine, "refine"},
                                                                      {PlanStage::check_bound, "check_bound"},
                                                                      {PlanStage::exchange, "exchange"},
+                                                                     {PlanStage::recompute, "recompute"},
                                                                      {PlanStage::parallelize, "parallelize"},
                                                                      {PlanStage::verify, "verify"}});
 

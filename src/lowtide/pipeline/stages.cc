@@ -30,6 +30,7 @@ bool is_optional(PlanStage stage) {
     case PlanStage::refine:
     case PlanStage::check_bound:
     case PlanStage::exchange:
+    case PlanStage::recompute:
     case PlanStage::parallelize:
     case PlanStage::verify: return true;
     default: return false;

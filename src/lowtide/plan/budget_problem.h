@@ -36,8 +36,8 @@ inline constexpr std::int64_t kMaxTotalCost = (std::int64_t{1} << 50) - 1;
 // runs at least once, and may run again. A run reads the outputs of the latest runs of the nodes that it reads.
 //
 // While a node runs, its own output and its `extra` bytes are live, and so is every output of an earlier run that this
-// or a later run reads. The last output of each node with `is_output` is live until the end. An output that no run reads
-// is live only during its own run.
+// or a later run reads. The last output of each node with `is_output` is live until the end. An output that no run
+// reads is live only during its own run.
 //
 //   a -> b, a -> c, b -> c     runs  a b c      live  a | a b | a b c
 //                                    a b a c    live  a | a b | b a | b a c     costs a again, and saves nothing here

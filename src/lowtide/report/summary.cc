@@ -14,6 +14,7 @@
 #include "lowtide/report/figures.h"
 #include "lowtide/report/streams_text.h"
 #include "lowtide/report/target_text.h"
+#include "lowtide/report/verdict_text.h"
 
 namespace lowtide {
 namespace {
@@ -167,102 +168,6 @@ StyledText operators_text(const Inspection& inspection, const SummaryOptions& op
   return out.append(table.text()).add("  " + macs + " multiply-accumulates (MACs) in one run.").end_line();
 }
 
-// Why no plan fits.
-StyledText no_fit_text(const NamedPlan& shown, const PlanVerdict& verdict) {
-  const Plan& plan = shown.plan;
-  StyledText out;
-  // The bound covers only the arena, so what else is counted is subtracted from the capacity. Other kernels might fit,
-  // so only a bound for all kernels counts.
-  const Bound* bound = best_bound(plan.claims, std::max(scope_of(plan), BoundScope::run_once));
-  const Bytes beside_arena = verdict.counted - arena_bytes(plan);
-  const Bytes certain = (bound != nullptr ? bound->bytes : Bytes(0)) + beside_arena;
-  const bool is_above = certain > *verdict.capacity;
-  if (verdict.region_proof && (!is_above || verdict.region_proof->tensors.size() == 1)) {
-    return out.append(report_internal::paragraph(report_internal::region_proof_text(shown, *verdict.region_proof),
-                                                 StyledText("Proven: ")));
-  }
-  const Bytes for_arena = *verdict.capacity > beside_arena ? *verdict.capacity - beside_arena : Bytes(0);
-  const std::optional<BoundScope> beyond = report_internal::scope_that_needs(plan, for_arena + Bytes(1));
-  out.add("  Proven: " + std::string(no_plan_text(beyond.value_or(BoundScope::all_plans))) + " fits, because the ");
-  const std::string others = verdict.counts_weights ? "the weights" : "what the caller holds";
-  out.add(beside_arena == Bytes(0) ? "lower bound is " : "lower bound and " + others + " are together ");
-  out.add(format_bytes(certain - *verdict.capacity) + " too large.");
-  return out.end_line();
-}
-
-// Why a plan that fits may exist although this one does not.
-StyledText not_proven_text(const Plan& plan, const PlanVerdict& verdict) {
-  const Bound* bound = best_bound(plan.claims, std::max(scope_of(plan), BoundScope::run_once));
-  const Bytes beside_arena = verdict.counted - arena_bytes(plan);
-  if (bound == nullptr || bound->bytes + beside_arena <= *verdict.capacity)
-    return StyledText("  Not proven: a plan that fits may exist.").end_line();
-  return paragraph(
-      "a plan that fits may exist. The bound counts whole units of the alignment, but the last buffer of a plan need "
-      "not fill its last unit.",
-      StyledText("Not proven: "));
-}
-
-// Load-time work replaces constants by its results, so the sum of the weights holds only with or only without it.
-std::string weights_proof_text(const Plan& plan) {
-  const bool has_work = report_internal::has_load_time_work(plan);
-  return std::string("every plan ") + (has_work ? "with" : "without") +
-         " load-time work has these weights in this region." +
-         (has_work ? " With --no-load-time, the weights may need less." : "");
-}
-
-// Whether the plan fits. If the weights alone do not, the other sentences are about what remains.
-StyledText capacity_text(const NamedPlan& shown, const PlanVerdict& verdict) {
-  const bool counts_everything = counts_all(shown.plan.claims);
-  const Bytes weights_excess = verdict.weights ? verdict.weights->excess() : Bytes(0);
-  StyledText out;
-  if (weights_excess > Bytes(0)) {
-    out.add("  Does not fit", Style::bad).add(": the weights need " + format_bytes(verdict.weights->bytes) + " in ");
-    out.add(shown_name(verdict.weights->region.name) + ", which has ");
-    out.add(format_bytes(*verdict.weights->region.capacity) + ": " + format_bytes(weights_excess) + " too large.");
-    out.end_line().append(paragraph(weights_proof_text(shown.plan), StyledText("Proven: ")));
-    if (verdict.counts_weights) return out;
-  }
-  if (!verdict.capacity) return out;
-  const std::string limit = format_bytes(*verdict.capacity) + (verdict.counts_weights ? " with the weights" : "");
-  const Bytes missing = verdict.shortfall - weights_excess;
-  if (missing == Bytes(0)) {
-    if (weights_excess > Bytes(0)) {
-      out.add("  Without the weights, it fits " + limit + "; ");
-    } else if (!counts_everything) {
-      out.add("  What is counted fits " + limit + "; ");
-    } else {
-      out.add("  Fits", Style::good).add(" " + limit + "; ");
-    }
-    return out.add(format_bytes(*verdict.capacity - verdict.counted) + " to spare.").end_line();
-  }
-  if (weights_excess > Bytes(0))
-    return out.add("  Without the weights, it exceeds " + limit + " by " + format_bytes(missing) + ".").end_line();
-  out.add("  Does not fit", Style::bad).add(" " + limit + ": ");
-  out.add(format_bytes(missing), Style::strong).add(" too large.").end_line();
-  if (!verdict.proven_infeasible) return out.append(not_proven_text(shown.plan, verdict));
-  return out.append(no_fit_text(shown, verdict));
-}
-
-// One or more sentences: what is proven, and whether the plan fits.
-StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
-  const Plan& plan = shown.plan;
-  StyledText out;
-  if (!counts_all(plan.claims))
-    out.append(
-        paragraph(report_internal::uncounted_text(plan.claims.uncounted), StyledText("Not proven: ", Style::bad)));
-  const std::optional<BoundScope> scope = report_internal::proven_scope(plan, arena_bytes(plan));
-  if (scope) {
-    out.add("  Proven optimal", Style::good).add(": " + std::string(no_plan_text(*scope)) + " needs less");
-    const auto op_of = [&](NodeId id) -> const std::string& { return shown.labels.nodes[id].op; };
-    if (report_internal::copies_views(plan, op_of))
-      out.add(".").end_line().add("  " + std::string(report_internal::kAllOrCopies));
-    if (report_internal::has_outputs_at_caller(plan))
-      out.add(".").end_line().add("  " + std::string(report_internal::kWrittenOnce));
-    out.add(".").end_line();
-  }
-  return out.append(capacity_text(shown, verdict));
-}
-
 }  // namespace
 
 PlanVerdict verdict_of(const PlannedGraph& planned) {
@@ -275,6 +180,7 @@ PlanVerdict verdict_of(const PlannedGraph& planned) {
           .weights = planned.weights,
           .shortfall = planned.shortfall,
           .proven_infeasible = planned.proven_infeasible,
+          .recomputation = planned.recomputation,
           .exchange = planned.exchange,
           .lightest = planned.lightest,
           .region_proof = planned.region_proof,
@@ -376,7 +282,7 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   report_internal::add_other_kernels(table, verdict, arena, sum);
   add_figure(table, {"RAM", arena + verdict.caller, "", ram_parts(model, verdict), Style::strong});
   out.end_line().append(table.text()).end_line();
-  out.append(verdict_text(shown, verdict));
+  out.append(report_internal::verdict_text(shown, verdict));
   out.append(report_internal::exchange_text(verdict));
   out.append(report_internal::unused_text(verdict));
   out.append(report_internal::streams_line(verdict.points));

@@ -65,8 +65,9 @@ struct PlanVerdict {
   std::optional<Weights> weights = std::nullopt;
   Bytes shortfall;
   bool proven_infeasible = false;
-  std::optional<KernelExchange> exchange = std::nullopt;  // PlannedGraph::exchange
-  std::optional<KernelExchange> lightest = std::nullopt;  // PlannedGraph::lightest
+  std::optional<Recomputation> recomputation = std::nullopt;  // PlannedGraph::recomputation
+  std::optional<KernelExchange> exchange = std::nullopt;      // PlannedGraph::exchange
+  std::optional<KernelExchange> lightest = std::nullopt;      // PlannedGraph::lightest
   std::optional<RegionProof> region_proof = std::nullopt;
   std::optional<Machine> machine = std::nullopt;  // of the target; the machine of a plan has other capacities
   std::optional<QuantizedFacts> quantized = std::nullopt;

@@ -1,0 +1,98 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/report/recomputation_text.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "lowtide/report/figures.h"
+#include "lowtide/report/streams_text.h"
+
+namespace lowtide::report_internal {
+namespace {
+
+constexpr std::size_t kMostRows = 10;
+
+std::string overhead(std::int64_t time, std::int64_t base) {
+  if (base == 0) return "unknown";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", 100.0 * static_cast<double>(time - base) / static_cast<double>(base));
+  return text;
+}
+
+TextTable reruns_table(const NamedPlan& shown, std::vector<Rerun> reruns) {
+  using Align = TextTable::Align;
+  std::stable_sort(reruns.begin(), reruns.end(),
+                   [](const Rerun& a, const Rerun& b) { return a.picoseconds > b.picoseconds; });
+  TextTable table({Align::left, Align::right, Align::right, Align::right});
+  table.add_row({StyledText("runs again", Style::dim), StyledText("times", Style::dim),
+                 StyledText("not kept", Style::dim), StyledText("time", Style::dim)});
+  for (std::size_t at = 0; at < std::min(reruns.size(), kMostRows); ++at) {
+    const Rerun& rerun = reruns[at];
+    const std::string name = node_text(shown_node(shown.labels, rerun.node), "", node_columns(false));
+    table.add_row({StyledText(name), StyledText(with_thousands(rerun.times)), StyledText(exact(rerun.bytes)),
+                   StyledText(time_text(rerun.picoseconds))});
+  }
+  if (reruns.size() > kMostRows) {
+    table.add_row(
+        {StyledText("and " + std::to_string(reruns.size() - kMostRows) + " more (--json lists all)", Style::dim)});
+  }
+  return table;
+}
+
+std::string reason_of(const NamedPlan& shown, const Obstruction& proof) {
+  if (!proof.node && proof.sets == 0) return "the lower bound for all plans is too large";
+  if (!proof.node) return "the outputs cannot all be in memory at the end";
+  const std::string node = node_text(shown_node(shown.labels, *proof.node), "", node_columns(false));
+  if (proof.sets == 0) return "the inputs, outputs and scratch of node " + node + " alone do not fit";
+  return "the inputs of node " + node + " cannot all be in memory at once, in whatever order they are computed";
+}
+
+}  // namespace
+
+bool is_recomputation_infeasible(const PlanVerdict& verdict) {
+  return verdict.recomputation && verdict.recomputation->outcome == BudgetOutcome::infeasible;
+}
+
+StyledText recomputation_text(const NamedPlan& shown, const PlanVerdict& verdict) {
+  StyledText out;
+  if (!verdict.recomputation || verdict.recomputation->outcome != BudgetOutcome::found) return out;
+  const Recomputation& found = *verdict.recomputation;
+  std::int64_t runs = 0;
+  for (const Rerun& rerun : found.reruns) runs += rerun.times;
+  const auto nodes = static_cast<std::int64_t>(found.reruns.size());
+  std::string text = nodes == 0 ? std::string("no node runs again: another order fits.")
+                                : counted(nodes, "node") + (nodes == 1 ? " runs" : " run") +
+                                      " again to keep the budget, " + counted(runs, "more run") + " in all.";
+  text += " Estimated time " + time_text(found.picoseconds) + ", " +
+          overhead(found.picoseconds, found.base_picoseconds) +
+          " more than with each node once and the fastest kernels (" + time_text(found.base_picoseconds) + "). ";
+  if (found.picoseconds <= found.bound_picoseconds) {
+    text += "Proven: no plan on one stream that fits takes less.";
+  } else {
+    text += "Bound: no plan on one stream that fits takes less than " + time_text(found.bound_picoseconds) + " (" +
+            std::string(to_string(found.bound_kind)) + ").";
+  }
+  out.append(paragraph(text, StyledText("Recomputes: ", Style::strong)));
+  if (nodes > 0) out.append(reruns_table(shown, found.reruns).text());
+  return out;
+}
+
+StyledText no_recomputation_text(const NamedPlan& shown, const PlanVerdict& verdict) {
+  if (!verdict.recomputation || verdict.recomputation->outcome == BudgetOutcome::found) return {};
+  const Recomputation& found = *verdict.recomputation;
+  if (!is_recomputation_infeasible(verdict)) {
+    return paragraph("none of " + counted(found.tries, "plan") +
+                         " with nodes that run again fits either. The smallest has an arena of " +
+                         format_bytes(found.arena) + ". It is not proven that none fits.",
+                     StyledText("Recomputation: "));
+  }
+  return paragraph("recomputation does not help. No plan on one stream fits, even if nodes run again, because " +
+                       reason_of(shown, *found.obstruction) + ".",
+                   StyledText("Proven: "));
+}
+
+}  // namespace lowtide::report_internal

@@ -1,0 +1,22 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/report/page.h"
+#include "lowtide/report/styled_text.h"
+#include "lowtide/report/summary.h"
+
+namespace lowtide::report_internal {
+
+// What runs again so that a plan fits: the nodes, what they save and cost, and the bound of the time. Empty for a plan
+// without recomputation.
+[[nodiscard]] StyledText recomputation_text(const NamedPlan& shown, const PlanVerdict& verdict);
+
+// Whether it is proven that no plan with recomputation fits.
+[[nodiscard]] bool is_recomputation_infeasible(const PlanVerdict& verdict);
+
+// For a plan that does not fit: whether recomputation could help. Empty if that was not searched.
+[[nodiscard]] StyledText no_recomputation_text(const NamedPlan& shown, const PlanVerdict& verdict);
+
+}  // namespace lowtide::report_internal
