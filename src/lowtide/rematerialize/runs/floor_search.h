@@ -27,7 +27,7 @@ class FloorSearch {
   using Index = RunProblem::Index;
 
   // Nodes are searched in the order, which must be topological. At most 2,000 sets per node. `work` limits the rest;
-  // without work there are no paths. On a chain, one set per node suffices: 50 ms for 100,000 nodes.
+  // without work there are no paths. On a chain, one set per node suffices.
   FloorSearch(const RunProblem& problem, const Runs& order, std::int64_t& work);
 
   // No sequence has a lower peak.
