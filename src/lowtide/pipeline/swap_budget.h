@@ -31,7 +31,7 @@ struct SwappedBudget {
 };
 
 // As keep_budget, but outputs may also leave over the link and come back. The sequence is at least as fast as that of
-// keep_budget with a quarter of the effort. `verify` has checked the sequence, its clock and the proof of the bound.
+// keep_budget with an eighth of the effort. `verify` has checked the sequence, its clock and the proof of the bound.
 // Errors: those of order_graph; over_limit if one run of each node takes more than kMaxTime. Requires: as keep_budget,
 // and a link as in TransferLink.
 [[nodiscard]] Result<SwappedBudget> swap_budget(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs,
