@@ -14,7 +14,7 @@ namespace lowtide {
 namespace rematerialize_internal {
 namespace {
 
-constexpr std::size_t kMostMilestones = 12;
+constexpr std::size_t kMostBoundMilestones = 12;
 
 // Nodes by the live bytes of their first runs, the most first.
 Runs heaviest_first_runs(const RunProblem& problem, const Runs& runs) {
@@ -28,7 +28,7 @@ Runs heaviest_first_runs(const RunProblem& problem, const Runs& runs) {
   }
   std::sort(first.begin(), first.end());
   Runs heaviest;
-  for (std::size_t at = 0; at < std::min(first.size(), kMostMilestones); ++at) heaviest.push_back(first[at].second);
+  for (std::size_t at = 0; at < std::min(first.size(), kMostBoundMilestones); ++at) heaviest.push_back(first[at].second);
   return heaviest;
 }
 
