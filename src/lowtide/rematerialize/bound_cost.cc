@@ -28,7 +28,8 @@ Runs heaviest_first_runs(const RunProblem& problem, const Runs& runs) {
   }
   std::sort(first.begin(), first.end());
   Runs heaviest;
-  for (std::size_t at = 0; at < std::min(first.size(), kMostBoundMilestones); ++at) heaviest.push_back(first[at].second);
+  for (std::size_t at = 0; at < std::min(first.size(), kMostBoundMilestones); ++at)
+    heaviest.push_back(first[at].second);
   return heaviest;
 }
 
