@@ -230,10 +230,9 @@ class JsonOutput(ProgramTest):
         self.assertEqual(baselines["caffe2_simple"]["bytes"], 3 * WIDE + NARROW)
         self.assertEqual(baselines["caffe2_simple"]["shared_buffers"], 3)
         self.assertEqual(baselines["static_runtime_groups"]["bytes"], 3 * WIDE + NARROW)
-        # x, a, b, c side by side, and d. With sharing, x is no longer needed when c is written.
+        # x, a, b, c side by side, and d. With sharing, x has the bytes of b or c. a, b and c are live at the Add.
         self.assertEqual(baselines["aitemplate_naive"]["bytes"], 4 * WIDE + NARROW)
         self.assertEqual(baselines["aitemplate_greedy_by_size"]["bytes"], 3 * WIDE)
-        # As with AITemplate, a, b and c are live at the Add, and x has the bytes of b or c.
         self.assertEqual(baselines["tflite_micro_greedy"]["bytes"], 3 * WIDE)
         self.assertEqual(baselines["executorch_greedy"]["bytes"], 3 * WIDE)
         self.assertEqual(baselines["executorch_naive"]["bytes"], 4 * WIDE + NARROW)

@@ -42,7 +42,7 @@ TEST(SameAnswers, OfEachStrategy) {
   for (const std::string& strategy : schedule_strategies()) {
     add_schedule(hash, graph, {.order = strategy, .effort = 3'000'000});
   }
-  EXPECT_EQ(hash.text(), "032af5ac2e66291f");
+  EXPECT_EQ(hash.text(), "add8644bee100303");
 }
 
 TEST(SameAnswers, OfAllStrategiesTogether) {
@@ -53,7 +53,7 @@ TEST(SameAnswers, OfAllStrategiesTogether) {
       add_schedule(hash, testing::random_graph(random, nodes), {.effort = effort});
     }
   }
-  EXPECT_EQ(hash.text(), "73373fb72ac5f3d5");
+  EXPECT_EQ(hash.text(), "b9b267ff2b170b69");
 }
 
 TEST(SameAnswers, OfTheSearch) {

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "lowtide/base/interval.h"
-#include "lowtide/kernels/library/primitives.h"
 #include "lowtide/kernels/library/stored.h"
 
 namespace lowtide::kernels_internal {
@@ -305,13 +304,6 @@ std::vector<Part<Reordering>> parts_of(const Reordering& reordering, int threads
     ways.add(reordering.extents[axis], unit, [&](Range range) { return reordering_along(reordering, axis, range); });
   }
   return ways.take();
-}
-
-bool fix_orders(Convolution& convolution, const PrimitiveDescription& whole) {
-  std::optional<std::string> order = order_of(tensor_of(whole.get(), dnnl_query_weights_md));
-  if (!order) return false;
-  convolution.weights_order = *std::move(order);
-  return true;
 }
 
 std::vector<std::int64_t> scratch_offsets(const std::vector<PrimitivePart>& parts) {
