@@ -120,7 +120,8 @@ class Help(ProgramTest):
                          {"--no-in-place", "--no-views", "--no-parts", "--no-load-time"})
         self.assertEqual(self.complete("lowtide", "plan", "m"), {"model.onnx"})
         self.assertEqual(self.complete("lowtide", "plan", "--color", "a"), {"auto", "always"})
-        self.assertEqual(self.complete("lowtide", "plan", "--order", "d"), {"depth_first", "depth_first_by_fan_out"})
+        self.assertEqual(self.complete("lowtide", "plan", "--order", "d"),
+                         {"deepest_input_first", "depth_first", "depth_first_by_fan_out"})
         self.assertEqual(self.complete("lowtide", "completion", ""), {"bash", "zsh", "fish"})
 
 
