@@ -74,7 +74,7 @@ FoundSwaps without_transfers(const SwapProblem& problem, const Items& items) {
 
 SwapAnswer offload(const BudgetProblem& problem, const TransferLink& link,
                    const std::vector<std::vector<NodeId>>& starts, const OffloadOptions& options) {
-  using namespace offload_internal;
+  using namespace offload_internal;  // NOLINT(google-build-using-namespace): the body is about these types only
   LOWTIDE_CHECK(!starts.empty(), "the search has a sequence to begin from");
   const SwapProblem swaps(problem, link);
   if (const std::optional<SwapProblem::Index> node = find_too_large(swaps)) {

@@ -38,7 +38,7 @@ Runs heaviest_first_runs(const RunProblem& problem, const Runs& runs) {
 
 std::optional<ProvenCost> bound_cost(const BudgetProblem& problem, const std::vector<NodeId>& runs, std::int64_t enough,
                                      std::int64_t effort) {
-  using namespace rematerialize_internal;
+  using namespace rematerialize_internal;  // NOLINT(google-build-using-namespace): the body is about these types only
   if (runs.empty() || effort <= 0) return std::nullopt;
   const RunProblem inner(problem);
   Runs sequence;

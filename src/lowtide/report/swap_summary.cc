@@ -119,7 +119,7 @@ void add_times(StyledText& out, const SwappedBudget& swapped) {
 }  // namespace report_internal
 
 StyledText swap_summary(const std::string& path, const Graph& graph, const SwappedBudget& swapped, Bytes fixed) {
-  using namespace report_internal;
+  using namespace report_internal;  // NOLINT(google-build-using-namespace): the body is about these types only
   const SwapAnswer& answer = swapped.answer;
   StyledText out(shown_name(path), Style::heading);
   out.add("  " + counted(static_cast<std::int64_t>(graph.nodes().size()), "node")).end_line().end_line();

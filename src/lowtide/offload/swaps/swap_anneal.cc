@@ -29,9 +29,16 @@ double exponential(Random& random) {
 double cooled(double hottest, double coldest, double done) {
   double temperature = hottest;
   double steps = 0;
-  for (double reached = coldest; reached < hottest; reached *= 2) ++steps;
+  double reached = coldest;
+  while (reached < hottest) {
+    reached *= 2;
+    ++steps;
+  }
   double left = steps * done;
-  for (; left >= 1; left -= 1) temperature /= 2;
+  while (left >= 1) {
+    left -= 1;
+    temperature /= 2;
+  }
   return temperature * (1 - left / 2);
 }
 

@@ -52,7 +52,7 @@ class Knapsack {
       for (Index next : relation == kBefore ? problem_.inputs(node) : problem_.readers(node)) {
         work_ -= 4;
         if ((relation_[next] & relation) != 0) continue;
-        relation_[next] |= relation;
+        relation_[next] = static_cast<char>(relation_[next] | relation);
         open.push_back(next);
       }
     }

@@ -108,7 +108,8 @@ Runs without_reruns(const RunProblem& problem, const ScannedRuns& scanned, std::
   RangeMaximum loads(scanned.loads);
   std::vector<char> is_removed(scanned.runs.size(), 0);
   for (const Rerun& rerun : reruns_of(problem, scanned)) {
-    if ((work -= kStepWork) < 0) break;
+    work -= kStepWork;
+    if (work < 0) break;
     const std::int64_t size = problem.size[scanned.runs[rerun.at]];
     // The output is live at its last use, and where it ran again.
     const std::uint32_t begin = scanned.last_use[rerun.previous] + 1;
