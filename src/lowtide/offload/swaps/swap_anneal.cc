@@ -4,8 +4,9 @@
 #include "lowtide/offload/swaps/swap_anneal.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
+
+#include "lowtide/base/annealing.h"
 
 namespace lowtide::offload_internal {
 namespace {
@@ -13,34 +14,6 @@ namespace {
 constexpr double kSumShare = 0.005;  // of the price of the largest excess
 constexpr int kRound = 256;          // moves between two changes of temperature and price
 constexpr std::int64_t kMoveWork = 40;
-
-// A positive number with the exponential distribution of mean 1, from basic arithmetic only, because the logarithms of
-// two libraries may differ in the last bit.
-double exponential(Random& random) {
-  const std::uint64_t bits = random.next() | 1U;
-  const int zeros = std::countl_zero(bits);
-  const std::uint64_t top = bits << static_cast<unsigned>(zeros);  // in [2^63, 2^64)
-  const double mantissa = static_cast<double>(top >> 11U) * 0x1p-53;
-  const double z = (1 - mantissa) / (1 + mantissa);
-  return zeros * 0.6931471805599453 + 2 * z * (1 + z * z * (1.0 / 3 + z * z / 5));
-}
-
-// Between the two, linear in the logarithm to the base 2 by pieces.
-double cooled(double hottest, double coldest, double done) {
-  double temperature = hottest;
-  double steps = 0;
-  double reached = coldest;
-  while (reached < hottest) {
-    reached *= 2;
-    ++steps;
-  }
-  double left = steps * done;
-  while (left >= 1) {
-    left -= 1;
-    temperature /= 2;
-  }
-  return temperature * (1 - left / 2);
-}
 
 }  // namespace
 

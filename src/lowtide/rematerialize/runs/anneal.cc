@@ -4,9 +4,8 @@
 #include "lowtide/rematerialize/runs/anneal.h"
 
 #include <algorithm>
-#include <bit>
 
-#include "lowtide/base/random.h"
+#include "lowtide/base/annealing.h"
 #include "lowtide/rematerialize/runs/moves.h"
 #include "lowtide/rematerialize/runs/timeline.h"
 
@@ -17,17 +16,6 @@ constexpr double kSumShare = 0.005;  // of the price of the largest excess; with
 constexpr double kPriceStep = 1.01;
 constexpr int kRound = 256;             // moves between two changes of temperature and price
 constexpr std::int64_t kMoveWork = 50;  // of a move, beside what it changes
-
-// A positive number with the exponential distribution of mean 1, from basic arithmetic only, because the logarithms of
-// two libraries may differ in the last bit.
-double exponential(Random& random) {
-  const std::uint64_t bits = random.next() | 1U;
-  const int zeros = std::countl_zero(bits);
-  const std::uint64_t top = bits << static_cast<unsigned>(zeros);  // in [2^63, 2^64)
-  const double mantissa = static_cast<double>(top >> 11U) * 0x1p-53;
-  const double z = (1 - mantissa) / (1 + mantissa);
-  return zeros * 0.6931471805599453 + 2 * z * (1 + z * z * (1.0 / 3 + z * z / 5));
-}
 
 }  // namespace
 
@@ -57,23 +45,6 @@ class Annealing::State {
   [[nodiscard]] const Annealed& found() const { return found_; }
 
  private:
-  // Between the two, linear in the logarithm to the base 2 by pieces, so that no library function is needed.
-  static double cooled(double hottest, double coldest, double done) {
-    double temperature = hottest;
-    double steps = 0;
-    double reached = coldest;
-    while (reached < hottest) {
-      reached *= 2;
-      ++steps;
-    }
-    double left = steps * done;
-    while (left >= 1) {
-      temperature /= 2;
-      left -= 1;
-    }
-    return temperature * (1 - left / 2);
-  }
-
   [[nodiscard]] std::int64_t done() const { return timeline_.work() + moves_.work() + kMoveWork * made_ + scanned_; }
 
   // Makes some moves at one temperature and price. Returns after how many of them the sequence exceeds the budget.
