@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs small models with files for inputs and outputs."""
 import json
+import resource
 import struct
 import unittest
 
@@ -293,6 +294,25 @@ class Run(ProgramTest):
         self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
         text = self.expect(BAD_INPUT, "run", "model.onnx", "--synthetic", "1").stderr
         self.assertIn("MaxPool 'pool': its window does not fit the operand [1,1,3,3]", text)
+
+    def test_an_input_for_which_there_is_no_memory_is_named(self):
+        content = graph([node("ReduceMax", ["x"], ["y"])], [value_info("x", [300_000_000_000])], [value_info("y", [1])])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+
+        text = self.expect(BAD_INPUT, "run", "model.onnx", "--synthetic", "1", preexec_fn=limit).stderr
+        self.assertIn("input 'x' is made up with 1,200,000,000,000 B", text)
+        self.assertIn("--shape", text)
+
+    def test_the_longest_name_of_an_input_is_meant(self):
+        content = graph([node("Sub", ["a", "a=b"], ["y"])], [value_info("a", [3]), value_info("a=b", [3])],
+                        [value_info("y", [3])])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        self.write("b=x.npy", small_models.npy([10, 20, 30]))
+        self.expect(DONE, "run", "model.onnx", "--input", "a=./b=x.npy", "--input", "a=b=x.npy", "--output-dir", ".")
+        self.assertEqual(floats((self.folder / "y.npy").read_bytes()), [11, 18, 27])  # x.npy is -1, 2, 3
 
     def test_operators_without_kernel_are_named(self):
         nodes = [node("Det", ["x"], ["y"], "last")]

@@ -230,9 +230,8 @@ CommandSpec order_command() {
           "With --budget, each node also has a 'cost', which is the time of a run, and may run several times. The "
           "answer has the sequence, its cost, a lower bound of the cost of all sequences that keep the budget, and the "
           "nodes that run again. With --curve, this is done for budgets in equal steps, from the lowest peak without "
-          "reruns "
-          "down to a bound that no sequence goes below. Less memory never costs less. "
-          "With --link, outputs may also leave over a link and come back while nodes run.\n"
+          "reruns down to a bound that no sequence goes below. Less memory never costs less. With --link, outputs may "
+          "also leave over a link and come back while nodes run.\n"
           "The strategies of other systems are available by name, for comparison.",
       .positionals = {{.name = "FILE", .summary = "an ordering problem (JSON); - is stdin"}},
       .options = {order_option(),

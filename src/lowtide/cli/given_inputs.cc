@@ -4,7 +4,9 @@
 #include "lowtide/cli/given_inputs.h"
 
 #include <algorithm>
+#include <new>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 #include "lowtide/base/limits.h"
@@ -41,6 +43,18 @@ void give_input(const Port& port, const TensorRef& tensor, Session& session) {
   std::ranges::copy(tensor.bytes, take(session.arena_input(port.name)).begin());
 }
 
+// Memory for an input that is made up.
+std::string memory_for(const Port& port) {
+  try {
+    return std::string(static_cast<std::size_t>(port.size.count()), '\0');
+  } catch (const std::bad_alloc&) {
+  } catch (const std::length_error&) {
+  }
+  throw Stop(ExitCode::bad_input, "input " + lowtide::quoted(port.name, 60) + " is made up with " +
+                                      format_bytes(port.size) +
+                                      ", which the system does not have; --shape or --dim makes it smaller");
+}
+
 }  // namespace
 
 std::string type_of(const Port& port) { return std::string(to_string(port.dtype)) + to_string(port.shape); }
@@ -72,12 +86,16 @@ void refuse_planned_defaults(const Arguments& arguments, const std::vector<std::
 }
 
 std::map<std::string, std::string> read_input_files(const Arguments& arguments, const std::vector<Port>& inputs) {
-  // A name may contain "=", so the inputs of the model decide where it ends.
+  // A name may contain "=", so the inputs of the model decide where it ends. In "a=b=x.npy", the input "a=b" is meant
+  // if the model has it. "a=./b=x.npy" is the input "a".
   std::map<std::string, std::string> files;
   for (const std::string& word : arguments.values("--input")) {
-    const auto is_meant = [&](const Port& port) { return word.starts_with(port.name + "="); };
-    const auto port = std::find_if(inputs.begin(), inputs.end(), is_meant);
-    if (port == inputs.end()) {
+    const Port* port = nullptr;
+    for (const Port& known : inputs) {
+      const bool is_longer = port == nullptr || known.name.size() > port->name.size();
+      if (is_longer && word.starts_with(known.name + "=")) port = &known;
+    }
+    if (port == nullptr) {
       std::string names;
       for (const Port& known : inputs) names += (names.empty() ? "" : ", ") + lowtide::quoted(known.name, 60);
       stop_usage("'--input' must have the form NAME=FILE, with one of the inputs " + names + ", not " +
@@ -118,7 +136,7 @@ GivenInputs bind_inputs(const Arguments& arguments, std::optional<std::uint64_t>
       given.extents.push_back(head.extents);
       given.tensors.push_back({head.dtype, given.extents.back(), content.subspan(head.begin)});
     } else if (seed) {
-      std::string& bytes = given.bytes.emplace_back(static_cast<std::size_t>(port.size.count()), '\0');
+      std::string& bytes = given.bytes.emplace_back(memory_for(port));
       take(fill_synthetic({port.name, port.dtype, port.shape, port.size, ConstantSource::Computed{}}, *seed,
                           std::as_writable_bytes(std::span(bytes))));
       given.tensors.push_back({port.dtype, port.shape.extents(), std::as_bytes(std::span(bytes))});

@@ -6,6 +6,7 @@
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
+#include "lowtide/cli/order_request.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/report/curve_summary.h"
 
@@ -13,13 +14,6 @@ namespace lowtide::cli_internal {
 namespace {
 
 constexpr std::int64_t kMostPoints = 1000;
-
-// Alignment 1 keeps the sizes of the file as they are.
-Target unaligned_target() {
-  Target target = dense_target();
-  target.machine.regions[0].alignment = Bytes(1);
-  return target;
-}
 
 Json json_of_point(const ImportedOrderGraph& file, Bytes budget, const BudgetAnswer& answer) {
   const bool is_found = answer.outcome == BudgetOutcome::found;
@@ -64,7 +58,7 @@ ExitCode show_curve(const Arguments& arguments, const ImportedOrderGraph& file, 
   const Stopwatch watch;
   const BudgetCurve curve = [&] {
     const Progress progress(console, "solving budgets");
-    return take(keep_budgets(file.graph, file.costs, unaligned_target(), options), path);
+    return take(keep_budgets(file.graph, file.costs, plain_target(), options), path);
   }();
   if (arguments.has("--json")) {
     print_json(console, json_of_curve(arguments.positional("FILE"), file, curve, watch.seconds()));
