@@ -121,7 +121,9 @@ TEST(Evict, HonoursScratchAndNodesThatRunOnce) {
     const std::optional<std::int64_t> least = least_cost_by_sweeps(problem);
     const RunProblem plain(problem);
     const FloorSearch floor = floor_of(plain);
-    if (least) EXPECT_LE(floor.bound(), plain.budget) << "trial " << trial;
+    if (least) {
+      EXPECT_LE(floor.bound(), plain.budget) << "trial " << trial;
+    }
     std::int64_t work = kMuch;
     const auto runs = evict_along(plain, by_number(plain), {}, floor, work);
     if (!runs) continue;
@@ -131,7 +133,9 @@ TEST(Evict, HonoursScratchAndNodesThatRunOnce) {
     EXPECT_GE(loads.cost, *least);
     const std::optional<PhaseBound> bound =
         knapsack_bound(plain, static_cast<RunProblem::Index>(plain.count() / 2), work);
-    if (bound) EXPECT_LE(plain.base_cost + bound->extra, *least) << "trial " << trial;
+    if (bound) {
+      EXPECT_LE(plain.base_cost + bound->extra, *least) << "trial " << trial;
+    }
     ++found;
   }
   EXPECT_GT(found, 300);
