@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <new>
 #include <span>
-#include <stdexcept>
 #include <utility>
 
 #include "lowtide/base/limits.h"
@@ -48,11 +47,10 @@ std::string memory_for(const Port& port) {
   try {
     return std::string(static_cast<std::size_t>(port.size.count()), '\0');
   } catch (const std::bad_alloc&) {
-  } catch (const std::length_error&) {
+    throw Stop(ExitCode::bad_input, "input " + lowtide::quoted(port.name, 60) + " is made up with " +
+                                        format_bytes(port.size) +
+                                        ", which the system does not have; --shape or --dim makes it smaller");
   }
-  throw Stop(ExitCode::bad_input, "input " + lowtide::quoted(port.name, 60) + " is made up with " +
-                                      format_bytes(port.size) +
-                                      ", which the system does not have; --shape or --dim makes it smaller");
 }
 
 }  // namespace
