@@ -21,7 +21,6 @@
 #include "lowtide/rematerialize/rematerialize.h"
 #include "lowtide/share/load.h"
 #include "lowtide/target/cost.h"
-#include "lowtide/verify/check_budget.h"
 
 namespace lowtide::pipeline_internal {
 namespace {
@@ -159,18 +158,15 @@ class LimitSearch {
 bool is_restricted(const Task& task) { return !task.aliases.views || !task.aliases.in_place; }
 
 // What holds for every plan: whether none can fit, and the least time. If options forbid views or results in place,
-// only the time without reruns does, because other plans may need less memory. A proof that the verifier does not
-// confirm is not used. The end of a run has no step in which results are in place, so this may happen there.
+// only the time without reruns does, because other plans may need less memory. The end of a run has no step in which
+// results are in place, so this may happen there. Throws InvariantViolation if the verifier refuses a proof.
 void prove(const Task& task, const RunModel& relaxed, Recomputation& result) {
-  BudgetAnswer answer = rematerialize(relaxed.problem, relaxed.order,
-                                      {.effort = is_restricted(task) ? 0 : task.options.recompute_effort / 5});
-  const bool is_infeasible = answer.outcome == BudgetOutcome::infeasible && answer.obstruction &&
-                             check_infeasible(relaxed.problem, *answer.obstruction);
-  if (answer.outcome == BudgetOutcome::infeasible && !is_infeasible) answer.outcome = BudgetOutcome::not_found;
+  const BudgetAnswer answer = rematerialize(relaxed.problem, relaxed.order,
+                                            {.effort = is_restricted(task) ? 0 : task.options.recompute_effort / 5});
   confirm_answer(relaxed.problem, answer);
   result.bound_picoseconds = answer.cost_bound * relaxed.unit;
   result.bound_kind = answer.bound_kind;
-  if (!is_infeasible || is_restricted(task)) return;
+  if (answer.outcome != BudgetOutcome::infeasible || is_restricted(task)) return;
   result.outcome = BudgetOutcome::infeasible;
   const InfeasibleProof& proof = *answer.obstruction;
   result.obstruction = Obstruction{.node = std::nullopt, .sets = proof.sets.size()};
