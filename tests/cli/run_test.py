@@ -2,7 +2,9 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Runs small models with files for inputs and outputs."""
+import functools
 import json
+import math
 import resource
 import struct
 import unittest
@@ -96,6 +98,29 @@ class Run(ProgramTest):
         self.assertIn("is the input out_y.npy itself", self.expect(USAGE, *words).stderr)
         self.assertEqual(len((self.folder / "weights.bin").read_bytes()), 12)
         self.expect(USAGE, "run", "model.onnx", "--input", "in=x=x.npy", "--output-dir", "")
+
+    def test_outputs_whose_names_lead_to_one_file_get_two(self):
+        names = ["a/b", "a_b_2", "a_b", "/a/b"]
+        nodes = [node(kind, ["x"], [name]) for kind, name in zip(["Relu", "Neg", "Abs", "Identity"], names)]
+        content = graph(nodes, [value_info("x", [3])], [value_info(name, [3]) for name in names])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        words = ("run", "model.onnx", "--input", "x=x.npy", "--output-dir", "out")
+        said = self.expect(DONE, *words).stderr
+        self.assertIn("output 'a/b' is in out/a_b_3.npy, because another output is in out/a_b.npy", said)
+        self.assertEqual(said.count("because"), 1)
+        files = {path.name: floats(path.read_bytes()) for path in (self.folder / "out").iterdir()}
+        # x.npy is -1, 2, 3.
+        self.assertEqual(files, {"a_b_3.npy": [0, 2, 3], "a_b_2.npy": [1, -2, -3], "a_b.npy": [1, 2, 3],
+                                 "_a_b.npy": [-1, 2, 3]})
+
+    def test_the_folder_of_the_outputs_is_made(self):
+        words = ("run", "model.onnx", "--input", "in=x=x.npy", "--output-dir")
+        self.expect(DONE, *words, "new/deep/")
+        self.assertEqual([path.name for path in (self.folder / "new/deep").iterdir()], ["out_y.npy"])
+        self.assertIn("cannot make the folder x.npy/deep: Not a directory; name another one with --output-dir",
+                      self.expect(BAD_INPUT, *words, "x.npy/deep").stderr)
+        self.expect(USAGE, "run", "model.onnx", "--output-dir", "unused")
+        self.assertFalse((self.folder / "unused").exists())
 
     def test_a_trace_has_a_slice_per_step_and_the_live_bytes(self):
         self.write("model.onnx", small_models.small())
@@ -256,6 +281,8 @@ class Run(ProgramTest):
         self.assertIn("with one of the inputs 'in=x', not 'z=x.npy'", unknown)
         twice = self.expect(USAGE, "run", "model.onnx", "--input", "in=x=x.npy", "--input", "in=x=x.npy").stderr
         self.assertIn("input 'in=x' is given twice", twice)
+        empty = self.expect(USAGE, "run", "model.onnx", "--input", "in=x=").stderr
+        self.assertIn("'--input' has no file for input 'in=x'; add one, as in --input in=x=FILE.npy", empty)
         self.write("x.npy", small_models.npy([1, 2]))
         self.assertIn("[2]", self.expect(BAD_INPUT, "run", "model.onnx", "--input", "in=x=x.npy").stderr)
         self.write("x.npy", b"no numbers")
@@ -305,6 +332,29 @@ class Run(ProgramTest):
         text = self.expect(BAD_INPUT, "run", "model.onnx", "--synthetic", "1", preexec_fn=limit).stderr
         self.assertIn("input 'x' is made up with 1,200,000,000,000 B", text)
         self.assertIn("--shape", text)
+
+    def test_without_memory_for_the_library_no_other_kernels_run(self):
+        """Each limit ends the run with an error, or leaves its bits as they are."""
+        weights = [field(1, 32) + field(1, 32) + field(1, 3) + field(1, 3) + field(2, FLOAT) + field(8, "w") +
+                   field(9, struct.pack("<9216f", *(math.sin(at) for at in range(9216))))]
+        content = graph([node("Conv", ["x", "w"], ["y"])], [value_info("x", [1, 32, 16, 16])],
+                        [value_info("y", [1, 32, 14, 14])], weights)
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        words = ("run", "model.onnx", "--synthetic", "1", "--output-dir", ".")
+        result = self.folder / "y.npy"
+        self.expect(DONE, *words)
+        expected = result.read_bytes()
+        refusals = 0
+        for limit in range(30 << 20, 130 << 20, 4 << 20):
+            result.unlink(missing_ok=True)
+            ended = self.run_program(*words, preexec_fn=functools.partial(
+                resource.setrlimit, resource.RLIMIT_AS, (limit, limit)))
+            refusals += ended.returncode == BAD_INPUT and "the system has no" in ended.stderr
+            # The loader may fail before the program starts, or abort it.
+            if ended.returncode == DONE:
+                self.assertEqual(result.read_bytes(), expected, f"with {limit} bytes")
+        if not ended.returncode:  # sanitizers need more
+            self.assertGreater(refusals, 0)
 
     def test_the_longest_name_of_an_input_is_meant(self):
         content = graph([node("Sub", ["a", "a=b"], ["y"])], [value_info("a", [3]), value_info("a=b", [3])],

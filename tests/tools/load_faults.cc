@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Loads a model again and again, and lets one allocation of each load fail: the first, the second, and so on. Each load
-// has a process of its own. It must end with an error or, where an allocation was not needed, with a session that runs.
+// has a process of its own. It must end with an error or, where an allocation was not needed, with a session that runs
+// the same plan.
 //
 //   load_faults [--every K] [--cold] MODEL
 //
@@ -17,6 +18,8 @@
 //    "defects": [{"allocation", "what", "stack"}],    a crash, an escaped exception, or memory that stays allocated
 //    "foreign": [{"what", "library", "count"}]}       the same, where a library asked for the allocation that failed
 //
+// Another plan is a defect also where a library asked for the allocation.
+//
 // The exit code is 1 if there are defects, and 2 if the model cannot be loaded at all.
 
 #include <dlfcn.h>
@@ -30,6 +33,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <limits>
 #include <map>
@@ -41,6 +45,7 @@
 #include <vector>
 
 #include "lowtide/engine/engine.h"
+#include "lowtide/plan/plan_json.h"
 #include "lowtide/runtime/session.h"
 #include "lowtide/weights/synthetic.h"
 
@@ -54,6 +59,7 @@ struct Report {
   std::array<char, 120> message = {};  // of an error other than no_memory
   std::int64_t allocations = 0;
   std::int64_t kept = 0;  // allocations that are there after the load and were not before
+  std::size_t plan = 0;   // a hash of the plan, if the load succeeded
 };
 
 std::atomic<bool> is_counting = false;
@@ -142,6 +148,9 @@ Result<void> load_and_run(const std::string& path) {
   inputs.shrink_to_fit();
   is_counting = true;
   if (!is_right) return Error{ErrorCode::invalid, "the session that was loaded does not run", ""};
+  is_counting = false;
+  report.plan = std::hash<std::string>()(write_plan_json(executable.plan(), labels_of(executable.graph())));
+  is_counting = true;
   return {};
 }
 
@@ -226,11 +235,21 @@ std::string foreign_library(const std::vector<std::string>& names) {
   return "";
 }
 
+// A load of which no allocation fails.
+struct Measured {
+  std::int64_t allocations = 0;
+  std::int64_t kept = 0;
+  std::size_t plan = 0;
+};
+
+constexpr std::string_view kOtherPlan = "another plan runs";
+
 // What is wrong with a load; empty if nothing is.
-std::string fault_of(const Report& said, int signal, std::int64_t kept_before) {
+std::string fault_of(const Report& said, int signal, const Measured& measured) {
   if (signal != 0) return "ends with signal " + std::to_string(signal);
   if (said.outcome == static_cast<int>(Outcome::exception)) return "an exception escapes";
-  if (said.kept > kept_before) return "memory stays allocated";
+  if (has_succeeded(said) && said.plan != measured.plan) return std::string(kOtherPlan);
+  if (said.kept > measured.kept) return "memory stays allocated";
   return "";
 }
 
@@ -240,23 +259,17 @@ struct Options {
   std::string model;
 };
 
-// A load of which no allocation fails.
-struct Measured {
-  std::int64_t allocations = 0;
-  std::int64_t kept = 0;
-};
-
 // nullopt: the model cannot be loaded. Without --cold, this process has loaded it afterwards.
 std::optional<Measured> measure(const Options& options) {
   if (options.is_cold) {
     const Report said = load_in_child(options.model, 0).first;
     if (!has_succeeded(said)) return std::nullopt;
-    return Measured{said.allocations, std::numeric_limits<std::int64_t>::max()};
+    return Measured{said.allocations, std::numeric_limits<std::int64_t>::max(), said.plan};
   }
   count_load(options.model);  // makes what stays
   count_load(options.model);
   if (!has_succeeded(report)) return std::nullopt;
-  return Measured{report.allocations, report.kept};
+  return Measured{report.allocations, report.kept, report.plan};
 }
 
 // Loads once more for each allocation that fails.
@@ -271,11 +284,11 @@ Json try_all(const Options& options, const Measured& measured) {
     ++tried;
     ++outcomes[said.outcome];
     if (said.outcome == static_cast<int>(Outcome::other_error)) ++others[said.message.data()];
-    const std::string fault = fault_of(said, signal, measured.kept);
+    const std::string fault = fault_of(said, signal, measured);
     if (fault.empty()) continue;
     const std::vector<std::string> names = names_of(said);
     const std::string library = foreign_library(names);
-    if (library.empty()) {
+    if (library.empty() || fault == kOtherPlan) {
       defects.push_back({{"allocation", number}, {"what", fault}, {"stack", names}});
     } else {
       ++foreign[{fault, library}];

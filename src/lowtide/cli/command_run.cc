@@ -102,21 +102,12 @@ struct Answer {
 
 constexpr std::string_view kAtCaller = " (caller)";
 
-std::string path_of(const std::string& folder, std::string name) {
-  std::replace(name.begin(), name.end(), '/', '_');
-  return folder + "/" + name + ".npy";
-}
-
 // An output that the model lists twice is one answer.
-std::vector<Answer> answers_of(const Arguments& arguments, const Executable& executable) {
-  const std::optional<std::string> folder = arguments.value("--output-dir");
-  if (folder && folder->empty()) stop_usage("'--output-dir' needs the name of a folder, such as .");
+std::vector<Answer> answers_of(const Executable& executable) {
   std::vector<Answer> answers;
   std::set<std::string> names;
-  const auto add = [&](const Port& port, std::string name, std::optional<std::size_t> position) {
-    if (!names.insert(name).second) return;
-    answers.push_back({.name = name, .port = port, .position = position});
-    if (folder) answers.back().path = path_of(*folder, std::move(name));
+  const auto add = [&](const Port& port, const std::string& name, std::optional<std::size_t> position) {
+    if (names.insert(name).second) answers.push_back({.name = name, .port = port, .position = position});
   };
   for (std::size_t at = 0; at < executable.outputs().size(); ++at) {
     add(executable.outputs()[at], executable.outputs()[at].name, at);
@@ -126,6 +117,26 @@ std::vector<Answer> answers_of(const Arguments& arguments, const Executable& exe
     add(port, is_at_caller ? port.name.substr(0, port.name.size() - kAtCaller.size()) : port.name, std::nullopt);
   }
   return answers;
+}
+
+// Decides to which files --output-dir writes.
+void add_paths(const Arguments& arguments, std::vector<Answer>& answers) {
+  const std::optional<std::string> folder = arguments.value("--output-dir");
+  if (!folder) return;
+  std::vector<std::string> names;
+  for (const Answer& answer : answers) names.push_back(answer.name);
+  const std::vector<std::string> paths = paths_of_tensors(*folder, names);
+  for (std::size_t at = 0; at < answers.size(); ++at) answers[at].path = paths[at];
+}
+
+// The file of an output does not have its name if another output has that file.
+void note_other_name(const Arguments& arguments, const Answer& answer, Console& console) {
+  const std::string usual = paths_of_tensors(*arguments.value("--output-dir"), std::span(&answer.name, 1)).front();
+  if (answer.path == usual) return;
+  console.remark(StyledText("note: ", Style::dim)
+                     .add("output " + lowtide::quoted(answer.name, 60) + " is in " + shown_name(answer.path) +
+                          ", because another output is in " + shown_name(usual))
+                     .end_line());
 }
 
 // Gives the states memory.
@@ -154,6 +165,7 @@ OutputFiles check_outputs(const Arguments& arguments, const Executable& executab
     if (!answer.path.empty()) paths.push_back(answer.path);
   }
   if (const std::optional<std::string> trace = arguments.value("--trace")) paths.push_back(*trace);
+  if (const std::optional<std::string> folder = arguments.value("--output-dir")) make_folder(*folder);
   return {paths, read, false};
 }
 
@@ -233,6 +245,7 @@ bool run_checks(const Arguments& arguments, const Executable& executable, const 
 }  // namespace
 
 ExitCode run_run(const Arguments& arguments, Console& console) {
+  if (arguments.value("--output-dir") == "") stop_usage("'--output-dir' needs the name of a folder, such as .");
   catch_file_faults();
   const Interrupt interrupt;
   const OpenedRange range = open_given(arguments, interrupt, console);
@@ -245,9 +258,8 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
   }
   for (const std::string& note : opened.notes) console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   const Executable& executable = *opened.executable;
-  std::vector<Answer> answers = answers_of(arguments, executable);
-  const OutputFiles files = check_outputs(arguments, executable, answers);
-  if (files.uses_stdout()) console.keep_stdout_free();
+  std::vector<Answer> answers = answers_of(executable);
+  add_paths(arguments, answers);
   const std::optional<std::string> trace = arguments.value("--trace");
 
   const Arena arena = take(Arena::allocate(range.required_bytes()));
@@ -256,6 +268,8 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
       take(Session::open(opened.executable, arena, {.touch = trace.has_value(), .stop = interrupt.flag()}));
   const GivenInputs inputs = bind_inputs(arguments, read_seed(arguments), session);
   bind_answers(answers, session);
+  const OutputFiles files = check_outputs(arguments, executable, answers);
+  if (files.uses_stdout()) console.keep_stdout_free();
   take(session.check_files());
   const Stopwatch watch;
   std::vector<StepTime> times;
@@ -267,6 +281,7 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
   for (const Answer& answer : answers) {
     if (answer.path.empty()) continue;
     const OutputRef output = content_of(answer, session);
+    note_other_name(arguments, answer, console);
     files.write(answer.path, take(write_npy(output.dtype, output.extents, output.bytes)), console);
   }
   if (trace) files.write(*trace, trace_of(executable, times), console);

@@ -99,6 +99,10 @@ std::map<std::string, std::string> read_input_files(const Arguments& arguments, 
       stop_usage("'--input' must have the form NAME=FILE, with one of the inputs " + names + ", not " +
                  lowtide::quoted(word, 60));
     }
+    if (word.size() == port->name.size() + 1) {
+      stop_usage("'--input' has no file for input " + lowtide::quoted(port->name, 60) + "; add one, as in --input " +
+                 port->name + "=FILE.npy");
+    }
     if (!files.emplace(port->name, word.substr(port->name.size() + 1)).second) {
       stop_usage("input " + lowtide::quoted(port->name, 60) + " is given twice; give it once");
     }

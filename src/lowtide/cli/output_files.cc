@@ -5,7 +5,11 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
+#include <map>
+#include <set>
 #include <span>
+#include <system_error>
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/cli/outcome.h"
@@ -37,6 +41,32 @@ void check_names(std::span<const std::string> outputs, const std::vector<std::st
 }
 
 }  // namespace
+
+std::vector<std::string> paths_of_tensors(const std::string& folder, std::span<const std::string> names) {
+  std::vector<std::string> paths(names.size());
+  std::set<std::string> taken;
+  std::map<std::string, int> next;  // the number to try for the next tensor of this path
+  for (const bool is_changed : {false, true}) {
+    for (std::size_t at = 0; at < names.size(); ++at) {
+      std::string stem = names[at];
+      std::replace(stem.begin(), stem.end(), '/', '_');
+      if ((stem != names[at]) != is_changed) continue;
+      std::string own = stem;
+      int& number = next.emplace(stem, 2).first->second;
+      for (; !taken.insert(own).second; ++number) own = stem + "_" + std::to_string(number);
+      paths[at] = folder + "/" + own + ".npy";
+    }
+  }
+  return paths;
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!error) return;
+  throw Stop(ExitCode::bad_input, "cannot make the folder " + shown_name(folder) + ": " + error.message() +
+                                      "; name another one with --output-dir");
+}
 
 OutputFiles::OutputFiles(const std::vector<std::string>& destinations, const std::vector<std::string>& inputs,
                          bool prints_json)

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,13 @@
 #include "lowtide/cli/console.h"
 
 namespace lowtide::cli_internal {
+
+// The paths FOLDER/NAME.npy of tensors, with _ for / in NAME. Names without / come first. If two names lead to one
+// path, the later file is NAME_2.npy, or has the next number that is free. Requires: the names differ. O(n log n).
+[[nodiscard]] std::vector<std::string> paths_of_tensors(const std::string& folder, std::span<const std::string> names);
+
+// Makes the folder and those that contain it, where they are absent. Stops with exit code 3 if the system refuses.
+void make_folder(const std::string& folder);
 
 // The output files of a command. Destinations are checked before the work begins, so that a long search is not lost
 // because a folder does not exist.

@@ -76,7 +76,7 @@ int run(const std::vector<std::string>& words) noexcept {
     } catch (const InvariantViolation& violation) {
       return report(console, ExitCode::internal, quoted(violation.what(), 2000) + std::string(kReport));
     } catch (const std::bad_alloc&) {
-      return report(console, ExitCode::internal, "out of memory");
+      return report(console, ExitCode::bad_input, "the system has no memory for this command");
     } catch (const std::exception& exception) {
       return report(console, ExitCode::internal,
                     "unexpected exception: " + quoted(exception.what(), 2000) + std::string(kReport));

@@ -125,22 +125,29 @@ std::optional<std::string_view> dictionary_of(std::string_view file) {
   return file.substr(begin, length);
 }
 
+Error unknown_elements(const std::string& code, const std::string& source_name) {
+  const bool is_big_endian = code.starts_with('>') && code.size() < 6;
+  const std::string way_out = is_big_endian ? "big-endian and not supported; save x.astype('<" + code.substr(1) + "')"
+                                            : "not supported; save an array of numbers or booleans";
+  return {ErrorCode::unsupported, "has elements of type " + quoted(code, 20) + ", which is " + way_out, source_name};
+}
+
 }  // namespace
 
 Result<NpyHead> read_npy_head(std::span<const std::byte> file, const std::string& source_name) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   const std::optional<std::string_view> head = dictionary_of(text);
   Dictionary dictionary(head.value_or(""));
-  if (!dictionary.read()) return Error{ErrorCode::malformed, "is not a .npy file of NumPy", source_name};
+  if (!dictionary.read()) {
+    return Error{ErrorCode::malformed,
+                 "is not a .npy file of NumPy with one array of numbers; numpy.save writes such a file", source_name};
+  }
   if (*dictionary.is_column_major) {
     return Error{ErrorCode::unsupported, "is in column-major order; save numpy.ascontiguousarray(x)", source_name};
   }
   const auto row =
       std::find_if(kCodes.begin(), kCodes.end(), [&](const auto& one) { return one.second == *dictionary.code; });
-  if (row == kCodes.end()) {
-    return Error{ErrorCode::unsupported,
-                 "has elements of type " + quoted(*dictionary.code, 20) + ", which are not supported", source_name};
-  }
+  if (row == kCodes.end()) return unknown_elements(*dictionary.code, source_name);
   const Result<Bytes> size = dense_size(row->first, Shape(*dictionary.extents));
   if (!size) return Error{size.error().code, size.error().message, source_name};
   NpyHead read{row->first, *std::move(dictionary.extents),

@@ -9,7 +9,7 @@ namespace lowtide {
 
 // Does what kernels need once per program: it makes the library's engine, and keeps the library's small objects of a
 // run out of malloc (LibraryMemory). prepare() does the same. An earlier call separates its memory from that of a
-// model. Thread-safe.
+// model. Throws std::bad_alloc if the system has no memory for the library. Thread-safe.
 void initialize_kernels();
 
 // Does what kernels need once per thread. Otherwise the first kernel that a thread runs does it, and allocates memory.

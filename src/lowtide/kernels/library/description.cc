@@ -155,7 +155,7 @@ PrimitiveDescription first_suitable(PrimitiveDescription primitive) {
     if (std::ranges::any_of(kSuitable, [&](std::string_view prefix) { return name.starts_with(prefix); })) {
       return primitive;
     }
-    if (dnnl().primitive_desc_next_impl(primitive.get()) != dnnl_success) break;
+    if (with_memory(dnnl().primitive_desc_next_impl(primitive.get())) != dnnl_success) break;
   }
   return nullptr;
 }

@@ -16,7 +16,7 @@
 namespace lowtide::kernels_internal {
 
 // How the library describes tensors and primitives. All tensors are f32. A function returns nullptr if the library
-// refuses.
+// refuses, and throws std::bad_alloc if the library gets no memory.
 
 using ExtentList = std::vector<std::int64_t>;  // of a tensor as the model has it: [N, C, H, W]
 

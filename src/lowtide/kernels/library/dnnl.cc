@@ -5,7 +5,10 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
+#include <new>
 #include <optional>
+#include <string_view>
 
 #include "lowtide/base/check.h"
 
@@ -21,9 +24,20 @@ bool find(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
+// Whether the loader has found a library and has no memory for it. The loader has only a text for this.
+bool lacks_memory(std::string_view failure) {
+  return failure.find("failed to map segment") != std::string_view::npos ||
+         failure.find("cannot allocate") != std::string_view::npos ||
+         failure.find("Cannot allocate memory") != std::string_view::npos;
+}
+
 std::optional<Dnnl> load() {
   void* const library = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) return std::nullopt;
+  if (library == nullptr) {
+    const char* const failure = dlerror();  // NOLINT(concurrency-mt-unsafe): its state is that of the thread
+    if (failure != nullptr && lacks_memory(failure)) throw std::bad_alloc();
+    return std::nullopt;
+  }
   Dnnl found;
   bool has_all = true;
 #define LOWTIDE_DNNL_FIND(name) has_all = has_all && find(library, "dnnl_" #name, found.name);
@@ -32,12 +46,17 @@ std::optional<Dnnl> load() {
   return has_all ? std::optional(found) : std::nullopt;
 }
 
+std::atomic<bool> is_loaded = false;
+
 }  // namespace
 
 const Dnnl* find_dnnl() {
   static const std::optional<Dnnl> loaded = load();
+  is_loaded = loaded.has_value();
   return loaded ? &*loaded : nullptr;
 }
+
+bool is_dnnl_loaded() { return is_loaded; }
 
 const Dnnl& dnnl() {
   const Dnnl* const found = find_dnnl();

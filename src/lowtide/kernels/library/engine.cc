@@ -12,6 +12,7 @@
 #include "lowtide/base/check.h"
 #include "lowtide/kernels/initialize.h"
 #include "lowtide/kernels/library/dnnl.h"
+#include "lowtide/kernels/library/handles.h"
 #include "lowtide/kernels/library/quiet_heap.h"
 
 // Of libgomp. Its header is not included, because clang has another one in its place.
@@ -44,7 +45,7 @@ SingleThread::~SingleThread() { omp_set_num_threads(before_); }
 dnnl_engine_t library_engine() {
   static auto* const the_engine = [] {
     dnnl_engine_t engine = nullptr;
-    const dnnl_status_t status = dnnl().engine_create(&engine, dnnl_cpu, 0);
+    const dnnl_status_t status = with_memory(dnnl().engine_create(&engine, dnnl_cpu, 0));
     LOWTIDE_CHECK(status == dnnl_success, "the library has a CPU engine");
     install_quiet_heap();
     return engine;

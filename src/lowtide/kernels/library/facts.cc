@@ -99,7 +99,7 @@ namespace lowtide {
 
 void release_kernel_caches() {
   kernels_internal::forget_facts();
-  if (kernels_internal::find_dnnl() == nullptr) return;
+  if (!kernels_internal::is_dnnl_loaded()) return;
   // A cache of no primitives releases those that it has. Its size is that of the library or of its environment.
   const kernels_internal::Dnnl& library = kernels_internal::dnnl();
   int capacity = 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <new>
 
 #include "lowtide/kernels/library/dnnl.h"
 
@@ -25,11 +26,18 @@ using PrimitiveAttributes = std::unique_ptr<dnnl_primitive_attr, Release<&Dnnl::
 using PrimitiveOperations = std::unique_ptr<dnnl_post_ops, Release<&Dnnl::post_ops_destroy>>;
 using Primitive = std::unique_ptr<dnnl_primitive, Release<&Dnnl::primitive_destroy>>;
 
-// The object that `create` makes at the address that it gets. Returns nullptr if the library refuses.
+// Throws std::bad_alloc if the library got no memory. Then it has not refused what was asked for.
+inline dnnl_status_t with_memory(dnnl_status_t status) {
+  if (status == dnnl_out_of_memory) throw std::bad_alloc();
+  return status;
+}
+
+// The object that `create` makes at the address that it gets. Returns nullptr if the library refuses. Throws
+// std::bad_alloc.
 template <typename Owner, typename Create>
 [[nodiscard]] Owner made_by(Create create) {
   typename Owner::pointer object = nullptr;
-  return create(&object) == dnnl_success ? Owner(object) : Owner();
+  return with_memory(create(&object)) == dnnl_success ? Owner(object) : Owner();
 }
 
 }  // namespace lowtide::kernels_internal
