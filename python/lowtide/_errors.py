@@ -3,7 +3,12 @@
 """The exceptions of the package."""
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
 import pathlib
+import secrets
+import shutil
 
 
 class Error(Exception):
@@ -103,8 +108,20 @@ def read_text(path: pathlib.Path) -> str:
 
 
 def write_text(path: pathlib.Path, text: str) -> None:
-    """Writes a file in UTF-8. Raises IoError."""
+    """Writes a file in UTF-8, completely or not at all. Raises IoError."""
+    target = pathlib.Path(os.path.realpath(path))
+    temporary = target.with_name(f".{target.name[:200]}.{secrets.token_hex(8)}.lowtide-python-tmp")
     try:
-        path.write_text(text, encoding="utf-8")
+        if target.exists() and not target.is_file():  # a pipe or a device has no old content
+            target.write_text(text, encoding="utf-8")
+            return
+        if target.exists() and not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        temporary.write_text(text, encoding="utf-8")
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
         raise IoError(f"cannot be written: {error.strerror}", str(path)) from error

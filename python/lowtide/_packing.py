@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._errors import InvalidError
-from ._request import StrPath, bytes_of
+from ._request import StrPath, bytes_of, give
 
 
 class Buffer(NamedTuple):
@@ -84,10 +84,13 @@ def pack(
     given = [_buffer_of(one, at) for at, one in enumerate(buffers)]
     request.gaps = {at: [tuple(gap) for gap in one.gaps] for at, one in enumerate(given) if one.gaps}
     if any(one.name for one in given):
-        request.names = [one.name or str(at) for at, one in enumerate(given)]
-    request.conflicts = None if conflicts is None else [(int(first), int(second)) for first, second in conflicts]
-    request.capacity = None if capacity is None else bytes_of(capacity, "capacity")
-    request.effort, request.threads = effort, threads
+        give(request, names=[one.name or str(at) for at, one in enumerate(given)])
+    give(request, conflicts=None if conflicts is None else [(int(first), int(second)) for first, second in conflicts])
+    for name, number, least in (("effort", effort, 0), ("threads", threads, 1)):
+        if number is not None and number < least:
+            raise InvalidError(f"{name} is {number}; give {least} or a larger number")
+    give(request, capacity=None if capacity is None else bytes_of(capacity, "capacity"), effort=effort,
+         threads=threads)
     return Packing(**_core.pack(request, _rows_of(given)))
 
 

@@ -12,9 +12,9 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _core
-from ._errors import read_text, write_text
+from ._errors import InvalidError, read_text, write_text
 from ._picture import picture
-from ._request import StrPath, bytes_of, is_second, read_dims, request_for, set_target
+from ._request import StrPath, bytes_of, give, is_second, read_dims, request_for, set_target
 
 _BUFFERS = np.dtype([("name", object), ("kind", object), ("region", object), ("offset", np.int64), ("bytes", np.int64),
                      ("begin", np.int64), ("end", np.int64)])
@@ -209,12 +209,11 @@ def plan(
     """
     request = request_for(model, dims, shapes, overrides)
     set_target(request, target, threads)
-    request.budget = None if budget is None else bytes_of(budget, "budget")
-    request.order, request.order_effort, request.effort = order, order_effort, effort
-    request.views, request.parts, request.in_place, request.load_time = views, parts, in_place, load_time
+    give(request, budget=None if budget is None else bytes_of(budget, "budget"), order=order,
+         order_effort=order_effort, effort=effort, views=views, parts=parts, in_place=in_place, load_time=load_time,
+         streams=streams, run=run, check_bound=check_bound)
     request.inputs_in_arena = is_second(inputs, "inputs", "caller", "arena")
     request.outputs_at_caller = is_second(outputs, "outputs", "arena", "caller")
-    request.streams, request.run, request.check_bound = streams, run, check_bound
     return Plan(_core.plan(request))
 
 
@@ -260,8 +259,10 @@ def explain(
     """
     request = request_for(model, dims, shapes, overrides)
     set_target(request, target, threads)
-    request.order, request.order_effort = order, order_effort
-    request.views, request.parts, request.in_place, request.load_time = views, parts, in_place, load_time
+    give(request, order=order, order_effort=order_effort, views=views, parts=parts, in_place=in_place,
+         load_time=load_time)
+    if not 0 <= top < 2**31:
+        raise InvalidError(f"top is {top}; give 0 or a positive number")
     return Explanation(*_core.explain(request, top))
 
 

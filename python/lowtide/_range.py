@@ -15,7 +15,7 @@ import numpy.typing as npt
 from . import _core
 from ._errors import InvalidError, read_text, write_text
 from ._plan import Plan, plan
-from ._request import StrPath, set_target
+from ._request import StrPath, give, set_target
 from ._session import Session, session_request
 
 _MOST_PLANS = 16  # as in a file of `lowtide plan --dim batch=1..8`
@@ -120,7 +120,7 @@ class RangeSession:
         requests = [session_request(model, one, own_dims, shapes, overrides) for one, own_dims in given]
         for request in requests:
             set_target(request, "cpu", threads)
-            request.synthetic = synthetic
+            give(request, synthetic=synthetic)
         handles = [one._handle for one in plans.plans] if plans is not None else []
         self._members = [Session._of(core, model) for core in _core.open_sessions(requests, handles)]
         self._members[0]._check_overrides(requests[0].overrides)

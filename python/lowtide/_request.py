@@ -7,6 +7,7 @@ import os
 import pathlib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
+from typing import Any
 
 from . import _core
 from ._errors import InvalidError, read_text
@@ -33,6 +34,15 @@ def is_second(value: str, name: str, first: str, second: str) -> bool:
     if value not in (first, second):
         raise InvalidError(f"{name} is {value!r}; give {first!r} or {second!r}")
     return value == second
+
+
+def give(request: object, **fields: Any) -> None:
+    """Sets fields of a request. The compiled part names neither the argument nor its value if the type is wrong."""
+    for name, value in fields.items():
+        try:
+            setattr(request, name, value)
+        except TypeError:
+            raise TypeError(f"{name} is {value!r}, which has the wrong type or is out of range") from None
 
 
 def written_dims(dims: Mapping[str, int], shapes: Mapping[str, Sequence[int]], overrides: Iterable[str]) -> list[str]:
@@ -62,11 +72,12 @@ def read_dims(written: Sequence[str]) -> tuple[dict[str, int], dict[str, list[in
 def request_for(model: StrPath, dims: Mapping[str, int] | None = None,
                 shapes: Mapping[str, Sequence[int]] | None = None, overrides: Iterable[str] = ()) -> _core.Request:
     """Returns a request for a model with the given sizes."""
+    if isinstance(overrides, str):
+        raise TypeError(f"overrides is {overrides!r}; give a list of names, such as [{overrides!r}]")
     request = _core.Request()
-    request.model = os.fspath(model)
-    request.dims = dict(dims or {})
-    request.shapes = {name: list(shape) for name, shape in (shapes or {}).items()}
-    request.overrides = sorted(set(overrides))
+    give(request, model=os.fspath(model), dims=dict(dims or {}),
+         shapes={name: list(shape) for name, shape in (shapes or {}).items()}, overrides=list(set(overrides)))
+    request.overrides = sorted(request.overrides)
     request.written_dims = written_dims(request.dims, request.shapes, request.overrides)
     request.tool = "lowtide " + version("lowtide")
     return request
@@ -74,7 +85,9 @@ def request_for(model: StrPath, dims: Mapping[str, int] | None = None,
 
 def set_target(request: _core.Request, target: StrPath, threads: int | None) -> None:
     """Sets the target: "dense", "cpu" or the path of a target file."""
-    request.threads = threads
+    if threads is not None and target != "cpu":
+        raise InvalidError("threads needs kernels of this machine; give target='cpu'")
+    give(request, threads=threads)
     if target not in ("dense", "cpu"):
         request.target_text = read_text(pathlib.Path(target))
     request.target = os.fspath(target)

@@ -3,6 +3,7 @@
 """Runs models."""
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from . import _core
 from ._errors import InvalidError, UnsupportedError
 from ._plan import Plan, load_plan
-from ._request import StrPath, is_second, read_dims, request_for, set_target
+from ._request import StrPath, give, is_second, read_dims, request_for, set_target
 
 _TYPES: dict[str, Any] = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "i64": np.int64, "i32": np.int32, "i16": np.int16,
@@ -88,7 +89,7 @@ class Session:
             plan = load_plan(plan)
         request = session_request(model, plan, dims, shapes, overrides)
         set_target(request, "cpu", threads)
-        request.synthetic = synthetic
+        give(request, synthetic=synthetic)
         request.outputs_at_caller = is_second(outputs, "outputs", "arena", "caller")
         self._set_up(_core.SessionHandle(request, None if plan is None else plan._handle), model)
         self._check_overrides(request.overrides)
@@ -107,6 +108,8 @@ class Session:
         self._outputs = _infos(self._core.outputs, "output")
         states = [(name.removesuffix(_AT_CALLER), *row) for name, *row in self._core.states]
         self._at_caller = _infos(states, "output")
+        self._given: set[str] = set()
+        self._copied_inputs: dict[str, npt.NDArray[np.uint8]] = {}  # the bytes of those in the arena
         self._model = os.fspath(model)
 
     def _check_overrides(self, overrides: Iterable[str]) -> None:
@@ -160,11 +163,10 @@ class Session:
             MismatchError: the file of the weights has changed.
             Error: the run failed; `place` names the node. The session can run again.
         """
-        given = self._check_out(out or {})
+        given = self._check_out({} if out is None else out)
         with self._lock:
             self._core.release_states()
-            for name, value in (inputs or {}).items():
-                self._bind(name, value)
+            self._bind_all({} if inputs is None else inputs)
             at_caller = {}
             for info in self._at_caller:
                 array = given.get(info.name)
@@ -184,19 +186,38 @@ class Session:
         self._core.stop()
 
     def _check_out(self, out: Mapping[str, npt.NDArray[Any]]) -> Mapping[str, npt.NDArray[Any]]:
+        _check_mapping("out", out, self.outputs)
         infos = {info.name: info for info in self.outputs}
         for name, array in out.items():
             if name not in infos:
                 known = ", ".join(repr(one) for one in infos)
                 raise InvalidError(f"the model has no output {name!r}; its outputs are {known}", self._model)
             info = infos[name]
+            if not isinstance(array, np.ndarray):
+                raise TypeError(f"output {name!r} goes to an array of numpy, not to a {type(array).__name__}")
             if array.dtype != info.dtype or (array.shape != info.shape and not info.is_bounded):
                 raise InvalidError(f"the array is {array.dtype} {array.shape}, but the model declares {info.dtype} "
                                    f"{info.shape}", f"output {name!r}")
             flags = array.flags
             if not (flags.c_contiguous and flags.aligned and flags.writeable):
                 raise InvalidError("the array must be C-contiguous, aligned and writable", f"output {name!r}")
+        for (first, one), (second, other) in itertools.combinations(out.items(), 2):
+            if np.may_share_memory(one, other):  # exact for C-contiguous arrays
+                raise InvalidError(f"the array overlaps that of output {first!r}; give another one",
+                                   f"output {second!r}")
         return out
+
+    def _bind_all(self, inputs: Mapping[str, npt.ArrayLike]) -> None:
+        _check_mapping("inputs", inputs, self.inputs)
+        for name, value in inputs.items():
+            self._bind(name, value)
+            self._given.add(name)
+        if missing := [info for name, info in self._inputs.items() if name not in self._given]:
+            listed = ", ".join(f"{info.name!r} ({info.dtype} {info.shape})" for info in missing)
+            raise InvalidError(f"inputs are missing; give arrays for {listed}", self._model)
+        # What a run leaves in the arena is undefined.
+        for name, raw in self._copied_inputs.items():
+            np.copyto(self._core.arena_input(name), raw)
 
     def _bind(self, name: str, value: npt.ArrayLike) -> None:
         info = self._inputs.get(name)
@@ -215,7 +236,7 @@ class Session:
         if info.in_arena:
             if array.shape != info.shape:
                 raise InvalidError(f"the array has the shape {array.shape}, but the model declares {info.shape}", place)
-            np.copyto(self._core.arena_input(name), array.reshape(-1).view(np.uint8))
+            self._copied_inputs[name] = array.reshape(-1).view(np.uint8)
             return
         if not array.flags.aligned:
             raise InvalidError(f"the array is not aligned to {array.dtype.itemsize} bytes; pass array.copy()", place)
@@ -236,6 +257,12 @@ def session_request(model: StrPath, plan: Plan | None, dims: Mapping[str, int] |
     planned_dims, planned_shapes, planned_overrides = read_dims(plan.dims) if plan is not None else ({}, {}, [])
     return request_for(model, {**planned_dims, **(dims or {})}, {**planned_shapes, **(shapes or {})},
                        [*planned_overrides, *overrides])
+
+
+def _check_mapping(argument: str, given: object, infos: Sequence[TensorInfo]) -> None:
+    if not isinstance(given, Mapping):
+        name = infos[0].name if infos else "name"
+        raise TypeError(f"{argument} is a {type(given).__name__}; give arrays by name, such as {{{name!r}: array}}")
 
 
 _AT_CALLER = " (caller)"  # ends the name of a state that stands for an output

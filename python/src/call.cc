@@ -20,11 +20,15 @@ void raise(const Error& error) {
 
 void translate(const std::exception_ptr& thrown, void* /*unused*/) {
   try {
-    std::rethrow_exception(thrown);
-  } catch (const Failure& failure) {
-    raise(failure.error());
-  } catch (const InvariantViolation& bug) {
-    PyErr_SetString(nb::module_::import_("lowtide._errors").attr("InternalError").ptr(), bug.what());
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Failure& failure) {
+      raise(failure.error());
+    } catch (const InvariantViolation& bug) {
+      PyErr_SetString(nb::module_::import_("lowtide._errors").attr("InternalError").ptr(), bug.what());
+    }
+  } catch (nb::python_error& raised) {
+    raised.restore();  // Python code above has handled a signal, and Ctrl-C matters more than the error
   }
 }
 

@@ -116,13 +116,22 @@ Target plain_target() {
   return target;
 }
 
+// Errors name a place in the text, whose file has no name.
+ImportedOrderGraph parsed(const std::string& text) {
+  Result<ImportedOrderGraph> file = parse_order_graph(text);
+  if (file.ok()) return *std::move(file);
+  Error error = file.error();
+  if (error.place.starts_with(':')) error.place.insert(0, "graph");
+  throw Failure(std::move(error));
+}
+
 // `text` is the problem in JSON, or the path of a file with it.
 nb::dict order(const std::string& text, bool is_path, const std::string& strategy, std::optional<std::int64_t> effort) {
   OrderOptions options{.order = strategy};
   options.effort = effort.value_or(options.effort);
   std::vector<std::int64_t> positions;
   const OrderedGraph ordered = call_interruptibly([&](const std::atomic<bool>* /*stop*/) {
-    const ImportedOrderGraph file = take(is_path ? import_order_graph(text) : parse_order_graph(text));
+    const ImportedOrderGraph file = is_path ? take(import_order_graph(text)) : parsed(text);
     OrderedGraph found = take(order_graph(file.graph, plain_target(), options));
     for (NodeId id : found.order) positions.push_back(file.index[id]);
     return found;

@@ -61,6 +61,7 @@ def test_pack_of_nothing():
     ([(0, 1)], {}), ([(0, 1, -5)], {}), ([(3, 3, 5)], {}), ([(0, 1, 5, 3)], {}), ([(0, 1, 2.5)], {}),
     ([(0, 1, 2**70)], {}), ([Buffer(0, 1, 5, offset=-1)], {}), ([Buffer(0, 9, 5, gaps=[(4, 2)])], {}),
     ([(0, 1, 5)], {"conflicts": [(0, 7)]}), ([(0, 1, 5)], {"conflicts": [(0, 0)]}), ([(0, 1, 5)], {"capacity": "5MB"}),
+    ([(0, 1, 5)], {"effort": -1}), ([(0, 1, 5)], {"threads": 0}),
     ([Buffer(0, 2, 8, offset=0, name="a"), Buffer(0, 2, 8, offset=4, name="b")], {})])
 def test_wrong_packing_problems_are_refused(buffers, options):
     with pytest.raises((lowtide.Error, TypeError)):
@@ -91,11 +92,13 @@ def test_order_equals_the_program(tmp_path):
 
 @pytest.mark.parametrize("graph, code", [
     ({}, "malformed"), ({"nodes": [{"bytes": 4}], "edges": [[0, 3]]}, "invalid"),
-    ({"nodes": [{"bytes": 4}, {"bytes": 4}], "edges": [[0, 1], [1, 0]]}, "invalid"), ("/absent.json", "io")])
+    ({"nodes": [{"bytes": 4}, {"bytes": 4}], "edges": [[0, 1], [1, 0]]}, "invalid"),
+    ({"nodes": [{"bytes": -1}], "edges": []}, "invalid"), ("/absent.json", "io")])
 def test_wrong_graphs_are_refused(graph, code):
     with pytest.raises(lowtide.Error) as caught:
         lowtide.order(graph)
     assert caught.value.code in (code, "invalid")
+    assert not caught.value.place.startswith(":")
 
 
 def test_unknown_strategy_is_refused():

@@ -4,6 +4,7 @@
 import os
 import pickle
 import re
+import resource
 import signal
 import subprocess
 import threading
@@ -145,7 +146,7 @@ def test_verify_names_another_model(mlp, batched):
 
 @pytest.mark.parametrize("options", [
     {"order": "nonsense"}, {"streams": 0}, {"budget": 0}, {"budget": "64MB"}, {"inputs": "nowhere"},
-    {"run": "waves"}, {"run": "dataflow", "streams": 2}, {"run": "sequence"}, {"effort": -1}])
+    {"run": "waves"}, {"run": "dataflow", "streams": 2}, {"run": "sequence"}, {"effort": -1}, {"threads": 2}])
 def test_wrong_options_are_refused(mlp, options):
     with pytest.raises(lowtide.InvalidError) as caught:
         lowtide.plan(mlp, **options)
@@ -153,10 +154,40 @@ def test_wrong_options_are_refused(mlp, options):
     assert isinstance(caught.value, ValueError)
 
 
-@pytest.mark.parametrize("options", [{"streams": "2"}, {"order": 3}, {"dims": {"batch": "8"}}, {"unknown": 1}])
+@pytest.mark.parametrize("options", [
+    {"streams": "2"}, {"order": 3}, {"dims": {"batch": "8"}}, {"unknown": 1}, {"budget": 2**80}, {"views": None},
+    {"overrides": "x"}, {"overrides": [3]}])
 def test_wrong_types_are_type_errors(mlp, options):
-    with pytest.raises(TypeError):
+    """The message names the argument."""
+    with pytest.raises(TypeError, match=next(iter(options))):
         lowtide.plan(mlp, **options)
+
+
+def test_a_negative_number_of_rows_is_refused(mlp):
+    with pytest.raises(lowtide.InvalidError, match="top is -1; give 0 or a positive number"):
+        lowtide.explain(mlp, top=-1)
+
+
+def test_a_plan_file_is_replaced_as_a_whole(mlp, tmp_path):
+    path = tmp_path / "p.json"
+    path.write_text("old")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (64, before[1]))
+    try:
+        with pytest.raises(lowtide.IoError, match="File too large"):
+            lowtide.plan(mlp).save(path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_text() == "old"
+    path.chmod(0o640)
+    (tmp_path / "link").symlink_to(path)
+    lowtide.plan(mlp).save(tmp_path / "link")
+    assert lowtide.load_plan(path).arena > 0
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["link", "m.onnx", "p.json"]
+    lowtide.plan(mlp).save("/dev/null")
 
 
 def test_each_error_has_a_class(tmp_path, mlp, batched):

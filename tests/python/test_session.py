@@ -94,6 +94,12 @@ def test_wrong_arrays_for_outputs_are_refused(mlp):
                       ({"y": readonly}, "writable")):
         with pytest.raises(lowtide.InvalidError, match=text):
             session.run({"x": x}, out=out)
+    with pytest.raises(TypeError, match="output 'y' goes to an array of numpy, not to a list"):
+        session.run({"x": x}, out={"y": [0]})
+    both = np.empty(shape, np.float32)
+    for one in (session, lowtide.Session(mlp)):
+        with pytest.raises(lowtide.InvalidError, match="output 'z': the array overlaps that of output 'y'"):
+            one.run({"x": x}, out={"y": both, "z": both})
     shared = np.empty(64, np.float32)
     y = shared[:int(np.prod(shape))].reshape(shape)
     with pytest.raises(lowtide.InvalidError, match="overlap"):
@@ -171,6 +177,20 @@ def test_inputs_in_the_arena(mlp):
         session.run({"x": values((3, 2))})
 
 
+def test_an_input_in_the_arena_is_kept(tmp_path):
+    """Its bytes in the arena are those of y after a run, because Neg runs in place."""
+    f32 = TensorProto.FLOAT
+    path = save(tmp_path, [oh.make_node("Neg", ["x"], ["y"])], [("x", f32, [4])], [("y", f32, [4])])
+    session = lowtide.Session(path, lowtide.plan(path, inputs="arena"))
+    with pytest.raises(lowtide.InvalidError, match=r"inputs are missing; give arrays for 'x' \(float32 \(4,\)\)"):
+        session.run()
+    x = np.arange(4, dtype=np.float32)
+    for given in ({"x": x}, None, None):
+        np.testing.assert_array_equal(session.run(given)["y"], -x)
+    x[...] = 7
+    np.testing.assert_array_equal(session.run()["y"], -x)
+
+
 @pytest.mark.parametrize("wrong, words", [
     (np.zeros((2, 3)), "float64"),
     (np.zeros((2, 3), ">f4"), ">f4"),
@@ -190,8 +210,12 @@ def test_wrong_inputs_are_refused(mlp, wrong, words):
 
 def test_missing_and_unknown_inputs_are_refused(mlp):
     session = lowtide.Session(mlp)
-    with pytest.raises(lowtide.InvalidError, match="input"):
+    with pytest.raises(lowtide.InvalidError, match=r"m.onnx: inputs are missing; give arrays for 'x' \(float32 \(2, 3"):
         session.run()
+    with pytest.raises(TypeError, match="inputs is a ndarray; give arrays by name, such as {'x': array}"):
+        session.run(values((2, 3)))
+    with pytest.raises(TypeError, match="out is a ndarray; give arrays by name, such as {'y': array}"):
+        session.run({"x": values((2, 3))}, out=values((2, 4)))
     with pytest.raises(lowtide.InvalidError, match="no input 'w'"):
         session.run({"w": values((3, 4))})
     assert session.run({"x": values((2, 3))})
@@ -237,6 +261,11 @@ def test_plans_of_other_models_are_refused(mlp, batched):
         lowtide.Session("absent.onnx")
     with pytest.raises(lowtide.UnresolvedError):
         lowtide.Session(batched)
+
+
+def test_the_plan_of_another_model_is_named_before_its_dims(mlp, batched):
+    with pytest.raises(lowtide.MismatchError, match="the plan is for the model with sha256"):
+        lowtide.Session(mlp, lowtide.plan(batched, dims={"batch": 2}))
 
 
 def test_operators_without_kernel_are_listed(tmp_path):

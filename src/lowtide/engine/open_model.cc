@@ -82,17 +82,28 @@ std::vector<Violation> violations_of(const OpenOptions& options, const Target& t
   return found;
 }
 
+Error other_model(const Plan& plan, const std::string& digest) {
+  return Error{ErrorCode::mismatch,
+               "the plan is for the model with sha256 " + plan.provenance.model_sha256.substr(0, 16) +
+                   "..., but this model has " + digest.substr(0, 16) + "...; plan this model again",
+               "plan of " + lowtide::quoted(plan.provenance.model)};
+}
+
+// Why a model cannot be imported. If the given plan is for another model, that is the reason, because the bindings are
+// those of the plan.
+Error import_failure(const std::string& path, const Error& error, const OpenOptions& options) {
+  if (!options.given_plan || error.code == ErrorCode::io || error.code == ErrorCode::malformed) return error;
+  const std::string& planned_for = options.given_plan->provenance.model_sha256;
+  const Result<std::string> digest = model_digest(path);
+  return planned_for.empty() || !digest || *digest == planned_for ? error : other_model(*options.given_plan, *digest);
+}
+
 Result<ChosenPlan> check_given(const OpenOptions& options, const Target& target, const ImportedModel& model,
                                const Lowered& lowered) {
   const Plan& plan = *options.given_plan;
   const std::string& digest = plan.provenance.model_sha256;
   const std::string place = "plan of " + lowtide::quoted(plan.provenance.model);
-  if (!digest.empty() && digest != model.sha256) {
-    return Error{ErrorCode::mismatch,
-                 "the plan is for the model with sha256 " + digest.substr(0, 16) + "..., but this model has " +
-                     model.sha256.substr(0, 16) + "...; plan this model again",
-                 place};
-  }
+  if (!digest.empty() && digest != model.sha256) return other_model(plan, model.sha256);
   const std::vector<Violation> violations = violations_of(options, target, model, lowered);
   if (violations.empty()) return ChosenPlan{plan, Bytes(0)};
   return Error{ErrorCode::mismatch, "the plan is wrong for this model: " + violations[0].message, place};
@@ -178,7 +189,7 @@ struct PlannedModel {
 
 Result<PlannedModel> import_and_plan(const std::string& path, const OpenOptions& options) {
   Result<ImportedModel> model = import_model(path, options.import);
-  if (!model) return model.error();
+  if (!model) return import_failure(path, model.error(), options);
 
   // Results of load-time work get entries behind those of the model, so the table must be complete before it is opened.
   Result<LowerOptions> lowering = lowering_of(options);
