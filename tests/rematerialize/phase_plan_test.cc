@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "lowtide/rematerialize/phases/phase_model.h"
+#include "lowtide/rematerialize/phases/phase_search.h"
 #include "lowtide/verify/check_budget.h"
 #include "tests/rematerialize/budget_problems.h"
 
@@ -68,6 +69,66 @@ TEST(PhasePlan, BoundsNeverExceedTheLeastCost) {
     }
   }
   EXPECT_GT(above_zero, 100);
+}
+
+// A problem with few reads, so that most pairs of nodes are not comparable.
+BudgetProblem wide_problem(Random& random) {
+  const auto count = static_cast<std::uint32_t>(random.between(5, 7));
+  std::vector<TestNode> nodes;
+  std::int64_t sum = 0;
+  for (std::uint32_t at = 0; at < count; ++at) {
+    TestNode node{.size = random.between(1, 6), .cost = random.between(0, 5), .is_output = random.chance(10)};
+    for (std::uint32_t input = 0; input < at; ++input) {
+      if (random.chance(30)) node.reads.push_back(input);
+    }
+    sum += node.size;
+    nodes.push_back(std::move(node));
+  }
+  return budget_problem(random.between(sum / 3, sum * 2 / 3), nodes);
+}
+
+// All chains of up to three milestones, with variables for nodes aside of them: the proof adds up to its bound, and
+// never to more than the least cost of all sequences. The nodes aside raise some bounds.
+TEST(PhasePlan, BoundsWithNodesAsideNeverExceedTheLeastCost) {
+  Random random(23);
+  int raised = 0;
+  int proofs = 0;
+  for (int trial = 0; trial < 6000; ++trial) {
+    BudgetProblem given = wide_problem(random);
+    if (trial % 4 == 0) given.nodes[NodeId(0)].runs_once = true;
+    const std::optional<std::int64_t> least = least_cost_by_sweeps(given);
+    if (!least) continue;
+    const RunProblem problem(given);
+    const auto is_before = [&](RunProblem::Index a, RunProblem::Index b) {
+      return PhaseModel(problem, {b}, nullptr).is_before(0, a);
+    };
+    std::vector<Runs> chains;
+    for (RunProblem::Index node = 0; node < problem.count(); ++node) {
+      const std::size_t known = chains.size();
+      chains.push_back({node});
+      for (std::size_t at = 0; at < known; ++at) {
+        if (chains[at].size() == 3 || !is_before(chains[at].back(), node)) continue;
+        chains.push_back(chains[at]);
+        chains.back().push_back(node);
+      }
+    }
+    for (const Runs& chain : chains) {
+      const auto bound_of = [&](bool with_aside) {
+        std::int64_t work = 2'000'000;
+        const PhaseModel model(problem, chain, nullptr, with_aside);
+        return PhaseSearch(model, *least - problem.base_cost + 1).search(work);
+      };
+      const PhaseAnswer answer = bound_of(true);
+      const CostBoundCheck check = check_cost_bound(given, answer.proof);
+      ASSERT_FALSE(check.problem) << *check.problem;
+      ASSERT_GE(check.proven, problem.base_cost + answer.bound) << "trial " << trial;
+      ASSERT_LE(check.proven, *least) << "trial " << trial;
+      proofs += answer.bound > 0 ? 1 : 0;
+      raised += answer.bound > bound_of(false).bound ? 1 : 0;
+    }
+  }
+  EXPECT_GT(proofs, 300);
+  EXPECT_GT(raised, 100);
 }
 
 TEST(PhasePlan, PlansAreValid) {

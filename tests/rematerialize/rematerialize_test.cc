@@ -149,6 +149,32 @@ TEST(Rematerialize, LessMemoryNeverCostsLess) {
   }
 }
 
+TEST(Rematerialize, MoreEffortIsNeverWorse) {
+  Random random(13);
+  int cheaper = 0;
+  int tighter = 0;
+  for (int trial = 0; trial < 20; ++trial) {
+    const BudgetProblem problem = random_problem(random, 40);
+    BudgetAnswer last = answer_of(problem, 0);
+    for (std::int64_t effort : {1'000'000, 2'300'000, 5'000'000, 9'000'000, 16'000'000}) {
+      BudgetAnswer answer = answer_of(problem, effort);
+      EXPECT_GE(answer.cost_bound, last.cost_bound) << "trial " << trial << " effort " << effort;
+      if (last.outcome == BudgetOutcome::infeasible) {
+        EXPECT_EQ(answer.outcome, BudgetOutcome::infeasible);
+      }
+      if (last.outcome == BudgetOutcome::found) {
+        EXPECT_EQ(answer.outcome, BudgetOutcome::found);
+        EXPECT_LE(answer.cost, last.cost) << "trial " << trial << " effort " << effort;
+        cheaper += answer.cost < last.cost ? 1 : 0;
+      }
+      tighter += answer.cost_bound > last.cost_bound ? 1 : 0;
+      last = std::move(answer);
+    }
+  }
+  EXPECT_GT(cheaper, 1);
+  EXPECT_GT(tighter, 1);
+}
+
 TEST(Rematerialize, GivesTheSameAnswerTwice) {
   const BudgetProblem problem = training_chain(24, 16);
   const BudgetAnswer first = answer_of(problem, 30'000'000);

@@ -113,7 +113,7 @@ TEST(CheckCostBound, AddsUpRowsByHand) {
 TEST(CheckCostBound, TakesTheLeastOfAllCases) {
   CostProof proof = by_hand();
   const ProofCase leaf = proof.cases[0];
-  proof.cases[0] = {.sum = {{.phase = 0, .is_rerun = false, .node = NodeId(0)}}, .at_most = 0, .cases = {1, 2}};
+  proof.cases[0] = {.sum = {{.phase = 0, .kind = PhaseKind::keep, .node = NodeId(0)}}, .at_most = 0, .cases = {1, 2}};
   ProofCase without = {};
   without.rows = {leaf.rows[2]};
   without.decisions = {{0, kOne * 5}};
@@ -160,6 +160,60 @@ TEST(CheckCostBound, RefusesRowsThatDoNotHold) {
   EXPECT_TRUE(is_refused([](CostProof& proof) { proof.cases[0].rows[2].first.rule = PhaseRule::result; }));
   EXPECT_TRUE(is_refused([](CostProof& proof) { proof.cases[0].rows[2].first.rule = PhaseRule::carry; }));
   EXPECT_TRUE(is_refused([](CostProof& proof) { proof.cases[0].decisions = {{0, kOne}}; }));
+}
+
+// a -> x -> z and b -> y -> z. Sizes 3, 3, 1, 1, 1, and a costs 2, b costs 4. y is aside of milestone x.
+//
+// Whether y has run or not, b's output or y's is needed after x: keep(b) + rerun(b) + ran(y) >= ran(b), and
+// keep(y) + rerun(y) >= ran(y). With a budget of 4, a and x fill memory, so keep(b) and keep(y) are 0, and b and y have
+// not run. But then nothing has to run again. If b is an input of x as well, b has run, and b or y must be there.
+BudgetProblem two_arms(std::int64_t budget, bool reads_both) {
+  BudgetProblem problem{.nodes = {}, .budget = Bytes(budget)};
+  problem.nodes.push_back({.reads = {}, .size = Bytes(3), .cost = 2});           // a
+  problem.nodes.push_back({.reads = {}, .size = Bytes(3), .cost = 4});           // b
+  problem.nodes.push_back({.reads = {NodeId(1)}, .size = Bytes(1), .cost = 8});  // y
+  problem.nodes.push_back({.reads = {NodeId(0)}, .size = Bytes(1), .cost = 1});  // x
+  if (reads_both) problem.nodes[NodeId(0)].reads.push_back(NodeId(1));           // and so is b before x
+  problem.nodes.push_back({.reads = {NodeId(2), NodeId(3)}, .size = Bytes(1), .cost = 1});
+  return problem;
+}
+
+// keep(a) >= 1, keep(b) + rerun(b) + ran(y) >= 1, keep(y) + rerun(y) >= ran(y), and 3 keep(a) + 3 keep(b) + keep(y) + 1
+// <= 4. With multipliers 12, 4, 4 and 4: 12 + 4 - 4 * 3 = 4, so b or y runs again: its cost is at least 4.
+CostProof aside_by_hand() {
+  CostProof proof{.milestones = {NodeId(3)}, .cases = {}, .shift = 10};
+  ProofCase leaf;
+  leaf.rows = {{{.rule = PhaseRule::memory, .phase = 0, .node = {}, .reader = {}}, kOne * 4},
+               {{.rule = PhaseRule::read, .phase = 0, .node = NodeId(0), .reader = {}}, kOne * 12},
+               {{.rule = PhaseRule::need, .phase = 0, .node = NodeId(1), .reader = NodeId(2)}, kOne * 4},
+               {{.rule = PhaseRule::need, .phase = 0, .node = NodeId(2), .reader = NodeId(4)}, kOne * 4}};
+  proof.cases.push_back(leaf);
+  return proof;
+}
+
+TEST(CheckCostBound, CountsNodesAside) {
+  EXPECT_EQ(check_cost_bound(two_arms(4, true), aside_by_hand()).proven, 16 + 4);
+  EXPECT_EQ(check_cost_bound(two_arms(5, true), aside_by_hand()).proven, 16);   // y is kept
+  EXPECT_EQ(check_cost_bound(two_arms(4, false), aside_by_hand()).proven, 16);  // b may run after x
+}
+
+TEST(CheckCostBound, RefusesRowsAboutNodesAsideThatDoNotHold) {
+  const auto is_refused = [](const PhaseRow& row) {
+    CostProof proof = aside_by_hand();
+    proof.cases[0].rows.emplace_back(row, 1);
+    return check_cost_bound(two_arms(4, false), proof).problem.has_value();
+  };
+  const PhaseRow row{.rule = PhaseRule::first_read, .phase = 0, .node = NodeId(1), .reader = NodeId(2)};
+  EXPECT_FALSE(is_refused(row));  // b before y, both aside
+  PhaseRow damaged = row;
+  damaged.reader = NodeId(4);  // it does not read b
+  EXPECT_TRUE(is_refused(damaged));
+  damaged = row;
+  damaged.node = NodeId(0);  // before x
+  EXPECT_TRUE(is_refused(damaged));
+  damaged = row;
+  damaged.rule = PhaseRule::stay_run;  // there is no second milestone
+  EXPECT_TRUE(is_refused(damaged));
 }
 
 TEST(CheckInfeasible, AddsUpOneNode) {

@@ -20,13 +20,16 @@ namespace lowtide {
 //        ... | first run of milestone 0, ...      | first run of milestone 1, ...      | ... end
 //              phase 0                              phase 1
 //
-// All ancestors of milestone i have run when phase i begins. Two numbers, 0 or 1, describe what a sequence does with an
-// ancestor u of milestone i:
+// All ancestors of milestone i have run when phase i begins, and none of its descendants. Nodes that are neither are
+// aside. Three numbers, 0 or 1, describe what a sequence does with an ancestor or a node aside u of milestone i:
 //   keep(i, u)   the output of u is live during the first run of milestone i
-//   rerun(i, u)  u runs again in phase i
+//   rerun(i, u)  u has run when phase i begins, and runs again in it
+//   ran(i, u)    u has run when phase i begins. 1 for an ancestor and 0 for a descendant, so only a node aside has it
+enum class PhaseKind : std::uint8_t { keep, rerun, ran };
+
 struct PhaseVariable {
   std::uint32_t phase = 0;
-  bool is_rerun = false;  // false: keep
+  PhaseKind kind = PhaseKind::keep;
   NodeId node;
   friend auto operator<=>(const PhaseVariable&, const PhaseVariable&) = default;
 };
@@ -35,19 +38,22 @@ struct PhaseVariable {
 enum class PhaseRule : std::uint8_t {
   memory,  // the sizes of all kept outputs and what the run of the milestone takes are at most the budget
   read,    // keep(i, node) >= 1: milestone i reads it
-  need,    // keep(i, node) + rerun(s, node) for all s from i on >= 1: `reader`, which runs after milestone i, reads
-           // it. If a later milestone runs after the reader, s ends with the phase before that one
-  result,  // the same for an output of the problem, which must exist at the end
+  need,  // keep(i, node) + rerun(s, node) for all s from i on + ran(i, reader) >= ran(i, node): `reader` reads it. If a
+         // later milestone runs after the reader, s ends with the phase before that one
+  result,  // keep(i, node) + rerun(s, node) for all s from i on >= ran(i, node): an output of the problem, which must
+           // exist at the end
   rerun_input,  // keep(i, node) + rerun(i, node) >= rerun(i, reader): the reader runs again and reads it
-  carry,        // keep(i, node) + rerun(i, node) >= keep(i + 1, node)
+  carry,        // keep(i, node) + rerun(i, node) >= keep(i + 1, node) + ran(i, node) - 1
   once,         // -rerun(i, node) >= 0: the node never runs again (BudgetNode::runs_once)
+  first_read,   // ran(i, node) >= ran(i, reader): the reader reads it; both are aside
+  stay_run,     // ran(i + 1, node) >= ran(i, node): it is aside of both milestones
 };
 
 struct PhaseRow {
   PhaseRule rule = PhaseRule::memory;
   std::uint32_t phase = 0;
   NodeId node;    // except of `memory`
-  NodeId reader;  // of `need` and `rerun_input`
+  NodeId reader;  // of `need`, `rerun_input` and `first_read`
   friend auto operator<=>(const PhaseRow&, const PhaseRow&) = default;
 };
 

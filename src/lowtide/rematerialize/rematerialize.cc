@@ -4,6 +4,8 @@
 #include "lowtide/rematerialize/rematerialize.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <utility>
 
 #include "lowtide/base/check.h"
@@ -23,27 +25,38 @@ namespace {
 
 constexpr std::int64_t kSmallStates = 200'000;    // about 0.1 s
 constexpr std::size_t kMostMediumNodes = 10'000;  // more would have no linear programs, and 1 ms per move of annealing
+constexpr std::int64_t kFirstLevel = 20'000;      // of work per node
+constexpr std::int64_t kSmallProof = 200'000'000;
 constexpr std::uint64_t kSeed = 1;
 
-// What is known so far, and the work that is left.
+// The effort is spent in levels. Each has twice the allowance of the one before, and repeats what its allowance cut
+// off there. Allowances depend on the problem only. So a search with less effort does the same as one with more, up to
+// where it ends, and the answer is never worse with more effort:
+//
+//   level 0         level 1                   level 2
+//   | parts, anneal | parts       , anneal    | parts                 , anneal   ...
+//   ............................................^ less effort ends here
+//
+// A part that is not annealing begins only if all of its allowance is left, because a part that is cut could find
+// something else. Annealing makes the same moves up to its end.
 class Search {
  public:
-  Search(const BudgetProblem& problem, Runs order, std::int64_t effort)
-      : problem_(problem), order_(std::move(order)), work_(effort), scan_(problem_) {
+  Search(const BudgetProblem& problem, Runs order, const RematerializeOptions& options)
+      : problem_(problem),
+        order_(std::move(order)),
+        options_(options),
+        left_(options.effort),
+        scan_(problem_),
+        annealing_(problem_, kSeed, options.stop) {
     answer_.base_cost = problem_.base_cost;
     answer_.cost_bound = problem_.base_cost;
     note(order_);
   }
 
   BudgetAnswer solve() {
-    if (!is_done() && !is_small_solved() && !find_obstruction_first()) {
-      bound_by_knapsacks();
-      evict();
-      if (problem_.count() <= kMostMediumNodes) {
-        plan_reruns();
-        anneal();
-        raise_bound();
-      }
+    if (left_ > 0 && !is_done() && !is_small_solved()) {
+      std::int64_t allowance = kFirstLevel * static_cast<std::int64_t>(problem_.count());
+      while (search_level(allowance)) allowance *= 2;
     }
     answer_.runs.clear();
     for (RunProblem::Index node : best_) answer_.runs.emplace_back(node);
@@ -51,7 +64,10 @@ class Search {
   }
 
  private:
-  [[nodiscard]] bool is_done() const { return answer_.is_optimal(); }
+  [[nodiscard]] bool is_done() const { return answer_.is_optimal() || answer_.outcome == BudgetOutcome::infeasible; }
+  [[nodiscard]] bool is_over() const {
+    return left_ <= 0 || is_done() || (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed));
+  }
 
   // Takes a sequence if it is better than the best one.
   void note(const Runs& runs) {
@@ -65,15 +81,20 @@ class Search {
     answer_.cost = loads.cost;
     answer_.peak = Bytes(loads.peak);
     if (fits) answer_.outcome = BudgetOutcome::found;
+    report();
+  }
+
+  void report() const {
+    if (options_.on_improvement) options_.on_improvement(answer_);
   }
 
   bool is_small_solved() {
-    if (work_ <= 0) return false;
     const SmallAnswer small = search_small(problem_, kSmallStates);
     if (!small.is_complete || !small.runs) return false;
     note(*small.runs);
     // A bound with a proof is better than the word of the search.
-    prove(milestones_or_peak(), work_);
+    std::int64_t work = kSmallProof;
+    prove(milestones_or_peak(), work);
     if (answer_.cost_bound < answer_.cost) {
       answer_.cost_bound = answer_.cost;
       answer_.bound_kind = CostBoundKind::search;
@@ -82,81 +103,96 @@ class Search {
     return true;
   }
 
-  bool find_obstruction_first() {
-    std::int64_t share = work_ / 8;
-    work_ -= share;
-    floor_.emplace(problem_, order_, share);
+  // Returns whether another level may find more.
+  bool search_level(std::int64_t allowance) {
+    const bool is_medium = problem_.count() <= kMostMediumNodes;
+    if (!is_floor_complete_) spend(allowance / 8, [&](std::int64_t& work) { find_floor(work); });
+    if (!are_knapsacks_complete_) spend(allowance / 16, [&](std::int64_t& work) { bound_by_knapsacks(work); });
+    if (floor_ && !is_eviction_complete_) spend(allowance / 8, [&](std::int64_t& work) { evict(work); });
+    if (is_medium) {
+      if (!is_plan_complete_) spend(allowance / 16, [&](std::int64_t& work) { plan_reruns(work); });
+      spend(allowance / 16, [&](std::int64_t& work) { prove(milestones_or_peak(), work); });
+      spend(allowance / 16, [&](std::int64_t& work) { prove(tight_milestones(best_), work); });
+      anneal(allowance - allowance / 4);
+    }
+    return !is_over() && (is_medium || !is_floor_complete_ || !are_knapsacks_complete_ || !is_eviction_complete_);
+  }
+
+  template <typename Part>
+  void spend(std::int64_t allowance, Part part) {
+    if (left_ < allowance) left_ = 0;
+    if (is_over()) return;
+    std::int64_t work = allowance;
+    part(work);
+    left_ -= allowance - work;
+  }
+
+  void find_floor(std::int64_t& work) {
+    floor_.emplace(problem_, order_, work);
+    is_eviction_complete_ = false;
+    is_floor_complete_ = work >= 0;
     if (floor_->bound() > problem_.budget) answer_.obstruction = floor_->proof();
     // The search for an obstruction begins with the nodes that need most alone, and they are the plainest proof.
     if (answer_.obstruction || !floor_->is_reached()) {
+      std::int64_t share = std::max<std::int64_t>(work, 0);
       std::optional<InfeasibleProof> plain = find_obstruction(problem_, share);
       if (plain) answer_.obstruction = std::move(plain);
+      is_floor_complete_ = is_floor_complete_ && share >= 0;
+      work = std::min(work, share);
     }
-    work_ += std::max<std::int64_t>(share, 0);
-    if (!answer_.obstruction) return false;
-    answer_.outcome = BudgetOutcome::infeasible;
-    return true;
+    if (answer_.obstruction) answer_.outcome = BudgetOutcome::infeasible;
   }
 
   // Milestones where the order has the most live bytes.
-  void bound_by_knapsacks() {
+  void bound_by_knapsacks(std::int64_t& work) {
     for (RunProblem::Index milestone : tight_milestones(order_)) {
-      if (work_ <= 0) return;
-      take(knapsack_bound(problem_, milestone, work_));
+      if (work <= 0) return;
+      take(knapsack_bound(problem_, milestone, work));
     }
+    are_knapsacks_complete_ = true;
   }
 
   // Sequences by eviction with different rules. Then reruns for which there is space are removed.
-  void evict() {
-    std::int64_t share = work_ / 8;
-    work_ -= share;
+  void evict(std::int64_t& work) {
     for (bool uses_distance : {true, false}) {
       for (int chain_quarters : {4, 1, 0, 16}) {
-        if (is_done() || share <= 0) break;
+        if (is_done() || work <= 0) return;
         const EvictionRule rule{.chain_quarters = chain_quarters, .uses_distance = uses_distance};
-        const std::optional<Runs> runs = evict_along(problem_, order_, rule, *floor_, share);
-        if (!runs) continue;
-        note(retain_outputs(problem_, *runs, share));
+        const std::optional<Runs> runs = evict_along(problem_, order_, rule, *floor_, work);
+        if (runs) note(retain_outputs(problem_, *runs, work));
       }
     }
-    work_ += std::max<std::int64_t>(share, 0);
+    is_eviction_complete_ = work > 0;
   }
 
-  void plan_reruns() {
-    std::int64_t share = work_ / 4;
-    work_ -= share;
-    PhasePlans plans = plan_phases(problem_, order_, share);
-    work_ += std::max<std::int64_t>(share, 0);
+  void plan_reruns(std::int64_t& work) {
+    const std::int64_t allowance = work;
+    PhasePlans plans = plan_phases(problem_, order_, work, options_.stop);
+    // Each linear program may use a quarter of what is left, so none of them was cut.
+    is_plan_complete_ = plans.best && work > allowance - allowance / 4;
+    if (plans.tried.empty()) return;
     milestones_ = std::move(plans.milestones);
-    if (plans.best) note(*plans.best);
     starts_ = std::move(plans.tried);
-    if (plans.best) prove(milestones_, work_);
+    if (plans.best) note(*plans.best);
   }
 
-  void anneal() {
-    if (is_done()) return;
-    const std::int64_t goal = answer_.cost_bound;
-    Annealing annealing(problem_, kSeed);
-    const std::int64_t whole = work_ - work_ / 8;
-    work_ -= whole;
-    for (int round = 0; round < kRounds && whole > 0; ++round) {
-      // The plan with one milestone is above the budget, but the cheapest beginning. Later rounds improve the best.
-      const bool is_first = round < kRounds / 2 && !starts_.empty();
+  // Rounds from different sequences, at different heats. The one of the phases is above the budget, but cheap.
+  void anneal(std::int64_t allowance) {
+    const std::int64_t length = allowance / static_cast<std::int64_t>(kRounds.size());
+    for (const Round& round : kRounds) {
+      if (is_over()) return;
       const bool is_found = answer_.outcome == BudgetOutcome::found;
-      const Runs& start = is_first ? starts_.back() : is_found ? best_ : order_;
-      std::int64_t share = whole / kRounds;
-      annealing.cool(start, {.hottest = is_first ? 0.5 : 0.2, .coldest = 0.005, .goal = goal}, share);
-      const Annealed& found = annealing.found();
+      const bool is_phases = round.start == Start::phases && !starts_.empty();
+      const Runs& start = is_phases ? starts_.back() : round.start == Start::best && is_found ? best_ : order_;
+      const Cooling cooling{.hottest = round.heat,
+                            .coldest = kCold,
+                            .goal = answer_.cost_bound,
+                            .length = std::max<std::int64_t>(length, 1)};
+      annealing_.cool(start, cooling, left_);
+      const Annealed& found = annealing_.found();
       if (found.best) note(*found.best);
       if (!found.lowest.empty()) note(found.lowest);
-      if (is_done()) return;
     }
-  }
-
-  void raise_bound() {
-    if (is_done() || work_ <= 0) return;
-    prove(milestones_or_peak(), work_);
-    if (!is_done()) prove(tight_milestones(best_), work_);
   }
 
   // First runs of a sequence with the most live bytes, the most first.
@@ -183,8 +219,7 @@ class Search {
   void prove(const Runs& milestones, std::int64_t& work) {
     const std::int64_t limit =
         answer_.outcome == BudgetOutcome::found ? answer_.cost - answer_.base_cost : kMaxTotalCost;
-    std::optional<PhaseBound> bound = bound_phases(problem_, milestones, limit, work);
-    take(std::move(bound));
+    take(bound_phases(problem_, milestones, limit, work, options_.stop));
   }
 
   void take(std::optional<PhaseBound> bound) {
@@ -192,20 +227,34 @@ class Search {
     answer_.cost_bound = answer_.base_cost + bound->extra;
     answer_.bound_kind = CostBoundKind::milestones;
     answer_.proof = std::move(bound->proof);
+    report();
   }
 
-  static constexpr int kRounds = 4;
+  enum class Start : std::uint8_t { order, phases, best };
+  struct Round {
+    Start start;
+    double heat;  // in units of the mean cost of a run
+  };
+  static constexpr std::array<Round, 4> kRounds = {
+      {{Start::order, 1}, {Start::best, 0.2}, {Start::order, 1}, {Start::phases, 0.5}}};
+  static constexpr double kCold = 0.005;
   static constexpr std::size_t kMostTight = 32;
 
   RunProblem problem_;
   Runs order_;
-  std::int64_t work_;
+  const RematerializeOptions& options_;
+  std::int64_t left_;  // of the effort
   LoadScan scan_;
+  Annealing annealing_;
   BudgetAnswer answer_;
   Runs best_;
   Runs milestones_;
   std::vector<Runs> starts_;
   std::optional<FloorSearch> floor_;
+  bool is_floor_complete_ = false;
+  bool are_knapsacks_complete_ = false;
+  bool is_eviction_complete_ = false;
+  bool is_plan_complete_ = false;
 };
 
 }  // namespace
@@ -217,7 +266,7 @@ BudgetAnswer rematerialize(const BudgetProblem& problem, const std::vector<NodeI
   if (problem.nodes.empty()) return {.outcome = BudgetOutcome::found};
   rematerialize_internal::Runs runs;
   for (NodeId node : order) runs.push_back(node.value());
-  return rematerialize_internal::Search(problem, std::move(runs), options.effort).solve();
+  return rematerialize_internal::Search(problem, std::move(runs), options).solve();
 }
 
 BudgetFloor bound_budgets(const BudgetProblem& problem, const std::vector<NodeId>& order,

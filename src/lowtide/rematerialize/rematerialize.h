@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -13,7 +15,11 @@ namespace lowtide {
 
 struct RematerializeOptions {
   // Work units that the searches may spend, about 1 ns each. 0: only the given order and what it proves.
+  // An answer is never worse with more effort.
   std::int64_t effort = 10'000'000'000;
+  const std::atomic<bool>* stop = nullptr;  // when set, ends the search with the best answer so far; nullptr: never
+  // Called when a better sequence or bound is found, if present. `runs` of the answer is not filled in.
+  std::function<void(const BudgetAnswer&)> on_improvement = {};
 };
 
 // Finds a sequence of runs that keeps the budget at a low cost, and a bound of the cost of all such sequences

@@ -145,7 +145,7 @@ void DualSimplex::pivot(const Violation& violation, std::size_t entering, std::i
     const double factor = row.factors[entering];
     for (std::size_t column : pattern_) row.factors[column] += factor * pivot_row.factors[column];
     row.factors[entering] = factor * pivot_row.factors[entering];
-    work -= static_cast<std::int64_t>(pattern_.size());
+    work -= static_cast<std::int64_t>(2 * pattern_.size());  // scattered over memory
   }
   const double reduced = columns_[entering].reduced;
   for (std::size_t column : pattern_) columns_[column].reduced += reduced * pivot_row.factors[column];

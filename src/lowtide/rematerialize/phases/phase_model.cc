@@ -22,86 +22,91 @@ NodeId id_of(RunProblem::Index node) { return NodeId(node); }
 
 }  // namespace
 
-PhaseModel::PhaseModel(const RunProblem& problem, std::vector<Index> milestones, const std::vector<Index>* order)
-    : problem_(problem), milestones_(std::move(milestones)) {
+PhaseModel::PhaseModel(const RunProblem& problem, std::vector<Index> milestones, const std::vector<Index>* order,
+                       bool with_aside)
+    : problem_(problem), milestones_(std::move(milestones)), with_aside_(with_aside) {
   const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(problem.base_cost)));
   shift_ = std::clamp(kMultiplierBits - bits, 0, kMostShift);
   for (std::int64_t cost : problem.cost) unit_ = std::gcd(unit_, cost);
   unit_ = std::max<std::int64_t>(unit_, 1);
-  for (std::size_t phase = 0; phase < milestones_.size(); ++phase) find_nodes(phase, order);
+  for (std::uint32_t phase = 0; phase < milestones_.size(); ++phase) {
+    find_sides(phase, order);
+    find_variables(phase);
+  }
   for (std::uint32_t phase = 0; phase < milestones_.size(); ++phase) find_rows(phase);
 }
 
-void PhaseModel::find_nodes(std::size_t phase, const std::vector<Index>* order) {
+void PhaseModel::find_sides(std::size_t phase, const std::vector<Index>* order) {
   const Index milestone = milestones_[phase];
-  std::vector<char> is_before(problem_.count(), 0);
-  std::vector<char>& is_after = is_after_.emplace_back(problem_.count(), 0);
+  std::vector<Side>& side = side_.emplace_back(problem_.count(), Side::aside);
+  side[milestone] = Side::at;
   if (order != nullptr) {
     bool is_past = false;
     for (Index node : *order) {
-      if (node == milestone) {
-        is_past = true;
-      } else {
-        (is_past ? is_after : is_before)[node] = 1;
-      }
+      if (node != milestone) side[node] = is_past ? Side::after : Side::before;
+      is_past = is_past || node == milestone;
     }
-  } else {
+    return;
+  }
+  for (Side reached : {Side::before, Side::after}) {
     std::vector<Index> open = {milestone};
     while (!open.empty()) {
       const Index node = open.back();
       open.pop_back();
-      for (Index input : problem_.inputs(node)) {
-        if (std::exchange(is_before[input], char{1}) == 0) open.push_back(input);
-      }
-    }
-    open = {milestone};
-    while (!open.empty()) {
-      const Index node = open.back();
-      open.pop_back();
-      for (Index reader : problem_.readers(node)) {
-        if (std::exchange(is_after[reader], char{1}) == 0) open.push_back(reader);
+      for (Index next : reached == Side::before ? problem_.inputs(node) : problem_.readers(node)) {
+        if (std::exchange(side[next], reached) != reached) open.push_back(next);
       }
     }
   }
+}
+
+void PhaseModel::find_variables(std::uint32_t phase) {
   std::vector<std::size_t>& numbers = number_.emplace_back(problem_.count(), kNone);
   for (Index node = 0; node < problem_.count(); ++node) {
-    if (is_before[node] == 0) continue;
-    numbers[node] = variables_.size() / 2;
-    for (bool is_rerun : {false, true}) {
-      variables_.push_back({.phase = static_cast<std::uint32_t>(phase), .is_rerun = is_rerun, .node = id_of(node)});
-    }
+    const bool is_aside = side_[phase][node] == Side::aside;
+    if (!is_before(phase, node) && !(is_aside && with_aside_)) continue;
+    numbers[node] = variables_.size();
+    variables_.push_back({.phase = phase, .kind = PhaseKind::keep, .node = id_of(node)});
+    variables_.push_back({.phase = phase, .kind = PhaseKind::rerun, .node = id_of(node)});
+    if (!is_aside) continue;
+    variables_.push_back({.phase = phase, .kind = PhaseKind::ran, .node = id_of(node)});
+    has_aside_ = true;
   }
 }
 
 void PhaseModel::find_rows(std::uint32_t phase) {
   rows_.push_back({.rule = PhaseRule::memory, .phase = phase, .node = {}, .reader = {}});
-  const Index milestone = milestones_[phase];
+  const bool is_last = phase + 1 == milestones_.size();
   for (Index node = 0; node < problem_.count(); ++node) {
-    if (!is_before(phase, node)) continue;
-    const auto add = [&](PhaseRule rule, Index reader) {
-      rows_.push_back({.rule = rule, .phase = phase, .node = id_of(node), .reader = id_of(reader)});
+    if (!has_variables(phase, node)) continue;
+    const auto add = [&](PhaseRule rule) {
+      rows_.push_back({.rule = rule, .phase = phase, .node = id_of(node), .reader = id_of(0)});
     };
-    for (Index reader : problem_.readers(node)) {
-      if (reader == milestone) {
-        add(PhaseRule::read, 0);
-      } else if (is_after_[phase][reader] != 0) {
-        // A later milestone before the reader says the same, and more.
-        const bool is_later = phase + 1 < milestones_.size() && is_after_[phase + 1][reader] != 0;
-        if (!is_later) add(PhaseRule::need, reader);
-      } else if (is_before(phase, reader)) {
-        add(PhaseRule::rerun_input, reader);
-      }
-    }
-    const bool is_last = phase + 1 == milestones_.size();
-    if (!is_last) add(PhaseRule::carry, 0);
-    if (is_last && problem_.is_output[node] != 0) add(PhaseRule::result, 0);
-    if (problem_.runs_once[node] != 0) add(PhaseRule::once, 0);
+    for (Index reader : problem_.readers(node)) find_read_rows(phase, node, reader);
+    if (!is_last && has_variables(phase + 1, node)) add(PhaseRule::carry);
+    if (!is_last && has_ran(phase, node) && has_ran(phase + 1, node)) add(PhaseRule::stay_run);
+    if ((is_last || has_ran(phase, node)) && problem_.is_output[node] != 0) add(PhaseRule::result);
+    if (problem_.runs_once[node] != 0) add(PhaseRule::once);
   }
+}
+
+void PhaseModel::find_read_rows(std::uint32_t phase, Index node, Index reader) {
+  const auto add = [&](PhaseRule rule) {
+    rows_.push_back({.rule = rule, .phase = phase, .node = id_of(node), .reader = id_of(reader)});
+  };
+  const Side side = side_[phase][reader];
+  if (side == Side::at) return add(PhaseRule::read);
+  if (has_variables(phase, reader)) add(PhaseRule::rerun_input);
+  if (has_ran(phase, node) && has_ran(phase, reader)) add(PhaseRule::first_read);
+  // A later milestone before the reader says the same, and more.
+  const bool is_later =
+      is_before(phase, node) && phase + 1 < milestones_.size() && side_[phase + 1][reader] == Side::after;
+  if ((side == Side::after && !is_later) || has_ran(phase, reader)) add(PhaseRule::need);
 }
 
 std::int64_t PhaseModel::cost(std::size_t variable) const {
   const PhaseVariable& described = variables_[variable];
-  return described.is_rerun ? problem_.cost[described.node.index()] : 0;
+  return described.kind == PhaseKind::rerun ? problem_.cost[described.node.index()] : 0;
 }
 
 std::size_t PhaseModel::last_phase_of(Index node, std::size_t phase) const {
@@ -111,41 +116,72 @@ std::size_t PhaseModel::last_phase_of(Index node, std::size_t phase) const {
   return milestones_.size() - 1;
 }
 
+void PhaseModel::add_ran(Inequality& inequality, std::uint32_t phase, NodeId node, std::int64_t factor) const {
+  if (has_ran(phase, node.value())) {
+    inequality.terms.emplace_back(number({.phase = phase, .kind = PhaseKind::ran, .node = node}), factor);
+  } else if (is_before(phase, node.value())) {
+    inequality.least -= factor;
+  }
+}
+
+// keep + rerun in the phases up to `last` >= 0.
 PhaseModel::Inequality PhaseModel::kept_or_rerun(const PhaseRow& row, std::size_t last) const {
-  Inequality result{.terms = {{number(row.phase, false, row.node.value()), 1}}, .least = 1};
-  for (std::size_t phase = row.phase; phase <= last; ++phase) {
-    result.terms.emplace_back(number(static_cast<std::uint32_t>(phase), true, row.node.value()), 1);
+  Inequality result{.terms = {{number({.phase = row.phase, .kind = PhaseKind::keep, .node = row.node}), 1}}};
+  for (auto phase = row.phase; phase <= last; ++phase) {
+    if (!has_variables(phase, row.node.value())) continue;
+    result.terms.emplace_back(number({.phase = phase, .kind = PhaseKind::rerun, .node = row.node}), 1);
   }
   return result;
 }
 
+PhaseModel::Inequality PhaseModel::memory(std::uint32_t phase) const {
+  Inequality result{.terms = {}, .least = problem_.own_load[milestones_[phase]] - problem_.budget};
+  for (Index node = 0; node < problem_.count(); ++node) {
+    if (!has_variables(phase, node) || problem_.size[node] == 0) continue;
+    const PhaseVariable keep{.phase = phase, .kind = PhaseKind::keep, .node = id_of(node)};
+    result.terms.emplace_back(number(keep), -problem_.size[node]);
+  }
+  return result;
+}
+
+PhaseModel::Inequality PhaseModel::between_ran(const PhaseRow& row) const {
+  const bool is_read = row.rule == PhaseRule::first_read;
+  const PhaseVariable from{.phase = row.phase, .kind = PhaseKind::ran, .node = is_read ? row.reader : row.node};
+  const PhaseVariable to{.phase = is_read ? row.phase : row.phase + 1, .kind = PhaseKind::ran, .node = row.node};
+  return {.terms = {{number(to), 1}, {number(from), -1}}};
+}
+
 PhaseModel::Inequality PhaseModel::inequality(const PhaseRow& row) const {
+  const PhaseVariable keep{.phase = row.phase, .kind = PhaseKind::keep, .node = row.node};
   switch (row.rule) {
-    case PhaseRule::memory: {
-      Inequality result{.terms = {}, .least = problem_.own_load[milestones_[row.phase]] - problem_.budget};
-      for (Index node = 0; node < problem_.count(); ++node) {
-        if (is_before(row.phase, node) && problem_.size[node] > 0) {
-          result.terms.emplace_back(number(row.phase, false, node), -problem_.size[node]);
-        }
-      }
+    case PhaseRule::memory: return memory(row.phase);
+    case PhaseRule::read: return {.terms = {{number(keep), 1}}, .least = 1};
+    case PhaseRule::need: {
+      Inequality result = kept_or_rerun(row, last_phase_of(row.reader.value(), row.phase));
+      add_ran(result, row.phase, row.reader, 1);
+      add_ran(result, row.phase, row.node, -1);
       return result;
     }
-    case PhaseRule::read: return {.terms = {{number(row.phase, false, row.node.value()), 1}}, .least = 1};
-    case PhaseRule::need: return kept_or_rerun(row, last_phase_of(row.reader.value(), row.phase));
-    case PhaseRule::result: return kept_or_rerun(row, milestones_.size() - 1);
+    case PhaseRule::result: {
+      Inequality result = kept_or_rerun(row, milestones_.size() - 1);
+      add_ran(result, row.phase, row.node, -1);
+      return result;
+    }
     case PhaseRule::rerun_input: {
       Inequality result = kept_or_rerun(row, row.phase);
-      result.terms.emplace_back(number(row.phase, true, row.reader.value()), -1);
-      result.least = 0;
+      result.terms.emplace_back(number({.phase = row.phase, .kind = PhaseKind::rerun, .node = row.reader}), -1);
       return result;
     }
     case PhaseRule::carry: {
       Inequality result = kept_or_rerun(row, row.phase);
-      result.terms.emplace_back(number(row.phase + 1, false, row.node.value()), -1);
-      result.least = 0;
+      result.terms.emplace_back(number({.phase = row.phase + 1, .kind = PhaseKind::keep, .node = row.node}), -1);
+      result.least = -1;
+      add_ran(result, row.phase, row.node, -1);
       return result;
     }
-    case PhaseRule::once: return {.terms = {{number(row.phase, true, row.node.value()), -1}}, .least = 0};
+    case PhaseRule::once: return {.terms = {{number({row.phase, PhaseKind::rerun, row.node}), -1}}, .least = 0};
+    case PhaseRule::first_read:
+    case PhaseRule::stay_run: return between_ran(row);
   }
   LOWTIDE_CHECK(false, "each rule has an inequality");
   return {};

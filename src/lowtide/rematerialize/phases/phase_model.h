@@ -26,8 +26,10 @@ class PhaseModel {
   using Index = RunProblem::Index;
 
   // Requires: each milestone is an ancestor of the next one, or before it in
-  // the order.
-  PhaseModel(const RunProblem& problem, std::vector<Index> milestones, const std::vector<Index>* order);
+  // the order. `with_aside`: nodes that need not run before or after a
+  // milestone have variables, too. Without an order only.
+  PhaseModel(const RunProblem& problem, std::vector<Index> milestones, const std::vector<Index>* order,
+             bool with_aside = false);
 
   [[nodiscard]] const RunProblem& problem() const { return problem_; }
   [[nodiscard]] const std::vector<Index>& milestones() const { return milestones_; }
@@ -40,12 +42,14 @@ class PhaseModel {
     std::int64_t least = 0;
   };
   [[nodiscard]] Inequality inequality(const PhaseRow& row) const;
-  // The number of a variable. Requires: the node is an ancestor of the
-  // milestone.
-  [[nodiscard]] std::size_t number(std::uint32_t phase, bool is_rerun, Index node) const {
-    return number_[phase][node] * 2 + (is_rerun ? 1 : 0);
+  // The number of a variable. Requires: the node has it in this phase.
+  [[nodiscard]] std::size_t number(const PhaseVariable& variable) const {
+    return number_[variable.phase][variable.node.index()] + static_cast<std::size_t>(variable.kind);
   }
-  [[nodiscard]] bool is_before(std::size_t phase, Index node) const { return number_[phase][node] != kNone; }
+  [[nodiscard]] bool is_before(std::size_t phase, Index node) const { return side_[phase][node] == Side::before; }
+
+  // Whether some node aside has variables.
+  [[nodiscard]] bool has_aside() const { return has_aside_; }
 
   // The number of bits of a multiplier after the point.
   [[nodiscard]] int shift() const { return shift_; }
@@ -57,17 +61,31 @@ class PhaseModel {
  private:
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-  void find_nodes(std::size_t phase, const std::vector<Index>* order);
+  // Where the first run of a node is, seen from the first run of a milestone.
+  enum class Side : std::uint8_t { aside, before, at, after };
+
+  void find_sides(std::size_t phase, const std::vector<Index>* order);
+  void find_variables(std::uint32_t phase);
   void find_rows(std::uint32_t phase);
+  void find_read_rows(std::uint32_t phase, Index node, Index reader);
+  [[nodiscard]] bool has_variables(std::size_t phase, Index node) const { return number_[phase][node] != kNone; }
+  [[nodiscard]] bool has_ran(std::size_t phase, Index node) const {
+    return has_variables(phase, node) && side_[phase][node] == Side::aside;
+  }
+  // Adds factor * ran(phase, node) to the left side.
+  void add_ran(Inequality& inequality, std::uint32_t phase, NodeId node, std::int64_t factor) const;
   [[nodiscard]] std::size_t last_phase_of(Index node, std::size_t phase) const;
+  [[nodiscard]] Inequality memory(std::uint32_t phase) const;
   [[nodiscard]] Inequality kept_or_rerun(const PhaseRow& row, std::size_t last) const;
+  [[nodiscard]] Inequality between_ran(const PhaseRow& row) const;
 
   const RunProblem& problem_;
   std::vector<Index> milestones_;
-  std::vector<PhaseVariable> variables_;          // keep and rerun of a node are neighbors
-  std::vector<std::vector<std::size_t>> number_;  // by phase and node: half the number of its keep variable, or
-                                                  // kNone
-  std::vector<std::vector<char>> is_after_;       // by phase and node
+  bool with_aside_;
+  bool has_aside_ = false;
+  std::vector<PhaseVariable> variables_;          // those of a node and phase are neighbors, in the order of PhaseKind
+  std::vector<std::vector<std::size_t>> number_;  // by phase and node: the number of its keep variable, or kNone
+  std::vector<std::vector<Side>> side_;           // by phase and node
   std::vector<PhaseRow> rows_;
   int shift_ = 0;
   std::int64_t unit_ = 0;  // every cost is a multiple of it

@@ -15,6 +15,7 @@ namespace {
 using Index = RunProblem::Index;
 
 constexpr std::size_t kMostMilestones = 24;
+constexpr std::size_t kModelWork = 20;          // per variable and row of a model
 constexpr std::size_t kMostVariables = 20'000;  // a linear program with more takes seconds per step
 
 // Makes a sequence run by run.
@@ -70,14 +71,26 @@ Index first_run_from(const Runs& runs, std::size_t from, std::size_t nodes) {
 // The search for the milestones with the highest bound.
 class BoundSearch {
  public:
-  BoundSearch(const RunProblem& problem, std::int64_t limit, std::int64_t& work)
-      : problem_(problem), limit_(limit), work_(work) {}
+  BoundSearch(const RunProblem& problem, std::int64_t limit, std::int64_t& work, const std::atomic<bool>* stop)
+      : problem_(problem), limit_(limit), work_(work), stop_(stop) {}
+
+  // With the ancestors of milestones first, which are most of a network. Then with nodes aside, which take longer.
+  void search(const Runs& candidates) {
+    search(candidates, false);
+    search(candidates, true);
+  }
+
+  [[nodiscard]] std::optional<PhaseBound> take() && { return std::move(best_); }
+
+ private:
+  static constexpr int kMostTries = 16;
 
   // Milestones one at a time first, and then the best one with one more after another, as long as the bound rises.
-  void search(const Runs& candidates) {
+  void search(const Runs& candidates, bool with_aside) {
     std::vector<std::pair<std::int64_t, Index>> single;  // minus the bound
+    const auto parts = static_cast<std::int64_t>(std::clamp<std::size_t>(2 * candidates.size(), 4, 16));
     for (Index node : candidates) {
-      const std::int64_t bound = consider({node}, work_ / 16);
+      const std::int64_t bound = consider({node}, with_aside, work_ / parts);
       if (bound > 0) single.emplace_back(-bound, node);
     }
     std::sort(single.begin(), single.end());
@@ -87,21 +100,20 @@ class BoundSearch {
       const std::optional<Runs> longer = with(best_->proof.milestones, node);
       if (!longer) continue;
       ++tries;
-      consider(*longer, work_ / 4);
+      consider(*longer, with_aside, work_ / 4);
     }
   }
 
-  [[nodiscard]] std::optional<PhaseBound> take() && { return std::move(best_); }
-
- private:
-  static constexpr int kMostTries = 16;
-
-  std::int64_t consider(const Runs& chain, std::int64_t share) {
+  std::int64_t consider(const Runs& chain, bool with_aside, std::int64_t share) {
     if (share <= 0 || (best_ && best_->extra >= limit_)) return 0;
     work_ -= share;
-    const PhaseModel model(problem_, chain, nullptr);
-    if (model.variables().size() > kMostVariables) return 0;
-    PhaseAnswer answer = PhaseSearch(model, limit_).search(share);
+    const PhaseModel model(problem_, chain, nullptr, with_aside);
+    share -= static_cast<std::int64_t>(kModelWork * (model.variables().size() + model.rows().size()));
+    if (model.variables().size() > kMostVariables || (with_aside && !model.has_aside())) {
+      work_ += std::max<std::int64_t>(share, 0);
+      return 0;
+    }
+    PhaseAnswer answer = PhaseSearch(model, limit_, stop_).search(share);
     work_ += std::max<std::int64_t>(share, 0);
     const std::int64_t bound = answer.bound;
     if (bound > (best_ ? best_->extra : 0)) best_ = PhaseBound{bound, std::move(answer.proof)};
@@ -130,6 +142,7 @@ class BoundSearch {
   const RunProblem& problem_;
   std::int64_t limit_;
   std::int64_t& work_;
+  const std::atomic<bool>* stop_;
   std::optional<PhaseBound> best_;
 };
 
@@ -157,7 +170,8 @@ Runs runs_of(const RunProblem& problem, const Runs& order, const Runs& milestone
   return std::move(writer).take();
 }
 
-PhasePlans plan_phases(const RunProblem& problem, const Runs& order, std::int64_t& work) {
+PhasePlans plan_phases(const RunProblem& problem, const Runs& order, std::int64_t& work,
+                       const std::atomic<bool>* stop) {
   PhasePlans plans;
   LoadScan scan(problem);
   const std::vector<std::size_t> position = positions_in(order, problem.count());
@@ -168,7 +182,7 @@ PhasePlans plan_phases(const RunProblem& problem, const Runs& order, std::int64_
     if (model.variables().size() > kMostVariables) break;
     std::int64_t share = std::max<std::int64_t>(work / 4, 1);
     work -= share;
-    PhaseAnswer answer = PhaseSearch(model, std::numeric_limits<std::int64_t>::max()).search(share);
+    PhaseAnswer answer = PhaseSearch(model, std::numeric_limits<std::int64_t>::max(), stop).search(share);
     work += share;
     if (!answer.cost) break;
     plans.milestones = milestones;
@@ -187,8 +201,8 @@ PhasePlans plan_phases(const RunProblem& problem, const Runs& order, std::int64_
 }
 
 std::optional<PhaseBound> bound_phases(const RunProblem& problem, const Runs& milestones, std::int64_t limit,
-                                       std::int64_t& work) {
-  BoundSearch search(problem, limit, work);
+                                       std::int64_t& work, const std::atomic<bool>* stop) {
+  BoundSearch search(problem, limit, work, stop);
   search.search(milestones);
   return std::move(search).take();
 }

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -26,7 +27,9 @@ struct PhasePlans {
 
 // Plans reruns for an order. Memory is limited at few milestones first, because few of them matter: most often the
 // turn from forward to backward. Where the sequence still exceeds the budget, the next first run becomes a milestone.
-[[nodiscard]] PhasePlans plan_phases(const RunProblem& problem, const Runs& order, std::int64_t& work);
+// `stop`: when set, ends the search; nullptr: never.
+[[nodiscard]] PhasePlans plan_phases(const RunProblem& problem, const Runs& order, std::int64_t& work,
+                                     const std::atomic<bool>* stop = nullptr);
 
 // The best bound of the cost of reruns over all sequences, from some of the given milestones, in any order. `limit`: a
 // cost that was found. Returns nullopt if nothing above 0 is proven.
@@ -35,6 +38,7 @@ struct PhaseBound {
   CostProof proof;
 };
 [[nodiscard]] std::optional<PhaseBound> bound_phases(const RunProblem& problem, const Runs& milestones,
-                                                     std::int64_t limit, std::int64_t& work);
+                                                     std::int64_t limit, std::int64_t& work,
+                                                     const std::atomic<bool>* stop = nullptr);
 
 }  // namespace lowtide::rematerialize_internal

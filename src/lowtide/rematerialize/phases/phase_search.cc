@@ -23,8 +23,7 @@ PhaseModel::Inequality PhaseSearch::decision(std::uint32_t at, bool is_more) con
   const ProofCase& here = answer_.proof.cases[at];
   PhaseModel::Inequality result{.terms = {}, .least = is_more ? here.at_most + 1 : -here.at_most};
   for (const PhaseVariable& variable : here.sum) {
-    result.terms.emplace_back(model_.number(variable.phase, variable.is_rerun, variable.node.value()),
-                              is_more ? 1 : -1);
+    result.terms.emplace_back(model_.number(variable), is_more ? 1 : -1);
   }
   return result;
 }
@@ -109,7 +108,7 @@ void PhaseSearch::note_solution(const Program& program) {
     if (program.simplex.value(variable) < 0.5) continue;
     const PhaseVariable& chosen = model_.variables()[variable];
     cost += model_.cost(variable);
-    if (!chosen.is_rerun) keeps[chosen.phase][chosen.node.index()] = 1;
+    if (chosen.kind == PhaseKind::keep) keeps[chosen.phase][chosen.node.index()] = 1;
   }
   if (cost >= limit_) return;
   limit_ = cost;
@@ -119,13 +118,13 @@ void PhaseSearch::note_solution(const Program& program) {
 
 bool PhaseSearch::solve(Program& program, std::uint32_t at, std::int64_t& work) {
   DualSimplex::Outcome outcome = program.simplex.solve(work);
-  while (outcome == DualSimplex::Outcome::solved) {
+  while (outcome == DualSimplex::Outcome::solved && !is_stopped()) {
     work -= static_cast<std::int64_t>(4 * model_.rows().size());
     if (!add_violated_rows(program)) break;
     outcome = program.simplex.solve(work);
   }
   note_leaf(program, at);
-  if (outcome != DualSimplex::Outcome::solved || bounds_[at] >= limit_) return false;
+  if (outcome != DualSimplex::Outcome::solved || is_stopped() || bounds_[at] >= limit_) return false;
   std::optional<Split> split = split_of(program);
   if (!split) {
     note_solution(program);
@@ -167,7 +166,7 @@ std::optional<PhaseSearch::Open> PhaseSearch::divide(const Open& here, std::int6
 }
 
 std::optional<PhaseSearch::Split> PhaseSearch::split_of(const Program& program) const {
-  using Kind = std::tuple<std::uint32_t, bool, std::int64_t, std::int64_t>;
+  using Kind = std::tuple<std::uint32_t, PhaseKind, std::int64_t, std::int64_t>;
   std::map<Kind, std::vector<std::size_t>> kinds;
   std::optional<std::size_t> single;
   double single_score = 0;
@@ -175,7 +174,7 @@ std::optional<PhaseSearch::Split> PhaseSearch::split_of(const Program& program) 
     const PhaseVariable& described = model_.variables()[variable];
     const NodeId node = described.node;
     const std::int64_t size = model_.problem().size[node.index()];
-    kinds[{described.phase, described.is_rerun, size, model_.problem().cost[node.index()]}].push_back(variable);
+    kinds[{described.phase, described.kind, size, model_.problem().cost[node.index()]}].push_back(variable);
     const double off = fraction(program.simplex.value(variable));
     const double score = off * (1 + static_cast<double>(model_.problem().cost[node.index()]));
     if (off <= kWhole || score <= single_score) continue;
@@ -189,7 +188,8 @@ std::optional<PhaseSearch::Split> PhaseSearch::split_of(const Program& program) 
   for (const auto& [kind, members] : kinds) {
     double sum = 0;
     for (std::size_t variable : members) sum += program.simplex.value(variable);
-    const double score = fraction(sum) * (1 + static_cast<double>(std::get<3>(kind))) * (std::get<1>(kind) ? 2 : 1);
+    const double score =
+        fraction(sum) * (1 + static_cast<double>(std::get<3>(kind))) * (std::get<1>(kind) == PhaseKind::rerun ? 2 : 1);
     if (fraction(sum) <= kWhole || score <= best_score) continue;
     best = &members;
     best_sum = sum;
@@ -222,7 +222,7 @@ PhaseAnswer PhaseSearch::search(std::int64_t& work) {
   // From the case with the least bound, down to a solution or to where none is
   // left, and back again.
   std::optional<Open> next;
-  while (!open_.empty() && work > 0) {
+  while (!open_.empty() && work > 0 && !is_stopped()) {
     if (!next) next = *open_.begin();
     open_.erase(*next);
     if (next->bound >= limit_) {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -30,8 +31,9 @@ struct PhaseAnswer {
 // its linear program, so the tree is a proof.
 class PhaseSearch {
  public:
-  // Solutions that cost `limit` or more are of no interest.
-  PhaseSearch(const PhaseModel& model, std::int64_t limit) : model_(model), limit_(limit) {}
+  // Solutions that cost `limit` or more are of no interest. `stop`: when set, ends the search; nullptr: never.
+  PhaseSearch(const PhaseModel& model, std::int64_t limit, const std::atomic<bool>* stop = nullptr)
+      : model_(model), limit_(limit), stop_(stop) {}
 
   // Subtracts what it does from `work`. If that is spent, the bound is what the
   // cases have proven so far.
@@ -72,8 +74,11 @@ class PhaseSearch {
   [[nodiscard]] std::optional<Split> split_of(const Program& program) const;
   [[nodiscard]] PhaseModel::Inequality decision(std::uint32_t at, bool is_more) const;
 
+  [[nodiscard]] bool is_stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
+
   const PhaseModel& model_;
   std::int64_t limit_;
+  const std::atomic<bool>* stop_;
   std::optional<Program> root_;  // with the rows that any case has needed so far
   std::set<Open> open_;
   PhaseAnswer answer_;

@@ -21,8 +21,8 @@ constexpr std::int64_t kMoveWork = 50;  // of a move, beside what it changes
 
 class Annealing::State {
  public:
-  State(const RunProblem& problem, std::uint64_t seed)
-      : problem_(problem), scan_(problem), timeline_(problem), moves_(problem, seed, timeline_) {}
+  State(const RunProblem& problem, std::uint64_t seed, const std::atomic<bool>* stop)
+      : problem_(problem), stop_(stop), scan_(problem), timeline_(problem), moves_(problem, seed, timeline_) {}
 
   void cool(const Runs& start, const Cooling& cooling, std::int64_t& work) {
     if (!scan_.scan(start).is_valid) return;
@@ -30,22 +30,26 @@ class Annealing::State {
     height_ = timeline_.height();
     note();
     set_prices();
-    const std::int64_t total = work;
+    const std::int64_t limit = std::min(work, cooling.length);
     const std::int64_t begin = done();
     const double base = static_cast<double>(problem_.base_cost) / static_cast<double>(problem_.count());
     const double hottest = cooling.hottest * base + 1e-3;
     const double coldest = cooling.coldest * base + 1e-4;
-    while (work > 0 && !(found_.best && found_.best_cost <= cooling.goal)) {
-      const double left = static_cast<double>(std::max<std::int64_t>(work, 0)) / static_cast<double>(total);
-      adapt_price(make_moves(cooled(hottest, coldest, 1 - left)));
-      work = total - (done() - begin);
+    std::int64_t spent = 0;
+    while (spent < limit && !(found_.best && found_.best_cost <= cooling.goal) && !is_stopped()) {
+      const double share = static_cast<double>(spent) / static_cast<double>(cooling.length);
+      adapt_price(make_moves(cooled(hottest, coldest, share)));
+      spent = done() - begin;
     }
+    work -= spent;
   }
 
   [[nodiscard]] const Annealed& found() const { return found_; }
 
  private:
   [[nodiscard]] std::int64_t done() const { return timeline_.work() + moves_.work() + kMoveWork * made_ + scanned_; }
+
+  [[nodiscard]] bool is_stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
 
   // Makes some moves at one temperature and price. Returns after how many of them the sequence exceeds the budget.
   int make_moves(double temperature) {
@@ -112,6 +116,7 @@ class Annealing::State {
   }
 
   const RunProblem& problem_;
+  const std::atomic<bool>* stop_;
   LoadScan scan_;
   Timeline timeline_;
   Moves moves_;
@@ -123,7 +128,8 @@ class Annealing::State {
   Annealed found_;
 };
 
-Annealing::Annealing(const RunProblem& problem, std::uint64_t seed) : state_(std::make_unique<State>(problem, seed)) {}
+Annealing::Annealing(const RunProblem& problem, std::uint64_t seed, const std::atomic<bool>* stop)
+    : state_(std::make_unique<State>(problem, seed, stop)) {}
 Annealing::~Annealing() = default;
 void Annealing::cool(const Runs& start, const Cooling& cooling, std::int64_t& work) {
   state_->cool(start, cooling, work);

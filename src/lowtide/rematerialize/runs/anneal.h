@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,7 +23,8 @@ struct Annealed {
 struct Cooling {
   double hottest = 1;
   double coldest = 0.01;
-  std::int64_t goal = 0;  // a cost: it stops if the best sequence has it
+  std::int64_t goal = 0;    // a cost: it stops if the best sequence has it
+  std::int64_t length = 1;  // > 0: the work over which the temperature falls. It ends then, or earlier without work
 };
 
 // Simulated annealing on the sequence of runs (Kirkpatrick et al. 1983; on sequences with repetitions: Imanishi and Xu,
@@ -30,12 +32,13 @@ struct Cooling {
 // budget have a price that adapts. A move costs about 1 us for 500 nodes.
 class Annealing {
  public:
-  Annealing(const RunProblem& problem, std::uint64_t seed);
+  // `stop`: when set, ends a cooling early; nullptr: never.
+  Annealing(const RunProblem& problem, std::uint64_t seed, const std::atomic<bool>* stop = nullptr);
   ~Annealing();
   Annealing(const Annealing&) = delete;
   Annealing& operator=(const Annealing&) = delete;
 
-  // One cooling from a valid sequence. Subtracts what it does from `work`.
+  // One cooling from a valid sequence. Subtracts what it does from `work`. Less work makes the first of the same moves.
   void cool(const Runs& start, const Cooling& cooling, std::int64_t& work);
   [[nodiscard]] const Annealed& found() const;
 

@@ -42,6 +42,7 @@ bool Moves::change(double affordable, bool is_over) {
   if (kind < 22) return insert(affordable, is_over);
   if (kind < 40) return remove();
   if (kind < 55) return advance(affordable);
+  if (kind < 70) return exchange(affordable);
   return shift();
 }
 
@@ -60,8 +61,9 @@ unsigned Moves::some_chance(unsigned never) {
   return random_.chance(50) ? 100 : 40;
 }
 
-bool Moves::insert(double affordable, bool is_over) {
-  const std::size_t at = place_to_drop(is_over);
+bool Moves::insert(double affordable, bool is_over) { return drop(place_to_drop(is_over), affordable); }
+
+bool Moves::drop(std::size_t at, double affordable) {
   if (at == 0) return false;
   const auto inputs = problem_.inputs(timeline_.node_at(at));
   for (std::size_t tries = 0; tries < kTries; ++tries) {
@@ -176,6 +178,23 @@ bool Moves::remove() {
   if (repeated.empty()) return false;
   const Index node = repeated[below(repeated.size())];
   return timeline_.erase(timeline_.position_of(node, below(timeline_.times(node))));
+}
+
+bool Moves::exchange(double affordable) {
+  const std::vector<Index>& repeated = timeline_.repeated();
+  if (repeated.empty()) return false;
+  const Index node = repeated[below(repeated.size())];
+  const std::size_t rerun = 1 + below(timeline_.times(node) - 1);
+  const std::int64_t cost = timeline_.cost();
+  if (!timeline_.erase(timeline_.position_of(node, rerun))) return false;
+  timeline_.prune();
+  // Now the output of the run before it stays, so another output must go in the meantime.
+  const std::size_t from = timeline_.position_of(node, std::min(rerun, timeline_.times(node)) - 1);
+  const std::size_t until = std::min(timeline_.last_use_at(from), timeline_.length());
+  if (until <= from + 1) return true;
+  const std::size_t at =
+      random_.chance(50) ? timeline_.peak_within(from + 1, until) : from + 1 + below(until - from - 1);
+  return drop(at, affordable + static_cast<double>(cost - timeline_.cost()));
 }
 
 std::size_t Moves::step(std::size_t most) {

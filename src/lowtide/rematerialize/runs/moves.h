@@ -15,10 +15,11 @@ namespace lowtide::rematerialize_internal {
 
 // Random moves of the annealing. Each changes a sequence to another valid one.
 //
-//   insert   a live output is dropped at some run, and made again before its next reader, with inputs that are gone
-//   remove   a rerun disappears
-//   shift    a run moves past others that do not depend on it
-//   advance  a run moves far ahead, and takes with it all that it needs and that has not run there
+//   insert    a live output is dropped at some run, and made again before its next reader, with inputs that are gone
+//   remove    a rerun disappears
+//   exchange  a rerun disappears, and another output is dropped where the bytes of the first one stay now
+//   shift     a run moves past others that do not depend on it
+//   advance   a run moves far ahead, and takes with it all that it needs and that has not run there
 class Moves {
  public:
   Moves(const RunProblem& problem, std::uint64_t seed, Timeline& timeline);
@@ -35,7 +36,10 @@ class Moves {
 
   [[nodiscard]] std::size_t below(std::size_t count) { return static_cast<std::size_t>(random_.below(count)); }
   bool insert(double affordable, bool is_over);
+  // Drops some output that is live at a place, and makes it again.
+  bool drop(std::size_t at, double affordable);
   bool remove();
+  bool exchange(double affordable);
   bool shift();
   bool shift_later(std::size_t from);
   bool shift_earlier(std::size_t from);

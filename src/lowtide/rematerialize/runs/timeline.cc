@@ -115,8 +115,11 @@ Timeline::Height Timeline::height() const {
           .excess = (excess[0] + excess[1]) + (excess[2] + excess[3])};
 }
 
-std::size_t Timeline::peak_at() const {
-  return static_cast<std::size_t>(std::max_element(loads_.begin(), loads_.end()) - loads_.begin());
+std::size_t Timeline::peak_within(std::size_t from, std::size_t until) const {
+  const auto begin = loads_.begin();
+  const auto peak =
+      std::max_element(begin + static_cast<std::ptrdiff_t>(from), begin + static_cast<std::ptrdiff_t>(until));
+  return static_cast<std::size_t>(peak - begin);
 }
 
 void Timeline::shift(std::size_t from) {

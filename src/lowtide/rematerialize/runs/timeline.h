@@ -69,7 +69,9 @@ class Timeline {
     double excess = 0;
   };
   [[nodiscard]] Height height() const;
-  [[nodiscard]] std::size_t peak_at() const;
+  [[nodiscard]] std::size_t peak_at() const { return peak_within(0, loads_.size()); }
+  // The first position in [from, until) that has the most live bytes.
+  [[nodiscard]] std::size_t peak_within(std::size_t from, std::size_t until) const;
 
   // Adds a run before the one at a position. Requires: the inputs have run before it.
   void insert(Index node, std::size_t at);

@@ -17,6 +17,7 @@ namespace {
 constexpr std::int64_t kMostMultiplier = std::int64_t{1} << 62;
 constexpr std::int64_t kMostMemoryMultiplier = std::int64_t{1} << 55;
 constexpr int kMostShift = 60;
+constexpr std::size_t kKinds = 3;  // of PhaseKind
 // What an impossible case proves. No sequence of interest costs as much.
 constexpr std::int64_t kImpossible = std::int64_t{1} << 61;
 
@@ -89,7 +90,7 @@ class CaseSums {
   }
 
   std::size_t index_of(const PhaseVariable& variable) const {
-    return (std::size_t{variable.phase} * 2 + (variable.is_rerun ? 1 : 0)) * problem_.nodes.size() +
+    return (std::size_t{variable.phase} * kKinds + static_cast<std::size_t>(variable.kind)) * problem_.nodes.size() +
            variable.node.index();
   }
 
@@ -104,7 +105,7 @@ class CaseSums {
   std::optional<std::int64_t> extra_of_leaf(std::size_t leaf) {
     const ProofCase& here = proof_.cases[leaf];
     const std::string name = "case " + std::to_string(leaf);
-    sums_.assign(2 * facts_.phases() * problem_.nodes.size(), 0);
+    sums_.assign(kKinds * facts_.phases() * problem_.nodes.size(), 0);
     least_ = 0;
     const PhaseRow* last = nullptr;
     for (const auto& [row, times] : here.rows) {
@@ -141,11 +142,13 @@ class CaseSums {
     Int128 least = least_;
     for (std::uint32_t phase = 0; phase < facts_.phases(); ++phase) {
       for (NodeId node : all_ids<NodeId>(problem_.nodes.size())) {
-        const PhaseVariable keep{.phase = phase, .is_rerun = false, .node = node};
-        const PhaseVariable rerun{.phase = phase, .is_rerun = true, .node = node};
         const Int128 cost = Int128{problem_.nodes[node].cost} << proof_.shift;
-        least += std::min<Int128>(0, -sums_[index_of(keep)]);
-        least += std::min<Int128>(0, cost - sums_[index_of(rerun)]);
+        const auto factor = [&](PhaseKind kind) {
+          return sums_[index_of({.phase = phase, .kind = kind, .node = node})];
+        };
+        least += std::min<Int128>(0, -factor(PhaseKind::keep));
+        least += std::min<Int128>(0, -factor(PhaseKind::ran));
+        least += std::min<Int128>(0, cost - factor(PhaseKind::rerun));
       }
     }
     if (least <= 0) return 0;

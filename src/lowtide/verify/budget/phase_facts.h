@@ -37,7 +37,14 @@ class PhaseFacts {
   [[nodiscard]] bool reads(NodeId reader, NodeId node) const;
   // The last phase in which the first run of a node can be. Requires: it is after milestone `phase`.
   [[nodiscard]] std::size_t last_phase_of(NodeId node, std::size_t phase) const;
+  // Whether a node need not run before or after a milestone.
+  [[nodiscard]] bool is_aside(std::uint32_t phase, NodeId node) const;
+  // Adds factor * ran(phase, node) to the left side of an inequality. It is a number unless the node is aside.
+  void add_ran(PhaseInequality& inequality, std::uint32_t phase, NodeId node, std::int64_t factor) const;
   [[nodiscard]] PhaseInequality memory(std::uint32_t phase) const;
+  [[nodiscard]] std::optional<PhaseInequality> need(const PhaseRow& row) const;
+  [[nodiscard]] std::optional<PhaseInequality> carry(const PhaseRow& row) const;
+  [[nodiscard]] std::optional<PhaseInequality> between_ran(const PhaseRow& row) const;
   [[nodiscard]] PhaseInequality kept_or_rerun(const PhaseRow& row, std::size_t last) const;
 
   const BudgetProblem& problem_;
