@@ -121,6 +121,24 @@ class Interrupt(ProgramTest):
         self.assertGreater(report["total"], report["bound"])
         self.assertIn("slots.csv", self.listing())
 
+    def test_the_best_sequence_so_far_is_the_answer(self):
+        # The best order needs 446 bytes. No sequence that was found meets the bounds.
+        draw = random.Random(7)
+        nodes = [{"bytes": draw.randrange(1, 50), "cost": draw.randrange(1, 50)} for _ in range(80)]
+        edges = [[source, at] for at in range(1, 80) for source in draw.sample(range(max(0, at - 25), at), min(3, at))]
+        self.write("graph.json", json.dumps({"nodes": nodes, "edges": edges, "units": {"cost": "1 ns"}}))
+        for more in (["--budget", "425"], ["--budget", "312", "--link", "1e8"], ["--curve", "--points", "4"]):
+            process = self.start_command("order", "graph.json", *more, "--effort", LONG, "--json")
+            self.read_until(b"solving budgets ... " if "--curve" in more else b", at least ")
+            process.send_signal(signal.SIGINT)
+            report = json.loads(process.communicate(timeout=60)[0])
+            self.read_all()
+            self.assertEqual(process.returncode, DONE)
+            self.assertIn(b"interrupted; this is the best answer found so far", self.shown)
+            self.assertIs(report["interrupted"], True)
+            for point in report.get("points", [report]):
+                self.assertLessEqual(point["cost_bound"], point["cost"])
+
     def test_the_progress_line_shows_the_best_and_its_gap(self):
         process = self.start()
         self.read_until(b"best ")

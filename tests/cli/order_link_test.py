@@ -3,9 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """order --budget --link: outputs leave and come back, and figures can be checked by hand."""
 import json
+import random
 import unittest
 
 from json_output_test import documented_keys, keys_of
+from order_curve_test import random_graph
 from program import BAD_INPUT, DONE, NO, USAGE, ProgramTest
 
 # a of 4 bytes -> b of 2 -> c of 5 -> d of 1, and a -> d. In order, a, b and c are 11 bytes. With 10, a leaves from 30
@@ -57,6 +59,28 @@ class OrderLink(ProgramTest):
         report = self.json(NO, "order", "graph.json", "--budget", "16", "--link", "1e9")
         self.assertEqual((report["proven_infeasible"], report["infeasible_node"], report["transfers"]), (True, 2, []))
         self.assertIn("fixed_bytes", self.expect(NO, "order", "graph.json", "--budget", "9", "--link", "1e9").stderr)
+
+    def test_more_effort_is_never_worse(self):
+        draw = random.Random(32)
+        improved = 0
+        for count in (12, 20, 30):
+            self.write("graph.json", json.dumps(random_graph(draw, count) | {"units": {"cost": "1 ns"}}))
+            peak = self.json(DONE, "order", "graph.json")["load"]
+            for link in ([], ["--link", "1e9"]):
+                last = None
+                for effort in (0, 10**6, 4 * 10**6, 15 * 10**6, 60 * 10**6, 10**8):
+                    said = self.run_program("order", "graph.json", "--budget", str(peak * 2 // 3), *link, "--effort",
+                                            str(effort), "--json")
+                    report = json.loads(said.stdout)
+                    if last is not None:
+                        self.assertGreaterEqual(report["feasible"], last["feasible"])
+                        self.assertGreaterEqual(report["cost_bound"], last["cost_bound"])
+                        if last["feasible"]:
+                            self.assertLessEqual(report["cost"], last["cost"])
+                            improved += report["cost"] < last["cost"]
+                    last = report
+                self.assertTrue(last["feasible"])
+        self.assertGreaterEqual(improved, 2)
 
     def test_bad_options(self):
         self.write("graph.json", GRAPH)

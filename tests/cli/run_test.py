@@ -51,14 +51,9 @@ class Run(ProgramTest):
     def test_a_plan_file_is_followed(self):
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
         words = ("run", "model.onnx", "--plan", "plan.json", "--input", "in=x=x.npy", "--output-dir", ".")
-        self.assertIn("the plan is for the target 'dense', so plain kernels run", self.expect(DONE, *words).stderr)
+        self.expect(DONE, *words)
         self.assertEqual(floats((self.folder / "out_y.npy").read_bytes()), [0.5, 2.25, 11])
-        self.expect(DONE, "plan", "model.onnx", "--target", "cpu", "-o", "plan.json")
-        self.assertNotIn("plain kernels", self.expect(DONE, *words).stderr)
         self.write("model.onnx", small_models.small())
-        self.assertIn("the plan is for the model with sha256", self.expect(BAD_INPUT, *words).stderr)
-        self.write("open.onnx", model(["batch", 3]))
-        self.expect(DONE, "plan", "open.onnx", "--dim", "batch=1", "-o", "plan.json")
         self.assertIn("the plan is for the model with sha256", self.expect(BAD_INPUT, *words).stderr)
 
     def test_two_threads_give_the_same_outputs(self):
@@ -360,14 +355,6 @@ class Run(ProgramTest):
                 self.assertEqual(result.read_bytes(), expected, f"with {limit} bytes")
         if not ended.returncode:  # sanitizers need more
             self.assertGreater(refusals, 0)
-
-    def test_the_elements_of_a_file_may_begin_anywhere(self):
-        file = (self.folder / "x.npy").read_bytes()
-        for blanks in range(1, 5):
-            size = struct.unpack("<H", file[8:10])[0] + blanks
-            self.write("shifted.npy", file[:8] + struct.pack("<H", size) + file[10:-13] + b" " * blanks + file[-13:])
-            self.expect(DONE, "run", "model.onnx", "--input", "in=x=shifted.npy", "--output-dir", ".")
-            self.assertEqual(floats((self.folder / "out_y.npy").read_bytes()), [0.5, 2.25, 11])
 
     def test_the_longest_name_of_an_input_is_meant(self):
         content = graph([node("Sub", ["a", "a=b"], ["y"])], [value_info("a", [3]), value_info("a=b", [3])],

@@ -139,6 +139,25 @@ TEST(Offload, FindsASequenceWithoutEffortIfTheWorkingSetsFit) {
   }
 }
 
+TEST(Offload, MoreOfTheSameSearchIsNeverWorse) {
+  Random random(14);
+  int faster = 0;
+  for (int round = 0; round < 60; ++round) {
+    const BudgetProblem problem = random_swap_problem(random, 16);
+    const TransferLink link = random_link(random);
+    std::int64_t last = kMaxTime;
+    for (std::int64_t effort : {0, 50'000, 200'000, 600'000, 1'500'000, 3'000'000}) {
+      const SwapAnswer answer =
+          offload(problem, link, {order_of(problem)}, {.effort = effort, .length = 3'000'000, .seed = 5});
+      ASSERT_EQ(answer.outcome, BudgetOutcome::found);
+      EXPECT_LE(answer.time, last) << "round " << round << " effort " << effort;
+      faster += effort > 0 && answer.time < last ? 1 : 0;
+      last = answer.time;
+    }
+  }
+  EXPECT_GT(faster, 20);
+}
+
 TEST(Offload, GivesTheSameAnswerAgain) {
   const BudgetProblem problem = swap_training(6, 12);
   const SwapAnswer answer = solved(problem, link_of(1));
@@ -152,8 +171,8 @@ TEST(Offload, IsNearTheLeastTimeOfAllSequences) {
   int compared = 0;
   int equal = 0;
   int bounds = 0;
-  for (int round = 0; round < 120; ++round) {
-    const BudgetProblem problem = random_swap_problem(random, 6);
+  for (int round = 0; round < 140; ++round) {
+    const BudgetProblem problem = random_swap_problem(random, round < 120 ? 6 : 8);
     const TransferLink link = random_link(random);
     const std::optional<std::int64_t> least = LeastTime(problem, link).search(300'000);
     if (!least) continue;

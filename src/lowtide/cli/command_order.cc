@@ -3,6 +3,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/cli/command_runs.h"
+#include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/link_options.h"
 #include "lowtide/cli/model.h"
@@ -50,14 +51,22 @@ void add_budget(Json& json, const ImportedOrderGraph& file, const KeptBudget& ke
 ExitCode keep_budget_of(const OrderRequest& request, Bytes budget, Console& console) {
   const ImportedOrderGraph& file = request.file;
   BudgetOptions options{.order = request.options, .budget = budget_beside_fixed(file, budget)};
-  options.effort = read_count(request.arguments, "--effort", 0).value_or(options.effort);
+  options.effort = read_count(request.arguments, "--effort", 0);
   const Stopwatch watch;
+  const Interrupt interrupt;
+  options.stop = interrupt.flag();
   const KeptBudget kept = [&] {
-    const Progress progress(console, "ordering");
+    Progress progress(console, "ordering");
+    options.on_improvement = [&](const BudgetAnswer& best) {
+      progress.note(
+          progress_of_budget(best.outcome == BudgetOutcome::found, best.cost, best.cost_bound, best.base_cost));
+    };
     return take(keep_budget(file.graph, file.costs, plain_target(), options), request.path);
   }();
+  if (interrupt.was_asked()) remark_interrupted(console);
   if (request.arguments.has("--json")) {
     Json json = json_of_order(request, kept.ordered, watch.seconds());
+    json["interrupted"] = interrupt.was_asked();
     add_budget(json, file, kept);
     print_json(console, json);
   } else {
@@ -114,6 +123,15 @@ Bytes budget_beside_fixed(const ImportedOrderGraph& file, Bytes budget) {
   return budget - file.fixed_bytes;
 }
 
+std::string progress_of_budget(bool is_found, std::int64_t cost, std::int64_t bound, std::int64_t base) {
+  const std::string least = "at least " + percent(bound - base, base);
+  return is_found ? "overhead " + percent(cost - base, base) + ", " + least : "above the budget, " + least;
+}
+
+void remark_interrupted(Console& console) {
+  console.remark(StyledText("interrupted; this is the best answer found so far").end_line());
+}
+
 ExitCode run_order(const Arguments& arguments, Console& console) {
   OrderOptions options;
   options.order = arguments.value("--order").value_or(options.order);
@@ -132,7 +150,9 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
   for (const std::string& note : file.notes) console.remark(StyledText("note: " + note).end_line());
   const double import_seconds = reading.seconds();
   if (is_curve) return show_curve(arguments, file, path, console);
-  const OrderRequest request{arguments, path, file, options, import_seconds};
+  OrderRequest request{arguments, path, file, options, import_seconds};
+  // The order is where the search for reruns begins. It has its own effort, so that more effort begins from the same.
+  if (budget && options.effort > 0) request.options.effort = OrderOptions{}.effort;
   if (link) return swap_budget_of(request, *budget, *link, console);
   if (budget) return keep_budget_of(request, *budget, console);
 

@@ -95,10 +95,7 @@ CommandSpec run_command() {
           "inputs that are not given have values that follow from the seed and their names.\n"
           "Ctrl-C ends the run. Then nothing is written, and the exit code is 1.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
-      .options = {{.name = "--plan",
-                   .value = "PLAN",
-                   .summary = "run this plan; one without --target cpu runs plain kernels, which are slow",
-                   .kind = ArgumentKind::file},
+      .options = {{.name = "--plan", .value = "PLAN", .summary = "run this plan", .kind = ArgumentKind::file},
                   {.name = "--budget",
                    .value = "SIZE",
                    .summary = "most RAM for the arena and what the caller holds, such as 64MiB; nodes run again if "
@@ -234,13 +231,15 @@ CommandSpec order_command() {
           "answer has the sequence, its cost, a lower bound of the cost of all sequences that keep the budget, and the "
           "nodes that run again. With --curve, this is done for budgets in equal steps, from the lowest peak without "
           "reruns down to a bound that no sequence goes below. Less memory never costs less. With --link, outputs may "
-          "also leave over a link and come back while nodes run.\n"
+          "also leave over a link and come back while nodes run. More effort never gives a worse answer. Ctrl-C or "
+          "SIGTERM ends the search for reruns, and keeps the best answer so far. A second signal ends the program.\n"
           "The strategies of other systems are available by name, for comparison.",
       .positionals = {{.name = "FILE", .summary = "an ordering problem (JSON); - is stdin"}},
       .options = {order_option(),
                   {.name = "--effort",
                    .value = "N",
-                   .summary = "work units for the search, 0 for none; default 30000000000 (up to about a minute)",
+                   .summary = "work units for the search, 0 for none; default 30000000000 (up to about a minute), and "
+                              "less with --budget for up to 170 nodes",
                    .kind = ArgumentKind::text},
                   {.name = "--budget",
                    .value = "BYTES",

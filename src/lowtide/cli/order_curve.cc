@@ -3,6 +3,7 @@
 
 #include "lowtide/cli/order_curve.h"
 
+#include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
@@ -56,12 +57,17 @@ ExitCode show_curve(const Arguments& arguments, const ImportedOrderGraph& file, 
   options.points = read_count(arguments, "--points", 2, kMostPoints).value_or(options.points);
   options.effort = read_count(arguments, "--effort", 0).value_or(options.effort);
   const Stopwatch watch;
+  const Interrupt interrupt;
+  options.stop = interrupt.flag();
   const BudgetCurve curve = [&] {
     const Progress progress(console, "solving budgets");
     return take(keep_budgets(file.graph, file.costs, plain_target(), options), path);
   }();
+  if (interrupt.was_asked()) remark_interrupted(console);
   if (arguments.has("--json")) {
-    print_json(console, json_of_curve(arguments.positional("FILE"), file, curve, watch.seconds()));
+    Json json = json_of_curve(arguments.positional("FILE"), file, curve, watch.seconds());
+    json["interrupted"] = interrupt.was_asked();
+    print_json(console, json);
   } else {
     console.result(curve_summary(path, curve, file.fixed_bytes));
   }

@@ -1,6 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/order_request.h"
@@ -81,12 +82,20 @@ ExitCode swap_budget_of(const OrderRequest& request, Bytes budget, TransferLink 
   SwapOptions options{.order = request.options, .budget = budget_beside_fixed(file, budget), .link = link};
   options.effort = read_count(request.arguments, "--effort", 0).value_or(options.effort);
   const Stopwatch watch;
+  const Interrupt interrupt;
+  options.stop = interrupt.flag();
   const SwappedBudget swapped = [&] {
-    const Progress progress(console, "ordering");
+    Progress progress(console, "ordering");
+    options.on_improvement = [&](const SwapAnswer& best) {
+      progress.note(
+          progress_of_budget(best.outcome == BudgetOutcome::found, best.time, best.time_bound, best.base_time));
+    };
     return take(swap_budget(file.graph, file.costs, plain_target(), options), request.path);
   }();
+  if (interrupt.was_asked()) remark_interrupted(console);
   if (request.arguments.has("--json")) {
     Json json = json_of_order(request, swapped.ordered, watch.seconds());
+    json["interrupted"] = interrupt.was_asked();
     add_swaps(json, file, swapped);
     print_json(console, json);
   } else {

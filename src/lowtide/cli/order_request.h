@@ -37,6 +37,11 @@ void add_runs(Json& json, const ImportedOrderGraph& file, const std::vector<Node
 // Stops if the bytes that are always live exceed the budget. Returns the rest of the budget.
 [[nodiscard]] Bytes budget_beside_fixed(const ImportedOrderGraph& file, Bytes budget);
 
+// What `order --budget` shows while it searches.
+[[nodiscard]] std::string progress_of_budget(bool is_found, std::int64_t cost, std::int64_t bound, std::int64_t base);
+// Says that a signal ended the search.
+void remark_interrupted(Console& console);
+
 // Runs `order --budget --link`. `link`: as read_link returns it.
 [[nodiscard]] ExitCode swap_budget_of(const OrderRequest& request, Bytes budget, TransferLink link, Console& console);
 

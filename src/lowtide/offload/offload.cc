@@ -3,6 +3,7 @@
 
 #include "lowtide/offload/offload.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "lowtide/base/check.h"
@@ -12,7 +13,6 @@ namespace lowtide {
 namespace offload_internal {
 namespace {
 
-constexpr std::uint64_t kSeed = 1;
 constexpr int kRoundsPerStart = 2;
 
 // With transfers, everything but the working set of a node can be outside while it runs.
@@ -83,17 +83,18 @@ SwapAnswer offload(const BudgetProblem& problem, const TransferLink& link,
     if (*node != swaps.end()) answer.obstruction = NodeId(*node);
     return answer;
   }
-  SwapAnnealing annealing(swaps, kSeed);
+  SwapAnnealing annealing(swaps, options.seed, options.stop);
   for (const std::vector<NodeId>& start : starts) {
     const Items items = items_of(start, swaps);
     annealing.note(items);
     annealing.note(all_fetched(items, swaps));
   }
-  const auto cooling = static_cast<std::int64_t>(starts.size()) * kRoundsPerStart;
-  for (std::int64_t round = 0; round < cooling && options.effort > 0; ++round) {
-    std::int64_t work = options.effort / cooling;
+  const auto rounds = static_cast<std::int64_t>(starts.size()) * kRoundsPerStart;
+  const std::int64_t length = (options.length > 0 ? options.length : options.effort) / rounds;
+  std::int64_t left = options.effort;
+  for (std::int64_t round = 0; round < rounds && left > 0; ++round) {
     const Items start = items_of(starts[static_cast<std::size_t>(round / kRoundsPerStart)], swaps);
-    annealing.cool(start, 0.2, swaps.base_time, work);
+    annealing.cool(start, {.goal = swaps.base_time, .length = std::max<std::int64_t>(length, 1)}, left);
   }
   const bool is_found = annealing.found().time < kForever;
   SwapAnswer answer =

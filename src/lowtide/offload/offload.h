@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -13,6 +14,11 @@ namespace lowtide {
 struct OffloadOptions {
   // Work units that the search may spend, about 1 ns each. 0: only the given sequences.
   std::int64_t effort = 10'000'000'000;
+  // The effort for which the search is laid out. Less effort does the first part of the same search, so more of it is
+  // never worse with the same length. 0: `effort`.
+  std::int64_t length = 0;
+  std::uint64_t seed = 1;                   // of the random moves
+  const std::atomic<bool>* stop = nullptr;  // when set, ends the search with the best answer so far; nullptr: never
 };
 
 // Finds a fast sequence of runs and transfers whose live bytes keep the budget (docs/algorithms/offload.md). `starts`

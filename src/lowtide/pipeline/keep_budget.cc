@@ -3,6 +3,7 @@
 
 #include "lowtide/pipeline/keep_budget.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "lowtide/base/check.h"
@@ -14,6 +15,17 @@
 namespace lowtide {
 namespace pipeline_internal {
 namespace {
+
+constexpr std::int64_t kLeastEffort = 2'000'000'000;
+constexpr std::int64_t kMostEffort = 30'000'000'000;  // up to about a minute
+constexpr std::int64_t kEffortPerCube = 6'000;
+
+// What an unproven search spends. The moves of a sequence are about its nodes times two places, and the graphs with
+// published budgets need about this for good answers.
+std::int64_t suggested_effort(std::int64_t nodes) {
+  if (nodes > 1000) return kMostEffort;
+  return std::clamp(kEffortPerCube * nodes * nodes * nodes, kLeastEffort, kMostEffort);
+}
 
 // Budgets in equal steps from `most` to `least`, each once.
 std::vector<Bytes> budgets_between(Bytes most, Bytes least, std::int64_t points) {
@@ -59,7 +71,10 @@ Result<KeptBudget> keep_budget(const Graph& graph, const IdVector<NodeId, std::i
   Result<OrderedGraph> ordered = order_graph(graph, target, options.order);
   if (!ordered) return ordered.error();
   BudgetProblem problem = pipeline_internal::budget_problem_of(graph, costs, options.budget);
-  BudgetAnswer answer = rematerialize(problem, ordered->order, {.effort = options.effort});
+  const std::int64_t effort =
+      options.effort.value_or(pipeline_internal::suggested_effort(static_cast<std::int64_t>(problem.nodes.size())));
+  BudgetAnswer answer = rematerialize(
+      problem, ordered->order, {.effort = effort, .stop = options.stop, .on_improvement = options.on_improvement});
   pipeline_internal::confirm_answer(problem, answer);
   return KeptBudget{.ordered = *std::move(ordered), .problem = std::move(problem), .answer = std::move(answer)};
 }
@@ -80,7 +95,9 @@ Result<BudgetCurve> keep_budgets(const Graph& graph, const IdVector<NodeId, std:
   curve.budgets = pipeline_internal::budgets_between(curve.ordered.load, curve.floor, options.points);
   for (Bytes budget : curve.budgets) {
     curve.problem.budget = budget;
-    curve.answers.push_back(rematerialize(curve.problem, curve.ordered.order, {.effort = share}));
+    const bool is_stopped = options.stop != nullptr && options.stop->load();
+    curve.answers.push_back(
+        rematerialize(curve.problem, curve.ordered.order, {.effort = is_stopped ? 0 : share, .stop = options.stop}));
   }
   pipeline_internal::share_answers(curve.answers);
   for (std::size_t at = 0; at < curve.budgets.size(); ++at) {

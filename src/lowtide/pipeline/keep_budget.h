@@ -3,7 +3,10 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
@@ -17,9 +20,13 @@
 namespace lowtide {
 
 struct BudgetOptions {
-  OrderOptions order;                    // of the search for an order without reruns
-  Bytes budget;                          // of the live outputs, without anything that is always live
-  std::int64_t effort = 20'000'000'000;  // as RematerializeOptions::effort: up to about half a minute
+  OrderOptions order;  // of the search for an order without reruns
+  Bytes budget;        // of the live outputs, without anything that is always live
+  // As RematerializeOptions::effort. Absent: what the number of nodes suggests, up to about a minute.
+  std::optional<std::int64_t> effort = std::nullopt;
+  const std::atomic<bool>* stop = nullptr;  // when set, ends the search with the best answer so far; nullptr: never
+  // As RematerializeOptions::on_improvement.
+  std::function<void(const BudgetAnswer&)> on_improvement = {};
 };
 
 // A sequence of runs within a budget, and the order that it begins from.
@@ -36,9 +43,10 @@ struct KeptBudget {
                                              const Target& target, const BudgetOptions& options);
 
 struct CurveOptions {
-  OrderOptions order;                    // of the search for an order without reruns
-  std::int64_t points = 20;              // budgets, >= 2
-  std::int64_t effort = 80'000'000'000;  // for all points together, divided equally
+  OrderOptions order;                       // of the search for an order without reruns
+  std::int64_t points = 20;                 // budgets, >= 2
+  std::int64_t effort = 80'000'000'000;     // for all points together, divided equally
+  const std::atomic<bool>* stop = nullptr;  // when set, the points that are left are searched without effort
 };
 
 // What each budget costs, from the largest to the smallest. Less memory never costs less, and no bound falls.

@@ -17,8 +17,8 @@ constexpr std::int64_t kMoveWork = 40;
 
 }  // namespace
 
-SwapAnnealing::SwapAnnealing(const SwapProblem& problem, std::uint64_t seed)
-    : problem_(problem), scan_(problem), clock_(problem), moves_(problem, seed) {
+SwapAnnealing::SwapAnnealing(const SwapProblem& problem, std::uint64_t seed, const std::atomic<bool>* stop)
+    : problem_(problem), stop_(stop), scan_(problem), clock_(problem), moves_(problem, seed) {
   std::int64_t bytes = 0;
   for (std::int64_t size : problem.size) bytes += size;
   const auto count = static_cast<double>(problem.count());
@@ -61,31 +61,32 @@ void SwapAnnealing::step(double temperature) {
   time_ = time;
 }
 
-void SwapAnnealing::cool(const Items& start, double heat, std::int64_t goal, std::int64_t& work) {
+void SwapAnnealing::cool(const Items& start, const Cooling& cooling, std::int64_t& work) {
   if (!scan_.scan(start, now_)) return;
   time_ = clock_.time(now_);
   keep(now_, time_);
   price_ = usual_price_;
   energy_ = energy_of(now_, time_);
-  const std::int64_t total = work;
+  const std::int64_t limit = std::min(work, cooling.length);
   const std::int64_t begin = spent();
-  std::int64_t moves = 0;
-  const double hottest = heat * mean_time_;
+  const double hottest = cooling.heat * mean_time_;
   const double coldest = 0.005 * mean_time_;
-  double temperature = hottest;
-  while (work > 0 && found_.time > goal) {
+  std::int64_t moves = 0;
+  std::int64_t done = 0;
+  while (done < limit && found_.time > cooling.goal && !(stop_ != nullptr && stop_->load(std::memory_order_relaxed))) {
+    const double temperature =
+        cooled(hottest, coldest, static_cast<double>(done) / static_cast<double>(cooling.length));
     int over = 0;
     for (int move = 0; move < kRound; ++move) {
       step(temperature);
       over += now_.peak > problem_.budget ? 1 : 0;
     }
     moves += kRound;
-    work = total - (spent() - begin) - kMoveWork * moves;
+    done = spent() - begin + kMoveWork * moves;
     adapt_price(over);
     energy_ = energy_of(now_, time_);
-    const double left = static_cast<double>(std::max<std::int64_t>(work, 0)) / static_cast<double>(total);
-    temperature = cooled(hottest, coldest, 1 - left);
   }
+  work -= done;
 }
 
 }  // namespace lowtide::offload_internal

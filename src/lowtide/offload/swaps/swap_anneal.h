@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -25,13 +26,18 @@ struct FoundSwaps {
 // price for bytes above the budget, which adapts.
 class SwapAnnealing {
  public:
-  SwapAnnealing(const SwapProblem& problem, std::uint64_t seed);
+  // `stop`: when set, ends a cooling early; nullptr: never.
+  SwapAnnealing(const SwapProblem& problem, std::uint64_t seed, const std::atomic<bool>* stop);
 
   // Takes a sequence if it is valid, keeps the budget and is faster than the best one.
   void note(const Items& items);
-  // One cooling from a sequence, from `heat` times the mean time of a run. Subtracts what it does from `work`, and
-  // stops if the time of the best sequence reaches `goal`.
-  void cool(const Items& start, double heat, std::int64_t goal, std::int64_t& work);
+  struct Cooling {
+    double heat = 0.2;        // the first temperature, in units of the mean time of a run
+    std::int64_t goal = 0;    // a time: it stops if the best sequence has it
+    std::int64_t length = 1;  // > 0: the work over which the temperature falls
+  };
+  // One cooling from a sequence. Subtracts what it does from `work`. Less work makes the first of the same moves.
+  void cool(const Items& start, const Cooling& cooling, std::int64_t& work);
   [[nodiscard]] const FoundSwaps& found() const { return found_; }
 
  private:
@@ -42,6 +48,7 @@ class SwapAnnealing {
   [[nodiscard]] std::int64_t spent() const { return 2 * (scan_.work() + clock_.work()); }
 
   const SwapProblem& problem_;
+  const std::atomic<bool>* stop_;
   SwapScan scan_;
   TransferClock clock_;
   SwapMoves moves_;
