@@ -88,8 +88,8 @@ def budgets(figures):
         bound = "proven" if row["cost"] == row["cost_bound"] else overhead(row, row["cost_bound"])
         if not row["feasible"]:
             bound = "proven" if row["proven_infeasible"] else "not proven"
-        rows.append([row["graph"], f"{row['nodes']:,}", share, found, bound, f"{row['seconds']:.1f} s"])
-    return lines(["<Graph", "Nodes", "Budget", "Overhead", "<Bound", "Time"], rows,
+        rows.append([row["graph"], f"{row['nodes']:,}", share, found, bound, f"{row['cpu_seconds']:.1f} s"])
+    return lines(["<Graph", "Nodes", "Budget", "Overhead", "<Bound", "CPU time"], rows,
                  "A share is of the peak of the file's order. *Proven*: no sequence costs less or, without an "
                  "overhead, no sequence keeps the budget.")
 

@@ -53,6 +53,18 @@ class OrderCurve(ProgramTest):
                 self.assertLessEqual(point["cost"], alone["cost"])
                 self.assertLessEqual(point["peak_bytes"], point["budget"])
 
+    def test_csv(self):
+        self.write("graph.json", GRAPH)
+        rows = "budget,cost,base_cost,cost_bound,proven\n19,8,8,8,true\n18,13,8,13,true\n17,13,8,13,true\n"
+        curve = ("order", "graph.json", "--curve", "--points", "5")
+        self.assertEqual(self.expect(DONE, *curve, "--csv", "-").stdout, rows)
+        self.assertIn("62.5000 %", self.expect(DONE, *curve, "--csv", "curve.csv").stdout)
+        self.assertEqual((self.folder / "curve.csv").read_text(), rows)
+        self.expect(USAGE, *curve, "--csv", "graph.json")
+        self.expect(USAGE, *curve, "--csv", "-", "--json")
+        self.expect(BAD_INPUT, *curve, "--csv", "no/such/folder.csv")
+        self.assertIn("--curve", self.expect(USAGE, "order", "graph.json", "--budget", "18", "--csv", "a.csv").stderr)
+
     def test_wrong_words(self):
         self.write("graph.json", GRAPH)
         self.expect(USAGE, "order", "graph.json", "--curve", "--budget", "9")

@@ -144,6 +144,7 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
   const bool is_curve = arguments.has("--curve");
   if (is_curve && budget) stop_usage("'--curve' solves many budgets; omit '--budget' or '--curve'");
   if (arguments.has("--points") && !is_curve) stop_usage("'--points' is the number of budgets of '--curve'");
+  if (arguments.has("--csv") && !is_curve) stop_usage("'--csv' writes the points of '--curve'");
   const std::optional<TransferLink> link = read_link(arguments);
   const ImportedOrderGraph file =
       read_graph(file_name, {.with_costs = budget.has_value() || is_curve, .with_units = link.has_value()});

@@ -250,6 +250,10 @@ CommandSpec order_command() {
                    .value = "N",
                    .summary = "with --curve, the number of budgets, 2 to 1000; default 20",
                    .kind = ArgumentKind::text},
+                  {.name = "--csv",
+                   .value = "FILE",
+                   .summary = "with --curve, write budgets, costs and bounds as CSV; - is stdout",
+                   .kind = ArgumentKind::file},
                   {.name = "--link",
                    .value = "RATE",
                    .summary = "with --budget, also move outputs to other memory and back, over a link of 12e9 or 11GiB "

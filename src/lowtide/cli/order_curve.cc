@@ -3,11 +3,16 @@
 
 #include "lowtide/cli/order_curve.h"
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/order_request.h"
+#include "lowtide/cli/output_files.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/report/curve_summary.h"
 
@@ -48,6 +53,19 @@ Json json_of_curve(const std::string& path, const ImportedOrderGraph& file, cons
   return json;
 }
 
+// One row per point, with a header. A point without a sequence has no cost.
+std::string csv_of_curve(const ImportedOrderGraph& file, const BudgetCurve& curve) {
+  std::string csv = "budget,cost,base_cost,cost_bound,proven\n";
+  for (std::size_t at = 0; at < curve.budgets.size(); ++at) {
+    const BudgetAnswer& answer = curve.answers[at];
+    const bool is_found = answer.outcome == BudgetOutcome::found;
+    csv += std::to_string((curve.budgets[at] + file.fixed_bytes).count()) + "," +
+           (is_found ? std::to_string(answer.cost) : "") + "," + std::to_string(answer.base_cost) + "," +
+           std::to_string(answer.cost_bound) + "," + (answer.is_optimal() ? "true" : "false") + "\n";
+  }
+  return csv;
+}
+
 }  // namespace
 
 ExitCode show_curve(const Arguments& arguments, const ImportedOrderGraph& file, const std::string& path,
@@ -56,6 +74,9 @@ ExitCode show_curve(const Arguments& arguments, const ImportedOrderGraph& file, 
   options.order.order = arguments.value("--order").value_or(options.order.order);
   options.points = read_count(arguments, "--points", 2, kMostPoints).value_or(options.points);
   options.effort = read_count(arguments, "--effort", 0).value_or(options.effort);
+  const std::optional<std::string> csv_file = arguments.value("--csv");
+  const OutputFiles files(csv_file ? std::vector<std::string>{*csv_file} : std::vector<std::string>{},
+                          {arguments.positional("FILE")}, arguments.has("--json"));
   const Stopwatch watch;
   const Interrupt interrupt;
   options.stop = interrupt.flag();
@@ -64,11 +85,12 @@ ExitCode show_curve(const Arguments& arguments, const ImportedOrderGraph& file, 
     return take(keep_budgets(file.graph, file.costs, plain_target(), options), path);
   }();
   if (interrupt.was_asked()) remark_interrupted(console);
+  if (csv_file) files.write(*csv_file, csv_of_curve(file, curve), console);
   if (arguments.has("--json")) {
     Json json = json_of_curve(arguments.positional("FILE"), file, curve, watch.seconds());
     json["interrupted"] = interrupt.was_asked();
     print_json(console, json);
-  } else {
+  } else if (!files.uses_stdout()) {
     console.result(curve_summary(path, curve, file.fixed_bytes));
   }
   return ExitCode::done;

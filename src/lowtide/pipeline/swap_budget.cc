@@ -36,8 +36,8 @@ Result<void> check_times(const BudgetProblem& problem, const TransferLink& link)
 }
 
 // The loop over order, rematerialize and offload. As in rematerialize.cc, the effort is spent in levels, each with
-// twice the allowance of the one before. A search with less effort does the same up to where it ends, so more effort is never
-// worse. Sequences of an earlier level are kept.
+// twice the allowance of the one before. A search with less effort does the same up to where it ends, so more effort
+// is never worse. Sequences of an earlier level are kept.
 class SwapSearch {
  public:
   SwapSearch(const BudgetProblem& problem, const OrderedGraph& ordered, const SwapOptions& options)
