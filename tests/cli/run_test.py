@@ -51,9 +51,14 @@ class Run(ProgramTest):
     def test_a_plan_file_is_followed(self):
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
         words = ("run", "model.onnx", "--plan", "plan.json", "--input", "in=x=x.npy", "--output-dir", ".")
-        self.expect(DONE, *words)
+        self.assertIn("the plan is for the target 'dense', so plain kernels run", self.expect(DONE, *words).stderr)
         self.assertEqual(floats((self.folder / "out_y.npy").read_bytes()), [0.5, 2.25, 11])
+        self.expect(DONE, "plan", "model.onnx", "--target", "cpu", "-o", "plan.json")
+        self.assertNotIn("plain kernels", self.expect(DONE, *words).stderr)
         self.write("model.onnx", small_models.small())
+        self.assertIn("the plan is for the model with sha256", self.expect(BAD_INPUT, *words).stderr)
+        self.write("open.onnx", model(["batch", 3]))
+        self.expect(DONE, "plan", "open.onnx", "--dim", "batch=1", "-o", "plan.json")
         self.assertIn("the plan is for the model with sha256", self.expect(BAD_INPUT, *words).stderr)
 
     def test_two_threads_give_the_same_outputs(self):

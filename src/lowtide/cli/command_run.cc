@@ -212,6 +212,16 @@ void add_check(const std::string& name, const RunInspection& inspection, const s
   out.end_line();
 }
 
+// The remarks of the importer, and one on kernels. A plan of this machine has a key.
+void add_notes(const OpenedModel& opened, const Plan& plan, Console& console) {
+  std::vector<std::string> notes = opened.notes;
+  if (plan.provenance.machine_key.empty()) {
+    notes.push_back("the plan is for the target " + lowtide::quoted(plan.provenance.target, 60) +
+                    ", so plain kernels run, which are slow; plan with --target cpu for the kernels of this machine");
+  }
+  for (const std::string& note : notes) console.remark(StyledText("note: ", Style::dim).add(note).end_line());
+}
+
 // Ctrl-C during a step has no effect until the step has ended.
 [[noreturn]] void stop_interrupted() {
   throw Stop(ExitCode::no, "interrupted before the run ended; no output is written");
@@ -254,10 +264,10 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
   const OpenedModel& opened = choose_member(arguments, range);
   if (opened.shortfall > Bytes(0)) {
     throw Stop(ExitCode::no, "the plan exceeds the budget by " + format_bytes(opened.shortfall) +
-                                 "; nothing ran. 'lowtide plan' with the same budget says what is proven");
+                                 "; nothing ran. 'lowtide plan --target cpu' with the same budget says what is proven");
   }
-  for (const std::string& note : opened.notes) console.remark(StyledText("note: ", Style::dim).add(note).end_line());
   const Executable& executable = *opened.executable;
+  add_notes(opened, executable.plan(), console);
   std::vector<Answer> answers = answers_of(executable);
   add_paths(arguments, answers);
   const std::optional<std::string> trace = arguments.value("--trace");

@@ -95,7 +95,10 @@ CommandSpec run_command() {
           "inputs that are not given have values that follow from the seed and their names.\n"
           "Ctrl-C ends the run. Then nothing is written, and the exit code is 1.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
-      .options = {{.name = "--plan", .value = "PLAN", .summary = "run this plan", .kind = ArgumentKind::file},
+      .options = {{.name = "--plan",
+                   .value = "PLAN",
+                   .summary = "run this plan; one without --target cpu runs plain kernels, which are slow",
+                   .kind = ArgumentKind::file},
                   {.name = "--budget",
                    .value = "SIZE",
                    .summary = "most RAM for the arena and what the caller holds, such as 64MiB; nodes run again if "

@@ -18,7 +18,8 @@ std::vector<OptionSpec> plan_options() {
           html_option(),
           {.name = "--csv",
            .value = "FILE",
-           .summary = "write sizes and lifespans of the buffers (CSV, for 'pack' and other packers); - is stdout",
+           .summary = "write sizes and lifespans of the buffers (CSV, for 'pack' and other packers), which may need "
+                      "more than the arena unless --no-parts is given, because a CSV has no parts; - is stdout",
            .kind = ArgumentKind::file},
           {.name = "--budget",
            .value = "SIZE",
