@@ -361,6 +361,14 @@ class Run(ProgramTest):
         if not ended.returncode:  # sanitizers need more
             self.assertGreater(refusals, 0)
 
+    def test_the_elements_of_a_file_may_begin_anywhere(self):
+        file = (self.folder / "x.npy").read_bytes()
+        for blanks in range(1, 5):
+            size = struct.unpack("<H", file[8:10])[0] + blanks
+            self.write("shifted.npy", file[:8] + struct.pack("<H", size) + file[10:-13] + b" " * blanks + file[-13:])
+            self.expect(DONE, "run", "model.onnx", "--input", "in=x=shifted.npy", "--output-dir", ".")
+            self.assertEqual(floats((self.folder / "out_y.npy").read_bytes()), [0.5, 2.25, 11])
+
     def test_the_longest_name_of_an_input_is_meant(self):
         content = graph([node("Sub", ["a", "a=b"], ["y"])], [value_info("a", [3]), value_info("a=b", [3])],
                         [value_info("y", [3])])

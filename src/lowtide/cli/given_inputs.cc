@@ -4,6 +4,7 @@
 #include "lowtide/cli/given_inputs.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <new>
 #include <span>
 #include <utility>
@@ -18,6 +19,8 @@
 
 namespace lowtide::cli_internal {
 namespace {
+
+constexpr std::size_t kMostElementBytes = 16;  // of c128; the memory of a string begins at a multiple of it
 
 // Only one file can be stdin, because it is read to its end.
 void check_stdin(const Arguments& arguments, const std::map<std::string, std::string>& files) {
@@ -132,11 +135,14 @@ GivenInputs bind_inputs(const Arguments& arguments, std::optional<std::uint64_t>
   for (const Port& port : executable.inputs()) {
     const auto file = files.find(port.name);
     if (file != files.end()) {
-      const std::string& bytes = given.bytes.emplace_back(take(read_text_file(file->second, limits::kMaxFileBytes)));
-      const std::span<const std::byte> content = std::as_bytes(std::span(bytes));
-      const NpyHead head = take(read_npy_head(content, name_of_file(file->second)));
+      std::string& bytes = given.bytes.emplace_back(take(read_text_file(file->second, limits::kMaxFileBytes)));
+      const NpyHead head = take(read_npy_head(std::as_bytes(std::span(bytes)), name_of_file(file->second)));
+      // NumPy pads the head, but not every writer does. Elements need an address that is a multiple of their size.
+      const bool is_aligned = head.begin % kMostElementBytes == 0;
+      if (!is_aligned) bytes.erase(0, head.begin);
       given.extents.push_back(head.extents);
-      given.tensors.push_back({head.dtype, given.extents.back(), content.subspan(head.begin)});
+      given.tensors.push_back({head.dtype, given.extents.back(),
+                               std::as_bytes(std::span(bytes)).subspan(is_aligned ? head.begin : 0)});
     } else if (seed) {
       std::string& bytes = given.bytes.emplace_back(memory_for(port));
       take(fill_synthetic({port.name, port.dtype, port.shape, port.size, ConstantSource::Computed{}}, *seed,
