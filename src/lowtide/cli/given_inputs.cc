@@ -141,8 +141,8 @@ GivenInputs bind_inputs(const Arguments& arguments, std::optional<std::uint64_t>
       const bool is_aligned = head.begin % kMostElementBytes == 0;
       if (!is_aligned) bytes.erase(0, head.begin);
       given.extents.push_back(head.extents);
-      given.tensors.push_back({head.dtype, given.extents.back(),
-                               std::as_bytes(std::span(bytes)).subspan(is_aligned ? head.begin : 0)});
+      given.tensors.push_back(
+          {head.dtype, given.extents.back(), std::as_bytes(std::span(bytes)).subspan(is_aligned ? head.begin : 0)});
     } else if (seed) {
       std::string& bytes = given.bytes.emplace_back(memory_for(port));
       take(fill_synthetic({port.name, port.dtype, port.shape, port.size, ConstantSource::Computed{}}, *seed,
