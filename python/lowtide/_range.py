@@ -16,7 +16,7 @@ from . import _core
 from ._errors import InvalidError, read_text, write_text
 from ._plan import Plan, plan
 from ._request import StrPath, give, set_target
-from ._session import Session, session_request
+from ._session import Session, check_mapping, session_request
 
 _MOST_PLANS = 16  # as in a file of `lowtide plan --dim batch=1..8`
 
@@ -124,7 +124,10 @@ class RangeSession:
         handles = [one._handle for one in plans.plans] if plans is not None else []
         self._members = [Session._of(core, model) for core in _core.open_sessions(requests, handles)]
         self._members[0]._check_overrides(requests[0].overrides)
-        self._lock = threading.Lock()
+        # Outputs are read from the arena that the members share before another member may run.
+        lock = threading.Lock()
+        for member in self._members:
+            member._lock = lock
 
     @property
     def members(self) -> list[Session]:
@@ -138,6 +141,7 @@ class RangeSession:
 
     def find(self, inputs: Mapping[str, npt.ArrayLike]) -> Session:
         """Returns the first member whose inputs have the shapes of these arrays. Raises InvalidError if none has."""
+        check_mapping("inputs", inputs, self._members[0].inputs)
         shapes = {name: np.shape(value) for name, value in inputs.items()}
         for member in self._members:
             infos = {info.name: info for info in member.inputs}
@@ -152,8 +156,7 @@ class RangeSession:
 
         With `copy=False`, the views are valid until the next run of any member.
         """
-        with self._lock:
-            return self.find(inputs).run(inputs, **options)
+        return self.find(inputs).run(inputs, **options)
 
     def __repr__(self) -> str:
         return f"<lowtide.RangeSession of {self._model!r}: {len(self._members)} plans, arena {self.arena} bytes>"

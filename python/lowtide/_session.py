@@ -186,7 +186,7 @@ class Session:
         self._core.stop()
 
     def _check_out(self, out: Mapping[str, npt.NDArray[Any]]) -> Mapping[str, npt.NDArray[Any]]:
-        _check_mapping("out", out, self.outputs)
+        check_mapping("out", out, self.outputs)
         infos = {info.name: info for info in self.outputs}
         for name, array in out.items():
             if name not in infos:
@@ -208,7 +208,7 @@ class Session:
         return out
 
     def _bind_all(self, inputs: Mapping[str, npt.ArrayLike]) -> None:
-        _check_mapping("inputs", inputs, self.inputs)
+        check_mapping("inputs", inputs, self.inputs)
         for name, value in inputs.items():
             self._bind(name, value)
             self._given.add(name)
@@ -259,7 +259,8 @@ def session_request(model: StrPath, plan: Plan | None, dims: Mapping[str, int] |
                        [*planned_overrides, *overrides])
 
 
-def _check_mapping(argument: str, given: object, infos: Sequence[TensorInfo]) -> None:
+def check_mapping(argument: str, given: object, infos: Sequence[TensorInfo]) -> None:
+    """Raises TypeError if arrays are not given by name."""
     if not isinstance(given, Mapping):
         name = infos[0].name if infos else "name"
         raise TypeError(f"{argument} is a {type(given).__name__}; give arrays by name, such as {{{name!r}: array}}")

@@ -3,6 +3,7 @@
 """lowtide.plan_range and lowtide.RangeSession."""
 import json
 import subprocess
+import threading
 
 import numpy as np
 import onnx.helper as oh
@@ -72,3 +73,28 @@ def test_wrong_requests_are_refused(batched, tmp_path):
                  [("x", f32, ["batch", 8])], [("y", f32, ["batch", 8])])
     with pytest.raises(lowtide.MismatchError, match="the plan is for the model with sha256"):
         lowtide.RangeSession(other, plans=plans)
+
+
+def test_members_take_turns_in_their_arena(batched):
+    """y is a large part of the arena, and each member writes another number into it."""
+    extents = (1, 500, 1000)
+    session = lowtide.RangeSession(batched, "batch", extents)
+    wrong = []
+
+    def run(member, extent):
+        x = np.full((extent, 8), extent, np.float32)
+        for _ in range(300):
+            if not (member.run({"x": x})["y"] == -extent).all():
+                wrong.append(extent)
+
+    threads = [threading.Thread(target=run, args=one) for one in zip(session.members, extents)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_inputs_of_a_range_are_given_by_name(batched):
+    with pytest.raises(TypeError, match="inputs is a ndarray; give arrays by name, such as {'x': array}"):
+        lowtide.RangeSession(batched, "batch", [1]).run(rows(1))
