@@ -4,6 +4,7 @@
 #include "lowtide/offload/offload.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "lowtide/base/check.h"
@@ -13,7 +14,7 @@ namespace lowtide {
 namespace offload_internal {
 namespace {
 
-constexpr int kRoundsPerStart = 2;
+constexpr std::array<double, 2> kHeats = {0.2, 1};  // of the rounds from each start
 
 // With transfers, everything but the working set of a node can be outside while it runs.
 std::optional<SwapProblem::Index> find_too_large(const SwapProblem& problem) {
@@ -89,12 +90,16 @@ SwapAnswer offload(const BudgetProblem& problem, const TransferLink& link,
     annealing.note(items);
     annealing.note(all_fetched(items, swaps));
   }
-  const auto rounds = static_cast<std::int64_t>(starts.size()) * kRoundsPerStart;
+  const auto rounds = static_cast<std::int64_t>(starts.size() * kHeats.size());
   const std::int64_t length = (options.length > 0 ? options.length : options.effort) / rounds;
   std::int64_t left = options.effort;
-  for (std::int64_t round = 0; round < rounds && left > 0; ++round) {
-    const Items start = items_of(starts[static_cast<std::size_t>(round / kRoundsPerStart)], swaps);
-    annealing.cool(start, {.goal = swaps.base_time, .length = std::max<std::int64_t>(length, 1)}, left);
+  for (const std::vector<NodeId>& start : starts) {
+    for (double heat : kHeats) {
+      if (left <= 0) break;
+      const SwapAnnealing::Cooling cooling{
+          .heat = heat, .goal = swaps.base_time, .length = std::max<std::int64_t>(length, 1)};
+      annealing.cool(items_of(start, swaps), cooling, left);
+    }
   }
   const bool is_found = annealing.found().time < kForever;
   SwapAnswer answer =
