@@ -242,7 +242,7 @@ CommandSpec order_command() {
                   {.name = "--effort",
                    .value = "N",
                    .summary = "work units for the search, 0 for none; default 30000000000 (up to about a minute), and "
-                              "less with --budget for up to 170 nodes",
+                              "less with --budget for up to 150 nodes",
                    .kind = ArgumentKind::text},
                   {.name = "--budget",
                    .value = "BYTES",

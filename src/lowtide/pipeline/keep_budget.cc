@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::int64_t kLeastEffort = 2'000'000'000;
 constexpr std::int64_t kMostEffort = 30'000'000'000;  // up to about a minute
-constexpr std::int64_t kEffortPerCube = 6'000;
+constexpr std::int64_t kMostCounted = 160;            // nodes; more get all of it
 
-// What an unproven search spends. The moves of a sequence are about its nodes times two places, and the graphs with
-// published budgets need about this for good answers.
+// What a search spends that is not proven earlier. The graphs with published budgets need about this much, which grows
+// as the fourth power of the nodes: there are as many pairs of reruns with two places each.
 std::int64_t suggested_effort(std::int64_t nodes) {
-  if (nodes > 1000) return kMostEffort;
-  return std::clamp(kEffortPerCube * nodes * nodes * nodes, kLeastEffort, kMostEffort);
+  if (nodes > kMostCounted) return kMostEffort;
+  return std::clamp(60 * nodes * nodes * nodes * nodes, kLeastEffort, kMostEffort);
 }
 
 // Budgets in equal steps from `most` to `least`, each once.

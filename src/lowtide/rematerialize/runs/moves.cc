@@ -186,11 +186,12 @@ bool Moves::exchange(double affordable) {
   const Index node = repeated[below(repeated.size())];
   const std::size_t rerun = 1 + below(timeline_.times(node) - 1);
   const std::int64_t cost = timeline_.cost();
-  if (!timeline_.erase(timeline_.position_of(node, rerun))) return false;
+  const std::size_t removed = timeline_.position_of(node, rerun);
+  if (!timeline_.erase(removed)) return false;
   timeline_.prune();
-  // Now the output of the run before it stays, so another output must go in the meantime.
+  // Now the output of the run before it stays up to there, so another output must go in the meantime.
   const std::size_t from = timeline_.position_of(node, std::min(rerun, timeline_.times(node)) - 1);
-  const std::size_t until = std::min(timeline_.last_use_at(from), timeline_.length());
+  const std::size_t until = std::min({removed, timeline_.last_use_at(from), timeline_.length()});
   if (until <= from + 1) return true;
   const std::size_t at =
       random_.chance(50) ? timeline_.peak_within(from + 1, until) : from + 1 + below(until - from - 1);
