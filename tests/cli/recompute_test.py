@@ -24,7 +24,7 @@ def model():
     """f0 = x w, f1 = f0 w, f2 = f1 w; then b2 = u f2, b1 = b2 f1, b0 = b1 f0. While b2 runs, all f are live."""
     reads = {"f0": ["x", "w"], "f1": ["f0", "w"], "f2": ["f1", "w"], "b2": ["u", "f2"], "b1": ["b2", "f1"],
              "b0": ["b1", "f0"]}
-    nodes = [node("MatMul", inputs, [output]) for output, inputs in reads.items()]
+    nodes = [node("MatMul", inputs, [output], "make_" + output) for output, inputs in reads.items()]
     weights = [absent("w", [SIDE, SIDE]), absent("u", [4, SIDE])]
     content = graph(nodes, [value_info("x", [SIDE, SIDE])], [value_info("b0", [4, SIDE])], weights)
     return field(1, 8) + field(7, content) + field(8, field(2, 17))

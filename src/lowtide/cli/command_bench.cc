@@ -15,6 +15,7 @@
 #include "lowtide/cli/bench.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/given_inputs.h"
+#include "lowtide/cli/hints.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/lowering.h"
 #include "lowtide/cli/model.h"
@@ -31,6 +32,7 @@ namespace lowtide::cli_internal {
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
+constexpr const char* kCostModel = "plain";  // the target `cpu` states no costs
 constexpr std::int64_t kDefaultRuns = 100;
 constexpr std::int64_t kMostRuns = 1'000'000;
 constexpr std::int64_t kMostTimedRuns = 20;                     // with a time per operator
@@ -47,14 +49,17 @@ struct Measured {
   std::vector<OperatorTimes> operators;
   IdVector<StepId, double> milliseconds;  // of each step
   std::vector<CopyLeft> copies;
-  PageMeasurement page;  // only with --html
+  PageMeasurement page;                              // only with --html
+  std::optional<RunTimes> unlimited = std::nullopt;  // with --budget: of the plan without a budget
 };
 
-OpenedModel open_for_bench(const Arguments& arguments, Console& console) {
+OpenedModel open_for_bench(const Arguments& arguments, std::optional<Bytes> budget, Console& console) {
   OpenOptions options{
       .import = read_bindings(arguments), .lower = read_kernel_lowering(arguments), .synthetic_seed = kSeed};
   options.import.overrides = possible_inputs(arguments);
   options.cpu.threads = static_cast<int>(read_count(arguments, "--threads", 1, 2).value_or(1));
+  options.plan.budget = budget;
+  if (budget) options.hints = read_hints(arguments);
   const Progress progress(console, "preparing the model");
   return take(open_model(arguments.positional("MODEL"), options));
 }
@@ -99,11 +104,28 @@ void protect_inputs(const Arguments& arguments, const Executable& executable, co
   files.protect(read);
 }
 
+// The times of the plan without a budget. Its memory is given back before the other plan is measured.
+RunTimes time_unlimited(const Arguments& arguments, std::int64_t runs, Console& console) {
+  const OpenedModel model = open_for_bench(arguments, std::nullopt, console);
+  const Arena arena = take(Arena::allocate(model.executable->required_bytes()));
+  Session session = take(Session::open(model.executable, arena));
+  const GivenInputs inputs = bind_inputs(arguments, kSeed, session);
+  take(session.check_files());
+  RunTimes times = time_runs(session, runs);
+  take(session.check_files());
+  return times;
+}
+
 Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFiles& files, Console& console) {
   initialize();
   catch_file_faults();
+  const std::optional<Bytes> budget = read_positive_size(arguments, "--budget");
   const std::optional<ProcessMemory> before = process_memory();
-  Measured measured{.model = open_for_bench(arguments, console)};
+  Measured measured{.model = open_for_bench(arguments, budget, console)};
+  if (measured.model.shortfall > Bytes(0)) {
+    throw Stop(ExitCode::no, "the plan exceeds the budget by " + format_bytes(measured.model.shortfall) +
+                                 "; nothing ran. 'lowtide plan' with the same budget says what is proven");
+  }
   const Executable& executable = *measured.model.executable;
   protect_inputs(arguments, executable, files);
   const Arena arena = take(Arena::allocate(executable.required_bytes()));
@@ -123,7 +145,35 @@ Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFile
   if (arguments.has("--html")) measured.page = measure_page(executable, inputs, measured.milliseconds);
   measured.page.runs = std::min(runs, kMostTimedRuns);
   measured.high_water = written_bytes(session, arena);
+  if (budget) measured.unlimited = time_unlimited(arguments, runs, console);
   return measured;
+}
+
+// By which share a figure exceeds another; nullopt if that is 0.
+std::optional<double> overhead(double more, double base) {
+  return base > 0 ? std::optional((more - base) / base) : std::nullopt;
+}
+
+// What reruns cost by the plain model of one core (target/cost.h), which has no measured figures; 0 without reruns.
+std::optional<double> estimated_overhead(const OpenedModel& model) {
+  const std::optional<Recomputation>& found = model.recomputation;
+  if (!found) return 0;
+  return overhead(static_cast<double>(found->picoseconds), static_cast<double>(found->base_picoseconds));
+}
+
+Json json_of_budget(const Measured& measured) {
+  if (!measured.unlimited) return nullptr;
+  const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
+  const double base = measured.unlimited->percentile(50);
+  std::int64_t reruns = 0;
+  if (measured.model.recomputation) {
+    for (const Rerun& rerun : measured.model.recomputation->reruns) reruns += rerun.times;
+  }
+  return {{"reruns", reruns},
+          {"cost_model", kCostModel},
+          {"estimated_overhead", or_null(estimated_overhead(measured.model))},
+          {"measured_overhead", or_null(overhead(measured.times.percentile(50), base))},
+          {"latency_without_ms", base}};
 }
 
 Json json_of_measured(const Measured& measured) {
@@ -140,6 +190,7 @@ Json json_of_measured(const Measured& measured) {
                    {"scratch", measured.scratch.count()},
                    {"process_growth", or_null(measured.growth, [](Bytes bytes) { return bytes.count(); })},
                    {"high_water", measured.high_water.count()}};
+  json["budget"] = json_of_budget(measured);
   json["allocations_per_run"] = or_null(times.allocations, [](std::int64_t count) { return count; });
   json["nodes"] = {{"model", measured.model.model_nodes},
                    {"lowered", measured.model.executable->graph().total_nodes()}};
@@ -164,6 +215,24 @@ std::string time_text(double milliseconds) {
   return text.data();
 }
 
+// Estimated and measured time, side by side.
+StyledText budget_text(const Measured& measured) {
+  if (!measured.unlimited) return {};
+  const auto shown = [](const std::optional<double>& share) {
+    if (!share) return std::string("unknown");
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%+.1f %%", 100 * *share);
+    return std::string(text.data());
+  };
+  const double base = measured.unlimited->percentile(50);
+  StyledText out;
+  out.add("budget   ", Style::strong);
+  out.add("estimated " + shown(estimated_overhead(measured.model)) + " (plain model of one core), measured " +
+          shown(overhead(measured.times.percentile(50), base)) + ": p50 " + time_text(measured.times.percentile(50)) +
+          " with the budget, " + time_text(base) + " without");
+  return out.end_line();
+}
+
 StyledText text_of(const Measured& measured) {
   using Align = TextTable::Align;
   const RunTimes& times = measured.times;
@@ -173,6 +242,7 @@ StyledText text_of(const Measured& measured) {
           time_text(times.percentile(99)) + ", min " + time_text(times.milliseconds.front()) + ", of " +
           counted(static_cast<std::int64_t>(times.milliseconds.size()), "run"));
   out.end_line();
+  out.append(budget_text(measured));
   out.add("memory   ", Style::strong);
   out.add("arena " + format_bytes(measured.model.executable->required_bytes()) + " (written up to " +
           format_bytes(measured.high_water) + "), scratch " + format_bytes(measured.scratch) + ", weights " +

@@ -3,6 +3,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/cli/command_runs.h"
+#include "lowtide/cli/hints.h"
 #include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/link_options.h"
@@ -12,6 +13,7 @@
 #include "lowtide/cli/order_request.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/read_file.h"
+#include "lowtide/engine/model_hints.h"
 #include "lowtide/import/order_json.h"
 #include "lowtide/pipeline/keep_budget.h"
 #include "lowtide/pipeline/order_graph.h"
@@ -52,6 +54,7 @@ ExitCode keep_budget_of(const OrderRequest& request, Bytes budget, Console& cons
   const ImportedOrderGraph& file = request.file;
   BudgetOptions options{.order = request.options, .budget = budget_beside_fixed(file, budget)};
   options.effort = read_count(request.arguments, "--effort", 0);
+  options.hints = request.hints.accepted;
   const Stopwatch watch;
   const Interrupt interrupt;
   options.stop = interrupt.flag();
@@ -64,15 +67,30 @@ ExitCode keep_budget_of(const OrderRequest& request, Bytes budget, Console& cons
     return take(keep_budget(file.graph, file.costs, plain_target(), options), request.path);
   }();
   if (interrupt.was_asked()) remark_interrupted(console);
+  const HintResults hints{.hints = request.hints.accepted,
+                          .names = request.hints.names,
+                          .runs = runs_of(file.graph, kept.answer.runs),
+                          .is_kept = kept.answer.outcome == BudgetOutcome::found};
   if (request.arguments.has("--json")) {
     Json json = json_of_order(request, kept.ordered, watch.seconds());
     json["interrupted"] = interrupt.was_asked();
     add_budget(json, file, kept);
+    json["hints"] = json_of(hints);
     print_json(console, json);
   } else {
     console.result(budget_summary(request.path, file.graph, kept, file.fixed_bytes));
+    console.result(hints_text(hints));
   }
   return kept.answer.outcome == BudgetOutcome::found ? ExitCode::done : ExitCode::no;
+}
+
+// Stops if a hint cannot be honoured.
+ResolvedHints resolve_given(const Arguments& arguments, const Graph& graph, bool has_link) {
+  ResolvedHints hints = resolve_hints(graph, read_hints(arguments), {.has_link = has_link, .is_plain = true});
+  std::string all;
+  for (const RefusedHint& refused : hints.refused) all += (all.empty() ? "" : "\n  ") + refusal_text(refused);
+  if (!all.empty()) throw Stop(ExitCode::bad_input, arguments.value("--hints").value_or("") + ": " + all);
+  return hints;
 }
 
 }  // namespace
@@ -104,10 +122,15 @@ Json json_of_order(const OrderRequest& request, const OrderedGraph& ordered, dou
   return json;
 }
 
+IdVector<NodeId, std::int64_t> runs_of(const Graph& graph, const std::vector<NodeId>& runs) {
+  IdVector<NodeId, std::int64_t> times(graph.nodes().size());
+  for (NodeId node : runs) ++times[node];
+  return times;
+}
+
 void add_runs(Json& json, const ImportedOrderGraph& file, const std::vector<NodeId>& runs) {
   json["recomputed"] = Json::array();
-  IdVector<NodeId, std::int64_t> times(file.graph.nodes().size());
-  for (NodeId node : runs) ++times[node];
+  const IdVector<NodeId, std::int64_t> times = runs_of(file.graph, runs);
   for (NodeId node : all_ids<NodeId>(times.size())) {
     if (times[node] > 1) json["recomputed"].push_back({{"node", file.index[node]}, {"times", times[node] - 1}});
   }
@@ -151,7 +174,8 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
   for (const std::string& note : file.notes) console.remark(StyledText("note: " + note).end_line());
   const double import_seconds = reading.seconds();
   if (is_curve) return show_curve(arguments, file, path, console);
-  OrderRequest request{arguments, path, file, options, import_seconds};
+  OrderRequest request{arguments, path,           file,
+                       options,   import_seconds, resolve_given(arguments, file.graph, link.has_value())};
   // The order is where the search for reruns begins. It has its own effort, so that more effort begins from the same.
   if (budget && options.effort > 0) request.options.effort = OrderOptions{}.effort;
   if (link) return swap_budget_of(request, *budget, *link, console);

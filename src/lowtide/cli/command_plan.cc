@@ -10,6 +10,7 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/help.h"
+#include "lowtide/cli/hints.h"
 #include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/lowering.h"
@@ -19,8 +20,10 @@
 #include "lowtide/cli/plan_range.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/quantized.h"
+#include "lowtide/cli/recomputation.h"
 #include "lowtide/cli/stage_options.h"
 #include "lowtide/engine/lowering_facts.h"
+#include "lowtide/engine/model_hints.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/packing_csv.h"
@@ -37,6 +40,7 @@ struct Request {
   ModelRequest model;
   Target target;
   PlanOptions options;
+  std::vector<HintRequest> hints;
   std::size_t top = 8;
   bool wide = false;
   std::optional<std::string> plan_file;
@@ -91,6 +95,7 @@ Request read_request(const Arguments& arguments) {
   request.options.allocate_effort = read_count(arguments, "--effort", 0).value_or(request.options.allocate_effort);
   request.options.order_effort = read_count(arguments, "--order-effort", 0).value_or(request.options.order_effort);
   read_run(arguments, request.options);
+  request.hints = read_hints(arguments);
   if (arguments.has("--check-bound")) request.options.bound_check_effort = kBoundCheckEffort;
   request.options.tool = tool_name();
   request.options.dims = written_bindings(request.model.bindings);
@@ -111,7 +116,9 @@ OutputFiles check_outputs(const Request& request, const Arguments& arguments) {
   if (request.page_file) destinations.push_back(*request.page_file);
   if (request.csv_file) destinations.push_back(*request.csv_file);
   std::vector<std::string> inputs = {arguments.positional("MODEL")};
-  if (const std::optional<std::string> target = arguments.value("--target")) inputs.push_back(*target);
+  for (const char* option : {"--target", "--hints"}) {
+    if (const std::optional<std::string> file = arguments.value(option)) inputs.push_back(*file);
+  }
   return {destinations, inputs, arguments.has("--json")};
 }
 
@@ -167,37 +174,6 @@ Json json_of_regions(const Plan& plan, const Machine& machine) {
   return regions;
 }
 
-// What was found about plans in which nodes run again; null if none was searched.
-Json json_of_recomputation(const std::optional<Recomputation>& found, const Labels& labels) {
-  if (!found) return nullptr;
-  const bool is_found = found->outcome == BudgetOutcome::found;
-  Json json;
-  json["outcome"] = std::string(to_string(found->outcome));
-  json["recomputed"] = Json::array();
-  for (const Rerun& rerun : found->reruns) {
-    json["recomputed"].push_back({{"node", json_of(shown_node(labels, rerun.node))},
-                                  {"times", rerun.times},
-                                  {"bytes", rerun.bytes.count()},
-                                  {"picoseconds", rerun.picoseconds}});
-  }
-  json["cost"] = is_found ? Json(found->picoseconds) : Json(nullptr);
-  json["base_cost"] = found->base_picoseconds;
-  json["overhead"] = is_found && found->base_picoseconds > 0
-                         ? Json(static_cast<double>(found->picoseconds - found->base_picoseconds) /
-                                static_cast<double>(found->base_picoseconds))
-                         : Json(nullptr);
-  json["cost_bound"] = found->bound_picoseconds;
-  json["cost_bound_kind"] = std::string(to_string(found->bound_kind));
-  json["smallest_arena"] = found->tries > 0 ? Json(found->arena.count()) : Json(nullptr);
-  json["tries"] = found->tries;
-  json["obstruction"] = nullptr;
-  if (const std::optional<Obstruction>& proof = found->obstruction) {
-    json["obstruction"] = {{"node", proof->node ? json_of(shown_node(labels, *proof->node)) : Json(nullptr)},
-                           {"sets", proof->sets}};
-  }
-  return json;
-}
-
 Json json_of_budget(const PlannedGraph& planned, const Labels& labels) {
   Json json;
   json["capacity"] = planned.capacity ? Json(planned.capacity->count()) : Json(nullptr);
@@ -207,7 +183,7 @@ Json json_of_budget(const PlannedGraph& planned, const Labels& labels) {
   json["shortfall"] = planned.shortfall.count();
   json["proven_infeasible"] = planned.proven_infeasible;
   json["region_proof"] = json_of_region_proof(planned.region_proof, labels);
-  json["recomputation"] = json_of_recomputation(planned.recomputation, labels);
+  json["recomputation"] = json_of(planned.recomputation, labels);
   return json;
 }
 
@@ -311,6 +287,25 @@ std::string page_of(const Request& request, const LoadedModel& loaded, const Pla
   return page(named, options);
 }
 
+// The hints of --hints or of the model. Those of the model that are refused are remarks.
+ModelHints hints_for(const Request& request, const LoadedModel& loaded, Console& console) {
+  if (!request.options.budget) return {};
+  ModelHints hints = take(model_hints(loaded.model, loaded.lowered.graph, request.hints), loaded.facts.path);
+  for (const std::string& note : hints.notes) console.remark(StyledText("note: " + note).end_line());
+  return hints;
+}
+
+HintResults results_of(const ModelHints& hints, const Graph& graph, const PlannedGraph& planned) {
+  HintResults results{.hints = hints.accepted,
+                      .names = hints.names,
+                      .runs = IdVector<NodeId, std::int64_t>(graph.nodes().size()),
+                      .is_kept = planned.fits()};
+  for (const Step& step : planned.plan.program.steps) {
+    if (const Compute* compute = std::get_if<Compute>(&step.work)) ++results.runs[compute->node];
+  }
+  return results;
+}
+
 PlanVerdict verdict_of(const Request& request, const PlannedGraph& planned,
                        const std::optional<QuantizedFacts>& quantized, const std::optional<LoweringFacts>& lowering) {
   PlanVerdict verdict = verdict_of(planned);
@@ -330,6 +325,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   if (files.uses_stdout()) console.keep_stdout_free();
 
   if (const std::optional<DimRange> range = read_range(arguments)) {
+    if (!request.hints.empty()) stop_usage("'--hints' is for one plan; give each --dim one value, or omit '--hints'");
     const RangeRequest all{request.model, request.target, request.options, request.plan_file};
     return plan_range(arguments, all, *range, files, console);
   }
@@ -339,6 +335,8 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   request.options.model = std::filesystem::path(request.model.path).filename().string();
   request.options.model_sha256 = loaded.model.sha256;
   request.options.lowering = loaded.lowered.passes;
+  const ModelHints hints = hints_for(request, loaded, console);
+  request.options.hints = hints.accepted;
   const Stopwatch watch;
   const Interrupt interrupt;
   request.options.stop = interrupt.flag();
@@ -362,12 +360,14 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   if (request.page_file) files.write(*request.page_file, page_of(request, loaded, planned, named, verdict), console);
   if (arguments.has("--json")) {
     Json json = json_of_plan(loaded, planned, labels, request);
+    json["hints"] = json_of(results_of(hints, loaded.lowered.graph, planned));
     json["quantized"] = json_of(quantized);
     json["lowering"] = json_of(lowering);
     json["seconds"] = {{"import", seconds.import}, {"plan", seconds.plan}, {"verify", seconds.verify}};
     print_json(console, json);
   } else {
     console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top, .wide = request.wide}));
+    console.result(hints_text(results_of(hints, loaded.lowered.graph, planned)));
     remark_seconds(seconds, console);
   }
   if (interrupt.was_asked()) {

@@ -15,6 +15,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/given_inputs.h"
+#include "lowtide/cli/hints.h"
 #include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/lowering.h"
 #include "lowtide/cli/model.h"
@@ -42,6 +43,7 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
                      .synthetic_seed = read_seed(arguments)};
   common.plan.stop = interrupt.flag();
   common.plan.budget = read_positive_size(arguments, "--budget");
+  common.hints = read_hints(arguments);
   const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, 2);
   common.cpu.threads = static_cast<int>(threads.value_or(1));
   const std::optional<DimRange> range = read_range(arguments);

@@ -104,6 +104,7 @@ CommandSpec run_command() {
                    .summary = "most RAM for the arena and what the caller holds, such as 64MiB; nodes run again if "
                               "the plan does not fit otherwise; nothing runs if no plan is found that fits",
                    .kind = ArgumentKind::text},
+                  hints_option(),
                   input_option(),
                   {.name = "--output-dir",
                    .value = "FOLDER",
@@ -149,6 +150,12 @@ CommandSpec bench_command() {
                    .summary = "threads of a run, 1 or 2; default 1",
                    .kind = ArgumentKind::text},
                   {.name = "--runs", .value = "N", .summary = "runs to time; default 100", .kind = ArgumentKind::text},
+                  {.name = "--budget",
+                   .value = "SIZE",
+                   .summary = "most RAM, as in 'run'; also measures the plan without it, and prints the estimated "
+                              "overhead of reruns beside the measured one",
+                   .kind = ArgumentKind::text},
+                  hints_option(),
                   input_option(),
                   html_option(),
                   dim_option(),
@@ -248,6 +255,7 @@ CommandSpec order_command() {
                    .value = "BYTES",
                    .summary = "keep the live bytes within a budget such as 4GiB, by running nodes again",
                    .kind = ArgumentKind::text},
+                  hints_option(),
                   {.name = "--curve", .summary = "solve budgets from the lowest peak without reruns to the floor"},
                   {.name = "--points",
                    .value = "N",

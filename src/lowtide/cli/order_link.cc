@@ -1,6 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "lowtide/cli/hints.h"
 #include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
@@ -69,6 +70,18 @@ void add_swaps(Json& json, const ImportedOrderGraph& file, const SwappedBudget& 
   add_runs(json, file, answer.runs);
 }
 
+HintResults results_of(const OrderRequest& request, const SwapAnswer& answer) {
+  HintResults results{.hints = request.hints.accepted,
+                      .names = request.hints.names,
+                      .runs = runs_of(request.file.graph, answer.runs),
+                      .is_kept = answer.outcome == BudgetOutcome::found};
+  results.leaves.emplace(request.file.graph.nodes().size());
+  for (const Transfer& transfer : answer.transfers) {
+    if (transfer.direction == TransferDirection::out) ++(*results.leaves)[answer.runs[transfer.run]];
+  }
+  return results;
+}
+
 }  // namespace
 
 ExitCode swap_budget_of(const OrderRequest& request, Bytes budget, TransferLink link, Console& console) {
@@ -81,6 +94,7 @@ ExitCode swap_budget_of(const OrderRequest& request, Bytes budget, TransferLink 
   }
   SwapOptions options{.order = request.options, .budget = budget_beside_fixed(file, budget), .link = link};
   options.effort = read_count(request.arguments, "--effort", 0).value_or(options.effort);
+  options.hints = request.hints.accepted;
   const Stopwatch watch;
   const Interrupt interrupt;
   options.stop = interrupt.flag();
@@ -93,13 +107,16 @@ ExitCode swap_budget_of(const OrderRequest& request, Bytes budget, TransferLink 
     return take(swap_budget(file.graph, file.costs, plain_target(), options), request.path);
   }();
   if (interrupt.was_asked()) remark_interrupted(console);
+  const HintResults hints = results_of(request, swapped.answer);
   if (request.arguments.has("--json")) {
     Json json = json_of_order(request, swapped.ordered, watch.seconds());
     json["interrupted"] = interrupt.was_asked();
     add_swaps(json, file, swapped);
+    json["hints"] = json_of(hints);
     print_json(console, json);
   } else {
     console.result(swap_summary(request.path, file.graph, swapped, file.fixed_bytes));
+    console.result(hints_text(hints));
   }
   return swapped.answer.outcome == BudgetOutcome::found ? ExitCode::done : ExitCode::no;
 }

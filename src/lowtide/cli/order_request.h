@@ -12,6 +12,7 @@
 #include "lowtide/cli/outcome.h"
 #include "lowtide/import/imported.h"
 #include "lowtide/pipeline/order_graph.h"
+#include "lowtide/pipeline/resolve_hints.h"
 #include "lowtide/plan/transfers.h"
 #include "lowtide/target/target.h"
 
@@ -24,6 +25,7 @@ struct OrderRequest {
   const ImportedOrderGraph& file;
   OrderOptions options;
   double import_seconds;
+  ResolvedHints hints = {};  // none is refused
 };
 
 // Alignment 1 keeps the sizes of the file as they are.
@@ -31,6 +33,8 @@ struct OrderRequest {
 
 // The keys that `order` has with any options.
 [[nodiscard]] Json json_of_order(const OrderRequest& request, const OrderedGraph& ordered, double seconds);
+// How often each node runs.
+[[nodiscard]] IdVector<NodeId, std::int64_t> runs_of(const Graph& graph, const std::vector<NodeId>& runs);
 // Adds the keys `recomputed` and `order` of a sequence of runs.
 void add_runs(Json& json, const ImportedOrderGraph& file, const std::vector<NodeId>& runs);
 

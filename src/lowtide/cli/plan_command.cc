@@ -26,6 +26,7 @@ std::vector<OptionSpec> plan_options() {
            .summary = "most RAM allowed for the arena and what the caller holds, such as 64MiB; nodes run again "
                       "if the plan does not fit otherwise; exit code 1 if none is found that fits",
            .kind = ArgumentKind::text},
+          hints_option(),
           dim_option(),
           shape_option(),
           override_option(),
@@ -68,7 +69,8 @@ CommandSpec plan_command() {
           "In the table of the peak, 'x +2' is the buffer of x, in which 2 other tensors are live.\n"
           "With --budget, kernels that need less memory are used, and then nodes run again, only if the plan does not "
           "fit "
-          "without. The summary says what runs again and what it costs.\n"
+          "without. The summary says what runs again and what it costs. Hints, in a file or in the model's metadata, "
+          "say which results to compute again and which to keep.\n"
           "If the plan exceeds the --budget or the capacity of the target, prints by how many bytes (exit code 1). The "
           "files are written nevertheless, and say so.\n"
           "Ctrl-C or SIGTERM ends the search and keeps the best plan so far. A second signal ends the program.",

@@ -106,6 +106,13 @@ OptionSpec html_option() {
           .kind = ArgumentKind::file};
 }
 
+OptionSpec hints_option() {
+  return {.name = "--hints",
+          .value = "FILE",
+          .summary = "with --budget: which results to recompute, keep or swap (JSON); default: those of the model",
+          .kind = ArgumentKind::file};
+}
+
 OptionSpec order_option() {
   return {.name = "--order",
           .value = "NAME",

@@ -23,6 +23,7 @@ namespace lowtide::cli_internal {
 [[nodiscard]] OptionSpec json_option();
 [[nodiscard]] OptionSpec output_option(std::string_view summary);
 [[nodiscard]] OptionSpec html_option();
+[[nodiscard]] OptionSpec hints_option();
 [[nodiscard]] OptionSpec order_option();
 [[nodiscard]] OptionSpec order_effort_option();
 [[nodiscard]] OptionSpec no_in_place_option();

@@ -25,7 +25,8 @@ struct OpenOptions {
   ImportOptions import;  // with a given plan: the bindings of Provenance::dims
   // Without `constants` and `machine`, which open_model() sets. Not used with a given plan.
   LowerOptions lower = options_for_kernels();
-  PlanOptions plan;  // without the provenance, which open_model() sets; not used with a given plan
+  PlanOptions plan;  // without the provenance and the hints, which open_model() sets; not used with a given plan
+  std::vector<HintRequest> hints = {};  // empty: those of the file; no effect without a budget (engine/model_hints.h)
   CpuOptions cpu;
   std::optional<Plan> given_plan;               // nullopt: open_model() makes a plan
   std::optional<Labels> given_labels;           // of the given plan, as its file has them; nullopt: not compared
@@ -40,6 +41,8 @@ struct OpenedModel {
   Bytes shortfall;                 // by how much a plan that was made here exceeds its budget; 0 if it fits
   std::vector<std::string> notes;  // ImportedModel::notes
   std::vector<std::string> default_inputs = {};  // ImportedModel::default_inputs
+  std::optional<Recomputation> recomputation =
+      std::nullopt;  // PlannedGraph::recomputation of a plan that was made here
 };
 
 // Does what all models need once per program (initialize_import, initialize_kernels). open_model() does the same. A
@@ -49,7 +52,7 @@ void initialize();
 // Imports a model, lowers it, plans it for the CPU or checks the given plan, runs its load-time work, and prepares its
 // kernels. engine/open_model.cc has the steps in order.
 //
-// Errors: those of import_model, lower, plan_graph, ModelWeights::open and Executable::prepare; (mismatch) the given
+// Errors: those of import_model, lower, model_hints, plan_graph, ModelWeights::open and Executable::prepare; (mismatch) the given
 // plan is for another model, or the first violation that verify() finds in it or in its labels, or a plan for the
 // target `cpu` has a kernel that this machine does not offer for the node, or a file changed meanwhile; (invalid)
 // load-time work that fails, as by an index out of range; (no_memory). A violation in a plan that was made here is a

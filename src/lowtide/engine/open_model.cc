@@ -14,6 +14,7 @@
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/load_time.h"
 #include "lowtide/engine/lower_for_machine.h"
+#include "lowtide/engine/model_hints.h"
 #include "lowtide/engine/open_sharing.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/graph/text.h"
@@ -37,6 +38,8 @@ using engine_internal::SharedWeights;
 struct ChosenPlan {
   Plan plan;
   Bytes shortfall;
+  std::optional<Recomputation> recomputation = std::nullopt;
+  std::vector<std::string> notes = {};  // about hints
 };
 
 // The graph that a given plan is for is made again from the names of its passes.
@@ -115,10 +118,17 @@ Result<ChosenPlan> make_plan(const std::string& path, const OpenOptions& options
   planning.model = std::filesystem::path(path).filename().string();
   planning.model_sha256 = model.sha256;
   planning.lowering = lowered.passes;
+  std::vector<std::string> notes;
+  if (planning.budget) {
+    Result<ModelHints> hints = model_hints(model, lowered.graph, options.hints);
+    if (!hints) return hints.error();
+    planning.hints = std::move(hints->accepted);
+    notes = std::move(hints->notes);
+  }
   Result<PlannedGraph> planned = plan_graph(lowered.graph, target, planning);
   if (!planned) return planned.error();
   LOWTIDE_CHECK(planned->violations.empty(), "a plan that was just made is correct");
-  return ChosenPlan{std::move(planned->plan), planned->shortfall};
+  return ChosenPlan{std::move(planned->plan), planned->shortfall, std::move(planned->recomputation), std::move(notes)};
 }
 
 // The load-time work runs before the rest is prepared. If it has nodes without kernel, those of the rest are named with
@@ -207,6 +217,7 @@ Result<PlannedModel> import_and_plan(const std::string& path, const OpenOptions&
   Result<ChosenPlan> chosen = options.given_plan ? check_given(options, *target, *model, *lowered)
                                                  : make_plan(path, options, *target, *model, *lowered);
   if (!chosen) return chosen.error();
+  for (std::string& note : chosen->notes) model->notes.push_back(std::move(note));
   return PlannedModel{
       model->nodes,        std::move(model->notes), std::move(model->default_inputs), std::move(model->constants),
       *std::move(lowered), *std::move(chosen)};
@@ -229,9 +240,10 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
       std::move(lowered.graph), std::move(chosen.plan), shared.weights, {.threads = options.cpu.threads});
   if (!executable) return executable.error();
   LOWTIDE_RETURN_IF_ERROR(check_unchanged(path, before, *shared.weights));
-  return OpenedModel{*std::move(executable),    planned->nodes,
-                     shared.load_time_arena,    chosen.shortfall,
-                     std::move(planned->notes), std::move(planned->default_inputs)};
+  return OpenedModel{*std::move(executable),         planned->nodes,
+                     shared.load_time_arena,         chosen.shortfall,
+                     std::move(planned->notes),      std::move(planned->default_inputs),
+                     std::move(chosen.recomputation)};
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ struct ImportedModel {
   // Inputs that have a default value in the file and are constants of the graph, because ImportOptions::overrides does
   // not name them.
   std::vector<std::string> default_inputs = {};
+  std::string hints = {};  // the value of kHintsKey (plan/hints.h) in the metadata of the file, as it is
 };
 
 // What is read from the file of an ordering problem.

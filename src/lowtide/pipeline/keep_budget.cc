@@ -4,11 +4,16 @@
 #include "lowtide/pipeline/keep_budget.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "lowtide/base/check.h"
+#include "lowtide/pipeline/apply_hints.h"
 #include "lowtide/pipeline/budget_problem_of.h"
 #include "lowtide/pipeline/confirm_answer.h"
+#include "lowtide/pipeline/run_model.h"
 #include "lowtide/rematerialize/rematerialize.h"
 #include "lowtide/verify/check_budget.h"
 
@@ -25,6 +30,66 @@ constexpr std::int64_t kMostCounted = 160;            // nodes; more get all of 
 std::int64_t suggested_effort(std::int64_t nodes) {
   if (nodes > kMostCounted) return kMostEffort;
   return std::clamp(60 * nodes * nodes * nodes * nodes, kLeastEffort, kMostEffort);
+}
+
+// The most live bytes of a sequence of runs.
+Bytes peak_of(const BudgetProblem& problem, const std::vector<NodeId>& runs) {
+  IdVector<NodeId, std::optional<std::size_t>> latest(problem.nodes.size());
+  std::vector<std::size_t> last_uses(runs.size());
+  for (std::size_t at = 0; at < runs.size(); ++at) {
+    for (NodeId read : problem.nodes[runs[at]].reads) last_uses[*latest[read]] = at;
+    latest[runs[at]] = at;
+    last_uses[at] = at;
+  }
+  for (NodeId node : all_ids<NodeId>(problem.nodes.size())) {
+    if (problem.nodes[node].is_output) last_uses[*latest[node]] = runs.size();
+  }
+  std::vector<Bytes> ends(runs.size() + 1);  // what is live only up to each run
+  Bytes live;
+  Bytes peak;
+  for (std::size_t at = 0; at < runs.size(); ++at) {
+    const BudgetNode& node = problem.nodes[runs[at]];
+    live += node.size;
+    ends[last_uses[at]] += node.size;
+    peak = std::max(peak, live + node.extra);
+    live -= ends[at];
+  }
+  return peak;
+}
+
+// Solves the problem of `kept`. A node that a hint makes run again is two nodes in the problem that is solved.
+Result<void> solve_with_hints(KeptBudget& kept, const BudgetOptions& options) {
+  RunModel model{.problem = kept.problem, .node_of = {}, .order = kept.ordered.order};
+  for (NodeId id : all_ids<NodeId>(kept.problem.nodes.size())) model.node_of.push_back(id);
+  const std::size_t count = model.node_of.size();
+  apply_hints(model, options.hints);
+  std::int64_t total = 0;
+  for (const BudgetNode& node : model.problem.nodes) total += node.cost;
+  if (total > kMaxTotalCost) {
+    return Error{ErrorCode::over_limit,
+                 "the cost with one rerun for each hint exceeds " + std::to_string(kMaxTotalCost) +
+                     " (kMaxTotalCost); omit some hints",
+                 ""};
+  }
+  const std::int64_t effort = options.effort.value_or(suggested_effort(static_cast<std::int64_t>(count)));
+  kept.answer = rematerialize(model.problem, model.order,
+                              {.effort = effort, .stop = options.stop, .on_improvement = options.on_improvement});
+  confirm_answer(model.problem, kept.answer);
+  for (NodeId id : all_ids<NodeId>(count)) kept.problem.nodes[id].runs_once = model.problem.nodes[id].runs_once;
+  if (model.node_of.size() == count) return {};
+  for (std::size_t at = count; at < model.node_of.size(); ++at) {
+    kept.answer.base_cost -= model.problem.nodes[NodeId(static_cast<std::uint32_t>(at))].cost;
+  }
+  for (NodeId& run : kept.answer.runs) run = model.node_of[run];
+  kept.answer.peak = peak_of(kept.problem, kept.answer.runs);
+  kept.answer.proof.reset();
+  if (kept.answer.obstruction && kept.answer.obstruction->node) {
+    kept.answer.obstruction->node = model.node_of[*kept.answer.obstruction->node];
+  }
+  BudgetAnswer plain = kept.answer;
+  plain.bound_kind = CostBoundKind::search;
+  LOWTIDE_CHECK(check_budget_runs(kept.problem, plain).empty(), "the verifier accepts sequences that honour hints");
+  return {};
 }
 
 // Budgets in equal steps from `most` to `least`, each once.
@@ -70,13 +135,11 @@ Result<KeptBudget> keep_budget(const Graph& graph, const IdVector<NodeId, std::i
                                const BudgetOptions& options) {
   Result<OrderedGraph> ordered = order_graph(graph, target, options.order);
   if (!ordered) return ordered.error();
-  BudgetProblem problem = pipeline_internal::budget_problem_of(graph, costs, options.budget);
-  const std::int64_t effort =
-      options.effort.value_or(pipeline_internal::suggested_effort(static_cast<std::int64_t>(problem.nodes.size())));
-  BudgetAnswer answer = rematerialize(
-      problem, ordered->order, {.effort = effort, .stop = options.stop, .on_improvement = options.on_improvement});
-  pipeline_internal::confirm_answer(problem, answer);
-  return KeptBudget{.ordered = *std::move(ordered), .problem = std::move(problem), .answer = std::move(answer)};
+  KeptBudget kept{.ordered = *std::move(ordered),
+                  .problem = pipeline_internal::budget_problem_of(graph, costs, options.budget),
+                  .answer = {}};
+  LOWTIDE_RETURN_IF_ERROR(pipeline_internal::solve_with_hints(kept, options));
+  return kept;
 }
 
 Result<BudgetCurve> keep_budgets(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs, const Target& target,

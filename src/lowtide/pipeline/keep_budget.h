@@ -15,6 +15,7 @@
 #include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/order_graph.h"
 #include "lowtide/plan/budget_problem.h"
+#include "lowtide/plan/hints.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide {
@@ -27,18 +28,22 @@ struct BudgetOptions {
   const std::atomic<bool>* stop = nullptr;  // when set, ends the search with the best answer so far; nullptr: never
   // As RematerializeOptions::on_improvement.
   std::function<void(const BudgetAnswer&)> on_improvement = {};
+  std::vector<NodeHint> hints = {};  // which nodes run again, or do not (pipeline/resolve_hints.h)
 };
 
 // A sequence of runs within a budget, and the order that it begins from.
 struct KeptBudget {
   OrderedGraph ordered;  // each node runs once
   BudgetProblem problem;
+  // With hints, for all sequences that honour them: the bound of the cost, and whether none keeps the budget. If a node
+  // must run again, the proofs are about a problem in which its runs are two nodes, and are not in the answer.
   BudgetAnswer answer;
 };
 
 // Looks for the order with the lowest peak. If that is above the budget, looks for nodes to run again. `verify` has
-// checked the sequence, the proof of the bound, and the proof that nothing fits. Errors: those of order_graph.
-// Requires: each node has one output, and a cost as in BudgetNode.
+// checked the sequence, the proof of the bound, and the proof that nothing fits. Errors: those of order_graph;
+// over_limit if the cost with the reruns of hints exceeds kMaxTotalCost. Requires: each node has one output, and a cost
+// as in BudgetNode.
 [[nodiscard]] Result<KeptBudget> keep_budget(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs,
                                              const Target& target, const BudgetOptions& options);
 

@@ -19,6 +19,7 @@
 #include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/plan_stages.h"
 #include "lowtide/pipeline/recomputation.h"
+#include "lowtide/plan/hints.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/target/target.h"
 #include "lowtide/verify/check_bound.h"
@@ -45,6 +46,9 @@ struct PlanOptions {
   std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions; 0: no search over offsets
   // Work units of RematerializeOptions, for each choice of kernels, to keep a budget with recomputation.
   std::int64_t recompute_effort = 4'000'000'000;
+  // Which nodes run again, or do not, if they must to keep the budget (pipeline/resolve_hints.h). Proofs hold without
+  // hints as well.
+  std::vector<NodeHint> hints = {};
   std::uint32_t streams = 1;  // that run at the same time; 1 to limits::kMaxStreams; dataflow ignores it
   ExecutionModel run = ExecutionModel::streams;  // with one stream, the plan is a sequence, except for dataflow
   int arena_slack_percent = 15;  // how far the arena may exceed that of the plan on one stream; dataflow ignores it

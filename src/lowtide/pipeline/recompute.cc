@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/pipeline/apply_hints.h"
 #include "lowtide/pipeline/capacity.h"
 #include "lowtide/pipeline/complete_plan.h"
 #include "lowtide/pipeline/confirm_answer.h"
@@ -234,6 +235,7 @@ Result<PlannedGraph> recompute(const Task& task, const Alternatives& plans, Plan
   for (const Sequence* sequence : sequences) {
     std::optional<RunModel> model = estimated_model(task, *sequence);
     if (result.outcome == BudgetOutcome::infeasible || !model) continue;
+    apply_hints(*model, task.options.hints);
     LimitSearch search(task, *sequence, *std::move(model));
     LOWTIDE_RETURN_IF_ERROR(search.run(result.bound_picoseconds));
     result.tries += search.tries();

@@ -50,7 +50,7 @@ class ModelBuilder {
     // In units of 2^20, rounded up, because the sum itself may be above 2^63.
     std::int64_t total = 0;
     for (std::int64_t each : picoseconds_) total += (each >> 20) + 1;
-    model_.unit = total / (kMaxTotalCost >> 20) + 1;
+    model_.unit = total / (kMaxTotalCost >> 21) + 1;  // leaves half of the limit for stand-ins (apply_hints.h)
     for (std::size_t at = 0; at < picoseconds_.size(); ++at) {
       model_.problem.nodes[NodeId(static_cast<std::uint32_t>(at))].cost = picoseconds_[at] / model_.unit;
     }

@@ -160,6 +160,7 @@ Result<SwappedBudget> swap_budget(const Graph& graph, const IdVector<NodeId, std
                         .problem = pipeline_internal::budget_problem_of(graph, costs, options.budget),
                         .link = options.link,
                         .answer = {}};
+  for (const NodeHint& hint : options.hints) swapped.problem.nodes[hint.node].runs_once = true;
   LOWTIDE_RETURN_IF_ERROR(pipeline_internal::check_times(swapped.problem, swapped.link));
   swapped.answer = pipeline_internal::SwapSearch(swapped.problem, swapped.ordered, options).search();
   pipeline_internal::verify_swaps(swapped);

@@ -6,12 +6,14 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/id.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/order_graph.h"
+#include "lowtide/plan/hints.h"
 #include "lowtide/plan/transfers.h"
 #include "lowtide/target/target.h"
 
@@ -25,6 +27,7 @@ struct SwapOptions {
   std::int64_t effort = 20'000'000'000;
   const std::atomic<bool>* stop = nullptr;  // when set, ends the search with the best answer so far; nullptr: never
   std::function<void(const SwapAnswer&)> on_improvement = {};  // called for each better sequence and bound, if present
+  std::vector<NodeHint> hints = {};                            // keep and swap: the node runs once
 };
 
 // A sequence of runs and transfers within a budget, and the order that it begins from.

@@ -70,7 +70,8 @@ Result<ImportedModel> import_onnx(const ByteSource& file, const ImportOptions& o
                        "onnx",
                        notes_of(walked->findings),
                        std::move(constants),
-                       std::move(walked->findings.default_values)};
+                       std::move(walked->findings.default_values),
+                       std::move(model->hints)};
 }
 
 }  // namespace lowtide::import_internal

@@ -14,6 +14,7 @@
 #include "lowtide/import/onnx/load/operators.h"
 #include "lowtide/import/onnx/load/skeleton.h"
 #include "lowtide/import/onnx/proto/runtime_operators.h"
+#include "lowtide/plan/hints.h"
 
 namespace lowtide::import_internal {
 namespace {
@@ -95,6 +96,9 @@ Result<ParsedModel> load_model(const ByteSource& file) {
   onnx::ModelProto& model = *loaded->proto;
   // Planning does not need these, and they may be large.
   model.clear_training_info();
+  for (const onnx::StringStringEntryProto& entry : model.metadata_props()) {
+    if (entry.key() == kHintsKey) loaded->hints = entry.value();
+  }
   model.clear_metadata_props();
 
   const Result<int> ir_version = ir_version_of(model);

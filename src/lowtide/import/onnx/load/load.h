@@ -20,6 +20,7 @@ struct ParsedModel {
   std::string sha256;  // of the file
   int ir_version = 0;
   OpsetScopes opsets;
+  std::string hints = {};  // ImportedModel::hints
 };
 
 // Parses and checks a model. Errors: malformed, with what the file looks like; an ir_version that does not exist, or no

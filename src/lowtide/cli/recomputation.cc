@@ -1,0 +1,42 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/recomputation.h"
+
+#include <string>
+
+#include "lowtide/report/summary.h"
+
+namespace lowtide::cli_internal {
+
+Json json_of(const std::optional<Recomputation>& found, const Labels& labels) {
+  if (!found) return nullptr;
+  const bool is_found = found->outcome == BudgetOutcome::found;
+  Json json;
+  json["outcome"] = std::string(to_string(found->outcome));
+  json["recomputed"] = Json::array();
+  for (const Rerun& rerun : found->reruns) {
+    json["recomputed"].push_back({{"node", json_of(shown_node(labels, rerun.node))},
+                                  {"times", rerun.times},
+                                  {"bytes", rerun.bytes.count()},
+                                  {"picoseconds", rerun.picoseconds}});
+  }
+  json["cost"] = is_found ? Json(found->picoseconds) : Json(nullptr);
+  json["base_cost"] = found->base_picoseconds;
+  json["overhead"] = is_found && found->base_picoseconds > 0
+                         ? Json(static_cast<double>(found->picoseconds - found->base_picoseconds) /
+                                static_cast<double>(found->base_picoseconds))
+                         : Json(nullptr);
+  json["cost_bound"] = found->bound_picoseconds;
+  json["cost_bound_kind"] = std::string(to_string(found->bound_kind));
+  json["smallest_arena"] = found->tries > 0 ? Json(found->arena.count()) : Json(nullptr);
+  json["tries"] = found->tries;
+  json["obstruction"] = nullptr;
+  if (const std::optional<Obstruction>& proof = found->obstruction) {
+    json["obstruction"] = {{"node", proof->node ? json_of(shown_node(labels, *proof->node)) : Json(nullptr)},
+                           {"sets", proof->sets}};
+  }
+  return json;
+}
+
+}  // namespace lowtide::cli_internal
