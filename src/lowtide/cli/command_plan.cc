@@ -17,6 +17,7 @@
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/output_files.h"
+#include "lowtide/cli/plan_curve.h"
 #include "lowtide/cli/plan_range.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/quantized.h"
@@ -41,6 +42,7 @@ struct Request {
   Target target;
   PlanOptions options;
   std::vector<HintRequest> hints;
+  bool is_automatic = false;  // the budget is that of the knee
   std::size_t top = 8;
   bool wide = false;
   std::optional<std::string> plan_file;
@@ -84,7 +86,8 @@ Request read_request(const Arguments& arguments) {
                    .lowering = read_lowering(arguments)};
   request.target = read_target(arguments);
   request.options.order = arguments.value("--order").value_or("auto");
-  request.options.budget = read_positive_size(arguments, "--budget");
+  request.is_automatic = is_automatic_budget(arguments);
+  if (!request.is_automatic) request.options.budget = read_positive_size(arguments, "--budget");
   if (request.options.budget && request.options.budget->count() > limits::kMaxArenaBytes) {
     stop_usage("'--budget' must be at most " + std::to_string(limits::kMaxArenaBytes) +
                " bytes (kMaxArenaBytes), the largest arena that a plan can have; omit the option for no limit");
@@ -95,6 +98,7 @@ Request read_request(const Arguments& arguments) {
   request.options.allocate_effort = read_count(arguments, "--effort", 0).value_or(request.options.allocate_effort);
   request.options.order_effort = read_count(arguments, "--order-effort", 0).value_or(request.options.order_effort);
   read_run(arguments, request.options);
+  check_curve_options(arguments, request.options);
   request.hints = read_hints(arguments);
   if (arguments.has("--check-bound")) request.options.bound_check_effort = kBoundCheckEffort;
   request.options.tool = tool_name();
@@ -289,7 +293,7 @@ std::string page_of(const Request& request, const LoadedModel& loaded, const Pla
 
 // The hints of --hints or of the model. Those of the model that are refused are remarks.
 ModelHints hints_for(const Request& request, const LoadedModel& loaded, Console& console) {
-  if (!request.options.budget) return {};
+  if (!request.options.budget && !request.is_automatic) return {};
   ModelHints hints = take(model_hints(loaded.model, loaded.lowered.graph, request.hints), loaded.facts.path);
   for (const std::string& note : hints.notes) console.remark(StyledText("note: " + note).end_line());
   return hints;
@@ -316,6 +320,16 @@ PlanVerdict verdict_of(const Request& request, const PlannedGraph& planned,
   return verdict;
 }
 
+// Says whether the plan fits.
+ExitCode judge(const PlannedGraph& planned, Console& console) {
+  // With uncounted memory, it is not known whether the plan fits a limit.
+  if (planned.fits() && planned.capacity && !counts_all(planned.plan.claims))
+    console.remark(StyledText("whether the plan fits is not known, because some memory is not counted").end_line());
+  if (planned.fits()) return planned.capacity && !counts_all(planned.plan.claims) ? ExitCode::no : ExitCode::done;
+  console.remark(StyledText("the plan exceeds its memory limit by " + format_bytes(planned.shortfall)).end_line());
+  return ExitCode::no;
+}
+
 }  // namespace
 
 ExitCode run_plan(const Arguments& arguments, Console& console) {
@@ -325,7 +339,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   if (files.uses_stdout()) console.keep_stdout_free();
 
   if (const std::optional<DimRange> range = read_range(arguments)) {
-    if (!request.hints.empty()) stop_usage("'--hints' is for one plan; give each --dim one value, or omit '--hints'");
+    refuse_curve_of_range(arguments);
     const RangeRequest all{request.model, request.target, request.options, request.plan_file};
     return plan_range(arguments, all, *range, files, console);
   }
@@ -337,6 +351,9 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   request.options.lowering = loaded.lowered.passes;
   const ModelHints hints = hints_for(request, loaded, console);
   request.options.hints = hints.accepted;
+  const CurveRequest curve{arguments, loaded, request.target, request.options};
+  if (arguments.has("--curve")) return show_plan_curve(curve, files, console);
+  if (request.is_automatic) request.options.budget = automatic_budget(curve, console);
   const Stopwatch watch;
   const Interrupt interrupt;
   request.options.stop = interrupt.flag();
@@ -373,12 +390,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   if (interrupt.was_asked()) {
     console.remark(StyledText("interrupted; optional stages were skipped and this is the best plan so far").end_line());
   }
-  // With uncounted memory, it is not known whether the plan fits a limit.
-  if (planned.fits() && planned.capacity && !counts_all(planned.plan.claims))
-    console.remark(StyledText("whether the plan fits is not known, because some memory is not counted").end_line());
-  if (planned.fits()) return planned.capacity && !counts_all(planned.plan.claims) ? ExitCode::no : ExitCode::done;
-  console.remark(StyledText("the plan exceeds its memory limit by " + format_bytes(planned.shortfall)).end_line());
-  return ExitCode::no;
+  return judge(planned, console);
 }
 
 }  // namespace lowtide::cli_internal

@@ -7,6 +7,7 @@
 
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/outcome.h"
+#include "lowtide/cli/plan_curve.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/cpu_target.h"
 
@@ -46,6 +47,7 @@ LowerOptions read_lowering(const Arguments& arguments) {
 }
 
 FormatChoice read_format_choice(const Arguments& arguments) {
+  if (is_automatic_budget(arguments)) return {};
   return {.budget = read_positive_size(arguments, "--budget")};
 }
 

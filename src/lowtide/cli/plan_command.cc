@@ -24,7 +24,15 @@ std::vector<OptionSpec> plan_options() {
           {.name = "--budget",
            .value = "SIZE",
            .summary = "most RAM allowed for the arena and what the caller holds, such as 64MiB; nodes run again "
-                      "if the plan does not fit otherwise; exit code 1 if none is found that fits",
+                      "if the plan does not fit otherwise; exit code 1 if none is found that fits; auto: the knee of "
+                      "the curve",
+           .kind = ArgumentKind::text},
+          {.name = "--curve",
+           .summary = "show what each budget costs, from the plan without a limit to the least that may fit; --json, "
+                      "--csv and --html have the curve"},
+          {.name = "--points",
+           .value = "N",
+           .summary = "budgets of --curve and --budget auto, 2 to 1000; default 10",
            .kind = ArgumentKind::text},
           hints_option(),
           dim_option(),
@@ -78,6 +86,7 @@ CommandSpec plan_command() {
       .options = plan_options(),
       .examples = {{"lowtide plan model.onnx -o plan.json --html map.html", "Write a plan and a drawing of it."},
                    {"lowtide plan model.onnx --dim batch=8 --budget 64MiB", "Check whether a batch of 8 fits 64 MiB."},
+                   {"lowtide plan model.onnx --curve --html curve.html", "Show what less memory costs."},
                    {"lowtide plan model.onnx --streams 2 --trade-offs", "Show what two streams would gain."},
                    {"lowtide plan model.onnx --streams 4 --run waves -o plan.json",
                     "Plan for a thread pool that runs up to 4 steps and then waits for all of them."},

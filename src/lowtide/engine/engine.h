@@ -52,9 +52,9 @@ void initialize();
 // Imports a model, lowers it, plans it for the CPU or checks the given plan, runs its load-time work, and prepares its
 // kernels. engine/open_model.cc has the steps in order.
 //
-// Errors: those of import_model, lower, model_hints, plan_graph, ModelWeights::open and Executable::prepare; (mismatch) the given
-// plan is for another model, or the first violation that verify() finds in it or in its labels, or a plan for the
-// target `cpu` has a kernel that this machine does not offer for the node, or a file changed meanwhile; (invalid)
+// Errors: those of import_model, lower, model_hints, plan_graph, ModelWeights::open and Executable::prepare; (mismatch)
+// the given plan is for another model, or the first violation that verify() finds in it or in its labels, or a plan for
+// the target `cpu` has a kernel that this machine does not offer for the node, or a file changed meanwhile; (invalid)
 // load-time work that fails, as by an index out of range; (no_memory). A violation in a plan that was made here is a
 // bug and throws InvariantViolation.
 [[nodiscard]] Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options = {});

@@ -21,8 +21,8 @@ struct ModelHints {
 };
 
 // The hints for the graph that runs: the given ones, or without any those in the metadata of the file. Given hints that
-// are refused are an Error (invalid) that lists all of them. Hints of the file become notes, so that the model can still
-// be planned.
+// are refused are an Error (invalid) that lists all of them. Those of the file become notes, and the model can still be
+// planned.
 [[nodiscard]] Result<ModelHints> model_hints(const ImportedModel& model, const Graph& lowered,
                                              const std::vector<HintRequest>& given);
 

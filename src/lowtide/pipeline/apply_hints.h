@@ -13,8 +13,8 @@ namespace lowtide::pipeline_internal {
 // Changes a problem so that every sequence of it honours the hints. `hints` names nodes of the graph
 // (RunModel::node_of); those without bytes of their own are ignored.
 //   - keep and swap: the node runs once.
-//   - recompute: the node gets a stand-in, which reads the same. It has the readers after the longest time without one, in
-//     the order of the model, so both run. They stand for two runs of one node. A node that runs once gets none.
+//   - recompute: the node gets a stand-in, which reads the same. It has the readers after the longest time without one,
+//     in the order of the model, so both run. They stand for two runs of one node. A node that runs once gets none.
 //
 //   f -> g -> h, f -> h    order f g h    recompute f:   f -> g -> h, f' -> h    order f g f' h
 //

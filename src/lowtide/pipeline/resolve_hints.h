@@ -29,8 +29,8 @@ struct HintOptions {
 };
 
 // Finds the nodes of hints, and refuses what cannot be honoured: an unknown or ambiguous name, a second hint for a
-// node, a swap without a link, and a recomputation that would give another result, have effects, or have no second reader.
-// Hints add no dependencies, so they cannot form a cycle. O(nodes + tensors + hints log hints).
+// node, a swap without a link, and a recomputation that would give another result, have effects, or have no second
+// reader. Hints add no dependencies, so they cannot form a cycle. O(nodes + tensors + hints log hints).
 [[nodiscard]] ResolvedHints resolve_hints(const Graph& graph, const std::vector<HintRequest>& requests,
                                           const HintOptions& options = {});
 

@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "lowtide/analysis/peak.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/streams_text.h"
 
@@ -23,18 +26,68 @@ std::string overhead(std::int64_t time, std::int64_t base) {
   return text;
 }
 
+// The last step that needs each value, itself or through views of it; its own step if none does.
+IdVector<ValueId, StepId> last_uses(const Program& program) {
+  IdVector<ValueId, StepId> uses(program.values.size(), StepId(0));
+  for (std::size_t at = program.steps.size(); at-- > 0;) {
+    const StepId id(static_cast<std::uint32_t>(at));
+    const Step& step = program.steps[id];
+    StepId last = id;
+    for (ValueId written : step.writes) {
+      uses[written] = std::max(uses[written], id);
+      if (is_alias(step)) last = std::max(last, uses[written]);
+    }
+    for (ValueId read : step.reads) uses[read] = std::max(uses[read], last);
+  }
+  return uses;
+}
+
+// Where it helps most that a result is not kept: the step with the most live bytes between two of its values.
+struct Saving {
+  StepId step;
+  Bytes load;
+};
+
+std::optional<Saving> saving_of(const Plan& plan, NodeId node, const IdVector<ValueId, StepId>& uses,
+                                const std::vector<Bytes>& loads) {
+  std::map<TensorId, ValueId> latest;
+  std::optional<Saving> best;
+  for (StepId id : all_ids<StepId>(plan.program.steps.size())) {
+    const Step& step = plan.program.steps[id];
+    if (!is_compute(step) || node_of(step) != node) continue;
+    for (ValueId value : step.writes) {
+      const auto [found, is_first] = latest.emplace(plan.program.values[value].tensor, value);
+      if (is_first) continue;
+      for (std::size_t at = uses[found->second].index() + 1; at < id.index(); ++at) {
+        if (!best || loads[at] > best->load) best = Saving{StepId(static_cast<std::uint32_t>(at)), loads[at]};
+      }
+      found->second = value;
+    }
+  }
+  return best;
+}
+
+// "step 6, 9,216 B"
+std::string saving_text(const std::optional<Saving>& saving) {
+  return saving ? "step " + with_thousands(saving->step.value()) + ", " + exact(saving->load) : "";
+}
+
 TextTable reruns_table(const NamedPlan& shown, std::vector<Rerun> reruns) {
   using Align = TextTable::Align;
   std::stable_sort(reruns.begin(), reruns.end(),
                    [](const Rerun& a, const Rerun& b) { return a.picoseconds > b.picoseconds; });
-  TextTable table({Align::left, Align::right, Align::right, Align::right});
+  const IdVector<ValueId, StepId> uses = last_uses(shown.plan.program);
+  const std::vector<Bytes> loads = load_by_step(shown.plan.layout);
+  TextTable table({Align::left, Align::right, Align::right, Align::right, Align::left});
   table.add_row({StyledText("runs again", Style::dim), StyledText("times", Style::dim),
-                 StyledText("not kept", Style::dim), StyledText("time", Style::dim)});
+                 StyledText("not kept", Style::dim), StyledText("time", Style::dim),
+                 StyledText("away at, live there", Style::dim)});
   for (std::size_t at = 0; at < std::min(reruns.size(), kMostRows); ++at) {
     const Rerun& rerun = reruns[at];
     const std::string name = node_text(shown_node(shown.labels, rerun.node), "", node_columns(false));
     table.add_row({StyledText(name), StyledText(with_thousands(rerun.times)), StyledText(exact(rerun.bytes)),
-                   StyledText(time_text(rerun.picoseconds))});
+                   StyledText(time_text(rerun.picoseconds)),
+                   StyledText(saving_text(saving_of(shown.plan, rerun.node, uses, loads)))});
   }
   if (reruns.size() > kMostRows) {
     table.add_row(

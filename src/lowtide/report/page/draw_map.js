@@ -174,10 +174,21 @@ function drawRectangles(chart, context, crisp) {
     const {css} = table[paints[box.buffer]];
     if (css !== style) context.fillStyle = style = css;
     context.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
+    if (earlierLife(sheet, box.buffer) !== kNone) drawAgain(context, box, table[paints[box.buffer]].text);
     if (sheet.bufferKind[box.buffer] !== hatched || box.right - box.left < 6) continue;
     context.fillStyle = style = chart.hatch;
     context.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
   }
+}
+
+// A dashed line inside a box marks a value that is computed again.
+function drawAgain(context, {left, right, top, bottom}, color) {
+  if (right - left < 8 || bottom - top < 8) return;
+  context.save();
+  context.strokeStyle = color;
+  context.setLineDash([5, 3]);
+  context.strokeRect(left + 2.5, top + 2.5, right - left - 5, bottom - top - 5);
+  context.restore();
 }
 
 // Fills the gaps between adjacent parts of one buffer.

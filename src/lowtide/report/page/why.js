@@ -85,6 +85,53 @@ function whyEnds(sheet, buffer) {
   return words;
 }
 
+// For each value that a kernel wrote, the one that a kernel wrote before it for the same tensor; kNone without one.
+function earlierValues(sheet) {
+  const latest = new Int32Array(sheet.tensorName.length).fill(kNone);
+  return sheet.valueTensor.map((tensor, value) => {
+    const step = sheet.valueWritten[value];
+    if (tensor === kNone || step === kNone || sheet.isCopy(step) || sheet.stepAlias[step] !== 0) return kNone;
+    const earlier = latest[tensor];
+    latest[tensor] = value;
+    return earlier !== kNone && sheet.valueWritten[earlier] < step ? earlier : kNone;
+  });
+}
+
+// The earlier value, if a buffer is named by one that is computed again; otherwise kNone.
+function earlierLife(sheet, buffer) {
+  const value = sheet.mainValue[buffer];
+  if (value === kNone) return kNone;
+  sheet.earlier ??= earlierValues(sheet);
+  return sheet.earlier[value];
+}
+
+// For a value that is computed again: when the earlier one was dropped, and what that saves where.
+function whyAgain(sheet, buffer) {
+  const earlier = earlierLife(sheet, buffer);
+  if (earlier === kNone) return null;
+  const value = sheet.mainValue[buffer];
+  const again = sheet.valueWritten[value];
+  const lastRead = sheet.lastReadOf(earlier);
+  const dropped = lastRead === kNone ? sheet.valueWritten[earlier] : lastRead;
+  const steps = again - dropped - 1;
+  const words = ['It is computed again: ', {step: again}, ' has run before. '];
+  if (steps <= 0) return words;
+  const {load} = regionFacts(sheet, sheet.bufferRegion[buffer]);
+  let fullest = dropped + 1;
+  for (let step = fullest + 1; step < again; ++step) if (load[step] > load[fullest]) fullest = step;
+  const size = sheet.valueSize(value);
+  return [
+    ...words,
+    'The earlier value ',
+    {value: earlier},
+    ' is last read by ',
+    {step: dropped},
+    `. In the ${plural(steps, 'step')} between, its ${shortBytes(size)} are free. The most live bytes are at `,
+    {step: fullest},
+    `: ${shortBytes(load[fullest])} instead of ${shortBytes(load[fullest] + size)}.`,
+  ];
+}
+
 // The longest range of steps in which no step touches the buffer.
 function whyWaits(sheet, buffer) {
   const touches = touchesOf(sheet, buffer);
@@ -136,7 +183,7 @@ function whyItLives(sheet, buffer) {
     const holder = kind === 'input' ? 'the caller' : kind === 'constant' ? 'the model' : 'the runtime';
     return [[`Its bytes belong to ${holder}. They are in no arena, and no other buffer shares them.`]];
   }
-  return [whyBegins(sheet, buffer), whyEnds(sheet, buffer), whyParts(sheet, buffer), whyWaits(sheet, buffer)].filter(
-    (words) => words !== null,
-  );
+  return [whyBegins, whyAgain, whyEnds, whyParts, whyWaits]
+    .map((why) => why(sheet, buffer))
+    .filter((words) => words !== null);
 }

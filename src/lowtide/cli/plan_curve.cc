@@ -1,0 +1,105 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/plan_curve.h"
+
+#include "lowtide/cli/interrupt.h"
+#include "lowtide/cli/json.h"
+#include "lowtide/cli/options.h"
+#include "lowtide/cli/progress.h"
+#include "lowtide/pipeline/plan_curve.h"
+#include "lowtide/report/plan_curve_report.h"
+
+namespace lowtide::cli_internal {
+namespace {
+
+constexpr std::int64_t kPoints = 10;
+constexpr std::int64_t kMostPoints = 1000;
+
+PlanCurve curve_of(const CurveRequest& request, Console& console) {
+  const std::int64_t points = read_count(request.arguments, "--points", 2, kMostPoints).value_or(kPoints);
+  PlanOptions options = request.options;
+  const Interrupt interrupt;
+  options.stop = interrupt.flag();
+  const Progress progress(console, "planning for several budgets");
+  return take(plan_curve(request.loaded.lowered.graph, request.target, options, points),
+              request.arguments.positional("MODEL"));
+}
+
+Json json_of_curve(const LoadedModel& loaded, const PlanCurve& curve) {
+  Json json = json_head("plan");
+  json["model"] = json_of(loaded.facts);
+  json["curve"] = {{"base_cost", curve.base_picoseconds},
+                   {"floor", curve.floor.count()},
+                   {"knee", curve.knee ? Json(*curve.knee) : Json(nullptr)}};
+  json["curve"]["points"] = Json::array();
+  for (const BudgetPoint& point : curve.points) {
+    const bool is_found = point.outcome == BudgetOutcome::found;
+    const auto or_null = [&](std::int64_t value) { return is_found ? Json(value) : Json(nullptr); };
+    json["curve"]["points"].push_back({{"budget", point.budget.count()},
+                                       {"outcome", std::string(to_string(point.outcome))},
+                                       {"planned_for", or_null(point.planned_for.count())},
+                                       {"ram", or_null(point.ram.count())},
+                                       {"cost", or_null(point.picoseconds)},
+                                       {"reruns", or_null(point.reruns)},
+                                       {"cost_bound", point.bound_picoseconds}});
+  }
+  return json;
+}
+
+}  // namespace
+
+bool is_automatic_budget(const Arguments& arguments) { return arguments.value("--budget") == "auto"; }
+
+void check_curve_options(const Arguments& arguments, const PlanOptions& options) {
+  const bool is_curve = arguments.has("--curve");
+  const bool is_automatic = is_automatic_budget(arguments);
+  if (is_curve && arguments.has("--budget"))
+    stop_usage("'--curve' plans for many budgets; omit '--budget' or '--curve'");
+  if (arguments.has("--points") && !is_curve && !is_automatic) {
+    stop_usage("'--points' is the number of budgets of '--curve' and of '--budget auto'");
+  }
+  if (!is_curve && !is_automatic) return;
+  if (options.streams > 1 || options.run == ExecutionModel::dataflow) {
+    stop_usage("nodes run again on one stream only; omit '--streams' and '--run', or give one '--budget'");
+  }
+  if (is_curve && arguments.has("--output")) {
+    stop_usage("'--curve' writes no plan; use '--budget auto' for the plan at the knee");
+  }
+}
+
+void refuse_curve_of_range(const Arguments& arguments) {
+  for (const char* option : {"--hints", "--curve", "--points"}) {
+    if (arguments.has(option)) stop_usage("'" + std::string(option) + "' needs one value of each --dim; omit it");
+  }
+  if (is_automatic_budget(arguments)) stop_usage("'--budget auto' needs one value of each --dim; give a size");
+}
+
+ExitCode show_plan_curve(const CurveRequest& request, const OutputFiles& files, Console& console) {
+  const PlanCurve curve = curve_of(request, console);
+  const Arguments& arguments = request.arguments;
+  const std::string& path = request.loaded.facts.path;
+  if (const std::optional<std::string> csv = arguments.value("--csv"))
+    files.write(*csv, plan_curve_csv(curve), console);
+  if (const std::optional<std::string> page = arguments.value("--html")) {
+    files.write(*page, plan_curve_page(path, curve), console);
+  }
+  if (arguments.has("--json")) {
+    print_json(console, json_of_curve(request.loaded, curve));
+  } else {
+    console.result(plan_curve_summary(path, curve));
+  }
+  return ExitCode::done;
+}
+
+Bytes automatic_budget(const CurveRequest& request, Console& console) {
+  const PlanCurve curve = curve_of(request, console);
+  if (!curve.knee) throw Stop(ExitCode::no, "no plan was found for any budget, so there is no knee");
+  const BudgetPoint& knee = curve.points[*curve.knee];
+  console.remark(StyledText("budget: " + format_bytes(knee.planned_for) + ", point " + std::to_string(*curve.knee + 1) +
+                            " of " + std::to_string(curve.points.size()) + " of the curve ('--curve' shows all)")
+                     .end_line());
+  return knee.planned_for;
+}
+
+}  // namespace lowtide::cli_internal

@@ -1,0 +1,39 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/cli/arguments.h"
+#include "lowtide/cli/console.h"
+#include "lowtide/cli/model.h"
+#include "lowtide/cli/outcome.h"
+#include "lowtide/cli/output_files.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/target/target.h"
+
+namespace lowtide::cli_internal {
+
+// Whether --budget is `auto`.
+[[nodiscard]] bool is_automatic_budget(const Arguments& arguments);
+
+// Refuses options that --curve, --points and --budget auto cannot have beside them.
+void check_curve_options(const Arguments& arguments, const PlanOptions& options);
+
+// Refuses the same options, and hints, for a range of --dim.
+void refuse_curve_of_range(const Arguments& arguments);
+
+// What the curve is about.
+struct CurveRequest {
+  const Arguments& arguments;
+  const LoadedModel& loaded;
+  const Target& target;
+  const PlanOptions& options;
+};
+
+// Runs `plan --curve`.
+[[nodiscard]] ExitCode show_plan_curve(const CurveRequest& request, const OutputFiles& files, Console& console);
+
+// The budget for which the plan at the knee of the curve was made. Stops if no plan was found.
+[[nodiscard]] Bytes automatic_budget(const CurveRequest& request, Console& console);
+
+}  // namespace lowtide::cli_internal

@@ -1,0 +1,53 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/base/result.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/target/target.h"
+
+namespace lowtide {
+
+// What one budget costs.
+struct BudgetPoint {
+  Bytes budget;
+  BudgetOutcome outcome = BudgetOutcome::not_found;
+  // If the outcome is `found`:
+  Bytes planned_for;             // the budget for which the plan was made: this one or a smaller one
+  Bytes ram;                     // of the plan, with what the caller holds
+  std::int64_t picoseconds = 0;  // estimated
+  std::int64_t reruns = 0;
+  // No plan on one stream that keeps the budget takes less. It is also known if no plan was found.
+  std::int64_t bound_picoseconds = 0;
+};
+
+// From the budget of the plan without a limit down to a budget below which nothing fits. Less memory never takes less
+// time, and no bound falls.
+struct PlanCurve {
+  std::vector<BudgetPoint> points;    // descending budgets
+  std::int64_t base_picoseconds = 0;  // of the plan without a limit
+  Bytes floor;                        // no plan keeps less: the bound for all plans, and what the caller holds
+  std::optional<std::size_t> knee;    // index of the point where memory and time are balanced (knee_of)
+};
+
+// Plans for budgets in equal steps. `options.budget` has no effect. Once options.stop is true, the points that are left
+// have the outcome not_found. Errors: those of plan_graph. Requires: points >= 2. Effort: that of plan_graph for each
+// point.
+[[nodiscard]] Result<PlanCurve> plan_curve(const Graph& graph, const Target& target, PlanOptions options,
+                                           std::int64_t points);
+
+// The index of the point with the least sum of memory and time, each as a share of its range over all points that were
+// found: (ram - least) / (most - least) + (time - least) / (most - least). This is the point farthest below the line
+// between the ends of the curve (Satopaa et al., "Finding a Kneedle in a Haystack", ICDCSW 2011, without smoothing). A
+// range of zero counts nothing. Of equals, the largest budget. nullopt if no point was found.
+[[nodiscard]] std::optional<std::size_t> knee_of(const std::vector<BudgetPoint>& points);
+
+}  // namespace lowtide
