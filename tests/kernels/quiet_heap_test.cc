@@ -115,7 +115,7 @@ class BoundNode {
   BoundKernel* kernel_ = nullptr;
 };
 
-// Kernels of every kind that networks use: blocked, first layer, 1 x 1, depthwise, NHWC, products, reorders.
+// Kernels of every kind that networks use: blocked, first layer, 1 x 1, depthwise, NHWC, products, packing.
 std::vector<Graph> kernels_of_a_network() {
   std::vector<Graph> graphs;
   for (const SquareConv& conv :
@@ -137,9 +137,10 @@ std::vector<Graph> kernels_of_a_network() {
         "u8[1,32,12,12]"}) {
     graphs.push_back(testing::graph_of(std::string("graph \"g\" {\n") + product + "\noutput y\n}"));
   }
-  graphs.push_back(testing::reorder_graph(Format::plain, Format::nchw16c, Shape({1, 24, 14, 14})));
-  graphs.push_back(testing::reorder_graph(Format::nchw16c, Format::plain, Shape({1, 24, 14, 14})));
-  graphs.push_back(testing::reorder_graph(Format::plain, Format::nhwc, Shape({1, 3, 32, 32})));
+  const SquareConv conv{.channels = 24, .size = 14, .results = 48, .window = 1};
+  for (const FormatOption& option : kernels_internal::options_of_convolution(conv.graph(), NodeId(0))) {
+    graphs.push_back(pack_graph(conv, *option.weights));
+  }
   return graphs;
 }
 
@@ -220,7 +221,9 @@ TEST(QuietHeap, RestoresTheThreadsOfTheHost) {
 // The library keeps the primitives of kernels that are gone, about 6 KB each, beside their generated code.
 TEST(ReleaseKernelCaches, GivesBackWhatGoneKernelsLeft) {
   const auto make_and_drop = [](std::int64_t channels) {
-    const BoundNode node(testing::reorder_graph(Format::plain, Format::nchw16c, Shape({1, channels, 5, 7})));
+    const std::string count = std::to_string(channels);
+    const BoundNode node(testing::graph_of("graph \"g\" {\n input a : f32[5," + count + "]\n input b : f32[" + count +
+                                           ",7]\n y = MatMul(a, b) : f32[5,7]\n output y\n}"));
   };
   make_and_drop(16);
   release_kernel_caches();
@@ -261,16 +264,20 @@ TEST(LibraryKernel, FollowsOtherAddressesInAllParts) {
   EXPECT_EQ(y, a);
 }
 
+// The second matrix puts the columns of the first one into another order.
 TEST(LibraryKernel, FollowsAnotherAddressAfterRebind) {
-  const Graph graph = testing::reorder_graph(Format::plain, Format::nhwc, Shape({1, 3, 1, 2}));
+  const Graph graph = testing::graph_of(
+      "graph \"g\" {\n input a : f32[2,3]\n input b : f32[3,3]\n y = MatMul(a, b) : f32[2,3]\n output y\n}");
   BoundNode node(graph);
-  Floats x = {1, 2, 3, 4, 5, 6};
+  Floats a = {1, 2, 3, 4, 5, 6};
+  Floats order = {0, 0, 1, 1, 0, 0, 0, 1, 0};
   Floats y(6);
-  node.cell(0) = reinterpret_cast<std::byte*>(x.data());
-  node.cell(1) = reinterpret_cast<std::byte*>(y.data());
+  node.cell(0) = reinterpret_cast<std::byte*>(a.data());
+  node.cell(1) = reinterpret_cast<std::byte*>(order.data());
+  node.cell(2) = reinterpret_cast<std::byte*>(y.data());
   node.rebind();
   ASSERT_EQ(node.run(), RunCode::ok);
-  EXPECT_THAT(y, ::testing::ElementsAre(1, 3, 5, 2, 4, 6));
+  EXPECT_THAT(y, ::testing::ElementsAre(2, 3, 1, 5, 6, 4));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "lowtide/graph/node_name.h"
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/kernels/families.h"
+#include "lowtide/kernels/formats.h"
 #include "lowtide/kernels/kernel.h"
 #include "lowtide/kernels/library/library.h"
 #include "lowtide/kernels/supported.h"
@@ -141,14 +142,14 @@ Result<Target> cpu_target(const CpuOptions& options) {
   target.machine.workers = {Worker{.name = "cpu"}};
   target.catalogue = std::make_shared<CpuCatalogue>(options.threads);
   target.machine_key = texts_of(machine_key(options));
-  target.formats = kernels_internal::library_formats();
+  target.formats = kernels_internal::cpu_formats();
   return target;
 }
 
 MachineKey machine_key(const CpuOptions& options) {
   kernels_internal::LibraryKey library = kernels_internal::library_key();
   return {
-      .isa = std::move(library.isa), .library = std::move(library.version), .kernels = "2", .threads = options.threads};
+      .isa = std::move(library.isa), .library = std::move(library.version), .kernels = "3", .threads = options.threads};
 }
 
 bool is_key_of_machine(const std::vector<std::string>& texts) {

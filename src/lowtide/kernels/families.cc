@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "lowtide/kernels/blocks/convolution.h"
+#include "lowtide/kernels/blocks/reordering.h"
 #include "lowtide/kernels/common/separate.h"
 #include "lowtide/kernels/library/library.h"
 #include "lowtide/kernels/plain/attention.h"
@@ -36,7 +38,9 @@ namespace lowtide::kernels_internal {
 std::span<const Family> families() {
   static const std::vector<Family> all_families = [] {
     const std::span<const Family> library = library_families();
-    std::vector<Family> all(library.begin(), library.end());
+    std::vector<Family> all;
+    if (!library.empty()) all = {block_convolution_family(), block_reordering_family()};
+    all.insert(all.end(), library.begin(), library.end());
     all.insert(all.end(), {chain_family(),
                            separate_family(),
                            folding_family(),

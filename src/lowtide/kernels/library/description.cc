@@ -88,6 +88,15 @@ MemoryDescription tensor_in_order(std::string_view order, const ExtentList& exte
   return tag ? tensor_with_tag(extents, *tag) : nullptr;
 }
 
+bool is_order(std::string_view name) {
+  // Most other names have a letter that no axis has.
+  const auto is_axis = [](char letter) {
+    return std::isalpha(static_cast<unsigned char>(letter)) == 0 || (letter | 0x20) <= 'l';
+  };
+  if (!std::ranges::all_of(name, is_axis)) return false;
+  return find_tag([&](std::string_view tag, dnnl_format_tag_t) { return tag == name; }).has_value();
+}
+
 std::optional<std::string> order_of(const_dnnl_memory_desc_t tensor) {
   int axes = 0;
   const dnnl_dims_t* extents = nullptr;

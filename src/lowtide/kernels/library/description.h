@@ -34,6 +34,8 @@ using ExtentList = std::vector<std::int64_t>;  // of a tensor as the model has i
 
 // The name of a format of tensors with three or four axes.
 [[nodiscard]] std::string_view order_in(Format format, std::size_t axes);
+// Whether an order has the name.
+[[nodiscard]] bool is_order(std::string_view name);
 // The name of the order of a tensor. Returns nullopt if it has none. O(orders that the library knows), about 0.2 ms.
 [[nodiscard]] std::optional<std::string> order_of(const_dnnl_memory_desc_t tensor);
 [[nodiscard]] Bytes size_of(const_dnnl_memory_desc_t tensor);

@@ -81,16 +81,18 @@ std::optional<Convolution> convolution_of(const Graph& graph, NodeId id, const N
 }
 
 Offer offer_convolution(const OfferInput& input) {
+  const Node& node = input.graph.node(input.node);
+  const auto* order = find_attribute<std::string>(node.attributes, kOrderAttribute);
+  const std::string given = order == nullptr ? "" : *order;
+  // The facts of a convolution take far longer than this.
+  if (!is_order(given)) return {{}, "its weights are in the order " + quoted(given) + ", which oneDNN does not read"};
   std::string missing;
   const std::optional<Convolution> convolution =
       convolution_of(input.graph, input.node, any_numbers_of(input.graph, input.node), missing);
   if (!convolution) return {{}, std::move(missing)};
   const std::optional<PrimitiveFacts> facts = facts_of(*convolution, input.threads);
   if (!facts) return {{}, std::string(kNoPrimitive)};
-  const Node& node = input.graph.node(input.node);
   const Tensor& weights = input.graph.tensor(*node.inputs[1]);
-  const auto* order = find_attribute<std::string>(node.attributes, kOrderAttribute);
-  const std::string given = order == nullptr ? "" : *order;
   if (given != facts->weights->order || weights.shape != facts->weights->shape) {
     return {{},
             "its weights are " + to_string(weights.shape) + " in the order " + quoted(given) + ", and oneDNN reads " +
@@ -203,10 +205,9 @@ Prepared prepare_gathered_kernel(const PrepareInput& input) {
   return prepare_gathered(convolution, tiles);
 }
 
-// lowtide::Pack and lowtide::Reorder.
+// lowtide::Pack.
 
-constexpr std::array kReorderings{SupportedOperator{kOwnDomain, kPackType, kFloats},
-                                  SupportedOperator{kOwnDomain, kReorderType, kFloats}};
+constexpr std::array kReorderings{SupportedOperator{kOwnDomain, kPackType, kFloats}};
 
 Offer offer_reordering(const OfferInput& input) {
   std::string missing;

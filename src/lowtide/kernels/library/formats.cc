@@ -23,13 +23,10 @@ bool has_wide_registers() {
   return (dnnl().get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) == dnnl_cpu_isa_avx512_core;
 }
 
-// The format whose blocks fill a register.
-Format blocked_format() { return has_wide_registers() ? Format::nchw16c : Format::nchw8c; }
-
 // The pairs for a convolution, the fastest one first. Blocked formats were as fast as NHWC in whole networks, except
 // that NHWC needs no padding. A source whose channels do not fill a block is read as it is where the library can.
 std::vector<FormatPair> format_pairs(const Convolution& convolution) {
-  const Format blocked = blocked_format();
+  const Format blocked = library_blocks();
   std::vector<FormatPair> pairs = {{blocked, blocked}, {Format::plain, blocked}, {Format::nhwc, Format::nhwc}};
   if (convolution.source[1] < (has_wide_registers() ? 16 : 8)) std::swap(pairs[0], pairs[1]);
   return pairs;
@@ -55,7 +52,7 @@ std::vector<FormatOption> fastest_of_convolution(const Graph& graph, NodeId node
   std::optional<Convolution> convolution = standard_convolution(graph, node, missing);
   if (!convolution) return {};
   for (const FormatPair& pair : format_pairs(*convolution)) {
-    if (pair.output != blocked_format()) continue;
+    if (pair.output != library_blocks()) continue;
     if (std::optional<FormatOption> option = option_with(graph, node, *convolution, pair)) return {*std::move(option)};
   }
   return {};
@@ -65,7 +62,7 @@ std::vector<FormatOption> options_of_pool(const Graph& graph, NodeId node) {
   std::string missing;
   std::optional<Pool> pool = standard_pool(graph, node, missing);
   if (!pool) return {};
-  pool->format = blocked_format();
+  pool->format = library_blocks();
   if (!facts_of(*pool, 1)) return {};
   return {{pool->format, pool->format, seconds_of(graph, node), std::nullopt}};
 }
@@ -122,6 +119,8 @@ std::vector<FormatOption> options_of_convolution(const Graph& graph, NodeId node
   }
   return found;
 }
+
+Format library_blocks() { return has_wide_registers() ? Format::nchw16c : Format::nchw8c; }
 
 std::shared_ptr<const KernelFormats> library_formats() {
   static const std::shared_ptr<const KernelFormats> formats = std::make_shared<LibraryFormats>();

@@ -26,6 +26,9 @@ struct LibraryKey {
 // All ways in which the library's kernels run a convolution of the model, the fastest one first.
 [[nodiscard]] std::vector<FormatOption> options_of_convolution(const Graph& graph, NodeId node);
 
+// The blocks that fill a register of the instruction set that the library uses here.
+[[nodiscard]] Format library_blocks();
+
 // The formats in which the library's kernels run nodes of the model. Of a convolution, it has the fastest way alone
 // whose result is in blocks. nullptr without a library.
 [[nodiscard]] std::shared_ptr<const KernelFormats> library_formats();

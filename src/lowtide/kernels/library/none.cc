@@ -12,6 +12,8 @@ LibraryKey library_key() { return {.isa = "any", .version = "none"}; }
 
 std::span<const Family> library_families() { return {}; }
 
+Format library_blocks() { return Format::plain; }
+
 std::shared_ptr<const KernelFormats> library_formats() { return nullptr; }
 
 }  // namespace lowtide::kernels_internal

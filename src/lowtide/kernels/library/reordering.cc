@@ -26,21 +26,6 @@ std::optional<Reordering> packing(const Node& node, const Shape& weights) {
   return Reordering{std::move(extents), std::string(dense), *order};
 }
 
-std::optional<Reordering> change_of_format(const Node& node, const Shape& source, const Shape& result) {
-  const auto format = [&](std::string_view name) {
-    const auto* text = find_attribute<std::string>(node.attributes, name);
-    return text == nullptr ? std::nullopt : from_string<Format>(*text);
-  };
-  const std::optional<Format> from = format(kInputFormatAttribute);
-  const std::optional<Format> to = format(kOutputFormatAttribute);
-  const auto* channels = find_attribute<std::int64_t>(node.attributes, kChannelsAttribute);
-  if (!from || !to || channels == nullptr) return std::nullopt;
-  const std::optional<Shape> model = model_shape(*from, source, *channels);
-  if (!model || model_shape(*to, result, *channels) != model) return std::nullopt;
-  const auto axes = static_cast<std::size_t>(model->rank());
-  return Reordering{model->extents(), std::string(order_in(*from, axes)), std::string(order_in(*to, axes))};
-}
-
 }  // namespace
 
 std::optional<Reordering> reordering_of(const Graph& graph, NodeId id, std::string& missing) {
@@ -52,8 +37,7 @@ std::optional<Reordering> reordering_of(const Graph& graph, NodeId id, std::stri
   for (const Tensor* tensor : {&source, &result}) {
     if (tensor->dtype != DType::f32 || tensor->shape.has_upper_bounds() || tensor->size == Bytes()) return std::nullopt;
   }
-  std::optional<Reordering> reordering =
-      graph.op(id).type == kPackType ? packing(node, source.shape) : change_of_format(node, source.shape, result.shape);
+  std::optional<Reordering> reordering = packing(node, source.shape);
   if (!reordering) return std::nullopt;
   const MemoryDescription to = tensor_in_order(reordering->to, reordering->extents);
   if (to == nullptr || size_of(to.get()) != result.size) return std::nullopt;

@@ -20,7 +20,7 @@ struct Reordering {
   friend auto operator<=>(const Reordering&, const Reordering&) = default;
 };
 
-// A lowtide::Pack or lowtide::Reorder (graph/lowered.h), all of whose tensors are f32 with known extents. `missing`
+// A lowtide::Pack (graph/lowered.h) of f32 weights with known extents. `missing`
 // gets the reason if there is none.
 [[nodiscard]] std::optional<Reordering> reordering_of(const Graph& graph, NodeId node, std::string& missing);
 

@@ -14,6 +14,7 @@
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/tensor_view.h"
+#include "lowtide/kernels/plain/row_loops.h"
 
 namespace lowtide::kernels_internal {
 
@@ -25,9 +26,6 @@ struct Row {
   std::byte* write = nullptr;
   std::int64_t count = 0;  // > 0
 };
-
-// What an operator has from its attributes, such as alpha and beta.
-using Numbers = std::array<double, 2>;
 
 // Computes a row. The operator and the types are those of the function. It never gets f16: the caller converts blocks
 // of f16 to f32 and back, unless the operator only moves elements. Errors: division_by_zero.
@@ -102,36 +100,24 @@ template <auto compute, typename T, typename R = T>
 RunCode unary_row(const Row& row, const Numbers& numbers) {
   const auto* x = reinterpret_cast<const T*>(row.reads[0]);
   auto* y = reinterpret_cast<R*>(row.write);
-  if constexpr (std::is_invocable_v<decltype(compute), T, float, float>) {
-    const auto a = static_cast<float>(numbers[0]);
-    const auto b = static_cast<float>(numbers[1]);
-    for (std::int64_t at = 0; at < row.count; ++at) y[at] = compute(x[at], a, b);
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<R, float>) {
+    unary_float_loop<compute>(x, y, row.count, numbers);
   } else {
-    for (std::int64_t at = 0; at < row.count; ++at) y[at] = compute(x[at]);
+    unary_loop<compute>(x, y, row.count, numbers);
   }
   return RunCode::ok;
 }
 
-// result[i] = compute(x[i], y[i]), where one of both may be repeated
+// result[i] = compute(x[i], y[i])
 template <auto compute, typename T, typename R = T>
 RunCode binary_row(const Row& row, const Numbers& /*numbers*/) {
   const auto* x = reinterpret_cast<const T*>(row.reads[0]);
   const auto* y = reinterpret_cast<const T*>(row.reads[1]);
   auto* z = reinterpret_cast<R*>(row.write);
-  const auto value = [](T a, T b) { return static_cast<R>(compute(a, b)); };
-  if (row.steps[1] == 0) {
-    const T b = *y;
-    const std::int64_t step = row.steps[0];
-    if (step == 1) {
-      for (std::int64_t at = 0; at < row.count; ++at) z[at] = value(x[at], b);
-    } else {
-      z[0] = value(*x, b);
-    }
-  } else if (row.steps[0] == 0) {
-    const T a = *x;
-    for (std::int64_t at = 0; at < row.count; ++at) z[at] = value(a, y[at]);
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<R, float>) {
+    binary_float_loop<compute>(x, y, z, {row.steps[0], row.steps[1], row.count});
   } else {
-    for (std::int64_t at = 0; at < row.count; ++at) z[at] = value(x[at], y[at]);
+    binary_loop<compute>(x, y, z, {row.steps[0], row.steps[1], row.count});
   }
   return RunCode::ok;
 }

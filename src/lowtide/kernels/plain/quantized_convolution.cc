@@ -55,7 +55,7 @@ void add_channels(const IntegerPlane& plane, const X* x, const W* w, std::int32_
 }
 
 // A convolution whose extents agree.
-struct ConvolutionShape {
+struct IntegerConvolutionShape {
   Extents from;
   Extents weights;
   Window window;
@@ -68,7 +68,7 @@ struct ConvolutionShape {
 
 // Also sets the extents of the result.
 RunStatus shape_of(const IntegerConvolution& parameters, const Operands& operands, const ConvolutionOperands& of,
-                   std::optional<ConvolutionShape>& shape) {
+                   std::optional<IntegerConvolutionShape>& shape) {
   const Extents from(extents_of(operands.reads[0]));
   const Extents weights(extents_of(operands.reads[of.w]));
   if (from.rank() < 3 || weights.rank() != from.rank()) return {RunCode::bad_extents, 1};
@@ -79,7 +79,7 @@ RunStatus shape_of(const IntegerConvolution& parameters, const Operands& operand
   if (!agrees) return {RunCode::bad_extents, 1};
   const bool has_bias = has_operand(operands.reads, of.bias);
   if (has_bias && count_of(operands.reads[of.bias]) != weights[0]) return {RunCode::bad_extents, 8};
-  shape = ConvolutionShape{from, weights, *window, groups};
+  shape = IntegerConvolutionShape{from, weights, *window, groups};
   return set_extents(operands.writes[0], result_extents(*window, from, weights[0]));
 }
 
@@ -92,7 +92,7 @@ std::int32_t first_sum(const Operands& operands, const ConvolutionOperands& of, 
 // Calls finish(number of the plane, output channel, sums) for each plane of the result, whose sums are where
 // plane_sums(number of the plane) says.
 template <typename PlaneSums, typename Finish>
-void convolve_planes(const ConvolutionShape& shape, const Operands& operands, const ConvolutionOperands& of,
+void convolve_planes(const IntegerConvolutionShape& shape, const Operands& operands, const ConvolutionOperands& of,
                      PlaneSums plane_sums, Finish finish) {
   const BoundTensor& x = operands.reads[0];
   const BoundTensor& w = operands.reads[of.w];
@@ -113,7 +113,7 @@ void convolve_planes(const ConvolutionShape& shape, const Operands& operands, co
 }
 
 RunStatus run_integer_convolution(const IntegerConvolution& parameters, const Operands& operands, Team& /*team*/) {
-  std::optional<ConvolutionShape> shape;
+  std::optional<IntegerConvolutionShape> shape;
   if (const RunStatus status = shape_of(parameters, operands, kOfConvInteger, shape); status.code != RunCode::ok) {
     return status;
   }
@@ -137,7 +137,7 @@ Requantization requantization_of_channel(const Operands& operands, std::int64_t 
 
 // Writes what the window covers at one place of the result, channel by channel. Padding is 0.
 template <typename X>
-void gather(const ConvolutionShape& shape, const X* x, std::int64_t place, std::int32_t zero, std::int16_t* to) {
+void gather(const IntegerConvolutionShape& shape, const X* x, std::int64_t place, std::int32_t zero, std::int16_t* to) {
   const auto& [depth, height, width] = shape.window.axes;
   const std::int64_t at_w = place % width.out;
   const std::int64_t at_h = place / width.out % height.out;
@@ -160,7 +160,8 @@ void gather(const ConvolutionShape& shape, const X* x, std::int64_t place, std::
 }
 
 // Computes the results of one group of channels of one image, for tiles of places.
-void convolve_group(const ConvolutionShape& shape, const Operands& operands, std::int64_t image, std::int64_t group) {
+void convolve_group(const IntegerConvolutionShape& shape, const Operands& operands, std::int64_t image,
+                    std::int64_t group) {
   const Tile tile(operands.scratch, shape.terms());
   const std::int64_t places = shape.window.out_count();
   const std::int32_t x_zero = zero_points(operands.reads, 2).at(0);
@@ -197,7 +198,7 @@ RunStatus run_quantized_convolution(const IntegerConvolution& parameters, const 
   if (operands.reads[3].rank < 1 || !has_one_or(operands.reads, 4, operands.reads[3].extents[0])) {
     return {RunCode::bad_extents, 4};
   }
-  std::optional<ConvolutionShape> shape;
+  std::optional<IntegerConvolutionShape> shape;
   if (const RunStatus status = shape_of(parameters, operands, kOfQLinearConv, shape); status.code != RunCode::ok) {
     return status;
   }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "lowtide/kernels/common/convert.h"
+#include "lowtide/kernels/common/vector_clones.h"
 #include "lowtide/kernels/plain/elementwise.h"
 #include "lowtide/kernels/plain/elementwise_row.h"
 
@@ -13,6 +14,17 @@ namespace {
 // The larger or smaller number. A NaN wins.
 constexpr auto kMaximum = [](auto a, auto b) { return b < a || is_nan(a) ? a : b; };
 constexpr auto kMinimum = [](auto a, auto b) { return a < b || is_nan(a) ? a : b; };
+
+template <typename T>
+void clip_loop(const T* x, T* y, std::int64_t count, T low, T high) {
+  for (std::int64_t at = 0; at < count; ++at) {
+    const T above = x[at] < low ? low : x[at];
+    y[at] = above > high ? high : above;
+  }
+}
+LOWTIDE_VECTOR_CLONES void clip_float_loop(const float* x, float* y, std::int64_t count, float low, float high) {
+  clip_loop(x, y, count, low, high);
+}
 
 // The bounds are operands, or until opset 10 attributes (the numbers). A lower bound above the upper one has no effect.
 template <typename T>
@@ -34,9 +46,10 @@ RunCode clip_row(const Row& row, const Numbers& numbers) {
   const T high = bound(2);
   const auto* x = reinterpret_cast<const T*>(row.reads[0]);
   auto* y = reinterpret_cast<T*>(row.write);
-  for (std::int64_t at = 0; at < row.count; ++at) {
-    const T above = x[at] < low ? low : x[at];
-    y[at] = above > high ? high : above;
+  if constexpr (std::is_same_v<T, float>) {
+    clip_float_loop(x, y, row.count, low, high);
+  } else {
+    clip_loop(x, y, row.count, low, high);
   }
   return RunCode::ok;
 }

@@ -1,0 +1,198 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/blocks/block_convolution.h"
+
+#include <algorithm>
+#include <array>
+
+#include "lowtide/base/enum_names.h"
+#include "lowtide/base/parse_number.h"
+
+namespace lowtide {
+
+template <>
+inline constexpr auto kEnumNames<kernels_internal::TileKind> =
+    enum_names<kernels_internal::TileKind>({{kernels_internal::TileKind::blocks, "blocks"},
+                                            {kernels_internal::TileKind::planes, "planes"},
+                                            {kernels_internal::TileKind::channels, "channels"}});
+
+namespace kernels_internal {
+namespace {
+
+// Far more than any network has. Products of a few such numbers fit into 64 bits.
+constexpr std::int64_t kMostOfAxis = std::int64_t{1} << 18;
+
+// Tiles copy what their windows reach, so a window must not be mostly gaps.
+constexpr std::int64_t kMostReach = 1024;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+int lanes_of(Format format) { return format == Format::nchw16c ? 16 : format == Format::nchw8c ? 8 : 0; }
+
+std::optional<BlockAxis> axis_of(const ConvolutionShape& shape, std::size_t at) {
+  const BlockAxis axis{.source = shape.source[at + 2],
+                       .result = shape.result[at + 2],
+                       .taps = shape.weights[at + 2],
+                       .stride = shape.strides[at],
+                       .dilation = shape.gaps[at] + 1,
+                       .pad = shape.pads_begin[at]};
+  for (const std::int64_t number : {axis.taps, axis.stride, axis.dilation, axis.pad}) {
+    if (number > kMostOfAxis) return std::nullopt;
+  }
+  if (axis.taps > 1 && axis.reach(1) > kMostReach) return std::nullopt;
+  return axis;
+}
+
+// Sets the kind, and the channels of a group.
+bool set_channels(const ConvolutionShape& shape, BlockConvolution& made) {
+  const std::int64_t lanes = made.lanes;
+  made.images = shape.source[0];
+  made.groups = shape.group;
+  made.channels = shape.weights[1];
+  made.results = shape.weights[0] / shape.group;
+  const bool is_plain = shape.input == Format::plain;
+  if (!is_plain && shape.input != shape.output) return false;
+  if (is_plain) {
+    made.kind = TileKind::planes;
+    if (shape.group != 1 || made.channels >= lanes) return false;
+  } else if (shape.group > 1 && made.channels == 1 && made.results == 1) {
+    made.kind = TileKind::channels;
+    made.results = shape.group;
+    made.groups = 1;
+  } else if (shape.group > 1 && (made.channels % lanes != 0 || made.results % lanes != 0)) {
+    return false;
+  }
+  made.result_blocks = ceil_div(made.results, lanes);
+  made.source_blocks = made.kind == TileKind::blocks ? ceil_div(made.channels, lanes) : 1;
+  return true;
+}
+
+// A window of one element without padding treats an image as one row.
+void flatten(BlockConvolution& made) {
+  for (const BlockAxis* axis : {&made.down, &made.across}) {
+    if (axis->taps != 1 || axis->stride != 1 || axis->pad != 0 || axis->source != axis->result) return;
+  }
+  made.across.source = made.across.result = made.down.source * made.across.source;
+  made.down.source = made.down.result = 1;
+}
+
+// Chooses tiles with as many sums as possible. With equal numbers, one row is the better one.
+void choose_tiles(BlockConvolution& made) {
+  made.tile_results = made.kind == TileKind::channels || made.result_blocks == 1 ? 1 : 2;
+  double most = 0;
+  for (int rows = 1; rows <= (made.down.result > 1 ? 2 : 1); ++rows) {
+    const std::int64_t tiles = ceil_div(made.across.result, most_columns(made.lanes, made.tile_results, rows));
+    const double places = static_cast<double>(made.across.result * rows) / static_cast<double>(tiles);
+    if (places <= most) continue;
+    most = places;
+    made.tile_rows = rows;
+    made.column_tiles = tiles;
+  }
+}
+
+// Chooses what the caches of a core keep.
+void choose_order(BlockConvolution& made) {
+  constexpr std::int64_t kMostWeights = std::int64_t{160} * 1024;  // elements: a third of a second cache of 2 MiB
+  constexpr std::int64_t kMostCopied = std::int64_t{4} * 1024;     // elements: a third of a first cache of 48 KiB
+  constexpr std::int64_t kMostSource = std::int64_t{256} * 1024;   // elements: half of a second cache of 2 MiB
+  const std::int64_t source = made.source_blocks * made.lanes * made.down.source * made.across.source;
+  made.is_by_rectangle = source > kMostSource && made.weights_of_block() * made.result_blocks <= kMostWeights;
+  made.copies_all_blocks = made.elements_of_copy() <= kMostCopied / made.source_blocks;
+}
+
+}  // namespace
+
+std::int64_t BlockConvolution::copied_rows(std::int64_t rows) const {
+  return down.dilation == 1 ? down.reach(rows) : down.taps * rows;
+}
+
+std::int64_t BlockConvolution::copied_columns(std::int64_t columns) const {
+  return !spreads_columns() ? across.reach(columns) : across.taps * columns;
+}
+
+std::int64_t BlockConvolution::weights_of_block() const {
+  const std::int64_t taps = down.taps * across.taps;
+  switch (kind) {
+    case TileKind::blocks: return source_blocks * taps * lanes * lanes;
+    case TileKind::planes: return taps * channels * lanes;
+    case TileKind::channels: break;
+  }
+  return taps * lanes;
+}
+
+bool BlockConvolution::has_copies() const {
+  if (spreads_columns()) return true;
+  return std::ranges::any_of(std::array{&down, &across}, [](const BlockAxis* axis) {
+    return axis->pad > 0 || axis->first(axis->result - 1) + axis->reach(1) > axis->source;
+  });
+}
+
+std::int64_t BlockConvolution::elements_of_copy() const {
+  const std::int64_t columns = ceil_div(across.result, column_tiles);
+  return copied_rows(tile_rows) * copied_columns(columns) * (kind == TileKind::planes ? channels : lanes);
+}
+
+Bytes BlockConvolution::scratch_per_thread() const {
+  if (!has_copies()) return Bytes();
+  return Bytes(ceil_div(elements_of_copy() * (copies_all_blocks ? source_blocks : 1), 16) * 64);
+}
+
+std::optional<BlockConvolution> block_convolution(const ConvolutionShape& shape) {
+  BlockConvolution made{.lanes = lanes_of(shape.output), .has_bias = shape.has_bias};
+  if (made.lanes == 0 || !has_tiles(made.lanes) || !set_channels(shape, made)) return std::nullopt;
+  const std::size_t axes = shape.strides.size();
+  const std::optional<BlockAxis> down = axes == 2 ? axis_of(shape, 0) : BlockAxis{};
+  const std::optional<BlockAxis> across = axis_of(shape, axes - 1);
+  if (!down || !across) return std::nullopt;
+  made.down = *down;
+  made.across = *across;
+  if (made.kind != TileKind::planes) flatten(made);
+  choose_tiles(made);
+  choose_order(made);
+  return made;
+}
+
+std::string to_string(const WeightsOrder& order) {
+  return std::string(lowtide::to_string(order.kind)) + std::to_string(order.lanes);
+}
+
+std::optional<WeightsOrder> weights_order(std::string_view name) {
+  for (const TileKind kind : {TileKind::blocks, TileKind::planes, TileKind::channels}) {
+    for (const int lanes : {8, 16}) {
+      if (name == to_string({kind, lanes})) return WeightsOrder{kind, lanes};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> packed_elements(const WeightsOrder& order, const Shape& weights, std::int64_t group) {
+  if (weights.rank() < 3 || weights.rank() > 4 || weights.has_upper_bounds() || group < 1) return std::nullopt;
+  const std::vector<std::int64_t>& extents = weights.extents();
+  if (extents[0] % group != 0) return std::nullopt;
+  const std::int64_t results = extents[0] / group;
+  const std::int64_t lanes = order.lanes;
+  Shape packed;
+  const std::int64_t taps_down = weights.rank() == 4 ? extents[2] : 1;
+  const std::int64_t taps_across = extents.back();
+  switch (order.kind) {
+    case TileKind::blocks:
+      if (group > 1 && (results % lanes != 0 || extents[1] % lanes != 0)) return std::nullopt;
+      packed =
+          Shape({group * ceil_div(results, lanes), ceil_div(extents[1], lanes), taps_down, taps_across, lanes * lanes});
+      break;
+    case TileKind::planes:
+      if (group != 1) return std::nullopt;
+      packed = Shape({ceil_div(results, lanes), taps_down, taps_across, extents[1], lanes});
+      break;
+    case TileKind::channels:
+      if (results != 1 || extents[1] != 1) return std::nullopt;
+      packed = Shape({ceil_div(group, lanes), taps_down, taps_across, lanes});
+      break;
+  }
+  const Result<Bytes> size = dense_size(DType::f32, packed);
+  return size ? std::optional(size->count() / 4) : std::nullopt;
+}
+
+}  // namespace kernels_internal
+}  // namespace lowtide

@@ -1,0 +1,66 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "lowtide/kernels/kernel.h"
+#include "lowtide/kernels/plain/fused_steps.h"
+
+namespace lowtide::kernels_internal {
+
+// The epilogue of a product in blocks of channels (graph/epilogue.h), which runs on a few places of the result at a
+// time.
+struct BlockEpilogue {
+  // Which elements of an operand belong to a place of the result.
+  enum class Reach : std::uint8_t {
+    one,       // its only element
+    whole,     // those at the same place: it has the shape of the result
+    channels,  // those of the same channels, for all images: it has one place
+  };
+  FusedSteps steps;
+  std::vector<Reach> operands;  // without the result of the product
+  // Whether a tile computes it without the steps: an Add of an operand with the shape of the result, a Relu or Clip, or
+  // both in this order. The bounds of a Clip are operands.
+  bool is_in_tile = false;
+  std::optional<std::size_t> addend;
+  bool is_relu = false;
+  std::optional<std::size_t> low;
+  std::optional<std::size_t> high;
+
+  [[nodiscard]] bool has_channels() const;
+};
+
+// The epilogue for a program (graph/epilogue.h) with a result in blocks. nullopt: some tensor is not f32, an operand
+// has another shape, or a node has no function.
+[[nodiscard]] std::optional<BlockEpilogue> block_epilogue(const Graph& program);
+
+// What a Relu or a Clip permits.
+struct BlockBounds {
+  float low = -std::numeric_limits<float>::infinity();
+  float high = std::numeric_limits<float>::infinity();
+};
+// Requires: is_in_tile. Reads the bounds.
+[[nodiscard]] BlockBounds bounds_of(const BlockEpilogue& epilogue, std::span<const BoundTensor> operands);
+
+// Neighboring places of one block of channels, and the products there.
+struct BlockRow {
+  const float* sums = nullptr;
+  std::int64_t first = 0;         // the index of the first element in the result
+  std::int64_t count = 0;         // elements, at most kFusedBlock
+  std::int64_t channels = 0;      // the index of its first channel, among those of an image with padding
+  std::int64_t lanes = 0;         // of a block
+  std::int64_t unused_lanes = 0;  // that have no channel, and become zero
+};
+
+// Computes the elements of a row of the result. `operands` has those of the epilogue.
+[[nodiscard]] RunCode run_epilogue(const BlockEpilogue& epilogue, const BlockRow& row,
+                                   std::span<const BoundTensor> operands, float* result, FusedSlots& slots);
+
+}  // namespace lowtide::kernels_internal

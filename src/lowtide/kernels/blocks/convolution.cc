@@ -1,0 +1,146 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/blocks/convolution.h"
+
+#include <array>
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/quote.h"
+#include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/blocks/tile_runner.h"
+#include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/common/team_parts.h"
+#include "lowtide/target/cost.h"
+
+namespace lowtide::kernels_internal {
+namespace {
+
+// One share of the tiles.
+RunCode run_share(const ConvolutionParameters& parameters, const Operands& operands, std::int64_t share) {
+  const std::int64_t tiles = parameters.shape.tiles();
+  return run_tiles(parameters, operands, operands.scratch + share * parameters.shape.scratch_per_thread().count(),
+                   {tiles * share / parameters.threads, tiles * (share + 1) / parameters.threads});
+}
+
+RunStatus run_convolution(const ConvolutionParameters& parameters, const Operands& operands, Team& team) {
+  struct Shares {
+    const ConvolutionParameters& parameters;
+    const Operands& operands;
+    int threads = 1;
+    std::atomic<RunCode> code = RunCode::ok;
+  };
+  Shares shares{parameters, operands, team.threads()};
+  const auto run = [](void* context, int thread) noexcept {
+    Shares& all = *static_cast<Shares*>(context);
+    for (int share = thread; share < all.parameters.threads; share += all.threads) {
+      const RunCode code = run_share(all.parameters, all.operands, share);
+      if (code != RunCode::ok) all.code.store(code, std::memory_order_relaxed);
+    }
+  };
+  if (parameters.threads == 1) {
+    shares.threads = 1;
+    run(&shares, 0);
+  } else {
+    team.run(run, &shares);
+  }
+  return {shares.code.load(std::memory_order_relaxed), 0};
+}
+
+// How many threads have enough to do.
+int threads_for(const BlockConvolution& shape, int threads) {
+  const std::int64_t products = shape.weights_of_block() * shape.result_blocks * shape.groups * shape.down.result *
+                                shape.across.result * shape.images;
+  return products < kLeastSharedOperations * threads || shape.tiles() < threads ? 1 : threads;
+}
+
+constexpr std::array kBlockConvolutionTypes{DType::f32};
+constexpr std::array kBlockConvolutions{SupportedOperator{kOwnDomain, kConvType, kBlockConvolutionTypes}};
+
+// The parameters of a node, or the reason why there are none.
+std::optional<ConvolutionParameters> parameters_of(const Graph& graph, NodeId id, int threads, std::string& missing) {
+  const std::optional<ConvolutionShape> shape = lowered_convolution_shape(graph, id, missing);
+  if (!shape) return std::nullopt;
+  const Node& node = graph.node(id);
+  const auto* name = find_attribute<std::string>(node.attributes, kOrderAttribute);
+  const std::optional<WeightsOrder> order = weights_order(name == nullptr ? "" : *name);
+  missing = "its weights are not in an order of kernels in blocks";
+  if (!order) return std::nullopt;
+  const std::optional<BlockConvolution> made = block_convolution(*shape);
+  missing = "the machine has no vector instructions for it";
+  if (!made) return std::nullopt;
+  missing = "its weights are in the order " + quoted(*name) + ", and the kernel reads " +
+            quoted(to_string({made->kind, made->lanes}));
+  if (order->kind != made->kind || order->lanes != made->lanes) return std::nullopt;
+  const std::optional<std::int64_t> elements = packed_elements(*order, Shape(shape->weights), shape->group);
+  if (!elements || graph.tensor(*node.inputs[1]).shape != Shape({*elements})) return std::nullopt;
+  ConvolutionParameters parameters{.shape = *made, .epilogue = {}, .threads = threads_for(*made, threads)};
+  missing = "an epilogue in blocks has f32 alone";
+  if (has_epilogue(node)) {
+    const Result<Graph> program = epilogue_program(graph, id);
+    if (program) parameters.epilogue = block_epilogue(*program);
+    if (!parameters.epilogue) return std::nullopt;
+  }
+  missing.clear();
+  return parameters;
+}
+
+Offer offer_block_convolution(const OfferInput& input) {
+  std::string missing;
+  const std::optional<ConvolutionParameters> parameters =
+      parameters_of(input.graph, input.node, input.threads, missing);
+  if (!parameters) return {{}, std::move(missing)};
+  Kernel kernel{.name = "blocks.conv", .scratch = parameters->shape.scratch_per_thread() * parameters->threads};
+  for (std::size_t at = 0; parameters->epilogue && at < parameters->epilogue->operands.size(); ++at) {
+    if (parameters->epilogue->operands[at] != BlockEpilogue::Reach::whole) continue;
+    // Other tiles still read the source.
+    const Node& node = input.graph.node(input.node);
+    if (node.inputs[kProductOperands + at] == node.inputs[0]) continue;
+    kernel.in_place.emplace_back(static_cast<int>(kProductOperands + at), 0);
+  }
+  return {{std::move(kernel)}, ""};
+}
+
+Result<std::unique_ptr<PreparedKernel>> prepare_block_convolution(const PrepareInput& input) {
+  std::string missing;
+  std::optional<ConvolutionParameters> parameters = parameters_of(input.graph, input.node, input.threads, missing);
+  if (!parameters) return Error{ErrorCode::unsupported, std::move(missing), ""};
+  set_functions(*parameters);
+  return plain_kernel(input, &run_convolution, *std::move(parameters));
+}
+
+}  // namespace
+
+Family block_convolution_family() {
+  return {.name = "convolutions in blocks",
+          .operators = kBlockConvolutions,
+          .offer = &offer_block_convolution,
+          .prepare = &prepare_block_convolution};
+}
+
+std::optional<FormatOption> block_option(const Graph& graph, NodeId node, Format format) {
+  std::string missing;
+  std::optional<ConvolutionShape> shape = standard_convolution_shape(graph, node, missing);
+  if (!shape) return std::nullopt;
+  shape->output = format;
+  const bool is_thin = shape->source[1] < (format == Format::nchw16c ? 16 : 8);
+  shape->input = is_thin && shape->group == 1 ? Format::plain : format;
+  const std::optional<BlockConvolution> made = block_convolution(*shape);
+  if (!made) return std::nullopt;
+  const WeightsOrder order{made->kind, made->lanes};
+  const std::optional<std::int64_t> elements = packed_elements(order, Shape(shape->weights), shape->group);
+  if (!elements) return std::nullopt;
+  return FormatOption{shape->input, format, static_cast<double>(estimated_picoseconds(graph, node, Kernel{})) * 1e-12,
+                      PackedConstant{DType::f32, Shape({*elements}), to_string(order)}};
+}
+
+bool has_block_kernel(const Graph& graph, NodeId node) {
+  std::string missing;
+  return parameters_of(graph, node, 1, missing).has_value();
+}
+
+bool can_follow_in_blocks(const EpilogueParts& epilogue) { return block_epilogue(epilogue.program).has_value(); }
+
+}  // namespace lowtide::kernels_internal

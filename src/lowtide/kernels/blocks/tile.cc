@@ -1,0 +1,31 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/blocks/tile.h"
+
+#include "lowtide/base/check.h"
+
+namespace lowtide::kernels_internal {
+
+bool has_tiles(int lanes) {
+#if defined(__x86_64__)
+  if (lanes == 16) return __builtin_cpu_supports("avx512f") != 0;
+  if (lanes == 8) return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+#else
+  static_cast<void>(lanes);
+#endif
+  return false;
+}
+
+int most_columns(int lanes, int results, int rows) {
+  int columns = 1;
+  while (tile_function(lanes, TileKind::blocks, {results, rows, columns + 1}) != nullptr) ++columns;
+  return columns;
+}
+
+TileFunction tile_function(int lanes, TileKind kind, const TileExtents& extents) {
+  LOWTIDE_CHECK(has_tiles(lanes), "a kernel in blocks is offered only where its instructions exist");
+  return lanes == 16 ? tile_avx512(kind, extents) : tile_avx2(kind, extents);
+}
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,43 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/blocks/tile_code.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+namespace lowtide::kernels_internal {
+namespace {
+
+struct Avx512 {
+  using Vector = __m512;
+  static constexpr int kCount = 16;
+  static constexpr int kMostSums = 28;  // of 32 registers: two have factors, and one has an element of the source
+  static constexpr int kMostColumns = 14;
+  static constexpr __mmask16 kAll = 0xFFFF;
+  static Vector load(const float* from) { return _mm512_loadu_ps(from); }
+  static Vector splat(float value) { return _mm512_set1_ps(value); }
+  static Vector add_product(Vector a, Vector b, Vector sum) { return _mm512_fmadd_ps(a, b, sum); }
+  // The second operand stays if one is NaN, or if both are zero. GCC 12 warns of its own functions without masks.
+  static Vector bounded(Vector value, Vector low, Vector high) {
+    return _mm512_maskz_min_ps(kAll, high, _mm512_maskz_max_ps(kAll, low, value));
+  }
+  static void store(float* to, Vector value) { _mm512_storeu_ps(to, value); }
+};
+
+}  // namespace
+
+TileFunction tile_avx512(TileKind kind, const TileExtents& extents) { return tile_in<Avx512>(kind, extents); }
+
+}  // namespace lowtide::kernels_internal
+
+#else
+
+namespace lowtide::kernels_internal {
+
+TileFunction tile_avx512(TileKind /*kind*/, const TileExtents& /*extents*/) { return nullptr; }
+
+}  // namespace lowtide::kernels_internal
+
+#endif

@@ -1,0 +1,298 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/blocks/tile_runner.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lowtide/graph/epilogue.h"
+
+namespace lowtide::kernels_internal {
+namespace {
+
+constexpr std::size_t kTileLanes = 16;
+constexpr std::size_t kTileSums = 28 * kTileLanes;  // of any tile
+
+// With a size that the compiler knows, a copy is one or two instructions.
+void copy_lanes(const float* from, std::int64_t lanes, float* to) {
+  std::memcpy(to, from, lanes == 16 ? 16 * sizeof(float) : 8 * sizeof(float));
+}
+
+// Computes tiles on one thread.
+class TileRunner {
+ public:
+  TileRunner(const ConvolutionParameters& parameters, const Operands& operands, std::byte* scratch)
+      : shape_(parameters.shape),
+        parameters_(parameters),
+        source_(reinterpret_cast<const float*>(*operands.reads[0].bytes)),
+        weights_(reinterpret_cast<const float*>(*operands.reads[1].bytes)),
+        bias_(shape_.has_bias ? reinterpret_cast<const float*>(*operands.reads[2].bytes) : nullptr),
+        result_(reinterpret_cast<float*>(*operands.writes[0].bytes)),
+        copy_(reinterpret_cast<float*>(scratch)) {
+    work_.sums = sums_.data();
+    work_.taps_down = shape_.down.taps;
+    work_.taps_across = shape_.across.taps;
+    work_.channels = shape_.channels;
+    work_.result_step = shape_.weights_of_block();
+    work_.result_block_step = result_places() * shape_.lanes;
+    work_.result_row_step = shape_.across.result * shape_.lanes;
+    if (!parameters.epilogue) return;
+    operands_ = operands.reads.subspan(kProductOperands);
+    const BlockEpilogue& epilogue = *parameters.epilogue;
+    has_program_ = !epilogue.is_in_tile;
+    if (has_program_) return;
+    bounds_ = bounds_of(epilogue, operands_);
+    keeps_zero_ = bounds_.low <= 0 && bounds_.high >= 0;
+    if (epilogue.addend) addend_ = reinterpret_cast<const float*>(*operands_[*epilogue.addend].bytes);
+  }
+
+  RunCode run(const TilePlace& place) {
+    load_bias(place);
+    work_.weights = weights_ + first_block(place) * work_.result_step;
+    work_.bias = biases_.data();
+    const bool is_direct = !has_program_ && (keeps_zero_ || has_full_blocks(place));
+    const std::int64_t first = result_offset(place, 0, 0);
+    work_.result = is_direct ? result_ + first : nullptr;
+    work_.addend = is_direct && addend_ != nullptr ? addend_ + first : nullptr;
+    work_.low = is_direct ? bounds_.low : BlockBounds().low;
+    work_.high = is_direct ? bounds_.high : BlockBounds().high;
+    add_products(place);
+    return is_direct ? RunCode::ok : finish(place);
+  }
+
+ private:
+  [[nodiscard]] std::int64_t source_places() const { return shape_.down.source * shape_.across.source; }
+  [[nodiscard]] std::int64_t result_places() const { return shape_.down.result * shape_.across.result; }
+  // The first block of results of the tile, among those of all groups.
+  [[nodiscard]] std::int64_t first_block(const TilePlace& place) const {
+    return place.group * shape_.result_blocks + place.block;
+  }
+  // The lanes of a block of the result that have a channel.
+  [[nodiscard]] std::int64_t used_lanes(std::int64_t block) const {
+    return std::min<std::int64_t>(shape_.lanes, shape_.groups * shape_.results - block * shape_.lanes);
+  }
+
+  // Whether each lane of the tile has a channel.
+  [[nodiscard]] bool has_full_blocks(const TilePlace& place) const {
+    return used_lanes(first_block(place) + place.extents.results - 1) == shape_.lanes;
+  }
+
+  // The biases of the tile, with zeros for lanes without a channel.
+  void load_bias(const TilePlace& place) {
+    if (bias_ == nullptr) return;
+    for (int at = 0; at < place.extents.results; ++at) {
+      const std::int64_t block = first_block(place) + at;
+      float* const to = biases_.data() + std::ptrdiff_t{at} * shape_.lanes;
+      if (used_lanes(block) == shape_.lanes) {
+        copy_lanes(bias_ + block * shape_.lanes, shape_.lanes, to);
+      } else {
+        std::fill_n(to, shape_.lanes, 0.0F);
+        std::copy_n(bias_ + block * shape_.lanes, used_lanes(block), to);
+      }
+    }
+  }
+
+  // The first element of a tile's row in a block of the result.
+  [[nodiscard]] std::int64_t result_offset(const TilePlace& place, int block, int row) const {
+    const std::int64_t of_image = first_block(place) + block + place.image * shape_.groups * shape_.result_blocks;
+    return (of_image * result_places() + (place.row + row) * shape_.across.result + place.column) * shape_.lanes;
+  }
+
+  // Whether no tap of the tile is in the padding.
+  [[nodiscard]] bool is_inside(const TilePlace& place) const {
+    const auto is_in = [](const BlockAxis& axis, std::int64_t at, std::int64_t count) {
+      return axis.first(at) >= 0 && axis.first(at) + axis.reach(count) <= axis.source;
+    };
+    return !shape_.spreads_columns() && is_in(shape_.down, place.row, place.extents.rows) &&
+           is_in(shape_.across, place.column, place.extents.columns);
+  }
+
+  void add_products(const TilePlace& place) {
+    const std::int64_t unit = shape_.kind == TileKind::planes ? 1 : shape_.lanes;
+    const TileFunction function = parameters_.function_of(place);
+    const float* const source = source_ + source_offset(place);
+    work_.blocks = shape_.source_blocks;
+    if (is_inside(place)) {
+      const std::int64_t row = shape_.across.source * unit;
+      work_.source = source + shape_.down.first(place.row) * row + shape_.across.first(place.column) * unit;
+      work_.block_step = source_places() * shape_.lanes;
+      work_.tap_row = shape_.down.dilation * row;
+      work_.tap_column = shape_.across.dilation * unit;
+      work_.row_step = shape_.down.stride * row;
+      work_.channel_step = source_places();
+      function(work_);
+      return;
+    }
+    set_steps_of_copy(place, unit);
+    if (shape_.copies_all_blocks) {
+      copy_all_blocks(place, source);
+      function(work_);
+    } else {
+      add_one_by_one(place, source, function);
+    }
+  }
+
+  // The products of one block of the source after another.
+  void add_one_by_one(const TilePlace& place, const float* source, TileFunction function) {
+    TileWork part = work_;
+    part.blocks = 1;
+    for (std::int64_t block = 0; block < shape_.source_blocks; ++block) {
+      const bool is_last = block + 1 == shape_.source_blocks;
+      part.result = is_last ? work_.result : nullptr;
+      part.addend = is_last ? work_.addend : nullptr;
+      part.low = is_last ? work_.low : BlockBounds().low;
+      part.high = is_last ? work_.high : BlockBounds().high;
+      copy_source(place, source + block * source_places() * shape_.lanes, copy_);
+      function(part);
+      part.bias = nullptr;
+      part.weights += shape_.down.taps * shape_.across.taps * shape_.lanes * shape_.lanes;
+    }
+  }
+
+  // Copies what a tile reads, unless the tile before it has the same copy.
+  void copy_all_blocks(const TilePlace& place, const float* source) {
+    const bool is_same = copied_ && copied_->image == place.image && copied_->group == place.group &&
+                         copied_->row == place.row && copied_->column == place.column &&
+                         shape_.kind != TileKind::channels;
+    if (is_same) return;
+    for (std::int64_t block = 0; block < shape_.source_blocks; ++block) {
+      copy_source(place, source + block * source_places() * shape_.lanes, copy_ + block * shape_.elements_of_copy());
+    }
+    copied_ = place;
+  }
+
+  // Where the image, or the block of channels, of a tile begins.
+  [[nodiscard]] std::int64_t source_offset(const TilePlace& place) const {
+    switch (shape_.kind) {
+      case TileKind::blocks:
+        return (place.image * shape_.groups + place.group) * shape_.source_blocks * source_places() * shape_.lanes;
+      case TileKind::planes: return place.image * shape_.channels * source_places();
+      case TileKind::channels: break;
+    }
+    return (place.image * shape_.result_blocks + place.block) * source_places() * shape_.lanes;
+  }
+
+  void set_steps_of_copy(const TilePlace& place, std::int64_t unit) {
+    const std::int64_t row = shape_.copied_columns(place.extents.columns) * unit;
+    const bool shares_rows = shape_.down.dilation == 1;
+    work_.source = copy_;
+    work_.tap_row = (shares_rows ? 1 : place.extents.rows) * row;
+    work_.tap_column = (shape_.spreads_columns() ? place.extents.columns : shape_.across.dilation) * unit;
+    work_.row_step = (shares_rows ? shape_.down.stride : 1) * row;
+    work_.block_step = shape_.elements_of_copy();
+    work_.channel_step = shape_.copied_rows(place.extents.rows) * shape_.copied_columns(place.extents.columns);
+  }
+
+  // Copies what a tile reads of one block of channels, or of all planes, with zeros for the padding.
+  void copy_source(const TilePlace& place, const float* source, float* to) const {
+    const bool is_plain = shape_.kind == TileKind::planes;
+    const std::int64_t unit = is_plain ? 1 : shape_.lanes;
+    const std::int64_t rows = shape_.copied_rows(place.extents.rows);
+    const std::int64_t columns = shape_.copied_columns(place.extents.columns);
+    for (std::int64_t plane = 0; plane < (is_plain ? shape_.channels : 1); ++plane, source += source_places()) {
+      for (std::int64_t at = 0; at < rows; ++at, to += columns * unit) {
+        const std::int64_t row = shape_.down.dilation == 1
+                                     ? shape_.down.first(place.row) + at
+                                     : spread_from(shape_.down, place.row, place.extents.rows, at);
+        if (row < 0 || row >= shape_.down.source) {
+          std::fill_n(to, columns * unit, 0.0F);
+        } else {
+          copy_row(place, source + row * shape_.across.source * unit, unit, to);
+        }
+      }
+    }
+  }
+
+  void copy_row(const TilePlace& place, const float* row, std::int64_t unit, float* to) const {
+    const std::int64_t columns = shape_.copied_columns(place.extents.columns);
+    if (!shape_.spreads_columns()) {
+      const std::int64_t first = shape_.across.first(place.column);
+      const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, columns);
+      const std::int64_t end = std::clamp<std::int64_t>(shape_.across.source - first, begin, columns);
+      std::fill_n(to, begin * unit, 0.0F);
+      std::copy_n(row + (first + begin) * unit, (end - begin) * unit, to + begin * unit);
+      std::fill_n(to + end * unit, (columns - end) * unit, 0.0F);
+      return;
+    }
+    for (std::int64_t at = 0; at < columns; ++at, to += unit) {
+      const std::int64_t column = spread_from(shape_.across, place.column, place.extents.columns, at);
+      if (column < 0 || column >= shape_.across.source) {
+        std::fill_n(to, unit, 0.0F);
+      } else {
+        std::copy_n(row + column * unit, unit, to);
+      }
+    }
+  }
+
+  // Where an element of a copy is in the source, along an axis on which each tap has a place for each result.
+  static std::int64_t spread_from(const BlockAxis& axis, std::int64_t first, std::int64_t count, std::int64_t at) {
+    return axis.first(first + at % count) + at / count * axis.dilation;
+  }
+
+  RunCode finish(const TilePlace& place) {
+    const std::int64_t row_elements = std::int64_t{place.extents.columns} * shape_.lanes;
+    const float* from = sums_.data();
+    for (int at = 0; at < place.extents.results; ++at) {
+      const std::int64_t block = first_block(place) + at;
+      for (int row = 0; row < place.extents.rows; ++row, from += row_elements) {
+        const RunCode code = run_epilogue(*parameters_.epilogue,
+                                          {.sums = from,
+                                           .first = result_offset(place, at, row),
+                                           .count = row_elements,
+                                           .channels = block * shape_.lanes,
+                                           .lanes = shape_.lanes,
+                                           .unused_lanes = shape_.lanes - used_lanes(block)},
+                                          operands_, result_, slots_);
+        if (code != RunCode::ok) return code;
+      }
+    }
+    return RunCode::ok;
+  }
+
+  const BlockConvolution& shape_;
+  const ConvolutionParameters& parameters_;
+  const float* source_;
+  const float* weights_;
+  const float* bias_;
+  float* result_;
+  float* copy_;
+  TileWork work_;
+  std::optional<TilePlace> copied_;        // the tile whose source is in the copy
+  std::span<const BoundTensor> operands_;  // of the epilogue
+  bool has_program_ = false;               // the epilogue is more than a tile computes itself
+  BlockBounds bounds_;
+  bool keeps_zero_ = true;  // the bounds leave zeros as they are
+  const float* addend_ = nullptr;
+  FusedSlots slots_;
+  alignas(64) std::array<float, 2 * kTileLanes> biases_{};
+  alignas(64) std::array<float, kTileSums> sums_{};
+};
+
+}  // namespace
+
+void set_functions(ConvolutionParameters& parameters) {
+  const BlockConvolution& shape = parameters.shape;
+  const int columns = static_cast<int>(shape.across.result / shape.column_tiles);
+  for (int results = 1; results <= shape.tile_results; ++results) {
+    for (int rows = 1; rows <= shape.tile_rows; ++rows) {
+      auto& of = parameters.functions[static_cast<std::size_t>(results) - 1][static_cast<std::size_t>(rows) - 1];
+      for (int wide = 0; wide <= (shape.across.result % shape.column_tiles == 0 ? 0 : 1); ++wide) {
+        of[static_cast<std::size_t>(wide)] =
+            tile_function(shape.lanes, shape.kind, {results, rows, columns + wide, shape.column_stride()});
+      }
+    }
+  }
+}
+
+RunCode run_tiles(const ConvolutionParameters& parameters, const Operands& operands, std::byte* scratch,
+                  Interval<std::int64_t> tiles) {
+  TileRunner runner(parameters, operands, scratch);
+  TileCursor cursor(parameters.shape, tiles.begin);
+  for (std::int64_t tile = tiles.begin; tile < tiles.end; ++tile, cursor.advance()) {
+    if (const RunCode code = runner.run(cursor.place()); code != RunCode::ok) return code;
+  }
+  return RunCode::ok;
+}
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,49 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/formats.h"
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/blocks/convolution.h"
+#include "lowtide/kernels/library/library.h"
+
+namespace lowtide::kernels_internal {
+namespace {
+
+class CpuFormats final : public KernelFormats {
+ public:
+  explicit CpuFormats(std::shared_ptr<const KernelFormats> library) : library_(std::move(library)) {}
+
+  [[nodiscard]] std::vector<FormatOption> options(const Graph& graph, NodeId node) const override {
+    const Operator& op = graph.op(node);
+    if ((op.domain.empty() || op.domain == "ai.onnx") && op.type == "Conv") {
+      if (std::optional<FormatOption> own = block_option(graph, node, library_blocks())) return {*std::move(own)};
+    }
+    return library_->options(graph, node);
+  }
+
+  [[nodiscard]] bool can_follow(const Graph& graph, NodeId product, const EpilogueParts& epilogue) const override {
+    const Operator& op = graph.op(product);
+    const bool is_own = op.domain == kOwnDomain && op.type == kConvType && has_block_kernel(graph, product);
+    return is_own ? can_follow_in_blocks(epilogue) : library_->can_follow(graph, product, epilogue);
+  }
+
+ private:
+  std::shared_ptr<const KernelFormats> library_;
+};
+
+}  // namespace
+
+std::shared_ptr<const KernelFormats> cpu_formats() {
+  static const std::shared_ptr<const KernelFormats> formats = [] {
+    std::shared_ptr<const KernelFormats> library = library_formats();
+    return library == nullptr ? nullptr : std::make_shared<const CpuFormats>(std::move(library));
+  }();
+  return formats;
+}
+
+}  // namespace lowtide::kernels_internal

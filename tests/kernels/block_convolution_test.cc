@@ -1,0 +1,276 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/blocks/block_convolution.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "lowtide/base/random.h"
+#include "lowtide/kernels/blocks/convolution.h"
+#include "tests/kernels/library_convolutions.h"
+#include "tests/kernels/reversed_team.h"
+
+namespace lowtide {
+namespace {
+
+using kernels_internal::block_convolution;
+using kernels_internal::block_option;
+using kernels_internal::BlockConvolution;
+using kernels_internal::ConvolutionShape;
+using kernels_internal::has_tiles;
+using kernels_internal::packed_elements;
+using kernels_internal::TileKind;
+using testing::Floats;
+using ::testing::HasSubstr;
+using testing::ReversedTeam;
+using testing::SquareConv;
+using testing::TensorData;
+
+// The formats for which this machine has instructions.
+std::vector<Format> formats() {
+  std::vector<Format> found;
+  if (has_tiles(16)) found.push_back(Format::nchw16c);
+  if (has_tiles(8)) found.push_back(Format::nchw8c);
+  return found;
+}
+
+// A convolution with the numbers that it multiplies.
+struct ConvCase {
+  explicit ConvCase(const SquareConv& of) : conv(of) {
+    x = testing::numbers(of.batch * of.channels * of.size * of.size, 1);
+    w = testing::numbers(of.results * (of.channels / of.group) * of.window * of.window, 2);
+    b = testing::numbers(of.results, 3);
+  }
+  SquareConv conv;
+  Floats x;
+  Floats w;
+  Floats b;
+};
+
+TensorData reordered(Format from, Format to, const Shape& model, const TensorData& data) {
+  return from == to ? data : testing::run_one(testing::reorder_graph(from, to, model), {data});
+}
+
+// The operands in the formats of the option.
+std::vector<TensorData> operands_of(const ConvCase& of, const FormatOption& option) {
+  const Shape source(of.conv.source());
+  std::vector<TensorData> reads = {
+      reordered(Format::plain, option.input, source, testing::floats(source, of.x)),
+      testing::run_one(pack_graph(of.conv, *option.weights), {testing::floats(Shape(of.conv.weights()), of.w)})};
+  if (of.conv.has_bias) reads.push_back(testing::floats(Shape({of.conv.results}), of.b));
+  return reads;
+}
+
+// The plain result.
+Floats run_case(const ConvCase& of, const FormatOption& option, int threads = 1) {
+  const Graph graph = conv_graph(of.conv, option);
+  EXPECT_EQ(offered_kernels(graph, NodeId(0), threads).at(0).name, "blocks.conv");
+  ReversedTeam team(threads);
+  const TensorData result = testing::run_one(graph, operands_of(of, option), threads, &team);
+  return testing::values_of<float>(reordered(option.output, Format::plain, Shape(of.conv.result()), result));
+}
+
+void expect_near(const Floats& found, const Floats& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  // Up to 800 products of numbers below 1 are summed in float.
+  for (std::size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 2e-4) << i;
+}
+
+TEST(BlockConvolution, EqualsTheDefinition) {
+  const std::vector<SquareConv> cases = {
+      {.channels = 32, .size = 10, .results = 48, .window = 3, .pad = 1},
+      {.channels = 3, .size = 20, .results = 32, .window = 7, .stride = 2, .pad = 3},
+      {.channels = 1, .size = 31, .results = 20, .window = 5, .pad = 2},
+      {.channels = 24, .size = 9, .results = 40, .window = 1, .has_bias = false},
+      {.channels = 16, .size = 7, .results = 33, .window = 1, .stride = 2},
+      {.channels = 48, .size = 12, .results = 48, .window = 3, .stride = 2, .pad = 1, .group = 48},
+      {.channels = 20, .size = 40, .results = 20, .window = 5, .pad = 2, .group = 20, .has_bias = false},
+      {.channels = 64, .size = 8, .results = 64, .window = 3, .pad = 1, .group = 2},
+      {.batch = 3, .channels = 16, .size = 11, .results = 17, .window = 3, .pad = 2, .dilation = 2},
+      {.channels = 16, .size = 30, .results = 16, .window = 3, .pad = 12, .dilation = 12},
+      {.batch = 2, .channels = 16, .size = 1, .results = 16, .window = 1},
+      {.channels = 16, .size = 2, .results = 32, .window = 3, .pad = 2},
+      {.channels = 3, .size = 33, .results = 24, .window = 4, .stride = 4},
+      {.channels = 16, .size = 40, .results = 16, .window = 2, .stride = 5, .pad = 1, .dilation = 3},
+  };
+  for (const Format format : formats()) {
+    for (const SquareConv& conv : cases) {
+      SCOPED_TRACE(std::string(to_string(format)) + " " + conv.attributes());
+      const ConvCase of(conv);
+      const std::optional<FormatOption> option = block_option(conv.graph(), NodeId(0), format);
+      ASSERT_TRUE(option);
+      expect_near(run_case(of, *option), naive(conv, of.x, of.w, of.b));
+    }
+  }
+}
+
+// Windows larger than the image, strides larger than the window, tiles of every width.
+TEST(BlockConvolution, EqualsTheDefinitionInRandomShapes) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    Random random(seed);
+    const auto up_to = [&](std::int64_t most) {
+      return 1 + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(most)));
+    };
+    SquareConv conv{.batch = up_to(2),
+                    .channels = up_to(40),
+                    .size = up_to(33),
+                    .results = up_to(50),
+                    .window = up_to(4),
+                    .stride = up_to(4),
+                    .pad = static_cast<std::int64_t>(random.below(4)),
+                    .dilation = up_to(2)};
+    if (random.below(3) == 0) conv.group = conv.results = conv.channels;
+    if (conv.size + 2 * conv.pad < (conv.window - 1) * conv.dilation + 1) continue;
+    const ConvCase of(conv);
+    for (const Format format : formats()) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + " " + std::string(to_string(format)));
+      const std::optional<FormatOption> option = block_option(conv.graph(), NodeId(0), format);
+      ASSERT_TRUE(option);
+      const Floats alone = run_case(of, *option);
+      expect_near(alone, naive(conv, of.x, of.w, of.b));
+      ASSERT_EQ(run_case(of, *option, 2), alone) << "the bits of two threads";
+    }
+  }
+}
+
+// A window of 3 with a padding of 1, in 64 channels of 56 x 56. With 16 lanes, a tile has 2 blocks, one row and 14
+// columns. It copies 3 rows of 16 places for each of 4 blocks of the source: 3 * 16 * 16 * 4 * 4 bytes. The 8 blocks of
+// 128 channels would be larger than 16 KiB, so one of them is copied at a time.
+TEST(BlockConvolution, PlansTheScratchOfItsCopy) {
+  if (!has_tiles(16)) GTEST_SKIP() << "this machine has no AVX-512";
+  const auto scratch = [](const SquareConv& conv, int threads) {
+    const FormatOption option = block_option(conv.graph(), NodeId(0), Format::nchw16c).value();
+    return offered_kernels(conv_graph(conv, option), NodeId(0), threads).at(0).scratch;
+  };
+  SquareConv conv{.channels = 64, .size = 56, .results = 64, .window = 3, .pad = 1};
+  EXPECT_EQ(scratch(conv, 1), Bytes(12288));
+  EXPECT_EQ(scratch(conv, 2), Bytes(24576));
+  conv.channels = 128;
+  EXPECT_EQ(scratch(conv, 1), Bytes(3072));
+  conv.pad = 0;
+  EXPECT_EQ(scratch(conv, 1), Bytes()) << "no window has padding";
+}
+
+// The channels of a group do not fill a block.
+TEST(BlockConvolution, LeavesThinGroupsToTheLibrary) {
+  const SquareConv conv{.channels = 64, .size = 8, .results = 64, .window = 3, .pad = 1, .group = 16};
+  for (const Format format : formats()) EXPECT_FALSE(block_option(conv.graph(), NodeId(0), format));
+}
+
+// 2^61 multiplied by the rows of a window would not fit.
+TEST(BlockConvolution, LeavesHugeWindowsAlone) {
+  ConvolutionShape shape{.source = {1, 16, 1, 1},
+                         .weights = {16, 16, 1, 1},
+                         .result = {1, 16, 1, 1},
+                         .strides = {std::int64_t{1} << 61, 1},
+                         .gaps = {0, 0},
+                         .pads_begin = {0, 0},
+                         .pads_end = {0, 0},
+                         .input = Format::nchw16c,
+                         .output = Format::nchw16c};
+  EXPECT_FALSE(block_convolution(shape));
+  shape.strides[0] = 1;
+  EXPECT_EQ(block_convolution(shape).has_value(), has_tiles(16));
+}
+
+TEST(BlockConvolution, RefusesWeightsInAnotherOrder) {
+  const SquareConv conv{.channels = 64, .size = 8, .results = 64, .window = 3, .pad = 1};
+  for (const Format format : formats()) {
+    FormatOption option = block_option(conv.graph(), NodeId(0), format).value();
+    option.weights->order = format == Format::nchw16c ? "planes16" : "planes8";
+    const Graph graph = conv_graph(conv, option);
+    EXPECT_TRUE(offered_kernels(graph, NodeId(0)).empty());
+    EXPECT_THAT(unsupported(graph).at(0).missing, HasSubstr("oneDNN does not read"));
+  }
+}
+
+// 40 results are 3 blocks of 16, and 20 channels are 2: 3 * 2 * 9 * 256. With three channels, 3 * 9 * 3 * 16.
+TEST(WeightsOrder, HasTheElementsOfItsBlocks) {
+  EXPECT_EQ(packed_elements({TileKind::blocks, 16}, Shape({40, 20, 3, 3}), 1), 13824);
+  EXPECT_EQ(packed_elements({TileKind::planes, 16}, Shape({40, 3, 3, 3}), 1), 1296);
+  EXPECT_EQ(packed_elements({TileKind::channels, 8}, Shape({20, 1, 3, 3}), 20), 3 * 9 * 8);
+  EXPECT_EQ(packed_elements({TileKind::channels, 8}, Shape({20, 2, 3, 3}), 10), std::nullopt);
+  EXPECT_EQ(packed_elements({TileKind::blocks, 8}, Shape({20, 2, 3, 3}), 10), std::nullopt);
+  EXPECT_EQ(kernels_internal::weights_order("channels16")->lanes, 16);
+  EXPECT_FALSE(kernels_internal::weights_order("blocks4"));
+}
+
+// An epilogue with a residual and a gate per channel, for a convolution of 20 channels.
+class BlockEpilogue : public ::testing::Test {
+ protected:
+  static constexpr std::int64_t kResults = 20;
+  const SquareConv conv_{.channels = 24, .size = 9, .results = kResults, .window = 3, .pad = 1};
+};
+
+// The graph of the convolution with an epilogue: its result is `t`, `r` is the residual, and `g` has one place.
+Graph graph_with_epilogue(const SquareConv& conv, const FormatOption& option, const std::vector<std::string>& nodes) {
+  const std::string whole = "f32" + to_string(shape_in(option.output, Shape(conv.result())));
+  const std::string gate = "f32" + to_string(shape_in(option.output, Shape({1, conv.results, 1, 1})));
+  std::string lines = "\"input t : " + whole + "\", \"input r : " + whole + "\", \"input g : " + gate + "\"";
+  for (const std::string& node : nodes) lines += ", \"" + node + " : " + whole + "\"";
+  const std::string node = "Conv(x, w, b, r, g) {" + conv.attributes() +
+                           ", weights = " + testing::text_of(conv.weights()) + ", input_format = \"" +
+                           std::string(to_string(option.input)) + "\", output_format = \"" +
+                           std::string(to_string(option.output)) + "\", order = \"" + option.weights->order +
+                           "\", product = \"conv\", epilogue = [" + lines + ", \"output y\"]}";
+  return testing::lowered_graph(node,
+                                {"x : f32" + to_string(shape_in(option.input, Shape(conv.source()))),
+                                 "w : f32" + to_string(option.weights->shape),
+                                 "b : f32" + testing::text_of({conv.results}), "r : " + whole, "g : " + gate},
+                                shape_in(option.output, Shape(conv.result())));
+}
+
+// sigmoid(t * g + r) has the bits of float functions on the sums of a run without epilogue, whose padding is zero.
+TEST_F(BlockEpilogue, ReadsResidualsAndGates) {
+  for (const Format format : formats()) {
+    const ConvCase of(conv_);
+    const FormatOption option = block_option(conv_.graph(), NodeId(0), format).value();
+    const Graph graph = graph_with_epilogue(conv_, option, {"a = Mul(t, g)", "y = Add(a, r)"});
+    const Shape whole(conv_.result());
+    const Floats r = testing::numbers(*element_count(whole), 5);
+    const Floats g = testing::numbers(kResults, 6);
+    std::vector<TensorData> reads = operands_of(of, option);
+    reads.push_back(reordered(Format::plain, format, whole, testing::floats(whole, r)));
+    reads.push_back(
+        reordered(Format::plain, format, Shape({1, kResults, 1, 1}), testing::floats(Shape({1, kResults, 1, 1}), g)));
+    const std::vector<Kernel> offered = offered_kernels(graph, NodeId(0));
+    ASSERT_EQ(offered.at(0).in_place, (std::vector<std::pair<int, int>>{{3, 0}}));
+    const Floats products = run_case(of, option);
+    const Floats found =
+        testing::values_of<float>(reordered(format, Format::plain, whole, testing::run_one(graph, reads)));
+    const std::size_t places = products.size() / kResults;
+    for (std::size_t i = 0; i < products.size(); ++i) {
+      const float scaled = products[i] * g[i / places];
+      ASSERT_EQ(found[i], scaled + r[i]) << i;
+    }
+    testing::KernelRun over(graph, "blocks.conv");
+    over.over = 3;
+    ASSERT_EQ(over.run(reads), RunStatus());
+    EXPECT_EQ(testing::values_of<float>(reordered(format, Format::plain, whole, over.writes[0])), found);
+  }
+}
+
+// exp(0) is 1, and the lanes without a channel must be 0.
+TEST_F(BlockEpilogue, KeepsThePaddingZero) {
+  for (const Format format : formats()) {
+    const ConvCase of(conv_);
+    const FormatOption option = block_option(conv_.graph(), NodeId(0), format).value();
+    const Graph graph = graph_with_epilogue(conv_, option, {"a = Mul(t, g)", "c = Add(a, r)", "y = Exp(c)"});
+    const Shape whole(conv_.result());
+    std::vector<TensorData> reads = operands_of(of, option);
+    reads.push_back(reordered(Format::plain, format, whole, testing::floats(whole, Floats(kResults * 81, 0))));
+    reads.push_back(reordered(Format::plain, format, Shape({1, kResults, 1, 1}),
+                              testing::floats(Shape({1, kResults, 1, 1}), Floats(kResults, 0))));
+    const Floats y = testing::values_of<float>(testing::run_one(graph, reads));
+    const std::size_t lanes = format == Format::nchw16c ? 16 : 8;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const std::size_t channel = i / (81 * lanes) * lanes + i % lanes;
+      ASSERT_EQ(y[i], channel < kResults ? 1.0F : 0.0F) << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lowtide
