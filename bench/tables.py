@@ -196,10 +196,27 @@ def runtime_growth(figures):
                  "much as the better of the two.")
 
 
+def latency_row(row):
+    options = f" `{row['options']}`" if row["options"] else ""
+    times = ["refused" if row[tool] is None else f"{row[tool]['min']:,.2f} / {row[tool]['median']:,.2f}"
+             for tool in ("lowtide", "onnxruntime", "openvino")]
+    return [row["model"] + options, row["threads"], *times, "" if row["ratio"] is None else f"{row['ratio']:.2f}"]
+
+
+def latency(figures):
+    versions, means = figures["versions"], figures["mean_ratio"]
+    by_threads = " and ".join(f"{mean:.2f} on {threads}" for threads, mean in means.items())
+    return lines(["<Model", "Threads", "Lowtide", "ONNX Runtime", "OpenVINO", "Ratio"],
+                 [latency_row(row) for row in figures["rows"]],
+                 "Milliseconds: the shortest run / the median. The ratio compares the shortest run with that of the "
+                 f"faster peer. Its geometric mean over all models is {by_threads} threads. ONNX Runtime "
+                 f"{versions['onnxruntime']}, OpenVINO {versions['openvino']}.")
+
+
 TABLES = {"models": models, "short_models": short_models, "orders": orders, "budgets": budgets,
           "packing": packing, "large_packings": large_packings, "growth": growth, "compare_growth": compare_growth,
           "scale": scale, "concurrency": concurrency, "onnxruntime_memory": onnxruntime_memory,
-          "runtime_growth": runtime_growth}
+          "runtime_growth": runtime_growth, "latency": latency}
 
 
 def figures_of(name):

@@ -27,6 +27,11 @@ def inputs_of(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
     return [port for port in graph.input if port.name not in constants]
 
 
+def input_names(path: pathlib.Path) -> list[str]:
+    """The inputs of a model, in the order of the files."""
+    return [port.name for port in inputs_of(onnx.load(path, load_external_data=False).graph)]
+
+
 def extents_of(port: onnx.ValueInfoProto, words: list[str]) -> list[int]:
     """The extents of an input, with those that the options --dim NAME=N and --shape INPUT=AxB give."""
     given = {"--dim": {}, "--shape": {}}
