@@ -4,16 +4,15 @@
 #include "lowtide/pipeline/plan_curve.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "lowtide/base/check.h"
+#include "lowtide/base/int128.h"
 #include "lowtide/target/cost.h"
 
 namespace lowtide {
 namespace {
-
-// Products of bytes and picoseconds exceed 64 bits.
-using Wide = __int128;
 
 // The least RAM that the bound for all plans leaves possible.
 Bytes floor_of(const PlannedGraph& planned) {
@@ -91,14 +90,14 @@ std::optional<std::size_t> knee_of(const std::vector<BudgetPoint>& points) {
     most->picoseconds = std::max(most->picoseconds, point.picoseconds);
   }
   if (!least) return std::nullopt;
-  const Wide bytes = std::max<std::int64_t>((most->ram - least->ram).count(), 1);
-  const Wide time = std::max<std::int64_t>(most->picoseconds - least->picoseconds, 1);
+  const Int128 bytes = std::max<std::int64_t>((most->ram - least->ram).count(), 1);
+  const Int128 time = std::max<std::int64_t>(most->picoseconds - least->picoseconds, 1);
   std::optional<std::size_t> knee;
-  Wide best = 0;
+  Int128 best = 0;
   for (std::size_t at = 0; at < points.size(); ++at) {
     const BudgetPoint& point = points[at];
     if (point.outcome != BudgetOutcome::found) continue;
-    const Wide sum = (point.ram - least->ram).count() * time + (point.picoseconds - least->picoseconds) * bytes;
+    const Int128 sum = (point.ram - least->ram).count() * time + (point.picoseconds - least->picoseconds) * bytes;
     if (knee && sum >= best) continue;
     knee = at;
     best = sum;
@@ -115,6 +114,7 @@ Result<PlanCurve> plan_curve(const Graph& graph, const Target& target, PlanOptio
       .points = {}, .base_picoseconds = time_of(graph, target, *plain), .floor = floor_of(*plain), .knee = {}};
   const Bytes most = arena_bytes(plain->plan) + plain->caller;
   const std::int64_t width = std::max<std::int64_t>((most - curve.floor).count(), 0);
+  std::optional<Result<PlannedGraph>> next = std::move(plain);  // for the largest budget
   for (std::int64_t at = 0; at < points; ++at) {
     // Without the overflow of width * at.
     const std::int64_t drop = width / (points - 1) * at + width % (points - 1) * at / (points - 1);
@@ -125,7 +125,8 @@ Result<PlanCurve> plan_curve(const Graph& graph, const Target& target, PlanOptio
       continue;
     }
     options.budget = std::max(budget, Bytes(1));
-    Result<PlannedGraph> planned = at == 0 ? std::move(plain) : plan_graph(graph, target, options);
+    if (!next) next = plan_graph(graph, target, options);
+    const Result<PlannedGraph> planned = *std::exchange(next, std::nullopt);
     if (!planned) return planned.error();
     LOWTIDE_CHECK(planned->violations.empty(), "a plan that was just made is correct");
     curve.points.push_back(point_of(graph, target, *planned, budget));
