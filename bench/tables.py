@@ -200,7 +200,7 @@ def latency_row(row):
     options = f" `{row['options']}`" if row["options"] else ""
     times = ["refused" if row[tool] is None else f"{row[tool]['min']:,.2f} / {row[tool]['median']:,.2f}"
              for tool in ("lowtide", "onnxruntime", "openvino")]
-    return [row["model"] + options, row["threads"], *times, "" if row["ratio"] is None else f"{row['ratio']:.2f}"]
+    return [row["model"] + options, str(row["threads"]), *times, "" if row["ratio"] is None else f"{row['ratio']:.2f}"]
 
 
 def latency(figures):
@@ -209,7 +209,7 @@ def latency(figures):
     return lines(["<Model", "Threads", "Lowtide", "ONNX Runtime", "OpenVINO", "Ratio"],
                  [latency_row(row) for row in figures["rows"]],
                  "Milliseconds: the shortest run / the median. The ratio compares the shortest run with that of the "
-                 f"faster peer. Its geometric mean over all models is {by_threads} threads. ONNX Runtime "
+                 f"faster peer. Its geometric mean over these models is {by_threads} threads. ONNX Runtime "
                  f"{versions['onnxruntime']}, OpenVINO {versions['openvino']}.")
 
 
