@@ -135,22 +135,44 @@ TEST(BlockConvolution, EqualsTheDefinitionInRandomShapes) {
   }
 }
 
-// A window of 3 with a padding of 1, in 64 channels of 56 x 56. With 16 lanes, a tile has 2 blocks, one row and 14
-// columns. It copies 3 rows of 16 places for each of 4 blocks of the source: 3 * 16 * 16 * 4 * 4 bytes. The 8 blocks of
-// 128 channels would be larger than 16 KiB, so one of them is copied at a time.
+// A window of 3 with a padding of 1, in images of 56 x 56. With 16 lanes, a tile has 2 blocks, one row and 14 columns,
+// and reads 3 rows of 16 places: 768 elements of each block of the source. With 8 lanes, it has 2 blocks, 2 rows and 3
+// columns, and reads 4 rows of 5 places: 160 elements. All blocks are copied at once, if they have at most 4,096 elements.
 TEST(BlockConvolution, PlansTheScratchOfItsCopy) {
-  if (!has_tiles(16)) GTEST_SKIP() << "this machine has no AVX-512";
-  const auto scratch = [](const SquareConv& conv, int threads) {
-    const FormatOption option = block_option(conv.graph(), NodeId(0), Format::nchw16c).value();
-    return offered_kernels(conv_graph(conv, option), NodeId(0), threads).at(0).scratch;
-  };
-  SquareConv conv{.channels = 64, .size = 56, .results = 64, .window = 3, .pad = 1};
-  EXPECT_EQ(scratch(conv, 1), Bytes(12288));
-  EXPECT_EQ(scratch(conv, 2), Bytes(24576));
-  conv.channels = 128;
-  EXPECT_EQ(scratch(conv, 1), Bytes(3072));
-  conv.pad = 0;
-  EXPECT_EQ(scratch(conv, 1), Bytes()) << "no window has padding";
+  for (const Format format : formats()) {
+    const auto scratch = [&](const SquareConv& conv, int threads) {
+      const FormatOption option = block_option(conv.graph(), NodeId(0), format).value();
+      return offered_kernels(conv_graph(conv, option), NodeId(0), threads).at(0).scratch;
+    };
+    const bool is_wide = format == Format::nchw16c;
+    SquareConv conv{.channels = 64, .size = 56, .results = 64, .window = 3, .pad = 1};
+    const Bytes all_blocks(is_wide ? 4 * 768 * 4 : 8 * 160 * 4);
+    EXPECT_EQ(scratch(conv, 1), all_blocks);
+    EXPECT_EQ(scratch(conv, 2), all_blocks * 2);
+    conv.channels = 512;
+    EXPECT_EQ(scratch(conv, 1), Bytes(is_wide ? 768 * 4 : 160 * 4));
+    conv.pad = 0;
+    EXPECT_EQ(scratch(conv, 1), Bytes()) << "no window has padding";
+  }
+}
+
+// Two rows of results are 1,000 rows of the source apart. Their tile copies a row for each, and not those between them.
+TEST(BlockConvolution, CopiesNoRowsBetweenWindows) {
+  ConvolutionShape shape{.source = {1, 16, 2001, 10},
+                         .weights = {16, 16, 1, 3},
+                         .result = {1, 16, 3, 10},
+                         .strides = {1000, 1},
+                         .gaps = {0, 0},
+                         .pads_begin = {0, 1},
+                         .pads_end = {0, 1},
+                         .input = Format::nchw16c,
+                         .output = Format::nchw16c};
+  for (const Format format : formats()) {
+    shape.input = shape.output = format;
+    const std::optional<BlockConvolution> made = block_convolution(shape);
+    ASSERT_TRUE(made);
+    EXPECT_LE(made->copied_rows(made->tile_rows), 2);
+  }
 }
 
 // The channels of a group do not fill a block.
@@ -159,7 +181,7 @@ TEST(BlockConvolution, LeavesThinGroupsToTheLibrary) {
   for (const Format format : formats()) EXPECT_FALSE(block_option(conv.graph(), NodeId(0), format));
 }
 
-// 2^61 multiplied by the rows of a window would not fit.
+// 2^61 multiplied by the rows of a window would not fit, nor would the padded weights or the products of huge images.
 TEST(BlockConvolution, LeavesHugeWindowsAlone) {
   ConvolutionShape shape{.source = {1, 16, 1, 1},
                          .weights = {16, 16, 1, 1},
@@ -173,6 +195,10 @@ TEST(BlockConvolution, LeavesHugeWindowsAlone) {
   EXPECT_FALSE(block_convolution(shape));
   shape.strides[0] = 1;
   EXPECT_EQ(block_convolution(shape).has_value(), has_tiles(16));
+  shape.source = shape.result = {1, 16, std::int64_t{1} << 29, std::int64_t{1} << 29};
+  EXPECT_EQ(block_convolution(shape).has_value(), has_tiles(16));
+  shape.weights = {std::int64_t{1} << 30, std::int64_t{1} << 30, 1, 1};
+  EXPECT_FALSE(block_convolution(shape));
 }
 
 TEST(BlockConvolution, RefusesWeightsInAnotherOrder) {

@@ -54,6 +54,27 @@ TEST(Hints, NameNodesOrTheirResults) {
   EXPECT_EQ(refusal(graph, "gone", HintKind::keep), "no node or tensor has this name");
 }
 
+// d has one reader, so it cannot run again. That hint is refused, and another one for d counts.
+TEST(Hints, OnlyAcceptedHintsForbidAnother) {
+  const Graph graph = graph_of(R"(graph "g" {
+    input x : f32[16]
+    a = Conv(x) : f32[16]
+    d = Conv(a) : f32[16]
+    e = Conv(a, d) : f32[16]
+    output e
+  })");
+  const ResolvedHints resolved = resolve_hints(graph, {{"d", HintKind::recompute},
+                                                       {"d", HintKind::keep},
+                                                       {"d", HintKind::keep},
+                                                       {"a", HintKind::keep},
+                                                       {"a", HintKind::recompute}});
+  EXPECT_EQ(resolved.accepted, (std::vector<NodeHint>{{NodeId(1), HintKind::keep}, {NodeId(0), HintKind::keep}}));
+  ASSERT_EQ(resolved.refused.size(), 3U);
+  EXPECT_EQ(resolved.refused[0].request, (HintRequest{"d", HintKind::recompute}));
+  EXPECT_EQ(resolved.refused[1].reason, "an earlier hint for the same node says the same");
+  EXPECT_EQ(resolved.refused[2].reason, "an earlier hint for the same node says keep");
+}
+
 // Whatever is hinted, a plan that fits honours it, and is verified by must_plan.
 TEST(Hints, RandomPlansHonourThem) {
   Random random(5);

@@ -190,6 +190,11 @@ std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_v
   return number;
 }
 
+std::optional<std::int64_t> read_points(const Arguments& arguments) {
+  constexpr std::int64_t kMostPoints = 1000;
+  return read_count(arguments, "--points", 2, kMostPoints);
+}
+
 std::optional<DimRange> read_range(const Arguments& arguments) {
   std::optional<DimRange> range;
   for (const std::string& word : arguments.values("--dim")) {

@@ -33,6 +33,9 @@ namespace lowtide::cli_internal {
                                                      std::int64_t least,
                                                      std::int64_t most = std::numeric_limits<std::int64_t>::max());
 
+// --points, the number of budgets of a curve; nullopt if the option was not given.
+[[nodiscard]] std::optional<std::int64_t> read_points(const Arguments& arguments);
+
 // --dim NAME=EXTENT, --shape INPUT=AxBxC ("?" keeps the extent of the file), and --override INPUT. The last "="
 // separates name and value.
 [[nodiscard]] ImportOptions read_bindings(const Arguments& arguments);

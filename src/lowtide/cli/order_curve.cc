@@ -19,8 +19,6 @@
 namespace lowtide::cli_internal {
 namespace {
 
-constexpr std::int64_t kMostPoints = 1000;
-
 Json json_of_point(const ImportedOrderGraph& file, Bytes budget, const BudgetAnswer& answer) {
   const bool is_found = answer.outcome == BudgetOutcome::found;
   Json json{{"budget", (budget + file.fixed_bytes).count()},
@@ -72,7 +70,7 @@ ExitCode show_curve(const Arguments& arguments, const ImportedOrderGraph& file, 
                     Console& console) {
   CurveOptions options;
   options.order.order = arguments.value("--order").value_or(options.order.order);
-  options.points = read_count(arguments, "--points", 2, kMostPoints).value_or(options.points);
+  options.points = read_points(arguments).value_or(options.points);
   options.effort = read_count(arguments, "--effort", 0).value_or(options.effort);
   const std::optional<std::string> csv_file = arguments.value("--csv");
   const OutputFiles files(csv_file ? std::vector<std::string>{*csv_file} : std::vector<std::string>{},

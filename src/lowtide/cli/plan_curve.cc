@@ -14,10 +14,9 @@ namespace lowtide::cli_internal {
 namespace {
 
 constexpr std::int64_t kPoints = 10;
-constexpr std::int64_t kMostCurvePoints = 1000;
 
 PlanCurve curve_of(const CurveRequest& request, Console& console) {
-  const std::int64_t points = read_count(request.arguments, "--points", 2, kMostCurvePoints).value_or(kPoints);
+  const std::int64_t points = read_points(request.arguments).value_or(kPoints);
   PlanOptions options = request.options;
   const Interrupt interrupt;
   options.stop = interrupt.flag();

@@ -23,7 +23,7 @@ bool is_standard(const Operator& op, std::string_view type) {
   return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
 }
 
-bool is_blocked_format(Format format) { return format == Format::nchw16c || format == Format::nchw8c; }
+bool is_blocked_format(Format format) { return block_of(format) > 1; }
 
 // Whether a tensor may be in blocks: batch, channels and one or two spatial axes of f32.
 bool may_be_blocked(const Tensor& tensor) {
@@ -150,7 +150,7 @@ class PartChooser {
     if (!is_used_ || !is_standard(graph_.op(id), "Concat") || !node.outputs[0]) return false;
     const Tensor& result = graph_.tensor(*node.outputs[0]);
     if (!may_be_blocked(result) || concat_axis(node, result.shape.rank()) != 1) return false;
-    const std::int64_t lanes = parts_.blocked == Format::nchw16c ? 16 : 8;
+    const std::int64_t lanes = block_of(parts_.blocked);
     return std::ranges::all_of(node.inputs, [&](const std::optional<TensorId>& input) {
       return input && may_be_blocked(graph_.tensor(*input)) && graph_.tensor(*input).shape[1] % lanes == 0;
     });

@@ -25,8 +25,8 @@ constexpr std::int64_t kLeastEffort = 2'000'000'000;
 constexpr std::int64_t kMostEffort = 30'000'000'000;  // up to about a minute
 constexpr std::int64_t kMostCounted = 160;            // nodes; more get all of it
 
-// What a search spends that is not proven earlier. The graphs with published budgets need about this much, which grows
-// as the fourth power of the nodes: there are as many pairs of reruns with two places each.
+// What a search spends that is not proven earlier. It limits the time, and does not say when a search can find no more:
+// with the graphs of bench/budgets.py, it is about 10 seconds for 100 nodes, and up to a minute for more.
 std::int64_t suggested_effort(std::int64_t nodes) {
   if (nodes > kMostCounted) return kMostEffort;
   return std::clamp(60 * nodes * nodes * nodes * nodes, kLeastEffort, kMostEffort);

@@ -86,11 +86,10 @@ class Resolver {
     const Named& named = found->second;
     if (named.is_outside) return "no node makes this tensor, because the caller or the model holds it";
     if (named.nodes > 1) return std::to_string(named.nodes) + " nodes have this name; use the name of a result";
-    const auto [place, is_new] = kinds_.emplace(*named.node, request.kind);
-    if (!is_new) {
-      return place->second == request.kind
+    if (const auto earlier = kinds_.find(*named.node); earlier != kinds_.end()) {
+      return earlier->second == request.kind
                  ? "an earlier hint for the same node says the same"
-                 : "an earlier hint for the same node says " + std::string(to_string(place->second));
+                 : "an earlier hint for the same node says " + std::string(to_string(earlier->second));
     }
     std::string reason;
     if (request.kind == HintKind::swap && !options_.has_link) {
@@ -102,6 +101,7 @@ class Resolver {
                                                       : why_not_again(graph_, *named.node, options_.is_plain);
     }
     if (!reason.empty()) return reason;
+    kinds_.emplace(*named.node, request.kind);
     resolved_.accepted.push_back({*named.node, request.kind});
     resolved_.names.push_back(request.name);
     return "";
@@ -111,7 +111,7 @@ class Resolver {
   const HintOptions& options_;
   std::map<std::string_view, Named> names_;
   std::map<std::string_view, Named> written_;
-  std::map<NodeId, HintKind> kinds_;
+  std::map<NodeId, HintKind> kinds_;  // of accepted hints
   ResolvedHints resolved_;
 };
 

@@ -8,15 +8,11 @@
 #include "lowtide/base/check.h"
 
 namespace lowtide {
-namespace {
 
-// The channels of a block. Formats without blocks have blocks of one channel.
 std::int64_t block_of(Format format) {
   if (format == Format::nchw16c) return 16;
   return format == Format::nchw8c ? 8 : 1;
 }
-
-}  // namespace
 
 Shape shape_in(Format format, const Shape& model) {
   if (format == Format::plain) return model;

@@ -25,6 +25,8 @@ template <>
 inline constexpr auto kEnumNames<Format> = enum_names<Format>(
     {{Format::plain, "plain"}, {Format::nchw16c, "nchw16c"}, {Format::nchw8c, "nchw8c"}, {Format::nhwc, "nhwc"}});
 
+// The channels of a block: 16 or 8. Formats without blocks have blocks of one channel.
+[[nodiscard]] std::int64_t block_of(Format format);
 // The shape in a format of a tensor whose shape in the model is [N, C, ...]. Requires: one or two spatial axes, except
 // for `plain`, which keeps every shape.
 [[nodiscard]] Shape shape_in(Format format, const Shape& model);

@@ -7,7 +7,6 @@
 #include <array>
 
 #include "lowtide/base/enum_names.h"
-#include "lowtide/base/parse_number.h"
 
 namespace lowtide {
 
@@ -27,8 +26,6 @@ constexpr std::int64_t kMostOfAxis = std::int64_t{1} << 18;
 constexpr std::int64_t kMostReach = 1024;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-int lanes_of(Format format) { return format == Format::nchw16c ? 16 : format == Format::nchw8c ? 8 : 0; }
 
 std::optional<BlockAxis> axis_of(const ConvolutionShape& shape, std::size_t at) {
   const BlockAxis axis{.source = shape.source[at + 2],
@@ -95,8 +92,10 @@ void choose_tiles(BlockConvolution& made) {
 void choose_order(BlockConvolution& made) {
   constexpr std::int64_t kMostWeights = std::int64_t{160} * 1024;  // elements: a third of a second cache of 2 MiB
   constexpr std::int64_t kMostCopied = std::int64_t{4} * 1024;     // elements: a third of a first cache of 48 KiB
-  constexpr std::int64_t kMostSource = std::int64_t{256} * 1024;   // elements: half of a second cache of 2 MiB
-  const std::int64_t source = made.source_blocks * made.lanes * made.down.source * made.across.source;
+  constexpr double kMostSource = 256 * 1024;                       // elements: half of a second cache of 2 MiB
+  // A double, because nothing has checked the padded size of the source yet.
+  const double places = static_cast<double>(made.down.source) * static_cast<double>(made.across.source);
+  const double source = places * static_cast<double>(made.source_blocks * made.lanes);
   made.is_by_rectangle = source > kMostSource && made.weights_of_block() * made.result_blocks <= kMostWeights;
   made.copies_all_blocks = made.elements_of_copy() <= kMostCopied / made.source_blocks;
 }
@@ -104,21 +103,15 @@ void choose_order(BlockConvolution& made) {
 }  // namespace
 
 std::int64_t BlockConvolution::copied_rows(std::int64_t rows) const {
-  return down.dilation == 1 ? down.reach(rows) : down.taps * rows;
+  return spreads_rows() ? down.taps * rows : down.reach(rows);
 }
 
 std::int64_t BlockConvolution::copied_columns(std::int64_t columns) const {
-  return !spreads_columns() ? across.reach(columns) : across.taps * columns;
+  return spreads_columns() ? across.taps * columns : across.reach(columns);
 }
 
 std::int64_t BlockConvolution::weights_of_block() const {
-  const std::int64_t taps = down.taps * across.taps;
-  switch (kind) {
-    case TileKind::blocks: return source_blocks * taps * lanes * lanes;
-    case TileKind::planes: return taps * channels * lanes;
-    case TileKind::channels: break;
-  }
-  return taps * lanes;
+  return elements_of_block({kind, lanes}, channels, down.taps * across.taps);
 }
 
 bool BlockConvolution::has_copies() const {
@@ -139,8 +132,9 @@ Bytes BlockConvolution::scratch_per_thread() const {
 }
 
 std::optional<BlockConvolution> block_convolution(const ConvolutionShape& shape) {
-  BlockConvolution made{.lanes = lanes_of(shape.output), .has_bias = shape.has_bias};
-  if (made.lanes == 0 || !has_tiles(made.lanes) || !set_channels(shape, made)) return std::nullopt;
+  BlockConvolution made{.lanes = static_cast<int>(block_of(shape.output)), .has_bias = shape.has_bias};
+  if (!has_tiles(made.lanes) || !set_channels(shape, made)) return std::nullopt;
+  if (!packed_elements({made.kind, made.lanes}, Shape(shape.weights), shape.group)) return std::nullopt;
   const std::size_t axes = shape.strides.size();
   const std::optional<BlockAxis> down = axes == 2 ? axis_of(shape, 0) : BlockAxis{};
   const std::optional<BlockAxis> across = axis_of(shape, axes - 1);
@@ -166,32 +160,31 @@ std::optional<WeightsOrder> weights_order(std::string_view name) {
   return std::nullopt;
 }
 
+std::int64_t elements_of_block(const WeightsOrder& order, std::int64_t channels, std::int64_t taps) {
+  const std::int64_t depth = order.kind == TileKind::blocks ? ceil_div(channels, order.lanes) * order.lanes : channels;
+  return taps * depth * order.lanes;
+}
+
 std::optional<std::int64_t> packed_elements(const WeightsOrder& order, const Shape& weights, std::int64_t group) {
   if (weights.rank() < 3 || weights.rank() > 4 || weights.has_upper_bounds() || group < 1) return std::nullopt;
-  const std::vector<std::int64_t>& extents = weights.extents();
-  if (extents[0] % group != 0) return std::nullopt;
-  const std::int64_t results = extents[0] / group;
+  const std::int64_t channels = weights[1];
   const std::int64_t lanes = order.lanes;
-  Shape packed;
-  const std::int64_t taps_down = weights.rank() == 4 ? extents[2] : 1;
-  const std::int64_t taps_across = extents.back();
-  switch (order.kind) {
-    case TileKind::blocks:
-      if (group > 1 && (results % lanes != 0 || extents[1] % lanes != 0)) return std::nullopt;
-      packed =
-          Shape({group * ceil_div(results, lanes), ceil_div(extents[1], lanes), taps_down, taps_across, lanes * lanes});
-      break;
-    case TileKind::planes:
-      if (group != 1) return std::nullopt;
-      packed = Shape({ceil_div(results, lanes), taps_down, taps_across, extents[1], lanes});
-      break;
-    case TileKind::channels:
-      if (results != 1 || extents[1] != 1) return std::nullopt;
-      packed = Shape({ceil_div(group, lanes), taps_down, taps_across, lanes});
-      break;
+  if (weights[0] % group != 0) return std::nullopt;
+  const std::int64_t results = weights[0] / group;
+  if (order.kind == TileKind::planes && group != 1) return std::nullopt;
+  if (order.kind == TileKind::channels && (results != 1 || channels != 1)) return std::nullopt;
+  if (order.kind == TileKind::blocks && group > 1 && (results % lanes != 0 || channels % lanes != 0)) {
+    return std::nullopt;
   }
-  const Result<Bytes> size = dense_size(DType::f32, packed);
-  return size ? std::optional(size->count() / 4) : std::nullopt;
+  // Padding adds less than `lanes` channels and results for each that exists, so nothing below overflows.
+  std::vector<std::int64_t> padded = weights.extents();
+  for (std::int64_t& extent : padded) extent = std::max<std::int64_t>(extent, 1);
+  padded.push_back(lanes);
+  padded.push_back(lanes);
+  if (!dense_size(DType::f32, Shape(padded))) return std::nullopt;
+  std::int64_t taps = 1;
+  for (int axis = 2; axis < weights.rank(); ++axis) taps *= weights[axis];
+  return ceil_div(weights[0], lanes) * elements_of_block(order, channels, taps);
 }
 
 }  // namespace kernels_internal

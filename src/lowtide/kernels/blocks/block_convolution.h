@@ -57,8 +57,8 @@ struct BlockConvolution {
   bool is_by_rectangle = true;
   bool copies_all_blocks = true;  // of the source at once, before the products; false: one after another
 
-  // The rows and columns of the copy of what a tile reads, with its padding. Results share what they read, except that
-  // rows with a dilation have a place of their own for each tap.
+  // The rows and columns of the copy of what a tile reads, with its padding. Neighboring results share what they read,
+  // unless the copy is spread: then each tap of each result has a place of its own.
   [[nodiscard]] std::int64_t copied_rows(std::int64_t rows) const;
   [[nodiscard]] std::int64_t copied_columns(std::int64_t columns) const;
 
@@ -71,8 +71,9 @@ struct BlockConvolution {
   [[nodiscard]] bool has_copies() const;
   // The elements of the copy of one block of the source, or of all planes, for the largest tile.
   [[nodiscard]] std::int64_t elements_of_copy() const;
-  // With a stride that no tile has, each tile has a copy with a place of its own for each tap of each column. Then
-  // neighboring columns are neighbors.
+  // Sharing rows would save nothing, or a dilation would leave gaps.
+  [[nodiscard]] bool spreads_rows() const { return down.dilation > 1 || down.stride >= down.taps; }
+  // A tile has no such stride. In a spread copy, neighboring columns are neighbors.
   [[nodiscard]] bool spreads_columns() const { return across.stride > 2; }
   [[nodiscard]] int column_stride() const { return spreads_columns() ? 1 : static_cast<int>(across.stride); }
   // What one thread needs to copy the source of a tile with its padding.
@@ -83,9 +84,9 @@ struct BlockConvolution {
 // no instructions for it. O(1).
 [[nodiscard]] std::optional<BlockConvolution> block_convolution(const ConvolutionShape& shape);
 
-// The order of the weights, as a name and as an array:
+// The order of the weights, as a name and as an array. Blocks of results are those of all groups:
 //
-//   blocks16     [group][block of results][block of channels][tap][channel][lane of the result]
+//   blocks16     [block of results][block of channels][tap][channel][lane of the result]
 //   planes16     [block of results][tap][channel][lane of the result]
 //   channels16   [block of channels][tap][lane]
 //
@@ -97,7 +98,10 @@ struct WeightsOrder {
 [[nodiscard]] std::string to_string(const WeightsOrder& order);
 // Returns nullopt if no order has the name.
 [[nodiscard]] std::optional<WeightsOrder> weights_order(std::string_view name);
-// The elements of weights [M, C / group, ...] in the order. nullopt: the order does not suit them.
+// The elements of one block of results. Requires: packed_elements() of the weights exist.
+[[nodiscard]] std::int64_t elements_of_block(const WeightsOrder& order, std::int64_t channels, std::int64_t taps);
+// The elements of weights [M, C / group, ...] in the order. nullopt: the order does not suit them, or they would have
+// too many bytes for 64 bits.
 [[nodiscard]] std::optional<std::int64_t> packed_elements(const WeightsOrder& order, const Shape& weights,
                                                           std::int64_t group);
 

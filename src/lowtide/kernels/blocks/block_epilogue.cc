@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "lowtide/base/check.h"
-
 namespace lowtide::kernels_internal {
 namespace {
 

@@ -4,7 +4,6 @@
 #include "lowtide/kernels/blocks/convolution.h"
 
 #include <array>
-#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -18,42 +17,23 @@
 namespace lowtide::kernels_internal {
 namespace {
 
-// One share of the tiles.
-RunCode run_share(const ConvolutionParameters& parameters, const Operands& operands, std::int64_t share) {
-  const std::int64_t tiles = parameters.shape.tiles();
-  return run_tiles(parameters, operands, operands.scratch + share * parameters.shape.scratch_per_thread().count(),
-                   {tiles * share / parameters.threads, tiles * (share + 1) / parameters.threads});
-}
-
 RunStatus run_convolution(const ConvolutionParameters& parameters, const Operands& operands, Team& team) {
-  struct Shares {
-    const ConvolutionParameters& parameters;
-    const Operands& operands;
-    int threads = 1;
-    std::atomic<RunCode> code = RunCode::ok;
-  };
-  Shares shares{parameters, operands, team.threads()};
-  const auto run = [](void* context, int thread) noexcept {
-    Shares& all = *static_cast<Shares*>(context);
-    for (int share = thread; share < all.parameters.threads; share += all.threads) {
-      const RunCode code = run_share(all.parameters, all.operands, share);
-      if (code != RunCode::ok) all.code.store(code, std::memory_order_relaxed);
-    }
-  };
-  if (parameters.threads == 1) {
-    shares.threads = 1;
-    run(&shares, 0);
-  } else {
-    team.run(run, &shares);
-  }
-  return {shares.code.load(std::memory_order_relaxed), 0};
+  const std::int64_t tiles = parameters.shape.tiles();
+  const std::int64_t scratch = parameters.shape.scratch_per_thread().count();
+  const RunCode code = run_shares(team, parameters.threads, [&](int share) {
+    return run_tiles(parameters, operands, operands.scratch + share * scratch,
+                     {tiles * share / parameters.threads, tiles * (share + 1) / parameters.threads});
+  });
+  return {code, 0};
 }
 
 // How many threads have enough to do.
 int threads_for(const BlockConvolution& shape, int threads) {
-  const std::int64_t products = shape.weights_of_block() * shape.result_blocks * shape.groups * shape.down.result *
-                                shape.across.result * shape.images;
-  return products < kLeastSharedOperations * threads || shape.tiles() < threads ? 1 : threads;
+  const double places = static_cast<double>(shape.down.result) * static_cast<double>(shape.across.result);
+  const double products = static_cast<double>(shape.weights_of_block()) * static_cast<double>(shape.result_blocks) *
+                          static_cast<double>(shape.groups * shape.images) * places;
+  const bool is_enough = products >= static_cast<double>(kLeastSharedOperations * threads) && shape.tiles() >= threads;
+  return is_enough ? threads : 1;
 }
 
 constexpr std::array kBlockConvolutionTypes{DType::f32};
@@ -125,7 +105,7 @@ std::optional<FormatOption> block_option(const Graph& graph, NodeId node, Format
   std::optional<ConvolutionShape> shape = standard_convolution_shape(graph, node, missing);
   if (!shape) return std::nullopt;
   shape->output = format;
-  const bool is_thin = shape->source[1] < (format == Format::nchw16c ? 16 : 8);
+  const bool is_thin = shape->source[1] < block_of(format);
   shape->input = is_thin && shape->group == 1 ? Format::plain : format;
   const std::optional<BlockConvolution> made = block_convolution(*shape);
   if (!made) return std::nullopt;

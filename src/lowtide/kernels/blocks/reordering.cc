@@ -20,26 +20,17 @@
 namespace lowtide::kernels_internal {
 namespace {
 
-// Weights [results, channels, taps] in groups of results.
+// Weights [results, channels, taps], with the channels of a group.
 struct Packing {
   WeightsOrder order;
-  std::int64_t group = 1;
-  std::int64_t results = 1;   // of all groups
-  std::int64_t channels = 1;  // of a group
+  std::int64_t results = 1;
+  std::int64_t channels = 1;
   std::int64_t taps = 1;
   std::int64_t packed = 1;  // elements of the result
 
   // Where the weight of a result is for channel 0 and tap 0.
   [[nodiscard]] std::int64_t place_of(std::int64_t result) const {
-    const std::int64_t lanes = order.lanes;
-    const std::int64_t of_group = results / group;
-    const std::int64_t depth = order.kind == TileKind::blocks ? (channels + lanes - 1) / lanes * lanes : channels;
-    const std::int64_t blocks_before =
-        order.kind == TileKind::channels
-            ? result / lanes
-            : result / of_group * ((of_group + lanes - 1) / lanes) + result % of_group / lanes;
-    const std::int64_t lane = order.kind == TileKind::channels ? result % lanes : result % of_group % lanes;
-    return blocks_before * taps * depth * lanes + lane;
+    return result / order.lanes * elements_of_block(order, channels, taps) + result % order.lanes;
   }
   // How far from it the weight of a channel and a tap is.
   [[nodiscard]] std::int64_t step_of(std::int64_t channel, std::int64_t tap) const {
@@ -121,19 +112,14 @@ std::optional<Packing> packing_of(const Node& node, const Tensor& source, const 
   const auto* group = find_attribute<std::int64_t>(node.attributes, "group");
   const std::optional<WeightsOrder> order = weights_order(name == nullptr ? "" : *name);
   if (!order) return std::nullopt;
-  Packing made{.order = *order, .group = group == nullptr ? 1 : *group};
-  const std::optional<std::int64_t> elements = packed_elements(*order, source.shape, made.group);
+  Packing made{.order = *order};
+  const std::optional<std::int64_t> elements = packed_elements(*order, source.shape, group == nullptr ? 1 : *group);
   if (!elements || result.shape != Shape({*elements})) return std::nullopt;
   made.results = source.shape[0];
   made.channels = source.shape[1];
   for (int axis = 2; axis < source.shape.rank(); ++axis) made.taps *= source.shape[axis];
   made.packed = *elements;
   return made;
-}
-
-// NHWC is one block of all channels.
-std::int64_t lanes_in(Format format, std::int64_t channels) {
-  return format == Format::nchw16c ? 16 : format == Format::nchw8c ? 8 : channels;
 }
 
 std::optional<Blocking> blocking_of(const Node& node, const Tensor& source, const Tensor& result) {
@@ -148,8 +134,9 @@ std::optional<Blocking> blocking_of(const Node& node, const Tensor& source, cons
   if ((*from == Format::plain) == (*to == Format::plain)) return std::nullopt;
   const std::optional<Shape> model = model_shape(*from, source.shape, *channels);
   if (!model || model_shape(*to, result.shape, *channels) != model) return std::nullopt;
+  const Format other = *from == Format::plain ? *to : *from;
   Blocking made{.is_into_blocks = *from == Format::plain,
-                .lanes = lanes_in(*from == Format::plain ? *to : *from, *channels),
+                .lanes = other == Format::nhwc ? *channels : block_of(other),  // NHWC is one block of all channels
                 .images = (*model)[0],
                 .channels = *channels};
   for (int axis = 2; axis < model->rank(); ++axis) made.places *= (*model)[axis];

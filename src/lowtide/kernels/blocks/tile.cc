@@ -3,6 +3,8 @@
 
 #include "lowtide/kernels/blocks/tile.h"
 
+#include <algorithm>
+
 #include "lowtide/base/check.h"
 
 namespace lowtide::kernels_internal {
@@ -18,9 +20,8 @@ bool has_tiles(int lanes) {
 }
 
 int most_columns(int lanes, int results, int rows) {
-  int columns = 1;
-  while (tile_function(lanes, TileKind::blocks, {results, rows, columns + 1}) != nullptr) ++columns;
-  return columns;
+  const TileLimits& limits = lanes == 16 ? kAvx512Limits : kAvx2Limits;
+  return std::min(limits.columns, limits.sums / (results * rows));
 }
 
 TileFunction tile_function(int lanes, TileKind kind, const TileExtents& extents) {

@@ -26,8 +26,8 @@ enum class TileKind : std::uint8_t {
 //
 // in this order of blocks, taps and channels, with one rounding per product and sum. So a sum does not depend on the
 // rectangle that it is in. For `channels`, there is one block, and the lane of the source takes the place of a channel.
-// Steps are in elements. A place has one
-// element in planes, and otherwise as many as lanes. No address needs an alignment.
+// Steps are in elements. A place has one element in planes, and otherwise as many as lanes. No address needs an
+// alignment.
 struct TileWork {
   const float* source = nullptr;
   const float* weights = nullptr;
@@ -62,7 +62,14 @@ struct TileExtents {
   int stride = 1;  // 1 or 2: neighboring columns read the source at this distance, in places
 };
 
-// The most columns of a tile, so that its sums fit into registers. Requires: has_tiles(lanes).
+// So that the sums of a tile fit into registers, beside two with factors and one with an element of the source.
+struct TileLimits {
+  int sums = 0;  // registers: results * rows * columns
+  int columns = 0;
+};
+inline constexpr TileLimits kAvx512Limits{.sums = 28, .columns = 14};  // of 32 registers
+inline constexpr TileLimits kAvx2Limits{.sums = 12, .columns = 12};    // of 16
+// The most columns of a tile with this many lanes.
 [[nodiscard]] int most_columns(int lanes, int results, int rows);
 
 // Whether this machine has tiles with this many lanes: 16 with AVX-512, 8 with AVX2.

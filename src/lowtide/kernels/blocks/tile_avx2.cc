@@ -13,8 +13,7 @@ namespace {
 struct Avx2 {
   using Vector = __m256;
   static constexpr int kCount = 8;
-  static constexpr int kMostSums = 12;  // of 16 registers: two have factors, and one has an element of the source
-  static constexpr int kMostColumns = 12;
+  static constexpr TileLimits kLimits = kAvx2Limits;
   static Vector load(const float* from) { return _mm256_loadu_ps(from); }
   static Vector splat(float value) { return _mm256_set1_ps(value); }
   static Vector add_product(Vector a, Vector b, Vector sum) { return _mm256_fmadd_ps(a, b, sum); }

@@ -13,8 +13,7 @@ namespace {
 struct Avx512 {
   using Vector = __m512;
   static constexpr int kCount = 16;
-  static constexpr int kMostSums = 28;  // of 32 registers: two have factors, and one has an element of the source
-  static constexpr int kMostColumns = 14;
+  static constexpr TileLimits kLimits = kAvx512Limits;
   static constexpr __mmask16 kAll = 0xFFFF;
   static Vector load(const float* from) { return _mm512_loadu_ps(from); }
   static Vector splat(float value) { return _mm512_set1_ps(value); }

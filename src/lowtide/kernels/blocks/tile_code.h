@@ -114,7 +114,7 @@ void run_tile(const TileWork& work) {
 
 template <typename Lanes, TileKind kind, int stride, int results, int rows, int columns = 1>
 TileFunction tile_with(int wanted) {
-  if constexpr (columns > Lanes::kMostColumns || results * rows * columns > Lanes::kMostSums) {
+  if constexpr (columns > Lanes::kLimits.columns || results * rows * columns > Lanes::kLimits.sums) {
     return nullptr;
   } else {
     if (wanted == columns) return &run_tile<Lanes, kind, stride, results, rows, columns>;

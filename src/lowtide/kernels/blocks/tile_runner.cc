@@ -12,7 +12,7 @@ namespace lowtide::kernels_internal {
 namespace {
 
 constexpr std::size_t kTileLanes = 16;
-constexpr std::size_t kTileSums = 28 * kTileLanes;  // of any tile
+constexpr std::size_t kTileSums = std::size_t{kAvx512Limits.sums} * kTileLanes;  // of any tile
 
 // With a size that the compiler knows, a copy is one or two instructions.
 void copy_lanes(const float* from, std::int64_t lanes, float* to) {
@@ -175,11 +175,10 @@ class TileRunner {
 
   void set_steps_of_copy(const TilePlace& place, std::int64_t unit) {
     const std::int64_t row = shape_.copied_columns(place.extents.columns) * unit;
-    const bool shares_rows = shape_.down.dilation == 1;
     work_.source = copy_;
-    work_.tap_row = (shares_rows ? 1 : place.extents.rows) * row;
+    work_.tap_row = (shape_.spreads_rows() ? place.extents.rows : 1) * row;
     work_.tap_column = (shape_.spreads_columns() ? place.extents.columns : shape_.across.dilation) * unit;
-    work_.row_step = (shares_rows ? shape_.down.stride : 1) * row;
+    work_.row_step = (shape_.spreads_rows() ? 1 : shape_.down.stride) * row;
     work_.block_step = shape_.elements_of_copy();
     work_.channel_step = shape_.copied_rows(place.extents.rows) * shape_.copied_columns(place.extents.columns);
   }
@@ -192,9 +191,8 @@ class TileRunner {
     const std::int64_t columns = shape_.copied_columns(place.extents.columns);
     for (std::int64_t plane = 0; plane < (is_plain ? shape_.channels : 1); ++plane, source += source_places()) {
       for (std::int64_t at = 0; at < rows; ++at, to += columns * unit) {
-        const std::int64_t row = shape_.down.dilation == 1
-                                     ? shape_.down.first(place.row) + at
-                                     : spread_from(shape_.down, place.row, place.extents.rows, at);
+        const std::int64_t row = shape_.spreads_rows() ? spread_from(shape_.down, place.row, place.extents.rows, at)
+                                                       : shape_.down.first(place.row) + at;
         if (row < 0 || row >= shape_.down.source) {
           std::fill_n(to, columns * unit, 0.0F);
         } else {
