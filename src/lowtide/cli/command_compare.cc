@@ -71,8 +71,15 @@ std::vector<TensorId> foreign_to_caffe2(const Graph& graph) {
   return found;
 }
 
-ComparisonLine compare_with(const BaselineSpec& spec, const Graph& graph, const std::vector<NodeId>& order,
-                            const IdVector<NodeId, Bytes>& scratch, Bytes alignment) {
+// What the baselines are applied to.
+struct BaselineInput {
+  const Graph& graph;
+  std::vector<NodeId> order;
+  IdVector<NodeId, Bytes> scratch;
+  const NetFacts* net = nullptr;  // of a NetDef
+};
+
+ComparisonLine compare_with(const BaselineSpec& spec, const BaselineInput& input, Bytes alignment) {
   ComparisonLine line{
       .name = std::string(spec.name), .system = std::string(spec.system), .is_discontinued = spec.is_discontinued};
   if (spec.needs_gradients) {
@@ -82,9 +89,14 @@ ComparisonLine compare_with(const BaselineSpec& spec, const Graph& graph, const 
     return line;
   }
   BaselineOptions options{.baseline = line.name, .alignment = alignment};
-  options.workspaces.shared = scratch;
-  if (spec.system == "Caffe2") options.keep = foreign_to_caffe2(graph);
-  const Result<BaselineOutcome> outcome = apply_baseline(graph, order, options);
+  options.workspaces.shared = input.scratch;
+  if (input.net != nullptr) {
+    options.devices = input.net->devices;
+    options.keep = input.net->unshared;
+  }
+  if (spec.system == "Caffe2" && input.net != nullptr) options.colocated = input.net->colocated;
+  if (spec.system == "Caffe2" && input.net == nullptr) options.keep = foreign_to_caffe2(input.graph);
+  const Result<BaselineOutcome> outcome = apply_baseline(input.graph, input.order, options);
   if (!outcome) {
     line.refusal = outcome.error().message;
     return line;
@@ -92,7 +104,7 @@ ComparisonLine compare_with(const BaselineSpec& spec, const Graph& graph, const 
   if (!outcome->violations.empty()) stop_wrong("the result of " + line.name, outcome->violations.front().message);
   Bytes workspace = outcome->workspace.total;
   if (!spec.places_scratch) {
-    for (Bytes size : scratch) workspace = std::max(workspace, size);
+    for (Bytes size : input.scratch) workspace = std::max(workspace, size);
   }
   line.original_failure = outcome->original_failure;
   line.run_order = to_string(outcome->sharing.execution);
@@ -141,21 +153,34 @@ RuntimeComparison runtime_comparison(const Graph& graph, const OnnxRuntimeMemory
   return runtime;
 }
 
-Comparison compare(const Graph& graph, const Plan& plan, const Target& target, bool as_planned) {
+// A Caffe2 net keeps its own operators and names for the baselines, and has no kernels with scratch.
+BaselineInput baseline_input(const LoadedModel& loaded, const Plan& plan, bool as_planned) {
+  const Graph& lowered = loaded.lowered.graph;
+  if (!loaded.model.net) return {lowered, order_of(lowered, plan, as_planned), scratch_of(lowered, plan)};
+  const Graph& graph = loaded.model.graph;
+  const bool has_same_ids = !loaded.lowered.origins.has_value();
+  return {graph, order_of(graph, plan, as_planned && has_same_ids), IdVector<NodeId, Bytes>(graph.nodes().size()),
+          &*loaded.model.net};
+}
+
+Comparison compare(const LoadedModel& loaded, const Plan& plan, const Target& target, bool as_planned) {
+  const Graph& graph = loaded.lowered.graph;
   const Bytes arena = arena_bytes(plan);
   const Bytes bound = bound_of(plan).bytes;
   Comparison comparison{.arena = arena,
                         .bound = bound,
                         .is_proven = counts_all(plan.claims) && arena == bound,
                         .uncounted = plan.claims.uncounted};
-  const std::vector<NodeId> order = order_of(graph, plan, as_planned);
   const IdVector<NodeId, Bytes> scratch = scratch_of(graph, plan);
-  const Result<OnnxRuntimeMemory> prediction = predict_onnxruntime(graph);
+  const BaselineInput input = baseline_input(loaded, plan, as_planned);
+  const Result<OnnxRuntimeMemory> prediction =
+      loaded.model.net ? Error{ErrorCode::unsupported, "does not apply: it does not run nets of Caffe2", ""}
+                       : predict_onnxruntime(graph);
   comparison.onnxruntime =
       prediction ? runtime_comparison(graph, *prediction, peak_in_order(graph, target, scratch, prediction->order))
                  : RuntimeComparison{.refusal = prediction.error().message};
   for (const BaselineSpec& spec : baselines()) {
-    comparison.lines.push_back(compare_with(spec, graph, order, scratch, first_alignment(plan.machine)));
+    comparison.lines.push_back(compare_with(spec, input, first_alignment(plan.machine)));
   }
   return comparison;
 }
@@ -215,7 +240,7 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
     const Graph& graph = loaded.lowered.graph;
     const PlannedGraph planned = take(plan_graph(graph, target), path);
     if (!planned.violations.empty()) stop_wrong("the plan of Lowtide", planned.violations.front().message);
-    return compare(graph, planned.plan, target, arguments.has("--same-order"));
+    return compare(loaded, planned.plan, target, arguments.has("--same-order"));
   }();
   if (!arguments.has("--json")) {
     console.result(comparison_summary(loaded.facts, comparison));

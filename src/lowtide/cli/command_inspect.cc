@@ -92,7 +92,9 @@ OutputFiles check_outputs(const ModelRequest& request, const Arguments& argument
   std::vector<std::string> destinations;
   if (const std::optional<std::string> csv = arguments.value("--csv")) destinations.push_back(*csv);
   std::vector<std::string> inputs = {request.path};
-  if (const std::optional<std::string> target = arguments.value("--target")) inputs.push_back(*target);
+  for (const char* option : {"--target", "--init-net", "--shapes"}) {
+    if (const std::optional<std::string> file = arguments.value(option)) inputs.push_back(*file);
+  }
   return {destinations, inputs, arguments.has("--json")};
 }
 

@@ -120,7 +120,7 @@ OutputFiles check_outputs(const Request& request, const Arguments& arguments) {
   if (request.page_file) destinations.push_back(*request.page_file);
   if (request.csv_file) destinations.push_back(*request.csv_file);
   std::vector<std::string> inputs = {arguments.positional("MODEL")};
-  for (const char* option : {"--target", "--hints"}) {
+  for (const char* option : {"--target", "--hints", "--init-net", "--shapes"}) {
     if (const std::optional<std::string> file = arguments.value(option)) inputs.push_back(*file);
   }
   return {destinations, inputs, arguments.has("--json")};

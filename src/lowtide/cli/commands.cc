@@ -7,6 +7,7 @@
 
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/plan_command.h"
+#include "lowtide/cli/run_commands.h"
 #include "lowtide/cli/shared_options.h"
 
 namespace lowtide::cli_internal {
@@ -21,7 +22,7 @@ CommandSpec inspect_command() {
           "without any reuse, the peak in the order of the file, and proven lower bounds. Two tables follow: the "
           "operators by the bytes that they produce, with their multiply-accumulates, and the tensors that are live "
           "at the peak. --operators adds a table of all nodes.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file, or a Caffe2 net"}},
       .options = {{.name = "--operators",
                    .summary = "list all nodes with the bytes that they read and write, scratch, weights and "
                               "multiply-accumulates (MACs); with --top N, only the N nodes with the most MACs"},
@@ -32,6 +33,9 @@ CommandSpec inspect_command() {
                   dim_option(),
                   shape_option(),
                   override_option(),
+                  init_net_option(),
+                  shapes_option(),
+                  unit_sizes_option(),
                   target_option(),
                   threads_option(),
                   top_option(),
@@ -56,11 +60,12 @@ CommandSpec explain_command() {
           "the bound. Finally lists what would lower the peak, and by how much if that is known.\n"
           "In the table, 'x +2' is the buffer of x, in which 2 other tensors are live.\n"
           "Writes no file. The exit code is 0 for every model that can be planned.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
-      .options = {dim_option(), shape_option(), override_option(), target_option(), threads_option(), order_option(),
-                  order_effort_option(), no_in_place_option(), no_views_option(), no_parts_option(),
-                  no_load_time_option(), without_option(), inputs_option(), outputs_option(), top_option(),
-                  wide_option(), json_option()},
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file, or a Caffe2 net"}},
+      .options = {dim_option(),      shape_option(),        override_option(),    init_net_option(),
+                  shapes_option(),   unit_sizes_option(),   target_option(),      threads_option(),
+                  order_option(),    order_effort_option(), no_in_place_option(), no_views_option(),
+                  no_parts_option(), no_load_time_option(), without_option(),     inputs_option(),
+                  outputs_option(),  top_option(),          wide_option(),        json_option()},
       .examples = {{"lowtide explain model.onnx", "Explain the peak of the model."},
                    {"lowtide explain model.onnx --dim batch=8 --order as_given --top 20",
                     "Explain a batch of 8 in the order of the file, with longer tables."}},
@@ -76,95 +81,14 @@ CommandSpec verify_command() {
           "roles, and the figures that the plan states about itself. The extents that the plan was made for are read "
           "from the plan file. With --target, also checks that the target has the kernels of the plan, and that each "
           "has enough scratch.",
-      .positionals = {{.name = "MODEL", .summary = "the ONNX file that the plan is for"},
+      .positionals = {{.name = "MODEL", .summary = "the ONNX file or Caffe2 net that the plan is for"},
                       {.name = "PLAN", .summary = "a plan file; - is stdin"}},
-      .options = {dim_option(), shape_option(), verified_target_option(), verified_threads_option(), json_option()},
+      .options = {dim_option(), shape_option(), init_net_option(), shapes_option(), unit_sizes_option(),
+                  verified_target_option(), verified_threads_option(), json_option()},
       .examples = {{"lowtide verify model.onnx plan.json", "Verify a plan."},
                    {"lowtide plan model.onnx -o - | lowtide verify model.onnx -",
                     "Plan and verify without a plan file."}},
       .run = run_verify};
-}
-
-CommandSpec run_command() {
-  return {
-      .name = "run",
-      .summary = "run a model once, by its plan",
-      .description =
-          "Plans the model for this machine, or takes a plan file, verifies the plan, and runs the model in one arena. "
-          "Inputs and outputs are files in NumPy's format .npy. With --synthetic, constants whose file is absent and "
-          "inputs that are not given have values that follow from the seed and their names.\n"
-          "Ctrl-C ends the run. Then nothing is written, and the exit code is 1.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
-      .options = {{.name = "--plan",
-                   .value = "PLAN",
-                   .summary = "run this plan; one without --target cpu runs plain kernels, which are slow",
-                   .kind = ArgumentKind::file},
-                  {.name = "--budget",
-                   .value = "SIZE",
-                   .summary = "most RAM for the arena and what the caller holds, such as 64MiB; nodes run again if "
-                              "the plan does not fit otherwise; nothing runs if no plan is found that fits",
-                   .kind = ArgumentKind::text},
-                  hints_option(),
-                  input_option(),
-                  {.name = "--output-dir",
-                   .value = "FOLDER",
-                   .summary = "write each output to FOLDER/NAME.npy, with _ for / in NAME; makes the folder",
-                   .kind = ArgumentKind::file},
-                  {.name = "--threads",
-                   .value = "N",
-                   .summary = "threads of the run, 1 or 2; default: those of the plan, otherwise 1",
-                   .kind = ArgumentKind::text},
-                  {.name = "--synthetic",
-                   .value = "SEED",
-                   .summary = "make up absent weights and inputs from this number",
-                   .kind = ArgumentKind::text},
-                  {.name = "--trace",
-                   .value = "FILE",
-                   .summary = "write the time of each step and the live bytes, for Perfetto (JSON); - is stdout",
-                   .kind = ArgumentKind::file},
-                  {.name = "--poison", .summary = "run again with a pattern in dead bytes, and find what touches them"},
-                  {.name = "--guard", .summary = "run again with a page without access beside each buffer"},
-                  {.name = "--compare",
-                   .summary = "compare each value with that of a run in which no bytes are reused"},
-                  without_option(),
-                  dim_option(),
-                  shape_option()},
-      .examples = {{"lowtide run model.onnx --input x=image.npy --output-dir .", "Run a model on one image."},
-                   {"lowtide run model.onnx --plan plan.json --synthetic 1", "Run a plan, on input that is made up."}},
-      .run = run_run};
-}
-
-CommandSpec bench_command() {
-  return {
-      .name = "bench",
-      .summary = "run a model repeatedly, and measure its time and memory",
-      .description =
-          "Plans the model for this machine, and runs it. Inputs that are not given are made up, and so are weights "
-          "whose file is absent. Prints the latency of the runs, the memory of the plan and of the process, the "
-          "allocations of "
-          "a run, and a table of the operators with their time. No run warms up, because the first run is like every "
-          "other.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
-      .options = {{.name = "--threads",
-                   .value = "N",
-                   .summary = "threads of a run, 1 or 2; default 1",
-                   .kind = ArgumentKind::text},
-                  {.name = "--runs", .value = "N", .summary = "runs to time; default 100", .kind = ArgumentKind::text},
-                  {.name = "--budget",
-                   .value = "SIZE",
-                   .summary = "most RAM, as in 'run'; also measures the plan without it, and prints the estimated "
-                              "overhead of reruns beside the measured one",
-                   .kind = ArgumentKind::text},
-                  hints_option(),
-                  input_option(),
-                  html_option(),
-                  dim_option(),
-                  shape_option(),
-                  without_option(),
-                  json_option()},
-      .examples = {{"lowtide bench model.onnx", "Measure 100 runs."},
-                   {"lowtide bench model.onnx --threads 2 --runs 20 --json", "Measure 20 runs with two threads."}},
-      .run = run_bench};
 }
 
 CommandSpec view_command() {
@@ -302,12 +226,15 @@ CommandSpec compare_command() {
           "its rule' shows the smallest result that a search finds under the same rule.\n"
           "The bytes of ONNX Runtime are predicted for this graph. A session optimizes the model first, so compare one "
           "that it has saved.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file, or a Caffe2 net"}},
       .options = {{.name = "--same-order",
                    .summary = "give the verified planners the order of Lowtide's plan, not the file's"},
                   dim_option(),
                   shape_option(),
                   override_option(),
+                  init_net_option(),
+                  shapes_option(),
+                  unit_sizes_option(),
                   target_option(),
                   threads_option(),
                   no_load_time_option(),

@@ -243,6 +243,9 @@ ImportOptions read_bindings_beside_range(const Arguments& arguments) {
   }
   const std::vector<std::string>& overrides = arguments.values("--override");
   bindings.overrides.insert(overrides.begin(), overrides.end());
+  bindings.init_net = arguments.value("--init-net").value_or("");
+  bindings.blob_types = arguments.value("--shapes").value_or("");
+  bindings.unit_sizes = arguments.has("--unit-sizes");
   return bindings;
 }
 

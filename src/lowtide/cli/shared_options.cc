@@ -41,7 +41,9 @@ OptionSpec input_option() {
 OptionSpec shape_option() {
   return {.name = "--shape",
           .value = "INPUT=AxBxC",
-          .summary = "set the shape of an input, such as image=1x3x224x224; ? keeps an extent; repeatable",
+          .summary =
+              "set the shape of an input, or of any blob of a Caffe2 net, such as image=1x3x224x224; ? keeps an "
+              "extent; repeatable",
           .kind = ArgumentKind::text,
           .is_repeatable = true};
 }
@@ -52,6 +54,24 @@ OptionSpec override_option() {
           .summary = "let the caller give an input that has a default value in the file; repeatable",
           .kind = ArgumentKind::text,
           .is_repeatable = true};
+}
+
+OptionSpec init_net_option() {
+  return {.name = "--init-net",
+          .value = "FILE",
+          .summary = "the net that fills the parameters of a Caffe2 net; their shapes are read from it",
+          .kind = ArgumentKind::file};
+}
+
+OptionSpec shapes_option() {
+  return {.name = "--shapes",
+          .value = "FILE",
+          .summary = "shapes of blobs of a Caffe2 net (CSV): name,shape,dtype",
+          .kind = ArgumentKind::file};
+}
+
+OptionSpec unit_sizes_option() {
+  return {.name = "--unit-sizes", .summary = "count each blob of unknown size of a Caffe2 net as one byte"};
 }
 
 OptionSpec target_option() {

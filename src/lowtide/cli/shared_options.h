@@ -14,6 +14,9 @@ namespace lowtide::cli_internal {
 [[nodiscard]] OptionSpec shape_option();
 [[nodiscard]] OptionSpec override_option();
 [[nodiscard]] OptionSpec input_option();
+[[nodiscard]] OptionSpec init_net_option();  // of a NetDef, like the next two
+[[nodiscard]] OptionSpec shapes_option();
+[[nodiscard]] OptionSpec unit_sizes_option();
 [[nodiscard]] OptionSpec target_option();
 [[nodiscard]] OptionSpec threads_option();
 [[nodiscard]] OptionSpec verified_threads_option();

@@ -97,6 +97,37 @@ constexpr auto kRuntimeRows = std::to_array<TraitRow>({
 });
 // clang-format on
 
+// Operators of Caffe2, under the domain of nets (netdef/graph_of_net.h). They work in place where Caffe2 permits a net
+// to write so. Fills are not pure here, so that they stay in the run as in the net. Sorted by name.
+constexpr OperatorTraits kStep = {.is_known = true, .may_sum_products = false};
+constexpr OperatorTraits kRandomFirst = {
+    .in_place = InPlaceKind::first_input, .is_known = true, .may_sum_products = false, .is_random = true};
+// clang-format off
+constexpr auto kCaffe2Rows = std::to_array<TraitRow>({
+    {"Abs", kPure}, {"Accuracy", kPure}, {"Add", kAny}, {"AddGradient", kPure}, {"AffineChannel", kFirst},
+    {"Alias", {.view = ViewKind::whole, .is_known = true, .may_sum_products = false}}, {"AveragePool", kPure},
+    {"AveragePoolGradient", kPure}, {"AveragedLoss", kPure}, {"AveragedLossGradient", kPure}, {"BatchMatMul", kSums},
+    {"Cast", kPure}, {"ChannelShuffle", kPure}, {"Clip", kFirst}, {"ClipGradient", kPure}, {"Concat", kPure},
+    {"ConstantFill", kStep}, {"Conv", kSums}, {"ConvGradient", kSums}, {"ConvTranspose", kSums}, {"Copy", kPure},
+    {"CopyCPUToGPU", kPure}, {"CopyFromCPUInput", kPure}, {"CopyGPUToCPU", kPure}, {"CopyGPUToGPU", kPure},
+    {"Div", kAny}, {"Dropout", kRandomFirst}, {"DropoutGradient", kPure}, {"Elu", kFirst}, {"EluGradient", kPure},
+    {"EnsureCPUOutput", kPure}, {"Exp", kFirst}, {"ExpandDims", kFirst}, {"FC", kSums}, {"FCGradient", kSums},
+    {"Flatten", kPure}, {"GaussianFill", kStep}, {"GivenTensorFill", kStep}, {"GivenTensorInt64Fill", kStep},
+    {"GivenTensorIntFill", kStep}, {"InstanceNorm", kPure}, {"LRN", kPure}, {"LRNGradient", kPure},
+    {"LabelCrossEntropy", kPure}, {"LabelCrossEntropyGradient", kPure}, {"LeakyRelu", kFirst},
+    {"LeakyReluGradient", kPure}, {"Log", kFirst}, {"MSRAFill", kStep}, {"MatMul", kSums}, {"Max", kFirst},
+    {"MaxPool", kPure}, {"MaxPoolGradient", kPure}, {"Mul", kAny}, {"MulGradient", kPure}, {"Negative", kFirst},
+    {"PRelu", kFirst}, {"Relu", kFirst}, {"ReluGradient", kPure}, {"Reshape", kFirst}, {"Scale", kFirst},
+    {"Sigmoid", kFirst}, {"SigmoidGradient", kPure}, {"Softmax", kPure}, {"SoftmaxGradient", kPure},
+    {"SoftmaxWithLoss", kPure}, {"SoftmaxWithLossGradient", kPure}, {"SpatialBN", kFirst}, {"SpatialBNGradient", kSums},
+    {"Split", kPure}, {"Sqr", kFirst}, {"Sqrt", kFirst}, {"Squeeze", kFirst}, {"StopGradient", kFirst}, {"Sub", kAny},
+    {"Sum", kFirst}, {"Tanh", kFirst}, {"TanhGradient", kPure}, {"Transpose", kPure}, {"UniformFill", kStep},
+    {"WeightedSum", kFirst}, {"XavierFill", kStep},
+});
+// clang-format on
+static_assert(std::is_sorted(kCaffe2Rows.begin(), kCaffe2Rows.end(),
+                             [](const TraitRow& a, const TraitRow& b) { return a.type < b.type; }));
+
 // Operators of lowered graphs (graph/lowered.h).
 constexpr auto kLoweredRows = std::to_array<TraitRow>({
     {kAttentionType, kSums},
@@ -132,6 +163,7 @@ const OperatorTraits& operator_traits(std::string_view domain, std::string_view 
   if (domain == "ai.onnx.ml") return kKernel;
   if (domain == kOwnDomain) return traits_in(kLoweredRows, type);
   if (domain.empty() || domain == "ai.onnx") return traits_in(kTraitRows, type);
+  if (domain == "caffe2") return traits_in(kCaffe2Rows, type);
   if (domain == "com.microsoft" || domain == "com.microsoft.nchwc") return traits_in(kRuntimeRows, type);
   return kUnknown;
 }

@@ -50,9 +50,9 @@ struct OperatorTraits {
   bool has_exclusive_bodies = false;  // only one of its bodies runs, so they may share bytes: If
 };
 
-// Returns the traits of an operator of ONNX, of ONNX Runtime or of a lowered graph. The domains "" and "ai.onnx" mean
-// the same. All operators of "ai.onnx.ml" have the traits of a kernel of which nothing else is known. O(log operators).
-// The reference is valid until the program ends.
+// Returns the traits of an operator of ONNX, of ONNX Runtime, of Caffe2 or of a lowered graph. The domains "" and
+// "ai.onnx" mean the same. All operators of "ai.onnx.ml" have the traits of a kernel of which nothing else is known.
+// O(log operators). The reference is valid until the program ends.
 [[nodiscard]] const OperatorTraits& operator_traits(std::string_view domain, std::string_view type);
 
 }  // namespace lowtide

@@ -15,6 +15,7 @@
 #include "lowtide/import/byte_reader.h"
 #include "lowtide/import/csv.h"
 #include "lowtide/import/file.h"
+#include "lowtide/import/net_import.h"
 #include "lowtide/import/order_json.h"
 #include "lowtide/import/sha256.h"
 #ifdef LOWTIDE_WITH_ONNX
@@ -47,6 +48,20 @@ Result<Problem> import_problem(const std::string& path, Parse parse) {
   }
 }
 
+Result<ImportedModel> import_other(const File& file, const ImportOptions& options) {
+  if (!options.init_net.empty() || !options.blob_types.empty() || options.unit_sizes) {
+    return Error{ErrorCode::invalid, "only a Caffe2 net can have an init net, a file of shapes or unit sizes", ""};
+  }
+#ifdef LOWTIDE_WITH_ONNX
+  return import_internal::import_onnx(file, options);
+#else
+  static_cast<void>(file);
+  static_cast<void>(options);
+  return Error{ErrorCode::unsupported,
+               "this build of Lowtide cannot read ONNX models; build it with lowtide_WITH_ONNX=ON", ""};
+#endif
+}
+
 }  // namespace
 
 void initialize_import() {
@@ -59,9 +74,11 @@ void initialize_import() {
 Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options) {
   const Result<std::unique_ptr<File>> file = File::open(path, limits::kMaxFileBytes, "kMaxFileBytes");
   if (!file) return file.error();
-#ifdef LOWTIDE_WITH_ONNX
   try {
-    Result<ImportedModel> model = import_internal::import_onnx(**file, options);
+    const Result<bool> is_net = import_internal::is_net_file(**file, path);
+    if (!is_net) return in_file(path, is_net.error());
+    Result<ImportedModel> model =
+        *is_net ? import_internal::import_net(**file, options) : import_other(**file, options);
     if (!model) return in_file(path, model.error());
     const Result<void> unchanged = (*file)->check_unchanged();
     if (!unchanged) return in_file(path, unchanged.error());
@@ -69,11 +86,6 @@ Result<ImportedModel> import_model(const std::string& path, const ImportOptions&
   } catch (const std::bad_alloc&) {
     return in_file(path, {ErrorCode::no_memory, "there is not enough memory for the model", ""});
   }
-#else
-  static_cast<void>(options);
-  return in_file(path, {ErrorCode::unsupported,
-                        "this build of Lowtide cannot read ONNX models; build it with lowtide_WITH_ONNX=ON", ""});
-#endif
 }
 
 Result<void> check_overrides(const ImportedModel& model, const std::set<std::string>& overrides) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "lowtide/base/id.h"
 #include "lowtide/graph/constant_table.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/netdef/graph_of_net.h"
 
 namespace lowtide {
 
@@ -24,6 +26,10 @@ struct ImportOptions {
   // Inputs that have a default value in the file, and get another one from the caller. Otherwise they are constants.
   // Other names have no effect (check_overrides). Without escapes.
   std::set<std::string> overrides = {};
+  // For a NetDef, whose `shapes` may name any blob. Paths of files; empty: none.
+  std::string init_net = {};    // a NetDef that fills the parameters; their types follow from it
+  std::string blob_types = {};  // a CSV file (parse_blob_types in netdef/blob_type.h)
+  bool unit_sizes = false;      // blobs of unknown size count as one byte; otherwise the net is refused
 };
 
 // The content of a model file.
@@ -31,7 +37,7 @@ struct ImportedModel {
   Graph graph;
   std::int64_t nodes = 0;  // in all graphs of the file after inlining, including Constant nodes; `graph` has none
   std::string sha256;      // of the bytes of the file, in lower-case hex
-  std::string format;      // "onnx"
+  std::string format;      // "onnx", "netdef" or "netdef_text"
   // remarks for the user, for example that nodes were sorted
   std::vector<std::string> notes;
   // Where the bytes of the constants are. Every constant of the graph and its bodies has a source there, unless it
@@ -41,6 +47,7 @@ struct ImportedModel {
   // not name them.
   std::vector<std::string> default_inputs = {};
   std::string hints = {};  // the value of kHintsKey (plan/hints.h) in the metadata of the file, as it is
+  std::optional<NetFacts> net = std::nullopt;  // of a NetDef
 };
 
 // What is read from the file of an ordering problem.

@@ -1,0 +1,93 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/run_commands.h"
+
+#include "lowtide/cli/command_runs.h"
+#include "lowtide/cli/shared_options.h"
+
+namespace lowtide::cli_internal {
+
+CommandSpec run_command() {
+  return {
+      .name = "run",
+      .summary = "run a model once, by its plan",
+      .description =
+          "Plans the model for this machine, or takes a plan file, verifies the plan, and runs the model in one arena. "
+          "Inputs and outputs are files in NumPy's format .npy. With --synthetic, constants whose file is absent and "
+          "inputs that are not given have values that follow from the seed and their names.\n"
+          "Ctrl-C ends the run. Then nothing is written, and the exit code is 1.",
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .options = {{.name = "--plan",
+                   .value = "PLAN",
+                   .summary = "run this plan; one without --target cpu runs plain kernels, which are slow",
+                   .kind = ArgumentKind::file},
+                  {.name = "--budget",
+                   .value = "SIZE",
+                   .summary = "most RAM for the arena and what the caller holds, such as 64MiB; nodes run again if "
+                              "the plan does not fit otherwise; nothing runs if no plan is found that fits",
+                   .kind = ArgumentKind::text},
+                  hints_option(),
+                  input_option(),
+                  {.name = "--output-dir",
+                   .value = "FOLDER",
+                   .summary = "write each output to FOLDER/NAME.npy, with _ for / in NAME; makes the folder",
+                   .kind = ArgumentKind::file},
+                  {.name = "--threads",
+                   .value = "N",
+                   .summary = "threads of the run, 1 or 2; default: those of the plan, otherwise 1",
+                   .kind = ArgumentKind::text},
+                  {.name = "--synthetic",
+                   .value = "SEED",
+                   .summary = "make up absent weights and inputs from this number",
+                   .kind = ArgumentKind::text},
+                  {.name = "--trace",
+                   .value = "FILE",
+                   .summary = "write the time of each step and the live bytes, for Perfetto (JSON); - is stdout",
+                   .kind = ArgumentKind::file},
+                  {.name = "--poison", .summary = "run again with a pattern in dead bytes, and find what touches them"},
+                  {.name = "--guard", .summary = "run again with a page without access beside each buffer"},
+                  {.name = "--compare",
+                   .summary = "compare each value with that of a run in which no bytes are reused"},
+                  without_option(),
+                  dim_option(),
+                  shape_option()},
+      .examples = {{"lowtide run model.onnx --input x=image.npy --output-dir .", "Run a model on one image."},
+                   {"lowtide run model.onnx --plan plan.json --synthetic 1", "Run a plan, on input that is made up."}},
+      .run = run_run};
+}
+
+CommandSpec bench_command() {
+  return {
+      .name = "bench",
+      .summary = "run a model repeatedly, and measure its time and memory",
+      .description =
+          "Plans the model for this machine, and runs it. Inputs that are not given are made up, and so are weights "
+          "whose file is absent. Prints the latency of the runs, the memory of the plan and of the process, the "
+          "allocations of "
+          "a run, and a table of the operators with their time. No run warms up, because the first run is like every "
+          "other.",
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .options = {{.name = "--threads",
+                   .value = "N",
+                   .summary = "threads of a run, 1 or 2; default 1",
+                   .kind = ArgumentKind::text},
+                  {.name = "--runs", .value = "N", .summary = "runs to time; default 100", .kind = ArgumentKind::text},
+                  {.name = "--budget",
+                   .value = "SIZE",
+                   .summary = "most RAM, as in 'run'; also measures the plan without it, and prints the estimated "
+                              "overhead of reruns beside the measured one",
+                   .kind = ArgumentKind::text},
+                  hints_option(),
+                  input_option(),
+                  html_option(),
+                  dim_option(),
+                  shape_option(),
+                  without_option(),
+                  json_option()},
+      .examples = {{"lowtide bench model.onnx", "Measure 100 runs."},
+                   {"lowtide bench model.onnx --threads 2 --runs 20 --json", "Measure 20 runs with two threads."}},
+      .run = run_bench};
+}
+
+}  // namespace lowtide::cli_internal

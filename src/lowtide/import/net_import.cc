@@ -1,0 +1,99 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/net_import.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/import/sha256.h"
+#include "lowtide/netdef/net.h"
+
+namespace lowtide::import_internal {
+namespace {
+
+constexpr std::int64_t kSniffedBytes = std::int64_t{64} << 10;
+
+Error in_option(const std::string& path, const Error& error) {
+  const bool is_line = error.place.empty() || error.place.starts_with(':');
+  return Error{error.code, error.message, shown_path(path) + (is_line ? "" : ": ") + error.place};
+}
+
+Result<void> add_init_net(const std::string& path, NetGraphOptions& to) {
+  const Result<FileBytes> bytes = read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
+  if (!bytes) return bytes.error();
+  const Result<NetFile> net = read_net(bytes->view());
+  if (!net) return in_option(path, net.error());
+  Result<BlobTypes> types = types_written_by(net->net);
+  if (!types) return in_option(path, types.error());
+  for (auto& [name, type] : *types) {
+    to.parameters.insert(name);
+    to.types.emplace(name, std::move(type));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<bool> is_net_file(const ByteSource& file, const std::string& path) {
+  std::string begin(static_cast<std::size_t>(std::min(file.size(), kSniffedBytes)), '\0');
+  LOWTIDE_RETURN_IF_ERROR(file.read(0, begin));
+  if (is_net(begin)) return true;
+  const bool is_onnx = begin.starts_with('\x08');  // the version of the format is the first field
+  return !is_onnx && !begin.empty() && (path.ends_with(".pbtxt") || path.ends_with(".prototxt"));
+}
+
+// Types of the CSV file come before those of the init net.
+Result<NetGraphOptions> net_options(const ImportOptions& options) {
+  if (!options.dims.empty()) {
+    return Error{ErrorCode::invalid,
+                 "a NetDef has no symbol " + quoted(options.dims.begin()->first, 60) +
+                     "; set the shapes of its external inputs with --shape",
+                 "--dim"};
+  }
+  if (!options.overrides.empty()) {
+    return Error{ErrorCode::invalid, "a NetDef has no inputs with default values", "--override"};
+  }
+  NetGraphOptions to{.types = {}, .shapes = options.shapes, .parameters = {}, .unit_sizes = options.unit_sizes};
+  for (const auto& [name, extents] : to.shapes) {
+    if (std::none_of(extents.begin(), extents.end(), [](std::int64_t extent) { return extent < 0; })) continue;
+    return Error{ErrorCode::invalid,
+                 "a NetDef has no extents to keep, but the shape of " + quoted(name, 60) + " has a '?'", "--shape"};
+  }
+  if (!options.blob_types.empty()) {
+    const Result<FileBytes> bytes = read_file(options.blob_types, limits::kMaxFileBytes, "kMaxFileBytes");
+    if (!bytes) return bytes.error();
+    Result<BlobTypes> types = parse_blob_types(bytes->view());
+    if (!types) return in_option(options.blob_types, types.error());
+    to.types = *std::move(types);
+  }
+  if (!options.init_net.empty()) LOWTIDE_RETURN_IF_ERROR(add_init_net(options.init_net, to));
+  return to;
+}
+
+Result<ImportedModel> import_net(const ByteSource& file, const ImportOptions& options) {
+  Result<FileBytes> bytes = allocate_bytes(file.size());
+  if (!bytes) return bytes.error();
+  LOWTIDE_RETURN_IF_ERROR(file.read(0, {bytes->data.get(), bytes->size}));
+  Sha256 hash;
+  hash.add(bytes->view());
+  const Result<NetFile> net = read_net(bytes->view());
+  if (!net) return net.error();
+  bytes->data.reset();
+  const Result<NetGraphOptions> given = net_options(options);
+  if (!given) return given.error();
+  Result<NetGraph> made = graph_of_net(net->net, *given);
+  if (!made) return made.error();
+  const auto nodes = static_cast<std::int64_t>(made->graph.nodes().size());
+  ImportedModel model{.graph = std::move(made->graph),
+                      .nodes = nodes,
+                      .sha256 = hash.finish(),
+                      .format = std::string(to_string(net->form)),
+                      .notes = std::move(made->notes)};
+  model.net = std::move(made->facts);
+  return model;
+}
+
+}  // namespace lowtide::import_internal

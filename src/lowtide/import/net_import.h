@@ -1,0 +1,24 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+
+#include "lowtide/base/result.h"
+#include "lowtide/import/file.h"
+#include "lowtide/import/imported.h"
+
+namespace lowtide::import_internal {
+
+// Whether the file is a NetDef: by its first bytes, or by its name if they say nothing (import.h). Errors: io.
+[[nodiscard]] Result<bool> is_net_file(const ByteSource& file, const std::string& path);
+
+// Reads a NetDef as a model. Errors: those of read_net and graph_of_net; invalid, for options that only ONNX models
+// have; io, for the files that the options name.
+[[nodiscard]] Result<ImportedModel> import_net(const ByteSource& file, const ImportOptions& options);
+
+// The options of the graph of a net. Reads the files that the options name. Errors: as import_net.
+[[nodiscard]] Result<NetGraphOptions> net_options(const ImportOptions& options);
+
+}  // namespace lowtide::import_internal

@@ -1,0 +1,65 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/proto/message.h"
+#include "lowtide/proto/schema.h"
+
+namespace lowtide::proto_internal {
+
+// Adds values to messages, and counts the memory of the parsed form against a limit: few bytes may need much of it.
+class ParsedSize {
+ public:
+  explicit ParsedSize(std::size_t input_bytes) : most_((std::size_t{32} << 20) + 12 * input_bytes) {}
+
+  [[nodiscard]] bool is_over() const { return used_ > most_; }
+  [[nodiscard]] Error error(std::string place) const {
+    return Error{ErrorCode::over_limit,
+                 "the parsed form needs more than " + std::to_string(most_) + " bytes (32 MB + 12 x the input)",
+                 std::move(place)};
+  }
+
+  // A number of a field. `joins`: it may stand in one field with the numbers before it.
+  void add_number(ProtoMessage& to, std::uint32_t number, ProtoWire wire, bool joins, std::uint64_t value) {
+    if (joins && !to.fields.empty() && to.fields.back().number == number && to.fields.back().wire == wire) {
+      if (auto* numbers = std::get_if<std::vector<std::uint64_t>>(&to.fields.back().content)) {
+        used_ += sizeof(std::uint64_t);
+        numbers->push_back(value);
+        return;
+      }
+    }
+    used_ += sizeof(ProtoField) + sizeof(std::uint64_t);
+    to.fields.push_back({.number = number, .wire = wire, .content = std::vector<std::uint64_t>{value}});
+  }
+
+  void add_text(ProtoMessage& to, std::uint32_t number, std::string text) {
+    used_ += sizeof(ProtoField) + (text.size() > 15 ? text.size() : 0);
+    lowtide::add_text(to, number, std::move(text));
+  }
+
+  // The message into which the next value of a field is read. A field that is not repeated has one message, to which
+  // later values add.
+  ProtoMessage& open_message(ProtoMessage& to, const ProtoFieldSchema& field) {
+    used_ += sizeof(ProtoField) + 2 * sizeof(ProtoMessage);
+    if (!field.is_repeated) {
+      const std::vector<ProtoMessage*> old = messages_of(to, field.number);
+      if (!old.empty()) return *old.back();
+    }
+    return lowtide::add_message(to, field.number, {});
+  }
+
+ private:
+  std::size_t most_;
+  std::size_t used_ = 0;
+};
+
+}  // namespace lowtide::proto_internal
