@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import unittest
 
+import netdef_test
 import small_models
 from program import DONE, PLAIN, PROGRAM, ProgramTest
 
@@ -28,7 +29,7 @@ class Help(ProgramTest):
         return found.group(1) if found else ""
 
     def test_commands(self):
-        expected = "inspect plan explain verify run bench view pack order compare completion help"
+        expected = "inspect plan explain verify run bench view pack order compare share convert diff completion help"
         self.assertEqual(self.commands(), expected.split())
 
     def test_every_command_explains_itself_in_both_ways(self):
@@ -42,6 +43,9 @@ class Help(ProgramTest):
         self.write("buffers.csv", "id,lower,upper,size\na,0,3,64\nb,2,10,128\n")
         self.write("graph.json", '{"nodes": [{"bytes": 64, "cost": 1}, {"bytes": 8, "cost": 2}], "edges": [[0, 1]]}')
         self.write("image.npy", small_models.npy([0.5] * 16384, (1, 16, 32, 32)))
+        self.write("net.pbtxt", netdef_test.NET)
+        self.write("predict_net.pb", netdef_test.BINARY)
+        self.write("init_net.pb", netdef_test.INIT.replace("4096", "200704"))  # for 16 x 112 x 112
         environment = {**PLAIN, "HOME": str(self.folder), "PATH": f"{self.folder}:{os.environ['PATH']}"}
         for name in ("plan", "new", "old"):
             self.expect(DONE, "plan", "model.onnx", "-o", f"{name}.json")

@@ -3,7 +3,8 @@
 """Nets of Caffe2: read, planned, verified and compared as models are."""
 import unittest
 
-from program import BAD_INPUT, DONE, NO, ProgramTest
+from json_output_test import documented_keys, keys_of
+from program import BAD_INPUT, DONE, NO, USAGE, ProgramTest
 
 # data 1x3x32x32 (12,288 B) -> c1 16x32x32 (65,536 B), in place -> p1 16x16x16 (16,384 B) -> fc, prob (40 B)
 NET = """name: "tiny"
@@ -113,6 +114,117 @@ class NetTest(ProgramTest):
         self.assertIn("bad.pbtxt:2:82: 'three' is no value of the field 'i'", error)
         self.write("bad.pb", BINARY[:-3])
         self.assertIn("bad.pb: byte", self.expect(BAD_INPUT, "plan", "bad.pb").stderr)
+
+
+class ShareTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("net.pbtxt", NET)
+        self.write("net.pb", BINARY)
+        self.write("init.pbtxt", INIT)
+
+    def test_writes_a_net_in_its_form(self):
+        shared = self.json(DONE, "share", "net.pbtxt", "--rule", "caffe2_simple", "-o", "out.pbtxt")
+        # c1 is released at MaxPool and taken by fc, p1 is released at FC; nothing takes its buffer
+        names = {row["blob"]: row["name"] for row in shared["names"]}
+        self.assertEqual(names, {"c1": "__m0_shared", "p1": "__m1_shared", "fc": "__m0_shared"})
+        self.assertFalse(set(keys_of(shared)) - documented_keys("share"))
+        self.assertEqual((shared["blobs"], shared["blobs_left"], shared["bytes"]), (9, 8, None))
+        text = (self.folder / "out.pbtxt").read_text()
+        self.assertIn('input: "__m1_shared"\n  input: "fw"\n  input: "fb"\n  output: "__m0_shared"', text)
+        self.expect(DONE, "share", "net.pb", "--rule", "caffe2_simple", "-o", "out.pb")
+        self.assertEqual((self.folder / "out.pb").read_bytes().count(b"__m0_shared"), 6)
+
+    def test_the_result_is_read_again(self):
+        self.expect(DONE, "share", "net.pb", *SIZES, "-o", "out.pb")
+        plan = self.json(DONE, "plan", "out.pb", *SIZES)
+        self.assertEqual(plan["bytes"]["arena"], 65_536 + 16_384)
+        again = self.json(DONE, "share", "out.pb", *SIZES)
+        self.assertTrue(again["unchanged"])
+
+    def test_the_least_total_has_bytes(self):
+        shared = self.json(DONE, "share", "net.pbtxt", *SIZES)
+        # c1 and fc in 65,536 B, p1 in 16,384 B, prob in 40 B
+        self.assertEqual(shared["bytes"], 65_536 + 16_384 + 40)
+        self.assertEqual(shared["naive_bytes"], 65_536 + 16_384 + 40 + 40)
+
+    def test_releases_blobs(self):
+        self.expect(DONE, "share", "net.pbtxt", *SIZES, "--free", "-o", "out.pbtxt")
+        self.assertEqual((self.folder / "out.pbtxt").read_text().count('type: "Free"'), 2)
+        error = self.expect(BAD_INPUT, "share", "out.pbtxt", *SIZES).stderr
+        self.assertIn("the net has Free operators", error)
+
+    def test_refusals_write_nothing(self):
+        self.write("dag.pbtxt", NET + 'type: "dag"\n')
+        error = self.expect(BAD_INPUT, "share", "dag.pbtxt", "--rule", "caffe2_simple", "-o", "out.pbtxt").stderr
+        self.assertIn("use caffe2_dag", error)
+        self.assertNotIn("out.pbtxt", self.listing())
+        self.expect(DONE, "share", "dag.pbtxt", "--rule", "caffe2_dag", "--head", "data", "-o", "out.pbtxt")
+        self.expect(USAGE, "share", "net.pbtxt", "-o", "net.pbtxt")
+        self.assertIn("'x'", self.expect(BAD_INPUT, "share", "net.pbtxt", *SIZES, "--keep", "x").stderr)
+
+
+class ConvertTest(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("net.pbtxt", NET)
+        self.write("net.pb", BINARY)
+
+    def test_both_forms_become_each_other(self):
+        self.expect(DONE, "convert", "net.pbtxt", "new.pb")
+        self.expect(DONE, "convert", "new.pb", "new.pbtxt")
+        self.expect(DONE, "convert", "new.pbtxt", "again.pb")
+        self.assertEqual((self.folder / "new.pb").read_bytes(), (self.folder / "again.pb").read_bytes())
+        self.expect(DONE, "diff", "net.pb", "new.pbtxt")
+        self.expect(DONE, "convert", "net.pb", "copy.pb")
+        self.assertEqual((self.folder / "copy.pb").read_bytes(), BINARY)
+
+    def test_unknown_fields_stay_in_the_binary_form(self):
+        self.write("new.pb", BINARY + field(9, "\x0a\x01x"))
+        self.expect(DONE, "convert", "new.pb", "copy.pb")
+        self.assertEqual((self.folder / "copy.pb").read_bytes(), BINARY + field(9, "\x0a\x01x"))
+        error = self.expect(BAD_INPUT, "convert", "new.pb", "new.pbtxt").stderr
+        self.assertIn("NetDef has a field with the number 9", error)
+        self.assertNotIn("new.pbtxt", self.listing())
+
+    def test_a_net_becomes_a_graph_and_back(self):
+        result = self.expect(DONE, "convert", "net.pbtxt", "net.graph", "--unit-sizes")
+        self.assertIn("the new file does not have: which results have one name", result.stderr)
+        self.assertIn('"c1@1" = caffe2.unsized::Relu(c1)', (self.folder / "net.graph").read_text())
+        error = self.expect(BAD_INPUT, "convert", "net.graph", "back.pb").stderr
+        self.assertIn("have no meaning in Caffe2: 'caffe2.unsized::Conv'", error)
+        self.write("init.pbtxt", INIT)
+        self.expect(DONE, "convert", "net.pbtxt", "net.graph", *SIZES)
+        self.expect(DONE, "convert", "net.graph", "back.pbtxt")
+        # Relu wrote in place, and now has a name of its own.
+        result = self.expect(NO, "diff", "net.pbtxt", "back.pbtxt")
+        self.assertIn("operator 1 ('Relu') writes output 0 over input 0, but in the second net nothing", result.stdout)
+        self.assertEqual(len(result.stdout.splitlines()), 2)
+
+    def test_models_become_graphs(self):
+        result = self.expect(DONE, "convert", "model.onnx", "-", "--to", "graph")
+        self.assertIn("graph ", result.stdout)
+        self.assertIn("the content of constants", result.stderr)
+        self.write("model.graph", result.stdout)
+        self.expect(DONE, "diff", "model.onnx", "model.graph")
+        error = self.expect(BAD_INPUT, "convert", "model.onnx", "model.pb").stderr
+        self.assertIn("these operators have no meaning in Caffe2", error)
+        self.assertIn("one file is a net", self.expect(BAD_INPUT, "diff", "model.onnx", "net.pb").stderr)
+
+    def test_the_format_is_asked_for(self):
+        self.assertIn("--to", self.expect(USAGE, "convert", "net.pb", "net.txt").stderr)
+        self.expect(USAGE, "convert", "net.pb", "net.pb")
+
+    def test_differences_are_told(self):
+        self.write("other.pbtxt", NET.replace("Softmax", "Sigmoid"))
+        found = self.json(NO, "diff", "net.pbtxt", "other.pbtxt")
+        self.assertFalse(found["same"])
+        self.assertFalse(set(keys_of(found)) - documented_keys("diff"))
+        self.assertEqual(len(found["differences"]), 1)
+        self.assertIn("operator 4 ('Softmax') has type 'Softmax'", found["differences"][0])
+        self.expect(DONE, "share", "net.pbtxt", "--rule", "caffe2_simple", "-o", "shared.pbtxt")
+        found = self.json(DONE, "diff", "net.pbtxt", "shared.pbtxt")
+        self.assertEqual((found["same"], found["same_order"], found["renamed"]), (True, True, 4))  # c1 twice, p1, fc
 
 
 if __name__ == "__main__":

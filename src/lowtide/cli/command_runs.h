@@ -20,6 +20,9 @@ namespace lowtide::cli_internal {
 [[nodiscard]] ExitCode run_pack(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_order(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_compare(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_convert(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_diff(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_share(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_completion(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_help(const Arguments& arguments, Console& console);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lowtide/cli/command_runs.h"
+#include "lowtide/cli/net_commands.h"
 #include "lowtide/cli/plan_command.h"
 #include "lowtide/cli/run_commands.h"
 #include "lowtide/cli/shared_options.h"
@@ -269,7 +270,7 @@ CommandSpec help_command() {
                            .summary = "the command to explain",
                            .kind = ArgumentKind::choice,
                            .choices = {"inspect", "plan", "explain", "verify", "run", "bench", "view", "pack", "order",
-                                       "compare", "completion", "help"},
+                                       "compare", "share", "convert", "diff", "completion", "help"},
                            .is_optional = true}},
           .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
           .examples = {{"lowtide help plan", "Show the help of 'plan'."},
@@ -281,8 +282,9 @@ CommandSpec help_command() {
 
 const std::vector<CommandSpec>& commands() {
   static const std::vector<CommandSpec> all = {
-      inspect_command(), plan_command(), explain_command(), verify_command(),  run_command(),        bench_command(),
-      view_command(),    pack_command(), order_command(),   compare_command(), completion_command(), help_command()};
+      inspect_command(), plan_command(),    explain_command(), verify_command(),     run_command(),
+      bench_command(),   view_command(),    pack_command(),    order_command(),      compare_command(),
+      share_command(),   convert_command(), diff_command(),    completion_command(), help_command()};
   return all;
 }
 

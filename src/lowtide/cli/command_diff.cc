@@ -1,0 +1,65 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+
+#include "lowtide/base/quote.h"
+#include "lowtide/cli/command_runs.h"
+#include "lowtide/cli/json.h"
+#include "lowtide/cli/net_input.h"
+#include "lowtide/cli/options.h"
+#include "lowtide/cli/outcome.h"
+#include "lowtide/netdef/compare_nets.h"
+#include "lowtide/netdef/net_of_graph.h"
+#include "lowtide/report/styled_text.h"
+
+namespace lowtide::cli_internal {
+namespace {
+
+StyledText summary_of(const NetComparison& comparison, const std::string& first, const std::string& second) {
+  StyledText text;
+  const std::string both = shown_path(first) + " and " + shown_path(second);
+  if (comparison.is_same) {
+    text.add("same", Style::strong).add("  " + both + " compute the same");
+    if (!comparison.has_same_order) return text.add(", in another order of the operators").end_line();
+    return text.add(", and " + std::to_string(comparison.renamed) + " results have another name").end_line();
+  }
+  text.add("different", Style::strong).add("  " + both).end_line();
+  for (const std::string& difference : comparison.differences) text.add("  " + difference).end_line();
+  if (comparison.left_out_differences > 0) {
+    text.add("  and " + std::to_string(comparison.left_out_differences) + " more differences").end_line();
+  }
+  return text;
+}
+
+ProtoMessage comparable(NetInput input) { return input.net ? std::move(input.net->net) : net_of_graph(*input.graph); }
+
+}  // namespace
+
+ExitCode run_diff(const Arguments& arguments, Console& console) {
+  const std::string& first = arguments.positional("FIRST");
+  const std::string& second = arguments.positional("SECOND");
+  const ImportOptions bindings = read_bindings(arguments);
+  NetInput a = read_net_input(first, bindings);
+  NetInput b = read_net_input(second, bindings);
+  if (a.net.has_value() != b.net.has_value()) {
+    throw Stop(ExitCode::bad_input, "one file is a net of Caffe2 and the other is not: " + shown_path(first) + " is " +
+                                        a.format + ", " + shown_path(second) + " is " + b.format +
+                                        "; convert the net with 'lowtide convert' first");
+  }
+  const NetComparison comparison = take(compare_nets(comparable(std::move(a)), comparable(std::move(b))), second);
+  if (!arguments.has("--json")) {
+    console.result(summary_of(comparison, first, second));
+  } else {
+    Json json = json_head("diff");
+    json["same"] = comparison.is_same;
+    json["same_order"] = comparison.has_same_order;
+    json["renamed"] = comparison.renamed;
+    json["differences"] = json_of(comparison.differences);
+    json["left_out_differences"] = comparison.left_out_differences;
+    print_json(console, json);
+  }
+  return comparison.is_same ? ExitCode::done : ExitCode::no;
+}
+
+}  // namespace lowtide::cli_internal

@@ -1,0 +1,100 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/net_commands.h"
+
+#include "lowtide/cli/command_runs.h"
+#include "lowtide/cli/shared_options.h"
+#include "lowtide/export/share_net.h"
+
+namespace lowtide::cli_internal {
+
+CommandSpec share_command() {
+  return {
+      .name = "share",
+      .summary = "rename the blobs of a Caffe2 net so that they share memory",
+      .description =
+          "Plans which blobs of a NetDef share buffers, and writes the net with shared names, as Caffe2's memonger "
+          "does. "
+          "The rules caffe2_* are those of memonger. The rule lowtide finds the least total of whole buffers, and "
+          "changes the order of the operators if that lowers it. Nets inside operators are renamed as well.\n"
+          "The result is checked: it has the data flow and the results in place of the net. External inputs and "
+          "outputs keep their names. The written net has the form of the one that was read, binary or text.",
+      .positionals = {{.name = "NET", .summary = "a NetDef, in binary or text form"}},
+      .options = {output_option("write the net; - is stdout"),
+                  {.name = "--rule",
+                   .value = "RULE",
+                   .summary = "lowtide (default) or one of Caffe2's",
+                   .kind = ArgumentKind::choice,
+                   .choices = share_rules()},
+                  {.name = "--head",
+                   .value = "BLOB",
+                   .summary = "for caffe2_dag and caffe2_gradients: a blob from which the walk begins; default: the "
+                              "inputs, or for gradients the outputs; repeatable",
+                   .kind = ArgumentKind::text,
+                   .is_repeatable = true},
+                  {.name = "--keep",
+                   .value = "BLOB",
+                   .summary = "a blob that keeps its name and memory; repeatable",
+                   .kind = ArgumentKind::text,
+                   .is_repeatable = true},
+                  {.name = "--namescope",
+                   .value = "SCOPE",
+                   .summary = "the scope of shared names, and of the gradients that share",
+                   .kind = ArgumentKind::text},
+                  {.name = "--activations",
+                   .summary = "for caffe2_gradients: gradients may move into results of the forward pass"},
+                  {.name = "--free", .summary = "add an operator Free behind the last reader of each blob"},
+                  shape_option(),
+                  init_net_option(),
+                  shapes_option(),
+                  unit_sizes_option(),
+                  json_option()},
+      .examples = {{"lowtide share net.pbtxt --rule caffe2_dag -o shared.pbtxt",
+                    "Share as memonger does for nets of type dag."},
+                   {"lowtide share predict_net.pb --init-net init_net.pb --shape data=1x3x224x224 -o shared.pb",
+                    "Find the least total of whole buffers."}},
+      .run = run_share};
+}
+
+CommandSpec convert_command() {
+  return {.name = "convert",
+          .summary = "convert between the forms of a Caffe2 net and the text form of graphs",
+          .description =
+              "Reads a NetDef, a graph in Lowtide's text form, or an ONNX model, and writes a NetDef in binary or text "
+              "form, or a graph in the text form. A NetDef becomes a NetDef without loss. What another file cannot "
+              "have is listed. ONNX is only read, and its operators have no meaning in a NetDef.",
+          .positionals = {{.name = "IN", .summary = "a NetDef, a graph in text form, or an ONNX file"},
+                          {.name = "OUT", .summary = "the new file: .pb, .pbtxt, .prototxt or .graph; - is stdout"}},
+          .options = {{.name = "--to",
+                       .value = "FORMAT",
+                       .summary = "the format, if the name of OUT does not say it",
+                       .kind = ArgumentKind::choice,
+                       .choices = {"netdef", "netdef_text", "graph"}},
+                      dim_option(),
+                      shape_option(),
+                      init_net_option(),
+                      shapes_option(),
+                      unit_sizes_option()},
+          .examples = {{"lowtide convert predict_net.pb net.pbtxt", "Write the text form of a net."},
+                       {"lowtide convert net.pbtxt net.graph --unit-sizes", "Show a net as a graph of tensors."}},
+          .run = run_convert};
+}
+
+CommandSpec diff_command() {
+  return {.name = "diff",
+          .summary = "say whether two nets are the same up to the names of their results",
+          .description =
+              "Compares two nets of Caffe2, or two models or graphs in text form: operators, arguments, devices, the "
+              "result of which operator each input is, results in place, external outputs and nets inside operators. "
+              "Names of results may differ, and so may the order of the operators. Prints where the nets differ, and "
+              "then the exit code is 1.",
+          .positionals = {{.name = "FIRST", .summary = "a NetDef, a graph in text form, or an ONNX file"},
+                          {.name = "SECOND", .summary = "another one"}},
+          .options = {dim_option(), shape_option(), json_option()},
+          .examples = {{"lowtide diff net.pbtxt shared.pbtxt", "Check that a planned net computes the same."},
+                       {"lowtide diff model.onnx model.onnx --json", "Compare two models, as JSON."}},
+          .run = run_diff};
+}
+
+}  // namespace lowtide::cli_internal

@@ -1,0 +1,19 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/netdef/graph_of_net.h"
+
+namespace lowtide::export_internal {
+
+// Returns an order of the nodes with a low peak in which the names of the net can stay: all readers of a tensor come
+// before the node that writes the next tensor of the same blob. Nodes that may have effects of their own keep their
+// order. Errors: those of plan_graph.
+[[nodiscard]] Result<std::vector<NodeId>> name_order(const NetGraph& net);
+
+}  // namespace lowtide::export_internal

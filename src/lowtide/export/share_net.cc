@@ -1,0 +1,241 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/export/share_net.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "lowtide/base/listed.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/export/name_order.h"
+#include "lowtide/netdef/compare_nets.h"
+
+namespace lowtide {
+namespace export_internal {
+namespace {
+
+Error invalid(std::string message) { return Error{ErrorCode::invalid, std::move(message), ""}; }
+
+bool is_for_sequences(std::string_view rule) {
+  return rule == kLowtideRule || rule == "caffe2_simple" || rule.starts_with("caffe2_interference");
+}
+
+class NetSharer {
+ public:
+  NetSharer(const ProtoMessage& net, const NetGraph& graph, const ShareNetOptions& options)
+      : net_(net), graph_(graph), options_(options) {
+    for (TensorId id : all_ids<TensorId>(graph.graph.tensors().size())) {
+      tensors_[graph.facts.blob_of[id]].push_back(id);
+    }
+  }
+
+  Result<SharedNet> share() &&;
+
+ private:
+  Result<void> check() const;
+  Result<std::vector<TensorId>> tensors_of(const std::vector<std::string>& names, const char* what) const;
+  Result<BaselineOptions> baseline_options() const;
+  void list_gradients(BaselineOptions& options) const;
+  std::vector<TensorId> activations() const;
+  Result<BaselineOutcome> decide(const BaselineOptions& options, std::vector<NodeId>& order) const;
+  [[nodiscard]] std::vector<NodeId> given_order() const;
+  [[nodiscard]] std::vector<std::string> names_of_blocks(const BaselineOutcome& outcome) const;
+  [[nodiscard]] BlobNames renaming(const BaselineOutcome& outcome) const;
+
+  const ProtoMessage& net_;
+  const NetGraph& graph_;
+  const ShareNetOptions& options_;
+  std::map<std::string, std::vector<TensorId>, std::less<>> tensors_;  // by blob
+};
+
+Result<void> NetSharer::check() const {
+  const std::vector<std::string> rules = share_rules();
+  if (std::find(rules.begin(), rules.end(), options_.rule) == rules.end()) {
+    return invalid("no rule is called " + quoted(options_.rule, 60) + "; known rules: " + listed(rules));
+  }
+  const std::string& type = graph_.facts.type;
+  if (graph_.facts.has_free) {
+    return Error{ErrorCode::unsupported,
+                 "the net has Free operators, which release buffers that other blobs may share; share before they are "
+                 "added",
+                 ""};
+  }
+  if (is_for_sequences(options_.rule) && !type.empty() && type != "simple") {
+    return Error{ErrorCode::unsupported,
+                 "a net of the type " + quoted(type, 60) + " may run its operators in parallel, but " +
+                     quoted(options_.rule) + " is for one operator after another; use caffe2_dag or caffe2_dag_sized",
+                 ""};
+  }
+  return {};
+}
+
+Result<std::vector<TensorId>> NetSharer::tensors_of(const std::vector<std::string>& names, const char* what) const {
+  std::vector<TensorId> all;
+  for (const std::string& name : names) {
+    const auto found = tensors_.find(name);
+    if (found == tensors_.end()) return invalid("the net has no blob " + quoted(name, 60) + ", which is " + what);
+    all.insert(all.end(), found->second.begin(), found->second.end());
+  }
+  return all;
+}
+
+// An operator that has an input "b_w" writes the activation "b".
+std::vector<TensorId> NetSharer::activations() const {
+  std::vector<std::string> names;
+  for (NodeId id : all_ids<NodeId>(graph_.graph.nodes().size())) {
+    std::set<std::string_view> read;
+    for (const std::optional<TensorId>& input : graph_.graph.node(id).inputs) {
+      if (input) read.insert(graph_.facts.blob_of[*input]);
+    }
+    for (const std::optional<TensorId>& output : graph_.graph.node(id).outputs) {
+      if (!output || graph_.graph.tensor(*output).role == Role::output) continue;
+      const std::string& name = graph_.facts.blob_of[*output];
+      if (read.contains(name + "_w") && std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
+    }
+  }
+  names.resize(names.size() - std::min<std::size_t>(names.size(), 2));
+  std::vector<TensorId> all;
+  for (const std::string& name : names) {
+    const std::vector<TensorId>& tensors = tensors_.find(name)->second;
+    all.insert(all.end(), tensors.begin(), tensors.end());
+  }
+  return all;
+}
+
+void NetSharer::list_gradients(BaselineOptions& options) const {
+  constexpr std::string_view kSuffix = "_grad";
+  const auto has_scope = [&](const std::string& name) {
+    return name.starts_with(options_.namescope) || name.starts_with("_" + options_.namescope);
+  };
+  for (const auto& [name, tensors] : tensors_) {
+    if (!name.ends_with(kSuffix) || !has_scope(name)) continue;
+    const auto source = tensors_.find(name.substr(0, name.size() - kSuffix.size()));
+    const bool is_of_input = source != tensors_.end() && !graph_.graph.tensor(source->second.front()).producer;
+    if (!is_of_input) options.gradients.insert(options.gradients.end(), tensors.begin(), tensors.end());
+  }
+  if (options_.share_activations) options.hosts = activations();
+}
+
+Result<BaselineOptions> NetSharer::baseline_options() const {
+  BaselineOptions options{.baseline = options_.rule == kLowtideRule ? "caffe2_interference_exact" : options_.rule,
+                          .alignment = std::nullopt,
+                          .colocated = graph_.facts.colocated,
+                          .keep = graph_.facts.unshared,
+                          .devices = graph_.facts.devices};
+  options.namescope = options_.namescope;
+  options.effort = options_.effort;
+  const Result<std::vector<TensorId>> kept = tensors_of(options_.keep, "to be kept");
+  if (!kept) return kept.error();
+  options.keep.insert(options.keep.end(), kept->begin(), kept->end());
+  if (options_.heads) {
+    const Result<std::vector<TensorId>> heads = tensors_of(*options_.heads, "a head");
+    if (!heads) return heads.error();
+    // The tensors of a name are one blob, so that its first one stands for it.
+    options.heads.emplace();
+    for (TensorId id : *heads) {
+      if (tensors_.find(graph_.facts.blob_of[id])->second.front() == id) options.heads->push_back(id);
+    }
+  }
+  if (options_.rule.starts_with("caffe2_gradients")) list_gradients(options);
+  return options;
+}
+
+std::vector<NodeId> NetSharer::given_order() const {
+  std::vector<NodeId> order;
+  for (NodeId id : all_ids<NodeId>(graph_.graph.nodes().size())) order.push_back(id);
+  return order;
+}
+
+// Sets `order` to the order of the outcome.
+Result<BaselineOutcome> NetSharer::decide(const BaselineOptions& options, std::vector<NodeId>& order) const {
+  order = given_order();
+  Result<BaselineOutcome> given = apply_baseline(graph_.graph, order, options);
+  if (!given || options_.rule != kLowtideRule) return given;
+  Result<std::vector<NodeId>> other = name_order(graph_);
+  if (!other) return other.error();
+  Result<BaselineOutcome> planned = apply_baseline(graph_.graph, *other, options);
+  if (!planned || planned->bytes >= given->bytes) return given;
+  order = *std::move(other);
+  return planned;
+}
+
+// As the rule names them. Lowtide numbers those that several blobs share.
+std::vector<std::string> NetSharer::names_of_blocks(const BaselineOutcome& outcome) const {
+  std::vector<std::string> names;
+  std::size_t made = 0;
+  for (const BaselineBlock& block : outcome.blocks) {
+    const bool is_numbered = options_.rule == kLowtideRule && block.blobs > 1;
+    names.push_back(is_numbered ? options_.namescope + "__m" + std::to_string(made++) + "_shared" : block.name);
+  }
+  return names;
+}
+
+BlobNames NetSharer::renaming(const BaselineOutcome& outcome) const {
+  const std::vector<std::string> names = names_of_blocks(outcome);
+  BlobNames renamed;
+  for (TensorId id : all_ids<TensorId>(graph_.graph.tensors().size())) {
+    const std::optional<SharingPlace>& place = outcome.sharing.places[id];
+    if (place && names[place->block] != graph_.facts.blob_of[id]) {
+      renamed.emplace(graph_.facts.blob_of[id], names[place->block]);
+    }
+  }
+  return renamed;
+}
+
+Result<SharedNet> NetSharer::share() && {
+  LOWTIDE_RETURN_IF_ERROR(check());
+  const Result<BaselineOptions> options = baseline_options();
+  if (!options) return options.error();
+  std::vector<NodeId> order;
+  Result<BaselineOutcome> outcome = decide(*options, order);
+  if (!outcome) return outcome.error();
+  LOWTIDE_CHECK(outcome->violations.empty(), "the result of a rule for sharing is correct");
+  SharedNet shared{.net = net_, .names = renaming(*outcome), .outcome = *std::move(outcome)};
+  const Result<std::set<std::string, std::less<>>> present = blob_names(net_);
+  if (!present) return present.error();
+  for (const std::string& name : names_of_blocks(shared.outcome)) {
+    const bool is_made = name.ends_with("_shared") && name.starts_with(options_.namescope + "__m");
+    if (!is_made || !present->contains(name)) continue;
+    shared.already_has = name;
+    shared.names.clear();
+    return shared;
+  }
+  Result<ProtoMessage> renamed = rename_blobs(net_, shared.names);
+  if (!renamed) return renamed.error();
+  shared.is_reordered = order != given_order();
+  if (shared.is_reordered) {
+    std::vector<std::uint32_t> ops;
+    for (NodeId id : order) ops.push_back(graph_.facts.op_of[id]);
+    *renamed = reorder_ops(*renamed, ops);
+  }
+  const Result<NetComparison> comparison = compare_nets(net_, *renamed);
+  if (!comparison) return comparison.error();
+  LOWTIDE_CHECK(comparison->is_same, "a net that shares memory is the net up to its names");
+  shared.net = *std::move(renamed);
+  return shared;
+}
+
+}  // namespace
+}  // namespace export_internal
+
+bool ignores_sizes(std::string_view rule) {
+  return rule == "caffe2_simple" || rule == "caffe2_dag" || rule == "caffe2_gradients";
+}
+
+std::vector<std::string> share_rules() {
+  std::vector<std::string> rules = {std::string(kLowtideRule)};
+  for (const BaselineSpec& spec : baselines()) {
+    if (spec.system == "Caffe2") rules.emplace_back(spec.name);
+  }
+  return rules;
+}
+
+Result<SharedNet> share_net(const ProtoMessage& net, const NetGraph& graph, const ShareNetOptions& options) {
+  return export_internal::NetSharer(net, graph, options).share();
+}
+
+}  // namespace lowtide

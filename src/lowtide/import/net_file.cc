@@ -1,0 +1,52 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/net_file.h"
+
+#include <new>
+#include <utility>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/import/file.h"
+#include "lowtide/import/net_import.h"
+
+namespace lowtide {
+namespace {
+
+Error at_path(const std::string& path, const Error& error) {
+  const bool is_line = error.place.empty() || error.place.starts_with(':');
+  return Error{error.code, error.message, shown_path(path) + (is_line ? "" : ": ") + error.place};
+}
+
+template <typename T, typename Make>
+Result<T> with_memory(const std::string& path, Make make) {
+  try {
+    Result<T> made = make();
+    if (!made) return at_path(path, made.error());
+    return made;
+  } catch (const std::bad_alloc&) {
+    return at_path(path, {ErrorCode::no_memory, "there is not enough memory for the net", ""});
+  }
+}
+
+}  // namespace
+
+Result<NetFile> read_net_file(const std::string& path) {
+  const Result<import_internal::FileBytes> bytes =
+      import_internal::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
+  if (!bytes) return bytes.error();
+  return with_memory<NetFile>(path, [&] { return read_net(bytes->view()); });
+}
+
+Result<ImportedNet> import_net_file(const std::string& path, const ImportOptions& options) {
+  Result<NetFile> file = read_net_file(path);
+  if (!file) return file.error();
+  const Result<NetGraphOptions> given = import_internal::net_options(options);
+  if (!given) return given.error();
+  Result<NetGraph> graph = with_memory<NetGraph>(path, [&] { return graph_of_net(file->net, *given); });
+  if (!graph) return graph.error();
+  return ImportedNet{*std::move(file), *std::move(graph)};
+}
+
+}  // namespace lowtide

@@ -1,0 +1,115 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/netdef/net_of_graph.h"
+
+#include <bit>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "lowtide/netdef/format.h"
+
+namespace lowtide {
+namespace netdef_internal {
+namespace {
+
+// The names of the tensors of a graph in the net.
+using TensorNames = IdVector<TensorId, std::string>;
+
+void add_numbers(ProtoMessage& to, std::uint32_t number, ProtoWire wire, std::vector<std::uint64_t> values) {
+  to.fields.push_back({.number = number, .wire = wire, .content = std::move(values)});
+}
+
+std::uint64_t bits_of_real(double value) { return std::bit_cast<std::uint32_t>(static_cast<float>(value)); }
+
+struct ArgumentWriter {
+  ProtoMessage& argument;
+
+  void operator()(std::int64_t value) const {
+    add_numbers(argument, argument_field::kInteger, ProtoWire::varint, {static_cast<std::uint64_t>(value)});
+  }
+  void operator()(double value) const {
+    add_numbers(argument, argument_field::kReal, ProtoWire::fixed32, {bits_of_real(value)});
+  }
+  void operator()(const std::string& value) const { add_text(argument, argument_field::kText, value); }
+  void operator()(const std::vector<std::int64_t>& values) const {
+    std::vector<std::uint64_t> bits(values.begin(), values.end());
+    if (!bits.empty()) add_numbers(argument, argument_field::kIntegers, ProtoWire::varint, std::move(bits));
+  }
+  void operator()(const std::vector<double>& values) const {
+    std::vector<std::uint64_t> bits;
+    for (double value : values) bits.push_back(bits_of_real(value));
+    if (!bits.empty()) add_numbers(argument, argument_field::kReals, ProtoWire::fixed32, std::move(bits));
+  }
+  void operator()(const std::vector<std::string>& values) const {
+    for (const std::string& value : values) add_text(argument, argument_field::kTexts, value);
+  }
+  void operator()(const OpaqueAttribute& value) const { add_text(argument, argument_field::kText, value.description); }
+};
+
+ProtoMessage net_from(const Graph& graph, const TensorNames& names);
+
+// The recursion is as deep as the bodies, at most limits::kMaxBodyNesting.
+ProtoMessage net_from_body(const Body& body, const TensorNames& outer) {
+  TensorNames names;
+  for (const Tensor& tensor : body.graph->tensors()) names.push_back(body.name + "/" + tensor.name);
+  for (const auto& [captured, inner] : body.captures) names[inner] = outer[captured];
+  return net_from(*body.graph, names);
+}
+
+ProtoMessage op_from(const Graph& graph, NodeId id, const TensorNames& names) {
+  const Node& node = graph.node(id);
+  const Operator& op = graph.op(id);
+  ProtoMessage to;
+  for (const std::optional<TensorId>& input : node.inputs) add_text(to, op_field::kInput, input ? names[*input] : "");
+  for (const std::optional<TensorId>& output : node.outputs) {
+    add_text(to, op_field::kOutput, output ? names[*output] : "");
+  }
+  if (!node.name.empty()) add_text(to, op_field::kName, node.name);
+  add_text(to, op_field::kType, op.domain == "caffe2" ? op.type : full_name(op));
+  for (const Attribute& attribute : node.attributes) {
+    ProtoMessage argument;
+    add_text(argument, argument_field::kName, attribute.name);
+    std::visit(ArgumentWriter{argument}, attribute.value);
+    add_message(to, op_field::kArgument, std::move(argument));
+  }
+  for (const Body& body : node.bodies) {
+    ProtoMessage argument;
+    add_text(argument, argument_field::kName, body.name);
+    add_message(argument, argument_field::kNet, net_from_body(body, names));
+    add_message(to, op_field::kArgument, std::move(argument));
+  }
+  for (NodeId before : node.control_inputs) {
+    for (const std::optional<TensorId>& output : graph.node(before).outputs) {
+      if (!output) continue;
+      add_text(to, op_field::kControlInput, names[*output]);
+      break;
+    }
+  }
+  return to;
+}
+
+ProtoMessage net_from(const Graph& graph, const TensorNames& names) {
+  ProtoMessage net;
+  if (!graph.name().empty()) add_text(net, net_field::kName, graph.name());
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) add_message(net, net_field::kOp, op_from(graph, id, names));
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
+    if (!graph.tensor(id).producer) add_text(net, net_field::kExternalInput, names[id]);
+  }
+  for (TensorId id : graph.outputs()) add_text(net, net_field::kExternalOutput, names[id]);
+  return net;
+}
+
+}  // namespace
+}  // namespace netdef_internal
+
+ProtoMessage net_of_graph(const Graph& graph) {
+  netdef_internal::TensorNames names;
+  for (const Tensor& tensor : graph.tensors()) names.push_back(tensor.name);
+  return netdef_internal::net_from(graph, names);
+}
+
+}  // namespace lowtide

@@ -1,0 +1,19 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/base/result.h"
+#include "lowtide/graph/graph.h"
+#include "lowtide/proto/message.h"
+
+namespace lowtide {
+
+// Returns a graph as a net: each node is an operator, and each tensor a blob of its own name. Operators of the domain
+// "caffe2" have their type, others their full name (Operator), so that only the former have a meaning in Caffe2. Bodies
+// are nets inside operators. Their captured tensors have the names of the outer graph, and their other tensors begin
+// with the name of the body and a slash. Sizes and the content of constants are lost. External inputs are the inputs,
+// constants and states of the graph, and external outputs its outputs. O(size of the graph).
+[[nodiscard]] ProtoMessage net_of_graph(const Graph& graph);
+
+}  // namespace lowtide

@@ -1,0 +1,179 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/export/share_net.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "lowtide/netdef/compare_nets.h"
+#include "tests/baselines/ports/plain_net.h"
+#include "tests/netdef/net_text.h"
+
+namespace lowtide::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+SharedNet shared(const std::string& text, const ShareNetOptions& options,
+                 const NetGraphOptions& sizes = {.unit_sizes = true}) {
+  const ProtoMessage net = net_of_text(text);
+  Result<SharedNet> answer = share_net(net, *graph_of_net(net, sizes), options);
+  if (!answer) throw std::runtime_error(answer.error().describe());
+  return *std::move(answer);
+}
+
+std::string refusal(const std::string& text, const ShareNetOptions& options) {
+  const ProtoMessage net = net_of_text(text);
+  const Result<SharedNet> answer = share_net(net, *graph_of_net(net, {.unit_sizes = true}), options);
+  return answer.ok() ? "accepted" : answer.error().describe();
+}
+
+// x0 -> x1 -> ... -> x<ops>
+std::string chain_text(int ops, const std::string& more) {
+  std::string text = more;
+  for (int at = 0; at < ops; ++at) {
+    text += "op { type: 'F' input: 'x" + std::to_string(at) + "' output: 'x" + std::to_string(at + 1) + "' }\n";
+  }
+  return text + "external_input: 'x0' external_output: 'x" + std::to_string(ops) + "'";
+}
+
+// A result waits for the step after its reader, so three alternate: x1 and x3, x2 and x4.
+TEST(ShareNet, RenamesAChain) {
+  const SharedNet answer = shared(chain_text(5, ""), {.rule = "caffe2_simple"});
+  EXPECT_THAT(answer.names, ElementsAre(Pair("x1", "__m0_shared"), Pair("x2", "__m1_shared"), Pair("x3", "__m0_shared"),
+                                        Pair("x4", "__m1_shared")));
+}
+
+TEST(ShareNet, LeavesAPlannedNetAsItIs) {
+  const std::string text = chain_text(5, "name: 'n' ");
+  const SharedNet once = shared(text, {.rule = "caffe2_simple"});
+  const SharedNet twice = shared(*write_net(once.net, NetForm::text), {.rule = "caffe2_simple"});
+  EXPECT_EQ(twice.already_has, "__m0_shared");
+  EXPECT_EQ(*write_net(twice.net, NetForm::text), *write_net(once.net, NetForm::text));
+  EXPECT_THAT(twice.names, IsEmpty());
+}
+
+TEST(ShareNet, KeepsWhatTheCallerLists) {
+  EXPECT_FALSE(shared(chain_text(5, ""), {.rule = "caffe2_simple", .keep = {"x1"}}).names.contains("x1"));
+  EXPECT_THAT(refusal(chain_text(5, ""), {.rule = "caffe2_simple", .keep = {"z"}}), HasSubstr("has no blob 'z'"));
+}
+
+TEST(ShareNet, RefusesRulesThatAreWrongForTheNet) {
+  EXPECT_THAT(refusal(chain_text(5, "type: 'dag' "), {.rule = "caffe2_simple"}), HasSubstr("use caffe2_dag"));
+  EXPECT_THAT(refusal(chain_text(5, "type: 'async_dag' "), {}), HasSubstr("may run its operators in parallel"));
+  EXPECT_EQ(refusal(chain_text(5, "type: 'dag' "), {.rule = "caffe2_dag"}), "accepted");
+  EXPECT_THAT(refusal(chain_text(5, ""), {.rule = "tflite_micro_greedy"}),
+              HasSubstr("known rules: lowtide, caffe2_simple"));
+  const std::string frees = chain_text(3, "") + " op { type: 'Free' input: 'x1' output: 'x1' }";
+  EXPECT_THAT(refusal(frees, {.rule = "caffe2_simple"}), HasSubstr("has Free operators"));
+}
+
+// Two branches: a (100 bytes) -> b (1), c (100) -> d (1). In the given order a and c are there at the same time: 100 +
+// 100 + 1 + 1. One branch after the other needs one buffer of 100 for a and c: 100 + 1 + 1.
+TEST(ShareNet, ChoosesAnOrderWithLessMemory) {
+  const std::string text =
+      "op { type: 'Copy' input: 'x' output: 'a' } op { type: 'Copy' input: 'x' output: 'c' }"
+      "op { type: 'Concat' input: 'a' output: 'b' } op { type: 'Concat' input: 'c' output: 'd' }"
+      "op { type: 'Sum' input: 'b' input: 'd' output: 'y' } external_input: 'x' external_output: 'y'";
+  NetGraphOptions sizes;
+  for (const char* name : {"x", "a", "c"}) sizes.types[name] = {DType::u8, {100, 1}};
+  std::string other = text;
+  for (std::size_t at = other.find("Concat"); at != std::string::npos; at = other.find("Concat"))
+    other.replace(at, 6, "AveragedLoss");
+  const SharedNet answer = shared(other, {}, sizes);
+  EXPECT_TRUE(answer.is_reordered);
+  EXPECT_EQ(answer.outcome.bytes, Bytes(100 + 4 + 4 + 4));  // b, d and y are scalars of f32
+  EXPECT_THAT(answer.names, ElementsAre(Pair("a", "__m0_shared"), Pair("c", "__m0_shared")));
+}
+
+// Operators of unknown meaning keep their order, since they may act on more than their blobs.
+TEST(ShareNet, KeepsTheOrderOfUnknownOperators) {
+  const std::string text =
+      "op { type: 'Load' input: 'x' output: 'a' } op { type: 'Load' input: 'x' output: 'c' }"
+      "op { type: 'Shrink' input: 'a' output: 'b' } op { type: 'Shrink' input: 'c' output: 'd' }"
+      "op { type: 'Sum' input: 'b' input: 'd' output: 'y' } external_input: 'x' external_output: 'y'";
+  NetGraphOptions sizes;
+  for (const char* name : {"x", "a", "c"}) sizes.types[name] = {DType::u8, {100}};
+  for (const char* name : {"b", "d"}) sizes.types[name] = {DType::u8, {1}};
+  EXPECT_FALSE(shared(text, {}, sizes).is_reordered);
+}
+
+// The step net reads x1 and writes its own x3, so that the outer x3 keeps its name.
+TEST(ShareNet, RenamesStepNets) {
+  const std::string step = "op { input: 'x1' output: 'x3' type: 'F' } external_input: 'x1'";
+  const std::string text = chain_text(5, "") + " op { type: 'RecurrentNetwork' input: 'x1' output: 'y'" +
+                           " arg { name: 'step_net' n { " + step + " } } } external_output: 'y'";
+  const SharedNet answer = shared(text, {.rule = "caffe2_simple"});
+  EXPECT_FALSE(answer.names.contains("x3"));
+  ASSERT_TRUE(answer.names.contains("x1"));
+  const std::string written = *write_net(answer.net, NetForm::text);
+  EXPECT_THAT(written, HasSubstr("input: \"" + answer.names.at("x1") + "\"\n        output: \"x3\""));
+  EXPECT_THAT(written, HasSubstr("name: \"x1.rename\"\n    s: \"" + answer.names.at("x1") + "\""));
+  EXPECT_TRUE(compare_nets(net_of_text(text), answer.net)->is_same);
+}
+
+// Three FC, whose gradients share: the net of Caffe2's own test, with fewer layers.
+TEST(ShareNet, SharesGradients) {
+  const std::string text = R"(type: "dag"
+op { type: "FC" input: ["data", "fc1_w", "fc1_b"] output: "fc1" }
+op { type: "FC" input: ["fc1", "fc2_w", "fc2_b"] output: "fc2" }
+op { type: "FC" input: ["fc2", "fc3_w", "fc3_b"] output: "fc3" }
+op { type: "AveragedLoss" input: "fc3" output: "loss" }
+op { type: "ConstantFill" input: "loss" output: "loss_grad" }
+op { type: "AveragedLossGradient" input: ["fc3", "loss_grad"] output: "fc3_grad" }
+op { type: "FCGradient" input: ["fc2", "fc3_w", "fc3_grad"] output: ["fc3_w_grad", "fc3_b_grad", "fc2_grad"] }
+op { type: "FCGradient" input: ["fc1", "fc2_w", "fc2_grad"] output: ["fc2_w_grad", "fc2_b_grad", "fc1_grad"] }
+op { type: "FCGradient" input: ["data", "fc1_w", "fc1_grad"] output: ["fc1_w_grad", "fc1_b_grad", "data_grad"] }
+external_input: ["data", "fc1_w", "fc1_b", "fc2_w", "fc2_b", "fc3_w", "fc3_b"]
+external_output: "loss"
+)";
+  const SharedNet answer = shared(text, {.rule = "caffe2_gradients"});
+  EXPECT_FALSE(answer.names.empty());
+  for (const auto& [name, renamed] : answer.names) {
+    EXPECT_TRUE(name.ends_with("_grad")) << name;
+    EXPECT_FALSE(name.ends_with("_w_grad") || name.ends_with("_b_grad")) << name;
+  }
+  EXPECT_FALSE(answer.names.contains("data_grad"));  // the gradient of an external input
+  const SharedNet hosted = shared(text, {.rule = "caffe2_gradients", .share_activations = true});
+  EXPECT_LE(*hosted.outcome.blobs_left, *answer.outcome.blobs_left);
+}
+
+// Every rule on random nets: the result is the net up to its names, with its results in place. share_net checks that
+// as well; here it is checked with the net that is read again.
+TEST(ShareNet, IsTheNetUpToItsNames) {
+  Random random(63);
+  int reordered = 0;
+  for (int round = 0; round < 300; ++round) {
+    const PlainNet plain = plain_net_of(random_plain_net(random, {.nodes = static_cast<int>(random.between(2, 20)),
+                                                                  .inputs = 2,
+                                                                  .written_again = 20,
+                                                                  .read_twice = 10,
+                                                                  .sizes = 9}));
+    std::string text;
+    for (const PlainNet::Op& op : plain.ops) {
+      text += std::string("op { type: '") + (random.chance(70) ? "Sum" : "F") + "' ";
+      for (const std::string& name : op.inputs) text += "input: '" + name + "' ";
+      for (const std::string& name : op.outputs) text += "output: '" + name + "' ";
+      text += "}\n";
+    }
+    for (const std::string& name : plain.outputs) text += "external_output: '" + name + "'\n";
+    const ProtoMessage net = net_of_text(text);
+    for (const std::string& rule : share_rules()) {
+      const SharedNet answer = shared(text, {.rule = rule});
+      const ProtoMessage freed = *add_free_ops(answer.net);
+      const Result<NetComparison> comparison = compare_nets(net, net_of_text(*write_net(freed, NetForm::text)));
+      ASSERT_TRUE(comparison->is_same) << rule << "\n" << text << *write_net(answer.net, NetForm::text);
+      reordered += answer.is_reordered ? 1 : 0;
+    }
+  }
+  EXPECT_GT(reordered, 0);
+}
+
+}  // namespace
+}  // namespace lowtide::testing
