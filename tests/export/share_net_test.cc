@@ -175,5 +175,42 @@ TEST(ShareNet, IsTheNetUpToItsNames) {
   EXPECT_GT(reordered, 0);
 }
 
+// Each net with damage is refused, or planned with a result that is the net.
+TEST(ShareNet, RefusesOrPlansAnyDamage) {
+  const std::string good = R"(name: "small"
+op { type: "Relu" input: "x" output: "a" device_option { device_type: 1 } }
+op { type: "Sum" input: ["a", "x"] output: "a" control_input: "a" }
+op { type: "Copy" input: "a" output: "b" } op { type: "F" input: ["b", "a"] output: ["c", "b"] }
+op { type: "RecurrentNetwork" input: "c" output: "d"
+     arg { name: "step_net" s: "op { type: 'G' input: 'b' output: 'e' }" } }
+op { type: "If" input: "d" output: "y" arg { name: "then_net" n { op { type: "Copy" input: "c" output: "y" } } } }
+external_input: "x" external_output: "y" external_output: "b"
+)";
+  const std::string binary = *write_net(net_of_text(good), NetForm::binary);
+  Random random(64);
+  int planned = 0;
+  for (int round = 0; round < 4000; ++round) {
+    std::string damaged = random.chance(50) ? good : binary;
+    for (std::uint64_t count = random.below(3) + 1; count > 0; --count) {
+      const std::size_t at = random.below(damaged.size());
+      const std::size_t from = random.below(damaged.size());
+      if (random.chance(50)) damaged[at] = damaged[from];
+      if (random.chance(20)) damaged.insert(at, damaged.substr(from, random.below(60)));
+      if (random.chance(20)) damaged[at] = static_cast<char>(random.below(256));
+    }
+    const Result<NetFile> file = read_net(damaged);
+    const Result<NetGraph> graph =
+        file ? graph_of_net(file->net, {.unit_sizes = true}) : Result<NetGraph>(file.error());
+    if (!graph) continue;
+    for (const char* rule : {"lowtide", "caffe2_simple", "caffe2_dag", "caffe2_gradients"}) {
+      const Result<SharedNet> answer = share_net(file->net, *graph, {.rule = rule});
+      if (!answer) continue;
+      ++planned;
+      EXPECT_TRUE(compare_nets(file->net, answer->net)->is_same) << damaged;
+    }
+  }
+  EXPECT_GT(planned, 500);
+}
+
 }  // namespace
 }  // namespace lowtide::testing

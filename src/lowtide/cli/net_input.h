@@ -13,7 +13,8 @@
 
 namespace lowtide::cli_internal {
 
-// A file of any format that has a graph: a NetDef, a graph in Lowtide's text form, or an ONNX model.
+// A file of any format that has a graph: a NetDef, a graph in Lowtide's text form (by its name, *.graph), or an ONNX
+// model.
 struct NetInput {
   std::string format;          // "netdef", "netdef_text", "graph" or "onnx"
   std::optional<NetFile> net;  // of a NetDef

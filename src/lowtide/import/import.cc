@@ -49,11 +49,12 @@ Result<Problem> import_problem(const std::string& path, Parse parse) {
 }
 
 Result<ImportedModel> import_other(const File& file, const ImportOptions& options) {
-  if (!options.init_net.empty() || !options.blob_types.empty() || options.unit_sizes) {
+#ifdef LOWTIDE_WITH_ONNX
+  Result<ImportedModel> model = import_internal::import_onnx(file, options);
+  if (model && (!options.init_net.empty() || !options.blob_types.empty() || options.unit_sizes)) {
     return Error{ErrorCode::invalid, "only a Caffe2 net can have an init net, a file of shapes or unit sizes", ""};
   }
-#ifdef LOWTIDE_WITH_ONNX
-  return import_internal::import_onnx(file, options);
+  return model;
 #else
   static_cast<void>(file);
   static_cast<void>(options);

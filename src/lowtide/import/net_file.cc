@@ -3,6 +3,7 @@
 
 #include "lowtide/import/net_file.h"
 
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -33,10 +34,20 @@ Result<T> with_memory(const std::string& path, Make make) {
 }  // namespace
 
 Result<NetFile> read_net_file(const std::string& path) {
-  const Result<import_internal::FileBytes> bytes =
-      import_internal::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
-  if (!bytes) return bytes.error();
-  return with_memory<NetFile>(path, [&] { return read_net(bytes->view()); });
+  const Result<std::unique_ptr<import_internal::File>> file =
+      import_internal::File::open(path, limits::kMaxFileBytes, "kMaxFileBytes");
+  if (!file) return file.error();
+  Result<import_internal::ReadNet> read =
+      with_memory<import_internal::ReadNet>(path, [&] { return import_internal::read_net_source(**file); });
+  if (!read) return read.error();
+  return std::move(read->file);
+}
+
+Result<bool> is_net_path(const std::string& path) {
+  const Result<std::unique_ptr<import_internal::File>> file =
+      import_internal::File::open(path, limits::kMaxFileBytes, "kMaxFileBytes");
+  if (!file) return file.error();
+  return import_internal::is_net_file(**file, path);
 }
 
 Result<ImportedNet> import_net_file(const std::string& path, const ImportOptions& options) {

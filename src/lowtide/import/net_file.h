@@ -15,6 +15,9 @@ namespace lowtide {
 // Reads a NetDef in either form. Errors: those of read_net, with the path in the place; io; over_limit; no_memory.
 [[nodiscard]] Result<NetFile> read_net_file(const std::string& path);
 
+// Whether import_model() reads the file as a NetDef. Errors: io.
+[[nodiscard]] Result<bool> is_net_path(const std::string& path);
+
 struct ImportedNet {
   NetFile file;
   NetGraph graph;

@@ -4,6 +4,8 @@
 #include "lowtide/import/net_import.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "lowtide/base/limits.h"
@@ -22,11 +24,11 @@ Error in_option(const std::string& path, const Error& error) {
 }
 
 Result<void> add_init_net(const std::string& path, NetGraphOptions& to) {
-  const Result<FileBytes> bytes = read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
-  if (!bytes) return bytes.error();
-  const Result<NetFile> net = read_net(bytes->view());
+  const Result<std::unique_ptr<File>> file = File::open(path, limits::kMaxFileBytes, "kMaxFileBytes");
+  if (!file) return file.error();
+  const Result<ReadNet> net = read_net_source(**file);
   if (!net) return in_option(path, net.error());
-  Result<BlobTypes> types = types_written_by(net->net);
+  Result<BlobTypes> types = types_written_by(net->file.net);
   if (!types) return in_option(path, types.error());
   for (auto& [name, type] : *types) {
     to.parameters.insert(name);
@@ -35,7 +37,60 @@ Result<void> add_init_net(const std::string& path, NetGraphOptions& to) {
   return {};
 }
 
+constexpr std::int64_t kTextWindow = std::int64_t{1} << 20;
+
+// Reads a text, up to the first null byte, which no text has.
+Result<std::string> read_text(const ByteSource& file) {
+  std::string text;
+  for (std::int64_t at = 0; at < file.size(); at += kTextWindow) {
+    const auto count = static_cast<std::size_t>(std::min(kTextWindow, file.size() - at));
+    const auto begin = static_cast<std::size_t>(at);
+    text.resize(begin + count);
+    LOWTIDE_RETURN_IF_ERROR(file.read(at, {text.data() + begin, count}));
+    const std::size_t null = text.find('\0', begin);
+    if (null == std::string::npos) continue;
+    return Error{ErrorCode::malformed, "the text has a null byte", "byte " + std::to_string(null)};
+  }
+  return text;
+}
+
+// Walks over the fields of the outermost message, without their content.
+Result<void> check_fields(const ByteSource& file) {
+  constexpr std::int64_t kMostHead = 20;  // a tag and a length, or a number
+  std::string head(static_cast<std::size_t>(kMostHead), '\0');
+  for (std::int64_t at = 0; at < file.size();) {
+    const std::int64_t count = std::min(kMostHead, file.size() - at);
+    LOWTIDE_RETURN_IF_ERROR(file.read(at, {head.data(), static_cast<std::size_t>(count)}));
+    const std::optional<std::int64_t> size = net_field_size({head.data(), static_cast<std::size_t>(count)});
+    if (!size || *size > file.size() - at) {
+      return Error{ErrorCode::malformed, "a field of the net is cut off, or not one that a NetDef can have",
+                   "byte " + std::to_string(at)};
+    }
+    at += *size;
+  }
+  return {};
+}
+
 }  // namespace
+
+Result<ReadNet> read_net_source(const ByteSource& file) {
+  std::string bytes(static_cast<std::size_t>(std::min(file.size(), kSniffedBytes)), '\0');
+  LOWTIDE_RETURN_IF_ERROR(file.read(0, bytes));
+  if (is_net_text(bytes)) {
+    Result<std::string> text = read_text(file);
+    if (!text) return text.error();
+    bytes = *std::move(text);
+  } else {
+    LOWTIDE_RETURN_IF_ERROR(check_fields(file));
+    bytes.resize(static_cast<std::size_t>(file.size()));
+    LOWTIDE_RETURN_IF_ERROR(file.read(0, bytes));
+  }
+  Sha256 hash;
+  hash.add(bytes);
+  Result<NetFile> net = read_net(bytes);
+  if (!net) return net.error();
+  return ReadNet{*std::move(net), hash.finish()};
+}
 
 Result<bool> is_net_file(const ByteSource& file, const std::string& path) {
   std::string begin(static_cast<std::size_t>(std::min(file.size(), kSniffedBytes)), '\0');
@@ -74,23 +129,17 @@ Result<NetGraphOptions> net_options(const ImportOptions& options) {
 }
 
 Result<ImportedModel> import_net(const ByteSource& file, const ImportOptions& options) {
-  Result<FileBytes> bytes = allocate_bytes(file.size());
-  if (!bytes) return bytes.error();
-  LOWTIDE_RETURN_IF_ERROR(file.read(0, {bytes->data.get(), bytes->size}));
-  Sha256 hash;
-  hash.add(bytes->view());
-  const Result<NetFile> net = read_net(bytes->view());
-  if (!net) return net.error();
-  bytes->data.reset();
+  const Result<ReadNet> read = read_net_source(file);
+  if (!read) return read.error();
   const Result<NetGraphOptions> given = net_options(options);
   if (!given) return given.error();
-  Result<NetGraph> made = graph_of_net(net->net, *given);
+  Result<NetGraph> made = graph_of_net(read->file.net, *given);
   if (!made) return made.error();
   const auto nodes = static_cast<std::int64_t>(made->graph.nodes().size());
   ImportedModel model{.graph = std::move(made->graph),
                       .nodes = nodes,
-                      .sha256 = hash.finish(),
-                      .format = std::string(to_string(net->form)),
+                      .sha256 = read->sha256,
+                      .format = std::string(to_string(read->file.form)),
                       .notes = std::move(made->notes)};
   model.net = std::move(made->facts);
   return model;

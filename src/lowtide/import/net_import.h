@@ -8,6 +8,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/import/file.h"
 #include "lowtide/import/imported.h"
+#include "lowtide/netdef/net.h"
 
 namespace lowtide::import_internal {
 
@@ -17,6 +18,15 @@ namespace lowtide::import_internal {
 // Reads a NetDef as a model. Errors: those of read_net and graph_of_net; invalid, for options that only ONNX models
 // have; io, for the files that the options name.
 [[nodiscard]] Result<ImportedModel> import_net(const ByteSource& file, const ImportOptions& options);
+
+struct ReadNet {
+  NetFile file;
+  std::string sha256;
+};
+
+// Reads a NetDef. A binary file is checked field by field, and a text in parts, so that a large file of another kind is
+// refused without reading all of it. Errors: those of read_net; malformed, for a null byte in a text; io; no_memory.
+[[nodiscard]] Result<ReadNet> read_net_source(const ByteSource& file);
 
 // The options of the graph of a net. Reads the files that the options name. Errors: as import_net.
 [[nodiscard]] Result<NetGraphOptions> net_options(const ImportOptions& options);

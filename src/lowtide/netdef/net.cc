@@ -84,8 +84,28 @@ bool is_net(std::string_view begin) {
   return netdef_internal::is_binary_net(begin);
 }
 
+bool is_net_text(std::string_view begin) {
+  if (first_field_of_text(begin)) return true;
+  const auto is_control = [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && std::string_view("\t\n\v\f\r").find(c) == std::string_view::npos);
+  };
+  return !begin.empty() && std::none_of(begin.begin(), begin.end(), is_control);
+}
+
+std::optional<std::int64_t> net_field_size(std::string_view begin) {
+  const std::size_t all = begin.size();
+  const std::optional<std::uint64_t> tag = netdef_internal::take_varint(begin);
+  const std::optional<std::uint64_t> value = tag ? netdef_internal::take_varint(begin) : std::nullopt;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 40U;
+  if (!value || (*tag & 5U) != 0 || *tag >> 3U == 0) return std::nullopt;
+  const bool has_length = (*tag & 7U) == 2;
+  if (has_length && *value > kMost) return std::nullopt;
+  return static_cast<std::int64_t>(all - begin.size() + (has_length ? *value : 0));
+}
+
 Result<NetFile> read_net(std::string_view bytes) {
-  const NetForm form = first_field_of_text(bytes) ? NetForm::text : NetForm::binary;
+  if (bytes.empty()) return Error{ErrorCode::malformed, "not a NetDef: the file is empty", ""};
+  const NetForm form = is_net_text(bytes) ? NetForm::text : NetForm::binary;
   Result<ProtoMessage> net = form == NetForm::text ? read_proto_text(netdef_internal::kNetSchema, bytes)
                                                    : read_proto_binary(netdef_internal::kNetSchema, bytes);
   if (!net) return net.error();

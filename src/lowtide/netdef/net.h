@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,7 +31,16 @@ struct NetFile {
 // last field that is cut off is ignored. O(bytes) at worst.
 [[nodiscard]] bool is_net(std::string_view begin);
 
-// Reads both forms of NetDef. Errors: malformed, with line and column (":3:12") or the byte; over_limit (proto.h).
+// Whether a file that begins with these bytes is a text rather than a binary message: its first word is a name, and a
+// field begins there, or there are no control characters.
+[[nodiscard]] bool is_net_text(std::string_view begin);
+
+// The size of the first field of a binary NetDef, with its tag, from the first 20 bytes or all bytes of the file.
+// nullopt for a field that a NetDef cannot have: the field 0, a group, a fixed number, or a tag that is cut off.
+[[nodiscard]] std::optional<std::int64_t> net_field_size(std::string_view begin);
+
+// Reads both forms of NetDef. Errors: malformed, also for no bytes, with line and column (":3:12") or the byte;
+// over_limit (proto.h).
 [[nodiscard]] Result<NetFile> read_net(std::string_view bytes);
 
 // Errors: unsupported, for a field that has no name in the text form.

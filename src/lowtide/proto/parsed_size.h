@@ -32,24 +32,24 @@ class ParsedSize {
   void add_number(ProtoMessage& to, std::uint32_t number, ProtoWire wire, bool joins, std::uint64_t value) {
     if (joins && !to.fields.empty() && to.fields.back().number == number && to.fields.back().wire == wire) {
       if (auto* numbers = std::get_if<std::vector<std::uint64_t>>(&to.fields.back().content)) {
-        used_ += sizeof(std::uint64_t);
+        used_ += 3 * sizeof(std::uint64_t);
         numbers->push_back(value);
         return;
       }
     }
-    used_ += sizeof(ProtoField) + sizeof(std::uint64_t);
+    used_ += field_bytes(to) + sizeof(std::uint64_t);
     to.fields.push_back({.number = number, .wire = wire, .content = std::vector<std::uint64_t>{value}});
   }
 
   void add_text(ProtoMessage& to, std::uint32_t number, std::string text) {
-    used_ += sizeof(ProtoField) + (text.size() > 15 ? text.size() : 0);
+    used_ += field_bytes(to) + (text.size() > 15 ? text.size() : 0);
     lowtide::add_text(to, number, std::move(text));
   }
 
   // The message into which the next value of a field is read. A field that is not repeated has one message, to which
   // later values add.
   ProtoMessage& open_message(ProtoMessage& to, const ProtoFieldSchema& field) {
-    used_ += sizeof(ProtoField) + 2 * sizeof(ProtoMessage);
+    used_ += sizeof(ProtoField) + 3 * sizeof(ProtoMessage);
     if (!field.is_repeated) {
       const std::vector<ProtoMessage*> old = messages_of(to, field.number);
       if (!old.empty()) return *old.back();
@@ -58,6 +58,11 @@ class ParsedSize {
   }
 
  private:
+  // A long list is there up to three times while it grows: its elements, and room for twice as many.
+  static std::size_t field_bytes(const ProtoMessage& to) {
+    return to.fields.size() < 1024 ? sizeof(ProtoField) : 3 * sizeof(ProtoField);
+  }
+
   std::size_t most_;
   std::size_t used_ = 0;
 };

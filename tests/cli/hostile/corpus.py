@@ -20,6 +20,18 @@ class Kind:
 # "out" exists before each command, and "new.html" does not. A refusal changes neither.
 MODEL = Kind("bad.onnx", (("plan", "bad.onnx", "-o", "out", "--html", "new.html"),))
 MODEL_AND_PLAN = Kind("bad.onnx", (("inspect", "bad.onnx"), ("verify", "bad.onnx", "any_model.json")))
+NET = Kind(
+    "bad.pbtxt",
+    (
+        ("plan", "bad.pbtxt", "--unit-sizes", "-o", "out", "--html", "new.html"),
+        ("share", "bad.pbtxt", "--rule", "caffe2_dag", "-o", "out"),
+    ),
+)
+NET_BINARY = Kind(
+    "bad.pb",
+    (("inspect", "bad.pb", "--unit-sizes"), ("share", "bad.pb", "--rule", "caffe2_simple", "--free", "-o", "out")),
+)
+SIZED_NET = Kind("bad.pbtxt", (("plan", "bad.pbtxt", "-o", "out", "--html", "new.html"),))
 PLAN = Kind("bad.json", (("verify", "model.onnx", "bad.json"), ("view", "bad.json", "-o", "out")))
 SHOWN_PLAN = Kind(
     "bad.json", (("view", "bad.json", "-o", "out"), ("view", "plan.json", "--against", "bad.json", "-o", "out"))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small valid files, and random damage to them."""
 
-from corpus import MODEL, PLAN, TARGET, Kind
+from corpus import MODEL, NET, NET_BINARY, PLAN, TARGET, Kind
 from onnx_bytes import BOOL, f32, field, graph, i64, node, of_graph, tensor, value, wrap
 
 # Many mutants are problems that can be solved. The search takes a second by default and is not tested here.
@@ -52,6 +52,28 @@ in_place = false
 """
 
 
+CAFFE2_NET = """name: "small"
+op { type: "Conv" input: ["x", "w", "b"] output: "a" arg { name: "kernel" i: 3 } arg { name: "pads" ints: [1] } }
+op { type: "Relu" input: "a" output: "a" engine: "CUDNN" device_option { device_type: 1 device_id: 1 } }
+op { type: "Concat" input: ["a", "a"] output: ["c", "parts"] control_input: "a" }
+op { type: "RecurrentNetwork" input: "c" output: "d"
+     arg { name: "step_net" s: "op { type: 'Sum' input: 'c' output: 'e' }" } }
+op { type: "If" input: "d" output: "y" arg { name: "then_net" n { op { type: "Copy" input: "c" output: "y" } } } }
+type: "dag"
+external_input: ["x", "w", "b"]
+external_output: "y"
+"""
+
+BINARY_NET = (
+    field(1, "small")
+    + field(2, field(1, "x") + field(2, "a") + field(4, "Relu"))
+    + field(2, field(1, "a") + field(2, "a") + field(4, "Sigmoid") + field(5, field(1, "n") + field(8, field(1, "in"))))
+    + field(2, field(1, "a") + field(1, "x") + field(2, "y") + field(4, "Sum") + field(5, field(1, "i") + field(6, 7)))
+    + field(7, "x")
+    + field(8, "y")
+)
+
+
 def good_model():
     """Convolution, views, shape arithmetic, and an If with two branches."""
     then_branch = graph([node("Sigmoid", ["c"], ["t"], "in_then")], outputs=[value("t", None)], name="then")
@@ -83,6 +105,8 @@ def of(base):
     """(what it is, how it is read, its bytes)"""
     return [
         ("models", MODEL, base.model),
+        ("nets", NET, CAFFE2_NET.encode()),
+        ("binary_nets", NET_BINARY, BINARY_NET),
         ("plans", PLAN, base.plan_text.encode()),
         ("packings", QUICK_PACKING, PROBLEM.encode()),
         ("targets", TARGET, MACHINE.encode()),

@@ -9,7 +9,8 @@ def table(cases):
     """One row for each class and kind of file, in the order of the cases."""
     rows = {}
     for case in cases:
-        kind = {"bad.onnx": "model", "bad.json": "plan", "bad.csv": "packing", "bad.toml": "target"}[case.kind.file]
+        kind = {"bad.onnx": "model", "bad.json": "plan", "bad.csv": "packing", "bad.toml": "target",
+                "bad.pbtxt": "net", "bad.pb": "net"}[case.kind.file]
         answer = {0: "accepted", 1: "no (1)", 3: "refused (3)"}[case.code]
         rows.setdefault((kind, case.hostile, answer), []).append(f"`{case.name}`")
     return [
@@ -18,6 +19,6 @@ def table(cases):
 
 
 def faults(path, cases):
-    written = re.findall(r"^\| (?:model|plan|packing|target) \|.*\|$", path.read_text(), re.MULTILINE)
+    written = re.findall(r"^\| (?:model|net|plan|packing|target) \|.*\|$", path.read_text(), re.MULTILINE)
     missing = [f"README.md lacks the row {row}" for row in table(cases) if row not in written]
     return missing + [f"README.md has a row without a case: {row}" for row in written if row not in table(cases)]

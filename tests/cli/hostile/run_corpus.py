@@ -19,6 +19,7 @@ import cases_external_data  # noqa: F401
 import cases_model_bytes  # noqa: F401
 import cases_model_graph  # noqa: F401
 import cases_model_numbers  # noqa: F401
+import cases_nets  # noqa: F401
 import cases_packings  # noqa: F401
 import cases_plans  # noqa: F401
 import cases_targets  # noqa: F401

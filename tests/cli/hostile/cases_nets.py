@@ -1,0 +1,225 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Nets of Caffe2 (NetDef), in text and in binary form, that are hostile."""
+
+import random
+
+from cases_model_bytes import make_sparse, special_files
+from corpus import NET, NET_BINARY, SIZED_NET, case
+from onnx_bytes import MOST, field, tag, varint
+
+
+def op(kind, inputs=(), output="y", more=""):
+    listed = " ".join(f'input: "{name}"' for name in inputs)
+    return f'op {{ type: "{kind}" {listed} output: "{output}" {more} }}\n'
+
+
+def integers(name, numbers):
+    return f'arg {{ name: "{name}" ints: [{", ".join(map(str, numbers))}] }}'
+
+
+def integer(name, number):
+    return f'arg {{ name: "{name}" i: {number} }}'
+
+
+def binary_op(kind="Relu", more=b""):
+    return field(2, field(1, "x") + field(2, "y") + field(4, kind) + more)
+
+
+SMALL = 'op { type: "Relu" input: "x" output: "y" arg { name: "a" floats: [1.5, -2] } }'
+SMALL_BINARY = binary_op(more=field(5, field(1, "a") + field(3, 7)))
+
+
+@case(NET, "an empty file", refused=r"the file is empty")
+def empty_net():
+    return b""
+
+
+@case(NET, "truncated files", refused=r"bad\.pbtxt(:1:\d+)?: (expected|(OperatorDef|NetDef|Argument) has no|not an)")
+def net_cut_at_every_byte():
+    for length in range(1, len(SMALL)):
+        yield str(length), SMALL[:length]
+
+
+@case(NET_BINARY, "truncated files", refused=r"cut off|bytes? (is|are) left|not an ONNX model")
+def binary_net_cut_at_every_byte():
+    for length in range(1, len(SMALL_BINARY)):
+        yield str(length), SMALL_BINARY[:length]
+
+
+@case(NET, "random bytes", refused=r"not an ONNX model|expected|has no field|cut off|null byte")
+def random_net_bytes():
+    for seed in range(4):
+        yield str(seed), random.Random(seed).randbytes(100 * 4**seed)
+    yield "after_a_net", SMALL.encode() + random.Random(4).randbytes(1000)
+
+
+@case(NET_BINARY, "lengths and numbers that are wrong", refused=r"byte \d+: ")
+def net_numbers():
+    yield "length_of_2_to_the_63", SMALL_BINARY + tag(2, 2) + varint(MOST)
+    yield "length_of_one_too_many", SMALL_BINARY + tag(2, 2) + varint(1)
+    yield "inner_length", SMALL_BINARY + field(2, tag(1, 2) + varint(9)), r"OperatorDef\.input has length 9, but only 0"
+    yield "long_varint", SMALL_BINARY + b"\x80" * 10 + b"\x01"
+    yield "group", SMALL_BINARY + tag(2, 3) + tag(2, 4)
+    yield "inner_group", SMALL_BINARY + field(2, tag(1, 3) + tag(1, 4)), r"wire type 3"
+    yield "other_wire_type", SMALL_BINARY + field(2, field(4, 5)), r"OperatorDef\.type has wire type 0"
+    yield "field_zero", SMALL_BINARY + b"\x00\x00"
+
+
+@case(NET, "deeply nested messages", refused=r"kMaxProtoDepth")
+def deep_net():
+    yield "closed", "op { type: 'A' arg { n { " * 100_000 + "} } } " * 100_000
+    yield "open", "op { type: 'A' arg { n { " * 100_000
+
+
+@case(NET_BINARY, "deeply nested messages", refused=r"kMaxProtoDepth")
+def deep_binary_net():
+    inner = binary_op()
+    for _ in range(200):
+        inner = field(2, field(4, "A") + field(5, field(1, "n") + field(8, inner)))
+    return inner
+
+
+@case(NET, "nets in texts in nets", refused=r"kMaxBodyNesting|kMaxProtoDepth|not a NetDef")
+def nested_texts():
+    """Each level doubles the backslashes, so that 16 levels have a million characters."""
+    text = 'op { type: "A" typ: 3 }'
+    for _ in range(14):
+        quoted = text.replace("\\", "\\\\").replace('"', '\\"')
+        text = f'op {{ type: "RecurrentNetwork" arg {{ name: "step_net" s: "{quoted}" }} }}'
+    return text
+
+
+@case(NET, "nets in nets up to the limit", accepted=r"1 node|Verified")
+def nested_nets():
+    text = op("A", ["x"])
+    for _ in range(30):
+        text = f'op {{ type: "If" input: "x" output: "y" arg {{ name: "then_net" n {{ {text} }} }} }}'
+    return text
+
+
+@case(NET, "nets nested beyond the limit", refused=r"kMaxBodyNesting")
+def deep_nets():
+    text = op("A", ["x"])
+    for _ in range(40):
+        text = f'op {{ type: "If" arg {{ name: "then_net" n {{ {text} }} }} }}'
+    return text
+
+
+@case(NET_BINARY, "few bytes that need much memory", refused=r"the parsed form needs more than \d+ bytes")
+def net_amplifiers():
+    yield "empty_names", SMALL_BINARY + b"\x3a\x00" * 5_000_000
+    yield "empty_operators", SMALL_BINARY + b"\x12\x00" * 5_000_000
+    yield "empty_inputs", SMALL_BINARY + field(2, b"\x0a\x00" * 5_000_000)
+    yield "empty_arguments", SMALL_BINARY + field(2, b"\x2a\x00" * 5_000_000)
+
+
+@case(NET, "few bytes that need much memory", refused=r"the parsed form needs more than|has no type")
+def net_text_amplifiers():
+    yield "empty_operators", "op{}" * 1_000_000
+    yield "empty_lists", SMALL + "op{type:''" + "arg{}" * 2_000_000 + "}"
+
+
+@case(NET, "texts that are wrong", refused=r"bad\.pbtxt:1:\d+: ")
+def net_texts():
+    yield "unknown_field", SMALL + " operators: 3", r"NetDef has no field 'operators'"
+    yield "number_too_large", op("A", more=integer("i", 2**63)), r"'9223372036854775808' is no value"
+    yield "second_value", 'name: "a" name: "b" ' + SMALL, r"the field 'name' has a second value"
+    yield "open_text", 'name: "' + "x" * 100_000, r"without its closing quote"
+    yield "escape", 'name: "\\xzz"', r"malformed escape"
+    yield "extension", SMALL + " [a.b]: 3", r"expected a field of NetDef"
+
+
+@case(NET, "a text with null bytes", refused=r"byte \d+: the text has a null byte")
+def net_with_null_bytes():
+    yield "one", SMALL + "\0"
+    yield "two_gigabytes", make_sparse(SMALL.encode(), 2**31 - 1)
+
+
+@case(NET_BINARY, "large files of another kind are not read", refused=r"byte \d+: a field of the net is cut off")
+def large_files_that_begin_as_nets():
+    yield "zeros", make_sparse(SMALL_BINARY, 2**31 - 1)
+
+
+@case(NET, "files that are too large or not regular files", refused=r"bad\.pbtxt")
+def special_nets():
+    for label, content, says in special_files(2**31 - 1, r"2147483647 \(kMaxFileBytes\)"):
+        if label != "link_to_itself":
+            yield label, content, says
+
+
+@case(NET, "names that are harmful to print", accepted=r"nodes?|left")
+def odd_net_names():
+    yield "control", 'op { type: "\\033[31m\\n" input: "\\377\\000" output: "\\r" name: "\\t" }'
+    yield "versions", op("A", ["x"], "y@1") + op("A", ["x"]) + op("A", ["y"])
+
+
+@case(NET, "names that are too long", refused=r"kMaxNameBytes")
+def long_net_names():
+    yield "blob", op("A", ["x"], "y" * 5000)
+
+
+@case(NET, "nets that contradict themselves", refused=r"")
+def contradictions():
+    yield "no_type", 'op { input: "x" output: "y" }', r"operator 0 \(''\): the operator has no type"
+    yield "not_an_input", SMALL + ' external_input: "z"', r"no operator before it writes the input 'x'"
+    yield "not_an_output", SMALL + ' external_output: "z"', r"no operator writes the external output 'z'"
+    yield "two_outputs", 'op { type: "A" output: "y" output: "y" }', r"two outputs have the name 'y'"
+    both = f"n {{ {SMALL} }} s: 'op {{ }}'"
+    yield "two_encodings", op("RecurrentNetwork", more=f'arg {{ name: "step_net" {both} }}'), r"the net is there twice"
+
+
+@case(NET, "reads before writes", accepted=r"node|left")
+def reads_before_writes():
+    """What would be a cycle in a graph: each operator reads what the other writes. The first read is from outside."""
+    yield "two", op("A", ["b"], "a") + op("B", ["a"], "b")
+    yield "itself", op("A", ["a"], "a")
+    yield "control", 'op { type: "A" output: "a" control_input: "b" } op { type: "A" output: "b" control_input: "a" }'
+
+
+@case(SIZED_NET, "extents that are too large", refused=r"")
+def large_net_extents():
+    fill = op("ConstantFill", output="x", more=integers("shape", [2**62, 4]))
+    yield "elements", fill, r"'x'"
+    yield "bytes", op("ConstantFill", output="x", more=integers("shape", [2**50])), r"kMaxTensorBytes|140737488355327"
+    negative = op("ConstantFill", output="x", more=integers("shape", [-1]))
+    yield "negative", negative, r"results 'x' of operator 0"
+    ones = op("ConstantFill", output="x", more=integers("shape", [1] * 65))
+    yield "rank", ones, r"kMaxRank|rank 65"
+    many = "".join(op("ConstantFill", output=f"x{at}", more=integers("shape", [2**44])) for at in range(1 << 17))
+    yield "sum", many, r"kMaxTotalBytes|4611686018427387903"
+
+
+@case(SIZED_NET, "windows", refused=r"operator 1 ")
+def net_windows():
+    image = op("ConstantFill", output="x", more=integers("shape", [1, 3, 9, 9]))
+
+    def pool(*arguments):
+        return image + op("MaxPool", ["x"], more=" ".join(arguments))
+
+    yield "no_kernel", pool(), r"kernel 0"
+    yield "kernel_of_2_to_the_62", pool(integer("kernel", 2**62)), r"out of range"
+    yield "negative_pad", pool(integer("kernel", 3), integer("pad", -5)), r"pads -5"
+    yield "stride_zero", pool(integer("kernel", 3), integer("stride", 0)), r"stride 0"
+    yield "dilation", pool(integer("kernel", 2**30), integer("dilation", 2**30)), r"does not fit into"
+    yield "group", image + op("ConstantFill", output="w", more=integers("shape", [4, 2**62, 1, 1])), r"operator 1|'w'"
+
+
+@case(SIZED_NET, "axes and parts", refused=r"")
+def net_axes():
+    image = op("ConstantFill", output="x", more=integers("shape", [2, 3, 4]))
+    yield "axis", image + op("Concat", ["x", "x"], more=integer("axis", 2**63 - 1)), r"results 'y' of operator 1"
+    yield "parts", image + op("Split", ["x"], more=integers("split", [2**63 - 1])), r"do not add up"
+    yield "shape", image + op("Reshape", ["x"], more=integers("shape", [2**62, 4])), r"results 'y' of operator 1"
+    yield "zero", image + op("Reshape", ["x"], more=integers("shape", [0, 0, 0, 0])), r"cannot have the given shape"
+    yield "permutation", image + op("Transpose", ["x"], more=integers("axes", [0, 0, 9])), r"results 'y' of operator 1"
+
+
+@case(NET, "long chains", accepted=r"nodes|left", is_large=True)
+def long_net():
+    return "".join(op("Sum", [f"x{at}"], f"x{at + 1}") for at in range(20_000))
+
+
+@case(NET, "a name that is written many times", accepted=r"nodes|left", is_large=True)
+def name_written_again():
+    return "".join(op("Sum", ["x", "y"], "y") for at in range(20_000))
