@@ -1,6 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Nets of Caffe2: read, planned, verified and compared as models are."""
+"""Nets of Caffe2 and graphs of TensorFlow: read, planned, verified and compared as models are."""
 import unittest
 
 from json_output_test import documented_keys, keys_of
@@ -104,7 +104,7 @@ class NetTest(ProgramTest):
     def test_options_are_checked(self):
         self.assertIn("has no symbol 'batch'", self.expect(BAD_INPUT, "plan", "net.pb", "--dim", "batch=8").stderr)
         error = self.expect(BAD_INPUT, "plan", "model.onnx", "--unit-sizes").stderr
-        self.assertIn("only a Caffe2 net can have", error)
+        self.assertIn("only a NetDef or a GraphDef can have", error)
         error = self.expect(BAD_INPUT, "plan", "net.pb", "--shapes", "absent.csv").stderr
         self.assertIn("absent.csv", error)
 
@@ -114,6 +114,42 @@ class NetTest(ProgramTest):
         self.assertIn("bad.pbtxt:2:82: 'three' is no value of the field 'i'", error)
         self.write("bad.pb", BINARY[:-3])
         self.assertIn("bad.pb: byte", self.expect(BAD_INPUT, "plan", "bad.pb").stderr)
+
+
+def attribute(key, value):
+    return f"attr {{ key: '{key}' value {{ {value} }} }} "
+
+
+# x 1x9x9x3 -> conv 1x5x5x8 (800 B) -> y (800 B), in place
+GRAPHDEF = (
+    "node { name: 'x' op: 'Placeholder' " + attribute("dtype", "type: DT_FLOAT")
+    + attribute("shape", "shape { dim { size: -1 } dim { size: 9 } dim { size: 9 } dim { size: 3 } }") + "}\n"
+    + "node { name: 'w' op: 'Const' " + attribute("dtype", "type: DT_FLOAT")
+    + attribute("value", "tensor { dtype: DT_FLOAT tensor_shape { dim { size: 3 } dim { size: 3 } dim { size: 3 } "
+                         "dim { size: 8 } } float_val: 1 }") + "}\n"
+    + "node { name: 'conv' op: 'Conv2D' input: ['x', 'w'] " + attribute("T", "type: DT_FLOAT")
+    + attribute("strides", "list { i: [1, 2, 2, 1] }") + attribute("padding", "s: 'SAME'") + "}\n"
+    + "node { name: 'y' op: 'Relu' input: 'conv' " + attribute("T", "type: DT_FLOAT") + "}\n"
+)
+
+
+class GraphDefTest(ProgramTest):
+    def test_a_graph_is_planned_and_verified(self):
+        self.write("graph.pbtxt", GRAPHDEF)
+        error = self.expect(BAD_INPUT, "plan", "graph.pbtxt").stderr
+        self.assertIn("not known: 'x' of node 'x' ('Placeholder'); set shapes with --shape", error)
+        plan = self.json(DONE, "plan", "graph.pbtxt", "--shape", "x=1x9x9x3", "-o", "plan.json")
+        self.assertEqual(plan["model"]["format"], "graphdef_text")
+        self.assertEqual(plan["bytes"]["arena"], 832)  # 5 x 5 x 8 x 4 = 800, rounded up to 64
+        self.expect(DONE, "verify", "graph.pbtxt", "plan.json")
+        self.expect(DONE, "compare", "graph.pbtxt", "--shape", "x=1x9x9x3")
+        refused = self.refused(GRAPHDEF.replace("input: 'conv'", "input: 'z'"))
+        self.assertIn("node 'y' ('Relu'): its input 'z' does not exist", refused)
+        self.assertIn("bad.pbtxt:1:", self.refused(GRAPHDEF.replace("DT_FLOAT", "DT_FLOOT")))
+
+    def refused(self, text):
+        self.write("bad.pbtxt", text)
+        return self.expect(BAD_INPUT, "plan", "bad.pbtxt").stderr
 
 
 class ShareTest(ProgramTest):

@@ -23,7 +23,7 @@ CommandSpec inspect_command() {
           "without any reuse, the peak in the order of the file, and proven lower bounds. Two tables follow: the "
           "operators by the bytes that they produce, with their multiply-accumulates, and the tensors that are live "
           "at the peak. --operators adds a table of all nodes.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file, or a Caffe2 net"}},
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file, a NetDef or a GraphDef"}},
       .options = {{.name = "--operators",
                    .summary = "list all nodes with the bytes that they read and write, scratch, weights and "
                               "multiply-accumulates (MACs); with --top N, only the N nodes with the most MACs"},
@@ -61,7 +61,7 @@ CommandSpec explain_command() {
           "the bound. Finally lists what would lower the peak, and by how much if that is known.\n"
           "In the table, 'x +2' is the buffer of x, in which 2 other tensors are live.\n"
           "Writes no file. The exit code is 0 for every model that can be planned.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file, or a Caffe2 net"}},
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file, a NetDef or a GraphDef"}},
       .options = {dim_option(),      shape_option(),        override_option(),    init_net_option(),
                   shapes_option(),   unit_sizes_option(),   target_option(),      threads_option(),
                   order_option(),    order_effort_option(), no_in_place_option(), no_views_option(),
@@ -82,7 +82,7 @@ CommandSpec verify_command() {
           "roles, and the figures that the plan states about itself. The extents that the plan was made for are read "
           "from the plan file. With --target, also checks that the target has the kernels of the plan, and that each "
           "has enough scratch.",
-      .positionals = {{.name = "MODEL", .summary = "the ONNX file or Caffe2 net that the plan is for"},
+      .positionals = {{.name = "MODEL", .summary = "the file that the plan is for"},
                       {.name = "PLAN", .summary = "a plan file; - is stdin"}},
       .options = {dim_option(), shape_option(), init_net_option(), shapes_option(), unit_sizes_option(),
                   verified_target_option(), verified_threads_option(), json_option()},
@@ -227,7 +227,7 @@ CommandSpec compare_command() {
           "its rule' shows the smallest result that a search finds under the same rule.\n"
           "The bytes of ONNX Runtime are predicted for this graph. A session optimizes the model first, so compare one "
           "that it has saved.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file, or a Caffe2 net"}},
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file, a NetDef or a GraphDef"}},
       .options = {{.name = "--same-order",
                    .summary = "give the verified planners the order of Lowtide's plan, not the file's"},
                   dim_option(),

@@ -39,13 +39,14 @@ OptionSpec input_option() {
 }
 
 OptionSpec shape_option() {
-  return {.name = "--shape",
-          .value = "INPUT=AxBxC",
-          .summary =
-              "set the shape of an input, or of any blob of a Caffe2 net, such as image=1x3x224x224; ? keeps an "
-              "extent; repeatable",
-          .kind = ArgumentKind::text,
-          .is_repeatable = true};
+  return {
+      .name = "--shape",
+      .value = "INPUT=AxBxC",
+      .summary =
+          "set the shape of an input, or of any result of a NetDef or GraphDef, such as image=1x3x224x224; ? keeps an "
+          "extent; repeatable",
+      .kind = ArgumentKind::text,
+      .is_repeatable = true};
 }
 
 OptionSpec override_option() {
@@ -66,12 +67,12 @@ OptionSpec init_net_option() {
 OptionSpec shapes_option() {
   return {.name = "--shapes",
           .value = "FILE",
-          .summary = "shapes of blobs of a Caffe2 net (CSV): name,shape,dtype",
+          .summary = "shapes of the blobs of a NetDef or the tensors of a GraphDef (CSV): name,shape,dtype",
           .kind = ArgumentKind::file};
 }
 
 OptionSpec unit_sizes_option() {
-  return {.name = "--unit-sizes", .summary = "count each blob of unknown size of a Caffe2 net as one byte"};
+  return {.name = "--unit-sizes", .summary = "count each blob of unknown size of a NetDef or GraphDef as one byte"};
 }
 
 OptionSpec target_option() {

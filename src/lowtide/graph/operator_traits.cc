@@ -128,6 +128,30 @@ constexpr auto kCaffe2Rows = std::to_array<TraitRow>({
 static_assert(std::is_sorted(kCaffe2Rows.begin(), kCaffe2Rows.end(),
                              [](const TraitRow& a, const TraitRow& b) { return a.type < b.type; }));
 
+// Operators of TensorFlow (graphdef/graph_of_graphdef.h), which gives the buffer of an input to the result of an
+// element-wise kernel if it is free. Those that are not here are unknown. Sorted by name.
+// clang-format off
+constexpr auto kTensorFlowRows = std::to_array<TraitRow>({
+    {"Abs", kFirst}, {"Add", kAny}, {"AddN", kFirst}, {"AddV2", kAny}, {"Assign", kStep}, {"AssignAdd", kStep},
+    {"AssignSub", kStep}, {"AssignVariableOp", kStep}, {"AvgPool", kPure}, {"BatchMatMul", kSums},
+    {"BatchMatMulV2", kSums}, {"BiasAdd", kFirst}, {"Cast", kPure}, {"CheckNumerics", kStep}, {"ConcatV2", kPure},
+    {"Conv2D", kSums}, {"DepthwiseConv2dNative", kSums}, {"Elu", kFirst}, {"Equal", kPure}, {"Erf", kFirst},
+    {"Exp", kFirst}, {"ExpandDims", kWhole}, {"Fill", kPure}, {"Floor", kFirst}, {"FusedBatchNorm", kPure},
+    {"FusedBatchNormV2", kPure}, {"FusedBatchNormV3", kPure}, {"Greater", kPure}, {"GreaterEqual", kPure},
+    {"Identity", kWhole}, {"LRN", kPure}, {"LeakyRelu", kFirst}, {"Less", kPure}, {"LessEqual", kPure},
+    {"Log", kFirst}, {"LogSoftmax", kPure}, {"MatMul", kSums}, {"Max", kPure}, {"MaxPool", kPure}, {"Maximum", kAny},
+    {"Mean", kPure}, {"Min", kPure}, {"Minimum", kAny}, {"Mul", kAny}, {"Neg", kFirst}, {"NoOp", kStep},
+    {"OnesLike", kPure}, {"Pad", kPure}, {"Pow", kAny}, {"PreventGradient", kWhole}, {"Prod", kPure},
+    {"ReadVariableOp", kStep}, {"RealDiv", kAny}, {"Reciprocal", kFirst}, {"Relu", kFirst}, {"Relu6", kFirst},
+    {"Reshape", kWhole}, {"Round", kFirst}, {"Rsqrt", kFirst}, {"Selu", kFirst}, {"Shape", kPure},
+    {"Sigmoid", kFirst}, {"Sign", kFirst}, {"Softmax", kPure}, {"Softplus", kFirst}, {"Split", kPure},
+    {"Sqrt", kFirst}, {"Square", kFirst}, {"SquaredDifference", kAny}, {"Squeeze", kWhole}, {"StopGradient", kWhole},
+    {"Sub", kAny}, {"Sum", kPure}, {"Tanh", kFirst}, {"Transpose", kPure}, {"ZerosLike", kPure},
+});
+// clang-format on
+static_assert(std::is_sorted(kTensorFlowRows.begin(), kTensorFlowRows.end(),
+                             [](const TraitRow& a, const TraitRow& b) { return a.type < b.type; }));
+
 // Operators of lowered graphs (graph/lowered.h).
 constexpr auto kLoweredRows = std::to_array<TraitRow>({
     {kAttentionType, kSums},
@@ -164,6 +188,7 @@ const OperatorTraits& operator_traits(std::string_view domain, std::string_view 
   if (domain == kOwnDomain) return traits_in(kLoweredRows, type);
   if (domain.empty() || domain == "ai.onnx") return traits_in(kTraitRows, type);
   if (domain == "caffe2") return traits_in(kCaffe2Rows, type);
+  if (domain == "tensorflow") return traits_in(kTensorFlowRows, type);
   if (domain == "com.microsoft" || domain == "com.microsoft.nchwc") return traits_in(kRuntimeRows, type);
   return kUnknown;
 }

@@ -52,7 +52,8 @@ Result<ImportedModel> import_other(const File& file, const ImportOptions& option
 #ifdef LOWTIDE_WITH_ONNX
   Result<ImportedModel> model = import_internal::import_onnx(file, options);
   if (model && (!options.init_net.empty() || !options.blob_types.empty() || options.unit_sizes)) {
-    return Error{ErrorCode::invalid, "only a Caffe2 net can have an init net, a file of shapes or unit sizes", ""};
+    return Error{ErrorCode::invalid, "only a NetDef or a GraphDef can have a file of shapes, unit sizes or an init net",
+                 ""};
   }
   return model;
 #else
@@ -78,8 +79,11 @@ Result<ImportedModel> import_model(const std::string& path, const ImportOptions&
   try {
     const Result<bool> is_net = import_internal::is_net_file(**file, path);
     if (!is_net) return in_file(path, is_net.error());
-    Result<ImportedModel> model =
-        *is_net ? import_internal::import_net(**file, options) : import_other(**file, options);
+    const Result<bool> is_graphdef = import_internal::is_graphdef_file(**file);
+    if (!is_graphdef) return in_file(path, is_graphdef.error());
+    Result<ImportedModel> model = *is_net        ? import_internal::import_net(**file, options)
+                                  : *is_graphdef ? import_internal::import_graphdef(**file, options)
+                                                 : import_other(**file, options);
     if (!model) return in_file(path, model.error());
     const Result<void> unchanged = (*file)->check_unchanged();
     if (!unchanged) return in_file(path, unchanged.error());

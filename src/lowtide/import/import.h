@@ -16,10 +16,10 @@ namespace lowtide {
 // digests. Otherwise the first call of import_model() does both. They take 12 MB, whatever the model. Thread-safe.
 void initialize_import();
 
-// Reads a model file: ONNX, or Caffe2's NetDef in binary or text form. The format is derived from the content. The name
-// counts only for files that look like neither: .pbtxt and .prototxt are read as NetDef. External data is never opened.
-// Raw data of constants above 256 bytes stay in the file (ImportedModel::constants), and only their digest is
-// computed.
+// Reads a model file: ONNX, or Caffe2's NetDef or TensorFlow's GraphDef in binary or text form. The format is derived
+// from the content. The name counts only for files that look like neither: .pbtxt and .prototxt are read as NetDef.
+// External data is never opened. Raw data of constants above 256 bytes stay in the file (ImportedModel::constants), and
+// only their digest is computed.
 // Errors: malformed; invalid; unsupported, which lists every unsupported operator; over_limit; unresolved, which
 // lists every open symbol with the options that bind it; io; no_memory.
 // Time and memory are near linear in the size of the file. The memory for the parsed form is limited to 64 MB + 16

@@ -37,7 +37,7 @@ struct ImportedModel {
   Graph graph;
   std::int64_t nodes = 0;  // in all graphs of the file after inlining, including Constant nodes; `graph` has none
   std::string sha256;      // of the bytes of the file, in lower-case hex
-  std::string format;      // "onnx", "netdef" or "netdef_text"
+  std::string format;      // "onnx", "netdef", "netdef_text", "graphdef" or "graphdef_text"
   // remarks for the user, for example that nodes were sorted
   std::vector<std::string> notes;
   // Where the bytes of the constants are. Every constant of the graph and its bodies has a source there, unless it

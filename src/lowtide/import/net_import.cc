@@ -10,8 +10,10 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/graphdef/graph_of_graphdef.h"
 #include "lowtide/import/sha256.h"
 #include "lowtide/netdef/net.h"
+#include "lowtide/proto/raw_field.h"
 
 namespace lowtide::import_internal {
 namespace {
@@ -61,9 +63,9 @@ Result<void> check_fields(const ByteSource& file) {
   for (std::int64_t at = 0; at < file.size();) {
     const std::int64_t count = std::min(kMostHead, file.size() - at);
     LOWTIDE_RETURN_IF_ERROR(file.read(at, {head.data(), static_cast<std::size_t>(count)}));
-    const std::optional<std::int64_t> size = net_field_size({head.data(), static_cast<std::size_t>(count)});
+    const std::optional<std::int64_t> size = raw_field_size({head.data(), static_cast<std::size_t>(count)});
     if (!size || *size > file.size() - at) {
-      return Error{ErrorCode::malformed, "a field of the net is cut off, or not one that a NetDef can have",
+      return Error{ErrorCode::malformed, "a field is cut off, or not one that this format can have",
                    "byte " + std::to_string(at)};
     }
     at += *size;
@@ -73,10 +75,10 @@ Result<void> check_fields(const ByteSource& file) {
 
 }  // namespace
 
-Result<ReadNet> read_net_source(const ByteSource& file) {
+Result<ReadMessage> read_message(const ByteSource& file) {
   std::string bytes(static_cast<std::size_t>(std::min(file.size(), kSniffedBytes)), '\0');
   LOWTIDE_RETURN_IF_ERROR(file.read(0, bytes));
-  if (is_net_text(bytes)) {
+  if (is_proto_text(bytes)) {
     Result<std::string> text = read_text(file);
     if (!text) return text.error();
     bytes = *std::move(text);
@@ -87,15 +89,50 @@ Result<ReadNet> read_net_source(const ByteSource& file) {
   }
   Sha256 hash;
   hash.add(bytes);
-  Result<NetFile> net = read_net(bytes);
+  return ReadMessage{std::move(bytes), hash.finish()};
+}
+
+Result<ReadNet> read_net_source(const ByteSource& file) {
+  Result<ReadMessage> message = read_message(file);
+  if (!message) return message.error();
+  Result<NetFile> net = read_net(message->bytes);
   if (!net) return net.error();
-  return ReadNet{*std::move(net), hash.finish()};
+  return ReadNet{*std::move(net), std::move(message->sha256)};
+}
+
+Result<bool> is_graphdef_file(const ByteSource& file) {
+  std::string begin(static_cast<std::size_t>(std::min(file.size(), kSniffedBytes)), '\0');
+  LOWTIDE_RETURN_IF_ERROR(file.read(0, begin));
+  return is_graphdef(begin);
+}
+
+Result<ImportedModel> import_graphdef(const ByteSource& file, const ImportOptions& options) {
+  if (!options.init_net.empty()) {
+    return Error{ErrorCode::invalid, "only a Caffe2 net can have an init net", "--init-net"};
+  }
+  const Result<ReadMessage> message = read_message(file);
+  if (!message) return message.error();
+  const Result<ProtoMessage> graphdef = read_graphdef(message->bytes);
+  if (!graphdef) return graphdef.error();
+  const Result<NetGraphOptions> given = net_options(options);
+  if (!given) return given.error();
+  GraphDefOptions to{.shapes = given->shapes, .unit_sizes = given->unit_sizes};
+  for (const auto& [name, type] : given->types) to.shapes.emplace(name, type.extents);
+  Result<GraphOfGraphDef> made = graph_of_graphdef(*graphdef, to);
+  if (!made) return made.error();
+  const auto nodes = static_cast<std::int64_t>(made->graph.nodes().size());
+  return ImportedModel{.graph = std::move(made->graph),
+                       .nodes = nodes,
+                       .sha256 = message->sha256,
+                       .format = is_proto_text(message->bytes) ? "graphdef_text" : "graphdef",
+                       .notes = std::move(made->notes)};
 }
 
 Result<bool> is_net_file(const ByteSource& file, const std::string& path) {
   std::string begin(static_cast<std::size_t>(std::min(file.size(), kSniffedBytes)), '\0');
   LOWTIDE_RETURN_IF_ERROR(file.read(0, begin));
   if (is_net(begin)) return true;
+  if (is_graphdef(begin)) return false;
   const bool is_onnx = begin.starts_with('\x08');  // the version of the format is the first field
   return !is_onnx && !begin.empty() && (path.ends_with(".pbtxt") || path.ends_with(".prototxt"));
 }
@@ -104,18 +141,17 @@ Result<bool> is_net_file(const ByteSource& file, const std::string& path) {
 Result<NetGraphOptions> net_options(const ImportOptions& options) {
   if (!options.dims.empty()) {
     return Error{ErrorCode::invalid,
-                 "a NetDef has no symbol " + quoted(options.dims.begin()->first, 60) +
-                     "; set the shapes of its external inputs with --shape",
+                 "this format has no symbol " + quoted(options.dims.begin()->first, 60) + "; set shapes with --shape",
                  "--dim"};
   }
   if (!options.overrides.empty()) {
-    return Error{ErrorCode::invalid, "a NetDef has no inputs with default values", "--override"};
+    return Error{ErrorCode::invalid, "this format has no inputs with default values", "--override"};
   }
   NetGraphOptions to{.types = {}, .shapes = options.shapes, .parameters = {}, .unit_sizes = options.unit_sizes};
   for (const auto& [name, extents] : to.shapes) {
     if (std::none_of(extents.begin(), extents.end(), [](std::int64_t extent) { return extent < 0; })) continue;
     return Error{ErrorCode::invalid,
-                 "a NetDef has no extents to keep, but the shape of " + quoted(name, 60) + " has a '?'", "--shape"};
+                 "this format has no extents to keep, but the shape of " + quoted(name, 60) + " has a '?'", "--shape"};
   }
   if (!options.blob_types.empty()) {
     const Result<FileBytes> bytes = read_file(options.blob_types, limits::kMaxFileBytes, "kMaxFileBytes");

@@ -19,14 +19,29 @@ namespace lowtide::import_internal {
 // have; io, for the files that the options name.
 [[nodiscard]] Result<ImportedModel> import_net(const ByteSource& file, const ImportOptions& options);
 
+struct ReadMessage {
+  std::string bytes;
+  std::string sha256;
+};
+
+// Reads a file of protocol buffers. A binary file is checked field by field, and a text in parts, so that a large file
+// of another kind is refused without reading all of it. Errors: malformed, for a null byte in a text or a field that is
+// cut off; io; no_memory.
+[[nodiscard]] Result<ReadMessage> read_message(const ByteSource& file);
+
 struct ReadNet {
   NetFile file;
   std::string sha256;
 };
 
-// Reads a NetDef. A binary file is checked field by field, and a text in parts, so that a large file of another kind is
-// refused without reading all of it. Errors: those of read_net; malformed, for a null byte in a text; io; no_memory.
+// Errors: those of read_message and of read_net.
 [[nodiscard]] Result<ReadNet> read_net_source(const ByteSource& file);
+
+// Whether the file is a GraphDef of TensorFlow, by its first bytes. Errors: io.
+[[nodiscard]] Result<bool> is_graphdef_file(const ByteSource& file);
+
+// Reads a GraphDef as a model. Errors: those of read_graphdef and graph_of_graphdef, and as import_net.
+[[nodiscard]] Result<ImportedModel> import_graphdef(const ByteSource& file, const ImportOptions& options);
 
 // The options of the graph of a net. Reads the files that the options name. Errors: as import_net.
 [[nodiscard]] Result<NetGraphOptions> net_options(const ImportOptions& options);

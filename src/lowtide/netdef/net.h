@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,14 +29,6 @@ struct NetFile {
 // field of NetDef, or a binary message all of whose fields NetDef has, with an operator that has a type among them. A
 // last field that is cut off is ignored. O(bytes) at worst.
 [[nodiscard]] bool is_net(std::string_view begin);
-
-// Whether a file that begins with these bytes is a text rather than a binary message: its first word is a name, and a
-// field begins there, or there are no control characters.
-[[nodiscard]] bool is_net_text(std::string_view begin);
-
-// The size of the first field of a binary NetDef, with its tag, from the first 20 bytes or all bytes of the file.
-// nullopt for a field that a NetDef cannot have: the field 0, a group, a fixed number, or a tag that is cut off.
-[[nodiscard]] std::optional<std::int64_t> net_field_size(std::string_view begin);
 
 // Reads both forms of NetDef. Errors: malformed, also for no bytes, with line and column (":3:12") or the byte;
 // over_limit (proto.h).

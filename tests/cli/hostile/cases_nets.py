@@ -5,7 +5,7 @@
 import random
 
 from cases_model_bytes import make_sparse, special_files
-from corpus import NET, NET_BINARY, SIZED_NET, case
+from corpus import GRAPHDEF, NET, NET_BINARY, SIZED_NET, case
 from onnx_bytes import MOST, field, tag, varint
 
 
@@ -136,7 +136,7 @@ def net_with_null_bytes():
     yield "two_gigabytes", make_sparse(SMALL.encode(), 2**31 - 1)
 
 
-@case(NET_BINARY, "large files of another kind are not read", refused=r"byte \d+: a field of the net is cut off")
+@case(NET_BINARY, "large files of another kind are not read", refused=r"byte \d+: a field is cut off")
 def large_files_that_begin_as_nets():
     yield "zeros", make_sparse(SMALL_BINARY, 2**31 - 1)
 
@@ -223,3 +223,37 @@ def long_net():
 @case(NET, "a name that is written many times", accepted=r"nodes|left", is_large=True)
 def name_written_again():
     return "".join(op("Sum", ["x", "y"], "y") for at in range(20_000))
+
+
+def graph_node(name, kind="Relu", *inputs, more=""):
+    listed = " ".join(f'input: "{one}"' for one in inputs)
+    return f'node {{ name: "{name}" op: "{kind}" {listed} {more} }}\n'
+
+
+def attribute(key, value):
+    return f'attr {{ key: "{key}" value {{ {value} }} }} '
+
+
+@case(GRAPHDEF, "graphs of TensorFlow that are wrong", refused=r"")
+def wrong_graphdefs():
+    yield "cycle", graph_node("a", "Relu", "b") + graph_node("b", "Relu", "a"), r"node 'a' .*in a cycle"
+    yield "itself", graph_node("a", "Relu", "a"), r"node 'a' .*in a cycle"
+    yield "control_cycle", graph_node("a", "NoOp", "^b") + graph_node("b", "NoOp", "^a"), r"in a cycle"
+    yield "absent", graph_node("a", "Relu", "b:1"), r"its input 'b:1' does not exist"
+    yield "port", graph_node("b", "Split") + graph_node("a", "Relu", "b:9999999999"), r"is no output of node 'b'"
+    yield "twice", graph_node("a") + graph_node("a"), r"two nodes have this name"
+    yield "loop", graph_node("a", "NextIteration"), r"has a loop"
+    yield "no_operator", 'node { name: "a" }', r"has no operator"
+    huge = attribute("dtype", "type: DT_FLOAT") + attribute("shape", "shape { dim { size: 4611686018427387904 } }")
+    yield "extent", graph_node("a", "Placeholder", more=huge) + graph_node("b", "Relu", "a"), r"'a'"
+    window = attribute("ksize", "list { i: [1, 0, -1, 1] }") + attribute("padding", "s: 'VALID'")
+    image = attribute("dtype", "type: DT_FLOAT") + attribute("shape", "shape { " + "dim { size: 9 } " * 4 + "}")
+    pool = graph_node("a", "Placeholder", more=image) + graph_node("b", "MaxPool", "a", more=window)
+    yield "window", pool, r"node 'b' .*out of range"
+    yield "depth", "node { " + "attr { value { func { " * 100_000, r"kMaxProtoDepth"
+    yield "field", graph_node("a") + "nodes: 3", r"GraphDef has no field 'nodes'"
+
+
+@case(GRAPHDEF, "long chains", accepted=r"nodes", is_large=True)
+def long_graphdef():
+    return graph_node("a0") + "".join(graph_node(f"a{at + 1}", "Assign", f"a{at}") for at in range(20_000))

@@ -32,6 +32,7 @@ NET_BINARY = Kind(
     (("inspect", "bad.pb", "--unit-sizes"), ("share", "bad.pb", "--rule", "caffe2_simple", "--free", "-o", "out")),
 )
 SIZED_NET = Kind("bad.pbtxt", (("plan", "bad.pbtxt", "-o", "out", "--html", "new.html"),))
+GRAPHDEF = Kind("bad.pbtxt", (("plan", "bad.pbtxt", "--unit-sizes", "-o", "out", "--html", "new.html"),))
 PLAN = Kind("bad.json", (("verify", "model.onnx", "bad.json"), ("view", "bad.json", "-o", "out")))
 SHOWN_PLAN = Kind(
     "bad.json", (("view", "bad.json", "-o", "out"), ("view", "plan.json", "--against", "bad.json", "-o", "out"))

@@ -1,0 +1,230 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/graphdef/graph_of_graphdef.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "lowtide/base/listed.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/graph/builder.h"
+#include "lowtide/graphdef/format.h"
+#include "lowtide/graphdef/node_walk.h"
+#include "lowtide/proto/proto.h"
+#include "lowtide/proto/raw_field.h"
+
+namespace lowtide {
+namespace graphdef_internal {
+namespace {
+
+constexpr std::size_t kShownNames = 8;
+
+using Output = std::pair<std::uint32_t, std::uint32_t>;  // node and port
+
+class GraphMaker {
+ public:
+  GraphMaker(const GraphDefOptions& options, const NodeWalk& walk) : options_(options), walk_(walk) {}
+
+  Result<GraphOfGraphDef> make() && {
+    LOWTIDE_RETURN_IF_ERROR(add_tensors());
+    add_nodes();
+    set_outputs();
+    note_devices();
+    Result<Graph> graph = std::move(builder_).build();
+    if (!graph) return graph.error();
+    return GraphOfGraphDef{*std::move(graph), std::move(notes_)};
+  }
+
+ private:
+  static bool is_node(NodeKind kind) {
+    return kind == NodeKind::ordinary || kind == NodeKind::same_state || kind == NodeKind::no_output;
+  }
+  Result<void> add_tensors();
+  void add_nodes();
+  void add_controls(std::uint32_t at, GraphBuilder::NodeSpec& spec) const;
+  void add_attributes(const NodeView& view, GraphBuilder::NodeSpec& spec) const;
+  void set_outputs();
+  void note_devices();
+  Error unresolved(std::vector<std::string> names) const;
+
+  const GraphDefOptions& options_;
+  const NodeWalk& walk_;
+  GraphBuilder builder_{""};
+  std::map<Output, TensorId> tensors_;
+  std::set<std::uint32_t> unsized_;           // nodes
+  std::map<std::uint32_t, NodeId> node_ids_;  // by index of the node
+  std::vector<std::string> notes_;
+};
+
+Error GraphMaker::unresolved(std::vector<std::string> names) const {
+  const std::size_t count = names.size();
+  names.resize(std::min(count, kShownNames));
+  return Error{ErrorCode::unresolved,
+               "the sizes of some tensors are not known: " + listed(names) +
+                   (count > kShownNames ? " and " + std::to_string(count - kShownNames) + " more" : "") +
+                   "; set shapes with --shape NAME=AxB, or count each as one byte with --unit-sizes",
+               ""};
+}
+
+// Outputs without readers need a tensor only if their size is known, or if they are the first one.
+Result<void> GraphMaker::add_tensors() {
+  std::vector<std::string> unknown;
+  for (std::uint32_t at : walk_.order()) {
+    const WalkedNode& node = walk_.nodes()[at];
+    if (node.kind == NodeKind::same_state && !node.inputs.empty()) continue;
+    for (std::uint32_t port = 0; port < node.outputs.size(); ++port) {
+      const KnownTensor& known = node.outputs[port];
+      const bool is_known = known.dtype && known.extents;
+      const bool is_optional = !node.is_read[port] && (port > 0 || !is_node(node.kind));
+      if (!is_known && is_optional) continue;
+      if (!is_known && !options_.unit_sizes) {
+        const auto reads_unknown = [&](const Output& input) {
+          const Output from = walk_.source(input);
+          const KnownTensor& source = walk_.nodes()[from.first].outputs[from.second];
+          return !source.dtype || !source.extents;
+        };
+        if (std::any_of(node.inputs.begin(), node.inputs.end(), reads_unknown)) continue;
+        unknown.push_back(quoted(name_of_output(node.view, port), 60) + " of " + shown_node(node.view));
+        continue;
+      }
+      if (!is_known) unsized_.insert(at);
+      Role role = Role::temporary;
+      if (node.kind == NodeKind::input) role = Role::input;
+      if (node.kind == NodeKind::constant) role = Role::constant;
+      if (node.kind == NodeKind::variable) role = Role::state;
+      tensors_[{at, port}] = builder_.add_tensor({.name = name_of_output(node.view, port),
+                                                  .dtype = is_known ? *known.dtype : DType::u8,
+                                                  .shape = Shape(is_known ? *known.extents : Extents{1})},
+                                                 role);
+    }
+  }
+  if (!unknown.empty()) return unresolved(std::move(unknown));
+  if (!unsized_.empty())
+    notes_.push_back("the results of " + std::to_string(unsized_.size()) +
+                     " nodes of unknown size count as one byte each");
+  return {};
+}
+
+void GraphMaker::add_attributes(const NodeView& view, GraphBuilder::NodeSpec& spec) const {
+  for (const ProtoMessage* entry : view.entries()) {
+    const std::string key(find_text(*entry, entry_field::kKey).value_or(""));
+    const ProtoMessage* value = find_message(*entry, entry_field::kValue);
+    if (value == nullptr || key == "_output_shapes") continue;
+    if (const auto integer = find_number(*value, value_field::kInteger)) {
+      spec.attributes.push_back({key, static_cast<std::int64_t>(*integer)});
+    } else if (const auto boolean = find_number(*value, value_field::kBoolean)) {
+      spec.attributes.push_back({key, static_cast<std::int64_t>(*boolean)});
+    } else if (const auto text = find_text(*value, value_field::kText); text && text->size() < 4096) {
+      spec.attributes.push_back({key, std::string(*text)});
+    } else if (Extents list = view.integers(key); !list.empty() && list.size() <= 64) {
+      spec.attributes.push_back({key, std::move(list)});
+    }
+  }
+}
+
+// Control inputs that are nodes, and the nodes that wrote the variables among the inputs.
+void GraphMaker::add_controls(std::uint32_t at, GraphBuilder::NodeSpec& spec) const {
+  const WalkedNode& node = walk_.nodes()[at];
+  std::set<NodeId> before;
+  for (std::uint32_t control : node.controls) {
+    if (const auto found = node_ids_.find(control); found != node_ids_.end()) before.insert(found->second);
+  }
+  for (const Output& input : node.inputs) {
+    if (walk_.nodes()[input.first].kind != NodeKind::same_state) continue;
+    if (const auto found = node_ids_.find(input.first); found != node_ids_.end()) before.insert(found->second);
+  }
+  spec.control_inputs.assign(before.begin(), before.end());
+}
+
+void GraphMaker::add_nodes() {
+  for (std::uint32_t at : walk_.order()) {
+    const WalkedNode& node = walk_.nodes()[at];
+    if (!is_node(node.kind)) continue;
+    GraphBuilder::NodeSpec spec{.name = std::string(node.view.name()),
+                                .domain = unsized_.contains(at) ? "tensorflow.unsized" : "tensorflow",
+                                .type = std::string(node.view.op())};
+    for (const Output& input : node.inputs) {
+      const auto found = tensors_.find(walk_.source(input));
+      spec.inputs.push_back(found == tensors_.end() ? std::nullopt : std::optional(found->second));
+    }
+    for (std::uint32_t port = 0; port < node.outputs.size(); ++port) {
+      const auto found = tensors_.find({at, port});
+      spec.outputs.push_back(found == tensors_.end() ? std::nullopt : std::optional(found->second));
+    }
+    add_controls(at, spec);
+    add_attributes(node.view, spec);
+    node_ids_[at] = builder_.add_node(std::move(spec));
+  }
+}
+
+void GraphMaker::set_outputs() {
+  std::vector<TensorId> outputs;
+  for (const auto& [output, tensor] : tensors_) {
+    const WalkedNode& node = walk_.nodes()[output.first];
+    const bool is_read = output.second < node.is_read.size() && node.is_read[output.second];
+    if (is_node(node.kind) && !is_read && output.second == 0) outputs.push_back(tensor);
+  }
+  if (!outputs.empty()) {
+    notes_.push_back("a GraphDef does not say what is fetched, so " + std::to_string(outputs.size()) +
+                     " results that no node reads are outputs");
+  }
+  builder_.set_outputs(std::move(outputs));
+}
+
+void GraphMaker::note_devices() {
+  std::set<std::string> devices;
+  for (const WalkedNode& node : walk_.nodes()) {
+    if (!node.view.device().empty()) devices.insert(quoted(node.view.device(), 60));
+  }
+  if (devices.size() < 2) return;
+  std::vector<std::string> shown(devices.begin(), devices.end());
+  shown.resize(std::min(shown.size(), kShownNames));
+  notes_.push_back("the graph uses " + std::to_string(devices.size()) + " devices (" + listed(shown) +
+                   "); a plan puts the tensors of all of them into one arena");
+}
+
+bool is_binary_graphdef(std::string_view bytes) {
+  bool has_node = false;
+  while (!bytes.empty()) {
+    const std::optional<RawProtoField> field = take_raw_field(bytes);
+    if (!field) return has_node;
+    if (!fits_schema(kGraphSchema, *field)) return false;
+    if (field->number != graph_field::kNode || has_node) continue;
+    bool has_op = false;
+    for (std::string_view node = field->bytes; !node.empty();) {
+      const std::optional<RawProtoField> inner = take_raw_field(node);
+      if (!inner || !inner->has_length) return false;
+      has_op = has_op || inner->number == node_field::kOp;
+    }
+    if (!has_op) return false;
+    has_node = true;
+  }
+  return has_node;
+}
+
+}  // namespace
+}  // namespace graphdef_internal
+
+bool is_graphdef(std::string_view begin) {
+  if (const std::optional<std::string_view> field = first_field_of_text(begin)) {
+    return *field == "node" || *field == "versions" || *field == "version";
+  }
+  return graphdef_internal::is_binary_graphdef(begin);
+}
+
+Result<ProtoMessage> read_graphdef(std::string_view bytes) {
+  return is_proto_text(bytes) ? read_proto_text(graphdef_internal::kGraphSchema, bytes)
+                              : read_proto_binary(graphdef_internal::kGraphSchema, bytes);
+}
+
+Result<GraphOfGraphDef> graph_of_graphdef(const ProtoMessage& graphdef, const GraphDefOptions& options) {
+  graphdef_internal::NodeWalk walk(graphdef, options);
+  LOWTIDE_RETURN_IF_ERROR(walk.walk());
+  return graphdef_internal::GraphMaker(options, walk).make();
+}
+
+}  // namespace lowtide

@@ -1,0 +1,171 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/graphdef/node_walk.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/parse_number.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/graph/shape.h"
+#include "lowtide/graphdef/format.h"
+
+namespace lowtide::graphdef_internal {
+namespace {
+
+constexpr std::int64_t kMostOutputs = 65'536;
+
+Error fault(const NodeView& node, std::string message, ErrorCode code = ErrorCode::invalid) {
+  return Error{code, std::move(message), shown_node(node)};
+}
+
+// "conv:1" is output 1 of conv.
+struct InputName {
+  std::string_view node;
+  std::int64_t port = 0;
+};
+
+InputName split_name(std::string_view input) {
+  const std::size_t colon = input.rfind(':');
+  if (colon == std::string_view::npos) return {input, 0};
+  const std::optional<std::int64_t> port = parse_number(input.substr(colon + 1));
+  return port ? InputName{input.substr(0, colon), *port} : InputName{input, 0};
+}
+
+}  // namespace
+
+std::string name_of_output(const NodeView& node, std::size_t port) {
+  return std::string(node.name()) + (port == 0 ? "" : ":" + std::to_string(port));
+}
+
+Result<void> NodeWalk::walk() {
+  if (!texts_of(graphdef_, graph_field::kLibrary).empty() &&
+      !texts_of(graphdef_, graph_field::kLibrary).back().empty()) {
+    return Error{ErrorCode::unsupported, "the graph has a library of functions; inline them, and freeze the graph", ""};
+  }
+  LOWTIDE_RETURN_IF_ERROR(add_nodes());
+  for (WalkedNode& node : nodes_) LOWTIDE_RETURN_IF_ERROR(add_inputs(node));
+  LOWTIDE_RETURN_IF_ERROR(sort());
+  for (std::uint32_t at : order_) LOWTIDE_RETURN_IF_ERROR(infer(nodes_[at]));
+  return {};
+}
+
+Result<void> NodeWalk::add_nodes() {
+  for (const ProtoMessage* message : messages_of(graphdef_, graph_field::kNode)) {
+    if (static_cast<std::int64_t>(nodes_.size()) == limits::kMaxNodes) {
+      return Error{ErrorCode::over_limit,
+                   "the graph has more than " + std::to_string(limits::kMaxNodes) + " nodes (kMaxNodes)", ""};
+    }
+    WalkedNode node{.view = NodeView(*message)};
+    node.kind = kind_of_op(node.view.op());
+    if (node.view.op().empty()) return fault(node.view, "the node has no operator");
+    if (node.kind == NodeKind::loop) {
+      return fault(node.view, "the graph has a loop, which Lowtide cannot plan", ErrorCode::unsupported);
+    }
+    node.outputs.resize(least_outputs(node.view));
+    if (!ids_.emplace(node.view.name(), static_cast<std::uint32_t>(nodes_.size())).second) {
+      return fault(node.view, "two nodes have this name");
+    }
+    nodes_.push_back(std::move(node));
+  }
+  return {};
+}
+
+Result<void> NodeWalk::add_inputs(WalkedNode& node) {
+  for (std::string_view input : node.view.inputs()) {
+    const bool is_control = input.starts_with('^');
+    const InputName name = is_control ? InputName{input.substr(1), 0} : split_name(input);
+    const auto found = ids_.find(name.node);
+    if (found == ids_.end()) return fault(node.view, "its input " + quoted(input, 60) + " does not exist");
+    if (is_control) {
+      node.controls.push_back(found->second);
+      continue;
+    }
+    WalkedNode& from = nodes_[found->second];
+    if (name.port >= kMostOutputs || from.kind == NodeKind::no_output) {
+      return fault(node.view, "its input " + quoted(input, 60) + " is no output of " + shown_node(from.view));
+    }
+    const auto port = static_cast<std::size_t>(name.port);
+    if (port >= from.outputs.size()) from.outputs.resize(port + 1);
+    if (port >= from.is_read.size()) from.is_read.resize(port + 1, false);
+    from.is_read[port] = true;
+    node.inputs.emplace_back(found->second, static_cast<std::uint32_t>(port));
+  }
+  return {};
+}
+
+Result<void> NodeWalk::sort() {
+  std::vector<std::vector<std::uint32_t>> readers(nodes_.size());
+  std::vector<std::size_t> waits(nodes_.size(), 0);
+  for (std::uint32_t at = 0; at < nodes_.size(); ++at) {
+    for (const auto& [from, port] : nodes_[at].inputs) readers[from].push_back(at);
+    for (std::uint32_t from : nodes_[at].controls) readers[from].push_back(at);
+    waits[at] = nodes_[at].inputs.size() + nodes_[at].controls.size();
+    if (waits[at] == 0) order_.push_back(at);
+  }
+  for (std::size_t next = 0; next < order_.size(); ++next) {
+    for (std::uint32_t reader : readers[order_[next]]) {
+      if (--waits[reader] == 0) order_.push_back(reader);
+    }
+  }
+  if (order_.size() == nodes_.size()) return {};
+  const auto blocked = std::find_if(waits.begin(), waits.end(), [](std::size_t count) { return count > 0; });
+  return fault(nodes_[static_cast<std::size_t>(blocked - waits.begin())].view, "the node is in a cycle, or behind one");
+}
+
+std::pair<std::uint32_t, std::uint32_t> NodeWalk::source(std::pair<std::uint32_t, std::uint32_t> output) const {
+  const std::optional<std::pair<std::uint32_t, std::uint32_t>>& state = nodes_[output.first].state;
+  return output.second == 0 && state ? *state : output;
+}
+
+// What the file or the caller says.
+void NodeWalk::describe_output(const WalkedNode& node, std::size_t port, KnownTensor& output) const {
+  if (!output.extents) {
+    const ProtoMessage* shapes = node.view.value("_output_shapes");
+    const ProtoMessage* list = shapes == nullptr ? nullptr : find_message(*shapes, value_field::kList);
+    const auto all = list == nullptr ? std::vector<const ProtoMessage*>() : messages_of(*list, value_field::kShape);
+    if (port < all.size()) output.extents = extents_of(*all[port]);
+  }
+  const auto given = options_.shapes.find(name_of_output(node.view, port));
+  if (given != options_.shapes.end() && !output.extents) output.extents = given->second;
+}
+
+Result<void> NodeWalk::infer(WalkedNode& node) {
+  if (node.kind == NodeKind::same_state && !node.inputs.empty()) node.state = source(node.inputs.front());
+  NodeTypes types{.node = node.view, .inputs = {}, .outputs = node.outputs};
+  for (const auto& input : node.inputs) {
+    const auto from = source(input);
+    types.inputs.push_back(&nodes_[from.first].outputs[from.second]);
+  }
+  const ProtoMessage* tensor = node.kind == NodeKind::constant ? node.view.value("value") : nullptr;
+  if (tensor != nullptr) tensor = find_message(*tensor, value_field::kTensor);
+  if (tensor != nullptr) {
+    const ProtoMessage* shape = find_message(*tensor, tensor_field::kShape);
+    types.outputs[0].extents = shape == nullptr ? Extents() : extents_of(*shape);
+    types.outputs[0].content = integers_of_tensor(*tensor);
+  }
+  if (node.kind != NodeKind::ordinary && !types.outputs.empty()) {
+    types.outputs[0].dtype = node.view.dtype("dtype");
+    const ProtoMessage* shape = node.view.value("shape");
+    if (shape != nullptr) shape = find_message(*shape, value_field::kShape);
+    if (shape != nullptr && node.kind != NodeKind::constant) types.outputs[0].extents = extents_of(*shape);
+  }
+  if (node.kind == NodeKind::ordinary) infer_node(types);
+  if (!types.fault.empty()) return fault(node.view, types.fault);
+  for (std::size_t port = 0; port < types.outputs.size(); ++port) {
+    const std::optional<Extents> inferred = types.outputs[port].extents;
+    describe_output(node, port, types.outputs[port]);
+    const auto given = options_.shapes.find(name_of_output(node.view, port));
+    if (given != options_.shapes.end() && inferred && *inferred != given->second) {
+      return fault(node.view, "its output " + std::to_string(port) + " has the shape " + to_string(Shape(*inferred)) +
+                                  ", but the given one is " + to_string(Shape(given->second)));
+    }
+  }
+  node.outputs = std::move(types.outputs);
+  node.is_read.resize(node.outputs.size(), false);
+  return {};
+}
+
+}  // namespace lowtide::graphdef_internal

@@ -1,0 +1,61 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/graphdef/graph_of_graphdef.h"
+#include "lowtide/graphdef/node_view.h"
+#include "lowtide/graphdef/op_rules.h"
+
+namespace lowtide::graphdef_internal {
+
+struct WalkedNode {
+  NodeView view;
+  NodeKind kind = NodeKind::ordinary;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> inputs;  // node and port, without control inputs
+  std::vector<std::uint32_t> controls;
+  std::vector<KnownTensor> outputs;
+  std::vector<bool> is_read;                                     // by output
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> state;  // the variable that output 0 is
+};
+
+// Reads the nodes of a GraphDef, follows their inputs, and infers the types of their outputs.
+class NodeWalk {
+ public:
+  NodeWalk(const ProtoMessage& graphdef, const GraphDefOptions& options) : graphdef_(graphdef), options_(options) {}
+
+  // Errors: as graph_of_graphdef, except unresolved.
+  [[nodiscard]] Result<void> walk();
+
+  [[nodiscard]] const std::vector<WalkedNode>& nodes() const { return nodes_; }
+  // Indices of the nodes, with those that they depend on before them.
+  [[nodiscard]] const std::vector<std::uint32_t>& order() const { return order_; }
+  // The variable that an output is, or the output itself.
+  [[nodiscard]] std::pair<std::uint32_t, std::uint32_t> source(std::pair<std::uint32_t, std::uint32_t> output) const;
+
+ private:
+  Result<void> add_nodes();
+  Result<void> add_inputs(WalkedNode& node);
+  Result<void> sort();
+  Result<void> infer(WalkedNode& node);
+  void describe_output(const WalkedNode& node, std::size_t port, KnownTensor& output) const;
+
+  const ProtoMessage& graphdef_;
+  const GraphDefOptions& options_;
+  std::unordered_map<std::string_view, std::uint32_t> ids_;
+  std::vector<WalkedNode> nodes_;
+  std::vector<std::uint32_t> order_;
+};
+
+// "node", or "node:1" for another output than the first.
+[[nodiscard]] std::string name_of_output(const NodeView& node, std::size_t port);
+
+}  // namespace lowtide::graphdef_internal
