@@ -93,7 +93,7 @@ class Hints(ProgramTest):
                               ((("f0", "keep"), ("f0", "recompute")), "an earlier hint for the same node says keep"),
                               ((("f0", "keep"), ("f0", "keep")), "says the same"),
                               ((("b1", "recompute"),), "has only one reader"),
-                              ((("f0", "swap"),), "plans do not swap")):
+                              ((("f0", "swap"),), "add --link")):
             said = self.refusal(hints(*pairs))
             self.assertIn(reason, said)
             self.assertIn(f"'{pairs[-1][0]}'", said)

@@ -17,8 +17,8 @@ namespace {
 
 class Search {
  public:
-  Search(const Graph& graph, const Target& target, std::size_t capacity, std::size_t most_states)
-      : graph_(graph), target_(target), capacity_(capacity), most_states_(most_states) {
+  Search(const Graph& graph, const Target& target, std::size_t capacity, std::size_t most_states, bool has_link)
+      : graph_(graph), target_(target), capacity_(capacity), most_states_(most_states), has_link_(has_link) {
     for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
       Content content;
       if (!graph.tensor(id).producer) content = fresh(id);
@@ -38,7 +38,10 @@ class Search {
       const State state = state_of(key);
       if (is_end(state)) return {.is_complete = true, .least_time = time};
       for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) try_node(state, id, time);
-      for (TensorId id : all_ids<TensorId>(contents_.size())) try_copies(state, id, time);
+      for (TensorId id : all_ids<TensorId>(contents_.size())) {
+        try_copies(state, id, time);
+        try_return(state, id, time);
+      }
     }
     return {.is_complete = true, .least_time = std::nullopt};
   }
@@ -214,6 +217,17 @@ class Search {
     }
   }
 
+  void try_return(const State& state, TensorId id, std::int64_t time) {
+    const std::optional<NodeId>& producer = graph_.tensor(id).producer;
+    if (!has_link_ || !producer || (state.has_run >> producer->value() & 1U) == 0) return;
+    for (std::size_t to = 0; to < capacity_; ++to) {
+      if (!may_begin(id, to)) continue;
+      State next = state;
+      write(next.cells, contents_[id], to);
+      reach(std::move(next), time);
+    }
+  }
+
   // Every node has run, and the outputs are in the arena.
   [[nodiscard]] bool is_end(const State& state) const {
     return state.has_run == (1U << graph_.nodes().size()) - 1 &&
@@ -258,6 +272,7 @@ class Search {
   const Target& target_;
   const std::size_t capacity_;  // at most 9
   const std::size_t most_states_;
+  const bool has_link_;
   std::uint8_t last_ = 0;
   std::vector<bool> outside_ = std::vector<bool>(256);  // by byte of content
   IdVector<TensorId, Content> contents_;
@@ -269,8 +284,9 @@ class Search {
 
 }  // namespace
 
-EveryPlan try_every_plan(const Graph& graph, const Target& target, std::size_t capacity, std::size_t most_states) {
-  return Search(graph, target, capacity, most_states).solve();
+EveryPlan try_every_plan(const Graph& graph, const Target& target, std::size_t capacity, std::size_t most_states,
+                         bool has_link) {
+  return Search(graph, target, capacity, most_states, has_link).solve();
 }
 
 }  // namespace lowtide::testing

@@ -14,7 +14,7 @@ namespace lowtide::testing {
 
 struct EveryPlan {
   bool is_complete = false;  // off: there were too many states, and nothing is known
-  // Picoseconds of target/cost.h; copies and views take none. nullopt: no plan.
+  // Picoseconds of target/cost.h; copies, transfers and views take none. nullopt: no plan.
   std::optional<std::int64_t> least_time;
 };
 
@@ -26,9 +26,10 @@ struct EveryPlan {
 //
 // Tensors have one axis of elements of one byte. Views are Identity, Reshape, Slice with attributes, Split and Concat.
 // Extra copies are tried for graphs of up to 4 nodes only.
+// `has_link`: what a step has written or made a view of can come back at any time, because it may have left before.
 // Requires: at most 9 bytes of capacity, 9 nodes, and 63 bytes of inputs and results of kernels. With an alignment
 // above 1, there is no Slice, Split or Concat.
 [[nodiscard]] EveryPlan try_every_plan(const Graph& graph, const Target& target, std::size_t capacity,
-                                       std::size_t most_states);
+                                       std::size_t most_states, bool has_link = false);
 
 }  // namespace lowtide::testing

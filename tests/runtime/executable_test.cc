@@ -195,7 +195,8 @@ TEST(Executable, RefusesASecondRegion) {
   plan.machine.regions.push_back({.name = "other"});
   const auto refused = Executable::prepare(std::move(graph), std::move(plan), weights_for());
   ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().message, HasSubstr("the plan uses 2 regions, and a session has one arena"));
+  EXPECT_THAT(refused.error().message,
+              HasSubstr("the workers of the plan address 2 regions, and a session has one arena"));
 }
 
 }  // namespace

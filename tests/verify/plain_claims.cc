@@ -52,16 +52,26 @@ Bytes unproven_scratch(const StepSpace& space, const Plan& plan, BoundScope scop
   return space.scratch ? std::min(arena - bound, plan.layout.buffers[*space.scratch].size) : Bytes(0);
 }
 
+bool is_in_arena(const Plan& plan, const Buffer& buffer) {
+  if (!buffer.placement) return false;
+  const RegionId region = buffer.placement->region;
+  for (const Worker& worker : plan.machine.workers) {
+    const std::vector<RegionId>& list = worker.addressable;
+    if (list.empty() || std::count(list.begin(), list.end(), region) > 0) return true;
+  }
+  return false;
+}
+
 // `proven`: bodies count with their bounds for this scope. If it is nullopt, they count with their arenas.
 Bytes largest_load(const Plan& plan, std::optional<BoundScope> proven) {
   Bytes most;
   if (plan.program.steps.empty()) {  // one moment, in which everything lives
-    for (const Buffer& buffer : plan.layout.buffers) most += buffer.placement ? buffer.size : Bytes(0);
+    for (const Buffer& buffer : plan.layout.buffers) most += is_in_arena(plan, buffer) ? buffer.size : Bytes(0);
   }
   for (StepId step : all_ids<StepId>(plan.program.steps.size())) {
     Bytes load;
     for (const Buffer& buffer : plan.layout.buffers) {
-      if (!buffer.placement) continue;
+      if (!is_in_arena(plan, buffer)) continue;
       for (const BufferPart& part : buffer.parts) load += part.lifespan.contains(step) ? part.size : Bytes(0);
       if (buffer.parts.empty() && buffer.lifespan.contains(step)) load += buffer.size;
     }

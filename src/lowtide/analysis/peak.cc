@@ -31,7 +31,7 @@ Flags<ValueId> outputs_of(const Program& program) {
   return is_output;
 }
 
-// Returns the placed buffers with live bytes in the step, or all placed buffers if there is no step.
+// Returns the buffers in the arena with live bytes in the step, or all of them if there is no step.
 std::vector<LiveBuffer> live_buffers(const Plan& plan, const Labels& labels, std::optional<StepId> step) {
   const Layout& layout = plan.layout;
   const IdVector<ValueId, std::optional<StepId>> last_read = last_reads(plan.program);
@@ -51,7 +51,7 @@ std::vector<LiveBuffer> live_buffers(const Plan& plan, const Labels& labels, std
   for (BufferId id : all_ids<BufferId>(layout.buffers.size())) {
     const Buffer& buffer = layout.buffers[id];
     const Bytes bytes = step ? living_bytes(buffer, *step) : buffer.size;
-    if (!buffer.placement || bytes == Bytes(0)) continue;
+    if (!buffer.placement || is_outside(plan.machine, buffer.placement->region) || bytes == Bytes(0)) continue;
     std::stable_sort(values[id].begin(), values[id].end(),
                      [&](ValueId a, ValueId b) { return size_of(plan, labels, a) > size_of(plan, labels, b); });
     live.push_back({id, bytes, std::move(values[id])});
@@ -61,8 +61,29 @@ std::vector<LiveBuffer> live_buffers(const Plan& plan, const Labels& labels, std
   return live;
 }
 
+// The live bytes of each step in the regions that count.
+template <typename Counts>
+std::vector<Bytes> loads_of(const Layout& layout, const Counts& counts) {
+  const std::size_t moments = std::max<std::size_t>(layout.steps.size(), 1);
+  std::vector<std::int64_t> change(moments + 1, 0);
+  for (const Buffer& buffer : layout.buffers) {
+    if (!buffer.placement || !counts(buffer.placement->region)) continue;
+    for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
+      change[lifespan.begin.index()] += bytes.end - bytes.begin;
+      change[layout.steps.empty() ? moments : lifespan.end.index()] -= bytes.end - bytes.begin;
+    });
+  }
+  std::vector<Bytes> loads;
+  std::int64_t live = 0;
+  for (std::size_t moment = 0; moment < moments; ++moment) {
+    live = must_add(live, change[moment]);
+    loads.emplace_back(live);
+  }
+  return loads;
+}
+
 Peak peak_of_level(const Plan& plan, const Labels& labels) {
-  Peak peak{.plan = &plan, .labels = &labels, .body = {}, .loads = load_by_step(plan.layout)};
+  Peak peak{.plan = &plan, .labels = &labels, .body = {}, .loads = load_by_step(plan)};
   peak.bytes = *std::max_element(peak.loads.begin(), peak.loads.end());
   peak.step = peak_step(plan, peak.loads);
   peak.buffers = live_buffers(plan, labels, peak.step);
@@ -85,22 +106,11 @@ std::optional<std::size_t> largest_body(const Peak& peak) {
 }  // namespace
 
 std::vector<Bytes> load_by_step(const Layout& layout, std::optional<RegionId> region) {
-  const std::size_t moments = std::max<std::size_t>(layout.steps.size(), 1);
-  std::vector<std::int64_t> change(moments + 1, 0);
-  for (const Buffer& buffer : layout.buffers) {
-    if (!buffer.placement || (region && buffer.placement->region != *region)) continue;
-    for_each_part(buffer, [&](const Interval<std::int64_t>& bytes, const Lifespan& lifespan) {
-      change[lifespan.begin.index()] += bytes.end - bytes.begin;
-      change[layout.steps.empty() ? moments : lifespan.end.index()] -= bytes.end - bytes.begin;
-    });
-  }
-  std::vector<Bytes> loads;
-  std::int64_t live = 0;
-  for (std::size_t moment = 0; moment < moments; ++moment) {
-    live = must_add(live, change[moment]);
-    loads.emplace_back(live);
-  }
-  return loads;
+  return loads_of(layout, [&](RegionId id) { return !region || id == *region; });
+}
+
+std::vector<Bytes> load_by_step(const Plan& plan) {
+  return loads_of(plan.layout, [&](RegionId id) { return !is_outside(plan.machine, id); });
 }
 
 Bytes touched_bytes(const Plan& plan, StepId id) {

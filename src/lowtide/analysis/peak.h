@@ -19,6 +19,8 @@ namespace lowtide {
 // Live bytes of the placed buffers in each step, including scratch. A program without steps has one moment. With
 // `region`, only the buffers in that region count. O(steps + buffers + parts).
 [[nodiscard]] std::vector<Bytes> load_by_step(const Layout& layout, std::optional<RegionId> region = std::nullopt);
+// Only those in the arena, without regions that only links reach (is_outside).
+[[nodiscard]] std::vector<Bytes> load_by_step(const Plan& plan);
 
 // Live bytes of the placed buffers that a step reads or writes, or has as scratch. An alias touches nothing.
 [[nodiscard]] Bytes touched_bytes(const Plan& plan, StepId step);
@@ -41,7 +43,7 @@ struct BufferUse {
 // O(values + reads).
 [[nodiscard]] IdVector<BufferId, BufferUse> buffer_uses(const Plan& plan, const Labels& labels);
 
-// A placed buffer at one step.
+// A buffer in the arena at one step.
 struct LiveBuffer {
   BufferId buffer;
   Bytes bytes;                  // that are live

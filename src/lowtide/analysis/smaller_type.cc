@@ -90,7 +90,7 @@ class SmallerType {
       for (const Range& below : ranges) {
         if (below.old_end <= body.offset) begin = std::max(begin, below.new_end);
       }
-      const Bytes arena = arena_bytes(body.plan->layout);
+      const Bytes arena = arena_bytes(*body.plan);
       const Bytes smaller = arena - saved_in(id, at, *body.plan);
       ranges.push_back({body.offset + arena, begin + round_up(smaller, unit_of(scratch))});
       old_end = std::max(old_end, ranges.back().old_end);

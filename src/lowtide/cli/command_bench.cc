@@ -17,6 +17,7 @@
 #include "lowtide/cli/given_inputs.h"
 #include "lowtide/cli/hints.h"
 #include "lowtide/cli/json.h"
+#include "lowtide/cli/link_options.h"
 #include "lowtide/cli/lowering.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
@@ -59,7 +60,10 @@ OpenedModel open_for_bench(const Arguments& arguments, std::optional<Bytes> budg
   options.import.overrides = possible_inputs(arguments);
   options.cpu.threads = static_cast<int>(read_count(arguments, "--threads", 1, 2).value_or(1));
   options.plan.budget = budget;
-  if (budget) options.hints = read_hints(arguments);
+  if (budget) {
+    options.hints = read_hints(arguments);
+    options.link = read_model_link(arguments);
+  }
   const Progress progress(console, "preparing the model");
   return take(open_model(arguments.positional("MODEL"), options));
 }

@@ -13,6 +13,7 @@
 #include "lowtide/cli/hints.h"
 #include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/json.h"
+#include "lowtide/cli/link_options.h"
 #include "lowtide/cli/lowering.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
@@ -31,6 +32,7 @@
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/report/explanation.h"
 #include "lowtide/report/page.h"
+#include "lowtide/target/add_link.h"
 
 namespace lowtide::cli_internal {
 namespace {
@@ -85,6 +87,10 @@ Request read_request(const Arguments& arguments) {
                    .bindings = read_bindings_beside_range(arguments),
                    .lowering = read_lowering(arguments)};
   request.target = read_target(arguments);
+  if (const std::optional<TransferLink> link = read_model_link(arguments)) {
+    request.target = take(add_link(std::move(request.target), *link));
+    request.model.formats.budget = std::nullopt;  // what formats and epilogues take can move
+  }
   request.options.order = arguments.value("--order").value_or("auto");
   request.is_automatic = is_automatic_budget(arguments);
   if (!request.is_automatic) request.options.budget = read_positive_size(arguments, "--budget");
@@ -157,9 +163,11 @@ Json json_of_region_proof(const std::optional<RegionProof>& proof, const Labels&
 }
 
 // What the target describes, but no plan uses.
-Json json_of_unused(const Machine& machine) {
+Json json_of_unused(const Machine& machine, const Program& program) {
   Json unused = Json::array();
-  if (!machine.links.empty()) unused.push_back("links");
+  const bool has_copies = std::any_of(program.streams.begin(), program.streams.end(),
+                                      [](const Stream& stream) { return stream.link.has_value(); });
+  if (!machine.links.empty() && !has_copies) unused.push_back("links");
   if (machine.workers.size() > 1) unused.push_back("workers");
   return unused;
 }
@@ -256,7 +264,7 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
   json["run"] = std::string(to_string(plan.execution));
   json["points"] = json_of_points(planned);
   json["budget"] = json_of_budget(planned, labels);
-  json["unused"] = json_of_unused(request.target.machine);
+  json["unused"] = json_of_unused(request.target.machine, plan.program);
   json["regions"] = json_of_regions(plan, request.target.machine);
   json["exchanged_kernels"] = json_of_exchange(planned.exchange);
   json["lightest_kernels"] = json_of_exchange(planned.lightest);
@@ -294,20 +302,11 @@ std::string page_of(const Request& request, const LoadedModel& loaded, const Pla
 // The hints of --hints or of the model. Those of the model that are refused are remarks.
 ModelHints hints_for(const Request& request, const LoadedModel& loaded, Console& console) {
   if (!request.options.budget && !request.is_automatic) return {};
-  ModelHints hints = take(model_hints(loaded.model, loaded.lowered.graph, request.hints), loaded.facts.path);
+  ModelHints hints =
+      take(model_hints(loaded.model, loaded.lowered.graph, request.hints, !request.target.machine.links.empty()),
+           loaded.facts.path);
   for (const std::string& note : hints.notes) console.remark(StyledText("note: " + note).end_line());
   return hints;
-}
-
-HintResults results_of(const ModelHints& hints, const Graph& graph, const PlannedGraph& planned) {
-  HintResults results{.hints = hints.accepted,
-                      .names = hints.names,
-                      .runs = IdVector<NodeId, std::int64_t>(graph.nodes().size()),
-                      .is_kept = planned.fits()};
-  for (const Step& step : planned.plan.program.steps) {
-    if (const Compute* compute = std::get_if<Compute>(&step.work)) ++results.runs[compute->node];
-  }
-  return results;
 }
 
 PlanVerdict verdict_of(const Request& request, const PlannedGraph& planned,

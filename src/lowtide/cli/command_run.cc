@@ -17,6 +17,7 @@
 #include "lowtide/cli/given_inputs.h"
 #include "lowtide/cli/hints.h"
 #include "lowtide/cli/interrupt.h"
+#include "lowtide/cli/link_options.h"
 #include "lowtide/cli/lowering.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
@@ -44,6 +45,7 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
   common.plan.stop = interrupt.flag();
   common.plan.budget = read_positive_size(arguments, "--budget");
   common.hints = read_hints(arguments);
+  common.link = read_model_link(arguments);
   const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, 2);
   common.cpu.threads = static_cast<int>(threads.value_or(1));
   const std::optional<DimRange> range = read_range(arguments);
@@ -198,6 +200,7 @@ StyledText summary(const Executable& executable, const Session& session, std::sp
   const ExecutableMemory& memory = executable.memory();
   out.add("  arena " + format_bytes(executable.required_bytes()) + ", weights " +
           format_bytes(memory.mapped + memory.copied) + ", of which " + format_bytes(memory.copied) + " are copied");
+  if (memory.outside > Bytes(0)) out.add(", outside " + format_bytes(memory.outside));
   out.add("; one run in " + std::to_string(std::llround(seconds * 1e6)) + " us").end_line();
   add_dynamic_sizes(session, out);
   return out;

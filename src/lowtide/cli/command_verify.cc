@@ -19,6 +19,7 @@
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/pipeline/offered_kernels.h"
 #include "lowtide/plan/plan_json.h"
+#include "lowtide/target/add_link.h"
 #include "lowtide/verify/check_constants.h"
 #include "lowtide/verify/check_kernels.h"
 #include "lowtide/verify/verify.h"
@@ -133,17 +134,18 @@ std::vector<Violation> check_target(const Graph& graph, const Plan& plan, const 
 }
 
 // Without --threads, kernels are those for the threads of the plan.
-std::optional<Target> read_target_of(const Arguments& arguments, const Provenance& provenance) {
+std::optional<Target> read_target_of(const Arguments& arguments, const Plan& plan) {
+  const auto with_link = [&](Target target) { return with_link_of(plan.machine, std::move(target)); };
   if (arguments.value("--target") == "cpu" && !arguments.has("--threads"))
-    return take(cpu_target({.threads = threads_of(provenance.machine_key).value_or(1)}));
-  if (arguments.has("--target") || arguments.has("--threads")) return read_target(arguments);
+    return with_link(take(cpu_target({.threads = threads_of(plan.provenance.machine_key).value_or(1)})));
+  if (arguments.has("--target") || arguments.has("--threads")) return with_link(read_target(arguments));
   return std::nullopt;
 }
 
 Checked check(const std::string& path, const PlanFile& file, const Arguments& arguments, Console& console) {
   const ImportOptions given = read_bindings(arguments);
   const Provenance& provenance = file.plan.provenance;
-  const std::optional<Target> target = read_target_of(arguments, provenance);
+  const std::optional<Target> target = read_target_of(arguments, file.plan);
   const std::string cause = other_bindings(provenance.dims, given);
   const std::string plan_file = name_of_file(arguments.positional("PLAN"));
   ModelRequest request{.path = path, .bindings = given, .lowering = lowering_of(provenance, plan_file)};

@@ -58,6 +58,23 @@ std::vector<HintRequest> read_hints(const Arguments& arguments) {
   return take(parse_hints(take(read_text_file(*path, limits::kMaxFileBytes)), name_of_file(*path)));
 }
 
+HintResults results_of(const ModelHints& hints, const Graph& graph, const PlannedGraph& planned) {
+  HintResults results{.hints = hints.accepted,
+                      .names = hints.names,
+                      .runs = IdVector<NodeId, std::int64_t>(graph.nodes().size()),
+                      .is_kept = planned.fits()};
+  for (const Step& step : planned.plan.program.steps) {
+    if (const Compute* compute = std::get_if<Compute>(&step.work)) ++results.runs[compute->node];
+  }
+  if (planned.recomputation && planned.recomputation->has_link) {
+    results.leaves = IdVector<NodeId, std::int64_t>(graph.nodes().size());
+    for (const Swap& swap : planned.recomputation->swaps) {
+      ++(*results.leaves)[graph.tensor(swap.tensor).producer.value()];
+    }
+  }
+  return results;
+}
+
 StyledText hints_text(const HintResults& results) {
   StyledText out;
   if (results.hints.empty()) return out;

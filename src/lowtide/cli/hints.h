@@ -11,6 +11,8 @@
 #include "lowtide/base/id.h"
 #include "lowtide/cli/arguments.h"
 #include "lowtide/cli/json.h"
+#include "lowtide/engine/model_hints.h"
+#include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/pipeline/resolve_hints.h"
 #include "lowtide/plan/hints.h"
 #include "lowtide/report/styled_text.h"
@@ -28,6 +30,9 @@ struct HintResults {
   bool is_kept = false;                                       // whether the budget is kept
   std::optional<IdVector<NodeId, std::int64_t>> leaves = {};  // how often each output leaves; nullopt without a link
 };
+
+// Of a plan for a budget. The result refers to the hints.
+[[nodiscard]] HintResults results_of(const ModelHints& hints, const Graph& graph, const PlannedGraph& planned);
 
 // A line per hint: whether it is honoured, and how. Empty without hints.
 [[nodiscard]] StyledText hints_text(const HintResults& results);

@@ -35,6 +35,8 @@ std::vector<OptionSpec> plan_options() {
            .summary = "budgets of --curve and --budget auto, 2 to 1000; default 10",
            .kind = ArgumentKind::text},
           hints_option(),
+          link_option(),
+          link_latency_option(),
           dim_option(),
           shape_option(),
           override_option(),
@@ -80,7 +82,8 @@ CommandSpec plan_command() {
           "In the table of the peak, 'x +2' is the buffer of x, in which 2 other tensors are live.\n"
           "With --budget, kernels that need less memory are used, and then nodes run again, only if the plan does not "
           "fit "
-          "without. The summary says what runs again and what it costs. Hints, in a file or in the model's metadata, "
+          "without. With --link, results also leave the arena and come back. The summary says what runs again or "
+          "moves, and what it costs. Hints, in a file or in the model's metadata, "
           "say which results to compute again and which to keep.\n"
           "If the plan exceeds the --budget or the capacity of the target, prints by how many bytes (exit code 1). The "
           "files are written nevertheless, and say so.\n"
@@ -89,6 +92,8 @@ CommandSpec plan_command() {
       .options = plan_options(),
       .examples = {{"lowtide plan model.onnx -o plan.json --html map.html", "Write a plan and a drawing of it."},
                    {"lowtide plan model.onnx --dim batch=8 --budget 64MiB", "Check whether a batch of 8 fits 64 MiB."},
+                   {"lowtide plan model.onnx --budget 64MiB --link 12e9",
+                    "Also move results to other memory and back, at 12 GB per second in each direction."},
                    {"lowtide plan model.onnx --curve --html curve.html", "Show what less memory costs."},
                    {"lowtide plan model.onnx --streams 2 --trade-offs", "Show what two streams would gain."},
                    {"lowtide plan model.onnx --streams 4 --run waves -o plan.json",

@@ -21,6 +21,19 @@ Json json_of(const std::optional<Recomputation>& found, const Labels& labels) {
                                   {"bytes", rerun.bytes.count()},
                                   {"picoseconds", rerun.picoseconds}});
   }
+  json["moved"] = Json::array();
+  for (const Swap& swap : found->swaps) {
+    Json returns = Json::array();
+    for (StepId id : swap.returns) returns.push_back(id.value());
+    json["moved"].push_back({{"tensor", json_text(labels.tensors[swap.tensor].name)},
+                             {"bytes", swap.bytes.count()},
+                             {"out", swap.out.value()},
+                             {"in", returns},
+                             {"picoseconds", swap.picoseconds}});
+  }
+  json["has_link"] = found->has_link;
+  json["outside_bytes"] = found->outside.count();
+  json["stall"] = is_found ? Json(found->stall_picoseconds) : Json(nullptr);
   json["cost"] = is_found ? Json(found->picoseconds) : Json(nullptr);
   json["base_cost"] = found->base_picoseconds;
   json["overhead"] = is_found && found->base_picoseconds > 0

@@ -134,6 +134,22 @@ OptionSpec hints_option() {
           .kind = ArgumentKind::file};
 }
 
+OptionSpec link_option() {
+  return {.name = "--link",
+          .value = "RATE",
+          .summary =
+              "with --budget, also move results to other memory and back, over a link of 12e9 or 11GiB "
+              "per second and direction",
+          .kind = ArgumentKind::text};
+}
+
+OptionSpec link_latency_option() {
+  return {.name = "--link-latency",
+          .value = "TIME",
+          .summary = "time that each transfer takes beside that of its bytes, such as 20us; default 0ns",
+          .kind = ArgumentKind::text};
+}
+
 OptionSpec order_option() {
   return {.name = "--order",
           .value = "NAME",

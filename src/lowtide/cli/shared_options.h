@@ -27,6 +27,8 @@ namespace lowtide::cli_internal {
 [[nodiscard]] OptionSpec output_option(std::string_view summary);
 [[nodiscard]] OptionSpec html_option();
 [[nodiscard]] OptionSpec hints_option();
+[[nodiscard]] OptionSpec link_option();
+[[nodiscard]] OptionSpec link_latency_option();
 [[nodiscard]] OptionSpec order_option();
 [[nodiscard]] OptionSpec order_effort_option();
 [[nodiscard]] OptionSpec no_in_place_option();

@@ -44,7 +44,7 @@ Json counter(std::int64_t nanoseconds, Bytes live) {
 
 // The bytes that are live when a step begins. After the last one, the outputs are live.
 void add_counters(const Executable& executable, std::span<const StepTime> times, Json& events) {
-  const std::vector<Bytes> load = load_by_step(executable.plan().layout);
+  const std::vector<Bytes> load = load_by_step(executable.plan());
   std::vector<StepTime> steps;
   std::ranges::copy_if(times, std::back_inserter(steps),
                        [](const StepTime& one) { return one.place.graph == kMainGraph; });

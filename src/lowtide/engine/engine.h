@@ -17,6 +17,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/labels.h"
 #include "lowtide/plan/plan.h"
+#include "lowtide/plan/transfers.h"
 #include "lowtide/runtime/executable.h"
 
 namespace lowtide {
@@ -27,6 +28,8 @@ struct OpenOptions {
   LowerOptions lower = options_for_kernels();
   PlanOptions plan;  // without the provenance and the hints, which open_model() sets; not used with a given plan
   std::vector<HintRequest> hints = {};  // empty: those of the file; no effect without a budget (engine/model_hints.h)
+  // Memory outside of the arena, to which tensors may move to keep a budget (add_link); not used with a given plan.
+  std::optional<TransferLink> link = std::nullopt;
   CpuOptions cpu;
   std::optional<Plan> given_plan;               // nullopt: open_model() makes a plan
   std::optional<Labels> given_labels;           // of the given plan, as its file has them; nullopt: not compared

@@ -14,8 +14,8 @@ std::string refusal_text(const RefusedHint& hint) {
          " cannot be honoured: " + hint.reason;
 }
 
-Result<ModelHints> model_hints(const ImportedModel& model, const Graph& lowered,
-                               const std::vector<HintRequest>& given) {
+Result<ModelHints> model_hints(const ImportedModel& model, const Graph& lowered, const std::vector<HintRequest>& given,
+                               bool has_link) {
   ModelHints hints;
   std::vector<HintRequest> requests = given;
   if (given.empty() && !model.hints.empty()) {
@@ -26,7 +26,7 @@ Result<ModelHints> model_hints(const ImportedModel& model, const Graph& lowered,
       hints.notes.push_back("the hints in the metadata of the model are ignored: " + read.error().describe());
     }
   }
-  ResolvedHints resolved = resolve_hints(lowered, requests, {.written = &model.graph});
+  ResolvedHints resolved = resolve_hints(lowered, requests, {.written = &model.graph, .has_link = has_link});
   hints.accepted = std::move(resolved.accepted);
   hints.names = std::move(resolved.names);
   std::string all;

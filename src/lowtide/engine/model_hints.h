@@ -24,7 +24,7 @@ struct ModelHints {
 // are refused are an Error (invalid) that lists all of them. Those of the file become notes, and the model can still be
 // planned.
 [[nodiscard]] Result<ModelHints> model_hints(const ImportedModel& model, const Graph& lowered,
-                                             const std::vector<HintRequest>& given);
+                                             const std::vector<HintRequest>& given, bool has_link = false);
 
 // A refusal as a line of text: "the hint 'recompute' for 'x' cannot be honoured: no node or tensor has this name".
 [[nodiscard]] std::string refusal_text(const RefusedHint& hint);

@@ -21,6 +21,7 @@
 #include "lowtide/import/import.h"
 #include "lowtide/kernels/initialize.h"
 #include "lowtide/pipeline/offered_kernels.h"
+#include "lowtide/target/add_link.h"
 #include "lowtide/verify/check_constants.h"
 #include "lowtide/verify/check_kernels.h"
 #include "lowtide/verify/verify.h"
@@ -64,7 +65,9 @@ Result<void> check_machine(const Plan& plan, const Target& target) {
 // Lowers a model, and may leave out its formats (lower_for_machine). The graph of a given plan is made again as it was.
 Result<Lowered> lower_model(const Graph& model, const LowerOptions& lowering, const OpenOptions& options) {
   if (options.given_plan) return lower(model, lowering);
-  return lower_for_machine(model, lowering, {.budget = options.plan.budget, .stop = options.plan.stop});
+  // What formats and epilogues take can move over a link.
+  const std::optional<Bytes> budget = options.link ? std::nullopt : options.plan.budget;
+  return lower_for_machine(model, lowering, {.budget = budget, .stop = options.plan.stop});
 }
 
 // Every violation of the first check that finds one.
@@ -120,7 +123,7 @@ Result<ChosenPlan> make_plan(const std::string& path, const OpenOptions& options
   planning.lowering = lowered.passes;
   std::vector<std::string> notes;
   if (planning.budget) {
-    Result<ModelHints> hints = model_hints(model, lowered.graph, options.hints);
+    Result<ModelHints> hints = model_hints(model, lowered.graph, options.hints, options.link.has_value());
     if (!hints) return hints.error();
     planning.hints = std::move(hints->accepted);
     notes = std::move(hints->notes);
@@ -207,6 +210,8 @@ Result<PlannedModel> import_and_plan(const std::string& path, const OpenOptions&
   lowering->constants = static_cast<std::uint32_t>(model->constants.sources.size());
   lowering->table = &model->constants;
   Result<Target> target = cpu_target(options.cpu);
+  if (target && options.given_plan) target = with_link_of(options.given_plan->machine, *std::move(target));
+  if (target && options.link && !options.given_plan) target = add_link(*std::move(target), *options.link);
   if (!target) return target.error();
   lowering->machine = target->formats;
   if (options.given_plan) LOWTIDE_RETURN_IF_ERROR(check_machine(*options.given_plan, *target));

@@ -98,7 +98,7 @@ Bytes shortfall_of(const Task& task, const Layout& layout) {
                           : layout.arena[last.index()];
   Bytes missing;
   if (capacity && arena > *capacity) missing = arena - *capacity;
-  const Bytes all = arena_bytes(layout);
+  const Bytes all = arena_bytes(task.machine, layout);
   if (task.arena_budget && all > *task.arena_budget) missing = std::max(missing, all - *task.arena_budget);
   return missing;
 }

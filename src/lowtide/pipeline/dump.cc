@@ -111,10 +111,10 @@ std::string text_of(const Graph& graph, const KernelOptions& options) {
 }
 
 std::string text_of(const Graph& graph, const Alternatives& plans) {
-  std::string text = "fastest kernels: " + bytes_text(arena_bytes(plans.fastest.placed.plan.layout)) + "\n";
-  if (plans.lightest) text += "lightest kernels: " + bytes_text(arena_bytes(plans.lightest->placed.plan.layout)) + "\n";
+  std::string text = "fastest kernels: " + bytes_text(arena_bytes(plans.fastest.placed.plan)) + "\n";
+  if (plans.lightest) text += "lightest kernels: " + bytes_text(arena_bytes(plans.lightest->placed.plan)) + "\n";
   if (!plans.exchanged) return text;
-  text += "exchanged kernels: " + bytes_text(arena_bytes(plans.exchanged->placed.plan.layout)) + "\n";
+  text += "exchanged kernels: " + bytes_text(arena_bytes(plans.exchanged->placed.plan)) + "\n";
   for (NodeId id : all_ids<NodeId>(plans.options.of_node.size())) {
     const std::size_t index = plans.exchanged->choice.indices[id];
     if (index > 0)

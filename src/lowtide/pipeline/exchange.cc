@@ -145,7 +145,7 @@ const Sequence& Alternatives::chosen(const Task& task) const {
   if (exchanged) return *exchanged;
   const auto rank = [&](const Sequence& one) {
     const Layout& layout = one.placed.plan.layout;
-    return std::pair(shortfall_of(task, layout), arena_bytes(layout));
+    return std::pair(shortfall_of(task, layout), arena_bytes(task.machine, layout));
   };
   return rank(*lightest) < rank(fastest) ? *lightest : fastest;
 }

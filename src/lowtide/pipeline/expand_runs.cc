@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,36 +13,158 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/builder.h"
+#include "lowtide/graph/lowered.h"
 
 namespace lowtide::pipeline_internal {
 namespace {
 
 class Expansion {
  public:
-  Expansion(const Graph& graph, const AliasClasses& aliases)
+  Expansion(const Graph& graph, const AliasClasses& aliases, const AliasOptions& options, const RunSequence& sequence)
       : graph_(graph),
         aliases_(aliases),
+        options_(options),
+        sequence_(sequence),
         builder_(graph.name()),
         latest_(graph.tensors().size()),
         read_by_(graph.nodes().size()),
-        first_(graph.nodes().size()) {
+        first_(graph.nodes().size()),
+        results_(sequence.runs.size()) {
     for (const Tensor& tensor : graph.tensors()) names_.insert(tensor.name);
   }
 
-  Result<ExpandedGraph> make(const std::vector<NodeId>& runs) && {
+  Result<ExpandedGraph> make() && {
+    list_transfers();
+    find_last_uses();
     add_sources();
     run_ready_views(all_ids_of_nodes());
-    for (NodeId node : runs) {
+    for (NodeId node : sequence_.runs) {
       refresh(graph_.operands(node));
       const bool is_first = !first_[node];
       run(node);
+      note_results(node);
       if (is_first) run_ready_views(readers_of(node));
+      add_moves();
+      ++position_;
     }
     set_results();
+    run_other_views();
     return finish();
   }
 
  private:
+  // A result of a run: its tensor in the expanded graph, and the one that stands for its copy outside.
+  struct RunResultTensor {
+    TensorId original;
+    TensorId made;
+    std::optional<TensorId> outside;
+    std::uint32_t last_use = 0;  // the last position that reads it
+  };
+
+  // Copies out end in their order. So one is complete as soon as a later one is.
+  void list_transfers() {
+    for (const Transfer& transfer : sequence_.transfers) {
+      (transfer.direction == TransferDirection::out ? outs_ : ins_).push_back(transfer);
+    }
+    for (std::size_t at = outs_.size(); at-- > 1;) {
+      outs_[at - 1].complete = std::min(outs_[at - 1].complete, outs_[at].complete);
+    }
+  }
+
+  // Calls function(tensor) for each tensor that a run made or the caller gave and that these are bytes of.
+  template <typename Function>
+  void for_each_source(std::vector<TensorId> open, const Function& function) const {
+    std::set<TensorId> seen(open.begin(), open.end());
+    while (!open.empty()) {
+      const TensorId tensor = open.back();
+      open.pop_back();
+      const std::optional<NodeId>& producer = graph_.tensor(tensor).producer;
+      if (!producer) continue;
+      if (!is_view(*producer)) {
+        function(tensor);
+        continue;
+      }
+      for (TensorId operand : graph_.operands(*producer)) {
+        if (seen.insert(operand).second) open.push_back(operand);
+      }
+    }
+  }
+
+  void find_last_uses() {
+    if (sequence_.transfers.empty()) return;
+    IdVector<NodeId, std::uint32_t> latest(graph_.nodes().size(), 0);
+    const auto use = [&](const std::vector<TensorId>& tensors, std::uint32_t at) {
+      for_each_source(tensors, [&](TensorId tensor) {
+        for (RunResultTensor& result : results_[latest[*graph_.tensor(tensor).producer]]) {
+          if (result.original == tensor) result.last_use = at;
+        }
+      });
+    };
+    for (std::uint32_t at = 0; at < sequence_.runs.size(); ++at) {
+      const NodeId node = sequence_.runs[at];
+      use(graph_.operands(node), at);
+      latest[node] = at;
+      for (const std::optional<TensorId>& output : graph_.node(node).outputs) {
+        if (output) results_[at].push_back({.original = *output, .made = {}, .outside = std::nullopt, .last_use = at});
+      }
+    }
+    std::vector<TensorId> kept = graph_.outputs();
+    for (const StateUpdate& update : graph_.state_updates()) kept.push_back(update.next);
+    use(kept, static_cast<std::uint32_t>(sequence_.runs.size()));
+  }
+
+  void note_results(NodeId node) {
+    latest_run_[node] = position_;
+    for (RunResultTensor& result : results_[position_]) result.made = latest_[result.original].value();
+  }
+
+  // The copies right after the run at this position.
+  void add_moves() {
+    for (; next_out_ < outs_.size() && outs_[next_out_].complete <= position_ + 1; ++next_out_) {
+      const Transfer& out = outs_[next_out_];
+      for (RunResultTensor& result : results_[out.run]) {
+        if (can_leave(result) && result.last_use >= out.complete) move_out(result, out);
+      }
+    }
+    for (; next_in_ < ins_.size() && ins_[next_in_].issue == position_; ++next_in_) {
+      const Transfer& in = ins_[next_in_];
+      if (latest_run_[sequence_.runs[in.run]] != in.run) continue;
+      for (const RunResultTensor& result : results_[in.run]) {
+        if (result.outside && result.last_use >= in.complete) move_in(result, in);
+      }
+    }
+  }
+
+  [[nodiscard]] bool can_leave(const RunResultTensor& result) const {
+    return graph_.tensor(result.original).size > Bytes(0) && !sequence_.stays.contains(result.original) &&
+           is_in_arena(aliases_.classes[aliases_.class_of[result.original]], options_);
+  }
+
+  void move_out(RunResultTensor& result, const Transfer& out) {
+    const TensorId outside = builder_.add_tensor(
+        {.name = new_name(graph_.tensor(result.original).name), .dtype = DType::u8, .shape = Shape({0})});
+    tensor_of_.push_back(result.original);
+    add_move("Leave", result.made, outside, out);
+    result.outside = outside;
+    moved_.insert(result.original);
+  }
+
+  void move_in(const RunResultTensor& result, const Transfer& in) {
+    add_tensor(result.original, Role::temporary);
+    add_move("Return", *result.outside, *latest_[result.original], in);
+  }
+
+  void add_move(std::string type, TensorId from, TensorId to, const Transfer& transfer) {
+    moves_.push_back({.node = builder_.add_node({.name = "",
+                                                 .domain = std::string(kOwnDomain),
+                                                 .type = std::move(type),
+                                                 .inputs = {from},
+                                                 .outputs = {to}}),
+                      .transfer = transfer});
+    node_of_.push_back(sequence_.runs[transfer.run]);
+    run_of_.push_back(position_);
+  }
+
   [[nodiscard]] bool is_view(NodeId node) const { return aliases_.step_kinds[node] == StepKind::alias; }
 
   [[nodiscard]] std::vector<NodeId> all_ids_of_nodes() const {
@@ -90,10 +213,27 @@ class Expansion {
       const std::vector<TensorId> operands = graph_.operands(node);
       const bool is_ready =
           std::all_of(operands.begin(), operands.end(), [&](TensorId operand) { return latest_[operand].has_value(); });
-      if (!is_ready) continue;
+      if (!is_ready || reads_moved(operands)) continue;
       run(node);
       const std::vector<NodeId> readers = readers_of(node);
       candidates.insert(candidates.end(), readers.begin(), readers.end());
+    }
+  }
+
+  // What leaves may be away until the next reader of the problem. So a view of it waits for its own reader.
+  [[nodiscard]] bool reads_moved(const std::vector<TensorId>& operands) const {
+    bool is_moved = false;
+    if (!moved_.empty())
+      for_each_source(operands, [&](TensorId tensor) { is_moved = is_moved || moved_.contains(tensor); });
+    return is_moved;
+  }
+
+  // Views that nothing reads.
+  void run_other_views() {
+    for (NodeId node : all_ids_of_nodes()) {
+      if (!is_view(node) || first_[node]) continue;
+      refresh(graph_.operands(node));
+      run(node);
     }
   }
 
@@ -145,6 +285,7 @@ class Expansion {
     }
     const NodeId made = builder_.add_node(std::move(spec));
     node_of_.push_back(node);
+    run_of_.push_back(position_);
     if (!first_[node]) first_[node] = made;
   }
 
@@ -164,13 +305,23 @@ class Expansion {
     Result<GraphBuilder::Built> built = std::move(builder_).build_with_ids();
     if (!built) return built.error();
     IdVector<NodeId, NodeId> node_of(node_of_.size());
-    for (NodeId made : all_ids<NodeId>(node_of_.size())) node_of[built->node_ids[made]] = node_of_[made];
-    return ExpandedGraph{
-        .graph = std::move(built->graph), .node_of = std::move(node_of), .tensor_of = std::move(tensor_of_)};
+    IdVector<NodeId, std::uint32_t> run_of(node_of_.size());
+    for (NodeId made : all_ids<NodeId>(node_of_.size())) {
+      node_of[built->node_ids[made]] = node_of_[made];
+      run_of[built->node_ids[made]] = run_of_[made];
+    }
+    for (ExpandedMove& move : moves_) move.node = built->node_ids[move.node];
+    return ExpandedGraph{.graph = std::move(built->graph),
+                         .node_of = std::move(node_of),
+                         .run_of = std::move(run_of),
+                         .tensor_of = std::move(tensor_of_),
+                         .moves = std::move(moves_)};
   }
 
   const Graph& graph_;
   const AliasClasses& aliases_;
+  const AliasOptions& options_;
+  const RunSequence& sequence_;
   GraphBuilder builder_;
   std::set<std::string> names_;
   std::uint64_t renamed_ = 0;
@@ -178,55 +329,25 @@ class Expansion {
   IdVector<NodeId, std::vector<TensorId>> read_by_;     // by view: what its latest run read
   IdVector<NodeId, std::optional<NodeId>> first_;       // the first run of each node
   IdVector<NodeId, NodeId> node_of_;                    // by run
+  IdVector<NodeId, std::uint32_t> run_of_;              // by run: its position
   IdVector<TensorId, TensorId> tensor_of_;
-};
 
-// The captures that a step reads after its inputs ascend by id, and the ids of the expanded graph have another order.
-std::vector<ValueId> reads_in_order(const Graph& graph, NodeId node, const Program& program,
-                                    const std::vector<ValueId>& reads) {
-  std::vector<ValueId> ordered = reads;
-  if (graph.node(node).bodies.empty()) return ordered;
-  const std::vector<TensorId> operands = graph.operands(node);
-  for (std::size_t at = 0; at < operands.size(); ++at) {
-    if (program.values[reads[at]].tensor == operands[at]) continue;
-    const auto found = std::find_if(reads.begin(), reads.end(),
-                                    [&](ValueId value) { return program.values[value].tensor == operands[at]; });
-    if (found != reads.end()) ordered[at] = *found;
-  }
-  return ordered;
-}
+  std::uint32_t position_ = 0;                         // of the run in the sequence
+  std::vector<std::vector<RunResultTensor>> results_;  // by position; empty without transfers
+  std::map<NodeId, std::uint32_t> latest_run_;         // position
+  std::vector<Transfer> outs_;                         // in their order, each complete no later than the next one
+  std::vector<Transfer> ins_;
+  std::size_t next_out_ = 0;
+  std::size_t next_in_ = 0;
+  std::vector<ExpandedMove> moves_;
+  std::set<TensorId> moved_;  // what has left at least once
+};
 
 }  // namespace
 
-Result<ExpandedGraph> expand_runs(const Graph& graph, const AliasClasses& aliases, const std::vector<NodeId>& runs) {
-  return Expansion(graph, aliases).make(runs);
-}
-
-ExpandedKernels expand_kernels(const ExpandedGraph& expanded, const KernelChoice& choice) {
-  ExpandedKernels result;
-  for (NodeId id : all_ids<NodeId>(expanded.node_of.size())) {
-    const NodeId original = expanded.node_of[id];
-    result.kernels.push_back(choice.kernels.planned[original]);
-    if (const PlannedBodies* inside = bodies_of(choice.bodies, original)) {
-      result.bodies.push_back(*inside);
-      result.bodies.back().node = id;
-    }
-  }
-  return result;
-}
-
-Plan contract_plan(const Graph& graph, const ExpandedGraph& expanded, Plan plan) {
-  for (Value& value : plan.program.values) value.tensor = expanded.tensor_of[value.tensor];
-  for (Step& step : plan.program.steps) {
-    if (Compute* compute = std::get_if<Compute>(&step.work)) {
-      compute->node = expanded.node_of[compute->node];
-    } else if (Alias* alias = std::get_if<Alias>(&step.work)) {
-      alias->node = expanded.node_of[alias->node];
-    }
-    const std::optional<NodeId> node = node_of(step);
-    if (node) step.reads = reads_in_order(graph, *node, plan.program, step.reads);
-  }
-  return plan;
+Result<ExpandedGraph> expand_runs(const Graph& graph, const AliasClasses& aliases, const AliasOptions& options,
+                                  const RunSequence& sequence) {
+  return Expansion(graph, aliases, options, sequence).make();
 }
 
 }  // namespace lowtide::pipeline_internal

@@ -71,8 +71,7 @@ void withdraw_bounds_of_other_kernels(Plan& plan) {
 KernelExchange exchange_of(const Task& task, const Alternatives& plans, const Sequence& sequence) {
   const ExchangeCost cost =
       exchange_cost(task.graph, plans.options, sequence.choice.indices, sequence.placed.schedule.aliases);
-  return {
-      .nodes = cost.nodes, .added_picoseconds = cost.picoseconds, .arena = arena_bytes(sequence.placed.plan.layout)};
+  return {.nodes = cost.nodes, .added_picoseconds = cost.picoseconds, .arena = arena_bytes(sequence.placed.plan)};
 }
 
 // Bounds count buffers in whole units of the finest alignment. The last buffer of a region need not fill its last unit.

@@ -78,7 +78,7 @@ Result<Sequence> search_again(const Task& task, const Alternatives& plans, Seque
                     BoundScope::chosen_kernels, stages);
   if (!again) return again.error();
   const Layout& layout = again->placed.plan.layout;
-  const bool is_no_larger = arena_bytes(layout) <= arena_bytes(exchanged.placed.plan.layout);
+  const bool is_no_larger = arena_bytes(again->placed.plan) <= arena_bytes(exchanged.placed.plan);
   // With several regions, a smaller sum of arenas may still exceed the last region.
   return is_no_larger && !exceeds(task, layout) ? again : std::move(exchanged);
 }

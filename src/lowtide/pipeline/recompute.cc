@@ -14,63 +14,22 @@
 #include "lowtide/pipeline/complete_plan.h"
 #include "lowtide/pipeline/confirm_answer.h"
 #include "lowtide/pipeline/exchange.h"
-#include "lowtide/pipeline/expand_runs.h"
-#include "lowtide/pipeline/other_sharing.h"
 #include "lowtide/pipeline/outcome.h"
 #include "lowtide/pipeline/parallelize.h"
+#include "lowtide/pipeline/plan_clock.h"
 #include "lowtide/pipeline/run_model.h"
+#include "lowtide/pipeline/run_plan.h"
+#include "lowtide/pipeline/swap_route.h"
+#include "lowtide/pipeline/swap_search.h"
 #include "lowtide/rematerialize/rematerialize.h"
-#include "lowtide/share/load.h"
-#include "lowtide/target/cost.h"
 
 namespace lowtide::pipeline_internal {
 namespace {
 
-// The estimated time of all kernels that a plan of the graph runs.
-std::int64_t picoseconds_of(const Graph& graph, const Program& program, const ChosenKernels& kernels) {
-  std::int64_t sum = 0;
-  for (const Step& step : program.steps) {
-    if (const Compute* compute = std::get_if<Compute>(&step.work)) {
-      const std::int64_t each = estimated_picoseconds(graph, compute->node, kernels[compute->node]);
-      sum = std::min(sum + each, cost_model::kMostPicoseconds);
-    }
-  }
-  return sum;
-}
+constexpr std::int64_t kPerNanosecond = 1000;  // picoseconds
 
-// A plan with recomputation, on one stream.
-struct RunPlan {
-  Plan plan;  // of the original graph; without provenance and claims
-  Bytes load;
-  std::string allocate;  // strategy
-  std::int64_t picoseconds = 0;
-};
-
-// Plans the graph in which every run is a node, and returns the plan of the original graph.
-Result<RunPlan> plan_runs(const Task& task, const Sequence& sequence, const std::vector<NodeId>& runs) {
-  Result<ExpandedGraph> expanded = expand_runs(task.graph, sequence.placed.schedule.aliases, runs);
-  if (!expanded) return expanded.error();
-  const ExpandedKernels own = expand_kernels(*expanded, sequence.choice);
-  const PlanParts parts{expanded->graph, own.kernels, own.bodies, task.machine};
-  std::vector<NodeId> order;
-  for (NodeId id : all_ids<NodeId>(expanded->graph.nodes().size())) order.push_back(id);
-  Schedule schedule{.order = std::move(order), .strategy = "rematerialize", .load = {}, .aliases = {}};
-  schedule = share_again(expanded->graph, own.kernels, std::move(schedule), task.aliases);
-
-  // Other orders and other sharing only help if the live bytes fit and the offsets do not.
-  const PlaceInput input = place_input(task, parts);
-  Result<PlacedSchedule> placed = place_schedule(input, schedule);
-  const auto is_close = [&] {
-    return schedule.load <= *total_capacity(task.machine) && exceeds(task, placed->plan.layout);
-  };
-  if (placed && is_close()) placed = refine_placement(input, *std::move(placed), {});
-  if (!placed) return placed.error();
-  RunPlan made{.plan = contract_plan(task.graph, *expanded, std::move(placed->plan)),
-               .load = placed->schedule.load,
-               .allocate = std::move(placed->strategy)};
-  made.picoseconds = picoseconds_of(task.graph, made.plan.program, sequence.choice.kernels.planned);
-  return made;
-}
+// Of a model whose costs are counted in nanoseconds.
+std::int64_t nanoseconds_per_cost(const RunModel& model) { return model.unit / kPerNanosecond; }
 
 // The search for the limit of the live bytes, with the kernels of one sequence.
 class LimitSearch {
@@ -89,12 +48,11 @@ class LimitSearch {
     for (int round = 0; round < kMostTries; ++round) {
       if (task_.options.stop != nullptr && task_.options.stop->load()) break;
       model_.problem.budget = Bytes(limit);
-      const BudgetAnswer answer = rematerialize(model_.problem, model_.order, {.effort = effort});
-      const bool is_found = answer.outcome == BudgetOutcome::found;
-      Result<Bytes> arena = try_runs(answer.runs);
+      const FoundRuns found = find_runs(effort);
+      Result<Bytes> arena = try_runs(found.sequence);
       if (!arena) return arena.error();
       if (best_ && best_->picoseconds <= least) break;
-      const std::optional<std::int64_t> next = next_limit(limit, *arena, is_found);
+      const std::optional<std::int64_t> next = next_limit(limit, *arena, found.keeps_limit);
       if (!next) break;
       limit = *next;
     }
@@ -106,21 +64,61 @@ class LimitSearch {
   [[nodiscard]] std::int64_t tries() const { return static_cast<std::int64_t>(known_.size()); }
 
  private:
+  struct FoundRuns {
+    RunSequence sequence;  // of nodes of the model
+    bool keeps_limit = false;
+  };
+
+  // With a link, runs and transfers, otherwise only runs.
+  FoundRuns find_runs(std::int64_t effort) {
+    const std::optional<SwapRoute> route = swap_route(task_.machine);
+    const TransferLink link = route ? slower_link(task_.machine, *route, nanoseconds_per_cost(model_)) : TransferLink();
+    if (!route || !has_countable_time(model_.problem, link)) {
+      BudgetAnswer answer = rematerialize(model_.problem, model_.order, {.effort = effort});
+      return {{std::move(answer.runs)}, answer.outcome == BudgetOutcome::found};
+    }
+    SwapAnswer answer =
+        search_swaps(model_.problem, link, {.order = model_.order, .load = sequence_.placed.schedule.load},
+                     {.effort = effort, .stop = task_.options.stop});
+    return {{std::move(answer.runs), std::move(answer.transfers)}, answer.outcome == BudgetOutcome::found};
+  }
+
+  // Equal sequences have equal texts.
+  static std::vector<std::uint32_t> key_of(const RunSequence& sequence) {
+    std::vector<std::uint32_t> key;
+    for (NodeId run : sequence.runs) key.push_back(run.value());
+    for (const Transfer& transfer : sequence.transfers) {
+      const auto direction = static_cast<std::uint32_t>(transfer.direction);
+      key.insert(key.end(), {direction, transfer.run, transfer.issue, transfer.complete});
+    }
+    return key;
+  }
+
   // Plans a sequence of runs, unless it is known, and returns its arena.
-  Result<Bytes> try_runs(const std::vector<NodeId>& runs) {
-    const auto found = known_.find(runs);
+  Result<Bytes> try_runs(const RunSequence& sequence) {
+    const std::vector<std::uint32_t> key = key_of(sequence);
+    const auto found = known_.find(key);
     if (found != known_.end()) return found->second;
-    std::vector<NodeId> nodes;
-    for (NodeId run : runs) nodes.push_back(model_.node_of[run]);
-    Result<RunPlan> made = plan_runs(task_, sequence_, nodes);
+    RunSequence of_graph{.runs = {}, .transfers = sequence.transfers};
+    for (NodeId run : sequence.runs) of_graph.runs.push_back(model_.node_of[run]);
+    Result<RunPlan> made = plan_runs(task_, sequence_, std::move(of_graph));
     if (!made) return made.error();
     const Bytes arena = arena_bytes(made->plan);
     smallest_ = std::min(smallest_.value_or(arena), arena);
-    known_.emplace(runs, arena);
+    known_.emplace(key, arena);
     const bool is_better = !best_ || made->picoseconds < best_->picoseconds ||
                            (made->picoseconds == best_->picoseconds && arena < arena_bytes(best_->plan));
-    if (!exceeds(task_, made->plan.layout) && is_better) best_ = *std::move(made);
+    if (!exceeds(task_, made->plan.layout) && fits_outside(made->plan) && is_better) best_ = *std::move(made);
     return arena;
+  }
+
+  [[nodiscard]] static bool fits_outside(const Plan& plan) {
+    const std::vector<Region>& regions = plan.machine.regions;
+    for (RegionId id : all_ids<RegionId>(regions.size())) {
+      const std::optional<Bytes>& capacity = regions[id.index()].capacity;
+      if (is_outside(plan.machine, id) && capacity && plan.layout.arena[id.index()] > *capacity) return false;
+    }
+    return true;
   }
 
   // Between the largest limit whose plan fits, or for which no runs are known, and the smallest one whose plan does
@@ -150,13 +148,29 @@ class LimitSearch {
   const std::int64_t step_;  // limits that are closer are not told apart
   std::optional<std::int64_t> low_;
   std::optional<std::int64_t> too_high_;
-  std::map<std::vector<NodeId>, Bytes> known_;  // sequences of runs and their arenas
+  std::map<std::vector<std::uint32_t>, Bytes> known_;  // sequences, by key_of, and their arenas
   std::optional<RunPlan> best_;
   std::optional<Bytes> smallest_;
 };
 
 // Then proofs hold for the plans under these options only.
 bool is_restricted(const Task& task) { return !task.aliases.views || !task.aliases.in_place; }
+
+// As prove, with transfers over the link. Then everything but the working set of a node can be outside while it runs.
+void prove_with_link(const Task& task, const Alternatives& plans, const SwapRoute& route, const RunModel& relaxed,
+                     Recomputation& result) {
+  const TransferLink link = faster_link(task.machine, route, nanoseconds_per_cost(relaxed));
+  if (!has_countable_time(relaxed.problem, link)) return;
+  const SwapAnswer answer =
+      search_swaps(relaxed.problem, link, {.order = relaxed.order, .load = plans.chosen(task).placed.schedule.load},
+                   {.effort = is_restricted(task) ? 0 : task.options.recompute_effort / 5, .stop = task.options.stop});
+  result.bound_picoseconds = answer.time_bound * kPerNanosecond;
+  result.bound_kind = answer.proof ? CostBoundKind::milestones : CostBoundKind::run_once;
+  if (answer.outcome != BudgetOutcome::infeasible || is_restricted(task)) return;
+  result.outcome = BudgetOutcome::infeasible;
+  result.obstruction = Obstruction{.node = std::nullopt, .sets = answer.obstruction ? std::size_t{0} : std::size_t{1}};
+  if (answer.obstruction) result.obstruction->node = relaxed.node_of[*answer.obstruction];
+}
 
 // What holds for every plan: whether none can fit, and the least time. If options forbid views or results in place,
 // only the time without reruns does, because other plans may need less memory. The end of a run has no step in which
@@ -174,35 +188,16 @@ void prove(const Task& task, const RunModel& relaxed, Recomputation& result) {
   if (proof.node) result.obstruction->node = relaxed.node_of[*proof.node];
 }
 
-std::vector<Rerun> reruns_of(const Graph& graph, const Program& program, const ChosenKernels& kernels) {
-  IdVector<NodeId, std::int64_t> runs(graph.nodes().size(), 0);
-  for (const Step& step : program.steps) {
-    if (const Compute* compute = std::get_if<Compute>(&step.work)) ++runs[compute->node];
-  }
-  std::vector<Rerun> reruns;
-  for (NodeId id : all_ids<NodeId>(runs.size())) {
-    if (runs[id] < 2) continue;
-    Rerun rerun{.node = id, .times = runs[id] - 1, .bytes = {}, .picoseconds = 0};
-    for (const std::optional<TensorId>& output : graph.node(id).outputs) {
-      if (output) rerun.bytes += graph.tensor(*output).size;
-    }
-    const std::int64_t each = estimated_picoseconds(graph, id, kernels[id]);
-    rerun.picoseconds =
-        each > cost_model::kMostPicoseconds / rerun.times ? cost_model::kMostPicoseconds : each * rerun.times;
-    reruns.push_back(rerun);
-  }
-  return reruns;
-}
-
 // The result for a plan with recomputation, which has the kernels of `sequence`.
 PlannedGraph with_plan(const Task& task, const Alternatives& plans, const Sequence& sequence, RunPlan found) {
   PlannedGraph planned = collect(task, plans, sequence);
   std::vector<Bound> bounds = planned.plan.claims.bounds;
+  const bool moves = found.plan.program.streams.size() > 1;
   planned.plan = complete_plan(task, std::move(found.plan),
                                {.load_as_given = planned.plan.claims.load_as_given,
                                 .bounds = std::move(bounds),
                                 .load = found.load,
-                                .schedule = "rematerialize",
+                                .schedule = moves ? "offload" : "rematerialize",
                                 .allocate = std::move(found.allocate)});
   planned.bound_check = {};  // was about plans that run each node once
   if (planned.exchange) planned.exchange->arena = arena_bytes(planned.plan);
@@ -219,11 +214,18 @@ bool may_recompute(const Task& task, const Plan& plan) {
 Result<PlannedGraph> recompute(const Task& task, const Alternatives& plans, PlannedGraph planned) {
   Recomputation result;
   result.base_picoseconds =
-      picoseconds_of(task.graph, plans.fastest.placed.plan.program, plans.fastest.choice.kernels.planned);
+      clock_of(task.graph, plans.fastest.placed.plan, plans.fastest.choice.kernels.planned).kernels;
   std::optional<RunModel> relaxed = relaxed_model(task, plans.chosen(task));
   if (!relaxed) return planned;  // too large
   relaxed->problem.budget = *total_capacity(task.machine);
-  prove(task, *relaxed, result);
+  const std::optional<SwapRoute> route = swap_route(task.machine);
+  result.has_link = route.has_value();
+  if (route) {
+    count_in_nanoseconds(*relaxed);
+    prove_with_link(task, plans, *route, *relaxed, result);
+  } else {
+    prove(task, *relaxed, result);
+  }
   if (!is_restricted(task) && is_capacity_below_bound(task, planned.plan.claims, BoundScope::all_plans)) {
     result.outcome = BudgetOutcome::infeasible;
     if (!result.obstruction) result.obstruction = Obstruction{};
@@ -236,6 +238,7 @@ Result<PlannedGraph> recompute(const Task& task, const Alternatives& plans, Plan
     std::optional<RunModel> model = estimated_model(task, *sequence);
     if (result.outcome == BudgetOutcome::infeasible || !model) continue;
     apply_hints(*model, task.options.hints);
+    if (route) count_in_nanoseconds(*model);
     LimitSearch search(task, *sequence, *std::move(model));
     LOWTIDE_RETURN_IF_ERROR(search.run(result.bound_picoseconds));
     result.tries += search.tries();
@@ -251,7 +254,11 @@ Result<PlannedGraph> recompute(const Task& task, const Alternatives& plans, Plan
     result.outcome = BudgetOutcome::found;
     result.picoseconds = best->picoseconds;
     result.arena = arena_bytes(best->plan);
-    result.reruns = reruns_of(task.graph, best->plan.program, best_of->choice.kernels.planned);
+    const ChosenKernels& kernels = best_of->choice.kernels.planned;
+    result.reruns = reruns_of(task.graph, best->plan, kernels);
+    result.swaps = swaps_of(best->plan, task.graph, kernels);
+    result.outside = outside_bytes(best->plan);
+    result.stall_picoseconds = best->picoseconds - clock_of(task.graph, best->plan, kernels).kernels;
     planned = with_plan(task, plans, *best_of, *std::move(best));
   }
   planned.recomputation = std::move(result);

@@ -93,7 +93,7 @@ class Resolver {
     }
     std::string reason;
     if (request.kind == HintKind::swap && !options_.has_link) {
-      reason = options_.is_plain ? "there is no link; add --link" : "plans do not swap; 'lowtide order --link' does";
+      reason = "there is no link; add --link";
     }
     if (request.kind == HintKind::recompute) {
       reason = options_.has_link && options_.is_plain ? "with a link, the search chooses between a run and a transfer; "

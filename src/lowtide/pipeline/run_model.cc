@@ -294,6 +294,13 @@ std::optional<RunModel> estimated_model(const Task& task, const Sequence& sequen
   return EstimatedModel(task, sequence).make();
 }
 
+void count_in_nanoseconds(RunModel& model) {
+  constexpr std::int64_t kPerNanosecond = 1000;  // picoseconds
+  const std::int64_t unit = (model.unit + kPerNanosecond - 1) / kPerNanosecond * kPerNanosecond;
+  for (BudgetNode& node : model.problem.nodes) node.cost = node.cost * model.unit / unit;
+  model.unit = unit;
+}
+
 std::optional<RunModel> relaxed_model(const Task& task, const Sequence& sequence) {
   if (task.graph.nodes().size() > kMostModelNodes) return std::nullopt;
   return RelaxedModel(task, sequence).make();

@@ -39,6 +39,9 @@ struct RunModel {
 // `sequence`: one with the order that the search begins from.
 [[nodiscard]] std::optional<RunModel> relaxed_model(const Task& task, const Sequence& sequence);
 
+// Makes the unit of the costs a whole number of nanoseconds. Costs are rounded down.
+void count_in_nanoseconds(RunModel& model);
+
 inline constexpr std::size_t kMostModelNodes = 20'000;
 inline constexpr std::size_t kMostModelReads = 2'000'000;
 

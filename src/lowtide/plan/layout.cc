@@ -24,9 +24,19 @@ Bytes living_bytes(const Buffer& buffer, StepId step) {
   return living;
 }
 
-Bytes arena_bytes(const Layout& layout) {
+Bytes arena_bytes(const Machine& machine, const Layout& layout) {
   Bytes total;
-  for (Bytes bytes : layout.arena) total += bytes;
+  for (RegionId id : all_ids<RegionId>(layout.arena.size())) {
+    if (!is_outside(machine, id)) total += layout.arena[id.index()];
+  }
+  return total;
+}
+
+Bytes outside_bytes(const Machine& machine, const Layout& layout) {
+  Bytes total;
+  for (RegionId id : all_ids<RegionId>(layout.arena.size())) {
+    if (is_outside(machine, id)) total += layout.arena[id.index()];
+  }
   return total;
 }
 

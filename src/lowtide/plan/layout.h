@@ -145,7 +145,9 @@ void for_each_part(const Buffer& buffer, Function function) {
 // The bytes of a buffer that are live in a step. O(parts).
 [[nodiscard]] Bytes living_bytes(const Buffer& buffer, StepId step);
 
-// The sum of the arenas of all regions.
-[[nodiscard]] Bytes arena_bytes(const Layout& layout);
+// The sum of the arenas of all regions that a worker can address.
+[[nodiscard]] Bytes arena_bytes(const Machine& machine, const Layout& layout);
+// That of the other regions, which only links reach (is_outside).
+[[nodiscard]] Bytes outside_bytes(const Machine& machine, const Layout& layout);
 
 }  // namespace lowtide

@@ -19,4 +19,10 @@ std::vector<RegionId> writable_regions(const Machine& machine, WorkerId worker) 
   return regions;
 }
 
+bool is_outside(const Machine& machine, RegionId region) {
+  const auto& workers = machine.workers;
+  return !workers.empty() && std::none_of(workers.begin(), workers.end(),
+                                          [&](const Worker& worker) { return can_address(worker, region); });
+}
+
 }  // namespace lowtide

@@ -29,8 +29,8 @@ struct Region {
 // A one-way connection between two regions. Its copy engine moves bytes while the workers run. A transfer takes the
 // latency plus its bytes divided by the bandwidth.
 //
-// The planners make no transfers yet, so links do not affect their plans. Other programs may make plans with copies on
-// links, and verify checks these copies.
+// With a budget, plans on one stream move tensors over a link from the arena and one back, if no worker can address the
+// region between them (docs/algorithms/offload.md). Other links do not affect plans.
 struct Link {
   RegionId from;
   RegionId to;                           // != from
@@ -66,6 +66,10 @@ struct Machine {
 // The regions that can hold what a worker writes, ascending: it can address them, and they are not read-only.
 // Requires: the worker exists.
 [[nodiscard]] std::vector<RegionId> writable_regions(const Machine& machine, WorkerId worker);
+
+// Whether there are workers, but none of them can address the region, so that only links reach it. Its bytes are
+// outside of the arena: they count neither for the load nor for the arena of a plan.
+[[nodiscard]] bool is_outside(const Machine& machine, RegionId region);
 
 // Where a buffer starts.
 struct Placement {

@@ -60,7 +60,7 @@ struct Bound {
 // shortfall. The names of strategies are not checked.
 struct Claims {
   Bytes load_as_given;  // peak of live bytes in the graph's order: temporaries and outputs, no aliasing, no alignment
-  Bytes load;           // peak of live bytes of the program: placed buffers, including scratch
+  Bytes load;           // peak of live bytes of the program: placed buffers in the arena, including scratch
   std::vector<Bound> bounds;      // at most one per scope, in the order of the scopes
   std::string schedule;           // strategy that gave the order: "greedy_by_freed_bytes"
   bool schedule_optimal = false;  // load == the largest bound that holds for this plan
@@ -141,7 +141,9 @@ struct Plan {
 // The largest claimed bound that holds for the plan. Its name is "none" and its size 0 if none is claimed.
 [[nodiscard]] Bound bound_of(const Plan& plan);
 
-// The sum of the arenas of all regions.
-[[nodiscard]] inline Bytes arena_bytes(const Plan& plan) { return arena_bytes(plan.layout); }
+// The sum of the arenas of all regions that a worker can address.
+[[nodiscard]] inline Bytes arena_bytes(const Plan& plan) { return arena_bytes(plan.machine, plan.layout); }
+// The sum of the other ones.
+[[nodiscard]] inline Bytes outside_bytes(const Plan& plan) { return outside_bytes(plan.machine, plan.layout); }
 
 }  // namespace lowtide

@@ -77,7 +77,7 @@ TextTable reruns_table(const NamedPlan& shown, std::vector<Rerun> reruns) {
   std::stable_sort(reruns.begin(), reruns.end(),
                    [](const Rerun& a, const Rerun& b) { return a.picoseconds > b.picoseconds; });
   const IdVector<ValueId, StepId> uses = last_uses(shown.plan.program);
-  const std::vector<Bytes> loads = load_by_step(shown.plan.layout);
+  const std::vector<Bytes> loads = load_by_step(shown.plan);
   TextTable table({Align::left, Align::right, Align::right, Align::right, Align::left});
   table.add_row({StyledText("runs again", Style::dim), StyledText("times", Style::dim),
                  StyledText("not kept", Style::dim), StyledText("time", Style::dim),
@@ -94,6 +94,51 @@ TextTable reruns_table(const NamedPlan& shown, std::vector<Rerun> reruns) {
         {StyledText("and " + std::to_string(reruns.size() - kMostRows) + " more (--json lists all)", Style::dim)});
   }
   return table;
+}
+
+TextTable swaps_table(const NamedPlan& shown, std::vector<Swap> swaps) {
+  using Align = TextTable::Align;
+  std::stable_sort(swaps.begin(), swaps.end(), [](const Swap& a, const Swap& b) { return a.bytes > b.bytes; });
+  TextTable table({Align::left, Align::right, Align::left, Align::left, Align::right});
+  table.add_row({StyledText("leaves the arena", Style::dim), StyledText("bytes", Style::dim),
+                 StyledText("out at step", Style::dim), StyledText("in at step", Style::dim),
+                 StyledText("time on the link", Style::dim)});
+  for (std::size_t at = 0; at < std::min(swaps.size(), kMostRows); ++at) {
+    std::string returns;
+    for (StepId id : swaps[at].returns) returns += (returns.empty() ? "" : ", ") + with_thousands(id.value());
+    table.add_row({StyledText(shown_name(shown.labels.tensors[swaps[at].tensor].name, node_columns(false))),
+                   StyledText(exact(swaps[at].bytes)), StyledText(with_thousands(swaps[at].out.value())),
+                   StyledText(returns), StyledText(time_text(swaps[at].picoseconds))});
+  }
+  if (swaps.size() > kMostRows) {
+    table.add_row(
+        {StyledText("and " + std::to_string(swaps.size() - kMostRows) + " more (--json lists all)", Style::dim)});
+  }
+  return table;
+}
+
+// "3 tensors leave the arena over the link and come back, 12,288 B out and 16,384 B in. ..."
+std::string swaps_text(const Recomputation& found) {
+  Bytes out;
+  Bytes in;
+  for (const Swap& swap : found.swaps) {
+    out += swap.bytes;
+    in += swap.bytes * static_cast<std::int64_t>(swap.returns.size());
+  }
+  const auto count = static_cast<std::int64_t>(found.swaps.size());
+  return counted(count, "tensor") + (count == 1 ? " leaves" : " leave") + " the arena over the link and " +
+         (count == 1 ? "comes" : "come") + " back, " + format_bytes_short(out) + " out and " + format_bytes_short(in) +
+         " in; the memory outside has " + format_bytes_short(found.outside) + ". The run waits " +
+         time_text(found.stall_picoseconds) + " for the link.";
+}
+
+std::string reruns_text(const Recomputation& found) {
+  std::int64_t runs = 0;
+  for (const Rerun& rerun : found.reruns) runs += rerun.times;
+  const auto nodes = static_cast<std::int64_t>(found.reruns.size());
+  if (nodes == 0) return found.swaps.empty() ? "no node runs again: another order fits." : "No node runs again.";
+  return counted(nodes, "node") + (nodes == 1 ? " runs" : " run") + " again to keep the budget, " +
+         counted(runs, "more run") + " in all.";
 }
 
 std::string reason_of(const NamedPlan& shown, const Obstruction& proof) {
@@ -114,23 +159,22 @@ StyledText recomputation_text(const NamedPlan& shown, const PlanVerdict& verdict
   StyledText out;
   if (!verdict.recomputation || verdict.recomputation->outcome != BudgetOutcome::found) return out;
   const Recomputation& found = *verdict.recomputation;
-  std::int64_t runs = 0;
-  for (const Rerun& rerun : found.reruns) runs += rerun.times;
-  const auto nodes = static_cast<std::int64_t>(found.reruns.size());
-  std::string text = nodes == 0 ? std::string("no node runs again: another order fits.")
-                                : counted(nodes, "node") + (nodes == 1 ? " runs" : " run") +
-                                      " again to keep the budget, " + counted(runs, "more run") + " in all.";
-  text += " Estimated time " + time_text(found.picoseconds) + ", " +
-          overhead(found.picoseconds, found.base_picoseconds) +
-          " more than with each node once and the fastest kernels (" + time_text(found.base_picoseconds) + "). ";
+  const bool moves = !found.swaps.empty();
+  std::string text = (moves ? swaps_text(found) + " " : "") + reruns_text(found) + " Estimated time " +
+                     time_text(found.picoseconds) + ", " + overhead(found.picoseconds, found.base_picoseconds) +
+                     " more than with each node once and the fastest kernels (" + time_text(found.base_picoseconds) +
+                     "). ";
+  const std::string none =
+      std::string("no plan on one stream") + (found.has_link ? " with this link" : "") + " that fits takes less";
   if (found.picoseconds <= found.bound_picoseconds) {
-    text += "Proven: no plan on one stream that fits takes less.";
+    text += "Proven: " + none + ".";
   } else {
-    text += "Bound: no plan on one stream that fits takes less than " + time_text(found.bound_picoseconds) + " (" +
+    text += "Bound: " + none + " than " + time_text(found.bound_picoseconds) + " (" +
             std::string(to_string(found.bound_kind)) + ").";
   }
-  out.append(paragraph(text, StyledText("Recomputes: ", Style::strong)));
-  if (nodes > 0) out.append(reruns_table(shown, found.reruns).text());
+  out.append(paragraph(text, StyledText(moves ? "Moves: " : "Recomputes: ", Style::strong)));
+  if (moves) out.append(swaps_table(shown, found.swaps).text());
+  if (!found.reruns.empty()) out.append(reruns_table(shown, found.reruns).text());
   return out;
 }
 
@@ -138,14 +182,18 @@ StyledText no_recomputation_text(const NamedPlan& shown, const PlanVerdict& verd
   if (!verdict.recomputation || verdict.recomputation->outcome == BudgetOutcome::found) return {};
   const Recomputation& found = *verdict.recomputation;
   if (!is_recomputation_infeasible(verdict)) {
-    return paragraph("none of " + counted(found.tries, "plan") +
-                         " with nodes that run again fits either. The smallest has an arena of " +
-                         format_bytes(found.arena) + ". It is not proven that none fits.",
+    return paragraph("none of " + counted(found.tries, "plan") + " with nodes that run again" +
+                         (found.has_link ? " or tensors that move" : "") +
+                         " fits either. The smallest has an arena of " + format_bytes(found.arena) +
+                         ". It is not proven that none fits.",
                      StyledText("Recomputation: "));
   }
-  return paragraph("recomputation does not help. No plan on one stream fits, even if nodes run again, because " +
-                       reason_of(shown, *found.obstruction) + ".",
-                   StyledText("Proven: "));
+  const std::string what = found.has_link
+                               ? "neither recomputation nor the link helps. No plan on one stream fits, even if nodes "
+                                 "run again and tensors move, because "
+                               : "recomputation does not help. No plan on one stream fits, even if nodes run again, "
+                                 "because ";
+  return paragraph(what + reason_of(shown, *found.obstruction) + ".", StyledText("Proven: "));
 }
 
 }  // namespace lowtide::report_internal

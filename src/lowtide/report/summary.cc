@@ -273,8 +273,11 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   report_internal::add_regions(table, plan, verdict, options);
   const Bound bound = bound_of(plan);
   // The peaks of several regions are at different steps, so only the peak of all of them together has this bound.
-  const auto& arenas = plan.layout.arena;
-  const bool has_one_region = std::count_if(arenas.begin(), arenas.end(), [](Bytes one) { return one > Bytes(0); }) < 2;
+  std::int64_t regions = 0;
+  for (RegionId id : all_ids<RegionId>(plan.layout.arena.size())) {
+    regions += plan.layout.arena[id.index()] > Bytes(0) && !is_outside(plan.machine, id) ? 1 : 0;
+  }
+  const bool has_one_region = regions < 2;
   add_figure(table, {"bound", bound.bytes, percent(bound.bytes.count(), sum),
                      bound.name + (verdict.is_bound_verified ? ", verified" : "") +
                          (has_one_region ? ", gap " + gap_text(arena, bound.bytes)
@@ -284,7 +287,7 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   out.end_line().append(table.text()).end_line();
   out.append(report_internal::verdict_text(shown, verdict));
   out.append(report_internal::exchange_text(verdict));
-  out.append(report_internal::unused_text(verdict));
+  out.append(report_internal::unused_text(plan, verdict));
   out.append(report_internal::streams_line(verdict.points));
   if (verdict.lowering)
     out.append(report_internal::paragraph(lowering_text(*verdict.lowering), StyledText("Lowered: ", Style::strong)));

@@ -62,11 +62,14 @@ std::string region_proof_text(const NamedPlan& shown, const RegionProof& proof) 
          ", each in one region: " + listed(items) + ".";
 }
 
-StyledText unused_text(const PlanVerdict& verdict) {
+StyledText unused_text(const Plan& plan, const PlanVerdict& verdict) {
   StyledText out;
   if (!verdict.machine) return out;
-  if (!verdict.machine->links.empty())
-    out.append(paragraph("The links of the target are not used: a plan copies nothing to other regions."));
+  const auto& streams = plan.program.streams;
+  const bool has_copies =
+      std::any_of(streams.begin(), streams.end(), [](const Stream& stream) { return stream.link.has_value(); });
+  if (!verdict.machine->links.empty() && !has_copies)
+    out.append(paragraph("The links of the target are not used: nothing has to leave the arena."));
   if (verdict.machine->workers.size() > 1) out.append(paragraph("Only the first worker of the target is used."));
   return out;
 }

@@ -27,7 +27,7 @@ void add_other_kernels(TextTable& table, const PlanVerdict& verdict, Bytes arena
 [[nodiscard]] StyledText exchange_text(const PlanVerdict& verdict);
 
 // What the target describes, but no plan uses.
-[[nodiscard]] StyledText unused_text(const PlanVerdict& verdict);
+[[nodiscard]] StyledText unused_text(const Plan& plan, const PlanVerdict& verdict);
 
 // "no plan without recomputation or extra copies fits, because ..."
 [[nodiscard]] std::string region_proof_text(const NamedPlan& shown, const RegionProof& proof);

@@ -16,7 +16,7 @@ namespace {
 using runtime_internal::Prepared;
 
 Result<void> start_workers(Prepared& prepared) {
-  const int threads = prepared.options.threads;
+  const int threads = prepared.threads;
   try {
     if (threads > 1) prepared.workers = std::make_unique<runtime_internal::Workers>(threads);
   } catch (const std::system_error&) {

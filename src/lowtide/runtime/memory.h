@@ -13,7 +13,8 @@ namespace lowtide {
 struct ExecutableMemory {
   Bytes arena;    // of the plan
   Bytes extra;    // of the arena of a session, in addition to the plan: states of loops that change places
-  Bytes session;  // per session, outside of the arena: tables, bound kernels, and states until the caller binds others
+  Bytes outside;  // per session, outside of the arena: what links take from it and bring back
+  Bytes session;  // per session, in addition: tables, bound kernels, and states until the caller binds others
   Bytes mapped;   // constants that are read in the file
   Bytes copied;   // constants in own memory: inline, synthetic, computed, or short or misaligned in the file
 };

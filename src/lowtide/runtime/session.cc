@@ -27,6 +27,7 @@ using runtime_internal::dense_bytes;
 using runtime_internal::GraphTables;
 using runtime_internal::PreparedGraph;
 using runtime_internal::RunTeam;
+using runtime_internal::SessionArenas;
 using runtime_internal::SessionMemory;
 
 bool overlap(std::span<const std::byte> a, std::span<const std::byte> b) {
@@ -101,8 +102,10 @@ class StepTimer final : public runtime_internal::StepObserver {
 }  // namespace
 
 struct Session::State {
-  State(std::shared_ptr<const Executable> of, Arena in, const std::atomic<bool>* stop)
-      : executable(std::move(of)), arena(std::move(in)), memory(executable->prepared(), arena.memory()) {
+  State(std::shared_ptr<const Executable> of, SessionArenas in, const std::atomic<bool>* stop)
+      : executable(std::move(of)),
+        arenas(std::move(in)),
+        memory(executable->prepared(), arenas.arena.memory(), arenas.outside_memory()) {
     memory.control.stop_of_caller = stop;
     bound_inputs.resize(executable->inputs().size());
     bound_states.resize(executable->states().size());
@@ -111,7 +114,8 @@ struct Session::State {
 
   // Where memory of the caller for `port` overlaps the arena or other bound memory; "" if nowhere.
   [[nodiscard]] std::string overlapped(const Port& port, std::span<const std::byte> bytes, bool with_inputs) const {
-    if (overlap(bytes, arena.memory())) return "the arena";
+    if (overlap(bytes, arenas.arena.memory())) return "the arena";
+    if (overlap(bytes, arenas.outside_memory())) return "the memory outside of the arena";
     const std::vector<Port>& states = executable->states();
     for (std::size_t at = 0; at < states.size(); ++at) {
       if (&states[at] != &port && overlap(bytes, bound_states[at])) return "state " + quoted(states[at].name);
@@ -137,13 +141,13 @@ struct Session::State {
       return {{RunCode::unbound, static_cast<std::uint32_t>(*input)}, std::nullopt};
     }
     if (executable->weights().has_lost_bytes()) return {{RunCode::file_changed, 0}, std::nullopt};
-    if (!arena.acquire()) return {{RunCode::busy, 0}, std::nullopt};
+    if (!arenas.acquire()) return {{RunCode::busy, 0}, std::nullopt};
     memory.control.is_stopped.store(false, std::memory_order_relaxed);
     RunResult result{run_graph(), std::nullopt};
     if (!result.ok()) result.place = runtime_internal::take_failed_place(memory.tables);
     if (executable->weights().has_lost_bytes()) result.status = {RunCode::file_changed, 0};
     if (result.ok()) note_states();
-    arena.release();
+    arenas.release();
     return result;
   }
 
@@ -162,24 +166,47 @@ struct Session::State {
   }
 
   std::shared_ptr<const Executable> executable;
-  Arena arena;
+  SessionArenas arenas;
   SessionMemory memory;
   std::vector<std::span<const std::byte>> bound_inputs;  // by port; empty: none
   std::vector<std::span<const std::byte>> bound_states;  // by port; empty: the session owns it
   std::vector<std::byte*> own_states;                    // by port: the memory of the session
 };
 
+namespace {
+
+Result<void> check_size(const std::string& name, const Arena& arena, Bytes needed) {
+  const Bytes given(static_cast<std::int64_t>(arena.memory().size()));
+  if (given >= needed) return {};
+  return Error{ErrorCode::over_limit,
+               "the " + name + " has " + format_bytes(given) + ", but the plan needs " + format_bytes(needed), ""};
+}
+
+Result<SessionArenas> session_arenas(const Executable& executable, const Arena& arena, const SessionOptions& options) {
+  const Bytes needed = executable.memory().outside;
+  if (needed == Bytes(0)) return SessionArenas{arena, std::nullopt};
+  if (!options.outside) {
+    Result<Arena> own = Arena::allocate(needed);
+    if (!own) return own.error();
+    return SessionArenas{arena, *std::move(own)};
+  }
+  LOWTIDE_RETURN_IF_ERROR(check_size("memory outside of the arena", *options.outside, needed));
+  if (overlap(arena.memory(), options.outside->memory())) {
+    return Error{ErrorCode::invalid, "the memory outside of the arena overlaps the arena; use other memory", ""};
+  }
+  return SessionArenas{arena, options.outside};
+}
+
+}  // namespace
+
 Result<Session> Session::open(std::shared_ptr<const Executable> executable, const Arena& arena,
                               const SessionOptions& options) {
-  const Bytes needed = executable->required_bytes();
-  const Bytes given(static_cast<std::int64_t>(arena.memory().size()));
-  if (given < needed) {
-    return Error{ErrorCode::over_limit,
-                 "the arena has " + format_bytes(given) + ", but the plan needs " + format_bytes(needed), ""};
-  }
+  LOWTIDE_RETURN_IF_ERROR(check_size("arena", arena, executable->required_bytes()));
+  Result<SessionArenas> arenas = session_arenas(*executable, arena, options);
+  if (!arenas) return arenas.error();
   try {
-    auto state = std::make_unique<State>(std::move(executable), arena, options.stop);
-    if (!options.touch || runtime_internal::touch(*state->executable, arena, state->memory)) {
+    auto state = std::make_unique<State>(std::move(executable), *std::move(arenas), options.stop);
+    if (!options.touch || runtime_internal::touch(*state->executable, state->arenas, state->memory)) {
       return Session(std::move(state));
     }
     return Error{ErrorCode::invalid,

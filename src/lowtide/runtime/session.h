@@ -46,6 +46,9 @@ struct SessionOptions {
   // Makes all memory of a run present, and runs each kernel once, on zeros. Then the first run is like every other. It
   // costs about one run, and overwrites the arena. False: the first run has page faults and may allocate memory.
   bool touch = true;
+  // For what links take out of the arena and bring back: at least ExecutableMemory::outside. Sessions that never run at
+  // the same time may have one. nullopt: the session has memory of its own.
+  std::optional<Arena> outside = std::nullopt;
   // While it is true, runs end with RunCode::stopped before their next step or iteration. Another thread or a signal
   // handler may set it. It must outlive the session. nullptr: only Session::stop() ends a run.
   const std::atomic<bool>* stop = nullptr;
@@ -60,8 +63,9 @@ struct SessionOptions {
 //   OutputRef y = session->output(0);
 class Session {
  public:
-  // Errors: (over_limit) the arena is smaller than required_bytes(), with both numbers; (invalid) it is to be touched,
-  // but another session runs in it; (no_memory).
+  // Errors: (over_limit) the arena is smaller than required_bytes(), or SessionOptions::outside than
+  // ExecutableMemory::outside, with both numbers; (invalid) the two overlap, or they are to be touched, but another
+  // session runs in one of them; (no_memory).
   [[nodiscard]] static Result<Session> open(std::shared_ptr<const Executable> executable, const Arena& arena,
                                             const SessionOptions& options = {});
 
@@ -94,10 +98,10 @@ class Session {
   // except those of memory that the caller bound. After a run that failed, outputs and states are undefined, and the
   // session can run again.
   //
-  // With two threads, the other one belongs to the executable, and one run at a time has it. A run that begins
-  // meanwhile takes one thread, with the same results. The other thread looks for work during the whole run and for
-  // some 0.1 ms afterwards, and then sleeps. A run that finds it asleep wakes it with one system call. If it is about
-  // to sleep, it may make one call of its own. There are no other calls.
+  // With two threads, or with copies over links, the other one belongs to the executable, and one run at a time has it.
+  // A run that begins meanwhile takes one thread, with the same results. The other thread looks for work during the
+  // whole run and for some 0.1 ms afterwards, and then sleeps. A run that finds it asleep wakes it with one system
+  // call. If it is about to sleep, it may make one call of its own. There are no other calls.
   RunResult run() noexcept;
 
   // As run(), but no steps run side by side, and it adds the seconds that each step took. Requires: `seconds` has one

@@ -80,11 +80,24 @@ void run_kernels(SessionMemory& memory, Team& team) {
 
 }  // namespace
 
-bool touch(const Executable& executable, const Arena& arena, SessionMemory& memory) {
-  const ZeroPages zeros(largest_input(executable));
+bool SessionArenas::acquire() const noexcept {
   if (!arena.acquire()) return false;
+  if (!outside || outside->acquire()) return true;
+  arena.release();
+  return false;
+}
+
+void SessionArenas::release() const noexcept {
+  if (outside) outside->release();
+  arena.release();
+}
+
+bool touch(const Executable& executable, const SessionArenas& arenas, SessionMemory& memory) {
+  const ZeroPages zeros(largest_input(executable));
+  if (!arenas.acquire()) return false;
   touch_thread();
-  touch_to_write(arena.memory());
+  touch_to_write(arenas.arena.memory());
+  touch_to_write(arenas.outside_memory());
   for (const PreparedGraph& graph : executable.prepared().graphs) {
     for (std::span<const std::byte> constant : graph.constants) touch_to_read(constant);
   }
@@ -98,7 +111,7 @@ bool touch(const Executable& executable, const Arena& arena, SessionMemory& memo
     std::byte* own = memory.main().base(state.tensor);
     if (own != nullptr) std::fill_n(own, state.size.count(), std::byte{0});
   }
-  arena.release();
+  arenas.release();
   return true;
 }
 

@@ -10,12 +10,19 @@
 
 namespace lowtide::runtime_internal {
 
+// The memory of a session: the bytes of the executable, ExecutableMemory::outside, Prepared::objects and
+// Prepared::own_states. The second is nullptr if it has no bytes.
+struct SessionBytes {
+  std::span<std::byte> arena;
+  std::byte* outside;
+  std::byte* objects;
+  std::byte* states;
+};
+
 // Where the memory of a session is.
 class Addresses {
  public:
-  // `objects` has Prepared::objects, `states` has Prepared::own_states, and `arena` has the bytes of the executable.
-  Addresses(const Prepared& prepared, std::span<std::byte> arena, std::byte* objects, std::byte* states)
-      : prepared_(prepared), arena_(arena), objects_(objects), states_(states) {}
+  Addresses(const Prepared& prepared, const SessionBytes& bytes) : prepared_(prepared), bytes_(bytes) {}
   Addresses(const Addresses&) = delete;
   Addresses& operator=(const Addresses&) = delete;
   virtual ~Addresses() = default;
@@ -23,18 +30,21 @@ class Addresses {
   // Requires: the buffer has a placement.
   [[nodiscard]] virtual std::byte* of_buffer(PreparedGraphId graph, BufferId buffer) const {
     const PreparedGraph& in = prepared_.graphs[graph];
-    return arena_.data() + (in.arena + Bytes(in.plan.layout.buffers[buffer].placement->offset.position())).position();
+    const Placement& place = *in.plan.layout.buffers[buffer].placement;
+    const Bytes offset(place.offset.position());
+    if (is_outside(in.plan.machine, place.region)) {
+      return bytes_.outside + (prepared_.outside[place.region.index()] + offset).position();
+    }
+    return bytes_.arena.data() + (in.arena + offset).position();
   }
   // Of states that wait (LoopAction::waiting).
-  [[nodiscard]] std::byte* of_extra(Offset offset) const { return arena_.data() + offset.position(); }
-  [[nodiscard]] std::byte* of_object(Offset offset) const { return objects_ + offset.position(); }
-  [[nodiscard]] std::byte* states() const { return states_; }
+  [[nodiscard]] std::byte* of_extra(Offset offset) const { return bytes_.arena.data() + offset.position(); }
+  [[nodiscard]] std::byte* of_object(Offset offset) const { return bytes_.objects + offset.position(); }
+  [[nodiscard]] std::byte* states() const { return bytes_.states; }
 
  private:
   const Prepared& prepared_;
-  std::span<std::byte> arena_;
-  std::byte* objects_;
-  std::byte* states_;
+  const SessionBytes bytes_;
 };
 
 }  // namespace lowtide::runtime_internal

@@ -12,6 +12,7 @@ namespace lowtide::runtime_internal {
 GraphTables::GraphTables(const Prepared& prepared, PreparedGraphId id, const Addresses& addresses, RunControl& control)
     : graph_(prepared.graphs[id]),
       id_(id),
+      kernel_threads_(prepared.options.threads),
       control_(control),
       seen_bytes_(graph_.dynamic_tensors.size()),
       side_by_side_(graph_.order) {
@@ -58,7 +59,7 @@ RunStatus GraphTables::run(Team& team) noexcept {
   const bool is_alone = team.threads() == 1 || control_.observer != nullptr;
   for (const Stretch& stretch : graph_.order.stretches) {
     if (is_alone || !stretch.is_side_by_side) {
-      const RunStatus status = run_in_order(stretch.actions, team);
+      const RunStatus status = run_in_order(stretch.actions, kernel_team(team));
       if (status.code != RunCode::ok) return status;
     } else if (const auto failure = side_by_side_.run(stretch.actions, run_one, this, team)) {
       failed_ = rows_[failure->action].step;
@@ -72,7 +73,7 @@ RunStatus GraphTables::run(Team& team) noexcept {
 void GraphTables::touch(Team& team) noexcept {
   for (const Row& row : rows_) {
     try {
-      static_cast<void>(row.run(row.kernel, team));
+      static_cast<void>(row.run(row.kernel, kernel_team(team)));
     } catch (...) {
       continue;
     }

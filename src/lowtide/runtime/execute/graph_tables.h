@@ -86,9 +86,13 @@ class GraphTables {
   void note_rebind(ValueId value, BoundKernel* kernel);
   void note_sizes();
   RunStatus run_in_order(Interval<std::size_t> actions, Team& team) noexcept;
+  // Kernels for one thread run alone, although the team has a thread for copies.
+  [[nodiscard]] Team& kernel_team(Team& team) { return kernel_threads_ == 1 ? alone_ : team; }
 
   const PreparedGraph& graph_;
   const PreparedGraphId id_;
+  const int kernel_threads_;
+  SoloTeam alone_;
   RunControl& control_;
   std::vector<std::int64_t> extents_;                      // of all tensors, one after another
   IdVector<TensorId, std::size_t> first_extent_;           // in extents_

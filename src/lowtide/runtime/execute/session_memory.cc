@@ -46,10 +46,10 @@ Block::Block(Bytes size) {
   std::fill_n(bytes_.get(), count, std::byte{0});
 }
 
-SessionMemory::SessionMemory(const Prepared& prepared, std::span<std::byte> arena)
+SessionMemory::SessionMemory(const Prepared& prepared, std::span<std::byte> arena, std::span<std::byte> outside)
     : objects(prepared.objects),
       states(prepared.own_states),
-      addresses(prepared, arena, objects.data(), states.data()),
+      addresses(prepared, {arena, outside.data(), objects.data(), states.data()}),
       tables(make_tables(prepared, addresses, control)) {}
 
 }  // namespace lowtide::runtime_internal

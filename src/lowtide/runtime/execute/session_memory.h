@@ -31,8 +31,9 @@ class Block {
 
 // The tables of a session, and its memory outside of the arena. The object stays where it is.
 struct SessionMemory {
-  // Requires: the arena has the bytes of the executable, and `prepared` outlives the object. Throws std::bad_alloc.
-  SessionMemory(const Prepared& prepared, std::span<std::byte> arena);
+  // Requires: the arena has the bytes of the executable, and `outside` has ExecutableMemory::outside. `prepared`
+  // outlives the object. Throws std::bad_alloc.
+  SessionMemory(const Prepared& prepared, std::span<std::byte> arena, std::span<std::byte> outside);
 
   [[nodiscard]] GraphTables& main() { return *tables.front(); }
 

@@ -116,8 +116,8 @@ std::optional<std::string> GuardedBlocks::describe(const void* address) const {
   return std::nullopt;
 }
 
-GuardedAddresses::GuardedAddresses(const Prepared& prepared, const ProbeMemory& memory, GuardedBlocks& blocks)
-    : Addresses(prepared, memory.arena, memory.objects, memory.states) {
+GuardedAddresses::GuardedAddresses(const Prepared& prepared, const SessionBytes& memory, GuardedBlocks& blocks)
+    : Addresses(prepared, memory) {
   for (const PreparedGraph& in : prepared.graphs) {
     const IdVector<BufferId, std::int64_t> size = used_bytes(in);
     const IdVector<BufferId, std::size_t> alignment = alignments(in);

@@ -50,7 +50,7 @@ class GuardedBlocks {
 class GuardedAddresses final : public Addresses {
  public:
   // Throws std::bad_alloc. `blocks` must outlive the object.
-  GuardedAddresses(const Prepared& prepared, const ProbeMemory& memory, GuardedBlocks& blocks);
+  GuardedAddresses(const Prepared& prepared, const SessionBytes& memory, GuardedBlocks& blocks);
   [[nodiscard]] std::byte* of_buffer(PreparedGraphId graph, BufferId buffer) const override {
     return buffers_[graph][buffer];
   }

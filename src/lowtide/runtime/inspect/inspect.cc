@@ -30,10 +30,10 @@ using runtime_internal::Pattern;
 using runtime_internal::PoisonObserver;
 using runtime_internal::Prepared;
 using runtime_internal::Probe;
-using runtime_internal::ProbeMemory;
 using runtime_internal::Recorder;
 using runtime_internal::RecordingObserver;
 using runtime_internal::RunTeam;
+using runtime_internal::SessionBytes;
 using runtime_internal::StepObserver;
 
 // Runs `inspect`, which may throw std::bad_alloc.
@@ -132,7 +132,7 @@ std::vector<TensorRef> guarded_inputs(const Executable& executable, std::span<co
 Result<std::optional<std::string>> run_guarded_once(const Executable& executable, std::span<const TensorRef> inputs,
                                                     GuardSide side) {
   GuardedBlocks blocks(side);
-  Probe probe(executable.prepared(), [&](const Prepared& prepared, const ProbeMemory& memory) {
+  Probe probe(executable.prepared(), [&](const Prepared& prepared, const SessionBytes& memory) {
     return std::make_unique<GuardedAddresses>(prepared, memory, blocks);
   });
   probe.set_inputs(guarded_inputs(executable, inputs, blocks));

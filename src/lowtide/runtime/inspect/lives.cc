@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "lowtide/runtime/inspect/probe.h"
+
 namespace lowtide::runtime_internal {
 IdVector<BufferId, std::int64_t> used_bytes(const PreparedGraph& in) {
   const Layout& layout = in.plan.layout;
@@ -29,21 +31,26 @@ Lives::Lives(const Prepared& prepared) {
     std::vector<StepId> steps;
     for (const Action& action : in.actions) steps.push_back(step_of(action));
     actions_.push_back(std::move(steps));
-    add_parts(in, id);
+    add_parts(prepared, id);
   }
 }
 
-void Lives::add_parts(const PreparedGraph& in, PreparedGraphId id) {
+void Lives::add_parts(const Prepared& prepared, PreparedGraphId id) {
+  const PreparedGraph& in = prepared.graphs[id];
   const IdVector<BufferId, std::int64_t> used = used_bytes(in);
   std::vector<std::size_t> own;
   for (BufferId buffer : all_ids<BufferId>(used.size())) {
     const Buffer& of = in.plan.layout.buffers[buffer];
     if (!of.placement) continue;
-    const std::int64_t base = (in.arena + Bytes(of.placement->offset.position())).position();
+    const RegionId region = of.placement->region;
+    const bool is_away = is_outside(in.plan.machine, region);
+    const Offset begin =
+        is_away ? outside_begin(prepared) + Bytes(prepared.outside[region.index()].position()) : in.arena;
+    const std::int64_t base = (begin + Bytes(of.placement->offset.position())).position();
     for_each_part(of, [&](Interval<std::int64_t> bytes, Lifespan lifespan) {
       own.push_back(parts_.size());
       const std::int64_t end = std::clamp(used[buffer], bytes.begin, bytes.end);
-      parts_.push_back({id, buffer, {base + bytes.begin, base + bytes.end}, base + end, lifespan});
+      parts_.push_back({id, buffer, {base + bytes.begin, base + bytes.end}, base + end, lifespan, is_away});
     });
   }
   by_begin_.push_back(own);
@@ -105,7 +112,7 @@ SeenMemory seen_memory(const Prepared& prepared, const Lives& lives, const std::
   for (std::size_t at : lives.by_begin(kMainGraph)) {
     const LivePart& part = lives.parts()[at];
     memory.buffers[part.buffer] = memory.buffers[part.buffer].value_or(Bytes(0)) + Bytes(seen[at]);
-    if (seen[at] == 0) continue;
+    if (seen[at] == 0 || part.is_outside) continue;
     const std::int64_t size = part.bytes.end - part.bytes.begin;
     const std::int64_t rounded = std::min(round_up(Bytes(seen[at]), Bytes(alignment)).count(), size);
     memory.arena = std::max(memory.arena, Bytes(part.bytes.begin + rounded));

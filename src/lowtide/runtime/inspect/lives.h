@@ -16,9 +16,10 @@ namespace lowtide::runtime_internal {
 struct LivePart {
   PreparedGraphId graph;
   BufferId buffer;
-  Interval<std::int64_t> bytes;  // in the arena of the session
+  Interval<std::int64_t> bytes;  // in Probe::arena()
   std::int64_t used_end = 0;     // no tensor has the bytes of the part from here on, only padding; <= bytes.end
   Lifespan lifespan;
+  bool is_outside = false;  // of the arena
 };
 
 // The end of the bytes of each buffer that values have. The rest is padding. Scratch counts whole.
@@ -41,7 +42,7 @@ class Lives {
   [[nodiscard]] Interval<std::int64_t> arena(PreparedGraphId graph) const { return arenas_[graph]; }
 
  private:
-  void add_parts(const PreparedGraph& in, PreparedGraphId id);
+  void add_parts(const Prepared& prepared, PreparedGraphId id);
 
   std::vector<LivePart> parts_;
   IdVector<PreparedGraphId, std::vector<std::size_t>> by_begin_;

@@ -20,9 +20,11 @@ class Separation {
       : graph_(graph), old_(plan), plan_(plan), groups_(plan.program.values.size()) {}
 
   Plan make() && {
-    Region& region = plan_.machine.regions[0];
-    region.capacity.reset();
-    alignment_ = std::max(region.alignment, Bytes(64));
+    for (Region& region : plan_.machine.regions) {
+      region.capacity.reset();
+      alignment_ = std::max({alignment_, region.alignment, Bytes(64)});
+    }
+    ends_.resize(plan_.machine.regions.size());
     plan_.layout.buffers = {};
     connect();
     keep_unplaced();
@@ -37,6 +39,7 @@ class Separation {
   struct Group {
     std::optional<Interval<std::int64_t>> bytes;  // in the old buffer
     BufferKind kind = BufferKind::temporary;
+    RegionId region = RegionId(0);
     std::optional<BufferId> buffer;
   };
 
@@ -70,6 +73,7 @@ class Separation {
       const std::int64_t end = begin + graph_.tensor(old_.program.values[id].tensor).size.count();
       const Interval<std::int64_t> before = group.bytes.value_or(Interval<std::int64_t>{begin, end});
       group.bytes = {std::min(before.begin, begin), std::max(before.end, end)};
+      if (const auto& placement = old_.layout.buffers[place.buffer].placement) group.region = placement->region;
       const bool is_input = old_.layout.buffers[place.buffer].kind == BufferKind::input;
       if (is_input && !old_.program.values[id].written) group.kind = BufferKind::input;
     }
@@ -79,14 +83,15 @@ class Separation {
     }
   }
 
-  BufferId add_buffer(BufferKind kind, Bytes size) {
+  BufferId add_buffer(BufferKind kind, Bytes size, RegionId region = RegionId(0)) {
+    Bytes& end = ends_[region.index()];
     const BufferId id = plan_.layout.buffers.push_back(
         {.kind = kind,
          .size = round_up(size, alignment_),
          .lifespan = {StepId(0), StepId(static_cast<std::uint32_t>(old_.program.steps.size()))},
-         .placement = Placement{RegionId(0), Offset(end_.count())}});
-    load_ += plan_.layout.buffers[id].size;
-    end_ += plan_.layout.buffers[id].size + alignment_;  // some bytes that no buffer has
+         .placement = Placement{region, Offset(end.count())}});
+    if (!is_outside(plan_.machine, region)) load_ += plan_.layout.buffers[id].size;
+    end += plan_.layout.buffers[id].size + alignment_;  // some bytes that no buffer has
     return id;
   }
 
@@ -98,7 +103,8 @@ class Separation {
         continue;
       }
       Group& group = all_groups_[groups_.find(id)];
-      if (!group.buffer) group.buffer = add_buffer(group.kind, Bytes(group.bytes->end - group.bytes->begin));
+      if (!group.buffer)
+        group.buffer = add_buffer(group.kind, Bytes(group.bytes->end - group.bytes->begin), group.region);
       place = {*group.buffer, Offset(place.offset.position() - group.bytes->begin)};
     }
   }
@@ -119,13 +125,14 @@ class Separation {
   }
 
   void state_claims() {
-    plan_.layout.arena = {std::max(end_ - alignment_, Bytes(0))};
+    plan_.layout.arena.clear();
+    for (Bytes end : ends_) plan_.layout.arena.push_back(std::max(end - alignment_, Bytes(0)));
     Claims& claims = plan_.claims;
     claims.load = load_;
     claims.bounds.clear();
     claims.schedule_optimal = false;
     claims.allocate = "no_reuse";
-    claims.allocate_optimal = plan_.layout.arena[0] == load_;
+    claims.allocate_optimal = arena_bytes(plan_) == load_;
     claims.shortfall = Bytes(0);
   }
 
@@ -133,7 +140,7 @@ class Separation {
   const Plan& old_;
   Plan plan_;
   Bytes alignment_;
-  Bytes end_;
+  std::vector<Bytes> ends_;  // by region
   Bytes load_;
   DisjointSets<ValueId> groups_;
   IdVector<ValueId, Group> all_groups_;  // by the value that represents the group

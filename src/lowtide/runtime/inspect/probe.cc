@@ -13,12 +13,19 @@ namespace {
 constexpr Bytes kMargin{64};
 
 // With the margin behind it.
-Bytes arena_size(const Prepared& prepared) { return prepared.memory.arena + prepared.memory.extra + kMargin; }
+Bytes arena_size(const Prepared& prepared) {
+  return Bytes(outside_begin(prepared).position()) + prepared.memory.outside + kMargin;
+}
 
 }  // namespace
 
-std::unique_ptr<Addresses> plain_addresses(const Prepared& prepared, const ProbeMemory& memory) {
-  return std::make_unique<Addresses>(prepared, memory.arena, memory.objects, memory.states);
+Offset outside_begin(const Prepared& prepared) {
+  const Bytes inside = prepared.memory.arena + prepared.memory.extra;
+  return Offset(prepared.memory.outside == Bytes(0) ? inside.count() : round_up(inside, Bytes(64)).count());
+}
+
+std::unique_ptr<Addresses> plain_addresses(const Prepared& prepared, const SessionBytes& memory) {
+  return std::make_unique<Addresses>(prepared, memory);
 }
 
 Probe::Probe(const Prepared& prepared, const MakeAddresses& make_addresses)
@@ -26,7 +33,8 @@ Probe::Probe(const Prepared& prepared, const MakeAddresses& make_addresses)
       arena_(kMargin + arena_size(prepared)),
       objects_(prepared.objects),
       states_(prepared.own_states),
-      addresses_(make_addresses(prepared, {arena(), objects_.data(), states_.data()})),
+      addresses_(make_addresses(
+          prepared, {arena(), arena().data() + outside_begin(prepared).position(), objects_.data(), states_.data()})),
       tables_(make_tables(prepared, *addresses_, control_)) {}
 
 std::span<std::byte> Probe::arena() const {

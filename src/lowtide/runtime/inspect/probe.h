@@ -21,17 +21,13 @@ using Pattern = std::array<std::byte, 4>;
 inline constexpr Pattern kFirstPattern{std::byte{0xA5}, std::byte{0xA5}, std::byte{0xA5}, std::byte{0xFF}};
 inline constexpr Pattern kSecondPattern{std::byte{0x96}, std::byte{0x3C}, std::byte{0x5A}, std::byte{0x3F}};
 
-// Memory of a session that a run may look at.
-struct ProbeMemory {
-  std::span<std::byte> arena;
-  std::byte* objects;
-  std::byte* states;
-};
+using MakeAddresses = std::function<std::unique_ptr<Addresses>(const Prepared& prepared, const SessionBytes& memory)>;
 
-using MakeAddresses = std::function<std::unique_ptr<Addresses>(const Prepared& prepared, const ProbeMemory& memory)>;
+// Where the memory outside of the arena begins in Probe::arena().
+[[nodiscard]] Offset outside_begin(const Prepared& prepared);
 
 // The addresses of a plain session.
-[[nodiscard]] std::unique_ptr<Addresses> plain_addresses(const Prepared& prepared, const ProbeMemory& memory);
+[[nodiscard]] std::unique_ptr<Addresses> plain_addresses(const Prepared& prepared, const SessionBytes& memory);
 
 // A session that an observer sees.
 class Probe {
@@ -47,7 +43,8 @@ class Probe {
 
   [[nodiscard]] const Prepared& prepared() const { return prepared_; }
   [[nodiscard]] const AllTables& tables() const { return tables_; }
-  // The bytes of the executable, and some beyond them that nothing may touch.
+  // The bytes of the executable, then those outside of the arena (outside_begin), and some beyond them that nothing may
+  // touch.
   [[nodiscard]] std::span<std::byte> arena() const;
   // Fills the arena with four bytes that repeat. Call it before set_inputs().
   void fill(const Pattern& pattern);

@@ -20,7 +20,9 @@ void raise_to(Clock& clock, const Clock& other) {
 // Orders the actions of one graph with vector clocks, as `synchronize` does for waits.
 class Ordering {
  public:
-  Ordering(const PreparedGraph& in, std::size_t threads) : in_(in), threads_(threads) {}
+  // `workers`: threads that run streams of workers; <= threads.
+  Ordering(const PreparedGraph& in, std::size_t threads, std::size_t workers)
+      : in_(in), threads_(threads), workers_(workers) {}
 
   ActionOrder make() && {
     find_clocks();
@@ -40,6 +42,10 @@ class Ordering {
     Clock begin;  // what ends before the action begins
   };
 
+  [[nodiscard]] std::size_t thread_of(StreamId stream) const {
+    return in_.plan.program.streams[stream].link ? threads_ - 1 : stream.index() % workers_;
+  }
+
   void find_clocks() {
     const Program& program = in_.plan.program;
     IdVector<StepId, Clock> end(program.steps.size());
@@ -50,7 +56,7 @@ class Ordering {
       Clock clock = of_stream[step.stream];
       for (StepId before : step.after) raise_to(clock, end[before]);
       if (actions_.size() < in_.actions.size() && step_of(in_.actions[actions_.size()]) == id) {
-        const std::size_t thread = step.stream.index() % threads_;
+        const std::size_t thread = thread_of(step.stream);
         raise_to(clock, of_thread[thread]);
         actions_.push_back({thread, clock});
         ++clock[thread];
@@ -100,6 +106,7 @@ class Ordering {
 
   const PreparedGraph& in_;
   const std::size_t threads_;
+  const std::size_t workers_;
   std::vector<OrderedAction> actions_;
 };
 
@@ -108,18 +115,29 @@ bool has_values_of_unknown_size(const PreparedGraph& in) {
   return !in.dynamic_tensors.empty() && recomputes(in.plan.program);
 }
 
-bool can_run_side_by_side(const PreparedGraph& in, int threads) {
+bool can_run_side_by_side(const PreparedGraph& in) {
   const bool has_waits = in.plan.execution == ExecutionModel::streams || in.plan.execution == ExecutionModel::waves;
-  return threads > 1 && has_waits && in.plan.program.streams.size() > 1 && !has_values_of_unknown_size(in);
+  return has_waits && in.plan.program.streams.size() > 1 && !has_values_of_unknown_size(in);
+}
+
+bool copies_over_links(const PreparedGraph& in) {
+  const auto& streams = in.plan.program.streams;
+  return std::any_of(streams.begin(), streams.end(), [](const Stream& stream) { return stream.link.has_value(); });
 }
 
 }  // namespace
 
+// Copies over links have a thread of their own beside kernels that run on one.
 void order_actions(Prepared& prepared) {
-  const int threads = prepared.options.threads;
+  const int workers = prepared.options.threads;
+  prepared.threads = workers;
   for (PreparedGraph& one : prepared.graphs) {
-    if (can_run_side_by_side(one, threads)) {
-      one.order = Ordering(one, static_cast<std::size_t>(threads)).make();
+    if (can_run_side_by_side(one) && copies_over_links(one)) prepared.threads = std::max(workers, 2);
+  }
+  for (PreparedGraph& one : prepared.graphs) {
+    if (prepared.threads > 1 && can_run_side_by_side(one) && (workers > 1 || copies_over_links(one))) {
+      const auto threads = static_cast<std::size_t>(prepared.threads);
+      one.order = Ordering(one, threads, static_cast<std::size_t>(workers)).make();
     } else {
       one.order.stretches = {{{0, one.actions.size()}, false}};
     }

@@ -41,16 +41,15 @@ Result<void> check_key(const Prepared& prepared, int threads) {
                      std::to_string(threads) + " -o PLAN");
 }
 
+// A session has one arena, which is the first region, and memory that only links reach.
 Result<void> check_machine(const Prepared& prepared) {
   const Machine& machine = prepared.plan.machine;
-  if (machine.regions.size() != 1) {
-    return refused(prepared.graph, ErrorCode::unsupported,
-                   "the plan uses " + std::to_string(machine.regions.size()) +
-                       " regions, and a session has one arena; plan with --target cpu");
-  }
-  if (machine.links.empty()) return {};
+  std::size_t arenas = 0;
+  for (RegionId id : all_ids<RegionId>(machine.regions.size())) arenas += is_outside(machine, id) ? 0 : 1;
+  if (arenas == 1 && !is_outside(machine, RegionId(0))) return {};
   return refused(prepared.graph, ErrorCode::unsupported,
-                 "the plan uses links between regions, which a session does not have; plan with --target cpu");
+                 "the workers of the plan address " + std::to_string(arenas) +
+                     " regions, and a session has one arena, which is the first region; plan with --target cpu");
 }
 
 // Kernels read elements at multiples of their size. A plan for a target with another alignment may have others.
@@ -61,7 +60,7 @@ Result<void> check_values(const PreparedGraph& in) {
     const ValuePlace& place = plan.layout.values[id];
     const std::optional<Placement>& placement = plan.layout.buffers[place.buffer].placement;
     const std::int64_t bytes = std::max(bits_of(tensor.dtype).value_or(8) / 8, 1);
-    if (!placement) continue;
+    if (!placement || is_outside(plan.machine, placement->region)) continue;
     const std::int64_t address = in.arena.position() + placement->offset.position() + place.offset.position();
     if (address % bytes == 0) continue;
     return refused(in.graph, ErrorCode::mismatch,

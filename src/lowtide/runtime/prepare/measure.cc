@@ -63,11 +63,22 @@ void place_waiting_states(Prepared& prepared) {
   if (begin < end) prepared.memory.extra = end - prepared.memory.arena;
 }
 
+// The regions that only links reach, one after another.
+void place_outside(Prepared& prepared) {
+  const std::vector<Bytes>& arenas = prepared.plan.layout.arena;
+  for (RegionId id : all_ids<RegionId>(arenas.size())) {
+    prepared.outside.emplace_back(prepared.memory.outside.count());
+    if (!is_outside(prepared.plan.machine, id)) continue;
+    prepared.memory.outside += round_up(arenas[id.index()], kKernelAlignment);
+  }
+}
+
 }  // namespace
 
 void measure(Prepared& prepared) {
   const Layout& layout = prepared.plan.layout;
   if (!layout.arena.empty()) prepared.memory.arena = layout.arena[0];
+  place_outside(prepared);
   count_constants(prepared);
   place_waiting_states(prepared);
   for (const Port& state : prepared.states) prepared.own_states += round_up(state.size, kKernelAlignment);

@@ -105,7 +105,7 @@ struct Stretch {
 };
 
 // When the actions of a graph run, if the team has several threads. A thread runs the actions of its streams in the
-// order of the list. An action that runs beside no other one gets the whole team:
+// order of the list, and the last one runs those of links. An action that runs beside no other one gets the whole team:
 //
 //   stream 0 (thread 0) | a | b     | d |     c waits for a, and d for c. So b and c run side by side, and each of a
 //   stream 1 (thread 1)     | c |             and d has the whole team.
@@ -166,9 +166,11 @@ struct Prepared {
   std::vector<Port> inputs = {};
   std::vector<Port> outputs = {};
   std::vector<Port> states = {};
-  Bytes objects = {};     // that hold the bound kernels of a session
-  Bytes own_states = {};  // that hold all states of a session
+  std::vector<Offset> outside = {};  // by region: where it begins in the memory outside; only for those that are there
+  Bytes objects = {};                // that hold the bound kernels of a session
+  Bytes own_states = {};             // that hold all states of a session
   ExecutableMemory memory = {};
+  int threads = 1;                        // of a run: those of the options, and at least 2 if one copies over links
   std::unique_ptr<Workers> workers = {};  // that sessions share; nullptr: runs have one thread
 };
 

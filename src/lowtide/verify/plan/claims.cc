@@ -63,12 +63,20 @@ std::int64_t load_as_given(const Graph& graph) {
   return profile.largest();
 }
 
+// Whether the bytes are in a region that no worker can address. They are outside of the arena.
+bool is_placed_outside(const Machine& machine, const Placement& placement) {
+  return std::none_of(machine.workers.begin(), machine.workers.end(), [&](const Worker& worker) {
+    const std::vector<RegionId>& regions = worker.addressable;
+    return regions.empty() || std::find(regions.begin(), regions.end(), placement.region) != regions.end();
+  });
+}
+
 // A program without steps has one moment, in which all its buffers live.
 Profile profile_of(const Plan& plan) {
   const bool has_steps = !plan.program.steps.empty();
   Profile profile(has_steps ? plan.program.steps.size() : 1);
   for (const Buffer& buffer : plan.layout.buffers) {
-    if (!buffer.placement) continue;
+    if (!buffer.placement || is_placed_outside(plan.machine, *buffer.placement)) continue;
     if (!buffer.parts.empty()) {
       for (const BufferPart& part : buffer.parts) {
         profile.add(part.lifespan.begin.index(), part.lifespan.end.index(), part.size.count());
