@@ -101,6 +101,15 @@ class NetTest(ProgramTest):
         error = self.expect(BAD_INPUT, "plan", "net.pbtxt", "--shape", "data=1x4x32x32", "--init-net", "init.pbtxt")
         self.assertIn("operator 0 ('Conv'): the input has 4 channels, but the weight takes 3", error.stderr)
 
+    def test_an_alias_has_the_bytes_of_its_blob(self):
+        self.write("net.pbtxt", NET.replace('input: "fc" output: "prob"', 'input: "alias" output: "prob"').replace(
+            'op { type: "FC"', 'op { type: "Alias" input: "p1" output: "q1" }\nop { type: "FC"').replace(
+            'op { type: "Softmax"', 'op { type: "Alias" input: "fc" output: "alias" }\nop { type: "Softmax"'))
+        plan = self.json(DONE, "plan", "net.pbtxt", *SIZES)
+        self.assertEqual(plan["bytes"]["arena"], 65_536 + 16_384)
+        names = [row["blob"] for row in self.json(DONE, "share", "net.pbtxt", *SIZES)["names"]]
+        self.assertFalse({"p1", "q1", "fc", "alias"} & set(names))
+
     def test_options_are_checked(self):
         self.assertIn("has no symbol 'batch'", self.expect(BAD_INPUT, "plan", "net.pb", "--dim", "batch=8").stderr)
         error = self.expect(BAD_INPUT, "plan", "model.onnx", "--unit-sizes").stderr
@@ -146,6 +155,17 @@ class GraphDefTest(ProgramTest):
         refused = self.refused(GRAPHDEF.replace("input: 'conv'", "input: 'z'"))
         self.assertIn("node 'y' ('Relu'): its input 'z' does not exist", refused)
         self.assertIn("bad.pbtxt:1:", self.refused(GRAPHDEF.replace("DT_FLOAT", "DT_FLOOT")))
+
+    def test_views_take_no_bytes(self):
+        """y is relabelled by Identity, and flattened."""
+        flat = "node { name: 's' op: 'Const' " + attribute("dtype", "type: DT_INT32")
+        flat += attribute("value", "tensor { dtype: DT_INT32 tensor_shape { dim { size: 1 } } int_val: -1 }") + "}\n"
+        flat += "node { name: 'same' op: 'Identity' input: 'y' " + attribute("T", "type: DT_FLOAT") + "}\n"
+        flat += "node { name: 'flat' op: 'Reshape' input: ['same', 's'] " + attribute("T", "type: DT_FLOAT") + "}\n"
+        flat += "node { name: 'z' op: 'MatMul' input: ['flat', 'flat'] }\n"
+        self.write("graph.pbtxt", GRAPHDEF + flat)
+        plan = self.json(DONE, "plan", "graph.pbtxt", "--shape", "x=1x9x9x3", "--shape", "z=1", "--unit-sizes")
+        self.assertLessEqual(plan["bytes"]["arena"], 832 + 64)
 
     def refused(self, text):
         self.write("bad.pbtxt", text)

@@ -157,10 +157,10 @@ TEST(GraphOfGraphDef, KeepsVariables) {
       graph_of(node("v", "VariableV2", "", attr("dtype", "type: DT_FLOAT") + attr("shape", shape("4"))) +
                placeholder("x", "4") + node("write", "Assign", "v x", kFloat) + node("y", "Relu", "write", kFloat));
   EXPECT_EQ(print_graph(made.graph), R"(graph "" {
-  _ = tensorflow::Assign(v, x) "write"
+  _ = tensorflow.once::Assign(v, x) "write"
   state v : f32[4]
   input x : f32[4]
-  y = tensorflow::Relu(v) "y" after (node 0) : f32[4]
+  y = tensorflow.once::Relu(v) "y" after (node 0) : f32[4]
   output y
 }
 )");

@@ -138,15 +138,17 @@ constexpr auto kTensorFlowRows = std::to_array<TraitRow>({
     {"Conv2D", kSums}, {"DepthwiseConv2dNative", kSums}, {"Elu", kFirst}, {"Equal", kPure}, {"Erf", kFirst},
     {"Exp", kFirst}, {"ExpandDims", kWhole}, {"Fill", kPure}, {"Floor", kFirst}, {"FusedBatchNorm", kPure},
     {"FusedBatchNormV2", kPure}, {"FusedBatchNormV3", kPure}, {"Greater", kPure}, {"GreaterEqual", kPure},
-    {"Identity", kWhole}, {"LRN", kPure}, {"LeakyRelu", kFirst}, {"Less", kPure}, {"LessEqual", kPure},
-    {"Log", kFirst}, {"LogSoftmax", kPure}, {"MatMul", kSums}, {"Max", kPure}, {"MaxPool", kPure}, {"Maximum", kAny},
-    {"Mean", kPure}, {"Min", kPure}, {"Minimum", kAny}, {"Mul", kAny}, {"Neg", kFirst}, {"NoOp", kStep},
-    {"OnesLike", kPure}, {"Pad", kPure}, {"Pow", kAny}, {"PreventGradient", kWhole}, {"Prod", kPure},
-    {"ReadVariableOp", kStep}, {"RealDiv", kAny}, {"Reciprocal", kFirst}, {"Relu", kFirst}, {"Relu6", kFirst},
-    {"Reshape", kWhole}, {"Round", kFirst}, {"Rsqrt", kFirst}, {"Selu", kFirst}, {"Shape", kPure},
-    {"Sigmoid", kFirst}, {"Sign", kFirst}, {"Softmax", kPure}, {"Softplus", kFirst}, {"Split", kPure},
-    {"Sqrt", kFirst}, {"Square", kFirst}, {"SquaredDifference", kAny}, {"Squeeze", kWhole}, {"StopGradient", kWhole},
-    {"Sub", kAny}, {"Sum", kPure}, {"Tanh", kFirst}, {"Transpose", kPure}, {"ZerosLike", kPure},
+    {"Identity", kWhole}, {"IsVariableInitialized", kStep}, {"LRN", kPure}, {"LeakyRelu", kFirst}, {"Less", kPure},
+    {"LessEqual", kPure}, {"Log", kFirst}, {"LogSoftmax", kPure}, {"MatMul", kSums}, {"Max", kPure},
+    {"MaxPool", kPure}, {"Maximum", kAny}, {"Mean", kPure}, {"Min", kPure}, {"Minimum", kAny}, {"Mul", kAny},
+    {"Neg", kFirst}, {"NoOp", kStep}, {"OnesLike", kPure}, {"Pad", kPure}, {"Pow", kAny}, {"PreventGradient", kWhole},
+    {"Prod", kPure}, {"RandomStandardNormal", kRandom}, {"RandomUniform", kRandom}, {"ReadVariableOp", kStep},
+    {"RealDiv", kAny}, {"Reciprocal", kFirst}, {"Relu", kFirst}, {"Relu6", kFirst}, {"Reshape", kWhole},
+    {"Round", kFirst}, {"Rsqrt", kFirst}, {"Selu", kFirst}, {"Shape", kPure}, {"Sigmoid", kFirst}, {"Sign", kFirst},
+    {"Softmax", kPure}, {"Softplus", kFirst}, {"Split", kPure}, {"Sqrt", kFirst}, {"Square", kFirst},
+    {"SquaredDifference", kAny}, {"Squeeze", kWhole}, {"StopGradient", kWhole}, {"Sub", kAny}, {"Sum", kPure},
+    {"Tanh", kFirst}, {"Transpose", kPure}, {"TruncatedNormal", kRandom}, {"VarIsInitializedOp", kStep},
+    {"ZerosLike", kPure},
 });
 // clang-format on
 static_assert(std::is_sorted(kTensorFlowRows.begin(), kTensorFlowRows.end(),
@@ -189,6 +191,7 @@ const OperatorTraits& operator_traits(std::string_view domain, std::string_view 
   if (domain.empty() || domain == "ai.onnx") return traits_in(kTraitRows, type);
   if (domain == "caffe2") return traits_in(kCaffe2Rows, type);
   if (domain == "tensorflow") return traits_in(kTensorFlowRows, type);
+  if (domain == "tensorflow.once") return kKernel;
   if (domain == "com.microsoft" || domain == "com.microsoft.nchwc") return traits_in(kRuntimeRows, type);
   return kUnknown;
 }

@@ -31,6 +31,7 @@ class GraphMaker {
 
   Result<GraphOfGraphDef> make() && {
     LOWTIDE_RETURN_IF_ERROR(add_tensors());
+    find_written();
     add_nodes();
     set_outputs();
     note_devices();
@@ -44,6 +45,8 @@ class GraphMaker {
     return kind == NodeKind::ordinary || kind == NodeKind::same_state || kind == NodeKind::no_output;
   }
   Result<void> add_tensors();
+  void find_written();
+  std::string domain_of(std::uint32_t at) const;
   void add_nodes();
   void add_controls(std::uint32_t at, GraphBuilder::NodeSpec& spec) const;
   void add_attributes(const NodeView& view, GraphBuilder::NodeSpec& spec) const;
@@ -57,6 +60,7 @@ class GraphMaker {
   std::map<Output, TensorId> tensors_;
   std::set<std::uint32_t> unsized_;           // nodes
   std::map<std::uint32_t, NodeId> node_ids_;  // by index of the node
+  std::set<Output> written_;                  // variables
   std::vector<std::string> notes_;
 };
 
@@ -140,13 +144,25 @@ void GraphMaker::add_controls(std::uint32_t at, GraphBuilder::NodeSpec& spec) co
   spec.control_inputs.assign(before.begin(), before.end());
 }
 
+void GraphMaker::find_written() {
+  for (const WalkedNode& node : walk_.nodes()) {
+    if (writes_variable(node.view.op()) && !node.inputs.empty()) written_.insert(walk_.source(node.inputs.front()));
+  }
+}
+
+std::string GraphMaker::domain_of(std::uint32_t at) const {
+  if (unsized_.contains(at)) return "tensorflow.unsized";
+  const auto is_written = [&](const Output& input) { return written_.contains(walk_.source(input)); };
+  const std::vector<Output>& inputs = walk_.nodes()[at].inputs;
+  return std::any_of(inputs.begin(), inputs.end(), is_written) ? "tensorflow.once" : "tensorflow";
+}
+
 void GraphMaker::add_nodes() {
   for (std::uint32_t at : walk_.order()) {
     const WalkedNode& node = walk_.nodes()[at];
     if (!is_node(node.kind)) continue;
-    GraphBuilder::NodeSpec spec{.name = std::string(node.view.name()),
-                                .domain = unsized_.contains(at) ? "tensorflow.unsized" : "tensorflow",
-                                .type = std::string(node.view.op())};
+    GraphBuilder::NodeSpec spec{
+        .name = std::string(node.view.name()), .domain = domain_of(at), .type = std::string(node.view.op())};
     for (const Output& input : node.inputs) {
       const auto found = tensors_.find(walk_.source(input));
       spec.inputs.push_back(found == tensors_.end() ? std::nullopt : std::optional(found->second));

@@ -37,6 +37,7 @@ struct GraphOfGraphDef {
 //   - Placeholder is an input, Const a constant, and a variable a state, without a node.
 //   - The results of Assign, ReadVariableOp and others that return a variable are that variable. Their readers also
 //     have them as control inputs.
+//   - Nodes that read a variable that a node writes have the domain "tensorflow.once", because they cannot run again.
 //   - Control inputs "^node" stay. Results that no node reads are outputs, which a note says.
 // Shapes are those that rules infer from the inputs (docs/graphdef.md), of the attribute _output_shapes, or given.
 // Errors: invalid (a name twice, an input that does not exist, a cycle, shapes that contradict each other); unsupported

@@ -26,6 +26,8 @@ void infer_shape(NodeTypes& types) {
   if (types.extents(0) != nullptr) types.set(0, {static_cast<std::int64_t>(types.extents(0)->size())});
 }
 
+void infer_scalar(NodeTypes& types) { types.set(0, {}); }
+
 struct Rule {
   std::string_view op;
   void (*infer)(NodeTypes& types);
@@ -43,18 +45,21 @@ constexpr auto kRules = std::to_array<Rule>({
     {"Fill", infer_fill}, {"Floor", infer_same}, {"FusedBatchNorm", infer_batch_norm},
     {"FusedBatchNormV2", infer_batch_norm}, {"FusedBatchNormV3", infer_batch_norm},
     {"Greater", infer_broadcast, "bool"}, {"GreaterEqual", infer_broadcast, "bool"}, {"Identity", infer_same},
+    {"IsVariableInitialized", infer_scalar, "bool"},
     {"LRN", infer_same}, {"LeakyRelu", infer_same}, {"Less", infer_broadcast, "bool"},
     {"LessEqual", infer_broadcast, "bool"}, {"Log", infer_same}, {"LogSoftmax", infer_same},
     {"MatMul", infer_mat_mul}, {"Max", infer_reduce}, {"MaxPool", infer_pool}, {"Maximum", infer_broadcast},
     {"Mean", infer_reduce}, {"Min", infer_reduce}, {"Minimum", infer_broadcast}, {"Mul", infer_broadcast},
     {"Neg", infer_same}, {"OnesLike", infer_same}, {"Pad", infer_pad}, {"Pow", infer_broadcast},
-    {"PreventGradient", infer_same}, {"Prod", infer_reduce}, {"RealDiv", infer_broadcast}, {"Reciprocal", infer_same},
+    {"PreventGradient", infer_same}, {"Prod", infer_reduce}, {"RandomStandardNormal", infer_fill, "dtype"},
+    {"RandomUniform", infer_fill, "dtype"}, {"RealDiv", infer_broadcast}, {"Reciprocal", infer_same},
     {"Relu", infer_same}, {"Relu6", infer_same}, {"Reshape", infer_reshape}, {"Round", infer_same},
     {"Rsqrt", infer_same}, {"Selu", infer_same}, {"Shape", infer_shape, "out_type"}, {"Sigmoid", infer_same},
     {"Sign", infer_same}, {"Softmax", infer_same}, {"Softplus", infer_same}, {"Split", infer_split},
     {"Sqrt", infer_same}, {"Square", infer_same}, {"SquaredDifference", infer_broadcast}, {"Squeeze", infer_squeeze},
     {"StopGradient", infer_same}, {"Sub", infer_broadcast}, {"Sum", infer_reduce}, {"Tanh", infer_same},
-    {"Transpose", infer_transpose}, {"ZerosLike", infer_same},
+    {"Transpose", infer_transpose}, {"TruncatedNormal", infer_fill, "dtype"},
+    {"VarIsInitializedOp", infer_scalar, "bool"}, {"ZerosLike", infer_same},
 });
 // clang-format on
 static_assert(std::is_sorted(kRules.begin(), kRules.end(), [](const Rule& a, const Rule& b) { return a.op < b.op; }));
@@ -82,6 +87,11 @@ NodeKind kind_of_op(std::string_view op) {
   if (has(kSameState, op)) return NodeKind::same_state;
   if (has(kNoOutput, op)) return NodeKind::no_output;
   return has(kLoops, op) ? NodeKind::loop : NodeKind::ordinary;
+}
+
+bool writes_variable(std::string_view op) {
+  return op.starts_with("Assign") || op.starts_with("Scatter") || op.starts_with("ResourceScatter") ||
+         op.starts_with("ResourceApply") || op.starts_with("Apply");
 }
 
 std::size_t least_outputs(const NodeView& node) {

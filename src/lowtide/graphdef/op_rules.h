@@ -50,6 +50,8 @@ enum class NodeKind : std::uint8_t {
 };
 
 [[nodiscard]] NodeKind kind_of_op(std::string_view op);
+// Whether the operator writes the variable that is input 0.
+[[nodiscard]] bool writes_variable(std::string_view op);
 [[nodiscard]] std::size_t least_outputs(const NodeView& node);
 
 // Sets the types and the extents of the outputs.

@@ -239,6 +239,17 @@ constexpr std::pair<std::string_view, Derivation> kDerivations[] = {
     {"Transpose", transpose}, {"Slice", slice},   {"Split", split},     {"Concat", concat},
 };
 
+// Operators of other systems whose result is their input: domain and type.
+constexpr std::pair<std::string_view, std::string_view> kWholeElsewhere[] = {
+    {"caffe2", "Alias"},
+    {"tensorflow", "ExpandDims"},
+    {"tensorflow", "Identity"},
+    {"tensorflow", "PreventGradient"},
+    {"tensorflow", "Reshape"},
+    {"tensorflow", "Squeeze"},
+    {"tensorflow", "StopGradient"},
+};
+
 }  // namespace
 
 bool may_be_training(const Graph& graph, NodeId id) {
@@ -252,6 +263,9 @@ AliasMeaning alias_meaning(const Graph& graph, NodeId id) {
   const bool is_standard = op.domain.empty() || op.domain == "ai.onnx";
   for (const auto& [type, derive] : kDerivations) {
     if (is_standard && op.type == type) return derive(graph, node);
+  }
+  for (const auto& [domain, type] : kWholeElsewhere) {
+    if (op.domain == domain && op.type == type) return whole(graph, node);
   }
   return unprovable("its operator is not a view, so its outputs must be computed");
 }
