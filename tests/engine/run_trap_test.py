@@ -121,6 +121,15 @@ def reductions():
     return model(nodes, [("x", [6, 5, 20])], outputs)
 
 
+def skips():
+    """Products whose results of 16 KiB are read again in the reverse order. No budget below four of them is kept without
+    transfers or reruns."""
+    pairs = [("x", "w", "a"), ("a", "w", "b"), ("b", "w", "c"), ("c", "w", "d"), ("d", "c", "e"), ("e", "b", "f"),
+             ("f", "a", "y")]
+    nodes = [node("MatMul", [left, right], [result]) for left, right, result in pairs]
+    return model(nodes, [("x", [64, 64])], [("y", [64, 64])], [floats("w", [64, 64])])
+
+
 class RunTrap(unittest.TestCase):
     def count(self, models, *words):
         """The lines of the program, in the order of the models."""
@@ -157,6 +166,17 @@ class RunTrap(unittest.TestCase):
                     # One call wakes the other thread, and one is its own, if it was about to sleep.
                     self.assertLessEqual(line["most_calls"], 2)
                     self.assertGreater(line["without_calls"], 0)  # the other thread was awake
+
+    def test_a_run_with_copies_over_a_link_only_wakes_the_other_thread(self):
+        # The input and three results; scratch of the products is smaller than the fourth one.
+        line, = self.count({"skips": skips()}, "--runs", "200", "--budget", str(4 * 16384 + 8192))
+        self.assertNotIn("refused", line)
+        self.assertGreater(line["outside"], 0)
+        for costs in (line["first"], line["others"]):
+            self.assertEqual((costs["allocations"], costs["page_faults"]), (0, 0))
+            self.assertIn(costs["first_call"], (-1, FUTEX))
+        self.assertLessEqual(line["most_calls"], 2)
+        self.assertGreater(line["without_calls"], 0)
 
     def test_models_that_cannot_run_are_named(self):
         line, = self.count({"broken": b"no model"})

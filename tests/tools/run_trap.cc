@@ -4,23 +4,25 @@
 // Runs models and counts what the runs cost: allocations, system calls and page faults. There should be none, in the
 // first run and in all others.
 //
-//   run_trap [--runs N] [--seconds S] [--dim NAME=N] [--threads T] [--streams K] [--other-thread] MODEL...
+//   run_trap [--runs N] [--seconds S] [--dim NAME=N] [--threads T] [--streams K] [--budget B]
+//            [--other-thread] MODEL...
 //   run_trap --self-test
 //
 // The inputs of a model are the files input_0.npy and so on beside it. Inputs and weights without a file are synthetic.
 // Each model has at most N runs (200 unless given), and after 100
 // runs it ends when S seconds (60 unless given) are over. With --other-thread, a thread that did not open the session
 // runs it. With --threads 2, a run that finds the second thread asleep wakes it. With --streams K, the plan is for
-// waves of K steps. The program prints one JSON object per model and line:
+// waves of K steps. With --budget B, it is for B bytes and a link, so copies run on the second thread. The program prints one JSON object per model and line:
 //
-//   {"model": "a.onnx", "runs": 200, "first": {...}, "others": {...}, "most_calls": 0, "without_calls": 200}
-//                                              counts of run 1, and sums of all other runs; the most system calls of a
-//                                              run, and the number of runs that made none
+//   {"model": "a.onnx", "runs": 200, "first": {...}, "others": {...}, "most_calls": 0, "without_calls": 200,
+//    "outside": 0}                             counts of run 1, and sums of all other runs; the most system calls of a
+//                                              run, the number of runs that made none, and the bytes outside of the
+//                                              arena
 //   {"model": "a.onnx", "refused": "..."}                               it cannot be opened, or a run fails
 //
 // `first` and `others` have the keys allocations, system_calls, page_faults and first_call, the number of the first
 // system call or -1. The exit code is 1 if any count of a run is not 0, and 2 if nothing can be counted here. With two
-// threads, up to two system calls per run are allowed: one that wakes the second thread, and one of that thread, which
+// threads or copies over links, up to two system calls per run are allowed: one that wakes the second thread, and one of that thread, which
 // was about to sleep.
 
 #include <algorithm>
@@ -52,6 +54,7 @@ struct Options {
   int seconds = 60;
   int threads = 1;
   int streams = 1;
+  std::int64_t budget = 0;  // with a link; 0: none
   bool is_other_thread = false;
   std::map<std::string, std::int64_t> dims;
   std::vector<std::string> models;
@@ -147,6 +150,11 @@ bool count_model(const std::string& path, const Options& options) {
   opening.plan.run = ExecutionModel::waves;
   opening.plan.arena_slack_percent = 1000;
   opening.cpu.threads = options.threads;
+  if (options.budget > 0) {
+    opening.plan.budget = Bytes(options.budget);
+    opening.plan.recompute_effort = 100'000'000;
+    opening.link = TransferLink{.bytes_per_second = 12'000'000'000};
+  }
   opening.synthetic_seed = 1;
   opening.import.dims = options.dims;
   const OpenedModel model = take(open_model(path, opening));
@@ -164,9 +172,10 @@ bool count_model(const std::string& path, const Options& options) {
                   {"first", json_of(counted.first)},
                   {"others", json_of(counted.others)},
                   {"most_calls", counted.most_calls},
-                  {"without_calls", counted.without_calls}};
+                  {"without_calls", counted.without_calls},
+                  {"outside", executable.memory().outside.count()}};
   std::cout << line.dump() << std::endl;
-  return is_free(counted, options.threads);
+  return is_free(counted, options.budget > 0 ? 2 : options.threads);
 }
 
 // Does each of the things that are counted, and checks that the counters see it.
@@ -201,6 +210,8 @@ Options read_options(const std::vector<std::string>& words) {
       options.threads = std::stoi(words[++at]);
     } else if (words[at] == "--streams" && at + 1 < words.size()) {
       options.streams = std::stoi(words[++at]);
+    } else if (words[at] == "--budget" && at + 1 < words.size()) {
+      options.budget = std::stoll(words[++at]);
     } else if (words[at] == "--other-thread") {
       options.is_other_thread = true;
     } else {
