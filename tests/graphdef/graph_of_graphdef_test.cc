@@ -99,7 +99,7 @@ TEST(GraphOfGraphDef, BecomesAGraph) {
   input x : f32[1,9,9,3]
   constant w : f32[3,3,3,8]
   constant b : f32[8]
-  conv = tensorflow::Conv2D(x, w) "conv" {strides = [1, 2, 2, 1], padding = "SAME"} : f32[1,5,5,8]
+  conv = tensorflow::Conv2D(x, w) "conv" {padding = "SAME", strides = [1, 2, 2, 1]} : f32[1,5,5,8]
   sum = tensorflow::BiasAdd(conv, b) "sum" : f32[1,5,5,8]
   tensorflow::NoOp() "init" after (conv)
   y = tensorflow::Relu(sum) "y" after (node 2) : f32[1,5,5,8]

@@ -128,6 +128,9 @@ void GraphMaker::add_attributes(const NodeView& view, GraphBuilder::NodeSpec& sp
       spec.attributes.push_back({key, std::move(list)});
     }
   }
+  // The order of a map in a file has no meaning.
+  std::sort(spec.attributes.begin(), spec.attributes.end(),
+            [](const Attribute& a, const Attribute& b) { return a.name < b.name; });
 }
 
 // Control inputs that are nodes, and the nodes that wrote the variables among the inputs.
