@@ -9,10 +9,10 @@
 //   run_trap --self-test
 //
 // The inputs of a model are the files input_0.npy and so on beside it. Inputs and weights without a file are synthetic.
-// Each model has at most N runs (200 unless given), and after 100
-// runs it ends when S seconds (60 unless given) are over. With --other-thread, a thread that did not open the session
-// runs it. With --threads 2, a run that finds the second thread asleep wakes it. With --streams K, the plan is for
-// waves of K steps. With --budget B, it is for B bytes and a link, so copies run on the second thread. The program prints one JSON object per model and line:
+// Each model has at most N runs (200 unless given), and after 100 runs it ends when S seconds (60 unless given) are
+// over. With --other-thread, a thread that did not open the session runs it. With --threads 2, a run that finds the
+// second thread asleep wakes it. With --streams K, the plan is for waves of K steps. With --budget B, it is for B bytes
+// and a link, so copies run on the second thread. The program prints one JSON object per model and line:
 //
 //   {"model": "a.onnx", "runs": 200, "first": {...}, "others": {...}, "most_calls": 0, "without_calls": 200,
 //    "outside": 0}                             counts of run 1, and sums of all other runs; the most system calls of a
@@ -22,8 +22,8 @@
 //
 // `first` and `others` have the keys allocations, system_calls, page_faults and first_call, the number of the first
 // system call or -1. The exit code is 1 if any count of a run is not 0, and 2 if nothing can be counted here. With two
-// threads or copies over links, up to two system calls per run are allowed: one that wakes the second thread, and one of that thread, which
-// was about to sleep.
+// threads or copies over links, up to two system calls per run are allowed: one that wakes the second thread, and one
+// of that thread, which was about to sleep.
 
 #include <algorithm>
 #include <atomic>

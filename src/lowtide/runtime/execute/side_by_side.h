@@ -39,15 +39,21 @@ class SideBySide {
   // On a cache line of its own, because its thread writes it often.
   struct alignas(64) Progress {
     std::atomic<std::uint32_t> ended = 0;  // actions of the stretch
+    std::atomic<std::uint32_t> begun = 0;  // those of the thread for copies; one more than `ended` while one runs
   };
 
   void run_share(std::size_t thread) noexcept;
+  void run_copies() noexcept;
+  // Runs copy `number` of the stretch, if its turn has come and no other thread has begun it. Returns whether it ran.
+  bool try_copy(std::uint32_t number) noexcept;
+  [[nodiscard]] bool may_begin(std::size_t action) const noexcept;
   // Waits until an action may begin. Returns false if an earlier action has failed.
-  [[nodiscard]] bool wait_for(std::size_t action) const noexcept;
+  [[nodiscard]] bool wait_for(std::size_t action) noexcept;
   void note_failure(std::size_t action, RunStatus status) noexcept;
 
   const ActionOrder& order_;
-  std::vector<Progress> progress_;  // by thread
+  std::vector<Progress> progress_;   // by thread
+  std::vector<std::size_t> copies_;  // the actions of the thread for copies in this stretch, in order
   RunAction run_action_ = nullptr;
   void* tables_ = nullptr;
   Interval<std::size_t> actions_;

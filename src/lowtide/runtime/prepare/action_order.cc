@@ -26,7 +26,8 @@ class Ordering {
 
   ActionOrder make() && {
     find_clocks();
-    const std::vector<bool> is_alone = find_alone();
+    // Beside a thread for copies, kernels run on one thread anyway. Each stretch ends with a wait for that thread.
+    const std::vector<bool> is_alone = workers_ < threads_ ? std::vector<bool>(actions_.size(), false) : find_alone();
     ActionOrder order;
     for (std::size_t at = 0; at < actions_.size(); ++at) {
       if (at == 0 || is_alone[at] != is_alone[at - 1]) order.stretches.push_back({{at, at}, !is_alone[at]});
@@ -138,6 +139,7 @@ void order_actions(Prepared& prepared) {
     if (prepared.threads > 1 && can_run_side_by_side(one) && (workers > 1 || copies_over_links(one))) {
       const auto threads = static_cast<std::size_t>(prepared.threads);
       one.order = Ordering(one, threads, static_cast<std::size_t>(workers)).make();
+      one.order.has_thread_for_copies = copies_over_links(one) && workers < prepared.threads;
     } else {
       one.order.stretches = {{{0, one.actions.size()}, false}};
     }

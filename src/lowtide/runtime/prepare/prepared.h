@@ -117,6 +117,7 @@ struct ActionOrder {
   std::vector<std::uint32_t> thread;  // per action
   // Per action and thread: how many actions of the thread in this stretch must end before the action begins.
   std::vector<std::uint32_t> needs;
+  bool has_thread_for_copies = false;  // the last thread has only copies over links, which another one may run, too
 };
 
 // A tensor that a body reads in the graph around it.
