@@ -60,6 +60,13 @@ TEST(MultiplyAccumulates, OfConvolutionsInBlocks) {
             std::nullopt);
 }
 
+// The padding of the packed matrix, which is [6, 8] in the model, is not counted.
+TEST(MultiplyAccumulates, OfPackedProducts) {
+  EXPECT_EQ(macs("input x : f32[4,8]; constant w : f32[128]; y = lowtide::PackedMatMul(x, w) {weights = [6, 8], "
+                 "transB = 1, order = \"blocks16\"} : f32[4,6]; output y"),
+            4 * 6 * 8);
+}
+
 // Each of the 4 x 5 x 5 elements of the input is multiplied with 3 filters of 2 x 2.
 TEST(MultiplyAccumulates, OfTransposedConvolutions) {
   EXPECT_EQ(macs("input x : f32[1,4,5,5]; constant w : f32[4,3,2,2]; y = ConvTranspose(x, w) : f32[1,3,6,6]; output y"),

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "tests/kernels/one_node.h"
+#include "tests/kernels/reversed_team.h"
 
 namespace lowtide {
 namespace {
@@ -132,6 +133,36 @@ TEST(Broadcast, RepeatsAxesOfBothOperands) {
   OneNode add = one_node("x : i32[2,1,3], y : i32[2,1]", "Add(x, y)", "i32[2,2,3]");
   add.run_ok({{0, 1, 2, 3, 4, 5}, {10, 20}});
   EXPECT_THAT(add.result<std::int32_t>(), ElementsAre(10, 11, 12, 20, 21, 22, 13, 14, 15, 23, 24, 25));
+}
+
+// Rows of 3 elements are joined: the second operand begins again in each. 300 rows of the third axis are several parts.
+TEST(Broadcast, BeginsAgainInShortRows) {
+  std::vector<float> x;
+  const std::vector<float> gate = {1, 2, 3, 4, 5, 6};
+  std::vector<float> expected;
+  for (int i = 0; i < 2 * 300 * 3; ++i) {
+    x.push_back(static_cast<float>(i));
+    expected.push_back(static_cast<float>(i) * gate[static_cast<std::size_t>(i / 900 * 3 + i % 3)]);
+  }
+  OneNode mul = one_node("x : f32[2,300,3], g : f32[2,1,3]", "Mul(x, g)", "f32[2,300,3]");
+  mul.run_ok({testing::floats(x), testing::floats(gate)});
+  EXPECT_EQ(mul.result<float>(), expected);
+  // The first half of the result ends in the middle of a row.
+  std::vector<float> large;
+  std::vector<float> products;
+  for (int i = 0; i < 13000 * 3; ++i) {
+    large.push_back(static_cast<float>(i % 100));
+    products.push_back(static_cast<float>(i % 100) * gate[static_cast<std::size_t>(i % 3)]);
+  }
+  for (const int over : {-1, 0}) {
+    OneNode shared = one_node("x : f32[1,13000,3], g : f32[1,1,3]", "Mul(x, g)", "f32[1,13000,3]");
+    testing::ReversedTeam team(2);
+    shared.team = &team;
+    if (over == 0) shared.over = 0;
+    shared.run_ok({testing::floats(large), testing::floats({1, 2, 3})});
+    EXPECT_EQ(shared.result<float>(), products);
+    EXPECT_EQ(team.calls, 1);
+  }
 }
 
 TEST(Broadcast, DecidesDynamicExtentsAndRefusesOthers) {

@@ -266,27 +266,6 @@ TEST(LibraryParts, GiveTheBitsOfOneProduct) {
   }
 }
 
-TEST(LibraryParts, GiveTheBitsOfOnePool) {
-  const Format format = machine_key().isa.starts_with("avx512") ? Format::nchw16c : Format::nchw8c;
-  const Shape source({1, 96, 40, 40});
-  for (const auto& [node, size] :
-       {std::pair("MaxPool(x) {kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1], ", 20),
-        std::pair("AveragePool(x) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], ", 40),
-        std::pair("GlobalAveragePool(x) {", 1)}) {
-    SCOPED_TRACE(node);
-    for (const Shape& from : {source, Shape({4, 17, 40, 40}), Shape({1, 12, 160, 40})}) {
-      const bool is_long = from[2] != 40;
-      if (is_long && size == 1) continue;
-      const Shape to({from[0], from[1], is_long ? size * 4 : size, size});
-      const std::string text = std::string(node) + "format = \"" + std::string(to_string(format)) +
-                               "\", channels = " + std::to_string(from[1]) + "}";
-      const Graph graph =
-          testing::lowered_graph(text, {"x : f32" + to_string(shape_in(format, from))}, shape_in(format, to));
-      EXPECT_TRUE(expect_equal_bits(graph, {operand_in(format, from, 5)})) << to_string(from);
-    }
-  }
-}
-
 TEST(LibraryParts, GiveTheBitsOfOneReorder) {
   const Format blocks = machine_key().isa.starts_with("avx512") ? Format::nchw16c : Format::nchw8c;
   const Shape model({1, 40, 56, 56});

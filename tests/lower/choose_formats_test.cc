@@ -142,6 +142,52 @@ TEST(ChooseFormats, JoinsChannelsThatFillTheirBlocks) {
   EXPECT_THAT(nodes_of(text("24", "40", "1")), ::testing::Contains("Concat c : f32[1,40,8,8]"));
 }
 
+TEST(ChooseFormats, PacksTheMatrixOfAProduct) {
+  const Lowered found = lowered(R"(graph "g" {
+    input x : f32[2,3]
+    constant w : f32[3,4]
+    constant v : f32[5,4]
+    constant b : f32[5]
+    a = MatMul(x, w) "first" : f32[2,4]
+    y = Gemm(a, v, b) "second" {transB = 1} : f32[2,5]
+    output y
+  })");
+  EXPECT_THAT(nodes_of(found.graph),
+              ElementsAre("lowtide::PackedMatMul a : f32[2,4]", "lowtide::PackedMatMul y : f32[2,5]"));
+  EXPECT_THAT(nodes_of(found.load), ElementsAre("lowtide::Pack w (packed) : f32[12]", "lowtide::Pack v (packed) : f32[20]"));
+  const Node& second = found.graph.node(NodeId(1));
+  EXPECT_EQ(second.inputs.size(), 3U);
+  EXPECT_THAT(second.attributes,
+              ElementsAre(Attribute{"weights", std::vector<std::int64_t>{5, 4}}, Attribute{"transB", std::int64_t{1}},
+                          Attribute{"order", std::string("packed")}));
+  EXPECT_THAT(found.load.node(NodeId(0)).attributes,
+              ElementsAre(Attribute{"order", std::string("packed")}, Attribute{"transB", std::int64_t{0}}));
+}
+
+// A packed copy of `w` would be beside `w`, which Add reads. The matrix of the last product is no constant.
+TEST(ChooseFormats, LeavesMatricesThatOthersRead) {
+  EXPECT_THAT(nodes_of(R"(graph "g" {
+    input x : f32[4,4]
+    constant w : f32[4,4]
+    a = MatMul(x, w) : f32[4,4]
+    b = Add(a, w) : f32[4,4]
+    y = MatMul(w, b) : f32[4,4]
+    output y
+  })"),
+              ElementsAre("MatMul a : f32[4,4]", "Add b : f32[4,4]", "MatMul y : f32[4,4]"));
+  // Two products share one packed matrix.
+  const Lowered shared = lowered(R"(graph "g" {
+    input x : f32[4,4]
+    constant w : f32[4,4]
+    a = MatMul(x, w) : f32[4,4]
+    y = Gemm(a, w) : f32[4,4]
+    output y
+  })");
+  EXPECT_THAT(nodes_of(shared.load), ElementsAre("lowtide::Pack w (packed) : f32[16]"));
+  EXPECT_THAT(nodes_of(shared.graph),
+              ElementsAre("lowtide::PackedMatMul a : f32[4,4]", "lowtide::PackedMatMul y : f32[4,4]"));
+}
+
 TEST(ChooseFormats, KeepsBlocksInPools) {
   EXPECT_THAT(
       nodes_of(R"(graph "g" {

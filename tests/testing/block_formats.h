@@ -12,7 +12,8 @@
 namespace lowtide::testing {
 
 // A machine whose convolutions and pools have blocks of 16 channels. A convolution of fewer channels reads them plain.
-// Convolutions in groups have none of these formats. Products compute every epilogue.
+// Convolutions in groups have none of these formats. A MatMul and a Gemm read their matrix packed. Products compute every
+// epilogue.
 class BlockFormats final : public KernelFormats {
  public:
   [[nodiscard]] std::vector<FormatOption> options(const Graph& graph, NodeId id) const override {
@@ -21,6 +22,11 @@ class BlockFormats final : public KernelFormats {
     if (!op.domain.empty()) return {};
     const FormatOption blocks{.input = Format::nchw16c, .output = Format::nchw16c};
     if (op.type == "MaxPool" || op.type == "GlobalAveragePool") return {blocks};
+    if (op.type == "MatMul" || op.type == "Gemm") {
+      const Shape& matrix = graph.tensor(*node.inputs[1]).shape;
+      if (matrix.rank() != 2) return {};
+      return {{.weights = PackedConstant{.shape = Shape({matrix[0] * matrix[1]}), .order = "packed"}}};
+    }
     if (op.type != "Conv" || find_attribute<std::int64_t>(node.attributes, "group") != nullptr) return {};
     FormatOption option = blocks;
     const Shape& weights = graph.tensor(*node.inputs[1]).shape;

@@ -203,6 +203,68 @@ TEST(VerifyFoldedNorms, RefusesOtherReadersOfFoldedConstants) {
   EXPECT_THAT(differences(model, lowered, load), HasSubstr("(Add) differs from its node in the model"));
 }
 
+constexpr std::string_view kProductModel = R"(graph "g" {
+  input x : f32[2,4]
+  input z : f32[2,4]
+  constant w : f32[4,4]
+  constant v : f32[4,4]
+  constant b : f32[4]
+  y = Gemm(x, w, b) "g" {transB = 1, beta = 1.0} : f32[2,4]
+  output y
+})";
+
+constexpr std::string_view kPackedProduct = R"(graph "g" {
+  input x : f32[2,4]
+  input z : f32[2,4]
+  constant p : f32[16]
+  constant v : f32[4,4]
+  constant b : f32[4]
+  y = lowtide::PackedMatMul(x, p, b) "g" {weights = [4, 4], transB = 1, order = "o"} : f32[2,4]
+  output y
+})";
+
+constexpr std::string_view kPackedAtLoad = R"(graph "g" {
+  constant w : f32[4,4]
+  constant v : f32[4,4]
+  p = lowtide::Pack(w) {order = "o", transB = 1} : f32[16]
+  output p
+})";
+
+TEST(VerifyPackedProducts, AcceptsThoseOfTheModel) {
+  EXPECT_EQ(differences(kProductModel, kPackedProduct, kPackedAtLoad), "");
+  EXPECT_EQ(differences(with(kProductModel, "Gemm(x, w, b) \"g\" {transB = 1, beta = 1.0}", "MatMul(x, w) \"g\""),
+                        with(with(kPackedProduct, "p, b)", "p)"), "transB = 1", "transB = 0"),
+                        with(kPackedAtLoad, "transB = 1", "transB = 0")),
+            "");
+}
+
+TEST(VerifyPackedProducts, RefusesOtherWork) {
+  const auto product = [](std::string_view words, std::string_view others) {
+    return differences(kProductModel, with(kPackedProduct, words, others), kPackedAtLoad);
+  };
+  const auto model = [](std::string_view words, std::string_view others) {
+    return differences(with(kProductModel, words, others), kPackedProduct, kPackedAtLoad);
+  };
+  const auto load = [](std::string_view words, std::string_view others) {
+    return differences(kProductModel, kPackedProduct, with(kPackedAtLoad, words, others));
+  };
+  const auto is_refused = HasSubstr("differs from its node in the model");
+  EXPECT_THAT(product("PackedMatMul(x,", "PackedMatMul(z,"), is_refused);
+  EXPECT_THAT(product("transB = 1", "transB = 0"), is_refused);
+  EXPECT_THAT(product("weights = [4, 4]", "weights = [2, 8]"), is_refused);
+  EXPECT_THAT(product("order = \"o\"", "order = \"p\""), is_refused);
+  EXPECT_THAT(product(", order = \"o\"", ", order = \"o\", alpha = 2.0"), is_refused);
+  EXPECT_THAT(product("p, b)", "p)"), is_refused);
+  EXPECT_THAT(product("p, b)", "v, b)"), is_refused);
+  EXPECT_THAT(model("beta = 1.0", "beta = 2.0"), is_refused);
+  EXPECT_THAT(model("beta = 1.0", "alpha = 0.5"), is_refused);
+  EXPECT_THAT(model("transB = 1", "transB = 0"), is_refused);
+  EXPECT_THAT(load("Pack(w)", "Pack(v)"), is_refused);
+  EXPECT_THAT(load("transB = 1", "transB = 0"), is_refused);
+  EXPECT_THAT(load("order = \"o\"", "order = \"p\""), is_refused);
+  EXPECT_THAT(load("lowtide::Pack(w)", "lowtide::ScaledWeights(w)"), is_refused);
+}
+
 TEST(VerifyLoadTimeWork, RefusesOtherNodesAndBytes) {
   const std::string_view model = R"(graph "g" {
     input x : f32[4]

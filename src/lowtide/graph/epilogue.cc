@@ -62,7 +62,7 @@ bool has_epilogue(const Node& node) {
 bool may_have_epilogue(const Graph& graph, NodeId id) {
   const Operator& op = graph.op(id);
   const Node& node = graph.node(id);
-  const bool is_product = is_standard_product(op) || (op.domain == kOwnDomain && op.type == kConvType);
+  const bool is_product = is_standard_product(op) || is_lowered_product(op);
   return is_product && !has_epilogue(node) && !node.inputs.empty() && node.inputs.back() &&
          node.inputs.size() <= kProductOperands && node.outputs.size() == 1 && node.outputs[0];
 }

@@ -21,10 +21,10 @@ namespace lowtide {
 //   a = Add(r, t) "add"                              "input t : f32[4,8]", "input r : f32[4,8]",
 //   y = Relu(a) "relu"                               "a = Add(r, t) \"add\" : f32[4,8]", ..., "output y"]}
 //
-// A product is a lowtide::Conv, a Gemm or a MatMul; the last two get the domain "lowtide". Its operands are the first
-// three; an omitted bias keeps its position. Those of the epilogue follow. The attribute `product` is the name of the
-// node without its epilogue, and `epilogue` is a program as of a chain. Its first input is the result of the product,
-// under the name that it has without the epilogue.
+// A product is a lowtide::Conv, a lowtide::PackedMatMul, a Gemm or a MatMul; the last two get the domain "lowtide". Its
+// operands are the first three; an omitted bias keeps its position. Those of the epilogue follow. The attribute
+// `product` is the name of the node without its epilogue, and `epilogue` is a program as of a chain. Its first input is
+// the result of the product, under the name that it has without the epilogue.
 //
 // The result is that of the product followed by the chain, where the functions may differ from those of a chain in the
 // last bits (kernels/library/epilogue.h). In blocks of channels, lanes without a channel are zero.
@@ -33,8 +33,7 @@ inline constexpr std::size_t kProductOperands = 3;
 // Whether a node has an epilogue. O(attributes).
 [[nodiscard]] bool has_epilogue(const Node& node);
 
-// Whether a node may get an epilogue: a lowtide::Conv, a Gemm or a MatMul with one result, without an epilogue, whose
-// last operand is not omitted.
+// Whether a node may get an epilogue: a product with one result, without an epilogue, whose last operand is not omitted.
 [[nodiscard]] bool may_have_epilogue(const Graph& graph, NodeId node);
 
 // A chain, or an element-wise node that may be in one, as the epilogue of the product whose result it reads.

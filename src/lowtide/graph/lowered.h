@@ -25,7 +25,10 @@ inline constexpr std::string_view kRequantizeType = "Requantize";
 //
 //   lowtide::Conv     x, packed weights, bias?   strides, pads, dilations and group of Conv, with pads explicit; the
 //                                                extents of the weights in the model; both formats; order
-//   lowtide::Pack     weights                    puts weights into the order that a kernel reads; group, order
+//   lowtide::Pack     weights                    puts weights into the order that a kernel reads; order; group, or
+//                                                transB if they are a matrix
+//   lowtide::PackedMatMul  x, packed matrix, bias?  x [..., K] times a constant of the model, which is [K, N] or, with
+//                                                transB, [N, K]; `weights`, its extents there; transB; order
 //   lowtide::Reorder  x                          gives a tensor another format; both formats, channels
 //   lowtide::MaxPool, lowtide::AveragePool, lowtide::GlobalAveragePool, lowtide::BatchNormalization
 //                     x, ...                     the operator of ONNX with x and the result in blocks of channels: its
@@ -34,13 +37,14 @@ inline constexpr std::string_view kRequantizeType = "Requantize";
 // The lanes of a block that have no channel are zero. So operators of ONNX run on blocks only if the channels fill
 // them. Otherwise a lowtide::Chain has the attribute `channels`.
 inline constexpr std::string_view kConvType = "Conv";
+inline constexpr std::string_view kPackedMatMulType = "PackedMatMul";
 inline constexpr std::string_view kPackType = "Pack";
 inline constexpr std::string_view kReorderType = "Reorder";
 inline constexpr std::string_view kMaxPoolType = "MaxPool";
 inline constexpr std::string_view kAveragePoolType = "AveragePool";
 inline constexpr std::string_view kGlobalAveragePoolType = "GlobalAveragePool";
 inline constexpr std::string_view kBatchNormalizationType = "BatchNormalization";
-inline constexpr std::string_view kWeightsAttribute = "weights";             // [M, C / group, h, w]
+inline constexpr std::string_view kWeightsAttribute = "weights";             // [M, C / group, h, w] or those of a matrix
 inline constexpr std::string_view kInputFormatAttribute = "input_format";    // "nchw16c"
 inline constexpr std::string_view kOutputFormatAttribute = "output_format";  // "nchw16c"
 inline constexpr std::string_view kFormatAttribute = "format";               // "nchw16c"
@@ -96,7 +100,12 @@ inline constexpr std::string_view kEpsilonAttribute = "epsilon";
 // of QLinearConv is i32 instead, and stands for a multiple of both scales.
 inline constexpr std::string_view kQuantizedConvType = "QLinearConv";
 inline constexpr std::string_view kQuantizedMatMulType = "QLinearMatMul";
-inline constexpr std::string_view kTransposeAttribute = "transB";
+inline constexpr std::string_view kTransposeAttribute = "transB";  // 0 or 1
+
+// Whether a product exists in lowered graphs alone, so that it has the domain "lowtide" without an epilogue, too.
+[[nodiscard]] inline bool is_lowered_product(const Operator& op) {
+  return op.domain == kOwnDomain && (op.type == kConvType || op.type == kPackedMatMulType);
+}
 
 // Whether the operator stands for the caller.
 [[nodiscard]] inline bool is_caller(const Operator& op) { return op.domain == kOwnDomain && op.type == kCallerType; }

@@ -199,6 +199,7 @@ constexpr auto kRules = std::to_array<Rule>({{"Attention", attention},
                                              {"LSTM", recurrent_cells},
                                              {"MatMul", matrix_product},
                                              {"MatMulInteger", matrix_product},
+                                             {"PackedMatMul", matrix_product},
                                              {"QLinearConv", quantized_convolution},
                                              {"QLinearMatMul", quantized_matrix_product},
                                              {"RNN", recurrent_cells}});

@@ -167,6 +167,7 @@ constexpr auto kLoweredRows = std::to_array<TraitRow>({
     {kMatMulType, kEpilogue},
     {kMaxPoolType, kPure},
     {kPackType, kPure},
+    {kPackedMatMulType, kEpilogue},
     {kQuantizedConvType, kSums},
     {kQuantizedMatMulType, kSums},
     {kReorderType, kPure},

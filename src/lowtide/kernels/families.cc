@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "lowtide/kernels/blocks/convolution.h"
+#include "lowtide/kernels/blocks/pool.h"
+#include "lowtide/kernels/blocks/product.h"
 #include "lowtide/kernels/blocks/reordering.h"
 #include "lowtide/kernels/common/separate.h"
 #include "lowtide/kernels/library/library.h"
@@ -39,7 +41,9 @@ std::span<const Family> families() {
   static const std::vector<Family> all_families = [] {
     const std::span<const Family> library = library_families();
     std::vector<Family> all;
-    if (!library.empty()) all = {block_convolution_family(), block_reordering_family()};
+    if (!library.empty()) {
+      all = {block_convolution_family(), block_pool_family(), block_product_family(), block_reordering_family()};
+    }
     all.insert(all.end(), library.begin(), library.end());
     all.insert(all.end(), {chain_family(),
                            separate_family(),

@@ -9,6 +9,8 @@
 
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/blocks/convolution.h"
+#include "lowtide/kernels/blocks/pool.h"
+#include "lowtide/kernels/blocks/product.h"
 #include "lowtide/kernels/library/library.h"
 
 namespace lowtide::kernels_internal {
@@ -20,14 +22,20 @@ class CpuFormats final : public KernelFormats {
 
   [[nodiscard]] std::vector<FormatOption> options(const Graph& graph, NodeId node) const override {
     const Operator& op = graph.op(node);
-    if ((op.domain.empty() || op.domain == "ai.onnx") && op.type == "Conv") {
-      if (std::optional<FormatOption> own = block_option(graph, node, library_blocks())) return {*std::move(own)};
+    if (op.domain.empty() || op.domain == "ai.onnx") {
+      std::optional<FormatOption> own;
+      if (op.type == kConvType) own = block_option(graph, node, library_blocks());
+      const bool is_pool = op.type == kMaxPoolType || op.type == kAveragePoolType || op.type == kGlobalAveragePoolType;
+      if (is_pool) own = pool_option(graph, node, library_blocks());
+      if (op.type == kGemmType || op.type == kMatMulType) own = product_option(graph, node, library_blocks());
+      if (own) return {*std::move(own)};
     }
     return library_->options(graph, node);
   }
 
   [[nodiscard]] bool can_follow(const Graph& graph, NodeId product, const EpilogueParts& epilogue) const override {
     const Operator& op = graph.op(product);
+    if (op.domain == kOwnDomain && op.type == kPackedMatMulType) return can_follow_product(epilogue);
     const bool is_own = op.domain == kOwnDomain && op.type == kConvType && has_block_kernel(graph, product);
     return is_own ? can_follow_in_blocks(epilogue) : library_->can_follow(graph, product, epilogue);
   }

@@ -40,6 +40,11 @@ Attributes window_of(const Node& conv, std::size_t spatial) {
           Attribute{"group", group == nullptr ? std::int64_t{1} : *group}};
 }
 
+struct IntegerAttribute {
+  std::string_view name;
+  std::int64_t value = 0;
+};
+
 class FormatWriter {
  public:
   FormatWriter(const Graph& graph, const FormatParts& parts)
@@ -51,7 +56,7 @@ class FormatWriter {
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) add_formats(id);
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       const FormatPart& part = parts_.nodes[id];
-      if (part.kind == FormatPart::Kind::decides) write_convolution(id);
+      if (part.kind == FormatPart::Kind::decides) is_matrix_product(id) ? write_product(id) : write_convolution(id);
       if (part.is_blocked) part.has_one_image ? write_image(id) : write_follower(id);
     }
     return std::move(rewriter_).finish();
@@ -104,9 +109,10 @@ class FormatWriter {
     return parts_.written_by(id) == Format::plain ? result : *in_blocks_[result];
   }
 
-  // The packed form of weights. Convolutions that read the same order share it.
-  TensorId packed(TensorId weights, const PackedConstant& as, std::int64_t group) {
-    std::optional<TensorId>& found = packed_[{weights, as.order, group, as.shape.extents()}];
+  // The packed form of weights. Nodes that read the same order share it. `how` is the attribute of lowtide::Pack beside
+  // the order, of which a constant has the same name in all nodes.
+  TensorId packed(TensorId weights, const PackedConstant& as, const IntegerAttribute& how) {
+    std::optional<TensorId>& found = packed_[{weights, as.order, how.value, as.shape.extents()}];
     if (found) return *found;
     const std::string name = unique_name(graph_.tensor(weights).name + " (packed)");
     found = rewriter_.add_tensor({.name = name, .dtype = as.dtype, .shape = as.shape}, {weights});
@@ -115,7 +121,7 @@ class FormatWriter {
                         .type = std::string(kPackType),
                         .inputs = {weights},
                         .outputs = {found},
-                        .attributes = {{std::string(kOrderAttribute), as.order}, {"group", group}}},
+                        .attributes = {{std::string(kOrderAttribute), as.order}, {std::string(how.name), how.value}}},
                        {});
     return *found;
   }
@@ -134,8 +140,26 @@ class FormatWriter {
     spec.attributes.push_back({std::string(kOutputFormatAttribute), name_of(option.output)});
     spec.attributes.push_back({std::string(kOrderAttribute), option.weights->order});
     if (option.input != Format::plain) spec.inputs[0] = in_blocks_[*conv.inputs[0]];
-    spec.inputs[1] = packed(*conv.inputs[1], *option.weights, group);
+    spec.inputs[1] = packed(*conv.inputs[1], *option.weights, {"group", group});
     spec.outputs = {result_of(id)};
+    rewriter_.replace_node(id, std::move(spec));
+  }
+
+  [[nodiscard]] bool is_matrix_product(NodeId id) const { return graph_.op(id).type != kConvType; }
+
+  // A MatMul or a Gemm whose second operand is a constant.
+  void write_product(NodeId id) {
+    const PackedConstant& as = *parts_.nodes[id].option->weights;
+    GraphBuilder::NodeSpec spec = GraphBuilder::spec_of(graph_, id);
+    const TensorId matrix = *spec.inputs[1];
+    const auto* transposed = find_attribute<std::int64_t>(spec.attributes, kTransposeAttribute);
+    const IntegerAttribute how{kTransposeAttribute, transposed != nullptr && *transposed != 0 ? 1 : 0};
+    spec.domain = kOwnDomain;
+    spec.type = kPackedMatMulType;
+    spec.attributes = {{std::string(kWeightsAttribute), graph_.tensor(matrix).shape.extents()},
+                       {std::string(how.name), how.value},
+                       {std::string(kOrderAttribute), as.order}};
+    spec.inputs[1] = packed(matrix, as, how);
     rewriter_.replace_node(id, std::move(spec));
   }
 

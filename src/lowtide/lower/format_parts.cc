@@ -92,12 +92,17 @@ class PartChooser {
     std::int64_t plain = 0;
   };
 
-  // Asks for the formats of convolutions and pools. The first answer with blocks decides on their size.
+  // Asks for the formats of convolutions, pools and matrix products. The first answer with blocks decides on their size.
   void ask(const KernelFormats& machine) {
     std::optional<Format> blocked;
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       const Node& node = graph_.node(id);
       for (FormatOption& option : machine.options(graph_, id)) {
+        if (is_plain_product(option)) {
+          if (graph_.tensor(*node.inputs[1]).role != Role::constant) continue;
+          parts_.nodes[id] = {.kind = Kind::decides, .option = std::move(option)};
+          break;
+        }
         if (!is_blocked_format(option.output) || (blocked && *blocked != option.output)) continue;
         if (option.input != Format::plain && option.input != option.output) continue;
         const bool is_packed = option.weights.has_value();
@@ -112,8 +117,33 @@ class PartChooser {
         break;
       }
     }
+    leave_shared_matrices();
     is_used_ = blocked.has_value();
     parts_.blocked = blocked.value_or(Format::nchw16c);
+  }
+
+  static bool is_plain_product(const FormatOption& option) {
+    return option.input == Format::plain && option.output == Format::plain && option.weights;
+  }
+
+  // Leaves a matrix as it is if some node reads it that cannot read the packed one. Both would need memory.
+  void leave_shared_matrices() {
+    const auto is_packed = [&](NodeId id) {
+      const FormatPart& part = parts_.nodes[id];
+      return part.kind == Kind::decides && is_plain_product(*part.option);
+    };
+    std::vector<NodeId> left;
+    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
+      if (!is_packed(id)) continue;
+      const std::optional<TensorId> matrix = graph_.node(id).inputs[1];
+      const auto reads_packed = [&](NodeId reader) {
+        const auto& inputs = graph_.node(reader).inputs;
+        return is_packed(reader) && inputs[1] == matrix && std::ranges::count(inputs, matrix) == 1;
+      };
+      if (graph_.is_needed_at_end(*matrix) || !std::ranges::all_of(graph_.readers(*matrix), reads_packed))
+        left.push_back(id);
+    }
+    for (NodeId id : left) parts_.nodes[id] = FormatPart();
   }
 
   // Whether each operand has one element, or the axes and channels of the result.

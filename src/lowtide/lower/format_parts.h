@@ -15,10 +15,10 @@ namespace lowtide::lower_internal {
 struct FormatPart {
   enum class Kind : std::uint8_t {
     plain,    // all tensors are plain
-    decides,  // a convolution: `option` says what it reads and writes
+    decides,  // a convolution or a matrix product with packed weights: `option` says what it reads and writes
     follows,  // plain or in blocks, as `is_blocked` says
   } kind = Kind::plain;
-  std::optional<FormatOption> option;  // of a convolution
+  std::optional<FormatOption> option;  // of a node that decides
   bool is_blocked = false;             // of a node that follows
   // Off: all operands with more than one element are in blocks. On: the first one alone, as of a pool or a norm. Such a
   // node becomes an operator of the domain "lowtide".

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "lowtide/base/enum_names.h"
+#include "lowtide/kernels/blocks/block_matrix.h"
 
 namespace lowtide {
 
@@ -24,8 +25,6 @@ constexpr std::int64_t kMostOfAxis = std::int64_t{1} << 18;
 
 // Tiles copy what their windows reach, so a window must not be mostly gaps.
 constexpr std::int64_t kMostReach = 1024;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::optional<BlockAxis> axis_of(const ConvolutionShape& shape, std::size_t at) {
   const BlockAxis axis{.source = shape.source[at + 2],

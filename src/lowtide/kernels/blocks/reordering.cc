@@ -13,6 +13,7 @@
 #include "lowtide/base/enum_names.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/blocks/block_convolution.h"
+#include "lowtide/kernels/blocks/block_matrix.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/target/formats.h"
@@ -53,6 +54,17 @@ RunStatus pack(const Packing& packing, const Operands& operands, Team& team) {
         for (std::int64_t tap = 0; tap < packing.taps; ++tap) place[packing.step_of(channel, tap)] = *weights++;
       }
     }
+    return RunCode::ok;
+  });
+  return {code, 0};
+}
+
+RunStatus pack_matrix(const BlockMatrix& matrix, const Operands& operands, Team& team) {
+  const auto* from = reinterpret_cast<const float*>(*operands.reads[0].bytes);
+  auto* to = reinterpret_cast<float*>(*operands.writes[0].bytes);
+  const std::int64_t count = matrix.inner * matrix.columns;
+  const RunCode code = run_in_parts(team, matrix.blocks(), count, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t block = begin; block < end; ++block) matrix.pack(block, from, to);
     return RunCode::ok;
   });
   return {code, 0};
@@ -143,7 +155,7 @@ std::optional<Blocking> blocking_of(const Node& node, const Tensor& source, cons
   return made;
 }
 
-using BlockReordering = std::variant<Packing, Blocking>;
+using BlockReordering = std::variant<Packing, BlockMatrix, Blocking>;
 
 std::optional<BlockReordering> parameters_of(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
@@ -151,8 +163,9 @@ std::optional<BlockReordering> parameters_of(const Graph& graph, NodeId id) {
   const Tensor& source = graph.tensor(*node.inputs[0]);
   const Tensor& result = graph.tensor(*node.outputs[0]);
   if (!is_dense_float(source) || !is_dense_float(result)) return std::nullopt;
-  if (graph.op(id).type == kPackType) return packing_of(node, source, result);
-  return blocking_of(node, source, result);
+  if (graph.op(id).type != kPackType) return blocking_of(node, source, result);
+  if (source.shape.rank() == 2) return packed_matrix(node, source.shape, result.shape);
+  return packing_of(node, source, result);
 }
 
 constexpr std::array kBlockReorderingTypes{DType::f32};
@@ -169,6 +182,7 @@ Offer offer_block_reordering(const OfferInput& input) {
 Result<std::unique_ptr<PreparedKernel>> prepare_block_reordering(const PrepareInput& input) {
   const BlockReordering parameters = parameters_of(input.graph, input.node).value();
   if (const auto* packing = std::get_if<Packing>(&parameters)) return plain_kernel(input, &pack, *packing);
+  if (const auto* matrix = std::get_if<BlockMatrix>(&parameters)) return plain_kernel(input, &pack_matrix, *matrix);
   return plain_kernel(input, &reorder, std::get<Blocking>(parameters));
 }
 

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -62,6 +63,8 @@ struct TileExtents {
   int stride = 1;  // 1 or 2: neighboring columns read the source at this distance, in places
 };
 
+inline constexpr std::size_t kMostLanes = 16;
+
 // So that the sums of a tile fit into registers, beside two with factors and one with an element of the source.
 struct TileLimits {
   int sums = 0;  // registers: results * rows * columns
@@ -69,6 +72,7 @@ struct TileLimits {
 };
 inline constexpr TileLimits kAvx512Limits{.sums = 28, .columns = 14};  // of 32 registers
 inline constexpr TileLimits kAvx2Limits{.sums = 12, .columns = 12};    // of 16
+inline constexpr std::size_t kMostSums = std::size_t{kAvx512Limits.sums} * kMostLanes;  // elements, of any tile
 // The most columns of a tile with this many lanes.
 [[nodiscard]] int most_columns(int lanes, int results, int rows);
 

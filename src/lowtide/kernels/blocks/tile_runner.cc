@@ -11,9 +11,6 @@
 namespace lowtide::kernels_internal {
 namespace {
 
-constexpr std::size_t kTileLanes = 16;
-constexpr std::size_t kTileSums = std::size_t{kAvx512Limits.sums} * kTileLanes;  // of any tile
-
 // With a size that the compiler knows, a copy is one or two instructions.
 void copy_lanes(const float* from, std::int64_t lanes, float* to) {
   std::memcpy(to, from, lanes == 16 ? 16 * sizeof(float) : 8 * sizeof(float));
@@ -263,8 +260,8 @@ class TileRunner {
   bool keeps_zero_ = true;  // the bounds leave zeros as they are
   const float* addend_ = nullptr;
   FusedSlots slots_;
-  alignas(64) std::array<float, 2 * kTileLanes> biases_{};
-  alignas(64) std::array<float, kTileSums> sums_{};
+  alignas(64) std::array<float, 2 * kMostLanes> biases_{};
+  alignas(64) std::array<float, kMostSums> sums_{};
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace lowtide::kernels_internal {
 
-BroadcastRows::BroadcastRows(std::span<const BoundTensor> operands, const Extents& extents) {
+BroadcastRows::BroadcastRows(std::span<const BoundTensor> operands, const Extents& extents, bool joins_short_rows) {
   for (int axis = 0; axis < extents.rank(); ++axis) {
     if (extents[axis] == 1) continue;
     const auto at = static_cast<std::size_t>(axes_);
@@ -27,12 +27,17 @@ BroadcastRows::BroadcastRows(std::span<const BoundTensor> operands, const Extent
     from_end_[0] = kMostAxes + 1;
     axes_ = 1;
   }
-  length_ = extents_[static_cast<std::size_t>(axes_ - 1)];
+  length_ = extents_[last()];
+  has_joined_ = joins_short_rows && axes_ > 1 && length_ <= kMostPeriod &&
+                std::ranges::all_of(operands, [&](const BoundTensor& operand) {
+                  return !is_present(operand) || is_whole(operand, axes_ - 1) || !is_whole(operand, axes_ - 2);
+                });
+  if (has_joined_) length_ *= extents_[last() - 1];
   is_done_ = extents.count() == 0;
 }
 
 void BroadcastRows::advance() {
-  for (int axis = axes_ - 2; axis >= 0; --axis) {
+  for (int axis = axes_ - (has_joined_ ? 3 : 2); axis >= 0; --axis) {
     const auto at = static_cast<std::size_t>(axis);
     if (++index_[at] < extents_[at]) return;
     index_[at] = 0;

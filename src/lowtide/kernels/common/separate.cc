@@ -44,7 +44,7 @@ std::optional<std::int64_t> padded_channels(const Graph& graph, NodeId id) {
 // The node without its epilogue.
 GraphBuilder::NodeSpec product_spec(const Graph& graph, NodeId id) {
   GraphBuilder::NodeSpec product = GraphBuilder::spec_of(graph, id);
-  if (product.type != kConvType) product.domain.clear();
+  if (!is_lowered_product(graph.op(id))) product.domain.clear();
   std::erase_if(product.attributes,
                 [](const Attribute& one) { return one.name == kEpilogueAttribute || one.name == kProductAttribute; });
   product.inputs.resize(kProductOperands);
@@ -166,7 +166,8 @@ class SeparateKernel final : public PreparedKernel {
 constexpr std::array kSeparateTypes{DType::f32};
 constexpr std::array kSeparateOperators{SupportedOperator{kOwnDomain, kConvType, kSeparateTypes},
                                         SupportedOperator{kOwnDomain, kGemmType, kSeparateTypes},
-                                        SupportedOperator{kOwnDomain, kMatMulType, kSeparateTypes}};
+                                        SupportedOperator{kOwnDomain, kMatMulType, kSeparateTypes},
+                                        SupportedOperator{kOwnDomain, kPackedMatMulType, kSeparateTypes}};
 
 // A node without an epilogue gets no kernel, and no reason either: that of its own family says more.
 Offer offer_separate(const OfferInput& input) {

@@ -30,7 +30,6 @@ std::vector<Argument> arguments_with(bool has_bias, const PostOps& after) {
 std::vector<Argument> arguments_of(const Convolution& convolution) {
   return arguments_with(convolution.has_bias, convolution.after);
 }
-std::vector<Argument> arguments_of(const Pool& /*pool*/) { return {kSource, kResult}; }
 std::vector<Argument> arguments_of(const Product& product) {
   return arguments_with(!product.bias.empty(), product.after);
 }

@@ -7,7 +7,6 @@
 
 #include "lowtide/kernels/library/convolution.h"
 #include "lowtide/kernels/library/library_kernel.h"
-#include "lowtide/kernels/library/pool.h"
 #include "lowtide/kernels/library/product.h"
 #include "lowtide/kernels/library/reordering.h"
 
@@ -15,7 +14,6 @@ namespace lowtide::kernels_internal {
 
 // The tensors that the primitive of a problem reads and writes.
 [[nodiscard]] std::vector<Argument> arguments_of(const Convolution& convolution);
-[[nodiscard]] std::vector<Argument> arguments_of(const Pool& pool);
 [[nodiscard]] std::vector<Argument> arguments_of(const Product& product);
 [[nodiscard]] std::vector<Argument> arguments_of(const Reordering& reordering);
 

@@ -25,7 +25,6 @@ namespace lowtide::kernels_internal {
   FUNCTION(memory_desc_query)                         \
   FUNCTION(memory_destroy)                            \
   FUNCTION(memory_set_data_handle)                    \
-  FUNCTION(pooling_forward_primitive_desc_create)     \
   FUNCTION(post_ops_append_binary)                    \
   FUNCTION(post_ops_append_eltwise)                   \
   FUNCTION(post_ops_append_sum)                       \

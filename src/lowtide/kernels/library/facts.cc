@@ -68,10 +68,6 @@ std::optional<PrimitiveFacts> facts_of(const Product& product, int threads) {
   return answers<Product>().get({product, threads}, [&] { return ask(product, threads); });
 }
 
-std::optional<PrimitiveFacts> facts_of(const Pool& pool, int threads) {
-  return answers<Pool>().get({pool, threads}, [&] { return ask(pool, threads); });
-}
-
 std::optional<PrimitiveFacts> facts_of(const Reordering& reordering, int threads) {
   return answers<Reordering>().get({reordering, threads}, [&] { return ask(reordering, threads); });
 }
@@ -87,7 +83,6 @@ std::optional<PrimitiveFacts> facts_of(const IntegerProduct& product) {
 void forget_facts() {
   answers<Convolution>().forget();
   answers<Product>().forget();
-  answers<Pool>().forget();
   answers<Reordering>().forget();
   answers<StridedProduct>().forget();
   answers<IntegerProduct>().forget();

@@ -8,7 +8,6 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/kernels/library/convolution.h"
 #include "lowtide/kernels/library/integer_product.h"
-#include "lowtide/kernels/library/pool.h"
 #include "lowtide/kernels/library/product.h"
 #include "lowtide/kernels/library/reordering.h"
 #include "lowtide/kernels/library/strided_product.h"
@@ -27,7 +26,6 @@ struct PrimitiveFacts {
 // forget_facts(). Thread-safe.
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Convolution& convolution, int threads);
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Product& product, int threads);
-[[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Pool& pool, int threads);
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Reordering& reordering, int threads);
 // For one thread.
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const StridedProduct& product);

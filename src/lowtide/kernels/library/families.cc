@@ -108,26 +108,6 @@ Prepared prepare_convolution(const PrepareInput& input) {
   return kernel_of(*convolution, input.threads);
 }
 
-// Pools of lowered graphs.
-
-constexpr std::array kPools{SupportedOperator{kOwnDomain, kAveragePoolType, kFloats},
-                            SupportedOperator{kOwnDomain, kGlobalAveragePoolType, kFloats},
-                            SupportedOperator{kOwnDomain, kMaxPoolType, kFloats}};
-
-Offer offer_pool(const OfferInput& input) {
-  std::string missing;
-  const std::optional<Pool> pool = lowered_pool(input.graph, input.node, missing);
-  if (!pool) return {{}, std::move(missing)};
-  const std::optional<PrimitiveFacts> facts = facts_of(*pool, input.threads);
-  return facts ? offer_one("onednn.pool", facts->scratch) : Offer{{}, std::string(kNoPrimitive)};
-}
-
-Prepared prepare_pool(const PrepareInput& input) {
-  std::string missing;
-  const Pool pool = lowered_pool(input.graph, input.node, missing).value();
-  return library_kernel(primitives_of(pool, input.threads), arguments_of(pool));
-}
-
 // Gemm and MatMul.
 
 constexpr std::array kProducts{SupportedOperator{"", kGemmType, kFloats}, SupportedOperator{"", kMatMulType, kFloats},
@@ -228,7 +208,6 @@ Prepared prepare_reordering(const PrepareInput& input) {
 std::span<const Family> library_families() {
   static constexpr std::array kFamilies{
       Family{"onednn convolutions", kConvolutions, &offer_convolution, &prepare_convolution},
-      Family{"onednn pools", kPools, &offer_pool, &prepare_pool},
       Family{"onednn products", kProducts, &offer_product, &prepare_product},
       Family{"onednn attentions", kAttentions, &offer_tiled_attention, &prepare_tiled_attention},
       Family{"onednn quantized convolutions", kGatheredConvolutions, &offer_gathered, &prepare_gathered_kernel},

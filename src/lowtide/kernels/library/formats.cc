@@ -58,15 +58,6 @@ std::vector<FormatOption> fastest_of_convolution(const Graph& graph, NodeId node
   return {};
 }
 
-std::vector<FormatOption> options_of_pool(const Graph& graph, NodeId node) {
-  std::string missing;
-  std::optional<Pool> pool = standard_pool(graph, node, missing);
-  if (!pool) return {};
-  pool->format = library_blocks();
-  if (!facts_of(*pool, 1)) return {};
-  return {{pool->format, pool->format, seconds_of(graph, node), std::nullopt}};
-}
-
 // Whether an operation reads an operand of the size of the result. A matrix product needs more scratch for a sum, and
 // vit_b_16 was 3 % slower with the residual in its products.
 bool reads_whole_operand(const PostOps& operations, const ExtentList& result) {
@@ -87,9 +78,7 @@ class LibraryFormats final : public KernelFormats {
   [[nodiscard]] std::vector<FormatOption> options(const Graph& graph, NodeId node) const override {
     const Operator& op = graph.op(node);
     if (!(op.domain.empty() || op.domain == "ai.onnx")) return {};
-    if (op.type == "Conv") return fastest_of_convolution(graph, node);
-    const bool is_pool = op.type == kMaxPoolType || op.type == kAveragePoolType || op.type == kGlobalAveragePoolType;
-    return is_pool ? options_of_pool(graph, node) : std::vector<FormatOption>();
+    return op.type == kConvType ? fastest_of_convolution(graph, node) : std::vector<FormatOption>();
   }
 
   [[nodiscard]] bool can_follow(const Graph& graph, NodeId product, const EpilogueParts& epilogue) const override {

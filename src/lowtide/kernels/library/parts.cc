@@ -55,10 +55,6 @@ double estimated_seconds(const Convolution& of) {
                            elements_of(of.source) + elements_of(of.weights) + elements_of(of.result));
 }
 
-double estimated_seconds(const Pool& of) {
-  return estimated_seconds(0, elements_of(of.source) + elements_of(of.result));
-}
-
 double estimated_seconds(const Product& of) {
   return estimated_seconds(elements_of(of.result) * static_cast<double>(of.left.back()),
                            elements_of(of.left) + elements_of(of.right) + elements_of(of.result));
@@ -190,33 +186,6 @@ std::optional<Part<Convolution>> convolution_of_rows(const Convolution& whole, R
   return cut_epilogue(part, order_in(whole.output, axes), 2, range) ? std::optional(std::move(part)) : std::nullopt;
 }
 
-// A range of the images or of the channels.
-std::optional<Part<Pool>> pool_along(const Pool& whole, std::size_t axis, Range range) {
-  const std::string_view order = order_in(whole.format, whole.source.size());
-  const auto source = elements_before(order, whole.source, axis, range.begin);
-  const auto result = elements_before(order, whole.result, axis, range.begin);
-  if (!source || !result) return std::nullopt;
-  Part<Pool> part{whole, {{*source * kFloatBytes}, *result * kFloatBytes}};
-  part.problem.source[axis] = part.problem.result[axis] = length(range);
-  return part;
-}
-
-std::optional<Part<Pool>> pool_of_rows(const Pool& whole, Range range) {
-  const std::string_view order = order_in(whole.format, whole.source.size());
-  const std::int64_t reach = (whole.window[0] - 1) * (whole.gaps[0] + 1) + 1;
-  const auto read = source_rows({whole.source[2], reach, whole.strides[0], whole.pads_begin[0]}, range);
-  if (!read) return std::nullopt;
-  const auto source = elements_before(order, whole.source, 2, read->rows.begin);
-  const auto result = elements_before(order, whole.result, 2, range.begin);
-  if (!source || !result) return std::nullopt;
-  Part<Pool> part{whole, {{*source * kFloatBytes}, *result * kFloatBytes}};
-  part.problem.source[2] = length(read->rows);
-  part.problem.result[2] = length(range);
-  part.problem.pads_begin[0] = read->pad_begin;
-  part.problem.pads_end[0] = read->pad_end;
-  return part;
-}
-
 // The order of a matrix that may be stored transposed.
 std::string matrix_order(std::size_t axes, bool is_transposed) {
   std::string order = dense_order(axes);
@@ -276,16 +245,6 @@ std::vector<Part<Convolution>> parts_of(const Convolution& convolution, int thre
   ways.add(whole.group > 1 ? whole.group : whole.weights[0], unit,
            [&](Range range) { return convolution_of_channels(whole, range); });
   ways.add(whole.result[2], 1, [&](Range range) { return convolution_of_rows(whole, range); });
-  return ways.take();
-}
-
-std::vector<Part<Pool>> parts_of(const Pool& pool, int threads) {
-  Ways<Pool> ways(pool, threads);
-  for (const std::size_t axis : {std::size_t{0}, std::size_t{1}}) {
-    const std::int64_t unit = block_along(order_in(pool.format, pool.source.size()), axis);
-    ways.add(pool.source[axis], unit, [&](Range range) { return pool_along(pool, axis, range); });
-  }
-  ways.add(pool.result[2], 1, [&](Range range) { return pool_of_rows(pool, range); });
   return ways.take();
 }
 

@@ -10,7 +10,6 @@
 
 #include "lowtide/kernels/library/convolution.h"
 #include "lowtide/kernels/library/description.h"
-#include "lowtide/kernels/library/pool.h"
 #include "lowtide/kernels/library/product.h"
 #include "lowtide/kernels/library/reordering.h"
 
@@ -41,7 +40,6 @@ struct Part {
 // slowest part is the fastest is taken, by an estimate. Empty if the tensors of parts would not be contiguous, or if a
 // second thread saves too little time. Requires: the order of weights is known.
 [[nodiscard]] std::vector<Part<Convolution>> parts_of(const Convolution& convolution, int threads);
-[[nodiscard]] std::vector<Part<Pool>> parts_of(const Pool& pool, int threads);
 [[nodiscard]] std::vector<Part<Product>> parts_of(const Product& product, int threads);
 [[nodiscard]] std::vector<Part<Reordering>> parts_of(const Reordering& reordering, int threads);
 

@@ -137,7 +137,6 @@ bool answer(const Problem& key, const Problem& whole, const std::vector<Part<Pro
 bool give_same_bits(const Convolution& convolution, const std::vector<Part<Convolution>>& parts) {
   return answer(without_numbers(convolution), convolution, parts);
 }
-bool give_same_bits(const Pool& pool, const std::vector<Part<Pool>>& parts) { return answer(pool, pool, parts); }
 bool give_same_bits(const Product& product, const std::vector<Part<Product>>& parts) {
   return answer(without_numbers(product), product, parts);
 }

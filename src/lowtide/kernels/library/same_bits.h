@@ -18,7 +18,6 @@ namespace lowtide::kernels_internal {
 // 1 MiB for all operands. Answers are kept. They do not depend on the numbers of an epilogue, such as the bounds of a
 // Clip. Thread-safe. Throws std::bad_alloc. Requires: `parts` are parts_of(problem, threads).
 [[nodiscard]] bool give_same_bits(const Convolution& convolution, const std::vector<Part<Convolution>>& parts);
-[[nodiscard]] bool give_same_bits(const Pool& pool, const std::vector<Part<Pool>>& parts);
 [[nodiscard]] bool give_same_bits(const Product& product, const std::vector<Part<Product>>& parts);
 
 }  // namespace lowtide::kernels_internal

@@ -9,7 +9,7 @@
 
 #include "lowtide/graph/chain.h"
 #include "lowtide/graph/lowered.h"
-#include "lowtide/kernels/common/broadcast_rows.h"
+#include "lowtide/kernels/common/row_parts.h"
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/plain/fused_steps.h"
 
@@ -44,28 +44,16 @@ RunCode run_elements(const ChainParameters& chain, const Operands& operands, con
                      Interval<std::int64_t> elements) {
   const BoundTensor& result = operands.writes[0];
   FusedSlots slots;
-  FusedRow row{.result = {*result.bytes, 1, element_bytes(result.dtype)}};
-  std::int64_t row_begin = 0;
-  for (BroadcastRows rows(operands.reads, extents); !rows.is_done() && row_begin < elements.end; rows.advance()) {
-    const std::int64_t begin = std::max<std::int64_t>(elements.begin - row_begin, 0);
-    const std::int64_t end = std::min(elements.end - row_begin, rows.length());
-    row_begin += rows.length();
-    if (begin >= end) {
-      row.result.bytes += rows.length() * row.result.bytes_per_element;
-      continue;
-    }
+  RowParts parts(operands.reads, result, extents, kFusedBlock);
+  return parts.run(elements, [&](const RowPart& part) {
+    FusedRow row{.operands = {}, .result = {part.write, 1, element_bytes(result.dtype)}};
     for (std::size_t read = 0; read < operands.reads.size(); ++read) {
-      const BoundTensor& from = operands.reads[read];
-      const std::int64_t unit = element_bytes(from.dtype);
-      row.operands[read] = {*from.bytes + rows.begin_in(from) * unit, rows.step_in(from), unit};
+      // The functions only read operands.
+      row.operands[read] = {const_cast<std::byte*>(part.reads[read]), part.steps[read],
+                            element_bytes(operands.reads[read].dtype)};
     }
-    for (std::int64_t at = begin; at < end; at += kFusedBlock) {
-      const RunCode code = run_fused(chain.steps, row, {at, std::min(at + kFusedBlock, end)}, slots);
-      if (code != RunCode::ok) return code;
-    }
-    row.result.bytes += rows.length() * row.result.bytes_per_element;
-  }
-  return RunCode::ok;
+    return run_fused(chain.steps, row, {0, part.count}, slots);
+  });
 }
 
 RunStatus run_chain(const ChainParameters& chain, const Operands& operands, Team& team) {

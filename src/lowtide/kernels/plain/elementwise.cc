@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/kernels/common/broadcast_rows.h"
 #include "lowtide/kernels/common/half.h"
+#include "lowtide/kernels/common/row_parts.h"
+#include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/plain/elementwise_row.h"
 
 namespace lowtide::kernels_internal {
@@ -58,26 +61,23 @@ class HalfRow {
   std::array<Block, 4> block_;  // of three operands and the result
 };
 
-RunStatus run_elementwise(const ElementwiseStep& step, const Operands& operands, Team& /*team*/) {
+RunStatus run_elementwise(const ElementwiseStep& step, const Operands& operands, Team& team) {
   const BoundTensor& result = operands.writes[0];
   const std::span<const BoundTensor> reads = operands.reads.first(step.ignores_others ? 1 : operands.reads.size());
   const std::optional<Extents> extents = broadcast(reads);
   if (!extents) return {RunCode::bad_extents, 0};
   if (const RunStatus status = set_extents(result, *extents); status.code != RunCode::ok) return status;
-  std::byte* write = *result.bytes;
-  for (BroadcastRows rows(reads, *extents); !rows.is_done(); rows.advance()) {
-    Row row{.write = write, .count = rows.length()};
-    for (std::size_t read = 0; read < reads.size(); ++read) {
-      const BoundTensor& from = reads[read];
-      if (!is_present(from)) continue;
-      row.reads[read] = *from.bytes + rows.begin_in(from) * element_bytes(from.dtype);
-      row.steps[read] = rows.step_in(from);
-    }
-    const RunCode code = run_step(step, row);
-    if (code != RunCode::ok) return {code, 0};
-    write += rows.length() * element_bytes(result.dtype);
-  }
-  return {};
+  const std::int64_t count = extents->count();
+  const RunCode code = run_in_parts(team, count, count, [&](std::int64_t begin, std::int64_t end) {
+    RowParts parts(reads, result, *extents, std::numeric_limits<std::int64_t>::max());
+    return parts.run({begin, end}, [&](const RowPart& part) {
+      Row row{.write = part.write, .count = part.count};
+      std::copy_n(part.reads.begin(), row.reads.size(), row.reads.begin());
+      std::copy_n(part.steps.begin(), row.steps.size(), row.steps.begin());
+      return run_step(step, row);
+    });
+  });
+  return {code, 0};
 }
 
 // Puts elements of an operand into a block, in the type that the row functions have.

@@ -22,8 +22,8 @@ using Spec = GraphBuilder::NodeSpec;
 
 bool is_fused_product(const Graph& graph, NodeId id) {
   const Operator& op = graph.op(id);
-  const bool is_product = op.type == kConvType || op.type == kGemmType || op.type == kMatMulType;
-  return op.domain == kOwnDomain && is_product && has_epilogue(graph.node(id));
+  const bool is_standard = op.domain == kOwnDomain && (op.type == kGemmType || op.type == kMatMulType);
+  return (is_standard || is_lowered_product(op)) && has_epilogue(graph.node(id));
 }
 
 // The channels of a convolution in blocks, if they do not fill the last block. Its other lanes are zero, as those of a
@@ -40,8 +40,7 @@ std::optional<std::int64_t> channels_with_padding(const Node& conv, const Shape&
 // The node as it would be without its epilogue, except for its result.
 Spec product_of_node(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
-  const bool is_convolution = graph.op(id).type == kConvType;
-  Spec product{.domain = is_convolution ? std::string(kOwnDomain) : std::string(),
+  Spec product{.domain = is_lowered_product(graph.op(id)) ? std::string(kOwnDomain) : std::string(),
                .type = graph.op(id).type,
                .control_inputs = node.control_inputs};
   for (const Attribute& attribute : node.attributes) {

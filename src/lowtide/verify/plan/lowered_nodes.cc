@@ -51,29 +51,38 @@ std::optional<Source> source_of(const Graph& lowered, TensorId id, const LoadTim
   return producer ? std::optional(Source{&load->graph(), *producer}) : std::nullopt;
 }
 
-// The weights of a convolution before they were packed, and the graph that has them.
+// The weights of a product before they were packed, and the graph that has them.
 struct Weights {
   const Graph* graph = nullptr;
   TensorId tensor;
 };
-std::optional<Weights> weights_of(const Graph& lowered, NodeId conv, const LoadTimeResults* load) {
-  const Node& node = lowered.node(conv);
+
+// Those that a lowtide::Pack puts into the order of a node. `other` is the attribute that both have beside the order.
+std::optional<Weights> packed_weights_of(const Graph& lowered, NodeId product, const LoadTimeResults* load,
+                                         std::string_view other) {
+  const Node& node = lowered.node(product);
   if (node.inputs.size() < 2 || !node.inputs[1]) return std::nullopt;
-  if (!is_own(lowered.op(conv), kConvType)) return Weights{&lowered, *node.inputs[1]};
   const std::optional<Source> source = source_of(lowered, *node.inputs[1], load);
   if (!source || !is_own(source->graph->op(source->node), kPackType)) return std::nullopt;
   const Node& pack = source->graph->node(source->node);
-  const Attribute* order = attribute_of(node, kOrderAttribute);
-  const Attribute* group = attribute_of(node, "group");
-  if (order == nullptr || group == nullptr || pack.attributes.size() != 2) return std::nullopt;
-  for (const Attribute* wanted : {order, group}) {
-    const Attribute* found = attribute_of(pack, wanted->name);
-    if (found == nullptr || found->value != wanted->value) return std::nullopt;
+  if (pack.attributes.size() != 2) return std::nullopt;
+  for (const std::string_view name : {kOrderAttribute, other}) {
+    const Attribute* wanted = attribute_of(node, name);
+    const Attribute* found = attribute_of(pack, name);
+    if (wanted == nullptr || found == nullptr || found->value != wanted->value) return std::nullopt;
   }
   const bool has_one = pack.inputs.size() == 1 && pack.inputs[0] && pack.outputs.size() == 1 && pack.outputs[0];
   if (!has_one || !have_same_type(source->graph->tensor(*pack.outputs[0]), lowered.tensor(*node.inputs[1])))
     return std::nullopt;
   return Weights{source->graph, *pack.inputs[0]};
+}
+
+// Those of a convolution, packed or as in the model.
+std::optional<Weights> weights_of(const Graph& lowered, NodeId conv, const LoadTimeResults* load) {
+  const Node& node = lowered.node(conv);
+  if (is_own(lowered.op(conv), kConvType)) return packed_weights_of(lowered, conv, load, "group");
+  if (node.inputs.size() < 2 || !node.inputs[1]) return std::nullopt;
+  return Weights{&lowered, *node.inputs[1]};
 }
 
 // Whether a tensor is stored as in the model.
@@ -217,6 +226,57 @@ bool is_convolution_of(const ModelTensors& tensors, const Graph& lowered, NodeId
   return weights && tensors.reads_same(was.inputs[1], *weights->graph, weights->tensor) &&
          have_same_type(weights->graph->tensor(weights->tensor), tensors.model().tensor(*was.inputs[1])) &&
          tensors.read_same(in_model, lowered, data);
+}
+
+namespace {
+
+// Whether a product reads the same tensors, stored as in the model, beside its weights.
+bool reads_same_others(const ModelTensors& tensors, const Graph& lowered, const Node& now, const Node& was) {
+  Inputs others = now.inputs;
+  Inputs in_model = was.inputs;
+  others[1] = in_model[1] = std::nullopt;
+  return tensors.read_same(in_model, lowered, others) &&
+         std::ranges::all_of(others, [&](const std::optional<TensorId>& input) {
+           return !input || is_as_in_model(tensors, lowered, *input);
+         });
+}
+
+// Whether a Gemm only adds products, and a bias that is one row.
+bool is_plain_gemm(const ModelTensors& tensors, const Node& gemm) {
+  if (number_or(gemm, "alpha", 1) != 1 || number_or(gemm, "beta", 1) != 1) return false;
+  const Attribute* first = attribute_of(gemm, "transA");
+  if (first != nullptr && first->value != AttributeValue(std::int64_t{0})) return false;
+  if (gemm.inputs.size() < 3 || !gemm.inputs[2]) return true;
+  const Shape& bias = tensors.model().tensor(*gemm.inputs[2]).shape;
+  const Shape& result = tensors.model().tensor(*gemm.outputs[0]).shape;
+  return result.rank() == 2 && (bias == Shape({result[1]}) || bias == Shape({1, result[1]}));
+}
+
+}  // namespace
+
+bool is_matrix_product_of(const ModelTensors& tensors, const Graph& lowered, NodeId product,
+                          const LoadTimeResults* load, NodeId original) {
+  const Node& now = lowered.node(product);
+  const Node& was = tensors.model().node(original);
+  const Operator& old_op = tensors.model().op(original);
+  const bool is_general = is_standard(old_op, kGemmType);
+  if (!is_own(lowered.op(product), kPackedMatMulType) || !(is_general || is_standard(old_op, kMatMulType)))
+    return false;
+  if (now.inputs.size() != was.inputs.size() || was.inputs.size() < 2 || !was.inputs[1] || now.outputs.size() != 1)
+    return false;
+  if (is_general && !is_plain_gemm(tensors, was)) return false;
+  const Tensor& matrix = tensors.model().tensor(*was.inputs[1]);
+  const Attribute* transposed = is_general ? attribute_of(was, kTransposeAttribute) : nullptr;
+  const bool is_transposed = transposed != nullptr && transposed->value != AttributeValue(std::int64_t{0});
+  const Attribute* extents = attribute_of(now, kWeightsAttribute);
+  const Attribute* says_transposed = attribute_of(now, kTransposeAttribute);
+  const std::optional<Weights> weights = packed_weights_of(lowered, product, load, kTransposeAttribute);
+  return now.attributes.size() == 3 && extents != nullptr && says_transposed != nullptr && weights &&
+         matrix.shape.rank() == 2 && extents->value == AttributeValue(matrix.shape.extents()) &&
+         says_transposed->value == AttributeValue(std::int64_t{is_transposed ? 1 : 0}) &&
+         tensors.reads_same(was.inputs[1], *weights->graph, weights->tensor) &&
+         have_same_type(weights->graph->tensor(weights->tensor), matrix) &&
+         are_as_in_model(tensors, lowered, product, was) && reads_same_others(tensors, lowered, now, was);
 }
 
 bool has_folded(const ModelTensors& tensors, const Graph& lowered, NodeId conv, const LoadTimeResults* load,

@@ -57,6 +57,10 @@ struct LastOfChain {
 [[nodiscard]] bool is_convolution_of(const ModelTensors& tensors, const Graph& lowered, NodeId conv,
                                      const LoadTimeResults* load, NodeId was);
 
+// Whether a lowtide::PackedMatMul computes the given MatMul or Gemm of the model. `load` as above.
+[[nodiscard]] bool is_matrix_product_of(const ModelTensors& tensors, const Graph& lowered, NodeId product,
+                                        const LoadTimeResults* load, NodeId was);
+
 // Whether a convolution computes the given BatchNormalization of the model and the convolution before it.
 [[nodiscard]] bool has_folded(const ModelTensors& tensors, const Graph& lowered, NodeId conv,
                               const LoadTimeResults* load, NodeId norm);

@@ -1,0 +1,225 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/blocks/pool.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "lowtide/base/interval.h"
+#include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/common/attributes.h"
+#include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/common/team_parts.h"
+#include "lowtide/kernels/common/vector_clones.h"
+#include "lowtide/kernels/plain/window.h"
+#include "lowtide/target/cost.h"
+
+namespace lowtide::kernels_internal {
+namespace {
+
+// A pool over images of one or two spatial axes in blocks of channels.
+struct BlockPool {
+  enum class Kind : std::uint8_t { maximum, average, average_with_padding } kind = Kind::maximum;
+  std::int64_t lanes = 16;
+  std::int64_t blocks = 1;  // of all images
+  Window window;
+
+  [[nodiscard]] const WindowAxis& down() const { return window.axes[1]; }
+  [[nodiscard]] const WindowAxis& across() const { return window.axes[2]; }
+};
+
+// The taps of a result that are within the operand.
+Interval<std::int64_t> taps_inside(const WindowAxis& axis, std::int64_t at) {
+  const std::int64_t first = axis.position(at, 0);
+  const std::int64_t begin = first >= 0 ? 0 : (-first + axis.dilation - 1) / axis.dilation;
+  const std::int64_t end = first >= axis.in ? 0 : (axis.in - first - 1) / axis.dilation + 1;
+  return {begin, std::clamp(end, begin, axis.kernel)};
+}
+
+// Those that an average with padding counts: within the operand or its padding.
+std::int64_t taps_with_padding(const WindowAxis& axis, std::int64_t at) {
+  const std::int64_t space = axis.in + axis.pad_end - axis.position(at, 0);
+  return std::min(axis.kernel, (space - 1) / axis.dilation + 1);
+}
+
+// One result in one block, as its taps within the operand.
+struct PoolTaps {
+  const float* first = nullptr;
+  std::int64_t down = 0;
+  std::int64_t across = 0;
+  std::int64_t down_step = 0;  // in elements
+  std::int64_t across_step = 0;
+  float divisor = 1;
+};
+
+template <int lanes>
+LOWTIDE_VECTOR_CLONES void write_maximum(const PoolTaps& taps, float* result) {
+  std::array<float, lanes> most;
+  most.fill(-std::numeric_limits<float>::infinity());
+  for (std::int64_t down = 0; down < taps.down; ++down) {
+    const float* x = taps.first + down * taps.down_step;
+    for (std::int64_t across = 0; across < taps.across; ++across, x += taps.across_step) {
+      // A NaN wins, and stays because no comparison with it is true.
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        most[lane] = most[lane] < x[lane] || x[lane] != x[lane] ? x[lane] : most[lane];
+      }
+    }
+  }
+  std::copy_n(most.data(), lanes, result);
+}
+
+template <int lanes>
+LOWTIDE_VECTOR_CLONES void write_average(const PoolTaps& taps, float* result) {
+  std::array<float, lanes> sums{};
+  for (std::int64_t down = 0; down < taps.down; ++down) {
+    const float* x = taps.first + down * taps.down_step;
+    for (std::int64_t across = 0; across < taps.across; ++across, x += taps.across_step) {
+      for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += x[lane];
+    }
+  }
+  for (std::size_t lane = 0; lane < lanes; ++lane) result[lane] = sums[lane] / taps.divisor;
+}
+
+template <int lanes>
+void pool_row(const BlockPool& pool, std::int64_t row, const float* plane, float* result) {
+  const WindowAxis& down = pool.down();
+  const WindowAxis& across = pool.across();
+  const Interval<std::int64_t> rows = taps_inside(down, row);
+  PoolTaps taps{.down = rows.end - rows.begin,
+                .down_step = down.dilation * across.in * lanes,
+                .across_step = across.dilation * lanes};
+  for (std::int64_t at = 0; at < across.out; ++at, result += lanes) {
+    const Interval<std::int64_t> columns = taps_inside(across, at);
+    taps.across = columns.end - columns.begin;
+    taps.first =
+        plane + (down.position(row, rows.begin) * across.in + across.position(at, columns.begin)) * lanes;
+    const std::int64_t count = pool.kind == BlockPool::Kind::average_with_padding
+                                   ? taps_with_padding(down, row) * taps_with_padding(across, at)
+                                   : taps.down * taps.across;
+    taps.divisor = static_cast<float>(count);
+    pool.kind == BlockPool::Kind::maximum ? write_maximum<lanes>(taps, result) : write_average<lanes>(taps, result);
+  }
+}
+
+RunStatus run_pool_in_blocks(const BlockPool& pool, const Operands& operands, Team& team) {
+  const auto* from = reinterpret_cast<const float*>(*operands.reads[0].bytes);
+  auto* to = reinterpret_cast<float*>(*operands.writes[0].bytes);
+  const std::int64_t rows = pool.blocks * pool.down().out;
+  const std::int64_t taps = pool.down().kernel * pool.across().kernel;
+  const auto run = pool.lanes == 16 ? &pool_row<16> : &pool_row<8>;
+  const RunCode code =
+      run_in_parts(team, rows, rows * pool.across().out * taps * pool.lanes, [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row) {
+          const std::int64_t block = row / pool.down().out;
+          run(pool, row % pool.down().out, from + block * pool.window.in_count() * pool.lanes,
+              to + row * pool.across().out * pool.lanes);
+        }
+        return RunCode::ok;
+      });
+  return {code, 0};
+}
+
+// Whether a node has one f32 operand and one f32 result, with known extents.
+bool has_known_images(const Graph& graph, const Node& node) {
+  const auto is_one = [](const auto& list) {
+    return !list.empty() && list[0] && std::all_of(list.begin() + 1, list.end(), [](const auto& id) { return !id; });
+  };
+  if (!is_one(node.inputs) || !is_one(node.outputs)) return false;
+  return std::ranges::all_of(std::array{*node.inputs[0], *node.outputs[0]}, [&](TensorId id) {
+    const Tensor& tensor = graph.tensor(id);
+    return tensor.dtype == DType::f32 && !tensor.shape.has_upper_bounds() && tensor.size > Bytes();
+  });
+}
+
+// Whether each result has a tap within the operand. The others would have no maximum and no average, and the lanes
+// without a channel would not be zero.
+bool has_taps(const WindowAxis& axis) {
+  // With gaps, the whole operand might lie between two taps.
+  if (axis.pad_begin < 0 || axis.pad_end < 0 || (axis.dilation > 1 && axis.pad_begin > 0)) return false;
+  return std::ranges::all_of(std::array{std::int64_t{0}, axis.out - 1}, [&](std::int64_t at) {
+    const Interval<std::int64_t> inside = taps_inside(axis, at);
+    return inside.begin < inside.end;
+  });
+}
+
+// The pool of a node whose tensors have these shapes in the model.
+std::optional<BlockPool> block_pool(const Node& node, std::string_view type, const Shape& source,
+                                    const Shape& result) {
+  const int spatial = source.rank() - 2;
+  if ((spatial != 1 && spatial != 2) || integer_attribute(node, "storage_order", 0) != 0) return std::nullopt;
+  BlockPool pool;
+  const Extents from(source.extents());
+  WindowAttributes attributes = window_attributes(node);
+  if (type == kGlobalAveragePoolType) {
+    attributes = {.kernel = {source.extents().begin() + 2, source.extents().end()}};
+  } else if (attributes.kernel.size() != static_cast<std::size_t>(spatial)) {
+    return std::nullopt;
+  }
+  const bool counts_padding = type == kAveragePoolType && integer_attribute(node, "count_include_pad", 0) != 0;
+  pool.kind = type == kMaxPoolType ? BlockPool::Kind::maximum
+              : counts_padding     ? BlockPool::Kind::average_with_padding
+                                   : BlockPool::Kind::average;
+  const std::optional<Window> window = window_over(attributes, from, Extents(attributes.kernel));
+  if (!window || !std::ranges::equal(result_extents(*window, from, source[1]).values(), result.extents())) {
+    return std::nullopt;
+  }
+  pool.window = *window;
+  return has_taps(pool.down()) && has_taps(pool.across()) ? std::optional(pool) : std::nullopt;
+}
+
+std::optional<BlockPool> lowered_block_pool(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  const std::optional<Format> format = from_string<Format>(text_attribute(node, kFormatAttribute, ""));
+  const std::int64_t channels = integer_attribute(node, kChannelsAttribute, 0);
+  if (!format || block_of(*format) == 1 || !has_known_images(graph, node)) return std::nullopt;
+  const Shape& stored = graph.tensor(*node.inputs[0]).shape;
+  const std::optional<Shape> source = model_shape(*format, stored, channels);
+  const std::optional<Shape> result = model_shape(*format, graph.tensor(*node.outputs[0]).shape, channels);
+  if (!source || !result) return std::nullopt;
+  std::optional<BlockPool> pool = block_pool(node, graph.op(id).type, *source, *result);
+  if (!pool) return std::nullopt;
+  pool->lanes = block_of(*format);
+  pool->blocks = stored[0] * stored[1];
+  return pool;
+}
+
+constexpr std::array kBlockPoolTypes{DType::f32};
+constexpr std::array kBlockPools{SupportedOperator{kOwnDomain, kAveragePoolType, kBlockPoolTypes},
+                                 SupportedOperator{kOwnDomain, kGlobalAveragePoolType, kBlockPoolTypes},
+                                 SupportedOperator{kOwnDomain, kMaxPoolType, kBlockPoolTypes}};
+
+Offer offer_block_pool(const OfferInput& input) {
+  if (!lowered_block_pool(input.graph, input.node)) {
+    return {{}, "its attributes do not describe a pool of its tensors"};
+  }
+  return {{Kernel{.name = "blocks.pool"}}, ""};
+}
+
+Result<std::unique_ptr<PreparedKernel>> prepare_block_pool(const PrepareInput& input) {
+  return plain_kernel(input, &run_pool_in_blocks, lowered_block_pool(input.graph, input.node).value());
+}
+
+}  // namespace
+
+Family block_pool_family() {
+  return {.name = "pools in blocks",
+          .operators = kBlockPools,
+          .offer = &offer_block_pool,
+          .prepare = &prepare_block_pool};
+}
+
+std::optional<FormatOption> pool_option(const Graph& graph, NodeId id, Format format) {
+  const Node& node = graph.node(id);
+  if (!has_known_images(graph, node)) return std::nullopt;
+  const std::optional<BlockPool> pool = block_pool(
+      node, graph.op(id).type, graph.tensor(*node.inputs[0]).shape, graph.tensor(*node.outputs[0]).shape);
+  if (!pool) return std::nullopt;
+  return FormatOption{format, format, static_cast<double>(estimated_picoseconds(graph, id, Kernel{})) * 1e-12,
+                      std::nullopt};
+}
+
+}  // namespace lowtide::kernels_internal

@@ -1,0 +1,63 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lowtide/base/bytes.h"
+#include "lowtide/kernels/blocks/block_matrix.h"
+#include "lowtide/kernels/blocks/tile.h"
+#include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/plain/fused_steps.h"
+
+namespace lowtide::kernels_internal {
+
+// The epilogue of a matrix product (graph/epilogue.h), which runs on whole rows of the result.
+struct RowEpilogue {
+  // Which elements of an operand belong to a row of the result.
+  enum class Reach : std::uint8_t {
+    one,    // its only element
+    row,    // its only row, which has the columns of the result
+    whole,  // those at the same place: it has the shape of the result
+  };
+  FusedSteps steps;
+  std::vector<Reach> operands;  // without the result of the product
+};
+// nullopt: some tensor is not f32, an operand has another shape, or a node has no function.
+[[nodiscard]] std::optional<RowEpilogue> row_epilogue(const Graph& program);
+
+// Rows times a matrix in blocks of columns, and how the work is divided.
+//
+//   197 rows, 768 inner, 3072 columns, 16 lanes: one group of 197 rows, whose elements are copied into blocks so that
+//   a tile reads neighboring bytes. For each of 96 pairs of blocks of columns, 15 tiles of 13 or 14 rows.
+struct BlockProduct {
+  BlockMatrix matrix;
+  std::int64_t rows = 1;
+  bool has_bias = false;
+  std::optional<RowEpilogue> epilogue;
+  int threads = 1;              // of a run
+  int tile_columns = 1;         // blocks of columns in a tile: 1 or 2
+  int tile_rows = 1;            // the most rows of a tile
+  std::int64_t group_rows = 1;  // of the rows that are copied at once; the last group may have fewer
+  std::int64_t chunk = 1;       // inner blocks that are copied at once; the last chunk may have fewer
+  // For tiles with 1 and 2 blocks of columns, by the number of rows.
+  std::array<std::array<TileFunction, kAvx512Limits.columns + 1>, 2> functions{};
+
+  [[nodiscard]] std::int64_t pairs() const { return (matrix.blocks() + tile_columns - 1) / tile_columns; }
+  // Whether the rows are read where they are.
+  [[nodiscard]] bool is_direct() const { return rows == 1 && matrix.inner % matrix.lanes == 0; }
+  // For the copy of a group.
+  [[nodiscard]] Bytes scratch() const;
+};
+
+// Chooses how the work is divided. Sets everything that follows from the first four members.
+void set_division(BlockProduct& product, int threads);
+
+// Computes all rows. `operands` are those of a lowtide::PackedMatMul.
+[[nodiscard]] RunCode run_product(const BlockProduct& product, const Operands& operands, Team& team);
+
+}  // namespace lowtide::kernels_internal
