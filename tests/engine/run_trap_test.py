@@ -122,8 +122,8 @@ def reductions():
 
 
 def skips():
-    """Products whose results of 16 KiB are read again in the reverse order. No budget below four of them is kept without
-    transfers or reruns."""
+    """Products whose results of 16 KiB are read again in the reverse order. No budget below four of them is kept
+    without transfers or reruns."""
     pairs = [("x", "w", "a"), ("a", "w", "b"), ("b", "w", "c"), ("c", "w", "d"), ("d", "c", "e"), ("e", "b", "f"),
              ("f", "a", "y")]
     nodes = [node("MatMul", [left, right], [result]) for left, right, result in pairs]
@@ -167,7 +167,7 @@ class RunTrap(unittest.TestCase):
                     self.assertLessEqual(line["most_calls"], 2)
                     self.assertGreater(line["without_calls"], 0)  # the other thread was awake
 
-    def test_a_run_with_copies_over_a_link_only_wakes_the_other_thread(self):
+    def test_a_run_with_copies_only_wakes_the_other_thread(self):
         # The input and three results; scratch of the products is smaller than the fourth one.
         line, = self.count({"skips": skips()}, "--runs", "200", "--budget", str(4 * 16384 + 8192))
         self.assertNotIn("refused", line)

@@ -137,7 +137,8 @@ TEST(BlockConvolution, EqualsTheDefinitionInRandomShapes) {
 
 // A window of 3 with a padding of 1, in images of 56 x 56. With 16 lanes, a tile has 2 blocks, one row and 14 columns,
 // and reads 3 rows of 16 places: 768 elements of each block of the source. With 8 lanes, it has 2 blocks, 2 rows and 3
-// columns, and reads 4 rows of 5 places: 160 elements. All blocks are copied at once, if they have at most 4,096 elements.
+// columns, and reads 4 rows of 5 places: 160 elements. All blocks are copied at once, if they have at most 4,096
+// elements.
 TEST(BlockConvolution, PlansTheScratchOfItsCopy) {
   for (const Format format : formats()) {
     const auto scratch = [&](const SquareConv& conv, int threads) {

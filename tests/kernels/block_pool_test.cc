@@ -15,8 +15,8 @@
 namespace lowtide {
 namespace {
 
-using testing::Floats;
 using kernels_internal::pool_option;
+using testing::Floats;
 using testing::ReversedTeam;
 
 // A pool of the model over 17 channels, which do not fill their blocks.
@@ -113,8 +113,8 @@ TEST(BlockPool, KeepsWhatIsNoNumber) {
   numbers[0] = std::numeric_limits<float>::quiet_NaN();  // in the first window alone
   const auto x = testing::floats(pool.source, numbers);
   const auto blocks = testing::run_one(testing::reorder_graph(Format::plain, Format::nchw16c, pool.source), {x});
-  const Floats found = in_model_order(Format::nchw16c, pool.result,
-                                      testing::run_one(pool.in_blocks(Format::nchw16c), {blocks}));
+  const Floats found =
+      in_model_order(Format::nchw16c, pool.result, testing::run_one(pool.in_blocks(Format::nchw16c), {blocks}));
   EXPECT_TRUE(found[0] != found[0]);
   EXPECT_TRUE(std::all_of(found.begin() + 1, found.end(), [](float one) { return one == one; }));
 }
@@ -128,8 +128,8 @@ TEST(BlockPool, HasNoFormatsForOtherPools) {
   EXPECT_FALSE(has_option("y, i = MaxPool(x) {kernel_shape = [2, 2]} : f32[1,16,4,4], i64[1,16,4,4]"));
   // Some windows lie in the padding alone, or the operand between two taps.
   EXPECT_FALSE(has_option("y = MaxPool(x) {kernel_shape = [2, 2], pads = [2, 0, 0, 0]} : f32[1,16,6,4]"));
-  EXPECT_FALSE(has_option(
-      "y = MaxPool(x) {kernel_shape = [2, 2], dilations = [7, 1], pads = [1, 0, 2, 0]} : f32[1,16,1,4]"));
+  EXPECT_FALSE(
+      has_option("y = MaxPool(x) {kernel_shape = [2, 2], dilations = [7, 1], pads = [1, 0, 2, 0]} : f32[1,16,1,4]"));
 }
 
 TEST(BlockPool, RefusesExtentsThatDisagree) {

@@ -39,34 +39,31 @@ struct ProductCase {
   bool is_transposed = false;
   bool has_bias = false;
 
-  [[nodiscard]] Shape constant() const {
-    return is_transposed ? Shape({columns, inner}) : Shape({inner, columns});
-  }
+  [[nodiscard]] Shape constant() const { return is_transposed ? Shape({columns, inner}) : Shape({inner, columns}); }
   [[nodiscard]] Graph standard() const {
     const std::string bias = has_bias ? ", b" : "";
     const std::string node = has_bias || is_transposed
                                  ? "Gemm(x, w" + bias + ") {transB = " + (is_transposed ? "1" : "0") + "}"
                                  : "MatMul(x, w)";
-    return testing::graph_of("graph \"g\" {\n input x : f32" + to_string(Shape({rows, inner})) +
-                             "\n constant w : f32" + to_string(constant()) + "\n constant b : f32" +
-                             to_string(Shape({columns})) + "\n y = " + node + " : f32" +
-                             to_string(Shape({rows, columns})) + "\n output y\n}");
+    return testing::graph_of("graph \"g\" {\n input x : f32" + to_string(Shape({rows, inner})) + "\n constant w : f32" +
+                             to_string(constant()) + "\n constant b : f32" + to_string(Shape({columns})) +
+                             "\n y = " + node + " : f32" + to_string(Shape({rows, columns})) + "\n output y\n}");
   }
   [[nodiscard]] std::string attributes(const PackedConstant& packed) const {
     return "weights = " + to_string(constant()) + ", transB = " + (is_transposed ? "1" : "0") + ", order = \"" +
            packed.order + "\"";
   }
   [[nodiscard]] Graph pack(const PackedConstant& packed) const {
-    return testing::lowered_graph("Pack(w) {order = \"" + packed.order + "\", transB = " +
-                                      (is_transposed ? "1" : "0") + "}",
-                                  {"w : f32" + to_string(constant())}, packed.shape);
+    return testing::lowered_graph(
+        "Pack(w) {order = \"" + packed.order + "\", transB = " + (is_transposed ? "1" : "0") + "}",
+        {"w : f32" + to_string(constant())}, packed.shape);
   }
   [[nodiscard]] Graph packed(const PackedConstant& packed) const {
-    return testing::lowered_graph("PackedMatMul(x, w" + std::string(has_bias ? ", b" : "") + ") {" +
-                                      attributes(packed) + "}",
-                                  {"x : f32" + to_string(Shape({rows, inner})), "w : f32" + to_string(packed.shape),
-                                   "b : f32" + to_string(Shape({columns}))},
-                                  Shape({rows, columns}));
+    return testing::lowered_graph(
+        "PackedMatMul(x, w" + std::string(has_bias ? ", b" : "") + ") {" + attributes(packed) + "}",
+        {"x : f32" + to_string(Shape({rows, inner})), "w : f32" + to_string(packed.shape),
+         "b : f32" + to_string(Shape({columns}))},
+        Shape({rows, columns}));
   }
 
   [[nodiscard]] Floats x() const { return testing::numbers(rows * inner, 1); }
@@ -94,9 +91,8 @@ struct ProductCase {
 };
 
 std::vector<TensorData> operands_of(const ProductCase& of, const PackedConstant& packed) {
-  std::vector<TensorData> reads = {
-      testing::floats(Shape({of.rows, of.inner}), of.x()),
-      testing::run_one(of.pack(packed), {testing::floats(of.constant(), of.w())})};
+  std::vector<TensorData> reads = {testing::floats(Shape({of.rows, of.inner}), of.x()),
+                                   testing::run_one(of.pack(packed), {testing::floats(of.constant(), of.w())})};
   if (of.has_bias) reads.push_back(testing::floats(Shape({of.columns}), of.b()));
   return reads;
 }
@@ -111,13 +107,10 @@ Floats run_case(const ProductCase& of, const PackedConstant& packed, int threads
 TEST(BlockProduct, EqualsSumsOfProducts) {
   // One row; fewer rows than a tile; several tiles, groups of rows, and chunks of the inner axis; axes that do not fill
   // their blocks.
-  for (const ProductCase& of : {ProductCase{1, 64, 48},
-                                ProductCase{1, 65, 50, true, true},
-                                ProductCase{3, 16, 16, false, true},
-                                ProductCase{13, 20, 40, true},
-                                ProductCase{29, 20, 100, false, true},
-                                ProductCase{197, 1600, 24, true, true},
-                                ProductCase{700, 130, 250}}) {
+  for (const ProductCase& of :
+       {ProductCase{1, 64, 48}, ProductCase{1, 65, 50, true, true}, ProductCase{3, 16, 16, false, true},
+        ProductCase{13, 20, 40, true}, ProductCase{29, 20, 100, false, true}, ProductCase{197, 1600, 24, true, true},
+        ProductCase{700, 130, 250}}) {
     SCOPED_TRACE(::testing::PrintToString(std::vector{of.rows, of.inner, of.columns}));
     for (const Format format : formats()) {
       const std::optional<FormatOption> option = product_option(of.standard(), NodeId(0), format);
@@ -168,9 +161,9 @@ TEST(BlockProduct, ComputesAnEpilogueWithTheBitsOfAChain) {
                                                    ", product = \"t\", epilogue = " + program + "}",
                                                operands, Shape({29, 300}));
     ASSERT_EQ(offered_kernels(fused, NodeId(0)).at(0).name, "blocks.matmul");
-    const Graph chain = testing::lowered_graph("Chain(t, r, c, s) {program = " + program + "}",
-                                               {"t : f32[29,300]", operands[3], operands[4], operands[5]},
-                                               Shape({29, 300}));
+    const Graph chain =
+        testing::lowered_graph("Chain(t, r, c, s) {program = " + program + "}",
+                               {"t : f32[29,300]", operands[3], operands[4], operands[5]}, Shape({29, 300}));
     std::vector<TensorData> reads = operands_of(of, *option->weights);
     const TensorData t = testing::run_one(of.packed(*option->weights), reads);
     const std::vector<TensorData> others = {testing::floats(Shape({29, 300}), testing::numbers(29 * 300, 7)),
@@ -190,8 +183,8 @@ TEST(BlockProduct, ComputesAnEpilogueWithTheBitsOfAChain) {
 TEST(BlockProduct, LeavesOtherProductsAlone) {
   if (formats().empty()) return;
   const auto has_option = [](const std::string& operands, const std::string& node) {
-    const Graph graph = testing::graph_of("graph \"g\" {\n input x : f32[4,32]\n " + operands + "\n y = " + node +
-                                          "\n output y\n}");
+    const Graph graph =
+        testing::graph_of("graph \"g\" {\n input x : f32[4,32]\n " + operands + "\n y = " + node + "\n output y\n}");
     return product_option(graph, NodeId(0), formats()[0]).has_value();
   };
   EXPECT_TRUE(has_option("constant w : f32[32,16]", "MatMul(x, w) : f32[4,16]"));

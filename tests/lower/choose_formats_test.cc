@@ -154,7 +154,8 @@ TEST(ChooseFormats, PacksTheMatrixOfAProduct) {
   })");
   EXPECT_THAT(nodes_of(found.graph),
               ElementsAre("lowtide::PackedMatMul a : f32[2,4]", "lowtide::PackedMatMul y : f32[2,5]"));
-  EXPECT_THAT(nodes_of(found.load), ElementsAre("lowtide::Pack w (packed) : f32[12]", "lowtide::Pack v (packed) : f32[20]"));
+  EXPECT_THAT(nodes_of(found.load),
+              ElementsAre("lowtide::Pack w (packed) : f32[12]", "lowtide::Pack v (packed) : f32[20]"));
   const Node& second = found.graph.node(NodeId(1));
   EXPECT_EQ(second.inputs.size(), 3U);
   EXPECT_THAT(second.attributes,

@@ -12,8 +12,8 @@
 namespace lowtide::testing {
 
 // A machine whose convolutions and pools have blocks of 16 channels. A convolution of fewer channels reads them plain.
-// Convolutions in groups have none of these formats. A MatMul and a Gemm read their matrix packed. Products compute every
-// epilogue.
+// Convolutions in groups have none of these formats. A MatMul and a Gemm read their matrix packed. Products compute
+// every epilogue.
 class BlockFormats final : public KernelFormats {
  public:
   [[nodiscard]] std::vector<FormatOption> options(const Graph& graph, NodeId id) const override {

@@ -21,7 +21,9 @@ std::string obstacle(const std::string& domain, const std::string& type) {
   builder.set_outputs({y});
   const Result<Graph> graph = std::move(builder).build();
   const verify_internal::AliasMeaning meaning = verify_internal::alias_meaning(*graph, NodeId(0));
-  if (meaning.obstacle.empty()) EXPECT_EQ(meaning.parts.at(0).length, 6);
+  if (meaning.obstacle.empty()) {
+    EXPECT_EQ(meaning.parts.at(0).length, 6);
+  }
   return meaning.obstacle;
 }
 

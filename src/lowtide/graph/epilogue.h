@@ -33,7 +33,8 @@ inline constexpr std::size_t kProductOperands = 3;
 // Whether a node has an epilogue. O(attributes).
 [[nodiscard]] bool has_epilogue(const Node& node);
 
-// Whether a node may get an epilogue: a product with one result, without an epilogue, whose last operand is not omitted.
+// Whether a node may get an epilogue: a product with one result, without an epilogue, whose last operand is not
+// omitted.
 [[nodiscard]] bool may_have_epilogue(const Graph& graph, NodeId node);
 
 // A chain, or an element-wise node that may be in one, as the epilogue of the product whose result it reads.

@@ -95,8 +95,7 @@ void pool_row(const BlockPool& pool, std::int64_t row, const float* plane, float
   for (std::int64_t at = 0; at < across.out; ++at, result += lanes) {
     const Interval<std::int64_t> columns = taps_inside(across, at);
     taps.across = columns.end - columns.begin;
-    taps.first =
-        plane + (down.position(row, rows.begin) * across.in + across.position(at, columns.begin)) * lanes;
+    taps.first = plane + (down.position(row, rows.begin) * across.in + across.position(at, columns.begin)) * lanes;
     const std::int64_t count = pool.kind == BlockPool::Kind::average_with_padding
                                    ? taps_with_padding(down, row) * taps_with_padding(across, at)
                                    : taps.down * taps.across;
@@ -147,8 +146,7 @@ bool has_taps(const WindowAxis& axis) {
 }
 
 // The pool of a node whose tensors have these shapes in the model.
-std::optional<BlockPool> block_pool(const Node& node, std::string_view type, const Shape& source,
-                                    const Shape& result) {
+std::optional<BlockPool> block_pool(const Node& node, std::string_view type, const Shape& source, const Shape& result) {
   const int spatial = source.rank() - 2;
   if ((spatial != 1 && spatial != 2) || integer_attribute(node, "storage_order", 0) != 0) return std::nullopt;
   BlockPool pool;
@@ -206,17 +204,15 @@ Result<std::unique_ptr<PreparedKernel>> prepare_block_pool(const PrepareInput& i
 }  // namespace
 
 Family block_pool_family() {
-  return {.name = "pools in blocks",
-          .operators = kBlockPools,
-          .offer = &offer_block_pool,
-          .prepare = &prepare_block_pool};
+  return {
+      .name = "pools in blocks", .operators = kBlockPools, .offer = &offer_block_pool, .prepare = &prepare_block_pool};
 }
 
 std::optional<FormatOption> pool_option(const Graph& graph, NodeId id, Format format) {
   const Node& node = graph.node(id);
   if (!has_known_images(graph, node)) return std::nullopt;
-  const std::optional<BlockPool> pool = block_pool(
-      node, graph.op(id).type, graph.tensor(*node.inputs[0]).shape, graph.tensor(*node.outputs[0]).shape);
+  const std::optional<BlockPool> pool =
+      block_pool(node, graph.op(id).type, graph.tensor(*node.inputs[0]).shape, graph.tensor(*node.outputs[0]).shape);
   if (!pool) return std::nullopt;
   return FormatOption{format, format, static_cast<double>(estimated_picoseconds(graph, id, Kernel{})) * 1e-12,
                       std::nullopt};

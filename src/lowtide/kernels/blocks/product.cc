@@ -58,8 +58,7 @@ std::optional<BlockProduct> block_product(const Graph& graph, NodeId id, int thr
   missing = "its attributes do not describe the order of its packed matrix";
   const auto* weights = integers_attribute(node, kWeightsAttribute);
   if (weights == nullptr) return std::nullopt;
-  const std::optional<BlockMatrix> matrix =
-      packed_matrix(node, Shape(*weights), graph.tensor(*node.inputs[1]).shape);
+  const std::optional<BlockMatrix> matrix = packed_matrix(node, Shape(*weights), graph.tensor(*node.inputs[1]).shape);
   if (!matrix) return std::nullopt;
   missing = "its operands and its result do not fit the matrix";
   const std::optional<std::int64_t> rows = rows_of(graph, node, *matrix);
@@ -113,8 +112,7 @@ std::optional<FormatOption> product_option(const Graph& graph, NodeId id, Format
   const bool has_scale = number_attribute(node, "alpha", 1) != 1 || number_attribute(node, "beta", 1) != 1;
   if (is_general && (has_scale || integer_attribute(node, "transA", 0) != 0)) return std::nullopt;
   const bool is_transposed = is_general && integer_attribute(node, kTransposeAttribute, 0) != 0;
-  const std::optional<BlockMatrix> matrix =
-      block_matrix(lanes, graph.tensor(*node.inputs[1]).shape, is_transposed);
+  const std::optional<BlockMatrix> matrix = block_matrix(lanes, graph.tensor(*node.inputs[1]).shape, is_transposed);
   if (!matrix || !rows_of(graph, node, *matrix)) return std::nullopt;
   return FormatOption{Format::plain, Format::plain,
                       static_cast<double>(estimated_picoseconds(graph, id, Kernel{})) * 1e-12,

@@ -94,8 +94,8 @@ class ChunkRunner {
     const std::int64_t first = pair * product_.tile_columns;
     const std::int64_t count = std::min<std::int64_t>(product_.tile_columns, matrix_.blocks() - first);
     const std::int64_t lanes = matrix_.lanes;
-    alignas(64) std::array<float, kMostSums> sums;  // NOLINT(*-member-init)
-    alignas(64) std::array<float, 2 * kMostLanes> bias;                                // NOLINT(*-member-init)
+    alignas(64) std::array<float, kMostSums> sums;       // NOLINT(*-member-init)
+    alignas(64) std::array<float, 2 * kMostLanes> bias;  // NOLINT(*-member-init)
     const Range columns{first * lanes, std::min((first + count) * lanes, matrix_.columns)};
     const bool is_first = inner_.begin == 0;
     if (is_first) {

@@ -70,8 +70,8 @@ struct TileLimits {
   int sums = 0;  // registers: results * rows * columns
   int columns = 0;
 };
-inline constexpr TileLimits kAvx512Limits{.sums = 28, .columns = 14};  // of 32 registers
-inline constexpr TileLimits kAvx2Limits{.sums = 12, .columns = 12};    // of 16
+inline constexpr TileLimits kAvx512Limits{.sums = 28, .columns = 14};                   // of 32 registers
+inline constexpr TileLimits kAvx2Limits{.sums = 12, .columns = 12};                     // of 16
 inline constexpr std::size_t kMostSums = std::size_t{kAvx512Limits.sums} * kMostLanes;  // elements, of any tile
 // The most columns of a tile with this many lanes.
 [[nodiscard]] int most_columns(int lanes, int results, int rows);

@@ -28,7 +28,8 @@ struct RowPart {
 // until it is as long as a part.
 class RowParts {
  public:
-  // Parts have at most `most` elements. Requires: at most kMostChainOperands operands; broadcast(operands) is `extents`.
+  // Parts have at most `most` elements. Requires: at most kMostChainOperands operands; broadcast(operands) gives
+  // `extents`.
   RowParts(std::span<const BoundTensor> operands, const BoundTensor& result, const Extents& extents, std::int64_t most)
       : operands_(operands), result_(result), extents_(extents), most_(most) {
     const BroadcastRows rows(operands, extents, true);
@@ -41,7 +42,8 @@ class RowParts {
   template <typename Run>
   RunCode run(Interval<std::int64_t> elements, const Run& run) {
     std::int64_t row_begin = 0;
-    for (BroadcastRows rows(operands_, extents_, joins_short_rows_); !rows.is_done() && row_begin < elements.end; rows.advance()) {
+    for (BroadcastRows rows(operands_, extents_, joins_short_rows_); !rows.is_done() && row_begin < elements.end;
+         rows.advance()) {
       const std::int64_t begin = std::max<std::int64_t>(elements.begin - row_begin, 0);
       const std::int64_t end = std::min(elements.end - row_begin, rows.length());
       if (begin < end) {
@@ -54,7 +56,7 @@ class RowParts {
   }
 
  private:
-  static constexpr std::int64_t kPeriodic = 256;   // elements of a part with such an operand
+  static constexpr std::int64_t kPeriodic = 256;      // elements of a part with such an operand
   static constexpr std::ptrdiff_t kMostPeriodic = 4;  // operands that begin again; with more of them, rows stay short
   struct Copy {
     Copy() {}  // NOLINT(cppcoreguidelines-pro-type-member-init)
@@ -63,7 +65,8 @@ class RowParts {
 
   template <typename Run>
   RunCode run_row(const BroadcastRows& rows, std::int64_t row_begin, Interval<std::int64_t> elements, const Run& run) {
-    const std::int64_t most = std::min(most_, copy_periodic(rows) ? kPeriodic : std::numeric_limits<std::int64_t>::max());
+    const std::int64_t most =
+        std::min(most_, copy_periodic(rows) ? kPeriodic : std::numeric_limits<std::int64_t>::max());
     for (std::int64_t at = elements.begin; at < elements.end; at += most) {
       RowPart part{.count = std::min(most, elements.end - at)};
       part.write = *result_.bytes + (row_begin + at) * element_bytes(result_.dtype);

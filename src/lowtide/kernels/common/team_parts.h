@@ -14,9 +14,9 @@ namespace lowtide::kernels_internal {
 // Below this many operations, a second thread costs more than it saves: a share begins after about a microsecond.
 inline constexpr std::int64_t kLeastSharedOperations = 1 << 15;
 
-// Calls run(share) for each share in [0, shares), on the threads of the team. Shares run side by side, so none may write
-// what another one reads or writes. The team may have another number of threads than there are shares. Returns a code of
-// a share that is not ok, if there is one. `run` does not throw.
+// Calls run(share) for each share in [0, shares), on the threads of the team. Shares run side by side, so none may
+// write what another one reads or writes. The team may have another number of threads than there are shares. Returns a
+// code of a share that is not ok, if there is one. `run` does not throw.
 template <typename Run>
 RunCode run_shares(Team& team, int shares, const Run& run) {
   if (shares == 1) return run(0);
