@@ -68,10 +68,12 @@ class Hints(ProgramTest):
         self.assertIn("are ignored", self.expect(DONE, "plan", "model.onnx", "--budget", self.budget).stderr)
 
     def test_a_run_and_a_benchmark_honour_hints(self):
-        ram = self.json(DONE, "plan", "model.onnx", "--target", "cpu")["bytes"]["ram"]
+        # Without the scratch of kernels for packed matrices, what must run again is that of the model as written.
+        plain = ("--without", "formats")
+        ram = self.json(DONE, "plan", "model.onnx", "--target", "cpu", *plain)["bytes"]["ram"]
         budget = f"{ram - LARGE + 64}B"
         self.write("hints.json", hints(("f1", "recompute")))
-        words = ("--budget", budget, "--hints", "hints.json")
+        words = ("--budget", budget, "--hints", "hints.json", *plain)
         self.expect(DONE, "run", "model.onnx", "--synthetic", "1", *words, "--output-dir", ".")
         kept = (self.folder / "b0.npy").read_bytes()
         # Other kernels may give other bits, so this is compared with a run of the same plan.

@@ -50,7 +50,7 @@ class Recompute(ProgramTest):
         self.assertLessEqual(report["bytes"]["ram"], budget)
         self.assertEqual(found["outcome"], "found")
         self.assertEqual([(one["node"]["op"], one["times"], one["bytes"]) for one in found["recomputed"]],
-                         [("MatMul", 1, LARGE)])
+                         [("lowtide::PackedMatMul", 1, LARGE)])
         self.assertEqual(found["cost"], found["base_cost"] + found["recomputed"][0]["picoseconds"])
         self.assertGreaterEqual(found["cost"], found["cost_bound"])
         self.assertIn("recompute", json.loads((self.folder / "plan.json").read_text())["features"])

@@ -26,8 +26,6 @@
 namespace lowtide::pipeline_internal {
 namespace {
 
-constexpr std::int64_t kPerNanosecond = 1000;  // picoseconds
-
 // Of a model whose costs are counted in nanoseconds.
 std::int64_t nanoseconds_per_cost(const RunModel& model) { return model.unit / kPerNanosecond; }
 

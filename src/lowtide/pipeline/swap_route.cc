@@ -10,8 +10,6 @@
 namespace lowtide::pipeline_internal {
 namespace {
 
-constexpr std::int64_t kPerNanosecond = 1000;  // picoseconds
-
 std::optional<LinkId> link_between(const Machine& machine, RegionId from, RegionId to) {
   for (LinkId id : all_ids<LinkId>(machine.links.size())) {
     if (machine.links[id].from == from && machine.links[id].to == to) return id;

@@ -7,7 +7,7 @@
 #include <array>
 
 #include "lowtide/base/enum_names.h"
-#include "lowtide/kernels/blocks/block_matrix.h"
+#include "lowtide/kernels/common/ceil_div.h"
 
 namespace lowtide {
 

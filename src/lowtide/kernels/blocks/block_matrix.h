@@ -7,11 +7,9 @@
 #include <optional>
 
 #include "lowtide/graph/graph.h"
+#include "lowtide/kernels/common/ceil_div.h"
 
 namespace lowtide::kernels_internal {
-
-// The quotient of two positive numbers, rounded up.
-[[nodiscard]] inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // The order of a constant matrix [inner, columns] for products with rows on its left: blocks of neighboring columns, as
 // weights of one tap in the order "blocks16" (block_convolution.h).

@@ -20,7 +20,7 @@ namespace {
 bool is_known_float(const Tensor& tensor) { return tensor.dtype == DType::f32 && !tensor.shape.has_upper_bounds(); }
 
 // Whether all operands and results are f32 with known extents. The first operand and the result must be present.
-bool has_known_floats(const Graph& graph, const Node& node) {
+bool has_product_floats(const Graph& graph, const Node& node) {
   if (node.inputs.size() < 2 || !node.inputs[0] || !node.inputs[1] || node.outputs.size() != 1 || !node.outputs[0]) {
     return false;
   }
@@ -54,7 +54,7 @@ constexpr std::array kBlockProducts{SupportedOperator{kOwnDomain, kPackedMatMulT
 std::optional<BlockProduct> block_product(const Graph& graph, NodeId id, int threads, std::string& missing) {
   const Node& node = graph.node(id);
   missing = "it multiplies matrices of f32 with known extents";
-  if (!has_known_floats(graph, node)) return std::nullopt;
+  if (!has_product_floats(graph, node)) return std::nullopt;
   missing = "its attributes do not describe the order of its packed matrix";
   const auto* weights = integers_attribute(node, kWeightsAttribute);
   if (weights == nullptr) return std::nullopt;
@@ -107,7 +107,7 @@ Family block_product_family() {
 std::optional<FormatOption> product_option(const Graph& graph, NodeId id, Format format) {
   const Node& node = graph.node(id);
   const int lanes = static_cast<int>(block_of(format));
-  if (!has_tiles(lanes) || !has_known_floats(graph, node) || node.inputs.size() > 3) return std::nullopt;
+  if (!has_tiles(lanes) || !has_product_floats(graph, node) || node.inputs.size() > 3) return std::nullopt;
   const bool is_general = graph.op(id).type == kGemmType;
   const bool has_scale = number_attribute(node, "alpha", 1) != 1 || number_attribute(node, "beta", 1) != 1;
   if (is_general && (has_scale || integer_attribute(node, "transA", 0) != 0)) return std::nullopt;

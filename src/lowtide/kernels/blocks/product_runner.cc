@@ -7,6 +7,7 @@
 
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/epilogue.h"
+#include "lowtide/kernels/common/ceil_div.h"
 #include "lowtide/kernels/common/team_parts.h"
 
 namespace lowtide::kernels_internal {

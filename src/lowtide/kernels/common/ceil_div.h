@@ -1,0 +1,13 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+namespace lowtide::kernels_internal {
+
+// The quotient of two positive numbers, rounded up.
+[[nodiscard]] inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace lowtide::kernels_internal
