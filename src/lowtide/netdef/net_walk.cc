@@ -195,7 +195,7 @@ Result<void> NetWalk::settle(const NetOp& op, std::uint32_t version, std::option
     return invalid(op, "its output " + quoted(blob.name, 60) + " is " + shown_type(*inferred) +
                            ", but the given type is " + shown_type(*given));
   }
-  versions_[version].type = inferred ? std::move(inferred) : given;
+  versions_[version].type = inferred ? inferred : given;
   return {};
 }
 

@@ -183,7 +183,7 @@ class Transfers {
   }
 
   // A stream waits only once for a step, and the last step of a stream is after all steps before it.
-  void wait(StepId id, StreamId stream, std::vector<std::optional<StepId>> steps) {
+  void wait(StepId id, StreamId stream, const std::vector<std::optional<StepId>>& steps) {
     Step& step = plan_.program.steps[id];
     for (const std::optional<StepId>& before : steps) {
       if (!before) continue;

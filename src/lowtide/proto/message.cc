@@ -10,7 +10,7 @@ namespace {
 
 // Calls `visit` with the content of each field of this number and kind.
 template <typename Content, typename Message, typename Visit>
-void for_each_content(Message& message, std::uint32_t number, Visit visit) {
+void for_each_content(Message& message, std::uint32_t number, const Visit& visit) {
   for (auto& field : message.fields) {
     if (field.number != number) continue;
     if (auto* content = std::get_if<Content>(&field.content)) visit(*content);

@@ -58,7 +58,7 @@ struct PoolTaps {
 
 template <int lanes>
 LOWTIDE_VECTOR_CLONES void write_maximum(const PoolTaps& taps, float* result) {
-  std::array<float, lanes> most;
+  std::array<float, lanes> most;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   most.fill(-std::numeric_limits<float>::infinity());
   for (std::int64_t down = 0; down < taps.down; ++down) {
     const float* x = taps.first + down * taps.down_step;
