@@ -68,7 +68,7 @@ class Hints(ProgramTest):
         self.assertIn("are ignored", self.expect(DONE, "plan", "model.onnx", "--budget", self.budget).stderr)
 
     def test_a_run_and_a_benchmark_honour_hints(self):
-        # Without the scratch of kernels for packed matrices, what must run again is that of the model as written.
+        # Kernels for packed matrices have scratch, so with them other nodes would run again.
         plain = ("--without", "formats")
         ram = self.json(DONE, "plan", "model.onnx", "--target", "cpu", *plain)["bytes"]["ram"]
         budget = f"{ram - LARGE + 64}B"

@@ -97,12 +97,20 @@ std::vector<TensorData> operands_of(const ProductCase& of, const PackedConstant&
   return reads;
 }
 
-Floats run_case(const ProductCase& of, const PackedConstant& packed, int threads) {
+Floats run_case(const ProductCase& of, const PackedConstant& packed, int threads, std::size_t kernel = 0) {
   const Graph graph = of.packed(packed);
-  EXPECT_EQ(offered_kernels(graph, NodeId(0), threads).at(0).name, "blocks.matmul");
+  const std::vector<Kernel> offered = offered_kernels(graph, NodeId(0), threads);
+  EXPECT_EQ(offered.at(kernel).name, kernel == 0 ? "blocks.matmul" : "blocks.matmul_by_row");
   ReversedTeam team(threads);
-  return testing::values_of<float>(testing::run_one(graph, operands_of(of, packed), threads, &team));
+  testing::KernelRun run(graph, offered.at(kernel).name);
+  run.threads = threads;
+  run.team = &team;
+  EXPECT_EQ(run.run(operands_of(of, packed)), RunStatus());
+  return testing::values_of<float>(run.writes[0]);
 }
+
+// Without scratch, rows must be in blocks as they are, and one row always is.
+bool has_kernel_by_row(const ProductCase& of, Format format) { return of.rows > 1 && of.inner % block_of(format) == 0; }
 
 TEST(BlockProduct, EqualsSumsOfProducts) {
   // One row; fewer rows than a tile; several tiles, groups of rows, and chunks of the inner axis; axes that do not fill
@@ -123,6 +131,11 @@ TEST(BlockProduct, EqualsSumsOfProducts) {
       // Up to 1,600 products of numbers below 1 are summed in float.
       for (std::size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 4e-4) << i;
       EXPECT_EQ(run_case(of, *option->weights, 2), found);
+      const bool has_two = has_kernel_by_row(of, format);
+      ASSERT_EQ(offered_kernels(of.packed(*option->weights), NodeId(0)).size(), has_two ? 2U : 1U);
+      if (!has_two) continue;
+      EXPECT_EQ(offered_kernels(of.packed(*option->weights), NodeId(0))[1].scratch, Bytes());
+      for (const int threads : {1, 2}) EXPECT_EQ(run_case(of, *option->weights, threads, 1), found);
     }
   }
 }

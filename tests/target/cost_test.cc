@@ -46,6 +46,17 @@ TEST(Cost, CountsOperationsOfMatrices) {
             1'000'000 + 22'400 + 2'560);
 }
 
+// The same matrices; that of 8x2 is packed in blocks of 16: 16 x 16 x 4 = 1,024 bytes. (32 x 4 + 1,024 + 8 x 4) x 100.
+TEST(Cost, CountsOperationsOfPackedMatrices) {
+  EXPECT_EQ(modelled(R"(graph "g" {
+    input a : f32[4,8]
+    constant b : f32[256]
+    y = lowtide::PackedMatMul(a, b) {weights = [8, 2], transB = 0, order = "blocks16"} : f32[4,2]
+    output y
+  })"),
+            1'000'000 + 118'400 + 2'560);
+}
+
 // x 1x2x4x4 (128 bytes), w 3x2x1x1 (24), y 1x3x4x4 (192): 344 bytes x 100; 48 results x 2 products x 40.
 TEST(Cost, CountsOperationsOfConvolutions) {
   EXPECT_EQ(modelled(R"(graph "g" {

@@ -27,7 +27,7 @@ std::int64_t products(const Graph& graph, NodeId id) {
   const bool has_operands = node.inputs.size() >= 2 && node.inputs[0] && node.inputs[1] && !node.outputs.empty() &&
                             node.outputs[0] && (op.domain.empty() || op.domain == kOwnDomain);
   const bool is_counted = op.type == "Conv" || op.type == "ConvTranspose" || op.type == "MatMul" || op.type == "Gemm" ||
-                          (op.domain == kOwnDomain && op.type == kAttentionType);
+                          (op.domain == kOwnDomain && (op.type == kAttentionType || op.type == kPackedMatMulType));
   if (!has_operands || !is_counted) return 0;
   return multiply_accumulates(graph, id).value_or(cost_model::kMostPicoseconds);  // more than 2^63 - 1
 }

@@ -11,8 +11,8 @@
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/blocks/tile_runner.h"
 #include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/common/seconds_of.h"
 #include "lowtide/kernels/common/team_parts.h"
-#include "lowtide/target/cost.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -112,7 +112,7 @@ std::optional<FormatOption> block_option(const Graph& graph, NodeId node, Format
   const WeightsOrder order{made->kind, made->lanes};
   const std::optional<std::int64_t> elements = packed_elements(order, Shape(shape->weights), shape->group);
   if (!elements) return std::nullopt;
-  return FormatOption{shape->input, format, static_cast<double>(estimated_picoseconds(graph, node, Kernel{})) * 1e-12,
+  return FormatOption{shape->input, format, seconds_of(graph, node),
                       PackedConstant{DType::f32, Shape({*elements}), to_string(order)}};
 }
 

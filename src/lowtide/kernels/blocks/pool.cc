@@ -13,10 +13,10 @@
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/common/seconds_of.h"
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/common/vector_clones.h"
 #include "lowtide/kernels/plain/window.h"
-#include "lowtide/target/cost.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -214,8 +214,7 @@ std::optional<FormatOption> pool_option(const Graph& graph, NodeId id, Format fo
   const std::optional<BlockPool> pool =
       block_pool(node, graph.op(id).type, graph.tensor(*node.inputs[0]).shape, graph.tensor(*node.outputs[0]).shape);
   if (!pool) return std::nullopt;
-  return FormatOption{format, format, static_cast<double>(estimated_picoseconds(graph, id, Kernel{})) * 1e-12,
-                      std::nullopt};
+  return FormatOption{format, format, seconds_of(graph, id), std::nullopt};
 }
 
 }  // namespace lowtide::kernels_internal

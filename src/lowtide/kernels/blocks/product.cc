@@ -12,7 +12,7 @@
 #include "lowtide/kernels/blocks/block_convolution.h"
 #include "lowtide/kernels/blocks/product_runner.h"
 #include "lowtide/kernels/common/attributes.h"
-#include "lowtide/target/cost.h"
+#include "lowtide/kernels/common/seconds_of.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -50,8 +50,13 @@ std::optional<std::int64_t> rows_of(const Graph& graph, const Node& node, const 
 constexpr std::array kBlockProductTypes{DType::f32};
 constexpr std::array kBlockProducts{SupportedOperator{kOwnDomain, kPackedMatMulType, kBlockProductTypes}};
 
-// The parameters of a node, or the reason why there are none.
-std::optional<BlockProduct> block_product(const Graph& graph, NodeId id, int threads, std::string& missing) {
+constexpr std::string_view kTiledProduct = "blocks.matmul";
+constexpr std::string_view kProductByRow = "blocks.matmul_by_row";  // without scratch
+// Two sums at a time cannot hide that each waits for the one before it: a processor finishes about eight in that time.
+constexpr double kTimeByRow = 4;
+
+// The parameters of a node without a division of the work, or the reason why there are none.
+std::optional<BlockProduct> block_product(const Graph& graph, NodeId id, std::string& missing) {
   const Node& node = graph.node(id);
   missing = "it multiplies matrices of f32 with known extents";
   if (!has_product_floats(graph, node)) return std::nullopt;
@@ -73,15 +78,20 @@ std::optional<BlockProduct> block_product(const Graph& graph, NodeId id, int thr
     if (!product.epilogue) return std::nullopt;
   }
   missing.clear();
-  set_division(product, threads);
   return product;
 }
 
 Offer offer_block_product(const OfferInput& input) {
   std::string missing;
-  const std::optional<BlockProduct> product = block_product(input.graph, input.node, input.threads, missing);
+  std::optional<BlockProduct> product = block_product(input.graph, input.node, missing);
   if (!product) return {{}, std::move(missing)};
-  return {{Kernel{.name = "blocks.matmul", .scratch = product->scratch()}}, ""};
+  set_division(*product, input.threads);
+  Offer offer{{Kernel{.name = std::string(kTiledProduct), .scratch = product->scratch()}}, ""};
+  if (!product->is_direct() && product->has_full_blocks()) {
+    const double seconds = seconds_of(input.graph, input.node);
+    offer.kernels.push_back(Kernel{.name = std::string(kProductByRow), .cost_seconds = kTimeByRow * seconds});
+  }
+  return offer;
 }
 
 RunStatus run(const BlockProduct& product, const Operands& operands, Team& team) {
@@ -90,8 +100,9 @@ RunStatus run(const BlockProduct& product, const Operands& operands, Team& team)
 
 Result<std::unique_ptr<PreparedKernel>> prepare_block_product(const PrepareInput& input) {
   std::string missing;
-  std::optional<BlockProduct> product = block_product(input.graph, input.node, input.threads, missing);
+  std::optional<BlockProduct> product = block_product(input.graph, input.node, missing);
   if (!product) return Error{ErrorCode::unsupported, std::move(missing), ""};
+  set_division(*product, input.threads, input.kernel == kProductByRow);
   return plain_kernel(input, &run, *std::move(product));
 }
 
@@ -114,8 +125,7 @@ std::optional<FormatOption> product_option(const Graph& graph, NodeId id, Format
   const bool is_transposed = is_general && integer_attribute(node, kTransposeAttribute, 0) != 0;
   const std::optional<BlockMatrix> matrix = block_matrix(lanes, graph.tensor(*node.inputs[1]).shape, is_transposed);
   if (!matrix || !rows_of(graph, node, *matrix)) return std::nullopt;
-  return FormatOption{Format::plain, Format::plain,
-                      static_cast<double>(estimated_picoseconds(graph, id, Kernel{})) * 1e-12,
+  return FormatOption{Format::plain, Format::plain, seconds_of(graph, id),
                       PackedConstant{DType::f32, Shape({matrix->elements()}), to_string({TileKind::blocks, lanes})}};
 }
 

@@ -11,8 +11,9 @@
 
 namespace lowtide::kernels_internal {
 
-// The kernel "blocks.matmul" of lowtide::PackedMatMul. It computes an epilogue with the functions of a chain, so the
-// results have the bits of both nodes, one after another. They do not depend on the number of threads either.
+// The kernels of lowtide::PackedMatMul: "blocks.matmul", and "blocks.matmul_by_row", which is several times slower but
+// needs no scratch. They compute an epilogue with the functions of a chain, so the results have the bits of both nodes,
+// one after another. They depend neither on the kernel nor on the number of threads.
 [[nodiscard]] Family block_product_family();
 
 // How this kernel runs a MatMul or a Gemm of the model on a machine with blocks of this format. nullopt: it cannot. The

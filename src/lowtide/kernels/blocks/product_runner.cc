@@ -105,7 +105,7 @@ class ChunkRunner {
     } else {
       load_sums(rows, columns, sums.data());
     }
-    TileWork work{.source = product_.is_direct() ? source_ + inner_.begin * lanes : copy_of(rows),
+    TileWork work{.source = product_.is_direct() ? source_ + rows.begin * matrix_.inner : copy_of(rows),
                   .weights = weights_ + first * matrix_.elements_of_block() + inner_.begin * lanes * lanes,
                   .sums = sums.data(),
                   .bias = is_first ? bias.data() : nullptr,
@@ -226,24 +226,30 @@ Bytes BlockProduct::scratch() const {
   return is_direct() ? Bytes() : Bytes(group_rows * chunk * matrix.lanes * std::int64_t{sizeof(float)});
 }
 
-void set_division(BlockProduct& product, int threads) {
+void set_division(BlockProduct& product, int threads, bool is_by_row) {
   const BlockMatrix& matrix = product.matrix;
   const std::int64_t lanes = matrix.lanes;
   product.tile_columns = matrix.blocks() == 1 ? 1 : 2;
-  product.tile_rows = most_columns(matrix.lanes, product.tile_columns, 1);
-  const std::int64_t most_inner = std::max(kLeastChunk, kMostCopied / product.rows) / lanes;
-  product.chunk = ceil_div(matrix.inner_blocks(), ceil_div(matrix.inner_blocks(), most_inner));
-  const std::int64_t of_matrix = product.chunk * lanes * matrix.blocks() * lanes;
-  const std::int64_t most = std::clamp(of_matrix, kLeastCopied, kMostCopied) / (product.chunk * lanes);
-  const std::int64_t groups = ceil_div(product.rows, std::max<std::int64_t>(most, product.tile_rows));
-  product.group_rows =
-      std::min(ceil_div(ceil_div(product.rows, groups), product.tile_rows) * product.tile_rows, product.rows);
+  const std::int64_t most_rows = most_columns(matrix.lanes, product.tile_columns, 1);
+  product.tile_rows = static_cast<int>(std::min(is_by_row ? 1 : most_rows, product.rows));
+  if (product.is_direct()) {
+    product.chunk = matrix.inner_blocks();
+    product.group_rows = product.rows;
+  } else {
+    const std::int64_t most_inner = std::max(kLeastChunk, kMostCopied / product.rows) / lanes;
+    product.chunk = ceil_div(matrix.inner_blocks(), ceil_div(matrix.inner_blocks(), most_inner));
+    const std::int64_t of_matrix = product.chunk * lanes * matrix.blocks() * lanes;
+    const std::int64_t most = std::clamp(of_matrix, kLeastCopied, kMostCopied) / (product.chunk * lanes);
+    const std::int64_t groups = ceil_div(product.rows, std::max<std::int64_t>(most, product.tile_rows));
+    product.group_rows =
+        std::min(ceil_div(ceil_div(product.rows, groups), product.tile_rows) * product.tile_rows, product.rows);
+  }
   const double products = static_cast<double>(matrix.elements()) * static_cast<double>(product.rows);
   const bool is_enough = products >= static_cast<double>(kLeastSharedOperations * threads) &&
                          product.pairs() * ceil_div(product.group_rows, product.tile_rows) >= threads;
   product.threads = is_enough ? threads : 1;
   for (int columns = 1; columns <= product.tile_columns; ++columns) {
-    for (int rows = 1; rows <= std::min<std::int64_t>(product.tile_rows, product.rows); ++rows) {
+    for (int rows = 1; rows <= product.tile_rows; ++rows) {
       product.functions[static_cast<std::size_t>(columns) - 1][static_cast<std::size_t>(rows)] =
           tile_function(matrix.lanes, TileKind::blocks, {columns, 1, rows, 1});
     }

@@ -48,14 +48,17 @@ struct BlockProduct {
   std::array<std::array<TileFunction, kAvx512Limits.columns + 1>, 2> functions{};
 
   [[nodiscard]] std::int64_t pairs() const { return (matrix.blocks() + tile_columns - 1) / tile_columns; }
-  // Whether the rows are read where they are.
-  [[nodiscard]] bool is_direct() const { return rows == 1 && matrix.inner % matrix.lanes == 0; }
+  // Whether the rows are read where they are: a single one is in blocks already.
+  [[nodiscard]] bool is_direct() const { return tile_rows == 1 && has_full_blocks(); }
+  [[nodiscard]] bool has_full_blocks() const { return matrix.inner % matrix.lanes == 0; }
   // For the copy of a group.
   [[nodiscard]] Bytes scratch() const;
 };
 
-// Chooses how the work is divided. Sets everything that follows from the first four members.
-void set_division(BlockProduct& product, int threads);
+// Chooses how the work is divided. Sets everything that follows from the first four members. `is_by_row`: a tile has one
+// row, which takes several times longer and needs no scratch. Requires for it: has_full_blocks(). The results have the
+// same bits.
+void set_division(BlockProduct& product, int threads, bool is_by_row = false);
 
 // Computes all rows. `operands` are those of a lowtide::PackedMatMul.
 [[nodiscard]] RunCode run_product(const BlockProduct& product, const Operands& operands, Team& team);

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/common/seconds_of.h"
 #include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/facts.h"
 #include "lowtide/kernels/library/library.h"
-#include "lowtide/target/cost.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -30,10 +30,6 @@ std::vector<FormatPair> format_pairs(const Convolution& convolution) {
   std::vector<FormatPair> pairs = {{blocked, blocked}, {Format::plain, blocked}, {Format::nhwc, Format::nhwc}};
   if (convolution.source[1] < (has_wide_registers() ? 16 : 8)) std::swap(pairs[0], pairs[1]);
   return pairs;
-}
-
-double seconds_of(const Graph& graph, NodeId node) {
-  return static_cast<double>(estimated_picoseconds(graph, node, Kernel{})) * 1e-12;
 }
 
 std::optional<FormatOption> option_with(const Graph& graph, NodeId node, Convolution& convolution,
