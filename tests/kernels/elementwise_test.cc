@@ -135,6 +135,22 @@ TEST(Broadcast, RepeatsAxesOfBothOperands) {
   EXPECT_THAT(add.result<std::int32_t>(), ElementsAre(10, 11, 12, 20, 21, 22, 13, 14, 15, 23, 24, 25));
 }
 
+// One row of 40,001 elements, of which each thread computes a part.
+TEST(Elementwise, SharesOneRow) {
+  std::vector<float> x;
+  std::vector<float> expected;
+  for (int i = 0; i < 40001; ++i) {
+    x.push_back(static_cast<float>(i));
+    expected.push_back(static_cast<float>(i) + 0.5F);
+  }
+  OneNode add = one_node("x : f32[40001], y : f32[]", "Add(x, y)", "f32[40001]");
+  testing::ReversedTeam team(2);
+  add.team = &team;
+  add.run_ok({testing::floats(x), testing::floats({0.5F})});
+  EXPECT_EQ(add.result<float>(), expected);
+  EXPECT_EQ(team.calls, 1);
+}
+
 // Rows of 3 elements are joined: the second operand begins again in each. 300 rows of the third axis are several parts.
 TEST(Broadcast, BeginsAgainInShortRows) {
   std::vector<float> x;

@@ -107,7 +107,6 @@ TEST(Swap, InspectionsFindNothing) {
 // The first copy brings back what left. If the memory outside is overwritten before it, the result differs.
 TEST(Swap, WhatComesBackIsWhatIsOutside) {
   const std::vector<float> x = input_values();
-  const std::array<std::int64_t, 1> extents = {kCount};
   const std::shared_ptr<const Executable> executable = swapped();
   Plan damaged = executable->plan();
   for (Step& step : damaged.program.steps) {

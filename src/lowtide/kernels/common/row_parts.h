@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <span>
 
 #include "lowtide/base/interval.h"
@@ -65,8 +64,8 @@ class RowParts {
 
   template <typename Run>
   RunCode run_row(const BroadcastRows& rows, std::int64_t row_begin, Interval<std::int64_t> elements, const Run& run) {
-    const std::int64_t most =
-        std::min(most_, copy_periodic(rows) ? kPeriodic : std::numeric_limits<std::int64_t>::max());
+    // No more than there are, so that the last step does not overflow.
+    const std::int64_t most = std::min(most_, copy_periodic(rows) ? kPeriodic : elements.end - elements.begin);
     for (std::int64_t at = elements.begin; at < elements.end; at += most) {
       RowPart part{.count = std::min(most, elements.end - at)};
       part.write = *result_.bytes + (row_begin + at) * element_bytes(result_.dtype);
