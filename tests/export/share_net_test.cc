@@ -64,6 +64,51 @@ TEST(ShareNet, KeepsWhatTheCallerLists) {
   EXPECT_THAT(refusal(chain_text(5, ""), {.rule = "caffe2_simple", .keep = {"z"}}), HasSubstr("has no blob 'z'"));
 }
 
+std::vector<std::string> freed_in(const ProtoMessage& net) {
+  std::vector<std::string> names;
+  for (const ProtoMessage* op : messages_of(net, 2)) {
+    if (find_text(*op, 4) == "Free") names.emplace_back(find_text(*op, 1).value_or(""));
+  }
+  return names;
+}
+
+// x1 to x4 in two buffers, of which x3 and x4 are the last contents. What is kept is not released either.
+TEST(ShareNet, ReleasesWhatIsNotKept) {
+  const SharedNet answer = shared(chain_text(5, ""), {.rule = "caffe2_simple", .free_dead = true});
+  EXPECT_THAT(freed_in(answer.net), ElementsAre("__m0_shared", "__m1_shared"));
+  EXPECT_EQ(answer.freed, 2);
+  const SharedNet kept = shared(chain_text(3, ""), {.rule = "caffe2_simple", .keep = {"x1"}, .free_dead = true});
+  EXPECT_EQ(kept.names, (BlobNames{{"x2", "__m0_shared"}}));
+  EXPECT_THAT(freed_in(kept.net), ElementsAre("__m0_shared"));
+  const std::string planned = *write_net(shared(chain_text(5, ""), {.rule = "caffe2_simple"}).net, NetForm::text);
+  const SharedNet twice = shared(planned, {.rule = "caffe2_simple", .free_dead = true});
+  EXPECT_EQ(*write_net(twice.net, NetForm::text), planned);
+  EXPECT_EQ(twice.freed, 0);
+}
+
+// Operator If reads q in its net, where it is no blob of the outer net yet. The later blob q keeps its name.
+TEST(ShareNet, KeepsNamesOfNestedNetsThatBecomeBlobsLater) {
+  const std::string text =
+      "op { type: 'Copy' input: 'x' output: 'a' } op { type: 'Copy' input: 'a' output: 'b' }"
+      "op { type: 'If' input: 'b' output: 'c' arg { name: 'then_net' n { op { type: 'Relu' input: 'q' output: 'r' } } "
+      "} }"
+      "op { type: 'Copy' input: 'c' output: 'q' } op { type: 'Copy' input: 'q' output: 'y' } external_output: 'y'";
+  for (const std::string& rule : share_rules()) {
+    EXPECT_FALSE(shared(text, {.rule = rule}).names.contains("q")) << rule;
+  }
+}
+
+// x1 waits in a control input behind the reads of its memory.
+TEST(ShareNet, KeepsWhatOperatorsWaitFor) {
+  std::string text = chain_text(5, "");
+  text.replace(text.find("output: 'x5'"), 12, "output: 'x5' control_input: 'x1'");
+  for (const std::string& rule : share_rules()) {
+    const SharedNet answer = shared(text, {.rule = rule, .free_dead = true});
+    EXPECT_FALSE(answer.names.contains("x1")) << rule;
+    EXPECT_TRUE(compare_nets(net_of_text(text), answer.net)->is_same) << rule;
+  }
+}
+
 TEST(ShareNet, RefusesRulesThatAreWrongForTheNet) {
   EXPECT_THAT(refusal(chain_text(5, "type: 'dag' "), {.rule = "caffe2_simple"}), HasSubstr("use caffe2_dag"));
   EXPECT_THAT(refusal(chain_text(5, "type: 'async_dag' "), {}), HasSubstr("may run its operators in parallel"));

@@ -142,5 +142,77 @@ TEST(CompareNets, ComparesNestedNetsUpToNames) {
   EXPECT_FALSE(compare(with("x", "u", "F"), with("m", "n", "H")).is_same);
 }
 
+// Z reads the result of X in the outer one of two nested nets, or that of Y in the inner one. Both are result 0 of
+// operator 0 of an argument "then_net".
+TEST(CompareNets, TellsLevelsOfNestedNetsApart) {
+  const auto with = [](const std::string& read) {
+    return net_of_text(
+        "op { type: 'If' input: 'd' output: 'o' arg { name: 'then_net' n {"
+        "  op { type: 'X' input: 'd' output: 'p' }"
+        "  op { type: 'If' input: 'd' output: 'o' arg { name: 'then_net' n {"
+        "    op { type: 'Y' input: 'd' output: 'q' } op { type: 'Z' input: '" +
+        read + "' output: 'o' } } } } } } }");
+  };
+  EXPECT_TRUE(compare(with("p"), with("p")).is_same);
+  EXPECT_THAT(compare(with("p"), with("q")).differences, ElementsAre("the arguments of operator 0 ('If') differ"));
+}
+
+TEST(CompareNets, ComparesResultsInPlaceInNestedNets) {
+  const auto with = [](const std::string& own) {
+    return net_of_text(
+        "op { type: 'If' input: 'd' output: 'o' arg { name: 'then_net' n {"
+        "  op { type: 'X' input: 'd' output: 'p' } op { type: 'Y' input: 'p' output: '" +
+        own + "' } } } }");
+  };
+  EXPECT_TRUE(compare(with("q"), with("r")).is_same);
+  EXPECT_FALSE(compare(with("q"), with("p")).is_same);
+}
+
+TEST(CompareNets, ComparesControlInputs) {
+  const auto with = [](const std::string& more) {
+    return net_of_text("op { type: 'A' input: 'x' output: 'a' } op { type: 'B' input: 'x' output: 'b' " + more + " }");
+  };
+  EXPECT_THAT(compare(with("control_input: 'a'"), with("")).differences,
+              ElementsAre("operator 1 ('B') waits for output 0 of operator 0, but in the second net for nothing"));
+  EXPECT_TRUE(compare(with("control_input: 'x'"), with("")).is_same);  // it is there before
+  const auto nested = [](const std::string& more) {
+    return net_of_text(
+        "op { type: 'A' input: 'x' output: 'a' } op { type: 'If' output: 'o' arg { name: 'then_net' n {"
+        "  op { type: 'B' input: 'x' output: 'b' " +
+        more + " } } } }");
+  };
+  EXPECT_FALSE(compare(nested("control_input: 'a'"), nested("")).is_same);
+}
+
+// Each level is a text in the binary form, so that no parser sees the depth.
+ProtoMessage net_of_texts(int levels) {
+  const auto field = [](int number, const std::string& content) {
+    std::string bytes(1, static_cast<char>(number << 3 | 2));
+    for (std::size_t rest = content.size(); true; rest >>= 7) {
+      bytes += static_cast<char>((rest & 127) | (rest > 127 ? 128 : 0));
+      if (rest <= 127) break;
+    }
+    return bytes + content;
+  };
+  std::string net = field(2, field(1, "x") + field(2, "y") + field(4, "A"));
+  for (int level = 0; level < levels; ++level) {
+    net = field(2, field(1, "x") + field(4, "R") + field(5, field(1, "step_net") + field(4, net)));
+  }
+  return net_of_text(net);
+}
+
+TEST(CompareNets, EndsAtTheLimitOfNestedTexts) {
+  EXPECT_TRUE(compare(net_of_texts(32), net_of_texts(32)).is_same);
+  for (int levels : {33, 12'000}) {
+    const ProtoMessage net = net_of_texts(levels);
+    const Result<NetComparison> comparison = compare_nets(net, net);
+    ASSERT_FALSE(comparison.ok());
+    EXPECT_THAT(comparison.error().describe(), HasSubstr("nets are nested more than 32 deep (kMaxBodyNesting)"));
+    const Result<ProtoMessage> renamed = rename_blobs(net, {{"x", "z"}});
+    ASSERT_FALSE(renamed.ok());
+    EXPECT_THAT(renamed.error().describe(), HasSubstr("kMaxBodyNesting"));
+  }
+}
+
 }  // namespace
 }  // namespace lowtide::testing

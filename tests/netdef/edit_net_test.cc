@@ -105,6 +105,27 @@ TEST(AddFreeOps, WaitsForNestedNets) {
   EXPECT_THAT(types_of_ops(*add_free_ops(net)), ElementsAre("A", "B", "C", "Free u", "Free t"));
 }
 
+// The two branches are siblings: what then_net writes says nothing about the reads of else_net. Both orders of them.
+TEST(AddFreeOps, WaitsForBothBranches) {
+  const std::string writes = "arg { name: 'then_net' n { op { type: 'Copy' input: 'g' output: 'h' } } } ";
+  const std::string reads = "arg { name: 'else_net' n { op { type: 'Relu' input: 'h' output: 'y' } } } ";
+  for (const std::string& branches : {writes + reads, reads + writes}) {
+    const ProtoMessage net = net_of_text(
+        "op { type: 'Copy' input: 'x' output: 'h' } op { type: 'Copy' input: 'h' output: 'g' }"
+        "op { type: 'If' input: 'g' output: 'y' " +
+        branches + "} external_output: 'y'");
+    EXPECT_THAT(types_of_ops(*add_free_ops(net)), ElementsAre("Copy", "Copy", "If", "Free g", "Free h"));
+  }
+}
+
+// A Free operator of t would be a second writer of what C waits for.
+TEST(AddFreeOps, WaitsForControlInputs) {
+  const ProtoMessage net = net_of_text(
+      "op { type: 'A' input: 's' output: 't' } op { type: 'B' input: 't' output: 'u' }"
+      "op { type: 'C' input: 'u' output: 'v' control_input: 't' }");
+  EXPECT_THAT(types_of_ops(*add_free_ops(net)), ElementsAre("A", "B", "C", "Free u", "Free t"));
+}
+
 TEST(ReorderOps, KeepsTheOtherFields) {
   const ProtoMessage net =
       net_of_text("name: 'n' op { type: 'A' } op { type: 'B' } external_input: 'x' op { type: 'C' }");

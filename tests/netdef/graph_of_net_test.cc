@@ -145,6 +145,48 @@ TEST(GraphOfNet, ReadsWhatANestedNetReads) {
   }
 }
 
+// What then_net writes does not hide the read of else_net.
+TEST(GraphOfNet, ReadsWhatEitherBranchReads) {
+  const NetGraph net = net_graph(
+      "op { type: 'Copy' input: 'x' output: 'h' } op { type: 'If' input: 'x' output: 'y'"
+      "  arg { name: 'then_net' n { op { type: 'Copy' input: 'x' output: 'h' } } }"
+      "  arg { name: 'else_net' n { op { type: 'Relu' input: 'h' output: 'y' } } } } external_output: 'y'",
+      sized({{"x", {4}}, {"y", {4}}}));
+  ASSERT_EQ(net.graph.node(NodeId(1)).bodies.size(), 1U);
+  EXPECT_EQ(net.graph.tensor(net.graph.node(NodeId(1)).bodies[0].captures.at(0).first).name, "h");
+}
+
+// q is local to the nested net when the operator runs, so the later blob q keeps its name.
+TEST(GraphOfNet, KeepsNamesThatAreNoBlobsYet) {
+  const NetGraph net = net_graph(
+      "op { type: 'If' input: 'x' output: 'c' arg { name: 'n' n { op { type: 'Relu' input: 'q' output: 'r' } } } }"
+      "op { type: 'Copy' input: 'c' output: 'q' } op { type: 'Copy' input: 'q' output: 'y' } external_output: 'y'",
+      {.unit_sizes = true});
+  ASSERT_EQ(net.facts.unshared.size(), 1U);
+  EXPECT_EQ(net.facts.blob_of[net.facts.unshared[0]], "q");
+}
+
+TEST(GraphOfNet, RefusesACapturedTensorOfTooHighRank) {
+  std::string extents = "1";
+  for (int axis = 1; axis < 65; ++axis) extents += ", 1";
+  EXPECT_THAT(
+      net_refusal("op { type: 'ConstantFill' output: 'x' arg { name: 'shape' ints: [" + extents +
+                      "] } } op { type: 'If' output: 'y' arg { name: 'then_net' n { op { type: 'Relu' input: 'x' "
+                      "output: 'z' } } } } external_output: 'y'",
+                  {.unit_sizes = true}),
+      HasSubstr("operator 1 ('If')"));
+}
+
+// B waits for the first a, so it also runs before a is written again.
+TEST(GraphOfNet, WritesAgainBehindOperatorsThatWait) {
+  const NetGraph net = net_graph(
+      "op { type: 'Relu' input: 'x' output: 'a' } op { type: 'Relu' input: 'x' output: 'b' control_input: 'a' }"
+      "op { type: 'Relu' input: 'x' output: 'a' }",
+      sized({{"x", {4}}}));
+  EXPECT_THAT(net.graph.node(NodeId(2)).control_inputs, ElementsAre(NodeId(1)));
+  EXPECT_THAT(net.facts.unshared, ElementsAre(TensorId(1), TensorId(3)));
+}
+
 TEST(GraphOfNet, RefusesANestedNetInTwoEncodings) {
   EXPECT_THAT(net_refusal(with_step_net("n { " + kInner + " } s: \"" + kInner + "\"")),
               HasSubstr("operator 2 ('RecurrentNetwork'), argument 'step_net': the net is there twice"));

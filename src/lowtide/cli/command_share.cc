@@ -27,6 +27,7 @@ ShareNetOptions read_share_options(const Arguments& arguments) {
   options.namescope = arguments.value("--namescope").value_or("");
   if (!options.namescope.empty() && !options.namescope.ends_with('/')) options.namescope += '/';
   options.share_activations = arguments.has("--activations");
+  options.free_dead = arguments.has("--free");
   return options;
 }
 
@@ -48,14 +49,16 @@ StyledText summary_of(const SharedNet& shared, const ShareNetOptions& options, b
   }
   const BaselineOutcome& outcome = shared.outcome;
   text.add(options.rule, Style::strong)
-      .add(": " + std::to_string(outcome.blobs) + " blobs, " + std::to_string(outcome.blobs_left.value_or(0)) +
-           " left, " + std::to_string(outcome.shared_buffers) + " shared buffers")
+      .add(": " + std::to_string(outcome.blobs) + " blobs, " +
+           (outcome.blobs_left ? std::to_string(*outcome.blobs_left) + " left, " : "") +
+           std::to_string(outcome.shared_buffers) + " shared buffers")
       .end_line();
   if (has_bytes) {
     text.add("  no reuse  " + format_bytes(outcome.naive)).end_line();
     text.add("  shared    " + format_bytes(outcome.bytes)).end_line();
     if (outcome.proven_optimal) text.add("  No result of whole buffers in this order needs less.").end_line();
   }
+  if (shared.freed > 0) text.add("  " + std::to_string(shared.freed) + " operators Free are added.").end_line();
   if (shared.is_reordered) text.add("  The operators have another order, with a lower peak.").end_line();
   if (outcome.original_failure) {
     text.add("  Caffe2 has no valid result for this net, because " + *outcome.original_failure + ".").end_line();
@@ -68,8 +71,9 @@ Json json_of_shared(const SharedNet& shared, const ShareNetOptions& options, boo
   Json json = json_head("share");
   const BaselineOutcome& outcome = shared.outcome;
   json["rule"] = options.rule;
-  json["unchanged"] = shared.names.empty() && !shared.is_reordered;
+  json["unchanged"] = shared.names.empty() && !shared.is_reordered && shared.freed == 0;
   json["reordered"] = shared.is_reordered;
+  json["free_operators"] = shared.freed;
   json["original_failure"] = outcome.original_failure ? Json(json_text(*outcome.original_failure)) : Json(nullptr);
   json["blobs"] = outcome.blobs;
   json["blobs_left"] = outcome.blobs_left ? Json(*outcome.blobs_left) : Json(nullptr);
@@ -104,11 +108,10 @@ ExitCode run_share(const Arguments& arguments, Console& console) {
   const std::string& path = arguments.positional("NET");
   const ImportedNet net = take(import_net_file(path, bindings));
   const bool has_bytes = has_sizes(net.graph);
-  SharedNet shared = [&] {
+  const SharedNet shared = [&] {
     const Progress progress(console, "sharing");
     return take(share_net(net.file.net, net.graph, options), path);
   }();
-  if (arguments.has("--free")) shared.net = take(add_free_ops(shared.net), path);
   if (const std::optional<std::string> output = arguments.value("--output")) {
     files.write(*output, take(write_net(shared.net, net.file.form), path), console);
   }

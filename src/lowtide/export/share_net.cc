@@ -208,13 +208,23 @@ Result<SharedNet> NetSharer::share() && {
   if (!renamed) return renamed.error();
   shared.is_reordered = order != given_order();
   if (shared.is_reordered) {
-    std::vector<std::uint32_t> ops;
-    for (NodeId id : order) ops.push_back(graph_.facts.op_of[id]);
-    *renamed = reorder_ops(*renamed, ops);
+    std::vector<std::uint32_t> places;
+    for (NodeId id : order) places.push_back(graph_.facts.op_of[id]);
+    *renamed = reorder_ops(*renamed, places);
+  }
+  if (options_.free_dead) {
+    renamed = add_free_ops(*renamed, {options_.keep.begin(), options_.keep.end()});
+    if (!renamed) return renamed.error();
+    shared.freed = static_cast<std::int64_t>(count_ops(*renamed) - count_ops(net_));
   }
   const Result<NetComparison> comparison = compare_nets(net_, *renamed);
   if (!comparison) return comparison.error();
-  LOWTIDE_CHECK(comparison->is_same, "a net that shares memory is the net up to its names");
+  if (!comparison->is_same) {
+    return Error{ErrorCode::unsupported,
+                 "Lowtide cannot share the memory of this net, because the result would be another net: " +
+                     comparison->differences.front() + "; keep these blobs with --keep",
+                 ""};
+  }
   shared.net = *std::move(renamed);
   return shared;
 }

@@ -25,6 +25,7 @@ struct ShareNetOptions {
   std::vector<std::string> keep;                  // blobs that keep their names, in addition to external ones
   std::string namescope;                          // in front of the names of shared buffers
   bool share_activations = false;                 // gradients may move into dead results of the forward pass
+  bool free_dead = false;                         // add an operator Free behind the last reader of each other blob
   std::int64_t effort = 5'000'000;                // work units for a search over buffers
 };
 
@@ -32,6 +33,7 @@ struct SharedNet {
   ProtoMessage net;
   BlobNames names;            // what was renamed
   bool is_reordered = false;  // the operators have another order than before
+  std::int64_t freed = 0;     // Free operators that were added
   // A name of a shared buffer that the net already has, so it was planned before. Then the net is as it was.
   std::optional<std::string> already_has;
   BaselineOutcome outcome;
@@ -56,7 +58,10 @@ struct SharedNet {
 // The gradients of caffe2_gradients* are the blobs whose names end in "_grad" and begin with the namescope, except for
 // those of external inputs. Activations are results `b` of operators that read `b_w`, except for the last two.
 //
-// The result is compared with the net: data flow, operators and results in place are the same up to the names.
+// Free operators release neither blobs to be kept nor external outputs (add_free_ops).
+//
+// The result, with its Free operators, is compared with the net: data flow, operators and results in place are the same
+// up to the names.
 // Errors: invalid (an unknown rule or blob); unsupported (a net with Free operators; a rule for sequences and a net of
 // a type that runs operators in parallel); those of apply_baseline and plan_graph.
 [[nodiscard]] Result<SharedNet> share_net(const ProtoMessage& net, const NetGraph& graph,

@@ -7,9 +7,11 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/netdef/format.h"
 #include "lowtide/netdef/op_view.h"
@@ -19,10 +21,14 @@ namespace lowtide {
 namespace netdef_internal {
 namespace {
 
-// What a name means: "output 0 of operator 7", "from outside 'x'", "released by operator 3". A nested net sees the
-// names around it.
+// What a name means: "output 0 of operator 7", "from outside 'x'", "released by operator 3", or in a nested net
+// "0/3.1/2:0": output 0 of operator 2 in net 1 of operator 3 in net 0 of the operator of the whole net. A nested net
+// sees the names around it.
 struct Meanings {
   const Meanings* outer = nullptr;
+  std::string place = {};  // of a nested net, "0/3.1/"
+  int depth = 0;           // nets around this one
+  const ProtoMessage* device = nullptr;
   std::unordered_map<std::string, std::string> own = {};
 };
 
@@ -33,7 +39,8 @@ struct DescribedOp {
   std::string arguments;             // with meanings in place of names in nested nets
   std::vector<std::string> sources;  // of the inputs
   std::vector<std::string> outputs;  // names
-  std::string in_place;              // "input 0 and output 0, ..."
+  std::string in_place;              // "output 0 over input 0, ..."
+  std::string waits;                 // the results that are control inputs
 };
 
 struct DescribedNet {
@@ -53,8 +60,8 @@ bool is_renaming(const OpView& op, std::string_view name) {
   return name.ends_with(".rename") && op.type().starts_with("RecurrentNetwork");
 }
 
-// Writes each name in a net as what it means. The recursion is as deep as the nets are nested.
-Result<std::string> describe_nested(const ProtoMessage& net, const Meanings& outer, const std::string& place);
+// Writes each name in a net as what it means. The recursion ends at limits::kMaxBodyNesting.
+Result<std::string> describe_nested(const ProtoMessage& net, const Meanings& outer, std::string place);
 
 // The arguments in the order of their names, each in the wire format without the nets in it, then these nets.
 Result<std::string> describe_arguments(const OpView& op, std::size_t at, const Meanings& meanings) {
@@ -68,12 +75,17 @@ Result<std::string> describe_arguments(const OpView& op, std::size_t at, const M
     if (may_hold_net(name)) remove_field(rest, argument_field::kText);
     by_name[name] += write_proto_binary(rest);
   }
-  const Result<std::vector<NestedNet>> nets = nested_nets(op, at);
+  Result<std::vector<NestedNet>> nets = nested_nets(op, at, meanings.depth);
   if (!nets) return nets.error();
-  for (const NestedNet& nested : *nets) {
-    Result<std::string> described = describe_nested(nested.net, meanings, nested.argument + "/");
+  std::stable_sort(nets->begin(), nets->end(),
+                   [](const NestedNet& a, const NestedNet& b) { return a.argument < b.argument; });
+  // The whole net may have another order, so that the number of its operator is no part of a place.
+  const std::string place = meanings.depth == 0 ? "" : meanings.place + std::to_string(at) + ".";
+  for (std::size_t number = 0; number < nets->size(); ++number) {
+    Result<std::string> described =
+        describe_nested((*nets)[number].net, meanings, place + std::to_string(number) + "/");
     if (!described) return described.error();
-    by_name[nested.argument] += *described;
+    by_name[(*nets)[number].argument] += *described;
   }
   std::string all;
   for (const auto& [name, content] : by_name)
@@ -81,24 +93,52 @@ Result<std::string> describe_arguments(const OpView& op, std::size_t at, const M
   return all;
 }
 
-std::string kind_of(const ProtoMessage& net, const OpView& op) {
-  return "type " + quoted(op.type()) + ", device " + shown_device(device_of(net, op.message())) + ", engine " +
+std::string kind_of(const ProtoMessage* device, const OpView& op) {
+  return "type " + quoted(op.type()) + ", device " + shown_device(device_of(device, op.message())) + ", engine " +
          quoted(find_text(op.message(), op_field::kEngine).value_or("")) + ", " + std::to_string(op.outputs().size()) +
          " outputs";
 }
 
-Result<std::string> describe_nested(const ProtoMessage& net, const Meanings& outer, const std::string& place) {
-  Meanings meanings{.outer = &outer};
+// "output 0 over input 0, ...". An operator with two outputs of one name has no meaning; the first one counts.
+std::string in_place_of(const OpView& op) {
+  std::unordered_map<std::string_view, std::size_t> outputs;
+  for (std::size_t output = 0; output < op.outputs().size(); ++output) outputs.emplace(op.outputs()[output], output);
+  std::string pairs;
+  for (std::size_t input = 0; input < op.inputs().size(); ++input) {
+    const auto found = outputs.find(op.inputs()[input]);
+    if (found == outputs.end()) continue;
+    pairs += (pairs.empty() ? "" : ", ") + std::string("output ") + std::to_string(found->second) + " over input " +
+             std::to_string(input);
+  }
+  return pairs.empty() ? "nothing" : pairs;
+}
+
+// What is from outside is there before the net runs, so that nothing waits for it.
+std::string waits_of(const OpView& op, const Meanings& meanings) {
+  std::set<std::string> results;
+  for (std::string_view name : texts_of(op.message(), op_field::kControlInput)) {
+    std::string meaning = meaning_of(meanings, name);
+    if (!meaning.starts_with("from outside ")) results.insert(std::move(meaning));
+  }
+  return results.empty() ? "nothing" : listed(results);
+}
+
+Result<std::string> describe_nested(const ProtoMessage& net, const Meanings& outer, std::string place) {
+  Meanings meanings{.outer = &outer,
+                    .place = std::move(place),
+                    .depth = outer.depth + 1,
+                    .device = find_message(net, net_field::kDevice)};
   std::string all;
   std::size_t at = 0;
   for (const ProtoMessage* message : messages_of(net, net_field::kOp)) {
     const OpView op(*message);
     const Result<std::string> arguments = describe_arguments(op, at, meanings);
     if (!arguments) return arguments.error();
-    all += kind_of(net, op) + *arguments;
+    all += kind_of(meanings.device, op) + *arguments + "|" + in_place_of(op) + "|" + waits_of(op, meanings);
     for (std::string_view name : op.inputs()) all += "|" + meaning_of(meanings, name);
     for (std::size_t output = 0; output < op.outputs().size(); ++output) {
-      meanings.own[std::string(op.outputs()[output])] = place + std::to_string(at) + ":" + std::to_string(output);
+      meanings.own[std::string(op.outputs()[output])] =
+          meanings.place + std::to_string(at) + ":" + std::to_string(output);
     }
     ++at;
   }
@@ -106,27 +146,16 @@ Result<std::string> describe_nested(const ProtoMessage& net, const Meanings& out
   return all;
 }
 
-std::string in_place_of(const OpView& op) {
-  std::string pairs;
-  for (std::size_t input = 0; input < op.inputs().size(); ++input) {
-    for (std::size_t output = 0; output < op.outputs().size(); ++output) {
-      if (op.inputs()[input] != op.outputs()[output]) continue;
-      pairs += (pairs.empty() ? "" : ", ") + std::string("output ") + std::to_string(output) + " over input " +
-               std::to_string(input);
-    }
-  }
-  return pairs.empty() ? "nothing" : pairs;
-}
-
 // `number(op, at)` is the number of an operator in the meanings of its outputs.
 template <typename Number>
 Result<DescribedNet> describe(const ProtoMessage& net, Number number) {
   DescribedNet described;
-  Meanings meanings;
+  Meanings meanings{.device = find_message(net, net_field::kDevice)};
   std::size_t at = 0;
   for (const ProtoMessage* message : messages_of(net, net_field::kOp)) {
     const OpView op(*message);
-    DescribedOp one{.at = at, .shown = shown_op(op, at), .kind = kind_of(net, op), .in_place = in_place_of(op)};
+    DescribedOp one{
+        .at = at, .shown = shown_op(op, at), .kind = kind_of(meanings.device, op), .in_place = in_place_of(op)};
     ++at;
     if (op.type() == "Free") {
       for (std::string_view name : op.outputs()) meanings.own[std::string(name)] = "released by " + one.shown;
@@ -136,6 +165,7 @@ Result<DescribedNet> describe(const ProtoMessage& net, Number number) {
     if (!arguments) return arguments.error();
     one.arguments = *std::move(arguments);
     for (std::string_view name : op.inputs()) one.sources.push_back(meaning_of(meanings, name));
+    one.waits = waits_of(op, meanings);
     one.outputs.assign(op.outputs().begin(), op.outputs().end());
     const std::string own = number(one, described.ops.size());
     for (std::size_t output = 0; output < one.outputs.size(); ++output) {
@@ -176,6 +206,7 @@ class Differences {
     if (a.in_place != b.in_place) {
       add(a.shown + " writes " + a.in_place + ", but in the second net " + b.in_place);
     }
+    if (a.waits != b.waits) add(a.shown + " waits for " + a.waits + ", but in the second net for " + b.waits);
     if (a.arguments != b.arguments) add("the arguments of " + a.shown + " differ");
   }
 
@@ -215,7 +246,7 @@ void compare_in_order(const DescribedNet& a, const DescribedNet& b, NetCompariso
 class Numbering {
  public:
   std::string operator()(const DescribedOp& op, std::size_t /*at*/) {
-    std::string key = op.kind + "\n" + op.arguments + "\n" + op.in_place;
+    std::string key = op.kind + "\n" + op.arguments + "\n" + op.in_place + "\n" + op.waits;
     for (const std::string& source : op.sources) key += "\n" + source;
     const auto [found, is_new] = numbers_.emplace(std::move(key), numbers_.size());
     counts_[found->second] += sign_;

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "lowtide/base/limits.h"
 #include "lowtide/netdef/format.h"
 #include "lowtide/netdef/nested_names.h"
 #include "lowtide/netdef/net.h"
@@ -19,7 +20,7 @@ namespace lowtide {
 namespace netdef_internal {
 namespace {
 
-Result<void> rename_in(ProtoMessage& net, const BlobNames& names);
+Result<void> rename_in(ProtoMessage& net, const BlobNames& names, int depth);
 
 void rename_texts(ProtoMessage& message, std::uint32_t field, const BlobNames& names) {
   edit_texts(message, field, [&](std::string& text) {
@@ -28,12 +29,16 @@ void rename_texts(ProtoMessage& message, std::uint32_t field, const BlobNames& n
 }
 
 // A net in the text of an argument is written in the form in which it was.
-Result<void> rename_in_text(ProtoMessage& argument, const BlobNames& names) {
+Result<void> rename_in_text(ProtoMessage& argument, const BlobNames& names, int depth) {
   std::optional<Error> error;
   edit_texts(argument, argument_field::kText, [&](std::string& text) {
     if (text.empty() || error) return;
+    if (depth > limits::kMaxBodyNesting) {
+      error = nested_too_deep("");
+      return;
+    }
     Result<NetFile> net = read_net(text);
-    const Result<void> renamed = net ? rename_in(net->net, names) : Result<void>(net.error());
+    const Result<void> renamed = net ? rename_in(net->net, names, depth) : Result<void>(net.error());
     if (!renamed) {
       error = renamed.error();
       return;
@@ -56,40 +61,51 @@ void add_renaming(ProtoMessage& op, const std::string& name, const std::string& 
   add_message(op, op_field::kArgument, std::move(argument));
 }
 
-Result<void> rename_in_op(ProtoMessage& op, const BlobNames& names) {
+// The inputs and outputs, each name once.
+std::vector<std::string> blobs_of(const ProtoMessage& op) {
   std::vector<std::string> blobs;
+  std::unordered_set<std::string> is_known;
   for (std::uint32_t field : {op_field::kInput, op_field::kOutput}) {
     for (std::string_view name : texts_of(op, field)) {
-      if (std::find(blobs.begin(), blobs.end(), name) == blobs.end()) blobs.emplace_back(name);
+      if (is_known.emplace(name).second) blobs.emplace_back(name);
     }
   }
+  return blobs;
+}
+
+Result<void> rename_in_op(ProtoMessage& op, const BlobNames& names, int depth) {
+  const bool is_recurrent = find_text(op, op_field::kType).value_or("").starts_with("RecurrentNetwork");
+  const std::vector<std::string> blobs = is_recurrent ? blobs_of(op) : std::vector<std::string>();
   for (std::uint32_t field : {op_field::kInput, op_field::kOutput, op_field::kControlInput}) {
     rename_texts(op, field, names);
   }
   for (ProtoMessage* argument : messages_of(op, op_field::kArgument)) {
     for (std::uint32_t field : {argument_field::kNet, argument_field::kNets}) {
-      for (ProtoMessage* net : messages_of(*argument, field)) LOWTIDE_RETURN_IF_ERROR(rename_in(*net, names));
+      for (ProtoMessage* net : messages_of(*argument, field))
+        LOWTIDE_RETURN_IF_ERROR(rename_in(*net, names, depth + 1));
     }
     if (may_hold_net(find_text(*argument, argument_field::kName).value_or(""))) {
-      LOWTIDE_RETURN_IF_ERROR(rename_in_text(*argument, names));
+      LOWTIDE_RETURN_IF_ERROR(rename_in_text(*argument, names, depth + 1));
     }
   }
-  if (!find_text(op, op_field::kType).value_or("").starts_with("RecurrentNetwork")) return {};
   for (const std::string& name : blobs) {
     if (const auto found = names.find(name); found != names.end()) add_renaming(op, name, found->second);
   }
   return {};
 }
 
-// The recursion is as deep as the nets are nested (limits::kMaxBodyNesting, kMaxProtoDepth).
-Result<void> rename_in(ProtoMessage& net, const BlobNames& names) {
+// The recursion is as deep as the nets are nested: each text is a level (limits::kMaxBodyNesting), and messages in
+// messages end at kMaxProtoDepth.
+Result<void> rename_in(ProtoMessage& net, const BlobNames& names, int depth) {
+  if (depth > limits::kMaxBodyNesting) return nested_too_deep("");
   rename_texts(net, net_field::kExternalInput, names);
   rename_texts(net, net_field::kExternalOutput, names);
-  for (ProtoMessage* op : messages_of(net, net_field::kOp)) LOWTIDE_RETURN_IF_ERROR(rename_in_op(*op, names));
+  for (ProtoMessage* op : messages_of(net, net_field::kOp)) LOWTIDE_RETURN_IF_ERROR(rename_in_op(*op, names, depth));
   return {};
 }
 
-// What an operator reads, each name once: inputs in their order, then the reads of the nets inside it.
+// What an operator reads, each name once: inputs in their order, the reads of the nets inside it, and control inputs,
+// since a Free operator would be another writer of the blob.
 Result<std::vector<std::string>> reads_of(const OpView& op, std::size_t at) {
   std::vector<std::string> reads;
   std::unordered_set<std::string> is_known;
@@ -100,6 +116,9 @@ Result<std::vector<std::string>> reads_of(const OpView& op, std::size_t at) {
   if (!nested) return nested.error();
   for (const std::string& name : nested->read) {
     if (is_known.insert(name).second) reads.push_back(name);
+  }
+  for (std::string_view name : texts_of(op.message(), op_field::kControlInput)) {
+    if (is_known.emplace(name).second) reads.emplace_back(name);
   }
   return reads;
 }
@@ -131,7 +150,7 @@ ProtoMessage free_op(const std::string& name) {
 }  // namespace netdef_internal
 
 Result<ProtoMessage> rename_blobs(ProtoMessage net, const BlobNames& names) {
-  LOWTIDE_RETURN_IF_ERROR(netdef_internal::rename_in(net, names));
+  LOWTIDE_RETURN_IF_ERROR(netdef_internal::rename_in(net, names, 0));
   return net;
 }
 
@@ -180,6 +199,8 @@ Result<ProtoMessage> add_free_ops(const ProtoMessage& net, const std::set<std::s
   in::set_ops(to, std::move(with_frees));
   return to;
 }
+
+std::size_t count_ops(const ProtoMessage& net) { return messages_of(net, netdef_internal::net_field::kOp).size(); }
 
 Result<std::set<std::string, std::less<>>> blob_names(const ProtoMessage& net) {
   namespace in = netdef_internal;

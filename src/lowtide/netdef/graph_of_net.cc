@@ -69,8 +69,8 @@ class NetGraphMaker {
   bool is_state(const NetBlob& blob) const;
   std::string fresh_name(const NetBlob& blob, std::uint32_t version);
   void add_tensors();
-  void add_nodes();
-  Body capturing_body(const NetOp& op) const;
+  Result<void> add_nodes();
+  Result<Body> capturing_body(const NetOp& op) const;
   Result<void> set_outputs();
   void describe_blobs();
   std::uint32_t device_number(NetDevice device);
@@ -90,7 +90,7 @@ class NetGraphMaker {
 Result<NetGraph> NetGraphMaker::make() && {
   LOWTIDE_RETURN_IF_ERROR(check_types());
   add_tensors();
-  add_nodes();
+  LOWTIDE_RETURN_IF_ERROR(add_nodes());
   LOWTIDE_RETURN_IF_ERROR(set_outputs());
   describe_blobs();
   Result<GraphBuilder::Built> built = std::move(builder_).build_with_ids();
@@ -156,7 +156,7 @@ Role NetGraphMaker::role_of(const NetVersion& version) const {
 }
 
 std::string NetGraphMaker::fresh_name(const NetBlob& blob, std::uint32_t version) {
-  const auto at = std::find(blob.versions.begin(), blob.versions.end(), version) - blob.versions.begin();
+  const auto at = std::lower_bound(blob.versions.begin(), blob.versions.end(), version) - blob.versions.begin();
   std::string name(blob.name);
   if (at > 0) name += "@" + std::to_string(at);
   while (at > 0 && (walk_.find_blob(name) || names_.contains(name))) name += "'";
@@ -189,7 +189,7 @@ void NetGraphMaker::add_tensors() {
 }
 
 // A body that stands for the nets inside an operator: it reads what they read.
-Body NetGraphMaker::capturing_body(const NetOp& op) const {
+Result<Body> NetGraphMaker::capturing_body(const NetOp& op) const {
   GraphBuilder builder("nets");
   Body body{.name = "nets", .graph = nullptr, .captures = {}};
   GraphBuilder::NodeSpec node{.domain = "caffe2", .type = "Net"};
@@ -207,12 +207,13 @@ Body NetGraphMaker::capturing_body(const NetOp& op) const {
   }
   builder.add_node(std::move(node));
   Result<Graph> graph = std::move(builder).build();
-  LOWTIDE_CHECK(graph.ok(), "a body of captured tensors is valid if the outer graph is");
+  // A captured tensor that no graph can have is found here first.
+  if (!graph) return Error{graph.error().code, graph.error().message, shown_op(op.view, op.at)};
   body.graph = std::make_shared<const Graph>(*std::move(graph));
   return body;
 }
 
-void NetGraphMaker::add_nodes() {
+Result<void> NetGraphMaker::add_nodes() {
   for (const NetOp& op : walk_.ops()) {
     GraphBuilder::NodeSpec node{
         .name = std::string(op.view.name()), .domain = "caffe2", .type = std::string(op.view.type())};
@@ -231,9 +232,14 @@ void NetGraphMaker::add_nodes() {
       const std::string name(find_text(*argument, argument_field::kName).value_or(""));
       node.attributes.push_back({name, value_of(*argument)});
     }
-    if (!op.captures.empty()) node.bodies.push_back(capturing_body(op));
+    if (!op.captures.empty()) {
+      Result<Body> body = capturing_body(op);
+      if (!body) return body.error();
+      node.bodies.push_back(*std::move(body));
+    }
     builder_.add_node(std::move(node));
   }
+  return {};
 }
 
 Result<void> NetGraphMaker::set_outputs() {

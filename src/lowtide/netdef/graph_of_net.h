@@ -40,7 +40,8 @@ struct NetGraphOptions {
 struct NetFacts {
   IdVector<TensorId, std::string> blob_of;       // the name in the net
   std::vector<std::vector<TensorId>> colocated;  // the tensors of each blob with several, in order of their writes
-  // Tensors whose blob has another name (Alias), or another meaning in a nested net. Their memory must not be shared.
+  // Tensors whose blob has another name (Alias), has another meaning in a nested net, or is a control input. Their memory
+  // must not be shared.
   std::vector<TensorId> unshared;
   IdVector<TensorId, std::uint32_t> devices;        // index into device_names
   std::vector<std::string> device_names = {"cpu"};  // "cpu" first

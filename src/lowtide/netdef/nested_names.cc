@@ -3,7 +3,6 @@
 
 #include "lowtide/netdef/nested_names.h"
 
-#include "lowtide/base/limits.h"
 #include "lowtide/netdef/format.h"
 
 namespace lowtide::netdef_internal {
@@ -11,20 +10,14 @@ namespace {
 
 // The recursion ends at limits::kMaxBodyNesting.
 Result<void> add_names(const OpView& op, std::size_t at, int depth, NestedNames& names) {
-  const Result<std::vector<NestedNet>> nets = nested_nets(op, at);
+  const Result<std::vector<NestedNet>> nets = nested_nets(op, at, depth);
   if (!nets) return nets.error();
-  if (!nets->empty() && depth >= limits::kMaxBodyNesting) {
-    return Error{ErrorCode::over_limit,
-                 "nets are nested more than " + std::to_string(limits::kMaxBodyNesting) + " deep (kMaxBodyNesting)",
-                 shown_op(op, at)};
-  }
   for (const NestedNet& nested : *nets) {
     std::size_t inner_at = 0;
     for (const ProtoMessage* message : messages_of(nested.net, net_field::kOp)) {
       const OpView inner(*message);
-      for (std::string_view name : inner.inputs()) {
-        if (!names.written.contains(std::string(name))) names.read.emplace(name);
-      }
+      names.read.insert(inner.inputs().begin(), inner.inputs().end());
+      for (std::string_view name : texts_of(*message, op_field::kControlInput)) names.read.emplace(name);
       LOWTIDE_RETURN_IF_ERROR(add_names(inner, inner_at++, depth + 1, names));
       for (std::string_view name : inner.outputs()) names.written.emplace(name);
     }

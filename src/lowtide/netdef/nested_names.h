@@ -12,7 +12,7 @@
 namespace lowtide::netdef_internal {
 
 struct NestedNames {
-  std::set<std::string> read;     // before an operator inside writes them
+  std::set<std::string> read;     // as inputs or control inputs, also where an operator inside has written them before
   std::set<std::string> written;  // by operators inside
 };
 

@@ -27,6 +27,7 @@ std::string shown_type(const BlobType& type) {
 }  // namespace
 
 Result<void> NetWalk::walk() {
+  device_ = find_message(net_, net_field::kDevice);
   for (std::string_view name : texts_of(net_, net_field::kExternalInput)) listed_.insert(name);
   const std::vector<const ProtoMessage*> messages = messages_of(net_, net_field::kOp);
   if (static_cast<std::int64_t>(messages.size()) > limits::kMaxNodes) {
@@ -58,12 +59,7 @@ Result<void> NetWalk::add_op(const ProtoMessage& message, std::uint32_t at) {
   }
   LOWTIDE_RETURN_IF_ERROR(add_reads(op));
   LOWTIDE_RETURN_IF_ERROR(add_captures(op));
-  for (std::string_view name : texts_of(message, op_field::kControlInput)) {
-    const std::optional<std::uint32_t> blob = find_blob(name);
-    if (!blob) continue;
-    const std::optional<std::uint32_t> writer = versions_[blobs_[*blob].versions.back()].writer;
-    if (writer) op.after.push_back(*writer);
-  }
+  add_controls(op);
   LOWTIDE_RETURN_IF_ERROR(add_writes(op));
   LOWTIDE_RETURN_IF_ERROR(infer(op));
   ops_.push_back(std::move(op));
@@ -93,7 +89,7 @@ Result<std::uint32_t> NetWalk::current_version(std::string_view name, const NetO
     }
     const std::uint32_t id = add_version(blob, std::nullopt);
     blobs_[blob].is_external = true;
-    blobs_[blob].device = device_of(net_, op.view.message());
+    blobs_[blob].device = device_of(device_, op.view.message());
     versions_[id].type = given_type(name, DType::f32);
   }
   return blobs_[blob].versions.back();
@@ -117,32 +113,49 @@ Result<void> NetWalk::add_reads(NetOp& op) {
   return {};
 }
 
-// Names that only the nested net knows are not captured. A name that it writes must keep its meaning, so that the
-// blob of this name shares its memory with no other one.
+// Names that only the nested net knows are not captured. A name that it writes, or that is no blob yet, must keep its
+// meaning, so that the blob of this name shares its memory with no other one.
 Result<void> NetWalk::add_captures(NetOp& op) {
   const Result<NestedNames> names = nested_names(op.view, op.at);
   if (!names) return names.error();
+  std::unordered_set<std::uint32_t> inputs;
+  for (const std::optional<std::uint32_t>& input : op.inputs) {
+    if (input) inputs.insert(*input);
+  }
   for (const std::string& name : names->read) {
     const auto listed = listed_.find(name);
     const std::optional<std::uint32_t> blob = find_blob(name);
-    if (!blob && listed == listed_.end()) continue;
+    if (!blob && listed == listed_.end()) {
+      nested_.insert(name);
+      continue;
+    }
     // The text of the nested net may be gone after this, but that of the list or of the blob stays.
     const Result<std::uint32_t> version = current_version(blob ? blobs_[*blob].name : *listed, op);
     if (!version) return version.error();
     versions_[*version].is_read = true;
     blobs_[versions_[*version].blob].is_weight = false;
-    if (std::find(op.inputs.begin(), op.inputs.end(), std::optional(*version)) == op.inputs.end()) {
-      op.captures.push_back(*version);
-    }
+    if (!inputs.contains(*version)) op.captures.push_back(*version);
   }
   nested_.insert(names->written.begin(), names->written.end());
   return {};
 }
 
+void NetWalk::add_controls(NetOp& op) {
+  for (std::string_view name : texts_of(op.view.message(), op_field::kControlInput)) {
+    const std::optional<std::uint32_t> blob = find_blob(name);
+    if (!blob) continue;
+    // Another blob in its memory would have its name, and then the operator would wait for the writer of that one.
+    blobs_[*blob].is_unshared = true;
+    blobs_[*blob].waiting.push_back(static_cast<std::uint32_t>(ops_.size()));
+    const std::optional<std::uint32_t> writer = versions_[blobs_[*blob].versions.back()].writer;
+    if (writer) op.after.push_back(*writer);
+  }
+}
+
 Result<void> NetWalk::add_writes(NetOp& op) {
   // Copies to the host have their results there, whatever the device of the operator.
   const bool is_to_host = op.view.type() == "CopyGPUToCPU" || op.view.type() == "EnsureCPUOutput";
-  const NetDevice device = is_to_host ? NetDevice{} : device_of(net_, op.view.message());
+  const NetDevice device = is_to_host ? NetDevice{} : device_of(device_, op.view.message());
   for (std::string_view name : op.view.outputs()) {
     if (name.empty()) {
       op.outputs.emplace_back();
@@ -156,6 +169,9 @@ Result<void> NetWalk::add_writes(NetOp& op) {
     if (!blobs_[blob].is_written) blobs_[blob].device = device;
     blobs_[blob].is_written = true;
     blobs_[blob].is_unshared = blobs_[blob].is_unshared || op.view.type() == "Alias";
+    for (std::uint32_t other : std::exchange(blobs_[blob].waiting, {})) {
+      if (other != ops_.size()) op.after.push_back(other);
+    }
     op.outputs.emplace_back(add_version(blob, static_cast<std::uint32_t>(ops_.size())));
   }
   return {};

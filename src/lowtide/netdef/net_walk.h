@@ -32,7 +32,8 @@ struct NetBlob {
   bool is_external = false;  // version 0 is there before the net runs
   bool is_weight = true;     // every operator that reads it uses it as a weight
   bool is_written = false;
-  bool is_unshared = false;  // NetFacts::unshared
+  bool is_unshared = false;                 // NetFacts::unshared
+  std::vector<std::uint32_t> waiting = {};  // operators with it as a control input, since it was written
 };
 
 struct NetOp {
@@ -41,7 +42,9 @@ struct NetOp {
   std::vector<std::optional<std::uint32_t>> inputs;  // versions; nullopt for an empty name
   std::vector<std::optional<std::uint32_t>> outputs;
   std::vector<std::uint32_t> captures;  // versions that nets inside the operator read, in addition to its inputs
-  std::vector<std::uint32_t> after;     // operators that control inputs name, as indices into the list of these
+  // Operators that it waits for, as indices into the list of these: those that wrote its control inputs, and those that
+  // have a blob as a control input that it writes again.
+  std::vector<std::uint32_t> after;
 };
 
 // Follows the operators of a net in order, and finds the versions that they read and write, with their types.
@@ -62,6 +65,7 @@ class NetWalk {
   Result<void> add_op(const ProtoMessage& message, std::uint32_t at);
   Result<void> add_reads(NetOp& op);
   Result<void> add_captures(NetOp& op);
+  void add_controls(NetOp& op);
   Result<void> add_writes(NetOp& op);
   Result<void> infer(NetOp& op);
   Result<void> settle(const NetOp& op, std::uint32_t version, std::optional<BlobType> inferred);
@@ -72,9 +76,10 @@ class NetWalk {
 
   const ProtoMessage& net_;
   const NetGraphOptions& options_;
+  const ProtoMessage* device_ = nullptr;  // of the net
   std::unordered_map<std::string_view, std::uint32_t> blob_ids_;
   std::unordered_set<std::string_view> listed_;  // external inputs
-  std::set<std::string> nested_;                 // names that nested nets write
+  std::set<std::string> nested_;                 // names that nested nets write, or know without an outer blob
   std::vector<NetBlob> blobs_;
   std::vector<NetVersion> versions_;
   std::vector<NetOp> ops_;

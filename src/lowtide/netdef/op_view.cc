@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/netdef/format.h"
 #include "lowtide/netdef/net.h"
@@ -54,9 +55,9 @@ std::string shown_op(const OpView& op, std::size_t at) {
   return "operator " + std::to_string(at) + name + " (" + quoted(op.type(), 60) + ")";
 }
 
-NetDevice device_of(const ProtoMessage& net, const ProtoMessage& op) {
+NetDevice device_of(const ProtoMessage* of_net, const ProtoMessage& op) {
   const ProtoMessage* option = find_message(op, op_field::kDevice);
-  if (option == nullptr) option = find_message(net, net_field::kDevice);
+  if (option == nullptr) option = of_net;
   if (option == nullptr) return {};
   const auto type = static_cast<std::int32_t>(find_number(*option, device_field::kType).value_or(0));
   const auto id = static_cast<std::int32_t>(find_number(*option, device_field::kId).value_or(0));
@@ -71,7 +72,13 @@ std::string shown_device(NetDevice device) {
 
 bool may_hold_net(std::string_view argument) { return argument.ends_with("step_net"); }
 
-Result<std::vector<NestedNet>> nested_nets(const OpView& op, std::size_t at) {
+Error nested_too_deep(std::string place) {
+  return Error{ErrorCode::over_limit,
+               "nets are nested more than " + std::to_string(limits::kMaxBodyNesting) + " deep (kMaxBodyNesting)",
+               std::move(place)};
+}
+
+Result<std::vector<NestedNet>> nested_nets(const OpView& op, std::size_t at, int depth) {
   std::vector<NestedNet> nets;
   for (const ProtoMessage* one : op.arguments()) {
     const std::string name(find_text(*one, argument_field::kName).value_or(""));
@@ -79,7 +86,9 @@ Result<std::vector<NestedNet>> nested_nets(const OpView& op, std::size_t at) {
     for (const ProtoMessage* more : messages_of(*one, argument_field::kNets)) messages.push_back(more);
     for (const ProtoMessage* net : messages) nets.push_back({name, *net});
     const std::optional<std::string_view> text = find_text(*one, argument_field::kText);
-    if (!may_hold_net(name) || !text || text->empty()) continue;
+    const bool has_text = may_hold_net(name) && text && !text->empty();
+    if (depth >= limits::kMaxBodyNesting && (has_text || !nets.empty())) return nested_too_deep(shown_op(op, at));
+    if (!has_text) continue;
     const std::string place = shown_op(op, at) + ", argument " + quoted(name, 60);
     if (!messages.empty()) {
       return Error{ErrorCode::invalid, "the net is there twice, as a message and as a text; remove one of them", place};

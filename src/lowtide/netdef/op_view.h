@@ -50,7 +50,8 @@ struct NetDevice {
   std::int32_t id = 0;
   friend auto operator<=>(const NetDevice&, const NetDevice&) = default;
 };
-[[nodiscard]] NetDevice device_of(const ProtoMessage& net, const ProtoMessage& op);
+// `of_net` is the device option of the net, for operators without one; nullptr if there is none.
+[[nodiscard]] NetDevice device_of(const ProtoMessage* of_net, const ProtoMessage& op);
 // "cpu", "cuda:1", "device 7:0"
 [[nodiscard]] std::string shown_device(NetDevice device);
 
@@ -59,8 +60,10 @@ struct NestedNet {
   std::string argument;
   ProtoMessage net;
 };
-// Errors: invalid (an argument with both encodings; a text that is not a net).
-[[nodiscard]] Result<std::vector<NestedNet>> nested_nets(const OpView& op, std::size_t at);
+// `depth` nets are around the operator's own net. Errors: invalid (an argument with both encodings; a text that is not
+// a net); over_limit, before a text is read (limits::kMaxBodyNesting).
+[[nodiscard]] Result<std::vector<NestedNet>> nested_nets(const OpView& op, std::size_t at, int depth);
+[[nodiscard]] Error nested_too_deep(std::string place);
 [[nodiscard]] bool may_hold_net(std::string_view argument);
 
 }  // namespace lowtide::netdef_internal

@@ -90,7 +90,17 @@ def nested_texts():
     return text
 
 
-@case(NET, "nets in nets up to the limit", accepted=r"1 node|Verified")
+@case(NET_BINARY, "nets in texts in nets", refused=r"kMaxBodyNesting")
+def nested_binary_texts():
+    """No parser sees the depth of texts, so that few bytes could make recursions arbitrarily deep."""
+    inner = binary_op()
+    for levels in range(1, 12_001):
+        inner = field(2, field(4, "R") + field(5, field(1, "step_net") + field(4, inner)))
+        if levels in (33, 12_000):
+            yield str(levels), inner
+
+
+@case(NET, "nets in nets up to the limit", accepted=r"1 node|Verified|same")
 def nested_nets():
     text = op("A", ["x"])
     for _ in range(30):
@@ -148,7 +158,7 @@ def special_nets():
             yield label, content, says
 
 
-@case(NET, "names that are harmful to print", accepted=r"nodes?|left")
+@case(NET, "names that are harmful to print", accepted=r"nodes?|left|same")
 def odd_net_names():
     yield "control", 'op { type: "\\033[31m\\n" input: "\\377\\000" output: "\\r" name: "\\t" }'
     yield "versions", op("A", ["x"], "y@1") + op("A", ["x"]) + op("A", ["y"])

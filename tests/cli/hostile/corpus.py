@@ -25,11 +25,16 @@ NET = Kind(
     (
         ("plan", "bad.pbtxt", "--unit-sizes", "-o", "out", "--html", "new.html"),
         ("share", "bad.pbtxt", "--rule", "caffe2_dag", "-o", "out"),
+        ("diff", "bad.pbtxt", "bad.pbtxt"),
     ),
 )
 NET_BINARY = Kind(
     "bad.pb",
-    (("inspect", "bad.pb", "--unit-sizes"), ("share", "bad.pb", "--rule", "caffe2_simple", "--free", "-o", "out")),
+    (
+        ("inspect", "bad.pb", "--unit-sizes"),
+        ("share", "bad.pb", "--rule", "caffe2_simple", "--free", "-o", "out"),
+        ("diff", "bad.pb", "bad.pb"),
+    ),
 )
 SIZED_NET = Kind("bad.pbtxt", (("plan", "bad.pbtxt", "-o", "out", "--html", "new.html"),))
 GRAPHDEF = Kind("bad.pbtxt", (("plan", "bad.pbtxt", "--unit-sizes", "-o", "out", "--html", "new.html"),))
