@@ -89,7 +89,7 @@ Request read_request(const Arguments& arguments) {
   request.target = read_target(arguments);
   if (const std::optional<TransferLink> link = read_model_link(arguments)) {
     request.target = take(add_link(std::move(request.target), *link));
-    request.model.formats.budget = std::nullopt;  // what formats and epilogues take can move
+    request.model.formats.has_link = true;
   }
   request.options.order = arguments.value("--order").value_or("auto");
   request.is_automatic = is_automatic_budget(arguments);

@@ -46,7 +46,8 @@ Json json_of(const std::optional<Recomputation>& found, const Labels& labels) {
   json["tries"] = found->tries;
   json["obstruction"] = nullptr;
   if (const std::optional<Obstruction>& proof = found->obstruction) {
-    json["obstruction"] = {{"node", proof->node ? json_of(shown_node(labels, *proof->node)) : Json(nullptr)},
+    json["obstruction"] = {{"kind", std::string(to_string(proof->kind))},
+                           {"node", proof->node ? json_of(shown_node(labels, *proof->node)) : Json(nullptr)},
                            {"sets", proof->sets}};
   }
   return json;

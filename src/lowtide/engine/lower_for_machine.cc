@@ -31,10 +31,15 @@ Result<PlannedGraph> plan_quickly(const Graph& graph, const FormatChoice& choice
   return plan_graph(graph, *target, options);
 }
 
-// The arena, or nullopt if the plan fits.
+// What the arena needs, or nullopt if it fits.
 Result<std::optional<Bytes>> arena_that_misses(const Graph& graph, const FormatChoice& choice) {
   const Result<PlannedGraph> planned = plan_quickly(graph, choice);
   if (!planned) return planned.error();
+  if (choice.has_link) {
+    const Bound* bound = best_bound(planned->plan.claims, BoundScope::all_plans);
+    const Bytes least = bound == nullptr ? Bytes() : bound->bytes;
+    return least + planned->caller <= *choice.budget ? std::nullopt : std::optional(least);
+  }
   return planned->fits() ? std::nullopt : std::optional(arena_bytes(planned->plan));
 }
 

@@ -65,9 +65,9 @@ Result<void> check_machine(const Plan& plan, const Target& target) {
 // Lowers a model, and may leave out its formats (lower_for_machine). The graph of a given plan is made again as it was.
 Result<Lowered> lower_model(const Graph& model, const LowerOptions& lowering, const OpenOptions& options) {
   if (options.given_plan) return lower(model, lowering);
-  // What formats and epilogues take can move over a link.
-  const std::optional<Bytes> budget = options.link ? std::nullopt : options.plan.budget;
-  return lower_for_machine(model, lowering, {.budget = budget, .stop = options.plan.stop});
+  return lower_for_machine(
+      model, lowering,
+      {.budget = options.plan.budget, .stop = options.plan.stop, .has_link = options.link.has_value()});
 }
 
 // Every violation of the first check that finds one.

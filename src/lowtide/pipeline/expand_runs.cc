@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -35,7 +36,7 @@ class Expansion {
 
   Result<ExpandedGraph> make() && {
     list_transfers();
-    find_last_uses();
+    find_uses();
     add_sources();
     run_ready_views(all_ids_of_nodes());
     for (NodeId node : sequence_.runs) {
@@ -58,7 +59,7 @@ class Expansion {
     TensorId original;
     TensorId made;
     std::optional<TensorId> outside;
-    std::uint32_t last_use = 0;  // the last position that reads it
+    std::vector<std::uint32_t> uses;  // the positions that read it, ascending; the number of runs is the end
   };
 
   // Copies out end in their order. So one is complete as soon as a later one is.
@@ -69,6 +70,27 @@ class Expansion {
     for (std::size_t at = outs_.size(); at-- > 1;) {
       outs_[at - 1].complete = std::min(outs_[at - 1].complete, outs_[at].complete);
     }
+    std::map<std::uint32_t, std::uint32_t> next;  // by run: when the next copy in of its results is complete
+    stays_until_.resize(ins_.size());
+    for (std::size_t at = ins_.size(); at-- > 0;) {
+      const auto [found, is_last] = next.try_emplace(ins_[at].run, ins_[at].complete);
+      stays_until_[at] = is_last ? std::numeric_limits<std::uint32_t>::max() : found->second;
+      found->second = ins_[at].complete;
+      ins_of_[ins_[at].run].push_back(at);
+    }
+  }
+
+  // Whether something reads the result between this copy in and the next one. The problem may have more readers than
+  // the graph: those of a concat that holds the result may also need it there.
+  [[nodiscard]] bool is_read_after(const RunResultTensor& result, std::size_t in) const {
+    const auto use = std::lower_bound(result.uses.begin(), result.uses.end(), ins_[in].complete);
+    return use != result.uses.end() && *use < stays_until_[in];
+  }
+  [[nodiscard]] bool comes_back(const RunResultTensor& result, const Transfer& out) const {
+    const auto ins = ins_of_.find(out.run);
+    return ins != ins_of_.end() && std::ranges::any_of(ins->second, [&](std::size_t in) {
+             return ins_[in].complete > out.complete && is_read_after(result, in);
+           });
   }
 
   // Calls function(tensor) for each tensor that a run made or the caller gave and that these are bytes of.
@@ -90,13 +112,13 @@ class Expansion {
     }
   }
 
-  void find_last_uses() {
+  void find_uses() {
     if (sequence_.transfers.empty()) return;
     IdVector<NodeId, std::uint32_t> latest(graph_.nodes().size(), 0);
     const auto use = [&](const std::vector<TensorId>& tensors, std::uint32_t at) {
       for_each_source(tensors, [&](TensorId tensor) {
         for (RunResultTensor& result : results_[latest[*graph_.tensor(tensor).producer]]) {
-          if (result.original == tensor) result.last_use = at;
+          if (result.original == tensor) result.uses.push_back(at);
         }
       });
     };
@@ -105,7 +127,7 @@ class Expansion {
       use(graph_.operands(node), at);
       latest[node] = at;
       for (const std::optional<TensorId>& output : graph_.node(node).outputs) {
-        if (output) results_[at].push_back({.original = *output, .made = {}, .outside = std::nullopt, .last_use = at});
+        if (output) results_[at].push_back({.original = *output, .made = {}, .outside = std::nullopt, .uses = {}});
       }
     }
     std::vector<TensorId> kept = graph_.outputs();
@@ -123,14 +145,14 @@ class Expansion {
     for (; next_out_ < outs_.size() && outs_[next_out_].complete <= position_ + 1; ++next_out_) {
       const Transfer& out = outs_[next_out_];
       for (RunResultTensor& result : results_[out.run]) {
-        if (can_leave(result) && result.last_use >= out.complete) move_out(result, out);
+        if (can_leave(result) && comes_back(result, out)) move_out(result, out);
       }
     }
     for (; next_in_ < ins_.size() && ins_[next_in_].issue == position_; ++next_in_) {
       const Transfer& in = ins_[next_in_];
       if (latest_run_[sequence_.runs[in.run]] != in.run) continue;
       for (const RunResultTensor& result : results_[in.run]) {
-        if (result.outside && result.last_use >= in.complete) move_in(result, in);
+        if (result.outside && is_read_after(result, next_in_)) move_in(result, in);
       }
     }
   }
@@ -337,6 +359,8 @@ class Expansion {
   std::map<NodeId, std::uint32_t> latest_run_;         // position
   std::vector<Transfer> outs_;                         // in their order, each complete no later than the next one
   std::vector<Transfer> ins_;
+  std::vector<std::uint32_t> stays_until_;                    // by copy in: when the next one of its run is complete
+  std::map<std::uint32_t, std::vector<std::size_t>> ins_of_;  // by run: copies in of its results
   std::size_t next_out_ = 0;
   std::size_t next_in_ = 0;
   std::vector<ExpandedMove> moves_;

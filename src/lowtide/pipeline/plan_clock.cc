@@ -5,18 +5,17 @@
 
 #include <algorithm>
 
+#include "lowtide/plan/transfers.h"
 #include "lowtide/target/cost.h"
 
 namespace lowtide::pipeline_internal {
 namespace {
 
-__extension__ using Wide = __int128;
-
 std::int64_t later(std::int64_t time, std::int64_t by) { return std::min(time + by, cost_model::kMostPicoseconds); }
 
 std::int64_t copy_picoseconds(const Link& link, std::int64_t bytes) {
-  const Wide nanoseconds = (Wide{bytes} * 1'000'000'000 + link.bytes_per_second - 1) / link.bytes_per_second;
-  const Wide whole = nanoseconds * 1000 + link.latency_picoseconds;
+  const Int128 whole =
+      nanoseconds_to_move(bytes, link.bytes_per_second) * kPicosecondsPerNanosecond + link.latency_picoseconds;
   return whole > cost_model::kMostPicoseconds ? cost_model::kMostPicoseconds : static_cast<std::int64_t>(whole);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/enum_names.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/budget_problem.h"
 #include "lowtide/plan/program.h"
@@ -32,13 +33,26 @@ struct Swap {
   std::int64_t picoseconds = 0;  // of all these copies together
 };
 
+// What exceeds the budget in every plan.
+enum class ObstructionKind : std::uint8_t {
+  working_set,      // the inputs, outputs and scratch of a node
+  inputs_together,  // the inputs of a node, in whatever order they are computed
+  outputs_at_end,   // the outputs
+  claimed_bound,    // the bound that the plan claims for all plans
+};
+template <>
+inline constexpr auto kEnumNames<ObstructionKind> =
+    enum_names<ObstructionKind>({{ObstructionKind::working_set, "working_set"},
+                                 {ObstructionKind::inputs_together, "inputs_together"},
+                                 {ObstructionKind::outputs_at_end, "outputs_at_end"},
+                                 {ObstructionKind::claimed_bound, "claimed_bound"}});
+
 // Why no plan on one stream fits, even if nodes run again, and tensors move over the target's link if it has one, with
 // any kernels of the target and any sharing of bytes. Without a link, copies to other memory are not considered.
 struct Obstruction {
-  std::optional<NodeId> node;  // what must be live while it runs; nullopt: at the end of the run
-  // Of tensors that a backward search looked at. 0: the tensors of the node alone do not fit. Without a node, 0 means
-  // the bound that the plan claims for all plans.
-  std::size_t sets = 0;
+  ObstructionKind kind = ObstructionKind::claimed_bound;
+  std::optional<NodeId> node = std::nullopt;  // of working_set and inputs_together
+  std::size_t sets = 0;  // of tensors that a backward search looked at; 0 if the proof needed no search
 };
 
 // What the search for a plan with recomputation found. Times are estimates by the costs of the target.

@@ -27,14 +27,21 @@ namespace lowtide::pipeline_internal {
 namespace {
 
 // Of a model whose costs are counted in nanoseconds.
-std::int64_t nanoseconds_per_cost(const RunModel& model) { return model.unit / kPerNanosecond; }
+std::int64_t nanoseconds_per_cost(const RunModel& model) { return model.unit / kPicosecondsPerNanosecond; }
+
+// Whether the clock of a link can count one run of each node: it takes at most 13 days.
+bool is_countable(const RunModel& model) {
+  return has_countable_time(model.problem, {.nanoseconds_per_cost = nanoseconds_per_cost(model)});
+}
 
 // The search for the limit of the live bytes, with the kernels of one sequence.
 class LimitSearch {
  public:
-  LimitSearch(const Task& task, const Sequence& sequence, RunModel model)
+  // With a route, costs are counted in nanoseconds, and the clock of the link can count them (has_countable_time).
+  LimitSearch(const Task& task, const Sequence& sequence, const std::optional<SwapRoute>& route, RunModel model)
       : task_(task),
         sequence_(sequence),
+        route_(route),
         model_(std::move(model)),
         capacity_(*total_capacity(task.machine)),
         step_(std::max<std::int64_t>(task.aliases.alignment.count(), capacity_.count() / 256)) {}
@@ -69,21 +76,20 @@ class LimitSearch {
 
   // With a link, runs and transfers, otherwise only runs.
   FoundRuns find_runs(std::int64_t effort) {
-    const std::optional<SwapRoute> route = swap_route(task_.machine);
-    const TransferLink link = route ? slower_link(task_.machine, *route, nanoseconds_per_cost(model_)) : TransferLink();
-    if (!route || !has_countable_time(model_.problem, link)) {
+    if (!route_) {
       BudgetAnswer answer = rematerialize(model_.problem, model_.order, {.effort = effort});
       return {{std::move(answer.runs)}, answer.outcome == BudgetOutcome::found};
     }
+    const TransferLink link = slower_link(task_.machine, *route_, nanoseconds_per_cost(model_));
     SwapAnswer answer =
         search_swaps(model_.problem, link, {.order = model_.order, .load = sequence_.placed.schedule.load},
                      {.effort = effort, .stop = task_.options.stop});
     return {{std::move(answer.runs), std::move(answer.transfers)}, answer.outcome == BudgetOutcome::found};
   }
 
-  // Equal sequences have equal texts.
+  // Equal only for equal sequences.
   static std::vector<std::uint32_t> key_of(const RunSequence& sequence) {
-    std::vector<std::uint32_t> key;
+    std::vector<std::uint32_t> key = {static_cast<std::uint32_t>(sequence.runs.size())};
     for (NodeId run : sequence.runs) key.push_back(run.value());
     for (const Transfer& transfer : sequence.transfers) {
       const auto direction = static_cast<std::uint32_t>(transfer.direction);
@@ -141,6 +147,7 @@ class LimitSearch {
 
   const Task& task_;
   const Sequence& sequence_;
+  const std::optional<SwapRoute>& route_;
   RunModel model_;
   const Bytes capacity_;
   const std::int64_t step_;  // limits that are closer are not told apart
@@ -158,16 +165,17 @@ bool is_restricted(const Task& task) { return !task.aliases.views || !task.alias
 void prove_with_link(const Task& task, const Alternatives& plans, const SwapRoute& route, const RunModel& relaxed,
                      Recomputation& result) {
   const TransferLink link = faster_link(task.machine, route, nanoseconds_per_cost(relaxed));
-  if (!has_countable_time(relaxed.problem, link)) return;
   const SwapAnswer answer =
       search_swaps(relaxed.problem, link, {.order = relaxed.order, .load = plans.chosen(task).placed.schedule.load},
                    {.effort = is_restricted(task) ? 0 : task.options.recompute_effort / 5, .stop = task.options.stop});
-  result.bound_picoseconds = answer.time_bound * kPerNanosecond;
+  result.bound_picoseconds = answer.time_bound * kPicosecondsPerNanosecond;
   result.bound_kind = answer.proof ? CostBoundKind::milestones : CostBoundKind::run_once;
   if (answer.outcome != BudgetOutcome::infeasible || is_restricted(task)) return;
   result.outcome = BudgetOutcome::infeasible;
-  result.obstruction = Obstruction{.node = std::nullopt, .sets = answer.obstruction ? std::size_t{0} : std::size_t{1}};
-  if (answer.obstruction) result.obstruction->node = relaxed.node_of[*answer.obstruction];
+  result.obstruction = Obstruction{.kind = ObstructionKind::outputs_at_end};
+  if (answer.obstruction)
+    result.obstruction =
+        Obstruction{.kind = ObstructionKind::working_set, .node = relaxed.node_of[*answer.obstruction]};
 }
 
 // What holds for every plan: whether none can fit, and the least time. If options forbid views or results in place,
@@ -182,8 +190,10 @@ void prove(const Task& task, const RunModel& relaxed, Recomputation& result) {
   if (answer.outcome != BudgetOutcome::infeasible || is_restricted(task)) return;
   result.outcome = BudgetOutcome::infeasible;
   const InfeasibleProof& proof = *answer.obstruction;
-  result.obstruction = Obstruction{.node = std::nullopt, .sets = proof.sets.size()};
-  if (proof.node) result.obstruction->node = relaxed.node_of[*proof.node];
+  result.obstruction = Obstruction{.kind = ObstructionKind::outputs_at_end, .sets = proof.sets.size()};
+  if (!proof.node) return;
+  result.obstruction->node = relaxed.node_of[*proof.node];
+  result.obstruction->kind = proof.sets.empty() ? ObstructionKind::working_set : ObstructionKind::inputs_together;
 }
 
 // The result for a plan with recomputation, which has the kernels of `sequence`.
@@ -220,6 +230,7 @@ Result<PlannedGraph> recompute(const Task& task, const Alternatives& plans, Plan
   result.has_link = route.has_value();
   if (route) {
     count_in_nanoseconds(*relaxed);
+    if (!is_countable(*relaxed)) return planned;
     prove_with_link(task, plans, *route, *relaxed, result);
   } else {
     prove(task, *relaxed, result);
@@ -237,7 +248,8 @@ Result<PlannedGraph> recompute(const Task& task, const Alternatives& plans, Plan
     if (result.outcome == BudgetOutcome::infeasible || !model) continue;
     apply_hints(*model, task.options.hints);
     if (route) count_in_nanoseconds(*model);
-    LimitSearch search(task, *sequence, *std::move(model));
+    if (route && !is_countable(*model)) continue;
+    LimitSearch search(task, *sequence, route, *std::move(model));
     LOWTIDE_RETURN_IF_ERROR(search.run(result.bound_picoseconds));
     result.tries += search.tries();
     if (search.smallest_arena() && (result.arena == Bytes(0) || *search.smallest_arena() < result.arena)) {

@@ -14,13 +14,15 @@ namespace lowtide::pipeline_internal {
 // exceeds it.
 [[nodiscard]] bool may_recompute(const Task& task, const Plan& plan);
 
-// Looks for a plan on one stream that fits because some nodes run again, at the least estimated time. Returns it, or
-// `planned` with what was found out (PlannedGraph::recomputation).
+// Looks for a plan with its kernels on one stream that fits because some nodes run again or, with a link to memory
+// outside of the arena (swap_route.h), tensors leave and come back, at the least estimated time. Copies run on streams
+// of the links. Returns the plan, or `planned` with what was found out (PlannedGraph::recomputation).
 //   1. A relaxed problem (run_model.h) may prove that no such plan fits. It also bounds the time.
-//   2. `rematerialize` finds a sequence of runs for a limit of the live bytes, the graph is expanded to it
-//      (expand_runs.h), and the stages that share bytes and assign offsets plan it. The limit is an estimate of what
-//      the arena will need. So it is lowered while the arena is above the budget, and raised while it is below, at most
-//      kMostTries times. First each node has its fastest kernel, then the one that needs least.
+//   2. `rematerialize`, or with a link `search_swaps`, finds a sequence of runs and transfers for a limit of the live
+//      bytes, the graph is expanded to it (expand_runs.h), and the stages that share bytes and assign offsets plan it.
+//      The limit is an estimate of what the arena will need. So it is lowered while the arena is above the budget, and
+//      raised while it is below, at most kMostTries times. First each node has its fastest kernel, then the one that
+//      needs least.
 //   3. The fastest plan that fits is returned. A plan that exceeds the budget is never returned as fitting.
 // Requires: may_recompute. Errors: those of allocate_regions.
 // Effort: a fifth of PlanOptions::recompute_effort for the proof, and for each choice of kernels at most kMostTries

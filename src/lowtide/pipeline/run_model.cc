@@ -10,6 +10,7 @@
 
 #include "lowtide/analysis/view_table.h"
 #include "lowtide/base/flags.h"
+#include "lowtide/plan/transfers.h"
 #include "lowtide/target/cost.h"
 
 namespace lowtide::pipeline_internal {
@@ -295,8 +296,8 @@ std::optional<RunModel> estimated_model(const Task& task, const Sequence& sequen
 }
 
 void count_in_nanoseconds(RunModel& model) {
-  constexpr std::int64_t kPerNanosecond = 1000;  // picoseconds
-  const std::int64_t unit = (model.unit + kPerNanosecond - 1) / kPerNanosecond * kPerNanosecond;
+  const std::int64_t nanoseconds = (model.unit + kPicosecondsPerNanosecond - 1) / kPicosecondsPerNanosecond;
+  const std::int64_t unit = nanoseconds * kPicosecondsPerNanosecond;
   for (BudgetNode& node : model.problem.nodes) node.cost = node.cost * model.unit / unit;
   model.unit = unit;
 }

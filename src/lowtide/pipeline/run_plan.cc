@@ -41,13 +41,14 @@ Result<PlacedSchedule> place_runs(const Task& task, const ExpandedGraph& expande
   return placed;
 }
 
-// Adds the tensors that should leave the arena, but are views of memory of the caller in this plan. Returns whether
-// there are any.
+// Adds the tensors that should leave the arena or come back to it, but are views of memory of the caller in this plan.
+// Returns whether there are any.
 bool add_stays(const ExpandedGraph& expanded, const Plan& plan, std::set<TensorId>& stays) {
   const std::size_t before = stays.size();
   for (const ExpandedMove& move : expanded.moves) {
-    if (move.transfer.direction != TransferDirection::out) continue;
-    const TensorId inside = *expanded.graph.node(move.node).inputs[0];
+    const Node& node = expanded.graph.node(move.node);
+    const bool is_out = move.transfer.direction == TransferDirection::out;
+    const TensorId inside = is_out ? *node.inputs[0] : *node.outputs[0];
     // Value i is what a node writes to tensor i (assemble.h).
     const ValuePlace& place = plan.layout.values[ValueId(inside.value())];
     if (!plan.layout.buffers[place.buffer].placement) stays.insert(expanded.tensor_of[inside]);

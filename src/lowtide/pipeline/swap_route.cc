@@ -36,7 +36,8 @@ TransferLink slower_link(const Machine& machine, const SwapRoute& route, std::in
   const Link& in = machine.links[route.in];
   const std::int64_t latency = std::max(out.latency_picoseconds, in.latency_picoseconds);
   return {.bytes_per_second = std::min(out.bytes_per_second, in.bytes_per_second),
-          .latency_nanoseconds = std::min(latency / kPerNanosecond + (latency % kPerNanosecond == 0 ? 0 : 1), kMaxTime),
+          .latency_nanoseconds = std::min(
+              latency / kPicosecondsPerNanosecond + (latency % kPicosecondsPerNanosecond == 0 ? 0 : 1), kMaxTime),
           .nanoseconds_per_cost = nanoseconds};
 }
 
@@ -45,7 +46,7 @@ TransferLink faster_link(const Machine& machine, const SwapRoute& route, std::in
   const Link& in = machine.links[route.in];
   return {.bytes_per_second = std::max(out.bytes_per_second, in.bytes_per_second),
           .latency_nanoseconds =
-              std::min(std::min(out.latency_picoseconds, in.latency_picoseconds) / kPerNanosecond, kMaxTime),
+              std::min(std::min(out.latency_picoseconds, in.latency_picoseconds) / kPicosecondsPerNanosecond, kMaxTime),
           .nanoseconds_per_cost = nanoseconds};
 }
 

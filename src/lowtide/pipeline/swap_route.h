@@ -11,8 +11,6 @@
 
 namespace lowtide::pipeline_internal {
 
-inline constexpr std::int64_t kPerNanosecond = 1000;  // picoseconds
-
 // A region that only links reach, and the links from the arena to it and back.
 struct SwapRoute {
   RegionId outside;

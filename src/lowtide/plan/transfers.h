@@ -9,6 +9,7 @@
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/enum_names.h"
+#include "lowtide/base/int128.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/budget_problem.h"
 #include "lowtide/plan/cost_proof.h"
@@ -27,6 +28,13 @@ struct TransferLink {
 
 // Nanoseconds, about 13 days: the limit for one transfer, and for one run of each node together.
 inline constexpr std::int64_t kMaxTime = (std::int64_t{1} << 50) - 1;
+
+inline constexpr std::int64_t kPicosecondsPerNanosecond = 1000;
+
+// The time that a link takes for bytes, without its latency, rounded up. Requires: bytes >= 0, bytes_per_second > 0.
+[[nodiscard]] inline Int128 nanoseconds_to_move(std::int64_t bytes, std::int64_t bytes_per_second) {
+  return (Int128{bytes} * 1'000'000'000 + bytes_per_second - 1) / bytes_per_second;
+}
 
 enum class TransferDirection : std::uint8_t { out, in };
 template <>

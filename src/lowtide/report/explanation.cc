@@ -8,6 +8,7 @@
 
 #include "lowtide/report/copies.h"
 #include "lowtide/report/explanation_proof.h"
+#include "lowtide/report/explanation_remedies.h"
 #include "lowtide/report/figures.h"
 
 namespace lowtide {

@@ -10,12 +10,17 @@
 #include "lowtide/report/explanation.h"
 #include "lowtide/report/shown_step.h"
 #include "lowtide/report/styled_text.h"
+#include "lowtide/report/summary.h"
 
 namespace lowtide::report_internal {
 
 // What runs in a step of the level.
 [[nodiscard]] inline ShownStep shown_step(const PeakExplanation& level, StepId step) {
   return lowtide::shown_step(*level.peak.plan, *level.peak.labels, step);
+}
+
+[[nodiscard]] inline std::string tensor_text(const PeakExplanation& level, TensorId tensor) {
+  return shown_name(level.peak.labels->tensors[tensor].name);
 }
 
 // "step 12, Conv conv1"
@@ -33,11 +38,5 @@ struct Remark {
 // The same with a heading, for a terminal.
 [[nodiscard]] StyledText proof_text(const PeakExplanation& level, const ExplanationFacts& facts,
                                     const SummaryOptions& options);
-
-// Why results at the peak are not written in place, the largest first. Only those that matter.
-[[nodiscard]] std::vector<std::string> refusals_of(const PeakExplanation& level);
-
-// What would lower the peak, and what the peak would then be.
-[[nodiscard]] StyledText remedies_text(const PeakExplanation& level);
 
 }  // namespace lowtide::report_internal

@@ -142,11 +142,14 @@ std::string reruns_text(const Recomputation& found) {
 }
 
 std::string reason_of(const NamedPlan& shown, const Obstruction& proof) {
-  if (!proof.node && proof.sets == 0) return "the lower bound for all plans is too large";
-  if (!proof.node) return "the outputs cannot all be in memory at the end";
-  const std::string node = node_text(shown_node(shown.labels, *proof.node), "", node_columns(false));
-  if (proof.sets == 0) return "the inputs, outputs and scratch of node " + node + " alone do not fit";
-  return "the inputs of node " + node + " cannot all be in memory at once, in whatever order they are computed";
+  const auto node = [&] { return node_text(shown_node(shown.labels, *proof.node), "", node_columns(false)); };
+  switch (proof.kind) {
+    case ObstructionKind::claimed_bound: return "the lower bound for all plans is too large";
+    case ObstructionKind::outputs_at_end: return "the outputs cannot all be in memory at the end";
+    case ObstructionKind::working_set: return "the inputs, outputs and scratch of node " + node() + " alone do not fit";
+    case ObstructionKind::inputs_together: break;
+  }
+  return "the inputs of node " + node() + " cannot all be in memory at once, in whatever order they are computed";
 }
 
 }  // namespace

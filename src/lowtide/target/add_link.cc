@@ -10,8 +10,6 @@
 namespace lowtide {
 namespace {
 
-constexpr std::int64_t kPicosecondsPerNanosecond = 1000;
-
 std::string unused_name(const Machine& machine) {
   std::string name = "outside";
   const auto is_used = [&](const Region& region) { return region.name == name; };

@@ -9,11 +9,8 @@
 namespace lowtide::offload_internal {
 namespace {
 
-__extension__ using Wide = __int128;
-
 std::int64_t transfer_time(std::int64_t bytes, const TransferLink& link) {
-  const Wide time = (Wide{bytes} * 1'000'000'000 + link.bytes_per_second - 1) / link.bytes_per_second;
-  const Wide whole = time + link.latency_nanoseconds;
+  const Int128 whole = nanoseconds_to_move(bytes, link.bytes_per_second) + link.latency_nanoseconds;
   return whole > kMaxTime ? kForever : static_cast<std::int64_t>(whole);
 }
 

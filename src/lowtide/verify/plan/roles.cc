@@ -8,6 +8,8 @@
 
 #include "lowtide/base/article.h"
 #include "lowtide/base/flags.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/plan/machine.h"
 #include "lowtide/verify/plan/stages.h"
 
 namespace lowtide::verify_internal {
@@ -152,6 +154,13 @@ class Roles {
     const Buffer& buffer = plan_.layout.buffers[id];
     const std::string name = name_of(subject_, id);
     if (buffer.kind == BufferKind::output && !has_output_.test(id)) wrong(std::nullopt, {}, name + " holds no output");
+    if (buffer.kind == BufferKind::output && buffer.placement && is_outside(plan_.machine, buffer.placement->region)) {
+      wrong(std::nullopt, {},
+            name + " holds an output in region " +
+                quoted(plan_.machine.regions[buffer.placement->region.index()].name) +
+                ", which no worker can address; outputs must be in the arena at the end",
+            ViolationKind::unreachable);
+    }
     if (!belongs_to_caller(buffer.kind)) return;
     if (!owner_[id]) return wrong(std::nullopt, {}, name + " holds no " + std::string(to_string(buffer.kind)));
     const TensorId tensor = plan_.program.values[*owner_[id]].tensor;

@@ -1,0 +1,67 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "lowtide/engine/lower_for_machine.h"
+#include "lowtide/kernels/cpu_target.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::Contains;
+using testing::graph_of;
+using ::testing::Not;
+
+// Each image has 17 x 16 x 16 elements, or 17,408 bytes. In blocks of 8 or 16 channels it has 24 or 32 of them.
+constexpr const char* kPadded = R"(graph "padded" {
+  input x : f32[1,17,16,16]
+  constant w0 : f32[17,17,1,1]
+  constant w1 : f32[17,17,1,1]
+  constant w2 : f32[17,17,1,1]
+  a = Conv(x, w0) : f32[1,17,16,16]
+  b = Conv(a, w1) : f32[1,17,16,16]
+  y = Conv(b, w2) : f32[1,17,16,16]
+  output y
+})";
+
+template <typename T>
+T must(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().describe());
+  return *std::move(result);
+}
+
+std::vector<std::string> passes_of(const FormatChoice& choice) {
+  return must(lower_for_machine(graph_of(kPadded), options_for_kernels(must(cpu_target()).formats), choice)).passes;
+}
+
+// The smallest budget of a graph: no plan of this chain needs less than its arena, which the caller's input is beside.
+Bytes need_of(bool formats) {
+  LowerOptions options = options_for_kernels(must(cpu_target()).formats);
+  options.formats = formats;
+  const Lowered lowered = must(lower(graph_of(kPadded), options));
+  const PlannedGraph planned = must(plan_graph(lowered.graph, must(cpu_target()), {}));
+  EXPECT_EQ(best_bound(planned.plan.claims, BoundScope::all_plans)->bytes, arena_bytes(planned.plan));
+  return arena_bytes(planned.plan) + planned.caller;
+}
+
+TEST(FormatChoice, LeavesFormatsOutUnderABudget) {
+  const Bytes padded = need_of(true);
+  const Bytes plain = need_of(false);
+  ASSERT_LT(plain, padded);
+  EXPECT_THAT(passes_of({}), Contains("formats"));
+  for (bool has_link : {false, true}) {
+    EXPECT_THAT(passes_of({.budget = padded, .has_link = has_link}), Contains("formats")) << has_link;
+    EXPECT_THAT(passes_of({.budget = plain, .has_link = has_link}), Not(Contains("formats"))) << has_link;
+    EXPECT_THAT(passes_of({.budget = padded - Bytes(1), .has_link = has_link}), Not(Contains("formats"))) << has_link;
+  }
+}
+
+}  // namespace
+}  // namespace lowtide
