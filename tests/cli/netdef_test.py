@@ -262,10 +262,32 @@ class ConvertTest(ProgramTest):
         self.assertIn("graph ", result.stdout)
         self.assertIn("the content of constants", result.stderr)
         self.write("model.graph", result.stdout)
-        self.expect(DONE, "diff", "model.onnx", "model.graph")
+        same = self.expect(DONE, "diff", "model.onnx", "model.graph").stdout
+        self.assertIn("have the same operators, types and data flow", same)
+        self.assertIn("The content of constants is not compared.", same)
+        self.assertFalse(self.json(DONE, "diff", "model.onnx", "model.graph")["compares_constants"])
         error = self.expect(BAD_INPUT, "convert", "model.onnx", "model.pb").stderr
         self.assertIn("these operators have no meaning in Caffe2", error)
         self.assertIn("one file is a net", self.expect(BAD_INPUT, "diff", "model.onnx", "net.pb").stderr)
+
+    def test_types_of_graphs_are_compared(self):
+        graph = 'graph "g" {{\n  input x : f32[{0}]\n  y = Relu(x) : f32[{0}]\n  output y\n}}\n'
+        self.write("a.graph", graph.format(4))
+        self.write("b.graph", graph.format(5))
+        found = self.json(NO, "diff", "a.graph", "b.graph")
+        self.assertEqual(found["differences"], ["argument 'types' of operator 0 ('Relu') differs"])
+
+    def test_what_a_net_cannot_have_is_told_or_refused(self):
+        head = 'graph "g" {\n  input x : f32[4]\n  state s : f32[4]\n'
+        self.write("state.graph", head + "  y = caffe2::Relu(x) : f32[4]\n  t = caffe2::Copy(s) : f32[4]\n"
+                   "  output y\n  update s = t\n}\n")
+        said = self.expect(DONE, "convert", "state.graph", "new.pbtxt").stderr
+        self.assertIn("which tensors are the next content of a state", said)
+        opaque = head.replace("state", "input") + "  y = caffe2::Relu(x) {mode = opaque \"a net\"} : f32[4]\n  output y\n}\n"
+        self.write("opaque.graph", opaque)
+        error = self.expect(BAD_INPUT, "convert", "opaque.graph", "other.pbtxt").stderr
+        self.assertIn("attribute 'mode' of operator 0 ('Relu') is not in this file in full", error)
+        self.assertNotIn("other.pbtxt", self.listing())
 
     def test_the_format_is_asked_for(self):
         self.assertIn("--to", self.expect(USAGE, "convert", "net.pb", "net.txt").stderr)

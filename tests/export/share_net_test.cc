@@ -86,7 +86,7 @@ TEST(ShareNet, ReleasesWhatIsNotKept) {
   EXPECT_EQ(twice.freed, 0);
 }
 
-// Operator If reads q in its net, where it is no blob of the outer net yet. The later blob q keeps its name.
+// Operator If reads q in its net, where it is not yet a blob of the outer net. The later blob q keeps its name.
 TEST(ShareNet, KeepsNamesOfNestedNetsThatBecomeBlobsLater) {
   const std::string text =
       "op { type: 'Copy' input: 'x' output: 'a' } op { type: 'Copy' input: 'a' output: 'b' }"

@@ -182,6 +182,35 @@ TEST(GraphOfGraphDef, RefusesWhatIsWrongOrUnknown) {
             "accepted");
 }
 
+TEST(GraphOfGraphDef, ComparesGivenShapesWithThoseOfTheFile) {
+  const std::string text =
+      placeholder("x", "5") + node("u", "Mystery", "x", kFloat + attr("_output_shapes", "list { " + shape("5") + " }"));
+  EXPECT_EQ(refusal(text, {.shapes = {{"u", {5}}}}), "accepted");
+  EXPECT_THAT(refusal(text, {.shapes = {{"u", {5000}}}}), HasSubstr("has the shape [5], but the given one is [5000]"));
+  EXPECT_THAT(refusal(text, {.shapes = {{"absent", {5}}}}), HasSubstr("'absent' is given, but the graph has no such"));
+  EXPECT_THAT(refusal(text, {.shapes = {{"u:1", {5}}}}), HasSubstr("'u:1' is given, but the graph has no such"));
+  EXPECT_EQ(refusal(text, {.listed_shapes = {{"absent", {5}}}}), "accepted");
+}
+
+TEST(GraphOfGraphDef, ProvesNothingAboutInputsOfUnknownSize) {
+  const GraphOfGraphDef made =
+      graph_of(node("x", "Placeholder", "") + node("y", "Reshape", "x"), {.shapes = {{"y", {4}}}, .unit_sizes = true});
+  EXPECT_EQ(full_name(made.graph.op(NodeId(0))), "tensorflow.unsized::Reshape");
+}
+
+// 2,000 nodes of 20 bytes that are read at output 65,535 would have 131 million outputs.
+TEST(GraphOfGraphDef, RefusesFarMoreOutputsThanAreRead) {
+  std::string text;
+  for (int at = 0; at < 2'000; ++at) {
+    text += node("a" + std::to_string(at), "A", "") +
+            node("b" + std::to_string(at), "B", "a" + std::to_string(at) + ":65535");
+  }
+  EXPECT_THAT(refusal(text, {.unit_sizes = true}), HasSubstr("outputs, far more than are read"));
+  const std::string split = node("s", "Split", "", "attr { key: 'num_split' value { i: 3 } } ");
+  EXPECT_EQ(refusal(split + node("y", "Relu", "s:2"), {.unit_sizes = true}), "accepted");
+  EXPECT_THAT(refusal(split + node("y", "Relu", "s:3"), {.unit_sizes = true}), HasSubstr("'s:3' is no output of"));
+}
+
 TEST(GraphOfGraphDef, CountsUnknownSizesAsOneByteIfAsked) {
   const GraphOfGraphDef made = graph_of(node("x", "Placeholder", "") + node("y", "Relu", "x"), {.unit_sizes = true});
   EXPECT_EQ(full_name(made.graph.op(NodeId(0))), "tensorflow.unsized::Relu");

@@ -102,6 +102,25 @@ TEST(GraphOfNet, LeavesOutFreeOperators) {
   EXPECT_THAT(net.facts.op_of, ElementsAre(0, 1, 3));
 }
 
+// An operator that reads a blob of unknown size is not counted, even if its result has a size.
+TEST(GraphOfNet, ProvesNothingAboutInputsOfUnknownSize) {
+  const NetGraph net = net_graph(
+      "op { type: 'AveragedLoss' input: 'x' output: 'y' } op { type: 'If' input: 'y' output: 'z' arg { name: 'n' n {"
+      "  op { type: 'Relu' input: 'u' output: 'v' } } } } external_input: 'u' external_input: 'x'",
+      {.unit_sizes = true});
+  EXPECT_EQ(full_name(net.graph.op(NodeId(0))), "caffe2.unsized::AveragedLoss");
+  EXPECT_EQ(full_name(net.graph.op(NodeId(1))), "caffe2.unsized::If");
+}
+
+TEST(GraphOfNet, RefusesTheShapeOfABlobThatIsNotThere) {
+  NetGraphOptions options = sized({{"x", {4}}});
+  const std::string text = "op { type: 'Relu' input: 'x' output: 'y' }";
+  options.types["absent"] = BlobType{DType::f32, {4}};  // a list may have more blobs
+  EXPECT_TRUE(graph_of_net(net_of_text(text), options).ok());
+  options.shapes["absent"] = {4};
+  EXPECT_THAT(net_refusal(text, options), HasSubstr("shape of 'absent' is given, but the net has no such blob"));
+}
+
 // The operators of unknown size are in a domain whose operators are not counted.
 TEST(GraphOfNet, CountsUnknownSizesAsOneByteIfAsked) {
   const NetGraph net = net_graph(kTiny, {.unit_sizes = true});

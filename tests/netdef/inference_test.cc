@@ -157,6 +157,35 @@ TEST(NetInference, Gradients) {
             "dx f32[1,3,9,9]; ");
 }
 
+// Without `broadcast`, either operand may repeat; with it, only the second one.
+TEST(NetInference, Arithmetic) {
+  for (const char* type : {"Add", "Sub", "Mul", "Div"}) {
+    EXPECT_EQ(types_of(op(type, "", "x w"), "x,5,\nw,2x5,"), "y f32[2,5]; ") << type;
+    EXPECT_EQ(types_of(op(type, "", "x w"), "x,2x1,\nw,5,"), "y f32[2,5]; ") << type;
+    EXPECT_EQ(types_of(op(type, integer("broadcast", 1), "x w"), "x,2x5x3,\nw,5,"), "y f32[2,5,3]; ") << type;
+    EXPECT_THAT(fault_of(op(type, "", "x w"), "x,2x5x3,\nw,5,"),
+                HasSubstr("the inputs with the shapes [2,5,3] and [5] do not fit together"));
+  }
+}
+
+// W has 10 x 2 rows of 8 elements.
+TEST(NetInference, GradientOfABiasWithSeveralAxes) {
+  EXPECT_EQ(types_of(op("FCGradient", integer("axis_w", 2), "x w dy", "dw db dx"), "x,2x8,\nw,10x2x8,\ndy,2x20,"),
+            "dw f32[10,2,8]; db f32[20]; dx f32[2,8]; ");
+}
+
+TEST(NetInference, RefusesWindowsThatDoNotFit) {
+  const std::string pool = integer("kernel", 3) + integer("stride", 2);
+  const auto fault = [&](int legacy, const std::string& extents) {
+    return fault_of(op("MaxPool", pool + integer("legacy_pad", legacy), "x"), "x,1x4x" + extents + ",");
+  };
+  EXPECT_THAT(fault(0, "2x2"), HasSubstr("a window of 3 does not fit into the spatial extent 2"));
+  EXPECT_THAT(fault(1, "2x2"), HasSubstr("a window of 3 does not fit into the spatial extent 2"));
+  EXPECT_THAT(fault(3, "1x1"), HasSubstr("a window of 3 does not fit into the spatial extent 1"));
+  // Caffe rounds up: (2 - 3) / 2 + 1, rounded to 1.
+  EXPECT_EQ(types_of(op("MaxPool", pool + integer("legacy_pad", 3), "x"), "x,1x4x2x2,"), "y f32[1,4,1,1]; ");
+}
+
 TEST(NetInference, RefusesWhatItDoesNotKnow) {
   EXPECT_THAT(fault_of(op("Foo", "", "x") + op("Relu", "", "y", "z"), "x,2,"),
               HasSubstr("results 'y' of operator 0 ('Foo'); set them with --shape"));

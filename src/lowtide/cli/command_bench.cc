@@ -60,9 +60,12 @@ OpenedModel open_for_bench(const Arguments& arguments, std::optional<Bytes> budg
   options.import.overrides = possible_inputs(arguments);
   options.cpu.threads = static_cast<int>(read_count(arguments, "--threads", 1, 2).value_or(1));
   options.plan.budget = budget;
+  // Without --budget, they stop with the reason. The plan without a budget, which is the baseline, has neither.
+  std::vector<HintRequest> hints = read_hints(arguments);
+  const std::optional<TransferLink> link = read_link(arguments);
   if (budget) {
-    options.hints = read_hints(arguments);
-    options.link = read_model_link(arguments);
+    options.hints = std::move(hints);
+    options.link = link;
   }
   const Progress progress(console, "preparing the model");
   return take(open_model(arguments.positional("MODEL"), options));
@@ -296,9 +299,7 @@ ExitCode run_bench(const Arguments& arguments, Console& console) {
   const OutputFiles files = check_outputs(arguments);
   if (files.uses_stdout()) console.keep_stdout_free();
   const Measured measured = measure(arguments, runs, files, console);
-  for (const std::string& note : measured.model.notes) {
-    console.remark(StyledText("note: ", Style::dim).add(note).end_line());
-  }
+  console.notes(measured.model.notes);
   if (page_file) files.write(*page_file, page_of(measured), console);
   if (arguments.has("--json")) {
     print_json(console, json_of_measured(measured));

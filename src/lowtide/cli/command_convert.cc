@@ -1,9 +1,12 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "lowtide/base/listed.h"
@@ -47,30 +50,73 @@ void note_lost_of_net(const NetGraph& net, std::vector<std::string>& lost) {
   }
 }
 
-Converted graph_from(const NetInput& input, const std::string& path, const ImportOptions& bindings) {
+Converted graph_from(const NetInput& input, const std::string& path, const ImportOptions& bindings, Console& console) {
   if (input.graph) {
     Converted converted{.bytes = print_graph(*input.graph), .lost = {}};
     if (input.format == "onnx") converted.lost.emplace_back("the content of constants, and metadata");
+    if (input.format.starts_with("graphdef")) {
+      converted.lost.emplace_back("the content of constants, devices, and attributes that are lists or messages");
+    }
     return converted;
   }
   const ImportedNet net = take(import_net_file(path, bindings));
+  console.notes(net.graph.notes);
   Converted converted{.bytes = print_graph(net.graph.graph), .lost = {}};
   note_lost_of_net(net.graph, converted.lost);
   converted.lost.emplace_back("engines and other fields of operators");
   return converted;
 }
 
-Converted net_from(const NetInput& input, const std::string& path, NetForm form) {
-  if (input.net) return {.bytes = take(write_net(input.net->net, form), path), .lost = {}};
+std::string shown_operator(const Graph& graph, NodeId id) {
+  const std::string& name = graph.node(id).name;
+  return "operator " + std::to_string(id.value()) + (name.empty() ? "" : " " + quoted(name, 60)) + " (" +
+         quoted(graph.op(id).type, 60) + ")";
+}
+
+// Whether an operator runs after one that has no results. A NetDef names what to wait for by a result.
+bool waits_for_silent_operators(const Graph& graph) {
+  for (const Node& node : graph.nodes()) {
+    for (NodeId before : node.control_inputs) {
+      const std::vector<std::optional<TensorId>>& outputs = graph.node(before).outputs;
+      if (std::none_of(outputs.begin(), outputs.end(), [](const auto& output) { return output.has_value(); }))
+        return true;
+    }
+  }
+  return false;
+}
+
+void check_operators(const Graph& graph, const std::string& path) {
+  constexpr std::size_t kShown = 8;
   std::set<std::string> foreign;
-  for (const Operator& op : input.graph->operators()) {
+  for (const Operator& op : graph.operators()) {
     if (op.domain != "caffe2") foreign.insert(quoted(full_name(op), 60));
   }
   if (!foreign.empty()) {
-    throw Stop(ExitCode::bad_input,
-               shown_path(path) + ": these operators have no meaning in Caffe2: " + listed(foreign));
+    const std::size_t rest = foreign.size() > kShown ? foreign.size() - kShown : 0;
+    while (foreign.size() > kShown) foreign.erase(std::prev(foreign.end()));
+    throw Stop(ExitCode::bad_input, shown_path(path) + ": these operators have no meaning in Caffe2: " +
+                                        listed(foreign) + (rest > 0 ? " and " + std::to_string(rest) + " more" : "") +
+                                        "; only a graph of operators 'caffe2::TYPE' can be a NetDef, and 'lowtide "
+                                        "convert IN OUT.graph' writes the text form of any graph");
   }
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    for (const Attribute& attribute : graph.node(id).attributes) {
+      if (!std::holds_alternative<OpaqueAttribute>(attribute.value)) continue;
+      throw Stop(ExitCode::bad_input, shown_path(path) + ": attribute " + quoted(attribute.name, 60) + " of " +
+                                          shown_operator(graph, id) +
+                                          " is not in this file in full, so a NetDef would have another operator");
+    }
+  }
+}
+
+Converted net_from(const NetInput& input, const std::string& path, NetForm form) {
+  if (input.net) return {.bytes = take(write_net(input.net->net, form), path), .lost = {}};
+  check_operators(*input.graph, path);
   Converted converted{.bytes = take(write_net(net_of_graph(*input.graph), form), path), .lost = {"sizes"}};
+  const std::vector<StateUpdate>& updates = input.graph->state_updates();
+  if (!updates.empty()) converted.lost.emplace_back("which tensors are the next content of a state");
+  if (waits_for_silent_operators(*input.graph))
+    converted.lost.emplace_back("control inputs from operators without results");
   return converted;
 }
 
@@ -89,12 +135,10 @@ ExitCode run_convert(const Arguments& arguments, Console& console) {
   // The options are those of the format that needs them, so a NetDef that is only rewritten needs no sizes.
   const NetInput input = read_net_input(path, bindings);
   const Converted converted = format == "graph"
-                                  ? graph_from(input, path, bindings)
+                                  ? graph_from(input, path, bindings, console)
                                   : net_from(input, path, format == "netdef" ? NetForm::binary : NetForm::text);
-  if (!converted.lost.empty()) {
-    console.remark(
-        StyledText("note: ", Style::dim).add("the new file does not have: " + listed(converted.lost)).end_line());
-  }
+  console.notes(input.notes);
+  if (!converted.lost.empty()) console.note("the new file does not have: " + listed(converted.lost));
   files.write(destination, converted.bytes, console);
   return ExitCode::done;
 }

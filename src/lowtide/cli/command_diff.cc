@@ -16,14 +16,22 @@
 namespace lowtide::cli_internal {
 namespace {
 
-StyledText summary_of(const NetComparison& comparison, const std::string& first, const std::string& second) {
-  StyledText text;
-  const std::string both = shown_path(first) + " and " + shown_path(second);
-  if (comparison.is_same) {
-    text.add("same", Style::strong).add("  " + both + " compute the same");
-    if (!comparison.has_same_order) return text.add(", in another order of the operators").end_line();
-    return text.add(", and " + std::to_string(comparison.renamed) + " results have another name").end_line();
+// A net has the content of its constants in its operators; a graph does not have it.
+StyledText same_text(const NetComparison& comparison, const std::string& both, bool are_nets) {
+  StyledText text("same", Style::strong);
+  text.add("  " + both + (are_nets ? " compute the same" : " have the same operators, types and data flow"));
+  if (comparison.has_same_order) {
+    text.add(", and " + std::to_string(comparison.renamed) + " results have another name");
+  } else {
+    text.add(", in another order of the operators");
   }
+  text.end_line();
+  if (!are_nets) text.add("  The content of constants is not compared.").end_line();
+  return text;
+}
+
+StyledText summary_of(const NetComparison& comparison, const std::string& both) {
+  StyledText text;
   text.add("different", Style::strong).add("  " + both).end_line();
   for (const std::string& difference : comparison.differences) text.add("  " + difference).end_line();
   if (comparison.left_out_differences > 0) {
@@ -32,7 +40,9 @@ StyledText summary_of(const NetComparison& comparison, const std::string& first,
   return text;
 }
 
-ProtoMessage comparable(NetInput input) { return input.net ? std::move(input.net->net) : net_of_graph(*input.graph); }
+ProtoMessage comparable(NetInput input) {
+  return input.net ? std::move(input.net->net) : net_of_graph(*input.graph, true);
+}
 
 }  // namespace
 
@@ -47,13 +57,16 @@ ExitCode run_diff(const Arguments& arguments, Console& console) {
                                         a.format + ", " + shown_path(second) + " is " + b.format +
                                         "; convert the net with 'lowtide convert' first");
   }
+  const bool are_nets = a.net.has_value();
   const NetComparison comparison = take(compare_nets(comparable(std::move(a)), comparable(std::move(b))), second);
   if (!arguments.has("--json")) {
-    console.result(summary_of(comparison, first, second));
+    const std::string both = shown_path(first) + " and " + shown_path(second);
+    console.result(comparison.is_same ? same_text(comparison, both, are_nets) : summary_of(comparison, both));
   } else {
     Json json = json_head("diff");
     json["same"] = comparison.is_same;
     json["same_order"] = comparison.has_same_order;
+    json["compares_constants"] = are_nets;
     json["renamed"] = comparison.renamed;
     json["differences"] = json_of(comparison.differences);
     json["left_out_differences"] = comparison.left_out_differences;

@@ -171,7 +171,7 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
   const std::optional<TransferLink> link = read_link(arguments);
   const ImportedOrderGraph file =
       read_graph(file_name, {.with_costs = budget.has_value() || is_curve, .with_units = link.has_value()});
-  for (const std::string& note : file.notes) console.remark(StyledText("note: " + note).end_line());
+  console.notes(file.notes);
   const double import_seconds = reading.seconds();
   if (is_curve) return show_curve(arguments, file, path, console);
   OrderRequest request{arguments, path,           file,

@@ -87,7 +87,7 @@ Request read_request(const Arguments& arguments) {
                    .bindings = read_bindings_beside_range(arguments),
                    .lowering = read_lowering(arguments)};
   request.target = read_target(arguments);
-  if (const std::optional<TransferLink> link = read_model_link(arguments)) {
+  if (const std::optional<TransferLink> link = read_link(arguments)) {
     request.target = take(add_link(std::move(request.target), *link));
     request.model.formats.has_link = true;
   }
@@ -305,7 +305,7 @@ ModelHints hints_for(const Request& request, const LoadedModel& loaded, Console&
   ModelHints hints =
       take(model_hints(loaded.model, loaded.lowered.graph, request.hints, !request.target.machine.links.empty()),
            loaded.facts.path);
-  for (const std::string& note : hints.notes) console.remark(StyledText("note: " + note).end_line());
+  console.notes(hints.notes);
   return hints;
 }
 

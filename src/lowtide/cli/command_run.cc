@@ -45,7 +45,7 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
   common.plan.stop = interrupt.flag();
   common.plan.budget = read_positive_size(arguments, "--budget");
   common.hints = read_hints(arguments);
-  common.link = read_model_link(arguments);
+  common.link = read_link(arguments);
   const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, 2);
   common.cpu.threads = static_cast<int>(threads.value_or(1));
   const std::optional<DimRange> range = read_range(arguments);
@@ -137,10 +137,8 @@ void add_paths(const Arguments& arguments, std::vector<Answer>& answers) {
 void note_other_name(const Arguments& arguments, const Answer& answer, Console& console) {
   const std::string usual = paths_of_tensors(*arguments.value("--output-dir"), std::span(&answer.name, 1)).front();
   if (answer.path == usual) return;
-  console.remark(StyledText("note: ", Style::dim)
-                     .add("output " + lowtide::quoted(answer.name, 60) + " is in " + shown_name(answer.path) +
-                          ", because another output is in " + shown_name(usual))
-                     .end_line());
+  console.note("output " + lowtide::quoted(answer.name, 60) + " is in " + shown_name(answer.path) +
+               ", because another output is in " + shown_name(usual));
 }
 
 // Gives the states memory.
@@ -224,7 +222,7 @@ void add_notes(const OpenedModel& opened, const Plan& plan, Console& console) {
     notes.push_back("the plan is for the target " + lowtide::quoted(plan.provenance.target, 60) +
                     ", so plain kernels run, which are slow; plan with --target cpu for the kernels of this machine");
   }
-  for (const std::string& note : notes) console.remark(StyledText("note: ", Style::dim).add(note).end_line());
+  console.notes(notes);
 }
 
 // Ctrl-C during a step has no effect until the step has ended.

@@ -107,6 +107,7 @@ ExitCode run_share(const Arguments& arguments, Console& console) {
   if (files.uses_stdout()) console.keep_stdout_free();
   const std::string& path = arguments.positional("NET");
   const ImportedNet net = take(import_net_file(path, bindings));
+  console.notes(net.graph.notes);
   const bool has_bytes = has_sizes(net.graph);
   const SharedNet shared = [&] {
     const Progress progress(console, "sharing");

@@ -40,9 +40,7 @@ void note_other_sizes(const Plan& shown, const Plan& other, Console& console) {
   const std::string dims = dims_text(shown);
   const std::string other_dims = dims_text(other);
   if (dims == other_dims) return;
-  console.remark(StyledText("note: ", Style::dim)
-                     .add("the plans are for different sizes: " + dims + " now, " + other_dims + " before")
-                     .end_line());
+  console.note("the plans are for different sizes: " + dims + " now, " + other_dims + " before");
 }
 
 }  // namespace

@@ -63,6 +63,12 @@ void Console::remark(const StyledText& text) {
   if (!is_quiet_) static_cast<void>(write_to_stream(STDERR_FILENO, text.render(colors_stderr_)));
 }
 
+void Console::note(std::string_view text) { remark(StyledText("note: ", Style::dim).add(text).end_line()); }
+
+void Console::notes(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) note(text);
+}
+
 void Console::error(std::string_view message) {
   StyledText text("error:", Style::bad);
   text.add(" ").add(message);

@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "lowtide/report/styled_text.h"
 
@@ -27,6 +29,9 @@ class Console {
   void write_stdout(std::string_view bytes);
   // Writes a remark to stderr, except with --quiet.
   void remark(const StyledText& text);
+  // Writes "note: ..." to stderr, except with --quiet.
+  void note(std::string_view text);
+  void notes(const std::vector<std::string>& texts);
   // Writes "error: ..." to stderr, also with --quiet. Never fails.
   void error(std::string_view message);
 

@@ -56,8 +56,6 @@ std::optional<std::int64_t> read_duration(const Arguments& arguments, std::strin
 
 }  // namespace
 
-std::optional<TransferLink> read_model_link(const Arguments& arguments) { return read_link(arguments); }
-
 std::optional<TransferLink> read_link(const Arguments& arguments) {
   const std::optional<std::string> rate = arguments.value("--link");
   for (std::string_view option : {"--link-latency", "--cost-unit"}) {

@@ -16,7 +16,4 @@ namespace lowtide::cli_internal {
 // without the one that it belongs to.
 [[nodiscard]] std::optional<TransferLink> read_link(const Arguments& arguments);
 
-// --link and --link-latency of commands whose model says what nodes cost. Otherwise as read_link.
-[[nodiscard]] std::optional<TransferLink> read_model_link(const Arguments& arguments);
-
 }  // namespace lowtide::cli_internal

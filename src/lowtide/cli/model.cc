@@ -55,9 +55,7 @@ Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console
   ImportedModel& model = *imported;
   const Result<void> overridden = check_overrides(model, request.bindings.overrides);
   if (!overridden) return overridden.error();
-  for (const std::string& note : model.notes) {
-    console.remark(StyledText("note: ", Style::dim).add(note).end_line());
-  }
+  console.notes(model.notes);
   LowerOptions lowering = request.lowering;
   lowering.table = &model.constants;
   Result<Lowered> lowered = lower_for_machine(model.graph, lowering, request.formats);

@@ -24,7 +24,8 @@ NetInput read_net_input(const std::string& path, const ImportOptions& options) {
     return {.format = std::string(to_string(net.form)), .net = std::move(net), .graph = std::nullopt};
   }
   ImportedModel model = take(import_model(path, options));
-  return {.format = model.format, .net = std::nullopt, .graph = std::move(model.graph)};
+  return {
+      .format = model.format, .net = std::nullopt, .graph = std::move(model.graph), .notes = std::move(model.notes)};
 }
 
 }  // namespace lowtide::cli_internal

@@ -13,12 +13,13 @@
 
 namespace lowtide::cli_internal {
 
-// A file of any format that has a graph: a NetDef, a graph in Lowtide's text form (by its name, *.graph), or an ONNX
-// model.
+// A file of any format that has a graph: a NetDef, a GraphDef, a graph in Lowtide's text form (by its name, *.graph), or
+// an ONNX model.
 struct NetInput {
-  std::string format;          // "netdef", "netdef_text", "graph" or "onnx"
+  std::string format;          // "netdef", "netdef_text", "graphdef", "graphdef_text", "graph" or "onnx"
   std::optional<NetFile> net;  // of a NetDef
   std::optional<Graph> graph;  // of the others
+  std::vector<std::string> notes = {};
 };
 
 // Reads such a file. Sizes of an ONNX model come from the options. Stops with exit code 3 if it cannot.

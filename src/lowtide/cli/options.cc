@@ -323,10 +323,8 @@ Target read_target(const Arguments& arguments) {
 void remark_unknown_operators(const Target& target, const Graph& graph, Console& console) {
   for (const std::string& type : target.unknown_operators) {
     if (has_operator(graph, type)) continue;
-    console.remark(StyledText("note: ", Style::dim)
-                       .add("the target has kernels of the operator " + lowtide::quoted(type) +
-                            ", which Lowtide does not know and the model does not have")
-                       .end_line());
+    console.note("the target has kernels of the operator " + lowtide::quoted(type) +
+                 ", which Lowtide does not know and the model does not have");
   }
 }
 

@@ -4,6 +4,7 @@
 #include "lowtide/graph/shape.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lowtide/base/limits.h"
 
@@ -50,6 +51,16 @@ Result<Bytes> dense_size(DType dtype, const Shape& shape) {
                  ""};
   }
   return Bytes(*padded / 8);
+}
+
+std::optional<std::vector<std::int64_t>> broadcast_extents(std::vector<std::int64_t> a, std::vector<std::int64_t> b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  b.insert(b.begin(), a.size() - b.size(), 1);
+  for (std::size_t axis = 0; axis < a.size(); ++axis) {
+    if (a[axis] == 1) a[axis] = b[axis];
+    if (b[axis] != 1 && b[axis] != a[axis]) return std::nullopt;
+  }
+  return a;
 }
 
 std::string to_string(const Shape& shape) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,11 @@ class Shape {
 // The bytes of a dense row-major tensor: elements x bits, rounded up to whole bytes. Errors: (over_limit) a rank above
 // limits::kMaxRank, or more than limits::kMaxTensorBytes; (unsupported) a dtype without a dense size.
 [[nodiscard]] Result<Bytes> dense_size(DType dtype, const Shape& shape);
+
+// The extents of a result whose operands are broadcast to each other, as in NumPy: axes are matched from the last one,
+// and an extent of 1 repeats. nullopt: they do not fit together.
+[[nodiscard]] std::optional<std::vector<std::int64_t>> broadcast_extents(std::vector<std::int64_t> a,
+                                                                         std::vector<std::int64_t> b);
 
 // "[1,3,<=100]"
 [[nodiscard]] std::string to_string(const Shape& shape);

@@ -154,9 +154,11 @@ void GraphMaker::find_written() {
 }
 
 std::string GraphMaker::domain_of(std::uint32_t at) const {
-  if (unsized_.contains(at)) return "tensorflow.unsized";
-  const auto is_written = [&](const Output& input) { return written_.contains(walk_.source(input)); };
+  // Nothing may be proven about a graph with tensors of unknown size.
+  const auto is_unsized = [&](const Output& input) { return unsized_.contains(walk_.source(input).first); };
   const std::vector<Output>& inputs = walk_.nodes()[at].inputs;
+  if (unsized_.contains(at) || std::any_of(inputs.begin(), inputs.end(), is_unsized)) return "tensorflow.unsized";
+  const auto is_written = [&](const Output& input) { return written_.contains(walk_.source(input)); };
   return std::any_of(inputs.begin(), inputs.end(), is_written) ? "tensorflow.once" : "tensorflow";
 }
 
@@ -216,7 +218,8 @@ bool is_binary_graphdef(std::string_view bytes) {
     bool has_op = false;
     for (std::string_view node = field->bytes; !node.empty();) {
       const std::optional<RawProtoField> inner = take_raw_field(node);
-      if (!inner || !inner->has_length) return false;
+      if (!inner) break;  // the begin of a file may end in a tag
+      if (!inner->has_length) return false;
       has_op = has_op || inner->number == node_field::kOp;
     }
     if (!has_op) return false;

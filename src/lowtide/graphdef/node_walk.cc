@@ -15,7 +15,9 @@
 namespace lowtide::graphdef_internal {
 namespace {
 
-constexpr std::int64_t kMostOutputs = 65'536;
+constexpr std::int64_t kMostOutputs = 65'536;  // of one node
+// A few bytes can name output 65,535 of a node, but most outputs of a real graph are read.
+constexpr std::size_t kMostPerInput = 8;
 
 Error fault(const NodeView& node, std::string message, ErrorCode code = ErrorCode::invalid) {
   return Error{code, std::move(message), shown_node(node)};
@@ -47,6 +49,7 @@ Result<void> NodeWalk::walk() {
   }
   LOWTIDE_RETURN_IF_ERROR(add_nodes());
   for (WalkedNode& node : nodes_) LOWTIDE_RETURN_IF_ERROR(add_inputs(node));
+  LOWTIDE_RETURN_IF_ERROR(check_given());
   LOWTIDE_RETURN_IF_ERROR(sort());
   for (std::uint32_t at : order_) LOWTIDE_RETURN_IF_ERROR(infer(nodes_[at]));
   return {};
@@ -64,12 +67,25 @@ Result<void> NodeWalk::add_nodes() {
     if (node.kind == NodeKind::loop) {
       return fault(node.view, "the graph has a loop, which Lowtide cannot plan", ErrorCode::unsupported);
     }
-    node.outputs.resize(least_outputs(node.view));
     if (!ids_.emplace(node.view.name(), static_cast<std::uint32_t>(nodes_.size())).second) {
       return fault(node.view, "two nodes have this name");
     }
+    most_outputs_ += kMostPerInput * (node.view.inputs().size() + 1);
     nodes_.push_back(std::move(node));
   }
+  for (WalkedNode& node : nodes_) LOWTIDE_RETURN_IF_ERROR(grow_outputs(node, least_outputs(node.view)));
+  return {};
+}
+
+Result<void> NodeWalk::grow_outputs(WalkedNode& node, std::size_t count) {
+  if (count <= node.outputs.size()) return {};
+  outputs_ += count - node.outputs.size();
+  if (outputs_ > most_outputs_) {
+    return fault(node.view,
+                 "the nodes have more than " + std::to_string(most_outputs_) + " outputs, far more than are read",
+                 ErrorCode::over_limit);
+  }
+  node.outputs.resize(count);
   return {};
 }
 
@@ -84,11 +100,12 @@ Result<void> NodeWalk::add_inputs(WalkedNode& node) {
       continue;
     }
     WalkedNode& from = nodes_[found->second];
-    if (name.port >= kMostOutputs || from.kind == NodeKind::no_output) {
+    const auto port = static_cast<std::size_t>(name.port);
+    const bool is_beyond = has_all_outputs(from.view) && port >= from.outputs.size();
+    if (name.port >= kMostOutputs || from.kind == NodeKind::no_output || is_beyond) {
       return fault(node.view, "its input " + quoted(input, 60) + " is no output of " + shown_node(from.view));
     }
-    const auto port = static_cast<std::size_t>(name.port);
-    if (port >= from.outputs.size()) from.outputs.resize(port + 1);
+    LOWTIDE_RETURN_IF_ERROR(grow_outputs(from, port + 1));
     if (port >= from.is_read.size()) from.is_read.resize(port + 1, false);
     from.is_read[port] = true;
     node.inputs.emplace_back(found->second, static_cast<std::uint32_t>(port));
@@ -120,16 +137,41 @@ std::pair<std::uint32_t, std::uint32_t> NodeWalk::source(std::pair<std::uint32_t
   return output.second == 0 && state ? *state : output;
 }
 
-// What the file or the caller says.
-void NodeWalk::describe_output(const WalkedNode& node, std::size_t port, KnownTensor& output) const {
-  if (!output.extents) {
-    const ProtoMessage* shapes = node.view.value("_output_shapes");
-    const ProtoMessage* list = shapes == nullptr ? nullptr : find_message(*shapes, value_field::kList);
-    const auto all = list == nullptr ? std::vector<const ProtoMessage*>() : messages_of(*list, value_field::kShape);
-    if (port < all.size()) output.extents = extents_of(*all[port]);
+// Adds what the file or the caller says. The caller must not contradict what is known.
+Result<void> NodeWalk::describe_outputs(const WalkedNode& node, std::vector<KnownTensor>& outputs) const {
+  const ProtoMessage* shapes = node.view.value("_output_shapes");
+  const ProtoMessage* list = shapes == nullptr ? nullptr : find_message(*shapes, value_field::kList);
+  const auto said = list == nullptr ? std::vector<const ProtoMessage*>() : messages_of(*list, value_field::kShape);
+  for (std::size_t port = 0; port < outputs.size(); ++port) {
+    std::optional<Extents>& extents = outputs[port].extents;
+    if (!extents && port < said.size()) extents = extents_of(*said[port]);
+    const Extents* given = given_shape(name_of_output(node.view, port));
+    if (given == nullptr) continue;
+    if (extents && *extents != *given) {
+      return fault(node.view, "its output " + std::to_string(port) + " has the shape " + to_string(Shape(*extents)) +
+                                  ", but the given one is " + to_string(Shape(*given)));
+    }
+    extents = *given;
   }
-  const auto given = options_.shapes.find(name_of_output(node.view, port));
-  if (given != options_.shapes.end() && !output.extents) output.extents = given->second;
+  return {};
+}
+
+const Extents* NodeWalk::given_shape(const std::string& name) const {
+  for (const auto* shapes : {&options_.shapes, &options_.listed_shapes}) {
+    if (const auto found = shapes->find(name); found != shapes->end()) return &found->second;
+  }
+  return nullptr;
+}
+
+Result<void> NodeWalk::check_given() const {
+  for (const auto& [name, shape] : options_.shapes) {
+    const InputName output = split_name(name);
+    const auto found = ids_.find(output.node);
+    if (found != ids_.end() && static_cast<std::size_t>(output.port) < nodes_[found->second].outputs.size()) continue;
+    return Error{ErrorCode::invalid, "the shape of " + quoted(name, 60) + " is given, but the graph has no such tensor",
+                 ""};
+  }
+  return {};
 }
 
 Result<void> NodeWalk::infer(WalkedNode& node) {
@@ -154,15 +196,7 @@ Result<void> NodeWalk::infer(WalkedNode& node) {
   }
   if (node.kind == NodeKind::ordinary) infer_node(types);
   if (!types.fault.empty()) return fault(node.view, types.fault);
-  for (std::size_t port = 0; port < types.outputs.size(); ++port) {
-    const std::optional<Extents> inferred = types.outputs[port].extents;
-    describe_output(node, port, types.outputs[port]);
-    const auto given = options_.shapes.find(name_of_output(node.view, port));
-    if (given != options_.shapes.end() && inferred && *inferred != given->second) {
-      return fault(node.view, "its output " + std::to_string(port) + " has the shape " + to_string(Shape(*inferred)) +
-                                  ", but the given one is " + to_string(Shape(given->second)));
-    }
-  }
+  LOWTIDE_RETURN_IF_ERROR(describe_outputs(node, types.outputs));
   node.outputs = std::move(types.outputs);
   node.is_read.resize(node.outputs.size(), false);
   return {};

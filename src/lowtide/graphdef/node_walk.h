@@ -43,16 +43,22 @@ class NodeWalk {
 
  private:
   Result<void> add_nodes();
+  // Errors: over_limit.
+  Result<void> grow_outputs(WalkedNode& node, std::size_t count);
   Result<void> add_inputs(WalkedNode& node);
   Result<void> sort();
   Result<void> infer(WalkedNode& node);
-  void describe_output(const WalkedNode& node, std::size_t port, KnownTensor& output) const;
+  Result<void> describe_outputs(const WalkedNode& node, std::vector<KnownTensor>& outputs) const;
+  [[nodiscard]] const Extents* given_shape(const std::string& name) const;
+  Result<void> check_given() const;
 
   const ProtoMessage& graphdef_;
   const GraphDefOptions& options_;
   std::unordered_map<std::string_view, std::uint32_t> ids_;
   std::vector<WalkedNode> nodes_;
   std::vector<std::uint32_t> order_;
+  std::size_t outputs_ = 0;            // of all nodes
+  std::size_t most_outputs_ = 65'536;  // more for each node and input
 };
 
 // "node", or "node:1" for another output than the first.

@@ -100,6 +100,8 @@ std::size_t least_outputs(const NodeView& node) {
   return static_cast<std::size_t>(std::clamp<std::int64_t>(node.integer("num_split", 1), 1, 65'536));
 }
 
+bool has_all_outputs(const NodeView& node) { return node.op() == "Split"; }
+
 void infer_node(NodeTypes& types) {
   const auto* rule = std::lower_bound(kRules.begin(), kRules.end(), types.node.op(),
                                       [](const Rule& one, std::string_view wanted) { return one.op < wanted; });

@@ -53,6 +53,8 @@ enum class NodeKind : std::uint8_t {
 // Whether the operator writes the variable that is input 0.
 [[nodiscard]] bool writes_variable(std::string_view op);
 [[nodiscard]] std::size_t least_outputs(const NodeView& node);
+// Whether a node has no more outputs than these.
+[[nodiscard]] bool has_all_outputs(const NodeView& node);
 
 // Sets the types and the extents of the outputs.
 void infer_node(NodeTypes& types);

@@ -83,19 +83,10 @@ void set_image(NodeTypes& types, const ImageAxes& axes, std::int64_t channels, c
 
 void infer_broadcast(NodeTypes& types) {
   if (types.extents(0) == nullptr || types.extents(1) == nullptr) return;
-  Extents a = *types.extents(0);
-  Extents b = *types.extents(1);
-  if (a.size() < b.size()) std::swap(a, b);
-  b.insert(b.begin(), a.size() - b.size(), 1);
-  for (std::size_t axis = 0; axis < a.size(); ++axis) {
-    if (a[axis] != b[axis] && a[axis] != 1 && b[axis] != 1) {
-      types.fault = "the inputs with the shapes " + to_string(Shape(*types.extents(0))) + " and " +
-                    to_string(Shape(*types.extents(1))) + " do not fit together";
-      return;
-    }
-    a[axis] = a[axis] == 1 ? b[axis] : a[axis];
-  }
-  types.set(0, std::move(a));
+  std::optional<Extents> extents = broadcast_extents(*types.extents(0), *types.extents(1));
+  if (extents) return types.set(0, *std::move(extents));
+  types.fault = "the inputs with the shapes " + to_string(Shape(*types.extents(0))) + " and " +
+                to_string(Shape(*types.extents(1))) + " do not fit together";
 }
 
 void infer_mat_mul(NodeTypes& types) {

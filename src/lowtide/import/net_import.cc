@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "lowtide/base/limits.h"
@@ -56,14 +57,22 @@ Result<std::string> read_text(const ByteSource& file) {
   return text;
 }
 
-// Walks over the fields of the outermost message, without their content.
+// Walks over the fields of the outermost message, without their content. Reads a window where a field begins outside of
+// the last one, so that many small fields are few reads, and a long field is not read.
 Result<void> check_fields(const ByteSource& file) {
   constexpr std::int64_t kMostHead = 20;  // a tag and a length, or a number
-  std::string head(static_cast<std::size_t>(kMostHead), '\0');
+  constexpr std::int64_t kWindow = std::int64_t{64} << 10;
+  std::string window;
+  std::int64_t begin = 0;  // of the window in the file
   for (std::int64_t at = 0; at < file.size();) {
-    const std::int64_t count = std::min(kMostHead, file.size() - at);
-    LOWTIDE_RETURN_IF_ERROR(file.read(at, {head.data(), static_cast<std::size_t>(count)}));
-    const std::optional<std::int64_t> size = raw_field_size({head.data(), static_cast<std::size_t>(count)});
+    const std::int64_t head = std::min(kMostHead, file.size() - at);
+    if (at - begin + head > static_cast<std::int64_t>(window.size())) {
+      begin = at;
+      window.resize(static_cast<std::size_t>(std::min(kWindow, file.size() - at)));
+      LOWTIDE_RETURN_IF_ERROR(file.read(at, window));
+    }
+    const std::string_view rest = std::string_view(window).substr(static_cast<std::size_t>(at - begin));
+    const std::optional<std::int64_t> size = raw_field_size(rest.substr(0, static_cast<std::size_t>(head)));
     if (!size || *size > file.size() - at) {
       return Error{ErrorCode::malformed, "a field is cut off, or not one that this format can have",
                    "byte " + std::to_string(at)};
@@ -117,7 +126,7 @@ Result<ImportedModel> import_graphdef(const ByteSource& file, const ImportOption
   const Result<NetGraphOptions> given = net_options(options);
   if (!given) return given.error();
   GraphDefOptions to{.shapes = given->shapes, .unit_sizes = given->unit_sizes};
-  for (const auto& [name, type] : given->types) to.shapes.emplace(name, type.extents);
+  for (const auto& [name, type] : given->types) to.listed_shapes.emplace(name, type.extents);
   Result<GraphOfGraphDef> made = graph_of_graphdef(*graphdef, to);
   if (!made) return made.error();
   const auto nodes = static_cast<std::int64_t>(made->graph.nodes().size());

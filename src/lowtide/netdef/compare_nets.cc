@@ -32,11 +32,14 @@ struct Meanings {
   std::unordered_map<std::string, std::string> own = {};
 };
 
+// By name, with meanings in place of names in nested nets.
+using DescribedArguments = std::map<std::string, std::string>;
+
 struct DescribedOp {
   std::size_t at = 0;
-  std::string shown;                 // for messages
-  std::string kind;                  // type, device, engine and number of outputs
-  std::string arguments;             // with meanings in place of names in nested nets
+  std::string shown;  // for messages
+  std::string kind;   // type, device, engine and number of outputs
+  DescribedArguments arguments;
   std::vector<std::string> sources;  // of the inputs
   std::vector<std::string> outputs;  // names
   std::string in_place;              // "output 0 over input 0, ..."
@@ -63,9 +66,9 @@ bool is_renaming(const OpView& op, std::string_view name) {
 // Writes each name in a net as what it means. The recursion ends at limits::kMaxBodyNesting.
 Result<std::string> describe_nested(const ProtoMessage& net, const Meanings& outer, std::string place);
 
-// The arguments in the order of their names, each in the wire format without the nets in it, then these nets.
-Result<std::string> describe_arguments(const OpView& op, std::size_t at, const Meanings& meanings) {
-  std::map<std::string, std::string> by_name;
+// Each argument in the wire format without the nets in it, then these nets.
+Result<DescribedArguments> describe_arguments(const OpView& op, std::size_t at, const Meanings& meanings) {
+  DescribedArguments by_name;
   for (const ProtoMessage* argument : op.arguments()) {
     const std::string name(find_text(*argument, argument_field::kName).value_or(""));
     if (is_renaming(op, name)) continue;
@@ -87,10 +90,28 @@ Result<std::string> describe_arguments(const OpView& op, std::size_t at, const M
     if (!described) return described.error();
     by_name[(*nets)[number].argument] += *described;
   }
+  return by_name;
+}
+
+std::string joined(const DescribedArguments& arguments) {
   std::string all;
-  for (const auto& [name, content] : by_name)
+  for (const auto& [name, content] : arguments) {
     all += quoted(name) + "=" + std::to_string(content.size()) + ":" + content;
+  }
   return all;
+}
+
+// "argument 'kernel' of operator 3 differs", "arguments 'kernel' and 'pad' of operator 3 differ"
+std::string argument_difference(const DescribedArguments& a, const DescribedArguments& b, const std::string& shown) {
+  std::set<std::string> names;
+  for (const auto& [one, other] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+    for (const auto& [name, content] : *one) {
+      const auto found = other->find(name);
+      if (found == other->end() || found->second != content) names.insert(quoted(name, 60));
+    }
+  }
+  const bool is_one = names.size() == 1;
+  return (is_one ? "argument " : "arguments ") + listed(names) + " of " + shown + (is_one ? " differs" : " differ");
 }
 
 std::string kind_of(const ProtoMessage* device, const OpView& op) {
@@ -132,9 +153,9 @@ Result<std::string> describe_nested(const ProtoMessage& net, const Meanings& out
   std::size_t at = 0;
   for (const ProtoMessage* message : messages_of(net, net_field::kOp)) {
     const OpView op(*message);
-    const Result<std::string> arguments = describe_arguments(op, at, meanings);
+    const Result<DescribedArguments> arguments = describe_arguments(op, at, meanings);
     if (!arguments) return arguments.error();
-    all += kind_of(meanings.device, op) + *arguments + "|" + in_place_of(op) + "|" + waits_of(op, meanings);
+    all += kind_of(meanings.device, op) + joined(*arguments) + "|" + in_place_of(op) + "|" + waits_of(op, meanings);
     for (std::string_view name : op.inputs()) all += "|" + meaning_of(meanings, name);
     for (std::size_t output = 0; output < op.outputs().size(); ++output) {
       meanings.own[std::string(op.outputs()[output])] =
@@ -161,7 +182,7 @@ Result<DescribedNet> describe(const ProtoMessage& net, Number number) {
       for (std::string_view name : op.outputs()) meanings.own[std::string(name)] = "released by " + one.shown;
       continue;
     }
-    Result<std::string> arguments = describe_arguments(op, one.at, meanings);
+    Result<DescribedArguments> arguments = describe_arguments(op, one.at, meanings);
     if (!arguments) return arguments.error();
     one.arguments = *std::move(arguments);
     for (std::string_view name : op.inputs()) one.sources.push_back(meaning_of(meanings, name));
@@ -207,7 +228,7 @@ class Differences {
       add(a.shown + " writes " + a.in_place + ", but in the second net " + b.in_place);
     }
     if (a.waits != b.waits) add(a.shown + " waits for " + a.waits + ", but in the second net for " + b.waits);
-    if (a.arguments != b.arguments) add("the arguments of " + a.shown + " differ");
+    if (a.arguments != b.arguments) add(argument_difference(a.arguments, b.arguments, a.shown));
   }
 
  private:
@@ -246,7 +267,7 @@ void compare_in_order(const DescribedNet& a, const DescribedNet& b, NetCompariso
 class Numbering {
  public:
   std::string operator()(const DescribedOp& op, std::size_t /*at*/) {
-    std::string key = op.kind + "\n" + op.arguments + "\n" + op.in_place + "\n" + op.waits;
+    std::string key = op.kind + "\n" + joined(op.arguments) + "\n" + op.in_place + "\n" + op.waits;
     for (const std::string& source : op.sources) key += "\n" + source;
     const auto [found, is_new] = numbers_.emplace(std::move(key), numbers_.size());
     counts_[found->second] += sign_;

@@ -27,9 +27,9 @@ inline constexpr std::size_t kMaxNetDifferences = 20;
 // Compares two nets up to the names of the results that they do not return. Caffe2's verify_graph_equality compares
 // operators, devices, engines and writers, and verify_inplace_blobs which operators write over an input; this function
 // also compares which output is read, what is read from outside, control inputs, external outputs, arguments and nested
-// nets, with the results in place in them. Blobs of the caller must have the same name. The arguments "<blob>.rename" and the operators Free do not count, but what a
-// Free operator released must not be read. Errors: those of reading a nested net; over_limit
-// (limits::kMaxBodyNesting). O(size of the nets, log).
+// nets, with the results in place in them. Blobs of the caller must have the same name. The arguments "<blob>.rename"
+// and the operators Free do not count, but what a Free operator released must not be read. Errors: those of reading a
+// nested net; over_limit (limits::kMaxBodyNesting). O(size of the nets, log).
 [[nodiscard]] Result<NetComparison> compare_nets(const ProtoMessage& first, const ProtoMessage& second);
 
 }  // namespace lowtide

@@ -69,6 +69,7 @@ class NetGraphMaker {
   bool is_state(const NetBlob& blob) const;
   std::string fresh_name(const NetBlob& blob, std::uint32_t version);
   void add_tensors();
+  bool has_unsized_blob(const NetOp& op) const;
   Result<void> add_nodes();
   Result<Body> capturing_body(const NetOp& op) const;
   Result<void> set_outputs();
@@ -213,16 +214,26 @@ Result<Body> NetGraphMaker::capturing_body(const NetOp& op) const {
   return body;
 }
 
+// Nothing may be proven about a net with such a blob.
+bool NetGraphMaker::has_unsized_blob(const NetOp& op) const {
+  const auto is_unsized = [&](std::optional<std::uint32_t> version) {
+    return version && !walk_.versions()[*version].type;
+  };
+  return std::any_of(op.inputs.begin(), op.inputs.end(), is_unsized) ||
+         std::any_of(op.outputs.begin(), op.outputs.end(), is_unsized) ||
+         std::any_of(op.captures.begin(), op.captures.end(), is_unsized);
+}
+
 Result<void> NetGraphMaker::add_nodes() {
   for (const NetOp& op : walk_.ops()) {
     GraphBuilder::NodeSpec node{
         .name = std::string(op.view.name()), .domain = "caffe2", .type = std::string(op.view.type())};
+    if (has_unsized_blob(op)) node.domain = "caffe2.unsized";
     for (std::optional<std::uint32_t> version : op.inputs) {
       node.inputs.push_back(version ? std::optional(tensor_of_[*version]) : std::nullopt);
     }
     for (std::optional<std::uint32_t> version : op.outputs) {
       node.outputs.push_back(version ? std::optional(tensor_of_[*version]) : std::nullopt);
-      if (version && !walk_.versions()[*version].type) node.domain = "caffe2.unsized";
     }
     for (std::uint32_t before : op.after) node.control_inputs.emplace_back(before);
     std::sort(node.control_inputs.begin(), node.control_inputs.end());
@@ -284,6 +295,11 @@ void NetGraphMaker::describe_blobs() {
 Result<NetGraph> graph_of_net(const ProtoMessage& net, const NetGraphOptions& options) {
   netdef_internal::NetWalk walk(net, options);
   LOWTIDE_RETURN_IF_ERROR(walk.walk());
+  for (const auto& [name, shape] : options.shapes) {
+    if (walk.find_blob(name)) continue;
+    return Error{ErrorCode::invalid, "the shape of " + quoted(name, 60) + " is given, but the net has no such blob",
+                 ""};
+  }
   return netdef_internal::NetGraphMaker(net, options, walk).make();
 }
 

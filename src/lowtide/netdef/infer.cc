@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "lowtide/base/checked.h"
+#include "lowtide/graph/shape.h"
 
 namespace lowtide::netdef_internal {
 namespace {
@@ -56,14 +58,30 @@ void infer_spatial_bn_gradient(OpTypes& types) {
   copy_type(types, 1, 2);
 }
 
-// X, W, dY -> dW, db, dX, or without a bias dW, dX.
+// With `broadcast`, the second operand repeats, and the result is as the first one.
+void infer_arithmetic(OpTypes& types) {
+  if (types.op.integer("broadcast", 0) != 0) return copy_type(types, 0, 0);
+  const BlobType* a = types.input(0);
+  const BlobType* b = types.input(1);
+  if (a == nullptr || b == nullptr) return;
+  std::optional<std::vector<std::int64_t>> extents = broadcast_extents(a->extents, b->extents);
+  if (extents) return types.set_output(0, a->dtype, *std::move(extents));
+  types.fault = "the inputs with the shapes " + to_string(Shape(a->extents)) + " and " + to_string(Shape(b->extents)) +
+                " do not fit together";
+}
+
+// X, W, dY -> dW, db, dX, or without a bias dW, dX. The bias has one element for each row of W, whose rows have more
+// than one axis in front if `axis_w` says so.
 void infer_weight_gradient(OpTypes& types) {
   copy_type(types, 1, 0);
-  const std::size_t last = types.op.integer("no_bias", 0) != 0 ? 1 : 2;
-  if (last == 2 && types.input(1) != nullptr && !types.input(1)->extents.empty()) {
-    types.set_output(1, types.input(1)->dtype, {types.input(1)->extents[0]});
+  const BlobType* w = types.input(1);
+  const bool has_bias = types.op.integer("no_bias", 0) == 0;
+  if (has_bias && w != nullptr && !w->extents.empty()) {
+    const std::optional<std::size_t> axis = axis_of(types.op.integer("axis_w", 1), w->extents.size());
+    const std::optional<std::int64_t> rows = axis ? product_of(w->extents, 0, *axis) : std::nullopt;
+    if (rows) types.set_output(1, w->dtype, {*rows});
   }
-  copy_type(types, 0, last);
+  copy_type(types, 0, has_bias ? 2 : 1);
 }
 
 struct Rule {
@@ -74,10 +92,10 @@ struct Rule {
 
 constexpr unsigned kWeightAndBias = 0b110;
 
-// Sorted by type, which a test checks.
+// Sorted by type.
 // clang-format off
 constexpr auto kRules = std::to_array<Rule>({
-    {"Abs", infer_same}, {"Accuracy", infer_accuracy}, {"Add", infer_first}, {"AddGradient", infer_second_and_third},
+    {"Abs", infer_same}, {"Accuracy", infer_accuracy}, {"Add", infer_arithmetic}, {"AddGradient", infer_second_and_third},
     {"AffineChannel", infer_first, kWeightAndBias}, {"Alias", infer_same}, {"AveragePool", infer_pool},
     {"AveragePoolGradient", infer_first}, {"AveragedLoss", infer_loss}, {"AveragedLossGradient", infer_first},
     {"BatchMatMul", infer_batch_mat_mul}, {"Cast", infer_cast}, {"ChannelShuffle", infer_same}, {"Clip", infer_same},
@@ -85,7 +103,7 @@ constexpr auto kRules = std::to_array<Rule>({
     {"Conv", infer_conv, kWeightAndBias}, {"ConvGradient", infer_weight_gradient, 0b10},
     {"ConvTranspose", infer_conv_transpose, kWeightAndBias}, {"Copy", infer_same}, {"CopyCPUToGPU", infer_same},
     {"CopyFromCPUInput", infer_same}, {"CopyGPUToCPU", infer_same}, {"CopyGPUToGPU", infer_same},
-    {"Div", infer_first}, {"Dropout", infer_dropout}, {"DropoutGradient", infer_first}, {"Elu", infer_same},
+    {"Div", infer_arithmetic}, {"Dropout", infer_dropout}, {"DropoutGradient", infer_first}, {"Elu", infer_same},
     {"EluGradient", infer_first}, {"EnsureCPUOutput", infer_same}, {"Exp", infer_same},
     {"ExpandDims", infer_expand_dims}, {"FC", infer_fc, kWeightAndBias},
     {"FCGradient", infer_weight_gradient, 0b10}, {"Flatten", infer_flatten}, {"GaussianFill", infer_fill},
@@ -93,14 +111,14 @@ constexpr auto kRules = std::to_array<Rule>({
     {"InstanceNorm", infer_first, kWeightAndBias}, {"LRN", infer_same}, {"LRNGradient", infer_first},
     {"LabelCrossEntropy", infer_cross_entropy}, {"LabelCrossEntropyGradient", infer_first}, {"LeakyRelu", infer_same},
     {"LeakyReluGradient", infer_first}, {"Log", infer_same}, {"MSRAFill", infer_fill}, {"MatMul", infer_mat_mul},
-    {"Max", infer_first}, {"MaxPool", infer_pool}, {"MaxPoolGradient", infer_first}, {"Mul", infer_first},
+    {"Max", infer_first}, {"MaxPool", infer_pool}, {"MaxPoolGradient", infer_first}, {"Mul", infer_arithmetic},
     {"MulGradient", infer_second_and_third}, {"Negative", infer_same}, {"PRelu", infer_first, 0b10},
     {"Relu", infer_same}, {"ReluGradient", infer_first}, {"Reshape", infer_reshape}, {"Scale", infer_same},
     {"Sigmoid", infer_same}, {"SigmoidGradient", infer_first}, {"Softmax", infer_same},
     {"SoftmaxGradient", infer_first}, {"SoftmaxWithLoss", infer_softmax_with_loss},
     {"SoftmaxWithLossGradient", infer_first}, {"SpatialBN", infer_spatial_bn, 0b11110},
     {"SpatialBNGradient", infer_spatial_bn_gradient, 0b10}, {"Split", infer_split}, {"Sqr", infer_same},
-    {"Sqrt", infer_same}, {"Squeeze", infer_squeeze}, {"StopGradient", infer_same}, {"Sub", infer_first},
+    {"Sqrt", infer_same}, {"Squeeze", infer_squeeze}, {"StopGradient", infer_same}, {"Sub", infer_arithmetic},
     {"Sum", infer_first}, {"Tanh", infer_same}, {"TanhGradient", infer_first}, {"Transpose", infer_transpose},
     {"UniformFill", infer_fill}, {"WeightedSum", infer_first}, {"XavierFill", infer_fill},
 });
@@ -119,8 +137,6 @@ const Rule* find_rule(std::string_view type) {
 void infer_types(OpTypes& types) {
   if (const Rule* rule = find_rule(types.op.type())) rule->infer(types);
 }
-
-bool has_rule(std::string_view type) { return find_rule(type) != nullptr; }
 
 bool is_weight(std::string_view type, std::size_t input) {
   const Rule* rule = find_rule(type);

@@ -41,9 +41,6 @@ struct OpTypes {
 // would overflow stays unknown.
 void infer_types(OpTypes& types);
 
-// Whether Lowtide has a rule for the operator.
-[[nodiscard]] bool has_rule(std::string_view type);
-
 // Whether the operator reads this input as a weight: what a training learns and an inference never writes.
 [[nodiscard]] bool is_weight(std::string_view type, std::size_t input);
 

@@ -75,10 +75,11 @@ std::int64_t ceiling(std::int64_t value, std::int64_t by) { return value <= 0 ? 
 // All terms are below 2^31 except `extent` and the product of kernel and dilation, which are below 2^62.
 std::int64_t output_extent(const Window& window, std::int64_t extent, std::int64_t legacy) {
   const std::int64_t kernel = window.dilation * (window.kernel - 1) + 1;
-  if (legacy == kValid) return ceiling(extent - kernel + 1, window.stride);
+  if (legacy == kValid) return extent < kernel ? -1 : ceiling(extent - kernel + 1, window.stride);
   if (legacy == kSame) return ceiling(extent, window.stride);
   const std::int64_t free = extent + window.pad_begin + window.pad_end - kernel;
   if (legacy == kCaffePooling) {
+    if (free <= -window.stride) return -1;  // rounded up, the last window begins before the first one
     const std::int64_t rounded = ceiling(free, window.stride) + 1;
     return (rounded - 1) * window.stride >= extent + window.pad_begin ? rounded - 1 : rounded;
   }

@@ -18,7 +18,8 @@ bool is_op_with_type(std::string_view bytes) {
   bool has_type = false;
   while (!bytes.empty()) {
     const std::optional<RawProtoField> field = take_raw_field(bytes);
-    if (!field || !fits_schema(*find_field(kNetSchema, net_field::kOp)->message, *field)) return false;
+    if (!field) return has_type;  // the begin of a file may end in a tag
+    if (!fits_schema(*find_field(kNetSchema, net_field::kOp)->message, *field)) return false;
     has_type = has_type || field->number == op_field::kType;
   }
   return has_type;

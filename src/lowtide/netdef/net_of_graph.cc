@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "lowtide/graph/text.h"
 #include "lowtide/netdef/format.h"
 
 namespace lowtide {
@@ -50,17 +51,24 @@ struct ArgumentWriter {
   void operator()(const OpaqueAttribute& value) const { add_text(argument, argument_field::kText, value.description); }
 };
 
-ProtoMessage net_from(const Graph& graph, const TensorNames& names);
+ProtoMessage net_from(const Graph& graph, const TensorNames& names, bool with_types);
+
+void add_tensor_types(const Graph& graph, const std::vector<std::optional<TensorId>>& tensors, std::string& text) {
+  for (const std::optional<TensorId>& tensor : tensors) {
+    text += (text.empty() ? "" : " ") +
+            (tensor ? print_tensor_type(graph.tensor(*tensor).dtype, graph.tensor(*tensor).shape) : "none");
+  }
+}
 
 // The recursion is as deep as the bodies, at most limits::kMaxBodyNesting.
-ProtoMessage net_from_body(const Body& body, const TensorNames& outer) {
+ProtoMessage net_from_body(const Body& body, const TensorNames& outer, bool with_types) {
   TensorNames names;
   for (const Tensor& tensor : body.graph->tensors()) names.push_back(body.name + "/" + tensor.name);
   for (const auto& [captured, inner] : body.captures) names[inner] = outer[captured];
-  return net_from(*body.graph, names);
+  return net_from(*body.graph, names, with_types);
 }
 
-ProtoMessage op_from(const Graph& graph, NodeId id, const TensorNames& names) {
+ProtoMessage op_from(const Graph& graph, NodeId id, const TensorNames& names, bool with_types) {
   const Node& node = graph.node(id);
   const Operator& op = graph.op(id);
   ProtoMessage to;
@@ -76,10 +84,19 @@ ProtoMessage op_from(const Graph& graph, NodeId id, const TensorNames& names) {
     std::visit(ArgumentWriter{argument}, attribute.value);
     add_message(to, op_field::kArgument, std::move(argument));
   }
+  if (with_types) {
+    ProtoMessage argument;
+    std::string types;
+    add_tensor_types(graph, node.inputs, types);
+    add_tensor_types(graph, node.outputs, types);
+    add_text(argument, argument_field::kName, "types");
+    add_text(argument, argument_field::kText, types);
+    add_message(to, op_field::kArgument, std::move(argument));
+  }
   for (const Body& body : node.bodies) {
     ProtoMessage argument;
     add_text(argument, argument_field::kName, body.name);
-    add_message(argument, argument_field::kNet, net_from_body(body, names));
+    add_message(argument, argument_field::kNet, net_from_body(body, names, with_types));
     add_message(to, op_field::kArgument, std::move(argument));
   }
   for (NodeId before : node.control_inputs) {
@@ -92,10 +109,12 @@ ProtoMessage op_from(const Graph& graph, NodeId id, const TensorNames& names) {
   return to;
 }
 
-ProtoMessage net_from(const Graph& graph, const TensorNames& names) {
+ProtoMessage net_from(const Graph& graph, const TensorNames& names, bool with_types) {
   ProtoMessage net;
   if (!graph.name().empty()) add_text(net, net_field::kName, graph.name());
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) add_message(net, net_field::kOp, op_from(graph, id, names));
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size()))
+    add_message(net, net_field::kOp, op_from(graph, id, names, with_types));
+
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     if (!graph.tensor(id).producer) add_text(net, net_field::kExternalInput, names[id]);
   }
@@ -106,10 +125,10 @@ ProtoMessage net_from(const Graph& graph, const TensorNames& names) {
 }  // namespace
 }  // namespace netdef_internal
 
-ProtoMessage net_of_graph(const Graph& graph) {
+ProtoMessage net_of_graph(const Graph& graph, bool with_types) {
   netdef_internal::TensorNames names;
   for (const Tensor& tensor : graph.tensors()) names.push_back(tensor.name);
-  return netdef_internal::net_from(graph, names);
+  return netdef_internal::net_from(graph, names, with_types);
 }
 
 }  // namespace lowtide

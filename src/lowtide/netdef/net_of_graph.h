@@ -14,6 +14,9 @@ namespace lowtide {
 // are nets inside operators. Their captured tensors have the names of the outer graph, and their other tensors begin
 // with the name of the body and a slash. Sizes and the content of constants are lost. External inputs are the inputs,
 // constants and states of the graph, and external outputs its outputs. O(size of the graph).
-[[nodiscard]] ProtoMessage net_of_graph(const Graph& graph);
+//
+// `with_types`: each operator has one more argument, "types", with the element types and extents of its operands and
+// results. So compare_nets also compares these.
+[[nodiscard]] ProtoMessage net_of_graph(const Graph& graph, bool with_types = false);
 
 }  // namespace lowtide

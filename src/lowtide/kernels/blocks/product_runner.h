@@ -55,9 +55,9 @@ struct BlockProduct {
   [[nodiscard]] Bytes scratch() const;
 };
 
-// Chooses how the work is divided. Sets everything that follows from the first four members. `is_by_row`: a tile has one
-// row, which takes several times longer and needs no scratch. Requires for it: has_full_blocks(). The results have the
-// same bits.
+// Chooses how the work is divided. Sets everything that follows from the first four members. `is_by_row`: a tile has
+// one row, which takes several times longer and needs no scratch. Requires for it: has_full_blocks(). The results have
+// the same bits.
 void set_division(BlockProduct& product, int threads, bool is_by_row = false);
 
 // Computes all rows. `operands` are those of a lowtide::PackedMatMul.
