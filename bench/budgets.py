@@ -46,11 +46,17 @@ def replayed(graph, runs):
     return sum(graph["nodes"][node]["cost"] for node in runs), peak + graph.get("fixed_bytes", 0)
 
 
+def budget_of(graph, share):
+    if share >= 1:
+        return share * 2**30
+    return int(replayed(graph, list(graph.get("order", range(len(graph["nodes"])))))[1] * share)
+
+
 def measured(lowtide, path, share):
     graph = json.loads(path.read_text())
     given = graph.get("order", range(len(graph["nodes"])))
     peak = replayed(graph, list(given))[1]
-    budget = int(peak * share) if share < 1 else share * 2**30
+    budget = budget_of(graph, share)
     run = record.timed([lowtide, "order", path, "--budget", budget, "--json"])
     answer = run.json()
     cost, used = replayed(graph, answer["order"])

@@ -103,6 +103,7 @@ PlanSketch transfers_plan() {
   PlanSketch sketch = std::move(to).finish(48 * kKiB);
   Plan& plan = sketch.plan;
   plan.machine.regions = {{.name = "sram", .capacity = Bytes(64 * kKiB)}, {.name = "dram"}};
+  plan.machine.workers[WorkerId(0)].addressable = {RegionId(0)};
   plan.machine.links = {{RegionId(0), RegionId(1), 1'000'000'000, 0}, {RegionId(1), RegionId(0), 1'000'000'000, 0}};
   plan.program.streams.push_back({.worker = std::nullopt, .link = LinkId(0)});
   plan.program.streams.push_back({.worker = std::nullopt, .link = LinkId(1)});

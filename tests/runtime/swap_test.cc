@@ -120,6 +120,14 @@ TEST(Swap, WhatComesBackIsWhatIsOutside) {
   EXPECT_NE(run_once(session, x), run_once(wrong, x));
 }
 
+TEST(Swap, AFileNeedsAFolderAndSpace) {
+  const Result<Arena> absent = Arena::in_file(::testing::TempDir() + "/absent", Bytes(64));
+  ASSERT_FALSE(absent.ok());
+  EXPECT_EQ(absent.error().code, ErrorCode::io);
+  EXPECT_THAT(absent.error().message, HasSubstr("No such file or directory"));
+  EXPECT_FALSE(Arena::in_file(::testing::TempDir(), Bytes(std::int64_t{1} << 62)).ok());
+}
+
 TEST(Swap, TheCallerMayGiveTheMemoryOutside) {
   const std::shared_ptr<const Executable> executable = swapped();
   const Bytes needed = executable->memory().outside;
@@ -128,6 +136,11 @@ TEST(Swap, TheCallerMayGiveTheMemoryOutside) {
   ASSERT_FALSE(small.ok());
   EXPECT_EQ(small.error().code, ErrorCode::over_limit);
   EXPECT_THAT(small.error().message, HasSubstr("the memory outside of the arena has"));
+  const Result<Arena> file = Arena::in_file(::testing::TempDir(), needed);
+  ASSERT_TRUE(file.ok()) << file.error().describe();
+  Session in_file = *Session::open(executable, arena, {.outside = *file});
+  Session in_memory = must_open(executable);
+  EXPECT_EQ(run_once(in_file, input_values()), run_once(in_memory, input_values()));
   const Result<Session> same = Session::open(executable, arena, {.outside = arena});
   ASSERT_FALSE(same.ok());
   EXPECT_EQ(same.error().code, needed > executable->required_bytes() ? ErrorCode::over_limit : ErrorCode::invalid);

@@ -136,7 +136,8 @@ Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFile
   const Executable& executable = *measured.model.executable;
   protect_inputs(arguments, executable, files);
   const Arena arena = take(Arena::allocate(executable.required_bytes()));
-  Session session = take(Session::open(measured.model.executable, arena));
+  Session session =
+      take(Session::open(measured.model.executable, arena, {.outside = read_outside(arguments, executable, console)}));
   const GivenInputs inputs = bind_inputs(arguments, kSeed, session);
   take(session.check_files());
   measured.times = time_runs(session, runs);

@@ -277,8 +277,9 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
 
   const Arena arena = take(Arena::allocate(range.required_bytes()));
   // There is one run only. What a first run does more is left out of a trace.
-  Session session =
-      take(Session::open(opened.executable, arena, {.touch = trace.has_value(), .stop = interrupt.flag()}));
+  Session session = take(Session::open(
+      opened.executable, arena,
+      {.touch = trace.has_value(), .outside = read_outside(arguments, executable, console), .stop = interrupt.flag()}));
   const GivenInputs inputs = bind_inputs(arguments, read_seed(arguments), session);
   bind_answers(answers, session);
   const OutputFiles files = check_outputs(arguments, executable, answers);

@@ -7,7 +7,10 @@
 #include <optional>
 
 #include "lowtide/cli/arguments.h"
+#include "lowtide/cli/console.h"
 #include "lowtide/plan/transfers.h"
+#include "lowtide/runtime/arena.h"
+#include "lowtide/runtime/executable.h"
 
 namespace lowtide::cli_internal {
 
@@ -15,5 +18,9 @@ namespace lowtide::cli_internal {
 // nullopt without --link. Every invalid value stops with a usage error that shows a valid one, and so does an option
 // without the one that it belongs to.
 [[nodiscard]] std::optional<TransferLink> read_link(const Arguments& arguments);
+
+// --swap-dir of `run` and `bench`: the memory for what leaves the arena of a plan. nullopt: the session has its own.
+[[nodiscard]] std::optional<Arena> read_outside(const Arguments& arguments, const Executable& executable,
+                                                Console& console);
 
 }  // namespace lowtide::cli_internal

@@ -150,6 +150,13 @@ OptionSpec link_latency_option() {
           .kind = ArgumentKind::text};
 }
 
+OptionSpec swap_dir_option() {
+  return {.name = "--swap-dir",
+          .value = "DIR",
+          .summary = "keep what leaves the arena in a file without a name in this folder; default: in memory",
+          .kind = ArgumentKind::file};
+}
+
 OptionSpec order_option() {
   return {.name = "--order",
           .value = "NAME",

@@ -29,6 +29,7 @@ namespace lowtide::cli_internal {
 [[nodiscard]] OptionSpec hints_option();
 [[nodiscard]] OptionSpec link_option();
 [[nodiscard]] OptionSpec link_latency_option();
+[[nodiscard]] OptionSpec swap_dir_option();
 [[nodiscard]] OptionSpec order_option();
 [[nodiscard]] OptionSpec order_effort_option();
 [[nodiscard]] OptionSpec no_in_place_option();

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -50,14 +52,31 @@ class ParsedSize {
   // later values add.
   ProtoMessage& open_message(ProtoMessage& to, const ProtoFieldSchema& field) {
     used_ += sizeof(ProtoField) + 3 * sizeof(ProtoMessage);
-    if (!field.is_repeated) {
-      const std::vector<ProtoMessage*> old = messages_of(to, field.number);
-      if (!old.empty()) return *old.back();
+    if (field.is_repeated) return lowtide::add_message(to, field.number, {});
+    // The place of a message that is there already is looked up, so that many parts of it take linear time. A place of
+    // an earlier message at this address is recognized by its content.
+    std::size_t& place = places_[(std::bit_cast<std::uintptr_t>(&to) / alignof(ProtoMessage) + field.number) % kPlaces];
+    if (ProtoMessage* known = message_at(to, place, field.number)) return *known;
+    for (std::size_t at = 0; at < to.fields.size(); ++at) {
+      if (ProtoMessage* found = message_at(to, at, field.number)) {
+        place = at;
+        return *found;
+      }
     }
+    place = to.fields.size();
     return lowtide::add_message(to, field.number, {});
   }
 
  private:
+  static constexpr std::size_t kPlaces = 256;
+
+  // nullptr if there is another field at this place.
+  static ProtoMessage* message_at(ProtoMessage& in, std::size_t place, std::uint32_t number) {
+    if (place >= in.fields.size() || in.fields[place].number != number) return nullptr;
+    auto* messages = std::get_if<std::vector<ProtoMessage>>(&in.fields[place].content);
+    return messages == nullptr || messages->empty() ? nullptr : &messages->back();
+  }
+
   // A long list is there up to three times while it grows: its elements, and room for twice as many.
   static std::size_t field_bytes(const ProtoMessage& to) {
     return to.fields.size() < 1024 ? sizeof(ProtoField) : 3 * sizeof(ProtoField);
@@ -65,6 +84,7 @@ class ParsedSize {
 
   std::size_t most_;
   std::size_t used_ = 0;
+  std::array<std::size_t, kPlaces> places_ = {};
 };
 
 }  // namespace lowtide::proto_internal

@@ -149,6 +149,7 @@ void add_regions(JsonWriter& json, const Plan& plan, const Labels& labels) {
     }
     json.member("alignment", region.alignment);
     json.member("arena", plan.layout.arena[at]);
+    if (is_outside(plan.machine, id)) json.member("outside", true);
     json.member("peak", id_or_none(peak_step(plan, load_by_step(plan.layout, id))));
     add_model_remedies(json, model_remedies(plan, labels, id));
     json.end_object();

@@ -5,7 +5,7 @@
 import random
 
 from cases_model_bytes import make_sparse, special_files
-from corpus import GRAPHDEF, NET, NET_BINARY, SIZED_NET, case
+from corpus import COMPARED_NET, GRAPHDEF, NET, NET_BINARY, SIZED_NET, case
 from onnx_bytes import MOST, field, tag, varint
 
 
@@ -100,7 +100,17 @@ def nested_binary_texts():
             yield str(levels), inner
 
 
-@case(NET, "nets in nets up to the limit", accepted=r"1 node|Verified|same")
+@case(COMPARED_NET, "nets in texts in nets, compared", refused=r"kMaxBodyNesting")
+def compared_texts():
+    yield from nested_binary_texts()
+
+
+@case(COMPARED_NET, "a long chain, compared", accepted=r"same", is_large=True)
+def compared_chain():
+    yield "chain", b"".join(field(2, field(1, f"x{at}") + field(2, f"x{at + 1}") + field(4, "Sum")) for at in range(20_000))
+
+
+@case(NET, "nets in nets up to the limit", accepted=r"1 node|Verified")
 def nested_nets():
     text = op("A", ["x"])
     for _ in range(30):
@@ -158,7 +168,7 @@ def special_nets():
             yield label, content, says
 
 
-@case(NET, "names that are harmful to print", accepted=r"nodes?|left|same")
+@case(NET, "names that are harmful to print", accepted=r"nodes?|left")
 def odd_net_names():
     yield "control", 'op { type: "\\033[31m\\n" input: "\\377\\000" output: "\\r" name: "\\t" }'
     yield "versions", op("A", ["x"], "y@1") + op("A", ["x"]) + op("A", ["y"])

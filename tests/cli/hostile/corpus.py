@@ -25,7 +25,6 @@ NET = Kind(
     (
         ("plan", "bad.pbtxt", "--unit-sizes", "-o", "out", "--html", "new.html"),
         ("share", "bad.pbtxt", "--rule", "caffe2_dag", "-o", "out"),
-        ("diff", "bad.pbtxt", "bad.pbtxt"),
     ),
 )
 NET_BINARY = Kind(
@@ -33,9 +32,9 @@ NET_BINARY = Kind(
     (
         ("inspect", "bad.pb", "--unit-sizes"),
         ("share", "bad.pb", "--rule", "caffe2_simple", "--free", "-o", "out"),
-        ("diff", "bad.pb", "bad.pb"),
     ),
 )
+COMPARED_NET = Kind("bad.pb", (("diff", "bad.pb", "bad.pb"),))
 SIZED_NET = Kind("bad.pbtxt", (("plan", "bad.pbtxt", "-o", "out", "--html", "new.html"),))
 GRAPHDEF = Kind("bad.pbtxt", (("plan", "bad.pbtxt", "--unit-sizes", "-o", "out", "--html", "new.html"),))
 PLAN = Kind("bad.json", (("verify", "model.onnx", "bad.json"), ("view", "bad.json", "-o", "out")))

@@ -33,7 +33,7 @@ function openSheet(sheet) {
   const colourBy = state.colourBy === 'change' && !isRoot ? 'peak' : state.colourBy;
   update({
     inSight,
-    region: sheet.usedRegions()[0],
+    region: arenaRegions(sheet)[0],
     step: null,
     onlyClass: null,
     colourBy,
@@ -183,7 +183,7 @@ const kDominating = 0.5; // of the peak
 function dominatingBody(sheet) {
   let inner = sheet;
   for (;;) {
-    const {largestLoad, peakStep} = regionFacts(inner, inner.usedRegions()[0]);
+    const {largestLoad, peakStep} = regionFacts(inner, arenaRegions(inner)[0]);
     const bodies = [...(inner.bodies.get(peakStep) ?? [])];
     bodies.sort((a, b) => totals(b).arena - totals(a).arena || a.index - b.index);
     if (bodies.length === 0 || totals(bodies[0]).arena < kDominating * largestLoad) return inner;

@@ -169,7 +169,7 @@ function loadLimits(chart) {
   const {sheet, ink} = chart;
   const lines = limitLines(chart).slice(1);
   const {bound} = sheet.facts;
-  if (sheet.usedRegions().length === 1 && bound > 0)
+  if (hasBoundIn(sheet, state.region) && bound > 0)
     lines.push({bytes: bound, text: `bound ${shortBytes(bound)}`, color: ink.bound, dash: [2, 3]});
   return lines.filter(({bytes}) => bytes <= chart.loadTop);
 }

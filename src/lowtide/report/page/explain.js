@@ -168,7 +168,8 @@ function remediesPart(sheet) {
     make(
       'p',
       {class: 'muted'},
-      'Each figure is what this order needs after that change alone. Lowtide does not yet make these changes.',
+      'Each figure is what this order needs after that change alone. With a budget, lowtide plan runs nodes again, and ' +
+        'with a link it also moves tensors out of the arena.',
     ),
   ];
 }
@@ -245,7 +246,7 @@ function explainPanel(sheet) {
     head,
     sheet.parent && sheet === state.opened ? openedNote(sheet) : null,
     hasPeak ? peakPart(sheet) : make('p', {class: 'muted'}, 'No buffer is live in this region.'),
-    hasPeak && sheet.usedRegions().length === 1 ? proofPart(sheet) : null,
+    hasPeak && hasBoundIn(sheet, state.region) ? proofPart(sheet) : null,
     hasPeak ? remediesPart(sheet) : null,
     sheet.quantized ? [make('h3', {}, 'Quantized model'), make('p', {class: 'why'}, sheet.quantized)] : null,
     loweringPart(sheet),

@@ -48,6 +48,18 @@ function weightsIn(sheet, {alignment}) {
   return bytes - mostPadding;
 }
 
+// The regions that have buffers and that a worker can address. Others hold what has left the arena for a time.
+function arenaRegions(sheet) {
+  const list = sheet.usedRegions().filter((at) => !sheet.regions[at]?.outside);
+  return list.length > 0 ? list : [0];
+}
+
+// Whether the bound of the plan is one for the load of this region.
+function hasBoundIn(sheet, region) {
+  const regions = arenaRegions(sheet);
+  return regions.length === 1 && regions[0] === region;
+}
+
 // The most bytes that the arena of a region may have, and the name of this limit: [bytes, name]. [null, ''] if there is
 // none.
 function limitOf(sheet, region) {
@@ -56,7 +68,7 @@ function limitOf(sheet, region) {
   if (capacity !== null && region === sheet.facts.constants)
     return [Math.max(0, capacity - weightsIn(sheet, stated)), 'capacity without weights'];
   if (capacity !== null) return [capacity, 'capacity'];
-  const budget = sheet.usedRegions().length === 1 ? (sheet.facts.missed_budget ?? null) : null;
+  const budget = arenaRegions(sheet).length === 1 ? (sheet.facts.missed_budget ?? null) : null;
   return budget === null ? [null, ''] : [budget, 'arena limit'];
 }
 
@@ -159,14 +171,15 @@ function firstWriter(sheet, buffer) {
   return first;
 }
 
-// The figures of the header and the comparison. `arena` is over all regions, as the plan states it.
+// The figures of the header and the comparison. `arena` is over all regions that a worker can address, as the plan
+// states it.
 function totals(sheet) {
-  const arena = sheet.regions.reduce((sum, region) => sum + region.arena, 0);
+  const arena = sheet.regions.reduce((sum, region) => sum + (region.outside ? 0 : region.arena), 0);
   const {bound, load_as_given: loadAsGiven} = sheet.facts;
   const load = sheet.isPacking ? regionFacts(sheet, 0).largestLoad : sheet.facts.load;
   const placed = sheet.bufferRegion.reduce((count, region) => count + (region === kNone ? 0 : 1), 0);
   // The peaks of several regions are at different steps, so only the peak of all of them together has this bound.
-  const used = sheet.usedRegions();
+  const used = arenaRegions(sheet);
   const hasOneRegion = used.length < 2;
   const reached = hasOneRegion ? arena : load;
   const gap = bound > 0 ? (reached - bound) / bound : reached === bound ? 0 : null;

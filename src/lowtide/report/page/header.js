@@ -47,7 +47,7 @@ function checkMetric() {
 }
 
 function limitMetric(sheet) {
-  const limits = sheet.usedRegions().map((region) => regionFacts(sheet, region));
+  const limits = arenaRegions(sheet).map((region) => regionFacts(sheet, region));
   if (limits.length !== 1 || limits[0].limit === null) return null;
   const [{arena, limit, limitName}] = limits;
   const name = limitName[0].toUpperCase() + limitName.slice(1);

@@ -61,6 +61,14 @@ function busyShare(sheet, stream) {
   return busy / timing.total;
 }
 
+// The stream in a few letters, for the margin of its lane.
+function laneName(sheet, stream) {
+  const ends = sheet.streams[stream] ?? null;
+  if (ends === null) return `stream ${stream}`;
+  const [, to] = ends;
+  return `to ${to.length > 9 ? `${to.slice(0, 8)}…` : to}`;
+}
+
 function drawLanes(chart, context) {
   const {
     sheet,
@@ -73,7 +81,7 @@ function drawLanes(chart, context) {
     const y = laneY(chart, stream);
     context.fillStyle = ink.stripFill;
     context.fillRect(lanes.x, y, lanes.w, kLaneHeight - 2);
-    drawText(context, sheet.streamName(stream), left - 8, y + kLaneHeight / 2 - 1, ink.muted, 'right');
+    drawText(context, laneName(sheet, stream), left - 8, y + kLaneHeight / 2 - 1, ink.muted, 'right');
   }
   context.save();
   context.beginPath();

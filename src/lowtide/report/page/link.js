@@ -21,7 +21,7 @@ function linkParts() {
   return [
     ['plan', sheet === state.opened ? null : sheet.index],
     ['mode', isRoot && state.against !== null && state.mode !== 'both' ? state.mode : null],
-    ['region', state.region === sheet.usedRegions()[0] ? null : state.region],
+    ['region', state.region === arenaRegions(sheet)[0] ? null : state.region],
     ['axis', state.axis],
     ['colour', state.colourBy === firstColour() ? null : state.colourBy],
     ['buffer', state.selected ? `${state.selected.sheet.index}.${state.selected.buffer}` : null],

@@ -20,7 +20,7 @@ function placeCharts() {
   const isNamed = isRootComparison();
   const loadTops = (isNamed ? [state.against, state.shown] : state.inSight).map((sheet) => {
     const {largestLoad, limit} = regionFacts(sheet, state.region);
-    const bound = sheet.usedRegions().length === 1 ? sheet.facts.bound : 0;
+    const bound = hasBoundIn(sheet, state.region) ? sheet.facts.bound : 0;
     return Math.max(largestLoad, bound, topOf({arena: largestLoad, limit}));
   });
   charts.forEach((chart, at) => {
@@ -152,7 +152,7 @@ function start() {
   if (shown.isPacking) state.colourBy = 'size';
   update({
     inSight: state.opened === shown ? sheetsOfMode(state.mode) : [state.opened],
-    region: state.opened.usedRegions()[0],
+    region: arenaRegions(state.opened)[0],
   });
   startLink();
   new ResizeObserver(() => charts.forEach((chart) => chart.resize())).observe(byId('charts'));

@@ -30,6 +30,9 @@ function memoryParts(sheet) {
   const isOutput = (kind) => kind === 'state' && sheet.facts.lowering?.includes('outputs_at_caller');
   sheet.memory = [
     {name: sheet.words.top, bytes: totals(sheet).arena, color: 'arena', place: ''},
+    ...sheet.regions
+      .filter(({outside, arena}) => outside && arena > 0)
+      .map(({name, arena}) => ({name: `moved to ${name}`, bytes: arena, color: 'kind-state', place: ''})),
     ...kOutsideKinds
       .filter(([kind]) => bytes.get(kind) > 0)
       .map(([kind, name]) => ({

@@ -189,7 +189,7 @@ function svgLanes(chart) {
   } = chart;
   const parts = [];
   for (let stream = 0; stream < lanesOf(sheet); ++stream)
-    parts.push(svgText(left - 8, laneY(chart, stream) + 11, sheet.streamName(stream), ink.muted, {align: 'end'}));
+    parts.push(svgText(left - 8, laneY(chart, stream) + 11, laneName(sheet, stream), ink.muted, {align: 'end'}));
   const boxes = [];
   for (let step = 0; lanes.h > 0 && step < sheet.stepCount; ++step) {
     const [begin, end] = laneSpan(sheet, step).map((at) => Math.min(Math.max(at, seen.x0), seen.x1));
