@@ -126,7 +126,8 @@ def curves(figures):
     for row in figures["curves"]:
         points = row["points"]
         chosen = [points[round(part * (len(points) - 1))] for part in (0.25, 0.5, 0.75, 1)]
-        costs = [f"{100 * (one['cost'] / row['base_cost'] - 1):.2f} %" if one["feasible"] else "none" for one in chosen]
+        costs = [f"{100 * (one['cost'] / row['base_cost'] - 1):.2f} %" if one["feasible"] else "none"
+                 for one in chosen]
         proven = sum(one["cost_proven_optimal"] for one in points)
         rows.append([row["graph"], f"{100 * points[-1]['budget'] / points[0]['budget']:.1f} %", *costs,
                      f"{proven} of {len(points)}", f"{row['cpu_seconds']:.0f} s"])

@@ -283,8 +283,8 @@ class ConvertTest(ProgramTest):
                    "  output y\n  update s = t\n}\n")
         said = self.expect(DONE, "convert", "state.graph", "new.pbtxt").stderr
         self.assertIn("which tensors are the next content of a state", said)
-        opaque = head.replace("state", "input") + "  y = caffe2::Relu(x) {mode = opaque \"a net\"} : f32[4]\n  output y\n}\n"
-        self.write("opaque.graph", opaque)
+        self.write("opaque.graph", head.replace("state", "input") +
+                   "  y = caffe2::Relu(x) {mode = opaque \"a net\"} : f32[4]\n  output y\n}\n")
         error = self.expect(BAD_INPUT, "convert", "opaque.graph", "other.pbtxt").stderr
         self.assertIn("attribute 'mode' of operator 0 ('Relu') is not in this file in full", error)
         self.assertNotIn("other.pbtxt", self.listing())

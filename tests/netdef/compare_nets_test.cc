@@ -154,7 +154,8 @@ TEST(CompareNets, TellsLevelsOfNestedNetsApart) {
         read + "' output: 'o' } } } } } } }");
   };
   EXPECT_TRUE(compare(with("p"), with("p")).is_same);
-  EXPECT_THAT(compare(with("p"), with("q")).differences, ElementsAre("argument 'then_net' of operator 0 ('If') differs"));
+  EXPECT_THAT(compare(with("p"), with("q")).differences,
+              ElementsAre("argument 'then_net' of operator 0 ('If') differs"));
 }
 
 TEST(CompareNets, ComparesResultsInPlaceInNestedNets) {

@@ -34,10 +34,10 @@ SCHEMA = {
     "numa_node_id 5 int32, extra_info 6 string *",
     "Segment": "begin 1 int64, end 2 int64",
     "TensorProto": "dims 1 int64 *, float_data 3 float +, int32_data 4 int32 +, byte_data 5 bytes, "
-    "string_data 6 bytes *, name 7 string, device_detail 8 DeviceOption, double_data 9 double +, int64_data 10 int64 +, "
-    "segment 11 Segment, raw_data 13 bytes",
-    "QTensorProto": "dims 1 int64 *, precision 2 int32, scale 3 double, bias 4 double, is_signed 5 bool, data 6 int32 +, "
-    "name 7 string",
+    "string_data 6 bytes *, name 7 string, device_detail 8 DeviceOption, double_data 9 double +, "
+    "int64_data 10 int64 +, segment 11 Segment, raw_data 13 bytes",
+    "QTensorProto": "dims 1 int64 *, precision 2 int32, scale 3 double, bias 4 double, is_signed 5 bool, "
+    "data 6 int32 +, name 7 string",
     "Argument": "name 1 string, f 2 float, i 3 int64, s 4 bytes, floats 5 float *, ints 6 int64 *, strings 7 bytes *, "
     "n 8 NetDef, nets 9 NetDef *, t 10 TensorProto, tensors 11 TensorProto *, qtensors 12 QTensorProto *",
     "OperatorDef": "input 1 string *, output 2 string *, name 3 string, type 4 string, arg 5 Argument *, "
@@ -80,7 +80,8 @@ def scalar(draw, kind):
     if kind == KINDS.TYPE_BOOL:
         return draw.random() < 0.5
     if kind == KINDS.TYPE_FLOAT:
-        return draw.choice([0.0, -0.0, 0.1, 1e-45, 3.4028234663852886e38, float("inf"), -float("inf"), draw.uniform(-9, 9)])
+        ends = [0.0, -0.0, 1e-45, 3.4028234663852886e38, float("inf"), -float("inf")]
+        return draw.choice([*ends, 0.1, draw.uniform(-9, 9)])
     if kind == KINDS.TYPE_DOUBLE:
         return draw.choice([0.0, -0.0, 0.1, 5e-324, 1.7976931348623157e308, float("inf"), draw.uniform(-9, 9)])
     if kind == KINDS.TYPE_STRING:

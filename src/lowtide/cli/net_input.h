@@ -13,8 +13,8 @@
 
 namespace lowtide::cli_internal {
 
-// A file of any format that has a graph: a NetDef, a GraphDef, a graph in Lowtide's text form (by its name, *.graph), or
-// an ONNX model.
+// A file of any format that has a graph: a NetDef, a GraphDef, a graph in Lowtide's text form (by its name, *.graph),
+// or an ONNX model.
 struct NetInput {
   std::string format;          // "netdef", "netdef_text", "graphdef", "graphdef_text", "graph" or "onnx"
   std::optional<NetFile> net;  // of a NetDef

@@ -34,15 +34,17 @@ struct GraphOfGraphDef {
 };
 
 // Turns a GraphDef into a graph. Output 0 of a node has the name of the node, output k is "node:k". Operators have the
-// domain "tensorflow", or "tensorflow.unsized" for those with an operand or a result of unknown size, which are not counted.
+// domain "tensorflow", or "tensorflow.unsized" for those with an operand or a result of unknown size, which are not
+// counted.
 //   - Placeholder is an input, Const a constant, and a variable a state, without a node.
 //   - The results of Assign, ReadVariableOp and others that return a variable are that variable. Their readers also
 //     have them as control inputs.
 //   - Nodes that read a variable that a node writes have the domain "tensorflow.once", because they cannot run again.
 //   - Control inputs "^node" stay. Results that no node reads are outputs, which a note says.
 // Shapes are those that rules infer from the inputs (docs/graphdef.md), of the attribute _output_shapes, or given.
-// Errors: invalid (a name twice, an input that does not exist, a shape of an absent tensor, a cycle, shapes that contradict each other); unsupported
-// (functions; loops); unresolved, with the names of tensors of unknown type; over_limit. O(size of the file, log).
+// Errors: invalid (a name twice, an input that does not exist, a shape of an absent tensor, a cycle, shapes that
+// contradict each other); unsupported (functions; loops); unresolved, with the names of tensors of unknown type;
+// over_limit. O(size of the file, log).
 [[nodiscard]] Result<GraphOfGraphDef> graph_of_graphdef(const ProtoMessage& graphdef,
                                                         const GraphDefOptions& options = {});
 

@@ -28,8 +28,8 @@ struct NetGraphOptions {
 struct NetFacts {
   IdVector<TensorId, std::string> blob_of;       // the name in the net
   std::vector<std::vector<TensorId>> colocated;  // the tensors of each blob with several, in order of their writes
-  // Tensors whose blob has another name (Alias), has another meaning in a nested net, or is a control input. Their memory
-  // must not be shared.
+  // Tensors whose blob has another name (Alias), has another meaning in a nested net, or is a control input. Their
+  // memory must not be shared.
   std::vector<TensorId> unshared;
   IdVector<TensorId, std::uint32_t> devices;        // index into device_names
   std::vector<std::string> device_names = {"cpu"};  // "cpu" first
@@ -59,11 +59,11 @@ struct NetGraph {
 // operators are not counted (Claims::uncounted). The nets inside an operator are not planned: the operator reads what
 // they read. Free operators are left out.
 //
-// Sizes follow from those of the external inputs by the rules of Caffe2's operators (docs/netdef.md lists them). Errors:
-// invalid (a shape of an absent blob, a blob that is neither written before nor an external input, an external output
-// that nothing writes, two results of one operator under one name, types that contradict each other, a nested net in two
-// encodings); unresolved, which lists blobs of unknown type and the options that set them; over_limit. The place is an
-// operator. O(size of the net, log names), and nested nets once per level.
+// Sizes follow from those of the external inputs by the rules of Caffe2's operators (docs/netdef.md lists them).
+// Errors: invalid (a shape of an absent blob, a blob that is neither written before nor an external input, an external
+// output that nothing writes, two results of one operator under one name, types that contradict each other, a nested
+// net in two encodings); unresolved, which lists blobs of unknown type and the options that set them; over_limit. The
+// place is an operator. O(size of the net, log names), and nested nets once per level.
 [[nodiscard]] Result<NetGraph> graph_of_net(const ProtoMessage& net, const NetGraphOptions& options = {});
 
 }  // namespace lowtide

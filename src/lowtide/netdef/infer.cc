@@ -95,7 +95,8 @@ constexpr unsigned kWeightAndBias = 0b110;
 // Sorted by type.
 // clang-format off
 constexpr auto kRules = std::to_array<Rule>({
-    {"Abs", infer_same}, {"Accuracy", infer_accuracy}, {"Add", infer_arithmetic}, {"AddGradient", infer_second_and_third},
+    {"Abs", infer_same}, {"Accuracy", infer_accuracy}, {"Add", infer_arithmetic},
+    {"AddGradient", infer_second_and_third},
     {"AffineChannel", infer_first, kWeightAndBias}, {"Alias", infer_same}, {"AveragePool", infer_pool},
     {"AveragePoolGradient", infer_first}, {"AveragedLoss", infer_loss}, {"AveragedLossGradient", infer_first},
     {"BatchMatMul", infer_batch_mat_mul}, {"Cast", infer_cast}, {"ChannelShuffle", infer_same}, {"Clip", infer_same},

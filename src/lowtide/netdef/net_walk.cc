@@ -113,8 +113,8 @@ Result<void> NetWalk::add_reads(NetOp& op) {
   return {};
 }
 
-// Names that only the nested net knows are not captured. A name that it writes, or that is not yet a blob, must keep its
-// meaning, so that the blob of this name shares its memory with no other one.
+// Names that only the nested net knows are not captured. A name that it writes, or that is not yet a blob, must keep
+// its meaning, so that the blob of this name shares its memory with no other one.
 Result<void> NetWalk::add_captures(NetOp& op) {
   const Result<NestedNames> names = nested_names(op.view, op.at);
   if (!names) return names.error();

@@ -21,9 +21,10 @@ class Arena {
  public:
   // Memory whose pages are present. Errors: (no_memory) the system refuses it.
   [[nodiscard]] static Result<Arena> allocate(Bytes size);
-  // The bytes of a file in `folder` that has no name, and that the system deletes with the last copy. The system may write
-  // pages to the file and take their memory, so a run that uses it may have page faults. For SessionOptions::outside,
-  // where memory is scarce. Errors: (io) there can be no such file, with the folder as place; (no_memory).
+  // The bytes of a file in `folder` that has no name, and that the system deletes with the last copy. The system may
+  // write pages to the file and take their memory, so a run that uses it may have page faults. For
+  // SessionOptions::outside, where memory is scarce. Errors: (io) there can be no such file, with the folder as place;
+  // (no_memory).
   [[nodiscard]] static Result<Arena> in_file(const std::string& folder, Bytes size);
   // Memory of the caller, which must outlive all copies. Errors: (invalid) the address is not a multiple of 64;
   // (no_memory).

@@ -168,8 +168,8 @@ function remediesPart(sheet) {
     make(
       'p',
       {class: 'muted'},
-      'Each figure is what this order needs after that change alone. With a budget, lowtide plan runs nodes again, and ' +
-        'with a link it also moves tensors out of the arena.',
+      'Each figure is what this order needs after that change alone. With a budget, lowtide plan runs nodes again, ' +
+        'and with a link it also moves tensors out of the arena.',
     ),
   ];
 }
