@@ -152,6 +152,17 @@ TEST(ProtoBinary, MergesASingleMessage) {
   EXPECT_EQ(*write_proto_text(kTree, *message), "only {\n  size: 1\n  is_leaf: true\n}\n");
 }
 
+// Its parts may be far apart.
+TEST(ProtoBinary, MergesPartsOfASingleMessage) {
+  std::string bytes;
+  for (char part = 0; part < 100; ++part) bytes += std::string("\x4A\x02\x20") + part + "\x0A\x01" + "a";
+  const Result<ProtoMessage> message = read_proto_binary(kTree, bytes);
+  ASSERT_TRUE(message.ok());
+  ASSERT_EQ(messages_of(*message, 9).size(), 1U);
+  EXPECT_EQ(find_number(*messages_of(*message, 9)[0], 4), 99U);
+  EXPECT_EQ(numbers_of(*messages_of(*message, 9)[0], 4).size(), 100U);
+}
+
 TEST(Proto, LimitsTheDepth) {
   const auto nested = [](int depth) {
     std::string text;

@@ -63,9 +63,11 @@ LOWTIDE_VECTOR_CLONES void write_maximum(const PoolTaps& taps, float* result) {
   for (std::int64_t down = 0; down < taps.down; ++down) {
     const float* x = taps.first + down * taps.down_step;
     for (std::int64_t across = 0; across < taps.across; ++across, x += taps.across_step) {
-      // A NaN wins, and stays because no comparison with it is true.
+      // A NaN wins, and stays because no comparison with it is true. The compiler makes vectors of this loop because it
+      // has no branch, and is still a loop when the compiler looks for vectors.
+#pragma GCC unroll 1
       for (std::size_t lane = 0; lane < lanes; ++lane) {
-        most[lane] = most[lane] < x[lane] || x[lane] != x[lane] ? x[lane] : most[lane];
+        most[lane] = static_cast<bool>((most[lane] < x[lane]) | (x[lane] != x[lane])) ? x[lane] : most[lane];
       }
     }
   }
@@ -78,9 +80,11 @@ LOWTIDE_VECTOR_CLONES void write_average(const PoolTaps& taps, float* result) {
   for (std::int64_t down = 0; down < taps.down; ++down) {
     const float* x = taps.first + down * taps.down_step;
     for (std::int64_t across = 0; across < taps.across; ++across, x += taps.across_step) {
+#pragma GCC unroll 1
       for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += x[lane];
     }
   }
+#pragma GCC unroll 1
   for (std::size_t lane = 0; lane < lanes; ++lane) result[lane] = sums[lane] / taps.divisor;
 }
 
