@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include <vector>
+
 #include "tests/kernels/one_node.h"
+#include "tests/kernels/reversed_team.h"
 
 namespace lowtide {
 namespace {
@@ -67,6 +70,37 @@ TEST(ConvTranspose, AddsABiasWhereNothingElseIs) {
                           "ConvTranspose(x, w, b) {output_padding = [1], strides = [3]}", "f32[1,1,6]");
   node.run_ok({floats({1, 2}), floats({1, 10}), floats({0.5F})});
   EXPECT_THAT(node.result<float>(), ElementsAre(1.5F, 10.5F, 0.5F, 2.5F, 20.5F, 0.5F));
+}
+
+// 7 x 11 elements are more than the kernel takes at once, and so are 3 x 3 taps. 3 channels give 2 results.
+// Column x meets tap t at 2 x - 1 + t; row y at 3 y - 2 + 2 t. Small whole numbers are exact in any order.
+TEST(ConvTranspose, AddsTheProductsOfAllElementsAndTaps) {
+  constexpr int kHeight = 22;  // 3 x 6 + 2 x 2 + 1 - 2 - 1 + 2
+  constexpr int kWidth = 22;   // 2 x 10 + 2 + 1 - 1
+  std::vector<float> x;
+  std::vector<float> w;
+  for (int at = 0; at < 3 * 7 * 11; ++at) x.push_back(static_cast<float>(at * 7 % 13 - 6));
+  for (int at = 0; at < 3 * 2 * 9; ++at) w.push_back(static_cast<float>(at * 5 % 11 - 5));
+  std::vector<float> expected(2UL * kHeight * kWidth, 0.0F);
+  for (int at = 0; at < 3 * 7 * 11 * 2 * 9; ++at) {
+    const int channel = at / (7 * 11 * 2 * 9);
+    const int element = at / (2 * 9) % (7 * 11);
+    const int result = at / 9 % 2;
+    const int row = 3 * (element / 11) - 2 + 2 * (at % 9 / 3);
+    const int column = 2 * (element % 11) - 1 + at % 3;
+    if (row < 0 || row >= kHeight || column < 0 || column >= kWidth) continue;
+    expected[static_cast<std::size_t>((result * kHeight + row) * kWidth + column)] +=
+        x[static_cast<std::size_t>(channel * 77 + element)] *
+        w[static_cast<std::size_t>((channel * 2 + result) * 9 + at % 9)];
+  }
+  OneNode node = one_node("x : f32[1,3,7,11], w : f32[3,2,3,3]",
+                          "ConvTranspose(x, w) {dilations = [2,1], output_padding = [2,0], pads = [2,1,1,0], "
+                          "strides = [3,2]}",
+                          "f32[1,2,22,22]");
+  testing::ReversedTeam team(2);
+  node.team = &team;
+  node.run_ok({floats(x), floats(w)});
+  EXPECT_EQ(node.result<float>(), expected);
 }
 
 TEST(ConvTranspose, KeepsGroupsApart) {

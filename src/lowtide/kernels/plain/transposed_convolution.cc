@@ -8,8 +8,9 @@
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/common/team_parts.h"
+#include "lowtide/kernels/common/vector_clones.h"
 #include "lowtide/kernels/plain/convolution.h"
-#include "lowtide/kernels/plain/slide.h"
 #include "lowtide/kernels/plain/window.h"
 
 namespace lowtide::kernels_internal {
@@ -73,45 +74,122 @@ std::optional<Window> transposed_window(const TransposedParameters& parameters, 
   return window;
 }
 
-// to[i * stride] += factor * from[i]
-void spread_row(float factor, const float* from, std::int64_t stride, float* to, std::int64_t count) {
-  if (stride == 1) {
-    for (std::int64_t at = 0; at < count; ++at) to[at] += factor * from[at];
-  } else {
-    for (std::int64_t at = 0; at < count; ++at) to[at * stride] += factor * from[at];
-  }
-}
+// Neighboring elements of an operand's plane, whatever its rows are, and taps. Their sums stay in the first cache.
+constexpr std::int64_t kElements = 64;
+constexpr std::int64_t kTaps = 4;
+using Sums = std::array<std::array<float, kElements>, kTaps>;
 
-// Adds the products of one plane of the operand with its taps to one plane of the result.
-void spread_channel(const Window& window, const float* from, const float* taps, float* to) {
-  const std::int64_t stride = window.axes[2].stride;
-  for_each_row(window, [&](std::int64_t tap, std::int64_t in, std::int64_t out, std::int64_t count) {
-    spread_row(taps[tap], from + out, stride, to + in, count);
-  });
-}
+// What some elements contribute to one plane of the result: the products of the elements of all planes of a group with
+// the taps for that plane.
+struct Contribution {
+  const float* from = nullptr;  // the first element in the first plane
+  std::int64_t plane = 0;       // elements of a plane
+  const float* taps = nullptr;  // the first tap for the first plane
+  std::int64_t factors = 0;     // elements between the taps of one plane and those of the next
+  std::int64_t channels = 0;
+  std::int64_t elements = 0;   // at most kElements
+  std::int64_t tap_count = 0;  // at most kTaps
+};
 
-// The weights are [C, M / groups, taps...].
-void spread_all(const Window& window, const Operands& operands, std::int64_t groups) {
-  const Extents from(extents_of(operands.reads[0]));
-  const Extents weights(extents_of(operands.reads[1]));
-  const std::int64_t taps = weights.product(2, weights.rank());
-  const std::int64_t in_of_group = groups == 0 ? 0 : from[1] / groups;
-  const float* image = elements<float>(operands.reads[0]);
-  float* to = mutable_elements<float>(operands.writes[0]);
-  for (std::int64_t batch = 0; batch < from[0]; ++batch, image += from[1] * window.out_count()) {
-    for (std::int64_t out = 0; out < weights[1] * groups; ++out, to += window.in_count()) {
-      const bool has_bias = has_operand(operands.reads, 2);
-      std::fill_n(to, window.in_count(), has_bias ? elements<float>(operands.reads[2])[out] : 0.0F);
-      const std::int64_t first = out / weights[1] * in_of_group;
-      for (std::int64_t in = first; in < first + in_of_group; ++in) {
-        const float* factors = elements<float>(operands.reads[1]) + (in * weights[1] + out % weights[1]) * taps;
-        spread_channel(window, image + in * window.out_count(), factors, to);
-      }
+LOWTIDE_VECTOR_CLONES void add_products(const Contribution& of, Sums& sums) {
+  for (std::int64_t tap = 0; tap < of.tap_count; ++tap) std::fill_n(sums[tap].data(), of.elements, 0.0F);
+  const float* from = of.from;
+  const float* taps = of.taps;
+  for (std::int64_t channel = 0; channel < of.channels; ++channel, from += of.plane, taps += of.factors) {
+    for (std::int64_t tap = 0; tap < of.tap_count; ++tap) {
+      const float factor = taps[tap];
+      float* to = sums[tap].data();
+      for (std::int64_t at = 0; at < of.elements; ++at) to[at] += factor * from[at];
     }
   }
 }
 
-RunStatus run_transposed(const TransposedParameters& parameters, const Operands& operands, Team& /*team*/) {
+// Adds the sums of one tap where it puts the elements that begin with `first`. The window is that from the result to the
+// operand, so its operand is the plane of the result.
+void spread(const Window& window, std::int64_t tap, std::int64_t first, std::int64_t count, const float* sums,
+            float* to) {
+  const auto& [depth, down, across] = window.axes;
+  const std::int64_t tap_across = tap % across.kernel;
+  const std::int64_t tap_down = tap / across.kernel % down.kernel;
+  const std::int64_t tap_depth = tap / across.kernel / down.kernel;
+  for (std::int64_t at = first; at < first + count;) {
+    const std::int64_t column = at % across.out;
+    const std::int64_t row = at / across.out % down.out;
+    const std::int64_t end = std::min(first + count, at - column + across.out);
+    const std::int64_t z = depth.position(at / across.out / down.out, tap_depth);
+    const std::int64_t y = down.position(row, tap_down);
+    if (z >= 0 && z < depth.in && y >= 0 && y < down.in) {
+      float* line = to + (z * down.in + y) * across.in;
+      std::int64_t x = across.position(column, tap_across);
+      for (std::int64_t one = at; one < end; ++one, x += across.stride) {
+        if (x >= 0 && x < across.in) line[x] += sums[one - first];
+      }
+    }
+    at = end;
+  }
+}
+
+// The weights are [C, M / groups, taps...].
+struct TransposedPlanes {
+  const Window& window;
+  const Operands& operands;
+  std::int64_t groups = 1;
+
+  // Adds what some elements of the operand contribute to one plane of the result. Each element of the result adds its
+  // terms in the order of the elements and taps, so its bits do not depend on the threads.
+  void add(std::int64_t plane, std::int64_t first) const {
+    const Extents from(extents_of(operands.reads[0]));
+    const Extents weights(extents_of(operands.reads[1]));
+    const std::int64_t taps = weights.product(2, weights.rank());
+    const std::int64_t results = weights[1] * groups;
+    const std::int64_t batch = plane / results;
+    const std::int64_t result = plane % results;
+    const std::int64_t channels = from[1] / groups;
+    const std::int64_t channel = result / weights[1] * channels;
+    const std::int64_t operand = window.out_count();
+    Contribution of{.from = elements<float>(operands.reads[0]) + (batch * from[1] + channel) * operand + first,
+                    .plane = operand,
+                    .factors = weights[1] * taps,
+                    .channels = channels,
+                    .elements = std::min(kElements, operand - first)};
+    const float* factors = elements<float>(operands.reads[1]) + (channel * weights[1] + result % weights[1]) * taps;
+    float* to = mutable_elements<float>(operands.writes[0]) + plane * window.in_count();
+    Sums sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    for (std::int64_t tap = 0; tap < taps; tap += kTaps) {
+      of.taps = factors + tap;
+      of.tap_count = std::min(kTaps, taps - tap);
+      add_products(of, sums);
+      for (std::int64_t one = 0; one < of.tap_count; ++one) {
+        spread(window, tap + one, first, of.elements, sums[one].data(), to);
+      }
+    }
+  }
+
+  void fill_bias(std::int64_t plane, std::int64_t results) const {
+    const bool has_bias = has_operand(operands.reads, 2);
+    std::fill_n(mutable_elements<float>(operands.writes[0]) + plane * window.in_count(), window.in_count(),
+                has_bias ? elements<float>(operands.reads[2])[plane % results] : 0.0F);
+  }
+};
+
+RunCode spread_all(const Window& window, const Operands& operands, std::int64_t groups, Team& team) {
+  const Extents from(extents_of(operands.reads[0]));
+  const Extents weights(extents_of(operands.reads[1]));
+  const TransposedPlanes planes{window, operands, groups};
+  const std::int64_t results = weights[1] * groups;
+  const std::int64_t count = from[0] * results;
+  const std::int64_t products = weights.product(2, weights.rank()) * from[1] / groups * window.out_count();
+  return run_in_parts(team, count, count * products, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t plane = begin; plane < end; ++plane) planes.fill_bias(plane, results);
+    // The same elements for all planes, so that they stay in a cache.
+    for (std::int64_t first = 0; first < window.out_count(); first += kElements) {
+      for (std::int64_t plane = begin; plane < end; ++plane) planes.add(plane, first);
+    }
+    return RunCode::ok;
+  });
+}
+
+RunStatus run_transposed(const TransposedParameters& parameters, const Operands& operands, Team& team) {
   const Extents from(extents_of(operands.reads[0]));
   const Extents weights(extents_of(operands.reads[1]));
   const std::optional<Window> window = transposed_window(parameters, from, weights);
@@ -124,8 +202,7 @@ RunStatus run_transposed(const TransposedParameters& parameters, const Operands&
     to.push_back(window->axes[at].in);
   }
   if (const RunStatus status = set_extents(operands.writes[0], to); status.code != RunCode::ok) return status;
-  spread_all(*window, operands, groups);
-  return {};
+  return {spread_all(*window, operands, groups, team), 0};
 }
 
 PreparedResult prepare_transposed(const PrepareInput& input) {
