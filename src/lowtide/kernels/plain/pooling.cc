@@ -12,6 +12,9 @@
 #include "lowtide/kernels/common/convert.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/common/team_parts.h"
+#include "lowtide/kernels/common/vector_clones.h"
+#include "lowtide/kernels/plain/slide.h"
 #include "lowtide/kernels/plain/window.h"
 
 namespace lowtide::kernels_internal {
@@ -70,39 +73,72 @@ void for_each_place(const Window& window, std::int64_t planes, Reduce reduce) {
   }
 }
 
-// The taps that an average divides by: those within the operand, or with count_include_pad also those in the padding,
-// but not those beyond it, which a window has that was rounded up.
-std::int64_t counted_taps(const PoolPlace& place, bool counts_padding) {
-  std::int64_t all = 1;
-  for (std::size_t axis = 0; axis < kMostSpatial; ++axis) {
-    const WindowAxis& of = place.window.axes[axis];
-    std::int64_t count = 0;
-    for (std::int64_t tap = 0; tap < of.kernel; ++tap) {
-      const std::int64_t position = of.position(place.at[axis], tap);
-      const std::int64_t low = counts_padding ? -of.pad_begin : 0;
-      if (position >= low && position < of.in + (counts_padding ? of.pad_end : 0)) ++count;
-    }
-    all *= count;
+// The taps of one axis that an average divides by: those within the operand, or with count_include_pad also those in the
+// padding, but not those beyond it, which a window has that was rounded up.
+std::int64_t counted_taps(const WindowAxis& axis, std::int64_t at, bool counts_padding) {
+  std::int64_t count = 0;
+  for (std::int64_t tap = 0; tap < axis.kernel; ++tap) {
+    const std::int64_t position = axis.position(at, tap);
+    const std::int64_t low = counts_padding ? -axis.pad_begin : 0;
+    if (position >= low && position < axis.in + (counts_padding ? axis.pad_end : 0)) ++count;
   }
-  return all;
+  return count;
+}
+
+// Calls pool_plane(plane) for each plane of the operand, on the threads of the team.
+template <typename PoolPlane>
+RunCode pool_planes(const Window& window, const Operands& operands, Team& team, const PoolPlane& pool_plane) {
+  const std::int64_t planes = operands.reads[0].extents[0] * operands.reads[0].extents[1];
+  const std::int64_t taps = window.axes[0].kernel * window.axes[1].kernel * window.axes[2].kernel;
+  return run_in_parts(team, planes, planes * window.out_count() * taps, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t plane = begin; plane < end; ++plane) pool_plane(plane);
+    return RunCode::ok;
+  });
+}
+
+// to[i] += from[i * stride]
+LOWTIDE_VECTOR_CLONES void add_row(const float* from, std::int64_t stride, float* to, std::int64_t count) {
+  if (stride == 1) {
+    for (std::int64_t at = 0; at < count; ++at) to[at] += from[at];
+  } else {
+    for (std::int64_t at = 0; at < count; ++at) to[at] += from[at * stride];
+  }
 }
 
 struct Average {
-  static void run(const PoolParameters& parameters, const Window& window, const Operands& operands) {
+  static RunCode run(const PoolParameters& parameters, const Window& window, const Operands& operands, Team& team) {
     const auto* from = elements<float>(operands.reads[0]);
     auto* to = mutable_elements<float>(operands.writes[0]);
-    const std::int64_t planes = operands.reads[0].extents[0] * operands.reads[0].extents[1];
-    for_each_place(window, planes, [&](const PoolPlace& place, std::int64_t plane, std::int64_t result) {
-      float sum = 0;
-      visit_taps(place, [&](std::int64_t at) { sum += from[plane * window.in_count() + at]; });
-      to[result] = sum / static_cast<float>(counted_taps(place, parameters.counts_padding));
+    return pool_planes(window, operands, team, [&](std::int64_t plane) {
+      float* result = to + plane * window.out_count();
+      std::fill_n(result, window.out_count(), 0.0F);
+      for_each_row(window, [&](std::int64_t /*tap*/, std::int64_t in, std::int64_t out, std::int64_t count) {
+        const float* row = from + plane * window.in_count() + in;
+        if (count == 1) {
+          result[out] += *row;  // of a global pool, for which a call would take longer
+        } else {
+          add_row(row, window.axes[2].stride, result + out, count);
+        }
+      });
+      divide(window, parameters.counts_padding, result);
     });
+  }
+
+  static void divide(const Window& window, bool counts_padding, float* result) {
+    const auto& [depth, height, width] = window.axes;
+    for (std::int64_t row = 0; row < depth.out * height.out; ++row) {
+      const std::int64_t count = counted_taps(depth, row / height.out, counts_padding) *
+                                 counted_taps(height, row % height.out, counts_padding);
+      for (std::int64_t at = 0; at < width.out; ++at, ++result) {
+        *result /= static_cast<float>(count * counted_taps(width, at, counts_padding));
+      }
+    }
   }
 };
 
 // The p-th root of the sum of p-th powers.
 struct Norm {
-  static void run(const PoolParameters& parameters, const Window& window, const Operands& operands) {
+  static RunCode run(const PoolParameters& parameters, const Window& window, const Operands& operands, Team& /*team*/) {
     const auto* from = elements<float>(operands.reads[0]);
     auto* to = mutable_elements<float>(operands.writes[0]);
     const std::int64_t planes = operands.reads[0].extents[0] * operands.reads[0].extents[1];
@@ -113,6 +149,7 @@ struct Norm {
       });
       to[result] = static_cast<float>(std::pow(sum, 1 / parameters.power));
     });
+    return RunCode::ok;
   }
 };
 
@@ -124,42 +161,77 @@ std::int64_t column_major(const Window& window, std::int64_t at) {
   return (w * height.in + h) * depth.in + at / width.in / height.in;
 }
 
+// A NaN wins, and stays because no comparison with it is true. Without a branch, so that a loop becomes vectors.
 template <typename T>
-void max_of(const PoolParameters& parameters, const Window& window, const Operands& operands) {
+T larger(T most, T value) {
+  return (static_cast<unsigned>(most < value) | static_cast<unsigned>(is_nan(value))) != 0 ? value : most;
+}
+
+// to[i] = the larger of to[i] and from[i * stride]
+template <typename T>
+LOWTIDE_VECTOR_CLONES void keep_larger(const T* from, std::int64_t stride, T* to, std::int64_t count) {
+  if (stride == 1) {
+    for (std::int64_t at = 0; at < count; ++at) to[at] = larger(to[at], from[at]);
+  } else {
+    for (std::int64_t at = 0; at < count; ++at) to[at] = larger(to[at], from[at * stride]);
+  }
+}
+
+template <typename T>
+constexpr T kLeast = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                          : std::numeric_limits<T>::lowest();
+
+// The maxima and where they are.
+template <typename T>
+void max_with_indices(const PoolParameters& parameters, const Window& window, const Operands& operands) {
   const auto* from = elements<T>(operands.reads[0]);
   auto* to = mutable_elements<T>(operands.writes[0]);
-  const bool has_indices = has_operand(operands.writes, 1);
   const std::int64_t planes = operands.reads[0].extents[0] * operands.reads[0].extents[1];
   for_each_place(window, planes, [&](const PoolPlace& place, std::int64_t plane, std::int64_t result) {
-    constexpr bool kHasInfinity = std::numeric_limits<T>::has_infinity;
-    T most = kHasInfinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+    T most = kLeast<T>;
     std::int64_t index = -1;
     visit_taps(place, [&](std::int64_t at) {
       const T value = from[plane * window.in_count() + at];
-      // A NaN wins, and stays because no comparison with it is true.
+      // As larger().
       if (index >= 0 && !(most < value) && !is_nan(value)) return;
       most = value;
       index = at;
     });
     to[result] = most;
-    if (!has_indices) return;
     const std::int64_t in_plane = parameters.is_column_major && index >= 0 ? column_major(window, index) : index;
     mutable_elements<std::int64_t>(operands.writes[1])[result] = plane * window.in_count() + in_plane;
   });
 }
 
+template <typename T>
+RunCode max_of(const PoolParameters& parameters, const Window& window, const Operands& operands, Team& team) {
+  if (has_operand(operands.writes, 1)) {
+    max_with_indices<T>(parameters, window, operands);
+    return RunCode::ok;
+  }
+  const auto* from = elements<T>(operands.reads[0]);
+  auto* to = mutable_elements<T>(operands.writes[0]);
+  return pool_planes(window, operands, team, [&](std::int64_t plane) {
+    T* result = to + plane * window.out_count();
+    std::fill_n(result, window.out_count(), kLeast<T>);
+    for_each_row(window, [&](std::int64_t /*tap*/, std::int64_t in, std::int64_t out, std::int64_t count) {
+      keep_larger(from + plane * window.in_count() + in, window.axes[2].stride, result + out, count);
+    });
+  });
+}
+
 struct Maximum {
-  static void run(const PoolParameters& parameters, const Window& window, const Operands& operands) {
+  static RunCode run(const PoolParameters& parameters, const Window& window, const Operands& operands, Team& team) {
     switch (operands.reads[0].dtype) {
-      case DType::f32: return max_of<float>(parameters, window, operands);
-      case DType::i8: return max_of<std::int8_t>(parameters, window, operands);
-      default: return max_of<std::uint8_t>(parameters, window, operands);
+      case DType::f32: return max_of<float>(parameters, window, operands, team);
+      case DType::i8: return max_of<std::int8_t>(parameters, window, operands, team);
+      default: return max_of<std::uint8_t>(parameters, window, operands, team);
     }
   }
 };
 
 template <typename Kind, bool is_global>
-RunStatus run_pool(const PoolParameters& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_pool(const PoolParameters& parameters, const Operands& operands, Team& team) {
   const Extents from(extents_of(operands.reads[0]));
   const std::optional<Window> window = pool_window(parameters.window, from, is_global);
   if (!window) return {RunCode::bad_extents, 0};
@@ -168,8 +240,7 @@ RunStatus run_pool(const PoolParameters& parameters, const Operands& operands, T
     const RunStatus status = set_extents(result, result_extents(*window, from, from[1]));
     if (status.code != RunCode::ok) return status;
   }
-  Kind::run(parameters, *window, operands);
-  return {};
+  return {Kind::run(parameters, *window, operands, team), 0};
 }
 
 // Whether a run could use the window. A window over extents that depend on data is checked in each run.
