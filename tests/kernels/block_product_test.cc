@@ -210,6 +210,9 @@ TEST(BlockProduct, LeavesOtherProductsAlone) {
   EXPECT_FALSE(has_option("constant w : f32[2,32,16]", "MatMul(x, w) : f32[2,4,16]"));
   EXPECT_FALSE(has_option("constant w : f32[32,2]", "MatMul(x, w) : f32[4,2]"));
   EXPECT_FALSE(has_option("constant w : f32[32]", "MatMul(x, w) : f32[4]"));
+  // 32 MiB, and 32 columns more.
+  EXPECT_TRUE(has_option("constant w : f32[32,262144]", "MatMul(x, w) : f32[4,262144]"));
+  EXPECT_FALSE(has_option("constant w : f32[32,262176]", "MatMul(x, w) : f32[4,262176]"));
 }
 
 TEST(BlockProduct, RefusesAttributesThatDisagree) {

@@ -94,6 +94,10 @@ Offer offer_block_product(const OfferInput& input) {
   return offer;
 }
 
+// While a matrix is packed, it is in memory twice. With a larger one, that would be most of what a load needs, as for the
+// 392 MiB of vgg16.
+constexpr Bytes kMostPacked(std::int64_t{32} << 20);
+
 RunStatus run(const BlockProduct& product, const Operands& operands, Team& team) {
   return {run_product(product, operands, team), 0};
 }
@@ -125,6 +129,7 @@ std::optional<FormatOption> product_option(const Graph& graph, NodeId id, Format
   const bool is_transposed = is_general && integer_attribute(node, kTransposeAttribute, 0) != 0;
   const std::optional<BlockMatrix> matrix = block_matrix(lanes, graph.tensor(*node.inputs[1]).shape, is_transposed);
   if (!matrix || !rows_of(graph, node, *matrix)) return std::nullopt;
+  if (graph.tensor(*node.inputs[1]).size > kMostPacked) return std::nullopt;
   return FormatOption{Format::plain, Format::plain, seconds_of(graph, id),
                       PackedConstant{DType::f32, Shape({matrix->elements()}), to_string({TileKind::blocks, lanes})}};
 }
