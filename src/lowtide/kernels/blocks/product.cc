@@ -94,8 +94,8 @@ Offer offer_block_product(const OfferInput& input) {
   return offer;
 }
 
-// While a matrix is packed, it is in memory twice. With a larger one, that would be most of what a load needs, as for the
-// 392 MiB of vgg16.
+// While a matrix is packed, it is in memory twice. With a larger one, that would be most of what a load needs, as for
+// the 392 MiB of vgg16.
 constexpr Bytes kMostPacked(std::int64_t{32} << 20);
 
 RunStatus run(const BlockProduct& product, const Operands& operands, Team& team) {

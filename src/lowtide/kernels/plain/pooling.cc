@@ -73,8 +73,8 @@ void for_each_place(const Window& window, std::int64_t planes, Reduce reduce) {
   }
 }
 
-// The taps of one axis that an average divides by: those within the operand, or with count_include_pad also those in the
-// padding, but not those beyond it, which a window has that was rounded up.
+// The taps of one axis that an average divides by: those within the operand, or with count_include_pad also those in
+// the padding, but not those beyond it, which a window has that was rounded up.
 std::int64_t counted_taps(const WindowAxis& axis, std::int64_t at, bool counts_padding) {
   std::int64_t count = 0;
   for (std::int64_t tap = 0; tap < axis.kernel; ++tap) {

@@ -104,25 +104,32 @@ LOWTIDE_VECTOR_CLONES void add_products(const Contribution& of, Sums& sums) {
   }
 }
 
-// Adds the sums of one tap where it puts the elements that begin with `first`. The window is that from the result to the
+// The sums of one tap for neighboring elements of the operand.
+struct TapSums {
+  std::int64_t tap = 0;
+  std::int64_t first = 0;  // element of the plane
+  std::int64_t count = 0;
+  const float* sums = nullptr;
+};
+
+// Adds the sums to the elements of the result to which the tap belongs. The window is that from the result to the
 // operand, so its operand is the plane of the result.
-void spread(const Window& window, std::int64_t tap, std::int64_t first, std::int64_t count, const float* sums,
-            float* to) {
+void spread(const Window& window, const TapSums& of, float* to) {
   const auto& [depth, down, across] = window.axes;
-  const std::int64_t tap_across = tap % across.kernel;
-  const std::int64_t tap_down = tap / across.kernel % down.kernel;
-  const std::int64_t tap_depth = tap / across.kernel / down.kernel;
-  for (std::int64_t at = first; at < first + count;) {
+  const std::int64_t tap_across = of.tap % across.kernel;
+  const std::int64_t tap_down = of.tap / across.kernel % down.kernel;
+  const std::int64_t tap_depth = of.tap / across.kernel / down.kernel;
+  for (std::int64_t at = of.first; at < of.first + of.count;) {
     const std::int64_t column = at % across.out;
     const std::int64_t row = at / across.out % down.out;
-    const std::int64_t end = std::min(first + count, at - column + across.out);
+    const std::int64_t end = std::min(of.first + of.count, at - column + across.out);
     const std::int64_t z = depth.position(at / across.out / down.out, tap_depth);
     const std::int64_t y = down.position(row, tap_down);
     if (z >= 0 && z < depth.in && y >= 0 && y < down.in) {
       float* line = to + (z * down.in + y) * across.in;
       std::int64_t x = across.position(column, tap_across);
       for (std::int64_t one = at; one < end; ++one, x += across.stride) {
-        if (x >= 0 && x < across.in) line[x] += sums[one - first];
+        if (x >= 0 && x < across.in) line[x] += of.sums[one - of.first];
       }
     }
     at = end;
@@ -160,7 +167,7 @@ struct TransposedPlanes {
       of.tap_count = std::min(kTaps, taps - tap);
       add_products(of, sums);
       for (std::int64_t one = 0; one < of.tap_count; ++one) {
-        spread(window, tap + one, first, of.elements, sums[one].data(), to);
+        spread(window, {tap + one, first, of.elements, sums[one].data()}, to);
       }
     }
   }
