@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <string>
 #include <vector>
 
 #include "tests/kernels/one_node.h"
@@ -107,6 +108,18 @@ TEST(ConvTranspose, KeepsGroupsApart) {
   OneNode node = one_node("x : f32[1,2,1], w : f32[2,2,1]", "ConvTranspose(x, w) {group = 2}", "f32[1,4,1]");
   node.run_ok({floats({1, 2}), floats({1, 10, 100, 1000})});
   EXPECT_THAT(node.result<float>(), ElementsAre(1, 10, 200, 2000));
+}
+
+// Only one of 2^60 taps is within the operand, so no loop may visit all of them.
+TEST(Pools, MayHaveWindowsThatAreMuchLargerThanTheirOperand) {
+  const std::string window = "{kernel_shape = [1073741824,1073741824], pads = [1073741823,1073741823,0,0]}";
+  for (const char* type : {"MaxPool", "AveragePool", "LpPool"}) {
+    OneNode node = one_node("x : f32[1,1,1,1]", std::string(type) + "(x) " + window, "f32[1,1,1,1]");
+    testing::ReversedTeam team(2);
+    node.team = &team;
+    node.run_ok({floats({3})});
+    EXPECT_THAT(node.result<float>(), ElementsAre(3)) << type;
+  }
 }
 
 }  // namespace

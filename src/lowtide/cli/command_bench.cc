@@ -60,7 +60,7 @@ OpenedModel open_for_bench(const Arguments& arguments, std::optional<Bytes> budg
   options.import.overrides = possible_inputs(arguments);
   options.cpu.threads = static_cast<int>(read_count(arguments, "--threads", 1, 2).value_or(1));
   options.plan.budget = budget;
-  // Without --budget, they stop with the reason. The plan without a budget, which is the baseline, has neither.
+  // Without --budget, each of the two stops with the reason. The baseline is a plan without a budget, and uses neither.
   std::vector<HintRequest> hints = read_hints(arguments);
   const std::optional<TransferLink> link = read_link(arguments);
   if (budget) {

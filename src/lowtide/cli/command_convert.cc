@@ -78,8 +78,9 @@ bool waits_for_silent_operators(const Graph& graph) {
   for (const Node& node : graph.nodes()) {
     for (NodeId before : node.control_inputs) {
       const std::vector<std::optional<TensorId>>& outputs = graph.node(before).outputs;
-      if (std::none_of(outputs.begin(), outputs.end(), [](const auto& output) { return output.has_value(); }))
+      if (std::none_of(outputs.begin(), outputs.end(), [](const auto& output) { return output.has_value(); })) {
         return true;
+      }
     }
   }
   return false;
@@ -115,8 +116,9 @@ Converted net_from(const NetInput& input, const std::string& path, NetForm form)
   Converted converted{.bytes = take(write_net(net_of_graph(*input.graph), form), path), .lost = {"sizes"}};
   const std::vector<StateUpdate>& updates = input.graph->state_updates();
   if (!updates.empty()) converted.lost.emplace_back("which tensors are the next content of a state");
-  if (waits_for_silent_operators(*input.graph))
+  if (waits_for_silent_operators(*input.graph)) {
     converted.lost.emplace_back("control inputs from operators without results");
+  }
   return converted;
 }
 

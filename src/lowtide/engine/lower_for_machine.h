@@ -24,9 +24,9 @@ struct FormatChoice {
 // may need more memory. Epilogues read what they add while their product runs, so they forbid some orders. Both are
 // faster, so they stay unless there is a budget that the plan does not fit. Then the first graph whose plan fits is
 // chosen: without epilogues, without formats, or without both. If none fits, it is the one with the smallest arena, and
-// of equal ones the first. With a link, all but the bound for all plans can move, so the bound counts in place of the
-// arena. The plans are made on one stream and with a limited effort, so the answer depends on nothing
-// but the arguments and the machine.
+// of equal ones the first. With a link, tensors can leave the arena, so the bound for all plans counts in place of the
+// arena. The plans are made on one stream and with a limited effort, so the answer depends on nothing but the arguments
+// and the machine.
 //
 // Requires: `options.machine` is the formats of cpu_target(), or nullptr. Errors: those of lower, cpu_target and
 // plan_graph. Up to four plans if there is a budget.

@@ -81,8 +81,9 @@ Result<void> rename_in_op(ProtoMessage& op, const BlobNames& names, int depth) {
   }
   for (ProtoMessage* argument : messages_of(op, op_field::kArgument)) {
     for (std::uint32_t field : {argument_field::kNet, argument_field::kNets}) {
-      for (ProtoMessage* net : messages_of(*argument, field))
+      for (ProtoMessage* net : messages_of(*argument, field)) {
         LOWTIDE_RETURN_IF_ERROR(rename_in(*net, names, depth + 1));
+      }
     }
     if (may_hold_net(find_text(*argument, argument_field::kName).value_or(""))) {
       LOWTIDE_RETURN_IF_ERROR(rename_in_text(*argument, names, depth + 1));

@@ -173,9 +173,9 @@ void prove_with_link(const Task& task, const Alternatives& plans, const SwapRout
   if (answer.outcome != BudgetOutcome::infeasible || is_restricted(task)) return;
   result.outcome = BudgetOutcome::infeasible;
   result.obstruction = Obstruction{.kind = ObstructionKind::outputs_at_end};
-  if (answer.obstruction)
-    result.obstruction =
-        Obstruction{.kind = ObstructionKind::working_set, .node = relaxed.node_of[*answer.obstruction]};
+  if (!answer.obstruction) return;
+  result.obstruction->kind = ObstructionKind::working_set;
+  result.obstruction->node = relaxed.node_of[*answer.obstruction];
 }
 
 // What holds for every plan: whether none can fit, and the least time. If options forbid views or results in place,

@@ -33,17 +33,12 @@ struct BlockPool {
 };
 
 // The taps of a result that are within the operand.
-Interval<std::int64_t> taps_inside(const WindowAxis& axis, std::int64_t at) {
-  const std::int64_t first = axis.position(at, 0);
-  const std::int64_t begin = first >= 0 ? 0 : (-first + axis.dilation - 1) / axis.dilation;
-  const std::int64_t end = first >= axis.in ? 0 : (axis.in - first - 1) / axis.dilation + 1;
-  return {begin, std::clamp(end, begin, axis.kernel)};
-}
+Interval<std::int64_t> taps_inside(const WindowAxis& axis, std::int64_t at) { return axis.taps_within(at, 0, axis.in); }
 
 // Those that an average with padding counts: within the operand or its padding.
 std::int64_t taps_with_padding(const WindowAxis& axis, std::int64_t at) {
-  const std::int64_t space = axis.in + axis.pad_end - axis.position(at, 0);
-  return std::min(axis.kernel, (space - 1) / axis.dilation + 1);
+  const Interval<std::int64_t> taps = axis.taps_within(at, -axis.pad_begin, axis.in + axis.pad_end);
+  return taps.end - taps.begin;
 }
 
 // One result in one block, as its taps within the operand.
@@ -112,17 +107,17 @@ RunStatus run_pool_in_blocks(const BlockPool& pool, const Operands& operands, Te
   const auto* from = reinterpret_cast<const float*>(*operands.reads[0].bytes);
   auto* to = reinterpret_cast<float*>(*operands.writes[0].bytes);
   const std::int64_t rows = pool.blocks * pool.down().out;
-  const std::int64_t taps = pool.down().kernel * pool.across().kernel;
+  // At least about as many. The taps are not counted, since a window may be much larger than its operand.
+  const std::int64_t operations = pool.blocks * (pool.window.in_count() + pool.window.out_count()) * pool.lanes;
   const auto run = pool.lanes == 16 ? &pool_row<16> : &pool_row<8>;
-  const RunCode code =
-      run_in_parts(team, rows, rows * pool.across().out * taps * pool.lanes, [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t row = begin; row < end; ++row) {
-          const std::int64_t block = row / pool.down().out;
-          run(pool, row % pool.down().out, from + block * pool.window.in_count() * pool.lanes,
-              to + row * pool.across().out * pool.lanes);
-        }
-        return RunCode::ok;
-      });
+  const RunCode code = run_in_parts(team, rows, operations, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t row = begin; row < end; ++row) {
+      const std::int64_t block = row / pool.down().out;
+      run(pool, row % pool.down().out, from + block * pool.window.in_count() * pool.lanes,
+          to + row * pool.across().out * pool.lanes);
+    }
+    return RunCode::ok;
+  });
   return {code, 0};
 }
 

@@ -45,15 +45,14 @@ struct PoolPlace {
 template <typename Visit>
 void visit_taps(const PoolPlace& place, Visit visit) {
   const auto& [depth, height, width] = place.window.axes;
-  for (std::int64_t tap_d = 0; tap_d < depth.kernel; ++tap_d) {
-    const std::int64_t d = depth.position(place.at[0], tap_d);
-    if (d < 0 || d >= depth.in) continue;
-    for (std::int64_t tap_h = 0; tap_h < height.kernel; ++tap_h) {
-      const std::int64_t h = height.position(place.at[1], tap_h);
-      if (h < 0 || h >= height.in) continue;
-      for (std::int64_t tap_w = 0; tap_w < width.kernel; ++tap_w) {
-        const std::int64_t w = width.position(place.at[2], tap_w);
-        if (w >= 0 && w < width.in) visit((d * height.in + h) * width.in + w);
+  const Interval<std::int64_t> taps_d = depth.taps_within(place.at[0], 0, depth.in);
+  const Interval<std::int64_t> taps_h = height.taps_within(place.at[1], 0, height.in);
+  const Interval<std::int64_t> taps_w = width.taps_within(place.at[2], 0, width.in);
+  for (std::int64_t tap_d = taps_d.begin; tap_d < taps_d.end; ++tap_d) {
+    for (std::int64_t tap_h = taps_h.begin; tap_h < taps_h.end; ++tap_h) {
+      const std::int64_t row = depth.position(place.at[0], tap_d) * height.in + height.position(place.at[1], tap_h);
+      for (std::int64_t tap_w = taps_w.begin; tap_w < taps_w.end; ++tap_w) {
+        visit(row * width.in + width.position(place.at[2], tap_w));
       }
     }
   }
@@ -76,21 +75,18 @@ void for_each_place(const Window& window, std::int64_t planes, Reduce reduce) {
 // The taps of one axis that an average divides by: those within the operand, or with count_include_pad also those in
 // the padding, but not those beyond it, which a window has that was rounded up.
 std::int64_t counted_taps(const WindowAxis& axis, std::int64_t at, bool counts_padding) {
-  std::int64_t count = 0;
-  for (std::int64_t tap = 0; tap < axis.kernel; ++tap) {
-    const std::int64_t position = axis.position(at, tap);
-    const std::int64_t low = counts_padding ? -axis.pad_begin : 0;
-    if (position >= low && position < axis.in + (counts_padding ? axis.pad_end : 0)) ++count;
-  }
-  return count;
+  const Interval<std::int64_t> taps =
+      counts_padding ? axis.taps_within(at, -axis.pad_begin, axis.in + axis.pad_end) : axis.taps_within(at, 0, axis.in);
+  return taps.end - taps.begin;
 }
 
 // Calls pool_plane(plane) for each plane of the operand, on the threads of the team.
 template <typename PoolPlane>
 RunCode pool_planes(const Window& window, const Operands& operands, Team& team, const PoolPlane& pool_plane) {
   const std::int64_t planes = operands.reads[0].extents[0] * operands.reads[0].extents[1];
-  const std::int64_t taps = window.axes[0].kernel * window.axes[1].kernel * window.axes[2].kernel;
-  return run_in_parts(team, planes, planes * window.out_count() * taps, [&](std::int64_t begin, std::int64_t end) {
+  // At least about as many. The taps are not counted, since a window may be much larger than its operand.
+  const std::int64_t operations = planes * (window.in_count() + window.out_count());
+  return run_in_parts(team, planes, operations, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t plane = begin; plane < end; ++plane) pool_plane(plane);
     return RunCode::ok;
   });

@@ -15,13 +15,16 @@ namespace lowtide::kernels_internal {
 template <typename Row>
 void for_each_row(const Window& window, Row row) {
   const auto& [depth, height, width] = window.axes;
-  std::int64_t tap = 0;
-  for (std::int64_t tap_d = 0; tap_d < depth.kernel; ++tap_d) {
+  const auto [begin_d, stop_d] = depth.useful_taps();
+  const auto [begin_h, stop_h] = height.useful_taps();
+  const auto [begin_w, stop_w] = width.useful_taps();
+  for (std::int64_t tap_d = begin_d; tap_d < stop_d; ++tap_d) {
     const auto [first_d, end_d] = depth.valid_results(tap_d);
-    for (std::int64_t tap_h = 0; tap_h < height.kernel; ++tap_h) {
+    for (std::int64_t tap_h = begin_h; tap_h < stop_h; ++tap_h) {
       const auto [first_h, end_h] = height.valid_results(tap_h);
-      for (std::int64_t tap_w = 0; tap_w < width.kernel; ++tap_w, ++tap) {
+      for (std::int64_t tap_w = begin_w; tap_w < stop_w; ++tap_w) {
         const auto [first_w, end_w] = width.valid_results(tap_w);
+        const std::int64_t tap = (tap_d * height.kernel + tap_h) * width.kernel + tap_w;
         for (std::int64_t d = first_d; d < end_d; ++d) {
           for (std::int64_t h = first_h; h < end_h; ++h) {
             const std::int64_t in_row = depth.position(d, tap_d) * height.in + height.position(h, tap_h);

@@ -136,58 +136,67 @@ void spread(const Window& window, const TapSums& of, float* to) {
   }
 }
 
-// The weights are [C, M / groups, taps...].
-struct TransposedPlanes {
-  const Window& window;
-  const Operands& operands;
-  std::int64_t groups = 1;
+// The planes of the result. The weights are [C, M / groups, taps...].
+class TransposedPlanes {
+ public:
+  TransposedPlanes(const Window& window, const Operands& operands, std::int64_t groups)
+      : window_(window),
+        from_(elements<float>(operands.reads[0])),
+        weights_(elements<float>(operands.reads[1])),
+        bias_(has_operand(operands.reads, 2) ? elements<float>(operands.reads[2]) : nullptr),
+        to_(mutable_elements<float>(operands.writes[0])),
+        channels_(operands.reads[0].extents[1] / groups),
+        groups_(groups),
+        results_of_group_(operands.reads[1].extents[1]),
+        taps_(window.axes[0].kernel * window.axes[1].kernel * window.axes[2].kernel),
+        count_(operands.reads[0].extents[0] * groups * results_of_group_) {}
+
+  [[nodiscard]] std::int64_t count() const { return count_; }
+  [[nodiscard]] std::int64_t products() const { return count_ * channels_ * taps_ * window_.out_count(); }
+
+  void fill_bias(std::int64_t plane) const {
+    std::fill_n(to_ + plane * window_.in_count(), window_.in_count(),
+                bias_ == nullptr ? 0.0F : bias_[plane % (groups_ * results_of_group_)]);
+  }
 
   // Adds what some elements of the operand contribute to one plane of the result. Each element of the result adds its
   // terms in the order of the elements and taps, so its bits do not depend on the threads.
   void add(std::int64_t plane, std::int64_t first) const {
-    const Extents from(extents_of(operands.reads[0]));
-    const Extents weights(extents_of(operands.reads[1]));
-    const std::int64_t taps = weights.product(2, weights.rank());
-    const std::int64_t results = weights[1] * groups;
-    const std::int64_t batch = plane / results;
-    const std::int64_t result = plane % results;
-    const std::int64_t channels = from[1] / groups;
-    const std::int64_t channel = result / weights[1] * channels;
-    const std::int64_t operand = window.out_count();
-    Contribution of{.from = elements<float>(operands.reads[0]) + (batch * from[1] + channel) * operand + first,
-                    .plane = operand,
-                    .factors = weights[1] * taps,
-                    .channels = channels,
-                    .elements = std::min(kElements, operand - first)};
-    const float* factors = elements<float>(operands.reads[1]) + (channel * weights[1] + result % weights[1]) * taps;
-    float* to = mutable_elements<float>(operands.writes[0]) + plane * window.in_count();
+    const std::int64_t group = plane / results_of_group_;  // of all images
+    const std::int64_t channel = group % groups_ * channels_;
+    Contribution of{.from = from_ + group * channels_ * window_.out_count() + first,
+                    .plane = window_.out_count(),
+                    .factors = results_of_group_ * taps_,
+                    .channels = channels_,
+                    .elements = std::min(kElements, window_.out_count() - first)};
+    const float* factors = weights_ + (channel * results_of_group_ + plane % results_of_group_) * taps_;
     Sums sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    for (std::int64_t tap = 0; tap < taps; tap += kTaps) {
+    for (std::int64_t tap = 0; tap < taps_; tap += kTaps) {
       of.taps = factors + tap;
-      of.tap_count = std::min(kTaps, taps - tap);
+      of.tap_count = std::min(kTaps, taps_ - tap);
       add_products(of, sums);
       for (std::int64_t one = 0; one < of.tap_count; ++one) {
-        spread(window, {tap + one, first, of.elements, sums[one].data()}, to);
+        spread(window_, {tap + one, first, of.elements, sums[one].data()}, to_ + plane * window_.in_count());
       }
     }
   }
 
-  void fill_bias(std::int64_t plane, std::int64_t results) const {
-    const bool has_bias = has_operand(operands.reads, 2);
-    std::fill_n(mutable_elements<float>(operands.writes[0]) + plane * window.in_count(), window.in_count(),
-                has_bias ? elements<float>(operands.reads[2])[plane % results] : 0.0F);
-  }
+ private:
+  const Window& window_;
+  const float* from_;
+  const float* weights_;
+  const float* bias_;  // nullptr: none
+  float* to_;
+  std::int64_t channels_;  // of the operand in a group
+  std::int64_t groups_;
+  std::int64_t results_of_group_;
+  std::int64_t taps_;
+  std::int64_t count_;  // of all images
 };
 
-RunCode spread_all(const Window& window, const Operands& operands, std::int64_t groups, Team& team) {
-  const Extents from(extents_of(operands.reads[0]));
-  const Extents weights(extents_of(operands.reads[1]));
-  const TransposedPlanes planes{window, operands, groups};
-  const std::int64_t results = weights[1] * groups;
-  const std::int64_t count = from[0] * results;
-  const std::int64_t products = weights.product(2, weights.rank()) * from[1] / groups * window.out_count();
-  return run_in_parts(team, count, count * products, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t plane = begin; plane < end; ++plane) planes.fill_bias(plane, results);
+RunCode spread_all(const Window& window, const TransposedPlanes& planes, Team& team) {
+  return run_in_parts(team, planes.count(), planes.products(), [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t plane = begin; plane < end; ++plane) planes.fill_bias(plane);
     // The same elements for all planes, so that they stay in a cache.
     for (std::int64_t first = 0; first < window.out_count(); first += kElements) {
       for (std::int64_t plane = begin; plane < end; ++plane) planes.add(plane, first);
@@ -209,7 +218,7 @@ RunStatus run_transposed(const TransposedParameters& parameters, const Operands&
     to.push_back(window->axes[at].in);
   }
   if (const RunStatus status = set_extents(operands.writes[0], to); status.code != RunCode::ok) return status;
-  return {spread_all(*window, operands, groups, team), 0};
+  return {spread_all(*window, TransposedPlanes(*window, operands, groups), team), 0};
 }
 
 PreparedResult prepare_transposed(const PrepareInput& input) {

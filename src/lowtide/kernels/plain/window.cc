@@ -4,8 +4,10 @@
 #include "lowtide/kernels/plain/window.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "lowtide/kernels/common/attributes.h"
+#include "lowtide/kernels/common/ceil_div.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -61,6 +63,20 @@ std::pair<std::int64_t, std::int64_t> WindowAxis::valid_results(std::int64_t tap
   return {std::min(first, out), std::clamp(end, std::min(first, out), out)};
 }
 
+Interval<std::int64_t> WindowAxis::taps_within(std::int64_t at, std::int64_t low, std::int64_t high) const {
+  const std::int64_t first = position(at, 0);
+  const auto taps_before = [&](std::int64_t end) {
+    return end <= first ? std::int64_t{0} : std::min(kernel, ceil_div(end - first, dilation));
+  };
+  const std::int64_t begin = taps_before(low);
+  return {begin, std::max(begin, taps_before(high))};
+}
+
+Interval<std::int64_t> WindowAxis::useful_taps() const {
+  const std::int64_t begin = taps_within(out - 1, 0, in).begin;
+  return {begin, std::max(begin, taps_within(0, 0, in).end)};
+}
+
 std::optional<Window> window_over(const WindowAttributes& attributes, const Extents& operand, const Extents& kernel) {
   const int spatial = operand.rank() - 2;
   const auto count = static_cast<std::size_t>(std::max(spatial, 0));
@@ -92,6 +108,9 @@ std::optional<Window> window_over(const WindowAttributes& attributes, const Exte
       return std::nullopt;
     }
   }
+  const auto& [depth, height, width] = window.axes;
+  // So that taps can be counted.
+  if (depth.kernel * height.kernel > std::numeric_limits<std::int64_t>::max() / width.kernel) return std::nullopt;
   return window;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/base/interval.h"
 #include "lowtide/kernels/common/extents.h"
 
 namespace lowtide::kernels_internal {
@@ -45,6 +46,10 @@ struct WindowAxis {
   }
   // The results whose tap is within the operand: [first, second).
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> valid_results(std::int64_t tap) const;
+  // The taps of a result whose positions are in [low, high). O(1), since a window may be much larger than its operand.
+  [[nodiscard]] Interval<std::int64_t> taps_within(std::int64_t at, std::int64_t low, std::int64_t high) const;
+  // The taps that can be within the operand for some result.
+  [[nodiscard]] Interval<std::int64_t> useful_taps() const;
 };
 
 // Depth, height and width. Missing axes are in front and have extents of 1.
