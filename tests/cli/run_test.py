@@ -104,6 +104,16 @@ class Run(ProgramTest):
         self.assertEqual(len((self.folder / "weights.bin").read_bytes()), 12)
         self.expect(USAGE, "run", "model.onnx", "--input", "in=x=x.npy", "--output-dir", "")
 
+    def test_a_long_name_of_an_output_is_cut(self):
+        names = ["y" + "\u00e9" * 150 + end for end in "ab"]  # 302 bytes each
+        nodes = [node(kind, ["x"], [name]) for kind, name in zip(["Relu", "Neg"], names)]
+        content = graph(nodes, [value_info("x", [3])], [value_info(name, [3]) for name in names])
+        self.write("long.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        self.expect(DONE, "run", "long.onnx", "--input", "x=x.npy", "--output-dir", "out")
+        stem = "y" + "\u00e9" * 99  # 199 bytes; one more is half of a character
+        self.assertEqual(floats((self.folder / "out" / f"{stem}.npy").read_bytes()), [0, 2, 3])
+        self.assertEqual(floats((self.folder / "out" / f"{stem}_2.npy").read_bytes()), [1, -2, -3])
+
     def test_outputs_whose_names_lead_to_one_file_get_two(self):
         names = ["a/b", "a_b_2", "a_b", "/a/b"]
         nodes = [node(kind, ["x"], [name]) for kind, name in zip(["Relu", "Neg", "Abs", "Identity"], names)]

@@ -40,6 +40,21 @@ void check_names(std::span<const std::string> outputs, const std::vector<std::st
   }
 }
 
+// A file system takes 255 bytes. Some stay for a number, for ".npy", and for the name of the temporary file.
+constexpr std::size_t kMostStemBytes = 200;
+
+// The name of a file for a tensor, without its ending.
+std::string stem_of(const std::string& name) {
+  std::string stem = name;
+  std::replace(stem.begin(), stem.end(), '/', '_');
+  if (stem.size() <= kMostStemBytes) return stem;
+  std::size_t end = kMostStemBytes;
+  const auto continues = [&](std::size_t at) { return (static_cast<unsigned char>(stem[at]) & 0xC0U) == 0x80U; };
+  while (end > 0 && continues(end)) --end;  // no character of UTF-8 is cut
+  stem.resize(end);
+  return stem;
+}
+
 }  // namespace
 
 std::vector<std::string> paths_of_tensors(const std::string& folder, std::span<const std::string> names) {
@@ -48,8 +63,7 @@ std::vector<std::string> paths_of_tensors(const std::string& folder, std::span<c
   std::map<std::string, int> next;  // the number to try for the next tensor of this path
   for (const bool is_changed : {false, true}) {
     for (std::size_t at = 0; at < names.size(); ++at) {
-      std::string stem = names[at];
-      std::replace(stem.begin(), stem.end(), '/', '_');
+      const std::string stem = stem_of(names[at]);
       if ((stem != names[at]) != is_changed) continue;
       std::string own = stem;
       int& number = next.emplace(stem, 2).first->second;
