@@ -13,9 +13,10 @@
 
 namespace lowtide::cli_internal {
 std::vector<std::string> kernel_passes() {
-  return {std::string(kUnneededPass),  std::string(kBatchNormPass), std::string(kLayerNormPass),
-          std::string(kAttentionPass), std::string(kQuantizedPass), std::string(kLoadTimePass),
-          std::string(kChainsPass),    std::string(kFormatsPass),   std::string(kEpiloguesPass)};
+  return {std::string(kUnneededPass),  std::string(kPaddingPass),   std::string(kBatchNormPass),
+          std::string(kLayerNormPass), std::string(kAttentionPass), std::string(kQuantizedPass),
+          std::string(kLoadTimePass),  std::string(kChainsPass),    std::string(kFormatsPass),
+          std::string(kEpiloguesPass)};
 }
 
 LowerOptions read_kernel_lowering(const Arguments& arguments) {
@@ -23,6 +24,7 @@ LowerOptions read_kernel_lowering(const Arguments& arguments) {
   const std::vector<std::string>& without = arguments.values("--without");
   const auto is_on = [&](std::string_view pass) { return std::ranges::find(without, pass) == without.end(); };
   lowering.unneeded = is_on(kUnneededPass);
+  lowering.padding = is_on(kPaddingPass);
   lowering.batch_norm = is_on(kBatchNormPass);
   lowering.layer_norm = is_on(kLayerNormPass);
   lowering.attention = is_on(kAttentionPass);

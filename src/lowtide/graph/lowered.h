@@ -117,6 +117,7 @@ inline constexpr std::string_view kSinceAttribute = "lowtide_since";
 
 // The passes of lowering, in their order. A plan lists those that changed its graph (Provenance::lowering).
 inline constexpr std::string_view kUnneededPass = "unneeded";
+inline constexpr std::string_view kPaddingPass = "padding";
 inline constexpr std::string_view kBatchNormPass = "batch_norm";
 inline constexpr std::string_view kLayerNormPass = "layer_norm";
 inline constexpr std::string_view kAttentionPass = "attention";

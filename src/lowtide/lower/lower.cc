@@ -12,6 +12,7 @@
 #include "lowtide/graph/lowered.h"
 #include "lowtide/lower/choose_formats.h"
 #include "lowtide/lower/fold_batch_norm.h"
+#include "lowtide/lower/fold_padding.h"
 #include "lowtide/lower/fuse_attention.h"
 #include "lowtide/lower/fuse_chains.h"
 #include "lowtide/lower/fuse_epilogues.h"
@@ -101,6 +102,7 @@ class Passes {
 
 LowerOptions options_for_kernels(std::shared_ptr<const KernelFormats> machine) {
   return {.unneeded = true,
+          .padding = true,
           .batch_norm = true,
           .layer_norm = true,
           .attention = true,
@@ -120,6 +122,7 @@ Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   Passes passes(graph, *std::move(no_load));
   if (options.unneeded)
     LOWTIDE_RETURN_IF_ERROR(passes.take(kUnneededPass, remove_unneeded(passes.graph(), options.table)));
+  if (options.padding) LOWTIDE_RETURN_IF_ERROR(passes.take(kPaddingPass, fold_padding(passes.graph(), options.table)));
   if (options.batch_norm) LOWTIDE_RETURN_IF_ERROR(passes.take(kBatchNormPass, fold_batch_norm(passes.graph())));
   if (options.layer_norm && options.table != nullptr)
     LOWTIDE_RETURN_IF_ERROR(passes.take(kLayerNormPass, fuse_layer_norm(passes.graph(), *options.table)));
@@ -147,6 +150,7 @@ struct Switch {
 // In the order of lower().
 constexpr Switch kSwitches[] = {
     {kUnneededPass, &LowerOptions::unneeded},
+    {kPaddingPass, &LowerOptions::padding},
     {kBatchNormPass, &LowerOptions::batch_norm},
     {kLayerNormPass, &LowerOptions::layer_norm},
     {kAttentionPass, &LowerOptions::attention},

@@ -63,6 +63,7 @@ namespace lowtide {
 //   - an operand may be the tensor that an Identity, a Cast to the same type or a Dropout copies,
 //   - lowtide::Chain may stand for the nodes of its program, which are compared one by one,
 //   - a product with an epilogue may stand for the product and a lowtide::Chain of the epilogue's nodes,
+//   - a Conv or an AveragePool may stand for itself and the Pad with zeros before it, if its pads are the sum of both,
 //   - a Conv may stand for a Conv and a BatchNormalization, if its weights and its bias are results of
 //     lowtide::ScaledWeights and lowtide::ScaledBias of their constants,
 //   - a tensor may be in blocks of 8 or 16 channels, of which lanes without a channel are zero: convolutions, pools,

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@
 #include "lowtide/verify/plan/lowered_epilogues.h"
 #include "lowtide/verify/plan/lowered_formats.h"
 #include "lowtide/verify/plan/lowered_nodes.h"
+#include "lowtide/verify/plan/merged_padding.h"
 #include "lowtide/verify/plan/quantized_nodes.h"
 #include "lowtide/verify/verify.h"
 
@@ -318,7 +320,17 @@ std::vector<Violation> verify_lowering(const Graph& model, const Graph& lowered,
     findings.add(ViolationKind::wrong_model, separated.error().describe());
     return std::move(findings).take();
   }
-  LoweringCheck(model, *separated, {&results, table}, Flags<TensorId>(model.tensors().size()), findings).check();
+  const std::array<const Graph*, 2> graphs{&lowered, &load};
+  if (!verify_internal::lack_padded_tensors(model, graphs)) {
+    LoweringCheck(model, *separated, {&results, table}, Flags<TensorId>(model.tensors().size()), findings).check();
+    return std::move(findings).take();
+  }
+  const Result<Graph> padded = verify_internal::with_merged_padding(model, graphs, table);
+  if (!padded) {
+    findings.add(ViolationKind::wrong_model, padded.error().describe());
+    return std::move(findings).take();
+  }
+  LoweringCheck(*padded, *separated, {&results, table}, Flags<TensorId>(model.tensors().size()), findings).check();
   return std::move(findings).take();
 }
 
