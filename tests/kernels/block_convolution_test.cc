@@ -90,6 +90,12 @@ TEST(BlockConvolution, EqualsTheDefinition) {
       {.channels = 64, .size = 8, .results = 64, .window = 3, .pad = 1, .group = 2},
       {.batch = 3, .channels = 16, .size = 11, .results = 17, .window = 3, .pad = 2, .dilation = 2},
       {.channels = 16, .size = 30, .results = 16, .window = 3, .pad = 12, .dilation = 12},
+      // Most taps, or all but one, are in the padding of each tile.
+      {.channels = 40, .size = 14, .results = 48, .window = 3, .pad = 12, .dilation = 12},
+      {.channels = 40, .size = 14, .results = 48, .window = 3, .pad = 24, .dilation = 24},
+      {.channels = 5, .size = 9, .results = 20, .window = 5, .pad = 14, .dilation = 7},
+      {.channels = 20, .size = 6, .results = 20, .window = 3, .stride = 2, .pad = 6, .dilation = 6, .group = 20},
+      {.channels = 16, .size = 3, .results = 16, .window = 3, .pad = 9, .dilation = 5},
       {.batch = 2, .channels = 16, .size = 1, .results = 16, .window = 1},
       {.channels = 16, .size = 2, .results = 32, .window = 3, .pad = 2},
       {.channels = 3, .size = 33, .results = 24, .window = 4, .stride = 4},
@@ -122,6 +128,7 @@ TEST(BlockConvolution, EqualsTheDefinitionInRandomShapes) {
                     .pad = static_cast<std::int64_t>(random.below(4)),
                     .dilation = up_to(2)};
     if (random.below(3) == 0) conv.group = conv.results = conv.channels;
+    if (random.below(4) == 0) conv.pad = conv.dilation = up_to(20);
     if (conv.size + 2 * conv.pad < (conv.window - 1) * conv.dilation + 1) continue;
     const ConvCase of(conv);
     for (const Format format : formats()) {

@@ -21,6 +21,7 @@ class TileRunner {
  public:
   TileRunner(const ConvolutionParameters& parameters, const Operands& operands, std::byte* scratch)
       : shape_(parameters.shape),
+        exceeds_source_(shape_.down.reach(1) > shape_.down.source || shape_.across.reach(1) > shape_.across.source),
         parameters_(parameters),
         source_(reinterpret_cast<const float*>(*operands.reads[0].bytes)),
         weights_(reinterpret_cast<const float*>(*operands.reads[1].bytes)),
@@ -101,23 +102,18 @@ class TileRunner {
     const auto is_in = [](const BlockAxis& axis, std::int64_t at, std::int64_t count) {
       return axis.first(at) >= 0 && axis.first(at) + axis.reach(count) <= axis.source;
     };
-    return !shape_.spreads_columns() && is_in(shape_.down, place.row, place.extents.rows) &&
-           is_in(shape_.across, place.column, place.extents.columns);
+    return !window_->spreads_columns() && is_in(window_->down, place.row, place.extents.rows) &&
+           is_in(window_->across, place.column, place.extents.columns);
   }
 
   void add_products(const TilePlace& place) {
     const std::int64_t unit = shape_.kind == TileKind::planes ? 1 : shape_.lanes;
     const TileFunction function = parameters_.function_of(place);
     const float* const source = source_ + source_offset(place);
+    if (exceeds_source_ && add_useful_taps(place, source, function)) return;
     work_.blocks = shape_.source_blocks;
     if (is_inside(place)) {
-      const std::int64_t row = shape_.across.source * unit;
-      work_.source = source + shape_.down.first(place.row) * row + shape_.across.first(place.column) * unit;
-      work_.block_step = source_places() * shape_.lanes;
-      work_.tap_row = shape_.down.dilation * row;
-      work_.tap_column = shape_.across.dilation * unit;
-      work_.row_step = shape_.down.stride * row;
-      work_.channel_step = source_places();
+      work_.source = source + set_steps_of_source(place, unit);
       function(work_);
       return;
     }
@@ -130,16 +126,94 @@ class TileRunner {
     }
   }
 
+  // For a tile that reads the source where it is. Returns where its first tap is in a block.
+  std::int64_t set_steps_of_source(const TilePlace& place, std::int64_t unit) {
+    const std::int64_t row = shape_.across.source * unit;
+    work_.block_step = source_places() * shape_.lanes;
+    work_.tap_row = window_->down.dilation * row;
+    work_.tap_column = window_->across.dilation * unit;
+    work_.row_step = window_->down.stride * row;
+    work_.channel_step = source_places();
+    return window_->down.first(place.row) * row + window_->across.first(place.column) * unit;
+  }
+
+  // A tile whose taps are mostly in the padding computes only the products of the others: a block of the source and a
+  // row of taps after another, which is the order of all products. Returns whether this is such a tile.
+  bool add_useful_taps(const TilePlace& place, const float* source, TileFunction function) {
+    const Interval<std::int64_t> down = useful_taps(shape_.down, place.row, place.extents.rows);
+    const Interval<std::int64_t> across = useful_taps(shape_.across, place.column, place.extents.columns);
+    const std::int64_t useful = (down.end - down.begin) * (across.end - across.begin);
+    if (useful == 0 || useful * 2 > shape_.down.taps * shape_.across.taps) return false;
+    BlockConvolution cropped = shape_;
+    crop(cropped.down, down);
+    crop(cropped.across, across);
+    window_ = &cropped;
+    copied_.reset();
+    const std::int64_t unit = shape_.kind == TileKind::planes ? 1 : shape_.lanes;
+    const bool copies = !is_inside(place);
+    std::int64_t first = 0;
+    if (copies) {
+      set_steps_of_copy(place, unit);
+    } else {
+      first = set_steps_of_source(place, unit);
+    }
+    const std::int64_t of_tap =
+        shape_.weights_of_block() / (shape_.source_blocks * shape_.down.taps * shape_.across.taps);
+    TileWork part = work_;
+    part.blocks = 1;
+    part.taps_down = 1;
+    part.taps_across = cropped.across.taps;
+    for (std::int64_t block = 0; block < shape_.source_blocks; ++block) {
+      const float* const of_block = source + block * source_places() * shape_.lanes;
+      if (copies) copy_source(place, of_block, copy_);
+      for (std::int64_t tap = down.begin; tap < down.end; ++tap) {
+        const std::int64_t row = block * shape_.down.taps + tap;
+        part.source = (copies ? copy_ : of_block + first) + (tap - down.begin) * work_.tap_row;
+        part.weights = work_.weights + (row * shape_.across.taps + across.begin) * of_tap;
+        set_end(part, block + 1 == shape_.source_blocks && tap + 1 == down.end);
+        function(part);
+        part.bias = nullptr;
+      }
+    }
+    window_ = &shape_;
+    return true;
+  }
+
+  // The taps with which some of `count` neighboring results reads the source, and those between them.
+  static Interval<std::int64_t> useful_taps(const BlockAxis& axis, std::int64_t at, std::int64_t count) {
+    const auto is_useful = [&](std::int64_t tap) {
+      const std::int64_t first = axis.first(at) + tap * axis.dilation;
+      for (std::int64_t result = 0; result < count; ++result) {
+        const std::int64_t place = first + result * axis.stride;
+        if (place >= 0 && place < axis.source) return true;
+      }
+      return false;
+    };
+    Interval<std::int64_t> taps{0, axis.taps};
+    while (taps.begin < taps.end && !is_useful(taps.begin)) ++taps.begin;
+    while (taps.begin < taps.end && !is_useful(taps.end - 1)) --taps.end;
+    return taps;
+  }
+
+  static void crop(BlockAxis& axis, Interval<std::int64_t> taps) {
+    axis.taps = taps.end - taps.begin;
+    axis.pad -= taps.begin * axis.dilation;
+  }
+
+  // What becomes of the sums after a part of the products.
+  void set_end(TileWork& part, bool is_last) const {
+    part.result = is_last ? work_.result : nullptr;
+    part.addend = is_last ? work_.addend : nullptr;
+    part.low = is_last ? work_.low : BlockBounds().low;
+    part.high = is_last ? work_.high : BlockBounds().high;
+  }
+
   // The products of one block of the source after another.
   void add_one_by_one(const TilePlace& place, const float* source, TileFunction function) {
     TileWork part = work_;
     part.blocks = 1;
     for (std::int64_t block = 0; block < shape_.source_blocks; ++block) {
-      const bool is_last = block + 1 == shape_.source_blocks;
-      part.result = is_last ? work_.result : nullptr;
-      part.addend = is_last ? work_.addend : nullptr;
-      part.low = is_last ? work_.low : BlockBounds().low;
-      part.high = is_last ? work_.high : BlockBounds().high;
+      set_end(part, block + 1 == shape_.source_blocks);
       copy_source(place, source + block * source_places() * shape_.lanes, copy_);
       function(part);
       part.bias = nullptr;
@@ -154,7 +228,7 @@ class TileRunner {
                          shape_.kind != TileKind::channels;
     if (is_same) return;
     for (std::int64_t block = 0; block < shape_.source_blocks; ++block) {
-      copy_source(place, source + block * source_places() * shape_.lanes, copy_ + block * shape_.elements_of_copy());
+      copy_source(place, source + block * source_places() * shape_.lanes, copy_ + block * window_->elements_of_copy());
     }
     copied_ = place;
   }
@@ -171,25 +245,25 @@ class TileRunner {
   }
 
   void set_steps_of_copy(const TilePlace& place, std::int64_t unit) {
-    const std::int64_t row = shape_.copied_columns(place.extents.columns) * unit;
+    const std::int64_t row = window_->copied_columns(place.extents.columns) * unit;
     work_.source = copy_;
-    work_.tap_row = (shape_.spreads_rows() ? place.extents.rows : 1) * row;
-    work_.tap_column = (shape_.spreads_columns() ? place.extents.columns : shape_.across.dilation) * unit;
-    work_.row_step = (shape_.spreads_rows() ? 1 : shape_.down.stride) * row;
-    work_.block_step = shape_.elements_of_copy();
-    work_.channel_step = shape_.copied_rows(place.extents.rows) * shape_.copied_columns(place.extents.columns);
+    work_.tap_row = (window_->spreads_rows() ? place.extents.rows : 1) * row;
+    work_.tap_column = (window_->spreads_columns() ? place.extents.columns : window_->across.dilation) * unit;
+    work_.row_step = (window_->spreads_rows() ? 1 : window_->down.stride) * row;
+    work_.block_step = window_->elements_of_copy();
+    work_.channel_step = window_->copied_rows(place.extents.rows) * window_->copied_columns(place.extents.columns);
   }
 
   // Copies what a tile reads of one block of channels, or of all planes, with zeros for the padding.
   void copy_source(const TilePlace& place, const float* source, float* to) const {
     const bool is_plain = shape_.kind == TileKind::planes;
     const std::int64_t unit = is_plain ? 1 : shape_.lanes;
-    const std::int64_t rows = shape_.copied_rows(place.extents.rows);
-    const std::int64_t columns = shape_.copied_columns(place.extents.columns);
+    const std::int64_t rows = window_->copied_rows(place.extents.rows);
+    const std::int64_t columns = window_->copied_columns(place.extents.columns);
     for (std::int64_t plane = 0; plane < (is_plain ? shape_.channels : 1); ++plane, source += source_places()) {
       for (std::int64_t at = 0; at < rows; ++at, to += columns * unit) {
-        const std::int64_t row = shape_.spreads_rows() ? spread_from(shape_.down, place.row, place.extents.rows, at)
-                                                       : shape_.down.first(place.row) + at;
+        const std::int64_t row = window_->spreads_rows() ? spread_from(window_->down, place.row, place.extents.rows, at)
+                                                         : window_->down.first(place.row) + at;
         if (row < 0 || row >= shape_.down.source) {
           std::fill_n(to, columns * unit, 0.0F);
         } else {
@@ -200,9 +274,9 @@ class TileRunner {
   }
 
   void copy_row(const TilePlace& place, const float* row, std::int64_t unit, float* to) const {
-    const std::int64_t columns = shape_.copied_columns(place.extents.columns);
-    if (!shape_.spreads_columns()) {
-      const std::int64_t first = shape_.across.first(place.column);
+    const std::int64_t columns = window_->copied_columns(place.extents.columns);
+    if (!window_->spreads_columns()) {
+      const std::int64_t first = window_->across.first(place.column);
       const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, columns);
       const std::int64_t end = std::clamp<std::int64_t>(shape_.across.source - first, begin, columns);
       std::fill_n(to, begin * unit, 0.0F);
@@ -211,7 +285,7 @@ class TileRunner {
       return;
     }
     for (std::int64_t at = 0; at < columns; ++at, to += unit) {
-      const std::int64_t column = spread_from(shape_.across, place.column, place.extents.columns, at);
+      const std::int64_t column = spread_from(window_->across, place.column, place.extents.columns, at);
       if (column < 0 || column >= shape_.across.source) {
         std::fill_n(to, unit, 0.0F);
       } else {
@@ -246,6 +320,8 @@ class TileRunner {
   }
 
   const BlockConvolution& shape_;
+  const BlockConvolution* window_ = &shape_;  // where the taps of the current tile are; its weights are those of shape_
+  bool exceeds_source_;                       // a window is wider or higher than the source
   const ConvolutionParameters& parameters_;
   const float* source_;
   const float* weights_;
