@@ -3,9 +3,16 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
 
+#include "lowtide/base/random.h"
 #include "tests/kernels/one_node.h"
+#include "tests/kernels/reversed_team.h"
 
 namespace lowtide {
 namespace {
@@ -83,6 +90,74 @@ TEST(NonMaxSuppression, SelectsNothingWithoutALimit) {
 TEST(NonMaxSuppression, StopsAtThePlannedSize) {
   OneNode node = one_node(kBoxes, "NonMaxSuppression(b, s, n, t)", "i64[<=1,3]");
   EXPECT_EQ(node.run({kThreeBoxes, floats({1, 1, 1}), {3}, floats({0})}).code, RunCode::size_exceeds_plan);
+}
+
+struct TestBox {
+  float top, left, bottom, right;
+};
+
+// As the standard defines it, one pair of boxes after another.
+std::vector<std::int64_t> selected_boxes(const std::vector<TestBox>& boxes, const std::vector<float>& scores,
+                                         std::int64_t most, float threshold) {
+  std::vector<std::int64_t> order(boxes.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto score = [&](std::int64_t at) { return scores[static_cast<std::size_t>(at)]; };
+  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) { return score(a) > score(b); });
+  std::vector<std::int64_t> selected;
+  for (std::int64_t at : order) {
+    if (static_cast<std::int64_t>(selected.size()) == most) break;
+    const TestBox& a = boxes[static_cast<std::size_t>(at)];
+    const bool is_suppressed = std::ranges::any_of(selected, [&](std::int64_t other) {
+      const TestBox& b = boxes[static_cast<std::size_t>(other)];
+      const float height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
+      const float width = std::min(a.right, b.right) - std::max(a.left, b.left);
+      if (!(height > 0) || !(width > 0)) return false;
+      const float common = width * height;
+      const auto area = [](const TestBox& box) { return (box.right - box.left) * (box.bottom - box.top); };
+      return common / (area(a) + area(b) - common) > threshold;
+    });
+    if (!is_suppressed) selected.push_back(at);
+  }
+  return selected;
+}
+
+// 2 images with 3 classes and 300 boxes; scores are equal here and there. One thread and two give the same rows.
+TEST(NonMaxSuppression, EqualsTheDefinitionInRandomBoxes) {
+  Random random(7);
+  const auto number = [&](int most) { return static_cast<float>(random.below(static_cast<std::uint64_t>(most))); };
+  std::vector<std::vector<TestBox>> boxes(2);
+  std::vector<float> all_boxes;
+  for (std::vector<TestBox>& of_image : boxes) {
+    for (int at = 0; at < 300; ++at) {
+      const TestBox box{number(40), number(40), 0, 0};
+      of_image.push_back({box.top, box.left, box.top + number(20), box.left + number(20)});
+      const TestBox& last = of_image.back();
+      all_boxes.insert(all_boxes.end(), {last.top, last.left, last.bottom, last.right});
+    }
+  }
+  std::vector<float> scores(2 * 3 * 300);
+  for (float& score : scores) score = number(200) - 100;
+  std::vector<std::int64_t> expected;
+  for (std::int64_t group = 0; group < 6; ++group) {
+    const std::vector<float> of_group(scores.begin() + group * 300, scores.begin() + (group + 1) * 300);
+    for (std::int64_t at : selected_boxes(boxes[static_cast<std::size_t>(group / 3)], of_group, 70, 0.25F)) {
+      expected.insert(expected.end(), {group / 3, group % 3, at});
+    }
+  }
+  const std::string operands = "b : f32[2,300,4], s : f32[2,3,300], n : i64[1], t : f32[1]";
+  // Space for all classes, and only for what is selected: then the classes come one after another.
+  const std::int64_t rows = static_cast<std::int64_t>(expected.size()) / 3;
+  for (const std::int64_t space : {std::int64_t{6 * 70}, rows}) {
+    OneNode node = one_node(operands, "NonMaxSuppression(b, s, n, t)", "i64[<=" + std::to_string(space) + ",3]");
+    testing::ReversedTeam team(2);
+    for (Team* threads : {static_cast<Team*>(nullptr), static_cast<Team*>(&team)}) {
+      node.team = threads;
+      node.run_ok({floats(all_boxes), floats(scores), {70}, floats({0.25F})});
+      EXPECT_EQ(node.result<std::int64_t>(), expected);
+    }
+  }
+  OneNode small = one_node(operands, "NonMaxSuppression(b, s, n, t)", "i64[<=" + std::to_string(rows - 1) + ",3]");
+  EXPECT_EQ(small.run({floats(all_boxes), floats(scores), {70}, floats({0.25F})}).code, RunCode::size_exceeds_plan);
 }
 
 }  // namespace

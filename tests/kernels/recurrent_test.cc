@@ -3,13 +3,22 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
 
+#include "lowtide/base/random.h"
+#include "lowtide/kernels/plain/dot.h"
+#include "lowtide/kernels/plain/row_dots.h"
 #include "tests/kernels/one_node.h"
+#include "tests/kernels/reversed_team.h"
 
 namespace lowtide {
 namespace {
 
+using testing::Elements;
 using ::testing::ElementsAre;
 using ::testing::FloatNear;
 using testing::floats;
@@ -114,6 +123,142 @@ TEST(Gru, ResetsTheStateBeforeOrAfterItsProduct) {
       one_node(operands, "GRU(x, w, r, b, _, h) {hidden_size = 1, linear_before_reset = 1}", "f32[1,1,1,1]");
   after.run_ok({floats({0}), floats({0, 0, 0}), floats({0, 0, 3}), floats(bias), {}, floats({2})});
   EXPECT_NEAR(after.result<float>()[0], 0.5F * std::tanh(0.5F * (3 * 2 + 1)) + 0.5F * 2, 1e-5F);
+}
+
+// Sizes of a random network, and its operands.
+struct RandomCell {
+  std::int64_t length, batch, input, hidden;
+  std::vector<float> x, w, r, b, p;
+  std::vector<std::int64_t> lengths;
+};
+
+RandomCell random_cell(Random& random, std::int64_t gates, std::int64_t directions) {
+  const auto up_to = [&](std::uint64_t most) { return 1 + static_cast<std::int64_t>(random.below(most)); };
+  RandomCell cell{.length = up_to(20), .batch = up_to(40), .input = up_to(40), .hidden = up_to(40)};
+  const auto fill = [&](std::vector<float>& list, std::int64_t count) {
+    for (std::int64_t at = 0; at < count; ++at) list.push_back(static_cast<float>(random.below(2001)) / 2000 - 0.5F);
+  };
+  fill(cell.x, cell.length * cell.batch * cell.input);
+  fill(cell.w, directions * gates * cell.hidden * cell.input);
+  fill(cell.r, directions * gates * cell.hidden * cell.hidden);
+  fill(cell.b, directions * 2 * gates * cell.hidden);
+  fill(cell.p, directions * 3 * cell.hidden);
+  for (std::int64_t at = 0; at < cell.batch; ++at) {
+    cell.lengths.push_back(static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(cell.length) + 1)));
+  }
+  return cell;
+}
+
+// The formulas of the standard for one sequence of a direction, in double. y has zeros behind the last step.
+std::vector<double> lstm_of(const RandomCell& cell, std::int64_t direction, std::int64_t batch) {
+  const std::int64_t n = cell.hidden;
+  const auto at = [](const std::vector<float>& list, std::int64_t index) {
+    return static_cast<double>(list[static_cast<std::size_t>(index)]);
+  };
+  const auto sigmoid_of = [](double x) { return 1 / (1 + std::exp(-x)); };
+  const std::int64_t valid = cell.lengths[static_cast<std::size_t>(batch)];
+  std::vector<double> h(static_cast<std::size_t>(n));
+  std::vector<double> c(h);
+  std::vector<double> y(static_cast<std::size_t>(cell.length * n));
+  for (std::int64_t number = 0; number < valid; ++number) {
+    const std::int64_t step = direction == 1 ? valid - 1 - number : number;
+    std::vector<double> gates;
+    for (std::int64_t row = 0; row < 4 * n; ++row) {
+      double sum = at(cell.b, direction * 8 * n + row) + at(cell.b, direction * 8 * n + 4 * n + row);
+      for (std::int64_t i = 0; i < cell.input; ++i) {
+        sum += at(cell.w, (direction * 4 * n + row) * cell.input + i) *
+               at(cell.x, (step * cell.batch + batch) * cell.input + i);
+      }
+      for (std::int64_t i = 0; i < n; ++i) {
+        sum += at(cell.r, (direction * 4 * n + row) * n + i) * h[static_cast<std::size_t>(i)];
+      }
+      gates.push_back(sum);
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto gate = [&](std::int64_t which) { return gates[static_cast<std::size_t>(which * n + i)]; };
+      const auto peephole = [&](std::int64_t which) { return at(cell.p, (direction * 3 + which) * n + i); };
+      double& state = c[static_cast<std::size_t>(i)];
+      const double in = sigmoid_of(gate(0) + peephole(0) * state);
+      const double forget = sigmoid_of(gate(2) + peephole(2) * state);
+      state = forget * state + in * std::tanh(gate(3));
+      h[static_cast<std::size_t>(i)] = sigmoid_of(gate(1) + peephole(1) * state) * std::tanh(state);
+    }
+    std::copy(h.begin(), h.end(), y.begin() + step * n);
+  }
+  return y;
+}
+
+// More sequences than run at once, rows that fill no register, and steps of some sequences only.
+TEST(Lstm, EqualsTheFormulasInRandomShapes) {
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    Random random(seed);
+    const std::int64_t directions = 1 + static_cast<std::int64_t>(seed % 2);
+    const RandomCell cell = random_cell(random, 4, directions);
+    const auto text = [](std::initializer_list<std::int64_t> extents) {
+      std::string list;
+      for (std::int64_t extent : extents) list += (list.empty() ? "" : ",") + std::to_string(extent);
+      return "[" + list + "]";
+    };
+    const std::int64_t rows = 4 * cell.hidden;
+    const std::string operands = "x : f32" + text({cell.length, cell.batch, cell.input}) + ", w : f32" +
+                                 text({directions, rows, cell.input}) + ", r : f32" +
+                                 text({directions, rows, cell.hidden}) + ", b : f32" + text({directions, 2 * rows}) +
+                                 ", l : i32" + text({cell.batch}) + ", p : f32" + text({directions, 3 * cell.hidden});
+    OneNode node = one_node(operands,
+                            "LSTM(x, w, r, b, l, _, _, p) {hidden_size = " + std::to_string(cell.hidden) +
+                                ", direction = \"" + (directions == 2 ? "bidirectional" : "forward") + "\"}",
+                            "f32" + text({cell.length, directions, cell.batch, cell.hidden}));
+    std::vector<std::int32_t> lengths(cell.lengths.begin(), cell.lengths.end());
+    const std::vector<Elements> reads = {
+        floats(cell.x), floats(cell.w), floats(cell.r), floats(cell.b), testing::raw_elements(lengths), {}, {},
+        floats(cell.p)};
+    node.run_ok(reads);
+    const std::vector<float> y = node.result<float>();
+    for (std::int64_t direction = 0; direction < directions; ++direction) {
+      for (std::int64_t batch = 0; batch < cell.batch; ++batch) {
+        const std::vector<double> expected = lstm_of(cell, direction, batch);
+        for (std::int64_t at = 0; at < cell.length * cell.hidden; ++at) {
+          const std::int64_t row = (at / cell.hidden * directions + direction) * cell.batch + batch;
+          ASSERT_NEAR(y[static_cast<std::size_t>(row * cell.hidden + at % cell.hidden)],
+                      expected[static_cast<std::size_t>(at)], 1e-4)
+              << "seed " << seed;
+        }
+      }
+    }
+    testing::ReversedTeam team(2);
+    node.team = &team;
+    node.run_ok(reads);
+    ASSERT_EQ(node.result<float>(), y) << "the bits of two threads, seed " << seed;
+  }
+}
+
+// A product has the bits of dot(), for each number of rows, columns and elements.
+TEST(RowDots, HaveTheBitsOfOneDot) {
+  Random random(3);
+  const auto fill = [&](std::vector<float>& list, std::int64_t count) {
+    for (std::int64_t at = 0; at < count; ++at) list.push_back(static_cast<float>(random.below(2001)) / 1000 - 1);
+  };
+  SoloTeam team;
+  for (const std::int64_t inner : {1, 15, 16, 17, 48, 61}) {
+    for (const std::int64_t rows : {1, 3, 4, 9}) {
+      for (const std::int64_t count : {1, 2, 5}) {
+        std::vector<float> matrix;
+        std::vector<float> x;
+        fill(matrix, rows * inner);
+        fill(x, count * inner);
+        std::vector<float> y(static_cast<std::size_t>(count * rows));
+        std::vector<kernels_internal::DotColumn> columns;
+        for (std::int64_t at = 0; at < count; ++at) columns.push_back({x.data() + at * inner, y.data() + at * rows});
+        kernels_internal::write_dots({matrix.data(), inner, {0, rows}}, columns, team);
+        for (std::int64_t at = 0; at < count; ++at) {
+          for (std::int64_t row = 0; row < rows; ++row) {
+            const float expected = kernels_internal::dot(matrix.data() + row * inner, x.data() + at * inner, inner);
+            ASSERT_EQ(y[static_cast<std::size_t>(at * rows + row)], expected) << inner << " " << rows << " " << count;
+          }
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -38,6 +40,49 @@ TEST(Resize, BlendsF16) {
   OneNode node = one_node("x : f16[2], s : f32[1]", "Resize(x, _, s) {mode = \"linear\"}", "f16[4]");
   node.run_ok({halves({0, 0x4800}), {}, floats({2})});  // 0x4800 is 8
   EXPECT_THAT(node.result<std::uint16_t>(), ElementsAre(0, 0x4000, 0x4600, 0x4800));
+}
+
+// Four times as many rows and columns of 2 x 3 planes of 20 x 24, compared with the formula: position i of the result is
+// (i + 0.5) / 4 - 0.5 of the operand, or its first or last element. There are enough elements for two threads.
+TEST(Resize, BlendsRowsOfPlanesOnTwoThreads) {
+  std::vector<float> x(2 * 3 * 20 * 24);
+  for (std::size_t at = 0; at < x.size(); ++at) x[at] = static_cast<float>(at * 37 % 101) / 8;
+  OneNode node = one_node("x : f32[2,3,20,24], s : f32[4]", "Resize(x, _, s) {mode = \"linear\"}", "f32[2,3,80,96]");
+  node.run_ok({floats(x), {}, floats({1, 1, 4, 4})});
+  const std::vector<float> alone = node.result<float>();
+  const auto place = [](std::int64_t at, std::int64_t in) {
+    return std::clamp((static_cast<double>(at) + 0.5) / 4 - 0.5, 0.0, static_cast<double>(in - 1));
+  };
+  for (std::int64_t at = 0; at < std::int64_t{6 * 80 * 96}; ++at) {
+    const double down = place(at / 96 % 80, 20);
+    const double across = place(at % 96, 24);
+    const auto row = static_cast<std::int64_t>(down);
+    const auto column = static_cast<std::int64_t>(across);
+    const auto value = [&](std::int64_t r, std::int64_t c) {
+      return static_cast<double>(x[static_cast<std::size_t>((at / (80 * 96) * 20 + std::min<std::int64_t>(r, 19)) * 24 +
+                                                            std::min<std::int64_t>(c, 23))]);
+    };
+    const double right = across - static_cast<double>(column);
+    const double below = down - static_cast<double>(row);
+    const double upper = value(row, column) * (1 - right) + value(row, column + 1) * right;
+    const double lower = value(row + 1, column) * (1 - right) + value(row + 1, column + 1) * right;
+    ASSERT_NEAR(alone[static_cast<std::size_t>(at)], upper * (1 - below) + lower * below, 1e-5) << at;
+  }
+  testing::ReversedTeam team(2);
+  node.team = &team;
+  node.run_ok({floats(x), {}, floats({1, 1, 4, 4})});
+  EXPECT_EQ(node.result<float>(), alone);
+  OneNode nearest =
+      one_node("x : f32[2,3,20,24], s : f32[4]", "Resize(x, _, s) {mode = \"nearest\"}", "f32[2,3,80,96]");
+  nearest.run_ok({floats(x), {}, floats({1, 1, 4, 4})});
+  const std::vector<float> moved = nearest.result<float>();
+  for (std::int64_t at = 0; at < std::int64_t{6 * 80 * 96}; ++at) {
+    const std::int64_t from = (at / (80 * 96) * 20 + at / 96 % 80 / 4) * 24 + at % 96 / 4;
+    ASSERT_EQ(moved[static_cast<std::size_t>(at)], x[static_cast<std::size_t>(from)]) << at;
+  }
+  nearest.team = &team;
+  nearest.run_ok({floats(x), {}, floats({1, 1, 4, 4})});
+  EXPECT_EQ(nearest.result<float>(), moved);
 }
 
 // With antialias, halving four elements weighs 1/8, 3/8, 3/8, 1/8 of the neighbors of 0.5 and 2.5. Elements in front of

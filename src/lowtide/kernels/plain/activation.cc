@@ -16,26 +16,37 @@ namespace {
 
 struct NamedActivation {
   std::string_view name;  // in lower case
-  float (*function)(float x, float alpha, float beta);
+  void (*row)(const float* x, float* y, std::int64_t count, const Numbers& numbers);
   std::optional<float> alpha;  // nullopt: the function has no such parameter
   std::optional<float> beta;
 };
 
+float affine(float x, float alpha, float beta) { return alpha * x + beta; }
+float elu(float x, float alpha, float /*beta*/) { return x < 0 ? alpha * (exp_f32(x) - 1) : x; }
+float hard_sigmoid(float x, float alpha, float beta) {
+  const float y = alpha * x + beta;
+  const float low = y < 0 ? 0 : y;
+  return low > 1 ? 1 : low;
+}
+float leaky_relu(float x, float alpha, float /*beta*/) { return x < 0 ? alpha * x : x; }
+float relu(float x, float /*alpha*/, float /*beta*/) { return x < 0 ? 0 : x; }
+float scaled_tanh(float x, float alpha, float beta) { return alpha * tanh_f32(beta * x); }
+float soft_plus(float x, float /*alpha*/, float /*beta*/) { return log_f32(1 + exp_f32(x)); }
+float soft_sign(float x, float /*alpha*/, float /*beta*/) { return x / (1 + std::fabs(x)); }
+float thresholded_relu(float x, float alpha, float /*beta*/) { return x > alpha ? x : 0; }
+
 constexpr std::array kActivations{
-    NamedActivation{"affine", [](float x, float alpha, float beta) { return alpha * x + beta; }, 1.0F, 0.0F},
-    NamedActivation{"elu", [](float x, float alpha, float) { return x < 0 ? alpha * (std::exp(x) - 1) : x; }, 1.0F, {}},
-    NamedActivation{"hardsigmoid",
-                    [](float x, float alpha, float beta) { return std::clamp(alpha * x + beta, 0.0F, 1.0F); }, 0.2F,
-                    0.5F},
-    NamedActivation{"leakyrelu", [](float x, float alpha, float) { return x < 0 ? alpha * x : x; }, 0.01F, {}},
-    NamedActivation{"relu", [](float x, float, float) { return x < 0 ? 0 : x; }, {}, {}},
-    NamedActivation{"scaledtanh", [](float x, float alpha, float beta) { return alpha * tanh_f32(beta * x); }, 1.0F,
-                    1.0F},
-    NamedActivation{"sigmoid", [](float x, float, float) { return sigmoid_f32(x); }, {}, {}},
-    NamedActivation{"softplus", [](float x, float, float) { return log_f32(1 + exp_f32(x)); }, {}, {}},
-    NamedActivation{"softsign", [](float x, float, float) { return x / (1 + std::fabs(x)); }, {}, {}},
-    NamedActivation{"tanh", [](float x, float, float) { return tanh_f32(x); }, {}, {}},
-    NamedActivation{"thresholdedrelu", [](float x, float alpha, float) { return x > alpha ? x : 0; }, 1.0F, {}},
+    NamedActivation{"affine", &unary_float_loop<&affine>, 1.0F, 0.0F},
+    NamedActivation{"elu", &unary_float_loop<&elu>, 1.0F, {}},
+    NamedActivation{"hardsigmoid", &unary_float_loop<&hard_sigmoid>, 0.2F, 0.5F},
+    NamedActivation{"leakyrelu", &unary_float_loop<&leaky_relu>, 0.01F, {}},
+    NamedActivation{"relu", &unary_float_loop<&relu>, {}, {}},
+    NamedActivation{"scaledtanh", &unary_float_loop<&scaled_tanh>, 1.0F, 1.0F},
+    NamedActivation{"sigmoid", &unary_float_loop<&sigmoid_f32>, {}, {}},
+    NamedActivation{"softplus", &unary_float_loop<&soft_plus>, {}, {}},
+    NamedActivation{"softsign", &unary_float_loop<&soft_sign>, {}, {}},
+    NamedActivation{"tanh", &unary_float_loop<&tanh_f32>, {}, {}},
+    NamedActivation{"thresholdedrelu", &unary_float_loop<&thresholded_relu>, 1.0F, {}},
 };
 
 // Names are compared without regard to case, as the standard demands.
@@ -74,7 +85,7 @@ std::optional<std::vector<Activation>> activations_of(const Node& node, const st
   for (std::size_t at = 0; at < count; ++at) {
     const NamedActivation* found = find_activation(names[at % names.size()]);
     if (found == nullptr) return std::nullopt;
-    activations.push_back({found->function, alphas.next(found->alpha), betas.next(found->beta)});
+    activations.push_back({found->row, {alphas.next(found->alpha), betas.next(found->beta)}});
   }
   return activations;
 }

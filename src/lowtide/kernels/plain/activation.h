@@ -3,20 +3,21 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "lowtide/graph/graph.h"
+#include "lowtide/kernels/plain/row_loops.h"
 
 namespace lowtide::kernels_internal {
 
-// An activation of a recurrent operator.
+// An activation of a recurrent operator. It computes a row of elements in place.
 struct Activation {
-  float (*function)(float x, float alpha, float beta) = nullptr;
-  float alpha = 0;
-  float beta = 0;
-  [[nodiscard]] float operator()(float x) const { return function(x, alpha, beta); }
+  void (*row)(const float* x, float* y, std::int64_t count, const Numbers& numbers) = nullptr;
+  Numbers numbers{};  // alpha and beta
+  void operator()(float* x, std::int64_t count) const { row(x, x, count, numbers); }
 };
 
 // The activations of a node: `defaults` if it has no attribute `activations`, once per direction. Values of

@@ -3,13 +3,18 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <string>
 
+#include "lowtide/base/interval.h"
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/convert.h"
 #include "lowtide/kernels/common/extents.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/common/team_parts.h"
+#include "lowtide/kernels/common/vector_clones.h"
 #include "lowtide/kernels/plain/order.h"
 
 namespace lowtide::kernels_internal {
@@ -38,15 +43,70 @@ Box box_at(const SuppressionParameters& parameters, const float* numbers) {
   return {left, top, right, bottom};
 }
 
-// Whether the common part of two boxes exceeds this fraction of their union. Boxes without area never do.
-bool overlaps(const Box& a, const Box& b, float threshold) {
-  const float width = std::min(a.right, b.right) - std::max(a.left, b.left);
-  const float height = std::min(a.bottom, b.bottom) - std::max(a.top, b.top);
+// Boxes in the order in which they were selected, a coordinate of all of them behind another, for vector code.
+struct SelectedBoxes {
+  static constexpr std::int64_t kArrays = 5;
+  float* left = nullptr;
+  float* top = nullptr;
+  float* right = nullptr;
+  float* bottom = nullptr;
+  float* area = nullptr;
+  std::int64_t count = 0;
+
+  SelectedBoxes(float* arrays, std::int64_t most)
+      : left(arrays), top(left + most), right(top + most), bottom(right + most), area(bottom + most) {}
+
+  void add(const Box& box) {
+    left[count] = box.left;
+    top[count] = box.top;
+    right[count] = box.right;
+    bottom[count] = box.bottom;
+    area[count++] = box.area();
+  }
+};
+
+constexpr float smaller(float a, float b) { return b < a ? b : a; }
+constexpr float larger(float a, float b) { return a < b ? b : a; }
+
+// Whether the common part of a box and the selected box `at` exceeds this fraction of their union. Boxes without area
+// never do.
+bool overlaps(const Box& box, const SelectedBoxes& selected, std::int64_t at, float threshold) {
+  const float width = smaller(box.right, selected.right[at]) - larger(box.left, selected.left[at]);
+  const float height = smaller(box.bottom, selected.bottom[at]) - larger(box.top, selected.top[at]);
   if (!(width > 0) || !(height > 0)) return false;
   const float common = width * height;
-  const float all = a.area() + b.area() - common;
-  if (common <= 0 || a.area() <= 0 || b.area() <= 0 || all <= 0) return false;
+  const float all = box.area() + selected.area[at] - common;
+  if (common <= 0 || box.area() <= 0 || selected.area[at] <= 0 || all <= 0) return false;
   return common / all > threshold;
+}
+
+// Whether overlaps() may be true for some box of a block. A product takes a fraction of the time of a division. The
+// threshold is lower by more than the errors of both, so that no box is missed.
+LOWTIDE_VECTOR_CLONES bool may_overlap(const Box& box, const SelectedBoxes& selected, Interval<std::int64_t> block,
+                                       float threshold) {
+  const float area = box.area();
+  const float lower = threshold - std::fabs(threshold) * 1e-6F;
+  std::int32_t hits = 0;
+  for (std::int64_t at = block.begin; at < block.end; ++at) {
+    const float width = smaller(box.right, selected.right[at]) - larger(box.left, selected.left[at]);
+    const float height = smaller(box.bottom, selected.bottom[at]) - larger(box.top, selected.top[at]);
+    const float common = width * height;
+    const float all = area + selected.area[at] - common;
+    hits |= static_cast<std::int32_t>(width > 0 && height > 0 && !(common < lower * all));
+  }
+  return hits != 0;
+}
+
+bool overlaps_any(const Box& box, const SelectedBoxes& selected, float threshold) {
+  constexpr std::int64_t kBlock = 64;
+  for (std::int64_t begin = 0; begin < selected.count; begin += kBlock) {
+    const Interval<std::int64_t> block{begin, std::min(begin + kBlock, selected.count)};
+    if (!may_overlap(box, selected, block, threshold)) continue;
+    for (std::int64_t at = block.begin; at < block.end; ++at) {
+      if (overlaps(box, selected, at, threshold)) return true;
+    }
+  }
+  return false;
 }
 
 // What one class of one image needs.
@@ -59,38 +119,105 @@ struct ClassBoxes {
   std::optional<float> score_threshold;
 };
 
-// Puts the numbers of the selected boxes at the front of `selected`, the highest score first, and returns how many
-// there are. `order` and `selected` have space for all boxes.
-std::int64_t select_boxes(const SuppressionParameters& parameters, const ClassBoxes& of, std::int64_t* order,
-                          std::int64_t* selected) {
-  std::int64_t candidates = 0;
-  for (std::int64_t at = 0; at < of.count; ++at) {
-    if (!of.score_threshold || of.scores[at] > *of.score_threshold) order[candidates++] = at;
-  }
-  // A NaN score is never above a threshold; without one it sorts last.
-  std::sort(order, order + candidates, [&](std::int64_t a, std::int64_t b) {
-    const bool a_is_number = !is_nan(of.scores[a]);
-    const bool b_is_number = !is_nan(of.scores[b]);
-    if (a_is_number != b_is_number) return a_is_number;
-    if (a_is_number && of.scores[a] != of.scores[b]) return of.scores[a] > of.scores[b];
-    return a < b;
-  });
-  std::int64_t found = 0;
-  for (std::int64_t at = 0; at < candidates && found < of.most; ++at) {
-    const Box box = box_at(parameters, of.boxes + order[at] * 4);
-    const bool is_suppressed = std::any_of(selected, selected + found, [&](std::int64_t other) {
-      return overlaps(box, box_at(parameters, of.boxes + other * 4), of.overlap_threshold);
-    });
-    if (!is_suppressed) selected[found++] = order[at];
-  }
-  return found;
+constexpr std::int64_t kMostBoxes = std::int64_t{1} << 32;
+
+// Keys in ascending order are boxes with descending scores, and with ascending numbers where scores are equal. NaN is
+// the last score.
+std::uint64_t key_of(float score, std::int64_t number) {
+  const auto bits = std::bit_cast<std::uint32_t>(score + 0.0F);  // -0 becomes 0
+  const std::uint32_t ascending = (bits >> 31) != 0 ? ~bits : bits | 0x80000000U;
+  const std::uint32_t descending = is_nan(score) ? ~0U : ~ascending;
+  return std::uint64_t{descending} << 32 | static_cast<std::uint64_t>(number);
+}
+std::int64_t number_of(std::uint64_t key) { return static_cast<std::int64_t>(key & 0xFFFFFFFFU); }
+
+// The memory of one share: a key and a selected box for each box. Keys of the next share are aligned.
+constexpr std::int64_t bytes_of_share(std::int64_t boxes) {
+  return (boxes + boxes % 2) * std::int64_t{sizeof(std::uint64_t) + SelectedBoxes::kArrays * sizeof(float)};
 }
 
-RunStatus run_suppression(const SuppressionParameters& parameters, const Operands& operands, Team& /*team*/) {
+// Calls add(number) for each selected box, the highest score first. `scratch` has bytes_of_share().
+template <typename Add>
+void select_boxes(const SuppressionParameters& parameters, const ClassBoxes& of, std::byte* scratch, const Add& add) {
+  auto* const keys = reinterpret_cast<std::uint64_t*>(scratch);
+  std::int64_t candidates = 0;
+  for (std::int64_t at = 0; at < of.count; ++at) {
+    // A NaN score is never above a threshold.
+    if (!of.score_threshold || of.scores[at] > *of.score_threshold) keys[candidates++] = key_of(of.scores[at], at);
+  }
+  std::sort(keys, keys + candidates);
+  SelectedBoxes selected(reinterpret_cast<float*>(keys + of.count), of.count);
+  for (std::int64_t at = 0; at < candidates && selected.count < of.most; ++at) {
+    const std::int64_t number = number_of(keys[at]);
+    const Box box = box_at(parameters, of.boxes + number * 4);
+    if (overlaps_any(box, selected, of.overlap_threshold)) continue;
+    selected.add(box);
+    add(number);
+  }
+}
+
+// All classes of all images of one node.
+struct Suppression {
+  const SuppressionParameters& parameters;
+  const Operands& operands;
+  ClassBoxes common;  // without the pointers
+  std::int64_t classes = 0;
+  std::int64_t groups = 0;  // of all images
+  std::int64_t* rows = nullptr;
+
+  // The most boxes that a class can have.
+  [[nodiscard]] std::int64_t most() const { return std::max<std::int64_t>(std::min(common.most, common.count), 0); }
+  [[nodiscard]] std::byte* scratch_of(int share) const {
+    return operands.scratch + share * bytes_of_share(common.count);
+  }
+
+  // Writes the rows of a group from row `first` on, as far as there are `capacity`. Returns how many it has.
+  std::int64_t run_group(std::int64_t group, std::int64_t first, std::int64_t capacity, std::byte* scratch) const {
+    ClassBoxes of = common;
+    of.boxes = elements<float>(operands.reads[0]) + group / classes * of.count * 4;
+    of.scores = elements<float>(operands.reads[1]) + group * of.count;
+    std::int64_t found = 0;
+    select_boxes(parameters, of, scratch, [&](std::int64_t number) {
+      if (found < capacity) {
+        std::int64_t* row = rows + (first + found) * 3;
+        row[0] = group / classes;
+        row[1] = group % classes;
+        row[2] = number;
+      }
+      ++found;
+    });
+    return found;
+  }
+};
+
+constexpr int kSuppressionShares = 2;
+
+// Each group writes into space for the most boxes, so that shares can run side by side; then the rows move together.
+// Requires: the result has space for it.
+std::int64_t run_side_by_side(const Suppression& all, Team& team) {
+  const std::int64_t most = all.most();
+  run_shares(team, kSuppressionShares, [&](int share) {
+    const std::int64_t end = all.groups * (share + 1) / kSuppressionShares;
+    for (std::int64_t group = all.groups * share / kSuppressionShares; group < end; ++group) {
+      const std::int64_t found = all.run_group(group, group * most, most, all.scratch_of(share));
+      if (found < most) all.rows[(group * most + found) * 3] = -1;  // the end of the group
+    }
+    return RunCode::ok;
+  });
+  std::int64_t written = 0;
+  for (std::int64_t group = 0; group < all.groups; ++group) {
+    for (std::int64_t at = 0; at < most && all.rows[(group * most + at) * 3] >= 0; ++at, ++written) {
+      std::copy_n(all.rows + (group * most + at) * 3, 3, all.rows + written * 3);
+    }
+  }
+  return written;
+}
+
+RunStatus run_suppression(const SuppressionParameters& parameters, const Operands& operands, Team& team) {
   const Extents boxes(extents_of(operands.reads[0]));
   const Extents scores(extents_of(operands.reads[1]));
-  const bool agrees =
-      boxes.rank() == 3 && scores.rank() == 3 && boxes[2] == 4 && boxes[0] == scores[0] && boxes[1] == scores[2];
+  const bool agrees = boxes.rank() == 3 && scores.rank() == 3 && boxes[2] == 4 && boxes[0] == scores[0] &&
+                      boxes[1] == scores[2] && boxes[1] <= kMostBoxes;
   if (!agrees) return {RunCode::bad_extents, 1};
   for (std::uint32_t at = 2; at < operands.reads.size(); ++at) {
     if (is_present(operands.reads[at]) && count_of(operands.reads[at]) != 1) return {RunCode::bad_extents, at};
@@ -98,25 +225,28 @@ RunStatus run_suppression(const SuppressionParameters& parameters, const Operand
   const auto number_at = [&](std::size_t at) {
     return has_operand(operands.reads, at) ? std::optional(*elements<float>(operands.reads[at])) : std::nullopt;
   };
-  ClassBoxes of{.boxes = nullptr,
-                .scores = nullptr,
-                .count = boxes[1],
-                .most = has_operand(operands.reads, 2) ? *elements<std::int64_t>(operands.reads[2]) : 0,
-                .overlap_threshold = number_at(3).value_or(0),
-                .score_threshold = number_at(4)};
-  auto* order = reinterpret_cast<std::int64_t*>(operands.scratch);
-  auto* rows = mutable_elements<std::int64_t>(operands.writes[0]);
-  const std::int64_t capacity = operands.writes[0].capacity_bytes / 24;
+  const Suppression all{
+      .parameters = parameters,
+      .operands = operands,
+      .common = {.boxes = nullptr,
+                 .scores = nullptr,
+                 .count = boxes[1],
+                 .most = has_operand(operands.reads, 2) ? *elements<std::int64_t>(operands.reads[2]) : 0,
+                 .overlap_threshold = number_at(3).value_or(0),
+                 .score_threshold = number_at(4)},
+      .classes = scores[1],
+      .groups = scores[0] * scores[1],
+      .rows = mutable_elements<std::int64_t>(operands.writes[0])};
+  const std::int64_t capacity = operands.writes[0].capacity_bytes / (3 * std::int64_t{sizeof(std::int64_t)});
+  const bool has_space = all.most() == 0 || all.groups <= capacity / all.most();
+  const bool is_enough = all.groups > 1 && all.groups * all.common.count >= kLeastSharedOperations;
   std::int64_t written = 0;
-  for (std::int64_t group = 0; group < scores[0] * scores[1]; ++group) {
-    of.boxes = elements<float>(operands.reads[0]) + group / scores[1] * boxes[1] * 4;
-    of.scores = elements<float>(operands.reads[1]) + group * scores[2];
-    const std::int64_t found = select_boxes(parameters, of, order, order + boxes[1]);
-    if (written + found > capacity) return {RunCode::size_exceeds_plan, 0};
-    for (std::int64_t at = 0; at < found; ++at, ++written) {
-      rows[written * 3] = group / scores[1];
-      rows[written * 3 + 1] = group % scores[1];
-      rows[written * 3 + 2] = order[boxes[1] + at];
+  if (team.threads() > 1 && has_space && is_enough) {
+    written = run_side_by_side(all, team);
+  } else {
+    for (std::int64_t group = 0; group < all.groups; ++group) {
+      written += all.run_group(group, written, capacity - written, all.scratch_of(0));
+      if (written > capacity) return {RunCode::size_exceeds_plan, 0};
     }
   }
   return set_extents(operands.writes[0], Extents{written, 3});
@@ -133,7 +263,7 @@ std::string missing_suppression(const Graph& graph, const Node& node) {
 
 Bytes suppression_scratch(const Graph& graph, const Node& node) {
   const std::vector<std::int64_t>& boxes = graph.tensor(*node.inputs[0]).shape.extents();
-  return boxes.size() == 3 ? Bytes(boxes[1]) * 16 : Bytes(0);
+  return boxes.size() == 3 ? Bytes(bytes_of_share(std::min(boxes[1], kMostBoxes))) * kSuppressionShares : Bytes(0);
 }
 
 PreparedResult prepare_suppression(const PrepareInput& input) {

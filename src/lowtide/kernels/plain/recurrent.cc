@@ -12,115 +12,15 @@
 #include "lowtide/kernels/common/extents.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
-#include "lowtide/kernels/plain/activation.h"
-#include "lowtide/kernels/plain/dot.h"
+#include "lowtide/kernels/common/team_parts.h"
+#include "lowtide/kernels/plain/recurrent_cell.h"
+#include "lowtide/kernels/plain/row_dots.h"
 
 namespace lowtide::kernels_internal {
 namespace {
 
-enum class Cell : std::uint8_t { gru, lstm, rnn };
-
-constexpr std::int64_t gates_of(Cell cell) { return cell == Cell::lstm ? 4 : (cell == Cell::gru ? 3 : 1); }
-constexpr std::size_t functions_of(Cell cell) { return cell == Cell::lstm ? 3 : (cell == Cell::gru ? 2 : 1); }
-
-struct RecurrentParameters {
-  Cell cell = Cell::rnn;
-  std::vector<Activation> activations;  // those of the second direction follow those of the first
-  std::optional<float> clip;
-  bool runs_backward = false;  // the first direction
-  bool is_batch_first = false;
-  bool resets_after = false;   // linear_before_reset of GRU
-  bool couples_gates = false;  // input_forget of LSTM
-};
-
 // The operands, by their numbers in Node::inputs.
 enum Operand : std::uint8_t { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kPeepholes };
-
-struct RecurrentExtents {
-  std::int64_t length = 0;
-  std::int64_t batch = 0;
-  std::int64_t input = 0;
-  std::int64_t directions = 0;
-  std::int64_t hidden = 0;
-};
-
-// What one sequence has in one direction.
-struct Sequence {
-  const RecurrentParameters& parameters;
-  RecurrentExtents of;
-  const float* w = nullptr;          // [gates * hidden, input]
-  const float* r = nullptr;          // [gates * hidden, hidden]
-  const float* bias = nullptr;       // [2 * gates * hidden], or nullptr
-  const float* peepholes = nullptr;  // [3 * hidden], or nullptr
-  const Activation* activations = nullptr;
-  float* h = nullptr;
-  float* c = nullptr;
-  float* gates = nullptr;    // [gates * hidden]
-  float* scratch = nullptr;  // [hidden]
-
-  [[nodiscard]] std::int64_t rows() const { return gates_of(parameters.cell) * of.hidden; }
-  [[nodiscard]] float clipped(float x) const {
-    return parameters.clip ? std::clamp(x, -*parameters.clip, *parameters.clip) : x;
-  }
-  [[nodiscard]] float from_input(const float* x, std::int64_t row) const {
-    return dot(w + row * of.input, x, of.input) + (bias == nullptr ? 0 : bias[row]);
-  }
-  [[nodiscard]] float from_state(const float* state, std::int64_t row) const {
-    return dot(r + row * of.hidden, state, of.hidden) + (bias == nullptr ? 0 : bias[rows() + row]);
-  }
-};
-
-void step_rnn(const Sequence& sequence, const float* x) {
-  for (std::int64_t row = 0; row < sequence.of.hidden; ++row) {
-    sequence.gates[row] = sequence.from_input(x, row) + sequence.from_state(sequence.h, row);
-  }
-  for (std::int64_t at = 0; at < sequence.of.hidden; ++at) {
-    sequence.h[at] = sequence.activations[0](sequence.clipped(sequence.gates[at]));
-  }
-}
-
-// Gates: update z, reset r, hidden h.
-void step_gru(const Sequence& sequence, const float* x) {
-  const std::int64_t hidden = sequence.of.hidden;
-  float* const update = sequence.gates;
-  float* const reset = sequence.gates + hidden;
-  for (std::int64_t row = 0; row < 2 * hidden; ++row) {
-    const float sum = sequence.from_input(x, row) + sequence.from_state(sequence.h, row);
-    sequence.gates[row] = sequence.activations[0](sequence.clipped(sum));
-  }
-  const bool resets_after = sequence.parameters.resets_after;
-  for (std::int64_t at = 0; at < hidden; ++at) sequence.scratch[at] = reset[at] * sequence.h[at];
-  for (std::int64_t at = 0; at < hidden; ++at) {
-    const std::int64_t row = 2 * hidden + at;
-    const float state =
-        resets_after ? reset[at] * sequence.from_state(sequence.h, row) : sequence.from_state(sequence.scratch, row);
-    sequence.gates[row] = sequence.activations[1](sequence.clipped(sequence.from_input(x, row) + state));
-  }
-  for (std::int64_t at = 0; at < hidden; ++at) {
-    sequence.h[at] = (1 - update[at]) * sequence.gates[2 * hidden + at] + update[at] * sequence.h[at];
-  }
-}
-
-// Gates: input, output, forget, cell.
-void step_lstm(const Sequence& sequence, const float* x) {
-  const std::int64_t hidden = sequence.of.hidden;
-  for (std::int64_t row = 0; row < 4 * hidden; ++row) {
-    sequence.gates[row] = sequence.from_input(x, row) + sequence.from_state(sequence.h, row);
-  }
-  const auto gate = [&](std::int64_t number, std::int64_t at, float cell) {
-    const float* peepholes = sequence.peepholes;
-    const float peep = peepholes == nullptr ? 0 : peepholes[number * hidden + at] * cell;
-    return sequence.activations[0](sequence.clipped(sequence.gates[number * hidden + at] + peep));
-  };
-  for (std::int64_t at = 0; at < hidden; ++at) {
-    float& cell = sequence.c[at];
-    const float input = gate(0, at, cell);
-    const float forget = sequence.parameters.couples_gates ? 1 - input : gate(2, at, cell);
-    const float next = sequence.activations[1](sequence.clipped(sequence.gates[3 * hidden + at]));
-    cell = forget * cell + input * next;
-    sequence.h[at] = gate(1, at, cell) * sequence.activations[2](cell);
-  }
-}
 
 // Where the row of a sequence is: [length, batch] or [batch, length], and [directions, batch] or [batch, directions].
 struct Places {
@@ -139,44 +39,156 @@ struct Places {
   }
 };
 
-void begin_state(const Operands& operands, Operand initial, std::int64_t from, float* state, std::int64_t hidden) {
-  if (has_operand(operands.reads, initial)) {
-    std::copy_n(elements<float>(operands.reads[initial]) + from, hidden, state);
-  } else {
-    std::fill_n(state, hidden, 0.0F);
-  }
-}
+// Elements of scratch: those of each state, and the products of w and the inputs of several steps.
+std::int64_t scratch_of_state(std::int64_t rows, std::int64_t hidden) { return rows + 3 * hidden; }
+constexpr auto kMostInputs = static_cast<std::int64_t>(kMostStates);
 
-// Runs the first `valid` steps, from the last to the first if it runs backward. Later steps are 0.
-void run_sequence(const Sequence& sequence, const Operands& operands, std::int64_t direction, std::int64_t batch,
-                  std::int64_t valid) {
-  const Places places{sequence.of, sequence.parameters.is_batch_first};
-  const std::int64_t hidden = sequence.of.hidden;
-  const std::int64_t state = places.state(direction, batch);
-  begin_state(operands, kInitialH, state, sequence.h, hidden);
-  begin_state(operands, kInitialC, state, sequence.c, hidden);
-  const bool has_all = has_operand(operands.writes, 0);
-  float* const y = has_all ? mutable_elements<float>(operands.writes[0]) : nullptr;
-  for (std::int64_t number = 0; number < valid; ++number) {
-    const bool runs_backward = sequence.parameters.runs_backward || direction == 1;
-    const std::int64_t step = runs_backward ? valid - 1 - number : number;
-    const float* x = elements<float>(operands.reads[kX]) + places.x(step, batch);
-    switch (sequence.parameters.cell) {
-      case Cell::gru: step_gru(sequence, x); break;
-      case Cell::lstm: step_lstm(sequence, x); break;
-      case Cell::rnn: step_rnn(sequence, x); break;
+// The sequences of one direction that are computed on one thread, or one after another on all threads.
+struct SequenceGroup {
+  std::int64_t direction = 0;
+  Interval<std::int64_t> batch;
+  float* scratch = nullptr;
+};
+
+// Computes at most kMostStates sequences, step by step.
+class SequenceRunner {
+ public:
+  SequenceRunner(const RecurrentParameters& parameters, const RecurrentExtents& of, const Operands& operands,
+                 const SequenceGroup& group)
+      : parameters_(parameters),
+        of_(of),
+        operands_(operands),
+        places_{of, parameters.is_batch_first},
+        direction_(group.direction),
+        rows_(gates_of(parameters.cell) * of.hidden),
+        weights_{.w = part(kW, rows_ * of.input),
+                 .r = part(kR, rows_ * of.hidden),
+                 .bias = part(kB, 2 * rows_),
+                 .peepholes = part(kPeepholes, 3 * of.hidden),
+                 .activations = parameters.activations.data() +
+                                static_cast<std::size_t>(direction_) * functions_of(parameters.cell)} {
+    float* next = group.scratch;
+    for (std::int64_t batch = group.batch.begin; batch < group.batch.end; ++batch) {
+      states_[count_] = {
+          .h = next, .c = next + of.hidden, .product = next + 3 * of.hidden, .reset = next + 2 * of.hidden};
+      batch_[count_] = batch;
+      valid_[count_++] = valid_steps(batch);
+      next += scratch_of_state(rows_, of.hidden);
     }
-    if (has_all) std::copy_n(sequence.h, hidden, y + places.y(step, direction, batch));
+    inputs_ = next;
   }
-  for (std::int64_t step = valid; has_all && step < sequence.of.length; ++step) {
-    std::fill_n(y + places.y(step, direction, batch), hidden, 0.0F);
+
+  void run(Team& team) {
+    for (std::size_t at = 0; at < count_; ++at) begin_sequence(at);
+    const std::int64_t longest =
+        *std::max_element(valid_.begin(), valid_.begin() + static_cast<std::ptrdiff_t>(count_));
+    const std::int64_t steps = std::max<std::int64_t>(kMostInputs / static_cast<std::int64_t>(count_), 1);
+    for (std::int64_t first = 0; first < longest; first += steps) {
+      const Interval<std::int64_t> numbers{first, std::min(first + steps, longest)};
+      multiply_inputs(numbers, team);
+      for (std::int64_t number = numbers.begin; number < numbers.end; ++number) run_step(numbers, number, team);
+    }
+    for (std::size_t at = 0; at < count_; ++at) end_sequence(at);
   }
-  const std::array<const float*, 2> last{sequence.h, sequence.c};
-  for (std::size_t at = 0; at < 2; ++at) {
-    if (!has_operand(operands.writes, 1 + at)) continue;
-    std::copy_n(last[at], hidden, mutable_elements<float>(operands.writes[1 + at]) + state);
+
+ private:
+  [[nodiscard]] const float* part(Operand operand, std::int64_t count) const {
+    const bool is_given = has_operand(operands_.reads, operand);
+    return is_given ? elements<float>(operands_.reads[operand]) + direction_ * count : nullptr;
   }
-}
+
+  [[nodiscard]] std::int64_t valid_steps(std::int64_t batch) const {
+    const bool has_lengths = has_operand(operands_.reads, kLengths);
+    return has_lengths ? elements<std::int32_t>(operands_.reads[kLengths])[batch] : of_.length;
+  }
+
+  [[nodiscard]] float* all_results() const {
+    return has_operand(operands_.writes, 0) ? mutable_elements<float>(operands_.writes[0]) : nullptr;
+  }
+
+  // Which step of X a sequence takes as its step `number`.
+  [[nodiscard]] std::int64_t step_of(std::size_t at, std::int64_t number) const {
+    const bool runs_backward = parameters_.runs_backward || direction_ == 1;
+    return runs_backward ? valid_[at] - 1 - number : number;
+  }
+
+  [[nodiscard]] float* input_of(Interval<std::int64_t> numbers, std::int64_t number, std::size_t at) const {
+    const std::int64_t slot = (number - numbers.begin) * static_cast<std::int64_t>(count_);
+    return inputs_ + (slot + static_cast<std::int64_t>(at)) * rows_;
+  }
+
+  void begin_state(Operand initial, std::int64_t from, float* state) const {
+    if (has_operand(operands_.reads, initial)) {
+      std::copy_n(elements<float>(operands_.reads[initial]) + from, of_.hidden, state);
+    } else {
+      std::fill_n(state, of_.hidden, 0.0F);
+    }
+  }
+
+  void begin_sequence(std::size_t at) const {
+    const std::int64_t from = places_.state(direction_, batch_[at]);
+    begin_state(kInitialH, from, states_[at].h);
+    begin_state(kInitialC, from, states_[at].c);
+  }
+
+  // Products of w with the inputs of several steps, so that w is read once for all of them.
+  void multiply_inputs(Interval<std::int64_t> numbers, Team& team) const {
+    std::array<DotColumn, kMostStates> columns;
+    std::size_t count = 0;
+    for (std::int64_t number = numbers.begin; number < numbers.end; ++number) {
+      for (std::size_t at = 0; at < count_; ++at) {
+        if (number >= valid_[at]) continue;
+        const float* x = elements<float>(operands_.reads[kX]) + places_.x(step_of(at, number), batch_[at]);
+        columns[count++] = {x, input_of(numbers, number, at)};
+      }
+    }
+    write_dots({weights_.w, of_.input, {0, rows_}}, std::span(columns).first(count), team);
+  }
+
+  void run_step(Interval<std::int64_t> numbers, std::int64_t number, Team& team) const {
+    std::array<RecurrentState, kMostStates> active;
+    std::size_t count = 0;
+    for (std::size_t at = 0; at < count_; ++at) {
+      if (number >= valid_[at]) continue;
+      active[count] = states_[at];
+      active[count++].gates = input_of(numbers, number, at);
+    }
+    run_recurrent_step(parameters_, weights_, of_.hidden, std::span(active).first(count), team);
+    float* const y = all_results();
+    if (y == nullptr) return;
+    for (std::size_t at = 0; at < count_; ++at) {
+      if (number >= valid_[at]) continue;
+      std::copy_n(states_[at].h, of_.hidden, y + places_.y(step_of(at, number), direction_, batch_[at]));
+    }
+  }
+
+  // Steps behind the last valid one are 0.
+  void end_sequence(std::size_t at) const {
+    float* const y = all_results();
+    for (std::int64_t step = valid_[at]; y != nullptr && step < of_.length; ++step) {
+      std::fill_n(y + places_.y(step, direction_, batch_[at]), of_.hidden, 0.0F);
+    }
+    const std::array<const float*, 2> last{states_[at].h, states_[at].c};
+    for (std::size_t state = 0; state < 2; ++state) {
+      if (!has_operand(operands_.writes, 1 + state)) continue;
+      float* const to = mutable_elements<float>(operands_.writes[1 + state]);
+      std::copy_n(last[state], of_.hidden, to + places_.state(direction_, batch_[at]));
+    }
+  }
+
+  const RecurrentParameters& parameters_;
+  const RecurrentExtents& of_;
+  const Operands& operands_;
+  Places places_;
+  std::int64_t direction_;
+  std::int64_t rows_;
+  RecurrentWeights weights_;
+  std::size_t count_ = 0;
+  std::array<RecurrentState, kMostStates> states_{};
+  std::array<std::int64_t, kMostStates> batch_{};
+  std::array<std::int64_t, kMostStates> valid_{};  // steps
+  float* inputs_ = nullptr;
+};
 
 bool has_extents(const Operands& operands, std::size_t at, const Extents& extents) {
   return !has_operand(operands.reads, at) || std::ranges::equal(extents_of(operands.reads[at]), extents.values());
@@ -221,35 +233,62 @@ RunStatus set_recurrent_extents(const RecurrentParameters& parameters, const Rec
   return {};
 }
 
-RunStatus run_recurrent(const RecurrentParameters& parameters, const Operands& operands, Team& /*team*/) {
+// Two directions, or two halves of a batch, have a share of the scratch each, so that they can run side by side.
+std::int64_t groups_of(const RecurrentExtents& of) { return of.directions == 2 || of.batch > 1 ? 2 : 1; }
+
+SequenceGroup group_of(const RecurrentExtents& of, std::int64_t number) {
+  if (of.directions == 2) return {.direction = number, .batch = {0, of.batch}};
+  const std::int64_t groups = groups_of(of);
+  return {.direction = 0, .batch = {of.batch * number / groups, of.batch * (number + 1) / groups}};
+}
+
+// Elements of scratch of a group.
+std::int64_t scratch_of_group(const RecurrentExtents& of, std::int64_t rows) {
+  const std::int64_t in_group = of.directions == 2 ? of.batch : of.batch - of.batch / 2;
+  const std::int64_t states = std::min(in_group, kMostInputs);
+  const std::int64_t inputs = std::min(states * of.length, kMostInputs);
+  return states * scratch_of_state(rows, of.hidden) + inputs * rows;
+}
+
+void run_group(const RecurrentParameters& parameters, const RecurrentExtents& of, const Operands& operands,
+               const SequenceGroup& group, Team& team) {
+  for (std::int64_t begin = group.batch.begin; begin < group.batch.end; begin += kMostInputs) {
+    const Interval<std::int64_t> batch{begin, std::min(begin + kMostInputs, group.batch.end)};
+    SequenceRunner(parameters, of, operands, {group.direction, batch, group.scratch}).run(team);
+  }
+}
+
+bool has_valid_lengths(const RecurrentExtents& of, const Operands& operands) {
+  if (!has_operand(operands.reads, kLengths)) return true;
+  const auto* lengths = elements<std::int32_t>(operands.reads[kLengths]);
+  return std::all_of(lengths, lengths + of.batch,
+                     [&](std::int32_t length) { return length >= 0 && length <= of.length; });
+}
+
+RunStatus run_recurrent(const RecurrentParameters& parameters, const Operands& operands, Team& team) {
   const std::optional<RecurrentExtents> of = recurrent_extents(parameters, operands);
   if (!of) return {RunCode::bad_extents, 0};
   const RunStatus status = set_recurrent_extents(parameters, *of, operands);
   if (status.code != RunCode::ok) return status;
-  Sequence sequence{.parameters = parameters, .of = *of};
-  const std::int64_t rows = sequence.rows();
-  sequence.gates = reinterpret_cast<float*>(operands.scratch);
-  sequence.h = sequence.gates + rows;
-  sequence.c = sequence.h + of->hidden;
-  sequence.scratch = sequence.c + of->hidden;
-  const auto part = [&](Operand operand, std::int64_t direction, std::int64_t count) {
-    const bool is_given = has_operand(operands.reads, operand);
-    return is_given ? elements<float>(operands.reads[operand]) + direction * count : nullptr;
+  if (!has_valid_lengths(*of, operands)) return {RunCode::index_out_of_range, kLengths};
+  if (of->batch == 0 || of->hidden == 0) return {};
+  const std::int64_t rows = gates_of(parameters.cell) * of->hidden;
+  const std::int64_t groups = groups_of(*of);
+  const auto run = [&](std::int64_t number, Team& threads) {
+    SequenceGroup group = group_of(*of, number);
+    group.scratch = reinterpret_cast<float*>(operands.scratch) + number * scratch_of_group(*of, rows);
+    run_group(parameters, *of, operands, group, threads);
+    return RunCode::ok;
   };
-  for (std::int64_t direction = 0; direction < of->directions; ++direction) {
-    sequence.w = part(kW, direction, rows * of->input);
-    sequence.r = part(kR, direction, rows * of->hidden);
-    sequence.bias = part(kB, direction, 2 * rows);
-    sequence.peepholes = part(kPeepholes, direction, 3 * of->hidden);
-    sequence.activations =
-        parameters.activations.data() + static_cast<std::size_t>(direction) * functions_of(parameters.cell);
-    for (std::int64_t batch = 0; batch < of->batch; ++batch) {
-      const bool has_lengths = has_operand(operands.reads, kLengths);
-      const std::int64_t valid = has_lengths ? elements<std::int32_t>(operands.reads[kLengths])[batch] : of->length;
-      if (valid < 0 || valid > of->length) return {RunCode::index_out_of_range, kLengths};
-      run_sequence(sequence, operands, direction, batch, valid);
-    }
+  if (groups > 1 && team.threads() > 1) {
+    return {run_shares(team, static_cast<int>(groups),
+                       [&](int share) {
+                         SoloTeam alone;
+                         return run(share, alone);
+                       }),
+            0};
   }
+  for (std::int64_t number = 0; number < groups; ++number) run(number, team);
   return {};
 }
 
@@ -272,8 +311,17 @@ std::string missing_recurrent(const Graph& graph, const Node& node) {
 
 template <Cell cell>
 Bytes recurrent_scratch(const Graph& graph, const Node& node) {
-  const std::vector<std::int64_t>& extents = graph.tensor(*node.inputs[kR]).shape.extents();
-  return extents.empty() ? Bytes(0) : Bytes((gates_of(cell) + 3) * 4) * extents.back();
+  const Shape& x = graph.tensor(*node.inputs[kX]).shape;
+  const Shape& r = graph.tensor(*node.inputs[kR]).shape;
+  if (x.rank() != 3 || r.rank() != 3) return {};
+  const bool is_batch_first = integer_attribute(node, "layout", 0) != 0;
+  const RecurrentExtents of{.length = x[is_batch_first ? 1 : 0],
+                            .batch = x[is_batch_first ? 0 : 1],
+                            .input = x[2],
+                            .directions = r[0],
+                            .hidden = r[2]};
+  const std::int64_t elements = groups_of(of) * scratch_of_group(of, gates_of(cell) * of.hidden);
+  return Bytes(elements * std::int64_t{sizeof(float)});
 }
 
 template <Cell cell>

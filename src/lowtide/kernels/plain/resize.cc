@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +15,7 @@
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/strided_copy.h"
-#include "lowtide/kernels/plain/taps.h"
+#include "lowtide/kernels/plain/resize_rows.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -31,21 +30,6 @@ struct ResizeParameters {
   std::size_t scales_input = 2;
   float outside = 0;  // extrapolation_value
   std::int64_t scratch_bytes = 0;
-};
-
-struct PlannedAxis {
-  ResizeAxis axis;
-  Taps taps;                // without begins if the axis stays as it is
-  std::int64_t stride = 1;  // in the operand
-  [[nodiscard]] bool is_kept() const { return taps.begins == nullptr; }
-  // The first element for a position of the result, or -1.
-  [[nodiscard]] std::int64_t begin(std::int64_t at) const { return is_kept() ? at : taps.begins[at]; }
-};
-struct ResizePlan {
-  int rank = 0;
-  std::array<PlannedAxis, kMostAxes> axes;
-  [[nodiscard]] PlannedAxis& operator[](int axis) { return axes[static_cast<std::size_t>(axis)]; }
-  [[nodiscard]] const PlannedAxis& operator[](int axis) const { return axes[static_cast<std::size_t>(axis)]; }
 };
 
 // The axes that the lists of scales, sizes and regions belong to, or nullopt if one is invalid.
@@ -132,11 +116,15 @@ std::optional<ResizePlan> resize_plan(const ResizeParameters& parameters, const 
   return plan;
 }
 
+// Rows that are blended from several rows of the operand, one for each share of the work.
+std::int64_t bytes_of_rows(std::int64_t in) { return in * ResizeRows::kShares * std::int64_t{sizeof(float)}; }
+
 std::int64_t aligned_to_8(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
 std::int64_t bytes_of_taps(std::int64_t out, std::int64_t taps) { return aligned_to_8(out * 8 + out * taps * 4); }
 
 // Fills the taps of all axes that change, in scratch. Returns false if scratch is too small.
 bool fill_all(const ResizeParameters& parameters, ResizePlan& plan, std::byte* scratch) {
+  const std::int64_t most = parameters.scratch_bytes - bytes_of_rows(plan[plan.rank - 1].axis.in);
   std::int64_t used = 0;
   for (int number = 0; number < plan.rank; ++number) {
     PlannedAxis& planned = plan[number];
@@ -145,7 +133,7 @@ bool fill_all(const ResizeParameters& parameters, ResizePlan& plan, std::byte* s
     if (is_kept || axis.in == 0 || axis.out == 0) continue;
     planned.taps.count = taps_of(parameters.rules, axis.in, axis.scale);
     const std::int64_t bytes = bytes_of_taps(axis.out, planned.taps.count);
-    if (used + bytes > parameters.scratch_bytes) return false;
+    if (used + bytes > most) return false;
     planned.taps.begins = reinterpret_cast<std::int64_t*>(scratch + used);
     planned.taps.weights = reinterpret_cast<float*>(planned.taps.begins + axis.out);
     fill_taps(parameters.rules, axis, planned.taps);
@@ -154,94 +142,7 @@ bool fill_all(const ResizeParameters& parameters, ResizePlan& plan, std::byte* s
   return true;
 }
 
-// A row of the result, and what it is made from.
-struct ResizedRow {
-  const PlannedAxis& last;
-  std::int64_t source = 0;  // the element that tap 0 of all other axes begins with
-};
-
-template <typename T>
-void copy_row(const ResizedRow& row, const T* x, T* y, T outside) {
-  const std::int64_t count = row.last.axis.out;
-  if (row.last.is_kept()) {
-    std::copy_n(x + row.source, count, y);
-    return;
-  }
-  for (std::int64_t at = 0; at < count; ++at) {
-    const std::int64_t begin = row.last.taps.begins[at];
-    y[at] = begin < 0 ? outside : x[row.source + begin];
-  }
-}
-
-void add_blended_row(const PlannedAxis& last, float weight, const float* x, float* y) {
-  const std::int64_t count = last.taps.count;
-  if (last.is_kept()) {
-    for (std::int64_t at = 0; at < last.axis.out; ++at) y[at] += weight * x[at];
-    return;
-  }
-  for (std::int64_t at = 0; at < last.axis.out; ++at) {
-    const float* from = x + std::max<std::int64_t>(last.taps.begins[at], 0);
-    const float* weights = last.taps.weights + at * count;
-    float sum = 0;
-    for (std::int64_t tap = 0; tap < count; ++tap) sum += weights[tap] * from[tap];
-    y[at] += weight * sum;
-  }
-}
-
-// Adds up all combinations of the taps of the axes but the last.
-void blend_row(const ResizePlan& plan, const Extents& index, std::int64_t source, const float* x, float* y) {
-  const PlannedAxis& last = plan[plan.rank - 1];
-  std::fill_n(y, last.axis.out, 0.0F);
-  std::int64_t combinations = 1;
-  for (int axis = 0; axis < plan.rank - 1; ++axis) combinations *= plan[axis].taps.count;
-  for (std::int64_t number = 0; number < combinations; ++number) {
-    float weight = 1;
-    std::int64_t from = source;
-    std::int64_t rest = number;
-    for (int axis = plan.rank - 2; axis >= 0; --axis) {
-      const Taps& taps = plan[axis].taps;
-      if (plan[axis].is_kept()) continue;
-      const std::int64_t tap = rest % taps.count;
-      rest /= taps.count;
-      weight *= taps.weights[index[axis] * taps.count + tap];
-      from += tap * plan[axis].stride;
-    }
-    if (weight != 0) add_blended_row(last, weight, x + from, y);
-  }
-}
-
-template <typename T, bool blends>
-void resize_rows(const ResizeParameters& parameters, const ResizePlan& plan, const Operands& operands) {
-  const T* x = elements<T>(operands.reads[0]);
-  T* y = mutable_elements<T>(operands.writes[0]);
-  T outside{};
-  // Only f32 has a value for elements outside of the region. Other types are moved as bytes.
-  if (operands.reads[0].dtype == DType::f32) std::memcpy(&outside, &parameters.outside, sizeof outside);
-  const Extents to(extents_of(operands.writes[0]));
-  const PlannedAxis& last = plan[plan.rank - 1];
-  Extents index = to;
-  for (int axis = 0; axis < index.rank(); ++axis) index[axis] = 0;
-  for (std::int64_t row = 0; row < to.product(0, to.rank() - 1); ++row, y += last.axis.out) {
-    std::int64_t source = 0;
-    for (int axis = 0; axis < plan.rank - 1; ++axis) {
-      const std::int64_t begin = plan[axis].begin(index[axis]);
-      source = begin < 0 || source < 0 ? -1 : source + begin * plan[axis].stride;
-    }
-    if (source < 0) {
-      std::fill_n(y, last.axis.out, outside);
-    } else if constexpr (blends) {
-      blend_row(plan, index, source, x, y);
-      for (std::int64_t at = 0; at < last.axis.out; ++at) {
-        if (last.begin(at) < 0) y[at] = outside;
-      }
-    } else {
-      copy_row<T>({last, source}, x, y, outside);
-    }
-    for (int axis = to.rank() - 2; axis >= 0 && ++index[axis] == to[axis]; --axis) index[axis] = 0;
-  }
-}
-
-RunStatus run_resize(const ResizeParameters& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_resize(const ResizeParameters& parameters, const Operands& operands, Team& team) {
   std::optional<ResizePlan> plan = resize_plan(parameters, operands);
   if (!plan) return {RunCode::bad_extents, 2};
   Extents to;
@@ -253,15 +154,14 @@ RunStatus run_resize(const ResizeParameters& parameters, const Operands& operand
     return {};
   }
   if (!fill_all(parameters, *plan, operands.scratch)) return {RunCode::size_exceeds_plan, 0};
-  if (parameters.rules.mode != ResizeMode::nearest) {
-    resize_rows<float, true>(parameters, *plan, operands);
-    return {};
-  }
-  switch (element_bytes(operands.reads[0].dtype)) {
-    case 1: resize_rows<std::uint8_t, false>(parameters, *plan, operands); break;
-    case 2: resize_rows<std::uint16_t, false>(parameters, *plan, operands); break;
-    case 4: resize_rows<std::uint32_t, false>(parameters, *plan, operands); break;
-    default: resize_rows<std::uint64_t, false>(parameters, *plan, operands); break;
+  // Behind the taps.
+  const std::int64_t of_taps = parameters.scratch_bytes - bytes_of_rows((*plan)[plan->rank - 1].axis.in);
+  const ResizeRows rows{
+      .plan = *plan, .outside = parameters.outside, .blended = reinterpret_cast<float*>(operands.scratch + of_taps)};
+  if (parameters.rules.mode == ResizeMode::nearest) {
+    rows.move(operands, team);
+  } else {
+    rows.blend(operands, team);
   }
   return {};
 }
@@ -328,7 +228,7 @@ std::string missing_resize(const Graph& graph, const Node& node) {
   return has_types ? "" : "scales and roi are not f32, or sizes are not i64";
 }
 
-// The bytes of all taps, for the extents that the graph states.
+// The bytes of all taps and blended rows, for the extents that the graph states.
 Bytes resize_scratch(const Graph& graph, const Node& node) {
   const ResizeRules rules = *rules_of(graph, node);
   const Shape& from = graph.tensor(*node.inputs[0]).shape;
@@ -341,6 +241,7 @@ Bytes resize_scratch(const Graph& graph, const Node& node) {
     const bool is_known = !from.has_upper_bounds() && !to.has_upper_bounds() && in > 0 && out > 0;
     const double least_scale = is_known ? static_cast<double>(out) / static_cast<double>(in) / 2 : 1e-9;
     all += Bytes(bytes_of_taps(out, taps_of(rules, in, least_scale)));
+    if (axis + 1 == from.rank()) all += Bytes(bytes_of_rows(in));
   }
   return all;
 }
