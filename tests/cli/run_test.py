@@ -104,6 +104,24 @@ class Run(ProgramTest):
         self.assertEqual(len((self.folder / "weights.bin").read_bytes()), 12)
         self.expect(USAGE, "run", "model.onnx", "--input", "in=x=x.npy", "--output-dir", "")
 
+    def test_a_pool_pads_its_image_itself(self):
+        """y = AveragePool(Pad(x)): 4 x 4 with a border of zeros, 3 x 3 windows. The padded copy is not in memory."""
+        pads = field(1, 8) + field(2, 7) + field(8, "pads") + field(9, struct.pack("<8q", 0, 0, 1, 1, 0, 0, 1, 1))
+        nodes = [node("Relu", ["x"], ["r"]), node("Pad", ["r", "pads"], ["p"]),
+                 node("AveragePool", ["p"], ["a"], attributes=[ints("kernel_shape", [3, 3])]), node("Abs", ["a"], ["y"])]
+        content = graph(nodes, [value_info("x", [1, 1, 4, 4])], [value_info("y", [1, 1, 4, 4])], [pads])
+        self.write("pool.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        arenas = []
+        for words in ((), ("--without", "padding")):
+            self.expect(DONE, "run", "pool.onnx", "--synthetic", "1", *words, "--output-dir", f"out{len(words)}")
+            report = self.json(DONE, "plan", "pool.onnx", "--target", "cpu", *words)
+            arenas.append(report["bytes"]["load"])
+        self.assertEqual((self.folder / "out0" / "y.npy").read_bytes(), (self.folder / "out2" / "y.npy").read_bytes())
+        # 64 bytes of r and of a. With the copy, 6 * 6 * 4 = 144 bytes of p, which take 192, and 64 of r or a.
+        self.assertEqual(arenas, [2 * 64, 192 + 64])
+        said = self.expect(DONE, "plan", "pool.onnx", "--target", "cpu").stdout
+        self.assertIn("1 Pad folded into the node after it", said)
+
     def test_a_long_name_of_an_output_is_cut(self):
         names = ["y" + "\u00e9" * 150 + end for end in "ab"]  # 302 bytes each
         nodes = [node(kind, ["x"], [name]) for kind, name in zip(["Relu", "Neg"], names)]

@@ -297,10 +297,12 @@ TEST(LoweringText, CountsEachKindOfRewrite) {
                                          {NodeId(3), "n", "LayerNormalization", {"m", "s", "n"}},
                                          {NodeId(4), "r", "lowtide::Chain", {"r", "t"}},
                                          {NodeId(5), "z", "lowtide::Gemm", {"g", "u", "z"}, 2},
-                                         {NodeId(6), "k", "lowtide::Conv", {"i", "j", "k"}, 1}}};
+                                         {NodeId(6), "k", "lowtide::Conv", {"i", "j", "k"}, 1},
+                                         {NodeId(7), "w", "AveragePool", {"v", "w"}, 0, true},
+                                         {NodeId(8), "y", "Conv", {"o", "p", "y"}, 0, true}}};
   EXPECT_EQ(
       lowering_text(facts),
-      "3 BatchNormalizations folded into a Conv, 3 nodes fused into 1 LayerNormalization, 1 QuantizeLinear merged "
+      "2 Pads folded into the nodes after them, 4 BatchNormalizations folded into a Conv, 3 nodes fused into 1 LayerNormalization, 1 QuantizeLinear merged "
       "into operators on integers, 2 nodes fused into 1 chain and 3 nodes fused into 2 products.");
 }
 

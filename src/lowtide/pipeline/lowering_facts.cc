@@ -31,6 +31,8 @@ LoweringFacts::Rewrite rewrite_of(const Graph& model, const Graph& lowered, Node
     LOWTIDE_CHECK(program.ok(), "an epilogue that lowering made has a program");
     rewrite.in_epilogue = static_cast<std::int64_t>(program->nodes().size());
   }
+  const Operator& first = model.op(origins.front());
+  rewrite.has_padding = first.type == "Pad" && (first.domain.empty() || first.domain == "ai.onnx");
   for (NodeId origin : origins) rewrite.from.push_back(name_in_model(model, origin));
   return rewrite;
 }

@@ -29,6 +29,7 @@ struct LoweringFacts {
     std::string op;                 // "lowtide::Chain", "Conv"
     std::vector<std::string> from;  // names; of a node without one: "Relu that writes y"
     std::int64_t in_epilogue = 0;   // the last ones of them, which a product computes on its results
+    bool has_padding = false;       // the first of them is a Pad, whose zeros a convolution or a pool adds itself
   };
   std::int64_t left_out = 0;  // copies, and nodes that nothing needs
   std::int64_t at_load = 0;   // run once, when the model is loaded

@@ -20,6 +20,7 @@ constexpr std::string_view kOwnConvolution = "lowtide::Conv";
 
 std::string lowering_text(const LoweringFacts& facts) {
   std::int64_t folded = 0;
+  std::int64_t padded = 0;
   std::int64_t integers = 0;
   std::int64_t chains = 0;
   std::int64_t in_chains = 0;
@@ -30,7 +31,8 @@ std::string lowering_text(const LoweringFacts& facts) {
   std::int64_t products = 0;
   std::int64_t in_epilogues = 0;
   for (const LoweringFacts::Rewrite& rewrite : facts.rewrites) {
-    const auto nodes = static_cast<std::int64_t>(rewrite.from.size());
+    const std::int64_t nodes = static_cast<std::int64_t>(rewrite.from.size()) - (rewrite.has_padding ? 1 : 0);
+    if (rewrite.has_padding) ++padded;
     if (rewrite.in_epilogue > 0) {
       ++products;
       in_epilogues += rewrite.in_epilogue;
@@ -45,14 +47,16 @@ std::string lowering_text(const LoweringFacts& facts) {
       ++attentions;
       in_attentions += nodes;
     } else if (rewrite.op == "Conv" || rewrite.op == kOwnConvolution) {
-      ++folded;
-    } else {
+      if (nodes > 1) ++folded;
+    } else if (nodes > 1) {
       ++integers;
     }
   }
   std::vector<std::string> parts;
   if (facts.left_out > 0) parts.push_back(counted(facts.left_out, "node") + " left out");
   if (facts.at_load > 0) parts.push_back(counted(facts.at_load, "node") + " computed when the model is loaded");
+  if (padded > 0)
+    parts.push_back(counted(padded, "Pad") + " folded into the " + (padded == 1 ? "node after it" : "nodes after them"));
   if (folded > 0) parts.push_back(counted(folded, "BatchNormalization") + " folded into a Conv");
   if (norms > 0) parts.push_back(counted(in_norms, "node") + " fused into " + counted(norms, "LayerNormalization"));
   if (attentions > 0)
