@@ -21,7 +21,7 @@ namespace {
 
 using List = std::vector<std::int64_t>;
 
-bool is_standard(const Operator& op, std::string_view type) {
+bool is_of_onnx(const Operator& op, std::string_view type) {
   return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
 }
 
@@ -34,7 +34,7 @@ List list_or(const Node& node, std::string_view name, std::size_t count, std::in
   return given == nullptr ? List(count, otherwise) : *given;
 }
 
-std::int64_t integer_or(const Node& node, std::string_view name, std::int64_t otherwise) {
+std::int64_t number_in(const Node& node, std::string_view name, std::int64_t otherwise) {
   const auto* given = find_attribute<std::int64_t>(node.attributes, name);
   return given == nullptr ? otherwise : *given;
 }
@@ -56,7 +56,7 @@ class PaddingFolder {
   // The pads of the spatial axes, first all before and then all behind. nullopt: this is not a Pad that may be folded.
   [[nodiscard]] std::optional<List> pads_of(NodeId id) const {
     const Node& pad = graph_.node(id);
-    if (!is_standard(graph_.op(id), "Pad") || has_waits_.test(id)) return std::nullopt;
+    if (!is_of_onnx(graph_.op(id), "Pad") || has_waits_.test(id)) return std::nullopt;
     if (pad.inputs.empty() || !pad.inputs[0] || pad.outputs.size() != 1 || !pad.outputs[0]) return std::nullopt;
     const auto* mode = find_attribute<std::string>(pad.attributes, "mode");
     if ((mode != nullptr && *mode != "constant") || !has_value_zero(pad)) return std::nullopt;
@@ -88,8 +88,8 @@ class PaddingFolder {
   // The attributes of a convolution or a pool with more pads, or nullopt if it cannot have them.
   [[nodiscard]] std::optional<std::vector<Attribute>> padded(NodeId reader, TensorId image, const List& pads) const {
     const Node& node = graph_.node(reader);
-    const bool is_convolution = is_standard(graph_.op(reader), "Conv") && node.inputs.size() >= 2 && node.inputs[1];
-    const bool is_pool = is_standard(graph_.op(reader), "AveragePool") && integer_or(node, "ceil_mode", 0) == 0;
+    const bool is_convolution = is_of_onnx(graph_.op(reader), "Conv") && node.inputs.size() >= 2 && node.inputs[1];
+    const bool is_pool = is_of_onnx(graph_.op(reader), "AveragePool") && number_in(node, "ceil_mode", 0) == 0;
     if (!(is_convolution || is_pool) || has_waits_.test(reader) || node.inputs[0] != image) return std::nullopt;
     if (std::ranges::count(node.inputs, std::optional(image)) != 1) return std::nullopt;
     const auto* automatic = find_attribute<std::string>(node.attributes, "auto_pad");
@@ -98,7 +98,7 @@ class PaddingFolder {
     const bool is_valid = automatic != nullptr && *automatic == "VALID";
     List all = is_valid ? List(2 * axes, 0) : list_or(node, "pads", 2 * axes, 0);
     if (all.size() != 2 * axes) return std::nullopt;
-    if (is_pool && !are_zeros(all) && integer_or(node, "count_include_pad", 0) == 0) return std::nullopt;
+    if (is_pool && !are_zeros(all) && number_in(node, "count_include_pad", 0) == 0) return std::nullopt;
     const List gaps = list_or(node, "dilations", axes, 1);
     const std::optional<List> window = window_of(node, is_convolution, axes);
     if (!window || gaps.size() != axes) return std::nullopt;
