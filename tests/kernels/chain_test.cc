@@ -104,6 +104,27 @@ TEST(ChainKernel, ComputesTheBitsOfHardSwish) {
   }
 }
 
+// Groups of nodes that one loop computes: a Mul and an Add of numbers, and a HardSwish. The last ones are none, because
+// another node reads between their nodes, or a number is a whole tensor.
+TEST(ChainKernel, ComputesTheBitsOfPatterns) {
+  const std::string numbers = "input s : f32[]\n input t : f32[1]\n input low : f32[]\n input high : f32[]\n";
+  const std::string x = "input x : f32[3,700]\n" + numbers;
+  const std::string hard_swish = R"(c = Add(b, t) : f32[3,700]
+    d = Clip(c, low, high) : f32[3,700]
+    e = Mul(b, d) : f32[3,700]
+    f = Div(e, s) : f32[3,700]
+)";
+  expect_equal_bits(x + "a = Mul(s, x) : f32[3,700]\n y = Add(t, a) : f32[3,700]");
+  expect_equal_bits(x + "a = Mul(x, s) : f32[3,700]\n b = Add(a, t) : f32[3,700]\n" + hard_swish +
+                    "g = Mul(f, t) : f32[3,700]\n y = Add(g, s) : f32[3,700]");
+  expect_equal_bits(x + "a = Neg(x) : f32[3,700]\n b = Abs(a) : f32[3,700]\n" + hard_swish +
+                    "y = Sub(a, f) : f32[3,700]");
+  expect_equal_bits(x + "a = Mul(x, s) : f32[3,700]\n b = Add(a, t) : f32[3,700]\n y = Sub(b, a) : f32[3,700]");
+  expect_equal_bits(x + "b = Neg(x) : f32[3,700]\n" + hard_swish + "y = Sub(f, d) : f32[3,700]");
+  expect_equal_bits(x + "a = Mul(x, s) : f32[3,700]\n y = Add(a, x) : f32[3,700]");
+  expect_equal_bits("input z : f32[1]\n" + numbers + "a = Mul(z, s) : f32[1]\n y = Add(a, t) : f32[1]");
+}
+
 TEST(ChainKernel, RepeatsOperandsAlongAxes) {
   expect_equal_bits(R"(input x : f32[2,3,4,5]
     input scale : f32[3,1,1]

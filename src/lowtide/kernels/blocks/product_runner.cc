@@ -111,7 +111,8 @@ class ChunkRunner {
                   .bias = is_first ? bias.data() : nullptr,
                   .blocks = blocks(),
                   .block_step = (rows.end - rows.begin) * lanes,
-                  .result_step = matrix_.elements_of_block()};
+                  .result_step = matrix_.elements_of_block(),
+                  .fetches_weights = at == 0};
     const auto& of_count = product_.functions[static_cast<std::size_t>(count) - 1];
     of_count[static_cast<std::size_t>(rows.end - rows.begin)](work);
     store_sums(rows, columns, sums.data());

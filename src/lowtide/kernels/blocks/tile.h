@@ -52,6 +52,7 @@ struct TileWork {
   std::int64_t channels = 1;      // of `planes`; the others have as many as lanes
   std::int64_t channel_step = 1;  // of `planes`
   std::int64_t result_step = 0;
+  bool fetches_weights = false;  // of `blocks`: no tile before has read these weights, so they are not in a cache yet
 };
 using TileFunction = void (*)(const TileWork& work);
 

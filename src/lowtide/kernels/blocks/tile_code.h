@@ -69,6 +69,16 @@ struct TileSums {
   }
 };
 
+// Asks for the weights of a tap that is used a few taps later, so that they come from memory in the meantime.
+template <int lanes, int results>
+void fetch_weights(const float* weights, std::int64_t result_step) {
+  constexpr std::int64_t kAhead = 1024;  // elements: 4 taps with 16 lanes
+  constexpr std::int64_t kLine = 16;     // elements of a line of a cache
+  for (std::int64_t at = 0; at < std::int64_t{lanes} * lanes; at += kLine) {
+    for (int b = 0; b < results; ++b) __builtin_prefetch(weights + b * result_step + kAhead + at, 0, 2);
+  }
+}
+
 // With a constant stride, all columns of a row are at constant distances from the first.
 template <typename Lanes, TileKind kind, int stride, int results, int rows, int columns>
 void run_tile(const TileWork& work) {
@@ -86,6 +96,7 @@ void run_tile(const TileWork& work) {
       const float* source = of_block + down * work.tap_row;
       for (std::int64_t across = 0; across < work.taps_across; ++across, source += work.tap_column) {
         const float* of_channel = source;
+        if (kind == TileKind::blocks && work.fetches_weights) fetch_weights<kLanes, results>(weights, work.result_step);
 #pragma GCC unroll 4
         for (std::int64_t channel = 0; channel < channels; ++channel, of_channel += channel_step, weights += kLanes) {
           Vector factors[results];

@@ -49,6 +49,7 @@ class TileRunner {
     load_bias(place);
     work_.weights = weights_ + first_block(place) * work_.result_step;
     work_.bias = biases_.data();
+    work_.fetches_weights = !shape_.is_by_rectangle && place.row == 0 && place.column == 0;
     const bool is_direct = !has_program_ && (keeps_zero_ || has_full_blocks(place));
     const std::int64_t first = result_offset(place, 0, 0);
     work_.result = is_direct ? result_ + first : nullptr;

@@ -19,16 +19,35 @@ class SlotChooser {
     for (std::size_t at = 0; at < node.inputs.size(); ++at) {
       if (node.inputs[at]) made.sources[at] = source_of(*node.inputs[at]);
     }
-    const TensorId result = *node.outputs[0];
-    // The slots of the operands are not free yet, so a node never writes where it reads.
-    if (result != program_.outputs()[0]) slot_of_[result] = made.slot = next_slot();
-    for (TensorId read : program_.reads(id)) {
-      if (slot_of_[read] && program_.readers(read).back() == id) free_.push_back(*slot_of_[read]);
+    made.slot = slot_of_result(id);
+    for (TensorId read : program_.reads(id)) free_after(read, id);
+    return made;
+  }
+
+  // The nodes of a pattern from `first` to `last` become one step.
+  FusedStep step_of(const FusedPattern& pattern, NodeId first, NodeId last) {
+    FusedStep made{.pattern = pattern.kind};
+    made.sources[0] = source_of(*pattern.value);
+    for (std::size_t at = 0; at < pattern.numbers.size(); ++at) {
+      if (pattern.numbers[at]) made.sources[at + 1] = source_of(*pattern.numbers[at]);
+    }
+    made.slot = slot_of_result(last);
+    for (NodeId id = first; id <= last; id = NodeId(id.value() + 1)) {
+      for (TensorId read : program_.reads(id)) free_after(read, id);
     }
     return made;
   }
 
  private:
+  // The slots of the operands are not free yet, so a step never writes where it reads.
+  std::optional<std::size_t> slot_of_result(NodeId id) {
+    const TensorId result = *program_.node(id).outputs[0];
+    if (result != program_.outputs()[0]) slot_of_[result] = next_slot();
+    return slot_of_[result];
+  }
+  void free_after(TensorId read, NodeId id) {
+    if (slot_of_[read] && program_.readers(read).back() == id) free_.push_back(*slot_of_[read]);
+  }
   [[nodiscard]] FusedSource source_of(TensorId id) const {
     if (slot_of_[id]) return {FusedSource::From::slot, *slot_of_[id]};
     const auto input = std::ranges::find(program_.inputs(), id);
@@ -52,19 +71,53 @@ class SlotChooser {
 FusedSteps fused_steps(const Graph& program) {
   FusedSteps steps;
   SlotChooser slots(program);
+  NodeId next(0);
   for (NodeId id : all_ids<NodeId>(program.nodes().size())) {
+    if (id < next) continue;  // a part of a pattern
     std::optional<ElementwiseStep> step = elementwise_step(program, id);
     if (!step) return {};
-    steps.push_back(slots.step_of(id, *step));
+    const FusedPattern pattern = pattern_at(program, id);
+    if (pattern.kind == FusedPattern::Kind::none) {
+      steps.push_back(slots.step_of(id, *step));
+      continue;
+    }
+    next = NodeId(id.value() + static_cast<std::uint32_t>(pattern.nodes));
+    steps.push_back(slots.step_of(pattern, id, NodeId(next.value() - 1)));
   }
   return steps;
 }
 
+namespace {
+
+void run_pattern(const FusedStep& step, const FusedRow& row, Interval<std::int64_t> elements, FusedSlots& slots) {
+  std::array<const float*, 1 + FusedPattern::kMostNumbers> reads{};
+  for (std::size_t at = 0; at < reads.size(); ++at) {
+    const FusedSource& source = step.sources[at];
+    if (source.from == FusedSource::From::operand) {
+      reads[at] = reinterpret_cast<const float*>(row.operands[source.index].element(elements.begin));
+    } else if (source.from == FusedSource::From::slot) {
+      reads[at] = reinterpret_cast<const float*>(slots.at(source.index));
+    }
+  }
+  std::array<float, FusedPattern::kMostNumbers> numbers{};
+  for (std::size_t at = 0; at < numbers.size(); ++at) {
+    if (reads[at + 1] != nullptr) numbers[at] = *reads[at + 1];
+  }
+  std::byte* const to = step.slot ? slots.at(*step.slot) : row.result.element(elements.begin);
+  run_pattern(step.pattern, reads[0], numbers, reinterpret_cast<float*>(to), elements.end - elements.begin);
+}
+
+}  // namespace
+
 RunCode run_fused(const FusedSteps& steps, const FusedRow& row, Interval<std::int64_t> elements, FusedSlots& slots) {
   const std::int64_t at = elements.begin;
   for (const FusedStep& one : steps) {
+    if (one.pattern != FusedPattern::Kind::none) {
+      run_pattern(one, row, elements, slots);
+      continue;
+    }
     Row part{.write = one.slot ? slots.at(*one.slot) : row.result.element(at), .count = elements.end - at};
-    for (std::size_t read = 0; read < one.sources.size(); ++read) {
+    for (std::size_t read = 0; read < part.reads.size(); ++read) {
       const FusedSource& source = one.sources[read];
       if (source.from == FusedSource::From::operand) {
         part.reads[read] = row.operands[source.index].element(at);

@@ -12,6 +12,7 @@
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/chain.h"
 #include "lowtide/kernels/plain/elementwise_row.h"
+#include "lowtide/kernels/plain/fused_patterns.h"
 
 namespace lowtide::kernels_internal {
 
@@ -25,9 +26,11 @@ struct FusedSource {
   std::size_t index = 0;  // of the input of the program or of the slot
 };
 
+// A node, or a pattern of several: then the first source is its value, and the others are its numbers.
 struct FusedStep {
   ElementwiseStep step;
-  std::array<FusedSource, 3> sources;
+  FusedPattern::Kind pattern = FusedPattern::Kind::none;
+  std::array<FusedSource, 1 + FusedPattern::kMostNumbers> sources;
   std::optional<std::size_t> slot;  // that gets the result; nullopt: it is the result of the program
 };
 using FusedSteps = std::vector<FusedStep>;

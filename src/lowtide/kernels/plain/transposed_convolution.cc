@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <span>
 
+#include "lowtide/base/interval.h"
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
@@ -74,34 +76,48 @@ std::optional<Window> transposed_window(const TransposedParameters& parameters, 
   return window;
 }
 
-// Neighboring elements of an operand's plane, whatever its rows are, and taps. Their sums stay in the first cache.
+// Neighboring elements of an operand's plane, whatever its rows are.
 constexpr std::int64_t kElements = 64;
-constexpr std::int64_t kTaps = 4;
-using Sums = std::array<std::array<float, kElements>, kTaps>;
+// Neighboring taps of one channel, of one or more planes of the result: a line of a cache.
+constexpr std::int64_t kFactors = 16;
+// Factors whose sums fit into registers together.
+constexpr std::int64_t kSummed = 4;
+using Sums = std::array<std::array<float, kElements>, kSummed>;
 
-// What some elements contribute to one plane of the result: the products of the elements of all planes of a group with
-// the taps for that plane.
-struct Contribution {
-  const float* from = nullptr;  // the first element in the first plane
-  std::int64_t plane = 0;       // elements of a plane
-  const float* taps = nullptr;  // the first tap for the first plane
-  std::int64_t factors = 0;     // elements between the taps of one plane and those of the next
-  std::int64_t channels = 0;
-  std::int64_t elements = 0;   // at most kElements
-  std::int64_t tap_count = 0;  // at most kTaps
+struct SumLanes {
+  static constexpr std::int64_t kCount = 16;
+  float values __attribute__((vector_size(kCount * sizeof(float))));
 };
 
-LOWTIDE_VECTOR_CLONES void add_products(const Contribution& of, Sums& sums) {
-  for (std::int64_t tap = 0; tap < of.tap_count; ++tap) std::fill_n(sums[tap].data(), of.elements, 0.0F);
-  const float* from = of.from;
-  const float* taps = of.taps;
-  for (std::int64_t channel = 0; channel < of.channels; ++channel, from += of.plane, taps += of.factors) {
-    for (std::int64_t tap = 0; tap < of.tap_count; ++tap) {
-      const float factor = taps[tap];
-      float* to = sums[tap].data();
-      for (std::int64_t at = 0; at < of.elements; ++at) to[at] += factor * from[at];
+// Copies of elements and factors, one channel behind another. The originals are often at distances that the sets of a
+// cache share.
+struct CopiedChannels {
+  float* elements = nullptr;  // [channel][kElements]
+  float* factors = nullptr;   // [channel][kFactors]
+  std::int64_t channels = 0;
+
+  static constexpr std::int64_t size(std::int64_t channels) { return channels * (kElements + kFactors); }
+  CopiedChannels(float* scratch, std::int64_t count)
+      : elements(scratch), factors(scratch + count * kElements), channels(count) {}
+};
+
+// The sums over all channels of the products of the elements with some factors.
+LOWTIDE_VECTOR_CLONES void sum_products(const CopiedChannels& copied, std::int64_t first_factor, Sums& result) {
+  constexpr std::size_t kParts = kElements / SumLanes::kCount;
+  std::array<std::array<SumLanes, kParts>, kSummed> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  for (auto& of_factor : sums) {
+    for (SumLanes& part : of_factor) part.values = SumLanes{}.values;
+  }
+  const float* elements = copied.elements;
+  const float* factors = copied.factors + first_factor;
+  for (std::int64_t channel = 0; channel < copied.channels; ++channel, elements += kElements, factors += kFactors) {
+    std::array<SumLanes, kParts> x;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    std::memcpy(x.data(), elements, sizeof x);
+    for (std::size_t factor = 0; factor < kSummed; ++factor) {
+      for (std::size_t part = 0; part < kParts; ++part) sums[factor][part].values += factors[factor] * x[part].values;
     }
   }
+  std::memcpy(result.data(), sums.data(), sizeof sums);
 }
 
 // The sums of one tap for neighboring elements of the operand.
@@ -112,28 +128,61 @@ struct TapSums {
   const float* sums = nullptr;
 };
 
+// The row of a plane of the result to which a row of elements of the operand adds, or nullptr if it is outside.
+float* line_of(const Window& window, std::int64_t tap, std::int64_t row_of_operand, float* to) {
+  const auto& [depth, down, across] = window.axes;
+  const std::int64_t z = depth.position(row_of_operand / down.out, tap / across.kernel / down.kernel);
+  const std::int64_t y = down.position(row_of_operand % down.out, tap / across.kernel % down.kernel);
+  const bool is_inside = z >= 0 && z < depth.in && y >= 0 && y < down.in;
+  return is_inside ? to + (z * down.in + y) * across.in : nullptr;
+}
+
+// Calls run(row of the operand, its first column, its columns, how many elements came before) for the rows of some
+// elements.
+template <typename Run>
+void for_rows_of(const TapSums& of, std::int64_t columns, const Run& run) {
+  for (std::int64_t at = of.first; at < of.first + of.count;) {
+    const std::int64_t column = at % columns;
+    const std::int64_t end = std::min(of.first + of.count, at - column + columns);
+    run(at / columns, column, end - at, at - of.first);
+    at = end;
+  }
+}
+
 // Adds the sums to the elements of the result to which the tap belongs. The window is that from the result to the
 // operand, so its operand is the plane of the result.
 void spread(const Window& window, const TapSums& of, float* to) {
-  const auto& [depth, down, across] = window.axes;
-  const std::int64_t tap_across = of.tap % across.kernel;
-  const std::int64_t tap_down = of.tap / across.kernel % down.kernel;
-  const std::int64_t tap_depth = of.tap / across.kernel / down.kernel;
-  for (std::int64_t at = of.first; at < of.first + of.count;) {
-    const std::int64_t column = at % across.out;
-    const std::int64_t row = at / across.out % down.out;
-    const std::int64_t end = std::min(of.first + of.count, at - column + across.out);
-    const std::int64_t z = depth.position(at / across.out / down.out, tap_depth);
-    const std::int64_t y = down.position(row, tap_down);
-    if (z >= 0 && z < depth.in && y >= 0 && y < down.in) {
-      float* line = to + (z * down.in + y) * across.in;
-      std::int64_t x = across.position(column, tap_across);
-      for (std::int64_t one = at; one < end; ++one, x += across.stride) {
-        if (x >= 0 && x < across.in) line[x] += of.sums[one - of.first];
-      }
+  const WindowAxis& across = window.axes[2];
+  for_rows_of(of, across.out, [&](std::int64_t row, std::int64_t column, std::int64_t count, std::int64_t before) {
+    float* line = line_of(window, of.tap, row, to);
+    if (line == nullptr) return;
+    std::int64_t x = across.position(column, of.tap % across.kernel);
+    for (std::int64_t at = 0; at < count; ++at, x += across.stride) {
+      if (x >= 0 && x < across.in) line[x] += of.sums[before + at];
     }
-    at = end;
+  });
+}
+
+// Whether the taps of a row come in pairs whose elements alternate in the result.
+bool has_pairs(const WindowAxis& across) {
+  return across.kernel == 2 && across.stride == 2 && across.dilation == 1 && across.pad_begin == 0 &&
+         across.in >= 2 * across.out;
+}
+
+LOWTIDE_VECTOR_CLONES void add_pairs(const float* even, const float* odd, float* to, std::int64_t count) {
+  for (std::int64_t at = 0; at < count; ++at) {
+    to[2 * at] += even[at];
+    to[2 * at + 1] += odd[at];
   }
+}
+
+// As spread(), for a tap and the next one. Requires: has_pairs(), and the tap is the first of a row.
+void spread_pair(const Window& window, const TapSums& of, const float* next, float* to) {
+  const WindowAxis& across = window.axes[2];
+  for_rows_of(of, across.out, [&](std::int64_t row, std::int64_t column, std::int64_t count, std::int64_t before) {
+    float* line = line_of(window, of.tap, row, to);
+    if (line != nullptr) add_pairs(of.sums + before, next + before, line + 2 * column, count);
+  });
 }
 
 // The planes of the result. The weights are [C, M / groups, taps...].
@@ -149,7 +198,8 @@ class TransposedPlanes {
         groups_(groups),
         results_of_group_(operands.reads[1].extents[1]),
         taps_(window.axes[0].kernel * window.axes[1].kernel * window.axes[2].kernel),
-        count_(operands.reads[0].extents[0] * groups * results_of_group_) {}
+        count_(operands.reads[0].extents[0] * groups * results_of_group_),
+        has_pairs_(has_pairs(window.axes[2])) {}
 
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] std::int64_t products() const { return count_ * channels_ * taps_ * window_.out_count(); }
@@ -159,29 +209,71 @@ class TransposedPlanes {
                 bias_ == nullptr ? 0.0F : bias_[plane % (groups_ * results_of_group_)]);
   }
 
-  // Adds what some elements of the operand contribute to one plane of the result. Each element of the result adds its
-  // terms in the order of the elements and taps, so its bits do not depend on the threads.
-  void add(std::int64_t plane, std::int64_t first) const {
-    const std::int64_t group = plane / results_of_group_;  // of all images
-    const std::int64_t channel = group % groups_ * channels_;
-    Contribution of{.from = from_ + group * channels_ * window_.out_count() + first,
-                    .plane = window_.out_count(),
-                    .factors = results_of_group_ * taps_,
-                    .channels = channels_,
-                    .elements = std::min(kElements, window_.out_count() - first)};
-    const float* factors = weights_ + (channel * results_of_group_ + plane % results_of_group_) * taps_;
-    Sums sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    for (std::int64_t tap = 0; tap < taps_; tap += kTaps) {
-      of.taps = factors + tap;
-      of.tap_count = std::min(kTaps, taps_ - tap);
-      add_products(of, sums);
-      for (std::int64_t one = 0; one < of.tap_count; ++one) {
-        spread(window_, {tap + one, first, of.elements, sums[one].data()}, to_ + plane * window_.in_count());
+  // Planes of one share of the work, the elements of one group after those of another. Each element of the result adds
+  // its terms in the order of the elements and taps, so its bits do not depend on the threads. `scratch` has
+  // CopiedChannels::size() elements.
+  void compute(Interval<std::int64_t> planes, float* scratch) const {
+    const CopiedChannels copied(scratch, channels_);
+    for (std::int64_t plane = planes.begin; plane < planes.end; ++plane) fill_bias(plane);
+    for (std::int64_t begin = planes.begin; begin < planes.end;) {
+      const std::int64_t group = begin / results_of_group_;  // of all images
+      const std::int64_t end = std::min((group + 1) * results_of_group_, planes.end);
+      const Interval<std::int64_t> factors{begin * taps_, end * taps_};
+      for (std::int64_t first = 0; first < window_.out_count(); first += kElements) {
+        copy_elements(group, first, copied.elements);
+        for (std::int64_t factor = factors.begin; factor < factors.end; factor += kFactors) {
+          const Interval<std::int64_t> some{factor, std::min(factor + kFactors, factors.end)};
+          copy_factors(group, some, copied.factors);
+          add(some, first, copied);
+        }
       }
+      begin = end;
     }
   }
 
  private:
+  // Neighboring elements of all planes of a group of an image, with zeros behind the last one.
+  void copy_elements(std::int64_t group, std::int64_t first, float* to) const {
+    const float* from = from_ + group * channels_ * window_.out_count() + first;
+    const std::int64_t count = std::min(kElements, window_.out_count() - first);
+    for (std::int64_t channel = 0; channel < channels_; ++channel, from += window_.out_count(), to += kElements) {
+      std::copy_n(from, count, to);
+      std::fill_n(to + count, kElements - count, 0.0F);
+    }
+  }
+
+  // Neighboring taps of all channels of a group of an image, with zeros behind the last one. Taps are counted over all
+  // planes of all images.
+  void copy_factors(std::int64_t group, Interval<std::int64_t> factors, float* to) const {
+    const std::int64_t of_channel = results_of_group_ * taps_;
+    const float* from = weights_ + group % groups_ * channels_ * of_channel + factors.begin - group * of_channel;
+    const std::int64_t count = factors.end - factors.begin;
+    for (std::int64_t channel = 0; channel < channels_; ++channel, from += of_channel, to += kFactors) {
+      std::copy_n(from, count, to);
+      std::fill_n(to + count, kFactors - count, 0.0F);
+    }
+  }
+
+  void add(Interval<std::int64_t> factors, std::int64_t first, const CopiedChannels& copied) const {
+    const std::int64_t elements = std::min(kElements, window_.out_count() - first);
+    Sums sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    for (std::int64_t begin = factors.begin; begin < factors.end; begin += kSummed) {
+      sum_products(copied, begin - factors.begin, sums);
+      const std::int64_t end = std::min(begin + kSummed, factors.end);
+      for (std::int64_t factor = begin; factor < end; ++factor) {
+        const float* of_factor = sums[static_cast<std::size_t>(factor - begin)].data();
+        float* const to = to_ + factor / taps_ * window_.in_count();
+        const TapSums of{factor % taps_, first, elements, of_factor};
+        if (has_pairs_ && factor % 2 == 0 && factor + 1 < end) {
+          spread_pair(window_, of, of_factor + kElements, to);
+          ++factor;
+        } else {
+          spread(window_, of, to);
+        }
+      }
+    }
+  }
+
   const Window& window_;
   const float* from_;
   const float* weights_;
@@ -192,15 +284,17 @@ class TransposedPlanes {
   std::int64_t results_of_group_;
   std::int64_t taps_;
   std::int64_t count_;  // of all images
+  bool has_pairs_;
 };
 
-RunCode spread_all(const Window& window, const TransposedPlanes& planes, Team& team) {
-  return run_in_parts(team, planes.count(), planes.products(), [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t plane = begin; plane < end; ++plane) planes.fill_bias(plane);
-    // The same elements for all planes, so that they stay in a cache.
-    for (std::int64_t first = 0; first < window.out_count(); first += kElements) {
-      for (std::int64_t plane = begin; plane < end; ++plane) planes.add(plane, first);
-    }
+constexpr int kTransposedShares = 2;
+
+RunCode spread_all(const TransposedPlanes& planes, std::int64_t channels, float* scratch, Team& team) {
+  const bool is_enough = planes.count() >= kTransposedShares && planes.products() >= kLeastSharedOperations;
+  const int shares = team.threads() > 1 && is_enough ? kTransposedShares : 1;
+  return run_shares(team, shares, [&](int share) {
+    planes.compute({planes.count() * share / shares, planes.count() * (share + 1) / shares},
+                   scratch + share * CopiedChannels::size(channels));
     return RunCode::ok;
   });
 }
@@ -218,7 +312,16 @@ RunStatus run_transposed(const TransposedParameters& parameters, const Operands&
     to.push_back(window->axes[at].in);
   }
   if (const RunStatus status = set_extents(operands.writes[0], to); status.code != RunCode::ok) return status;
-  return {spread_all(*window, TransposedPlanes(*window, operands, groups), team), 0};
+  return {spread_all(TransposedPlanes(*window, operands, groups), from[1] / groups,
+                     reinterpret_cast<float*>(operands.scratch), team),
+          0};
+}
+
+Bytes transposed_scratch(const Graph& graph, const Node& node) {
+  const Shape& from = graph.tensor(*node.inputs[0]).shape;
+  const std::int64_t groups = integer_attribute(node, "group", 1);
+  if (from.rank() < 3 || groups < 1) return {};
+  return Bytes(CopiedChannels::size(from[1] / groups)) * (kTransposedShares * std::int64_t{sizeof(float)});
 }
 
 PreparedResult prepare_transposed(const PrepareInput& input) {
@@ -232,7 +335,7 @@ PreparedResult prepare_transposed(const PrepareInput& input) {
 }
 
 constexpr std::array kTransposedTable{
-    PlainOperator{on_floats("ConvTranspose"), 2, &prepare_transposed, &missing_convolution, nullptr, true},
+    PlainOperator{on_floats("ConvTranspose"), 2, &prepare_transposed, &missing_convolution, &transposed_scratch, true},
 };
 constexpr std::array kTransposedOperators = operators_of(kTransposedTable);
 

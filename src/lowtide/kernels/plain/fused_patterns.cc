@@ -1,0 +1,135 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/kernels/plain/fused_patterns.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "lowtide/kernels/common/vector_clones.h"
+
+namespace lowtide::kernels_internal {
+namespace {
+
+bool is_number(const Graph& program, std::optional<TensorId> id) {
+  if (!id || program.tensor(*id).dtype != DType::f32) return false;
+  return std::ranges::all_of(program.tensor(*id).shape.extents(), [](std::int64_t extent) { return extent == 1; });
+}
+
+// Follows nodes of a program that come one directly after another.
+class PatternReader {
+ public:
+  PatternReader(const Graph& program, NodeId first) : program_(program), next_(first.value()) {}
+
+  // Takes the next node if it has this type, and if it is the only reader of the result of the node before it.
+  const Node* take(std::string_view type) {
+    if (next_ >= program_.nodes().size()) return nullptr;
+    const NodeId id(next_);
+    const Operator& op = program_.op(id);
+    const Node& node = program_.node(id);
+    if (op.type != type || !(op.domain.empty() || op.domain == "ai.onnx") || !node.attributes.empty()) return nullptr;
+    if (result_) {
+      const std::span<const NodeId> readers = program_.readers(*result_);
+      if (readers.size() != 1 || readers[0] != id || program_.is_needed_at_end(*result_)) return nullptr;
+    }
+    result_ = node.outputs[0];
+    ++next_;
+    return &node;
+  }
+
+  // The other operand of a node with two, or nullopt if it has no such operand.
+  [[nodiscard]] static std::optional<TensorId> other(const Node& node, TensorId one) {
+    if (node.inputs.size() != 2) return std::nullopt;
+    if (node.inputs[0] == one) return node.inputs[1];
+    return node.inputs[1] == one ? node.inputs[0] : std::nullopt;
+  }
+
+ private:
+  const Graph& program_;
+  std::uint32_t next_;
+  std::optional<TensorId> result_;
+};
+
+// The operand of a sum or a product with a number that is not the number. Sets the number.
+std::optional<TensorId> value_of(const Graph& program, const Node& node, std::optional<TensorId>& number) {
+  for (std::size_t at = 0; at < 2 && node.inputs.size() == 2; ++at) {
+    const std::optional<TensorId> value = node.inputs[at];
+    if (!value || !is_number(program, node.inputs[1 - at])) continue;
+    const Tensor& tensor = program.tensor(*value);
+    if (tensor.dtype != DType::f32 || tensor.shape != program.tensor(*node.outputs[0]).shape) continue;
+    number = node.inputs[1 - at];
+    return value;
+  }
+  return std::nullopt;
+}
+
+FusedPattern scale_at(const Graph& program, NodeId id) {
+  FusedPattern found{.kind = FusedPattern::Kind::scale, .nodes = 2};
+  PatternReader reader(program, id);
+  const Node* product = reader.take("Mul");
+  if (product == nullptr) return {};
+  found.value = value_of(program, *product, found.numbers[0]);
+  const Node* sum = found.value ? reader.take("Add") : nullptr;
+  if (sum == nullptr) return {};
+  found.numbers[1] = PatternReader::other(*sum, *product->outputs[0]);
+  return is_number(program, found.numbers[1]) ? found : FusedPattern{};
+}
+
+FusedPattern gate_at(const Graph& program, NodeId id) {
+  FusedPattern found{.kind = FusedPattern::Kind::gate, .nodes = 4};
+  PatternReader reader(program, id);
+  const Node* sum = reader.take("Add");
+  if (sum == nullptr) return {};
+  found.value = value_of(program, *sum, found.numbers[0]);
+  const Node* clip = found.value ? reader.take("Clip") : nullptr;
+  if (clip == nullptr || clip->inputs.size() != 3 || clip->inputs[0] != sum->outputs[0]) return {};
+  found.numbers[1] = clip->inputs[1];
+  found.numbers[2] = clip->inputs[2];
+  const Node* product = reader.take("Mul");
+  if (product == nullptr || PatternReader::other(*product, *clip->outputs[0]) != found.value) return {};
+  const Node* quotient = reader.take("Div");
+  if (quotient == nullptr || quotient->inputs.size() != 2 || quotient->inputs[0] != product->outputs[0]) return {};
+  found.numbers[3] = quotient->inputs[1];
+  return std::ranges::all_of(found.numbers, [&](const auto& number) { return is_number(program, number); })
+             ? found
+             : FusedPattern{};
+}
+
+struct FusedNumbers {
+  float a, b, c, d;
+};
+
+LOWTIDE_VECTOR_CLONES void scale_row(const float* value, const FusedNumbers& by, float* y, std::int64_t count) {
+  const auto [a, b, c, d] = by;
+  for (std::int64_t at = 0; at < count; ++at) y[at] = value[at] * a + b;
+}
+
+// The bounds are those of Clip (select.cc).
+LOWTIDE_VECTOR_CLONES void gate_row(const float* value, const FusedNumbers& by, float* y, std::int64_t count) {
+  const auto [a, b, c, d] = by;
+  for (std::int64_t at = 0; at < count; ++at) {
+    const float sum = value[at] + a;
+    const float above = sum < b ? b : sum;
+    const float gate = above > c ? c : above;
+    y[at] = value[at] * gate / d;
+  }
+}
+
+}  // namespace
+
+FusedPattern pattern_at(const Graph& program, NodeId id) {
+  const FusedPattern scale = scale_at(program, id);
+  return scale.kind != FusedPattern::Kind::none ? scale : gate_at(program, id);
+}
+
+void run_pattern(FusedPattern::Kind kind, const float* value, const std::array<float, FusedPattern::kMostNumbers>& by,
+                 float* y, std::int64_t count) {
+  const FusedNumbers numbers{by[0], by[1], by[2], by[3]};
+  if (kind == FusedPattern::Kind::scale) {
+    scale_row(value, numbers, y, count);
+  } else {
+    gate_row(value, numbers, y, count);
+  }
+}
+
+}  // namespace lowtide::kernels_internal

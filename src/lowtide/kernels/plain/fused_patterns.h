@@ -1,0 +1,36 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "lowtide/graph/graph.h"
+
+namespace lowtide::kernels_internal {
+
+// Neighboring nodes of a program that one loop computes, with the bits of the nodes one after another. All tensors are
+// f32. `value` has the shape of the result, and the other operands have one element.
+struct FusedPattern {
+  enum class Kind : std::uint8_t {
+    none,
+    scale,  // Mul, Add: value * a + b
+    gate,   // Add, Clip, Mul, Div: value * min(max(value + a, b), c) / d, as of a HardSwish that is written out
+  } kind = Kind::none;
+  static constexpr std::size_t kMostNumbers = 4;
+  std::size_t nodes = 0;
+  std::optional<TensorId> value;
+  std::array<std::optional<TensorId>, kMostNumbers> numbers;  // a, b, ...
+};
+
+// The pattern whose first node is `id`. Its inner results have no other readers.
+[[nodiscard]] FusedPattern pattern_at(const Graph& program, NodeId id);
+
+// Computes a row. `y` may be `value`.
+void run_pattern(FusedPattern::Kind kind, const float* value, const std::array<float, FusedPattern::kMostNumbers>& by,
+                 float* y, std::int64_t count);
+
+}  // namespace lowtide::kernels_internal
