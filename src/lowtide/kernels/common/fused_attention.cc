@@ -10,7 +10,7 @@
 
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/common/attributes.h"
-#include "lowtide/kernels/math/functions.h"
+#include "lowtide/kernels/common/softmax_row.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -96,36 +96,6 @@ void mask_scores(const FusedAttention& attention, const std::byte* mask, float* 
   }
 }
 
-constexpr std::int64_t kLanes = 16;
-
-// In lanes, so that the loop becomes vector code. A NaN is passed over; its exponential is NaN again.
-float largest(const float* scores, std::int64_t count) {
-  std::array<float, kLanes> lanes{};
-  lanes.fill(-std::numeric_limits<float>::infinity());
-  std::int64_t at = 0;
-  for (; at + kLanes <= count; at += kLanes) {
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-      float& most = lanes[static_cast<std::size_t>(lane)];
-      most = scores[at + lane] > most ? scores[at + lane] : most;
-    }
-  }
-  for (; at < count; ++at) lanes[0] = scores[at] > lanes[0] ? scores[at] : lanes[0];
-  return *std::ranges::max_element(lanes);
-}
-
-float total(const float* values, std::int64_t count) {
-  std::array<float, kLanes> lanes{};
-  std::int64_t at = 0;
-  for (; at + kLanes <= count; at += kLanes) {
-    for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[static_cast<std::size_t>(lane)] += values[at + lane];
-  }
-  for (std::int64_t lane = 0; at < count; ++at, ++lane) lanes[static_cast<std::size_t>(lane)] += values[at];
-  for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
-    for (std::size_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-  }
-  return lanes[0];
-}
-
 }  // namespace
 
 std::optional<FusedAttention> fused_attention(const Graph& graph, const Node& node, std::string& missing) {
@@ -167,13 +137,9 @@ std::optional<FusedAttention> fused_attention(const Graph& graph, const Node& no
 }
 
 void weigh_scores(const FusedAttention& attention, const std::byte* mask, float* scores) {
-  const std::int64_t count = attention.keys;
   scale_scores(attention, scores);
   if (mask != nullptr) mask_scores(attention, mask, scores);
-  const float most = largest(scores, count);
-  for (std::int64_t at = 0; at < count; ++at) scores[at] = exp_f32(scores[at] - most);
-  const float sum = total(scores, count);
-  for (std::int64_t at = 0; at < count; ++at) scores[at] /= sum;
+  softmax_row(scores, scores, attention.keys);
 }
 
 const std::byte* mask_row(const FusedAttention& attention, const std::byte* begin, std::int64_t batch,

@@ -17,14 +17,8 @@ struct Moments {
   double sum_of_squares = 0;  // of differences from `shift`
   double shift = 0;
 
-  void add(const float* x, std::int64_t more) {
-    for (std::int64_t at = 0; at < more; ++at) {
-      const double value = static_cast<double>(x[at]) - shift;
-      sum += value;
-      sum_of_squares += value * value;
-    }
-    count += more;
-  }
+  // Adds in 16 lanes, so that the bits are the same on every processor.
+  void add(const float* x, std::int64_t more);
   [[nodiscard]] double mean() const { return shift + sum / static_cast<double>(count); }
   // Of the population. Rounding may not make it negative.
   [[nodiscard]] double variance() const {

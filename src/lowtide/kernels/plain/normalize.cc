@@ -13,6 +13,8 @@
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/strided_index.h"
+#include "lowtide/kernels/common/team_parts.h"
+#include "lowtide/kernels/common/vector_clones.h"
 #include "lowtide/kernels/plain/moments.h"
 #include "lowtide/target/formats.h"
 
@@ -232,16 +234,32 @@ RunStatus set_layer_extents(const Operands& operands, const Extents& from, int a
   return {};
 }
 
-RunStatus run_layer(const LayerParameters& parameters, const Operands& operands, Team& /*team*/) {
-  const Extents from(extents_of(operands.reads[0]));
-  const std::optional<int> axis = axis_in(parameters.axis, from.rank());
-  if (!axis) return {RunCode::bad_extents, 0};
-  const std::optional<RowOperand> scale = row_operand(operands, 1, from, *axis);
-  const std::optional<RowOperand> bias = row_operand(operands, 2, from, *axis);
-  if (!scale || !bias) return {RunCode::bad_extents, 1};
-  if (const RunStatus status = set_layer_extents(operands, from, *axis); status.code != RunCode::ok) return status;
-  const std::int64_t count = from.product(*axis, from.rank());
-  for (std::int64_t row = 0; row < from.product(0, *axis); ++row) {
+// y = (x - mean) * factor * scale + bias, where scale and bias have one value for each element.
+LOWTIDE_VECTOR_CLONES void normalize_elements(const float* x, const std::array<double, 2>& mean_and_factor,
+                                              const std::array<const float*, 2>& scale_and_bias, float* y,
+                                              std::int64_t count) {
+  const auto [mean, factor] = mean_and_factor;
+  const auto [scale, bias] = scale_and_bias;
+  if (bias == nullptr) {
+    for (std::int64_t at = 0; at < count; ++at) {
+      y[at] = static_cast<float>((static_cast<double>(x[at]) - mean) * factor) * scale[at];
+    }
+  } else {
+    for (std::int64_t at = 0; at < count; ++at) {
+      y[at] = static_cast<float>((static_cast<double>(x[at]) - mean) * factor) * scale[at] + bias[at];
+    }
+  }
+}
+
+// The rows of a normalization, each by itself.
+struct LayerRows {
+  const LayerParameters& parameters;
+  const Operands& operands;
+  const RowOperand& scale;
+  const RowOperand& bias;
+  std::int64_t count = 0;  // of elements in a row
+
+  void run(std::int64_t row) const {
     const std::int64_t begin = row * count;
     const float* x = elements<float>(operands.reads[0]) + begin;
     float* y = mutable_elements<float>(operands.writes[0]) + begin;
@@ -251,15 +269,36 @@ RunStatus run_layer(const LayerParameters& parameters, const Operands& operands,
     const double square =
         parameters.subtracts_mean ? moments.variance() : moments.sum_of_squares / static_cast<double>(count);
     const double factor = 1 / std::sqrt(square + parameters.epsilon);
-    for (std::int64_t at = 0; at < count; ++at) {
-      const auto normal = static_cast<float>((static_cast<double>(x[at]) - mean) * factor);
-      const float scaled = normal * scale->at(begin, at);
-      y[at] = bias->values == nullptr ? scaled : scaled + bias->at(begin, at);
+    if (scale.is_row && (bias.is_row || bias.values == nullptr)) {
+      normalize_elements(x, {mean, factor}, {scale.values, bias.values}, y, count);
+    } else {
+      for (std::int64_t at = 0; at < count; ++at) {
+        const auto normal = static_cast<float>((static_cast<double>(x[at]) - mean) * factor);
+        const float scaled = normal * scale.at(begin, at);
+        y[at] = bias.values == nullptr ? scaled : scaled + bias.at(begin, at);
+      }
     }
     if (has_operand(operands.writes, 1)) mutable_elements<float>(operands.writes[1])[row] = static_cast<float>(mean);
     if (has_operand(operands.writes, 2)) mutable_elements<float>(operands.writes[2])[row] = static_cast<float>(factor);
   }
-  return {};
+};
+
+RunStatus run_layer(const LayerParameters& parameters, const Operands& operands, Team& team) {
+  const Extents from(extents_of(operands.reads[0]));
+  const std::optional<int> axis = axis_in(parameters.axis, from.rank());
+  if (!axis) return {RunCode::bad_extents, 0};
+  const std::optional<RowOperand> scale = row_operand(operands, 1, from, *axis);
+  const std::optional<RowOperand> bias = row_operand(operands, 2, from, *axis);
+  if (!scale || !bias) return {RunCode::bad_extents, 1};
+  if (const RunStatus status = set_layer_extents(operands, from, *axis); status.code != RunCode::ok) return status;
+  const std::int64_t count = from.product(*axis, from.rank());
+  const LayerRows rows{parameters, operands, *scale, *bias, count};
+  const std::int64_t all = from.product(0, *axis);
+  const RunCode code = run_in_parts(team, all, all * count, [&](std::int64_t first, std::int64_t end) {
+    for (std::int64_t row = first; row < end; ++row) rows.run(row);
+    return RunCode::ok;
+  });
+  return {code, 0};
 }
 
 template <bool subtracts_mean>

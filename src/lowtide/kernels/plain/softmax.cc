@@ -13,6 +13,8 @@
 #include "lowtide/kernels/common/extents.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/common/softmax_row.h"
+#include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/math/functions.h"
 
 namespace lowtide::kernels_internal {
@@ -37,8 +39,9 @@ struct Line {
   }
 };
 
-// The maximum is subtracted, so that no exponential overflows. A line of -infinity alone gives NaN.
-void softmax_line(const Line& line) {
+// As softmax_row(), for elements that are not neighbors. The sum has one lane.
+void strided_softmax_line(const Line& line) {
+  constexpr float kSmallest = std::numeric_limits<float>::min();
   const float most = line.most();
   float sum = 0;
   for (std::int64_t at = 0; at < line.count; ++at) {
@@ -46,7 +49,19 @@ void softmax_line(const Line& line) {
     line.y[at * line.stride] = value;
     sum += value;
   }
-  for (std::int64_t at = 0; at < line.count; ++at) line.y[at * line.stride] /= sum;
+  for (std::int64_t at = 0; at < line.count; ++at) {
+    float& value = line.y[at * line.stride];
+    const float quotient = value / sum;
+    value = quotient < kSmallest ? 0.0F : quotient;
+  }
+}
+
+void softmax_line(const Line& line) {
+  if (line.stride == 1) {
+    softmax_row(line.x, line.y, line.count);
+  } else {
+    strided_softmax_line(line);
+  }
 }
 
 void log_softmax_line(const Line& line) {
@@ -69,7 +84,7 @@ void hardmax_line(const Line& line) {
 }
 
 template <void (*compute)(const Line&)>
-RunStatus run_softmax(const SoftmaxParameters& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_softmax(const SoftmaxParameters& parameters, const Operands& operands, Team& team) {
   const BoundTensor& read = operands.reads[0];
   const Extents from(extents_of(read));
   const std::optional<int> axis = axis_in(parameters.axis, from.rank());
@@ -83,13 +98,18 @@ RunStatus run_softmax(const SoftmaxParameters& parameters, const Operands& opera
   const std::int64_t count = from.product(first, end);
   const auto* x = elements<float>(read);
   auto* y = mutable_elements<float>(operands.writes[0]);
-  for (std::int64_t outer = 0; outer < from.product(0, first); ++outer) {
-    for (std::int64_t inner = 0; inner < stride; ++inner) {
-      const std::int64_t begin = outer * count * stride + inner;
-      if (count > 0) compute({x + begin, y + begin, count, stride});
-    }
-  }
-  return {};
+  if (count == 0) return {};
+  constexpr std::int64_t kOperationsOfElement = 16;
+  const std::int64_t lines = from.product(0, first) * stride;
+  const RunCode code =
+      run_in_parts(team, lines, lines * count * kOperationsOfElement, [&](std::int64_t begin, std::int64_t last) {
+        for (std::int64_t line = begin; line < last; ++line) {
+          const std::int64_t at = line / stride * count * stride + line % stride;
+          compute({x + at, y + at, count, stride});
+        }
+        return RunCode::ok;
+      });
+  return {code, 0};
 }
 
 template <void (*compute)(const Line&)>
