@@ -38,6 +38,75 @@ TEST(RemoveUnneeded, LetsReadersOfCopiesReadTheOriginal) {
   })");
 }
 
+// All elements stay where they are.
+TEST(RemoveUnneeded, LetsReadersOfUnmovedElementsReadTheOriginal) {
+  expect_rewritten(R"(graph "g" {
+    input x : f32[2,3]
+    constant none : i64[4] = [0, 0, 0, 0]
+    constant begin : i64[1] = [0]
+    constant end : i64[1] = [3]
+    constant axis : i64[1] = [1]
+    constant step : i64[1] = [1]
+    constant once : i64[2] = [1, 1]
+    input extents : i64[2]
+    a = Pad(x, none) : f32[2,3]
+    b = Pad(a) {pads = [0, 0, 0, 0]} : f32[2,3]
+    c = Slice(b, begin, end, axis, step) : f32[2,3]
+    d = Slice(c, begin, end) : f32[2,3]
+    e = Expand(d, extents) : f32[2,3]
+    f = Tile(e, once) : f32[2,3]
+    g = Concat(f) {axis = 0} : f32[2,3]
+    y = Neg(g) : f32[2,3]
+    output y
+  })",
+                   R"(graph "g" {
+    input x : f32[2,3]
+    input extents : i64[2]
+    y = Neg(x) : f32[2,3]
+    output y
+  })");
+}
+
+TEST(RemoveUnneeded, KeepsWhatMovesElementsWithinEqualExtents) {
+  for (const std::string_view node : {
+           "Pad(x, p)",                      // by one element forward
+           "Pad(x, n)",                      // not known
+           "Pad(x) {pads = [0, 1, 0, -1]}",  //
+           "Slice(x, s, e, a, s)",           // backward
+           "Slice(x, s, e, a, u)",           // steps that are not known
+           "Concat(z, x) {axis = 0}",        //
+           "Gather(x, i)",                   //
+           "Transpose(x) {perm = [1, 0]}",   //
+       }) {
+    const std::string text = R"(graph "g" {
+    input x : f32[3,3]
+    input z : f32[0,3]
+    constant p : i64[4] = [0, 1, 0, -1]
+    input n : i64[4]
+    constant s : i64[1] = [-1]
+    constant e : i64[1] = [-4]
+    constant a : i64[1] = [1]
+    input u : i64[1]
+    input i : i64[3]
+    t = )" + std::string(node) +
+                             R"( : f32[3,3]
+    y = Neg(t) : f32[3,3]
+    output y
+  })";
+    const Result<Rewritten> rewritten = remove_unneeded(testing::graph_of(text));
+    ASSERT_TRUE(rewritten.ok()) << rewritten.error().describe();
+    EXPECT_EQ(rewritten->graph.nodes().size(), 2U) << node;
+  }
+  const Result<Rewritten> dynamic = remove_unneeded(testing::graph_of(R"(graph "g" {
+    input x : f32[<=3,3]
+    input extents : i64[2]
+    t = Expand(x, extents) : f32[<=3,3]
+    y = Neg(t) : f32[<=3,3]
+    output y
+  })"));
+  EXPECT_EQ(dynamic->graph.nodes().size(), 2U);
+}
+
 TEST(RemoveUnneeded, LeavesOutNodesThatNothingNeeds) {
   expect_rewritten(R"(graph "g" {
     input x : f32[4]

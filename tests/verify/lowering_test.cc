@@ -46,6 +46,34 @@ TEST(VerifyLowering, AcceptsWorkOnConstantsThatIsLeftOut) {
   EXPECT_EQ(differences(kModel, kLowered), "");
 }
 
+// A node that writes t : f32[3,3] from x, and the same graph without it.
+TEST(VerifyLowering, LeavesOutWhatMovesNothing) {
+  const auto graph_with = [](std::string_view lines, std::string_view read) {
+    return R"(graph "g" {
+  input x : f32[3,3]
+  constant p : i64[4] = [0, 0, 0, 0]
+  constant q : i64[4] = [0, 1, 0, -1]
+  constant s : i64[1] = [-1]
+  constant e : i64[1] = [-4]
+  constant a : i64[1] = [1]
+  input u : i64[1]
+  input n : i64[4]
+)" + std::string(lines) +
+           "\n  y = Neg(" + std::string(read) + ") : f32[3,3]\n  output y\n}";
+  };
+  const std::string lowered = graph_with("", "x");
+  for (const std::string_view node : {"Pad(x, p)", "Pad(x) {pads = [0, 0, 0, 0]}", "Slice(x, s, e, a, a)",
+                                      "Slice(x, s, e)", "Expand(x, u)", "Tile(x, u)", "Concat(x) {axis = 0}"}) {
+    EXPECT_EQ(differences(graph_with("  t = " + std::string(node) + " : f32[3,3]", "t"), lowered), "") << node;
+  }
+  for (const std::string_view node : {"Pad(x, q)", "Pad(x, n)", "Pad(x) {pads = [0, 1, 0, -1]}", "Slice(x, s, e, a, s)",
+                                      "Slice(x, s, e, a, u)", "Concat(x, x) {axis = 0}", "Gather(x, u)"}) {
+    EXPECT_THAT(differences(graph_with("  t = " + std::string(node) + " : f32[3,3]", "t"), lowered),
+                HasSubstr("(Neg) differs from its node in the model"))
+        << node;
+  }
+}
+
 TEST(VerifyLowering, RefusesConstantsThatDifferBetweenRuns) {
   const std::string found =
       differences(kModel, lowered_with("r = RandomNormalLike(a) : f32[4]", "constant r : f32[4]"));

@@ -71,6 +71,7 @@ class PaddingFolder {
       if ((*all)[begin] != 0 || (*all)[begin + 1] != 0) return std::nullopt;
       for (std::size_t axis = 2; axis < rank; ++axis) spatial.push_back((*all)[begin + axis]);
     }
+    if (are_zeros(spatial)) return std::nullopt;  // a copy, which remove_unneeded() removes
     return spatial;
   }
 

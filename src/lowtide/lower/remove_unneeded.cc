@@ -37,18 +37,42 @@ bool has_no_ratio(const Graph& graph, const Node& node, const ConstantTable* tab
   return content != nullptr && !content->bytes.empty() && std::ranges::all_of(content->bytes, is_zero);
 }
 
+// Whether an operand of integers has this content in all elements, or is omitted.
+bool are_all(const Graph& graph, const Node& node, std::size_t operand, std::int64_t value) {
+  if (operand >= node.inputs.size() || !node.inputs[operand]) return true;
+  const std::vector<std::int64_t>* known = graph.known_integers(*node.inputs[operand]);
+  return known != nullptr && std::ranges::all_of(*known, [&](std::int64_t one) { return one == value; });
+}
+
+// Whether an operator that moves elements leaves all of them where they are, given that its result has the extents of
+// its operand.
+bool keeps_places(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  const std::string& type = graph.op(id).type;
+  if (graph.tensor(*node.inputs[0]).shape.has_upper_bounds()) return false;
+  if (type == "Expand" || type == "Tile") return true;
+  if (type == "Concat") return node.inputs.size() == 1;
+  // With equal extents and steps of 1, it begins at the first element.
+  if (type == "Slice") return are_all(graph, node, 4, 1);
+  if (type != "Pad") return false;
+  const auto* pads = find_attribute<std::vector<std::int64_t>>(node.attributes, "pads");
+  const bool is_operand = node.inputs.size() > 1 && node.inputs[1];
+  return is_operand ? are_all(graph, node, 1, 0)
+                    : pads != nullptr && std::ranges::all_of(*pads, [](std::int64_t pad) { return pad == 0; });
+}
+
 bool is_copy(const Graph& graph, NodeId id, const ConstantTable* table) {
   const Node& node = graph.node(id);
   const Operator& op = graph.op(id);
   if (!is_standard(op) || node.inputs.empty() || !node.inputs[0] || node.outputs.empty() || !node.outputs[0])
     return false;
-  if (op.type != "Identity" && op.type != "Cast" && op.type != "Dropout") return false;
   const Tensor& from = graph.tensor(*node.inputs[0]);
   const Tensor& to = graph.tensor(*node.outputs[0]);
-  return from.dtype == to.dtype && from.shape == to.shape && !graph.is_needed_at_end(*node.outputs[0]) &&
-         has_one_result(graph, node) &&
-         (lower_internal::is_in_inference_form(graph, id) ||
-          (op.type == "Dropout" && has_no_ratio(graph, node, table)));
+  if (from.dtype != to.dtype || from.shape != to.shape || graph.is_needed_at_end(*node.outputs[0])) return false;
+  if (!has_one_result(graph, node)) return false;
+  if (op.type == "Identity" || op.type == "Cast") return true;
+  if (op.type != "Dropout") return keeps_places(graph, id);
+  return lower_internal::is_in_inference_form(graph, id) || has_no_ratio(graph, node, table);
 }
 
 }  // namespace

@@ -60,7 +60,8 @@ namespace lowtide {
 // Each node that runs is a node of the model with the same operands, except that
 //   - a tensor whose content is equal in all runs may be a constant,
 //   - pure nodes may be left out,
-//   - an operand may be the tensor that an Identity, a Cast to the same type or a Dropout copies,
+//   - an operand may be the tensor that an Identity, a Cast to the same type or a Dropout copies, or a Pad, Slice,
+//     Expand, Tile or Concat that leaves all elements where they are,
 //   - lowtide::Chain may stand for the nodes of its program, which are compared one by one,
 //   - a product with an epilogue may stand for the product and a lowtide::Chain of the epilogue's nodes,
 //   - a Conv or an AveragePool may stand for itself and the Pad with zeros before it, if its pads are the sum of both,

@@ -67,6 +67,8 @@ std::optional<Numbers> zeros_around(const Graph& model, NodeId id, const Constan
     if (count < 0 || (!is_spatial && count != 0)) return std::nullopt;
     if (is_spatial) around.push_back(count);
   }
+  // A Pad by nothing is a copy (ModelTensors), whose readers keep their attributes.
+  if (std::ranges::all_of(around, [](std::int64_t count) { return count == 0; })) return std::nullopt;
   return around;
 }
 

@@ -32,15 +32,44 @@ bool keeps_all(const Graph& graph, const Node& dropout, const ConstantTable* tab
   return zeros == given->bytes.size();
 }
 
+// Whether all elements that nobody omitted are known to be `wanted`.
+bool holds_only(const Graph& graph, const Node& node, std::size_t at, std::int64_t wanted) {
+  const bool is_there = node.inputs.size() > at && node.inputs[at].has_value();
+  if (!is_there) return true;
+  const std::vector<std::int64_t>* content = graph.known_integers(*node.inputs[at]);
+  return content != nullptr &&
+         std::count(content->begin(), content->end(), wanted) == static_cast<std::ptrdiff_t>(content->size());
+}
+
+// Whether the result of a node, which has known extents equal to those of operand 0, has its elements in their order.
+bool moves_nothing(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  const auto is = [&](std::string_view type) { return is_model_operator(graph.op(id), type); };
+  if (is("Concat")) return node.inputs.size() == 1;
+  if (is("Expand") || is("Tile")) return true;
+  if (is("Slice")) return holds_only(graph, node, 4, 1);
+  if (!is("Pad")) return false;
+  if (node.inputs.size() > 1 && node.inputs[1]) return holds_only(graph, node, 1, 0);
+  for (const Attribute& attribute : node.attributes) {
+    if (attribute.name != "pads") continue;
+    const auto* list = std::get_if<std::vector<std::int64_t>>(&attribute.value);
+    return list != nullptr && std::count(list->begin(), list->end(), 0) == static_cast<std::ptrdiff_t>(list->size());
+  }
+  return false;
+}
+
 bool is_a_copy(const Graph& graph, NodeId id, const ConstantTable* table) {
   const Operator& op = graph.op(id);
   const Node& node = graph.node(id);
   const bool copies =
       is_model_operator(op, "Identity") || is_model_operator(op, "Cast") ||
       (is_model_operator(op, "Dropout") && (!may_be_training(graph, id) || keeps_all(graph, node, table)));
-  return copies && !node.inputs.empty() && node.inputs[0] && !node.outputs.empty() && node.outputs[0] &&
+  const bool may_copy = copies || is_model_operator(op, "Concat") || is_model_operator(op, "Expand") ||
+                        is_model_operator(op, "Pad") || is_model_operator(op, "Slice") || is_model_operator(op, "Tile");
+  return may_copy && !node.inputs.empty() && node.inputs[0] && !node.outputs.empty() && node.outputs[0] &&
          graph.tensor(*node.inputs[0]).dtype == graph.tensor(*node.outputs[0]).dtype &&
-         graph.tensor(*node.inputs[0]).shape == graph.tensor(*node.outputs[0]).shape;
+         graph.tensor(*node.inputs[0]).shape == graph.tensor(*node.outputs[0]).shape &&
+         (copies || (!graph.tensor(*node.inputs[0]).shape.has_upper_bounds() && moves_nothing(graph, id)));
 }
 
 bool are_same_numbers(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }

@@ -38,8 +38,8 @@ class ModelTensors {
     return find(graph.tensor(tensor).name);
   }
   // Whether two tensors of the model have the same content, because only copies are between them: Identity, Cast to the
-  // same type, Dropout outside of training or with the ratio 0, and a DequantizeLinear with the QuantizeLinear that
-  // undoes it.
+  // same type, Dropout outside of training or with the ratio 0, operators that leave all elements where they are, and a
+  // DequantizeLinear with the QuantizeLinear that undoes it.
   [[nodiscard]] bool have_same_content(TensorId a, TensorId b) const { return content_[a] == content_[b]; }
   // The tensor of the model that others copy, directly or through copies. A tensor that copies nothing is its own.
   [[nodiscard]] TensorId content_of(TensorId id) const { return content_[id]; }
