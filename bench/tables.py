@@ -98,6 +98,44 @@ def share_text(share):
     return f"{100 * share:.0f} %" if share < 1 else f"{share} GiB"
 
 
+def levers(figures):
+    def found(way):
+        if way["feasible"]:
+            return f"{100 * way['overhead']:.4f} %"
+        return "impossible" if way["proven_infeasible"] else "none found"
+
+    rows = []
+    for row in figures["levers"]:
+        both = row["both"]
+        bound = f"{100 * both['bound']:.4f} %" if both["feasible"] else ""
+        if both["feasible"] and both["bound"] == both["overhead"]:
+            bound = "proven"
+        moved = both["moved_bytes"] if both["feasible"] else 0
+        rows.append([row["graph"], share_text(row["share"]), found(row["reruns"]), found(row["transfers"]),
+                     f"**{found(both)}**", bound, f"{both['reruns']}",
+                     f"{moved / 2**30:,.2f} GiB" if moved >= 2**24 else f"{moved:,} B",
+                     f"{both['cpu_seconds']:.1f} s"])
+    return lines(["<Graph", "Budget", "Reruns alone", "Transfers alone", "Both", "<Bound for both", "Reruns", "Moved",
+                  "CPU time"], rows,
+                 "Overheads are of the time of all nodes once. *Reruns* and *Moved*, in both directions, are those of "
+                 "the answer with both.")
+
+
+def curves(figures):
+    rows = []
+    for row in figures["curves"]:
+        points = row["points"]
+        chosen = [points[round(part * (len(points) - 1))] for part in (0.25, 0.5, 0.75, 1)]
+        costs = [f"{100 * (one['cost'] / row['base_cost'] - 1):.2f} %" if one["feasible"] else "none"
+                 for one in chosen]
+        proven = sum(one["cost_proven_optimal"] for one in points)
+        rows.append([row["graph"], f"{100 * points[-1]['budget'] / points[0]['budget']:.1f} %", *costs,
+                     f"{proven} of {len(points)}", f"{row['cpu_seconds']:.0f} s"])
+    return lines(["<Graph", "Smallest budget", "Overhead at 1/4", "1/2", "3/4", "at the end", "Proven", "CPU time"], rows,
+                 "Budgets go in equal steps from the lowest peak without reruns to a bound that no sequence goes below. *None*: no "
+                 "sequence was found that keeps the budget.")
+
+
 def packing(figures):
     efforts, problems = list(figures["efforts"]), figures["problems"]
     rows = []
@@ -217,7 +255,7 @@ def latency(figures):
                  f"{versions['onnxruntime']}, OpenVINO {versions['openvino']}.")
 
 
-TABLES = {"models": models, "short_models": short_models, "orders": orders, "budgets": budgets,
+TABLES = {"models": models, "short_models": short_models, "orders": orders, "budgets": budgets, "levers": levers, "curves": curves,
           "packing": packing, "large_packings": large_packings, "growth": growth, "compare_growth": compare_growth,
           "scale": scale, "concurrency": concurrency, "onnxruntime_memory": onnxruntime_memory,
           "runtime_growth": runtime_growth, "latency": latency}
