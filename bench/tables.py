@@ -131,9 +131,9 @@ def curves(figures):
         proven = sum(one["cost_proven_optimal"] for one in points)
         rows.append([row["graph"], f"{100 * points[-1]['budget'] / points[0]['budget']:.1f} %", *costs,
                      f"{proven} of {len(points)}", f"{row['cpu_seconds']:.0f} s"])
-    return lines(["<Graph", "Smallest budget", "Overhead at 1/4", "1/2", "3/4", "at the end", "Proven", "CPU time"], rows,
-                 "Budgets go in equal steps from the lowest peak without reruns to a bound that no sequence goes below. *None*: no "
-                 "sequence was found that keeps the budget.")
+    return lines(["<Graph", "Smallest budget", "Overhead at 1/4", "1/2", "3/4", "at the end", "Proven", "CPU time"],
+                 rows, "Budgets go in equal steps from the lowest peak without reruns to a bound that no sequence goes "
+                 "below. *None*: no sequence was found that keeps the budget.")
 
 
 def packing(figures):
@@ -255,7 +255,8 @@ def latency(figures):
                  f"{versions['onnxruntime']}, OpenVINO {versions['openvino']}.")
 
 
-TABLES = {"models": models, "short_models": short_models, "orders": orders, "budgets": budgets, "levers": levers, "curves": curves,
+TABLES = {"models": models, "short_models": short_models, "orders": orders, "budgets": budgets,
+          "levers": levers, "curves": curves,
           "packing": packing, "large_packings": large_packings, "growth": growth, "compare_growth": compare_growth,
           "scale": scale, "concurrency": concurrency, "onnxruntime_memory": onnxruntime_memory,
           "runtime_growth": runtime_growth, "latency": latency}

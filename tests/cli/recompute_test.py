@@ -57,6 +57,10 @@ class Recompute(ProgramTest):
         self.expect(DONE, "verify", "model.onnx", "plan.json", "--target", "cpu")
         said = self.expect(DONE, "plan", "model.onnx", "--target", "cpu", "--budget", f"{budget}B").stdout
         self.assertIn("1 node runs again to keep the budget", said)
+        kept = found["kept"][0]
+        self.assertEqual((kept["tensor"], kept["bytes"], kept["reason"], kept["absent"]),
+                         ("f1", LARGE, "costs_more", ["f0"]))
+        self.assertRegex(said, r"f1 .*its node would take .* again, and needs f0, which is not there")
 
     def test_a_run_gives_the_same_bits(self):
         budget = f"{self.budget()}B"

@@ -107,8 +107,9 @@ class Run(ProgramTest):
     def test_a_pool_pads_its_image_itself(self):
         """y = AveragePool(Pad(x)): 4 x 4 with a border of zeros, 3 x 3 windows. The padded copy is not in memory."""
         pads = field(1, 8) + field(2, 7) + field(8, "pads") + field(9, struct.pack("<8q", 0, 0, 1, 1, 0, 0, 1, 1))
+        window = [ints("kernel_shape", [3, 3])]
         nodes = [node("Relu", ["x"], ["r"]), node("Pad", ["r", "pads"], ["p"]),
-                 node("AveragePool", ["p"], ["a"], attributes=[ints("kernel_shape", [3, 3])]), node("Abs", ["a"], ["y"])]
+                 node("AveragePool", ["p"], ["a"], attributes=window), node("Abs", ["a"], ["y"])]
         content = graph(nodes, [value_info("x", [1, 1, 4, 4])], [value_info("y", [1, 1, 4, 4])], [pads])
         self.write("pool.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
         arenas = []

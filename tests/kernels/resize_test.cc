@@ -42,8 +42,8 @@ TEST(Resize, BlendsF16) {
   EXPECT_THAT(node.result<std::uint16_t>(), ElementsAre(0, 0x4000, 0x4600, 0x4800));
 }
 
-// Four times as many rows and columns of 2 x 3 planes of 20 x 24, compared with the formula: position i of the result is
-// (i + 0.5) / 4 - 0.5 of the operand, or its first or last element. There are enough elements for two threads.
+// Four times as many rows and columns of 2 x 3 planes of 20 x 24, compared with the formula: position i of the result
+// is (i + 0.5) / 4 - 0.5 of the operand, or its first or last element. There are enough elements for two threads.
 TEST(Resize, BlendsRowsOfPlanesOnTwoThreads) {
   std::vector<float> x(2 * 3 * 20 * 24);
   for (std::size_t at = 0; at < x.size(); ++at) x[at] = static_cast<float>(at * 37 % 101) / 8;

@@ -60,6 +60,29 @@ TEST(Recompute, KeepsABudgetWithOneMoreRun) {
   EXPECT_EQ(planned.recomputation->picoseconds, planned.recomputation->bound_picoseconds);
 }
 
+// While b2 runs, f1 is kept for b1. Its node reads f0, which is not kept, so f0 would have to run earlier, too. With a
+// hint, it may not leave.
+TEST(Recompute, SaysWhatIsKeptAtThePeakAndWhy) {
+  const Graph graph = graph_of(kTraining);
+  const PlannedGraph planned = must_plan(graph, {.budget = kInput + Bytes(576)});
+  ASSERT_TRUE(planned.recomputation);
+  ASSERT_EQ(planned.recomputation->kept.size(), 1U);
+  const KeptTensor& kept = planned.recomputation->kept[0];
+  const NodeId f1(1);
+  EXPECT_EQ(graph.tensor(kept.tensor).name, "f1");
+  EXPECT_EQ(kept.bytes, Bytes(256));
+  EXPECT_EQ(node_of(planned.plan.program.steps[kept.step]), NodeId(3));  // b2
+  ASSERT_TRUE(kept.next_read);
+  EXPECT_EQ(node_of(planned.plan.program.steps[*kept.next_read]), NodeId(4));  // b1
+  EXPECT_EQ(kept.reason, KeptReason::costs_more);
+  EXPECT_GT(kept.picoseconds, 0);
+  ASSERT_EQ(kept.absent.size(), 1U);
+  EXPECT_EQ(graph.tensor(kept.absent[0]).name, "f0");
+  const PlannedGraph hinted = must_plan(graph, {.budget = kInput + Bytes(576), .hints = {{f1, HintKind::keep}}});
+  ASSERT_EQ(hinted.recomputation->kept.size(), 1U);
+  EXPECT_EQ(hinted.recomputation->kept[0].reason, KeptReason::hint);
+}
+
 TEST(Recompute, ProvesThatNoRecomputationFits) {
   // b1 reads f1 and b2. Whichever is made last, the other is live: f1 is made from f0, 256 + 256 + 64 bytes, and b2
   // from f2, 256 + 64 + 256.

@@ -302,8 +302,9 @@ TEST(LoweringText, CountsEachKindOfRewrite) {
                                          {NodeId(8), "y", "Conv", {"o", "p", "y"}, 0, true}}};
   EXPECT_EQ(
       lowering_text(facts),
-      "2 Pads folded into the nodes after them, 4 BatchNormalizations folded into a Conv, 3 nodes fused into 1 LayerNormalization, 1 QuantizeLinear merged "
-      "into operators on integers, 2 nodes fused into 1 chain and 3 nodes fused into 2 products.");
+      "2 Pads folded into the nodes after them, 4 BatchNormalizations folded into a Conv, 3 nodes fused into 1 "
+      "LayerNormalization, 1 QuantizeLinear merged into operators on integers, 2 nodes fused into 1 chain and 3 nodes "
+      "fused into 2 products.");
 }
 
 TEST(RewritesText, NamesTheNodesOfTheModel) {

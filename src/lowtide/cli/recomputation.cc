@@ -31,6 +31,19 @@ Json json_of(const std::optional<Recomputation>& found, const Labels& labels) {
                              {"in", returns},
                              {"picoseconds", swap.picoseconds}});
   }
+  json["kept"] = Json::array();
+  for (const KeptTensor& kept : found->kept) {
+    Json absent = Json::array();
+    for (TensorId id : kept.absent) absent.push_back(json_text(labels.tensors[id].name));
+    const bool is_estimated = kept.reason == KeptReason::costs_more;
+    json["kept"].push_back({{"tensor", json_text(labels.tensors[kept.tensor].name)},
+                            {"bytes", kept.bytes.count()},
+                            {"step", kept.step.value()},
+                            {"next_read", kept.next_read ? Json(kept.next_read->value()) : Json(nullptr)},
+                            {"reason", std::string(to_string(kept.reason))},
+                            {"picoseconds", is_estimated ? Json(kept.picoseconds) : Json(nullptr)},
+                            {"absent", absent}});
+  }
   json["has_link"] = found->has_link;
   json["outside_bytes"] = found->outside.count();
   json["stall"] = is_found ? Json(found->stall_picoseconds) : Json(nullptr);

@@ -34,7 +34,8 @@ CommandSpec run_command() {
                   input_option(),
                   {.name = "--output-dir",
                    .value = "FOLDER",
-                   .summary = "write each output to FOLDER/NAME.npy, with _ for / in NAME, which is cut after 200 bytes; makes the folder",
+                   .summary = "write each output to FOLDER/NAME.npy, with _ for / in NAME, which ends after 200 bytes; "
+                              "makes the folder",
                    .kind = ArgumentKind::file},
                   {.name = "--threads",
                    .value = "N",

@@ -15,8 +15,8 @@ namespace lowtide {
 //   y = AveragePool(Pad(x, pads))                      becomes     y = AveragePool(x) with more pads, which count
 //
 // A Pad is folded if all of this holds: its mode is "constant"; its value is 0 or omitted; its pads are known, none is
-// negative, not all are 0, and those of batch and channels are 0; its result is not needed at the end; no node waits for it or for a
-// reader, or one of them for a node; and each reader is
+// negative, not all are 0, and those of batch and channels are 0; its result is not needed at the end; no node waits
+// for it or for a reader, or one of them for a node; and each reader is
 //   - a Conv of the standard that reads the padded tensor as its image alone, or
 //   - an AveragePool without ceil_mode, whose own pads are 0, or count (count_include_pad);
 // with explicit pads, which stay smaller than the window. Zeros that a convolution adds in another order may change a

@@ -33,6 +33,33 @@ struct Swap {
   std::int64_t picoseconds = 0;  // of all these copies together
 };
 
+// Why a tensor stays in the arena while no kernel needs it.
+enum class KeptReason : std::uint8_t {
+  given,       // no node computes it: it is an input or a state
+  result,      // no kernel reads it afterwards: the caller gets it, or it is the next content of a state
+  runs_once,   // its node may not run again
+  hint,        // a hint keeps it
+  costs_more,  // the search found nothing cheaper than keeping it
+};
+template <>
+inline constexpr auto kEnumNames<KeptReason> = enum_names<KeptReason>({{KeptReason::given, "given"},
+                                                                       {KeptReason::result, "result"},
+                                                                       {KeptReason::runs_once, "runs_once"},
+                                                                       {KeptReason::hint, "hint"},
+                                                                       {KeptReason::costs_more, "costs_more"}});
+
+struct KeptTensor {
+  TensorId tensor;
+  Bytes bytes;  // that its buffer has there
+  StepId step;  // the peak of the plan
+  std::optional<StepId> next_read;
+  KeptReason reason = KeptReason::costs_more;
+  // Of costs_more: what one more run of its node takes, by the costs of the target, and the operands of the node that
+  // are not in the arena before next_read, so that they would have to be kept or computed again as well.
+  std::int64_t picoseconds = 0;
+  std::vector<TensorId> absent;
+};
+
 // What exceeds the budget in every plan.
 enum class ObstructionKind : std::uint8_t {
   working_set,      // the inputs, outputs and scratch of a node
@@ -61,6 +88,7 @@ struct Recomputation {
   bool has_link = false;               // whether tensors may move to memory outside of the arena
   std::vector<Rerun> reruns;           // by node; empty unless a plan was found
   std::vector<Swap> swaps;             // by the first copy; empty unless a plan was found
+  std::vector<KeptTensor> kept;        // the largest at the peak, the largest first; empty unless a plan was found
   Bytes outside;                       // that the plan takes outside of the arena
   std::int64_t stall_picoseconds = 0;  // in which no kernel runs, because it waits for copies
   std::int64_t base_picoseconds = 0;   // of the plan in which each node runs once, with its fastest kernel

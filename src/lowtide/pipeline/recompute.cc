@@ -14,6 +14,7 @@
 #include "lowtide/pipeline/complete_plan.h"
 #include "lowtide/pipeline/confirm_answer.h"
 #include "lowtide/pipeline/exchange.h"
+#include "lowtide/pipeline/kept_tensors.h"
 #include "lowtide/pipeline/outcome.h"
 #include "lowtide/pipeline/parallelize.h"
 #include "lowtide/pipeline/plan_clock.h"
@@ -267,6 +268,7 @@ Result<PlannedGraph> recompute(const Task& task, const Alternatives& plans, Plan
     const ChosenKernels& kernels = best_of->choice.kernels.planned;
     result.reruns = reruns_of(task.graph, best->plan, kernels);
     result.swaps = swaps_of(best->plan, task.graph, kernels);
+    result.kept = kept_tensors(task.graph, best->plan, kernels, task.options.hints);
     result.outside = outside_bytes(best->plan);
     result.stall_picoseconds = best->picoseconds - clock_of(task.graph, best->plan, kernels).kernels;
     planned = with_plan(task, plans, *best_of, *std::move(best));

@@ -55,8 +55,8 @@ std::string lowering_text(const LoweringFacts& facts) {
   std::vector<std::string> parts;
   if (facts.left_out > 0) parts.push_back(counted(facts.left_out, "node") + " left out");
   if (facts.at_load > 0) parts.push_back(counted(facts.at_load, "node") + " computed when the model is loaded");
-  if (padded > 0)
-    parts.push_back(counted(padded, "Pad") + " folded into the " + (padded == 1 ? "node after it" : "nodes after them"));
+  const std::string readers = padded == 1 ? "node after it" : "nodes after them";
+  if (padded > 0) parts.push_back(counted(padded, "Pad") + " folded into the " + readers);
   if (folded > 0) parts.push_back(counted(folded, "BatchNormalization") + " folded into a Conv");
   if (norms > 0) parts.push_back(counted(in_norms, "node") + " fused into " + counted(norms, "LayerNormalization"));
   if (attentions > 0)

@@ -117,6 +117,39 @@ TextTable swaps_table(const NamedPlan& shown, std::vector<Swap> swaps) {
   return table;
 }
 
+// "running its node again takes 12 us and needs x, which is not there"
+std::string why_kept(const NamedPlan& shown, const KeptTensor& kept) {
+  switch (kept.reason) {
+    case KeptReason::given: return "no node computes it";
+    case KeptReason::result: return "it is a result of the run";
+    case KeptReason::runs_once: return "its node may not run again";
+    case KeptReason::hint: return "a hint keeps it";
+    case KeptReason::costs_more: break;
+  }
+  std::string text = "its node would take " + time_text(kept.picoseconds) + " again";
+  if (kept.absent.empty()) return text;
+  const auto count = static_cast<std::int64_t>(kept.absent.size());
+  const std::string first = shown_name(shown.labels.tensors[kept.absent.front()].name, node_columns(false));
+  return text + ", and needs " + (count == 1 ? first + ", which is" : counted(count, "tensor") + " that are") +
+         " not there";
+}
+
+TextTable kept_table(const NamedPlan& shown, const std::vector<KeptTensor>& kept) {
+  using Align = TextTable::Align;
+  TextTable table({Align::left, Align::right, Align::right, Align::left});
+  table.add_row({StyledText("kept at step " + with_thousands(kept.front().step.value()), Style::dim),
+                 StyledText("bytes", Style::dim), StyledText("next read at", Style::dim),
+                 StyledText("why it stays", Style::dim)});
+  for (std::size_t at = 0; at < std::min(kept.size(), kMostRows); ++at) {
+    const KeptTensor& one = kept[at];
+    const std::string name = shown_name(shown.labels.tensors[one.tensor].name, node_columns(false));
+    table.add_row({StyledText(name), StyledText(exact(one.bytes)),
+                   StyledText(one.next_read ? "step " + with_thousands(one.next_read->value()) : "the end"),
+                   StyledText(why_kept(shown, one))});
+  }
+  return table;
+}
+
 // "3 tensors leave the arena over the link and come back, 12,288 B out and 16,384 B in. ..."
 std::string swaps_text(const Recomputation& found) {
   Bytes out;
@@ -178,6 +211,7 @@ StyledText recomputation_text(const NamedPlan& shown, const PlanVerdict& verdict
   out.append(paragraph(text, StyledText(moves ? "Moves: " : "Recomputes: ", Style::strong)));
   if (moves) out.append(swaps_table(shown, found.swaps).text());
   if (!found.reruns.empty()) out.append(reruns_table(shown, found.reruns).text());
+  if (!found.kept.empty()) out.append(kept_table(shown, found.kept).text());
   return out;
 }
 

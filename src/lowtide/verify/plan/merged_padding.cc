@@ -36,7 +36,7 @@ Names names_of(std::span<const Graph* const> graphs) {
 }
 
 // The zeros that a Pad adds around an image, as the attribute "pads" of a convolution counts them. nullopt: it does
-// something else, or nobody knows.
+// something else, or that is not known.
 std::optional<Numbers> zeros_around(const Graph& model, NodeId id, const ConstantTable* table) {
   const Node& node = model.node(id);
   const auto* mode = find_attribute<std::string>(node.attributes, "mode");

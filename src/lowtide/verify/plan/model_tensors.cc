@@ -32,7 +32,7 @@ bool keeps_all(const Graph& graph, const Node& dropout, const ConstantTable* tab
   return zeros == given->bytes.size();
 }
 
-// Whether all elements that nobody omitted are known to be `wanted`.
+// Whether all elements of an operand are known to be `wanted`. An omitted one has none.
 bool holds_only(const Graph& graph, const Node& node, std::size_t at, std::int64_t wanted) {
   const bool is_there = node.inputs.size() > at && node.inputs[at].has_value();
   if (!is_there) return true;

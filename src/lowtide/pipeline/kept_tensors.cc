@@ -1,0 +1,94 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/pipeline/kept_tensors.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+
+#include "lowtide/analysis/peak.h"
+#include "lowtide/pipeline/peak_buffers.h"
+#include "lowtide/target/cost.h"
+
+namespace lowtide::pipeline_internal {
+namespace {
+
+constexpr std::size_t kMostKept = 16;
+
+bool may_run_again(const Graph& graph, NodeId id) {
+  const OperatorTraits& traits = graph.op(id).traits;
+  return traits.is_pure && !traits.is_random && !traits.is_stateful && graph.node(id).bodies.empty();
+}
+
+bool has_keep_hint(const std::vector<NodeHint>& hints, NodeId id) {
+  return std::ranges::any_of(hints,
+                             [&](const NodeHint& hint) { return hint.node == id && hint.kind == HintKind::keep; });
+}
+
+// Whether a kernel needs a value that was complete before a step, at this step or later.
+class Needs {
+ public:
+  explicit Needs(const Program& program) : program_(program), last_(program.values.size()) {
+    for (StepId id : all_ids<StepId>(program.steps.size())) {
+      for (ValueId read : program.steps[id].reads) last_[read] = id;
+    }
+  }
+
+  [[nodiscard]] bool is_there(TensorId tensor, StepId step) const {
+    for (ValueId id : all_ids<ValueId>(program_.values.size())) {
+      const Value& value = program_.values[id];
+      const bool is_complete = !value.written || *value.written < step;
+      if (value.tensor == tensor && is_complete && last_[id] && *last_[id] >= step) return true;
+    }
+    return false;
+  }
+
+ private:
+  const Program& program_;
+  IdVector<ValueId, std::optional<StepId>> last_;  // that reads it
+};
+
+// The operands of a node that the arena has, and that are not there any more at a step.
+std::vector<TensorId> absent_operands(const Graph& graph, NodeId node, StepId step, const Needs& needs) {
+  std::vector<TensorId> absent;
+  for (TensorId read : graph.reads(node)) {
+    if (graph.tensor(read).producer && !needs.is_there(read, step)) absent.push_back(read);
+  }
+  return absent;
+}
+
+}  // namespace
+
+std::vector<KeptTensor> kept_tensors(const Graph& graph, const Plan& plan, const ChosenKernels& kernels,
+                                     const std::vector<NodeHint>& hints) {
+  std::vector<KeptTensor> kept;
+  const Labels labels = labels_of(graph);
+  const Peak peak = peaks_of(plan, labels).front();
+  if (!peak.step) return kept;
+  const Needs needs(plan.program);
+  for (const PeakBuffer& buffer : peak_buffers(graph, peak, {})) {
+    if (kept.size() == kMostKept) break;
+    if (buffer.use != PeakUse::kept || buffer.live.values.empty()) continue;
+    const TensorId tensor = plan.program.values[buffer.live.values.front()].tensor;
+    KeptTensor one{.tensor = tensor, .bytes = buffer.live.bytes, .step = *peak.step, .next_read = buffer.next_read};
+    const std::optional<NodeId> node = graph.tensor(tensor).producer;
+    if (!node) {
+      one.reason = KeptReason::given;
+    } else if (!buffer.next_read) {
+      one.reason = KeptReason::result;
+    } else if (!may_run_again(graph, *node)) {
+      one.reason = KeptReason::runs_once;
+    } else if (has_keep_hint(hints, *node)) {
+      one.reason = KeptReason::hint;
+    } else {
+      one.reason = KeptReason::costs_more;
+      one.picoseconds = estimated_picoseconds(graph, *node, kernels[*node]);
+      one.absent = absent_operands(graph, *node, *buffer.next_read, needs);
+    }
+    kept.push_back(std::move(one));
+  }
+  return kept;
+}
+
+}  // namespace lowtide::pipeline_internal
