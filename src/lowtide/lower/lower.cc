@@ -113,13 +113,10 @@ LowerOptions options_for_kernels(std::shared_ptr<const KernelFormats> machine) {
           .machine = std::move(machine)};
 }
 
-// A BatchNormalization is folded first, because work on constants follows from it. Chains come after that work, so that
-// they never contain any. Formats come after chains, which have one format each. They add work on constants. Epilogues
-// come last, because they are chains in the format of their product.
-Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
-  Result<Graph> no_load = GraphBuilder(graph.name()).build();
-  if (!no_load) return no_load.error();
-  Passes passes(graph, *std::move(no_load));
+namespace {
+
+// The passes on nodes of the model, before the work on constants is known.
+Result<void> rewrite_nodes(Passes& passes, const LowerOptions& options) {
   if (options.unneeded)
     LOWTIDE_RETURN_IF_ERROR(passes.take(kUnneededPass, remove_unneeded(passes.graph(), options.table)));
   if (options.padding) LOWTIDE_RETURN_IF_ERROR(passes.take(kPaddingPass, fold_padding(passes.graph(), options.table)));
@@ -129,6 +126,19 @@ Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   if (options.attention && options.table != nullptr)
     LOWTIDE_RETURN_IF_ERROR(passes.take(kAttentionPass, fuse_attention(passes.graph(), *options.table)));
   if (options.quantized) LOWTIDE_RETURN_IF_ERROR(passes.take(kQuantizedPass, use_quantized_kernels(passes.graph())));
+  return {};
+}
+
+}  // namespace
+
+// A BatchNormalization is folded first, because work on constants follows from it. Chains come after that work, so that
+// they never contain any. Formats come after chains, which have one format each. They add work on constants. Epilogues
+// come last, because they are chains in the format of their product.
+Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
+  Result<Graph> no_load = GraphBuilder(graph.name()).build();
+  if (!no_load) return no_load.error();
+  Passes passes(graph, *std::move(no_load));
+  LOWTIDE_RETURN_IF_ERROR(rewrite_nodes(passes, options));
   if (options.load_time) LOWTIDE_RETURN_IF_ERROR(passes.split(options.constants));
   if (options.chains) LOWTIDE_RETURN_IF_ERROR(passes.take(kChainsPass, fuse_chains(passes.graph())));
   if (options.formats && options.machine != nullptr) LOWTIDE_RETURN_IF_ERROR(passes.choose(options));
