@@ -11,7 +11,7 @@
 namespace lowtide::kernels_internal {
 namespace {
 
-using Rows = Interval<std::int64_t>;
+using GateRows = Interval<std::int64_t>;
 
 class StepRunner {
  public:
@@ -38,8 +38,8 @@ class StepRunner {
 
   // Gates: update z, reset r, hidden h.
   void run_gru(std::span<const RecurrentState> states) const {
-    const Rows first{0, 2 * hidden_};
-    const Rows last{2 * hidden_, 3 * hidden_};
+    const GateRows first{0, 2 * hidden_};
+    const GateRows last{2 * hidden_, 3 * hidden_};
     multiply(states, first, &RecurrentState::h);
     for (const RecurrentState& state : states) {
       add_product(state, first);
@@ -89,8 +89,8 @@ class StepRunner {
     }
   }
 
-  // Rows of r times a vector of each state.
-  void multiply(std::span<const RecurrentState> states, Rows rows, float* RecurrentState::*vector) const {
+  // GateRows of r times a vector of each state.
+  void multiply(std::span<const RecurrentState> states, GateRows rows, float* RecurrentState::*vector) const {
     std::array<DotColumn, kMostStates> columns;
     for (std::size_t at = 0; at < states.size(); ++at) columns[at] = {states[at].*vector, states[at].product};
     write_dots({weights_.r, hidden_, rows}, std::span(columns).first(states.size()), team_);
@@ -100,7 +100,7 @@ class StepRunner {
     return weights_.bias == nullptr ? nullptr : weights_.bias + gates_of(parameters_.cell) * hidden_;
   }
 
-  void add_product(const RecurrentState& state, Rows rows) const {
+  void add_product(const RecurrentState& state, GateRows rows) const {
     if (const float* bias = bias_of_state()) {
       for (std::int64_t row = rows.begin; row < rows.end; ++row) {
         state.gates[row] = (state.gates[row] + weights_.bias[row]) + (state.product[row] + bias[row]);

@@ -14,7 +14,7 @@
 namespace lowtide::kernels_internal {
 namespace {
 
-using Rows = Interval<std::int64_t>;
+using ResultRows = Interval<std::int64_t>;
 
 // Where a row of the result is on all axes but the last.
 class RowPlace {
@@ -125,7 +125,7 @@ void copy_row(const PlannedAxis& last, const T* x, T* y, T outside) {
 
 // Calls row(place, source, number of the row) for all rows of a share.
 template <typename Row>
-void for_rows(const ResizePlan& plan, Rows rows, const Row& run) {
+void for_rows(const ResizePlan& plan, ResultRows rows, const Row& run) {
   RowPlace place(plan, rows.begin);
   for (std::int64_t row = rows.begin; row < rows.end; ++row, place.advance()) run(place, place.source(), row);
 }
@@ -138,7 +138,7 @@ void run_row_shares(const ResizePlan& plan, Team& team, const Run& run) {
   const bool is_enough = rows >= ResizeRows::kShares && rows * plan[plan.rank - 1].axis.out >= kLeastSharedOperations;
   const int shares = team.threads() > 1 && is_enough ? ResizeRows::kShares : 1;
   run_shares(team, shares, [&](int share) {
-    run(share, Rows{rows * share / shares, rows * (share + 1) / shares});
+    run(share, ResultRows{rows * share / shares, rows * (share + 1) / shares});
     return RunCode::ok;
   });
 }
@@ -151,7 +151,7 @@ void move_rows(const ResizeRows& of, const Operands& operands, Team& team) {
   T outside{};
   // Only f32 has a value for elements outside of the region. Other types are moved as bytes.
   if (operands.reads[0].dtype == DType::f32) std::memcpy(&outside, &of.outside, sizeof outside);
-  run_row_shares(of.plan, team, [&](int /*share*/, Rows rows) {
+  run_row_shares(of.plan, team, [&](int /*share*/, ResultRows rows) {
     for_rows(of.plan, rows, [&](const RowPlace& /*place*/, std::int64_t source, std::int64_t row) {
       T* to = y + row * last.axis.out;
       if (source < 0) {
@@ -169,7 +169,7 @@ void ResizeRows::blend(const Operands& operands, Team& team) const {
   const PlannedAxis& last = plan[plan.rank - 1];
   const float* x = elements<float>(operands.reads[0]);
   float* y = mutable_elements<float>(operands.writes[0]);
-  run_row_shares(plan, team, [&](int share, Rows rows) {
+  run_row_shares(plan, team, [&](int share, ResultRows rows) {
     float* const of_share = blended + share * last.axis.in;
     for_rows(plan, rows, [&](const RowPlace& place, std::int64_t source, std::int64_t row) {
       float* to = y + row * last.axis.out;
