@@ -55,6 +55,7 @@ class OneNode {
     }
     run_.over = over;
     run_.team = team;
+    run_.threads = team == nullptr ? 1 : team->threads();
     return run_.run(std::move(operands));
   }
   void run_ok(const std::vector<Elements>& reads) { EXPECT_EQ(run(reads), RunStatus()); }

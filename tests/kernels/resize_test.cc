@@ -149,6 +149,19 @@ TEST(ConvTranspose, AddsTheProductsOfAllElementsAndTaps) {
   EXPECT_EQ(node.result<float>(), expected);
 }
 
+// A thread copies 64 elements and 16 taps of each of 3 channels: (64 + 16) * 3 * 4 bytes.
+TEST(ConvTranspose, PlansTheScratchOfEachThread) {
+  const Graph graph = testing::graph_of(R"(graph "g" {
+    input x : f32[1,3,20,20]
+    input w : f32[3,5,2,2]
+    y = ConvTranspose(x, w) {strides = [2, 2]} : f32[1,5,40,40]
+    output y
+  })");
+  for (const int threads : {1, 2}) {
+    EXPECT_EQ(offered_kernels(graph, NodeId(0), threads).at(0).scratch, Bytes(threads * (64 + 16) * 3 * 4));
+  }
+}
+
 TEST(ConvTranspose, KeepsGroupsApart) {
   OneNode node = one_node("x : f32[1,2,1], w : f32[2,2,1]", "ConvTranspose(x, w) {group = 2}", "f32[1,4,1]");
   node.run_ok({floats({1, 2}), floats({1, 10, 100, 1000})});

@@ -48,36 +48,23 @@ TEST(FoldPadding, CountsTheZerosOfAPool) {
   EXPECT_EQ(rewritten->origins.nodes[NodeId(0)], (std::vector<NodeId>{NodeId(0), NodeId(1)}));
 }
 
+// One Pad, and two convolutions that read it.
+std::string read_twice(std::string_view second, std::string_view result) {
+  return R"(graph "g" {
+  input x : f32[1,3,8,8]
+  constant w : f32[4,3,5,3]
+  constant v : )" +
+         std::string(second) + R"(
+  p = Pad(x) {pads = [0, 0, 1, 1, 0, 0, 1, 1], mode = "constant", value = 0.0} : f32[1,3,10,10]
+  y = Conv(p, w) "first" {pads = [1, 1, 1, 1], auto_pad = "NOTSET"} : f32[1,4,8,10]
+  z = Conv(p, v) "second" {auto_pad = "VALID", dilations = [2, 2]} : )" +
+         std::string(result) + R"(
+  output y, z
+})";
+}
+
 TEST(FoldPadding, AddsToThePadsOfEachReader) {
-  expect_padding_folded(R"(graph "g" {
-  input x : f32[1,3,8,8]
-  constant w : f32[4,3,5,3]
-  constant v : f32[4,3,1,2]
-  p = Pad(x) {pads = [0, 0, 1, 1, 0, 0, 1, 1], mode = "constant", value = 0.0} : f32[1,3,10,10]
-  y = Conv(p, w) "first" {pads = [1, 1, 1, 1], auto_pad = "NOTSET"} : f32[1,4,8,10]
-  z = Conv(p, v) "second" {auto_pad = "VALID", dilations = [2, 2]} : f32[1,4,10,8]
-  output y, z
-})",
-                        // The second window has one row, so no row of it may be outside: nothing is folded.
-                        R"(graph "g" {
-  input x : f32[1,3,8,8]
-  constant w : f32[4,3,5,3]
-  constant v : f32[4,3,1,2]
-  p = Pad(x) {pads = [0, 0, 1, 1, 0, 0, 1, 1], mode = "constant", value = 0.0} : f32[1,3,10,10]
-  y = Conv(p, w) "first" {pads = [1, 1, 1, 1], auto_pad = "NOTSET"} : f32[1,4,8,10]
-  z = Conv(p, v) "second" {auto_pad = "VALID", dilations = [2, 2]} : f32[1,4,10,8]
-  output y, z
-})");
-  expect_padding_folded(R"(graph "g" {
-  input x : f32[1,3,8,8]
-  constant w : f32[4,3,5,3]
-  constant v : f32[4,3,2,2]
-  p = Pad(x) {pads = [0, 0, 1, 1, 0, 0, 1, 1], mode = "constant", value = 0.0} : f32[1,3,10,10]
-  y = Conv(p, w) "first" {pads = [1, 1, 1, 1], auto_pad = "NOTSET"} : f32[1,4,8,10]
-  z = Conv(p, v) "second" {auto_pad = "VALID", dilations = [2, 2]} : f32[1,4,8,8]
-  output y, z
-})",
-                        R"(graph "g" {
+  expect_padding_folded(read_twice("f32[4,3,2,2]", "f32[1,4,8,8]"), R"(graph "g" {
   input x : f32[1,3,8,8]
   constant w : f32[4,3,5,3]
   constant v : f32[4,3,2,2]
@@ -85,6 +72,9 @@ TEST(FoldPadding, AddsToThePadsOfEachReader) {
   z = Conv(x, v) "second" {dilations = [2, 2], pads = [1, 1, 1, 1]} : f32[1,4,8,8]
   output y, z
 })");
+  // The second window has one row, so no row of it may be outside.
+  const std::string thin = read_twice("f32[4,3,1,2]", "f32[1,4,10,8]");
+  expect_padding_folded(thin, thin);
 }
 
 TEST(FoldPadding, KeepsWhatItMustNotFold) {

@@ -48,7 +48,7 @@ TEST(RemoveUnneeded, LetsReadersOfUnmovedElementsReadTheOriginal) {
     constant axis : i64[1] = [1]
     constant step : i64[1] = [1]
     constant once : i64[2] = [1, 1]
-    input extents : i64[2]
+    constant extents : i64[2] = [2, 3]
     a = Pad(x, none) : f32[2,3]
     b = Pad(a) {pads = [0, 0, 0, 0]} : f32[2,3]
     c = Slice(b, begin, end, axis, step) : f32[2,3]
@@ -61,7 +61,6 @@ TEST(RemoveUnneeded, LetsReadersOfUnmovedElementsReadTheOriginal) {
   })",
                    R"(graph "g" {
     input x : f32[2,3]
-    input extents : i64[2]
     y = Neg(x) : f32[2,3]
     output y
   })");
@@ -69,14 +68,18 @@ TEST(RemoveUnneeded, LetsReadersOfUnmovedElementsReadTheOriginal) {
 
 TEST(RemoveUnneeded, KeepsWhatMovesElementsWithinEqualExtents) {
   for (const std::string_view node : {
-           "Pad(x, p)",                      // by one element forward
-           "Pad(x, n)",                      // not known
-           "Pad(x) {pads = [0, 1, 0, -1]}",  //
-           "Slice(x, s, e, a, s)",           // backward
-           "Slice(x, s, e, a, u)",           // steps that are not known
-           "Concat(z, x) {axis = 0}",        //
-           "Gather(x, i)",                   //
-           "Transpose(x) {perm = [1, 0]}",   //
+           "Pad(x, p)",  // by one element forward
+           "Pad(x) {pads = [0, 1, 0, -1]}",
+           "Slice(x, s, e, a, s)",  // backward
+           "Concat(z, x) {axis = 0}",
+           "Gather(x, i)",
+           "Transpose(x) {perm = [1, 0]}",
+           // Only the file says that the extents are equal.
+           "Pad(x, n)",
+           "Slice(x, u, e, a)",
+           "Slice(x, s, e, a, u)",
+           "Expand(x, i)",
+           "Tile(x, i)",
        }) {
     const std::string text = R"(graph "g" {
     input x : f32[3,3]

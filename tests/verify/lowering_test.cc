@@ -56,18 +56,22 @@ TEST(VerifyLowering, LeavesOutWhatMovesNothing) {
   constant s : i64[1] = [-1]
   constant e : i64[1] = [-4]
   constant a : i64[1] = [1]
+  constant g : i64[1] = [3]
+  constant i : i64[2] = [3, 3]
+  constant o : i64[2] = [1, 1]
   input u : i64[1]
   input n : i64[4]
 )" + std::string(lines) +
            "\n  y = Neg(" + std::string(read) + ") : f32[3,3]\n  output y\n}";
   };
   const std::string lowered = graph_with("", "x");
-  for (const std::string_view node : {"Pad(x, p)", "Pad(x) {pads = [0, 0, 0, 0]}", "Slice(x, s, e, a, a)",
-                                      "Slice(x, s, e)", "Expand(x, u)", "Tile(x, u)", "Concat(x) {axis = 0}"}) {
+  for (const std::string_view node : {"Pad(x, p)", "Pad(x) {pads = [0, 0, 0, 0]}", "Slice(x, s, g, a, a)",
+                                      "Slice(x, s, g)", "Expand(x, i)", "Tile(x, o)", "Concat(x) {axis = 0}"}) {
     EXPECT_EQ(differences(graph_with("  t = " + std::string(node) + " : f32[3,3]", "t"), lowered), "") << node;
   }
   for (const std::string_view node : {"Pad(x, q)", "Pad(x, n)", "Pad(x) {pads = [0, 1, 0, -1]}", "Slice(x, s, e, a, s)",
-                                      "Slice(x, s, e, a, u)", "Concat(x, x) {axis = 0}", "Gather(x, u)"}) {
+                                      "Slice(x, s, e, a, u)", "Slice(x, u, g, a)", "Slice(x, s, u)", "Expand(x, n)",
+                                      "Tile(x, n)", "Concat(x, x) {axis = 0}", "Gather(x, u)"}) {
     EXPECT_THAT(differences(graph_with("  t = " + std::string(node) + " : f32[3,3]", "t"), lowered),
                 HasSubstr("(Neg) differs from its node in the model"))
         << node;

@@ -44,16 +44,25 @@ bool are_all(const Graph& graph, const Node& node, std::size_t operand, std::int
   return known != nullptr && std::ranges::all_of(*known, [&](std::int64_t one) { return one == value; });
 }
 
+// Whether the content of an operand of integers is known, or it is omitted.
+bool is_known(const Graph& graph, const Node& node, std::size_t operand) {
+  const bool is_omitted = operand >= node.inputs.size() || !node.inputs[operand];
+  return is_omitted || graph.known_integers(*node.inputs[operand]) != nullptr;
+}
+
 // Whether an operator that moves elements leaves all of them where they are, given that its result has the extents of
-// its operand.
+// its operand. If these followed from a declaration of the file alone, a run could give others.
 bool keeps_places(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
   const std::string& type = graph.op(id).type;
   if (graph.tensor(*node.inputs[0]).shape.has_upper_bounds()) return false;
-  if (type == "Expand" || type == "Tile") return true;
+  if (type == "Expand" || type == "Tile") return is_known(graph, node, 1);
   if (type == "Concat") return node.inputs.size() == 1;
   // With equal extents and steps of 1, it begins at the first element.
-  if (type == "Slice") return are_all(graph, node, 4, 1);
+  if (type == "Slice") {
+    return is_known(graph, node, 1) && is_known(graph, node, 2) && is_known(graph, node, 3) &&
+           are_all(graph, node, 4, 1);
+  }
   if (type != "Pad") return false;
   const auto* pads = find_attribute<std::vector<std::int64_t>>(node.attributes, "pads");
   const bool is_operand = node.inputs.size() > 1 && node.inputs[1];

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "lowtide/analysis/last_uses.h"
 #include "lowtide/analysis/peak.h"
 #include "lowtide/pipeline/peak_buffers.h"
 #include "lowtide/target/cost.h"
@@ -26,34 +27,22 @@ bool has_keep_hint(const std::vector<NodeHint>& hints, NodeId id) {
                              [&](const NodeHint& hint) { return hint.node == id && hint.kind == HintKind::keep; });
 }
 
-// Whether a kernel needs a value that was complete before a step, at this step or later.
-class Needs {
- public:
-  explicit Needs(const Program& program) : program_(program), last_(program.values.size()) {
-    for (StepId id : all_ids<StepId>(program.steps.size())) {
-      for (ValueId read : program.steps[id].reads) last_[read] = id;
-    }
+// Whether the arena keeps a value of a tensor up to a step, or longer.
+bool is_there(const Program& program, const IdVector<ValueId, StepId>& uses, TensorId tensor, StepId step) {
+  for (ValueId id : all_ids<ValueId>(program.values.size())) {
+    const Value& value = program.values[id];
+    const bool is_complete = !value.written || *value.written < step;
+    if (value.tensor == tensor && is_complete && uses[id] >= step) return true;
   }
+  return false;
+}
 
-  [[nodiscard]] bool is_there(TensorId tensor, StepId step) const {
-    for (ValueId id : all_ids<ValueId>(program_.values.size())) {
-      const Value& value = program_.values[id];
-      const bool is_complete = !value.written || *value.written < step;
-      if (value.tensor == tensor && is_complete && last_[id] && *last_[id] >= step) return true;
-    }
-    return false;
-  }
-
- private:
-  const Program& program_;
-  IdVector<ValueId, std::optional<StepId>> last_;  // that reads it
-};
-
-// The operands of a node that the arena has, and that are not there any more at a step.
-std::vector<TensorId> absent_operands(const Graph& graph, NodeId node, StepId step, const Needs& needs) {
+// The operands that another node computes, and that are not there any more at a step.
+std::vector<TensorId> absent_operands(const Graph& graph, NodeId node, const Program& program,
+                                      const IdVector<ValueId, StepId>& uses, StepId step) {
   std::vector<TensorId> absent;
   for (TensorId read : graph.reads(node)) {
-    if (graph.tensor(read).producer && !needs.is_there(read, step)) absent.push_back(read);
+    if (graph.tensor(read).producer && !is_there(program, uses, read, step)) absent.push_back(read);
   }
   return absent;
 }
@@ -66,7 +55,7 @@ std::vector<KeptTensor> kept_tensors(const Graph& graph, const Plan& plan, const
   const Labels labels = labels_of(graph);
   const Peak peak = peaks_of(plan, labels).front();
   if (!peak.step) return kept;
-  const Needs needs(plan.program);
+  const IdVector<ValueId, StepId> uses = last_uses(plan.program);
   for (const PeakBuffer& buffer : peak_buffers(graph, peak, {})) {
     if (kept.size() == kMostKept) break;
     if (buffer.use != PeakUse::kept || buffer.live.values.empty()) continue;
@@ -84,7 +73,7 @@ std::vector<KeptTensor> kept_tensors(const Graph& graph, const Plan& plan, const
     } else {
       one.reason = KeptReason::costs_more;
       one.picoseconds = estimated_picoseconds(graph, *node, kernels[*node]);
-      one.absent = absent_operands(graph, *node, *buffer.next_read, needs);
+      one.absent = absent_operands(graph, *node, plan.program, uses, *buffer.next_read);
     }
     kept.push_back(std::move(one));
   }

@@ -14,7 +14,7 @@
 namespace lowtide::pipeline_internal {
 
 // What stays in the arena of a plan at its peak although no kernel touches it there: at most 16 tensors, the largest
-// first. O(values + reads + parts), and O(steps) for each tensor and its node's operands.
+// first. O(values + reads + parts), and O(values) for each operand of their nodes.
 [[nodiscard]] std::vector<KeptTensor> kept_tensors(const Graph& graph, const Plan& plan, const ChosenKernels& kernels,
                                                    const std::vector<NodeHint>& hints);
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/analysis/last_uses.h"
 #include "lowtide/analysis/peak.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/streams_text.h"
@@ -24,22 +25,6 @@ std::string overhead(std::int64_t time, std::int64_t base) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2f %%", 100.0 * static_cast<double>(time - base) / static_cast<double>(base));
   return text;
-}
-
-// The last step that needs each value, itself or through views of it; its own step if none does.
-IdVector<ValueId, StepId> last_uses(const Program& program) {
-  IdVector<ValueId, StepId> uses(program.values.size(), StepId(0));
-  for (std::size_t at = program.steps.size(); at-- > 0;) {
-    const StepId id(static_cast<std::uint32_t>(at));
-    const Step& step = program.steps[id];
-    StepId last = id;
-    for (ValueId written : step.writes) {
-      uses[written] = std::max(uses[written], id);
-      if (is_alias(step)) last = std::max(last, uses[written]);
-    }
-    for (ValueId read : step.reads) uses[read] = std::max(uses[read], last);
-  }
-  return uses;
 }
 
 // Where it helps most that a result is not kept: the step with the most live bytes between two of its values.

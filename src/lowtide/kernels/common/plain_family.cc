@@ -36,7 +36,7 @@ Offer offer_from(std::span<const PlainOperator> table, const OfferInput& input) 
   if (!missing.empty()) return {{}, std::move(missing)};
   Offer offer = offer_plain(input, row.op);
   if (offer.kernels.empty()) return offer;
-  if (row.scratch != nullptr) offer.kernels.front().scratch = row.scratch(graph, of);
+  if (row.scratch != nullptr) offer.kernels.front().scratch = row.scratch(graph, of, input.threads);
   if (row.widens_half) offer.kernels.front().scratch = scratch_with_floats(graph, of, offer.kernels.front().scratch);
   return offer;
 }
@@ -46,7 +46,7 @@ PreparedResult prepare_from(std::span<const PlainOperator> table, const PrepareI
   PreparedResult prepared = row.prepare(input);
   if (!prepared || !row.widens_half) return prepared;
   const Node& node = node_of(input);
-  const Bytes own = row.scratch == nullptr ? Bytes(0) : row.scratch(input.graph, node);
+  const Bytes own = row.scratch == nullptr ? Bytes(0) : row.scratch(input.graph, node, input.threads);
   return widened(input.graph, node, own, *std::move(prepared));
 }
 

@@ -24,8 +24,8 @@ struct PlainOperator {
   PreparedResult (*prepare)(const PrepareInput& input) = nullptr;
   // Why the node has no kernel although its first operand has a type of `op`, or an empty text. nullptr: never.
   std::string (*missing)(const Graph& graph, const Node& node) = nullptr;
-  // What the kernel needs while it runs. nullptr: nothing.
-  Bytes (*scratch)(const Graph& graph, const Node& node) = nullptr;
+  // What the kernel needs while a team of this many threads runs it. nullptr: nothing.
+  Bytes (*scratch)(const Graph& graph, const Node& node, int threads) = nullptr;
   // The kernel computes f32. f16 operands and results are converted in scratch (half_kernel.h).
   bool widens_half = false;
   bool may_omit_result = false;  // result 0, if there is another one

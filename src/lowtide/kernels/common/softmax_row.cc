@@ -9,28 +9,24 @@
 #include <cstring>
 #include <limits>
 
+#include "lowtide/kernels/common/lanes.h"
 #include "lowtide/kernels/common/vector_clones.h"
 #include "lowtide/kernels/math/functions.h"
 
 namespace lowtide::kernels_internal {
 namespace {
 
-constexpr std::int64_t kSoftmaxLanes = 16;
-using LaneArray = std::array<float, kSoftmaxLanes>;
-
-struct SoftmaxLanes {
-  float values __attribute__((vector_size(kSoftmaxLanes * sizeof(float))));
-};
+using LaneArray = std::array<float, kSumLanes>;
 
 constexpr float kSmallest = std::numeric_limits<float>::min();
 constexpr float kLogOfSmallest = -87.3365402F;  // above it, e^x is a normal number
 
 // The largest of the first elements, per lane. A NaN is passed over; its exponential is NaN again.
 LOWTIDE_VECTOR_CLONES void largest_of_lanes(const float* x, std::int64_t count, LaneArray& result) {
-  SoftmaxLanes most;  // NOLINT(*-member-init)
+  FloatLanes most;  // NOLINT(*-member-init)
   std::memcpy(&most, result.data(), sizeof most);
-  for (std::int64_t at = 0; at + kSoftmaxLanes <= count; at += kSoftmaxLanes) {
-    SoftmaxLanes next;  // NOLINT(*-member-init)
+  for (std::int64_t at = 0; at + kSumLanes <= count; at += kSumLanes) {
+    FloatLanes next;  // NOLINT(*-member-init)
     std::memcpy(&next, x + at, sizeof next);
     most.values = next.values > most.values ? next.values : most.values;
   }
@@ -41,7 +37,7 @@ float largest_in(const float* x, std::int64_t count) {
   LaneArray lanes{};
   lanes.fill(-std::numeric_limits<float>::infinity());
   largest_of_lanes(x, count, lanes);
-  for (std::int64_t at = count / kSoftmaxLanes * kSoftmaxLanes; at < count; ++at) {
+  for (std::int64_t at = count / kSumLanes * kSumLanes; at < count; ++at) {
     lanes[0] = x[at] > lanes[0] ? x[at] : lanes[0];
   }
   return *std::ranges::max_element(lanes);
@@ -57,9 +53,9 @@ LOWTIDE_VECTOR_CLONES void exponentials(const float* x, float most, float* y, st
 }
 
 LOWTIDE_VECTOR_CLONES void sum_of_lanes(const float* values, std::int64_t count, LaneArray& result) {
-  SoftmaxLanes sum = {};
-  for (std::int64_t at = 0; at + kSoftmaxLanes <= count; at += kSoftmaxLanes) {
-    SoftmaxLanes next;  // NOLINT(*-member-init)
+  FloatLanes sum = {};
+  for (std::int64_t at = 0; at + kSumLanes <= count; at += kSumLanes) {
+    FloatLanes next;  // NOLINT(*-member-init)
     std::memcpy(&next, values + at, sizeof next);
     sum.values += next.values;
   }
@@ -69,12 +65,9 @@ LOWTIDE_VECTOR_CLONES void sum_of_lanes(const float* values, std::int64_t count,
 float total_of(const float* values, std::int64_t count) {
   LaneArray lanes;  // NOLINT(*-member-init)
   sum_of_lanes(values, count, lanes);
-  std::int64_t at = count / kSoftmaxLanes * kSoftmaxLanes;
+  std::int64_t at = count / kSumLanes * kSumLanes;
   for (std::size_t lane = 0; at < count; ++at, ++lane) lanes[lane] += values[at];
-  for (std::size_t half = kSoftmaxLanes / 2; half > 0; half /= 2) {
-    for (std::size_t lane = 0; lane < half; ++lane) lanes[lane] += lanes[lane + half];
-  }
-  return lanes[0];
+  return total_of_lanes(lanes);
 }
 
 LOWTIDE_VECTOR_CLONES void divide_by(float sum, float* y, std::int64_t count) {

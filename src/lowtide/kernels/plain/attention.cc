@@ -287,7 +287,7 @@ std::string missing_attention(const Graph& graph, const Node& node) {
 }
 
 // One row of scores. The rows of keys are the last axis but one, also in [batches, rows, heads * width].
-Bytes attention_scratch(const Graph& graph, const Node& node) {
+Bytes attention_scratch(const Graph& graph, const Node& node, int /*threads*/) {
   std::int64_t keys = 0;
   for (const std::size_t at : {kKeyAt, kPastKeyAt}) {
     if (at >= node.inputs.size() || !node.inputs[at]) continue;

@@ -22,6 +22,7 @@ namespace {
 
 struct SuppressionParameters {
   bool has_centers = false;  // center_point_box: boxes are center and size; otherwise two opposite corners
+  int threads = 1;
 };
 
 struct Box {
@@ -190,15 +191,14 @@ struct Suppression {
   }
 };
 
-constexpr int kSuppressionShares = 2;
-
 // Each group writes into space for the most boxes, so that shares can run side by side; then the rows move together.
 // Requires: the result has space for it.
 std::int64_t run_side_by_side(const Suppression& all, Team& team) {
   const std::int64_t most = all.most();
-  run_shares(team, kSuppressionShares, [&](int share) {
-    const std::int64_t end = all.groups * (share + 1) / kSuppressionShares;
-    for (std::int64_t group = all.groups * share / kSuppressionShares; group < end; ++group) {
+  const int shares = all.parameters.threads;
+  run_shares(team, shares, [&](int share) {
+    const std::int64_t end = all.groups * (share + 1) / shares;
+    for (std::int64_t group = all.groups * share / shares; group < end; ++group) {
       const std::int64_t found = all.run_group(group, group * most, most, all.scratch_of(share));
       if (found < most) all.rows[(group * most + found) * 3] = -1;  // the end of the group
     }
@@ -241,7 +241,7 @@ RunStatus run_suppression(const SuppressionParameters& parameters, const Operand
   const bool has_space = all.most() == 0 || all.groups <= capacity / all.most();
   const bool is_enough = all.groups > 1 && all.groups * all.common.count >= kLeastSharedOperations;
   std::int64_t written = 0;
-  if (team.threads() > 1 && has_space && is_enough) {
+  if (parameters.threads > 1 && team.threads() > 1 && has_space && is_enough) {
     written = run_side_by_side(all, team);
   } else {
     for (std::int64_t group = 0; group < all.groups; ++group) {
@@ -261,14 +261,16 @@ std::string missing_suppression(const Graph& graph, const Node& node) {
   return has_types ? "" : "scores and thresholds are not f32, or max_output_boxes_per_class is not i64";
 }
 
-Bytes suppression_scratch(const Graph& graph, const Node& node) {
+Bytes suppression_scratch(const Graph& graph, const Node& node, int threads) {
   const std::vector<std::int64_t>& boxes = graph.tensor(*node.inputs[0]).shape.extents();
-  return boxes.size() == 3 ? Bytes(bytes_of_share(std::min(boxes[1], kMostBoxes))) * kSuppressionShares : Bytes(0);
+  return boxes.size() == 3 ? Bytes(bytes_of_share(std::min(boxes[1], kMostBoxes))) * threads : Bytes(0);
 }
 
 PreparedResult prepare_suppression(const PrepareInput& input) {
-  return plain_kernel(input, &run_suppression,
-                      SuppressionParameters{integer_attribute(node_of(input), "center_point_box", 0) != 0});
+  return plain_kernel(
+      input, &run_suppression,
+      SuppressionParameters{.has_centers = integer_attribute(node_of(input), "center_point_box", 0) != 0,
+                            .threads = input.threads});
 }
 
 constexpr std::array kBoxTable{

@@ -73,7 +73,7 @@ std::string missing_fused_attention(const Graph& graph, const Node& node) {
   return missing;
 }
 
-Bytes scratch_of_fused_attention(const Graph& graph, const Node& node) {
+Bytes scratch_of_fused_attention(const Graph& graph, const Node& node, int /*threads*/) {
   std::string missing;
   const std::optional<FusedAttention> attention = fused_attention(graph, node, missing);
   return attention ? Bytes(attention->keys * static_cast<std::int64_t>(sizeof(float))) : Bytes();

@@ -17,7 +17,7 @@ struct Moments {
   double sum_of_squares = 0;  // of differences from `shift`
   double shift = 0;
 
-  // Adds in 16 lanes, so that the bits are the same on every processor.
+  // Adds in lanes (lanes.h).
   void add(const float* x, std::int64_t more);
   [[nodiscard]] double mean() const { return shift + sum / static_cast<double>(count); }
   // Of the population. Rounding may not make it negative.

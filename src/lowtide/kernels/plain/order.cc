@@ -107,7 +107,7 @@ std::optional<int> axis_of(const Graph& graph, const Node& node, std::int64_t ot
   return axis_in(integer_attribute(node, "axis", otherwise), graph.tensor(*node.inputs[0]).shape.rank());
 }
 
-Bytes top_k_scratch(const Graph& graph, const Node& node) {
+Bytes top_k_scratch(const Graph& graph, const Node& node, int /*threads*/) {
   const std::optional<int> axis = axis_of(graph, node, -1);
   const std::vector<std::int64_t>& extents = graph.tensor(*node.inputs[0]).shape.extents();
   return axis ? Bytes(extents[static_cast<std::size_t>(*axis)]) * 8 : Bytes(0);
@@ -239,7 +239,7 @@ std::string missing_unique(const Graph& graph, const Node& node) {
   return node.outputs.size() <= 4 ? "" : "the node has more than 4 results";
 }
 
-Bytes unique_scratch(const Graph& graph, const Node& node) {
+Bytes unique_scratch(const Graph& graph, const Node& node, int /*threads*/) {
   const bool has_axis = find_attribute<std::int64_t>(node.attributes, "axis") != nullptr;
   const std::vector<std::int64_t>& extents = graph.tensor(*node.inputs[0]).shape.extents();
   const std::optional<int> axis = axis_of(graph, node, 0);

@@ -235,7 +235,7 @@ std::string missing_quantized_convolution(const Graph& graph, const Node& node) 
                    : "the weights or the result are not i8 or u8, or the bias is not " + std::string(to_string(bias));
 }
 
-Bytes convolution_scratch(const Graph& graph, const Node& node) {
+Bytes convolution_scratch(const Graph& graph, const Node& node, int /*threads*/) {
   const std::vector<std::int64_t>& weights = graph.tensor(*node.inputs[3]).shape.extents();
   const std::int64_t groups = integer_attribute(node, "group", 1);
   const std::int64_t channels = weights.empty() || groups < 1 ? 0 : weights[0] / groups;

@@ -176,7 +176,7 @@ std::string missing_quantized_product(const Graph& graph, const Node& node) {
   return has_types ? "" : "the second operand or the result is not i8 or u8";
 }
 
-Bytes product_scratch(const Graph& graph, const Node& node) {
+Bytes product_scratch(const Graph& graph, const Node& node, int /*threads*/) {
   const std::vector<std::int64_t>& extents = graph.tensor(*node.inputs[0]).shape.extents();
   return extents.empty() ? Bytes(0) : tile_bytes(extents.back());
 }

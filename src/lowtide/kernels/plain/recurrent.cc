@@ -39,8 +39,9 @@ struct Places {
   }
 };
 
-// Elements of scratch: those of each state, and the products of w and the inputs of several steps.
+// Elements of scratch for one state.
 std::int64_t scratch_of_state(std::int64_t rows, std::int64_t hidden) { return rows + 3 * hidden; }
+// Steps of one or more sequences whose inputs are multiplied at once.
 constexpr auto kMostInputs = static_cast<std::int64_t>(kMostStates);
 
 // The sequences of one direction that are computed on one thread, or one after another on all threads.
@@ -194,17 +195,22 @@ bool has_extents(const Operands& operands, std::size_t at, const Extents& extent
   return !has_operand(operands.reads, at) || std::ranges::equal(extents_of(operands.reads[at]), extents.values());
 }
 
+// From the extents of x and r.
+RecurrentExtents extents_with(const auto& x, const auto& r, bool is_batch_first) {
+  return {.length = x[is_batch_first ? 1 : 0],
+          .batch = x[is_batch_first ? 0 : 1],
+          .input = x[2],
+          .directions = r[0],
+          .hidden = r[2]};
+}
+
 // Returns nullopt if the operands do not agree.
 std::optional<RecurrentExtents> recurrent_extents(const RecurrentParameters& parameters, const Operands& operands) {
   const Extents x(extents_of(operands.reads[kX]));
   const Extents r(extents_of(operands.reads[kR]));
   if (x.rank() != 3 || r.rank() != 3) return std::nullopt;
   const bool is_batch_first = parameters.is_batch_first;
-  const RecurrentExtents of{.length = x[is_batch_first ? 1 : 0],
-                            .batch = x[is_batch_first ? 0 : 1],
-                            .input = x[2],
-                            .directions = r[0],
-                            .hidden = r[2]};
+  const RecurrentExtents of = extents_with(x, r, is_batch_first);
   const std::int64_t gates = gates_of(parameters.cell);
   const Extents state =
       is_batch_first ? Extents{of.batch, of.directions, of.hidden} : Extents{of.directions, of.batch, of.hidden};
@@ -233,7 +239,7 @@ RunStatus set_recurrent_extents(const RecurrentParameters& parameters, const Rec
   return {};
 }
 
-// Two directions, or two halves of a batch, have a share of the scratch each, so that they can run side by side.
+// Two directions, or two halves of a batch, can run side by side. Each thread has scratch for one of them.
 std::int64_t groups_of(const RecurrentExtents& of) { return of.directions == 2 || of.batch > 1 ? 2 : 1; }
 
 SequenceGroup group_of(const RecurrentExtents& of, std::int64_t number) {
@@ -276,11 +282,12 @@ RunStatus run_recurrent(const RecurrentParameters& parameters, const Operands& o
   const std::int64_t groups = groups_of(*of);
   const auto run = [&](std::int64_t number, Team& threads) {
     SequenceGroup group = group_of(*of, number);
-    group.scratch = reinterpret_cast<float*>(operands.scratch) + number * scratch_of_group(*of, rows);
+    group.scratch = reinterpret_cast<float*>(operands.scratch);
+    if (parameters.threads > 1) group.scratch += number * scratch_of_group(*of, rows);
     run_group(parameters, *of, operands, group, threads);
     return RunCode::ok;
   };
-  if (groups > 1 && team.threads() > 1) {
+  if (groups > 1 && parameters.threads > 1 && team.threads() > 1) {
     return {run_shares(team, static_cast<int>(groups),
                        [&](int share) {
                          SoloTeam alone;
@@ -310,18 +317,13 @@ std::string missing_recurrent(const Graph& graph, const Node& node) {
 }
 
 template <Cell cell>
-Bytes recurrent_scratch(const Graph& graph, const Node& node) {
+Bytes recurrent_scratch(const Graph& graph, const Node& node, int threads) {
   const Shape& x = graph.tensor(*node.inputs[kX]).shape;
   const Shape& r = graph.tensor(*node.inputs[kR]).shape;
   if (x.rank() != 3 || r.rank() != 3) return {};
-  const bool is_batch_first = integer_attribute(node, "layout", 0) != 0;
-  const RecurrentExtents of{.length = x[is_batch_first ? 1 : 0],
-                            .batch = x[is_batch_first ? 0 : 1],
-                            .input = x[2],
-                            .directions = r[0],
-                            .hidden = r[2]};
-  const std::int64_t elements = groups_of(of) * scratch_of_group(of, gates_of(cell) * of.hidden);
-  return Bytes(elements * std::int64_t{sizeof(float)});
+  const RecurrentExtents of = extents_with(x, r, integer_attribute(node, "layout", 0) != 0);
+  const std::int64_t shares = std::min<std::int64_t>(groups_of(of), threads);
+  return Bytes(shares * scratch_of_group(of, gates_of(cell) * of.hidden)) * std::int64_t{sizeof(float)};
 }
 
 template <Cell cell>
@@ -334,6 +336,7 @@ PreparedResult prepare_recurrent(const PrepareInput& input) {
   parameters.is_batch_first = integer_attribute(node, "layout", 0) != 0;
   parameters.resets_after = integer_attribute(node, "linear_before_reset", 0) != 0;
   parameters.couples_gates = integer_attribute(node, "input_forget", 0) != 0;
+  parameters.threads = input.threads;
   return plain_kernel(input, &run_recurrent, std::move(parameters));
 }
 

@@ -89,7 +89,7 @@ class StepRunner {
     }
   }
 
-  // GateRows of r times a vector of each state.
+  // Rows of r times a vector of each state.
   void multiply(std::span<const RecurrentState> states, GateRows rows, float* RecurrentState::*vector) const {
     std::array<DotColumn, kMostStates> columns;
     for (std::size_t at = 0; at < states.size(); ++at) columns[at] = {states[at].*vector, states[at].product};

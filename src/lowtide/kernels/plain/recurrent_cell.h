@@ -26,6 +26,7 @@ struct RecurrentParameters {
   bool is_batch_first = false;
   bool resets_after = false;   // linear_before_reset of GRU
   bool couples_gates = false;  // input_forget of LSTM
+  int threads = 1;             // for which there is scratch
 };
 
 struct RecurrentExtents {

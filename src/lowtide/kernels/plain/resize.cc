@@ -28,8 +28,9 @@ struct ResizeParameters {
   std::vector<std::int64_t> axes;  // empty: all
   std::vector<double> scales;      // an attribute of old Upsample
   std::size_t scales_input = 2;
-  float outside = 0;  // extrapolation_value
-  std::int64_t scratch_bytes = 0;
+  float outside = 0;           // extrapolation_value
+  std::int64_t tap_bytes = 0;  // of scratch; rows are behind them
+  int threads = 1;
 };
 
 // The axes that the lists of scales, sizes and regions belong to, or nullopt if one is invalid.
@@ -116,15 +117,11 @@ std::optional<ResizePlan> resize_plan(const ResizeParameters& parameters, const 
   return plan;
 }
 
-// Rows that are blended from several rows of the operand, one for each share of the work.
-std::int64_t bytes_of_rows(std::int64_t in) { return in * ResizeRows::kShares * std::int64_t{sizeof(float)}; }
-
 std::int64_t aligned_to_8(std::int64_t bytes) { return (bytes + 7) / 8 * 8; }
 std::int64_t bytes_of_taps(std::int64_t out, std::int64_t taps) { return aligned_to_8(out * 8 + out * taps * 4); }
 
 // Fills the taps of all axes that change, in scratch. Returns false if scratch is too small.
 bool fill_all(const ResizeParameters& parameters, ResizePlan& plan, std::byte* scratch) {
-  const std::int64_t most = parameters.scratch_bytes - bytes_of_rows(plan[plan.rank - 1].axis.in);
   std::int64_t used = 0;
   for (int number = 0; number < plan.rank; ++number) {
     PlannedAxis& planned = plan[number];
@@ -133,7 +130,7 @@ bool fill_all(const ResizeParameters& parameters, ResizePlan& plan, std::byte* s
     if (is_kept || axis.in == 0 || axis.out == 0) continue;
     planned.taps.count = taps_of(parameters.rules, axis.in, axis.scale);
     const std::int64_t bytes = bytes_of_taps(axis.out, planned.taps.count);
-    if (used + bytes > most) return false;
+    if (used + bytes > parameters.tap_bytes) return false;
     planned.taps.begins = reinterpret_cast<std::int64_t*>(scratch + used);
     planned.taps.weights = reinterpret_cast<float*>(planned.taps.begins + axis.out);
     fill_taps(parameters.rules, axis, planned.taps);
@@ -154,10 +151,10 @@ RunStatus run_resize(const ResizeParameters& parameters, const Operands& operand
     return {};
   }
   if (!fill_all(parameters, *plan, operands.scratch)) return {RunCode::size_exceeds_plan, 0};
-  // Behind the taps.
-  const std::int64_t of_taps = parameters.scratch_bytes - bytes_of_rows((*plan)[plan->rank - 1].axis.in);
-  const ResizeRows rows{
-      .plan = *plan, .outside = parameters.outside, .blended = reinterpret_cast<float*>(operands.scratch + of_taps)};
+  const ResizeRows rows{.plan = *plan,
+                        .outside = parameters.outside,
+                        .blended = reinterpret_cast<float*>(operands.scratch + parameters.tap_bytes),
+                        .shares = parameters.threads};
   if (parameters.rules.mode == ResizeMode::nearest) {
     rows.move(operands, team);
   } else {
@@ -228,8 +225,8 @@ std::string missing_resize(const Graph& graph, const Node& node) {
   return has_types ? "" : "scales and roi are not f32, or sizes are not i64";
 }
 
-// The bytes of all taps and blended rows, for the extents that the graph states.
-Bytes resize_scratch(const Graph& graph, const Node& node) {
+// The bytes of all taps, for the extents that the graph states.
+Bytes tap_scratch(const Graph& graph, const Node& node) {
   const ResizeRules rules = *rules_of(graph, node);
   const Shape& from = graph.tensor(*node.inputs[0]).shape;
   const Shape& to = graph.tensor(*node.outputs[0]).shape;
@@ -241,9 +238,16 @@ Bytes resize_scratch(const Graph& graph, const Node& node) {
     const bool is_known = !from.has_upper_bounds() && !to.has_upper_bounds() && in > 0 && out > 0;
     const double least_scale = is_known ? static_cast<double>(out) / static_cast<double>(in) / 2 : 1e-9;
     all += Bytes(bytes_of_taps(out, taps_of(rules, in, least_scale)));
-    if (axis + 1 == from.rank()) all += Bytes(bytes_of_rows(in));
   }
   return all;
+}
+
+// Also the rows of ResizeRows::blended. A nearest element needs none.
+Bytes resize_scratch(const Graph& graph, const Node& node, int threads) {
+  const std::vector<std::int64_t>& from = graph.tensor(*node.inputs[0]).shape.extents();
+  const bool blends = rules_of(graph, node)->mode != ResizeMode::nearest && !from.empty();
+  const Bytes rows = blends ? Bytes(from.back()) * (threads * std::int64_t{sizeof(float)}) : Bytes();
+  return tap_scratch(graph, node) + rows;
 }
 
 PreparedResult prepare_resize(const PrepareInput& input) {
@@ -255,7 +259,8 @@ PreparedResult prepare_resize(const PrepareInput& input) {
   if (scales != nullptr) parameters.scales = *scales;
   parameters.scales_input = is_old(input.graph, node) ? 1 : 2;
   parameters.outside = static_cast<float>(number_attribute(node, "extrapolation_value", 0));
-  parameters.scratch_bytes = resize_scratch(input.graph, node).count();
+  parameters.tap_bytes = tap_scratch(input.graph, node).count();
+  parameters.threads = input.threads;
   return plain_kernel(input, &run_resize, std::move(parameters));
 }
 

@@ -132,11 +132,12 @@ void for_rows(const ResizePlan& plan, ResultRows rows, const Row& run) {
 
 // Calls run(share, its rows), side by side if there are enough elements.
 template <typename Run>
-void run_row_shares(const ResizePlan& plan, Team& team, const Run& run) {
+void run_row_shares(const ResizeRows& of, Team& team, const Run& run) {
+  const ResizePlan& plan = of.plan;
   std::int64_t rows = 1;
   for (int axis = 0; axis < plan.rank - 1; ++axis) rows *= plan[axis].axis.out;
-  const bool is_enough = rows >= ResizeRows::kShares && rows * plan[plan.rank - 1].axis.out >= kLeastSharedOperations;
-  const int shares = team.threads() > 1 && is_enough ? ResizeRows::kShares : 1;
+  const bool is_enough = rows >= of.shares && rows * plan[plan.rank - 1].axis.out >= kLeastSharedOperations;
+  const int shares = team.threads() > 1 && is_enough ? of.shares : 1;
   run_shares(team, shares, [&](int share) {
     run(share, ResultRows{rows * share / shares, rows * (share + 1) / shares});
     return RunCode::ok;
@@ -151,7 +152,7 @@ void move_rows(const ResizeRows& of, const Operands& operands, Team& team) {
   T outside{};
   // Only f32 has a value for elements outside of the region. Other types are moved as bytes.
   if (operands.reads[0].dtype == DType::f32) std::memcpy(&outside, &of.outside, sizeof outside);
-  run_row_shares(of.plan, team, [&](int /*share*/, ResultRows rows) {
+  run_row_shares(of, team, [&](int /*share*/, ResultRows rows) {
     for_rows(of.plan, rows, [&](const RowPlace& /*place*/, std::int64_t source, std::int64_t row) {
       T* to = y + row * last.axis.out;
       if (source < 0) {
@@ -169,7 +170,7 @@ void ResizeRows::blend(const Operands& operands, Team& team) const {
   const PlannedAxis& last = plan[plan.rank - 1];
   const float* x = elements<float>(operands.reads[0]);
   float* y = mutable_elements<float>(operands.writes[0]);
-  run_row_shares(plan, team, [&](int share, ResultRows rows) {
+  run_row_shares(*this, team, [&](int share, ResultRows rows) {
     float* const of_share = blended + share * last.axis.in;
     for_rows(plan, rows, [&](const RowPlace& place, std::int64_t source, std::int64_t row) {
       float* to = y + row * last.axis.out;

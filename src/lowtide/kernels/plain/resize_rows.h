@@ -31,10 +31,10 @@ struct ResizePlan {
 
 // The rows of a result that is resized, on several threads. A result has the same bits for each number of threads.
 struct ResizeRows {
-  static constexpr int kShares = 2;
   const ResizePlan& plan;    // rank > 0, and no extent of the result is 0
   float outside = 0;         // of results whose place is outside of the region; of f32 alone
-  float* blended = nullptr;  // kShares rows of the last axis of the operand, for blend()
+  float* blended = nullptr;  // a row of the last axis of the operand for each share, for blend()
+  int shares = 1;            // at most, of the work
 
   // Sums of elements of f32 with the weights of their taps, first over all axes but the last.
   void blend(const Operands& operands, Team& team) const;

@@ -7,25 +7,21 @@
 #include <cstddef>
 #include <cstring>
 
+#include "lowtide/kernels/common/lanes.h"
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/common/vector_clones.h"
 
 namespace lowtide::kernels_internal {
 namespace {
 
-constexpr std::int64_t kDotLanes = 16;  // as dot()
 constexpr std::int64_t kRowsOfTile = 4;
 
-// Lanes as one value: arrays of arrays would not stay in registers.
-struct DotLanes {
-  float values __attribute__((vector_size(kDotLanes * sizeof(float))));
-};
 struct DotQuad {
   float values __attribute__((vector_size(4 * sizeof(float))));
 };
 
-// The first two steps of the sum of all lanes, as in dot().
-inline __attribute__((always_inline)) void add_halves(const DotLanes& lanes, DotQuad& quad) {
+// The first two steps of total_of_lanes().
+inline __attribute__((always_inline)) void add_halves(const FloatLanes& lanes, DotQuad& quad) {
   const auto low = __builtin_shufflevector(lanes.values, lanes.values, 0, 1, 2, 3, 4, 5, 6, 7);
   const auto high = __builtin_shufflevector(lanes.values, lanes.values, 8, 9, 10, 11, 12, 13, 14, 15);
   const auto eight = low + high;
@@ -47,15 +43,15 @@ inline __attribute__((always_inline)) void write_sums(const std::array<DotQuad, 
 // The products of some rows, from `first` on, with some columns. The sums fit into registers.
 template <std::size_t kRows, std::size_t kColumns>
 struct DotTile {
-  std::array<std::array<DotLanes, kColumns>, kRows> sums;
+  std::array<std::array<FloatLanes, kColumns>, kRows> sums;
 
   // `step` is the distance of two rows.
   inline __attribute__((always_inline)) void add(const float* rows, std::int64_t step,
                                                  const std::array<const float*, kColumns>& columns) {
-    std::array<DotLanes, kColumns> x;  // NOLINT(*-member-init)
+    std::array<FloatLanes, kColumns> x;  // NOLINT(*-member-init)
     for (std::size_t column = 0; column < kColumns; ++column) std::memcpy(&x[column], columns[column], sizeof(x[0]));
     for (std::size_t row = 0; row < kRows; ++row) {
-      DotLanes w;  // NOLINT(*-member-init)
+      FloatLanes w;  // NOLINT(*-member-init)
       std::memcpy(&w, rows + static_cast<std::int64_t>(row) * step, sizeof(w));
       for (std::size_t column = 0; column < kColumns; ++column) sums[row][column].values += w.values * x[column].values;
     }
@@ -65,8 +61,8 @@ struct DotTile {
   // no sum that began with 0 is -0.
   void add_end(const float* rows, std::int64_t step, const std::array<const float*, kColumns>& columns,
                std::int64_t count) {
-    std::array<std::array<float, kDotLanes>, kRows> row_ends{};
-    std::array<std::array<float, kDotLanes>, kColumns> column_ends{};
+    std::array<std::array<float, kSumLanes>, kRows> row_ends{};
+    std::array<std::array<float, kSumLanes>, kColumns> column_ends{};
     std::array<const float*, kColumns> ends;  // NOLINT(*-member-init)
     const auto bytes = static_cast<std::size_t>(count) * sizeof(float);
     for (std::size_t row = 0; row < kRows; ++row) {
@@ -76,7 +72,7 @@ struct DotTile {
       std::memcpy(column_ends[column].data(), columns[column], bytes);
       ends[column] = column_ends[column].data();
     }
-    add(row_ends[0].data(), kDotLanes, ends);
+    add(row_ends[0].data(), kSumLanes, ends);
   }
 };
 
@@ -87,12 +83,12 @@ LOWTIDE_VECTOR_CLONES void write_tile(const DotMatrix& matrix, std::int64_t firs
   for (std::size_t column = 0; column < kColumns; ++column) x[column] = columns[column].x;
   DotTile<kRows, kColumns> tile;  // NOLINT(*-member-init)
   for (std::size_t row = 0; row < kRows; ++row) {
-    for (std::size_t column = 0; column < kColumns; ++column) tile.sums[row][column].values = DotLanes{}.values;
+    for (std::size_t column = 0; column < kColumns; ++column) tile.sums[row][column].values = FloatLanes{}.values;
   }
   std::int64_t at = 0;
-  for (; at + kDotLanes <= matrix.inner; at += kDotLanes, rows += kDotLanes) {
+  for (; at + kSumLanes <= matrix.inner; at += kSumLanes, rows += kSumLanes) {
     tile.add(rows, matrix.inner, x);
-    for (const float*& of_column : x) of_column += kDotLanes;
+    for (const float*& of_column : x) of_column += kSumLanes;
   }
   if (at < matrix.inner) tile.add_end(rows, matrix.inner, x, matrix.inner - at);
   for (std::size_t column = 0; column < kColumns; ++column) {

@@ -8,6 +8,7 @@
 
 #include "lowtide/base/interval.h"
 #include "lowtide/kernels/common/attributes.h"
+#include "lowtide/kernels/common/lanes.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/team_parts.h"
@@ -23,6 +24,7 @@ struct TransposedParameters {
   std::vector<std::int64_t> output_padding;  // empty: 0
   std::vector<std::int64_t> output_shape;    // empty: it follows from the padding
   std::int64_t groups = 1;
+  int threads = 1;
 };
 
 // Sets the extent of the result and its padding. The window is that of the convolution from the result to the operand,
@@ -84,11 +86,6 @@ constexpr std::int64_t kFactors = 16;
 constexpr std::int64_t kSummed = 4;
 using Sums = std::array<std::array<float, kElements>, kSummed>;
 
-struct SumLanes {
-  static constexpr std::int64_t kCount = 16;
-  float values __attribute__((vector_size(kCount * sizeof(float))));
-};
-
 // Copies of elements and factors, one channel behind another. The originals are often at distances that the sets of a
 // cache share.
 struct CopiedChannels {
@@ -103,15 +100,15 @@ struct CopiedChannels {
 
 // The sums over all channels of the products of the elements with some factors.
 LOWTIDE_VECTOR_CLONES void sum_products(const CopiedChannels& copied, std::int64_t first_factor, Sums& result) {
-  constexpr std::size_t kParts = kElements / SumLanes::kCount;
-  std::array<std::array<SumLanes, kParts>, kSummed> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  constexpr std::size_t kParts = kElements / kSumLanes;
+  std::array<std::array<FloatLanes, kParts>, kSummed> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   for (auto& of_factor : sums) {
-    for (SumLanes& part : of_factor) part.values = SumLanes{}.values;
+    for (FloatLanes& part : of_factor) part.values = FloatLanes{}.values;
   }
   const float* elements = copied.elements;
   const float* factors = copied.factors + first_factor;
   for (std::int64_t channel = 0; channel < copied.channels; ++channel, elements += kElements, factors += kFactors) {
-    std::array<SumLanes, kParts> x;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+    std::array<FloatLanes, kParts> x;  // NOLINT(cppcoreguidelines-pro-type-member-init)
     std::memcpy(x.data(), elements, sizeof x);
     for (std::size_t factor = 0; factor < kSummed; ++factor) {
       for (std::size_t part = 0; part < kParts; ++part) sums[factor][part].values += factors[factor] * x[part].values;
@@ -287,11 +284,10 @@ class TransposedPlanes {
   bool has_pairs_;
 };
 
-constexpr int kTransposedShares = 2;
-
-RunCode spread_all(const TransposedPlanes& planes, std::int64_t channels, float* scratch, Team& team) {
-  const bool is_enough = planes.count() >= kTransposedShares && planes.products() >= kLeastSharedOperations;
-  const int shares = team.threads() > 1 && is_enough ? kTransposedShares : 1;
+// `threads`: for which the scratch has space.
+RunCode spread_all(const TransposedPlanes& planes, std::int64_t channels, float* scratch, int threads, Team& team) {
+  const bool is_enough = planes.count() >= threads && planes.products() >= kLeastSharedOperations;
+  const int shares = team.threads() > 1 && is_enough ? threads : 1;
   return run_shares(team, shares, [&](int share) {
     planes.compute({planes.count() * share / shares, planes.count() * (share + 1) / shares},
                    scratch + share * CopiedChannels::size(channels));
@@ -313,20 +309,21 @@ RunStatus run_transposed(const TransposedParameters& parameters, const Operands&
   }
   if (const RunStatus status = set_extents(operands.writes[0], to); status.code != RunCode::ok) return status;
   return {spread_all(TransposedPlanes(*window, operands, groups), from[1] / groups,
-                     reinterpret_cast<float*>(operands.scratch), team),
+                     reinterpret_cast<float*>(operands.scratch), parameters.threads, team),
           0};
 }
 
-Bytes transposed_scratch(const Graph& graph, const Node& node) {
+Bytes transposed_scratch(const Graph& graph, const Node& node, int threads) {
   const Shape& from = graph.tensor(*node.inputs[0]).shape;
   const std::int64_t groups = integer_attribute(node, "group", 1);
   if (from.rank() < 3 || groups < 1) return {};
-  return Bytes(CopiedChannels::size(from[1] / groups)) * (kTransposedShares * std::int64_t{sizeof(float)});
+  return Bytes(CopiedChannels::size(from[1] / groups)) * (threads * std::int64_t{sizeof(float)});
 }
 
 PreparedResult prepare_transposed(const PrepareInput& input) {
   const Node& node = node_of(input);
-  TransposedParameters parameters{.window = window_attributes(node), .groups = integer_attribute(node, "group", 1)};
+  TransposedParameters parameters{
+      .window = window_attributes(node), .groups = integer_attribute(node, "group", 1), .threads = input.threads};
   const std::vector<std::int64_t>* padding = integers_attribute(node, "output_padding");
   const std::vector<std::int64_t>* shape = integers_attribute(node, "output_shape");
   if (padding != nullptr) parameters.output_padding = *padding;

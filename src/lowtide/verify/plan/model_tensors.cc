@@ -42,8 +42,14 @@ bool holds_only(const Graph& graph, const Node& node, std::size_t at, std::int64
 }
 
 // Whether the result of a node, which has known extents equal to those of operand 0, has its elements in their order.
+// The file alone may state extents, so the other operands must say the same.
 bool moves_nothing(const Graph& graph, NodeId id) {
   const Node& node = graph.node(id);
+  for (std::size_t at = 1; at < node.inputs.size(); ++at) {
+    // Behind the pads, a Pad has its value and its axes.
+    const bool decides = at == 1 || !is_model_operator(graph.op(id), "Pad");
+    if (decides && node.inputs[at] && graph.known_integers(*node.inputs[at]) == nullptr) return false;
+  }
   const auto is = [&](std::string_view type) { return is_model_operator(graph.op(id), type); };
   if (is("Concat")) return node.inputs.size() == 1;
   if (is("Expand") || is("Tile")) return true;
