@@ -12,8 +12,11 @@ the values of bench/dims.json. For each model:
   values     Every tensor of the model is compared with that of ONNX Runtime without optimizations. The graph runs as
              written, and then lowered, where the tensors that remain are compared. Floats may differ by 1e-3 of their
              value plus 1e-4 of the largest magnitude of the tensor (tests/tools/compare_with_onnxruntime.py). Integers
-             and booleans are equal.
-  reference  The outputs are compared with those of the reference evaluator of onnx, if it needs at most two minutes.
+             and booleans are equal. Where they differ, ONNX Runtime runs again from the floats that Lowtide made them
+             of, and must get equal ones (tests/engine/choices.py). These floats were compared as all others;
+             "taken_over" counts them.
+  reference  The outputs are compared with those of the reference evaluator of onnx, if it needs at most four minutes of
+             processor time.
   plans      Random correct plans of the lowered graph, 50 unless given: for one stream, for several, and for waves. On
              one thread and on two, every value must be equal, bit for bit, to that of a run without reuse.
   costs      Allocations, system calls and page faults of all runs: 10,000, or those that fit into 60 seconds and at
@@ -29,6 +32,8 @@ import argparse
 import io
 import json
 import pathlib
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -41,11 +46,12 @@ import onnxruntime
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 sys.path.insert(0, str(ROOT / "tests/tools"))
+import choices  # noqa: E402
 import compare_with_onnxruntime  # noqa: E402
 import model_case  # noqa: E402
 import record  # noqa: E402
 
-REFERENCE_SECONDS = 120
+REFERENCE_SECONDS = 240
 SAMPLE = {"plans": 3, "runs": 100, "seconds": 5}
 SAMPLE_DIMS = {"ppocr_v4_det.onnx": ["--shape", "x=1x3x64x64"]}
 COUNTS = ("allocations", "system_calls", "page_faults")
@@ -56,9 +62,9 @@ def inputs_of(folder):
     return [np.load(folder / f"input_{at}.npy") for at in range(len(list(folder.glob("input_*.npy"))))]
 
 
-def expected_values(folder):
-    """Every tensor that a node of the graph of the model computes, and the names of the outputs, by ONNX Runtime."""
-    model = onnx.load(folder / "model.onnx", load_external_data=False)
+def expected_values(folder, taken_over):
+    """Every tensor that a node of the graph of the model computes, by ONNX Runtime, which starts from these tensors."""
+    model = choices.start_from(onnx.load(folder / "model.onnx", load_external_data=False), taken_over)
     outputs = [port.name for port in model.graph.output]
     names = [name for node in model.graph.node for name in node.output if name and name not in outputs]
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
@@ -67,9 +73,9 @@ def expected_values(folder):
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(folder / "all.onnx", options, providers=["CPUExecutionProvider"])
-    ports = [port.name for port in session.get_inputs()]
-    values = session.run(outputs + names, dict(zip(ports, inputs_of(folder), strict=True)))
-    return dict(zip(outputs + names, values, strict=True)), outputs
+    ports = [port.name for port in session.get_inputs() if port.name not in taken_over]
+    values = session.run(outputs + names, {**dict(zip(ports, inputs_of(folder), strict=True)), **taken_over})
+    return {**dict(zip(outputs + names, values, strict=True)), **taken_over}
 
 
 def own_values(tools, folder, words):
@@ -96,17 +102,45 @@ def as_in_model(value, shape):
     return whole[:, :shape[1]] if not whole[:, shape[1]:].any() else value
 
 
-def compare_values(tools, folder, expected, outputs, words):
-    """How many tensors were compared, and what differs."""
-    compared, faults = set(), []
+def compare_values(tools, folder, expected, words):
+    """What differs, by name, and the names of the tensors that are equal within the tolerance."""
+    faults, equal = {}, set()
     for name, value in own_values(tools, folder, words):
-        if name in expected:
-            compared.add(name)
-            value = as_in_model(value, expected[name].shape)
-            if fault := compare_with_onnxruntime.difference(name, value, expected[name]):
-                faults.append(fault)
-    faults += [f"output {name} is missing" for name in outputs if name not in compared]
-    return {"tensors": len(compared), "of": len(expected), "different": len(faults), "faults": faults[:SHOWN_FAULTS]}
+        if name not in expected:
+            continue
+        value = as_in_model(value, expected[name].shape)
+        if fault := compare_with_onnxruntime.difference(name, value, expected[name]):
+            faults[name] = fault
+        else:
+            equal.add(name)
+    return faults, equal
+
+
+def to_take_over(tools, folder, graph, compared, words):
+    """The floats that were equal, and that integers that are not equal were made of."""
+    (expected, faults, equal), own = compared, {}
+    integers = {name for name in faults if expected[name].dtype.kind in "iub"}
+    wanted = {name for name in choices.sources_of(graph, integers) & equal if expected[name].dtype.kind == "f"}
+    for name, value in own_values(tools, folder, words) if wanted else ():
+        if name in wanted:
+            own[name] = as_in_model(value, expected[name].shape)
+    return own
+
+
+def compare_with_choices(tools, folder, expected, words):
+    """How many tensors were compared, and what differs."""
+    graph = onnx.load(folder / "model.onnx", load_external_data=False).graph
+    outputs, count, taken_over = {port.name for port in graph.output}, len(expected), {}
+    while True:
+        faults, equal = compare_values(tools, folder, expected, words)
+        more = to_take_over(tools, folder, graph, (expected, faults, equal), words)
+        if not more.keys() - taken_over.keys():
+            break
+        taken_over |= more
+        expected = expected_values(folder, taken_over)
+    missing = [f"output {name} is missing" for name in sorted(outputs - equal - faults.keys())]
+    return {"tensors": len(faults) + len(equal), "of": count, "taken_over": len(taken_over),
+            "different": len(faults) + len(missing), "faults": [*missing, *faults.values()][:SHOWN_FAULTS]}
 
 
 def without_momentum(model):
@@ -136,10 +170,11 @@ def write_reference(folder):
 def compare_reference(folder, expected, outputs, seconds):
     """Compares the outputs of ONNX Runtime with the reference, because those of Lowtide are compared with them."""
     command = [sys.executable, __file__, "--write-reference", folder]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
-    except subprocess.TimeoutExpired:
-        return {"refused": f"takes more than {seconds} s"}
+    limit = (seconds, seconds + 5)
+    done = subprocess.run(command, capture_output=True, text=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit))
+    if -done.returncode in (signal.SIGXCPU, signal.SIGKILL):
+        return {"refused": f"takes more than {seconds} s of processor time"}
     if done.returncode != 0:
         return {"refused": done.stderr.strip().splitlines()[-1][:200]}
     values = [np.load(folder / f"reference_{at}.npy") for at in range(len(outputs))]
@@ -150,12 +185,14 @@ def compare_reference(folder, expected, outputs, seconds):
 
 def prove_values(tools, folder, reference_seconds):
     try:
-        expected, outputs = expected_values(folder)
+        expected = expected_values(folder, {})
+        model = onnx.load(folder / "model.onnx", load_external_data=False)
+        outputs = [port.name for port in model.graph.output]
         floats = [expected[name] for name in outputs if expected[name].dtype.kind == "f"]
         if floats and all(np.isnan(one).all() for one in floats):
             return {"refused": "no output has a number, so nothing can be compared"}
-        return {"as_written": compare_values(tools, folder, expected, outputs, ["--as-written"]),
-                "lowered": compare_values(tools, folder, expected, outputs, []),
+        return {"as_written": compare_with_choices(tools, folder, expected, ["--as-written"]),
+                "lowered": compare_with_choices(tools, folder, expected, []),
                 "reference": compare_reference(folder, expected, outputs, reference_seconds)}
     except Exception as error:  # of a runtime; the other proofs go on
         return {"refused": " ".join(str(error).split())[:300]}
