@@ -255,11 +255,27 @@ def latency(figures):
                  f"{versions['onnxruntime']}, OpenVINO {versions['openvino']}.")
 
 
+def start_row(row):
+    times = ["refused" if row[key] is None else f"{row[key]:,.0f}"
+             for key in ("lowtide", "prepared", "open", "onnxruntime", "openvino")]
+    return [row["model"] + (f" `{row['options']}`" if row["options"] else ""), mebibytes(row["weights"]), *times,
+            "" if row["ratio"] is None else f"{row['ratio']:.2f}"]
+
+
+def start(figures):
+    versions = figures["versions"]
+    return lines(["<Model", "Weights", "Lowtide", "Prepared", "Open", "ONNX Runtime", "OpenVINO", "Ratio"],
+                 [start_row(row) for row in figures["rows"]],
+                 "Weights in MiB, times in milliseconds, each the shortest of "
+                 f"{figures['rounds']} rounds. The ratio compares *Prepared* with ONNX Runtime. ONNX Runtime "
+                 f"{versions['onnxruntime']}, OpenVINO {versions['openvino']}.")
+
+
 TABLES = {"models": models, "short_models": short_models, "orders": orders, "budgets": budgets,
           "levers": levers, "curves": curves,
           "packing": packing, "large_packings": large_packings, "growth": growth, "compare_growth": compare_growth,
           "scale": scale, "concurrency": concurrency, "onnxruntime_memory": onnxruntime_memory,
-          "runtime_growth": runtime_growth, "latency": latency}
+          "runtime_growth": runtime_growth, "latency": latency, "start": start}
 
 
 def figures_of(name):

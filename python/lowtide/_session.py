@@ -70,7 +70,7 @@ class Session:
         """Prepares a model.
 
         Args:
-            model: path of the ONNX file.
+            model: path of the ONNX file, or of a file that `lowtide prepare` wrote, which has its plan and threads.
             plan: a plan of this model, or the path of a plan file. It is verified. None: the model is planned for the
                 kernels of this machine.
             synthetic: a seed. Constants whose file is absent get values that follow from it.

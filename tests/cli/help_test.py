@@ -29,7 +29,8 @@ class Help(ProgramTest):
         return found.group(1) if found else ""
 
     def test_commands(self):
-        expected = "inspect plan explain verify run bench view pack order compare share convert diff completion help"
+        expected = ("inspect plan explain verify run prepare bench view pack order compare share convert diff "
+                    "completion help")
         self.assertEqual(self.commands(), expected.split())
 
     def test_every_command_explains_itself_in_both_ways(self):
@@ -119,7 +120,7 @@ class Help(ProgramTest):
         return set(done.stdout.decode().split())
 
     def test_bash_offers_what_fits(self):
-        self.assertEqual(self.complete("lowtide", "p"), {"plan", "pack"})
+        self.assertEqual(self.complete("lowtide", "p"), {"plan", "pack", "prepare"})
         self.assertEqual(self.complete("lowtide", "plan", "--no"),
                          {"--no-in-place", "--no-views", "--no-parts", "--no-load-time"})
         self.assertEqual(self.complete("lowtide", "plan", "m"), {"model.onnx"})

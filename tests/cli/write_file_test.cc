@@ -8,10 +8,12 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -21,6 +23,8 @@
 
 namespace lowtide::cli_internal {
 namespace {
+
+constexpr std::array<std::string_view, 1> kOne = {"one"};
 
 class WriteFile : public ::testing::Test {
  protected:
@@ -40,6 +44,12 @@ class WriteFile : public ::testing::Test {
  private:
   std::filesystem::path folder_;
 };
+
+TEST_F(WriteFile, WritesPiecesOneAfterAnother) {
+  const std::array<std::string_view, 4> pieces = {"one", "", " and ", "two"};
+  ASSERT_TRUE(write_file_atomically(path("a"), pieces).ok());
+  EXPECT_EQ(content(path("a")), "one and two");
+}
 
 TEST_F(WriteFile, MakesAFileAndReplacesIt) {
   ASSERT_TRUE(write_file_atomically(path("a"), "one").ok());
@@ -120,7 +130,7 @@ TEST_F(WriteFile, ASweeperNeverMakesAWriterFail) {
     writers.emplace_back([&] {
       for (int turn = 0; turn < 200; ++turn) {
         TemporaryFile file(folder.number(), "a");
-        if (!file.create() || !file.write("one") || !file.rename_to_destination()) ++failures;
+        if (!file.create() || !file.write(kOne) || !file.rename_to_destination()) ++failures;
       }
     });
   }

@@ -135,34 +135,10 @@ std::int64_t mapped_file_bytes() {
 
 constexpr std::int64_t kRows = 1'000'000;
 
-// y = Add(x, w) or y = Add(x, Relu(w)), where x is f32[4] and w is f32[1000000,4], all ones. The offset of w in the
-// file has the given remainder by 4.
-std::string model_with_weights(bool has_load_time, std::size_t remainder) {
-  using testing::bytes_field;
-  using testing::number_field;
-  const float one = 1;
-  std::string ones(static_cast<std::size_t>(16 * kRows), '\0');
-  for (std::size_t at = 0; at < ones.size(); at += 4) std::memcpy(ones.data() + at, &one, 4);
-  const std::string w =
-      number_field(1, kRows) + number_field(1, 4) + number_field(2, 1) + bytes_field(8, "w") + bytes_field(9, ones);
-  std::string y = number_field(1, 1);
-  y += bytes_field(2, bytes_field(1, number_field(1, kRows)) + bytes_field(1, number_field(1, 4)));
-  const std::string add =
-      bytes_field(1, "x") + bytes_field(1, has_load_time ? "r" : "w") + bytes_field(2, "y") + bytes_field(4, "Add");
-  const std::string relu = has_load_time ? bytes_field(1, testing::node("Relu", "w", "r")) : "";
-  for (std::size_t length = 1;; ++length) {
-    const std::string graph = relu + bytes_field(1, add) + bytes_field(2, std::string(length, 'g')) +
-                              bytes_field(5, w) + bytes_field(11, testing::four_floats("x")) +
-                              bytes_field(12, bytes_field(1, "y") + bytes_field(2, bytes_field(1, y)));
-    const std::string model = number_field(1, 8) + bytes_field(7, graph) + bytes_field(8, number_field(2, 17));
-    if (model.find(ones) % 4 == remainder) return model;
-  }
-}
-
 TEST(OpenModel, GivesBackThePagesOfWeightsThatItCopies) {
   for (const bool has_load_time : {false, true}) {
     const std::string path = testing::write_temporary(::testing::TempDir(), "weights.onnx",
-                                                      model_with_weights(has_load_time, has_load_time ? 0 : 1));
+                                                      testing::ones_added(kRows, has_load_time, has_load_time ? 0 : 1));
     OpenOptions options;
     options.plan = {.order = "as_given", .order_effort = 0, .allocate_effort = 0};
     ASSERT_TRUE(open_model(path, options).ok());  // touches the pages of the program and of its libraries

@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -41,6 +43,29 @@ inline std::string two_nodes(const std::string& first, const std::string& second
                             bytes_field(2, "small") + bytes_field(11, four_floats("x")) +
                             bytes_field(12, four_floats("y"));
   return number_field(1, 8) + bytes_field(7, graph) + bytes_field(8, number_field(2, 17));
+}
+
+// y = Add(x, w) or y = Add(x, Relu(w)), where x is f32[4] and w is f32[rows,4], all ones. The offset of w in the file
+// has the given remainder by 4.
+inline std::string ones_added(std::int64_t rows, bool has_load_time, std::size_t remainder = 0) {
+  const float one = 1;
+  std::string ones(static_cast<std::size_t>(16 * rows), '\0');
+  for (std::size_t at = 0; at < ones.size(); at += 4) std::memcpy(ones.data() + at, &one, 4);
+  const auto extent = static_cast<std::uint64_t>(rows);
+  const std::string w =
+      number_field(1, extent) + number_field(1, 4) + number_field(2, 1) + bytes_field(8, "w") + bytes_field(9, ones);
+  std::string y = number_field(1, 1);
+  y += bytes_field(2, bytes_field(1, number_field(1, extent)) + bytes_field(1, number_field(1, 4)));
+  const std::string add =
+      bytes_field(1, "x") + bytes_field(1, has_load_time ? "r" : "w") + bytes_field(2, "y") + bytes_field(4, "Add");
+  const std::string relu = has_load_time ? bytes_field(1, node("Relu", "w", "r")) : "";
+  for (std::size_t length = 1;; ++length) {
+    const std::string graph = relu + bytes_field(1, add) + bytes_field(2, std::string(length, 'g')) +
+                              bytes_field(5, w) + bytes_field(11, four_floats("x")) +
+                              bytes_field(12, bytes_field(1, "y") + bytes_field(2, bytes_field(1, y)));
+    const std::string model = number_field(1, 8) + bytes_field(7, graph) + bytes_field(8, number_field(2, 17));
+    if (model.find(ones) % 4 == remainder) return model;
+  }
 }
 
 // Writes a file into the folder of temporary files, and returns its path.

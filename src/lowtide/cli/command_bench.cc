@@ -20,6 +20,7 @@
 #include "lowtide/cli/link_options.h"
 #include "lowtide/cli/lowering.h"
 #include "lowtide/cli/model.h"
+#include "lowtide/cli/open_given.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/cli/progress.h"
@@ -41,6 +42,7 @@ constexpr std::int64_t kMostBytesSeen = std::int64_t{1} << 33;  // steps x arena
 
 struct Measured {
   OpenedModel model;
+  double open_ms = 0;           // from the file to a model that is ready to run
   Bytes constants;              // that a run reads
   Bytes packed;                 // the part of them that load-time work made
   Bytes scratch;                // the most of one step
@@ -124,15 +126,15 @@ RunTimes time_unlimited(const Arguments& arguments, std::int64_t runs, Console& 
 }
 
 Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFiles& files, Console& console) {
+  check_options_of_prepared(arguments);
   initialize();
   catch_file_faults();
   const std::optional<Bytes> budget = read_positive_size(arguments, "--budget");
   const std::optional<ProcessMemory> before = process_memory();
+  const Stopwatch watch;
   Measured measured{.model = open_for_bench(arguments, budget, console)};
-  if (measured.model.shortfall > Bytes(0)) {
-    throw Stop(ExitCode::no, "the plan exceeds the budget by " + format_bytes(measured.model.shortfall) +
-                                 "; nothing ran. 'lowtide plan' with the same budget says what is proven");
-  }
+  measured.open_ms = watch.seconds() * 1e3;
+  check_fits(measured.model);
   const Executable& executable = *measured.model.executable;
   protect_inputs(arguments, executable, files);
   const Arena arena = take(Arena::allocate(executable.required_bytes()));
@@ -192,6 +194,7 @@ Json json_of_measured(const Measured& measured) {
                         {"p90", times.percentile(90)},
                         {"p99", times.percentile(99)},
                         {"min", times.milliseconds.front()}};
+  json["open_ms"] = measured.open_ms;
   json["bytes"] = {{"arena", measured.model.executable->required_bytes().count()},
                    {"weights", measured.constants.count()},
                    {"packed", measured.packed.count()},
@@ -249,6 +252,9 @@ StyledText text_of(const Measured& measured) {
   out.add("p50 " + time_text(times.percentile(50)) + ", p90 " + time_text(times.percentile(90)) + ", p99 " +
           time_text(times.percentile(99)) + ", min " + time_text(times.milliseconds.front()) + ", of " +
           counted(static_cast<std::int64_t>(times.milliseconds.size()), "run"));
+  out.end_line();
+  out.add("open     ", Style::strong);
+  out.add(time_text(measured.open_ms) + " from the file to a model that is ready to run");
   out.end_line();
   out.append(budget_text(measured));
   out.add("memory   ", Style::strong);

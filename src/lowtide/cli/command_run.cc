@@ -15,15 +15,13 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/given_inputs.h"
-#include "lowtide/cli/hints.h"
 #include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/link_options.h"
-#include "lowtide/cli/lowering.h"
 #include "lowtide/cli/model.h"
+#include "lowtide/cli/open_given.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/cli/progress.h"
-#include "lowtide/cli/read_file.h"
 #include "lowtide/cli/trace.h"
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/npy.h"
@@ -36,50 +34,6 @@
 
 namespace lowtide::cli_internal {
 namespace {
-
-// One entry per plan that may run.
-std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Interrupt& interrupt) {
-  OpenOptions common{.import = read_bindings_beside_range(arguments),
-                     .lower = read_kernel_lowering(arguments),
-                     .synthetic_seed = read_seed(arguments)};
-  common.plan.stop = interrupt.flag();
-  common.plan.budget = read_positive_size(arguments, "--budget");
-  common.hints = read_hints(arguments);
-  common.link = read_link(arguments);
-  const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, 2);
-  common.cpu.threads = static_cast<int>(threads.value_or(1));
-  const std::optional<DimRange> range = read_range(arguments);
-  std::vector<OpenOptions> all;
-  if (const std::optional<std::string> path = arguments.value("--plan")) {
-    if (arguments.has("--without")) stop_usage("--without has no effect with --plan, whose rewrites are used; omit it");
-    if (common.plan.budget) stop_usage("--budget has no effect with --plan; omit one of the two");
-    if (range) stop_usage("'--dim' with a range has no effect with --plan, whose extents are used; omit it");
-    for (PlanFile& file : choose_plans(read_plans_file(*path), common.import, *path)) {
-      OpenOptions& one = all.emplace_back(common);
-      add_written_bindings(file.plan.provenance.dims, one.import);
-      if (!threads) one.cpu.threads = static_cast<int>(threads_of(file.plan.provenance.machine_key).value_or(1));
-      one.given_plan = std::move(file.plan);
-      one.given_labels = std::move(file.labels);
-    }
-    return all;
-  }
-  common.import.overrides = possible_inputs(arguments);
-  if (!range) return {common};
-  for (std::int64_t extent : range->extents) all.emplace_back(common).import.dims[range->symbol] = extent;
-  return all;
-}
-
-OpenedRange open_given(const Arguments& arguments, const Interrupt& interrupt, Console& console) {
-  const std::string& path = arguments.positional("MODEL");
-  const std::vector<OpenOptions> options = read_open_options(arguments, interrupt);
-  const Progress progress(console, "preparing the model");
-  Result<OpenedRange> opened = open_members(path, options);
-  const bool is_hint_useful = !opened && opened.error().code == ErrorCode::io && opened.error().place != path;
-  if (!is_hint_useful || options.front().synthetic_seed) return take(std::move(opened));
-  Error error = opened.error();
-  error.message += "; --synthetic 1 makes up the weights of absent files";
-  return take(Result<OpenedRange>(std::move(error)));
-}
 
 // The member for the extents of the inputs that are given. Without inputs, the last one, which is the largest.
 const OpenedModel& choose_member(const Arguments& arguments, const OpenedRange& range) {
@@ -265,10 +219,7 @@ ExitCode run_run(const Arguments& arguments, Console& console) {
   if (interrupt.was_asked()) stop_interrupted();
   refuse_planned_defaults(arguments, range.members.front().default_inputs);
   const OpenedModel& opened = choose_member(arguments, range);
-  if (opened.shortfall > Bytes(0)) {
-    throw Stop(ExitCode::no, "the plan exceeds the budget by " + format_bytes(opened.shortfall) +
-                                 "; nothing ran. 'lowtide plan --target cpu' with the same budget says what is proven");
-  }
+  check_fits(opened);
   const Executable& executable = *opened.executable;
   add_notes(opened, executable.plan(), console);
   std::vector<Answer> answers = answers_of(executable);

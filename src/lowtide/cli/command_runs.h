@@ -13,6 +13,7 @@ namespace lowtide::cli_internal {
 [[nodiscard]] ExitCode run_inspect(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_plan(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_run(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_prepare(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_bench(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_explain(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_verify(const Arguments& arguments, Console& console);

@@ -262,8 +262,8 @@ CommandSpec help_command() {
           .positionals = {{.name = "COMMAND",
                            .summary = "the command to explain",
                            .kind = ArgumentKind::choice,
-                           .choices = {"inspect", "plan", "explain", "verify", "run", "bench", "view", "pack", "order",
-                                       "compare", "share", "convert", "diff", "completion", "help"},
+                           .choices = {"inspect", "plan", "explain", "verify", "run", "prepare", "bench", "view",
+                                       "pack", "order", "compare", "share", "convert", "diff", "completion", "help"},
                            .is_optional = true}},
           .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
           .examples = {{"lowtide help plan", "Show the help of 'plan'."},
@@ -275,9 +275,9 @@ CommandSpec help_command() {
 
 const std::vector<CommandSpec>& commands() {
   static const std::vector<CommandSpec> all = {
-      inspect_command(), plan_command(),    explain_command(), verify_command(),     run_command(),
-      bench_command(),   view_command(),    pack_command(),    order_command(),      compare_command(),
-      share_command(),   convert_command(), diff_command(),    completion_command(), help_command()};
+      inspect_command(), plan_command(), explain_command(),    verify_command(), run_command(),     prepare_command(),
+      bench_command(),   view_command(), pack_command(),       order_command(),  compare_command(), share_command(),
+      convert_command(), diff_command(), completion_command(), help_command()};
   return all;
 }
 

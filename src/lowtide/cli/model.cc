@@ -11,6 +11,7 @@
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/progress.h"
+#include "lowtide/engine/prepared_file.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/target/target.h"
 
@@ -51,6 +52,10 @@ Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console
     const Progress progress(console, "reading the model");
     return import_model(request.path, request.bindings);
   }();
+  if (!imported.ok() && is_prepared_file(request.path)) {
+    return Error{ErrorCode::unsupported, "this is a prepared file; 'run' and 'bench' take it, and this command a model",
+                 shown_path(request.path)};
+  }
   if (!imported.ok()) return imported.error();
   ImportedModel& model = *imported;
   const Result<void> overridden = check_overrides(model, request.bindings.overrides);

@@ -93,16 +93,17 @@ OutputFiles::OutputFiles(const std::vector<std::string>& destinations, const std
 
 void OutputFiles::protect(const std::vector<std::string>& inputs) const { check_names(destinations_, inputs); }
 
-void OutputFiles::write(const std::string& destination, std::string_view bytes, Console& console) const {
+void OutputFiles::write(const std::string& destination, std::span<const std::string_view> pieces,
+                        Console& console) const {
   if (destination == "-") {
-    console.write_stdout(bytes);
+    for (const std::string_view bytes : pieces) console.write_stdout(bytes);
     return;
   }
-  take(write_file_atomically(destination, bytes));
-  console.remark(StyledText("wrote " + shown_name(destination) + ", " +
-                                format_bytes_short(Bytes(static_cast<std::int64_t>(bytes.size()))),
-                            Style::dim)
-                     .end_line());
+  take(write_file_atomically(destination, pieces));
+  Bytes sum;
+  for (const std::string_view bytes : pieces) sum += Bytes(static_cast<std::int64_t>(bytes.size()));
+  console.remark(
+      StyledText("wrote " + shown_name(destination) + ", " + format_bytes_short(sum), Style::dim).end_line());
 }
 
 }  // namespace lowtide::cli_internal

@@ -34,7 +34,11 @@ class OutputFiles {
   [[nodiscard]] bool uses_stdout() const { return uses_stdout_; }
 
   // Writes one of the destinations, completely or not at all, and prints a remark.
-  void write(const std::string& destination, std::string_view bytes, Console& console) const;
+  void write(const std::string& destination, std::string_view bytes, Console& console) const {
+    write(destination, std::span(&bytes, 1), console);
+  }
+  // The same for bytes in several places.
+  void write(const std::string& destination, std::span<const std::string_view> pieces, Console& console) const;
 
  private:
   std::vector<std::string> destinations_;

@@ -17,7 +17,7 @@ CommandSpec run_command() {
           "Inputs and outputs are files in NumPy's format .npy. With --synthetic, constants whose file is absent and "
           "inputs that are not given have values that follow from the seed and their names.\n"
           "Ctrl-C ends the run. Then nothing is written, and the exit code is 1.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file, or what 'lowtide prepare' wrote"}},
       .options = {{.name = "--plan",
                    .value = "PLAN",
                    .summary = "run this plan; one without --target cpu runs plain kernels, which are slow",
@@ -61,6 +61,47 @@ CommandSpec run_command() {
       .run = run_run};
 }
 
+CommandSpec prepare_command() {
+  return {
+      .name = "prepare",
+      .summary = "write a model, its plan and its packed weights to one file that is ready to run",
+      .description =
+          "Plans the model for this machine, or takes a plan file, verifies the plan, and does all that happens once "
+          "when the model is loaded, such as putting weights into the order that kernels read. The file has the graph "
+          "that runs, the plan and the weights, so the model is not needed any more. 'run' and 'bench' take it in "
+          "place of a model. They map it, so it is open at once, and processes share its memory.\n"
+          "The file is valid on machines with the same instruction set, library and number of threads; others refuse "
+          "it. It is not encrypted or compressed.",
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .options = {output_option("the file to write; - is stdout"),
+                  {.name = "--plan",
+                   .value = "PLAN",
+                   .summary = "prepare for this plan, which must be one with --target cpu",
+                   .kind = ArgumentKind::file},
+                  {.name = "--budget",
+                   .value = "SIZE",
+                   .summary = "most RAM for the arena and what the caller holds, as in 'run'",
+                   .kind = ArgumentKind::text},
+                  hints_option(),
+                  link_option(),
+                  link_latency_option(),
+                  {.name = "--threads",
+                   .value = "N",
+                   .summary = "threads of a run, 1 or 2; default: those of the plan, otherwise 1",
+                   .kind = ArgumentKind::text},
+                  {.name = "--synthetic",
+                   .value = "SEED",
+                   .summary = "make up absent weights from this number",
+                   .kind = ArgumentKind::text},
+                  override_option(),
+                  without_option(),
+                  dim_option(),
+                  shape_option()},
+      .examples = {{"lowtide prepare model.onnx -o model.prepared", "Prepare a model."},
+                   {"lowtide run model.prepared --input x=image.npy --output-dir .", "Run it."}},
+      .run = run_prepare};
+}
+
 CommandSpec bench_command() {
   return {
       .name = "bench",
@@ -71,7 +112,7 @@ CommandSpec bench_command() {
           "allocations of "
           "a run, and a table of the operators with their time. No run warms up, because the first run is like every "
           "other.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file, or what 'lowtide prepare' wrote"}},
       .options = {{.name = "--threads",
                    .value = "N",
                    .summary = "threads of a run, 1 or 2; default 1",

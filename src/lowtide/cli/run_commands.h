@@ -9,6 +9,7 @@
 namespace lowtide::cli_internal {
 
 [[nodiscard]] CommandSpec run_command();
+[[nodiscard]] CommandSpec prepare_command();
 [[nodiscard]] CommandSpec bench_command();
 
 }  // namespace lowtide::cli_internal

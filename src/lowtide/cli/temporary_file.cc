@@ -83,7 +83,7 @@ TemporaryFile::Attempt TemporaryFile::try_create() {
   return Attempt::made;
 }
 
-bool TemporaryFile::write(std::string_view bytes) { return write_all(file_.number(), bytes); }
+bool TemporaryFile::write(std::span<const std::string_view> pieces) { return write_all(file_.number(), pieces); }
 
 bool TemporaryFile::sync() { return fsync(file_.number()) == 0; }
 
@@ -115,12 +115,14 @@ void remove_abandoned_files(int folder, std::string_view destination) {
   }
 }
 
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+bool write_all(int file, std::span<const std::string_view> pieces) {
+  for (std::string_view bytes : pieces) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(file, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
   }
   return true;
 }

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -43,7 +44,7 @@ class TemporaryFile {
 
   // All of these return false with errno set if the system refuses. The umask limits the mode of the file.
   [[nodiscard]] bool create();
-  [[nodiscard]] bool write(std::string_view bytes);
+  [[nodiscard]] bool write(std::span<const std::string_view> pieces);
   [[nodiscard]] bool sync();
   [[nodiscard]] bool rename_to_destination();
   // If the system refuses, the mode stays as it is.
@@ -63,7 +64,7 @@ class TemporaryFile {
 // Removes what writers of the same destination left behind when they were killed: step 4 above.
 void remove_abandoned_files(int folder, std::string_view destination);
 
-// Writes all the bytes to an open file. Returns false with errno set if that fails.
-[[nodiscard]] bool write_all(int file, std::string_view bytes);
+// Writes all the bytes of all pieces to an open file. Returns false with errno set if that fails.
+[[nodiscard]] bool write_all(int file, std::span<const std::string_view> pieces);
 
 }  // namespace lowtide::cli_internal

@@ -80,7 +80,7 @@ Result<void> check_kind(const std::string& path, const struct stat& facts) {
 }
 
 // A stream has no old content to keep. Opening it does not wait for a reader, but writing does.
-Result<void> write_stream(const std::string& path, std::string_view bytes) {
+Result<void> write_stream(const std::string& path, std::span<const std::string_view> pieces) {
   Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!file.is_open() && errno == ENXIO) return write_error(path, "no process reads from this pipe");
   if (!file.is_open()) return write_error(path, reason_of(errno));
@@ -90,7 +90,7 @@ Result<void> write_stream(const std::string& path, std::string_view bytes) {
     return write_error(path, "it was replaced while it was opened");
   const int flags = fcntl(file.number(), F_GETFL);
   const bool waits = flags >= 0 && fcntl(file.number(), F_SETFL, flags & ~O_NONBLOCK) == 0;
-  if (!waits || !write_all(file.number(), bytes) || file.close() != 0) return write_error(path, reason_of(errno));
+  if (!waits || !write_all(file.number(), pieces) || file.close() != 0) return write_error(path, reason_of(errno));
   return {};
 }
 
@@ -134,11 +134,11 @@ bool is_device(const std::string& path) {
   return stat(path.c_str(), &facts) == 0 && S_ISCHR(facts.st_mode);
 }
 
-Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+Result<void> write_file_atomically(const std::string& path, std::span<const std::string_view> pieces) {
   struct stat facts {};
-  if (stat(path.c_str(), &facts) == 0 && is_stream(facts)) return write_stream(path, bytes);
+  if (stat(path.c_str(), &facts) == 0 && is_stream(facts)) return write_stream(path, pieces);
   if (const std::optional<int> descriptor = named_descriptor(path)) {
-    return write_all(*descriptor, bytes) ? Result<void>() : write_error(path, reason_of(errno));
+    return write_all(*descriptor, pieces) ? Result<void>() : write_error(path, reason_of(errno));
   }
   const Destination destination = split(path);
   const Descriptor folder(open(destination.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -156,7 +156,7 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
   remove_abandoned_files(folder.number(), destination.name);
   TemporaryFile temporary(folder.number(), destination.name);
   // After a failed fsync, pages may be lost although they look written. So fsync is not repeated.
-  if (!temporary.create() || !temporary.write(bytes)) return write_error(path, reason_of(errno));
+  if (!temporary.create() || !temporary.write(pieces)) return write_error(path, reason_of(errno));
   if (is_there) temporary.set_mode(old_facts.st_mode);
   if (!temporary.sync() || !temporary.rename_to_destination()) return write_error(path, reason_of(errno));
   // The rename is durable after the folder is synced. Some file systems cannot sync a folder. The file is complete

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,10 +24,10 @@ namespace lowtide::cli_internal {
 // Whether the path is a device such as /dev/null, which may receive several outputs.
 [[nodiscard]] bool is_device(const std::string& path);
 
-// Puts `bytes` at `path` so that a reader always sees either the complete old file or the complete new one. The bytes
-// go to a temporary file in the same folder (temporary_file.h), which is synced and renamed to `path`. Then the folder
-// is synced. An existing file keeps its mode. On failure nothing is left behind. If a writer is killed, the next writer
-// of the same path removes what it left.
+// Puts the bytes of all pieces at `path` so that a reader always sees either the complete old file or the complete new
+// one. The bytes go to a temporary file in the same folder (temporary_file.h), which is synced and renamed to `path`.
+// Then the folder is synced. An existing file keeps its mode. On failure nothing is left behind. If a writer is killed,
+// the next writer of the same path removes what it left.
 //
 // A path that is a symbolic link is refused, wherever it points to, so that a link in a shared folder cannot choose
 // what is overwritten. Links in the folders before the last name are followed. The exceptions have no old content that
@@ -35,6 +36,9 @@ namespace lowtide::cli_internal {
 //   - /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N name an open file of this process. The bytes are
 //     written to it, whatever it is, as with a redirection of a shell.
 // Errors: io.
-[[nodiscard]] Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
+[[nodiscard]] Result<void> write_file_atomically(const std::string& path, std::span<const std::string_view> pieces);
+[[nodiscard]] inline Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+  return write_file_atomically(path, std::span(&bytes, 1));
+}
 
 }  // namespace lowtide::cli_internal

@@ -15,7 +15,9 @@
 #include "lowtide/engine/load_time.h"
 #include "lowtide/engine/lower_for_machine.h"
 #include "lowtide/engine/model_hints.h"
+#include "lowtide/engine/open_prepared.h"
 #include "lowtide/engine/open_sharing.h"
+#include "lowtide/engine/prepared_file.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/graph/text.h"
 #include "lowtide/import/import.h"
@@ -229,6 +231,7 @@ Result<PlannedModel> import_and_plan(const std::string& path, const OpenOptions&
 }
 
 Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& options, SharedWeights& shared) {
+  if (is_prepared_file(path)) return engine_internal::open_prepared(path, options);
   initialize();
   const FileState before = state_of(path);
   Result<PlannedModel> planned = import_and_plan(path, options);

@@ -117,6 +117,12 @@ Result<std::string> model_digest(const std::string& path) {
   return reader.sha256();
 }
 
+std::string text_digest(std::string_view text) {
+  import_internal::Sha256 hash;
+  hash.add(text);
+  return hash.finish();
+}
+
 Result<PackingProblem> import_packing(const std::string& path) {
   return import_problem<PackingProblem>(path, parse_packing);
 }

@@ -5,6 +5,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "lowtide/base/result.h"
 #include "lowtide/import/imported.h"
@@ -33,6 +34,9 @@ void initialize_import();
 // Returns the SHA-256 digest of any file, as in ImportedModel::sha256. The file need not be a model. Errors: io,
 // over_limit. O(bytes).
 [[nodiscard]] Result<std::string> model_digest(const std::string& path);
+
+// Returns the SHA-256 digest of a text, as 64 lower-case hex digits. O(bytes).
+[[nodiscard]] std::string text_digest(std::string_view text);
 
 // Reads a packing problem from a CSV file in the format of MiniMalloc: a header line, then one line per buffer
 // (docs/packing-format.md). The columns are id, lower, upper and size, and optionally alignment, offset and gaps, in

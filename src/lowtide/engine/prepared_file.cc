@@ -1,0 +1,133 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/engine/prepared_file.h"
+
+#include <array>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "lowtide/base/listed.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/engine/load_time.h"
+#include "lowtide/engine/open_prepared.h"
+#include "lowtide/engine/prepared_head.h"
+#include "lowtide/kernels/initialize.h"
+#include "lowtide/verify/verify.h"
+
+namespace lowtide {
+namespace {
+
+using engine_internal::kPreparedAlignment;
+using engine_internal::PreparedHead;
+
+constexpr std::array<char, kPreparedAlignment> kZeros = {};
+
+// Options that say how to make a plan have no meaning, because the file has one.
+Result<void> check_options(const OpenOptions& options, const std::string& path) {
+  const bool has_sizes = !options.import.dims.empty() || !options.import.shapes.empty();
+  const bool has_places = options.lower.inputs_in_arena || options.lower.outputs_at_caller;
+  const bool has_limits = options.plan.budget || options.link || !options.hints.empty();
+  if (!has_sizes && !has_places && !has_limits && !options.given_plan) return {};
+  return Error{ErrorCode::invalid,
+               "a prepared file has its plan and its extents, so a plan, extents, places of inputs and outputs, a "
+               "budget, hints or a link have no effect; 'lowtide prepare' takes them",
+               shown_path(path)};
+}
+
+// One thread is the default, so it does not ask for anything.
+Result<int> threads_for(const Provenance& of, const CpuOptions& asked, const std::string& path) {
+  const int threads = threads_of(of.machine_key).value_or(1);
+  if (asked.threads == 1 || asked.threads == threads) return threads;
+  return Error{ErrorCode::invalid, "it was prepared for 1 thread; prepare it for 2 with: lowtide prepare --threads 2",
+               shown_path(path)};
+}
+
+Result<void> check_prepared_for(const Provenance& of, const std::string& path) {
+  if (is_key_of_machine(of.machine_key)) return {};
+  const MachineKey own = machine_key({.threads = threads_of(of.machine_key).value_or(1)});
+  return Error{ErrorCode::mismatch,
+               "it was prepared for a machine with " +
+                   (of.machine_key.empty() ? "no key" : listed(of.machine_key, "and")) + ", but this one has " +
+                   listed(texts_of(own), "and") + "; prepare it here with: lowtide prepare " +
+                   (of.model.empty() ? "MODEL" : lowtide::quoted(of.model)) + " -o FILE",
+               shown_path(path)};
+}
+
+}  // namespace
+
+Result<PreparedFile> prepared_file(const OpenedModel& model) {
+  const Executable& executable = *model.executable;
+  PreparedHead head{.model_nodes = model.model_nodes,
+                    .load_time_arena = model.load_time_arena,
+                    .notes = model.notes,
+                    .default_inputs = model.default_inputs,
+                    .constants = executable.weights().table(),
+                    .graph = executable.graph(),
+                    .plan = {executable.plan(), labels_of(executable.graph())}};
+  PreparedFile file;
+  std::vector<ConstantId> used;
+  std::int64_t end = 0;
+  for (ConstantId id : engine_internal::constants_of(executable.graph())) {
+    if (!head.constants.sources.contains(id)) continue;  // its content is known, and in the graph
+    const std::optional<std::span<const std::byte>> bytes = executable.weights().bytes(id);
+    if (!bytes) continue;
+    const std::int64_t padding = (kPreparedAlignment - end % kPreparedAlignment) % kPreparedAlignment;
+    if (padding > 0) file.pieces.emplace_back(kZeros.data(), static_cast<std::size_t>(padding));
+    file.pieces.emplace_back(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+    head.constants.sources[id].where = ConstantSource::InFile{.file = ConstantFileId(0), .offset = end + padding};
+    used.push_back(id);
+    end += padding + static_cast<std::int64_t>(bytes->size());
+  }
+  Result<std::string> text = engine_internal::write_prepared_head(head, used);
+  if (!text) return text.error();
+  file.head = *std::move(text);
+  return file;
+}
+
+bool is_prepared_file(const std::string& path) {
+  std::error_code absent;
+  if (!std::filesystem::is_regular_file(path, absent)) return false;
+  std::ifstream file(path, std::ios::binary);
+  std::array<char, 32> begin = {};
+  file.read(begin.data(), begin.size());
+  return engine_internal::begins_as_prepared({begin.data(), static_cast<std::size_t>(file.gcount())});
+}
+
+namespace engine_internal {
+
+Result<OpenedModel> open_prepared(const std::string& path, const OpenOptions& options) {
+  initialize_kernels();
+  LOWTIDE_RETURN_IF_ERROR(check_options(options, path));
+  Result<PreparedHead> head = read_prepared_head(path);
+  if (!head) return head.error();
+  Plan& plan = head->plan.plan;
+  LOWTIDE_RETURN_IF_ERROR(check_prepared_for(plan.provenance, path));
+  const Result<int> threads = threads_for(plan.provenance, options.cpu, path);
+  if (!threads) return threads.error();
+  const std::vector<Violation> violations = verify(head->graph, plan);
+  if (!violations.empty()) {
+    return Error{ErrorCode::mismatch, "the plan is wrong for this model: " + violations[0].message, shown_path(path)};
+  }
+  Result<ModelWeights> opened = ModelWeights::open(path, std::move(head->constants));
+  if (!opened) return opened.error();
+  const auto weights = std::make_shared<ModelWeights>(*std::move(opened));
+  for (ConstantId id : constants_of(head->graph)) {
+    if (weights->table().sources.contains(id)) LOWTIDE_RETURN_IF_ERROR(weights->hold(id));
+  }
+  Result<std::shared_ptr<const Executable>> executable =
+      Executable::prepare(std::move(head->graph), std::move(plan), weights, {.threads = *threads});
+  if (!executable) return executable.error();
+  LOWTIDE_RETURN_IF_ERROR(weights->check_files());
+  return OpenedModel{*std::move(executable), head->model_nodes,
+                     head->load_time_arena,  Bytes(0),
+                     std::move(head->notes), std::move(head->default_inputs)};
+}
+
+}  // namespace engine_internal
+
+}  // namespace lowtide

@@ -1,0 +1,31 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/engine/engine.h"
+
+namespace lowtide {
+
+// A prepared file has all that a run needs: the graph that runs, its plan, and the bytes of its constants in the order
+// in which kernels read them. open_model() takes it in place of a model, and maps the constants: nothing is imported,
+// lowered, planned or packed, and the system shares their pages among processes. docs/prepared-format.md describes the
+// format. It is valid on machines with the same instruction set, kernels and number of threads.
+struct PreparedFile {
+  std::string head;                      // what the file begins with
+  std::vector<std::string_view> pieces;  // what follows it; valid as long as the executable
+};
+
+// The file of a model that open_model() has opened, from a model or from a prepared file. Errors (over_limit): a graph
+// or a plan that is too long to be read again (limits). O(graph + plan); the constants are not copied.
+[[nodiscard]] Result<PreparedFile> prepared_file(const OpenedModel& model);
+
+// Whether a file begins as prepared files do. False if it cannot be read.
+[[nodiscard]] bool is_prepared_file(const std::string& path);
+
+}  // namespace lowtide

@@ -1,0 +1,241 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/engine/prepared_head.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include "lowtide/base/json_reader.h"
+#include "lowtide/base/json_writer.h"
+#include "lowtide/base/limits.h"
+#include "lowtide/base/parse_number.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/graph/text.h"
+#include "lowtide/import/import.h"
+
+namespace lowtide::engine_internal {
+namespace {
+
+constexpr std::string_view kMagic = "lowtide-prepared ";
+constexpr std::string_view kVersion = "1";
+constexpr std::size_t kMostLine = 256;
+constexpr std::array<std::string_view, 5> kKeys = {"model_nodes", "load_time_arena", "notes", "default_inputs",
+                                                   "constants"};
+constexpr std::array<std::string_view, 4> kConstantColumns = {"id", "name", "type", "offset"};
+
+// The words of the first line after the version.
+struct FirstLine {
+  std::int64_t size = 0;  // of the line, with its end
+  std::int64_t facts = 0;
+  std::int64_t graph = 0;
+  std::int64_t plan = 0;
+  std::string digest;
+
+  // The end of the head.
+  [[nodiscard]] std::int64_t end() const {
+    const std::int64_t sum = size + facts + graph + plan;
+    return (sum + kPreparedAlignment - 1) / kPreparedAlignment * kPreparedAlignment;
+  }
+};
+
+// A table has an entry for each id up to the largest, so few bytes of a file could ask for much memory.
+std::int64_t most_ids_in(std::int64_t head_bytes) {
+  constexpr std::int64_t kFree = std::int64_t{64} << 20;
+  return (kFree + 16 * head_bytes) / static_cast<std::int64_t>(sizeof(ConstantSource));
+}
+
+Error damaged(const std::string& path, const std::string& what) {
+  return Error{ErrorCode::malformed, what + "; make it again with: lowtide prepare MODEL -o FILE", shown_path(path)};
+}
+
+void write_texts(std::string_view key, const std::vector<std::string>& texts, JsonWriter& json) {
+  json.key(key);
+  json.begin_array();
+  for (const std::string& text : texts) json.value(text);
+  json.end_array();
+}
+
+std::string facts_of(const PreparedHead& head, const std::vector<ConstantId>& used) {
+  std::string out;
+  JsonWriter json(out);
+  json.begin_object(JsonWriter::Layout::lines);
+  json.member(kKeys[0], head.model_nodes);
+  json.member(kKeys[1], head.load_time_arena);
+  write_texts(kKeys[2], head.notes, json);
+  write_texts(kKeys[3], head.default_inputs, json);
+  json.key(kKeys[4]);
+  json.begin_array(JsonWriter::Layout::lines);
+  for (ConstantId id : used) {
+    const ConstantSource& source = head.constants.sources[id];
+    json.begin_array();
+    json.value(std::int64_t{id.value()});
+    json.value(source.name);
+    json.value(print_tensor_type(source.dtype, source.shape));
+    json.value(std::get<ConstantSource::InFile>(source.where).offset);
+    json.end_array();
+  }
+  json.end_array();
+  json.end_object();
+  out += '\n';
+  return out;
+}
+
+// Reads the fields of one constant. `most` limits its id.
+bool read_constant(JsonReader& json, std::int64_t most, ConstantTable& table) {
+  std::int64_t id = 0;
+  std::string type;
+  std::string name;
+  ConstantSource::InFile place{.file = ConstantFileId(0)};
+  const auto read = [&](std::size_t column) {
+    if (column == 0) return json.read_integer("an id", 0, most - 1, id);
+    if (column == 1) return json.read_name(name);
+    if (column == 2) return json.read_name(type);
+    return json.read_integer("an offset", 0, limits::kMaxTotalBytes, place.offset);
+  };
+  if (!json.read_row(kConstantColumns, read)) return false;
+  const std::optional<TensorType> known = parse_tensor_type(type);
+  if (!known) return json.fail(ErrorCode::malformed, lowtide::quoted(type) + " is not the type of a tensor");
+  const Result<Bytes> size = dense_size(known->dtype, known->shape);
+  if (!size) return json.fail(size.error().code, size.error().message);
+  if (known->shape.has_upper_bounds()) return json.fail(ErrorCode::invalid, "a constant has no upper bounds");
+  const ConstantId at(static_cast<std::uint32_t>(id));
+  // What has no entry in the file is empty.
+  while (table.sources.size() <= at.value()) {
+    table.sources.push_back({"", DType::u8, Shape({0}), Bytes(0), ConstantSource::Inline{}});
+  }
+  table.sources[at] = {std::move(name), known->dtype, known->shape, *size, place};
+  return true;
+}
+
+// Everything of a head but the graph and the plan.
+struct Facts {
+  std::int64_t model_nodes = 0;
+  std::int64_t load_time_arena = 0;
+  std::vector<std::string> notes;
+  std::vector<std::string> default_inputs;
+  ConstantTable constants;
+};
+
+Result<Facts> read_facts(std::string_view text, const std::string& place, std::int64_t most_ids) {
+  Facts facts;
+  facts.constants.files.push_back("");
+  JsonReader json(text, place);
+  const auto read_texts = [&json](std::vector<std::string>& texts) {
+    return json.read_array([&] { return json.read_name(texts.emplace_back()); });
+  };
+  const auto read = [&](std::size_t key) {
+    if (key == 0) return json.read_integer("a number of nodes", 0, limits::kMaxNodes, facts.model_nodes);
+    if (key == 1) return json.read_integer("a size", 0, limits::kMaxArenaBytes, facts.load_time_arena);
+    if (key == 2) return read_texts(facts.notes);
+    if (key == 3) return read_texts(facts.default_inputs);
+    return json.read_array([&] { return read_constant(json, most_ids, facts.constants); });
+  };
+  if (!json.read_object(kKeys, read) || !json.read_end()) return *json.error();
+  return facts;
+}
+
+// The next word of the line, without the space behind it.
+std::string_view next_word(std::string_view& line) {
+  const std::size_t end = std::min(line.find(' '), line.size());
+  const std::string_view word = line.substr(0, end);
+  line.remove_prefix(std::min(end + 1, line.size()));
+  return word;
+}
+
+Result<FirstLine> read_first_line(std::string_view begin, std::int64_t file_size, const std::string& path) {
+  const std::size_t end = begin.find('\n');
+  if (!begins_as_prepared(begin) || end == std::string_view::npos) return damaged(path, "this is no prepared file");
+  std::string_view rest = begin.substr(kMagic.size(), end - kMagic.size());
+  if (const std::string_view version = next_word(rest); version != kVersion) {
+    return Error{ErrorCode::unsupported,
+                 "this prepared file has version " + lowtide::quoted(version, 20) +
+                     ", and this program reads version " + std::string(kVersion) +
+                     "; make it again with: lowtide prepare MODEL -o FILE",
+                 shown_path(path)};
+  }
+  FirstLine line{.size = static_cast<std::int64_t>(end + 1)};
+  std::int64_t left = file_size - line.size;
+  for (std::int64_t* size : {&line.facts, &line.graph, &line.plan}) {
+    const std::optional<std::int64_t> number = parse_number(next_word(rest));
+    if (!number) return damaged(path, "the first line of this prepared file is damaged");
+    if (*number > left) return damaged(path, "this prepared file is not complete");
+    *size = *number;
+    left -= *number;
+  }
+  line.digest = rest;
+  return line;
+}
+
+// The bytes from the beginning of the file on.
+Result<std::string> read_begin(std::ifstream& file, std::int64_t size, const std::string& path) {
+  std::string bytes(static_cast<std::size_t>(size), '\0');
+  file.clear();
+  file.seekg(0);
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  if (file.gcount() == static_cast<std::streamsize>(bytes.size())) return bytes;
+  return Error{ErrorCode::io, "the file cannot be read", shown_path(path)};
+}
+
+}  // namespace
+
+bool begins_as_prepared(std::string_view bytes) { return bytes.starts_with(kMagic); }
+
+Result<std::string> write_prepared_head(const PreparedHead& head, const std::vector<ConstantId>& used) {
+  const std::string facts = facts_of(head, used);
+  const std::string graph = print_graph(head.graph);
+  const std::string plan = write_plan_json(head.plan.plan, head.plan.labels);
+  const auto sum = static_cast<std::int64_t>(facts.size() + graph.size() + plan.size());
+  if (static_cast<std::int64_t>(graph.size()) > limits::kMaxFileBytes ||
+      static_cast<std::int64_t>(plan.size()) > limits::kMaxPlanFileBytes ||
+      (!used.empty() && std::int64_t{used.back().value()} >= most_ids_in(sum))) {
+    return Error{ErrorCode::over_limit, "the model is too large for a prepared file", ""};
+  }
+  std::string out(kMagic);
+  out += kVersion;
+  for (const std::string* part : {&facts, &graph, &plan}) out += " " + std::to_string(part->size());
+  out += " " + text_digest(facts + graph + plan) + "\n" + facts + graph + plan;
+  constexpr auto kUnit = static_cast<std::size_t>(kPreparedAlignment);
+  out.resize((out.size() + kUnit - 1) / kUnit * kUnit, '\n');
+  return out;
+}
+
+Result<PreparedHead> read_prepared_head(const std::string& path) {
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) return Error{ErrorCode::io, "the file cannot be opened", shown_path(path)};
+  const auto file_size = static_cast<std::int64_t>(file.tellg());
+  Result<std::string> begin = read_begin(file, std::min<std::int64_t>(file_size, kMostLine), path);
+  if (!begin) return begin.error();
+  const Result<FirstLine> line = read_first_line(*begin, file_size, path);
+  if (!line) return line.error();
+  const Result<std::string> bytes = read_begin(file, line->size + line->facts + line->graph + line->plan, path);
+  if (!bytes) return bytes.error();
+  const std::string_view body = std::string_view(*bytes).substr(static_cast<std::size_t>(line->size));
+  if (text_digest(body) != line->digest) return damaged(path, "the head of this prepared file is damaged");
+
+  const auto graph_at = static_cast<std::size_t>(line->facts);
+  const auto plan_at = graph_at + static_cast<std::size_t>(line->graph);
+  const std::int64_t most = most_ids_in(line->facts + line->graph + line->plan);
+  Result<Facts> facts = read_facts(body.substr(0, graph_at), shown_path(path) + " (facts)", most);
+  if (!facts) return facts.error();
+  for (ConstantSource& source : facts->constants.sources) {
+    if (auto* place = std::get_if<ConstantSource::InFile>(&source.where)) place->offset += line->end();
+  }
+  Result<Graph> graph = parse_graph(body.substr(graph_at, plan_at - graph_at), shown_path(path) + " (graph)");
+  if (!graph) return graph.error();
+  Result<PlanFile> plan = read_plan_json(body.substr(plan_at), shown_path(path) + " (plan)");
+  if (!plan) return plan.error();
+  return PreparedHead{facts->model_nodes,
+                      Bytes(facts->load_time_arena),
+                      std::move(facts->notes),
+                      std::move(facts->default_inputs),
+                      std::move(facts->constants),
+                      *std::move(graph),
+                      *std::move(plan)};
+}
+
+}  // namespace lowtide::engine_internal

@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Prepares small models, and runs the files."""
+import unittest
+
+import small_models
+from program import BAD_INPUT, DONE, NO, PROGRAM, USAGE, ProgramTest
+from small_models import field, graph, node, value_info
+
+assert PROGRAM
+
+
+class Prepare(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.write("x.npy", small_models.npy([-1, 2, 3]))
+        nodes = [node("Neg", ["x"], ["a"]), node("Relu", ["a"], ["b"]), node("Exp", ["b"], ["y"])]
+        content = graph(nodes, [value_info("x", [3])], [value_info("y", [3])])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+
+    def test_a_prepared_file_runs_without_its_model(self):
+        said = self.expect(DONE, "prepare", "model.onnx", "-o", "model.prepared").stdout
+        self.assertIn("model.onnx is prepared for 1 step", said)
+        self.expect(DONE, "run", "model.onnx", "--input", "x=x.npy", "--output-dir", "model")
+        (self.folder / "model.onnx").unlink()
+        self.expect(DONE, "run", "model.prepared", "--input", "x=x.npy", "--output-dir", "prepared")
+        outputs = [(self.folder / folder / "y.npy").read_bytes() for folder in ("model", "prepared")]
+        self.assertEqual(*outputs)
+        for option in ("--poison", "--guard", "--compare"):
+            self.expect(DONE, "run", "model.prepared", "--input", "x=x.npy", option)
+        report = self.json(DONE, "bench", "model.prepared", "--runs", "3")
+        self.assertEqual(report["nodes"], {"model": 3, "lowered": 1})
+        self.assertEqual(report["allocations_per_run"], 0)
+
+    def test_equal_models_give_equal_bytes(self):
+        for name in ("a", "b"):
+            self.expect(DONE, "prepare", "model.onnx", "-o", name)
+        self.assertEqual((self.folder / "a").read_bytes(), (self.folder / "b").read_bytes())
+
+    def test_stdout_has_the_file_and_nothing_else(self):
+        self.expect(DONE, "prepare", "model.onnx", "-o", "file")
+        self.expect(DONE, "prepare", "model.onnx", "-o", "/dev/stdout")
+        said = self.expect(DONE, "prepare", "model.onnx", "-o", "-")
+        self.assertEqual(said.stdout.encode(), (self.folder / "file").read_bytes())
+        self.assertIn("is prepared for", said.stderr)
+
+    def test_a_plan_decides(self):
+        self.expect(DONE, "plan", "model.onnx", "--target", "cpu", "--threads", "2", "-o", "plan.json")
+        self.expect(DONE, "prepare", "model.onnx", "--plan", "plan.json", "-o", "two")
+        self.assertIn(b"threads=2", (self.folder / "two").read_bytes())
+        self.expect(DONE, "run", "two", "--input", "x=x.npy")
+
+    def test_what_a_prepared_file_has_decided_is_refused(self):
+        self.expect(DONE, "prepare", "model.onnx", "-o", "file")
+        for option in (["--threads", "2"], ["--budget", "1MiB"], ["--dim", "n=1"], ["--shape", "x=3"],
+                       ["--without", "chains"]):
+            for command in ("run", "bench"):
+                said = self.expect(USAGE, command, "file", *option).stderr
+                self.assertIn(f"{option[0]} has no effect on a prepared file; give it to 'lowtide prepare'", said)
+        self.assertIn("is a prepared file already", self.expect(USAGE, "prepare", "file", "-o", "other").stderr)
+
+    def test_other_commands_say_what_the_file_is(self):
+        self.expect(DONE, "prepare", "model.onnx", "-o", "file")
+        for command in ("plan", "explain", "inspect", "compare"):
+            self.assertIn("'run' and 'bench' take it", self.expect(BAD_INPUT, command, "file").stderr)
+
+    def test_what_cannot_be_prepared(self):
+        self.expect(USAGE, "prepare", "model.onnx")
+        self.expect(USAGE, "prepare", "model.onnx", "-o", "model.onnx")
+        self.expect(BAD_INPUT, "prepare", "missing.onnx", "-o", "file")
+        self.expect(BAD_INPUT, "prepare", "model.onnx", "-o", "missing/file")
+        self.expect(NO, "prepare", "model.onnx", "--budget", "1B", "-o", "file")
+        self.assertEqual(self.listing(), ["model.onnx", "x.npy"])
+
+    def test_one_plan_of_a_range(self):
+        content = graph([node("Relu", ["x"], ["y"])], [value_info("x", ["n"])], [value_info("y", ["n"])])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        self.assertIn("a prepared file has one plan",
+                      self.expect(USAGE, "prepare", "model.onnx", "--dim", "n=1..3", "-o", "file").stderr)
+        self.expect(DONE, "prepare", "model.onnx", "--dim", "n=3", "-o", "file")
+        self.expect(DONE, "run", "file", "--input", "x=x.npy")
+
+    def test_a_damaged_file_is_refused(self):
+        self.expect(DONE, "prepare", "model.onnx", "-o", "file")
+        content = (self.folder / "file").read_bytes()
+        self.write("damaged", content.replace(b"Chain", b"Chair", 1))
+        said = self.expect(BAD_INPUT, "run", "damaged", "--input", "x=x.npy").stderr
+        self.assertIn("damaged: the head of this prepared file is damaged; make it again with: lowtide prepare", said)
+        self.write("short", content[:300])
+        self.assertIn("not complete", self.expect(BAD_INPUT, "run", "short").stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
