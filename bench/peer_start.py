@@ -1,12 +1,12 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the milliseconds that another runtime takes to load a model and to run it once. bench/start.py runs it.
+"""Prints the milliseconds that another runtime takes to start, to load a model and to run it. bench/start.py runs it.
 
     peer_start.py TOOL FOLDER
 
-FOLDER is that of tests/tools/model_case.py. The library is imported before the clock starts.
+FOLDER is that of tests/tools/model_case.py. Python and NumPy are loaded before the clock starts, and the library of the
+runtime after it.
 """
-import importlib
 import pathlib
 import sys
 import time
@@ -17,7 +17,6 @@ import peer_latency
 
 def main():
     tool, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    importlib.import_module(tool)
     inputs = [np.load(file) for file in sorted(folder.glob("input_*.npy"))]
     begin = time.perf_counter()
     peer_latency.LOAD[tool](str(folder / "model.onnx"), 1)(inputs)

@@ -7,8 +7,8 @@
                                                    [--rounds N] [--no-record]
 
 For Lowtide, this is the time of a whole process: `lowtide run` of the model, which also plans it, and of the file that
-`lowtide prepare` made of it. For the peers, the clock starts when Python and the library are loaded, before the session
-is made, and stops at the first output, so the start of the process is not in their figures. One thread each. The tools
+`lowtide prepare` made of it. For the peers, the clock starts when Python and NumPy are loaded, before the library of the
+runtime is, and stops at the first output. So the start of Python is not in their figures. One thread each. The tools
 take turns for several rounds, and the shortest time counts. The system has all files in memory, because each was read
 before.
 

@@ -99,6 +99,12 @@ bool write_measured(const std::filesystem::path& path) {
   return write_page(path, small, {.measured = &measured});
 }
 
+// What stays at the peak of a plan that keeps a budget, and why.
+bool write_kept(const std::filesystem::path& path) {
+  const std::vector<KeptTensor> kept{{.tensor = TensorId(1), .step = StepId(2), .reason = KeptReason::hint}};
+  return write_page(path, skip_plan(), {.kept = &kept});
+}
+
 bool write_all(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   const PlanSketch before = small_plan_before();
@@ -124,9 +130,9 @@ bool write_all(const std::filesystem::path& folder) {
          write_page(folder / "missed.html", missed) && write_page(folder / "regions.html", regions_plan()) &&
          write_page(folder / "flash.html", flash_plan()) &&
          write_page(folder / "shared_region.html", shared_region_plan()) &&
-         write_page(folder / "transfers.html", transfers_plan()) &&
-         write_page(folder / "hostile.html", hostile_plan()) && write_page(folder / "empty.html", empty_plan()) &&
-         write_page(folder / "unplaced.html", unplaced_plan()) &&
+         write_page(folder / "transfers.html", transfers_plan()) && write_kept(folder / "kept.html") &&
+         write_page(folder / "skip.html", skip_plan()) && write_page(folder / "hostile.html", hostile_plan()) &&
+         write_page(folder / "empty.html", empty_plan()) && write_page(folder / "unplaced.html", unplaced_plan()) &&
          write_page(folder / "network.html", encoder_decoder_plan(5, true)) &&
          write_comparison(folder / "network_compare.html", encoder_decoder_plan(5, true), plain) &&
          write_page(folder / "generated_10k.html", generated_plan(10'000, 7)) &&

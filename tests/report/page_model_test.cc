@@ -45,6 +45,19 @@ TEST(Page, HoldsWhatLoweringChangedAndTheCopies) {
   EXPECT_FALSE(without.contains("lowered") || without.contains("rewrites") || without.contains("copies"));
 }
 
+TEST(Page, HoldsWhyTensorsStay) {
+  const PlanSketch small = small_plan();
+  const std::vector<KeptTensor> kept{
+      {.tensor = TensorId(2), .step = StepId(4), .reason = KeptReason::hint},
+      {.tensor = TensorId(3), .step = StepId(4), .picoseconds = 12'000'000, .absent = {TensorId(2)}}};
+  const Json sheet = embedded_json(page({small.plan, small.labels}, {.kept = &kept}))["sheets"][0];
+  const std::string absent = small.labels.tensors[TensorId(2)].name;
+  EXPECT_EQ(sheet["kept"], Json({{4, 2, "a hint keeps it"},
+                                 {4, 3, "its node would take 12.00 us again, and needs " + absent +
+                                            ", which is not there"}}));
+  EXPECT_FALSE(embedded_json(page_of(small))["sheets"][0].contains("kept"));
+}
+
 // 256 bytes of w, and 128 of v in a branch. A capture is not counted again.
 TEST(Page, HoldsTheWeightsOfAModelWithBodies) {
   const Graph graph = testing::graph_of(R"(graph "g" {

@@ -108,6 +108,9 @@ class Sketcher {
 [[nodiscard]] PlanSketch idle_plan();
 // Two regions.
 [[nodiscard]] PlanSketch regions_plan();
+// A skip connection: at the peak, step 2, tensor 1 (64 KiB) stays for step 3.
+PlanSketch skip_plan();
+
 // A tensor that is swapped out to a second region and in again over two links, and a node that runs twice.
 [[nodiscard]] PlanSketch transfers_plan();
 // Names that try to end a script, start a tag, reverse text, drive a terminal, or are not text.

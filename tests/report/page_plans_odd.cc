@@ -76,6 +76,26 @@ PlanSketch regions_plan() {
   return sketch;
 }
 
+//   step  0 conv1 x -> a   1 conv2 a -> b   2 conv3 b -> c   3 add a, c -> out
+PlanSketch skip_plan() {
+  Sketcher to("skip");
+  const BufferId caller = to.buffer(BufferKind::input, 4 * kKiB, 0, 4);
+  const BufferId skipped = to.buffer(BufferKind::temporary, 64 * kKiB, 0, 4, 0);
+  const BufferId wide = to.buffer(BufferKind::temporary, 256 * kKiB, 1, 3, 64 * kKiB);
+  const BufferId second = to.buffer(BufferKind::temporary, 256 * kKiB, 2, 4, 320 * kKiB);
+  const BufferId out_at = to.buffer(BufferKind::output, 64 * kKiB, 3, 4, 64 * kKiB);
+  const ValueId x = to.value("x", 4 * kKiB, caller, 0, Role::input);
+  const ValueId a = to.value("a", 64 * kKiB, skipped, 0, Role::temporary);
+  to.step("conv1", "Conv", {x});
+  const ValueId b = to.value("b", 256 * kKiB, wide, 0, Role::temporary);
+  to.step("conv2", "Conv", {a});
+  const ValueId c = to.value("c", 256 * kKiB, second, 0, Role::temporary);
+  to.step("conv3", "Conv", {b});
+  to.value("out", 64 * kKiB, out_at, 0, Role::output);
+  to.step("add", "Add", {a, c});
+  return std::move(to).finish(576 * kKiB);
+}
+
 //   step  0 conv1 x -> a   1 copy a to dram   2 conv2 x -> b   3 copy a to sram   4 conv1 x -> a again   5 add -> out
 PlanSketch transfers_plan() {
   Sketcher to("transfers");

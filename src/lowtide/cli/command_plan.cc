@@ -287,6 +287,7 @@ std::string page_of(const Request& request, const LoadedModel& loaded, const Pla
   PageOptions options{.is_verified = planned.is_verified, .costs = &planned.costs, .graph = &loaded.lowered.graph};
   const std::vector<CopyLeft> copies = copies_left(loaded.lowered.graph, planned.plan);
   options.copies = &copies;
+  options.kept = verdict.recomputation ? &verdict.recomputation->kept : nullptr;
   options.lowering = verdict.lowering ? &*verdict.lowering : nullptr;
   if (verdict.quantized) options.quantized = quantized_text(*verdict.quantized);
   if (planned.plan.execution == ExecutionModel::sequence) {

@@ -34,6 +34,7 @@ void append_page_json(std::string& out, const NamedPlan& shown, const PageOption
   sheets.front().quantized = options.quantized;
   sheets.front().lowering = options.lowering;
   sheets.front().copies = options.copies;
+  sheets.front().kept = options.kept;
   const std::size_t against_at = sheets.size();
   if (options.against != nullptr) {
     report_internal::append_sheets(sheets, options.against->plan, options.against->labels);

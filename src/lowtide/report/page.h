@@ -11,6 +11,7 @@
 #include "lowtide/analysis/copies_left.h"
 #include "lowtide/base/id.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/pipeline/recomputation.h"
 #include "lowtide/plan/labels.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/report/lowering.h"
@@ -51,6 +52,8 @@ struct PageOptions {
   std::string quantized = {};                     // quantized_text, if the model is quantized
   const LoweringFacts* lowering = nullptr;        // what lowering changed; nullptr: not known, or nothing
   const std::vector<CopyLeft>* copies = nullptr;  // copies_left() of the plan shown; nullptr: not known
+  // Recomputation::kept of the plan shown, if nodes run again or tensors move to keep its budget; nullptr: not known.
+  const std::vector<KeptTensor>* kept = nullptr;
 };
 
 // One self-contained HTML page, offline, that shows where every buffer is and when: x = step, y = address.

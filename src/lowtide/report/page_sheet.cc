@@ -17,6 +17,7 @@
 #include "lowtide/base/check.h"
 #include "lowtide/graph/multiply_accumulates.h"
 #include "lowtide/report/copies.h"
+#include "lowtide/report/recomputation_text.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/page_columns.h"
 #include "lowtide/report/shown_step.h"
@@ -328,6 +329,20 @@ void add_copies(JsonWriter& json, const std::vector<CopyLeft>& copies) {
   json.end_array();
 }
 
+void add_kept(JsonWriter& json, const std::vector<KeptTensor>& kept, const Labels& labels) {
+  if (kept.empty()) return;
+  json.key("kept");
+  json.begin_array();
+  for (const KeptTensor& one : kept) {
+    json.begin_array();
+    json.value(std::int64_t{one.step.value()});
+    json.value(std::int64_t{one.tensor.value()});
+    json.value(why_kept(labels, one));
+    json.end_array();
+  }
+  json.end_array();
+}
+
 }  // namespace
 
 void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& labels, const Graph* graph) {
@@ -365,6 +380,7 @@ void write_sheet(JsonWriter& json, const Sheet& sheet) {
   if (sheet.measured != nullptr) json.member("runs", sheet.measured->runs);
   if (sheet.lowering != nullptr) add_lowering(json, *sheet.lowering);
   if (sheet.copies != nullptr) add_copies(json, *sheet.copies);
+  if (sheet.kept != nullptr) add_kept(json, *sheet.kept, *sheet.labels);
   add_facts(json, sheet);
   add_streams(json, *sheet.plan);
   add_regions(json, *sheet.plan, *sheet.labels);

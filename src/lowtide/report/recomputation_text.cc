@@ -103,7 +103,9 @@ TextTable swaps_table(const NamedPlan& shown, std::vector<Swap> swaps) {
 }
 
 // "running its node again takes 12 us and needs x, which is not there"
-std::string why_kept(const NamedPlan& shown, const KeptTensor& kept) {
+}  // namespace
+
+std::string why_kept(const Labels& labels, const KeptTensor& kept) {
   switch (kept.reason) {
     case KeptReason::given: return "no node computes it";
     case KeptReason::result: return "it is a result of the run";
@@ -114,10 +116,12 @@ std::string why_kept(const NamedPlan& shown, const KeptTensor& kept) {
   std::string text = "its node would take " + time_text(kept.picoseconds) + " again";
   if (kept.absent.empty()) return text;
   const auto count = static_cast<std::int64_t>(kept.absent.size());
-  const std::string first = shown_name(shown.labels.tensors[kept.absent.front()].name, node_columns(false));
+  const std::string first = shown_name(labels.tensors[kept.absent.front()].name, node_columns(false));
   return text + ", and needs " + (count == 1 ? first + ", which is" : counted(count, "tensor") + " that are") +
          " not there";
 }
+
+namespace {
 
 TextTable kept_table(const NamedPlan& shown, const std::vector<KeptTensor>& kept) {
   using Align = TextTable::Align;
@@ -130,7 +134,7 @@ TextTable kept_table(const NamedPlan& shown, const std::vector<KeptTensor>& kept
     const std::string name = shown_name(shown.labels.tensors[one.tensor].name, node_columns(false));
     table.add_row({StyledText(name), StyledText(exact(one.bytes)),
                    StyledText(one.next_read ? "step " + with_thousands(one.next_read->value()) : "the end"),
-                   StyledText(why_kept(shown, one))});
+                   StyledText(why_kept(shown.labels, one))});
   }
   return table;
 }

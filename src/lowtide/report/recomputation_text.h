@@ -3,6 +3,10 @@
 
 #pragma once
 
+#include <string>
+
+#include "lowtide/pipeline/recomputation.h"
+#include "lowtide/plan/labels.h"
 #include "lowtide/report/page.h"
 #include "lowtide/report/styled_text.h"
 #include "lowtide/report/summary.h"
@@ -12,6 +16,10 @@ namespace lowtide::report_internal {
 // What runs again so that a plan fits: the nodes, what they save and cost, and the bound of the time. Empty for a plan
 // without recomputation.
 [[nodiscard]] StyledText recomputation_text(const NamedPlan& shown, const PlanVerdict& verdict);
+
+// Why a tensor stays in the arena: "its node would take 12 us again, and needs x, which is not there". The labels are
+// those of the plan.
+[[nodiscard]] std::string why_kept(const Labels& labels, const KeptTensor& kept);
 
 // Whether it is proven that no plan with recomputation fits.
 [[nodiscard]] bool is_recomputation_infeasible(const PlanVerdict& verdict);

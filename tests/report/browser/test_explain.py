@@ -28,6 +28,16 @@ def test_the_buffers_of_the_peak_come_first(open_page):
     assert opened.run("() => lowtide.state.step") == 2
 
 
+def test_a_buffer_that_stays_at_the_peak_says_why(open_page):
+    opened = open_page("kept.html")
+    opened.shoot("kept")
+    panel = opened.text("#panel")
+    assert "64 KiB a kept for step 3 · Add add; a hint keeps it" in panel
+    assert panel.count("a hint keeps it") == 1
+    assert "64 KiB a kept for step 3 · Add add" in open_page("skip.html").text("#panel")
+    assert "a hint keeps it" not in open_page("skip.html").text("#panel")
+
+
 def test_the_proof_is_that_of_explain(open_page):
     opened = open_page("small.html")
     assert "Why no order needs less Proven: no plan needs less." in opened.text("#panel")

@@ -21,8 +21,18 @@ function keptWords(sheet, buffer, next) {
   return [sheet.streamCount > 1 ? 'in use by a step that runs at the same time' : 'holds nothing at this step'];
 }
 
-function peakRow({buffer, bytes, use, next}, sheet, whole) {
-  const words = use === 'keeps' ? keptWords(sheet, buffer, next) : [kPeakUses[use] ?? ''];
+// Why the search for a plan within the budget left the buffer in the arena: ["; its node ..."], or nothing.
+function whyItStays(sheet, buffer, step) {
+  const tensors = new Set(sheet.valuesOfBuffer.of(buffer).map((value) => sheet.valueTensor[value]));
+  const found = sheet.kept.find(([at, tensor]) => at === step && tensors.has(tensor));
+  return found === undefined ? [] : [`; ${found[2]}`];
+}
+
+function peakRow({buffer, bytes, use, next}, sheet, whole, step = null) {
+  const words =
+    use === 'keeps'
+      ? [...keptWords(sheet, buffer, next), ...whyItStays(sheet, buffer, step)]
+      : [kPeakUses[use] ?? ''];
   const line = make(
     'li',
     {class: 'peak-row'},
@@ -68,7 +78,7 @@ function peakPart(sheet) {
     make(
       'ul',
       {class: 'peak-rows'},
-      live.slice(0, kMostPeakRows).map((one) => peakRow(one, sheet, largestLoad)),
+      live.slice(0, kMostPeakRows).map((one) => peakRow(one, sheet, largestLoad, peakStep)),
       more.length === 0
         ? null
         : make(

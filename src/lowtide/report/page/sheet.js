@@ -37,6 +37,7 @@ class Sheet {
     this.insteadOf = new Map(columns.rewrites ?? []); // node -> names of the nodes of the model
     this.runs = columns.runs ?? null; // of the measurement; null: there is none
     this.copies = columns.copies ?? []; // [step, bytes, reason], the largest first
+    this.kept = columns.kept ?? []; // [step, tensor, reason]: why the tensor stays in the arena at the step
     this.start = 0; // number of the first step
     this.readColumns(columns);
     this.makeBlocks(columns.part);
