@@ -7,10 +7,10 @@
                                                    [--rounds N] [--no-record]
 
 For Lowtide, this is the time of a whole process: `lowtide run` of the model, which also plans it, and of the file that
-`lowtide prepare` made of it. For the peers, the clock starts when Python and NumPy are loaded, before the library of the
-runtime is, and stops at the first output. So the start of Python is not in their figures. One thread each. The tools
-take turns for several rounds, and the shortest time counts. The system has all files in memory, because each was read
-before.
+`lowtide prepare` made of it. For the peers, the clock starts when Python and NumPy are loaded, before the library of
+the runtime is, and stops at the first output. So the start of Python is not in their figures. One thread each. The
+tools take turns for several rounds, and the shortest time counts. The system has all files in memory, because each was
+read before.
 
 The table has the models with more than 10 MB of weights. "open" is the time in which `lowtide bench` opens the prepared
 file. Figures go to bench/results/start.json.

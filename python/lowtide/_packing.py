@@ -82,7 +82,7 @@ def pack(
     """
     request = _core.PackRequest()
     given = [_buffer_of(one, at) for at, one in enumerate(buffers)]
-    request.gaps = {at: [tuple(gap) for gap in one.gaps] for at, one in enumerate(given) if one.gaps}
+    request.gaps = {at: [(begin, end) for begin, end in one.gaps] for at, one in enumerate(given) if one.gaps}
     if any(one.name for one in given):
         give(request, names=[one.name or str(at) for at, one in enumerate(given)])
     give(request, conflicts=None if conflicts is None else [(int(first), int(second)) for first, second in conflicts])
@@ -100,7 +100,8 @@ def _buffer_of(given: Buffer | Sequence[int], at: int) -> Buffer:
     if len(given) not in (3, 4):
         raise InvalidError(f"has {len(given)} values; give (lower, upper, size) or (lower, upper, size, alignment)",
                            f"buffer {at}")
-    return Buffer(*given)
+    lower, upper, size = given[:3]
+    return Buffer(lower, upper, size, given[3]) if len(given) == 4 else Buffer(lower, upper, size)
 
 
 def _rows_of(buffers: Sequence[Buffer]) -> npt.NDArray[np.int64]:
@@ -153,8 +154,7 @@ def order(graph: Mapping[str, Any] | StrPath, *, strategy: str = "auto", effort:
     """
     if effort is not None and effort < 0:
         raise InvalidError(f"effort is {effort}; give 0 or a positive number")
-    is_path = not isinstance(graph, Mapping)
-    text = os.fspath(graph) if is_path else json.dumps(dict(graph))
-    answer = _core.order(text, is_path, strategy, effort)
+    text = json.dumps(dict(graph)) if isinstance(graph, Mapping) else os.fspath(graph)
+    answer = _core.order(text, not isinstance(graph, Mapping), strategy, effort)
     return Ordering(order=answer["order"], peak=answer["load"], peak_as_given=answer["load_as_given"],
                     **{key: answer[key] for key in ("bound", "bound_name", "strategy", "proven_optimal")})

@@ -7,6 +7,8 @@ import html
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ._plan import Plan
 
 _WIDTH, _HEIGHT = 640, 220
@@ -33,7 +35,7 @@ def picture(plan: Plan) -> str:
             f'aria-label="{title}" style="background:#f4f4f4">{boxes}</svg></figure>')
 
 
-def _box(row, steps: int, height: int) -> str:
+def _box(row: np.void, steps: int, height: int) -> str:
     x = int(row["begin"]) / steps * _WIDTH
     width = max(1.0, int(row["end"] - row["begin"]) / steps * _WIDTH)
     tall = int(row["bytes"]) / height * _HEIGHT

@@ -7,7 +7,7 @@ import itertools
 import os
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -32,7 +32,8 @@ def _numpy_type(name: str) -> np.dtype[Any] | None:
             import ml_dtypes
         except ImportError:
             return None
-        return np.dtype(ml_dtypes.bfloat16)
+        bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return bfloat16
     return np.dtype(_TYPES[name]) if name in _TYPES else None
 
 
@@ -106,8 +107,8 @@ class Session:
         self._core = core
         self._inputs = {one.name: one for one in _infos(self._core.inputs, "input")}
         self._outputs = _infos(self._core.outputs, "output")
-        states = [(name.removesuffix(_AT_CALLER), *row) for name, *row in self._core.states]
-        self._at_caller = _infos(states, "output")
+        self._at_caller = [replace(one, name=one.name.removesuffix(_AT_CALLER))
+                           for one in _infos(self._core.states, "output")]
         self._given: set[str] = set()
         self._copied_inputs: dict[str, npt.NDArray[np.uint8]] = {}  # the bytes of those in the arena
         self._model = os.fspath(model)

@@ -138,7 +138,8 @@ def allocate(entity: Pool, allocator: object = None, validate: bool = False) -> 
 @overload
 def allocate(entity: Sequence[Allocation], allocator: object = None,
              validate: bool = False) -> tuple[Allocation, ...]: ...
-def allocate(entity, allocator=None, validate=False):
+def allocate(entity: Pool | Sequence[Allocation], allocator: object = None,
+             validate: bool = False) -> Pool | tuple[Allocation, ...]:
     """Returns the pool or the allocations with offsets, in the same order.
 
     The result is always checked, so `validate` changes nothing. Raises lowtide.Error, for example if fixed offsets

@@ -18,6 +18,9 @@ namespace lowtide::python {
 
 namespace nb = nanobind;
 
+// Keys that Python names, and values of several types. The stubs say so.
+using AnyDict = nb::typed<nb::dict, nb::str, nb::any>;
+
 // Bad input, on its way to Python, where it becomes a subclass of lowtide.Error.
 class Failure : public std::exception {
  public:

@@ -87,7 +87,7 @@ nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> array_of(std::vector<std::int6
   return {kept->data(), {kept->size()}, owner};
 }
 
-nb::dict pack(const PackRequest& request, const Rows& rows) {
+AnyDict pack(const PackRequest& request, const Rows& rows) {
   const PackingProblem problem = problem_of(request, rows);
   const Packing packing = call_interruptibly([&](const std::atomic<bool>* stop) {
     AllocateOptions options;
@@ -126,7 +126,7 @@ ImportedOrderGraph parsed(const std::string& text) {
 }
 
 // `text` is the problem in JSON, or the path of a file with it.
-nb::dict order(const std::string& text, bool is_path, const std::string& strategy, std::optional<std::int64_t> effort) {
+AnyDict order(const std::string& text, bool is_path, const std::string& strategy, std::optional<std::int64_t> effort) {
   OrderOptions options{.order = strategy};
   options.effort = effort.value_or(options.effort);
   std::vector<std::int64_t> positions;

@@ -199,7 +199,7 @@ nb::dict dict_of(const PeakExplanation& level) {
 }
 
 // The text of `lowtide explain`, and its levels.
-std::pair<std::string, nb::list> explain(const Request& request, std::size_t top) {
+std::pair<std::string, nb::typed<nb::list, AnyDict>> explain(const Request& request, std::size_t top) {
   const PlanHandle handle = make_plan(request);
   const Made& made = *handle.made;
   const std::vector<PeakExplanation> levels =

@@ -159,7 +159,8 @@ class SessionHandle {
 
 // One session per request, for other sizes of one model. They have one arena and share the weights. `plans` is empty,
 // or has one plan per request.
-nb::list open_sessions(const std::vector<Request>& requests, const std::vector<const PlanHandle*>& plans) {
+nb::typed<nb::list, SessionHandle> open_sessions(const std::vector<Request>& requests,
+                                                 const std::vector<const PlanHandle*>& plans) {
   OpenedRange range = call_interruptibly([&](const std::atomic<bool>* stop) {
     std::vector<OpenOptions> all;
     for (std::size_t at = 0; at < requests.size(); ++at)
@@ -188,7 +189,7 @@ PlanHandle plan_of(const SessionHandle& session) {
 }
 
 // Bytes by use.
-nb::dict memory_of(const SessionHandle& session) {
+nb::typed<nb::dict, nb::str, std::int64_t> memory_of(const SessionHandle& session) {
   const ExecutableMemory& memory = session.executable().memory();
   nb::dict bytes;
   bytes["arena"] = session.executable().required_bytes().count();

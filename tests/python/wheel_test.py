@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the wheel, installs it into a fresh virtual environment, and runs the tests of this folder there.
+"""Builds the wheel, installs it into a fresh virtual environment, checks its types, and runs the tests of this folder.
 
 The extension is linked with the libraries of the build, so only its own sources are compiled. What was compiled stays
 in the build folder, and the next call compiles what has changed.
@@ -48,6 +48,11 @@ def make_environment(folder, wheel):
     return python
 
 
+def check_types(python, folder):
+    """The types of the package are consistent with the stubs, which nanobind makes of the extension."""
+    run(python, "-m", "mypy", "--strict", "-p", "lowtide", cwd=folder)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", required=True, type=pathlib.Path)
@@ -59,6 +64,7 @@ def main():
         wheel = build_wheel(given, folder)
         python = make_environment(folder / "environment", wheel)
         # The folder of the tests must not be the checkout, whose python/lowtide has no extension.
+        check_types(python, folder)
         done = subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", HERE, *pytest_arguments],
                               cwd=folder, env={**os.environ, "LOWTIDE_PROGRAM": given.program})
     return done.returncode

@@ -54,7 +54,7 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
 //   lowered     a paragraph, if it is known what lowering changed; then also
 //   rewrites    [[node, [name]]]   the nodes of the model that a node runs instead of
 //   copies      [[step, bytes, reason]]   if there are any: the steps of this plan that only move bytes
-//   kept        [[step, tensor, reason]]   for a plan that keeps a budget: why the tensor stays in the arena at the step
+//   kept        [[step, tensor, reason]]   for a plan that keeps a budget: why the tensor stays in the arena there
 //   node        {name, op, macs}   macs: if the graph is known; -1 for a number that is not
 //   tensor      {name, type, role, size}
 //   step        {node, alias, scratch, stream, after_count, after, picoseconds, copy, read_count, read}   stream, and
