@@ -22,6 +22,8 @@ DIMS = json.loads((ROOT / "bench/dims.json").read_text())  # options of models w
 # The rooms whose code decides the figures. The planner has all rooms except those that only show or compare plans.
 PACKER = ("base", "plan", "allocate")
 NOT_PLANNER = ("baselines", "cli", "report")
+# Nor do these decide what a model computes when it runs.
+NOT_RUNS = (*NOT_PLANNER, "export", "graphdef", "netdef", "offload", "rematerialize")
 
 
 @dataclasses.dataclass
@@ -77,11 +79,12 @@ def options():
 
 
 def rooms_of(measures):
-    """The folders of the rooms whose code decides the figures: the "packer", the "planner", or "everything"."""
+    """The folders of the rooms whose code decides the figures: the "packer", "planner", "runs", or "everything"."""
     rooms = [room for room in (ROOT / "src/lowtide").iterdir() if room.is_dir()]
     if measures == "packer":
         return [room for room in rooms if room.name in PACKER]
-    return [room for room in rooms if measures == "everything" or room.name not in NOT_PLANNER]
+    without = {"planner": NOT_PLANNER, "runs": NOT_RUNS, "everything": ()}[measures]
+    return [room for room in rooms if room.name not in without]
 
 
 def code_digest(measures):
