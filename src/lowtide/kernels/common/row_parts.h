@@ -59,7 +59,7 @@ class RowParts {
   static constexpr std::ptrdiff_t kMostPeriodic = 4;  // operands that begin again; with more of them, rows stay short
   struct Copy {
     Copy() {}  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    std::array<std::byte, (kPeriodic + BroadcastRows::kMostPeriod) * sizeof(double)> bytes;
+    alignas(64) std::array<std::byte, (kPeriodic + BroadcastRows::kMostPeriod) * sizeof(double)> bytes;
   };
 
   template <typename Run>
