@@ -21,7 +21,7 @@ class Prepare(ProgramTest):
 
     def test_a_prepared_file_runs_without_its_model(self):
         said = self.expect(DONE, "prepare", "model.onnx", "-o", "model.prepared").stdout
-        self.assertIn("model.onnx is prepared for 1 step", said)
+        self.assertIn("model.onnx is prepared: 1 step, arena", said)
         self.expect(DONE, "run", "model.onnx", "--input", "x=x.npy", "--output-dir", "model")
         (self.folder / "model.onnx").unlink()
         self.expect(DONE, "run", "model.prepared", "--input", "x=x.npy", "--output-dir", "prepared")
@@ -43,7 +43,7 @@ class Prepare(ProgramTest):
         self.expect(DONE, "prepare", "model.onnx", "-o", "/dev/stdout")
         said = self.expect(DONE, "prepare", "model.onnx", "-o", "-")
         self.assertEqual(said.stdout.encode(), (self.folder / "file").read_bytes())
-        self.assertIn("is prepared for", said.stderr)
+        self.assertIn("is prepared: ", said.stderr)
 
     def test_a_plan_decides(self):
         self.expect(DONE, "plan", "model.onnx", "--target", "cpu", "--threads", "2", "-o", "plan.json")
@@ -72,6 +72,31 @@ class Prepare(ProgramTest):
         self.expect(BAD_INPUT, "prepare", "model.onnx", "-o", "missing/file")
         self.expect(NO, "prepare", "model.onnx", "--budget", "1B", "-o", "file")
         self.assertEqual(self.listing(), ["model.onnx", "x.npy"])
+
+    def test_a_plan_for_no_machine_is_refused(self):
+        self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
+        said = self.expect(USAGE, "prepare", "model.onnx", "--plan", "plan.json", "-o", "file").stderr
+        self.assertIn("plan with --target cpu", said)
+        self.assertNotIn("file", self.listing())
+
+    def test_an_override_names_an_input(self):
+        said = self.expect(BAD_INPUT, "prepare", "model.onnx", "--override", "nope", "-o", "file").stderr
+        self.assertIn("the model has no input 'nope'; no input has a default value", said)
+        self.assertNotIn("file", self.listing())
+
+    def test_the_plan_in_the_file_is_that_of_plan(self):
+        content = graph([node("Relu", ["x"], ["y"])], [value_info("x", ["n"])], [value_info("y", ["n"])])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        words = ("--dim", "n=3")
+        self.expect(DONE, "plan", "model.onnx", "--target", "cpu", *words, "-o", "plan.json")
+        self.expect(DONE, "prepare", "model.onnx", *words, "-o", "one")
+        self.expect(DONE, "prepare", "model.onnx", "--plan", "plan.json", "-o", "two")
+        self.assertEqual((self.folder / "one").read_bytes(), (self.folder / "two").read_bytes())
+        content = (self.folder / "one").read_bytes()
+        sizes = [int(word) for word in content.split(b" ")[2:5]]
+        begin = content.index(b"\n") + 1 + sizes[0] + sizes[1]
+        self.write("inside.json", content[begin:begin + sizes[2]])
+        self.expect(DONE, "verify", "model.onnx", "inside.json")
 
     def test_one_plan_of_a_range(self):
         content = graph([node("Relu", ["x"], ["y"])], [value_info("x", ["n"])], [value_info("y", ["n"])])

@@ -194,7 +194,7 @@ class Run(ProgramTest):
         self.expect(DONE, "bench", "model.onnx", "--input", "w=1=w.npy", "--runs", "2")
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
         given = (*words, "--input", "w=1=w.npy", "--plan", "plan.json")
-        self.assertIn("the plan has it as a constant; plan again with: --override 'w=1'",
+        self.assertIn("the plan has it as a constant; plan or prepare again with: --override 'w=1'",
                       self.expect(USAGE, *given).stderr)
         report = self.json(DONE, "plan", "model.onnx", "--override", "w=1", "-o", "plan.json")
         self.assertEqual(report["dims"], ["w=1=?"])

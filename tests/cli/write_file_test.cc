@@ -51,6 +51,18 @@ TEST_F(WriteFile, WritesPiecesOneAfterAnother) {
   EXPECT_EQ(content(path("a")), "one and two");
 }
 
+TEST_F(WriteFile, KeepsTheOldFileIfACheckOfTheNewOneFails) {
+  ASSERT_TRUE(write_file_atomically(path("a"), "old").ok());
+  const Result<void> written = write_file_atomically(path("a"), kOne, [&]() -> Result<void> {
+    EXPECT_EQ(content(path("a")), "old");
+    return Error{ErrorCode::mismatch, "changed", ""};
+  });
+  ASSERT_FALSE(written.ok());
+  EXPECT_EQ(written.error().message, "changed");
+  EXPECT_EQ(content(path("a")), "old");
+  EXPECT_EQ(files(), 1U);
+}
+
 TEST_F(WriteFile, MakesAFileAndReplacesIt) {
   ASSERT_TRUE(write_file_atomically(path("a"), "one").ok());
   EXPECT_EQ(content(path("a")), "one");

@@ -1,6 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "lowtide/graph/text.h"
 #include "lowtide/kernels/blocks/block_convolution.h"
 
 #include <gmock/gmock.h>
@@ -217,6 +218,26 @@ TEST(BlockConvolution, RefusesWeightsInAnotherOrder) {
     const Graph graph = conv_graph(conv, option);
     EXPECT_TRUE(offered_kernels(graph, NodeId(0)).empty());
     EXPECT_THAT(unsupported(graph).at(0).missing, HasSubstr("oneDNN does not read"));
+  }
+}
+
+// The graph with another extent in the place of the 64 biases.
+Graph with_biases(const Graph& graph, const std::string& shape) {
+  std::string text = print_graph(graph);
+  const std::string of = "b : f32[64]";
+  text.replace(text.find(of), of.size(), "b : f32" + shape);
+  return testing::graph_of(text);
+}
+
+TEST(BlockConvolution, RefusesAnotherNumberOfBiasesThanChannels) {
+  const SquareConv conv{.channels = 64, .size = 8, .results = 64, .window = 3, .pad = 1};
+  for (const Format format : formats()) {
+    const Graph lowered = conv_graph(conv, block_option(conv.graph(), NodeId(0), format).value());
+    EXPECT_FALSE(offered_kernels(with_biases(lowered, "[64]"), NodeId(0)).empty());
+    for (const char* shape : {"[]", "[0]", "[1]", "[63]", "[65]", "[64,1]"}) {
+      EXPECT_TRUE(offered_kernels(with_biases(lowered, shape), NodeId(0)).empty()) << shape;
+      EXPECT_FALSE(block_option(with_biases(conv.graph(), shape), NodeId(0), format)) << shape;
+    }
   }
 }
 

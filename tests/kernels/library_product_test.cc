@@ -102,6 +102,19 @@ TEST(LibraryProduct, HasTheScratchOfItsDescription) {
   }
 }
 
+// A graph in the text form may state any result. The library is not asked for what does not exist.
+TEST(LibraryProduct, IsNotOfferedForAResultWithoutAxes) {
+  for (const ProductCase& given : {ProductCase{"MatMul(a, b)", {2, 3}, {3, 400}, {}},
+                                   ProductCase{"MatMul(a, b)", {3}, {1, 1}, {}},
+                                   ProductCase{"MatMul(a, b)", {2, 3}, {3, 400}, {400}},
+                                   ProductCase{"Gemm(a, b)", {2, 3}, {3, 400}, {}},
+                                   ProductCase{"Gemm(a, b, c)", {2, 3}, {3, 400}, {}, 400}}) {
+    for (const Kernel& kernel : offered_kernels(given.graph(), NodeId(0))) EXPECT_EQ(kernel.name, "plain");
+  }
+  const ProductCase dot{"MatMul(a, b)", {3}, {3}, {}};
+  EXPECT_FALSE(offered_kernels(dot.graph(), NodeId(0)).empty());
+}
+
 // Heads that lie side by side in the rows of a tensor, as projections write them, are copied one by one: 8 x 4 keys and
 // values of a head, and 2 queries with their scores and their result, in units of 64 bytes.
 TEST(LibraryAttention, CopiesOneHeadAtATime) {

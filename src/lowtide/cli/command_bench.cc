@@ -78,7 +78,8 @@ Bytes packed_bytes(const Executable& executable) {
   const ConstantTable& table = executable.weights().table();
   Bytes sum;
   for (const Tensor& tensor : executable.graph().tensors()) {
-    if (tensor.constant && std::holds_alternative<ConstantSource::Computed>(table.sources[*tensor.constant].where)) {
+    const bool has_source = tensor.constant && table.sources.contains(*tensor.constant);
+    if (has_source && std::holds_alternative<ConstantSource::Computed>(table.sources[*tensor.constant].where)) {
       sum += tensor.size;
     }
   }
@@ -135,6 +136,7 @@ Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFile
   Measured measured{.model = open_for_bench(arguments, budget, console)};
   measured.open_ms = watch.seconds() * 1e3;
   check_fits(measured.model);
+  refuse_planned_defaults(arguments, measured.model.default_inputs);
   const Executable& executable = *measured.model.executable;
   protect_inputs(arguments, executable, files);
   const Arena arena = take(Arena::allocate(executable.required_bytes()));

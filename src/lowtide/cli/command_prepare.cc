@@ -1,11 +1,15 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lowtide/base/article.h"
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/interrupt.h"
@@ -23,11 +27,30 @@ StyledText summary_of(const OpenedModel& opened, const std::string& model, Bytes
   const ExecutableMemory& memory = executable.memory();
   StyledText out;
   out.add(shown_path(model), Style::strong)
-      .add(" is prepared for " + std::to_string(executable.plan().program.steps.size()) + " steps: arena " +
-           format_bytes(executable.plan().layout.arena[0]) + ", constants " +
+      .add(" is prepared: " + with_count(static_cast<std::int64_t>(executable.plan().program.steps.size()), "step") +
+           ", arena " + format_bytes(executable.plan().layout.arena[0]) + ", constants " +
            format_bytes(memory.mapped + memory.copied) + ", file " + format_bytes(size))
       .end_line();
   return out;
+}
+
+// Only a plan for the kernels of a machine says where its file is valid.
+void check_plan(const OpenedModel& opened) {
+  if (!opened.executable->plan().provenance.machine_key.empty()) return;
+  stop_usage("the plan is for the target " + lowtide::quoted(opened.executable->plan().provenance.target, 60) +
+             ", and a prepared file needs one for this machine; plan with --target cpu");
+}
+
+void check_given_overrides(const Arguments& arguments, const OpenedModel& opened) {
+  const std::vector<Port>& inputs = opened.executable->inputs();
+  for (const std::string& name : arguments.values("--override")) {
+    if (std::ranges::any_of(inputs, [&](const Port& input) { return input.name == name; })) continue;
+    std::vector<std::string> known;
+    for (const std::string& one : opened.default_inputs) known.push_back(lowtide::quoted(one, 60));
+    throw Stop(ExitCode::bad_input, "--override: the model has no input " + lowtide::quoted(name, 60) + "; " +
+                                        (known.empty() ? "no input has a default value"
+                                                       : "the inputs with a default value: " + listed(known)));
+  }
 }
 
 }  // namespace
@@ -48,7 +71,9 @@ ExitCode run_prepare(const Arguments& arguments, Console& console) {
   if (interrupt.was_asked()) throw Stop(ExitCode::no, "interrupted; nothing is written");
   if (range.members.size() > 1) stop_usage("a prepared file has one plan; give one extent, or a file with one plan");
   const OpenedModel& opened = range.members.front();
-  check_fits(opened);
+  check_fits(opened, "is written");
+  check_plan(opened);
+  check_given_overrides(arguments, opened);
   files.protect(weight_files(model, opened.executable->weights().table()));
   if (files.uses_stdout()) console.keep_stdout_free();
   console.notes(opened.notes);
@@ -58,10 +83,11 @@ ExitCode run_prepare(const Arguments& arguments, Console& console) {
   pieces.insert(pieces.end(), file.pieces.begin(), file.pieces.end());
   Bytes size;
   for (const std::string_view piece : pieces) size += Bytes(static_cast<std::int64_t>(piece.size()));
-  files.write(*destination, pieces, console);
-  if (opened.executable->weights().has_lost_bytes()) {
-    throw Stop(ExitCode::bad_input, "the weights became shorter while they were read; prepare the model again");
-  }
+  const auto check = [&]() -> Result<void> {
+    if (interrupt.was_asked()) throw Stop(ExitCode::no, "interrupted; nothing is written");
+    return opened.executable->weights().check_files();
+  };
+  files.write(*destination, pieces, console, check);
   console.result(summary_of(opened, model, size));
   return ExitCode::done;
 }

@@ -80,7 +80,8 @@ void refuse_planned_defaults(const Arguments& arguments, const std::vector<std::
     for (const std::string& name : default_inputs) {
       if (!word.starts_with(name + "=")) continue;
       stop_usage("input " + lowtide::quoted(name, 60) +
-                 " has a default value in the model, and the plan has it as a constant; plan again with: --override " +
+                 " has a default value in the model, and the plan has it as a constant; plan or prepare again with: "
+                 "--override " +
                  lowtide::quoted(name, 60));
     }
   }

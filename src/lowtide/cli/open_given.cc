@@ -5,11 +5,13 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/given_inputs.h"
+#include "lowtide/cli/help.h"
 #include "lowtide/cli/hints.h"
 #include "lowtide/cli/link_options.h"
 #include "lowtide/cli/lowering.h"
@@ -48,9 +50,14 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
     }
     return all;
   }
-  common.import.overrides.merge(possible_inputs(arguments));
-  if (!range) return {common};
-  for (std::int64_t extent : range->extents) all.emplace_back(common).import.dims[range->symbol] = extent;
+  all.assign(range ? range->extents.size() : 1, common);
+  for (std::size_t at = 0; at < all.size(); ++at) {
+    OpenOptions& one = all[at];
+    if (range) one.import.dims[range->symbol] = range->extents[at];
+    one.plan.tool = tool_name();
+    one.plan.dims = written_bindings(one.import);
+    one.import.overrides.merge(possible_inputs(arguments));
+  }
   return all;
 }
 
@@ -78,10 +85,11 @@ void check_options_of_prepared(const Arguments& arguments) {
   }
 }
 
-void check_fits(const OpenedModel& opened) {
+void check_fits(const OpenedModel& opened, std::string_view what_is_left_out) {
   if (opened.shortfall == Bytes(0)) return;
-  throw Stop(ExitCode::no, "the plan exceeds the budget by " + format_bytes(opened.shortfall) +
-                               "; nothing ran. 'lowtide plan --target cpu' with the same budget says what is proven");
+  throw Stop(ExitCode::no, "the plan exceeds the budget by " + format_bytes(opened.shortfall) + "; nothing " +
+                               std::string(what_is_left_out) +
+                               ". 'lowtide plan --target cpu' with the same budget says what is proven");
 }
 
 }  // namespace lowtide::cli_internal

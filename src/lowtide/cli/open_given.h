@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <string_view>
+
 #include "lowtide/cli/arguments.h"
 #include "lowtide/cli/console.h"
 #include "lowtide/cli/interrupt.h"
@@ -18,7 +20,7 @@ namespace lowtide::cli_internal {
 // Stops with exit code 2 if MODEL is a prepared file and an option is given that only a model can have.
 void check_options_of_prepared(const Arguments& arguments);
 
-// Stops with exit code 1 if the plan does not fit its budget.
-void check_fits(const OpenedModel& opened);
+// Stops with exit code 1 if the plan does not fit its budget, and says that nothing "ran" or "is written".
+void check_fits(const OpenedModel& opened, std::string_view what_is_left_out = "ran");
 
 }  // namespace lowtide::cli_internal

@@ -93,13 +93,14 @@ OutputFiles::OutputFiles(const std::vector<std::string>& destinations, const std
 
 void OutputFiles::protect(const std::vector<std::string>& inputs) const { check_names(destinations_, inputs); }
 
-void OutputFiles::write(const std::string& destination, std::span<const std::string_view> pieces,
-                        Console& console) const {
+void OutputFiles::write(const std::string& destination, std::span<const std::string_view> pieces, Console& console,
+                        const BeforeRename& check) const {
   if (destination == "-") {
     for (const std::string_view bytes : pieces) console.write_stdout(bytes);
+    if (check) take(check());
     return;
   }
-  take(write_file_atomically(destination, pieces));
+  take(write_file_atomically(destination, pieces, check));
   Bytes sum;
   for (const std::string_view bytes : pieces) sum += Bytes(static_cast<std::int64_t>(bytes.size()));
   console.remark(

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lowtide/cli/console.h"
+#include "lowtide/cli/write_file.h"
 
 namespace lowtide::cli_internal {
 
@@ -37,8 +38,9 @@ class OutputFiles {
   void write(const std::string& destination, std::string_view bytes, Console& console) const {
     write(destination, std::span(&bytes, 1), console);
   }
-  // The same for bytes in several places.
-  void write(const std::string& destination, std::span<const std::string_view> pieces, Console& console) const;
+  // The same for bytes in several places. `check` is that of write_file_atomically; stdout has the bytes by then.
+  void write(const std::string& destination, std::span<const std::string_view> pieces, Console& console,
+             const BeforeRename& check = {}) const;
 
  private:
   std::vector<std::string> destinations_;

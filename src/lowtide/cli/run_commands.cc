@@ -71,7 +71,8 @@ CommandSpec prepare_command() {
           "that runs, the plan and the weights, so the model is not needed any more. 'run' and 'bench' take it in "
           "place of a model. They map it, so it is open at once, and processes share its memory.\n"
           "The file is valid on machines with the same instruction set, library and number of threads; others refuse "
-          "it. It is not encrypted or compressed.",
+          "it. It is not encrypted or compressed.\n"
+          "Ctrl-C ends the command. Then nothing is written, and the exit code is 1.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {output_option("the file to write; - is stdout"),
                   {.name = "--plan",

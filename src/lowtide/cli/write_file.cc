@@ -134,11 +134,16 @@ bool is_device(const std::string& path) {
   return stat(path.c_str(), &facts) == 0 && S_ISCHR(facts.st_mode);
 }
 
-Result<void> write_file_atomically(const std::string& path, std::span<const std::string_view> pieces) {
+Result<void> write_file_atomically(const std::string& path, std::span<const std::string_view> pieces,
+                                   const BeforeRename& check) {
+  const auto checked = [&check]() -> Result<void> { return check ? check() : Result<void>(); };
   struct stat facts {};
-  if (stat(path.c_str(), &facts) == 0 && is_stream(facts)) return write_stream(path, pieces);
+  if (stat(path.c_str(), &facts) == 0 && is_stream(facts)) {
+    LOWTIDE_RETURN_IF_ERROR(write_stream(path, pieces));
+    return checked();
+  }
   if (const std::optional<int> descriptor = named_descriptor(path)) {
-    return write_all(*descriptor, pieces) ? Result<void>() : write_error(path, reason_of(errno));
+    return write_all(*descriptor, pieces) ? checked() : write_error(path, reason_of(errno));
   }
   const Destination destination = split(path);
   const Descriptor folder(open(destination.folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -156,7 +161,11 @@ Result<void> write_file_atomically(const std::string& path, std::span<const std:
   remove_abandoned_files(folder.number(), destination.name);
   TemporaryFile temporary(folder.number(), destination.name);
   // After a failed fsync, pages may be lost although they look written. So fsync is not repeated.
-  if (!temporary.create() || !temporary.write(pieces)) return write_error(path, reason_of(errno));
+  if (!temporary.create()) return write_error(path, reason_of(errno));
+  const bool is_written = temporary.write(pieces);
+  const int reason = errno;
+  LOWTIDE_RETURN_IF_ERROR(checked());
+  if (!is_written) return write_error(path, reason_of(reason));
   if (is_there) temporary.set_mode(old_facts.st_mode);
   if (!temporary.sync() || !temporary.rename_to_destination()) return write_error(path, reason_of(errno));
   // The rename is durable after the folder is synced. Some file systems cannot sync a folder. The file is complete

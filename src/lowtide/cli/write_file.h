@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,8 +36,13 @@ namespace lowtide::cli_internal {
 //   - Devices such as /dev/null, and pipes with a reader, are written to directly, even through a link.
 //   - /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N name an open file of this process. The bytes are
 //     written to it, whatever it is, as with a redirection of a shell.
-// Errors: io.
-[[nodiscard]] Result<void> write_file_atomically(const std::string& path, std::span<const std::string_view> pieces);
+//
+// `check` is called after all bytes are written, or could not be, and before they are put in place. If it returns an
+// error, that is the result, and the old file stays. Streams have the bytes by then.
+// Errors: io; those of `check`.
+using BeforeRename = std::function<Result<void>()>;
+[[nodiscard]] Result<void> write_file_atomically(const std::string& path, std::span<const std::string_view> pieces,
+                                                 const BeforeRename& check = {});
 [[nodiscard]] inline Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
   return write_file_atomically(path, std::span(&bytes, 1));
 }

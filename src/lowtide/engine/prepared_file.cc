@@ -49,7 +49,7 @@ Result<int> threads_for(const Provenance& of, const CpuOptions& asked, const std
 
 Result<void> check_prepared_for(const Provenance& of, const std::string& path) {
   if (is_key_of_machine(of.machine_key)) return {};
-  const MachineKey own = machine_key({.threads = threads_of(of.machine_key).value_or(1)});
+  const MachineKey own = machine_key({.threads = threads_of(of.machine_key) == 2 ? 2 : 1});
   return Error{ErrorCode::mismatch,
                "it was prepared for a machine with " +
                    (of.machine_key.empty() ? "no key" : listed(of.machine_key, "and")) + ", but this one has " +
@@ -64,7 +64,6 @@ Result<PreparedFile> prepared_file(const OpenedModel& model) {
   const Executable& executable = *model.executable;
   PreparedHead head{.model_nodes = model.model_nodes,
                     .load_time_arena = model.load_time_arena,
-                    .notes = model.notes,
                     .default_inputs = model.default_inputs,
                     .constants = executable.weights().table(),
                     .graph = executable.graph(),
@@ -123,9 +122,8 @@ Result<OpenedModel> open_prepared(const std::string& path, const OpenOptions& op
       Executable::prepare(std::move(head->graph), std::move(plan), weights, {.threads = *threads});
   if (!executable) return executable.error();
   LOWTIDE_RETURN_IF_ERROR(weights->check_files());
-  return OpenedModel{*std::move(executable), head->model_nodes,
-                     head->load_time_arena,  Bytes(0),
-                     std::move(head->notes), std::move(head->default_inputs)};
+  return OpenedModel{*std::move(executable),         head->model_nodes, head->load_time_arena, Bytes(0), {},
+                     std::move(head->default_inputs)};
 }
 
 }  // namespace engine_internal

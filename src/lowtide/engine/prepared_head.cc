@@ -24,8 +24,7 @@ namespace {
 constexpr std::string_view kMagic = "lowtide-prepared ";
 constexpr std::string_view kVersion = "1";
 constexpr std::size_t kMostLine = 256;
-constexpr std::array<std::string_view, 5> kKeys = {"model_nodes", "load_time_arena", "notes", "default_inputs",
-                                                   "constants"};
+constexpr std::array<std::string_view, 4> kKeys = {"model_nodes", "load_time_arena", "default_inputs", "constants"};
 constexpr std::array<std::string_view, 4> kConstantColumns = {"id", "name", "type", "offset"};
 
 // The words of the first line after the version.
@@ -66,9 +65,8 @@ std::string facts_of(const PreparedHead& head, const std::vector<ConstantId>& us
   json.begin_object(JsonWriter::Layout::lines);
   json.member(kKeys[0], head.model_nodes);
   json.member(kKeys[1], head.load_time_arena);
-  write_texts(kKeys[2], head.notes, json);
-  write_texts(kKeys[3], head.default_inputs, json);
-  json.key(kKeys[4]);
+  write_texts(kKeys[2], head.default_inputs, json);
+  json.key(kKeys[3]);
   json.begin_array(JsonWriter::Layout::lines);
   for (ConstantId id : used) {
     const ConstantSource& source = head.constants.sources[id];
@@ -116,7 +114,6 @@ bool read_constant(JsonReader& json, std::int64_t most, ConstantTable& table) {
 struct Facts {
   std::int64_t model_nodes = 0;
   std::int64_t load_time_arena = 0;
-  std::vector<std::string> notes;
   std::vector<std::string> default_inputs;
   ConstantTable constants;
 };
@@ -131,8 +128,7 @@ Result<Facts> read_facts(std::string_view text, const std::string& place, std::i
   const auto read = [&](std::size_t key) {
     if (key == 0) return json.read_integer("a number of nodes", 0, limits::kMaxNodes, facts.model_nodes);
     if (key == 1) return json.read_integer("a size", 0, limits::kMaxArenaBytes, facts.load_time_arena);
-    if (key == 2) return read_texts(facts.notes);
-    if (key == 3) return read_texts(facts.default_inputs);
+    if (key == 2) return read_texts(facts.default_inputs);
     return json.read_array([&] { return read_constant(json, most_ids, facts.constants); });
   };
   if (!json.read_object(kKeys, read) || !json.read_end()) return *json.error();
@@ -231,7 +227,6 @@ Result<PreparedHead> read_prepared_head(const std::string& path) {
   if (!plan) return plan.error();
   return PreparedHead{facts->model_nodes,
                       Bytes(facts->load_time_arena),
-                      std::move(facts->notes),
                       std::move(facts->default_inputs),
                       std::move(facts->constants),
                       *std::move(graph),

@@ -20,7 +20,6 @@ namespace lowtide::engine_internal {
 struct PreparedHead {
   std::int64_t model_nodes = 0;             // OpenedModel::model_nodes
   Bytes load_time_arena;                    // OpenedModel::load_time_arena
-  std::vector<std::string> notes;           // OpenedModel::notes
   std::vector<std::string> default_inputs;  // OpenedModel::default_inputs
   ConstantTable constants;
   Graph graph;

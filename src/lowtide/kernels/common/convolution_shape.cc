@@ -63,6 +63,11 @@ bool is_consistent(const ConvolutionShape& convolution) {
   return true;
 }
 
+// Kernels read one bias per channel of the result, so another number would take them outside of the operand.
+bool has_fitting_bias(const Graph& graph, const Node& node, const ConvolutionShape& convolution) {
+  return !convolution.has_bias || graph.tensor(*node.inputs[2]).shape == Shape({convolution.weights[0]});
+}
+
 // The tensors of a node that a convolution has, all f32 with known extents.
 bool has_known_floats(const Graph& graph, const Node& node) {
   if (node.inputs.size() < 2 || !node.inputs[0] || !node.inputs[1] || node.outputs.empty() || !node.outputs[0]) {
@@ -86,14 +91,16 @@ std::optional<Format> format_in(const Node& node, std::string_view name) {
 std::optional<ConvolutionShape> standard_convolution_shape(const Graph& graph, NodeId id, std::string& missing) {
   const Node& node = graph.node(id);
   const auto* automatic = find_attribute<std::string>(node.attributes, "auto_pad");
-  missing = "kernels compute convolutions of f32 with one or two spatial axes, and with known extents and padding";
+  missing =
+      "kernels compute convolutions of f32 with one or two spatial axes, known extents and padding, and one bias per "
+      "channel";
   if (!has_known_floats(graph, node)) return std::nullopt;
   if (automatic != nullptr && *automatic != "NOTSET" && *automatic != "VALID") return std::nullopt;
   ConvolutionShape convolution{.source = graph.tensor(*node.inputs[0]).shape.extents(),
                                .weights = graph.tensor(*node.inputs[1]).shape.extents(),
                                .result = graph.tensor(*node.outputs[0]).shape.extents()};
   read_window(node, convolution.source.size() - 2, convolution);
-  if (!is_consistent(convolution)) return std::nullopt;
+  if (!is_consistent(convolution) || !has_fitting_bias(graph, node, convolution)) return std::nullopt;
   missing.clear();
   return convolution;
 }
@@ -114,7 +121,7 @@ std::optional<ConvolutionShape> lowered_convolution_shape(const Graph& graph, No
   if (!source || !result) return std::nullopt;
   convolution.source = source->extents();
   convolution.result = result->extents();
-  if (!is_consistent(convolution)) return std::nullopt;
+  if (!is_consistent(convolution) || !has_fitting_bias(graph, node, convolution)) return std::nullopt;
   missing.clear();
   return convolution;
 }

@@ -30,6 +30,8 @@ std::optional<Product> matrix_product(ExtentList left, ExtentList right, ExtentL
   if (left.empty() || right.empty()) return std::nullopt;
   const bool is_row = left.size() == 1;
   const bool is_column = right.size() == 1;
+  // A graph may state any result. That of two matrices has at least two axes.
+  if (result.size() + (is_row ? 1 : 0) + (is_column ? 1 : 0) < 2) return std::nullopt;
   if (is_row) left.insert(left.begin(), 1);
   if (is_column) right.push_back(1);
   if (is_column) result.push_back(1);
@@ -54,7 +56,7 @@ std::optional<Product> general_product(const Node& node, ExtentList left, Extent
     const auto* factor = find_attribute<double>(node.attributes, name);
     if (factor != nullptr && *factor != 1) return std::nullopt;
   }
-  if (left.size() != 2 || right.size() != 2) return std::nullopt;
+  if (left.size() != 2 || right.size() != 2 || result.size() != 2) return std::nullopt;
   Product product{.left = std::move(left), .right = std::move(right), .bias = {}, .result = std::move(result)};
   product.is_left_transposed = flag("transA");
   product.is_right_transposed = flag("transB");
