@@ -71,11 +71,11 @@ def row_of(given, source, words):
         folder = pathlib.Path(name)
         model_case.write_case(source, words, folder)
         record.timed([given.lowtide, "prepare", folder / "model.onnx", "-o", folder / "prepared", "-q"])
-        bench = [given.lowtide, "bench", folder / "prepared", "--runs", "1", "--json", "-q"]
+        inputs = inputs_of(folder)
+        bench = [given.lowtide, "bench", folder / "prepared", "--runs", "1", "--json", "-q", *inputs]
         weights = record.timed(bench).json()["bytes"]["weights"]
         if weights <= LEAST_WEIGHTS:
             return None
-        inputs = inputs_of(folder)
         rounds = [time_once(given, folder, inputs) for _ in range(given.rounds)]
     row = {"model": source.stem, "options": " ".join(words), "weights": weights,
            **{key: shortest(rounds, key) for key in ("lowtide", "prepared", "open", *PEERS)}}

@@ -132,6 +132,23 @@ Result<void> add_action(Prepared& prepared, PreparedGraphId in, StepId id) {
   return {};
 }
 
+// The node of a step that has no action, and why.
+struct FailedStep {
+  NodeId node;
+  Error error;
+};
+
+// Adds the actions of a graph. Returns the steps that failed.
+std::vector<FailedStep> add_actions(Prepared& prepared, PreparedGraphId graph) {
+  std::vector<FailedStep> failed;
+  const std::size_t steps = prepared.graphs[graph].plan.program.steps.size();
+  for (StepId id : all_ids<StepId>(steps)) {
+    const Result<void> added = add_action(prepared, graph, id);
+    if (!added.ok()) failed.push_back({*node_of(prepared.graphs[graph].plan.program.steps[id]), added.error()});
+  }
+  return failed;
+}
+
 }  // namespace
 
 Operands operands_of(const PreparedGraph& in, StepId step) {
@@ -172,27 +189,27 @@ std::vector<UnsupportedNode> unsupported_in(const Prepared& prepared, const Prep
   return nodes;
 }
 
-// All nodes that cannot run are named at once, so it goes on after the first of them.
+// All nodes that cannot run are named at once, so it goes on after the first of them. What the machine offers for each
+// node is only asked if a step has failed, because that takes as long as to prepare them all.
 Result<void> make_actions(Prepared& prepared) {
   std::vector<UnsupportedNode> nodes;
   std::optional<Error> other;
   for (PreparedGraphId graph : all_ids<PreparedGraphId>(prepared.graphs.size())) {
+    const std::vector<FailedStep> failed = add_actions(prepared, graph);
+    if (failed.empty()) continue;
     const PreparedGraph& in = prepared.graphs[graph];
     Flags<NodeId> is_listed(in.graph.nodes().size());
     for (UnsupportedNode& one : unsupported_in(prepared, in)) {
       is_listed.set(one.node);
       nodes.push_back(std::move(one));
     }
-    for (StepId id : all_ids<StepId>(in.plan.program.steps.size())) {
-      const std::optional<NodeId> node = node_of(in.plan.program.steps[id]);
-      if (node && is_listed.test(*node)) continue;
-      const Result<void> added = add_action(prepared, graph, id);
-      if (added.ok()) continue;
-      if (added.error().code == ErrorCode::unsupported) {
-        is_listed.set(*node);
-        nodes.push_back(refused_node(in, *node, added.error()));
+    for (const auto& [node, error] : failed) {
+      if (is_listed.test(node)) continue;
+      if (error.code == ErrorCode::unsupported) {
+        is_listed.set(node);
+        nodes.push_back(refused_node(in, node, error));
       } else if (!other) {
-        other = added.error();
+        other = error;
       }
     }
   }
