@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/graph/text.h"
 #include "lowtide/kernels/blocks/block_convolution.h"
+#include "lowtide/graph/text.h"
 
 #include <gmock/gmock.h>
 

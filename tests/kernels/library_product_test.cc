@@ -104,11 +104,10 @@ TEST(LibraryProduct, HasTheScratchOfItsDescription) {
 
 // A graph in the text form may state any result. The library is not asked for what does not exist.
 TEST(LibraryProduct, IsNotOfferedForAResultWithoutAxes) {
-  for (const ProductCase& given : {ProductCase{"MatMul(a, b)", {2, 3}, {3, 400}, {}},
-                                   ProductCase{"MatMul(a, b)", {3}, {1, 1}, {}},
-                                   ProductCase{"MatMul(a, b)", {2, 3}, {3, 400}, {400}},
-                                   ProductCase{"Gemm(a, b)", {2, 3}, {3, 400}, {}},
-                                   ProductCase{"Gemm(a, b, c)", {2, 3}, {3, 400}, {}, 400}}) {
+  for (const ProductCase& given :
+       {ProductCase{"MatMul(a, b)", {2, 3}, {3, 400}, {}}, ProductCase{"MatMul(a, b)", {3}, {1, 1}, {}},
+        ProductCase{"MatMul(a, b)", {2, 3}, {3, 400}, {400}}, ProductCase{"Gemm(a, b)", {2, 3}, {3, 400}, {}},
+        ProductCase{"Gemm(a, b, c)", {2, 3}, {3, 400}, {}, 400}}) {
     for (const Kernel& kernel : offered_kernels(given.graph(), NodeId(0))) EXPECT_EQ(kernel.name, "plain");
   }
   const ProductCase dot{"MatMul(a, b)", {3}, {3}, {}};

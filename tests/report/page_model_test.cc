@@ -52,9 +52,9 @@ TEST(Page, HoldsWhyTensorsStay) {
       {.tensor = TensorId(3), .step = StepId(4), .picoseconds = 12'000'000, .absent = {TensorId(2)}}};
   const Json sheet = embedded_json(page({small.plan, small.labels}, {.kept = &kept}))["sheets"][0];
   const std::string absent = small.labels.tensors[TensorId(2)].name;
-  EXPECT_EQ(sheet["kept"], Json({{4, 2, "a hint keeps it"},
-                                 {4, 3, "its node would take 12.00 us again, and needs " + absent +
-                                            ", which is not there"}}));
+  EXPECT_EQ(sheet["kept"],
+            Json({{4, 2, "a hint keeps it"},
+                  {4, 3, "its node would take 12.00 us again, and needs " + absent + ", which is not there"}}));
   EXPECT_FALSE(embedded_json(page_of(small))["sheets"][0].contains("kept"));
 }
 

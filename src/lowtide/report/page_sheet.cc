@@ -17,9 +17,9 @@
 #include "lowtide/base/check.h"
 #include "lowtide/graph/multiply_accumulates.h"
 #include "lowtide/report/copies.h"
-#include "lowtide/report/recomputation_text.h"
 #include "lowtide/report/figures.h"
 #include "lowtide/report/page_columns.h"
+#include "lowtide/report/recomputation_text.h"
 #include "lowtide/report/shown_step.h"
 
 namespace lowtide::report_internal {
