@@ -15,6 +15,7 @@ from run_trap_test import small_models
 PROGRAM = os.environ.get("LOWTIDE_LOAD_FAULTS", "")
 if not PROGRAM:
     raise SystemExit("set LOWTIDE_LOAD_FAULTS to the path of load_faults")
+LOWTIDE = os.environ["LOWTIDE_PROGRAM"]
 EVERY = os.environ.get("LOWTIDE_LOAD_FAULTS_EVERY", "16")
 
 
@@ -34,6 +35,16 @@ class LoadFaults(unittest.TestCase):
                 self.assertEqual(report["defects"], [])
                 self.assertGreater(report["allocations"], 1000)
                 self.assertGreater(report["no_memory"], report["tried"] // 2)
+
+    def test_nor_does_that_of_a_prepared_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "model.onnx").write_bytes(run_trap_test.convolutions())
+            subprocess.run([LOWTIDE, "prepare", "model.onnx", "-o", "prepared", "-q"], cwd=folder, check=True,
+                           stdout=subprocess.DEVNULL)
+            content = (pathlib.Path(folder) / "prepared").read_bytes()
+        report = self.try_all(content, "1")
+        self.assertEqual((report["defects"], report["other_errors"]), ([], {}))
+        self.assertGreater(report["no_memory"], report["tried"] * 9 // 10)
 
     def test_neither_does_the_first_load_of_a_process_crash(self):
         """Most of its allocations are those of the onnx library, which reads its table of operators."""

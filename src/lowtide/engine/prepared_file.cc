@@ -5,8 +5,6 @@
 
 #include <array>
 #include <cstddef>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <span>
 #include <utility>
@@ -88,14 +86,7 @@ Result<PreparedFile> prepared_file(const OpenedModel& model) {
   return file;
 }
 
-bool is_prepared_file(const std::string& path) {
-  std::error_code absent;
-  if (!std::filesystem::is_regular_file(path, absent)) return false;
-  std::ifstream file(path, std::ios::binary);
-  std::array<char, 32> begin = {};
-  file.read(begin.data(), begin.size());
-  return engine_internal::begins_as_prepared({begin.data(), static_cast<std::size_t>(file.gcount())});
-}
+bool is_prepared_file(const std::string& path) { return engine_internal::is_prepared(path); }
 
 namespace engine_internal {
 

@@ -3,11 +3,15 @@
 
 #include "lowtide/engine/prepared_head.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <fstream>
+#include <cerrno>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "lowtide/base/json_reader.h"
@@ -143,6 +147,8 @@ std::string_view next_word(std::string_view& line) {
   return word;
 }
 
+bool begins_as_prepared(std::string_view bytes) { return bytes.starts_with(kMagic); }
+
 Result<FirstLine> read_first_line(std::string_view begin, std::int64_t file_size, const std::string& path) {
   const std::size_t end = begin.find('\n');
   if (!begins_as_prepared(begin) || end == std::string_view::npos) return damaged(path, "this is no prepared file");
@@ -167,19 +173,47 @@ Result<FirstLine> read_first_line(std::string_view begin, std::int64_t file_size
   return line;
 }
 
-// The bytes from the beginning of the file on.
-Result<std::string> read_begin(std::ifstream& file, std::int64_t size, const std::string& path) {
-  std::string bytes(static_cast<std::size_t>(size), '\0');
-  file.clear();
-  file.seekg(0);
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  if (file.gcount() == static_cast<std::streamsize>(bytes.size())) return bytes;
-  return Error{ErrorCode::io, "the file cannot be read", shown_path(path)};
-}
+// A file that is open for reading. No function allocates memory, so that nothing but the file decides their results.
+class OpenedFile {
+ public:
+  explicit OpenedFile(const std::string& path) : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
+  OpenedFile(const OpenedFile&) = delete;
+  OpenedFile& operator=(const OpenedFile&) = delete;
+  ~OpenedFile() {
+    if (number_ >= 0) close(number_);
+  }
+
+  // nullopt: it is no regular file, or cannot be opened.
+  [[nodiscard]] std::optional<std::int64_t> size() const {
+    struct stat facts {};
+    const bool is_regular = number_ >= 0 && fstat(number_, &facts) == 0 && S_ISREG(facts.st_mode);
+    return is_regular ? std::optional<std::int64_t>(facts.st_size) : std::nullopt;
+  }
+  // Reads from the beginning on. Returns whether the file had all bytes.
+  [[nodiscard]] bool read(std::span<char> to) const {
+    std::size_t at = 0;
+    while (at < to.size()) {
+      const ssize_t count = pread(number_, to.data() + at, to.size() - at, static_cast<off_t>(at));
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return false;
+      at += static_cast<std::size_t>(count);
+    }
+    return true;
+  }
+
+ private:
+  int number_;
+};
+
+Error unreadable(const std::string& path) { return Error{ErrorCode::io, "the file cannot be read", shown_path(path)}; }
 
 }  // namespace
 
-bool begins_as_prepared(std::string_view bytes) { return bytes.starts_with(kMagic); }
+bool is_prepared(const std::string& path) {
+  const OpenedFile file(path);
+  std::array<char, kMagic.size()> begin = {};
+  return file.size() && file.read(begin) && begins_as_prepared({begin.data(), begin.size()});
+}
 
 Result<std::string> write_prepared_head(const PreparedHead& head, const std::vector<ConstantId>& used) {
   const std::string facts = facts_of(head, used);
@@ -201,16 +235,16 @@ Result<std::string> write_prepared_head(const PreparedHead& head, const std::vec
 }
 
 Result<PreparedHead> read_prepared_head(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) return Error{ErrorCode::io, "the file cannot be opened", shown_path(path)};
-  const auto file_size = static_cast<std::int64_t>(file.tellg());
-  Result<std::string> begin = read_begin(file, std::min<std::int64_t>(file_size, kMostLine), path);
-  if (!begin) return begin.error();
-  const Result<FirstLine> line = read_first_line(*begin, file_size, path);
+  const OpenedFile file(path);
+  const std::optional<std::int64_t> file_size = file.size();
+  if (!file_size) return unreadable(path);
+  std::string bytes(std::min(static_cast<std::size_t>(*file_size), kMostLine), '\0');
+  if (!file.read(bytes)) return unreadable(path);
+  const Result<FirstLine> line = read_first_line(bytes, *file_size, path);
   if (!line) return line.error();
-  const Result<std::string> bytes = read_begin(file, line->size + line->facts + line->graph + line->plan, path);
-  if (!bytes) return bytes.error();
-  const std::string_view body = std::string_view(*bytes).substr(static_cast<std::size_t>(line->size));
+  bytes.resize(static_cast<std::size_t>(line->size + line->facts + line->graph + line->plan));
+  if (!file.read(bytes)) return unreadable(path);
+  const std::string_view body = std::string_view(bytes).substr(static_cast<std::size_t>(line->size));
   if (text_digest(body) != line->digest) return damaged(path, "the head of this prepared file is damaged");
 
   const auto graph_at = static_cast<std::size_t>(line->facts);

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
@@ -33,8 +32,8 @@ inline constexpr std::int64_t kPreparedAlignment = 64;
 // kPreparedAlignment. Errors (over_limit): a text is longer, or an id is larger, than read_prepared_head() accepts.
 [[nodiscard]] Result<std::string> write_prepared_head(const PreparedHead& head, const std::vector<ConstantId>& used);
 
-// Whether a text begins as a prepared file of any version does.
-[[nodiscard]] bool begins_as_prepared(std::string_view bytes);
+// Whether a file begins as a prepared file of any version does. Allocates no memory.
+[[nodiscard]] bool is_prepared(const std::string& path);
 
 // Reads the head of a file. In the table, offsets count from the beginning of the file. Another program may have made
 // the file: `verify` says whether the plan is correct.
