@@ -183,7 +183,7 @@ class OpenedFile {
     if (number_ >= 0) close(number_);
   }
 
-  // nullopt: it is no regular file, or cannot be opened.
+  // nullopt: it is not a regular file, or cannot be opened.
   [[nodiscard]] std::optional<std::int64_t> size() const {
     struct stat facts {};
     const bool is_regular = number_ >= 0 && fstat(number_, &facts) == 0 && S_ISREG(facts.st_mode);
