@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """lowtide.Session."""
 import gc
+import subprocess
 import threading
 import time
 import weakref
@@ -10,7 +11,7 @@ import numpy as np
 import onnx
 import onnx.helper as oh
 import pytest
-from conftest import reference, save
+from conftest import PROGRAM, reference, save
 from onnx import TensorProto
 
 import lowtide
@@ -43,6 +44,19 @@ def test_a_given_plan_runs(mlp, tmp_path, given):
     assert session.memory["arena"] >= plan.arena
     np.testing.assert_array_equal(session.run({"x": values((2, 3))})["y"],
                                   lowtide.Session(mlp).run({"x": values((2, 3))})["y"])
+
+
+def test_a_prepared_file_runs_in_place_of_its_model(mlp, tmp_path):
+    prepared = tmp_path / "prepared"
+    subprocess.run([PROGRAM, "prepare", mlp, "-o", prepared, "-q"], check=True, stdout=subprocess.DEVNULL)
+    x = values((2, 3))
+    results, expected = lowtide.Session(prepared).run({"x": x}), lowtide.Session(mlp).run({"x": x})
+    assert list(results) == list(expected)
+    for name, array in results.items():
+        np.testing.assert_array_equal(array, expected[name])
+    for decided in ({"threads": 2}, {"outputs": "caller"}, {"dims": {"n": 1}}):
+        with pytest.raises(lowtide.InvalidError, match="lowtide prepare"):
+            lowtide.Session(prepared, **decided)
 
 
 def test_a_plan_brings_its_dims(batched):
