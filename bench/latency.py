@@ -14,7 +14,6 @@ bench/dims.json.
 `min` is the shortest run of all rounds, and `median` is the smallest median of a round. The ratio compares Lowtide's
 `min` with that of the faster peer. Figures go to bench/results/latency.json.
 """
-import argparse
 import importlib.metadata
 import json
 import math
@@ -99,20 +98,14 @@ def mean_ratio(rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="+", type=pathlib.Path)
-    parser.add_argument("--lowtide", default=record.LOWTIDE)
-    parser.add_argument("--only", action="append", help="measure this model, named without .onnx; may be repeated")
+    parser = record.model_arguments(__doc__)
     parser.add_argument("--threads", action="append", type=int, help="1 or 2; default: both")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--no-record", action="store_true", help="print the figures and write no file")
     given = parser.parse_args()
     rows = []
-    for source in sorted(path for folder in given.folders for path in folder.glob("*.onnx")):
-        if given.only and source.stem not in given.only:
-            continue
+    for source, words in record.models_of(given):
         for threads in given.threads or [1, 2]:
-            rows.append(row_of(given, source, record.DIMS.get(source.name, []), threads))
+            rows.append(row_of(given, source, words, threads))
             show(rows[-1])
     means = {str(threads): mean_ratio([row for row in rows if row["threads"] == threads])
              for threads in sorted({row["threads"] for row in rows})}

@@ -1,6 +1,7 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Runs commands as processes, and records figures with the machine, the options and the code they belong to."""
+import argparse
 import dataclasses
 import hashlib
 import json
@@ -97,6 +98,23 @@ def code_digest(measures):
         text = re.sub(r"//[^\n]*|^\s*#\s*include[^\n]*", "", path.read_text(), flags=re.MULTILINE)
         digests.append(hashlib.sha256("".join(text.split()).encode()).hexdigest())
     return hashlib.sha256("".join(sorted(digests)).encode()).hexdigest()[:16]
+
+
+def model_arguments(description):
+    """A parser of what the tables of models have in common: `folders`, `lowtide`, `only` and `no_record`."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folders", nargs="+", type=pathlib.Path)
+    parser.add_argument("--lowtide", default=LOWTIDE)
+    parser.add_argument("--only", action="append", help="measure this model, named without .onnx; may be repeated")
+    parser.add_argument("--no-record", action="store_true", help="print the figures and write no file")
+    return parser
+
+
+def models_of(given):
+    """The models of the folders that are meant, each with its options."""
+    for source in sorted(path for folder in given.folders for path in folder.glob("*.onnx")):
+        if not given.only or source.stem in given.only:
+            yield source, DIMS.get(source.name, [])
 
 
 def write(name, figures, measures):

@@ -18,7 +18,6 @@ they count for all tools. OpenVINO computes with 32-bit floats, as the model say
 
 The table has the models whose plan as written has a peak above 4 MiB. Figures go to bench/results/runtime_growth.json.
 """
-import argparse
 import importlib.metadata
 import pathlib
 import subprocess
@@ -86,25 +85,19 @@ def show(row):
     print(f"{row['model']:34} {sizes}  {row['ratio']}", file=sys.stderr, flush=True)
 
 
-def cases_of(folders, only):
-    """Each model with its options."""
-    for source in sorted(path for folder in folders for path in folder.glob("*.onnx")):
-        if only and source.stem not in only:
-            continue
-        yield source, record.DIMS.get(source.name, [])
+def cases_of(given):
+    """Each model with its options, and the further cases."""
+    for source, usual in record.models_of(given):
+        yield source, usual
         for words in MORE_CASES.get(source.name, []):
             yield source, words
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="+", type=pathlib.Path)
-    parser.add_argument("--lowtide", default=record.LOWTIDE)
-    parser.add_argument("--only", action="append", help="measure this model, named without .onnx; may be repeated")
-    parser.add_argument("--no-record", action="store_true", help="print the figures and write no file")
+    parser = record.model_arguments(__doc__)
     given = parser.parse_args()
     rows = []
-    for source, words in cases_of(given.folders, given.only):
+    for source, words in cases_of(given):
         if row := row_of(given.lowtide, source, words):
             show(row)
             rows.append(row)

@@ -15,7 +15,6 @@ read before.
 The table has the models with more than 10 MB of weights. "open" is the time in which `lowtide bench` opens the prepared
 file. Figures go to bench/results/start.json.
 """
-import argparse
 import importlib.metadata
 import pathlib
 import subprocess
@@ -84,18 +83,12 @@ def row_of(given, source, words):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folders", nargs="+", type=pathlib.Path)
-    parser.add_argument("--lowtide", default=record.LOWTIDE)
-    parser.add_argument("--only", action="append", help="measure this model, named without .onnx; may be repeated")
+    parser = record.model_arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--no-record", action="store_true", help="print the figures and write no file")
     given = parser.parse_args()
     rows = []
-    for source in sorted(path for folder in given.folders for path in folder.glob("*.onnx")):
-        if given.only and source.stem not in given.only:
-            continue
-        if row := row_of(given, source, record.DIMS.get(source.name, [])):
+    for source, words in record.models_of(given):
+        if row := row_of(given, source, words):
             rows.append(row)
             print(row, file=sys.stderr, flush=True)
     versions = {tool: importlib.metadata.version(tool) for tool in PEERS}

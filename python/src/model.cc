@@ -71,7 +71,7 @@ LowerOptions lower_options_of(const Request& request) {
 
 LoadedModel load_model(const Request& request) {
   ImportedModel model = take(import_model(request.model, import_options(request)));
-  take(check_overrides(model, import_options(request).overrides));
+  take(check_overrides(model.graph, model.default_inputs, import_options(request).overrides));
   LowerOptions lowering = lower_options_of(request);
   lowering.table = &model.constants;
   const std::optional<Bytes> budget = request.budget ? std::optional(Bytes(*request.budget)) : std::nullopt;

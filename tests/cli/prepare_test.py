@@ -81,7 +81,7 @@ class Prepare(ProgramTest):
 
     def test_an_override_names_an_input(self):
         said = self.expect(BAD_INPUT, "prepare", "model.onnx", "--override", "nope", "-o", "file").stderr
-        self.assertIn("the model has no input 'nope'; no input has a default value", said)
+        self.assertIn("the model has no input 'nope' that a caller may give; no input has a default value", said)
         self.assertNotIn("file", self.listing())
 
     def test_the_plan_in_the_file_is_that_of_plan(self):

@@ -281,10 +281,10 @@ TEST(Initializers, ThatAreOverriddenAreInputs) {
   EXPECT_EQ(model->graph.tensor(model->graph.inputs()[1]).name, "w");
   EXPECT_TRUE(model->notes.empty());
   EXPECT_TRUE(model->default_inputs.empty());
-  EXPECT_TRUE(check_overrides(*model, {"w", "x"}).ok());
+  EXPECT_TRUE(check_overrides(model->graph, model->default_inputs, {"w", "x"}).ok());
   const auto constant = import(proto);
   EXPECT_EQ(constant->default_inputs, std::vector<std::string>{"w"});
-  expect_refused(check_overrides(*constant, {"v"}), ErrorCode::invalid,
+  expect_refused(check_overrides(constant->graph, constant->default_inputs, {"v"}), ErrorCode::invalid,
                  {"no input 'v' that a caller may give", "the inputs with a default value: 'w'"});
   proto.set_ir_version(3);  // every initializer is listed as an input
   EXPECT_EQ(import(proto, {.dims = {}, .shapes = {}, .overrides = {"w"}})->graph.inputs().size(), 1U);

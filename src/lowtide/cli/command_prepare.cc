@@ -1,7 +1,6 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,7 +8,6 @@
 #include <vector>
 
 #include "lowtide/base/article.h"
-#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/interrupt.h"
@@ -17,6 +15,7 @@
 #include "lowtide/cli/open_given.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/engine/prepared_file.h"
+#include "lowtide/import/import.h"
 #include "lowtide/weights/file_faults.h"
 
 namespace lowtide::cli_internal {
@@ -41,18 +40,6 @@ void check_plan(const OpenedModel& opened) {
              ", and a prepared file needs one for this machine; plan with --target cpu");
 }
 
-void check_given_overrides(const Arguments& arguments, const OpenedModel& opened) {
-  const std::vector<Port>& inputs = opened.executable->inputs();
-  for (const std::string& name : arguments.values("--override")) {
-    if (std::ranges::any_of(inputs, [&](const Port& input) { return input.name == name; })) continue;
-    std::vector<std::string> known;
-    for (const std::string& one : opened.default_inputs) known.push_back(lowtide::quoted(one, 60));
-    throw Stop(ExitCode::bad_input, "--override: the model has no input " + lowtide::quoted(name, 60) + "; " +
-                                        (known.empty() ? "no input has a default value"
-                                                       : "the inputs with a default value: " + listed(known)));
-  }
-}
-
 }  // namespace
 
 ExitCode run_prepare(const Arguments& arguments, Console& console) {
@@ -73,7 +60,8 @@ ExitCode run_prepare(const Arguments& arguments, Console& console) {
   const OpenedModel& opened = range.members.front();
   check_fits(opened, "is written");
   check_plan(opened);
-  check_given_overrides(arguments, opened);
+  const std::vector<std::string>& overrides = arguments.values("--override");
+  take(check_overrides(opened.executable->graph(), opened.default_inputs, {overrides.begin(), overrides.end()}));
   files.protect(weight_files(model, opened.executable->weights().table()));
   if (files.uses_stdout()) console.keep_stdout_free();
   console.notes(opened.notes);

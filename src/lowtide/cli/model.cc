@@ -58,7 +58,7 @@ Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console
   }
   if (!imported.ok()) return imported.error();
   ImportedModel& model = *imported;
-  const Result<void> overridden = check_overrides(model, request.bindings.overrides);
+  const Result<void> overridden = check_overrides(model.graph, model.default_inputs, request.bindings.overrides);
   if (!overridden) return overridden.error();
   console.notes(model.notes);
   LowerOptions lowering = request.lowering;

@@ -7,6 +7,16 @@
 #include "lowtide/cli/shared_options.h"
 
 namespace lowtide::cli_internal {
+namespace {
+
+OptionSpec threads_of_plan_option() {
+  return {.name = "--threads",
+          .value = "N",
+          .summary = "threads of a run, 1 or 2; default: those of the plan, otherwise 1",
+          .kind = ArgumentKind::text};
+}
+
+}  // namespace
 
 CommandSpec run_command() {
   return {
@@ -37,10 +47,7 @@ CommandSpec run_command() {
                    .summary = "write each output to FOLDER/NAME.npy, with _ for / in NAME, which ends after 200 bytes; "
                               "makes the folder",
                    .kind = ArgumentKind::file},
-                  {.name = "--threads",
-                   .value = "N",
-                   .summary = "threads of the run, 1 or 2; default: those of the plan, otherwise 1",
-                   .kind = ArgumentKind::text},
+                  threads_of_plan_option(),
                   {.name = "--synthetic",
                    .value = "SEED",
                    .summary = "make up absent weights and inputs from this number",
@@ -86,10 +93,7 @@ CommandSpec prepare_command() {
                   hints_option(),
                   link_option(),
                   link_latency_option(),
-                  {.name = "--threads",
-                   .value = "N",
-                   .summary = "threads of a run, 1 or 2; default: those of the plan, otherwise 1",
-                   .kind = ArgumentKind::text},
+                  threads_of_plan_option(),
                   {.name = "--synthetic",
                    .value = "SEED",
                    .summary = "make up absent weights from this number",

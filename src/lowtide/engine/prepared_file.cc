@@ -61,7 +61,6 @@ Result<void> check_prepared_for(const Provenance& of, const std::string& path) {
 Result<PreparedFile> prepared_file(const OpenedModel& model) {
   const Executable& executable = *model.executable;
   PreparedHead head{.model_nodes = model.model_nodes,
-                    .load_time_arena = model.load_time_arena,
                     .default_inputs = model.default_inputs,
                     .constants = executable.weights().table(),
                     .graph = executable.graph(),
@@ -72,7 +71,7 @@ Result<PreparedFile> prepared_file(const OpenedModel& model) {
   for (ConstantId id : engine_internal::constants_of(executable.graph())) {
     if (!head.constants.sources.contains(id)) continue;  // its content is known, and in the graph
     const std::optional<std::span<const std::byte>> bytes = executable.weights().bytes(id);
-    if (!bytes) continue;
+    if (!bytes) continue;  // no kernel reads it, because prepare() refuses operands without bytes
     const std::int64_t padding = (kPreparedAlignment - end % kPreparedAlignment) % kPreparedAlignment;
     if (padding > 0) file.pieces.emplace_back(kZeros.data(), static_cast<std::size_t>(padding));
     file.pieces.emplace_back(reinterpret_cast<const char*>(bytes->data()), bytes->size());
@@ -113,7 +112,7 @@ Result<OpenedModel> open_prepared(const std::string& path, const OpenOptions& op
       Executable::prepare(std::move(head->graph), std::move(plan), weights, {.threads = *threads});
   if (!executable) return executable.error();
   LOWTIDE_RETURN_IF_ERROR(weights->check_files());
-  return OpenedModel{*std::move(executable),         head->model_nodes, head->load_time_arena, Bytes(0), {},
+  return OpenedModel{*std::move(executable),         head->model_nodes, Bytes(0), Bytes(0), {},
                      std::move(head->default_inputs)};
 }
 

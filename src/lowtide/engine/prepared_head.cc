@@ -3,15 +3,9 @@
 
 #include "lowtide/engine/prepared_head.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include "lowtide/base/json_reader.h"
@@ -27,9 +21,13 @@ namespace {
 
 constexpr std::string_view kMagic = "lowtide-prepared ";
 constexpr std::string_view kVersion = "1";
-constexpr std::size_t kMostLine = 256;
-constexpr std::array<std::string_view, 4> kKeys = {"model_nodes", "load_time_arena", "default_inputs", "constants"};
+constexpr std::int64_t kMostLine = 256;
+constexpr std::array<std::string_view, 3> kKeys = {"model_nodes", "default_inputs", "constants"};
 constexpr std::array<std::string_view, 4> kConstantColumns = {"id", "name", "type", "offset"};
+
+std::int64_t padded(std::int64_t bytes) {
+  return (bytes + kPreparedAlignment - 1) / kPreparedAlignment * kPreparedAlignment;
+}
 
 // The words of the first line after the version.
 struct FirstLine {
@@ -40,10 +38,7 @@ struct FirstLine {
   std::string digest;
 
   // The end of the head.
-  [[nodiscard]] std::int64_t end() const {
-    const std::int64_t sum = size + facts + graph + plan;
-    return (sum + kPreparedAlignment - 1) / kPreparedAlignment * kPreparedAlignment;
-  }
+  [[nodiscard]] std::int64_t end() const { return padded(size + facts + graph + plan); }
 };
 
 // A table has an entry for each id up to the largest, so few bytes of a file could ask for much memory.
@@ -68,9 +63,8 @@ std::string facts_of(const PreparedHead& head, const std::vector<ConstantId>& us
   JsonWriter json(out);
   json.begin_object(JsonWriter::Layout::lines);
   json.member(kKeys[0], head.model_nodes);
-  json.member(kKeys[1], head.load_time_arena);
-  write_texts(kKeys[2], head.default_inputs, json);
-  json.key(kKeys[3]);
+  write_texts(kKeys[1], head.default_inputs, json);
+  json.key(kKeys[2]);
   json.begin_array(JsonWriter::Layout::lines);
   for (ConstantId id : used) {
     const ConstantSource& source = head.constants.sources[id];
@@ -117,7 +111,6 @@ bool read_constant(JsonReader& json, std::int64_t most, ConstantTable& table) {
 // Everything of a head but the graph and the plan.
 struct Facts {
   std::int64_t model_nodes = 0;
-  std::int64_t load_time_arena = 0;
   std::vector<std::string> default_inputs;
   ConstantTable constants;
 };
@@ -131,8 +124,7 @@ Result<Facts> read_facts(std::string_view text, const std::string& place, std::i
   };
   const auto read = [&](std::size_t key) {
     if (key == 0) return json.read_integer("a number of nodes", 0, limits::kMaxNodes, facts.model_nodes);
-    if (key == 1) return json.read_integer("a size", 0, limits::kMaxArenaBytes, facts.load_time_arena);
-    if (key == 2) return read_texts(facts.default_inputs);
+    if (key == 1) return read_texts(facts.default_inputs);
     return json.read_array([&] { return read_constant(json, most_ids, facts.constants); });
   };
   if (!json.read_object(kKeys, read) || !json.read_end()) return *json.error();
@@ -147,11 +139,9 @@ std::string_view next_word(std::string_view& line) {
   return word;
 }
 
-bool begins_as_prepared(std::string_view bytes) { return bytes.starts_with(kMagic); }
-
-Result<FirstLine> read_first_line(std::string_view begin, std::int64_t file_size, const std::string& path) {
+Result<FirstLine> read_first_line(std::string_view begin, const std::string& path) {
   const std::size_t end = begin.find('\n');
-  if (!begins_as_prepared(begin) || end == std::string_view::npos) return damaged(path, "this is no prepared file");
+  if (!begin.starts_with(kMagic) || end == std::string_view::npos) return damaged(path, "this is not a prepared file");
   std::string_view rest = begin.substr(kMagic.size(), end - kMagic.size());
   if (const std::string_view version = next_word(rest); version != kVersion) {
     return Error{ErrorCode::unsupported,
@@ -161,58 +151,22 @@ Result<FirstLine> read_first_line(std::string_view begin, std::int64_t file_size
                  shown_path(path)};
   }
   FirstLine line{.size = static_cast<std::int64_t>(end + 1)};
-  std::int64_t left = file_size - line.size;
   for (std::int64_t* size : {&line.facts, &line.graph, &line.plan}) {
     const std::optional<std::int64_t> number = parse_number(next_word(rest));
-    if (!number) return damaged(path, "the first line of this prepared file is damaged");
-    if (*number > left) return damaged(path, "this prepared file is not complete");
+    if (!number || *number > limits::kMaxPlanFileBytes) {
+      return damaged(path, "the first line of this prepared file is damaged");
+    }
     *size = *number;
-    left -= *number;
   }
   line.digest = rest;
   return line;
 }
 
-// A file that is open for reading. No function allocates memory, so that nothing but the file decides their results.
-class OpenedFile {
- public:
-  explicit OpenedFile(const std::string& path) : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-  OpenedFile(const OpenedFile&) = delete;
-  OpenedFile& operator=(const OpenedFile&) = delete;
-  ~OpenedFile() {
-    if (number_ >= 0) close(number_);
-  }
-
-  // nullopt: it is not a regular file, or cannot be opened.
-  [[nodiscard]] std::optional<std::int64_t> size() const {
-    struct stat facts {};
-    const bool is_regular = number_ >= 0 && fstat(number_, &facts) == 0 && S_ISREG(facts.st_mode);
-    return is_regular ? std::optional<std::int64_t>(facts.st_size) : std::nullopt;
-  }
-  // Reads from the beginning on. Returns whether the file had all bytes.
-  [[nodiscard]] bool read(std::span<char> to) const {
-    std::size_t at = 0;
-    while (at < to.size()) {
-      const ssize_t count = pread(number_, to.data() + at, to.size() - at, static_cast<off_t>(at));
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return false;
-      at += static_cast<std::size_t>(count);
-    }
-    return true;
-  }
-
- private:
-  int number_;
-};
-
-Error unreadable(const std::string& path) { return Error{ErrorCode::io, "the file cannot be read", shown_path(path)}; }
-
 }  // namespace
 
 bool is_prepared(const std::string& path) {
-  const OpenedFile file(path);
-  std::array<char, kMagic.size()> begin = {};
-  return file.size() && file.read(begin) && begins_as_prepared({begin.data(), begin.size()});
+  const Result<std::string> begin = read_beginning(path, static_cast<std::int64_t>(kMagic.size()));
+  return begin.ok() && *begin == kMagic;
 }
 
 Result<std::string> write_prepared_head(const PreparedHead& head, const std::vector<ConstantId>& used) {
@@ -229,27 +183,28 @@ Result<std::string> write_prepared_head(const PreparedHead& head, const std::vec
   out += kVersion;
   for (const std::string* part : {&facts, &graph, &plan}) out += " " + std::to_string(part->size());
   out += " " + text_digest(facts + graph + plan) + "\n" + facts + graph + plan;
-  constexpr auto kUnit = static_cast<std::size_t>(kPreparedAlignment);
-  out.resize((out.size() + kUnit - 1) / kUnit * kUnit, '\n');
+  out.resize(static_cast<std::size_t>(padded(static_cast<std::int64_t>(out.size()))), '\n');
   return out;
 }
 
 Result<PreparedHead> read_prepared_head(const std::string& path) {
-  const OpenedFile file(path);
-  const std::optional<std::int64_t> file_size = file.size();
-  if (!file_size) return unreadable(path);
-  std::string bytes(std::min(static_cast<std::size_t>(*file_size), kMostLine), '\0');
-  if (!file.read(bytes)) return unreadable(path);
-  const Result<FirstLine> line = read_first_line(bytes, *file_size, path);
+  const Result<std::string> begin = read_beginning(path, kMostLine);
+  if (!begin) return begin.error();
+  const Result<FirstLine> line = read_first_line(*begin, path);
   if (!line) return line.error();
-  bytes.resize(static_cast<std::size_t>(line->size + line->facts + line->graph + line->plan));
-  if (!file.read(bytes)) return unreadable(path);
-  const std::string_view body = std::string_view(bytes).substr(static_cast<std::size_t>(line->size));
+  const std::int64_t texts = line->facts + line->graph + line->plan;
+  const Result<std::string> bytes = read_beginning(path, line->size + texts);
+  if (!bytes) return bytes.error();
+  if (const auto size = static_cast<std::int64_t>(bytes->size()); size < line->size + texts) {
+    return damaged(path, "this prepared file is not complete: its head has " + std::to_string(line->size + texts) +
+                             " bytes, and the file " + std::to_string(size));
+  }
+  const std::string_view body = std::string_view(*bytes).substr(static_cast<std::size_t>(line->size));
   if (text_digest(body) != line->digest) return damaged(path, "the head of this prepared file is damaged");
 
   const auto graph_at = static_cast<std::size_t>(line->facts);
   const auto plan_at = graph_at + static_cast<std::size_t>(line->graph);
-  const std::int64_t most = most_ids_in(line->facts + line->graph + line->plan);
+  const std::int64_t most = most_ids_in(texts);
   Result<Facts> facts = read_facts(body.substr(0, graph_at), shown_path(path) + " (facts)", most);
   if (!facts) return facts.error();
   for (ConstantSource& source : facts->constants.sources) {
@@ -259,12 +214,8 @@ Result<PreparedHead> read_prepared_head(const std::string& path) {
   if (!graph) return graph.error();
   Result<PlanFile> plan = read_plan_json(body.substr(plan_at), shown_path(path) + " (plan)");
   if (!plan) return plan.error();
-  return PreparedHead{facts->model_nodes,
-                      Bytes(facts->load_time_arena),
-                      std::move(facts->default_inputs),
-                      std::move(facts->constants),
-                      *std::move(graph),
-                      *std::move(plan)};
+  return PreparedHead{facts->model_nodes, std::move(facts->default_inputs), std::move(facts->constants),
+                      *std::move(graph), *std::move(plan)};
 }
 
 }  // namespace lowtide::engine_internal

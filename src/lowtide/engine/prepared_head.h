@@ -18,7 +18,6 @@ namespace lowtide::engine_internal {
 // What a prepared file begins with, behind its first line. Constants are ranges of the file.
 struct PreparedHead {
   std::int64_t model_nodes = 0;             // OpenedModel::model_nodes
-  Bytes load_time_arena;                    // OpenedModel::load_time_arena
   std::vector<std::string> default_inputs;  // OpenedModel::default_inputs
   ConstantTable constants;
   Graph graph;
@@ -32,7 +31,7 @@ inline constexpr std::int64_t kPreparedAlignment = 64;
 // kPreparedAlignment. Errors (over_limit): a text is longer, or an id is larger, than read_prepared_head() accepts.
 [[nodiscard]] Result<std::string> write_prepared_head(const PreparedHead& head, const std::vector<ConstantId>& used);
 
-// Whether a file begins as a prepared file of any version does. Allocates no memory.
+// Whether a file begins as a prepared file of any version does. False if it cannot be read.
 [[nodiscard]] bool is_prepared(const std::string& path);
 
 // Reads the head of a file. In the table, offsets count from the beginning of the file. Another program may have made

@@ -93,12 +93,13 @@ Result<ImportedModel> import_model(const std::string& path, const ImportOptions&
   }
 }
 
-Result<void> check_overrides(const ImportedModel& model, const std::set<std::string>& overrides) {
+Result<void> check_overrides(const Graph& graph, const std::vector<std::string>& default_inputs,
+                             const std::set<std::string>& overrides) {
   for (const std::string& name : overrides) {
-    const auto is_meant = [&](TensorId input) { return model.graph.tensor(input).name == name; };
-    if (std::ranges::any_of(model.graph.inputs(), is_meant)) continue;
+    const auto is_meant = [&](TensorId input) { return graph.tensor(input).name == name; };
+    if (std::ranges::any_of(graph.inputs(), is_meant)) continue;
     std::vector<std::string> known;
-    for (const std::string& one : model.default_inputs) known.push_back(quoted(one, 60));
+    for (const std::string& one : default_inputs) known.push_back(quoted(one, 60));
     return Error{
         ErrorCode::invalid,
         "the model has no input " + quoted(name, 60) + " that a caller may give; " +
@@ -121,6 +122,14 @@ std::string text_digest(std::string_view text) {
   import_internal::Sha256 hash;
   hash.add(text);
   return hash.finish();
+}
+
+Result<std::string> read_beginning(const std::string& path, std::int64_t most) {
+  const Result<std::unique_ptr<File>> file = File::open(path, limits::kMaxTotalBytes, "kMaxTotalBytes");
+  if (!file) return file.error();
+  std::string bytes(static_cast<std::size_t>(std::min((*file)->size(), most)), '\0');
+  if (const Result<void> done = (*file)->read(0, bytes); !done) return in_file(path, done.error());
+  return bytes;
 }
 
 Result<PackingProblem> import_packing(const std::string& path) {

@@ -3,9 +3,11 @@
 
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lowtide/base/result.h"
 #include "lowtide/import/imported.h"
@@ -27,9 +29,10 @@ void initialize_import();
 // times the file size before parsing starts. Inlined functions and computed contents have similar limits.
 [[nodiscard]] Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options = {});
 
-// Checks that each name of ImportOptions::overrides is an input of the model. Errors (invalid): one is not, with the
-// names of the inputs that have a default value.
-[[nodiscard]] Result<void> check_overrides(const ImportedModel& model, const std::set<std::string>& overrides);
+// Checks that each name of ImportOptions::overrides is an input of the graph. Errors (invalid): one is not, with the
+// names of the inputs that have a default value, which are ImportedModel::default_inputs.
+[[nodiscard]] Result<void> check_overrides(const Graph& graph, const std::vector<std::string>& default_inputs,
+                                           const std::set<std::string>& overrides);
 
 // Returns the SHA-256 digest of any file, as in ImportedModel::sha256. The file need not be a model. Errors: io,
 // over_limit. O(bytes).
@@ -37,6 +40,9 @@ void initialize_import();
 
 // Returns the SHA-256 digest of a text, as 64 lower-case hex digits. O(bytes).
 [[nodiscard]] std::string text_digest(std::string_view text);
+
+// Returns the first `most` bytes of a file, or all if it has fewer. Errors: io. O(bytes).
+[[nodiscard]] Result<std::string> read_beginning(const std::string& path, std::int64_t most);
 
 // Reads a packing problem from a CSV file in the format of MiniMalloc: a header line, then one line per buffer
 // (docs/packing-format.md). The columns are id, lower, upper and size, and optionally alignment, offset and gaps, in

@@ -102,7 +102,6 @@ TextTable swaps_table(const NamedPlan& shown, std::vector<Swap> swaps) {
   return table;
 }
 
-// "running its node again takes 12 us and needs x, which is not there"
 }  // namespace
 
 std::string why_kept(const Labels& labels, const KeptTensor& kept) {
