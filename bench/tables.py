@@ -271,11 +271,56 @@ def start(figures):
                  f"{versions['onnxruntime']}, OpenVINO {versions['openvino']}.")
 
 
+def compared_cell(values, part):
+    """How many of the tensors of the model were compared, or what refused them."""
+    found = values if "refused" in values else values[part]
+    if "refused" in found:
+        return "refused"
+    wrong = f", **{found['different']} differ**" if found["different"] else ""
+    return f"{found['tensors']:,} of {found['of']:,}{wrong}"
+
+
+def reference_cell(values):
+    found = values if "refused" in values else values["reference"]
+    if "refused" in found:
+        return "too slow" if "processor time" in found["refused"] else "refused"
+    return "**differs**" if found["different"] else "equal"
+
+
+def costs_cells(costs):
+    """The runs, and the allocations, system calls and page faults of all of them."""
+    if costs is None or "refused" in costs:
+        return ["", "not counted"]
+    counts = [f"{costs[key]:,}" for key in ("allocations", "system_calls", "page_faults")]
+    return [f"{costs['runs']:,}", " / ".join(counts)]
+
+
+def runtime_proof_row(row):
+    memory = row["memory"]
+    arena = "refused" if "refused" in memory else " / ".join(
+        mebibytes(memory[key]) for key in ("planned_arena", "seen_arena"))
+    return [row["model"] + (f" `{row['options']}`" if row["options"] else ""),
+            compared_cell(row["values"], "as_written"), compared_cell(row["values"], "lowered"),
+            reference_cell(row["values"]), f"{row['plans']['equal']} of {row['plans']['of']}",
+            *costs_cells(row["costs"]), arena, ", ".join(row["failures"]) or "proven"]
+
+
+def runtime_proof(figures):
+    rows, settings = figures["rows"], figures["settings"]
+    proven = sum(not row["failures"] for row in rows)
+    return lines(["<Model", "As written", "Lowered", "<Reference", "Plans", "Runs", "Costs", "Arena planned / seen",
+                  "<Result"],
+                 [runtime_proof_row(row) for row in rows],
+                 f"{proven} of {len(rows)} models are proven. The arena is in MiB where no unit is given. Costs are "
+                 "the allocations / system calls / page faults of all runs together, which are "
+                 f"{settings['runs']:,}, or those that fit into {settings['seconds']} seconds.")
+
+
 TABLES = {"models": models, "short_models": short_models, "orders": orders, "budgets": budgets,
           "levers": levers, "curves": curves,
           "packing": packing, "large_packings": large_packings, "growth": growth, "compare_growth": compare_growth,
           "scale": scale, "concurrency": concurrency, "onnxruntime_memory": onnxruntime_memory,
-          "runtime_growth": runtime_growth, "latency": latency, "start": start}
+          "runtime_growth": runtime_growth, "latency": latency, "start": start, "runtime_proof": runtime_proof}
 
 
 def figures_of(name):
@@ -315,6 +360,8 @@ def main():
             # Some tables need the programs of other projects, so their script is called by itself.
             is_listed = path.stem in by_one_command
             command = f"scripts/record_figures {path.stem}" if is_listed else f"bench/{path.stem}.py"
+            if path.stem == "runtime_proof":
+                command = "scripts/prove_runtime"
             print(f"warning: {path.relative_to(record.ROOT)} is older than the code that it measures "
                   f"({figures['measures']}); run {command}")
     return 1 if wrong else 0

@@ -23,6 +23,7 @@ using kernels_internal::ConvolutionShape;
 using kernels_internal::has_tiles;
 using kernels_internal::packed_elements;
 using kernels_internal::TileKind;
+using ::testing::AllOf;
 using testing::Floats;
 using ::testing::HasSubstr;
 using testing::ReversedTeam;
@@ -237,6 +238,8 @@ TEST(BlockConvolution, RefusesAnotherNumberOfBiasesThanChannels) {
     for (const char* shape : {"[]", "[0]", "[1]", "[63]", "[65]", "[64,1]"}) {
       EXPECT_TRUE(offered_kernels(with_biases(lowered, shape), NodeId(0)).empty()) << shape;
       EXPECT_FALSE(block_option(with_biases(conv.graph(), shape), NodeId(0), format)) << shape;
+      EXPECT_THAT(unsupported(with_biases(conv.graph(), shape)).at(0).missing,
+                  AllOf(HasSubstr(std::string("its bias has the shape ") + shape), HasSubstr("is the shape [64]")));
     }
   }
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "lowtide/base/enum_names.h"
 #include "lowtide/graph/lowered.h"
@@ -63,11 +64,6 @@ bool is_consistent(const ConvolutionShape& convolution) {
   return true;
 }
 
-// Kernels read one bias per channel of the result, so another number would take them outside of the operand.
-bool has_fitting_bias(const Graph& graph, const Node& node, const ConvolutionShape& convolution) {
-  return !convolution.has_bias || graph.tensor(*node.inputs[2]).shape == Shape({convolution.weights[0]});
-}
-
 // The tensors of a node that a convolution has, all f32 with known extents.
 bool has_known_floats(const Graph& graph, const Node& node) {
   if (node.inputs.size() < 2 || !node.inputs[0] || !node.inputs[1] || node.outputs.empty() || !node.outputs[0]) {
@@ -86,21 +82,36 @@ std::optional<Format> format_in(const Node& node, std::string_view name) {
   return text == nullptr ? std::nullopt : from_string<Format>(*text);
 }
 
+// Whether the bias, if there is one, fits. If not, `missing` says why.
+bool has_fitting_bias(const Graph& graph, const Node& node, const ConvolutionShape& convolution, std::string& missing) {
+  std::string misfit = misfit_of_bias(graph, node, convolution.weights[0]);
+  if (misfit.empty()) return true;
+  missing = std::move(misfit);
+  return false;
+}
+
 }  // namespace
+
+std::string misfit_of_bias(const Graph& graph, const Node& node, std::int64_t channels) {
+  if (node.inputs.size() < 3 || !node.inputs[2]) return "";
+  const Shape& given = graph.tensor(*node.inputs[2]).shape;
+  const Shape needed({channels});
+  if (given == needed) return "";
+  return "its bias has the shape " + to_string(given) + ", and one bias per channel of the result is the shape " +
+         to_string(needed);
+}
 
 std::optional<ConvolutionShape> standard_convolution_shape(const Graph& graph, NodeId id, std::string& missing) {
   const Node& node = graph.node(id);
   const auto* automatic = find_attribute<std::string>(node.attributes, "auto_pad");
-  missing =
-      "kernels compute convolutions of f32 with one or two spatial axes, known extents and padding, and one bias per "
-      "channel";
+  missing = "kernels compute convolutions of f32 with one or two spatial axes, known extents and padding";
   if (!has_known_floats(graph, node)) return std::nullopt;
   if (automatic != nullptr && *automatic != "NOTSET" && *automatic != "VALID") return std::nullopt;
   ConvolutionShape convolution{.source = graph.tensor(*node.inputs[0]).shape.extents(),
                                .weights = graph.tensor(*node.inputs[1]).shape.extents(),
                                .result = graph.tensor(*node.outputs[0]).shape.extents()};
   read_window(node, convolution.source.size() - 2, convolution);
-  if (!is_consistent(convolution) || !has_fitting_bias(graph, node, convolution)) return std::nullopt;
+  if (!is_consistent(convolution) || !has_fitting_bias(graph, node, convolution, missing)) return std::nullopt;
   missing.clear();
   return convolution;
 }
@@ -121,7 +132,7 @@ std::optional<ConvolutionShape> lowered_convolution_shape(const Graph& graph, No
   if (!source || !result) return std::nullopt;
   convolution.source = source->extents();
   convolution.result = result->extents();
-  if (!is_consistent(convolution) || !has_fitting_bias(graph, node, convolution)) return std::nullopt;
+  if (!is_consistent(convolution) || !has_fitting_bias(graph, node, convolution, missing)) return std::nullopt;
   missing.clear();
   return convolution;
 }
