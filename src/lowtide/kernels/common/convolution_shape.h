@@ -29,6 +29,10 @@ struct ConvolutionShape {
   Format output = Format::plain;
 };
 
+// Kernels read one bias per channel of the result, so another number would take them outside of the operand. Says which
+// shape operand 2 of a node has in place of [channels]; empty if it has this shape or is absent.
+[[nodiscard]] std::string misfit_of_bias(const Graph& graph, const Node& node, std::int64_t channels);
+
 // A Conv of the standard domain, all of whose tensors are f32 and plain with known extents. `missing` gets the reason
 // if there is none.
 [[nodiscard]] std::optional<ConvolutionShape> standard_convolution_shape(const Graph& graph, NodeId node,

@@ -8,6 +8,7 @@
 
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/ceil_div.h"
+#include "lowtide/kernels/common/convolution_shape.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -130,7 +131,13 @@ std::string missing_convolution(const Graph& graph, const Node& node) {
   const DType dtype = graph.tensor(*node.outputs[0]).dtype;
   const bool is_equal =
       std::ranges::all_of(node.inputs, [&](const auto& id) { return !id || graph.tensor(*id).dtype == dtype; });
-  return is_equal ? missing_spatial(graph, node) : "the operands have different types";
+  if (!is_equal) return "the operands have different types";
+  std::string missing = missing_spatial(graph, node);
+  const Shape& result = graph.tensor(*node.outputs[0]).shape;
+  // A run checks extents that only it knows.
+  const bool is_known = node.inputs.size() > 2 && node.inputs[2] && result.rank() > 1 && !result.is_at_most(1) &&
+                        !graph.tensor(*node.inputs[2]).shape.has_upper_bounds();
+  return missing.empty() && is_known ? misfit_of_bias(graph, node, result[1]) : missing;
 }
 
 }  // namespace lowtide::kernels_internal
