@@ -9,6 +9,7 @@ import subprocess
 import unittest
 
 import netdef_test
+import rewrite_test
 import small_models
 from program import DONE, PLAIN, PROGRAM, ProgramTest
 
@@ -29,8 +30,8 @@ class Help(ProgramTest):
         return found.group(1) if found else ""
 
     def test_commands(self):
-        expected = ("inspect plan explain verify run prepare bench view pack order compare share convert diff "
-                    "completion help")
+        expected = ("inspect plan explain verify run prepare bench view pack order compare share rewrite convert "
+                    "diff completion help")
         self.assertEqual(self.commands(), expected.split())
 
     def test_every_command_explains_itself_in_both_ways(self):
@@ -46,6 +47,8 @@ class Help(ProgramTest):
         self.write("image.npy", small_models.npy([0.5] * 16384, (1, 16, 32, 32)))
         self.write("net.pbtxt", netdef_test.NET)
         self.write("predict_net.pb", netdef_test.BINARY)
+        for name in ("train.pbtxt", "train.pb"):
+            self.write(name, rewrite_test.TRAINING)
         self.write("init_net.pb", netdef_test.INIT.replace("4096", "200704"))  # for 16 x 112 x 112
         environment = {**PLAIN, "HOME": str(self.folder), "PATH": f"{self.folder}:{os.environ['PATH']}"}
         for name in ("plan", "new", "old"):

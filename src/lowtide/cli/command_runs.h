@@ -23,6 +23,7 @@ namespace lowtide::cli_internal {
 [[nodiscard]] ExitCode run_compare(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_convert(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_diff(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_rewrite(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_share(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_completion(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_help(const Arguments& arguments, Console& console);

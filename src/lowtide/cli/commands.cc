@@ -256,28 +256,30 @@ CommandSpec completion_command() {
 }
 
 CommandSpec help_command() {
-  return {.name = "help",
-          .summary = "show help for lowtide or one of its commands",
-          .description = "Shows the help of a command. Without a command, lists the commands and the exit codes.",
-          .positionals = {{.name = "COMMAND",
-                           .summary = "the command to explain",
-                           .kind = ArgumentKind::choice,
-                           .choices = {"inspect", "plan", "explain", "verify", "run", "prepare", "bench", "view",
-                                       "pack", "order", "compare", "share", "convert", "diff", "completion", "help"},
-                           .is_optional = true}},
-          .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
-          .examples = {{"lowtide help plan", "Show the help of 'plan'."},
-                       {"lowtide help --man | man -l -", "Show the manual page."}},
-          .run = run_help};
+  return {
+      .name = "help",
+      .summary = "show help for lowtide or one of its commands",
+      .description = "Shows the help of a command. Without a command, lists the commands and the exit codes.",
+      .positionals = {{.name = "COMMAND",
+                       .summary = "the command to explain",
+                       .kind = ArgumentKind::choice,
+                       .choices = {"inspect", "plan", "explain", "verify", "run", "prepare", "bench", "view", "pack",
+                                   "order", "compare", "share", "rewrite", "convert", "diff", "completion", "help"},
+                       .is_optional = true}},
+      .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
+      .examples = {{"lowtide help plan", "Show the help of 'plan'."},
+                   {"lowtide help --man | man -l -", "Show the manual page."}},
+      .run = run_help};
 }
 
 }  // namespace
 
 const std::vector<CommandSpec>& commands() {
   static const std::vector<CommandSpec> all = {
-      inspect_command(), plan_command(), explain_command(),    verify_command(), run_command(),     prepare_command(),
-      bench_command(),   view_command(), pack_command(),       order_command(),  compare_command(), share_command(),
-      convert_command(), diff_command(), completion_command(), help_command()};
+      inspect_command(),    plan_command(),  explain_command(), verify_command(),  run_command(),
+      prepare_command(),    bench_command(), view_command(),    pack_command(),    order_command(),
+      compare_command(),    share_command(), rewrite_command(), convert_command(), diff_command(),
+      completion_command(), help_command()};
   return all;
 }
 

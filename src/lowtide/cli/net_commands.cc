@@ -6,6 +6,7 @@
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/shared_options.h"
 #include "lowtide/export/share_net.h"
+#include "lowtide/grappler/grappler.h"
 
 namespace lowtide::cli_internal {
 
@@ -80,6 +81,44 @@ CommandSpec convert_command() {
           .examples = {{"lowtide convert predict_net.pb net.pbtxt", "Write the text form of a net."},
                        {"lowtide convert net.pbtxt net.graph --unit-sizes", "Show a net as a graph of tensors."}},
           .run = run_convert};
+}
+
+CommandSpec rewrite_command() {
+  return {.name = "rewrite",
+          .summary = "rewrite a graph of TensorFlow as its MemoryOptimizer does",
+          .description =
+              "Reads a GraphDef and writes the one that the MemoryOptimizer of TensorFlow's Grappler makes of it on "
+              "devices with enough memory: nodes run again for the gradients, and assignments are marked that need "
+              "no memory for transfers. The written graph has the form of the one that was read, binary or text.\n"
+              "The levels are those of RewriterConfig: manual recomputes the nodes with the attribute "
+              "_recompute_hint, recomputation and heuristics also cheap operators.",
+          .positionals = {{.name = "GRAPH", .summary = "a GraphDef, in binary or text form"}},
+          .options = {output_option("write the graph; - is stdout"),
+                      {.name = "--level",
+                       .value = "LEVEL",
+                       .summary = "what the optimizer may do; default: manual",
+                       .kind = ArgumentKind::choice,
+                       .choices = {kEnumNames<GrapplerLevel>.begin(), kEnumNames<GrapplerLevel>.end()}},
+                      {.name = "--scope",
+                       .value = "SCOPE",
+                       .summary = "the names of the nodes that read recomputed results; default: gradients/",
+                       .kind = ArgumentKind::text},
+                      {.name = "--feed",
+                       .value = "NODE",
+                       .summary = "a node that is fed besides the Placeholders, so it is not recomputed; repeatable",
+                       .kind = ArgumentKind::text,
+                       .is_repeatable = true},
+                      {.name = "--fetch",
+                       .value = "NODE",
+                       .summary = "a node that is fetched; the passes that look at memory run only if there is one; "
+                                  "repeatable",
+                       .kind = ArgumentKind::text,
+                       .is_repeatable = true},
+                      json_option()},
+          .examples = {{"lowtide rewrite train.pbtxt --level recomputation -o lean.pbtxt",
+                        "Recompute cheap operators for the gradients."},
+                       {"lowtide rewrite train.pb --scope tower/gradients/ --json", "See what would run again."}},
+          .run = run_rewrite};
 }
 
 CommandSpec diff_command() {

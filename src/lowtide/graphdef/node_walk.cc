@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "lowtide/base/limits.h"
-#include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/shape.h"
 #include "lowtide/graphdef/format.h"
+#include "lowtide/graphdef/node_list.h"
 
 namespace lowtide::graphdef_internal {
 namespace {
@@ -21,19 +21,6 @@ constexpr std::size_t kMostPerInput = 8;
 
 Error fault(const NodeView& node, std::string message, ErrorCode code = ErrorCode::invalid) {
   return Error{code, std::move(message), shown_node(node)};
-}
-
-// "conv:1" is output 1 of conv.
-struct InputName {
-  std::string_view node;
-  std::int64_t port = 0;
-};
-
-InputName split_name(std::string_view input) {
-  const std::size_t colon = input.rfind(':');
-  if (colon == std::string_view::npos) return {input, 0};
-  const std::optional<std::int64_t> port = parse_number(input.substr(colon + 1));
-  return port ? InputName{input.substr(0, colon), *port} : InputName{input, 0};
 }
 
 }  // namespace
@@ -91,11 +78,10 @@ Result<void> NodeWalk::grow_outputs(WalkedNode& node, std::size_t count) {
 
 Result<void> NodeWalk::add_inputs(WalkedNode& node) {
   for (std::string_view input : node.view.inputs()) {
-    const bool is_control = input.starts_with('^');
-    const InputName name = is_control ? InputName{input.substr(1), 0} : split_name(input);
+    const DefInput name = read_input(input);
     const auto found = ids_.find(name.node);
     if (found == ids_.end()) return fault(node.view, "its input " + quoted(input, 60) + " does not exist");
-    if (is_control) {
+    if (name.is_control) {
       node.controls.push_back(found->second);
       continue;
     }
@@ -165,7 +151,7 @@ const Extents* NodeWalk::given_shape(const std::string& name) const {
 
 Result<void> NodeWalk::check_given() const {
   for (const auto& [name, shape] : options_.shapes) {
-    const InputName output = split_name(name);
+    const DefInput output = read_input(name);
     const auto found = ids_.find(output.node);
     if (found != ids_.end() && static_cast<std::size_t>(output.port) < nodes_[found->second].outputs.size()) continue;
     return Error{ErrorCode::invalid, "the shape of " + quoted(name, 60) + " is given, but the graph has no such tensor",

@@ -5,7 +5,7 @@
 import random
 
 from cases_model_bytes import make_sparse, special_files
-from corpus import COMPARED_NET, GRAPHDEF, NET, NET_BINARY, SIZED_NET, case
+from corpus import COMPARED_NET, GRAPHDEF, NET, NET_BINARY, REWRITTEN, SIZED_NET, case
 from onnx_bytes import MOST, field, tag, varint
 
 
@@ -278,3 +278,19 @@ def wrong_graphdefs():
 @case(GRAPHDEF, "long chains", accepted=r"nodes", is_large=True)
 def long_graphdef():
     return graph_node("a0") + "".join(graph_node(f"a{at + 1}", "Assign", f"a{at}") for at in range(20_000))
+
+
+@case(REWRITTEN, "graphs of TensorFlow that are wrong", refused=r"")
+def wrong_rewritten_graphdefs():
+    yield "rewritten_cycle", graph_node("a", "Relu", "b") + graph_node("b", "Relu", "a"), r"node 'a' .*in a cycle"
+    yield "rewritten_absent", graph_node("a", "Relu", "b:1"), r"its input 'b:1' does not exist"
+    yield "rewritten_twice", graph_node("a") + graph_node("a"), r"two nodes have this name"
+    again = graph_node("a", "Relu") + graph_node("Recomputed/a") + graph_node("gradients/b", "Relu", "a")
+    yield "rewritten_before", again, r"rewritten before"
+    yield "rewritten_merge", graph_node("a", "NextIteration", "m") + graph_node("m", "Merge", "a"), r"in a cycle"
+
+
+@case(REWRITTEN, "long chains", accepted=r"nodes", is_large=True)
+def long_rewritten_graphdef():
+    forward = graph_node("a0") + "".join(graph_node(f"a{at + 1}", "Relu", f"a{at}") for at in range(20_000))
+    return forward + graph_node("gradients/b", "Relu", "a20000")

@@ -37,6 +37,7 @@ NET_BINARY = Kind(
 COMPARED_NET = Kind("bad.pb", (("diff", "bad.pb", "bad.pb"),))
 SIZED_NET = Kind("bad.pbtxt", (("plan", "bad.pbtxt", "-o", "out", "--html", "new.html"),))
 GRAPHDEF = Kind("bad.pbtxt", (("plan", "bad.pbtxt", "--unit-sizes", "-o", "out", "--html", "new.html"),))
+REWRITTEN = Kind("bad.pbtxt", (("rewrite", "bad.pbtxt", "--level", "heuristics", "-o", "out"),))
 PLAN = Kind("bad.json", (("verify", "model.onnx", "bad.json"), ("view", "bad.json", "-o", "out")))
 SHOWN_PLAN = Kind(
     "bad.json", (("view", "bad.json", "-o", "out"), ("view", "plan.json", "--against", "bad.json", "-o", "out"))

@@ -1,0 +1,103 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/graphdef/node_list.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "lowtide/base/parse_number.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/graphdef/format.h"
+#include "lowtide/proto/proto.h"
+
+namespace lowtide {
+namespace {
+
+namespace entry_field = graphdef_internal::entry_field;
+namespace graph_field = graphdef_internal::graph_field;
+namespace node_field = graphdef_internal::node_field;
+namespace value_field = graphdef_internal::value_field;
+
+std::string owned_text(const ProtoMessage& message, std::uint32_t number) {
+  return std::string(find_text(message, number).value_or(""));
+}
+
+DefNode node_of(const ProtoMessage& message) {
+  DefNode node{.name = owned_text(message, node_field::kName),
+               .op = owned_text(message, node_field::kOp),
+               .device = owned_text(message, node_field::kDevice),
+               .inputs = {},
+               .attributes = {},
+               .others = message};
+  for (std::string_view input : texts_of(message, node_field::kInput)) node.inputs.emplace_back(input);
+  for (const ProtoMessage* entry : messages_of(message, node_field::kAttribute)) node.attributes.push_back(*entry);
+  for (std::uint32_t field :
+       {node_field::kName, node_field::kOp, node_field::kInput, node_field::kDevice, node_field::kAttribute}) {
+    remove_field(node.others, field);
+  }
+  return node;
+}
+
+ProtoMessage message_of(const DefNode& node) {
+  ProtoMessage message;
+  add_text(message, node_field::kName, node.name);
+  add_text(message, node_field::kOp, node.op);
+  for (const std::string& input : node.inputs) add_text(message, node_field::kInput, input);
+  if (!node.device.empty()) add_text(message, node_field::kDevice, node.device);
+  for (const ProtoMessage& entry : node.attributes) add_message(message, node_field::kAttribute, entry);
+  message.fields.insert(message.fields.end(), node.others.fields.begin(), node.others.fields.end());
+  return message;
+}
+
+}  // namespace
+
+std::vector<DefNode> nodes_of_graphdef(const ProtoMessage& graphdef) {
+  std::vector<DefNode> nodes;
+  for (const ProtoMessage* message : messages_of(graphdef, graph_field::kNode)) nodes.push_back(node_of(*message));
+  return nodes;
+}
+
+ProtoMessage with_nodes(const ProtoMessage& graphdef, const std::vector<DefNode>& nodes) {
+  ProtoMessage result;
+  for (const DefNode& node : nodes) add_message(result, graph_field::kNode, message_of(node));
+  for (const ProtoField& field : graphdef.fields) {
+    if (field.number != graph_field::kNode) result.fields.push_back(field);
+  }
+  return result;
+}
+
+Result<std::string> write_graphdef(const ProtoMessage& graphdef, bool is_text) {
+  if (!is_text) return write_proto_binary(graphdef);
+  return write_proto_text(graphdef_internal::kGraphSchema, graphdef);
+}
+
+DefInput read_input(std::string_view input) {
+  if (input.starts_with('^')) return {.node = input.substr(1), .port = 0, .is_control = true};
+  const std::size_t colon = input.rfind(':');
+  const auto port = colon == std::string_view::npos ? std::nullopt : parse_number(input.substr(colon + 1));
+  return port ? DefInput{.node = input.substr(0, colon), .port = *port} : DefInput{.node = input};
+}
+
+bool has_attribute(const DefNode& node, std::string_view key) {
+  return std::ranges::any_of(node.attributes,
+                             [&](const ProtoMessage& entry) { return find_text(entry, entry_field::kKey) == key; });
+}
+
+void set_true(DefNode& node, std::string_view key) {
+  std::erase_if(node.attributes, [&](const ProtoMessage& entry) { return find_text(entry, entry_field::kKey) == key; });
+  ProtoMessage value;
+  value.fields.push_back(
+      {.number = value_field::kBoolean, .wire = ProtoWire::varint, .content = std::vector<std::uint64_t>{1}});
+  ProtoMessage entry;
+  add_text(entry, entry_field::kKey, std::string(key));
+  add_message(entry, entry_field::kValue, std::move(value));
+  node.attributes.push_back(std::move(entry));
+}
+
+std::string shown_node(const DefNode& node) {
+  return "node " + quoted(node.name, 60) + " (" + quoted(node.op, 60) + ")";
+}
+
+}  // namespace lowtide

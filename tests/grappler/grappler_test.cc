@@ -1,0 +1,84 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/grappler/grappler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lowtide/graphdef/graph_of_graphdef.h"
+#include "lowtide/graphdef/node_list.h"
+
+namespace lowtide::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+DefNode def_node(std::string name, std::string op, std::vector<std::string> inputs, std::string device = "") {
+  return {.name = std::move(name),
+          .op = std::move(op),
+          .device = std::move(device),
+          .inputs = std::move(inputs),
+          .attributes = {}};
+}
+
+// x -> r -> loss, and a gradient that reads r.
+std::vector<DefNode> relu_nodes() {
+  return {def_node("x", "Const", {}), def_node("r", "Relu", {"x"}), def_node("loss", "Conv2D", {"r"}),
+          def_node("gradients/g", "ReluGrad", {"loss", "r"})};
+}
+
+GrapplerResult run(const std::vector<DefNode>& nodes, const GrapplerOptions& options) {
+  Result<GrapplerResult> result = run_grappler(with_nodes({}, nodes), options);
+  if (!result) throw std::runtime_error(result.error().describe());
+  return *std::move(result);
+}
+
+std::string refusal(const std::vector<DefNode>& nodes, const GrapplerOptions& options) {
+  const Result<GrapplerResult> result = run_grappler(with_nodes({}, nodes), options);
+  return result ? "accepted" : result.error().describe();
+}
+
+// What is fed has a value that a copy would not have.
+TEST(Grappler, DoesNotRecomputeWhatIsFed) {
+  const GrapplerOptions cheap{.level = GrapplerLevel::recomputation, .feeds = {}, .fetches = {}};
+  EXPECT_THAT(run(relu_nodes(), cheap).recomputed, ElementsAre("r"));
+  const GrapplerOptions fed{.level = GrapplerLevel::recomputation, .feeds = {"r:0"}, .fetches = {}};
+  EXPECT_THAT(run(relu_nodes(), fed).recomputed, IsEmpty());
+  EXPECT_THAT(refusal(relu_nodes(), {.feeds = {"y"}, .fetches = {}}), HasSubstr("no node 'y' that could be fed"));
+  EXPECT_THAT(refusal(relu_nodes(), {.feeds = {}, .fetches = {"y"}}), HasSubstr("that could be fetched"));
+}
+
+TEST(Grappler, KeepsFieldsThatItDoesNotKnow) {
+  // node {name "a", op "NoOp", field 9 = 5}, and field 9 of the graph.
+  const std::string bytes(
+      "\x0A\x0B\x0A\x01"
+      "a\x12\x04NoOp\x48\x05\x48\x07",
+      15);
+  const Result<ProtoMessage> graphdef = read_graphdef(bytes);
+  ASSERT_TRUE(graphdef);
+  const Result<GrapplerResult> result = run_grappler(*graphdef, {.feeds = {}, .fetches = {}});
+  ASSERT_TRUE(result) << result.error().describe();
+  EXPECT_EQ(*write_graphdef(result->graphdef, false), bytes);
+}
+
+// Without a fetch, the original does not look at swaps. On a CPU it does not make them.
+TEST(Grappler, RefusesSwapsThatItWouldHaveToMake) {
+  std::vector<DefNode> nodes = {def_node("x", "Const", {}, "/gpu:0"), def_node("y", "Relu", {"x"}, "/gpu:0")};
+  set_true(nodes[1], "_swap_to_host");
+  EXPECT_THAT(refusal(nodes, {.feeds = {}, .fetches = {"y"}}), HasSubstr("node 'y' ('Relu')"));
+  EXPECT_EQ(refusal(nodes, {.feeds = {}, .fetches = {}}), "accepted");
+  EXPECT_EQ(refusal(nodes, {.level = GrapplerLevel::recomputation, .feeds = {}, .fetches = {"y"}}), "accepted");
+  nodes[1].device = "/cpu:0";
+  EXPECT_EQ(refusal(nodes, {.feeds = {}, .fetches = {"y"}}), "accepted");
+}
+
+}  // namespace
+}  // namespace lowtide::testing
