@@ -42,7 +42,7 @@ class Rewrite(ProgramTest):
         self.expect(USAGE, "rewrite", "train.pbtxt", "-o", "train.pbtxt")
         self.assertIn("'y'", self.expect(BAD_INPUT, "rewrite", "train.pbtxt", "--feed", "y").stderr)
         error = self.expect(BAD_INPUT, "rewrite", "model.onnx", "-o", "out.pb").stderr
-        self.assertIn("the file is no GraphDef", error)
+        self.assertIn("the file is not a GraphDef", error)
         self.assertNotIn("out.pb", self.listing())
 
 

@@ -8,15 +8,19 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/kernels/supported.h"
 #include "tests/kernels/one_node.h"
 #include "tests/kernels/reversed_team.h"
+#include "tests/testing/graphs.h"
 
 namespace lowtide {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using testing::floats;
 using testing::halves;
+using ::testing::HasSubstr;
 using testing::one_node;
 using testing::OneNode;
 
@@ -116,6 +120,18 @@ TEST(ConvTranspose, AddsABiasWhereNothingElseIs) {
                           "ConvTranspose(x, w, b) {output_padding = [1], strides = [3]}", "f32[1,1,6]");
   node.run_ok({floats({1, 2}), floats({1, 10}), floats({0.5F})});
   EXPECT_THAT(node.result<float>(), ElementsAre(1.5F, 10.5F, 0.5F, 2.5F, 20.5F, 0.5F));
+}
+
+TEST(ConvTranspose, RefusesAnotherNumberOfBiasesThanChannels) {
+  const auto missing = [](const std::string& bias) {
+    const Graph graph =
+        testing::graph_of("graph \"g\" {\n  input x : f32[1,1,2]\n  input w : f32[1,3,2]\n  input b : f32" + bias +
+                          "\n  y = ConvTranspose(x, w, b) : f32[1,3,3]\n  output y\n}\n");
+    const std::vector<UnsupportedNode> nodes = unsupported(graph);
+    return nodes.empty() ? "" : nodes.front().missing;
+  };
+  EXPECT_EQ(missing("[3]"), "");
+  EXPECT_THAT(missing("[2]"), AllOf(HasSubstr("has the shape [2]"), HasSubstr("is the shape [3]")));
 }
 
 // 7 x 11 elements are more than the kernel takes at once, and so are 3 x 3 taps. 3 channels give 2 results.

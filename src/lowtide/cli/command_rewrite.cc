@@ -1,11 +1,12 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/limits.h"
-#include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/options.h"
@@ -30,30 +31,26 @@ GrapplerOptions read_grappler_options(const Arguments& arguments) {
   return options;
 }
 
-std::string counted_nodes(std::size_t count) { return std::to_string(count) + (count == 1 ? " node" : " nodes"); }
-
-StyledText summary_of_rewriting(const GrapplerResult& result, std::size_t before) {
+StyledText summary_of_rewriting(const GrapplerResult& result, std::int64_t before) {
+  const auto recomputed = static_cast<std::int64_t>(result.recomputed.size());
   StyledText text("Grappler", Style::strong);
-  text.add(": " + counted_nodes(before) + ", and " + std::to_string(nodes_of_graphdef(result.graphdef).size()) +
+  text.add(": " + with_count(before, "node") + ", and " + std::to_string(count_nodes(result.graphdef)) +
            " after the rewriting")
       .end_line();
-  text.add("  " + counted_nodes(result.recomputed.size()) + " run again, in " + std::to_string(result.groups) +
-           (result.groups == 1 ? " group" : " groups"))
+  text.add("  " + with_count(recomputed, "node") + (recomputed == 1 ? " runs" : " run") + " again, in " +
+           with_count(result.groups, "group"))
       .end_line();
-  text.add("  " + std::to_string(result.relaxed.size()) + " assignments need no memory for transfers").end_line();
-  text.add(
-          "  The passes for AddN and for swapping change nothing here, because devices are taken to have enough "
-          "memory.",
-          Style::dim)
+  text.add("  Assignments that need no memory for transfers: " + std::to_string(result.relaxed.size())).end_line();
+  text.add("  Devices are taken to have enough memory, so nothing is swapped and no AddN is split.", Style::dim)
       .end_line();
   return text;
 }
 
-Json json_of_rewriting(const GrapplerResult& result, const GrapplerOptions& options, std::size_t before) {
+Json json_of_rewriting(const GrapplerResult& result, const GrapplerOptions& options, std::int64_t before) {
   Json json = json_head("rewrite");
   json["level"] = std::string(to_string(options.level));
   json["nodes_before"] = before;
-  json["nodes"] = nodes_of_graphdef(result.graphdef).size();
+  json["nodes"] = count_nodes(result.graphdef);
   json["groups"] = result.groups;
   const auto texts = [](const std::vector<std::string>& names) {
     Json list = Json::array();
@@ -76,12 +73,12 @@ ExitCode run_rewrite(const Arguments& arguments, Console& console) {
   const std::string bytes = take(read_text_file(path, limits::kMaxFileBytes));
   const std::string shown = name_of_file(path);
   if (!is_graphdef(bytes)) {
-    throw Stop(ExitCode::bad_input, shown + ": the file is no GraphDef; 'rewrite' takes graphs of TensorFlow");
+    throw Stop(ExitCode::bad_input, shown + ": the file is not a GraphDef; 'rewrite' takes graphs of TensorFlow");
   }
   const ProtoMessage graphdef = take(read_graphdef(bytes), shown);
   const GrapplerOptions options = read_grappler_options(arguments);
   const GrapplerResult result = take(run_grappler(graphdef, options), shown);
-  const std::size_t before = nodes_of_graphdef(graphdef).size();
+  const std::int64_t before = count_nodes(graphdef);
   if (!destinations.empty()) {
     files.write(destinations.front(), take(write_graphdef(result.graphdef, is_proto_text(bytes)), shown), console);
   }

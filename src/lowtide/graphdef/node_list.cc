@@ -4,6 +4,7 @@
 #include "lowtide/graphdef/node_list.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -24,30 +25,33 @@ std::string owned_text(const ProtoMessage& message, std::uint32_t number) {
   return std::string(find_text(message, number).value_or(""));
 }
 
+bool has_member(std::uint32_t field) {
+  return field == node_field::kName || field == node_field::kOp || field == node_field::kInput ||
+         field == node_field::kDevice || field == node_field::kAttribute;
+}
+
 DefNode node_of(const ProtoMessage& message) {
   DefNode node{.name = owned_text(message, node_field::kName),
                .op = owned_text(message, node_field::kOp),
                .device = owned_text(message, node_field::kDevice),
                .inputs = {},
-               .attributes = {},
-               .others = message};
+               .attributes = {}};
   for (std::string_view input : texts_of(message, node_field::kInput)) node.inputs.emplace_back(input);
   for (const ProtoMessage* entry : messages_of(message, node_field::kAttribute)) node.attributes.push_back(*entry);
-  for (std::uint32_t field :
-       {node_field::kName, node_field::kOp, node_field::kInput, node_field::kDevice, node_field::kAttribute}) {
-    remove_field(node.others, field);
+  for (const ProtoField& field : message.fields) {
+    if (!has_member(field.number)) node.others.fields.push_back(field);
   }
   return node;
 }
 
-ProtoMessage message_of(const DefNode& node) {
+ProtoMessage message_of(DefNode node) {
   ProtoMessage message;
-  add_text(message, node_field::kName, node.name);
-  add_text(message, node_field::kOp, node.op);
-  for (const std::string& input : node.inputs) add_text(message, node_field::kInput, input);
-  if (!node.device.empty()) add_text(message, node_field::kDevice, node.device);
-  for (const ProtoMessage& entry : node.attributes) add_message(message, node_field::kAttribute, entry);
-  message.fields.insert(message.fields.end(), node.others.fields.begin(), node.others.fields.end());
+  add_text(message, node_field::kName, std::move(node.name));
+  add_text(message, node_field::kOp, std::move(node.op));
+  for (std::string& input : node.inputs) add_text(message, node_field::kInput, std::move(input));
+  if (!node.device.empty()) add_text(message, node_field::kDevice, std::move(node.device));
+  for (ProtoMessage& entry : node.attributes) add_message(message, node_field::kAttribute, std::move(entry));
+  std::ranges::move(node.others.fields, std::back_inserter(message.fields));
   return message;
 }
 
@@ -59,9 +63,13 @@ std::vector<DefNode> nodes_of_graphdef(const ProtoMessage& graphdef) {
   return nodes;
 }
 
-ProtoMessage with_nodes(const ProtoMessage& graphdef, const std::vector<DefNode>& nodes) {
+std::int64_t count_nodes(const ProtoMessage& graphdef) {
+  return static_cast<std::int64_t>(messages_of(graphdef, graph_field::kNode).size());
+}
+
+ProtoMessage with_nodes(const ProtoMessage& graphdef, std::vector<DefNode> nodes) {
   ProtoMessage result;
-  for (const DefNode& node : nodes) add_message(result, graph_field::kNode, message_of(node));
+  for (DefNode& node : nodes) add_message(result, graph_field::kNode, message_of(std::move(node)));
   for (const ProtoField& field : graphdef.fields) {
     if (field.number != graph_field::kNode) result.fields.push_back(field);
   }
@@ -96,8 +104,8 @@ void set_true(DefNode& node, std::string_view key) {
   node.attributes.push_back(std::move(entry));
 }
 
-std::string shown_node(const DefNode& node) {
-  return "node " + quoted(node.name, 60) + " (" + quoted(node.op, 60) + ")";
+std::string shown_node(std::string_view name, std::string_view op) {
+  return "node " + quoted(name, 60) + " (" + quoted(op, 60) + ")";
 }
 
 }  // namespace lowtide

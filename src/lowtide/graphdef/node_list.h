@@ -33,8 +33,10 @@ struct DefInput {
 
 [[nodiscard]] std::vector<DefNode> nodes_of_graphdef(const ProtoMessage& graphdef);
 
+[[nodiscard]] std::int64_t count_nodes(const ProtoMessage& graphdef);
+
 // The same GraphDef with these nodes in place of its own.
-[[nodiscard]] ProtoMessage with_nodes(const ProtoMessage& graphdef, const std::vector<DefNode>& nodes);
+[[nodiscard]] ProtoMessage with_nodes(const ProtoMessage& graphdef, std::vector<DefNode> nodes);
 
 // The binary form or the text form. Errors: unsupported, for a field that has no name in the text form.
 [[nodiscard]] Result<std::string> write_graphdef(const ProtoMessage& graphdef, bool is_text);
@@ -46,7 +48,7 @@ struct DefInput {
 // Sets an attribute to true, whatever it was.
 void set_true(DefNode& node, std::string_view key);
 
-// "node 'conv' (Conv2D)"
-[[nodiscard]] std::string shown_node(const DefNode& node);
+// "node 'conv' ('Conv2D')"
+[[nodiscard]] std::string shown_node(std::string_view name, std::string_view op);
 
 }  // namespace lowtide

@@ -3,8 +3,8 @@
 
 #include "lowtide/graphdef/node_view.h"
 
-#include "lowtide/base/quote.h"
 #include "lowtide/graphdef/format.h"
+#include "lowtide/graphdef/node_list.h"
 
 namespace lowtide::graphdef_internal {
 
@@ -53,9 +53,7 @@ std::optional<DType> NodeView::dtype(std::string_view attribute) const {
   return type ? dtype_of(*type) : std::nullopt;
 }
 
-std::string shown_node(const NodeView& node) {
-  return "node " + quoted(node.name(), 60) + " (" + quoted(node.op(), 60) + ")";
-}
+std::string shown_node(const NodeView& node) { return lowtide::shown_node(node.name(), node.op()); }
 
 std::optional<DType> dtype_of(std::uint64_t data_type) {
   switch (data_type > 100 ? data_type - 100 : data_type) {

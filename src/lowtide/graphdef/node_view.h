@@ -42,7 +42,7 @@ class NodeView {
   std::vector<const ProtoMessage*> entries_;
 };
 
-// "node 'conv' (Conv2D)"
+// "node 'conv' ('Conv2D')"
 [[nodiscard]] std::string shown_node(const NodeView& node);
 
 // Of DataType, also of the references to it. nullopt: not a type of dense tensors of numbers.

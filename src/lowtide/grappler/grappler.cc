@@ -43,15 +43,15 @@ bool has_swaps(GrapplerLevel level) {
 
 using NodeNames = std::set<std::string, std::less<>>;
 
-Result<void> check_exists(const std::vector<DefNode>& nodes, const std::vector<std::string>& given,
-                          std::string_view verb) {
+// Errors: invalid (a feed or a fetch that does not exist).
+Result<void> check_names(const std::vector<DefNode>& nodes, const GrapplerOptions& options) {
   NodeNames names;
   for (const DefNode& node : nodes) names.insert(node.name);
-  for (const std::string& one : given) {
-    const std::string name(read_input(one).node);
-    if (!names.contains(name)) {
-      return Error{ErrorCode::invalid,
-                   "the graph has no node " + quoted(name, 60) + " that could be " + std::string(verb), ""};
+  for (const auto& [list, verb] : {std::pair(&options.feeds, "fed"), std::pair(&options.fetches, "fetched")}) {
+    for (const std::string& one : *list) {
+      const std::string_view name = read_input(one).node;
+      if (names.contains(name)) continue;
+      return Error{ErrorCode::invalid, "the graph has no node " + quoted(name, 60) + " that could be " + verb, ""};
     }
   }
   return {};
@@ -62,7 +62,7 @@ Result<void> check_no_swap_hint(const std::vector<DefNode>& nodes) {
     if (has_attribute(node, kSwapHint) && grappler_internal::device_parts(node.device).kind == "GPU") {
       return Error{ErrorCode::unsupported,
                    "its attribute " + std::string(kSwapHint) + " asks for a swap, which needs the time of each node",
-                   shown_node(node)};
+                   shown_node(node.name, node.op)};
     }
   }
   return {};
@@ -97,8 +97,7 @@ Result<void> recompute(std::vector<DefNode>& nodes, const GrapplerOptions& optio
 
 Result<GrapplerResult> run_grappler(const ProtoMessage& graphdef, const GrapplerOptions& options) {
   std::vector<DefNode> nodes = nodes_of_graphdef(graphdef);
-  LOWTIDE_RETURN_IF_ERROR(check_exists(nodes, options.feeds, "fed"));
-  LOWTIDE_RETURN_IF_ERROR(check_exists(nodes, options.fetches, "fetched"));
+  LOWTIDE_RETURN_IF_ERROR(check_names(nodes, options));
   GrapplerResult result;
   if (options.level == GrapplerLevel::none) {
     result.graphdef = graphdef;
@@ -113,7 +112,7 @@ Result<GrapplerResult> run_grappler(const ProtoMessage& graphdef, const Grappler
   if (measures && has_add_n(options.level)) {
     LOWTIDE_RETURN_IF_ERROR(grappler_internal::drop_repeated_controls(nodes));
   }
-  result.graphdef = with_nodes(graphdef, nodes);
+  result.graphdef = with_nodes(graphdef, std::move(nodes));
   return result;
 }
 

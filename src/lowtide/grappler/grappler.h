@@ -3,10 +3,8 @@
 
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lowtide/base/enum_names.h"
@@ -65,7 +63,8 @@ struct GrapplerResult {
 //     from nodes that it reads anyway.
 // Errors: invalid (a name twice, an input that does not exist, a cycle, a graph that was rewritten before, a feed or a
 // fetch that does not exist); unsupported (a swap that _swap_to_host asks for on a GPU, at a level that swaps and with
-// fetches); over_limit. O(size of the file, log), and for relaxation O(assignments * size of the file).
+// fetches); over_limit (nodes; inputs of targets that many groups share, since the answer would be quadratic).
+// O(size of the file, log).
 [[nodiscard]] Result<GrapplerResult> run_grappler(const ProtoMessage& graphdef, const GrapplerOptions& options = {});
 
 }  // namespace lowtide

@@ -33,14 +33,15 @@ Result<NodeLinks> link_nodes(const std::vector<DefNode>& nodes) {
   links.readers.resize(nodes.size());
   for (NodeIndex at = 0; at < nodes.size(); ++at) {
     if (!links.by_name.emplace(nodes[at].name, at).second) {
-      return Error{ErrorCode::invalid, "two nodes have this name", shown_node(nodes[at])};
+      return Error{ErrorCode::invalid, "two nodes have this name", shown_node(nodes[at].name, nodes[at].op)};
     }
   }
   for (NodeIndex at = 0; at < nodes.size(); ++at) {
     for (const std::string& input : nodes[at].inputs) {
       const auto found = links.by_name.find(read_input(input).node);
       if (found == links.by_name.end()) {
-        return Error{ErrorCode::invalid, "its input " + quoted(input, 60) + " does not exist", shown_node(nodes[at])};
+        return Error{ErrorCode::invalid, "its input " + quoted(input, 60) + " does not exist",
+                     shown_node(nodes[at].name, nodes[at].op)};
       }
       links.inputs[at].push_back(found->second);
       links.readers[found->second].push_back(at);
@@ -72,9 +73,9 @@ Result<std::vector<NodeIndex>> sorted_order(const std::vector<DefNode>& nodes, c
   if (order.size() == nodes.size()) return order;
   std::vector<bool> is_sorted(nodes.size(), false);
   for (NodeIndex at : order) is_sorted[at] = true;
-  const auto blocked = std::ranges::find(is_sorted, false);
-  return Error{ErrorCode::invalid, "the node is in a cycle, or behind one",
-               shown_node(nodes[static_cast<std::size_t>(blocked - is_sorted.begin())])};
+  const auto first = std::ranges::find(is_sorted, false);
+  const DefNode& blocked = nodes[static_cast<std::size_t>(first - is_sorted.begin())];
+  return Error{ErrorCode::invalid, "the node is in a cycle, or behind one", shown_node(blocked.name, blocked.op)};
 }
 
 }  // namespace lowtide::grappler_internal

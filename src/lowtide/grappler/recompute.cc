@@ -16,6 +16,10 @@ namespace {
 constexpr std::string_view kCopyPrefix = "Recomputed/";
 constexpr std::string_view kTriggerPrefix = "RecomputeTrigger/";
 
+// The inputs of targets that all groups together may read: this many, and for each input of the graph some more.
+constexpr std::size_t kLeastLimit = 1'000'000;
+constexpr std::size_t kMostReads = 64;
+
 std::string prefixed(std::string_view prefix, std::string_view name) { return std::string(prefix) + std::string(name); }
 
 // Nodes that are copied together, and the nodes that then read the copies. Both ascend.
@@ -33,6 +37,7 @@ class GroupRecomputer {
     for (const DefNode& node : nodes_) {
       const bool is_target = node.name.starts_with(rule.target_scope) || node.name.find(inner) != std::string::npos;
       is_target_.push_back(is_target);
+      most_target_inputs_ += kMostReads * node.inputs.size();
       is_candidate_.push_back(!is_target && rule.is_recomputed(node));
     }
   }
@@ -175,13 +180,24 @@ class GroupRecomputer {
     }
   }
 
+  // Each group reads all inputs of its targets, and its triggers may wait for all of them.
+  Result<void> count_target_inputs(const RecomputeGroup& group) {
+    for (NodeIndex target : group.targets) target_inputs_ += nodes_[target].inputs.size();
+    if (target_inputs_ <= most_target_inputs_) return {};
+    return Error{ErrorCode::over_limit,
+                 "with the targets of all groups that run again, more than " + std::to_string(most_target_inputs_) +
+                     " inputs are read, because many groups share a target; let fewer nodes run again",
+                 shown_node(nodes_[group.targets.front()].name, nodes_[group.targets.front()].op)};
+  }
+
   Result<void> copy_group(const RecomputeGroup& group) {
+    LOWTIDE_RETURN_IF_ERROR(count_target_inputs(group));
     std::unordered_set<std::string> copied;
     for (NodeIndex at : group.sources) {
       for (std::string_view prefix : {kCopyPrefix, kTriggerPrefix}) {
         if (const auto found = links_.by_name.find(prefixed(prefix, nodes_[at].name)); found != links_.by_name.end()) {
           return Error{ErrorCode::invalid, "a new node would have this name, so the graph was rewritten before",
-                       shown_node(nodes_[found->second])};
+                       shown_node(nodes_[found->second].name, nodes_[found->second].op)};
         }
       }
       copied.insert(nodes_[at].name);
@@ -205,6 +221,8 @@ class GroupRecomputer {
   std::vector<DefNode> added_;  // copies and triggers. They are apart, because the links view the names of the nodes
   NodeLinks links_;
   NodeIndex count_;
+  std::size_t target_inputs_ = 0;  // of the groups so far
+  std::size_t most_target_inputs_ = kLeastLimit;
   std::vector<bool> is_target_;
   std::vector<bool> is_candidate_;
   std::vector<bool> is_visited_;

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <map>
 #include <set>
 #include <string_view>
-#include <utility>
+#include <unordered_map>
 
 #include "lowtide/grappler/device_name.h"
 #include "lowtide/grappler/node_links.h"
@@ -134,14 +136,6 @@ bool assigns(const DefNode& node) { return node.op == "Assign" || node.op == "As
 
 bool sends(const DefNode& node) { return node.op == "_Send" || node.op == "_HostSend"; }
 
-bool needs_transfer(const DeviceParts& from, const DeviceParts& to) {
-  if (from.task != to.task) return true;
-  const auto is = [](const DeviceParts& device, std::string_view kind) {
-    return device.kind.find(kind) != std::string::npos;
-  };
-  return (is(from, "CPU") && is(to, "GPU")) || (is(from, "GPU") && is(to, "CPU"));
-}
-
 // What the original sees before it stops at the first Send.
 struct SeenNodes {
   std::vector<NodeIndex> assignments;
@@ -159,60 +153,122 @@ SeenNodes seen_nodes(const std::vector<DefNode>& nodes) {
   return seen;
 }
 
-// The nodes that may return the memory of this one's result, or read it, and the node itself.
-class DataReaders {
+// Where the nodes are that may read the memory of a result. Places are only added, and there are few of them.
+struct Whereabouts {
+  static constexpr std::uint32_t kSeveralTasks = 0xFFFF'FFFF;
+
+  std::uint32_t task = 0;  // a number for each task
+  bool on_cpu = false;
+  bool on_gpu = false;
+  bool is_sent = false;
+
+  friend bool operator==(const Whereabouts&, const Whereabouts&) = default;
+
+  void add(const Whereabouts& other) {
+    if (other.task != task) task = kSeveralTasks;
+    on_cpu |= other.on_cpu;
+    on_gpu |= other.on_gpu;
+    is_sent |= other.is_sent;
+  }
+
+  // Whether memory that a node here writes must be one that devices transfer from, if it is read in all these places.
+  [[nodiscard]] bool needs_transfer(const Whereabouts& all) const {
+    return all.is_sent || all.task == kSeveralTasks || (on_cpu && all.on_gpu) || (on_gpu && all.on_cpu);
+  }
+};
+
+std::vector<Whereabouts> own_whereabouts(const std::vector<DefNode>& nodes) {
+  std::unordered_map<std::string_view, Whereabouts> by_device;
+  std::map<std::string, std::uint32_t> tasks;
+  std::vector<Whereabouts> all;
+  all.reserve(nodes.size());
+  for (const DefNode& node : nodes) {
+    const auto [found, is_new] = by_device.try_emplace(node.device);
+    if (is_new) {
+      const DeviceParts parts = device_parts(node.device);
+      found->second.task = tasks.emplace(parts.task, static_cast<std::uint32_t>(tasks.size())).first->second;
+      found->second.on_cpu = parts.kind.find("CPU") != std::string::npos;
+      found->second.on_gpu = parts.kind.find("GPU") != std::string::npos;
+    }
+    all.push_back(found->second);
+    all.back().is_sent = sends(node);
+  }
+  return all;
+}
+
+// Data inputs alone. A result may be in the memory of an operand, unless the operator always makes new memory.
+class MemoryFlow {
  public:
-  DataReaders(const std::vector<DefNode>& nodes, const NodeLinks& links) : nodes_(nodes), readers_(nodes.size()) {
+  MemoryFlow(const std::vector<DefNode>& nodes, const NodeLinks& links)
+      : nodes_(nodes), inputs_(nodes.size()), readers_(nodes.size()) {
     for (NodeIndex at = 0; at < nodes.size(); ++at) {
       for (std::size_t input = 0; input < nodes[at].inputs.size(); ++input) {
-        if (!read_input(nodes[at].inputs[input]).is_control) readers_[links.inputs[at][input]].push_back(at);
+        if (read_input(nodes[at].inputs[input]).is_control) continue;
+        const NodeIndex source = links.inputs[at][input];
+        if (has_new_results(nodes[source])) continue;
+        inputs_[at].push_back(source);
+        readers_[source].push_back(at);
       }
     }
   }
 
-  [[nodiscard]] std::vector<NodeIndex> reached_from(NodeIndex from) const {
-    std::vector<NodeIndex> reached = {from};
-    std::vector<bool> is_reached(nodes_.size(), false);
-    is_reached[from] = true;
-    for (std::size_t next = 0; next < reached.size(); ++next) {
-      if (has_new_results(nodes_[reached[next]])) continue;
-      for (NodeIndex reader : readers_[reached[next]]) {
-        if (is_reached[reader]) continue;
-        is_reached[reader] = true;
-        reached.push_back(reader);
+  // For each node, where the memory of its result is read: here, by its readers, and by what may pass it on.
+  [[nodiscard]] std::vector<Whereabouts> places(std::vector<Whereabouts> own) const {
+    std::vector<NodeIndex> changed;
+    for (NodeIndex at = 0; at < nodes_.size(); ++at) changed.push_back(at);
+    while (!changed.empty()) {
+      const NodeIndex at = changed.back();
+      changed.pop_back();
+      for (NodeIndex source : inputs_[at]) {
+        Whereabouts grown = own[source];
+        grown.add(own[at]);
+        if (grown == own[source]) continue;
+        own[source] = grown;
+        changed.push_back(source);
       }
     }
-    return reached;
+    return own;
+  }
+
+  // Calls `visit` with the nodes that the memory of this result reaches, except for those that were visited before.
+  template <typename Visit>
+  void visit_from(NodeIndex from, std::vector<bool>& is_visited, const Visit& visit) const {
+    std::vector<NodeIndex> next = {from};
+    while (!next.empty()) {
+      const NodeIndex at = next.back();
+      next.pop_back();
+      if (is_visited[at]) continue;
+      is_visited[at] = true;
+      visit(at);
+      next.insert(next.end(), readers_[at].begin(), readers_[at].end());
+    }
   }
 
  private:
   const std::vector<DefNode>& nodes_;
+  std::vector<std::vector<NodeIndex>> inputs_;
   std::vector<std::vector<NodeIndex>> readers_;
 };
 
+// The original goes through the assignments in order. With one that needs no transfer, it also marks the later ones
+// that the memory of its result reaches, whatever they need.
 Result<std::vector<NodeIndex>> relaxable(const std::vector<DefNode>& nodes) {
   const SeenNodes seen = seen_nodes(nodes);
   if (!seen.has_send && seen.devices.size() == 1) return seen.assignments;
   const Result<NodeLinks> links = link_nodes(nodes);
   if (!links) return links.error();
-  const DataReaders readers(nodes, *links);
-  std::vector<bool> is_done(nodes.size(), false);
+  const MemoryFlow flow(nodes, *links);
+  const std::vector<Whereabouts> own = own_whereabouts(nodes);
+  const std::vector<Whereabouts> places = flow.places(own);
+  std::vector<bool> is_visited(nodes.size(), false);
   std::vector<NodeIndex> all;
   for (NodeIndex assignment : seen.assignments) {
-    if (is_done[assignment]) continue;
-    const DeviceParts device = device_parts(nodes[assignment].device);
-    const std::vector<NodeIndex> reached = readers.reached_from(assignment);
-    const bool is_bound = std::ranges::any_of(reached, [&](NodeIndex at) {
-      return sends(nodes[at]) || needs_transfer(device_parts(nodes[at].device), device);
+    if (own[assignment].needs_transfer(places[assignment])) continue;
+    flow.visit_from(assignment, is_visited, [&](NodeIndex at) {
+      if (assigns(nodes[at]) && at >= assignment) all.push_back(at);
     });
-    is_done[assignment] = true;
-    if (is_bound) continue;
-    for (NodeIndex at : reached) {
-      if (!assigns(nodes[at]) || (at != assignment && is_done[at])) continue;
-      is_done[at] = true;
-      all.push_back(at);
-    }
   }
+  std::ranges::sort(all);
   return all;
 }
 

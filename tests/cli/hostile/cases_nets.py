@@ -287,6 +287,9 @@ def wrong_rewritten_graphdefs():
     yield "rewritten_twice", graph_node("a") + graph_node("a"), r"two nodes have this name"
     again = graph_node("a", "Relu") + graph_node("Recomputed/a") + graph_node("gradients/b", "Relu", "a")
     yield "rewritten_before", again, r"rewritten before"
+    shared = "".join(graph_node(f"a{at}", "Relu") for at in range(5_000))
+    targets = graph_node("gradients/b", "AddN", *(f"a{at}" for at in range(5_000)))
+    yield "rewritten_shared", shared + targets, r"many groups share a target"
     yield "rewritten_merge", graph_node("a", "NextIteration", "m") + graph_node("m", "Merge", "a"), r"in a cycle"
 
 
@@ -294,3 +297,10 @@ def wrong_rewritten_graphdefs():
 def long_rewritten_graphdef():
     forward = graph_node("a0") + "".join(graph_node(f"a{at + 1}", "Relu", f"a{at}") for at in range(20_000))
     return forward + graph_node("gradients/b", "Relu", "a20000")
+
+
+# Each assignment reaches all after it, and none is free.
+@case(REWRITTEN, "long chains", accepted=r"nodes", is_large=True)
+def long_rewritten_assignments():
+    chain = "".join(graph_node(f"a{at + 1}", "Assign", f"a{at}") for at in range(40_000))
+    return graph_node("a0") + chain + graph_node("b", "Relu", "a40000", more='device: "/gpu:0"')
