@@ -308,10 +308,11 @@ def runtime_proof_row(row):
 def runtime_proof(figures):
     rows, settings = figures["rows"], figures["settings"]
     proven = sum(not row["failures"] for row in rows)
+    machines = " and ".join(sorted({row["cpu"] for row in rows}))
     return lines(["<Model", "As written", "Lowered", "<Reference", "Plans", "Runs", "Costs", "Arena planned / seen",
                   "<Result"],
                  [runtime_proof_row(row) for row in rows],
-                 f"{proven} of {len(rows)} models are proven. The arena is in MiB where no unit is given. Costs are "
+                 f"{proven} of {len(rows)} models are proven, on {machines}. The arena is in MiB where no unit is given. Costs are "
                  "the allocations / system calls / page faults of all runs together, which are "
                  f"{settings['runs']:,}, or those that fit into {settings['seconds']} seconds.")
 

@@ -247,7 +247,7 @@ def prove(source, words, given):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         model_case.write_case(source, words, folder)
-        row = {"model": source.stem, "options": " ".join(words),
+        row = {"model": source.stem, "options": " ".join(words), "cpu": record.machine()["cpu"],
                "values": prove_values(given.tools, folder, REFERENCE_SECONDS if not given.sample else 30),
                "plans": prove_plans(given.tools, folder, given.plans),
                "memory": prove_memory(given.tools, folder),

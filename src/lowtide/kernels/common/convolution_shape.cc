@@ -97,8 +97,8 @@ std::string misfit_of_bias(const Graph& graph, const Node& node, std::int64_t ch
   const Shape& given = graph.tensor(*node.inputs[2]).shape;
   const Shape needed({channels});
   if (given == needed) return "";
-  return "its bias has the shape " + to_string(given) + ", and one bias per channel of the result is the shape " +
-         to_string(needed);
+  return "its bias has the shape " + to_string(given) + " and needs " + to_string(needed) +
+         ", one value per channel of the result";
 }
 
 std::optional<ConvolutionShape> standard_convolution_shape(const Graph& graph, NodeId id, std::string& missing) {
