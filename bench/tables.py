@@ -14,6 +14,7 @@ import math
 import re
 import statistics
 import sys
+from collections import Counter
 
 import record
 
@@ -309,11 +310,13 @@ def runtime_proof(figures):
     rows, settings = figures["rows"], figures["settings"]
     proven = sum(not row["failures"] for row in rows)
     machines = " and ".join(sorted({row["cpu"] for row in rows}))
+    commits = Counter(row["commit"] for row in rows)
+    shown = ", ".join(f"{commit} ({count})" for commit, count in sorted(commits.items()))
     return lines(["<Model", "As written", "Lowered", "<Reference", "Plans", "Runs", "Costs", "Arena planned / seen",
                   "<Result"],
                  [runtime_proof_row(row) for row in rows],
-                 f"{proven} of {len(rows)} models are proven, on {machines}. The arena is in MiB where no unit is given. Costs are "
-                 "the allocations / system calls / page faults of all runs together, which are "
+                 f"{proven} of {len(rows)} models are proven, on {machines}, at the commits {shown}. The arena is in "
+                 "MiB where no unit is given. Costs are the allocations / system calls / page faults of all runs together, which are "
                  f"{settings['runs']:,}, or those that fit into {settings['seconds']} seconds.")
 
 

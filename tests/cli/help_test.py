@@ -49,6 +49,7 @@ class Help(ProgramTest):
         self.write("predict_net.pb", netdef_test.BINARY)
         for name in ("train.pbtxt", "train.pb"):
             self.write(name, rewrite_test.TRAINING)
+        self.write("gpu.json", rewrite_test.GPU)
         self.write("init_net.pb", netdef_test.INIT.replace("4096", "200704"))  # for 16 x 112 x 112
         environment = {**PLAIN, "HOME": str(self.folder), "PATH": f"{self.folder}:{os.environ['PATH']}"}
         for name in ("plan", "new", "old"):

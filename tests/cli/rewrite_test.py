@@ -5,7 +5,7 @@
 import unittest
 
 from json_output_test import documented_keys, keys_of
-from program import BAD_INPUT, DONE, USAGE, ProgramTest
+from program import BAD_INPUT, DONE, NO, USAGE, ProgramTest
 
 TRAINING = """node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }
 node { name: "r" op: "Relu" input: "x" }
@@ -15,10 +15,31 @@ versions { producer: 22 }
 """
 
 
+GPU = """{"devices": [{"name": "/gpu:0", "type": "GPU", "memory": 1048576, "cores": 1, "frequency": 1,
+                        "bandwidth": 2000000, "architecture": "6"}]}
+"""
+
+
+def gpu_node(name, op, *inputs, more=""):
+    reads = " ".join(f'input: "{one}"' for one in inputs)
+    return (f'node {{ name: "{name}" op: "{op}" device: "/gpu:0" {reads} '
+            f'attr {{ key: "T" value {{ type: DT_FLOAT }} }} {more} }}\n')
+
+
+# v has 512 KiB, and so have all results.
+SHAPE = "dim { size: 128 } dim { size: 1024 }"
+SWAPPED = (gpu_node("v", "VariableV2", more=f'attr {{ key: "dtype" value {{ type: DT_FLOAT }} }} '
+                    f'attr {{ key: "shape" value {{ shape {{ {SHAPE} }} }} }}')
+           + gpu_node("a", "Square", "v") + gpu_node("b", "Exp", "a") + gpu_node("c", "Sqrt", "b")
+           + gpu_node("d", "Add", "a", "c", more='attr { key: "_swap_to_host" value { list { i: 0 } } }'))
+
+
 class Rewrite(ProgramTest):
     def setUp(self):
         super().setUp()
         self.write("train.pbtxt", TRAINING)
+        self.write("swapped.pbtxt", SWAPPED)
+        self.write("gpu.json", GPU)
 
     def test_cheap_nodes_run_again_for_gradients(self):
         said = self.expect(DONE, "rewrite", "train.pbtxt", "--level", "recomputation", "-o", "lean.pbtxt")
@@ -36,6 +57,56 @@ class Rewrite(ProgramTest):
         self.assertEqual(self.json(DONE, "rewrite", "train.pbtxt")["recomputed"], [])  # no hint
         other = self.json(DONE, "rewrite", "train.pbtxt", "--level", "heuristics", "--scope", "other/")
         self.assertEqual(other["recomputed"], [])
+
+    # v, a and b have 512 KiB each, which is more than the GPU has. The hint sends a to the host until d needs it.
+    def test_tensors_are_swapped(self):
+        words = ("rewrite", "swapped.pbtxt", "--level", "swapping", "--fetch", "d", "--cluster", "gpu.json")
+        found = self.json(DONE, *words)
+        self.assertFalse(set(keys_of(found)) - documented_keys("rewrite"))
+        self.assertEqual(found["swaps"], [{"node": "d", "input": 0}])
+        self.assertEqual(found["devices"][0]["memory_bytes"], 1 << 20)
+        # The copy comes back before a is needed, so that the swap even raises the peak.
+        self.assertEqual(found["devices"][0]["peak_bytes_before"], 3 << 19)
+        self.assertEqual(found["devices"][0]["peak_bytes"], 4 << 19)
+        self.assertGreater(found["nanoseconds_before"], 1_000_000)
+        said = self.expect(DONE, *words, "-o", "lean.pbtxt")
+        self.assertRegex(said.stdout, r"/gpu:0 +1.00 MiB")
+        self.assertIn("1 input swapped to the host", said.stdout)
+        self.assertIn('op: "_CopyFromGpuToHost"', (self.folder / "lean.pbtxt").read_text())
+        self.assertIsNone(self.json(DONE, "rewrite", "train.pbtxt", "--fetch", "r")["nanoseconds"])
+
+    # A memory of 4 tensors, besides which v is there: without reruns, v and f0 to f7 would be.
+    def test_lowtide_keeps_the_memory_in_the_least_time(self):
+        nodes = SWAPPED.splitlines(keepends=True)[0] + gpu_node("f0", "Square", "v")
+        nodes += "".join(gpu_node(f"f{at}", "Square", f"f{at - 1}") for at in range(1, 8))
+        nodes += gpu_node("g8", "Exp", "f7") + "".join(gpu_node(f"g{at}", "Mul", f"g{at + 1}", f"f{at}")
+                                                       for at in reversed(range(8)))
+        self.write("chain.pbtxt", nodes)
+        self.write("gpu.json", GPU.replace("1048576", str(5 << 19)))
+        words = ("rewrite", "chain.pbtxt", "--planner", "lowtide", "--fetch", "g0", "--cluster", "gpu.json")
+        found = self.json(DONE, *words)
+        self.assertFalse(set(keys_of(found)) - documented_keys("rewrite"))
+        self.assertEqual((found["outcome"], found["cost"]), ("found", found["cost_bound"]))
+        self.assertLessEqual(found["live_bytes"], 5 << 19)
+        self.assertGreater(found["floor_bytes"], 5 << 19)
+        said = self.expect(DONE, *words, "-o", "lean.pbtxt").stdout
+        self.assertIn("proven to be the least within this memory", said)
+        again = self.json(DONE, "rewrite", "lean.pbtxt", "--level", "none", "--fetch", "g0", "--cluster", "gpu.json")
+        self.assertEqual(again["nanoseconds_before"], found["nanoseconds"])
+        self.write("gpu.json", GPU)
+        self.assertEqual(self.json(NO, *words)["outcome"], "infeasible")
+        self.expect(USAGE, *words, "--level", "manual")
+        self.expect(USAGE, "rewrite", "chain.pbtxt", "--planner", "lowtide")
+
+    def test_wrong_clusters(self):
+        words = ("rewrite", "swapped.pbtxt", "--fetch", "d", "--cluster", "bad.json")
+        self.expect(USAGE, "rewrite", "swapped.pbtxt", "--cluster", "gpu.json")
+        for text, says in (("{", "expected"), (GPU.replace("bandwidth", "speed"), "speed"),
+                           (GPU.replace('"frequency": 1', '"frequency": 0'), "needs cores and frequency"),
+                           (GPU.replace("]}", "," + GPU.split("[")[1]), "two devices have the name '/gpu:0'"),
+                           (GPU.replace("1048576", "-1"), "a size")):
+            self.write("bad.json", text)
+            self.assertIn(says, self.expect(BAD_INPUT, *words).stderr)
 
     def test_wrong_use(self):
         self.expect(USAGE, "rewrite", "train.pbtxt", "--level", "all")

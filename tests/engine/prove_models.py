@@ -54,6 +54,7 @@ import record  # noqa: E402
 REFERENCE_SECONDS = 240
 SAMPLE = {"plans": 3, "runs": 100, "seconds": 5}
 SAMPLE_DIMS = {"ppocr_v4_det.onnx": ["--shape", "x=1x3x64x64"]}
+CHOICES = ("NonMaxSuppression", "TopK")
 COUNTS = ("allocations", "system_calls", "page_faults")
 SHOWN_FAULTS = 5
 
@@ -158,30 +159,63 @@ def as_in_inference(model):
 
 
 def write_reference(folder):
-    """The outputs of the reference evaluator. It runs in a process of its own, because it may take hours."""
+    """Tensors of the reference evaluator, in a process of its own, because it may take hours.
+
+    reference.json lists the tensors, and those that it starts from, start_<k>.npy.
+    """
+    asked = json.loads((folder / "reference.json").read_text())
+    start = {name: np.load(folder / f"start_{at}.npy") for at, name in enumerate(asked["start"])}
     model = onnx.load(folder / "model.onnx")
     if model.opset_import[0].version < 14:
         model = as_in_inference(model)
     names = [port.name for port in model_case.inputs_of(model.graph)]
-    outputs = onnx.reference.ReferenceEvaluator(model).run(None, dict(zip(names, inputs_of(folder), strict=True)))
-    for at, value in enumerate(outputs):
+    model = choices.start_from(model, start)
+    del model.graph.output[:]
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in asked["tensors"])
+    feeds = {**dict(zip(names, inputs_of(folder), strict=True)), **start}
+    for at, value in enumerate(onnx.reference.ReferenceEvaluator(model).run(None, feeds)):
         np.save(folder / f"reference_{at}.npy", value)
 
 
-def compare_reference(folder, expected, outputs, seconds):
-    """Compares the outputs of ONNX Runtime with the reference, because those of Lowtide are compared with them."""
+def reference_values(folder, tensors, start, seconds):
+    """Some tensors by the reference, which starts from these values, by name. Raises what refuses them."""
+    (folder / "reference.json").write_text(json.dumps({"tensors": tensors, "start": list(start)}))
+    for at, value in enumerate(start.values()):
+        np.save(folder / f"start_{at}.npy", value)
     command = [sys.executable, __file__, "--write-reference", folder]
-    limit = (seconds, seconds + 5)
     done = subprocess.run(command, capture_output=True, text=True,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit))
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5)))
     if -done.returncode in (signal.SIGXCPU, signal.SIGKILL):
-        return {"refused": f"takes more than {seconds} s of processor time"}
+        raise TimeoutError(f"takes more than {seconds} s of processor time")
     if done.returncode != 0:
-        return {"refused": done.stderr.strip().splitlines()[-1][:200]}
-    values = [np.load(folder / f"reference_{at}.npy") for at in range(len(outputs))]
-    faults = [fault for name, value in zip(outputs, values)
-              if (fault := compare_with_onnxruntime.difference(name, expected[name], np.asarray(value)))]
-    return {"different": len(faults), "faults": faults[:SHOWN_FAULTS]}
+        raise RuntimeError(done.stderr.strip().splitlines()[-1][:200])
+    return {name: np.load(folder / f"reference_{at}.npy") for at, name in enumerate(tensors)}
+
+
+def faults_of_reference(folder, expected, tensors, start, seconds):
+    values = reference_values(folder, tensors, start, seconds)
+    return [fault for name, value in values.items()
+            if (fault := compare_with_onnxruntime.difference(name, expected[name], np.asarray(value)))]
+
+
+def compare_reference(folder, expected, outputs, seconds):
+    """Compares the outputs of ONNX Runtime with the reference, because those of Lowtide are compared with them.
+
+    If they differ and the model chooses by scores, the floats that the choices were made of are compared, and the
+    reference continues from those of ONNX Runtime.
+    """
+    try:
+        faults = faults_of_reference(folder, expected, outputs, {}, seconds)
+        graph = onnx.load(folder / "model.onnx", load_external_data=False).graph
+        chosen = {name for node in graph.node if node.op_type in CHOICES for name in node.output}
+        start = {name: expected[name] for name in sorted(choices.sources_of(graph, chosen) & expected.keys())
+                 if expected[name].dtype.kind == "f"}
+        if faults and start:
+            faults = faults_of_reference(folder, expected, list(start), {}, seconds)
+            faults += faults_of_reference(folder, expected, outputs, start, seconds)
+        return {"different": len(faults), "faults": faults[:SHOWN_FAULTS]}
+    except (TimeoutError, RuntimeError) as refusal:
+        return {"refused": str(refusal)}
 
 
 def prove_values(tools, folder, reference_seconds):
@@ -248,6 +282,7 @@ def prove(source, words, given):
         folder = pathlib.Path(name)
         model_case.write_case(source, words, folder)
         row = {"model": source.stem, "options": " ".join(words), "cpu": record.machine()["cpu"],
+               "code": record.code_digest("runs"), "commit": record.commit(),
                "values": prove_values(given.tools, folder, REFERENCE_SECONDS if not given.sample else 30),
                "plans": prove_plans(given.tools, folder, given.plans),
                "memory": prove_memory(given.tools, folder),
@@ -263,17 +298,18 @@ def show(row):
 
 
 def known_rows(given, settings):
-    """The rows of earlier runs for the same code and options."""
+    """The rows of earlier runs with the same options."""
     if given.again or not given.results or not given.results.exists():
         return []
     known = json.loads(given.results.read_text())
-    is_same = known["code"] == record.code_digest("runs") and known["settings"] == settings
-    return known["rows"] if is_same else []
+    return known["rows"] if known["settings"] == settings else []
 
 
 def write_results(path, settings, rows):
+    """The table is as old as its oldest row."""
+    codes = {row["code"] for row in rows} - {record.code_digest("runs")}
     header = {"machine": record.machine(), "commit": record.commit(), "measures": "runs",
-              "code": record.code_digest("runs"), "settings": settings}
+              "code": min(codes, default=record.code_digest("runs")), "settings": settings}
     path.write_text(json.dumps({**header, "rows": rows}, indent=1) + "\n")
 
 
@@ -301,7 +337,7 @@ def main():
     given = read_arguments()
     settings = {key: getattr(given, key) for key in SAMPLE}
     rows = known_rows(given, settings)
-    done = {(row["model"], row["options"]) for row in rows}
+    done = {(row["model"], row["options"]) for row in rows if row["code"] == record.code_digest("runs")}
     dims = {**record.DIMS, **(SAMPLE_DIMS if given.sample else {})}
     failed = 0
     for source in sorted(path for folder in given.folders for path in folder.glob("*.onnx")):
@@ -311,7 +347,7 @@ def main():
         row = prove(source, words, given)
         show(row)
         failed += bool(row["failures"])
-        rows.append(row)
+        rows = [one for one in rows if (one["model"], one["options"]) != (row["model"], row["options"])] + [row]
         if given.results:
             write_results(given.results, settings, sorted(rows, key=lambda one: one["model"]))
     return 1 if failed else 0

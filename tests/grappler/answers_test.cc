@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lowtide/graphdef/graph_of_graphdef.h"
+#include "lowtide/graphdef/node_attributes.h"
 #include "lowtide/graphdef/node_list.h"
 #include "lowtide/grappler/grappler.h"
 

@@ -65,6 +65,17 @@ TEST(DownsetSearch, FindsTheOrderThatFinishesABranch) {
   EXPECT_EQ(peak_of(problem, search.order()), 102);
 }
 
+// The body of a branch may have no node that counts.
+TEST(OrderSearch, AnswersAProblemWithoutNodes) {
+  OrderProblem problem;
+  problem.base = 7;
+  const FoundOrder found = OrderSearch(problem).run({.work = 1'000'000});
+  EXPECT_EQ(found.peak, 7);
+  EXPECT_EQ(found.bound, 7);
+  EXPECT_TRUE(found.is_final);
+  EXPECT_TRUE(found.order.empty());
+}
+
 // The second value may overwrite the first one, which dies then: 100 + 60 - 60.
 TEST(PeakOf, CountsAResultInPlaceOnce) {
   OrderProblem problem;

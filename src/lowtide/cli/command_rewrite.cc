@@ -6,15 +6,18 @@
 #include <vector>
 
 #include "lowtide/base/article.h"
+#include "lowtide/base/bytes.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
+#include "lowtide/cli/lean_run.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/cli/read_file.h"
 #include "lowtide/graphdef/graph_of_graphdef.h"
 #include "lowtide/graphdef/node_list.h"
+#include "lowtide/grappler/cluster.h"
 #include "lowtide/grappler/grappler.h"
 #include "lowtide/proto/raw_field.h"
 #include "lowtide/report/styled_text.h"
@@ -28,26 +31,55 @@ GrapplerOptions read_grappler_options(const Arguments& arguments) {
   options.target_scope = arguments.value("--scope").value_or("");
   options.feeds = arguments.values("--feed");
   options.fetches = arguments.values("--fetch");
+  if (const auto path = arguments.value("--cluster")) {
+    if (options.fetches.empty()) {
+      throw Stop(ExitCode::usage, "--cluster needs --fetch NODE: memory is looked at only for what is fetched");
+    }
+    const std::string json = take(read_text_file(*path, limits::kMaxTargetFileBytes));
+    options.cluster = take(read_cluster(json, name_of_file(*path)));
+  }
   return options;
 }
 
+// Device, memory, and the peaks before and after.
+StyledText peaks_table(const GrapplerResult& result) {
+  using enum TextTable::Align;
+  TextTable table({left, right, right, right});
+  table.add_row({"Device", "Memory", "Peak before", "After"});
+  for (const GrapplerPeak& one : result.peaks) {
+    table.add_row({one.device, one.memory_bytes == 0 ? "unknown" : format_bytes_short(Bytes(one.memory_bytes)),
+                   format_bytes_short(Bytes(one.before)), format_bytes_short(Bytes(one.after))});
+  }
+  StyledText text("  As Grappler simulates them, with variables and constants:");
+  text.end_line().append(table.text());
+  text.add("  A run takes " + with_thousands(result.nanoseconds_before / 1000) + " us, and then " +
+           with_thousands(result.nanoseconds_after / 1000) + " us.");
+  return text.end_line();
+}
+
 StyledText summary_of_rewriting(const GrapplerResult& result, std::int64_t before) {
-  const auto recomputed = static_cast<std::int64_t>(result.recomputed.size());
+  const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
   StyledText text("Grappler", Style::strong);
   text.add(": " + with_count(before, "node") + ", and " + std::to_string(count_nodes(result.graphdef)) +
            " after the rewriting")
       .end_line();
-  text.add("  " + with_count(recomputed, "node") + (recomputed == 1 ? " runs" : " run") + " again, in " +
-           with_count(result.groups, "group"))
+  text.add("  " + with_count(count(result.recomputed), "node") + (count(result.recomputed) == 1 ? " runs" : " run") +
+           " again, in " + with_count(result.groups, "group"))
       .end_line();
   text.add("  Assignments that need no memory for transfers: " + std::to_string(result.relaxed.size())).end_line();
-  text.add("  Devices are taken to have enough memory, so nothing is swapped and no AddN is split.", Style::dim)
+  if (result.peaks.empty()) {
+    text.add("  Devices are taken to have enough memory, so nothing is swapped and no AddN is split.", Style::dim);
+    return text.end_line();
+  }
+  text.add("  " + with_count(count(result.sums), "sum") + " in a temporary variable, " +
+           with_count(count(result.swaps), "input") + " swapped to the host")
       .end_line();
-  return text;
+  return text.append(peaks_table(result));
 }
 
 Json json_of_rewriting(const GrapplerResult& result, const GrapplerOptions& options, std::int64_t before) {
   Json json = json_head("rewrite");
+  json["planner"] = "grappler";
   json["level"] = std::string(to_string(options.level));
   json["nodes_before"] = before;
   json["nodes"] = count_nodes(result.graphdef);
@@ -59,7 +91,54 @@ Json json_of_rewriting(const GrapplerResult& result, const GrapplerOptions& opti
   };
   json["recomputed"] = texts(result.recomputed);
   json["relaxed"] = texts(result.relaxed);
+  json["sums"] = texts(result.sums);
+  json["swaps"] = Json::array();
+  for (const GrapplerSwap& one : result.swaps) {
+    json["swaps"].push_back({{"node", json_text(one.node)}, {"input", one.input}});
+  }
+  json["devices"] = Json::array();
+  for (const GrapplerPeak& one : result.peaks) {
+    json["devices"].push_back({{"name", json_text(one.device)},
+                               {"memory_bytes", one.memory_bytes == 0 ? Json(nullptr) : Json(one.memory_bytes)},
+                               {"peak_bytes_before", one.before},
+                               {"peak_bytes", one.after}});
+  }
+  const bool is_timed = !result.peaks.empty();
+  json["nanoseconds_before"] = is_timed ? Json(result.nanoseconds_before) : Json(nullptr);
+  json["nanoseconds"] = is_timed ? Json(result.nanoseconds_after) : Json(nullptr);
   return json;
+}
+
+// What either planner made of a graph.
+struct Rewriting {
+  ProtoMessage graphdef;
+  StyledText summary;
+  Json json;
+  ExitCode code = ExitCode::done;
+};
+
+Rewriting rewrite_as_grappler(const ProtoMessage& graphdef, const Arguments& arguments, const std::string& shown) {
+  const GrapplerOptions options = read_grappler_options(arguments);
+  const GrapplerResult result = take(run_grappler(graphdef, options), shown);
+  const std::int64_t before = count_nodes(graphdef);
+  return {.graphdef = result.graphdef,
+          .summary = summary_of_rewriting(result, before),
+          .json = json_of_rewriting(result, options, before)};
+}
+
+Rewriting rewrite_as_lowtide(const ProtoMessage& graphdef, const Arguments& arguments, const std::string& shown) {
+  for (const char* name : {"--level", "--scope"}) {
+    if (arguments.has(name)) throw Stop(ExitCode::usage, std::string(name) + " is for --planner grappler");
+  }
+  const GrapplerOptions given = read_grappler_options(arguments);
+  if (given.cluster.devices.empty()) throw Stop(ExitCode::usage, "--planner lowtide needs --cluster and --fetch");
+  const LeanRun run =
+      take(plan_lean_run(graphdef, given.cluster, {.feeds = given.feeds, .fetches = given.fetches}), shown);
+  const bool fits = run.lean.answer.outcome == BudgetOutcome::found;
+  return {.graphdef = run.lean.graphdef,
+          .summary = lean_summary(run),
+          .json = lean_json(run),
+          .code = fits ? ExitCode::done : ExitCode::no};
 }
 
 }  // namespace
@@ -76,18 +155,18 @@ ExitCode run_rewrite(const Arguments& arguments, Console& console) {
     throw Stop(ExitCode::bad_input, shown + ": the file is not a GraphDef; 'rewrite' takes graphs of TensorFlow");
   }
   const ProtoMessage graphdef = take(read_graphdef(bytes), shown);
-  const GrapplerOptions options = read_grappler_options(arguments);
-  const GrapplerResult result = take(run_grappler(graphdef, options), shown);
-  const std::int64_t before = count_nodes(graphdef);
+  const bool is_own = arguments.value("--planner") == "lowtide";
+  const Rewriting done =
+      is_own ? rewrite_as_lowtide(graphdef, arguments, shown) : rewrite_as_grappler(graphdef, arguments, shown);
   if (!destinations.empty()) {
-    files.write(destinations.front(), take(write_graphdef(result.graphdef, is_proto_text(bytes)), shown), console);
+    files.write(destinations.front(), take(write_graphdef(done.graphdef, is_proto_text(bytes)), shown), console);
   }
   if (arguments.has("--json")) {
-    print_json(console, json_of_rewriting(result, options, before));
+    print_json(console, done.json);
   } else {
-    console.result(summary_of_rewriting(result, before));
+    console.result(done.summary);
   }
-  return ExitCode::done;
+  return done.code;
 }
 
 }  // namespace lowtide::cli_internal

@@ -16,10 +16,8 @@
 namespace lowtide {
 namespace {
 
-namespace entry_field = graphdef_internal::entry_field;
 namespace graph_field = graphdef_internal::graph_field;
 namespace node_field = graphdef_internal::node_field;
-namespace value_field = graphdef_internal::value_field;
 
 std::string owned_text(const ProtoMessage& message, std::uint32_t number) {
   return std::string(find_text(message, number).value_or(""));
@@ -86,22 +84,6 @@ DefInput read_input(std::string_view input) {
   const std::size_t colon = input.rfind(':');
   const auto port = colon == std::string_view::npos ? std::nullopt : parse_number(input.substr(colon + 1));
   return port ? DefInput{.node = input.substr(0, colon), .port = *port} : DefInput{.node = input};
-}
-
-bool has_attribute(const DefNode& node, std::string_view key) {
-  return std::ranges::any_of(node.attributes,
-                             [&](const ProtoMessage& entry) { return find_text(entry, entry_field::kKey) == key; });
-}
-
-void set_true(DefNode& node, std::string_view key) {
-  std::erase_if(node.attributes, [&](const ProtoMessage& entry) { return find_text(entry, entry_field::kKey) == key; });
-  ProtoMessage value;
-  value.fields.push_back(
-      {.number = value_field::kBoolean, .wire = ProtoWire::varint, .content = std::vector<std::uint64_t>{1}});
-  ProtoMessage entry;
-  add_text(entry, entry_field::kKey, std::string(key));
-  add_message(entry, entry_field::kValue, std::move(value));
-  node.attributes.push_back(std::move(entry));
 }
 
 std::string shown_node(std::string_view name, std::string_view op) {

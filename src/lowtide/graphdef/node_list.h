@@ -43,11 +43,6 @@ struct DefInput {
 
 [[nodiscard]] DefInput read_input(std::string_view input);
 
-[[nodiscard]] bool has_attribute(const DefNode& node, std::string_view key);
-
-// Sets an attribute to true, whatever it was.
-void set_true(DefNode& node, std::string_view key);
-
 // "node 'conv' ('Conv2D')"
 [[nodiscard]] std::string shown_node(std::string_view name, std::string_view op);
 

@@ -3,6 +3,8 @@
 
 #include "lowtide/graphdef/node_view.h"
 
+#include <algorithm>
+
 #include "lowtide/graphdef/format.h"
 #include "lowtide/graphdef/node_list.h"
 
@@ -81,14 +83,26 @@ std::optional<DType> dtype_of(std::uint64_t data_type) {
   }
 }
 
-std::optional<Extents> extents_of(const ProtoMessage& shape) {
+std::int64_t data_type_of(DType dtype) {
+  for (std::uint64_t type = 1; type <= 23; ++type) {
+    if (dtype_of(type) == dtype) return static_cast<std::int64_t>(type);
+  }
+  return 0;
+}
+
+std::optional<Extents> open_extents_of(const ProtoMessage& shape) {
   if (find_number(shape, shape_field::kUnknownRank).value_or(0) != 0) return std::nullopt;
   Extents extents;
   for (const ProtoMessage* dim : messages_of(shape, shape_field::kDim)) {
-    extents.push_back(static_cast<std::int64_t>(find_number(*dim, shape_field::kSize).value_or(0)));
-    if (extents.back() < 0) return std::nullopt;
+    const auto extent = static_cast<std::int64_t>(find_number(*dim, shape_field::kSize).value_or(0));
+    extents.push_back(extent < 0 ? kOpen : extent);
   }
   return extents;
+}
+
+std::optional<Extents> extents_of(const ProtoMessage& shape) {
+  std::optional<Extents> extents = open_extents_of(shape);
+  return extents && std::ranges::find(*extents, kOpen) != extents->end() ? std::nullopt : extents;
 }
 
 }  // namespace lowtide::graphdef_internal

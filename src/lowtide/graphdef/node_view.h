@@ -48,8 +48,14 @@ class NodeView {
 // Of DataType, also of the references to it. nullopt: not a type of dense tensors of numbers.
 [[nodiscard]] std::optional<DType> dtype_of(std::uint64_t data_type);
 
+// The DataType of a type; 0: TensorFlow has none.
+[[nodiscard]] std::int64_t data_type_of(DType dtype);
+
 // The extents of a TensorShapeProto; nullopt if the rank or an extent is unknown.
 [[nodiscard]] std::optional<Extents> extents_of(const ProtoMessage& shape);
+// The same, with kOpen for each unknown extent.
+[[nodiscard]] std::optional<Extents> open_extents_of(const ProtoMessage& shape);
+inline constexpr std::int64_t kOpen = -1;
 
 // The integers in a TensorProto of int32 or int64 with at most 64 elements, such as a shape or axes.
 [[nodiscard]] std::optional<Extents> integers_of_tensor(const ProtoMessage& tensor);

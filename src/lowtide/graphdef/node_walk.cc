@@ -38,7 +38,7 @@ Result<void> NodeWalk::walk() {
   for (WalkedNode& node : nodes_) LOWTIDE_RETURN_IF_ERROR(add_inputs(node));
   LOWTIDE_RETURN_IF_ERROR(check_given());
   LOWTIDE_RETURN_IF_ERROR(sort());
-  for (std::uint32_t at : order_) LOWTIDE_RETURN_IF_ERROR(infer(nodes_[at]));
+  for (std::uint32_t at : order_) LOWTIDE_RETURN_IF_ERROR(infer(at));
   return {};
 }
 
@@ -130,7 +130,7 @@ Result<void> NodeWalk::describe_outputs(const WalkedNode& node, std::vector<Know
   const auto said = list == nullptr ? std::vector<const ProtoMessage*>() : messages_of(*list, value_field::kShape);
   for (std::size_t port = 0; port < outputs.size(); ++port) {
     std::optional<Extents>& extents = outputs[port].extents;
-    if (!extents && port < said.size()) extents = extents_of(*said[port]);
+    if (!extents && port < said.size()) extents = stated_extents(*said[port]);
     const Extents* given = given_shape(name_of_output(node.view, port));
     if (given == nullptr) continue;
     if (extents && *extents != *given) {
@@ -140,6 +140,10 @@ Result<void> NodeWalk::describe_outputs(const WalkedNode& node, std::vector<Know
     extents = *given;
   }
   return {};
+}
+
+std::optional<Extents> NodeWalk::stated_extents(const ProtoMessage& shape) const {
+  return known_ != nullptr ? open_extents_of(shape) : extents_of(shape);
 }
 
 const Extents* NodeWalk::given_shape(const std::string& name) const {
@@ -160,7 +164,26 @@ Result<void> NodeWalk::check_given() const {
   return {};
 }
 
-Result<void> NodeWalk::infer(WalkedNode& node) {
+Extents merged_extents(Extents a, const Extents& b) {
+  for (std::size_t axis = 0; axis < a.size() && a.size() == b.size(); ++axis) {
+    if (a[axis] == kOpen) a[axis] = b[axis];
+  }
+  return a;
+}
+
+void NodeWalk::add_known_shapes(std::uint32_t at, std::vector<KnownTensor>& outputs) const {
+  if (known_ == nullptr || outputs.empty()) return;
+  if (known_->forgotten.contains(nodes_[at].view.name())) outputs.front().extents = std::nullopt;
+  for (std::uint32_t port = 0; port < outputs.size(); ++port) {
+    const auto found = known_->of_outputs.find({at, port});
+    if (found == known_->of_outputs.end()) continue;
+    std::optional<Extents>& extents = outputs[port].extents;
+    extents = extents ? merged_extents(*std::move(extents), found->second) : found->second;
+  }
+}
+
+Result<void> NodeWalk::infer(std::uint32_t at) {
+  WalkedNode& node = nodes_[at];
   if (node.kind == NodeKind::same_state && !node.inputs.empty()) node.state = source(node.inputs.front());
   NodeTypes types{.node = node.view, .inputs = {}, .outputs = node.outputs};
   for (const auto& input : node.inputs) {
@@ -178,11 +201,12 @@ Result<void> NodeWalk::infer(WalkedNode& node) {
     types.outputs[0].dtype = node.view.dtype("dtype");
     const ProtoMessage* shape = node.view.value("shape");
     if (shape != nullptr) shape = find_message(*shape, value_field::kShape);
-    if (shape != nullptr && node.kind != NodeKind::constant) types.outputs[0].extents = extents_of(*shape);
+    if (shape != nullptr && node.kind != NodeKind::constant) types.outputs[0].extents = stated_extents(*shape);
   }
   if (node.kind == NodeKind::ordinary) infer_node(types);
   if (!types.fault.empty()) return fault(node.view, types.fault);
   LOWTIDE_RETURN_IF_ERROR(describe_outputs(node, types.outputs));
+  add_known_shapes(at, types.outputs);
   node.outputs = std::move(types.outputs);
   node.is_read.resize(node.outputs.size(), false);
   return {};

@@ -56,6 +56,13 @@ enum class NodeKind : std::uint8_t {
 // Whether a node has no more outputs than these.
 [[nodiscard]] bool has_all_outputs(const NodeView& node);
 
+// Whether there is a rule for the shapes of its results.
+[[nodiscard]] bool has_rule(std::string_view op);
+
+// Which inputs have the shape of output 0, whatever it is.
+enum class SameShape : std::uint8_t { none, first, all };
+[[nodiscard]] SameShape same_shape(std::string_view op);
+
 // Sets the types and the extents of the outputs.
 void infer_node(NodeTypes& types);
 

@@ -30,6 +30,26 @@ std::optional<std::int64_t> product(const Extents& extents) {
   return all;
 }
 
+bool is_open(const Extents& extents) { return std::find(extents.begin(), extents.end(), kOpen) != extents.end(); }
+
+// What two extents of one axis become when they are broadcast; nullopt: they do not fit. An open extent may be 1.
+std::optional<std::int64_t> broadcast_extent(std::int64_t a, std::int64_t b) {
+  if (a == kOpen || b == kOpen) return std::max(a, b) > 1 ? std::max(a, b) : kOpen;
+  if (a != b && a != 1 && b != 1) return std::nullopt;
+  return a == 1 ? b : a;
+}
+
+std::optional<Extents> open_broadcast(Extents a, Extents b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  const std::size_t shift = a.size() - b.size();
+  for (std::size_t axis = 0; axis < b.size(); ++axis) {
+    const std::optional<std::int64_t> extent = broadcast_extent(a[axis + shift], b[axis]);
+    if (!extent) return std::nullopt;
+    a[axis + shift] = *extent;
+  }
+  return a;
+}
+
 // The axes of an image by data_format: channels last unless it is NCHW.
 struct ImageAxes {
   std::size_t channel = 3;
@@ -52,6 +72,7 @@ std::optional<std::int64_t> windowed(NodeTypes& types, std::int64_t extent, std:
   const std::int64_t stride = at("strides", 1);
   const std::int64_t dilation = at("dilations", 1);
   const std::string_view padding = types.node.text("padding", "");
+  if (extent == kOpen || kernel == kOpen) return kOpen;
   const auto is_small = [](std::int64_t value) { return value >= 1 && value < kMostArgument; };
   if (!is_small(stride) || !is_small(dilation) || !is_small(kernel) || extent < 0 || extent >= kMostArgument) {
     types.fault = "kernel " + std::to_string(kernel) + ", stride " + std::to_string(stride) + " or dilation " +
@@ -83,7 +104,9 @@ void set_image(NodeTypes& types, const ImageAxes& axes, std::int64_t channels, c
 
 void infer_broadcast(NodeTypes& types) {
   if (types.extents(0) == nullptr || types.extents(1) == nullptr) return;
-  std::optional<Extents> extents = broadcast_extents(*types.extents(0), *types.extents(1));
+  const bool has_open = is_open(*types.extents(0)) || is_open(*types.extents(1));
+  std::optional<Extents> extents = has_open ? open_broadcast(*types.extents(0), *types.extents(1))
+                                            : broadcast_extents(*types.extents(0), *types.extents(1));
   if (extents) return types.set(0, *std::move(extents));
   types.fault = "the inputs with the shapes " + to_string(Shape(*types.extents(0))) + " and " +
                 to_string(Shape(*types.extents(1))) + " do not fit together";
@@ -95,7 +118,8 @@ void infer_mat_mul(NodeTypes& types) {
   if (a == nullptr || b == nullptr || a->size() != 2 || b->size() != 2) return;
   const std::size_t row = types.node.is_set("transpose_a") ? 1 : 0;
   const std::size_t column = types.node.is_set("transpose_b") ? 0 : 1;
-  if ((*a)[1 - row] != (*b)[1 - column]) {
+  const bool is_unknown = (*a)[1 - row] == kOpen || (*b)[1 - column] == kOpen;
+  if (!is_unknown && (*a)[1 - row] != (*b)[1 - column]) {
     types.fault = "the rows of the first matrix have " + std::to_string((*a)[1 - row]) +
                   " elements, but the columns of the second have " + std::to_string((*b)[1 - column]);
     return;
@@ -127,7 +151,9 @@ void infer_depthwise(NodeTypes& types) {
   const std::optional<ImageAxes> axes = image_axes(types);
   const Extents* filter = types.extents(1);
   if (!axes || filter == nullptr || filter->size() != 4) return;
-  const std::optional<std::int64_t> channels = checked_multiply((*filter)[2], (*filter)[3]);
+  const bool has_open = (*filter)[2] == kOpen || (*filter)[3] == kOpen;
+  const std::optional<std::int64_t> channels =
+      has_open ? std::optional(kOpen) : checked_multiply((*filter)[2], (*filter)[3]);
   if (channels) set_image(types, *axes, *channels, *filter);
 }
 
@@ -142,15 +168,16 @@ void infer_pool(NodeTypes& types) {
 void infer_reshape(NodeTypes& types) {
   if (types.extents(0) == nullptr || types.content(1) == nullptr) return;
   Extents shape = *types.content(1);
+  if (is_open(*types.extents(0))) return types.set(0, std::move(shape));  // its -1 is an open extent
   const std::optional<std::int64_t> elements = product(*types.extents(0));
-  const auto open = std::find(shape.begin(), shape.end(), -1);
-  const bool is_open = open != shape.end();
-  if (is_open) *open = 1;
+  const auto open = std::find(shape.begin(), shape.end(), kOpen);
+  const bool has_open = open != shape.end();
+  if (has_open) *open = 1;
   const std::optional<std::int64_t> known = product(shape);
   if (!elements || !known || *known < 0) return;
-  if (is_open && *known > 0 && *elements % *known == 0) {
+  if (has_open && *known > 0 && *elements % *known == 0) {
     *open = *elements / *known;
-  } else if (is_open || *known != *elements) {
+  } else if (has_open || *known != *elements) {
     types.fault = std::to_string(*elements) + " elements cannot have the given shape with " + std::to_string(*known);
     return;
   }
@@ -181,7 +208,8 @@ void infer_concat(NodeTypes& types) {
   for (std::size_t input = 1; at && input < last; ++input) {
     const Extents* part = types.extents(input);
     if (part == nullptr || part->size() != y.size()) return;
-    const std::optional<std::int64_t> sum = checked_add(y[*at], (*part)[*at]);
+    const bool has_open = y[*at] == kOpen || (*part)[*at] == kOpen;
+    const std::optional<std::int64_t> sum = has_open ? std::optional(kOpen) : checked_add(y[*at], (*part)[*at]);
     if (!sum) return;
     y[*at] = *sum;
   }
@@ -195,8 +223,8 @@ void infer_split(NodeTypes& types) {
   Extents part = *types.extents(1);
   const std::optional<std::size_t> at = index_of_axis(axis->front(), part.size());
   const auto count = static_cast<std::int64_t>(types.outputs.size());
-  if (!at || part[*at] % count != 0) return;
-  part[*at] /= count;
+  if (!at || (part[*at] != kOpen && part[*at] % count != 0)) return;
+  if (part[*at] != kOpen) part[*at] /= count;
   for (std::size_t output = 0; output < types.outputs.size(); ++output) types.set(output, part);
 }
 
@@ -237,9 +265,10 @@ void infer_squeeze(NodeTypes& types) {
   std::vector<bool> is_left_out(x->size(), false);
   for (std::int64_t dim : dims) {
     const std::optional<std::size_t> at = index_of_axis(dim, x->size());
-    if (!at || (*x)[*at] != 1) return;
+    if (!at || ((*x)[*at] != 1 && (*x)[*at] != kOpen)) return;
     is_left_out[*at] = true;
   }
+  if (dims.empty() && is_open(*x)) return;  // so that the rank is not known
   Extents y;
   for (std::size_t at = 0; at < x->size(); ++at) {
     if (dims.empty() ? (*x)[at] != 1 : !is_left_out[at]) y.push_back((*x)[at]);

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "lowtide/graphdef/node_attributes.h"
 #include "lowtide/grappler/device_name.h"
 #include "lowtide/grappler/node_links.h"
 

@@ -5,7 +5,8 @@
 import random
 
 from cases_model_bytes import make_sparse, special_files
-from corpus import COMPARED_NET, GRAPHDEF, NET, NET_BINARY, REWRITTEN, SIZED_NET, case
+from corpus import CLUSTER, COMPARED_NET, GRAPHDEF, LEAN, NET, NET_BINARY, REWRITTEN, SIZED_NET, SWAPPED, case
+from mutants import GPU
 from onnx_bytes import MOST, field, tag, varint
 
 
@@ -304,3 +305,48 @@ def long_rewritten_graphdef():
 def long_rewritten_assignments():
     chain = "".join(graph_node(f"a{at + 1}", "Assign", f"a{at}") for at in range(40_000))
     return graph_node("a0") + chain + graph_node("b", "Relu", "a40000", more='device: "/gpu:0"')
+
+
+@case(LEAN, "graphs of TensorFlow that are wrong", refused=r"")
+def wrong_lean_graphdefs():
+    yield "lean_cycle", graph_node("a", "Relu", "b") + graph_node("b", "Relu", "a"), r"in a cycle"
+    yield "lean_fetch", graph_node("b", "Relu"), r"no node 'a' that could be fetched"
+    yield "lean_loop", graph_node("a", "NextIteration"), r"has a loop"
+    yield "lean_port", graph_node("b", "Relu") + graph_node("a", "Relu", "b:9999999999"), r"is no output of node 'b'"
+    huge = attribute("dtype", "type: DT_FLOAT") + attribute("shape", "shape { dim { size: 4611686018427387904 } }")
+    yield "lean_extent", graph_node("b", "Placeholder", more=huge) + graph_node("a", "Relu", "b"), r"2\^60 bytes"
+    shapes = graph_node("b", "VariableV2", more=floats(3)) + graph_node("c", "VariableV2", more=floats(5))
+    yield "lean_shapes", shapes + graph_node("a", "Mul", "b", "c"), r"do not fit together"
+
+
+def floats(count):
+    return attribute("dtype", "type: DT_FLOAT") + attribute("shape", f"shape {{ dim {{ size: {count} }} }}")
+
+
+@case(SWAPPED, "graphs of TensorFlow that are wrong", refused=r"")
+def wrong_swap_hints():
+    for label, inputs in ("swapped_beyond", "2"), ("swapped_negative", "-1"), ("swapped_huge", "9223372036854775807"):
+        hint = attribute("_swap_to_host", f"list {{ i: {inputs} }}")
+        graph = graph_node("x", "VariableV2", more=floats(4)) + graph_node("a", "Mul", "x", "x", more=hint)
+        yield label, graph, r"a hint must name one of its data inputs"
+
+
+@case(LEAN, "long chains", accepted=r"nodes", is_large=True)
+def long_lean_graphdef():
+    nodes = graph_node("c0", "VariableV2", more=floats(64))
+    nodes += "".join(graph_node(f"c{at + 1}", "AddN", f"c{at}", f"c{at}", f"^c{at}") for at in range(10_000))
+    return nodes + graph_node("a", "AddN", *(f"c{at}" for at in range(10_000)))
+
+
+@case(CLUSTER, "clusters that are wrong", refused=r"")
+def wrong_clusters():
+    yield "cluster_empty", "", r"bad.cluster:1:1: expected an object"
+    yield "cluster_cut", GPU[:60], r"bad.cluster:1:"
+    yield "cluster_key", GPU.replace("cores", "kernels"), r"kernels"
+    yield "cluster_huge", GPU.replace("1073741824", "99999999999999999999"), r"a size"
+    yield "cluster_text", GPU.replace("1073741824", '"1GiB"'), r"a size"
+    yield "cluster_twice", GPU.replace("]}", ", " + GPU.split("[")[1]), r"bad.cluster: two devices have the name"
+    yield "cluster_speed", GPU.replace('"cores": 1', '"cores": 0'), r"needs cores and frequency"
+    device = GPU.split("[")[1].split("]")[0]
+    many = ", ".join(device.replace("gpu:0", f"gpu:{at}") for at in range(1025))
+    yield "cluster_many", '{"devices": [' + many + "]}", r"more than 1024 devices"

@@ -38,6 +38,19 @@ COMPARED_NET = Kind("bad.pb", (("diff", "bad.pb", "bad.pb"),))
 SIZED_NET = Kind("bad.pbtxt", (("plan", "bad.pbtxt", "-o", "out", "--html", "new.html"),))
 GRAPHDEF = Kind("bad.pbtxt", (("plan", "bad.pbtxt", "--unit-sizes", "-o", "out", "--html", "new.html"),))
 REWRITTEN = Kind("bad.pbtxt", (("rewrite", "bad.pbtxt", "--level", "heuristics", "-o", "out"),))
+# gpu.json is a cluster of one GPU with 1 GiB.
+SWAPPED = Kind(
+    "bad.pbtxt",
+    (("rewrite", "bad.pbtxt", "--level", "heuristics", "--fetch", "a", "--cluster", "gpu.json", "-o", "out"),),
+)
+LEAN = Kind(
+    "bad.pbtxt",
+    (
+        ("rewrite", "bad.pbtxt", "--level", "heuristics", "--fetch", "a", "--cluster", "gpu.json", "-o", "out"),
+        ("rewrite", "bad.pbtxt", "--planner", "lowtide", "--fetch", "a", "--cluster", "gpu.json", "-o", "out"),
+    ),
+)
+CLUSTER = Kind("bad.cluster", (("rewrite", "any.pbtxt", "--fetch", "a", "--cluster", "bad.cluster", "-o", "out"),))
 PLAN = Kind("bad.json", (("verify", "model.onnx", "bad.json"), ("view", "bad.json", "-o", "out")))
 SHOWN_PLAN = Kind(
     "bad.json", (("view", "bad.json", "-o", "out"), ("view", "plan.json", "--against", "bad.json", "-o", "out"))

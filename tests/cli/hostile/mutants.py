@@ -14,6 +14,12 @@ QUICK_PACKING = Kind(
     ),
 )
 
+# A cluster and a graph of TensorFlow that fetches a.
+GPU = """{"devices": [{"name": "/gpu:0", "type": "GPU", "memory": 1073741824, "cores": 1, "frequency": 1,
+                        "bandwidth": 2000000, "architecture": "6"}]}
+"""
+GRAPH = 'node { name: "x" op: "Placeholder" } node { name: "a" op: "Relu" input: "x" }\n'
+
 PROBLEM = """id,lower,upper,size,alignment,offset,gaps
 a,0,9,64,1,,
 b,2,10,128,64,128,4-6 8-9

@@ -10,7 +10,8 @@ def table(cases):
     rows = {}
     for case in cases:
         kind = {"bad.onnx": "model", "bad.json": "plan", "bad.csv": "packing", "bad.toml": "target",
-                "bad.pbtxt": "net", "bad.pb": "net"}[case.kind.file]
+                "bad.pbtxt": "net", "bad.pb": "net",
+                "bad.cluster": "target"}[case.kind.file]
         answer = {0: "accepted", 1: "no (1)", 3: "refused (3)"}[case.code]
         rows.setdefault((kind, case.hostile, answer), []).append(f"`{case.name}`")
     return [

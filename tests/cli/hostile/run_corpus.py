@@ -155,6 +155,8 @@ class Corpus:
         write(here / "model.onnx", base.model)
         write(here / "plan.json", base.plan_text)
         write(here / "any_model.json", base.plan_with((("provenance", "model_sha256"), "")))
+        write(here / "gpu.json", mutants.GPU)
+        write(here / "any.pbtxt", mutants.GRAPH)
         write(here / "out", KEPT)
         return here
 

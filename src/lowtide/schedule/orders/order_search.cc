@@ -199,7 +199,8 @@ FoundOrder OrderSearch::run(const OrderSearchOptions& options) const {
   std::vector<std::vector<Index>> orders(subproblems_.size());
   for (std::size_t at : by_size) {
     const auto nodes = static_cast<std::int64_t>(subproblems_[at].nodes.size());
-    const std::int64_t share = (options.work - found.work) / nodes_left * nodes;
+    // Contraction may leave a subproblem without nodes.
+    const std::int64_t share = nodes_left == 0 ? 0 : (options.work - found.work) / nodes_left * nodes;
     FoundOrder best = SubproblemSearch(subproblems_[at].problem)
                           .run({.bound = found.bound, .limit = options.limit, .work = share, .bytes = options.bytes});
     found.bound = std::max(found.bound, best.bound);

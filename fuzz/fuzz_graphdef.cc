@@ -1,0 +1,61 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Reads any bytes as a GraphDef. A graph that is not refused is planned and verified. Grappler's passes rewrite it on a
+// device with little memory and on one with enough, and Lowtide writes its own plan, which is simulated.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "fuzz/plan_and_verify.h"
+#include "lowtide/export/lean_graphdef.h"
+#include "lowtide/graphdef/graph_of_graphdef.h"
+#include "lowtide/graphdef/node_list.h"
+#include "lowtide/grappler/grappler.h"
+
+namespace {
+
+lowtide::Cluster cluster_with(std::int64_t memory) {
+  return {.devices = {{.name = "/gpu:0",
+                       .type = "GPU",
+                       .memory_bytes = memory,
+                       .cores = 1,
+                       .megahertz = 1,
+                       .kilobytes_per_second = 1000,
+                       .architecture = "6"}}};
+}
+
+void write_own_plan(const lowtide::ProtoMessage& graphdef, const lowtide::RunEnds& ends) {
+  const auto lean = lowtide::lean_graphdef(graphdef, {.cluster = cluster_with(1000), .ends = ends, .effort = 100'000});
+  if (!lean) return;
+  const std::vector<lowtide::DefNode> nodes = lowtide::nodes_of_graphdef(lean->graphdef);
+  if (!lowtide::simulate_run(nodes, cluster_with(0), ends)) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  const auto graphdef = lowtide::read_graphdef({reinterpret_cast<const char*>(bytes), size});
+  if (!graphdef || lowtide::count_nodes(*graphdef) > 200) return 0;
+  const auto binary = lowtide::write_graphdef(*graphdef, false);
+  if (!binary || (!binary->empty() && !lowtide::read_graphdef(*binary))) std::abort();
+  const auto graph = lowtide::graph_of_graphdef(*graphdef, {.shapes = {}, .unit_sizes = true});
+  if (graph) lowtide::plan_and_verify(graph->graph);
+  const std::vector<lowtide::DefNode> nodes = lowtide::nodes_of_graphdef(*graphdef);
+  if (nodes.empty()) return 0;
+  const auto ends = lowtide::with_placeholders(nodes, {.feeds = {}, .fetches = {nodes.back().name}});
+  if (!ends) return 0;
+  for (std::int64_t memory : {1000, 0}) {
+    for (const auto& level : lowtide::kEnumNames<lowtide::GrapplerLevel>) {
+      (void)lowtide::run_grappler(*graphdef, {.level = lowtide::from_string<lowtide::GrapplerLevel>(level).value(),
+                                              .feeds = {},
+                                              .fetches = ends->fetches,
+                                              .cluster = cluster_with(memory)});
+    }
+  }
+  write_own_plan(*graphdef, *ends);
+  return 0;
+}

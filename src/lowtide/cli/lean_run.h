@@ -1,0 +1,28 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/base/result.h"
+#include "lowtide/cli/json.h"
+#include "lowtide/export/lean_graphdef.h"
+#include "lowtide/report/styled_text.h"
+
+namespace lowtide::cli_internal {
+
+// Lowtide's plan of a GraphDef, and what Grappler's simulation says of the graph before and after.
+struct LeanRun {
+  LeanGraphDef lean;
+  ClusterDevice device;
+  std::int64_t nodes_before = 0;
+  SimulatedRun before;
+  SimulatedRun after;
+};
+
+// Errors: those of lean_graphdef; invalid (a feed or a fetch that the graph does not have).
+[[nodiscard]] Result<LeanRun> plan_lean_run(const ProtoMessage& graphdef, const Cluster& cluster, const RunEnds& ends);
+
+[[nodiscard]] StyledText lean_summary(const LeanRun& run);
+[[nodiscard]] Json lean_json(const LeanRun& run);
+
+}  // namespace lowtide::cli_internal

@@ -1,0 +1,36 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/proto/message.h"
+
+namespace lowtide {
+
+// What is known of an output of a node of a GraphDef.
+struct OutputType {
+  std::int64_t data_type = 0;      // DataType of TensorFlow, without the mark of a reference; 0: unknown
+  std::int64_t element_bytes = 0;  // 0: unknown, or not a number
+  std::optional<std::vector<std::int64_t>> extents = {};  // nullopt: the rank is unknown; -1: the extent is
+  std::optional<std::vector<std::int64_t>> content = {};  // of constants that are small lists of integers
+};
+
+// The outputs of each node that are read, and at least the first one, in the order of the nodes. Nodes that return a
+// variable have its type. A tensor also has the shape of others if an operator says that they have one shape, such as
+// the operands of AddN. `unknown` are nodes of whose first output the shape is not taken from the file. Errors: those
+// of graph_of_graphdef, except unresolved. O(size of the file, log), at most 8 times.
+[[nodiscard]] Result<std::vector<std::vector<OutputType>>> infer_output_types(
+    const ProtoMessage& graphdef, const std::vector<std::string>& unknown = {});
+
+// Whether a node with this operator gives the same results each time, and does nothing else: operators with a rule for
+// their shapes, except random ones and those of variables.
+[[nodiscard]] bool is_pure_operator(std::string_view op);
+
+}  // namespace lowtide

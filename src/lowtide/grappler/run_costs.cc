@@ -1,0 +1,128 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/grappler/run_costs.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "lowtide/base/quote.h"
+#include "lowtide/graphdef/output_types.h"
+#include "lowtide/grappler/placement.h"
+#include "lowtide/grappler/simulate.h"
+#include "lowtide/grappler/typed_graph.h"
+
+namespace lowtide {
+namespace {
+
+using grappler_internal::NodeIndex;
+using grappler_internal::TypedGraph;
+
+constexpr double kMostBytes = 1152921504606846976.0;  // 2^60
+
+std::set<NodeIndex> indices_of(const TypedGraph& graph, const std::vector<std::string>& names) {
+  std::set<NodeIndex> all;
+  for (const std::string& name : names) all.insert(graph.links.by_name.at(read_input(name).node));
+  return all;
+}
+
+std::vector<NodeIndex> each_once(std::vector<NodeIndex> nodes) {
+  std::ranges::sort(nodes);
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return nodes;
+}
+
+// Variables that some node writes.
+std::set<NodeIndex> written_variables(const TypedGraph& graph) {
+  std::set<NodeIndex> written;
+  for (NodeIndex at = 0; at < graph.nodes.size(); ++at) {
+    const bool writes =
+        grappler_internal::takes_reference(graph.nodes[at], 0) || graph.nodes[at].op.starts_with("Assign");
+    if (writes && !graph.links.inputs[at].empty()) written.insert(graph.links.inputs[at].front());
+  }
+  return written;
+}
+
+double output_bytes(const TypedGraph& graph, NodeIndex at) {
+  if (grappler_internal::gives_reference(graph.nodes[at]) && graph.nodes[at].op != "TemporaryVariable" &&
+      !grappler_internal::is_persistent(graph.nodes[at])) {
+    return 0;
+  }
+  double bytes = 0;
+  for (const OutputType& output : graph.outputs[at]) bytes += grappler_internal::bytes_of(output);
+  return bytes;
+}
+
+}  // namespace
+
+Result<RunEnds> with_placeholders(const std::vector<DefNode>& nodes, const RunEnds& ends) {
+  std::set<std::string, std::less<>> names;
+  for (const DefNode& node : nodes) names.insert(node.name);
+  for (const auto& [list, verb] : {std::pair(&ends.feeds, "fed"), std::pair(&ends.fetches, "fetched")}) {
+    for (const std::string& one : *list) {
+      const std::string_view name = read_input(one).node;
+      if (names.contains(name)) continue;
+      return Error{ErrorCode::invalid, "the graph has no node " + quoted(name, 60) + " that could be " + verb, ""};
+    }
+  }
+  std::set<std::string> fed;
+  for (const std::string& feed : ends.feeds) fed.emplace(read_input(feed).node);
+  for (const DefNode& node : nodes) {
+    if (node.op.starts_with("Placeholder")) fed.insert(node.name);
+  }
+  return RunEnds{.feeds = {fed.begin(), fed.end()}, .fetches = ends.fetches};
+}
+
+Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& nodes, const Cluster& cluster,
+                                                const RunEnds& ends) {
+  const Result<TypedGraph> graph = grappler_internal::type_nodes(nodes);
+  if (!graph) return graph.error();
+  const std::set<NodeIndex> fed = indices_of(*graph, ends.feeds);
+  const std::set<NodeIndex> fetched = indices_of(*graph, ends.fetches);
+  const std::set<NodeIndex> written = written_variables(*graph);
+  const std::vector<bool> is_needed =
+      grappler_internal::needed_nodes(*graph, std::vector<NodeIndex>(fetched.begin(), fetched.end()));
+  const grappler_internal::Placement placement(cluster);
+  std::vector<CostedNodeOfRun> all;
+  double total = 0;
+  for (NodeIndex at = 0; at < nodes.size(); ++at) {
+    if (!is_needed[at]) continue;
+    CostedNodeOfRun one{.node = at, .reads = {}, .waits = {}};
+    bool reads_written = false;
+    for (std::size_t input = 0; input < nodes[at].inputs.size(); ++input) {
+      const NodeIndex source = graph->links.inputs[at][input];
+      const bool is_control = read_input(nodes[at].inputs[input]).is_control;
+      (is_control ? one.waits : one.reads).push_back(source);
+      reads_written = reads_written || written.contains(source);
+    }
+    one.reads = each_once(std::move(one.reads));
+    one.waits = each_once(std::move(one.waits));
+    const double bytes = output_bytes(*graph, at);
+    total += bytes;
+    if (total > kMostBytes) return Error{ErrorCode::over_limit, "the tensors have more than 2^60 bytes", ""};
+    one.bytes = static_cast<std::int64_t>(bytes);
+    one.nanoseconds = nanoseconds_on(grappler_internal::work_of(graph->costed(at)),
+                                     cluster.devices[placement.device_of(nodes[at].device)]);
+    one.is_resident = grappler_internal::is_persistent(nodes[at]) || fed.contains(at);
+    one.may_run_again = !one.is_resident && !reads_written && is_pure_operator(nodes[at].op);
+    one.is_fetched = fetched.contains(at);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+Result<SimulatedRun> simulate_run(const std::vector<DefNode>& nodes, const Cluster& cluster, const RunEnds& ends) {
+  const Result<TypedGraph> graph = grappler_internal::type_nodes(nodes);
+  if (!graph) return graph.error();
+  const Result<grappler_internal::Simulation> simulation =
+      grappler_internal::simulate(*graph, cluster, ends.feeds, ends.fetches);
+  if (!simulation) return simulation.error();
+  SimulatedRun run{.peak_bytes = {}, .nanoseconds = simulation->nanoseconds};
+  for (const grappler_internal::DevicePeak& peak : simulation->peaks) run.peak_bytes.push_back(peak.bytes);
+  return run;
+}
+
+}  // namespace lowtide

@@ -1,0 +1,52 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/graphdef/node_list.h"
+#include "lowtide/grappler/cluster.h"
+
+namespace lowtide {
+
+// What a caller gives and takes in a run of a GraphDef. Names of nodes, also as "node:0".
+struct RunEnds {
+  std::vector<std::string> feeds;
+  std::vector<std::string> fetches;
+};
+
+// The same with the Placeholders as feeds. Errors: invalid (a feed or a fetch that does not exist).
+[[nodiscard]] Result<RunEnds> with_placeholders(const std::vector<DefNode>& nodes, const RunEnds& ends);
+
+// A node that the fetches need, as Grappler's simulation sees it.
+struct CostedNodeOfRun {
+  std::uint32_t node = 0;            // its index in the list of nodes
+  std::vector<std::uint32_t> reads;  // indices of nodes whose outputs it reads, ascending, each once
+  std::vector<std::uint32_t> waits;  // the same for control inputs
+  std::int64_t bytes = 0;            // of all outputs; 0 for a node that returns a variable
+  std::int64_t nanoseconds = 0;
+  bool is_resident = false;    // a variable, a constant or a feed: in memory for the whole run
+  bool may_run_again = false;  // its result would be the same, and it has no effects
+  bool is_fetched = false;
+};
+
+// The nodes that the fetches need, in the order of the nodes. Requires: the feeds and fetches exist, and the cluster
+// has a device. Errors: those of link_nodes and infer_output_types; over_limit (more than 2^60 bytes). O(nodes +
+// inputs, log).
+[[nodiscard]] Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& nodes, const Cluster& cluster,
+                                                              const RunEnds& ends);
+
+struct SimulatedRun {
+  std::vector<std::int64_t> peak_bytes;  // by device of the cluster
+  std::int64_t nanoseconds = 0;
+};
+
+// Grappler's own simulation (docs/graphdef.md). Requirements and errors: as above.
+[[nodiscard]] Result<SimulatedRun> simulate_run(const std::vector<DefNode>& nodes, const Cluster& cluster,
+                                                const RunEnds& ends);
+
+}  // namespace lowtide
