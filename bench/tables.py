@@ -316,7 +316,8 @@ def runtime_proof(figures):
                   "<Result"],
                  [runtime_proof_row(row) for row in rows],
                  f"{proven} of {len(rows)} models are proven, on {machines}, at the commits {shown}. The arena is in "
-                 "MiB where no unit is given. Costs are the allocations / system calls / page faults of all runs together, which are "
+                 "MiB where no unit is given. Costs are the allocations / system calls / page faults of all runs "
+                 "together, which are "
                  f"{settings['runs']:,}, or those that fit into {settings['seconds']} seconds.")
 
 

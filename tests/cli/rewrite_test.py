@@ -98,6 +98,17 @@ class Rewrite(ProgramTest):
         self.expect(USAGE, *words, "--level", "manual")
         self.expect(USAGE, "rewrite", "chain.pbtxt", "--planner", "lowtide")
 
+    def test_a_graphdef_becomes_its_other_form_without_loss(self):
+        self.expect(DONE, "convert", "train.pbtxt", "train.pb")
+        self.expect(DONE, "convert", "train.pb", "again.pbtxt")
+        self.expect(DONE, "convert", "again.pbtxt", "-", "--to", "graphdef_text", "-q")
+        self.expect(DONE, "convert", "again.pbtxt", "again.pb")
+        self.assertEqual((self.folder / "train.pb").read_bytes(), (self.folder / "again.pb").read_bytes())
+        self.assertIn("producer: 22", (self.folder / "again.pbtxt").read_text())
+        self.write("net.pbtxt", 'op { type: "Relu" input: "x" output: "y" }')
+        error = self.expect(BAD_INPUT, "convert", "net.pbtxt", "out.pb", "--to", "graphdef").stderr
+        self.assertIn("only a GraphDef", error)
+
     def test_wrong_clusters(self):
         words = ("rewrite", "swapped.pbtxt", "--fetch", "d", "--cluster", "bad.json")
         self.expect(USAGE, "rewrite", "swapped.pbtxt", "--cluster", "gpu.json")

@@ -81,5 +81,43 @@ TEST(Grappler, RefusesSwapsThatItWouldHaveToMake) {
   EXPECT_EQ(refusal(nodes, {.feeds = {}, .fetches = {"y"}}), "accepted");
 }
 
+// A vector of TensorFlow's own tests: what takes a reference is not swapped, so e keeps d, and d reads c from the host.
+// TensorFlow's answer depends on a hash table of addresses; this is the one that its test expects.
+TEST(Grappler, SwapsNoReferences) {
+  const std::string text = R"(
+    node { name: "v" op: "VariableV2" device: "/gpu:0" attr { key: "dtype" value { type: 1 } }
+           attr { key: "shape" value { shape { dim { size: 1 } dim { size: 128 } dim { size: 1024 } } } } }
+    node { name: "a" op: "Square" device: "/gpu:0" input: "v" attr { key: "T" value { type: 1 } } }
+    node { name: "b" op: "Identity" device: "/gpu:0" input: "v" attr { key: "T" value { type: 1 } } }
+    node { name: "c" op: "Identity" device: "/gpu:0" input: "a" attr { key: "T" value { type: 1 } } }
+    node { name: "indices" op: "Const" device: "/gpu:0" attr { key: "dtype" value { type: 3 } }
+           attr { key: "value" value { tensor { dtype: 3 tensor_shape { dim { size: 1 } } int_val: 5 } } } }
+    node { name: "d" op: "ScatterAdd" device: "/gpu:0" input: "v" input: "indices" input: "c"
+           attr { key: "T" value { type: 1 } } }
+    node { name: "axis" op: "Const" device: "/gpu:0" attr { key: "dtype" value { type: 3 } }
+           attr { key: "value" value { tensor { dtype: 3 tensor_shape { } int_val: 0 } } } }
+    node { name: "e" op: "ConcatV2" device: "/gpu:0" input: "b" input: "c" input: "d" input: "axis"
+           attr { key: "T" value { type: 1 } } })";
+  const Cluster cluster{.devices = {{.name = "/gpu:0",
+                                     .type = "GPU",
+                                     .memory_bytes = 1 << 20,
+                                     .cores = 1,
+                                     .megahertz = 1,
+                                     .kilobytes_per_second = 2'000'000,
+                                     .architecture = "6"}}};
+  const Result<GrapplerResult> result =
+      run_grappler(read_graphdef(text).value(),
+                   {.level = GrapplerLevel::swapping, .feeds = {}, .fetches = {"e"}, .cluster = cluster});
+  ASSERT_TRUE(result) << result.error().describe();
+  for (const DefNode& node : nodes_of_graphdef(result->graphdef)) {
+    if (node.name == "e") {
+      EXPECT_THAT(node.inputs, ElementsAre("b", "c", "d", "axis", "^swap_out_d_2"));
+    } else if (node.name == "d") {
+      EXPECT_THAT(node.inputs, ElementsAre("v", "indices", "swap_in_d_2"));
+    }
+  }
+  EXPECT_EQ(result->swaps.size(), 1U);
+}
+
 }  // namespace
 }  // namespace lowtide::testing

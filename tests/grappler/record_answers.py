@@ -27,17 +27,9 @@ import sys
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 from tensorflow.core.framework import graph_pb2, types_pb2
-from tensorflow.core.protobuf import config_pb2, meta_graph_pb2, rewriter_config_pb2
-from tensorflow.python.grappler import tf_optimizer
 
-CONFIG = rewriter_config_pb2.RewriterConfig
-LEVELS = {"default": CONFIG.DEFAULT_MEM_OPT, "none": CONFIG.NO_MEM_OPT, "manual": CONFIG.MANUAL,
-          "swapping": CONFIG.SWAPPING_HEURISTICS, "recomputation": CONFIG.RECOMPUTATION_HEURISTICS,
-          "scheduling": CONFIG.SCHEDULING_HEURISTICS, "heuristics": CONFIG.HEURISTICS}
-OTHER_PASSES = ("layout_optimizer", "constant_folding", "shape_optimization", "remapping",
-                "common_subgraph_elimination", "arithmetic_optimization", "dependency_optimization",
-                "loop_optimization", "function_optimization", "debug_stripper", "scoped_allocator_optimization",
-                "pin_to_host_optimization", "implementation_selector", "auto_mixed_precision", "use_plugin_optimizers")
+from rewriting import LEVELS, rewrite
+
 HINT = "_recompute_hint"
 RELAXED = "_grappler_relax_allocator_constraints"
 RANDOM_GRAPHS = 550
@@ -114,24 +106,6 @@ def graphdef_of(nodes):
     return graph
 
 
-def optimize(graph, level, scope):
-    meta_graph = meta_graph_pb2.MetaGraphDef()
-    meta_graph.graph_def.CopyFrom(graph)
-    config = config_pb2.ConfigProto()
-    rewriting = config.graph_options.rewrite_options
-    for name in OTHER_PASSES:
-        setattr(rewriting, name, CONFIG.OFF)
-    rewriting.disable_model_pruning = True
-    rewriting.min_graph_nodes = -1
-    rewriting.meta_optimizer_iterations = CONFIG.ONE
-    rewriting.memory_optimization = LEVELS[level]
-    if scope != "-":
-        rewriting.memory_optimizer_target_node_name_scope = scope
-    # The last node is fetched. Without a fetch, the passes that look at the memory of devices do not run.
-    meta_graph.collection_def["train_op"].node_list.value.append(graph.node[-1].name)
-    return tf_optimizer.OptimizeGraph(config, meta_graph)
-
-
 def line_of(node):
     attributes = sorted(key for key in node.attr if key.startswith("_"))
     return " ".join([node.name, node.op, node.device or "-", *node.input, *attributes])
@@ -140,7 +114,8 @@ def line_of(node):
 def record(level, scope, nodes):
     graph = graphdef_of(nodes)
     before = [line_of(node) for node in graph.node]
-    after = sorted(line_of(node) for node in optimize(graph, level, scope).node)
+    # The last node is fetched. Without a fetch, the passes that look at the memory of devices do not run.
+    after = sorted(line_of(node) for node in rewrite(graph, [graph.node[-1].name], level, scope).node)
     return [f"graph {level} {scope}", *before, "answer", *(line for line in after if line not in before)]
 
 

@@ -33,24 +33,16 @@ import sys
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 from tensorflow.core.framework import graph_pb2, tensor_shape_pb2, types_pb2
-from tensorflow.core.protobuf import config_pb2, device_properties_pb2, meta_graph_pb2, rewriter_config_pb2
+from tensorflow.core.protobuf import device_properties_pb2
 from tensorflow.python.grappler import cluster as tf_cluster
 from tensorflow.python.grappler import item as tf_item
-from tensorflow.python.grappler import tf_optimizer
 
 from cluster_graphs import Shape, Type, cases
+from rewriting import meta_graph_of, rewrite
 
-CONFIG = rewriter_config_pb2.RewriterConfig
-LEVELS = {"default": CONFIG.DEFAULT_MEM_OPT, "manual": CONFIG.MANUAL, "swapping": CONFIG.SWAPPING_HEURISTICS,
-          "recomputation": CONFIG.RECOMPUTATION_HEURISTICS, "scheduling": CONFIG.SCHEDULING_HEURISTICS,
-          "heuristics": CONFIG.HEURISTICS}
-OTHER_PASSES = ("layout_optimizer", "constant_folding", "shape_optimization", "remapping",
-                "common_subgraph_elimination", "arithmetic_optimization", "dependency_optimization",
-                "loop_optimization", "function_optimization", "debug_stripper", "scoped_allocator_optimization",
-                "pin_to_host_optimization", "implementation_selector", "auto_mixed_precision", "use_plugin_optimizers")
 ENOUGH = 1 << 50
 PADDING = "_padding"
-PROCESSES = 6
+PROCESSES = 24
 
 
 def set_attribute(attribute, key, value):
@@ -90,13 +82,6 @@ def graphdef_of(nodes, chance):
     return graph
 
 
-def meta_graph_of(graph, fetches):
-    meta_graph = meta_graph_pb2.MetaGraphDef()
-    meta_graph.graph_def.CopyFrom(graph)
-    meta_graph.collection_def["train_op"].node_list.value.extend(fetches)
-    return meta_graph
-
-
 def cluster_of(devices, memory=None):
     named = []
     for name, kind, bytes_, cores, frequency, bandwidth, architecture in devices:
@@ -108,18 +93,6 @@ def cluster_of(devices, memory=None):
             properties.environment["architecture"] = architecture
         named.append(one)
     return tf_cluster.Cluster(devices=named)
-
-
-def optimize(graph, fetches, devices, level):
-    config = config_pb2.ConfigProto()
-    rewriting = config.graph_options.rewrite_options
-    for name in OTHER_PASSES:
-        setattr(rewriting, name, CONFIG.OFF)
-    rewriting.disable_model_pruning = True
-    rewriting.min_graph_nodes = -1
-    rewriting.meta_optimizer_iterations = CONFIG.ONE
-    rewriting.memory_optimization = LEVELS[level]
-    return tf_optimizer.OptimizeGraph(config, meta_graph_of(graph, fetches), cluster=cluster_of(devices))
 
 
 def shown_value(value):
@@ -174,11 +147,10 @@ def forgets_extents(graph, fetches):
 def record(level, fetches, devices, nodes, chance):
     """The lines of a block, or none if TensorFlow forgets what the graph says."""
     graph = graphdef_of(nodes, chance)
-    with_memory = [[*device[:2], ENOUGH, *device[3:]] for device in devices]
     if forgets_extents(graph, fetches):
         return []
     if level == "heuristics":  # which sorts the nodes before it looks at shapes
-        sorted_graph = optimize(graph, fetches, with_memory, "recomputation")
+        sorted_graph = rewrite(graph, fetches, "recomputation", cluster=cluster_of(devices, ENOUGH))
         if forgets_extents(sorted_graph, fetches):
             return []
     peaks = peaks_of(graph, fetches, devices)
@@ -187,7 +159,7 @@ def record(level, fetches, devices, nodes, chance):
             device[2] = int(device[2] * peaks.get(device[0], (0,))[0])
     before = [line_of(one) for one in graph.node]
     known = {one.name: one for one in graph.node}
-    after = sorted(line_of(one, known) for one in optimize(graph, fetches, devices, level).node)
+    after = sorted(line_of(one, known) for one in rewrite(graph, fetches, level, cluster=cluster_of(devices)).node)
     lines = [" ".join(["graph", level, *fetches])]
     lines += [" ".join(["device", *map(str, device)]) for device in devices]
     lines += before

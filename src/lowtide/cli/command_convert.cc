@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "lowtide/base/limits.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
@@ -16,7 +17,10 @@
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output_files.h"
+#include "lowtide/cli/read_file.h"
 #include "lowtide/graph/text.h"
+#include "lowtide/graphdef/graph_of_graphdef.h"
+#include "lowtide/graphdef/node_list.h"
 #include "lowtide/import/net_file.h"
 #include "lowtide/netdef/net_of_graph.h"
 
@@ -122,6 +126,19 @@ Converted net_from(const NetInput& input, const std::string& path, NetForm form)
   return converted;
 }
 
+// A GraphDef in its other form, without loss. nullopt: the file is something else.
+std::optional<std::string> other_form_of_graphdef(const std::string& path, const std::string& format) {
+  const bool is_asked = format.starts_with("graphdef");
+  if (format == "graph") return std::nullopt;
+  const std::string bytes = take(read_text_file(path, limits::kMaxFileBytes));
+  if (!is_graphdef(bytes)) {
+    if (!is_asked) return std::nullopt;
+    throw Stop(ExitCode::bad_input, shown_path(path) + ": only a GraphDef can be written as a GraphDef");
+  }
+  const ProtoMessage graphdef = take(read_graphdef(bytes), name_of_file(path));
+  return take(write_graphdef(graphdef, format.ends_with("_text")), name_of_file(path));
+}
+
 }  // namespace
 
 ExitCode run_convert(const Arguments& arguments, Console& console) {
@@ -133,6 +150,10 @@ ExitCode run_convert(const Arguments& arguments, Console& console) {
     if (const std::optional<std::string> file = arguments.value(option)) inputs.push_back(*file);
   }
   const OutputFiles files({destination}, inputs, false);
+  if (const std::optional<std::string> bytes = other_form_of_graphdef(path, format)) {
+    files.write(destination, *bytes, console);
+    return ExitCode::done;
+  }
   const ImportOptions bindings = read_bindings(arguments);
   // The options are those of the format that needs them, so a NetDef that is only rewritten needs no sizes.
   const NetInput input = read_net_input(path, bindings);

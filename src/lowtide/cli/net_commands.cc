@@ -61,24 +61,26 @@ CommandSpec share_command() {
 
 CommandSpec convert_command() {
   return {.name = "convert",
-          .summary = "convert between the forms of a Caffe2 net and the text form of graphs",
+          .summary = "convert between the forms of NetDef, of GraphDef, and the text form of graphs",
           .description =
-              "Reads a NetDef, a graph in Lowtide's text form, or an ONNX model, and writes a NetDef in binary or text "
-              "form, or a graph in the text form. A NetDef becomes a NetDef without loss. What another file cannot "
-              "have is listed. ONNX is only read, and its operators have no meaning in a NetDef.",
-          .positionals = {{.name = "IN", .summary = "a NetDef, a graph in text form, or an ONNX file"},
+              "Reads a NetDef, a GraphDef, a graph in Lowtide's text form, or an ONNX model, and writes a NetDef or a "
+              "GraphDef in binary or text form, or a graph in the text form. A NetDef becomes a NetDef without loss, "
+              "and a GraphDef a GraphDef. What another file cannot have is listed. ONNX is only read, and its "
+              "operators have no meaning in a NetDef.",
+          .positionals = {{.name = "IN", .summary = "a NetDef, a GraphDef, a graph in text form, or an ONNX file"},
                           {.name = "OUT", .summary = "the new file: .pb, .pbtxt, .prototxt or .graph; - is stdout"}},
           .options = {{.name = "--to",
                        .value = "FORMAT",
                        .summary = "the format, if the name of OUT does not say it",
                        .kind = ArgumentKind::choice,
-                       .choices = {"netdef", "netdef_text", "graph"}},
+                       .choices = {"netdef", "netdef_text", "graphdef", "graphdef_text", "graph"}},
                       dim_option(),
                       shape_option(),
                       init_net_option(),
                       shapes_option(),
                       unit_sizes_option()},
           .examples = {{"lowtide convert predict_net.pb net.pbtxt", "Write the text form of a net."},
+                       {"lowtide convert train.pb train.pbtxt", "Write the text form of a graph of TensorFlow."},
                        {"lowtide convert net.pbtxt net.graph --unit-sizes", "Show a net as a graph of tensors."}},
           .run = run_convert};
 }

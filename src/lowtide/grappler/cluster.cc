@@ -14,7 +14,7 @@ namespace lowtide {
 namespace {
 
 constexpr std::size_t kMostDevices = 1024;
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
+constexpr std::int64_t kMostMemory = std::int64_t{1} << 60;
 constexpr std::int64_t kMostSpeed = 1'000'000'000'000'000;
 constexpr std::int64_t kMostCores = 1'000'000;
 
@@ -48,7 +48,7 @@ class ClusterReader {
       switch (key) {
         case 0: return json_.read_name(device.name);
         case 1: return json_.read_name(device.type);
-        case 2: return json_.read_integer("a size", 0, kMostBytes, device.memory_bytes);
+        case 2: return json_.read_integer("a size", 0, kMostMemory, device.memory_bytes);
         case 3: return json_.read_integer("a number of cores", 0, kMostCores, device.cores);
         case 4: return json_.read_integer("megahertz", 0, kMostSpeed, device.megahertz);
         case 5: return json_.read_integer("kilobytes per second", 0, kMostSpeed, device.kilobytes_per_second);

@@ -17,11 +17,11 @@ void keep_each_once(std::vector<NodeIndex>& nodes) {
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
 }
 
-bool is_merge(const DefNode& node) { return node.op == "Merge" || node.op == "RefMerge" || node.op == "_XlaMerge"; }
-
 bool is_next_iteration(const DefNode& node) { return node.op == "NextIteration" || node.op == "RefNextIteration"; }
 
 }  // namespace
+
+bool is_merge(const DefNode& node) { return node.op == "Merge" || node.op == "RefMerge" || node.op == "_XlaMerge"; }
 
 Result<NodeLinks> link_nodes(const std::vector<DefNode>& nodes) {
   if (static_cast<std::int64_t>(nodes.size()) > limits::kMaxNodes) {

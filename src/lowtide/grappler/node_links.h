@@ -22,6 +22,9 @@ struct NodeLinks {
   std::vector<std::vector<NodeIndex>> readers;  // each once, ascending
 };
 
+// Whether a node runs as soon as one of its inputs is there.
+[[nodiscard]] bool is_merge(const DefNode& node);
+
 // The links are valid as long as the names of the nodes. Errors: invalid (two nodes with one name, an input that does
 // not exist), over_limit. O(nodes + inputs, log of the readers of a node).
 [[nodiscard]] Result<NodeLinks> link_nodes(const std::vector<DefNode>& nodes);

@@ -18,6 +18,9 @@ struct CostedNode {
   const std::vector<OutputType>& outputs;
 };
 
+// Times in nanoseconds do not grow beyond this.
+inline constexpr std::int64_t kMostTime = std::int64_t{1} << 62;
+
 // What Grappler's OpLevelCostEstimator counts of a node. Doubles, because it divides them by the speed of a device.
 struct OpWork {
   double operations = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -44,7 +45,7 @@ const Extents* known(const OutputType& type) { return type.extents ? &*type.exte
 double stops_along(double image, double window, double stride, bool is_valid) {
   if (stride < 1) return 0;
   const auto free = static_cast<std::int64_t>(is_valid ? image - window + stride : image + stride - 1);
-  return static_cast<double>(std::max<std::int64_t>(free, 0) / static_cast<std::int64_t>(stride));
+  return std::floor(static_cast<double>(std::max<std::int64_t>(free, 0)) / stride);
 }
 
 void move_windows(const DefNode& node, Windows& windows) {

@@ -21,7 +21,7 @@ namespace {
 using grappler_internal::NodeIndex;
 using grappler_internal::TypedGraph;
 
-constexpr double kMostBytes = 1152921504606846976.0;  // 2^60
+constexpr double kMostRunBytes = 1152921504606846976.0;  // 2^60
 
 std::set<NodeIndex> indices_of(const TypedGraph& graph, const std::vector<std::string>& names) {
   std::set<NodeIndex> all;
@@ -102,7 +102,7 @@ Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& node
     one.waits = each_once(std::move(one.waits));
     const double bytes = output_bytes(*graph, at);
     total += bytes;
-    if (total > kMostBytes) return Error{ErrorCode::over_limit, "the tensors have more than 2^60 bytes", ""};
+    if (total > kMostRunBytes) return Error{ErrorCode::over_limit, "the tensors have more than 2^60 bytes", ""};
     one.bytes = static_cast<std::int64_t>(bytes);
     one.nanoseconds = nanoseconds_on(grappler_internal::work_of(graph->costed(at)),
                                      cluster.devices[placement.device_of(nodes[at].device)]);

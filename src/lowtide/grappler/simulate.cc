@@ -20,8 +20,7 @@ namespace lowtide::grappler_internal {
 namespace {
 
 constexpr std::int64_t kMicrosecond = 1000;
-constexpr double kMostBytes = 1152921504606846976.0;  // 2^60
-constexpr std::int64_t kMostTime = std::int64_t{1} << 62;
+constexpr double kMostSimulatedBytes = 1152921504606846976.0;  // 2^60
 
 // A node of the graph, or one that sends or receives a tensor.
 struct Task {
@@ -36,8 +35,6 @@ struct Task {
   std::int64_t end = -1;
   std::vector<std::uint32_t> readers;  // once for each input
 };
-
-bool is_merge(const DefNode& node) { return node.op == "Merge" || node.op == "RefMerge" || node.op == "_XlaMerge"; }
 
 std::string without_colons(std::string text) {
   std::ranges::replace(text, ':', '_');
@@ -218,14 +215,14 @@ class MemoryOfDevices {
   static std::int64_t end_of(const Task& task) { return task.end / kMicrosecond * kMicrosecond + 1; }
 
   bool add(const Task& task, std::int64_t port, double bytes) {
-    if (bytes > kMostBytes) return false;
+    if (bytes > kMostSimulatedBytes) return false;
     total_ += bytes;
     live_[task.device].push_back({.node = task.name,
                                   .port = port,
                                   .bytes = static_cast<std::int64_t>(bytes),
                                   .begin = task.begin / kMicrosecond * kMicrosecond,
                                   .end = end_of(task)});
-    return total_ <= kMostBytes;
+    return total_ <= kMostSimulatedBytes;
   }
 
   void extend_inputs(const Task& task) {

@@ -11,8 +11,6 @@
 namespace lowtide::grappler_internal {
 namespace {
 
-constexpr std::int64_t kMostTime = std::int64_t{1} << 62;
-
 std::vector<std::int64_t> durations(const TypedGraph& graph, const Cluster& cluster) {
   const Placement placement(cluster);
   std::vector<std::int64_t> all;
@@ -41,8 +39,7 @@ std::vector<std::optional<std::int64_t>> earliest_ends(const TypedGraph& graph, 
   std::vector<std::size_t> waits(graph.nodes.size());
   std::vector<NodeIndex> ready;
   for (NodeIndex at = 0; at < graph.nodes.size(); ++at) {
-    const bool is_merge = graph.nodes[at].op == "Merge" || graph.nodes[at].op == "RefMerge";
-    waits[at] = is_merge ? 1 : graph.links.inputs[at].size();
+    waits[at] = is_merge(graph.nodes[at]) ? 1 : graph.links.inputs[at].size();
     if (!graph.links.inputs[at].empty()) continue;
     ready.push_back(at);
     ends[at] = 0;

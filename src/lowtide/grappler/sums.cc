@@ -17,7 +17,7 @@ namespace lowtide::grappler_internal {
 namespace {
 
 constexpr double kFullShare = 0.8;  // of the memory of a device
-constexpr std::size_t kMostSteps = 2'000'000'000;
+constexpr std::size_t kMostSumSteps = 2'000'000'000;
 constexpr auto kSummedTypes = std::to_array<std::int64_t>({1, 2, 9, 19});  // f32, f64, i64, f16
 
 bool is_sum(const DefNode& node) { return node.op == "AddN" || node.op == "AccumulateNV2"; }
@@ -181,7 +181,7 @@ Result<std::vector<std::string>> replace_sums(std::vector<DefNode>& nodes, const
   }
   Result<TypedGraph> graph = type_nodes(nodes, around.feeds);
   if (!graph) return graph.error();
-  if (chosen.size() > kMostSteps / nodes.size()) {
+  if (chosen.size() > kMostSumSteps / nodes.size()) {
     return Error{ErrorCode::over_limit,
                  "each of " + std::to_string(chosen.size()) + " sums needs a walk over " +
                      std::to_string(nodes.size()) + " nodes",

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <utility>
 
@@ -117,7 +118,10 @@ void choose_by_memory(const TypedGraph& graph, const KnownRun& run, const Cluste
     if (cluster.devices[device].type != "GPU" || memory <= 0 || peak.bytes <= memory) continue;
     std::int64_t missing = peak.bytes - memory;
     for (const Candidate& candidate : choice.candidates(peak)) {
-      for (const auto& [reader, input] : candidate.later_uses) chosen.of(reader).push_back(input);
+      // Those that are last here are swapped first.
+      for (const auto& [reader, input] : std::views::reverse(candidate.later_uses)) {
+        chosen.of(reader).push_back(input);
+      }
       missing -= candidate.bytes;
       if (missing < 0) break;
     }

@@ -21,7 +21,7 @@ namespace lowtide::grappler_internal {
 namespace {
 
 constexpr std::int64_t kBytesPerNanosecond = 16;
-constexpr std::size_t kMostSteps = 2'000'000'000;
+constexpr std::size_t kMostSwapSteps = 2'000'000'000;
 
 using Times = std::vector<std::optional<std::int64_t>>;
 
@@ -84,7 +84,7 @@ class Swapper {
     std::set<std::string, std::less<>> seen;
     std::optional<NodeIndex> best;
     while (!open.empty()) {
-      if (++steps_ > kMostSteps) {
+      if (++steps_ > kMostSwapSteps) {
         return Error{ErrorCode::over_limit, "the walks for nodes that could start a transfer take too long", ""};
       }
       const std::string name = std::move(open.extract(open.begin()).value());

@@ -55,9 +55,9 @@ void add_unread_outputs(TypedGraph& graph, NodeIndex at) {
 }  // namespace
 
 const OutputType& TypedGraph::type_of(NodeIndex node, std::int64_t port) const {
-  static const OutputType kUnknown;
+  static const OutputType unknown;
   const auto at = static_cast<std::size_t>(port);
-  return at < outputs[node].size() ? outputs[node][at] : kUnknown;
+  return at < outputs[node].size() ? outputs[node][at] : unknown;
 }
 
 CostedNode TypedGraph::costed(NodeIndex node) const {
