@@ -78,12 +78,14 @@ def hand_made():
     yield "swapping", ["e"], [gpu("/gpu:0", megabyte)], unswappable
 
 
-UNARY = ("Acos Asin Atan Ceil Cos Erf Erfc Exp Expm1 Floor Inv Lgamma Log Log1p Neg Reciprocal Relu Relu6 Rint Round "
-         "Rsqrt Sigmoid Sign Sin Sqrt Square Tan Tanh LeakyRelu Elu Selu Softplus Softmax LogSoftmax Abs ZerosLike "
-         "OnesLike StopGradient Identity PreventGradient").split()
-BINARY = ("Add AddV2 Atan2 Div FloorDiv FloorMod Maximum Minimum Mod Mul RealDiv SquaredDifference Sub TruncateDiv "
-          "TruncateMod Pow Equal Greater GreaterEqual Less LessEqual NotEqual ReluGrad InvGrad SigmoidGrad TanhGrad "
-          "RsqrtGrad SqrtGrad Relu6Grad EluGrad MatMul").split()
+UNARY = ("Acos", "Asin", "Atan", "Ceil", "Cos", "Erf", "Erfc", "Exp", "Expm1", "Floor", "Inv", "Lgamma", "Log",
+         "Log1p", "Neg", "Reciprocal", "Relu", "Relu6", "Rint", "Round", "Rsqrt", "Sigmoid", "Sign", "Sin", "Sqrt",
+         "Square", "Tan", "Tanh", "LeakyRelu", "Elu", "Selu", "Softplus", "Softmax", "LogSoftmax", "Abs",
+         "ZerosLike", "OnesLike", "StopGradient", "Identity", "PreventGradient")
+BINARY = ("Add", "AddV2", "Atan2", "Div", "FloorDiv", "FloorMod", "Maximum", "Minimum", "Mod", "Mul", "RealDiv",
+          "SquaredDifference", "Sub", "TruncateDiv", "TruncateMod", "Pow", "Equal", "Greater", "GreaterEqual",
+          "Less", "LessEqual", "NotEqual", "ReluGrad", "InvGrad", "SigmoidGrad", "TanhGrad", "RsqrtGrad", "SqrtGrad",
+          "Relu6Grad", "EluGrad", "MatMul")
 
 
 def constant(name, *values):
@@ -220,7 +222,7 @@ def random_graph(seed):
     graph.add_hints(0.1 if level == "manual" else 0.02)
     if chance.random() < 0.3:
         graph.nodes = graph.nodes[::-1]
-    for at, device in enumerate(graph.devices):
+    for device in graph.devices:
         if chance.random() < 0.9:
             device[2] = chance.choice((0.4, 0.6, 0.75, 0.79, 0.81, 0.9, 1.0, 1.1, 2.0))
     return level, graph.fetches(), graph.devices, graph.nodes
