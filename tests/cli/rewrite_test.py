@@ -98,6 +98,15 @@ class Rewrite(ProgramTest):
         self.expect(USAGE, *words, "--level", "manual")
         self.expect(USAGE, "rewrite", "chain.pbtxt", "--planner", "lowtide")
 
+    # The Placeholder of TRAINING has no shape.
+    def test_a_memory_that_is_not_known_to_do_is_not_claimed(self):
+        words = ("rewrite", "train.pbtxt", "--planner", "lowtide", "--fetch", "r", "--cluster", "gpu.json")
+        found = self.json(NO, *words)
+        self.assertEqual((found["outcome"], found["unknown_sizes"]), ("unknown", 2))
+        self.assertIn("It is not known whether", self.expect(NO, *words).stdout)
+        self.assertIn("It keeps the memory", self.expect(DONE, *words, "--shape", "x=4x4").stdout)
+        self.assertIn("no such node", self.expect(BAD_INPUT, *words, "--shape", "y=4").stderr)
+
     def test_a_graphdef_becomes_its_other_form_without_loss(self):
         self.expect(DONE, "convert", "train.pbtxt", "train.pb")
         self.expect(DONE, "convert", "train.pb", "again.pbtxt")

@@ -138,9 +138,51 @@ TEST(LeanGraphDef, RefusesWhatItCannotPlan) {
   two.devices.push_back(two.devices.front());
   EXPECT_THAT(refusal(nodes, two, {.feeds = {}, .fetches = {"g"}}), HasSubstr("2 devices"));
   EXPECT_THAT(refusal(nodes, one_device(1), {}), HasSubstr("nothing is fetched"));
-  std::vector<DefNode> taken = nodes;
-  for (const char* name : {"Recomputed/a", "Recomputed/b"}) taken.push_back(float_node(name, "Exp", {"v"}));
-  EXPECT_THAT(refusal(taken, one_device(4 * kBytes), {.feeds = {}, .fetches = {"g"}}), HasSubstr("have the name"));
+  std::vector<DefNode> branches = nodes;
+  branches[1].op = "Switch";
+  EXPECT_THAT(refusal(branches, one_device(1), {.feeds = {}, .fetches = {"g"}}), HasSubstr("branches"));
+}
+
+// A name that is taken gets the next number.
+TEST(LeanGraphDef, TakesFreeNames) {
+  std::vector<DefNode> nodes = twice_waiting_nodes();
+  nodes.insert(nodes.begin() + 1, float_node("Recomputed/a", "Exp", {"v"}));
+  const LeanGraphDef found = lean(nodes, 4 * kBytes, "g");
+  EXPECT_THAT(found.recomputed, ElementsAre(Pair("a", 1)));
+  const std::vector<DefNode> written = nodes_of_graphdef(found.graphdef);
+  EXPECT_TRUE(std::ranges::any_of(written, [](const DefNode& node) { return node.name == "Recomputed_2/a"; }));
+}
+
+// k waits for b, so it has its place after b. r is the content of v and has no place.
+TEST(LeanGraphDef, OrdersConstantsThatWait) {
+  DefNode constant = float_node("k", "VariableV2", {"^b"});
+  set_type(constant, "dtype", 1);
+  set_shape(constant, "shape", {100});
+  const std::vector<DefNode> nodes = {constant, float_node("v", "VariableV2", {}), float_node("r", "Identity", {"v"}),
+                                      float_node("b", "Exp", {"r"}), float_node("c", "Mul", {"b", "k"})};
+  const LeanGraphDef found = lean(nodes, 0, "c");
+  const std::vector<DefNode> written = nodes_of_graphdef(found.graphdef);
+  EXPECT_EQ(written.back().name, "c");
+  const auto inputs_of = [&](const std::string& name) {
+    return std::ranges::find(written, name, &DefNode::name)->inputs;
+  };
+  EXPECT_THAT(inputs_of("k"), ElementsAre("^b"));
+  EXPECT_THAT(inputs_of("r"), ElementsAre("v"));
+  EXPECT_THAT(inputs_of("b"), ElementsAre("r"));
+  EXPECT_EQ(found.peak, Bytes(4 * kBytes));  // v, b, k and c
+}
+
+// With an unknown extent nothing is known of the memory, until the shape is given.
+TEST(LeanGraphDef, NamesWhatHasNoSize) {
+  std::vector<DefNode> nodes = {float_node("x", "Placeholder", {}), float_node("a", "Exp", {"x"})};
+  set_shape(nodes[0], "shape", {-1, 10});
+  EXPECT_THAT(lean(nodes, 1000, "a").unsized, ElementsAre("x", "a"));
+  const LeanGraphDef sized = lean_graphdef(with_nodes({}, nodes), {.cluster = one_device(1000),
+                                                                   .ends = {.feeds = {"x"}, .fetches = {"a"}},
+                                                                   .shapes = {{"x", {5, 10}}}})
+                                 .value();
+  EXPECT_THAT(sized.unsized, IsEmpty());
+  EXPECT_EQ(sized.peak, Bytes(400));
 }
 
 // Forward nodes, and gradients that read them in reverse.

@@ -25,6 +25,8 @@
 namespace lowtide::cli_internal {
 namespace {
 
+constexpr std::int64_t kLeanEffort = 5'000'000'000;  // work units, up to about ten seconds
+
 GrapplerOptions read_grappler_options(const Arguments& arguments) {
   GrapplerOptions options;
   if (const auto level = arguments.value("--level")) options.level = from_string<GrapplerLevel>(*level).value();
@@ -132,13 +134,15 @@ Rewriting rewrite_as_lowtide(const ProtoMessage& graphdef, const Arguments& argu
   }
   const GrapplerOptions given = read_grappler_options(arguments);
   if (given.cluster.devices.empty()) throw Stop(ExitCode::usage, "--planner lowtide needs --cluster and --fetch");
-  const LeanRun run =
-      take(plan_lean_run(graphdef, given.cluster, {.feeds = given.feeds, .fetches = given.fetches}), shown);
-  const bool fits = run.lean.answer.outcome == BudgetOutcome::found;
+  const LeanRun run = take(plan_lean_run(graphdef, {.cluster = given.cluster,
+                                                    .ends = {.feeds = given.feeds, .fetches = given.fetches},
+                                                    .shapes = read_bindings(arguments).shapes,
+                                                    .effort = kLeanEffort}),
+                           shown);
   return {.graphdef = run.lean.graphdef,
           .summary = lean_summary(run),
           .json = lean_json(run),
-          .code = fits ? ExitCode::done : ExitCode::no};
+          .code = keeps_memory(run) ? ExitCode::done : ExitCode::no};
 }
 
 }  // namespace

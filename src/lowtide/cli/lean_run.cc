@@ -3,55 +3,84 @@
 
 #include "lowtide/cli/lean_run.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lowtide/base/article.h"
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/listed.h"
+#include "lowtide/base/quote.h"
 #include "lowtide/grappler/grappler.h"
 
 namespace lowtide::cli_internal {
 namespace {
 
-std::string microseconds(std::int64_t nanoseconds) { return with_thousands(nanoseconds / 1000) + " us"; }
+std::string duration(std::int64_t nanoseconds) {
+  return nanoseconds < 10'000 ? with_thousands(nanoseconds) + " ns" : with_thousands(nanoseconds / 1000) + " us";
+}
 
 StyledText outcome_line(const LeanRun& run) {
   const BudgetAnswer& answer = run.lean.answer;
   const std::string memory = format_bytes(Bytes(run.device.memory_bytes));
   if (run.device.memory_bytes == 0) return StyledText("  The memory of the device is unknown.");
-  switch (answer.outcome) {
-    case BudgetOutcome::found: return StyledText("  It keeps the memory of the device, " + memory + ".", Style::good);
-    case BudgetOutcome::infeasible:
-      return StyledText("  No order keeps the memory of the device, " + memory + ", not even with reruns: proven.",
-                        Style::bad);
-    case BudgetOutcome::not_found: break;
+  if (answer.outcome == BudgetOutcome::infeasible) {
+    return StyledText("  No order keeps the memory of the device, " + memory + ", not even with reruns: proven.",
+                      Style::bad);
   }
-  return StyledText("  No order was found that keeps the memory of the device, " + memory + ".", Style::bad);
+  if (answer.outcome == BudgetOutcome::not_found) {
+    return StyledText("  No order was found that keeps the memory of the device, " + memory + ".", Style::bad);
+  }
+  if (run.lean.unsized.empty()) return StyledText("  It keeps the memory of the device, " + memory + ".", Style::good);
+  return StyledText("  It is not known whether it keeps the memory of the device, " + memory + ".", Style::bad);
 }
 
-StyledText time_line(const BudgetAnswer& answer) {
+StyledText unsized_line(const LeanGraphDef& lean) {
+  constexpr std::size_t kShown = 5;
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < std::min(kShown, lean.unsized.size()); ++at) {
+    names.push_back(quoted(lean.unsized[at], 60));
+  }
+  const std::size_t rest = lean.unsized.size() - names.size();
+  return StyledText("  The sizes of some outputs are not known, and what is not known counts as 1: " + listed(names) +
+                    (rest > 0 ? " and " + std::to_string(rest) + " more" : "") +
+                    ". Set shapes of Placeholders with --shape NAME=AxB.");
+}
+
+StyledText time_line(const LeanRun& run) {
+  const BudgetAnswer& answer = run.lean.answer;
   std::string text =
-      "  A run takes " + microseconds(answer.cost) + ", and without reruns " + microseconds(answer.base_cost) + "; ";
-  if (answer.is_optimal()) return StyledText(text + "proven to be the least within this memory.");
-  return StyledText(text + "no sequence within this memory takes less than " + microseconds(answer.cost_bound) + ".");
+      "  A run takes " + duration(answer.cost) + ", and without reruns " + duration(answer.base_cost) + "; ";
+  const std::string within = run.device.memory_bytes == 0 ? "" : " within this memory";
+  if (answer.is_optimal()) return StyledText(text + "proven to be the least" + within + ".");
+  return StyledText(text + "no sequence" + within + " takes less than " + duration(answer.cost_bound) + ".");
 }
 
 }  // namespace
 
-Result<LeanRun> plan_lean_run(const ProtoMessage& graphdef, const Cluster& cluster, const RunEnds& ends) {
-  const std::vector<DefNode> nodes = nodes_of_graphdef(graphdef);
-  const Result<RunEnds> all_ends = with_placeholders(nodes, ends);
-  if (!all_ends) return all_ends.error();
-  Result<LeanGraphDef> lean = lean_graphdef(graphdef, {.cluster = cluster, .ends = *all_ends});
+bool keeps_memory(const LeanRun& run) {
+  if (run.device.memory_bytes == 0) return true;
+  return run.lean.answer.outcome == BudgetOutcome::found && run.lean.unsized.empty();
+}
+
+Result<LeanRun> plan_lean_run(const ProtoMessage& graphdef, LeanGraphDefOptions options) {
+  const Result<std::vector<DefNode>> nodes = with_shapes(nodes_of_graphdef(graphdef), options.shapes);
+  if (!nodes) return nodes.error();
+  Result<RunEnds> ends = with_placeholders(*nodes, options.ends);
+  if (!ends) return ends.error();
+  options.ends = *std::move(ends);
+  Result<LeanGraphDef> lean = lean_graphdef(graphdef, options);
   if (!lean) return lean.error();
-  Result<SimulatedRun> before = simulate_run(nodes, cluster, *all_ends);
+  Result<SimulatedRun> before = simulate_run(*nodes, options.cluster, options.ends);
   if (!before) return before.error();
-  Result<SimulatedRun> after = simulate_run(nodes_of_graphdef(lean->graphdef), cluster, *all_ends);
+  const Result<std::vector<DefNode>> written = with_shapes(nodes_of_graphdef(lean->graphdef), options.shapes);
+  if (!written) return written.error();
+  Result<SimulatedRun> after = simulate_run(*written, options.cluster, options.ends);
   if (!after) return after.error();
   return LeanRun{.lean = *std::move(lean),
-                 .device = cluster.devices.front(),
-                 .nodes_before = static_cast<std::int64_t>(nodes.size()),
+                 .device = options.cluster.devices.front(),
+                 .nodes_before = static_cast<std::int64_t>(nodes->size()),
                  .before = *std::move(before),
                  .after = *std::move(after)};
 }
@@ -64,15 +93,16 @@ StyledText lean_summary(const LeanRun& run) {
            " after the rewriting; verified")
       .end_line();
   text.append(outcome_line(run)).end_line();
+  if (!lean.unsized.empty()) text.append(unsized_line(lean)).end_line();
   text.add("  Live bytes: at most " + format_bytes(lean.peak) + ", of which variables, constants and feeds have " +
            format_bytes(lean.resident) + ".")
       .end_line();
   text.add("  Without reruns, no order has less than " + format_bytes(lean.floor) + ".").end_line();
   text.add("  " + with_count(recomputed, "node") + (recomputed == 1 ? " runs" : " run") + " again.").end_line();
-  if (lean.answer.outcome == BudgetOutcome::found) text.append(time_line(lean.answer)).end_line();
+  if (lean.answer.outcome == BudgetOutcome::found) text.append(time_line(run)).end_line();
   text.add("  As Grappler simulates it: " + format_bytes(Bytes(run.before.peak_bytes.front())) + " in " +
-           microseconds(run.before.nanoseconds) + " before, " + format_bytes(Bytes(run.after.peak_bytes.front())) +
-           " in " + microseconds(run.after.nanoseconds) + " after.")
+           duration(run.before.nanoseconds) + " before, " + format_bytes(Bytes(run.after.peak_bytes.front())) + " in " +
+           duration(run.after.nanoseconds) + " after.")
       .end_line();
   text.add("  Nothing is counted for alignment, scratch and offsets, which the allocator of TensorFlow decides.",
            Style::dim);
@@ -85,7 +115,10 @@ Json lean_json(const LeanRun& run) {
   json["planner"] = "lowtide";
   json["nodes_before"] = run.nodes_before;
   json["nodes"] = count_nodes(lean.graphdef);
-  json["outcome"] = std::string(to_string(lean.answer.outcome));
+  const bool is_known = run.device.memory_bytes > 0;
+  const bool is_open = lean.answer.outcome == BudgetOutcome::found && !lean.unsized.empty();
+  json["outcome"] = is_known ? Json(is_open ? "unknown" : std::string(to_string(lean.answer.outcome))) : Json(nullptr);
+  json["unknown_sizes"] = lean.unsized.size();
   json["reruns"] = Json::array();
   for (const auto& [node, times] : lean.recomputed) {
     json["reruns"].push_back({{"node", json_text(node)}, {"times", times}});
@@ -97,7 +130,6 @@ Json lean_json(const LeanRun& run) {
   json["base_cost"] = lean.answer.base_cost;
   json["cost_bound"] = lean.answer.cost_bound;
   json["devices"] = Json::array();
-  const bool is_known = run.device.memory_bytes > 0;
   json["devices"].push_back({{"name", json_text(run.device.name)},
                              {"memory_bytes", is_known ? Json(run.device.memory_bytes) : Json(nullptr)},
                              {"peak_bytes_before", run.before.peak_bytes.front()},

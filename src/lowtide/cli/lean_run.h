@@ -20,7 +20,10 @@ struct LeanRun {
 };
 
 // Errors: those of lean_graphdef; invalid (a feed or a fetch that the graph does not have).
-[[nodiscard]] Result<LeanRun> plan_lean_run(const ProtoMessage& graphdef, const Cluster& cluster, const RunEnds& ends);
+[[nodiscard]] Result<LeanRun> plan_lean_run(const ProtoMessage& graphdef, LeanGraphDefOptions options);
+
+// Whether the plan is known to keep the memory of the device, or that memory is not known.
+[[nodiscard]] bool keeps_memory(const LeanRun& run);
 
 [[nodiscard]] StyledText lean_summary(const LeanRun& run);
 [[nodiscard]] Json lean_json(const LeanRun& run);

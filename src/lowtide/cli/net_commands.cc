@@ -86,58 +86,60 @@ CommandSpec convert_command() {
 }
 
 CommandSpec rewrite_command() {
-  return {.name = "rewrite",
-          .summary = "rewrite a graph of TensorFlow as its MemoryOptimizer does, or as Lowtide plans it",
-          .description =
-              "Reads a GraphDef and writes the one that the MemoryOptimizer of TensorFlow's Grappler makes of it: "
-              "nodes run again for the gradients, and assignments are marked that need no memory for transfers. "
-              "With the devices of --cluster, sums are also accumulated in one variable and tensors swapped to the "
-              "host where memory is short. The written graph has the form of the one that was read, binary or text.\n"
-              "The levels are those of RewriterConfig: manual recomputes and swaps what the attributes "
-              "_recompute_hint and _swap_to_host ask for, recomputation and heuristics also recompute cheap "
-              "operators.\n"
-              "With --planner lowtide, Lowtide orders the nodes and lets some run again, so that one device has "
-              "enough memory and a run takes the least time. The plan is verified. If it does not keep the memory, "
-              "the exit code is 1.",
-          .positionals = {{.name = "GRAPH", .summary = "a GraphDef, in binary or text form"}},
-          .options = {output_option("write the graph; - is stdout"),
-                      {.name = "--planner",
-                       .value = "NAME",
-                       .summary = "grappler (the default) or lowtide, which needs --cluster with one device",
-                       .kind = ArgumentKind::choice,
-                       .choices = {"grappler", "lowtide"}},
-                      {.name = "--level",
-                       .value = "LEVEL",
-                       .summary = "what Grappler may do; default: manual",
-                       .kind = ArgumentKind::choice,
-                       .choices = {kEnumNames<GrapplerLevel>.begin(), kEnumNames<GrapplerLevel>.end()}},
-                      {.name = "--scope",
-                       .value = "SCOPE",
-                       .summary = "the names of the nodes that read recomputed results; default: gradients/",
-                       .kind = ArgumentKind::text},
-                      {.name = "--feed",
-                       .value = "NODE",
-                       .summary = "a node that is fed besides the Placeholders, so it is not recomputed; repeatable",
-                       .kind = ArgumentKind::text,
-                       .is_repeatable = true},
-                      {.name = "--fetch",
-                       .value = "NODE",
-                       .summary = "a node that is fetched; memory is looked at only if there is one; repeatable",
-                       .kind = ArgumentKind::text,
-                       .is_repeatable = true},
-                      {.name = "--cluster",
-                       .value = "FILE",
-                       .summary = "the devices, their memory and speed, as JSON; needs --fetch",
-                       .kind = ArgumentKind::file},
-                      json_option()},
-          .examples = {{"lowtide rewrite train.pbtxt --level recomputation -o lean.pbtxt",
-                        "Recompute cheap operators for the gradients."},
-                       {"lowtide rewrite train.pb --scope tower/gradients/ --json", "See what would run again."},
-                       {"lowtide rewrite train.pb --level heuristics --cluster gpu.json --fetch r",
-                        "See what would be swapped on these devices, and what it saves."},
-                       {"lowtide rewrite train.pb --planner lowtide --cluster gpu.json --fetch r -o lean.pb",
-                        "Write the graph in Lowtide's order, within the memory of the device."}},
-          .run = run_rewrite};
+  return {
+      .name = "rewrite",
+      .summary = "rewrite a graph of TensorFlow as its MemoryOptimizer does, or as Lowtide plans it",
+      .description =
+          "Reads a GraphDef and writes the one that the MemoryOptimizer of TensorFlow's Grappler makes of it: "
+          "nodes run again for the gradients, and assignments are marked that need no memory for transfers. "
+          "With the devices of --cluster, sums are also accumulated in one variable and tensors swapped to the "
+          "host where memory is short. The written graph has the form of the one that was read, binary or text.\n"
+          "The levels are those of RewriterConfig: manual recomputes and swaps what the attributes "
+          "_recompute_hint and _swap_to_host ask for, recomputation and heuristics also recompute cheap "
+          "operators.\n"
+          "With --planner lowtide, Lowtide orders the nodes and lets some run again, so that one device has "
+          "enough memory and a run takes the least time. The plan is verified. If it does not keep the memory, "
+          "the exit code is 1. The search takes up to about ten seconds.",
+      .positionals = {{.name = "GRAPH", .summary = "a GraphDef, in binary or text form"}},
+      .options = {output_option("write the graph; - is stdout"),
+                  {.name = "--planner",
+                   .value = "NAME",
+                   .summary = "grappler (the default) or lowtide, which needs --cluster with one device",
+                   .kind = ArgumentKind::choice,
+                   .choices = {"grappler", "lowtide"}},
+                  {.name = "--level",
+                   .value = "LEVEL",
+                   .summary = "what Grappler may do; default: manual",
+                   .kind = ArgumentKind::choice,
+                   .choices = {kEnumNames<GrapplerLevel>.begin(), kEnumNames<GrapplerLevel>.end()}},
+                  {.name = "--scope",
+                   .value = "SCOPE",
+                   .summary = "the names of the nodes that read recomputed results; default: gradients/",
+                   .kind = ArgumentKind::text},
+                  {.name = "--feed",
+                   .value = "NODE",
+                   .summary = "a node that is fed besides the Placeholders, so it is not recomputed; repeatable",
+                   .kind = ArgumentKind::text,
+                   .is_repeatable = true},
+                  {.name = "--fetch",
+                   .value = "NODE",
+                   .summary = "a node that is fetched; memory is looked at only if there is one; repeatable",
+                   .kind = ArgumentKind::text,
+                   .is_repeatable = true},
+                  {.name = "--cluster",
+                   .value = "FILE",
+                   .summary = "the devices, their memory and speed, as JSON; needs --fetch",
+                   .kind = ArgumentKind::file},
+                  shape_option(),
+                  json_option()},
+      .examples = {{"lowtide rewrite train.pbtxt --level recomputation -o lean.pbtxt",
+                    "Recompute cheap operators for the gradients."},
+                   {"lowtide rewrite train.pb --scope tower/gradients/ --json", "See what would run again."},
+                   {"lowtide rewrite train.pb --level heuristics --cluster gpu.json --fetch r",
+                    "See what would be swapped on these devices, and what it saves."},
+                   {"lowtide rewrite train.pb --planner lowtide --cluster gpu.json --fetch r --shape x=8x64 -o lean.pb",
+                    "Write the graph in Lowtide's order, within the memory of the device."}},
+      .run = run_rewrite};
 }
 
 CommandSpec diff_command() {

@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "lowtide/base/checked.h"
-#include "lowtide/base/quote.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/graphdef/node_list.h"
 #include "lowtide/pipeline/keep_budget.h"
@@ -118,21 +117,15 @@ class RunWriter {
     for (std::uint32_t at = 0; at < nodes.size(); ++at) by_name_[nodes[at].name] = at;
   }
 
-  Result<void> add(std::uint32_t at) {
+  void add(std::uint32_t at) {
     DefNode node = before_[at];
     ++runs_[at];
-    if (runs_[at] > 1) {
-      node.name = "Recomputed" + (runs_[at] > 2 ? "_" + std::to_string(runs_[at] - 1) : "") + "/" + before_[at].name;
-      if (by_name_.contains(node.name)) {
-        return Error{ErrorCode::invalid, "a new node would have the name " + quoted(node.name, 60), ""};
-      }
-    }
+    if (runs_[at] > 1) node.name = new_name(before_[at].name, runs_[at] - 1);
     for (std::string& input : node.inputs) redirect(input);
     if (!previous_.empty()) add_control(node, previous_);
     latest_[at] = node.name;
     previous_ = node.name;
     written_.push_back(std::move(node));
-    return {};
   }
 
   // With the nodes that do not run, or have no place in the order, as they were.
@@ -154,6 +147,14 @@ class RunWriter {
   }
 
  private:
+  std::string new_name(const std::string& name, std::int64_t number) {
+    while (true) {
+      std::string made = "Recomputed" + (number > 1 ? "_" + std::to_string(number) : "") + "/" + name;
+      if (!by_name_.contains(made) && made_.insert(made).second) return made;
+      ++number;
+    }
+  }
+
   void redirect(std::string& input) const {
     const DefInput name = read_input(input);
     const auto found = by_name_.find(std::string(name.node));
@@ -172,6 +173,7 @@ class RunWriter {
   std::unordered_map<std::string, std::uint32_t> by_name_;
   std::vector<std::string> latest_;  // name of the latest run by node; empty: none
   std::vector<std::int64_t> runs_;
+  std::set<std::string> made_;
   std::string previous_;
   std::vector<DefNode> written_;
 };
@@ -182,6 +184,19 @@ Bytes budget_of(const PlainRun& run, const ClusterDevice& device) {
   for (const Tensor& tensor : run.graph.tensors()) all += tensor.size;
   if (device.memory_bytes == 0) return all;
   return std::clamp(Bytes(device.memory_bytes) - run.resident, Bytes(0), std::max(all, Bytes(0)));
+}
+
+// In a branch, what waits for a node of the other branch never runs.
+Result<void> check_branches(const std::vector<DefNode>& nodes, const std::vector<CostedNodeOfRun>& costed) {
+  for (const CostedNodeOfRun& one : costed) {
+    const DefNode& node = nodes[one.node];
+    if (!node.op.ends_with("Switch") && !node.op.ends_with("Merge") && node.op != "_SwitchN") continue;
+    return Error{ErrorCode::unsupported,
+                 "the graph has branches, and nodes of a branch that is not taken cannot have a place in an order; the "
+                 "planner grappler takes such graphs",
+                 shown_node(node.name, node.op)};
+  }
+  return {};
 }
 
 Result<void> check_cost(const PlainRun& run) {
@@ -208,25 +223,34 @@ Result<LeanGraphDef> lean_graphdef(const ProtoMessage& graphdef, const LeanGraph
   }
   if (options.ends.fetches.empty()) return Error{ErrorCode::invalid, "nothing is fetched, so nothing runs", ""};
   const std::vector<DefNode> nodes = nodes_of_graphdef(graphdef);
-  const Result<std::vector<CostedNodeOfRun>> costed = cost_nodes(nodes, options.cluster, options.ends);
+  const Result<std::vector<DefNode>> shaped = with_shapes(nodes, options.shapes);
+  if (!shaped) return shaped.error();
+  const Result<std::vector<CostedNodeOfRun>> costed = cost_nodes(*shaped, options.cluster, options.ends);
   if (!costed) return costed.error();
+  LOWTIDE_RETURN_IF_ERROR(check_branches(nodes, *costed));
   const Result<PlainRun> run = PlainRunMaker(*costed).make();
   if (!run) return run.error();
   LOWTIDE_RETURN_IF_ERROR(check_cost(*run));
+  Target exact = dense_target();
+  for (Region& region : exact.machine.regions) region.alignment = Bytes(1);
   const Result<KeptBudget> kept = keep_budget(
-      run->graph, run->costs, dense_target(),
+      run->graph, run->costs, exact,
       {.budget = budget_of(*run, options.cluster.devices.front()), .effort = options.effort, .hints = run->hints});
   if (!kept) return kept.error();
   RunWriter writer(nodes);
   for (NodeId id : kept->answer.runs) {
-    if (run->node_of[id]) LOWTIDE_RETURN_IF_ERROR(writer.add(*run->node_of[id]));
+    if (run->node_of[id]) writer.add(*run->node_of[id]);
   }
   LeanGraphDef lean{.graphdef = {},
                     .recomputed = writer.recomputed(),
                     .resident = run->resident,
                     .peak = kept->answer.peak + run->resident,
                     .floor = kept->ordered.bound + run->resident,
+                    .unsized = {},
                     .answer = kept->answer};
+  for (const CostedNodeOfRun& one : *costed) {
+    if (!one.is_sized) lean.unsized.push_back(nodes[one.node].name);
+  }
   lean.graphdef = with_nodes(graphdef, std::move(writer).finish());
   return lean;
 }

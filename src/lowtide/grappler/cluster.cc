@@ -30,6 +30,7 @@ class ClusterReader {
   Result<Cluster> read() {
     const auto read_devices = [&](std::size_t /*key*/) { return json_.read_array([&] { return read_device(); }); };
     if (!json_.read_object(kFileKeys, read_devices) || !json_.read_end()) return *json_.error();
+    if (cluster_.devices.empty()) return Error{ErrorCode::invalid, "a cluster needs a device", source_name_};
     std::ranges::sort(cluster_.devices, {}, &ClusterDevice::name);
     const auto twice = std::ranges::adjacent_find(cluster_.devices, {}, &ClusterDevice::name);
     if (twice != cluster_.devices.end()) {
@@ -48,7 +49,7 @@ class ClusterReader {
       switch (key) {
         case 0: return json_.read_name(device.name);
         case 1: return json_.read_name(device.type);
-        case 2: return json_.read_integer("a size", 0, kMostMemory, device.memory_bytes);
+        case 2: return json_.read_integer("a size", 1, kMostMemory, device.memory_bytes);
         case 3: return json_.read_integer("a number of cores", 0, kMostCores, device.cores);
         case 4: return json_.read_integer("megahertz", 0, kMostSpeed, device.megahertz);
         case 5: return json_.read_integer("kilobytes per second", 0, kMostSpeed, device.kilobytes_per_second);
@@ -56,6 +57,7 @@ class ClusterReader {
       }
     };
     if (!json_.read_object(kDeviceKeys, kDeviceKeys.size() - 2, read)) return false;
+    if (device.name.empty()) return json_.fail(ErrorCode::invalid, "a device needs a name");
     const bool has_speed = device.cores > 0 && device.megahertz > 0;
     const bool needs_speed = device.type == "CPU" || (device.type == "GPU" && !device.architecture.empty());
     if (needs_speed && !has_speed) {

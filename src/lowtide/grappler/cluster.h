@@ -29,8 +29,8 @@ struct Cluster {
 };
 
 // Reads a cluster file (docs/graphdef.md). `source_name` is for messages. Errors: malformed JSON and those of its form,
-// with the place; invalid (two devices with one name, a CPU without cores or frequency, a GPU whose speed is 0);
-// over_limit. O(bytes).
+// with the place; invalid (no device, two devices with one name, a CPU without cores or frequency, a GPU whose speed is
+// 0); over_limit. O(bytes).
 [[nodiscard]] Result<Cluster> read_cluster(std::string_view json, std::string_view source_name);
 
 }  // namespace lowtide

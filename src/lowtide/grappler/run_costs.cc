@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/graphdef/node_attributes.h"
 #include "lowtide/graphdef/output_types.h"
 #include "lowtide/grappler/placement.h"
 #include "lowtide/grappler/simulate.h"
@@ -46,7 +47,21 @@ std::set<NodeIndex> written_variables(const TypedGraph& graph) {
   return written;
 }
 
+// Whether a node only reads the content of a variable, without a copy.
+bool is_content_of_variable(const TypedGraph& graph, NodeIndex at) {
+  const DefNode& node = graph.nodes[at];
+  if (node.op != "Identity" || node.inputs.size() != 1 || read_input(node.inputs.front()).is_control) return false;
+  const DefNode& source = graph.nodes[graph.links.inputs[at].front()];
+  return (source.op == "Variable" || source.op == "VariableV2") && source.inputs.empty();
+}
+
+bool is_known(const OutputType& output) {
+  return output.element_bytes > 0 && output.extents &&
+         std::ranges::none_of(*output.extents, [](std::int64_t extent) { return extent < 0; });
+}
+
 double output_bytes(const TypedGraph& graph, NodeIndex at) {
+  if (is_content_of_variable(graph, at)) return 0;
   if (grappler_internal::gives_reference(graph.nodes[at]) && graph.nodes[at].op != "TemporaryVariable" &&
       !grappler_internal::is_persistent(graph.nodes[at])) {
     return 0;
@@ -64,7 +79,7 @@ Result<RunEnds> with_placeholders(const std::vector<DefNode>& nodes, const RunEn
   for (const auto& [list, verb] : {std::pair(&ends.feeds, "fed"), std::pair(&ends.fetches, "fetched")}) {
     for (const std::string& one : *list) {
       const std::string_view name = read_input(one).node;
-      if (names.contains(name)) continue;
+      if (names.contains(name) && !read_input(one).is_control) continue;
       return Error{ErrorCode::invalid, "the graph has no node " + quoted(name, 60) + " that could be " + verb, ""};
     }
   }
@@ -74,6 +89,28 @@ Result<RunEnds> with_placeholders(const std::vector<DefNode>& nodes, const RunEn
     if (node.op.starts_with("Placeholder")) fed.insert(node.name);
   }
   return RunEnds{.feeds = {fed.begin(), fed.end()}, .fetches = ends.fetches};
+}
+
+Result<std::vector<DefNode>> with_shapes(std::vector<DefNode> nodes,
+                                         const std::map<std::string, std::vector<std::int64_t>>& shapes) {
+  std::size_t found = 0;
+  for (DefNode& node : nodes) {
+    const auto shape = shapes.find(node.name);
+    if (shape == shapes.end()) continue;
+    if (!node.op.starts_with("Placeholder") && !node.op.starts_with("Variable")) {
+      return Error{ErrorCode::invalid, "the shape of this node is given, but only Placeholders and variables have one",
+                   shown_node(node.name, node.op)};
+    }
+    set_shape(node, "shape", shape->second);
+    ++found;
+  }
+  if (found == shapes.size()) return nodes;
+  for (const auto& [name, shape] : shapes) {
+    if (std::ranges::find(nodes, name, &DefNode::name) != nodes.end()) continue;
+    return Error{ErrorCode::invalid, "the shape of " + quoted(name, 60) + " is given, but the graph has no such node",
+                 ""};
+  }
+  return nodes;
 }
 
 Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& nodes, const Cluster& cluster,
@@ -106,7 +143,9 @@ Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& node
     one.bytes = static_cast<std::int64_t>(bytes);
     one.nanoseconds = nanoseconds_on(grappler_internal::work_of(graph->costed(at)),
                                      cluster.devices[placement.device_of(nodes[at].device)]);
-    one.is_resident = grappler_internal::is_persistent(nodes[at]) || fed.contains(at);
+    one.is_sized = std::ranges::all_of(graph->outputs[at], is_known);
+    const bool is_source = grappler_internal::is_persistent(nodes[at]) || fed.contains(at);
+    one.is_resident = (is_source && nodes[at].inputs.empty()) || is_content_of_variable(*graph, at);
     one.may_run_again = !one.is_resident && !reads_written && is_pure_operator(nodes[at].op);
     one.is_fetched = fetched.contains(at);
     all.push_back(std::move(one));

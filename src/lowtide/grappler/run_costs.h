@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,17 +20,26 @@ struct RunEnds {
   std::vector<std::string> fetches;
 };
 
-// The same with the Placeholders as feeds. Errors: invalid (a feed or a fetch that does not exist).
+// The same with the Placeholders as feeds. Errors: invalid (a feed or a fetch that does not exist, or that is a control
+// input).
 [[nodiscard]] Result<RunEnds> with_placeholders(const std::vector<DefNode>& nodes, const RunEnds& ends);
+
+// The nodes with these shapes in the attributes of Placeholders and variables, by name of the node. Errors: invalid (a
+// node that does not exist or is another operator).
+[[nodiscard]] Result<std::vector<DefNode>> with_shapes(std::vector<DefNode> nodes,
+                                                       const std::map<std::string, std::vector<std::int64_t>>& shapes);
 
 // A node that the fetches need, as Grappler's simulation sees it.
 struct CostedNodeOfRun {
   std::uint32_t node = 0;            // its index in the list of nodes
   std::vector<std::uint32_t> reads;  // indices of nodes whose outputs it reads, ascending, each once
   std::vector<std::uint32_t> waits;  // the same for control inputs
-  std::int64_t bytes = 0;            // of all outputs; 0 for a node that returns a variable
+  std::int64_t bytes = 0;            // of all outputs; 0 for a node that returns a variable or its content
+  bool is_sized = true;              // otherwise, what is not known of its outputs counts as 1
   std::int64_t nanoseconds = 0;
-  bool is_resident = false;    // a variable, a constant or a feed: in memory for the whole run
+  // A variable, a constant or a feed, without inputs: in memory for the whole run. Also an Identity of a variable: it
+  // has the memory of that variable.
+  bool is_resident = false;
   bool may_run_again = false;  // its result would be the same, and it has no effects
   bool is_fetched = false;
 };
