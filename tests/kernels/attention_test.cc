@@ -96,5 +96,24 @@ TEST(DFT, AndItsInverseGiveTheSignal) {
   EXPECT_THAT(back.result<float>(), ElementsAre(FloatEq(1), FloatEq(2), FloatEq(3)));
 }
 
+// A length and a window may be any number of 64 bits.
+TEST(Attention, LengthsOutsideOfTheKeysMeanNoneAndAll) {
+  constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+  OneNode node = one_node("q : f32[2,1,1,1], k : f32[2,1,2,1], v : f32[2,1,2,1], n : i64[2]",
+                          "Attention(q, k, v, _, _, _, n)", "f32[2,1,1,1]");
+  node.run_ok({{0, 0}, {1, 1, 1, 1}, {2, 4, 2, 4}, {}, {}, {}, {kLeast, kMost}});
+  EXPECT_THAT(node.result<float>(), ElementsAre(0, 3));  // nothing; (2 + 4) / 2
+}
+
+TEST(Attention, AWindowOfAnyWidthShowsAllKeys) {
+  OneNode node = one_node("q : f32[1,1,2,1], k : f32[1,1,2,1], v : f32[1,1,2,1]",
+                          "Attention(q, k, v) {left_window_size = 9223372036854775807, "
+                          "right_window_size = 9223372036854775807}",
+                          "f32[1,1,2,1]");
+  node.run_ok({{0, 0}, {1, 1}, {2, 4}});
+  EXPECT_THAT(node.result<float>(), ElementsAre(3, 3));
+}
+
 }  // namespace
 }  // namespace lowtide

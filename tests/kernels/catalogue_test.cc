@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "lowtide/graph/operand_types.h"
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/kernels/families.h"
 #include "lowtide/kernels/kernel.h"
@@ -16,7 +17,6 @@
 namespace lowtide {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Only the first node has a kernel. The branches have one unsupported node each.
@@ -51,6 +51,39 @@ TEST(Unsupported, NamesEveryNodeWithItsReason) {
             "  Sqrt 'second': input 'n' is i64, and kernels have f32 or f16\n"
             "  my.domain::Odd 'node that writes d': no kernel has this operator\n"
             "  my.domain::Odd 'choose/then_branch/inner': no kernel has this operator");
+}
+
+TEST(Unsupported, KnowsTheTypesOfAllOperators) {
+  for (const SupportedOperator& one : supported_operators()) {
+    if (!one.domain.empty()) continue;
+    EXPECT_TRUE(operand_types(one.type)) << one.type;
+  }
+}
+
+TEST(Unsupported, NamesTypesThatContradictEachOther) {
+  const Graph graph = testing::graph_of(R"(graph "g" {
+    input x : f32[2,3]
+    input s : i64[3]
+    y = InstanceNormalization(x, s, s) "norm" : f32[2,3]
+    output y
+  })");
+  const std::vector<UnsupportedNode> nodes = unsupported(graph);
+  ASSERT_EQ(nodes.size(), 1U);
+  EXPECT_EQ(nodes[0].missing, "input 's' is i64, and has to have the type of input 'x', which is f32");
+}
+
+// Batch normalization may have a scale of another type than its data.
+TEST(Unsupported, NamesRealNumbersThatKernelsDoNotHave) {
+  const Graph graph = testing::graph_of(R"(graph "g" {
+    input x : f32[2,3]
+    input s : bf16[3]
+    input m : f32[3]
+    y = BatchNormalization(x, s, s, m, m) "norm" : f32[2,3]
+    output y
+  })");
+  const std::vector<UnsupportedNode> nodes = unsupported(graph);
+  ASSERT_EQ(nodes.size(), 1U);
+  EXPECT_EQ(nodes[0].missing, "input 's' is bf16, and kernels have f32 or f16");
 }
 
 TEST(Unsupported, RefusesMoreAxesThanKernelsHave) {

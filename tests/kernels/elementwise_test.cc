@@ -156,9 +156,9 @@ TEST(Broadcast, BeginsAgainInShortRows) {
   std::vector<float> x;
   const std::vector<float> gate = {1, 2, 3, 4, 5, 6};
   std::vector<float> expected;
-  for (int i = 0; i < 2 * 300 * 3; ++i) {
+  for (std::size_t i = 0; i < 2 * 300 * 3; ++i) {
     x.push_back(static_cast<float>(i));
-    expected.push_back(static_cast<float>(i) * gate[static_cast<std::size_t>(i / 900 * 3 + i % 3)]);
+    expected.push_back(static_cast<float>(i) * gate[i / 900 * 3 + i % 3]);
   }
   OneNode mul = one_node("x : f32[2,300,3], g : f32[2,1,3]", "Mul(x, g)", "f32[2,300,3]");
   mul.run_ok({testing::floats(x), testing::floats(gate)});
@@ -191,7 +191,7 @@ TEST(Broadcast, DecidesDynamicExtentsAndRefusesOthers) {
 
 TEST(Elementwise, RefusesOperandsOfDifferentTypes) {
   const OneNode add = one_node("x : i32[3], y : i64[3]", "Add(x, y)", "i32[3]");
-  EXPECT_EQ(add.missing(), "no kernel has Add of these element types");
+  EXPECT_EQ(add.missing(), "input 'y' is i64, and has to have the type of input 'x', which is i32");
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "lowtide/base/half.h"
 #include "lowtide/kernels/common/convert.h"
-#include "lowtide/kernels/common/half.h"
 
 namespace lowtide::kernels_internal {
 namespace {

@@ -32,6 +32,13 @@ TEST(Reshape, AllowsAnExtentOfZero) {
 }
 
 // The file declares 2 x 3, and the shape that arrives says something else.
+// The product of these extents has more than 64 bits.
+TEST(Reshape, RefusesExtentsOfAnySize) {
+  OneNode reshape = one_node("x : i32[2,3], shape : i64[3]", "Reshape(x, shape)", "i32[<=6,<=6,<=6]");
+  EXPECT_EQ(reshape.run({{0, 1, 2, 3, 4, 5}, {kMost, kMost, kMost}}).code, RunCode::bad_extents);
+  EXPECT_EQ(reshape.run({{0, 1, 2, 3, 4, 5}, {kMost, kMost, -1}}).code, RunCode::bad_extents);
+}
+
 TEST(Reshape, RefusesExtentsThatTheModelDoesNotDeclare) {
   OneNode reshape = one_node("x : i32[6], shape : i64[2]", "Reshape(x, shape)", "i32[2,3]");
   EXPECT_EQ(reshape.run({{0, 1, 2, 3, 4, 5}, {3, 2}}).code, RunCode::bad_extents);
@@ -172,6 +179,12 @@ const char* const kTraining = R"(graph "g" {
   y = Dropout(x, r, t) : f32[2]
   output y
 })";
+
+// Before opset 12, the mask had the type of the data.
+TEST(Dropout, WithAMaskOfNumbersIsRefused) {
+  const OneNode dropout = one_node("x : f32[2]", "Dropout(x)", "f32[2], f32[2]");
+  EXPECT_EQ(dropout.missing(), "the mask is not bool, as of opset 12");
+}
 
 TEST(Dropout, OfRatio0DropsNothingInTraining) {
   const Graph graph = testing::graph_of(kTraining);

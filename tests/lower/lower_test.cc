@@ -36,6 +36,19 @@ TEST(Lower, ListsThePassesThatChangedTheGraph) {
   EXPECT_EQ(print_graph(none->graph), print_graph(graph));
 }
 
+TEST(Lower, RefusesTypesThatContradictEachOther) {
+  const Result<Lowered> lowered = lower(testing::graph_of(R"(graph "g" {
+    input x : f32[4]
+    input n : i64[4]
+    y = Mul(x, n) "product" : f32[4]
+    output y
+  })"));
+  ASSERT_FALSE(lowered.ok());
+  EXPECT_EQ(lowered.error().code, ErrorCode::invalid);
+  EXPECT_EQ(lowered.error().message, "Mul: input 'n' is i64, and has to have the type of input 'x', which is f32");
+  EXPECT_EQ(lowered.error().place, "graph 'g': product");
+}
+
 TEST(Lower, ListsNoPassThatChangesNothing) {
   const Graph graph = testing::graph_of(R"(graph "g" {
     input x : f32[4]

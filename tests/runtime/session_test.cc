@@ -161,6 +161,19 @@ TEST(Session, RefusesInputsThatOverlapTheArenaOrAState) {
   EXPECT_THAT(memory, ElementsAre(1, 2, 3, 4, 0, 0));
 }
 
+// std::vector has no address for no bytes.
+TEST(Session, RunsWithAnEmptyInputThatHasNoAddress) {
+  Session session = must_open(must_prepare(R"(graph "g" {
+    input x : f32[<=4]
+    y = Relu(x) : f32[<=4]
+    output y
+  })"));
+  const std::array<std::int64_t, 1> none{0};
+  ASSERT_TRUE(session.bind_input("x", {DType::f32, none, {}}).ok());
+  ASSERT_TRUE(session.run().ok());
+  EXPECT_THAT(session.output(0).extents, ElementsAre(0));
+}
+
 TEST(Session, DoesNotRunWithoutItsInputs) {
   const auto executable = must_prepare(kTwoRelus);
   Session session = must_open(executable);

@@ -44,7 +44,7 @@ def synthetic(name: str, dtype: np.dtype, shape: tuple[int, ...], seed: int) -> 
     values = np.zeros(count, dtype)
     if np.issubdtype(dtype, np.integer) or dtype == np.bool_:
         return values.reshape(shape)
-    if dtype not in (np.float32, np.float64):
+    if dtype not in (np.float16, np.float32, np.float64):
         raise ValueError(f"constant {name}: there are no synthetic values of type {dtype}")
     first = np.uint64(seed ^ fnv1a(name.encode()))
     is_around_one = name.endswith(("var", "variance")) or (len(shape) < 2 and name.endswith("weight"))
@@ -53,7 +53,8 @@ def synthetic(name: str, dtype: np.dtype, shape: tuple[int, ...], seed: int) -> 
         index = np.arange(begin, min(begin + PART, count), dtype=np.uint64)
         with np.errstate(over="ignore"):
             u = (splitmix64(first + index) >> np.uint64(40)).astype(np.float64) / 2**24
-        values[begin : begin + PART] = 0.5 + u if is_around_one else scale * (2 * u - 1)
+        part = 0.5 + u if is_around_one else scale * (2 * u - 1)
+        values[begin : begin + PART] = part.astype(np.float32) if dtype == np.float16 else part
     return values.reshape(shape)
 
 

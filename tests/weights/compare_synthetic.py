@@ -21,6 +21,8 @@ CASES = [
     ("scalar", "f32", np.float32, (), 7),
     ("bn.running_var", "f32", np.float32, (50,), 3),
     ("änderung", "f64", np.float64, (3, 5), 4),
+    ("half.weight", "f16", np.float16, (64, 3, 7, 7), 8),
+    ("half.norm.weight", "f16", np.float16, (200,), 9),
     ("empty", "f32", np.float32, (0, 4), 5),
     ("index", "i64", np.int64, (9,), 6),
 ]

@@ -13,6 +13,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/graph/node_name.h"
+#include "lowtide/graph/operand_types.h"
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/kernels/families.h"
 #include "lowtide/kernels/formats.h"
@@ -33,6 +34,8 @@ using kernels_internal::OfferInput;
 // is the plain one and has the most types.
 Offer offer_of(const OfferInput& input) {
   Offer all;
+  all.missing = contradiction_of_types(input.graph, input.node);
+  if (!all.missing.empty()) return all;
   for (const Family& family : families()) {
     if (find_operator(family.operators, input.graph.op(input.node)) == nullptr) continue;
     Offer one = family.offer(input);
@@ -94,7 +97,9 @@ std::vector<Kernel> offered_kernels(const Graph& graph, NodeId node, int threads
 
 Result<std::unique_ptr<PreparedKernel>> prepare(const PrepareInput& input) {
   const std::string_view wanted = input.kernel == "dense" ? "plain" : input.kernel;
+  const bool has_contradiction = !contradiction_of_types(input.graph, input.node).empty();
   for (const Family& family : families()) {
+    if (has_contradiction) break;
     if (find_operator(family.operators, input.graph.op(input.node)) == nullptr) continue;
     const Offer offer = family.offer({.graph = input.graph, .node = input.node, .threads = input.threads});
     const auto has_name = [&](const Kernel& kernel) { return kernel.name == wanted; };

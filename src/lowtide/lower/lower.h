@@ -57,8 +57,8 @@ struct Lowered {
 // The options for a machine that runs the kernels of room `kernels`: all passes that save memory or time there.
 [[nodiscard]] LowerOptions options_for_kernels(std::shared_ptr<const KernelFormats> machine = nullptr);
 
-// Returns the graph that runs. Errors: those of GraphBuilder (over_limit). O((nodes + edges) log nodes) over all
-// bodies, and the time of KernelFormats::options.
+// Returns the graph that runs. Errors: those of check_operand_types (invalid) and of GraphBuilder (over_limit).
+// O((nodes + edges) log nodes) over all bodies, and the time of KernelFormats::options.
 [[nodiscard]] Result<Lowered> lower(const Graph& graph, const LowerOptions& options = {});
 
 // Whether some of the passes ask a machine, so that only an equal machine makes the same graph again.

@@ -110,6 +110,9 @@ struct Session::State {
     bound_inputs.resize(executable->inputs().size());
     bound_states.resize(executable->states().size());
     for (const Port& port : executable->states()) own_states.push_back(memory.main().base(port.tensor));
+    for (const Port& port : executable->inputs()) {
+      if (!port.is_in_arena && port.size == Bytes(0)) memory.main().set_input(port.tensor, {});
+    }
   }
 
   // Where memory of the caller for `port` overlaps the arena or other bound memory; "" if nowhere.
@@ -243,9 +246,8 @@ Result<void> Session::bind_input(std::string_view name, const TensorRef& tensor)
     if (!other.empty()) fault = "its bytes overlap " + other + "; use other memory";
   }
   if (!fault.empty()) return Error{ErrorCode::invalid, fault, "input " + quoted(name)};
-  state_->bound_inputs[static_cast<std::size_t>(port - inputs.data())] = tensor.bytes;
-  // No kernel writes an input (verify).
-  state_->memory.main().set_base(port->tensor, const_cast<std::byte*>(tensor.bytes.data()));
+  const std::byte* address = state_->memory.main().set_input(port->tensor, tensor.bytes);
+  state_->bound_inputs[static_cast<std::size_t>(port - inputs.data())] = {address, tensor.bytes.size()};
   state_->memory.main().set_extents(port->tensor, tensor.extents);
   return {};
 }

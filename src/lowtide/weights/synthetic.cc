@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <type_traits>
 
+#include "lowtide/base/half.h"
 #include "lowtide/base/quote.h"
 
 namespace lowtide {
@@ -49,7 +51,12 @@ void fill_reals(const ConstantSource& source, std::uint64_t seed, std::span<std:
   auto* values = reinterpret_cast<T*>(out.data());
   for (std::size_t at = 0; at < out.size() / sizeof(T); ++at) {
     const double u = static_cast<double>(splitmix64(first + at) >> 40U) / 16'777'216.0;
-    values[at] = static_cast<T>(is_around_one ? 0.5 + u : scale * (2 * u - 1));
+    const double value = is_around_one ? 0.5 + u : scale * (2 * u - 1);
+    if constexpr (std::is_same_v<T, Half>) {
+      values[at] = to_half(static_cast<float>(value));
+    } else {
+      values[at] = static_cast<T>(value);
+    }
   }
 }
 
@@ -59,6 +66,7 @@ Result<void> fill_synthetic(const ConstantSource& source, std::uint64_t seed, st
   switch (source.dtype) {
     case DType::f32: fill_reals<float>(source, seed, out); return {};
     case DType::f64: fill_reals<double>(source, seed, out); return {};
+    case DType::f16: fill_reals<Half>(source, seed, out); return {};
     case DType::boolean:
     case DType::i64:
     case DType::i32:

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -32,10 +33,16 @@ class Extents {
   [[nodiscard]] std::span<const std::int64_t> values() const {
     return {values_.data(), static_cast<std::size_t>(rank_)};
   }
-  // The product of the extents of the axes [begin, end).
+  // The product of the extents of the axes [begin, end). The data of a model may be these extents, and have no product
+  // of 64 bits. Then the result is the nearest number, or 0 if the last extent is 0.
   [[nodiscard]] std::int64_t product(int begin, int end) const {
     std::int64_t product = 1;
-    for (int axis = begin; axis < end; ++axis) product *= (*this)[axis];
+    for (int axis = begin; axis < end; ++axis) {
+      const std::int64_t extent = (*this)[axis];
+      const bool is_negative = (product < 0) != (extent < 0);
+      if (!__builtin_mul_overflow(product, extent, &product)) continue;
+      product = is_negative ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
+    }
     return product;
   }
   [[nodiscard]] std::int64_t count() const { return product(0, rank_); }

@@ -9,6 +9,7 @@
 
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/graph/operand_types.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide::kernels_internal {
@@ -21,6 +22,13 @@ std::string missing_type(const SupportedOperator& row, const Tensor& tensor, std
   for (DType dtype : row.dtypes) names.push_back(to_string(dtype));
   return std::string(what) + " " + quoted(tensor.name) + " is " + std::string(to_string(tensor.dtype)) +
          ", and kernels have " + listed(names, "or");
+}
+
+// The same for an operand or result behind the first one. A kernel that computes f32 takes no other real numbers than
+// its first operand may have.
+std::string missing_real_type(const SupportedOperator& row, const Tensor& tensor, std::string_view what) {
+  const bool computes_reals = std::ranges::count(row.dtypes, DType::f32) > 0;
+  return computes_reals && is_real(tensor.dtype) ? missing_type(row, tensor, what) : "";
 }
 
 std::optional<TensorId> first_present(const std::vector<std::optional<TensorId>>& tensors) {
@@ -48,7 +56,10 @@ Offer offer_plain(const OfferInput& input, const SupportedOperator& row) {
   const Node& of = graph.node(input.node);
   for (const auto* list : {&of.inputs, &of.outputs}) {
     for (const std::optional<TensorId>& id : *list) {
-      if (!id || graph.tensor(*id).shape.rank() <= kMostAxes) continue;
+      if (!id) continue;
+      std::string missing = missing_real_type(row, graph.tensor(*id), list == &of.inputs ? "input" : "output");
+      if (!missing.empty()) return {{}, std::move(missing)};
+      if (graph.tensor(*id).shape.rank() <= kMostAxes) continue;
       return {{},
               quoted(graph.tensor(*id).name) + " has " + std::to_string(graph.tensor(*id).shape.rank()) +
                   " axes, and kernels have at most " + std::to_string(kMostAxes)};

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lowtide/base/check.h"
-#include "lowtide/kernels/common/half.h"
+#include "lowtide/base/half.h"
 #include "lowtide/kernels/common/tensor_view.h"
 
 namespace lowtide::kernels_internal {

@@ -19,6 +19,9 @@
 namespace lowtide::kernels_internal {
 namespace {
 
+// A window this wide shows all keys, and sums with it have 64 bits.
+constexpr std::int64_t kWidestWindow = std::int64_t{1} << 48;
+
 constexpr float kMasked = -std::numeric_limits<float>::infinity();
 
 // The operands and results by position.
@@ -78,9 +81,11 @@ struct Problem {
   [[nodiscard]] std::int64_t offset(std::int64_t batch) const {
     return lengths == nullptr ? key.past.rows : small_length(batch) - query.rows;
   }
+  // The input has any numbers. Those outside [0, keys] mean no key and all keys.
   [[nodiscard]] std::int64_t small_length(std::int64_t batch) const {
-    return lengths->dtype == DType::i32 ? elements<std::int32_t>(*lengths)[batch]
-                                        : elements<std::int64_t>(*lengths)[batch];
+    const std::int64_t length = lengths->dtype == DType::i32 ? elements<std::int32_t>(*lengths)[batch]
+                                                             : elements<std::int64_t>(*lengths)[batch];
+    return std::clamp<std::int64_t>(length, 0, key.count());
   }
   // The keys that a query sees: [first, second).
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> seen(std::int64_t batch, std::int64_t at) const {
@@ -262,8 +267,8 @@ PreparedResult prepare_attention(const PrepareInput& input) {
                                  .key_heads = integer_attribute(node, "kv_num_heads", 0),
                                  .cap = static_cast<float>(number_attribute(node, "softcap", 0)),
                                  .is_causal = integer_attribute(node, "is_causal", 0) != 0,
-                                 .left = integer_attribute(node, "left_window_size", -1),
-                                 .right = integer_attribute(node, "right_window_size", -1)};
+                                 .left = std::min(integer_attribute(node, "left_window_size", -1), kWidestWindow),
+                                 .right = std::min(integer_attribute(node, "right_window_size", -1), kWidestWindow)};
   const std::int64_t shown = integer_attribute(node, "qk_matmul_output_mode", 0);
   parameters.shown = static_cast<Stage>(std::clamp<std::int64_t>(shown, 0, 3));
   if (const auto* scale = find_attribute<double>(node.attributes, "scale"))

@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "lowtide/base/check.h"
+#include "lowtide/base/half.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/kernels/common/broadcast_rows.h"
-#include "lowtide/kernels/common/half.h"
 #include "lowtide/kernels/common/row_parts.h"
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/plain/elementwise_row.h"

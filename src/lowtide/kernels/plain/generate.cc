@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "lowtide/base/half.h"
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/convert.h"
-#include "lowtide/kernels/common/half.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/strided_copy.h"

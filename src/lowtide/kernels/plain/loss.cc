@@ -108,7 +108,9 @@ std::optional<LossReduction> reduction_of(const Node& node) {
 std::string missing_loss(const Graph& graph, const Node& node) {
   if (!reduction_of(node)) return "attribute 'reduction' is not one of none, sum and mean";
   const DType labels = graph.tensor(*node.inputs[1]).dtype;
-  return labels == DType::i64 || labels == DType::i32 ? "" : "the labels are not i64 or i32";
+  if (labels != DType::i64 && labels != DType::i32) return "the labels are not i64 or i32";
+  const std::optional<DType> weights = computed_type(graph, node, 2);
+  return !weights || weights == computed_type(graph, node, 0) ? "" : "the weights have another type than the scores";
 }
 
 template <bool normalizes>

@@ -143,6 +143,9 @@ bool may_train(const Graph& graph, const Node& node) {
 
 // A node that trains drops nothing if its ratio is 0. prepare_dropout() reads the ratio.
 std::string missing_dropout(const Graph& graph, const Node& node) {
+  if (node.outputs.size() > 1 && node.outputs[1] && graph.tensor(*node.outputs[1]).dtype != DType::boolean) {
+    return "the mask is not bool, as of opset 12";
+  }
   const bool has_ratio = node.inputs.size() > 1 && node.inputs[1] &&
                          graph.tensor(*node.inputs[1]).role == Role::constant &&
                          computed_type(graph, node, 1) == DType::f32;

@@ -3,8 +3,8 @@
 
 #include "lowtide/kernels/plain/scatter_reduction.h"
 
+#include "lowtide/base/half.h"
 #include "lowtide/kernels/common/convert.h"
-#include "lowtide/kernels/common/half.h"
 #include "lowtide/kernels/plain/elementwise_row.h"
 
 namespace lowtide::kernels_internal {

@@ -4,6 +4,7 @@
 #include "lowtide/runtime/execute/graph_tables.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "lowtide/runtime/execute/tensors.h"
@@ -177,6 +178,13 @@ void GraphTables::set_base(TensorId tensor, std::byte* address) {
     cells_[id] = address == nullptr ? nullptr : address + offset;
   }
   for (BoundKernel* kernel : rebinds_[*buffer]) kernel->rebind(kernel);
+}
+
+const std::byte* GraphTables::set_input(TensorId tensor, std::span<const std::byte> bytes) {
+  static constexpr std::max_align_t kNoBytes{};
+  const auto* address = bytes.data() == nullptr ? reinterpret_cast<const std::byte*>(&kNoBytes) : bytes.data();
+  set_base(tensor, const_cast<std::byte*>(address));
+  return address;
 }
 
 BoundTensor GraphTables::bound(ValueId value) {

@@ -70,6 +70,9 @@ class GraphTables {
   // The memory of an input or state; nullptr for an input without memory. Ignores tensors that nothing uses.
   [[nodiscard]] std::byte* base(TensorId tensor) const;
   void set_base(TensorId tensor, std::byte* address);
+  // The same for bytes that a run only reads (verify). Kernels add offsets to an address, which C++ does not allow with
+  // nullptr, so empty bytes without an address get one. Returns the address.
+  const std::byte* set_input(TensorId tensor, std::span<const std::byte> bytes);
   // Requires: the tensor is dynamic, and the extents do not exceed its upper bounds.
   void set_extents(TensorId tensor, std::span<const std::int64_t> extents);
   // The most bytes that each of PreparedGraph::dynamic_tensors had at the end of a run of this graph.

@@ -52,8 +52,7 @@ void Probe::set_inputs(std::span<const TensorRef> inputs) {
   for (std::size_t at = 0; at < inputs.size(); ++at) {
     const Port& port = prepared_.inputs[at];
     if (!port.is_in_arena) {
-      // No kernel writes an input (verify).
-      main.set_base(port.tensor, const_cast<std::byte*>(inputs[at].bytes.data()));
+      main.set_input(port.tensor, inputs[at].bytes);
       main.set_extents(port.tensor, inputs[at].extents);
       continue;
     }

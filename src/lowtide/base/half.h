@@ -6,7 +6,7 @@
 #include <bit>
 #include <cstdint>
 
-namespace lowtide::kernels_internal {
+namespace lowtide {
 
 // An element of dtype f16 in memory. Kernels convert it to f32, compute, and convert the result back.
 struct Half {
@@ -46,4 +46,4 @@ inline void to_halves(const float* from, std::int64_t count, Half* to) {
   for (std::int64_t at = 0; at < count; ++at) to[at] = to_half(from[at]);
 }
 
-}  // namespace lowtide::kernels_internal
+}  // namespace lowtide
