@@ -81,8 +81,13 @@ const char* const kLoop =
 TEST(InferenceBodies, LoopWithAConstantConditionHasAnExactTripCount) {
   BodyWalk walk;
   // The body returns its condition unchanged, so it is always true.
-  EXPECT_EQ(described_with(walk, kLoop, {scalar(5), scalar(1, DType::boolean), f32({2, 3})}), "f32[2,3] f32[<=5,2,3]");
+  EXPECT_EQ(described_with(walk, kLoop, {scalar(5), scalar(1, DType::boolean), f32({2, 3})}), "f32[2,3] f32[5,2,3]");
   EXPECT_EQ(walk.runs(), 1);
+  EXPECT_EQ(described_with(walk, kLoop, {scalar(5), boolean({}), f32({2, 3})}), "f32[2,3] f32[<=5,2,3]");
+  const std::string turned =
+      "s, each = Loop (m, c, x) <body = b (int64 i, bool on, float state) => (bool go, float next, float out)"
+      "  { go = Not(on) next = Relu(state) out = Exp(state) }>";
+  EXPECT_EQ(described_with(walk, turned, {scalar(5), scalar(1, DType::boolean), f32({2, 3})}), "f32[2,3] f32[<=5,2,3]");
   const std::string always =
       "s, each = Loop (m, c, x) <body = b (int64 i, bool on, float state) => (bool go, float next, float out)"
       "  { go = Constant<value = bool {1}>() next = Relu(state) out = Exp(state) }>";

@@ -188,6 +188,7 @@ TEST(InferenceBounds, HoldForEverySmallerNumber) {
       {"y = Resize(x, , s)", {f32({1, 2, 1}), reals({1, 1, 1.7})}},
       {"y = Pad(x, p)", {f32({1, 2, 1}), list({0, 0, -1, 0, 0, 3})}},
       {"y = DepthToSpace <blocksize = 2> (x)", {f32({1, 4, 2, 1})}},
+      {"y = SpaceToDepth <blocksize = 2> (x)", {f32({1, 4, 2, 1})}},
       {"y, i = TopK <axis = 2> (x, k)", {f32({1, 2, 1}), elements({bound(4)})}},
       {"y = Compress <axis = 2> (x, c)", {f32({1, 2, 1}), boolean({5})}},
       {"y = Einsum <equation = \"abc,abc->cab\"> (x, x)", {f32({1, 2, 1}), f32({1, 2, 1})}},

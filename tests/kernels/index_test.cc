@@ -104,6 +104,28 @@ TEST(ScatterElements, AddsUpdatesOfOnePlaceInOrder) {
   EXPECT_THAT(node.result<std::uint16_t>(), ElementsAre(0x4600));
 }
 
+// One half is 0x3800, one is 0x3c00.
+TEST(ArgMax, ComparesHalves) {
+  OneNode node = one_node("x : f16[3]", "ArgMax(x)", "i64[1]");
+  node.run_ok({testing::halves({0x3800, 0x3c00, 0x3800})});
+  EXPECT_THAT(node.result<std::int64_t>(), ElementsAre(1));
+}
+
+TEST(NonZero, ReadsHalves) {
+  OneNode node = one_node("x : f16[3]", "NonZero(x)", "i64[1,<=3]");
+  node.run_ok({testing::halves({0x3800, 0, 0x3c00})});
+  EXPECT_THAT(node.result<std::int64_t>(), ElementsAre(0, 2));
+}
+
+TEST(OneHot, CopiesValuesOfAnyType) {
+  OneNode half = one_node("i : i64[2], d : i64[], v : f16[2]", "OneHot(i, d, v)", "f16[2,2]");
+  half.run_ok({{1, 0}, {2}, testing::halves({0x3800, 0x3c00})});
+  EXPECT_THAT(half.result<std::uint16_t>(), ElementsAre(0x3800, 0x3c00, 0x3c00, 0x3800));
+  OneNode wide = one_node("i : i64[2], d : i64[], v : f64[2]", "OneHot(i, d, v)", "f64[2,2]");
+  wide.run_ok({{1, 0}, {2}, testing::raw_elements(std::vector<double>{0.1, 0.2})});
+  EXPECT_THAT(wide.result<double>(), ElementsAre(0.1, 0.2, 0.2, 0.1));
+}
+
 TEST(OneHot, CountsNegativeIndicesFromTheEnd) {
   OneNode node = one_node("i : i64[3], d : i64[], v : i8[2]", "OneHot(i, d, v)", "i8[3,2]");
   node.run_ok({{-1, 0, 2}, {2}, {0, 9}});

@@ -127,8 +127,10 @@ inline std::optional<std::int64_t> least_cost_by_sweeps(const BudgetProblem& pro
       }
     }
   }
+  Bytes at_end;
+  for (const BudgetNode& node : problem.nodes) at_end += node.is_output ? node.size : Bytes(0);
   std::optional<std::int64_t> best;
-  for (std::uint32_t there = 0; there < sets; ++there) {
+  for (std::uint32_t there = 0; there < sets && at_end <= problem.budget; ++there) {
     bool has_outputs = true;
     for (std::uint32_t node = 0; node < count; ++node) {
       has_outputs = has_outputs && (!problem.nodes[NodeId(node)].is_output || (there & (1U << node)) != 0);

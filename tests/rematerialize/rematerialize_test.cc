@@ -106,6 +106,18 @@ TEST(Rematerialize, EqualsBruteForceWithExtrasAndNodesThatRunOnce) {
   EXPECT_LT(undecided, infeasible / 4);
 }
 
+// b is written over a, and both are outputs. A run of b has 4 live bytes, but after it there are 8.
+TEST(Rematerialize, OutputsExistTogetherAtTheEnd) {
+  BudgetProblem problem{.nodes = {}, .budget = Bytes(7)};
+  problem.nodes.push_back({.reads = {}, .size = Bytes(4), .cost = 5, .is_output = true});
+  problem.nodes.push_back({.reads = {NodeId(0)}, .size = Bytes(4), .cost = 5, .is_output = true, .extra = Bytes(-4)});
+  const BudgetAnswer none = answer_of(problem);
+  EXPECT_EQ(none.outcome, BudgetOutcome::infeasible);
+  EXPECT_EQ(none.peak, Bytes(8));
+  problem.budget = Bytes(8);
+  EXPECT_EQ(answer_of(problem).outcome, BudgetOutcome::found);
+}
+
 TEST(Rematerialize, ANodeThatRunsOnceIsKept) {
   // With 60 bytes, 11 forward nodes run again (see IsOptimalOnLongChains), but not the first ten.
   BudgetProblem problem = training_chain(40, 60);

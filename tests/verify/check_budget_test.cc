@@ -62,6 +62,26 @@ TEST(CheckBudget, OutputsLiveUntilTheEnd) {
   EXPECT_EQ(kinds(problem, runs_of({0, 1, 2, 3}, 10, 9)), Kinds{"wrong_claim"});
 }
 
+// b is written over a, and both are outputs: a run of b has 4 live bytes, and the end has 8.
+BudgetProblem overwritten_output(std::int64_t budget) {
+  BudgetProblem problem{.nodes = {}, .budget = Bytes(budget)};
+  problem.nodes.push_back({.reads = {}, .size = Bytes(4), .cost = 5, .is_output = true});
+  problem.nodes.push_back({.reads = {NodeId(0)}, .size = Bytes(4), .cost = 5, .is_output = true, .extra = Bytes(-4)});
+  return problem;
+}
+
+TEST(CheckBudget, CountsTheOutputsAfterTheLastRun) {
+  EXPECT_EQ(kinds(overwritten_output(8), runs_of({0, 1}, 10, 8)), Kinds{});
+  EXPECT_EQ(kinds(overwritten_output(8), runs_of({0, 1}, 10, 4)), Kinds{"wrong_claim"});
+  EXPECT_EQ(kinds(overwritten_output(7), runs_of({0, 1}, 10, 8)), Kinds{"out_of_region"});
+}
+
+TEST(CheckInfeasible, KnowsThatOutputsExistTogether) {
+  const InfeasibleProof proof{.node = std::nullopt, .sets = {{NodeId(0), NodeId(1)}}};
+  EXPECT_TRUE(check_infeasible(overwritten_output(7), proof));
+  EXPECT_FALSE(check_infeasible(overwritten_output(8), proof));
+}
+
 TEST(CheckBudget, ReportsEveryKindOfDamage) {
   EXPECT_EQ(kinds(triangle(6), runs_of({0, 1, 2}, 10, 7)), Kinds{"out_of_region"});
   EXPECT_EQ(kinds(triangle(7), runs_of({0, 1}, 10, 7)), Kinds{"missing_step"});

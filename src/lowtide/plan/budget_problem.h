@@ -32,12 +32,13 @@ struct BudgetNode {
 // With it, a thousand runs of each node have a cost below 2^62.
 inline constexpr std::int64_t kMaxTotalCost = (std::int64_t{1} << 50) - 1;
 
-// The task: find a sequence of runs in which the live bytes of no run exceed the budget, at the least cost. Every node
-// runs at least once, and may run again. A run reads the outputs of the latest runs of the nodes that it reads.
+// The task: find a sequence of runs in which the live bytes never exceed the budget, at the least cost. Every node runs
+// at least once, and may run again. A run reads the outputs of the latest runs of the nodes that it reads.
 //
 // While a node runs, its own output and its `extra` bytes are live, and so is every output of an earlier run that this
 // or a later run reads. The last output of each node with `is_output` is live until the end. An output that no run
-// reads is live only during its own run.
+// reads is live only during its own run. After the last run, the outputs of all nodes with `is_output` are live, and
+// none of them is written over.
 //
 //   a -> b, a -> c, b -> c     runs  a b c      live  a | a b | a b c
 //                                    a b a c    live  a | a b | b a | b a c     costs a again, and saves nothing here

@@ -50,7 +50,9 @@ class Search {
         annealing_(problem_, kSeed, options.stop) {
     answer_.base_cost = problem_.base_cost;
     answer_.cost_bound = problem_.base_cost;
+    for (const BudgetNode& node : problem.nodes) at_end_ += node.is_output ? node.size.count() : 0;
     note(order_);
+    if (at_end_ > problem_.budget) refuse_outputs();
   }
 
   BudgetAnswer solve() {
@@ -69,10 +71,20 @@ class Search {
     return left_ <= 0 || is_done() || (options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed));
   }
 
+  void refuse_outputs() {
+    std::vector<NodeId> outputs;
+    for (RunProblem::Index node = 0; node < problem_.count(); ++node) {
+      if (problem_.is_output[node] != 0) outputs.emplace_back(node);
+    }
+    answer_.obstruction = InfeasibleProof{.node = std::nullopt, .sets = {std::move(outputs)}};
+    answer_.outcome = BudgetOutcome::infeasible;
+  }
+
   // Takes a sequence if it is better than the best one.
   void note(const Runs& runs) {
-    const Loads loads = scan_.scan(runs);
+    Loads loads = scan_.scan(runs);
     LOWTIDE_CHECK(loads.is_valid, "every sequence that a search finds is valid");
+    loads.peak = std::max(loads.peak, at_end_);
     const bool fits = loads.peak <= problem_.budget;
     const bool had = answer_.outcome == BudgetOutcome::found;
     const bool is_better = fits ? !had || loads.cost < answer_.cost : !had && loads.peak < answer_.peak.count();
@@ -247,6 +259,7 @@ class Search {
   LoadScan scan_;
   Annealing annealing_;
   BudgetAnswer answer_;
+  std::int64_t at_end_ = 0;  // live bytes after the last run: those of all outputs
   Runs best_;
   Runs milestones_;
   std::vector<Runs> starts_;

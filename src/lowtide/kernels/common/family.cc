@@ -51,14 +51,14 @@ const SupportedOperator* find_operator(std::span<const SupportedOperator> operat
   return is_found ? &*found : nullptr;
 }
 
-Offer offer_plain(const OfferInput& input, const SupportedOperator& row) {
+Offer offer_plain(const OfferInput& input, const SupportedOperator& row, bool takes_any_others) {
   const Graph& graph = input.graph;
   const Node& of = graph.node(input.node);
   for (const auto* list : {&of.inputs, &of.outputs}) {
     for (const std::optional<TensorId>& id : *list) {
       if (!id) continue;
       std::string missing = missing_real_type(row, graph.tensor(*id), list == &of.inputs ? "input" : "output");
-      if (!missing.empty()) return {{}, std::move(missing)};
+      if (!takes_any_others && !missing.empty()) return {{}, std::move(missing)};
       if (graph.tensor(*id).shape.rank() <= kMostAxes) continue;
       return {{},
               quoted(graph.tensor(*id).name) + " has " + std::to_string(graph.tensor(*id).shape.rank()) +

@@ -42,7 +42,8 @@ struct Family {
 inline constexpr int kMostAxes = 8;
 
 // Offers the kernel "plain", without scratch and with the in-place rules of the target `dense`. The element type of the
-// first operand (without operands: of the first result) must be one of the row's, and ranks at most kMostAxes.
-[[nodiscard]] Offer offer_plain(const OfferInput& input, const SupportedOperator& row);
+// first operand (without operands: of the first result) must be one of the row's, and ranks at most kMostAxes. If the
+// row has f32, all real numbers of further operands and of results must be of its types, unless `takes_any_others`.
+[[nodiscard]] Offer offer_plain(const OfferInput& input, const SupportedOperator& row, bool takes_any_others = false);
 
 }  // namespace lowtide::kernels_internal

@@ -34,7 +34,7 @@ Offer offer_from(std::span<const PlainOperator> table, const OfferInput& input) 
   }
   std::string missing = row.missing == nullptr ? "" : row.missing(graph, of);
   if (!missing.empty()) return {{}, std::move(missing)};
-  Offer offer = offer_plain(input, row.op);
+  Offer offer = offer_plain(input, row.op, row.copies_others);
   if (offer.kernels.empty()) return offer;
   if (row.scratch != nullptr) offer.kernels.front().scratch = row.scratch(graph, of, input.threads);
   if (row.widens_half) offer.kernels.front().scratch = scratch_with_floats(graph, of, offer.kernels.front().scratch);

@@ -29,6 +29,7 @@ struct PlainOperator {
   // The kernel computes f32. f16 operands and results are converted in scratch (half_kernel.h).
   bool widens_half = false;
   bool may_omit_result = false;  // result 0, if there is another one
+  bool copies_others = false;    // further operands and results may have any type, because their bytes are copied
 };
 
 template <std::size_t N>

@@ -153,20 +153,23 @@ RunStatus run_non_zero(const NonZeroParameters& /*parameters*/, const Operands& 
   }
 }
 
-constexpr std::array kOrderedNumbers{DType::f32, DType::i64, DType::i32, DType::i8, DType::u8};
-constexpr std::array kCountedTypes{DType::f32, DType::i64, DType::i32, DType::i8, DType::u8, DType::boolean};
+constexpr std::array kOrderedNumbers{DType::f32, DType::f16, DType::i64, DType::i32, DType::i8, DType::u8};
+constexpr std::array kCountedTypes{DType::f32, DType::f16, DType::i64,    DType::i32,
+                                   DType::i8,  DType::u8,  DType::boolean};
 
 // Sorted by type.
 constexpr std::array kChoiceTable{
-    PlainOperator{{"", "ArgMax", kOrderedNumbers}, 1, &prepare_arg<true>, &missing_positions},
-    PlainOperator{{"", "ArgMin", kOrderedNumbers}, 1, &prepare_arg<false>, &missing_positions},
+    PlainOperator{{"", "ArgMax", kOrderedNumbers}, 1, &prepare_arg<true>, &missing_positions, nullptr, true},
+    PlainOperator{{"", "ArgMin", kOrderedNumbers}, 1, &prepare_arg<false>, &missing_positions, nullptr, true},
     PlainOperator{on_moved("Compress"), 2, &prepare_compress, &missing_compress},
     PlainOperator{{"", "NonZero", kCountedTypes},
                   1,
                   [](const PrepareInput& input) -> PreparedResult {
                     return plain_kernel(input, &run_non_zero, NonZeroParameters{});
                   },
-                  &missing_positions},
+                  &missing_positions,
+                  nullptr,
+                  true},
 };
 constexpr std::array kChoiceOperators = operators_of(kChoiceTable);
 

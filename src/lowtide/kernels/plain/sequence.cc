@@ -212,13 +212,18 @@ PreparedResult prepare_cache(const PrepareInput& input) {
 }
 
 constexpr std::array kCumulatedTypes{DType::f32, DType::f16, DType::i64, DType::i32};
-constexpr std::array kIndexedTypes{DType::f32, DType::i64, DType::i32, DType::i8, DType::u8};
+constexpr std::array kIndexedTypes{DType::f32, DType::f16, DType::i64, DType::i32, DType::i8, DType::u8};
 
 // Sorted by type.
 constexpr std::array kSequenceTable{
     PlainOperator{{"", "CumProd", kCumulatedTypes}, 2, &prepare_cumulate<true>, nullptr, nullptr, true},
     PlainOperator{{"", "CumSum", kCumulatedTypes}, 2, &prepare_cumulate<false>, nullptr, nullptr, true},
-    PlainOperator{{"", "OneHot", kIndexedTypes}, 3, &prepare_one_hot, &missing_one_hot},
+    PlainOperator{.op = {"", "OneHot", kIndexedTypes},
+                  .operands = 3,
+                  .prepare = &prepare_one_hot,
+                  .missing = &missing_one_hot,
+                  .widens_half = true,
+                  .copies_others = true},
     PlainOperator{on_moved("ReverseSequence"), 2, &prepare_reverse, &missing_lengths},
     PlainOperator{on_moved("TensorScatter"), 2, &prepare_cache, &missing_cache},
 };

@@ -35,6 +35,7 @@ class NeedSearch {
     while (!open_.empty()) {
       const Needed here = found_[std::get<1>(*open_.begin())];
       open_.erase(open_.begin());
+      if (bytes_of(problem_, here) > problem_.budget) continue;
       for (Index made : here) {
         Needed live = here;
         for (Index input : problem_.inputs(made)) live.push_back(input);

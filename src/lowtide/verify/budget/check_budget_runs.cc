@@ -51,7 +51,7 @@ class RunReplay {
 
   [[nodiscard]] std::int64_t cost() const { return cost_; }
 
-  // The live bytes of each run.
+  // The live bytes of each run, and those after the last one.
   [[nodiscard]] std::vector<Bytes> loads() const {
     std::vector<Bytes> freed(runs_.size() + 1);  // by run: what is no longer live there
     std::vector<Bytes> loads;
@@ -63,6 +63,9 @@ class RunReplay {
       live += size;
       loads.push_back(live + problem_.nodes[runs_[at]].extra);
     }
+    Bytes outputs;
+    for (const BudgetNode& node : problem_.nodes) outputs += node.is_output ? node.size : Bytes(0);
+    loads.push_back(outputs);
     return loads;
   }
 
@@ -95,7 +98,7 @@ void check_claims(const BudgetProblem& problem, const BudgetAnswer& answer, cons
   std::int64_t base = 0;
   for (const BudgetNode& node : problem.nodes) base = must_add(base, node.cost);
   const std::vector<Bytes> loads = replay.loads();
-  const Bytes peak = loads.empty() ? Bytes(0) : *std::max_element(loads.begin(), loads.end());
+  const Bytes peak = *std::max_element(loads.begin(), loads.end());
   compare("cost", answer.cost, replay.cost());
   compare("base cost", answer.base_cost, base);
   compare("peak", answer.peak.count(), peak.count());
@@ -104,10 +107,13 @@ void check_claims(const BudgetProblem& problem, const BudgetAnswer& answer, cons
   if (answer.cost_bound > replay.cost()) wrong("the bound of the cost is above the cost");
   for (std::size_t at = 0; at < loads.size(); ++at) {
     if (loads[at] <= problem.budget) continue;
-    findings.add({.kind = ViolationKind::out_of_region,
-                  .message = "run " + std::to_string(at) + " of node " + std::to_string(answer.runs[at].value()) +
-                             " has " + std::to_string(loads[at].count()) + " live bytes, and the budget is " +
-                             std::to_string(problem.budget.count())});
+    const bool is_end = at == answer.runs.size();
+    findings.add(
+        {.kind = ViolationKind::out_of_region,
+         .message = (is_end ? "the end"
+                            : "run " + std::to_string(at) + " of node " + std::to_string(answer.runs[at].value())) +
+                    " has " + std::to_string(loads[at].count()) + " live bytes, and the budget is " +
+                    std::to_string(problem.budget.count())});
   }
 }
 

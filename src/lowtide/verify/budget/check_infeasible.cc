@@ -17,8 +17,10 @@ Bytes size_of(const BudgetProblem& problem, const std::set<NodeId>& nodes) {
   return sum;
 }
 
-// Returns whether every run that makes an output of `needed` exceeds the budget, or needs a set of the proof before it.
+// Returns whether the outputs of `needed` exceed the budget, or every run that makes one of them does or needs a set of
+// the proof before it.
 bool is_closed(const BudgetProblem& problem, const InfeasibleProof& proof, const std::vector<NodeId>& needed) {
+  if (size_of(problem, {needed.begin(), needed.end()}) > problem.budget) return true;
   return std::all_of(needed.begin(), needed.end(), [&](NodeId made) {
     std::set<NodeId> live(needed.begin(), needed.end());
     live.insert(problem.nodes[made].reads.begin(), problem.nodes[made].reads.end());

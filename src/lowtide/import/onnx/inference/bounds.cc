@@ -16,7 +16,7 @@ namespace {
 // These are not in the list on purpose: Slice counts from the end, the last part of a Split without sizes can
 // shrink, the -1 of Reshape is a quotient, Range shrinks when its start grows, Resize has keep_aspect_ratio_policy,
 // and Compress, NonZero, Unique and NonMaxSuppression depend on data. They have their own rules. DFT, STFT, Col2Im,
-// MaxUnpool, CenterCropPad, StringSplit and SpaceToDepth with a remainder stay unknown.
+// MaxUnpool, CenterCropPad and StringSplit stay unknown.
 constexpr std::string_view kMonotonic[] = {
     "Abs",
     "Acos",
@@ -155,6 +155,7 @@ constexpr std::string_view kMonotonic[] = {
     "Softmax",
     "Softplus",
     "Softsign",
+    "SpaceToDepth",
     "Sqrt",
     "Squeeze",
     "Sub",

@@ -196,9 +196,23 @@ TensorFact stacked(const TensorFact& each, std::size_t axis, KnownExtent extent)
   return result;
 }
 
+// Tells whether the body of a Loop returns its condition as it got it, as exporters write loops that only count. The
+// condition may go through Identity nodes. O(nodes).
+bool returns_its_condition(const onnx::GraphProto& body) {
+  if (body.input_size() < 2 || body.output_size() < 1) return false;
+  std::string_view name = body.output(0).name();
+  for (int at = body.node_size() - 1; at >= 0 && name != body.input(1).name(); --at) {
+    const onnx::NodeProto& node = body.node(at);
+    if (std::ranges::find(node.output(), name) == node.output().end()) continue;
+    if (node.op_type() != "Identity" || node.input_size() != 1) return false;
+    name = node.input(0);
+  }
+  return name == body.input(1).name();
+}
+
 // Returns the number of iterations of a Loop.
 KnownExtent trip_count(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
-                       const TensorFact& next_condition, std::size_t output) {
+                       const TensorFact& next_condition, const onnx::GraphProto& body, std::size_t output) {
   KnownExtent count = {Knowledge::unknown, 0, axis_symbol(node, output, 0)};
   const TensorFact* limit = inputs[0];
   if (limit == nullptr || limit->known.content == nullptr || limit->known.content->elements.size() != 1) return count;
@@ -208,7 +222,7 @@ KnownExtent trip_count(const onnx::NodeProto& node, std::span<const TensorFact* 
   }
   count.extent = std::max<std::int64_t>(0, most.integer);
   const bool starts = inputs[1] == nullptr || exact_scalar(inputs[1]) == 1;
-  const bool goes_on = exact_scalar(&next_condition) == 1;
+  const bool goes_on = exact_scalar(&next_condition) == 1 || returns_its_condition(body);
   const bool is_exact = most.knowledge == Knowledge::exact && starts && goes_on;
   count.knowledge = is_exact ? Knowledge::exact : Knowledge::at_most;
   if (is_exact) count.symbol.clear();
@@ -300,7 +314,7 @@ Result<Facts> infer_loop(const onnx::NodeProto& node, std::span<const TensorFact
       result.push_back(loop.inputs[2 + i]);
       continue;
     }
-    const KnownExtent trips = trip_count(node, inputs, outputs->front(), i);
+    const KnownExtent trips = trip_count(node, inputs, outputs->front(), **body, i);
     LOWTIDE_RETURN_IF_ERROR(check_extent(trips));
     result.push_back(stacked((*outputs)[i + 1], 0, trips));
   }
