@@ -101,13 +101,25 @@ class TargetTest(ProgramTest):
         said = self.expect(NO, *verify, "--threads", "1").stdout
         self.assertRegex(said, "the plan is for a machine with .* and threads=2, but this one has .* and threads=1")
 
+    def test_operators_on_f16_compute_on_f32(self):
+        half = 10
+        nodes = [small_models.node("MatMul", ["x", "x"], ["a"], "mul"), small_models.node("Relu", ["a"], ["y"], "relu")]
+        extents = [small_models.value_info(name, [2, 2], half) for name in ("x", "y")]
+        self.write("half.onnx", small_models.model(nodes, extents[:1], extents[1:]))
+        command = ("plan", "half.onnx", "--target", "cpu")
+        self.assertEqual(self.json(DONE, *command, "-o", "half.json")["lowering"]["on_f32"], 2)
+        self.expect(DONE, "verify", "half.onnx", "half.json")
+        self.expect(DONE, "run", "half.onnx", "--plan", "half.json", "--synthetic", "1")
+        self.assertIn("2 nodes on f16 computed on f32", " ".join(self.expect(DONE, *command).stdout.split()))
+        self.assertEqual(self.json(DONE, *command, "--without", "halves")["lowering"]["on_f32"], 0)
+
     def test_the_summary_says_what_lowering_changed(self):
         nodes = [small_models.node("Neg", ["x"], ["a"], "neg"), small_models.node("Exp", ["a"], ["y"], "exp")]
         extents = [small_models.value_info(name, [4]) for name in ("x", "y")]
         self.write("chain.onnx", small_models.model(nodes, extents[:1], extents[1:]))
         report = self.json(DONE, "plan", "chain.onnx", "--target", "cpu")
         self.assertEqual(report["lowering"], {
-            "left_out": 0, "at_load": 0, "reorders": 0, "reordered_bytes": 0,
+            "left_out": 0, "on_f32": 0, "at_load": 0, "reorders": 0, "reordered_bytes": 0,
             "as_written": {"peak_bytes": 64, "arena_bytes": 64},
             "rewrites": [{"node": "exp", "op": "lowtide::Chain", "from": ["neg", "exp"]}]})
         said = " ".join(self.expect(DONE, "plan", "chain.onnx", "--target", "cpu").stdout.split())

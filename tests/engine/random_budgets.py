@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs random models within less memory than their plan needs, and compares the outputs with those of the plan.
+"""Plans random models, verifies the plans, and runs the models within less memory than their plan needs.
 
     tests/engine/random_budgets.py --lowtide PROGRAM [--models N] [--first SEED]
 
-Nodes run again, or results move to other memory and back. Each run keeps its budget and has equal bits with and without
-reuse, or the program says that no plan is found. The outputs may differ from those without a budget by roundings,
-because the budget may choose kernels with less scratch.
+The outputs are compared with those of the plan. Nodes run again, or results move to other memory and back. Each run
+keeps its budget and has equal bits with and without reuse, or the program says that no plan is found. The outputs may
+differ from those without a budget by roundings, because the budget may choose kernels with less scratch.
 """
 import argparse
 import json
@@ -80,11 +80,14 @@ def fault_within(lowtide: str, words: list[str], budget: int, folder: pathlib.Pa
 
 def check(lowtide: str, seed: int, folder: pathlib.Path, tally: Tally) -> None:
     words = write_case(seed, folder)
-    planned = run([lowtide, "plan", words[0], "--target", "cpu", "--json"])
+    plan = str(folder / "plan.json")
+    planned = run([lowtide, "plan", words[0], "--target", "cpu", "--json", "-o", plan])
+    verified = run([lowtide, "verify", words[0], plan])
     free = run([lowtide, "run", *words, "--output-dir", str(folder / "free")])
-    if planned.returncode or free.returncode:
-        tally.faults.append(f"model {seed}: {planned.stderr.strip()} {free.stderr.strip()}")
-        return
+    for result in (planned, verified, free):
+        if result.returncode:
+            tally.faults.append(f"model {seed}: {result.stdout[:500]} {result.stderr.strip()}")
+            return
     ram = json.loads(planned.stdout)["bytes"]["ram"]
     for share in SHARES:
         for link in LINKS:

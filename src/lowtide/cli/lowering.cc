@@ -13,10 +13,10 @@
 
 namespace lowtide::cli_internal {
 std::vector<std::string> kernel_passes() {
-  return {std::string(kUnneededPass),  std::string(kPaddingPass),   std::string(kBatchNormPass),
-          std::string(kLayerNormPass), std::string(kAttentionPass), std::string(kQuantizedPass),
-          std::string(kLoadTimePass),  std::string(kChainsPass),    std::string(kFormatsPass),
-          std::string(kEpiloguesPass)};
+  return {std::string(kUnneededPass),  std::string(kPaddingPass),   std::string(kHalvesPass),
+          std::string(kBatchNormPass), std::string(kLayerNormPass), std::string(kAttentionPass),
+          std::string(kQuantizedPass), std::string(kLoadTimePass),  std::string(kChainsPass),
+          std::string(kFormatsPass),   std::string(kEpiloguesPass)};
 }
 
 LowerOptions read_kernel_lowering(const Arguments& arguments) {
@@ -25,6 +25,7 @@ LowerOptions read_kernel_lowering(const Arguments& arguments) {
   const auto is_on = [&](std::string_view pass) { return std::ranges::find(without, pass) == without.end(); };
   lowering.unneeded = is_on(kUnneededPass);
   lowering.padding = is_on(kPaddingPass);
+  lowering.halves = is_on(kHalvesPass);
   lowering.batch_norm = is_on(kBatchNormPass);
   lowering.layer_norm = is_on(kLayerNormPass);
   lowering.attention = is_on(kAttentionPass);
@@ -56,6 +57,7 @@ FormatChoice read_format_choice(const Arguments& arguments) {
 Json json_of(const std::optional<LoweringFacts>& facts) {
   if (!facts) return nullptr;
   Json json{{"left_out", facts->left_out},
+            {"on_f32", facts->on_f32},
             {"at_load", facts->at_load},
             {"reorders", facts->reorders},
             {"reordered_bytes", facts->reordered.count()},

@@ -18,7 +18,8 @@ constexpr std::int64_t kMostOrderEffortAsWritten = 50'000'000;
 constexpr std::int64_t kMostAllocateEffortAsWritten = 10'000'000;
 
 Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, const PlanOptions& given) {
-  lowering.unneeded = lowering.padding = lowering.batch_norm = lowering.layer_norm = lowering.attention = false;
+  lowering.unneeded = lowering.padding = lowering.halves = lowering.batch_norm = lowering.layer_norm =
+      lowering.attention = false;
   lowering.quantized = lowering.chains = lowering.formats = lowering.epilogues = false;
   const Result<Lowered> lowered = lower(model, lowering);
   if (!lowered) return lowered.error();
@@ -39,9 +40,9 @@ Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, con
 
 Result<std::optional<LoweringFacts>> lowering_facts(const Graph& model, const Lowered& lowered,
                                                     const LowerOptions& lowering, const PlanOptions& options) {
-  const bool is_changed = lowering.unneeded || lowering.padding || lowering.batch_norm || lowering.layer_norm ||
-                          lowering.attention || lowering.quantized || lowering.chains || lowering.formats ||
-                          lowering.epilogues;
+  const bool is_changed = lowering.unneeded || lowering.padding || lowering.halves || lowering.batch_norm ||
+                          lowering.layer_norm || lowering.attention || lowering.quantized || lowering.chains ||
+                          lowering.formats || lowering.epilogues;
   if (!is_changed) return std::optional<LoweringFacts>();
   LoweringFacts facts =
       compare_lowered(model, lowered.graph, lowered.load, lowered.origins ? &*lowered.origins : nullptr);

@@ -115,9 +115,13 @@ inline constexpr std::string_view kTransposeAttribute = "transB";  // 0 or 1
 // node without it has the newest meaning.
 inline constexpr std::string_view kSinceAttribute = "lowtide_since";
 
+// The end of the name of a tensor that has the content of an f16 tensor in f32: "t (f32)" (lower/widen_halves.h).
+inline constexpr std::string_view kWideSuffix = " (f32)";
+
 // The passes of lowering, in their order. A plan lists those that changed its graph (Provenance::lowering).
 inline constexpr std::string_view kUnneededPass = "unneeded";
 inline constexpr std::string_view kPaddingPass = "padding";
+inline constexpr std::string_view kHalvesPass = "halves";
 inline constexpr std::string_view kBatchNormPass = "batch_norm";
 inline constexpr std::string_view kLayerNormPass = "layer_norm";
 inline constexpr std::string_view kAttentionPass = "attention";

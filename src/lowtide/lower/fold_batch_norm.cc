@@ -11,6 +11,7 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/lower/constants.h"
 #include "lowtide/lower/inference_form.h"
 #include "lowtide/lower/waits.h"
 
@@ -27,8 +28,8 @@ bool are_constants(const Graph& graph, const std::vector<std::optional<TensorId>
                    std::size_t count) {
   for (std::size_t at = from; at < from + count; ++at) {
     if (!inputs[at]) return false;
-    const Tensor& tensor = graph.tensor(*inputs[at]);
-    if (tensor.role != Role::constant || tensor.dtype != DType::f32) return false;
+    if (graph.tensor(*inputs[at]).dtype != DType::f32) return false;
+    if (!lower_internal::constant_behind(graph, *inputs[at])) return false;
   }
   return true;
 }

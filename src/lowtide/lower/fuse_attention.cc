@@ -14,6 +14,7 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/lower/constants.h"
 #include "lowtide/lower/waits.h"
 
 namespace lowtide {
@@ -80,13 +81,7 @@ class AttentionMatcher {
 
   // The only number of a constant.
   [[nodiscard]] std::optional<float> number(TensorId tensor) const {
-    const Tensor& constant = graph_.tensor(tensor);
-    if (constant.role != Role::constant || !constant.constant || constant.dtype != DType::f32) return std::nullopt;
-    const auto* bytes = std::get_if<ConstantSource::Inline>(&table_.sources[*constant.constant].where);
-    if (bytes == nullptr || bytes->bytes.size() != sizeof(float)) return std::nullopt;
-    float value = 0;
-    std::memcpy(&value, bytes->bytes.data(), sizeof value);
-    return value;
+    return lower_internal::constant_number(graph_, table_, tensor);
   }
 
   // Before opset 13, a Softmax went over all axes from `axis` on, which was 1 if absent.

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/lower/constants.h"
 #include "lowtide/lower/waits.h"
 
 namespace lowtide {
@@ -61,14 +62,8 @@ class Matcher {
 
   // The only number of a constant.
   [[nodiscard]] std::optional<float> number(TensorId tensor) const {
-    const Tensor& constant = graph_.tensor(tensor);
-    if (constant.role != Role::constant || !constant.constant || constant.dtype != DType::f32) return std::nullopt;
-    if (constant.shape.rank() > 1) return std::nullopt;  // it might add axes to the result
-    const auto* bytes = std::get_if<ConstantSource::Inline>(&table_.sources[*constant.constant].where);
-    if (bytes == nullptr || bytes->bytes.size() != sizeof(float)) return std::nullopt;
-    float value = 0;
-    std::memcpy(&value, bytes->bytes.data(), sizeof value);
-    return value;
+    if (graph_.tensor(tensor).shape.rank() > 1) return std::nullopt;  // it might add axes to the result
+    return lower_internal::constant_number(graph_, table_, tensor);
   }
 
   // The first of the last axes over which a ReduceMean goes. nullopt: it goes over others, or drops them.
@@ -133,7 +128,7 @@ class Matcher {
     const TensorId other = *operand(reader, operand(reader, 0) == tensor ? 1 : 0);
     const Tensor& constant = graph_.tensor(other);
     const Shape& whole = graph_.tensor(norm_.x).shape;
-    bool agrees = other != tensor && constant.role == Role::constant && constant.dtype == DType::f32 &&
+    bool agrees = other != tensor && lower_internal::constant_behind(graph_, other) && constant.dtype == DType::f32 &&
                   constant.shape.rank() == whole.rank() - norm_.axis && !whole.has_upper_bounds();
     for (int axis = 0; agrees && axis < constant.shape.rank(); ++axis)
       agrees = constant.shape[axis] == whole[norm_.axis + axis];

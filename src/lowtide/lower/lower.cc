@@ -24,6 +24,7 @@
 #include "lowtide/lower/outputs_at_caller.h"
 #include "lowtide/lower/quantized_kernels.h"
 #include "lowtide/lower/remove_unneeded.h"
+#include "lowtide/lower/widen_halves.h"
 
 namespace lowtide {
 namespace {
@@ -104,6 +105,7 @@ class Passes {
 LowerOptions options_for_kernels(std::shared_ptr<const KernelFormats> machine) {
   return {.unneeded = true,
           .padding = true,
+          .halves = true,
           .batch_norm = true,
           .layer_norm = true,
           .attention = true,
@@ -121,6 +123,7 @@ Result<void> rewrite_nodes(Passes& passes, const LowerOptions& options) {
   if (options.unneeded)
     LOWTIDE_RETURN_IF_ERROR(passes.take(kUnneededPass, remove_unneeded(passes.graph(), options.table)));
   if (options.padding) LOWTIDE_RETURN_IF_ERROR(passes.take(kPaddingPass, fold_padding(passes.graph(), options.table)));
+  if (options.halves) LOWTIDE_RETURN_IF_ERROR(passes.take(kHalvesPass, widen_halves(passes.graph())));
   if (options.batch_norm) LOWTIDE_RETURN_IF_ERROR(passes.take(kBatchNormPass, fold_batch_norm(passes.graph())));
   if (options.layer_norm && options.table != nullptr)
     LOWTIDE_RETURN_IF_ERROR(passes.take(kLayerNormPass, fuse_layer_norm(passes.graph(), *options.table)));
@@ -163,6 +166,7 @@ struct Switch {
 constexpr Switch kSwitches[] = {
     {kUnneededPass, &LowerOptions::unneeded},
     {kPaddingPass, &LowerOptions::padding},
+    {kHalvesPass, &LowerOptions::halves},
     {kBatchNormPass, &LowerOptions::batch_norm},
     {kLayerNormPass, &LowerOptions::layer_norm},
     {kAttentionPass, &LowerOptions::attention},

@@ -4,6 +4,7 @@
 #include "lowtide/pipeline/lowering_facts.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/flags.h"
@@ -37,8 +38,18 @@ LoweringFacts::Rewrite rewrite_of(const Graph& model, const Graph& lowered, Node
   return rewrite;
 }
 
+bool has_result_of(const Graph& graph, NodeId id, DType dtype) {
+  return std::ranges::any_of(graph.node(id).outputs,
+                             [&](const auto& output) { return output && graph.tensor(*output).dtype == dtype; });
+}
+
 // Whether lowering added a node of the load-time work.
-bool is_added(const Graph& graph, NodeId id) { return graph.op(id).domain == kOwnDomain; }
+bool is_added(const Graph& graph, NodeId id) {
+  const Node& node = graph.node(id);
+  const bool widens = graph.op(id).type == "Cast" && node.outputs[0] &&
+                      std::string_view(graph.tensor(*node.outputs[0]).name).ends_with(kWideSuffix);
+  return graph.op(id).domain == kOwnDomain || widens;
+}
 
 }  // namespace
 
@@ -47,8 +58,14 @@ LoweringFacts compare_lowered(const Graph& model, const Graph& lowered, const Gr
   for (NodeId id : all_ids<NodeId>(load.nodes().size())) facts.at_load += is_added(load, id) ? 0 : 1;
   if (origins == nullptr) return facts;
   Flags<NodeId> runs(model.nodes().size());
+  Flags<NodeId> is_wide(model.nodes().size());
   for (NodeId id : all_ids<NodeId>(origins->nodes.size())) {
-    for (NodeId origin : origins->nodes[id]) runs.set(origin);
+    for (NodeId origin : origins->nodes[id]) {
+      runs.set(origin);
+      const bool is_on_f32 = lowered.op(id).type != "Cast" && has_result_of(lowered, id, DType::f32) &&
+                             has_result_of(model, origin, DType::f16);
+      if (is_on_f32 && is_wide.insert(origin)) ++facts.on_f32;
+    }
     const Operator& op = lowered.op(id);
     if (op.domain == kOwnDomain && op.type == kReorderType) {
       ++facts.reorders;

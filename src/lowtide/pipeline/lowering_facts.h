@@ -33,6 +33,7 @@ struct LoweringFacts {
   };
   std::int64_t left_out = 0;  // copies, and nodes that nothing needs
   std::int64_t at_load = 0;   // run once, when the model is loaded
+  std::int64_t on_f32 = 0;    // write f16 in the model, and f32 in the run
   std::int64_t reorders = 0;  // added nodes that give a tensor another format
   Bytes reordered;            // what they write in a run
   std::vector<Rewrite> rewrites;

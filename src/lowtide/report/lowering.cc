@@ -55,6 +55,7 @@ std::string lowering_text(const LoweringFacts& facts) {
   std::vector<std::string> parts;
   if (facts.left_out > 0) parts.push_back(counted(facts.left_out, "node") + " left out");
   if (facts.at_load > 0) parts.push_back(counted(facts.at_load, "node") + " computed when the model is loaded");
+  if (facts.on_f32 > 0) parts.push_back(counted(facts.on_f32, "node") + " on f16 computed on f32");
   const std::string readers = padded == 1 ? "node after it" : "nodes after them";
   if (padded > 0) parts.push_back(counted(padded, "Pad") + " folded into the " + readers);
   if (folded > 0) parts.push_back(counted(folded, "BatchNormalization") + " folded into a Conv");

@@ -16,6 +16,7 @@
 #include "lowtide/graph/lowered.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
 #include "lowtide/verify/findings.h"
+#include "lowtide/verify/plan/erased_halves.h"
 #include "lowtide/verify/plan/fused_attention.h"
 #include "lowtide/verify/plan/fused_norm.h"
 #include "lowtide/verify/plan/lowered_epilogues.h"
@@ -311,26 +312,43 @@ class LoweringCheck {
 
 }  // namespace
 
+namespace {
+
+// Compares graphs without epilogues.
+void compare_separated(const Graph& model, const Graph& lowered, const Graph& load, const ConstantTable* table,
+                       Findings& findings) {
+  const verify_internal::LoadTimeResults results(load);
+  const std::array<const Graph*, 2> graphs{&lowered, &load};
+  const Known known{&results, table};
+  if (!verify_internal::lack_padded_tensors(model, graphs)) {
+    LoweringCheck(model, lowered, known, Flags<TensorId>(model.tensors().size()), findings).check();
+    return;
+  }
+  const Result<Graph> padded = verify_internal::with_merged_padding(model, graphs, table);
+  if (!padded) return findings.add(ViolationKind::wrong_model, padded.error().describe());
+  LoweringCheck(*padded, lowered, known, Flags<TensorId>(model.tensors().size()), findings).check();
+}
+
+}  // namespace
+
 std::vector<Violation> verify_lowering(const Graph& model, const Graph& lowered, const Graph& load,
                                        const VerifyOptions& options, const ConstantTable* table) {
   Findings findings(options);
-  const verify_internal::LoadTimeResults results(load);
   const Result<Graph> separated = verify_internal::without_epilogues(lowered);
   if (!separated) {
     findings.add(ViolationKind::wrong_model, separated.error().describe());
     return std::move(findings).take();
   }
-  const std::array<const Graph*, 2> graphs{&lowered, &load};
-  if (!verify_internal::lack_padded_tensors(model, graphs)) {
-    LoweringCheck(model, *separated, {&results, table}, Flags<TensorId>(model.tensors().size()), findings).check();
+  if (!verify_internal::has_halves(model)) {
+    compare_separated(model, *separated, load, table, findings);
     return std::move(findings).take();
   }
-  const Result<Graph> padded = verify_internal::with_merged_padding(model, graphs, table);
-  if (!padded) {
-    findings.add(ViolationKind::wrong_model, padded.error().describe());
-    return std::move(findings).take();
+  const Result<verify_internal::ErasedHalves> erased = verify_internal::without_halves(model, *separated, load);
+  if (!erased) {
+    findings.add(ViolationKind::wrong_model, erased.error().describe());
+  } else {
+    compare_separated(erased->model, erased->lowered, erased->load, table, findings);
   }
-  LoweringCheck(*padded, *separated, {&results, table}, Flags<TensorId>(model.tensors().size()), findings).check();
   return std::move(findings).take();
 }
 

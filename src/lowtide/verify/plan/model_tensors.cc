@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "lowtide/base/half.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
 #include "lowtide/verify/plan/conversions.h"
@@ -146,10 +147,16 @@ std::optional<TensorId> ModelTensors::find(std::string_view name) const {
 std::optional<float> ModelTensors::number(TensorId id, const ConstantTable* table) const {
   const Tensor& constant = model_.tensor(content_of(id));
   if (table == nullptr || !constant.constant || constant.dtype != DType::f32) return std::nullopt;
-  const auto* source = std::get_if<ConstantSource::Inline>(&table->sources[*constant.constant].where);
+  const ConstantSource& source = table->sources[*constant.constant];
+  const auto* given = std::get_if<ConstantSource::Inline>(&source.where);
   float value = 0;
-  if (source == nullptr || source->bytes.size() != sizeof value) return std::nullopt;
-  std::memcpy(&value, source->bytes.data(), sizeof value);
+  Half half{};
+  if (given != nullptr && source.dtype == DType::f16 && given->bytes.size() == sizeof half) {
+    std::memcpy(&half, given->bytes.data(), sizeof half);
+    return to_float(half);
+  }
+  if (given == nullptr || given->bytes.size() != sizeof value) return std::nullopt;
+  std::memcpy(&value, given->bytes.data(), sizeof value);
   return value;
 }
 

@@ -43,7 +43,8 @@ class ModelTensors {
   [[nodiscard]] bool have_same_content(TensorId a, TensorId b) const { return content_[a] == content_[b]; }
   // The tensor of the model that others copy, directly or through copies. A tensor that copies nothing is its own.
   [[nodiscard]] TensorId content_of(TensorId id) const { return content_[id]; }
-  // The value of a constant that is one f32 and that the file contains. nullopt without a table.
+  // The value of a constant that is one f32, or one f16 that stands for it, and that the file contains. nullopt without
+  // a table.
   [[nodiscard]] std::optional<float> number(TensorId id, const ConstantTable* table) const;
   // Whether an operand of a node has the content of an operand in the model. Both may be omitted.
   [[nodiscard]] bool reads_same(std::optional<TensorId> in_model, const Graph& graph,
