@@ -27,6 +27,11 @@ class Quantized(ProgramTest):
             self.assertEqual(report["quantized"], {"operators": 2, "estimate": {
                 "arena_bytes": INTEGER, "bound_bytes": INTEGER, "proven_optimal": True}}, command)
 
+    def test_the_operands_of_an_integer_operator_may_have_two_types(self):
+        self.write("product.onnx", small_models.quantized_product())
+        for target in ((), ("--target", "cpu")):
+            self.assertEqual(self.json(DONE, "plan", "product.onnx", *target)["quantized"]["operators"], 1)
+
     def test_the_summary_shows_both_figures(self):
         shown = " ".join(self.expect(DONE, "plan", "quantized.onnx").stdout.split())
         self.assertIn("Quantized: 2 operators are between DequantizeLinear and QuantizeLinear.", shown)

@@ -108,6 +108,16 @@ def quantized():
     return field(1, 8) + field(7, graph(nodes, inputs, outputs, scale_and_zero())) + field(8, field(2, 17))
 
 
+def quantized_product():
+    """A product of u8 and i8, as quantizers write it for activations and weights."""
+    extents, signed = [4, 4], 3
+    nodes = [node("DequantizeLinear", ["q", "s", "z"], ["a"]), node("DequantizeLinear", ["w", "s"], ["b"]),
+             node("MatMul", ["a", "b"], ["c"]), node("QuantizeLinear", ["c", "s", "z"], ["y"])]
+    inputs = [value_info("q", extents, UINT8), value_info("w", extents, signed)]
+    content = graph(nodes, inputs, [value_info("y", extents, UINT8)], scale_and_zero())
+    return field(1, 8) + field(7, content) + field(8, field(2, 17))
+
+
 def quantized_branches():
     """One operator between DequantizeLinear and QuantizeLinear in each branch of an If, and none outside."""
     extents = [1, 16, 32, 32]

@@ -146,7 +146,36 @@ TEST(WidenHalves, RewritesBodies) {
 })g");
 }
 
-// A name of a twin may not be taken.
+// Load-time work casts what a body captures. The f32 copy is then a constant of the body.
+TEST(WidenHalves, CastsTheConstantsOfBodiesAtLoad) {
+  const Graph model = graph_of(R"g(graph "g" {
+  input c : bool[]
+  input x : f16[2,2]
+  constant w : f16[2,2]
+  y = If(c) "if" {
+    then_branch = graph "t" captures (x, w) {
+      captured input x : f16[2,2]
+      captured constant w : f16[2,2]
+      constant k : f16[2,2]
+      m = MatMul(x, w) : f16[2,2]
+      p = MatMul(m, k) : f16[2,2]
+      output p
+    },
+    else_branch = graph "e" captures (x) {
+      captured input x : f16[2,2]
+      q = Neg(x) : f16[2,2]
+      output q
+    }
+  } : f16[2,2]
+  output y
+})g");
+  const Result<Lowered> lowered = lower(model, options_for_kernels());
+  ASSERT_TRUE(lowered.ok()) << lowered.error().describe();
+  EXPECT_EQ(lowered->load.nodes().size(), 2U);
+  for (const Violation& one : verify_lowering(model, lowered->graph, lowered->load)) ADD_FAILURE() << one.message;
+}
+
+// The name of an f32 copy may not be taken.
 TEST(WidenHalves, KeepsAModelThatHasSuchNames) {
   const std::string taken =
       testing::with(testing::with(kProduct, "  t = ", "  \"a (f32)\" = "), "(t)", "(\"a (f32)\")");

@@ -29,8 +29,9 @@ bool is_quantizing(const Graph& graph) {
   });
 }
 
-Result<IntegerEstimate> estimate(const Graph& graph, const LowerOptions& lowering, const Target& target,
+Result<IntegerEstimate> estimate(const Graph& graph, LowerOptions lowering, const Target& target,
                                  const PlanOptions& given) {
+  lowering.checks_types = false;
   const Result<Lowered> lowered = lower(graph, lowering);
   if (!lowered) return lowered.error();
   const PlanOptions options{.order = given.order,

@@ -34,6 +34,7 @@ struct LowerOptions {
   bool epilogues = false;          // on: products of `machine` compute the chain after them (fuse_epilogues.h)
   bool inputs_in_arena = false;    // on: the caller writes the inputs into the arena (inputs_in_arena.h)
   bool outputs_at_caller = false;  // on: the outputs are in memory of the caller (outputs_at_caller.h)
+  bool checks_types = true;        // off: for a graph that is only planned, whose integer operators ONNX does not have
   // The number of entries of the model's ConstantTable. Output k of Lowered::load becomes a constant of the graph that
   // runs, and gets entry `*constants + k` as Tensor::constant. nullopt: the model has no table, and it gets none.
   std::optional<std::uint32_t> constants = std::nullopt;
@@ -58,8 +59,8 @@ struct Lowered {
 // The options for a machine that runs the kernels of room `kernels`: all passes that save memory or time there.
 [[nodiscard]] LowerOptions options_for_kernels(std::shared_ptr<const KernelFormats> machine = nullptr);
 
-// Returns the graph that runs. Errors: those of check_operand_types (invalid) and of GraphBuilder (over_limit).
-// O((nodes + edges) log nodes) over all bodies, and the time of KernelFormats::options.
+// Returns the graph that runs. Errors: those of check_operand_types (invalid), if the options say so, and of
+// GraphBuilder (over_limit). O((nodes + edges) log nodes) over all bodies, and the time of KernelFormats::options.
 [[nodiscard]] Result<Lowered> lower(const Graph& graph, const LowerOptions& options = {});
 
 // Whether some of the passes ask a machine, so that only an equal machine makes the same graph again.

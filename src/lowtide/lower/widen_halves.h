@@ -18,7 +18,7 @@ namespace lowtide {
 //
 // Constants become f32 when the model is loaded, so they need twice the bytes. Operators that move data, or compute
 // element by element, stay on f16, unless an operand comes from one that computes on f32. Casts of the model, inputs,
-// outputs, states, and the operands of If, Loop and Scan stay as they are. The f32 twin of tensor `t` has the name
+// outputs, states, and the operands of If, Loop and Scan stay as they are. The f32 copy of tensor `t` has the name
 // "t (f32)" (kWideSuffix); a graph that has such a name already keeps its f16. The results differ by rounding: what was
 // rounded to f16 between two operators is not.
 //

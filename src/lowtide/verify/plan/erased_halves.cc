@@ -4,12 +4,12 @@
 #include "lowtide/verify/plan/erased_halves.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -31,26 +31,15 @@ TensorsByName tensors_of(const Graph* graph) {
 
 bool is_cast(const Operator& op) { return (op.domain.empty() || op.domain == "ai.onnx") && op.type == "Cast"; }
 
-// The constants of the model that load-time work casts to their f32 twin, by the name of the twin.
-std::unordered_set<std::string_view> cast_at_load(const Graph& load) {
-  std::unordered_set<std::string_view> names;
-  for (NodeId id : all_ids<NodeId>(load.nodes().size())) {
-    const Node& node = load.node(id);
-    if (!is_cast(load.op(id)) || node.inputs.size() != 1 || !node.inputs[0] || !node.outputs[0]) continue;
-    const Tensor& from = load.tensor(*node.inputs[0]);
-    const Tensor& to = load.tensor(*node.outputs[0]);
-    if (from.role == Role::constant && to.name == from.name + std::string(kWideSuffix)) names.insert(to.name);
-  }
-  return names;
-}
-
 // Copies one graph. `model` is the graph of the model that it was made from; nullptr: it is not known.
+// A constant keeps its f32 copy, because both may be there for different readers, or only the copy after load-time
+// work. So the model gets the f32 copies of all constants.
 class Eraser {
  public:
-  Eraser(const Graph& graph, const Graph* model, const std::unordered_set<std::string_view>& cast_constants)
+  Eraser(const Graph& graph, const Graph* model, bool is_model)
       : graph_(graph),
         model_(model),
-        cast_constants_(cast_constants),
+        is_model_(is_model),
         of_model_(tensors_of(model)),
         own_(tensors_of(&graph)),
         builder_(graph.name()),
@@ -59,21 +48,19 @@ class Eraser {
 
   Result<Graph> run() && {
     for (TensorId id : graph_.inputs()) add_tensor(id);
-    // An f16 tensor comes before its twin, because it has the role that both get.
-    for (const bool is_twin : {false, true}) {
+    // An f16 tensor comes before its f32 copy, because it has the role that both get.
+    for (const bool is_copy : {false, true}) {
       for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
-        if ((name_of(id) != graph_.tensor(id).name) == is_twin) add_tensor(id);
+        if ((name_of(id) != graph_.tensor(id).name) == is_copy) add_tensor(id);
       }
     }
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       Result<void> added = add_node(id);
       if (!added) return added.error();
     }
+    if (is_model_) add_copies_of_constants();
     std::vector<TensorId> outputs;
-    for (TensorId id : graph_.outputs()) {
-      // What load-time work casts is a constant of the model again.
-      if (!cast_constants_.contains(graph_.tensor(id).name)) outputs.push_back(*tensors_[id]);
-    }
+    for (TensorId id : graph_.outputs()) outputs.push_back(*tensors_[id]);
     builder_.set_outputs(std::move(outputs));
     for (const StateUpdate& update : graph_.state_updates())
       builder_.add_state_update(*tensors_[update.state], *tensors_[update.next]);
@@ -83,10 +70,11 @@ class Eraser {
  private:
   static bool has_half(const Graph* graph, const TensorsByName& tensors, std::string_view name) {
     const auto found = tensors.find(name);
-    return found != tensors.end() && graph->tensor(found->second).dtype == DType::f16;
+    return found != tensors.end() && graph->tensor(found->second).dtype == DType::f16 &&
+           graph->tensor(found->second).role != Role::constant;
   }
 
-  // "t" for the twin "t (f32)", otherwise the name itself. A tensor of the model is no twin.
+  // "t" for the f32 copy "t (f32)", otherwise the name itself. A tensor of the model is no copy.
   [[nodiscard]] std::string_view name_of(TensorId id) const {
     const std::string_view name = graph_.tensor(id).name;
     if (!name.ends_with(kWideSuffix) || graph_.tensor(id).dtype != DType::f32 || of_model_.contains(name)) return name;
@@ -104,14 +92,12 @@ class Eraser {
     }
     const DType dtype = tensor.dtype == DType::f16 ? DType::f32 : tensor.dtype;
     const Role role = tensor.role == Role::output ? Role::temporary : tensor.role;
-    std::optional<ConstantId> constant = tensor.constant;
-    const auto of_model = of_model_.find(name);
-    if (role == Role::constant && name != tensor.name && of_model != of_model_.end() &&
-        cast_constants_.contains(tensor.name))
-      constant = model_->tensor(of_model->second).constant;
-    const TensorId added = builder_.add_tensor(
-        {.name = name, .dtype = dtype, .shape = tensor.shape, .is_captured = tensor.is_captured, .constant = constant},
-        role);
+    const TensorId added = builder_.add_tensor({.name = name,
+                                                .dtype = dtype,
+                                                .shape = tensor.shape,
+                                                .is_captured = tensor.is_captured,
+                                                .constant = tensor.constant},
+                                               role);
     if (const auto* integers = graph_.known_integers(id)) builder_.set_known_integers(added, *integers);
     by_name_.emplace(name, added);
     tensors_[id] = added;
@@ -136,6 +122,17 @@ class Eraser {
     return {};
   }
 
+  void add_copies_of_constants() {
+    for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) {
+      const Tensor& tensor = graph_.tensor(id);
+      const std::string name = tensor.name + std::string(kWideSuffix);
+      if (tensor.role != Role::constant || tensor.dtype != DType::f16 || of_model_.contains(name)) continue;
+      const TensorId copy = builder_.add_tensor({.name = name, .dtype = DType::f32, .shape = tensor.shape});
+      builder_.add_node(
+          {.type = "Cast", .inputs = {*tensors_[id]}, .outputs = {copy}, .attributes = {{"to", std::int64_t{1}}}});
+    }
+  }
+
   Result<void> erase_program(GraphBuilder::NodeSpec& spec) const {
     if (spec.domain != kOwnDomain) return {};
     for (Attribute& attribute : spec.attributes) {
@@ -144,10 +141,10 @@ class Eraser {
       if (lines == nullptr) continue;
       const Result<Graph> program = chain_graph(*lines);
       if (!program) return program.error();
-      Result<Graph> erased = Eraser(*program, model_, cast_constants_).run();
+      Result<Graph> erased = Eraser(*program, model_, false).run();
       if (!erased) return erased.error();
       attribute.value = chain_lines(*erased);
-      // An operand and its twin became one input of the program, as the first of them.
+      // An operand and its f32 copy became one input of the program, as the first of them.
       std::vector<std::optional<TensorId>> operands;
       for (const std::optional<TensorId>& input : spec.inputs) {
         if (std::ranges::find(operands, input) == operands.end()) operands.push_back(input);
@@ -174,7 +171,7 @@ class Eraser {
 
   Result<void> erase_bodies(NodeId id, GraphBuilder::NodeSpec& spec) const {
     for (Body& body : spec.bodies) {
-      Eraser eraser(*body.graph, body_of_model(id, body.name), cast_constants_);
+      Eraser eraser(*body.graph, is_model_ ? body.graph.get() : body_of_model(id, body.name), is_model_);
       const Graph& before = *body.graph;
       Result<Graph> erased = std::move(eraser).run();
       if (!erased) return erased.error();
@@ -192,7 +189,7 @@ class Eraser {
 
   const Graph& graph_;
   const Graph* model_;
-  const std::unordered_set<std::string_view>& cast_constants_;
+  bool is_model_;
   TensorsByName of_model_;
   TensorsByName own_;
   GraphBuilder builder_;
@@ -213,13 +210,11 @@ bool has_halves(const Graph& graph) {
 }
 
 Result<ErasedHalves> without_halves(const Graph& model, const Graph& lowered, const Graph& load) {
-  const std::unordered_set<std::string_view> none;
-  const std::unordered_set<std::string_view> cast = cast_at_load(load);
-  Result<Graph> plain_model = Eraser(model, &model, none).run();
+  Result<Graph> plain_model = Eraser(model, &model, true).run();
   if (!plain_model) return plain_model.error();
-  Result<Graph> plain_lowered = Eraser(lowered, &model, cast).run();
+  Result<Graph> plain_lowered = Eraser(lowered, &model, false).run();
   if (!plain_lowered) return plain_lowered.error();
-  Result<Graph> plain_load = Eraser(load, &model, cast).run();
+  Result<Graph> plain_load = Eraser(load, &model, false).run();
   if (!plain_load) return plain_load.error();
   return ErasedHalves{*std::move(plain_model), *std::move(plain_lowered), *std::move(plain_load)};
 }

@@ -19,9 +19,9 @@ struct ErasedHalves {
 };
 
 // Undoes what lower/widen_halves.h does, so that all other rules hold for what is left. Each f16 tensor becomes f32. A
-// tensor "t (f32)" beside an f16 tensor "t" of the model becomes "t", and a Cast between the two is left out. A
-// constant "t (f32)" that load-time work casts from the constant "t" of the model becomes this constant. Rounding to
-// f16 may be left out or added, so it is not compared. Programs of chains, and bodies, are treated in the same way.
+// tensor "t (f32)" beside an f16 tensor "t" of the model becomes "t", and a Cast between the two is left out. If "t" is
+// a constant, both stay, and the model gets the Cast between them. Rounding to f16 may be left out or added, so it is
+// not compared. Programs of chains, and bodies, are treated in the same way.
 //
 // Errors: those of GraphBuilder, and of chain_graph. O((nodes + edges) log nodes + nodes with bodies x tensors).
 // Recursion only over bodies.

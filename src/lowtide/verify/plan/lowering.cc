@@ -127,7 +127,7 @@ class LoweringCheck {
       return;
     if (!found) return wrong("tensor " + quoted(now.name) + " is not in the model");
     const Tensor& was = before_.tensor(*found);
-    if (now.name != was.name || verify_internal::lanes_of(now, was).value_or(1) > 1) return check_format(id, was);
+    if (now.name != was.name || verify_internal::lanes_of(now, was).value_or(1) > 1) return check_format(id, *found);
     if (now.dtype != was.dtype || now.shape != was.shape || now.is_captured != was.is_captured)
       return wrong("tensor " + quoted(now.name) + " has another type or shape in the model");
     if (now.role == Role::constant && was.role == Role::constant && now.constant != was.constant)
@@ -142,14 +142,15 @@ class LoweringCheck {
   }
 
   // A tensor in another format than in the model, or a second tensor with the same content. It is an intermediate
-  // result of the run, or a constant that load-time work makes from one of the model.
-  void check_format(TensorId id, const Tensor& was) {
+  // result of the run, or a constant that load-time work makes from a content that is equal in all runs.
+  void check_format(TensorId id, TensorId found) {
     const Tensor& now = after_.tensor(id);
+    const Tensor& was = before_.tensor(found);
     if (!verify_internal::lanes_of(now, was))
       return wrong("tensor " + quoted(now.name) + " has another type or shape in the model");
     const bool is_result = now.role == Role::temporary && now.producer && !is_caller(after_.op(*now.producer));
     const bool is_constant =
-        was.role == Role::constant && verify_internal::is_reordered_constant(after_, id, load_) && load_ != nullptr;
+        is_fixed_.test(found) && verify_internal::is_reordered_constant(after_, id, load_) && load_ != nullptr;
     if (now.is_captured || now.is_next_state || !(is_result || is_constant))
       wrong("tensor " + quoted(now.name) + " is planned as " + std::string(to_string(now.role)) +
             ", but only an intermediate result may have another format than in the model");
