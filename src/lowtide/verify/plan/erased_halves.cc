@@ -129,7 +129,7 @@ class Eraser {
       if (tensor.role != Role::constant || tensor.dtype != DType::f16 || of_model_.contains(name)) continue;
       const TensorId copy = builder_.add_tensor({.name = name, .dtype = DType::f32, .shape = tensor.shape});
       builder_.add_node(
-          {.type = "Cast", .inputs = {*tensors_[id]}, .outputs = {copy}, .attributes = {{"to", std::int64_t{1}}}});
+          {.type = "Cast", .inputs = {tensors_[id]}, .outputs = {copy}, .attributes = {{"to", std::int64_t{1}}}});
     }
   }
 
