@@ -6,7 +6,6 @@ import onnx
 from onnx import helper
 from random_graphs import EXACT, MOST_ELEMENTS, SMOOTH, Growth, Tensor, elements, port
 
-INDEX = np.dtype(np.int64)
 BOOL = np.dtype(bool)
 
 
@@ -181,7 +180,7 @@ def normalize(g: Growth) -> None:
     if x is None:
         return
     last, channels = x.shape[-1], x.shape[1]
-    kind = g.choose(["LayerNormalization", "InstanceNormalization", "LpNormalization", "LRN", "GroupNormalization"])
+    kind = g.choose(["LayerNormalization", "InstanceNormalization", "LpNormalization", "LRN"])
     if kind == "LayerNormalization":
         g.one(kind, [x.name, g.reals(last), g.reals(last)], x)
     elif kind == "InstanceNormalization":

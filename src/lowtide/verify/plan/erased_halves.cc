@@ -36,10 +36,9 @@ bool is_cast(const Operator& op) { return (op.domain.empty() || op.domain == "ai
 // work. So the model gets the f32 copies of all constants.
 class Eraser {
  public:
-  Eraser(const Graph& graph, const Graph* model, bool is_model)
+  Eraser(const Graph& graph, const Graph* model)
       : graph_(graph),
         model_(model),
-        is_model_(is_model),
         of_model_(tensors_of(model)),
         own_(tensors_of(&graph)),
         builder_(graph.name()),
@@ -58,7 +57,7 @@ class Eraser {
       Result<void> added = add_node(id);
       if (!added) return added.error();
     }
-    if (is_model_) add_copies_of_constants();
+    if (is_model()) add_copies_of_constants();
     std::vector<TensorId> outputs;
     for (TensorId id : graph_.outputs()) outputs.push_back(*tensors_[id]);
     builder_.set_outputs(std::move(outputs));
@@ -68,6 +67,8 @@ class Eraser {
   }
 
  private:
+  [[nodiscard]] bool is_model() const { return model_ == &graph_; }
+
   static bool has_half(const Graph* graph, const TensorsByName& tensors, std::string_view name) {
     const auto found = tensors.find(name);
     return found != tensors.end() && graph->tensor(found->second).dtype == DType::f16 &&
@@ -141,7 +142,7 @@ class Eraser {
       if (lines == nullptr) continue;
       const Result<Graph> program = chain_graph(*lines);
       if (!program) return program.error();
-      Result<Graph> erased = Eraser(*program, model_, false).run();
+      Result<Graph> erased = Eraser(*program, model_).run();
       if (!erased) return erased.error();
       attribute.value = chain_lines(*erased);
       // An operand and its f32 copy became one input of the program, as the first of them.
@@ -156,13 +157,11 @@ class Eraser {
 
   // The body of the model's node that writes the same tensor.
   [[nodiscard]] const Graph* body_of_model(NodeId id, const std::string& name) const {
-    if (model_ == nullptr) return nullptr;
     for (const std::optional<TensorId>& output : graph_.node(id).outputs) {
       if (!output) continue;
-      const auto same = [&](const Tensor& tensor) { return tensor.name == name_of(*output); };
-      const auto found = std::ranges::find_if(model_->tensors(), same);
-      if (found == model_->tensors().end() || !found->producer) return nullptr;
-      for (const Body& body : model_->node(*found->producer).bodies) {
+      const auto found = of_model_.find(name_of(*output));
+      if (found == of_model_.end() || !model_->tensor(found->second).producer) return nullptr;
+      for (const Body& body : model_->node(*model_->tensor(found->second).producer).bodies) {
         if (body.name == name) return body.graph.get();
       }
     }
@@ -171,7 +170,7 @@ class Eraser {
 
   Result<void> erase_bodies(NodeId id, GraphBuilder::NodeSpec& spec) const {
     for (Body& body : spec.bodies) {
-      Eraser eraser(*body.graph, is_model_ ? body.graph.get() : body_of_model(id, body.name), is_model_);
+      Eraser eraser(*body.graph, is_model() ? body.graph.get() : body_of_model(id, body.name));
       const Graph& before = *body.graph;
       Result<Graph> erased = std::move(eraser).run();
       if (!erased) return erased.error();
@@ -189,7 +188,6 @@ class Eraser {
 
   const Graph& graph_;
   const Graph* model_;
-  bool is_model_;
   TensorsByName of_model_;
   TensorsByName own_;
   GraphBuilder builder_;
@@ -210,11 +208,11 @@ bool has_halves(const Graph& graph) {
 }
 
 Result<ErasedHalves> without_halves(const Graph& model, const Graph& lowered, const Graph& load) {
-  Result<Graph> plain_model = Eraser(model, &model, true).run();
+  Result<Graph> plain_model = Eraser(model, &model).run();
   if (!plain_model) return plain_model.error();
-  Result<Graph> plain_lowered = Eraser(lowered, &model, false).run();
+  Result<Graph> plain_lowered = Eraser(lowered, &model).run();
   if (!plain_lowered) return plain_lowered.error();
-  Result<Graph> plain_load = Eraser(load, &model, false).run();
+  Result<Graph> plain_load = Eraser(load, &model).run();
   if (!plain_load) return plain_load.error();
   return ErasedHalves{*std::move(plain_model), *std::move(plain_lowered), *std::move(plain_load)};
 }

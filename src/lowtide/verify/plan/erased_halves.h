@@ -23,8 +23,7 @@ struct ErasedHalves {
 // a constant, both stay, and the model gets the Cast between them. Rounding to f16 may be left out or added, so it is
 // not compared. Programs of chains, and bodies, are treated in the same way.
 //
-// Errors: those of GraphBuilder, and of chain_graph. O((nodes + edges) log nodes + nodes with bodies x tensors).
-// Recursion only over bodies.
+// Errors: those of GraphBuilder, and of chain_graph. O((nodes + edges) log nodes). Recursion only over bodies.
 [[nodiscard]] Result<ErasedHalves> without_halves(const Graph& model, const Graph& lowered, const Graph& load);
 
 }  // namespace lowtide::verify_internal
