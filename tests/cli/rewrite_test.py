@@ -98,6 +98,38 @@ class Rewrite(ProgramTest):
         self.expect(USAGE, *words, "--level", "manual")
         self.expect(USAGE, "rewrite", "chain.pbtxt", "--planner", "lowtide")
 
+    # w, r, b, c and d are live at once, and r runs once, because u writes w. A memory of 4 tensors needs a swap, and
+    # one of 5 does not: r waits on the host while d runs.
+    def test_lowtide_moves_results_over_a_link(self):
+        nodes = SWAPPED.splitlines(keepends=True)[0].replace('"v"', '"w"') + gpu_node("r", "Exp", "w")
+        nodes += gpu_node("b", "Exp", "r") + gpu_node("c", "Exp", "b") + gpu_node("d", "Mul", "c", "b")
+        nodes += gpu_node("e", "Exp", "d") + gpu_node("g", "Mul", "e", "r") + gpu_node("u", "AssignAdd", "w", "g")
+        self.write("late.pbtxt", nodes)
+        self.write("gpu.json", GPU.replace("1048576", str(4 << 19)))
+        words = ("rewrite", "late.pbtxt", "--planner", "lowtide", "--fetch", "u", "--cluster", "gpu.json")
+        self.assertEqual(self.json(NO, *words)["swaps"], [])
+        words += ("--link", "12e9", "--link-latency", "10us")
+        found = self.json(DONE, *words)
+        self.assertFalse(set(keys_of(found)) - documented_keys("rewrite"))
+        self.assertEqual(found["swaps"], [{"node": "r", "bytes": 1 << 19, "returns": 1}])
+        self.assertEqual(found["live_bytes"], 4 << 19)
+        said = self.expect(DONE, *words, "-o", "lean.pbtxt").stdout
+        self.assertIn("1 output leaves for the host: 524,288 B", said)
+        self.assertIn('name: "swap_in/r"', (self.folder / "lean.pbtxt").read_text())
+        self.assertIn("is for --planner lowtide", self.expect(
+            USAGE, "rewrite", "late.pbtxt", "--fetch", "u", "--cluster", "gpu.json", "--link", "12e9").stderr)
+
+    # v and a, b, c, d, s are 6 tensors. In parts, v, a sum, an operand and the next sum are 4.
+    def test_lowtide_adds_operands_one_after_another(self):
+        nodes = SWAPPED.splitlines(keepends=True)[0]
+        nodes += "".join(gpu_node(name, op, "v") for name, op in zip("abcd", ("Exp", "Neg", "Sqrt", "Tanh")))
+        self.write("sum.pbtxt", nodes + gpu_node("s", "AddN", "a", "b", "c", "d") + gpu_node("t", "Exp", "s"))
+        self.write("gpu.json", GPU.replace("1048576", str(4 << 19)))
+        words = ("rewrite", "sum.pbtxt", "--planner", "lowtide", "--fetch", "t", "--cluster", "gpu.json")
+        found = self.json(DONE, *words)
+        self.assertEqual((found["sums"], found["live_bytes"], found["tries_parts"]), (["s"], 4 << 19, True))
+        self.assertIn("1 sum is made in parts, two operands at a time.", self.expect(DONE, *words).stdout)
+
     # The Placeholder of TRAINING has no shape.
     def test_a_memory_that_is_not_known_to_do_is_not_claimed(self):
         words = ("rewrite", "train.pbtxt", "--planner", "lowtide", "--fetch", "r", "--cluster", "gpu.json")

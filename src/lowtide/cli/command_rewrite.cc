@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/lean_run.h"
+#include "lowtide/cli/link_options.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output_files.h"
@@ -120,12 +122,21 @@ struct Rewriting {
 };
 
 Rewriting rewrite_as_grappler(const ProtoMessage& graphdef, const Arguments& arguments, const std::string& shown) {
+  for (const char* name : {"--link", "--link-latency"}) {
+    if (arguments.has(name)) throw Stop(ExitCode::usage, std::string(name) + " is for --planner lowtide");
+  }
   const GrapplerOptions options = read_grappler_options(arguments);
   const GrapplerResult result = take(run_grappler(graphdef, options), shown);
   const std::int64_t before = count_nodes(graphdef);
   return {.graphdef = result.graphdef,
           .summary = summary_of_rewriting(result, before),
           .json = json_of_rewriting(result, options, before)};
+}
+
+std::optional<TransferLink> read_lean_link(const Arguments& arguments) {
+  std::optional<TransferLink> link = read_link(arguments, "--cluster", "gpu.json");
+  if (link) link->nanoseconds_per_cost = 1;
+  return link;
 }
 
 Rewriting rewrite_as_lowtide(const ProtoMessage& graphdef, const Arguments& arguments, const std::string& shown) {
@@ -137,7 +148,8 @@ Rewriting rewrite_as_lowtide(const ProtoMessage& graphdef, const Arguments& argu
   const LeanRun run = take(plan_lean_run(graphdef, {.cluster = given.cluster,
                                                     .ends = {.feeds = given.feeds, .fetches = given.fetches},
                                                     .shapes = read_bindings(arguments).shapes,
-                                                    .effort = kLeanEffort}),
+                                                    .effort = kLeanEffort,
+                                                    .link = read_lean_link(arguments)}),
                            shown);
   return {.graphdef = run.lean.graphdef,
           .summary = lean_summary(run),

@@ -21,12 +21,18 @@ std::string duration(std::int64_t nanoseconds) {
   return nanoseconds < 10'000 ? with_thousands(nanoseconds) + " ns" : with_thousands(nanoseconds / 1000) + " us";
 }
 
+// What a proof is about, if it is not all sequences of the nodes.
+std::string scope_of(const LeanAnswer& answer) {
+  return answer.tries_parts ? ", with sums as they are or in parts in two orders" : "";
+}
+
 StyledText outcome_line(const LeanRun& run) {
-  const BudgetAnswer& answer = run.lean.answer;
+  const LeanAnswer& answer = run.lean.answer;
   const std::string memory = format_bytes(Bytes(run.device.memory_bytes));
   if (run.device.memory_bytes == 0) return StyledText("  The memory of the device is unknown.");
   if (answer.outcome == BudgetOutcome::infeasible) {
-    return StyledText("  No order keeps the memory of the device, " + memory + ", not even with reruns: proven.",
+    return StyledText("  No order keeps the memory of the device, " + memory + ", not even with reruns" +
+                          (run.has_link ? " and swaps" : "") + ": proven" + scope_of(answer) + ".",
                       Style::bad);
   }
   if (answer.outcome == BudgetOutcome::not_found) {
@@ -48,13 +54,27 @@ StyledText unsized_line(const LeanGraphDef& lean) {
                     ". Set shapes of Placeholders with --shape NAME=AxB.");
 }
 
+StyledText swaps_line(const LeanGraphDef& lean) {
+  Bytes out;
+  Bytes in;
+  for (const LeanSwap& one : lean.swaps) {
+    out += one.bytes;
+    in += one.bytes * one.returns;
+  }
+  const auto count = static_cast<std::int64_t>(lean.swaps.size());
+  if (count == 0) return StyledText("  No output leaves for the host.");
+  return StyledText("  " + with_count(count, "output") + (count == 1 ? " leaves" : " leave") +
+                    " for the host: " + format_bytes(out) + " out and " + format_bytes(in) + " in.");
+}
+
 StyledText time_line(const LeanRun& run) {
-  const BudgetAnswer& answer = run.lean.answer;
+  const LeanAnswer& answer = run.lean.answer;
   std::string text =
-      "  A run takes " + duration(answer.cost) + ", and without reruns " + duration(answer.base_cost) + "; ";
+      "  A run takes " + duration(answer.cost) + ", and with enough memory " + duration(answer.base_cost) + "; ";
   const std::string within = run.device.memory_bytes == 0 ? "" : " within this memory";
-  if (answer.is_optimal()) return StyledText(text + "proven to be the least" + within + ".");
-  return StyledText(text + "no sequence" + within + " takes less than " + duration(answer.cost_bound) + ".");
+  if (answer.is_optimal()) return StyledText(text + "proven to be the least" + within + scope_of(answer) + ".");
+  return StyledText(text + "no sequence" + within + " takes less than " + duration(answer.cost_bound) +
+                    scope_of(answer) + ".");
 }
 
 }  // namespace
@@ -78,8 +98,10 @@ Result<LeanRun> plan_lean_run(const ProtoMessage& graphdef, LeanGraphDefOptions 
   if (!written) return written.error();
   Result<SimulatedRun> after = simulate_run(*written, options.cluster, options.ends);
   if (!after) return after.error();
+  const ClusterDevice& device = options.cluster.devices[lean->device];
   return LeanRun{.lean = *std::move(lean),
-                 .device = options.cluster.devices.front(),
+                 .device = device,
+                 .has_link = options.link.has_value(),
                  .nodes_before = static_cast<std::int64_t>(nodes->size()),
                  .before = *std::move(before),
                  .after = *std::move(after)};
@@ -97,12 +119,19 @@ StyledText lean_summary(const LeanRun& run) {
   text.add("  Live bytes: at most " + format_bytes(lean.peak) + ", of which variables, constants and feeds have " +
            format_bytes(lean.resident) + ".")
       .end_line();
-  text.add("  Without reruns, no order has less than " + format_bytes(lean.floor) + ".").end_line();
+  const std::string plain = run.has_link ? "Without reruns and swaps" : "Without reruns";
+  text.add("  " + plain + ", no order has less than " + format_bytes(lean.floor) + ".").end_line();
   text.add("  " + with_count(recomputed, "node") + (recomputed == 1 ? " runs" : " run") + " again.").end_line();
+  if (!lean.sums.empty()) {
+    text.add("  " + with_count(static_cast<std::int64_t>(lean.sums.size()), "sum") +
+             (lean.sums.size() == 1 ? " is" : " are") + " made in parts, two operands at a time.")
+        .end_line();
+  }
+  if (run.has_link) text.append(swaps_line(lean)).end_line();
   if (lean.answer.outcome == BudgetOutcome::found) text.append(time_line(run)).end_line();
-  text.add("  As Grappler simulates it: " + format_bytes(Bytes(run.before.peak_bytes.front())) + " in " +
-           duration(run.before.nanoseconds) + " before, " + format_bytes(Bytes(run.after.peak_bytes.front())) + " in " +
-           duration(run.after.nanoseconds) + " after.")
+  text.add("  As Grappler simulates it: " + format_bytes(Bytes(run.before.peak_bytes[run.lean.device])) + " in " +
+           duration(run.before.nanoseconds) + " before, " + format_bytes(Bytes(run.after.peak_bytes[run.lean.device])) +
+           " in " + duration(run.after.nanoseconds) + " after.")
       .end_line();
   text.add("  Nothing is counted for alignment, scratch and offsets, which the allocator of TensorFlow decides.",
            Style::dim);
@@ -123,17 +152,24 @@ Json lean_json(const LeanRun& run) {
   for (const auto& [node, times] : lean.recomputed) {
     json["reruns"].push_back({{"node", json_text(node)}, {"times", times}});
   }
+  json["sums"] = Json::array();
+  for (const std::string& name : lean.sums) json["sums"].push_back(json_text(name));
+  json["swaps"] = Json::array();
+  for (const LeanSwap& one : lean.swaps) {
+    json["swaps"].push_back({{"node", json_text(one.node)}, {"bytes", one.bytes.count()}, {"returns", one.returns}});
+  }
   json["live_bytes"] = lean.peak.count();
   json["resident_bytes"] = lean.resident.count();
   json["floor_bytes"] = lean.floor.count();
   json["cost"] = lean.answer.cost;
   json["base_cost"] = lean.answer.base_cost;
   json["cost_bound"] = lean.answer.cost_bound;
+  json["tries_parts"] = lean.answer.tries_parts;
   json["devices"] = Json::array();
   json["devices"].push_back({{"name", json_text(run.device.name)},
                              {"memory_bytes", is_known ? Json(run.device.memory_bytes) : Json(nullptr)},
-                             {"peak_bytes_before", run.before.peak_bytes.front()},
-                             {"peak_bytes", run.after.peak_bytes.front()}});
+                             {"peak_bytes_before", run.before.peak_bytes[run.lean.device]},
+                             {"peak_bytes", run.after.peak_bytes[run.lean.device]}});
   json["nanoseconds_before"] = run.before.nanoseconds;
   json["nanoseconds"] = run.after.nanoseconds;
   return json;

@@ -13,7 +13,8 @@ namespace lowtide::cli_internal {
 // Lowtide's plan of a GraphDef, and what Grappler's simulation says of the graph before and after.
 struct LeanRun {
   LeanGraphDef lean;
-  ClusterDevice device;
+  ClusterDevice device;  // whose memory is planned
+  bool has_link = false;
   std::int64_t nodes_before = 0;
   SimulatedRun before;
   SimulatedRun after;

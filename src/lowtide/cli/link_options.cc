@@ -56,13 +56,16 @@ std::optional<std::int64_t> read_duration(const Arguments& arguments, std::strin
 
 }  // namespace
 
-std::optional<TransferLink> read_link(const Arguments& arguments) {
+std::optional<TransferLink> read_link(const Arguments& arguments, const std::string& budget,
+                                      const std::string& example) {
   const std::optional<std::string> rate = arguments.value("--link");
   for (std::string_view option : {"--link-latency", "--cost-unit"}) {
     if (!rate && arguments.has(option)) stop_usage("'" + std::string(option) + "' needs '--link'");
   }
   if (!rate) return std::nullopt;
-  if (!arguments.has("--budget")) stop_usage("'--link' needs '--budget', such as --budget 4GiB --link 12e9");
+  if (!arguments.has(budget)) {
+    stop_usage("'--link' needs '" + budget + "', such as " + budget + " " + example + " --link 12e9");
+  }
   const std::optional<std::int64_t> bytes = parse_rate(*rate);
   if (!bytes || *bytes < 1 || *bytes > kMostBytesPerSecond) {
     stop_usage("'--link' must be bytes per second, such as 12e9 or 11.5GiB, from 1 to 1e15, not " + quoted(*rate, 60));

@@ -85,6 +85,50 @@ CommandSpec convert_command() {
           .run = run_convert};
 }
 
+namespace {
+
+std::vector<OptionSpec> rewrite_options() {
+  return {output_option("write the graph; - is stdout"),
+          {.name = "--planner",
+           .value = "NAME",
+           .summary = "grappler (the default) or lowtide, which needs --cluster",
+           .kind = ArgumentKind::choice,
+           .choices = {"grappler", "lowtide"}},
+          {.name = "--level",
+           .value = "LEVEL",
+           .summary = "what Grappler may do; default: manual",
+           .kind = ArgumentKind::choice,
+           .choices = {kEnumNames<GrapplerLevel>.begin(), kEnumNames<GrapplerLevel>.end()}},
+          {.name = "--scope",
+           .value = "SCOPE",
+           .summary = "the names of the nodes that read recomputed results; default: gradients/",
+           .kind = ArgumentKind::text},
+          {.name = "--feed",
+           .value = "NODE",
+           .summary = "a node that is fed besides the Placeholders, so it is not recomputed; repeatable",
+           .kind = ArgumentKind::text,
+           .is_repeatable = true},
+          {.name = "--fetch",
+           .value = "NODE",
+           .summary = "a node that is fetched; memory is looked at only if there is one; repeatable",
+           .kind = ArgumentKind::text,
+           .is_repeatable = true},
+          {.name = "--cluster",
+           .value = "FILE",
+           .summary = "the devices, their memory and speed, as JSON; needs --fetch",
+           .kind = ArgumentKind::file},
+          {.name = "--link",
+           .value = "RATE",
+           .summary = "with --planner lowtide, also move results to the host and back, over a link of 12e9 or "
+                      "11GiB per second and direction",
+           .kind = ArgumentKind::text},
+          link_latency_option(),
+          shape_option(),
+          json_option()};
+}
+
+}  // namespace
+
 CommandSpec rewrite_command() {
   return {
       .name = "rewrite",
@@ -97,48 +141,22 @@ CommandSpec rewrite_command() {
           "The levels are those of RewriterConfig: manual recomputes and swaps what the attributes "
           "_recompute_hint and _swap_to_host ask for, recomputation and heuristics also recompute cheap "
           "operators.\n"
-          "With --planner lowtide, Lowtide orders the nodes and lets some run again, so that one device has "
-          "enough memory and a run takes the least time. The plan is verified. If it does not keep the memory, "
-          "the exit code is 1. The search takes up to about ten seconds.",
+          "With --planner lowtide, Lowtide orders the nodes, lets some run again and adds the operands of sums one "
+          "after another, so that one device has enough memory and a run takes the least time. With --link, results "
+          "also leave for the host and come back. The plan is verified. If it does not keep the memory, the exit code "
+          "is 1. A search takes up to about ten seconds, and there are three if the graph has sums.",
       .positionals = {{.name = "GRAPH", .summary = "a GraphDef, in binary or text form"}},
-      .options = {output_option("write the graph; - is stdout"),
-                  {.name = "--planner",
-                   .value = "NAME",
-                   .summary = "grappler (the default) or lowtide, which needs --cluster with one device",
-                   .kind = ArgumentKind::choice,
-                   .choices = {"grappler", "lowtide"}},
-                  {.name = "--level",
-                   .value = "LEVEL",
-                   .summary = "what Grappler may do; default: manual",
-                   .kind = ArgumentKind::choice,
-                   .choices = {kEnumNames<GrapplerLevel>.begin(), kEnumNames<GrapplerLevel>.end()}},
-                  {.name = "--scope",
-                   .value = "SCOPE",
-                   .summary = "the names of the nodes that read recomputed results; default: gradients/",
-                   .kind = ArgumentKind::text},
-                  {.name = "--feed",
-                   .value = "NODE",
-                   .summary = "a node that is fed besides the Placeholders, so it is not recomputed; repeatable",
-                   .kind = ArgumentKind::text,
-                   .is_repeatable = true},
-                  {.name = "--fetch",
-                   .value = "NODE",
-                   .summary = "a node that is fetched; memory is looked at only if there is one; repeatable",
-                   .kind = ArgumentKind::text,
-                   .is_repeatable = true},
-                  {.name = "--cluster",
-                   .value = "FILE",
-                   .summary = "the devices, their memory and speed, as JSON; needs --fetch",
-                   .kind = ArgumentKind::file},
-                  shape_option(),
-                  json_option()},
+      .options = rewrite_options(),
       .examples = {{"lowtide rewrite train.pbtxt --level recomputation -o lean.pbtxt",
                     "Recompute cheap operators for the gradients."},
                    {"lowtide rewrite train.pb --scope tower/gradients/ --json", "See what would run again."},
                    {"lowtide rewrite train.pb --level heuristics --cluster gpu.json --fetch r",
                     "See what would be swapped on these devices, and what it saves."},
                    {"lowtide rewrite train.pb --planner lowtide --cluster gpu.json --fetch r --shape x=8x64 -o lean.pb",
-                    "Write the graph in Lowtide's order, within the memory of the device."}},
+                    "Write the graph in Lowtide's order, within the memory of the device."},
+                   {"lowtide rewrite train.pb --planner lowtide --cluster gpu.json --fetch r --shape x=8x64 "
+                    "--link 12e9 --link-latency 10us",
+                    "See what also moving results to the host would cost."}},
       .run = run_rewrite};
 }
 

@@ -15,42 +15,73 @@
 #include "lowtide/grappler/cluster.h"
 #include "lowtide/grappler/run_costs.h"
 #include "lowtide/plan/budget_problem.h"
+#include "lowtide/plan/transfers.h"
 #include "lowtide/proto/message.h"
 
 namespace lowtide {
 
 struct LeanGraphDefOptions {
-  Cluster cluster;  // one device
+  Cluster cluster;
   RunEnds ends;
   std::map<std::string, std::vector<std::int64_t>> shapes = {};  // of Placeholders, which stay open in the result
-  std::optional<std::int64_t> effort = std::nullopt;  // work units; absent: by the number of nodes, up to a minute
+  std::optional<std::int64_t> effort = std::nullopt;  // work units of a search; absent: by the number of nodes
+  // To the memory of the host. Outputs may leave the device over it, and come back. nanoseconds_per_cost is 1.
+  std::optional<TransferLink> link = std::nullopt;
+  bool splits_sums = true;  // whether an AddN may become additions of two operands
+};
+
+// An output that leaves the device.
+struct LeanSwap {
+  std::string node;  // its node in the result, "Recomputed/f0"
+  Bytes bytes;
+  std::int64_t returns = 0;  // how often it comes back
+};
+
+// Of the sequence that is written.
+struct LeanAnswer {
+  BudgetOutcome outcome = BudgetOutcome::found;  // with an unknown memory, `found`
+  std::int64_t cost = 0;                         // nanoseconds of all runs, and of waiting for copies
+  std::int64_t base_cost = 0;                    // of the nodes of the given graph, each once
+  // No sequence of the given nodes within the memory takes less. If `tries_parts`, nor does one with all sums in parts,
+  // in the two orders that are tried. `infeasible` has the same scope.
+  std::int64_t cost_bound = 0;
+  bool tries_parts = false;
+
+  [[nodiscard]] bool is_optimal() const { return outcome == BudgetOutcome::found && cost == cost_bound; }
 };
 
 struct LeanGraphDef {
   ProtoMessage graphdef;
   std::vector<std::pair<std::string, std::int64_t>> recomputed;  // nodes, and how many further times they run
+  std::vector<std::string> sums;                                 // AddN that are additions of two operands
+  std::vector<LeanSwap> swaps;                                   // in the order in which they leave
+  std::uint32_t device = 0;                                      // of the cluster, whose memory is planned
   Bytes resident;                                                // variables, constants and feeds
   Bytes peak;                        // the most live bytes of the order that is written, with `resident`
-  Bytes floor;                       // no order without reruns has less, with `resident`
+  Bytes floor;                       // no order of these nodes without reruns and swaps has less, with `resident`
   std::vector<std::string> unsized;  // nodes with outputs of unknown size. What is not known counts as 1
-  // Of the sequence against the memory of the device; `runs` are indices of nodes that run, without the resident ones.
-  // With an unknown memory, the outcome is `found`.
-  BudgetAnswer answer;
+  LeanAnswer answer;
 };
 
-// Orders the nodes of a GraphDef on one device, and lets nodes run again, so that the live bytes keep the memory of the
-// device in the least time, by the costs of Grappler's simulation (docs/graphdef.md). The order is written as control
-// inputs: each node waits for the one before it. The second run of node n is a node "Recomputed/<n>", the third one
-// "Recomputed_2/<n>", or with the next number that is free. Nodes that the fetches do not need stay as they are.
+// Orders the nodes of a GraphDef, and lets nodes run again, sums be added in parts and outputs leave the device, so
+// that the live bytes keep the memory of one device in the least time, by the costs of Grappler's simulation
+// (docs/graphdef.md). The order is written as control inputs: each node of the device waits for the one before it.
+// export/written_runs.h says what further runs and copies are named, and export/sum_parts.h how sums are split. Nodes
+// that the fetches do not need stay as they are.
+//   - The device is the one that runs nodes and whose memory is known, or else the one with the most bytes. Nodes of
+//     other devices are ordered only if they send to it or receive from it. Costs of all devices are added.
 //   - Variables, constants and feeds are in memory for the whole run. An Identity of a variable needs no memory, and
 //     has no place in the order.
 //   - All outputs of a node count as one tensor, live until the last reader of any of them. Nothing runs in place, and
 //     nothing is counted for alignment, scratch and offsets: TensorFlow's allocator decides these.
-//   - Nodes with effects, random nodes, and nodes that read a variable that some node writes, run once.
-// `verify` has checked the sequence and the proofs of the answer. Requires: the feeds and fetches are nodes
-// (with_placeholders). Errors: invalid (no fetch; a cycle; a shape of another node); unsupported (several devices;
-// branches, whose nodes do not all run; loops, functions); those of cost_nodes and keep_budget. O(size of the file,
-// log), except for the effort.
+//   - Nodes with effects, random nodes, nodes that read a variable that some node writes, and fetched nodes run once.
+//   - Sums are split only if the memory is not kept otherwise, or only in more time.
+//   - A sequence without copies is written if it takes no longer, or if a fetched output would have to move.
+// `verify` has checked the sequence, the clock of the copies, and the proofs of the answer. Requires: the feeds and
+// fetches are nodes (with_placeholders). Errors: invalid (no fetch; a cycle; a shape of another node); unsupported
+// (two devices with known memory that run nodes; a link, and the device is no GPU; branches, whose nodes do not all
+// run; loops, functions); those of cost_nodes, keep_budget and swap_budget. O(size of the file, log), except for the
+// effort.
 [[nodiscard]] Result<LeanGraphDef> lean_graphdef(const ProtoMessage& graphdef, const LeanGraphDefOptions& options);
 
 }  // namespace lowtide

@@ -141,8 +141,8 @@ Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& node
     total += bytes;
     if (total > kMostRunBytes) return Error{ErrorCode::over_limit, "the tensors have more than 2^60 bytes", ""};
     one.bytes = static_cast<std::int64_t>(bytes);
-    one.nanoseconds = nanoseconds_on(grappler_internal::work_of(graph->costed(at)),
-                                     cluster.devices[placement.device_of(nodes[at].device)]);
+    one.device = placement.device_of(nodes[at].device);
+    one.nanoseconds = nanoseconds_on(grappler_internal::work_of(graph->costed(at)), cluster.devices[one.device]);
     one.is_sized = std::ranges::all_of(graph->outputs[at], is_known);
     const bool is_source = grappler_internal::is_persistent(nodes[at]) || fed.contains(at);
     one.is_resident = (is_source && nodes[at].inputs.empty()) || is_content_of_variable(*graph, at);

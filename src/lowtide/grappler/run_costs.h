@@ -34,6 +34,7 @@ struct CostedNodeOfRun {
   std::uint32_t node = 0;            // its index in the list of nodes
   std::vector<std::uint32_t> reads;  // indices of nodes whose outputs it reads, ascending, each once
   std::vector<std::uint32_t> waits;  // the same for control inputs
+  std::uint32_t device = 0;          // of the cluster, where it runs
   std::int64_t bytes = 0;            // of all outputs; 0 for a node that returns a variable or its content
   bool is_sized = true;              // otherwise, what is not known of its outputs counts as 1
   std::int64_t nanoseconds = 0;
