@@ -119,6 +119,18 @@ class Rewrite(ProgramTest):
         self.assertIn("is for --planner lowtide", self.expect(
             USAGE, "rewrite", "late.pbtxt", "--fetch", "u", "--cluster", "gpu.json", "--link", "12e9").stderr)
 
+    def test_a_page_shows_both_planners(self):
+        words = ("rewrite", "swapped.pbtxt", "--level", "swapping", "--fetch", "d", "--cluster", "gpu.json")
+        self.expect(DONE, *words, "--html", "planners.html", "-o", "lean.pbtxt")
+        page = (self.folder / "planners.html").read_text()
+        self.assertIn("Grappler, swapping", page)
+        self.assertIn("a swap raises the peak, because the copy comes back too early", page)
+        self.assertNotIn("<script", page)
+        self.assertIn("_CopyFromGpuToHost", (self.folder / "lean.pbtxt").read_text())
+        self.expect(USAGE, *words, "--html", "lean.html", "-o", "lean.html")
+        self.expect(USAGE, "rewrite", "train.pbtxt", "--html", "other.html")
+        self.assertNotIn("other.html", self.listing())
+
     # v and a, b, c, d, s are 6 tensors. In parts, v, a sum, an operand and the next sum are 4.
     def test_lowtide_adds_operands_one_after_another(self):
         nodes = SWAPPED.splitlines(keepends=True)[0]

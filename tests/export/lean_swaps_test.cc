@@ -15,6 +15,7 @@
 
 #include "lowtide/base/random.h"
 #include "lowtide/export/lean_graphdef.h"
+#include "lowtide/export/timed_run.h"
 #include "lowtide/graphdef/node_attributes.h"
 #include "lowtide/graphdef/node_list.h"
 #include "lowtide/grappler/grappler.h"
@@ -217,6 +218,33 @@ TEST(LeanSwaps, AreTrueOnRandomGraphs) {
   EXPECT_GT(moved, 20U);
   EXPECT_GT(sums, 3U);
   EXPECT_GT(reruns, 10U);
+}
+
+// The clock of the program and that of the tests agree on graphs of both planners.
+TEST(TimedRun, IsThatOfASlowReplay) {
+  Random chance(31);
+  std::int64_t copies = 0;
+  for (int graph = 0; graph < 60; ++graph) {
+    const std::vector<DefNode> nodes = random_training(chance);
+    const RunEnds ends = with_placeholders(nodes, {.feeds = {}, .fetches = {"u"}}).value();
+    const std::int64_t memory = replay_graphdef(nodes, gpu(0), ends).peak_bytes * 7 / 10;
+    const GrapplerResult made =
+        run_grappler(with_nodes({}, nodes),
+                     {.level = GrapplerLevel::heuristics, .feeds = {}, .fetches = {"u"}, .cluster = gpu(memory)})
+            .value();
+    const TransferLink link{.bytes_per_second = std::int64_t{20'000'000} << chance.below(8),
+                            .latency_nanoseconds = static_cast<std::int64_t>(chance.below(2000))};
+    for (const std::vector<DefNode>& one : {nodes, nodes_of_graphdef(made.graphdef)}) {
+      const ReplayedGraphDef slow = replay_graphdef(one, gpu(0), ends, link);
+      const TimedRun run = time_run(one, {.cluster = gpu(0), .ends = ends, .link = link}).value();
+      EXPECT_EQ(run.peak_bytes, slow.peak_bytes) << graph;
+      EXPECT_EQ(run.nanoseconds, slow.nanoseconds) << graph;
+      EXPECT_EQ(run.ins, static_cast<std::int64_t>(slow.ins)) << graph;
+      EXPECT_EQ(run.outs, static_cast<std::int64_t>(slow.outs)) << graph;
+      copies += run.ins;
+    }
+  }
+  EXPECT_GT(copies, 20);
 }
 
 // Grappler may recompute, split sums and swap, on a device with memory for 70 % of the peak. Its graph runs over a link

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 namespace lowtide::testing {
@@ -80,16 +81,18 @@ class Replay {
 
   // Of all that could begin now or later, the one that begins first.
   void start_next() {
-    std::optional<std::pair<std::int64_t, std::size_t>> next;
+    std::optional<std::tuple<std::int64_t, std::int64_t, std::size_t>> next;  // begin, ready, node
     for (std::size_t at = 0; at < costed_.size(); ++at) {
       if (ends_[at]) continue;
       const std::optional<std::int64_t> ready = ready_at(at);
       if (!ready) continue;
       const std::int64_t begin = std::max(*ready, free_at_[static_cast<std::size_t>(engine_of(at))]);
-      if (!next || begin < next->first) next = {begin, at};
+      if (!next || std::tie(begin, *ready) < std::tie(std::get<0>(*next), std::get<1>(*next))) {
+        next = {begin, *ready, at};
+      }
     }
     if (!next) throw std::runtime_error("a node waits for itself");
-    const auto [begin, at] = *next;
+    const auto [begin, ready, at] = *next;
     const Engine engine = engine_of(at);
     ends_[at] = begin + duration_of(at);
     free_at_[static_cast<std::size_t>(engine)] = *ends_[at];

@@ -24,8 +24,8 @@ struct ReplayedGraphDef {
   std::size_t ins = 0;           // copies back
 };
 
-// The device runs one node at a time, the first in the list of those that are ready, and each direction of the link
-// copies one output at a time, in the order in which they are ready. An output is there from the begin of its node or
+// The device runs one node at a time, and each direction of the link copies one output at a time: the first that was
+// ready, and then the first in the list. An output is there from the begin of its node or
 // copy to the end of the last node or copy that reads it. This shares no code with the planner: it knows only inputs
 // and control inputs. Throws if a node waits for itself, or the device is not the only one.
 [[nodiscard]] ReplayedGraphDef replay_graphdef(const std::vector<DefNode>& nodes, const Cluster& cluster,

@@ -11,7 +11,9 @@
 
 #include "lowtide/report/packing_page.h"
 #include "lowtide/report/page.h"
+#include "lowtide/report/planners_page.h"
 #include "tests/report/page_packings.h"
+#include "tests/report/page_planners.h"
 #include "tests/report/page_plans.h"
 
 namespace lowtide {
@@ -141,7 +143,9 @@ bool write_all(const std::filesystem::path& folder) {
          write_packing(folder / "packing_hostile.html", hostile_packing()) &&
          write_packing(folder / "packing_empty.html", empty_packing(), false) &&
          write_packing(folder / "packing_far.html", far_packing()) &&
-         write_packing(folder / "packing_20k.html", generated_packing(20'000, 7));
+         write_packing(folder / "packing_20k.html", generated_packing(20'000, 7)) &&
+         write_text(folder / "planners.html", planners_page(small_planners())) &&
+         write_text(folder / "planners_hostile.html", planners_page(hostile_planners()));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "lowtide/base/check.h"
+#include "lowtide/base/thousands.h"
 
 namespace lowtide {
 namespace {
@@ -23,16 +24,6 @@ constexpr std::array<Unit, 5> kUnits = {{{"TiB", std::int64_t{1} << 40},
                                          {"MiB", std::int64_t{1} << 20},
                                          {"KiB", std::int64_t{1} << 10},
                                          {"B", 1}}};
-
-std::string with_thousands(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  const std::size_t first_digit = number < 0 ? 1 : 0;
-  for (std::size_t at = digits.size(); at > first_digit + 3;) {
-    at -= 3;
-    digits.insert(at, ",");
-  }
-  return digits;
-}
 
 // The digits before and after the decimal point. split_decimal returns nullopt if the text is not a decimal number.
 struct Decimal {

@@ -9,6 +9,7 @@
 #include "lowtide/base/article.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/limits.h"
+#include "lowtide/cli/beside_page.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/lean_run.h"
@@ -123,7 +124,8 @@ struct Rewriting {
 
 Rewriting rewrite_as_grappler(const ProtoMessage& graphdef, const Arguments& arguments, const std::string& shown) {
   for (const char* name : {"--link", "--link-latency"}) {
-    if (arguments.has(name)) throw Stop(ExitCode::usage, std::string(name) + " is for --planner lowtide");
+    if (arguments.has(name) && !arguments.has("--html"))
+      throw Stop(ExitCode::usage, std::string(name) + " is for --planner lowtide and --html");
   }
   const GrapplerOptions options = read_grappler_options(arguments);
   const GrapplerResult result = take(run_grappler(graphdef, options), shown);
@@ -141,7 +143,8 @@ std::optional<TransferLink> read_lean_link(const Arguments& arguments) {
 
 Rewriting rewrite_as_lowtide(const ProtoMessage& graphdef, const Arguments& arguments, const std::string& shown) {
   for (const char* name : {"--level", "--scope"}) {
-    if (arguments.has(name)) throw Stop(ExitCode::usage, std::string(name) + " is for --planner grappler");
+    if (arguments.has(name) && !arguments.has("--html"))
+      throw Stop(ExitCode::usage, std::string(name) + " is for --planner grappler");
   }
   const GrapplerOptions given = read_grappler_options(arguments);
   if (given.cluster.devices.empty()) throw Stop(ExitCode::usage, "--planner lowtide needs --cluster and --fetch");
@@ -157,12 +160,27 @@ Rewriting rewrite_as_lowtide(const ProtoMessage& graphdef, const Arguments& argu
           .code = keeps_memory(run) ? ExitCode::done : ExitCode::no};
 }
 
+std::string page_beside(const ProtoMessage& graphdef, const Arguments& arguments, const std::string& shown) {
+  const GrapplerOptions given = read_grappler_options(arguments);
+  if (given.cluster.devices.empty()) throw Stop(ExitCode::usage, "--html needs --cluster and --fetch");
+  const BesideGrapplerOptions options{.lean = {.cluster = given.cluster,
+                                               .ends = {.feeds = given.feeds, .fetches = given.fetches},
+                                               .shapes = read_bindings(arguments).shapes,
+                                               .effort = kLeanEffort,
+                                               .link = read_lean_link(arguments)},
+                                      .level = arguments.has("--level") ? given.level : GrapplerLevel::heuristics,
+                                      .target_scope = given.target_scope};
+  return take(beside_page(graphdef, options, shown), shown);
+}
+
 }  // namespace
 
 ExitCode run_rewrite(const Arguments& arguments, Console& console) {
   const std::string& path = arguments.positional("GRAPH");
   std::vector<std::string> destinations;
-  if (const auto output = arguments.value("--output")) destinations.push_back(*output);
+  for (const char* name : {"--output", "--html"}) {
+    if (const auto output = arguments.value(name)) destinations.push_back(*output);
+  }
   const OutputFiles files(destinations, {path}, arguments.has("--json"));
   if (files.uses_stdout()) console.keep_stdout_free();
   const std::string bytes = take(read_text_file(path, limits::kMaxFileBytes));
@@ -174,9 +192,10 @@ ExitCode run_rewrite(const Arguments& arguments, Console& console) {
   const bool is_own = arguments.value("--planner") == "lowtide";
   const Rewriting done =
       is_own ? rewrite_as_lowtide(graphdef, arguments, shown) : rewrite_as_grappler(graphdef, arguments, shown);
-  if (!destinations.empty()) {
-    files.write(destinations.front(), take(write_graphdef(done.graphdef, is_proto_text(bytes)), shown), console);
+  if (const auto output = arguments.value("--output")) {
+    files.write(*output, take(write_graphdef(done.graphdef, is_proto_text(bytes)), shown), console);
   }
+  if (const auto html = arguments.value("--html")) files.write(*html, page_beside(graphdef, arguments, shown), console);
   if (arguments.has("--json")) {
     print_json(console, done.json);
   } else {

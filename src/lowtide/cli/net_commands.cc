@@ -89,6 +89,11 @@ namespace {
 
 std::vector<OptionSpec> rewrite_options() {
   return {output_option("write the graph; - is stdout"),
+          {.name = "--html",
+           .value = "FILE",
+           .summary = "draw the runs of both planners, and where Grappler falls short, as one offline page; needs "
+                      "--cluster",
+           .kind = ArgumentKind::file},
           {.name = "--planner",
            .value = "NAME",
            .summary = "grappler (the default) or lowtide, which needs --cluster",
@@ -119,8 +124,8 @@ std::vector<OptionSpec> rewrite_options() {
            .kind = ArgumentKind::file},
           {.name = "--link",
            .value = "RATE",
-           .summary = "with --planner lowtide, also move results to the host and back, over a link of 12e9 or "
-                      "11GiB per second and direction",
+           .summary = "with --planner lowtide or --html, also move results to the host and back, over a link of "
+                      "12e9 or 11GiB per second and direction",
            .kind = ArgumentKind::text},
           link_latency_option(),
           shape_option(),
@@ -156,7 +161,9 @@ CommandSpec rewrite_command() {
                     "Write the graph in Lowtide's order, within the memory of the device."},
                    {"lowtide rewrite train.pb --planner lowtide --cluster gpu.json --fetch r --shape x=8x64 "
                     "--link 12e9 --link-latency 10us",
-                    "See what also moving results to the host would cost."}},
+                    "See what also moving results to the host would cost."},
+                   {"lowtide rewrite train.pb --cluster gpu.json --fetch r --shape x=8x64 --html planners.html",
+                    "Draw the runs of both planners."}},
       .run = run_rewrite};
 }
 

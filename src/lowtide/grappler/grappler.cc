@@ -64,7 +64,7 @@ Result<void> recompute(std::vector<DefNode>& nodes, const GrapplerOptions& optio
   const std::set<std::string> fed(feeds.begin(), feeds.end());
   const bool takes_cheap = options.level != GrapplerLevel::manual;
   const auto is_recomputed = [&](const DefNode& node) {
-    const bool is_cheap = takes_cheap && std::ranges::binary_search(kCheapOps, std::string_view(node.op));
+    const bool is_cheap = takes_cheap && is_cheap_for_grappler(node.op);
     return (is_cheap || has_attribute(node, kRecomputeHint)) && !fed.contains(node.name);
   };
   const std::string scope(options.target_scope.empty() ? kDefaultScope : options.target_scope);
@@ -138,6 +138,8 @@ Result<void> rewrite_nodes(std::vector<DefNode>& nodes, const GrapplerOptions& o
 }
 
 }  // namespace
+
+bool is_cheap_for_grappler(std::string_view op) { return std::ranges::binary_search(kCheapOps, op); }
 
 Result<GrapplerResult> run_grappler(const ProtoMessage& graphdef, const GrapplerOptions& options) {
   std::vector<DefNode> nodes = nodes_of_graphdef(graphdef);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lowtide/base/enum_names.h"
@@ -68,6 +69,9 @@ struct GrapplerResult {
   std::int64_t nanoseconds_after = 0;
   std::vector<std::string> relaxed;  // assignments whose variables may be in memory that no device transfers from
 };
+
+// Whether levels recomputation and heuristics run an operator again without a hint.
+[[nodiscard]] bool is_cheap_for_grappler(std::string_view op);
 
 // Rewrites a GraphDef as the MemoryOptimizer of TensorFlow 2.21 does: relaxes the allocation of variables, recomputes,
 // and, with a cluster and fetches, accumulates sums and swaps.

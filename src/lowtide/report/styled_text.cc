@@ -99,17 +99,6 @@ StyledText TextTable::text() const {
   return out;
 }
 
-std::string with_thousands(std::int64_t number) {
-  const std::string digits = std::to_string(number);
-  const std::size_t first_digit = number < 0 ? 1 : 0;
-  std::string out;
-  for (std::size_t at = 0; at < digits.size(); ++at) {
-    if (at > first_digit && (digits.size() - at) % 3 == 0) out += ',';
-    out += digits[at];
-  }
-  return out;
-}
-
 std::string counted(std::int64_t count, std::string_view one) {
   return with_thousands(count) + " " + std::string(one) + (count == 1 ? "" : "s");
 }

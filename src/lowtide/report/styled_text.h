@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "lowtide/base/thousands.h"
+
 namespace lowtide {
 
 // The purpose of a piece of text. Without colours, the text is still complete.
@@ -65,9 +67,6 @@ class TextTable {
   std::vector<Align> columns_;
   std::vector<std::vector<StyledText>> rows_;
 };
-
-// "1,234,567"
-[[nodiscard]] std::string with_thousands(std::int64_t number);
 
 // "1 node", "1,234 nodes"
 [[nodiscard]] std::string counted(std::int64_t count, std::string_view one);

@@ -1,0 +1,14 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace lowtide {
+
+// "1,234,567"
+[[nodiscard]] std::string with_thousands(std::int64_t number);
+
+}  // namespace lowtide

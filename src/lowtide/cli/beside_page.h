@@ -1,0 +1,19 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+
+#include "lowtide/base/result.h"
+#include "lowtide/export/beside_grappler.h"
+#include "lowtide/proto/message.h"
+
+namespace lowtide::cli_internal {
+
+// The page of `rewrite --html`: the graph as it is given, as Grappler rewrites it, and as Lowtide plans it. Errors:
+// those of plan_beside_grappler.
+[[nodiscard]] Result<std::string> beside_page(const ProtoMessage& graphdef, BesideGrapplerOptions options,
+                                              const std::string& name);
+
+}  // namespace lowtide::cli_internal

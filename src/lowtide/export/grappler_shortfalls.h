@@ -1,0 +1,21 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/export/beside_grappler.h"
+#include "lowtide/export/timed_run.h"
+#include "lowtide/graphdef/node_list.h"
+
+namespace lowtide::export_internal {
+
+// The weaknesses that show in one graph. `nodes` are those that were given; `beside` has all but its shortfalls;
+// `clock` is what its runs were timed with. Errors: those of cost_nodes. O(nodes + inputs, log).
+[[nodiscard]] Result<std::vector<GrapplerShortfall>> find_shortfalls(const std::vector<DefNode>& nodes,
+                                                                     const BesideGrappler& beside,
+                                                                     const TimedRunOptions& clock);
+
+}  // namespace lowtide::export_internal

@@ -1,0 +1,35 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lowtide::report_internal {
+
+struct ChartLine {
+  std::string label;
+  std::string css_class;                                      // of the line and its label
+  std::vector<std::pair<std::int64_t, std::int64_t>> points;  // x ascends; >= 0
+  bool is_step = false;  // y holds up to the next point; otherwise points have dots and straight lines between them
+};
+
+struct LineChart {
+  std::string title;  // for screen readers
+  std::vector<ChartLine> lines;
+  std::function<std::string(std::int64_t)> x_text = {};  // of a tick
+  std::function<std::string(std::int64_t)> y_text = {};
+  std::int64_t x_step_unit = 1;  // ticks are multiples of 1, 2 or 5 times a power of ten of these units
+  std::int64_t y_step_unit = 1;
+  std::int64_t least_x = 0;  // the left end
+};
+
+// An SVG picture, 900 wide. Of a line with more points than columns, each column shows the largest value. Text is
+// escaped; the colors are those of the classes. O(points).
+[[nodiscard]] std::string svg_of(const LineChart& chart);
+
+}  // namespace lowtide::report_internal
