@@ -41,7 +41,7 @@ std::vector<std::string> weaknesses(const BesideGrappler& one) {
   return names;
 }
 
-// 10 Relu fit as they are: 13 tensors. Grappler recomputes all the same.
+// 10 Relu fit as they are: 13 tensors. Grappler still recomputes them.
 TEST(BesideGrappler, SaysWhatIsNotNeeded) {
   const BesideGrappler one = beside(chain(10, "Relu"), 13 * kTensor);
   EXPECT_EQ(one.given.peak_bytes, 13 * kTensor);

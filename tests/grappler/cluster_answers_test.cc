@@ -18,6 +18,7 @@
 #include "lowtide/grappler/grappler.h"
 #include "lowtide/grappler/placement.h"
 #include "lowtide/grappler/simulate.h"
+#include "tests/testing/graphdef_values.h"
 
 namespace lowtide::testing {
 namespace {
@@ -38,28 +39,6 @@ struct Case {
   std::map<std::string, std::string> peaks;   // by device: bytes, and the tensors
   std::map<std::string, std::int64_t> costs;  // microseconds by node
 };
-
-// "#1", "1x2", "[1,2]", "true", "\"x\"", "@2:1,2" or "3", as a value in the text form.
-std::string value_text(const std::string& key, const std::string& text) {
-  const auto joined = [](const std::string& list, char separator, const std::string& before, const std::string& after) {
-    std::string all;
-    std::istringstream parts(list);
-    for (std::string part; std::getline(parts, part, separator);) all += before + part + after;
-    return all;
-  };
-  if (text.starts_with('#')) return "type: " + text.substr(1);
-  if (text.starts_with('[')) return "list { " + joined(text.substr(1, text.size() - 2), ',', "i: ", " ") + "}";
-  if (text.starts_with('"')) return "s: " + text;
-  if (text == "true" || text == "false") return "b: " + text;
-  if (text.starts_with('@')) {
-    const std::size_t colon = text.find(':');
-    const std::string shape = text.substr(1, colon - 1);
-    return "tensor { dtype: 3 tensor_shape { " + (shape == "scalar" ? "" : joined(shape, 'x', "dim { size: ", " } ")) +
-           "} " + joined(text.substr(colon + 1), ',', "int_val: ", " ") + "}";
-  }
-  if (key == "shape") return "shape { " + joined(text, 'x', "dim { size: ", " } ") + "}";
-  return (text.find('.') == std::string::npos ? "i: " : "f: ") + text;
-}
 
 std::string node_text(const std::string& line) {
   std::istringstream words(line);

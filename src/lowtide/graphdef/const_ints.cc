@@ -5,6 +5,7 @@
 
 #include "lowtide/graphdef/format.h"
 #include "lowtide/graphdef/node_view.h"
+#include "lowtide/graphdef/shape_math.h"
 
 namespace lowtide::graphdef_internal {
 namespace {
@@ -27,9 +28,9 @@ std::optional<Extents> integers_of_tensor(const ProtoMessage& tensor) {
   if (dtype != DType::i32 && dtype != DType::i64) return std::nullopt;
   const ProtoMessage* shape = find_message(tensor, tensor_field::kShape);
   const std::optional<Extents> extents = shape == nullptr ? Extents() : extents_of(*shape);
-  if (!extents || extents->size() > 1 || (extents->size() == 1 && extents->front() > kMostElements))
-    return std::nullopt;
-  const auto count = static_cast<std::size_t>(extents->empty() ? 1 : extents->front());
+  const std::optional<std::int64_t> elements = extents ? product(*extents) : std::nullopt;
+  if (!elements || *elements > kMostElements) return std::nullopt;
+  const auto count = static_cast<std::size_t>(*elements);
   Extents values;
   const std::string_view content = find_text(tensor, tensor_field::kContent).value_or("");
   const std::size_t width = dtype == DType::i32 ? 4 : 8;

@@ -22,6 +22,7 @@ namespace graphdef_internal {
 namespace {
 
 constexpr std::size_t kShownNames = 8;
+constexpr std::uint64_t kTextType = 7;  // DT_STRING
 
 using Output = std::pair<std::uint32_t, std::uint32_t>;  // node and port
 
@@ -74,7 +75,14 @@ Error GraphMaker::unresolved(std::vector<std::string> names) const {
                ""};
 }
 
-// Outputs without readers need a tensor only if their size is known, or if they are the first one.
+// Texts, such as the message of an Assert, have no size.
+bool is_text_constant(const WalkedNode& node) {
+  const ProtoMessage* type = node.kind == NodeKind::constant ? node.view.value("dtype") : nullptr;
+  return type != nullptr && find_number(*type, value_field::kType) == kTextType;
+}
+
+// Outputs without readers need a tensor only if their size is known, or if they are the first one. Constants of texts
+// have none.
 Result<void> GraphMaker::add_tensors() {
   std::vector<std::string> unknown;
   for (std::uint32_t at : walk_.order()) {
@@ -83,13 +91,14 @@ Result<void> GraphMaker::add_tensors() {
     for (std::uint32_t port = 0; port < node.outputs.size(); ++port) {
       const KnownTensor& known = node.outputs[port];
       const bool is_known = known.dtype && known.extents;
-      const bool is_optional = !node.is_read[port] && (port > 0 || !is_node(node.kind));
+      const bool is_unread = !node.is_read[port] && (port > 0 || !is_node(node.kind));
+      const bool is_optional = is_unread || is_text_constant(node);
       if (!is_known && is_optional) continue;
       if (!is_known && !options_.unit_sizes) {
         const auto reads_unknown = [&](const Output& input) {
           const Output from = walk_.source(input);
           const KnownTensor& source = walk_.nodes()[from.first].outputs[from.second];
-          return !source.dtype || !source.extents;
+          return (!source.dtype || !source.extents) && !is_text_constant(walk_.nodes()[from.first]);
         };
         if (std::any_of(node.inputs.begin(), node.inputs.end(), reads_unknown)) continue;
         unknown.push_back(quoted(name_of_output(node.view, port), 60) + " of " + shown_node(node.view));
@@ -149,7 +158,8 @@ void GraphMaker::add_controls(std::uint32_t at, GraphBuilder::NodeSpec& spec) co
 
 void GraphMaker::find_written() {
   for (const WalkedNode& node : walk_.nodes()) {
-    if (writes_variable(node.view.op()) && !node.inputs.empty()) written_.insert(walk_.source(node.inputs.front()));
+    const std::size_t count = std::min(count_written(node.view.op()), node.inputs.size());
+    for (std::size_t at = 0; at < count; ++at) written_.insert(walk_.source(node.inputs[at]));
   }
 }
 

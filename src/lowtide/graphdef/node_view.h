@@ -57,7 +57,7 @@ class NodeView {
 [[nodiscard]] std::optional<Extents> open_extents_of(const ProtoMessage& shape);
 inline constexpr std::int64_t kOpen = -1;
 
-// The integers in a TensorProto of int32 or int64 with at most 64 elements, such as a shape or axes.
+// The integers in a TensorProto of int32 or int64 with at most 64 elements, such as a shape, axes or paddings.
 [[nodiscard]] std::optional<Extents> integers_of_tensor(const ProtoMessage& tensor);
 
 }  // namespace lowtide::graphdef_internal

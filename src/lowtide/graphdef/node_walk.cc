@@ -11,11 +11,13 @@
 #include "lowtide/graph/shape.h"
 #include "lowtide/graphdef/format.h"
 #include "lowtide/graphdef/node_list.h"
+#include "lowtide/graphdef/shape_math.h"
 
 namespace lowtide::graphdef_internal {
 namespace {
 
 constexpr std::int64_t kMostOutputs = 65'536;  // of one node
+constexpr std::size_t kMostAxes = 254;         // TensorFlow has no tensors with more
 // A few bytes can name output 65,535 of a node, but most outputs of a real graph are read.
 constexpr std::size_t kMostPerInput = 8;
 
@@ -143,7 +145,8 @@ Result<void> NodeWalk::describe_outputs(const WalkedNode& node, std::vector<Know
 }
 
 std::optional<Extents> NodeWalk::stated_extents(const ProtoMessage& shape) const {
-  return known_ != nullptr ? open_extents_of(shape) : extents_of(shape);
+  std::optional<Extents> extents = known_ != nullptr ? open_extents_of(shape) : extents_of(shape);
+  return extents && may_have(*extents) ? std::move(extents) : std::nullopt;
 }
 
 const Extents* NodeWalk::given_shape(const std::string& name) const {
@@ -182,6 +185,11 @@ void NodeWalk::add_known_shapes(std::uint32_t at, std::vector<KnownTensor>& outp
   }
 }
 
+// Open extents are only for a walk with known shapes.
+bool NodeWalk::may_have(const Extents& extents) const {
+  return extents.size() <= kMostAxes && (known_ != nullptr || !is_open(extents));
+}
+
 Result<void> NodeWalk::infer(std::uint32_t at) {
   WalkedNode& node = nodes_[at];
   if (node.kind == NodeKind::same_state && !node.inputs.empty()) node.state = source(node.inputs.front());
@@ -205,6 +213,9 @@ Result<void> NodeWalk::infer(std::uint32_t at) {
   }
   if (node.kind == NodeKind::ordinary) infer_node(types);
   if (!types.fault.empty()) return fault(node.view, types.fault);
+  for (KnownTensor& output : types.outputs) {
+    if (output.extents && !may_have(*output.extents)) output.extents = std::nullopt;
+  }
   LOWTIDE_RETURN_IF_ERROR(describe_outputs(node, types.outputs));
   add_known_shapes(at, types.outputs);
   node.outputs = std::move(types.outputs);

@@ -16,6 +16,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/graphdef/graph_of_graphdef.h"
 #include "lowtide/graphdef/node_view.h"
+#include "lowtide/graphdef/op_kinds.h"
 #include "lowtide/graphdef/op_rules.h"
 
 namespace lowtide::graphdef_internal {
@@ -64,6 +65,7 @@ class NodeWalk {
   Result<void> describe_outputs(const WalkedNode& node, std::vector<KnownTensor>& outputs) const;
   [[nodiscard]] std::optional<Extents> stated_extents(const ProtoMessage& shape) const;
   void add_known_shapes(std::uint32_t at, std::vector<KnownTensor>& outputs) const;
+  [[nodiscard]] bool may_have(const Extents& extents) const;
   [[nodiscard]] const Extents* given_shape(const std::string& name) const;
   Result<void> check_given() const;
 

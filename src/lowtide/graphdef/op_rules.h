@@ -17,7 +17,7 @@ namespace lowtide::graphdef_internal {
 struct KnownTensor {
   std::optional<DType> dtype;
   std::optional<Extents> extents;
-  std::optional<Extents> content;  // of small constants of integers
+  std::optional<Extents> content;  // of small tensors of integers, in row-major order
 };
 
 // One node while a rule works on it: it sets what follows from the inputs, and leaves the rest alone.
@@ -34,27 +34,22 @@ struct NodeTypes {
   [[nodiscard]] const Extents* content(std::size_t input) const {
     return input < inputs.size() && inputs[input]->content ? &*inputs[input]->content : nullptr;
   }
+  // The content of an input, if its extents are known too and agree with it. Otherwise nullptr.
+  [[nodiscard]] const Extents* values(std::size_t input) const;
+  // The content of an input that is one integer.
+  [[nodiscard]] std::optional<std::int64_t> number(std::size_t input) const {
+    const Extents* list = content(input);
+    return list != nullptr && list->size() == 1 ? std::optional(list->front()) : std::nullopt;
+  }
   void set(std::size_t output, Extents extents) {
     if (output < outputs.size()) outputs[output].extents = std::move(extents);
   }
+  // A list of integers.
+  void set_list(std::size_t output, Extents content) {
+    set(output, {static_cast<std::int64_t>(content.size())});
+    if (output < outputs.size()) outputs[output].content = std::move(content);
+  }
 };
-
-enum class NodeKind : std::uint8_t {
-  ordinary,
-  input,       // Placeholder
-  constant,    // Const
-  variable,    // a state
-  same_state,  // output 0 is the variable that is input 0: Assign, ReadVariableOp
-  no_output,   // NoOp and others
-  loop,        // refused
-};
-
-[[nodiscard]] NodeKind kind_of_op(std::string_view op);
-// Whether the operator writes the variable that is input 0.
-[[nodiscard]] bool writes_variable(std::string_view op);
-[[nodiscard]] std::size_t least_outputs(const NodeView& node);
-// Whether a node has no more outputs than these.
-[[nodiscard]] bool has_all_outputs(const NodeView& node);
 
 // Whether there is a rule for the shapes of its results.
 [[nodiscard]] bool has_rule(std::string_view op);
@@ -63,24 +58,65 @@ enum class NodeKind : std::uint8_t {
 enum class SameShape : std::uint8_t { none, first, all };
 [[nodiscard]] SameShape same_shape(std::string_view op);
 
-// Sets the types and the extents of the outputs.
+// Sets the types, the extents and the contents of the outputs.
 void infer_node(NodeTypes& types);
+
+// Sets the contents of outputs whose types and extents are set, and removes those that do not agree with them.
+void infer_values(NodeTypes& types);
 
 // op_shapes.cc
 void infer_broadcast(NodeTypes& types);
+void infer_select(NodeTypes& types);
 void infer_mat_mul(NodeTypes& types);
 void infer_batch_mat_mul(NodeTypes& types);
+void infer_reshape(NodeTypes& types);
+void infer_transpose(NodeTypes& types);
+void infer_reduce(NodeTypes& types);
+void infer_arg_reduce(NodeTypes& types);
+void infer_expand_dims(NodeTypes& types);
+void infer_squeeze(NodeTypes& types);
+void infer_bitcast(NodeTypes& types);
+void infer_add_n(NodeTypes& types);
+
+// op_windows.cc
 void infer_conv(NodeTypes& types);
 void infer_depthwise(NodeTypes& types);
 void infer_pool(NodeTypes& types);
-void infer_reshape(NodeTypes& types);
-void infer_transpose(NodeTypes& types);
-void infer_concat(NodeTypes& types);
+void infer_pool_with_argmax(NodeTypes& types);
+void infer_image_patches(NodeTypes& types);
+void infer_depth_to_space(NodeTypes& types);
+void infer_space_to_depth(NodeTypes& types);
+void infer_space_to_batch(NodeTypes& types);
+void infer_batch_to_space(NodeTypes& types);
+void infer_resize(NodeTypes& types);
+void infer_crop_and_resize(NodeTypes& types);
+
+// op_parts.cc
+void infer_concat(NodeTypes& types);        // the axis is the last input
+void infer_concat_first(NodeTypes& types);  // the axis is the first input
 void infer_split(NodeTypes& types);
-void infer_reduce(NodeTypes& types);
-void infer_expand_dims(NodeTypes& types);
-void infer_squeeze(NodeTypes& types);
+void infer_split_sizes(NodeTypes& types);
+void infer_pack(NodeTypes& types);
+void infer_unpack(NodeTypes& types);
+void infer_tile(NodeTypes& types);
 void infer_pad(NodeTypes& types);
-void infer_fill(NodeTypes& types);
+void infer_pad_grad(NodeTypes& types);
+void infer_gather(NodeTypes& types);
+void infer_gather_nd(NodeTypes& types);
+void infer_segments(NodeTypes& types);
+void infer_one_hot(NodeTypes& types);
+void infer_top_k(NodeTypes& types);
+
+// op_slices.cc
+void infer_slice(NodeTypes& types);
+void infer_strided_slice(NodeTypes& types);
+
+// op_integers.cc
+void infer_shape(NodeTypes& types);
+void infer_range(NodeTypes& types);
+void infer_concat_offset(NodeTypes& types);
+void infer_dynamic_stitch(NodeTypes& types);
+void infer_broadcast_gradient(NodeTypes& types);
+void infer_list_difference(NodeTypes& types);
 
 }  // namespace lowtide::graphdef_internal

@@ -121,9 +121,13 @@ Result<std::vector<std::vector<OutputType>>> infer_output_types(const ProtoMessa
 }
 
 bool is_pure_operator(std::string_view op) {
-  const bool is_random = op.starts_with("Random") || op == "TruncatedNormal";
   const bool is_of_variable = op == "TemporaryVariable" || op == "IsVariableInitialized" || op == "VarIsInitializedOp";
-  return graphdef_internal::has_rule(op) && !is_random && !is_of_variable && op != "CheckNumerics";
+  const bool is_branch = op == "Switch" || op == "Merge";
+  const bool checks = op == "CheckNumerics" || op == "EnsureShape";
+  const bool may_differ = graphdef_internal::is_random(op) || op == "Empty" || op == "PlaceholderWithDefault";
+  return graphdef_internal::has_rule(op) && !may_differ && !is_of_variable && !is_branch && !checks;
 }
+
+std::size_t count_written_inputs(std::string_view op) { return graphdef_internal::count_written(op); }
 
 }  // namespace lowtide

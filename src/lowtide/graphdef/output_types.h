@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,7 +20,8 @@ struct OutputType {
   std::int64_t data_type = 0;      // DataType of TensorFlow, without the mark of a reference; 0: unknown
   std::int64_t element_bytes = 0;  // 0: unknown, or not a number
   std::optional<std::vector<std::int64_t>> extents = {};  // nullopt: the rank is unknown; -1: the extent is
-  std::optional<std::vector<std::int64_t>> content = {};  // of constants that are small lists of integers
+  // Of small tensors of integers that follow from constants and shapes, in row-major order.
+  std::optional<std::vector<std::int64_t>> content = {};
 };
 
 // The outputs of each node that are read, and at least the first one, in the order of the nodes. Nodes that return a
@@ -30,7 +32,10 @@ struct OutputType {
     const ProtoMessage& graphdef, const std::vector<std::string>& unknown = {});
 
 // Whether a node with this operator gives the same results each time, and does nothing else: operators with a rule for
-// their shapes, except random ones and those of variables.
+// their shapes, except random ones, checks and those of variables.
 [[nodiscard]] bool is_pure_operator(std::string_view op);
+
+// How many inputs of an operator, from the first one on, are variables that it writes.
+[[nodiscard]] std::size_t count_written_inputs(std::string_view op);
 
 }  // namespace lowtide

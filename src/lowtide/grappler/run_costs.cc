@@ -40,9 +40,10 @@ std::vector<NodeIndex> each_once(std::vector<NodeIndex> nodes) {
 std::set<NodeIndex> written_variables(const TypedGraph& graph) {
   std::set<NodeIndex> written;
   for (NodeIndex at = 0; at < graph.nodes.size(); ++at) {
-    const bool writes =
-        grappler_internal::takes_reference(graph.nodes[at], 0) || graph.nodes[at].op.starts_with("Assign");
-    if (writes && !graph.links.inputs[at].empty()) written.insert(graph.links.inputs[at].front());
+    std::size_t count = count_written_inputs(graph.nodes[at].op);
+    if (count == 0 && grappler_internal::takes_reference(graph.nodes[at], 0)) count = 1;
+    count = std::min(count, graph.links.inputs[at].size());
+    written.insert(graph.links.inputs[at].begin(), graph.links.inputs[at].begin() + static_cast<std::ptrdiff_t>(count));
   }
   return written;
 }

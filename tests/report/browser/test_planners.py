@@ -30,7 +30,8 @@ def test_all_text_can_be_read(open_page, theme):
              return colour.match(/[0-9]+/g).slice(0, 3).map(Number); })"""
     )
     panel = opened.run(
-        "() => getComputedStyle(document.querySelector('section')).backgroundColor.match(/[0-9]+/g).slice(0, 3).map(Number)"
+        """() => getComputedStyle(document.querySelector('section')).backgroundColor.match(/[0-9]+/g)
+             .slice(0, 3).map(Number)"""
     )
     assert len(colours) > 30
     assert all(contrast(colour, panel) >= 4.5 for colour in colours)
@@ -44,8 +45,8 @@ def test_lines_are_where_their_values_are(open_page):
                const box = one.getBoundingClientRect();
                return [one.getAttribute('class'), (box.right - chart.left) / chart.width]; }); }"""
     )
-    ends = {name: end for name, end in boxes[:4]}
-    # The runs end after 3,000, 4,000 and 3,500 of 4,000 ns, and the chart has 80 of 900 to the left and 20 to the right.
+    ends = dict(boxes[:4])
+    # The runs end after 3,000, 4,000 and 3,500 of 4,000 ns. The chart has 80 of 900 to the left, and 20 to the right.
     for name, end in (("given", 3000), ("theirs", 4000), ("own", 3500)):
         assert abs(ends[f"line {name}"] - (80 + 800 * end / 4000) / 900) < 0.005, name
 
