@@ -71,16 +71,19 @@ function(lowtide_link_onnx target)
   get_target_property(type ONNX::onnx TYPE)
   if(type STREQUAL STATIC_LIBRARY)
     set(installed "$<INSTALL_PREFIX>/${CMAKE_INSTALL_LIBDIR}/lowtide/liblowtide_onnx.a")
-    set_property(GLOBAL PROPERTY lowtide_BUNDLES_ONNX ON)
-    set(exclude)
-    if(BUILD_SHARED_LIBS)
-      set(exclude EXCLUDE_FROM_ALL)
+    get_property(is_bundled GLOBAL PROPERTY lowtide_BUNDLES_ONNX)
+    if(NOT is_bundled)
+      set_property(GLOBAL PROPERTY lowtide_BUNDLES_ONNX ON)
+      set(exclude)
+      if(BUILD_SHARED_LIBS)
+        set(exclude EXCLUDE_FROM_ALL)
+      endif()
+      install(FILES "$<TARGET_FILE:ONNX::onnx>" RENAME liblowtide_onnx.a DESTINATION "${CMAKE_INSTALL_LIBDIR}/lowtide"
+              COMPONENT lowtide_static ${exclude})
+      # The shared library contains onnx, too. scripts/build_onnx puts the licence into the root of its prefix.
+      install(FILES "${ONNX_DIR}/../../../LICENSE" RENAME LICENSE-onnx DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+              COMPONENT lowtide_headers OPTIONAL)
     endif()
-    install(FILES "$<TARGET_FILE:ONNX::onnx>" RENAME liblowtide_onnx.a DESTINATION "${CMAKE_INSTALL_LIBDIR}/lowtide"
-            COMPONENT lowtide_static ${exclude})
-    # The shared library contains onnx, too. scripts/build_onnx puts the licence into the root of its prefix.
-    install(FILES "${ONNX_DIR}/../../../LICENSE" RENAME LICENSE-onnx DESTINATION "${CMAKE_INSTALL_DOCDIR}"
-            COMPONENT lowtide_headers OPTIONAL)
   else()
     set(installed ONNX::onnx)
   endif()

@@ -18,7 +18,7 @@ import tempfile
 
 # Third-party headers, and the folders whose files may include them. Public headers may include none.
 THIRD_PARTY = {
-    r"onnx/|google/protobuf/": ["import/onnx"],
+    r"onnx/|google/protobuf/": ["import/onnx", "export/onnx"],
     r"openssl/": ["import"],
     r"oneapi/|dnnl": ["kernels/library"],
     r"toml\+\+/|toml\.hpp": ["target"],

@@ -159,8 +159,8 @@ class Rewrite(ProgramTest):
         self.assertEqual((self.folder / "train.pb").read_bytes(), (self.folder / "again.pb").read_bytes())
         self.assertIn("producer: 22", (self.folder / "again.pbtxt").read_text())
         self.write("net.pbtxt", 'op { type: "Relu" input: "x" output: "y" }')
-        error = self.expect(BAD_INPUT, "convert", "net.pbtxt", "out.pb", "--to", "graphdef").stderr
-        self.assertIn("only a GraphDef", error)
+        said = self.expect(DONE, "convert", "net.pbtxt", "out.pb", "--to", "graphdef", "--unit-sizes").stderr
+        self.assertIn("for inspection only: 'caffe2.unsized::Relu' has no meaning in TensorFlow", said)
 
     def test_wrong_clusters(self):
         words = ("rewrite", "swapped.pbtxt", "--fetch", "d", "--cluster", "bad.json")

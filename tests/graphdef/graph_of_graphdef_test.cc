@@ -95,14 +95,16 @@ TEST(GraphOfGraphDef, BecomesAGraph) {
                node("conv", "Conv2D", "x w",
                     kFloat + attr("strides", "list { i: [1, 2, 2, 1] }") + attr("padding", "s: 'SAME'")) +
                weights("b", "8") + node("sum", "BiasAdd", "conv b", kFloat) + node("init", "NoOp", "^conv"));
-  EXPECT_EQ(print_graph(made.graph), R"(graph "" {
+  EXPECT_EQ(print_graph(made.graph),
+            R"(graph "" {
   input x : f32[1,9,9,3]
   constant w : f32[3,3,3,8]
   constant b : f32[8]
-  conv = tensorflow::Conv2D(x, w) "conv" {padding = "SAME", strides = [1, 2, 2, 1]} : f32[1,5,5,8]
-  sum = tensorflow::BiasAdd(conv, b) "sum" : f32[1,5,5,8]
+  conv = tensorflow::Conv2D(x, w) "conv")"
+            R"( {T = opaque "type: DT_FLOAT", padding = "SAME", strides = [1, 2, 2, 1]} : f32[1,5,5,8]
+  sum = tensorflow::BiasAdd(conv, b) "sum" {T = opaque "type: DT_FLOAT"} : f32[1,5,5,8]
   tensorflow::NoOp() "init" after (conv)
-  y = tensorflow::Relu(sum) "y" after (node 2) : f32[1,5,5,8]
+  y = tensorflow::Relu(sum) "y" after (node 2) {T = opaque "type: DT_FLOAT"} : f32[1,5,5,8]
   output y
 }
 )");
@@ -157,10 +159,10 @@ TEST(GraphOfGraphDef, KeepsVariables) {
       graph_of(node("v", "VariableV2", "", attr("dtype", "type: DT_FLOAT") + attr("shape", shape("4"))) +
                placeholder("x", "4") + node("write", "Assign", "v x", kFloat) + node("y", "Relu", "write", kFloat));
   EXPECT_EQ(print_graph(made.graph), R"(graph "" {
-  _ = tensorflow.once::Assign(v, x) "write"
+  _ = tensorflow.once::Assign(v, x) "write" {T = opaque "type: DT_FLOAT"}
   state v : f32[4]
   input x : f32[4]
-  y = tensorflow.once::Relu(v) "y" after (node 0) : f32[4]
+  y = tensorflow.once::Relu(v) "y" after (node 0) {T = opaque "type: DT_FLOAT"} : f32[4]
   output y
 }
 )");

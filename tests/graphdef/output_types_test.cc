@@ -94,7 +94,7 @@ TEST(OutputTypes, ShapesOfGivenInputsAreFollowed) {
        "shape ConcatV2 batch wide axis N=2 T=#3", "half Const dtype=#1 value=@scalar:", "y Fill shape half T=#1"});
   const Result<GraphOfGraphDef> made = graph_of_graphdef(*read_graphdef(graph), {.shapes = {{"x", {6, 7}}}});
   ASSERT_TRUE(made.ok());
-  EXPECT_THAT(print_graph(made->graph), HasSubstr("\"y\" : f32[6,14]"));
+  EXPECT_THAT(print_graph(made->graph), HasSubstr("\"y\" {T = opaque \"type: DT_FLOAT\"} : f32[6,14]"));
   EXPECT_EQ(last_output({input("x", "-1x7"), "s Shape x T=#1"}).content, std::nullopt);
 }
 
@@ -191,10 +191,10 @@ TEST(OutputTypes, OptimizersWriteTheirSlots) {
   input g : f32[4]
   constant rate : f32[]
   state h : f32[4]
-  y = tensorflow.once::Relu(m) "y" : f32[4]
-  _ = tensorflow.once::ApplyMomentum(v, m, rate, g, rate) "step"
-  after = tensorflow.once::Relu(v) "after" after (node 1) : f32[4]
-  tensorflow.once::ResourceApplyGradientDescent(h, rate, g) "apply" after (after)
+  y = tensorflow.once::Relu(m) "y" {T = opaque "type: DT_FLOAT"} : f32[4]
+  _ = tensorflow.once::ApplyMomentum(v, m, rate, g, rate) "step" {T = opaque "type: DT_FLOAT"}
+  after = tensorflow.once::Relu(v) "after" after (node 1) {T = opaque "type: DT_FLOAT"} : f32[4]
+  tensorflow.once::ResourceApplyGradientDescent(h, rate, g) "apply" after (after) {T = opaque "type: DT_FLOAT"}
   output y, after
 }
 )");

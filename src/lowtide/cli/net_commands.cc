@@ -60,29 +60,33 @@ CommandSpec share_command() {
 }
 
 CommandSpec convert_command() {
-  return {.name = "convert",
-          .summary = "convert between the forms of NetDef, of GraphDef, and the text form of graphs",
-          .description =
-              "Reads a NetDef, a GraphDef, a graph in Lowtide's text form, or an ONNX model, and writes a NetDef or a "
-              "GraphDef in binary or text form, or a graph in the text form. A NetDef becomes a NetDef without loss, "
-              "and a GraphDef a GraphDef. What another file cannot have is listed. ONNX is only read, and its "
-              "operators have no meaning in a NetDef.",
-          .positionals = {{.name = "IN", .summary = "a NetDef, a GraphDef, a graph in text form, or an ONNX file"},
-                          {.name = "OUT", .summary = "the new file: .pb, .pbtxt, .prototxt or .graph; - is stdout"}},
-          .options = {{.name = "--to",
-                       .value = "FORMAT",
-                       .summary = "the format, if the name of OUT does not say it",
-                       .kind = ArgumentKind::choice,
-                       .choices = {"netdef", "netdef_text", "graphdef", "graphdef_text", "graph"}},
-                      dim_option(),
-                      shape_option(),
-                      init_net_option(),
-                      shapes_option(),
-                      unit_sizes_option()},
-          .examples = {{"lowtide convert predict_net.pb net.pbtxt", "Write the text form of a net."},
-                       {"lowtide convert train.pb train.pbtxt", "Write the text form of a graph of TensorFlow."},
-                       {"lowtide convert net.pbtxt net.graph --unit-sizes", "Show a net as a graph of tensors."}},
-          .run = run_convert};
+  return {
+      .name = "convert",
+      .summary = "convert between NetDef, GraphDef, ONNX and the text form of graphs",
+      .description =
+          "Reads a NetDef, a GraphDef, a graph in Lowtide's text form, or an ONNX model, and writes any of these, "
+          "for example to open it in a viewer. A NetDef becomes a NetDef without loss, and a GraphDef a GraphDef. "
+          "What another file cannot have is listed.\n"
+          "Operators of another system than that of the new file keep their names, so the file is for inspection "
+          "only, which a note says. Constants without known content become zeros in a GraphDef, and inputs in an "
+          "ONNX model. A name .pb or .pbtxt means NetDef or GraphDef, by what IN is.",
+      .positionals = {{.name = "IN", .summary = "a NetDef, a GraphDef, a graph in text form, or an ONNX file"},
+                      {.name = "OUT", .summary = "the new file: .pb, .pbtxt, .prototxt, .onnx or .graph; - is stdout"}},
+      .options = {{.name = "--to",
+                   .value = "FORMAT",
+                   .summary = "the format, if the name of OUT does not say it",
+                   .kind = ArgumentKind::choice,
+                   .choices = {"onnx", "graphdef", "graphdef_text", "netdef", "netdef_text", "graph"}},
+                  dim_option(),
+                  shape_option(),
+                  init_net_option(),
+                  shapes_option(),
+                  unit_sizes_option()},
+      .examples = {{"lowtide convert predict_net.pb net.pbtxt", "Write the text form of a net."},
+                   {"lowtide convert train.pb train.pbtxt", "Write the text form of a graph of TensorFlow."},
+                   {"lowtide convert net.pbtxt net.graph --unit-sizes", "Show a net as a graph of tensors."},
+                   {"lowtide convert model.onnx graph.pb --to graphdef", "Look at a model in TensorBoard."}},
+      .run = run_convert};
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cstddef>
+#include <utility>
 
 #include "lowtide/graphdef/format.h"
 #include "lowtide/graphdef/node_view.h"
@@ -10,7 +11,8 @@
 namespace lowtide::graphdef_internal {
 namespace {
 
-constexpr std::int64_t kMostElements = 64;
+constexpr std::size_t kMostElements = 64;
+constexpr std::int64_t kMostKnown = 4096;
 
 std::int64_t little_endian(std::string_view bytes, std::size_t at, std::size_t width) {
   std::uint64_t value = 0;
@@ -23,13 +25,13 @@ std::int64_t little_endian(std::string_view bytes, std::size_t at, std::size_t w
 }  // namespace
 
 // The numbers are raw bytes, or a list whose last number stands for all that follow.
-std::optional<Extents> integers_of_tensor(const ProtoMessage& tensor) {
+std::optional<Extents> known_integers_of_tensor(const ProtoMessage& tensor) {
   const std::optional<DType> dtype = dtype_of(find_number(tensor, tensor_field::kType).value_or(0));
   if (dtype != DType::i32 && dtype != DType::i64) return std::nullopt;
   const ProtoMessage* shape = find_message(tensor, tensor_field::kShape);
   const std::optional<Extents> extents = shape == nullptr ? Extents() : extents_of(*shape);
   const std::optional<std::int64_t> elements = extents ? product(*extents) : std::nullopt;
-  if (!elements || *elements > kMostElements) return std::nullopt;
+  if (!elements || *elements < 0 || *elements > kMostKnown) return std::nullopt;
   const auto count = static_cast<std::size_t>(*elements);
   Extents values;
   const std::string_view content = find_text(tensor, tensor_field::kContent).value_or("");
@@ -47,6 +49,11 @@ std::optional<Extents> integers_of_tensor(const ProtoMessage& tensor) {
   }
   values.resize(count, values.back());
   return values;
+}
+
+std::optional<Extents> integers_of_tensor(const ProtoMessage& tensor) {
+  std::optional<Extents> values = known_integers_of_tensor(tensor);
+  return values && values->size() <= kMostElements ? std::move(values) : std::nullopt;
 }
 
 }  // namespace lowtide::graphdef_internal

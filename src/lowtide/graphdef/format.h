@@ -56,5 +56,6 @@ inline constexpr std::uint32_t kInt64s = 10;
 
 extern const ProtoSchema kGraphSchema;
 extern const ProtoSchema kNodeSchema;
+extern const ProtoSchema kValueSchema;
 
 }  // namespace lowtide::graphdef_internal

@@ -12,7 +12,9 @@
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/builder.h"
+#include "lowtide/graphdef/attribute_values.h"
 #include "lowtide/graphdef/format.h"
+#include "lowtide/graphdef/kept_facts.h"
 #include "lowtide/graphdef/node_walk.h"
 #include "lowtide/proto/proto.h"
 #include "lowtide/proto/raw_field.h"
@@ -33,8 +35,8 @@ class GraphMaker {
   Result<GraphOfGraphDef> make() && {
     LOWTIDE_RETURN_IF_ERROR(add_tensors());
     find_written();
-    add_nodes();
-    set_outputs();
+    LOWTIDE_RETURN_IF_ERROR(add_nodes());
+    LOWTIDE_RETURN_IF_ERROR(set_outputs());
     note_devices();
     Result<Graph> graph = std::move(builder_).build();
     if (!graph) return graph.error();
@@ -47,11 +49,13 @@ class GraphMaker {
   }
   Result<void> add_tensors();
   void find_written();
+  void add_tensor(std::uint32_t at, std::uint32_t port);
   std::string domain_of(std::uint32_t at) const;
-  void add_nodes();
+  Result<void> add_nodes();
   void add_controls(std::uint32_t at, GraphBuilder::NodeSpec& spec) const;
   void add_attributes(const NodeView& view, GraphBuilder::NodeSpec& spec) const;
-  void set_outputs();
+  Result<void> set_outputs();
+  void set_unread_outputs();
   void note_devices();
   Error unresolved(std::vector<std::string> names) const;
 
@@ -81,6 +85,37 @@ bool is_text_constant(const WalkedNode& node) {
   return type != nullptr && find_number(*type, value_field::kType) == kTextType;
 }
 
+void GraphMaker::add_tensor(std::uint32_t at, std::uint32_t port) {
+  const WalkedNode& node = walk_.nodes()[at];
+  const KnownTensor& known = node.outputs[port];
+  const bool is_known = known.dtype && known.extents;
+  if (!is_known) unsized_.insert(at);
+  Role role = Role::temporary;
+  if (node.kind == NodeKind::input) role = Role::input;
+  if (node.kind == NodeKind::constant) role = Role::constant;
+  if (node.kind == NodeKind::variable) role = Role::state;
+  const std::vector<std::string_view> names = kept_texts(node.view, kept::kNames);
+  const std::size_t at_name = port + 1;  // behind the name of the node
+  GraphBuilder::TensorSpec spec{
+      .name = at_name < names.size() ? std::string(names[at_name]) : name_of_output(node.view, port),
+      .dtype = is_known ? *known.dtype : DType::u8,
+      .shape = Shape(is_known ? *known.extents : Extents{1})};
+  if (node.kept_types && port < node.kept_types->size() && (*node.kept_types)[port]) {
+    const Shape& kept = (*node.kept_types)[port]->shape;
+    if (kept.extents() == known.extents) spec.shape = kept;  // with its upper bounds
+  }
+  const TensorId id = builder_.add_tensor(std::move(spec), role);
+  tensors_[{at, port}] = id;
+  if (role != Role::constant || !is_known || node.view.is_set(kept::kNoContent)) return;
+  const ProtoMessage* value = node.view.value("value");
+  const ProtoMessage* tensor = value == nullptr ? nullptr : find_message(*value, value_field::kTensor);
+  if (tensor == nullptr || dtype_of(find_number(*tensor, tensor_field::kType).value_or(0)) != known.dtype) return;
+  std::optional<Extents> content = known_integers_of_tensor(*tensor);
+  const Result<std::int64_t> elements = element_count(Shape(*known.extents));
+  if (!content || !elements || *elements != static_cast<std::int64_t>(content->size())) return;
+  builder_.set_known_integers(id, *std::move(content));
+}
+
 // Outputs without readers need a tensor only if their size is known, or if they are the first one. Constants of texts
 // have none.
 Result<void> GraphMaker::add_tensors() {
@@ -91,7 +126,8 @@ Result<void> GraphMaker::add_tensors() {
     for (std::uint32_t port = 0; port < node.outputs.size(); ++port) {
       const KnownTensor& known = node.outputs[port];
       const bool is_known = known.dtype && known.extents;
-      const bool is_unread = !node.is_read[port] && (port > 0 || !is_node(node.kind));
+      const bool is_left_out = node.kept_types && (port >= node.kept_types->size() || !(*node.kept_types)[port]);
+      const bool is_unread = !node.is_read[port] && (port > 0 || !is_node(node.kind) || is_left_out);
       const bool is_optional = is_unread || is_text_constant(node);
       if (!is_known && is_optional) continue;
       if (!is_known && !options_.unit_sizes) {
@@ -104,15 +140,7 @@ Result<void> GraphMaker::add_tensors() {
         unknown.push_back(quoted(name_of_output(node.view, port), 60) + " of " + shown_node(node.view));
         continue;
       }
-      if (!is_known) unsized_.insert(at);
-      Role role = Role::temporary;
-      if (node.kind == NodeKind::input) role = Role::input;
-      if (node.kind == NodeKind::constant) role = Role::constant;
-      if (node.kind == NodeKind::variable) role = Role::state;
-      tensors_[{at, port}] = builder_.add_tensor({.name = name_of_output(node.view, port),
-                                                  .dtype = is_known ? *known.dtype : DType::u8,
-                                                  .shape = Shape(is_known ? *known.extents : Extents{1})},
-                                                 role);
+      add_tensor(at, port);
     }
   }
   if (!unknown.empty()) return unresolved(std::move(unknown));
@@ -123,19 +151,13 @@ Result<void> GraphMaker::add_tensors() {
 }
 
 void GraphMaker::add_attributes(const NodeView& view, GraphBuilder::NodeSpec& spec) const {
+  const std::vector<std::string_view> added = kept_texts(view, kept::kAdded);
   for (const ProtoMessage* entry : view.entries()) {
     const std::string key(find_text(*entry, entry_field::kKey).value_or(""));
     const ProtoMessage* value = find_message(*entry, entry_field::kValue);
-    if (value == nullptr || key == "_output_shapes") continue;
-    if (const auto integer = find_number(*value, value_field::kInteger)) {
-      spec.attributes.push_back({key, static_cast<std::int64_t>(*integer)});
-    } else if (const auto boolean = find_number(*value, value_field::kBoolean)) {
-      spec.attributes.push_back({key, static_cast<std::int64_t>(*boolean)});
-    } else if (const auto text = find_text(*value, value_field::kText); text && text->size() < 4096) {
-      spec.attributes.push_back({key, std::string(*text)});
-    } else if (Extents list = view.integers(key); !list.empty() && list.size() <= 64) {
-      spec.attributes.push_back({key, std::move(list)});
-    }
+    if (value == nullptr || key == "_output_shapes" || key.starts_with(kept::kPrefix)) continue;
+    if (std::ranges::find(added, key) != added.end()) continue;
+    spec.attributes.push_back({key, attribute_of_value(key, *value)});
   }
   // The order of a map in a file has no meaning.
   std::sort(spec.attributes.begin(), spec.attributes.end(),
@@ -164,6 +186,8 @@ void GraphMaker::find_written() {
 }
 
 std::string GraphMaker::domain_of(std::uint32_t at) const {
+  const NodeView& view = walk_.nodes()[at].view;
+  if (view.value(kept::kDomain) != nullptr) return std::string(view.text(kept::kDomain, ""));
   // Nothing may be proven about a graph with tensors of unknown size.
   const auto is_unsized = [&](const Output& input) { return unsized_.contains(walk_.source(input).first); };
   const std::vector<Output>& inputs = walk_.nodes()[at].inputs;
@@ -172,16 +196,22 @@ std::string GraphMaker::domain_of(std::uint32_t at) const {
   return std::any_of(inputs.begin(), inputs.end(), is_written) ? "tensorflow.once" : "tensorflow";
 }
 
-void GraphMaker::add_nodes() {
+Result<void> GraphMaker::add_nodes() {
   for (std::uint32_t at : walk_.order()) {
     const WalkedNode& node = walk_.nodes()[at];
     if (!is_node(node.kind)) continue;
-    GraphBuilder::NodeSpec spec{
-        .name = std::string(node.view.name()), .domain = domain_of(at), .type = std::string(node.view.op())};
-    for (const Output& input : node.inputs) {
-      const auto found = tensors_.find(walk_.source(input));
+    const std::vector<std::string_view> names = kept_texts(node.view, kept::kNames);
+    GraphBuilder::NodeSpec spec{.name = std::string(names.empty() ? node.view.name() : names.front()),
+                                .domain = domain_of(at),
+                                .type = std::string(node.view.text(kept::kType, node.view.op()))};
+    const Result<std::vector<std::int64_t>> positions = kept_inputs(node.view, node.inputs.size());
+    if (!positions) return positions.error();
+    for (std::size_t input = 0; input < node.inputs.size(); ++input) {
+      const auto found = tensors_.find(walk_.source(node.inputs[input]));
+      if (!positions->empty()) spec.inputs.resize(static_cast<std::size_t>((*positions)[input]));
       spec.inputs.push_back(found == tensors_.end() ? std::nullopt : std::optional(found->second));
     }
+    if (!positions->empty()) spec.inputs.resize(static_cast<std::size_t>(positions->back()));
     for (std::uint32_t port = 0; port < node.outputs.size(); ++port) {
       const auto found = tensors_.find({at, port});
       spec.outputs.push_back(found == tensors_.end() ? std::nullopt : std::optional(found->second));
@@ -190,9 +220,39 @@ void GraphMaker::add_nodes() {
     add_attributes(node.view, spec);
     node_ids_[at] = builder_.add_node(std::move(spec));
   }
+  return {};
 }
 
-void GraphMaker::set_outputs() {
+// The outputs that the nodes state, by their positions, or else those that no node reads.
+Result<void> GraphMaker::set_outputs() {
+  std::map<std::int64_t, TensorId> outputs;
+  bool are_stated = false;
+  for (std::uint32_t at = 0; at < walk_.nodes().size(); ++at) {
+    const NodeView& view = walk_.nodes()[at].view;
+    are_stated = are_stated || view.value(kept::kOutputs) != nullptr;
+    const Extents pairs = view.integers(kept::kOutputs);
+    for (std::size_t one = 0; one + 1 < pairs.size(); one += 2) {
+      const auto port = static_cast<std::uint32_t>(std::clamp<std::int64_t>(pairs[one], 0, UINT32_MAX));
+      const auto found = tensors_.find({at, port});
+      if (found != tensors_.end() && outputs.emplace(pairs[one + 1], found->second).second) continue;
+      return Error{ErrorCode::invalid,
+                   "its attribute '" + std::string(kept::kOutputs) +
+                       "' names an output that it does not have, or one "
+                       "place twice",
+                   shown_node(view)};
+    }
+  }
+  if (!are_stated) {
+    set_unread_outputs();
+    return {};
+  }
+  std::vector<TensorId> in_order;
+  for (const auto& [position, tensor] : outputs) in_order.push_back(tensor);
+  builder_.set_outputs(std::move(in_order));
+  return {};
+}
+
+void GraphMaker::set_unread_outputs() {
   std::vector<TensorId> outputs;
   for (const auto& [output, tensor] : tensors_) {
     const WalkedNode& node = walk_.nodes()[output.first];

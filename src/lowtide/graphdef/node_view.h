@@ -59,5 +59,7 @@ inline constexpr std::int64_t kOpen = -1;
 
 // The integers in a TensorProto of int32 or int64 with at most 64 elements, such as a shape, axes or paddings.
 [[nodiscard]] std::optional<Extents> integers_of_tensor(const ProtoMessage& tensor);
+// The same for tensors of any rank with at most 4,096 elements.
+[[nodiscard]] std::optional<Extents> known_integers_of_tensor(const ProtoMessage& tensor);
 
 }  // namespace lowtide::graphdef_internal

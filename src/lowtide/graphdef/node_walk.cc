@@ -10,6 +10,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/shape.h"
 #include "lowtide/graphdef/format.h"
+#include "lowtide/graphdef/kept_facts.h"
 #include "lowtide/graphdef/node_list.h"
 #include "lowtide/graphdef/shape_math.h"
 
@@ -23,6 +24,15 @@ constexpr std::size_t kMostPerInput = 8;
 
 Error fault(const NodeView& node, std::string message, ErrorCode code = ErrorCode::invalid) {
   return Error{code, std::move(message), shown_node(node)};
+}
+
+// An upper bound counts as an extent.
+void set_kept_types(const std::vector<std::optional<TensorType>>& kept, NodeTypes& types) {
+  for (std::size_t port = 0; port < std::min(kept.size(), types.outputs.size()); ++port) {
+    KnownTensor& output = types.outputs[port];
+    output.dtype = kept[port] ? std::optional(kept[port]->dtype) : std::nullopt;
+    output.extents = kept[port] ? std::optional(kept[port]->shape.extents()) : std::nullopt;
+  }
 }
 
 }  // namespace
@@ -59,10 +69,15 @@ Result<void> NodeWalk::add_nodes() {
     if (!ids_.emplace(node.view.name(), static_cast<std::uint32_t>(nodes_.size())).second) {
       return fault(node.view, "two nodes have this name");
     }
-    most_outputs_ += kMostPerInput * (node.view.inputs().size() + 1);
+    node.kept_types = kept_types(node.view);
+    const std::size_t listed = node.kept_types ? node.kept_types->size() : 0;
+    most_outputs_ += kMostPerInput * (node.view.inputs().size() + 1) + listed;
     nodes_.push_back(std::move(node));
   }
-  for (WalkedNode& node : nodes_) LOWTIDE_RETURN_IF_ERROR(grow_outputs(node, least_outputs(node.view)));
+  for (WalkedNode& node : nodes_) {
+    const std::size_t count = node.kept_types ? node.kept_types->size() : least_outputs(node.view);
+    LOWTIDE_RETURN_IF_ERROR(grow_outputs(node, count));
+  }
   return {};
 }
 
@@ -203,7 +218,7 @@ Result<void> NodeWalk::infer(std::uint32_t at) {
   if (tensor != nullptr) {
     const ProtoMessage* shape = find_message(*tensor, tensor_field::kShape);
     types.outputs[0].extents = shape == nullptr ? Extents() : extents_of(*shape);
-    types.outputs[0].content = integers_of_tensor(*tensor);
+    if (!node.view.is_set(kept::kNoContent)) types.outputs[0].content = integers_of_tensor(*tensor);
   }
   if (node.kind != NodeKind::ordinary && !types.outputs.empty()) {
     types.outputs[0].dtype = node.view.dtype("dtype");
@@ -211,7 +226,11 @@ Result<void> NodeWalk::infer(std::uint32_t at) {
     if (shape != nullptr) shape = find_message(*shape, value_field::kShape);
     if (shape != nullptr && node.kind != NodeKind::constant) types.outputs[0].extents = stated_extents(*shape);
   }
-  if (node.kind == NodeKind::ordinary) infer_node(types);
+  if (node.kept_types) {
+    set_kept_types(*node.kept_types, types);
+  } else if (node.kind == NodeKind::ordinary) {
+    infer_node(types);
+  }
   if (!types.fault.empty()) return fault(node.view, types.fault);
   for (KnownTensor& output : types.outputs) {
     if (output.extents && !may_have(*output.extents)) output.extents = std::nullopt;

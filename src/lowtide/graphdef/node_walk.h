@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lowtide/base/result.h"
+#include "lowtide/graph/text.h"
 #include "lowtide/graphdef/graph_of_graphdef.h"
 #include "lowtide/graphdef/node_view.h"
 #include "lowtide/graphdef/op_kinds.h"
@@ -27,8 +28,9 @@ struct WalkedNode {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> inputs;  // node and port, without control inputs
   std::vector<std::uint32_t> controls;
   std::vector<KnownTensor> outputs;
-  std::vector<bool> is_read;                                     // by output
-  std::optional<std::pair<std::uint32_t, std::uint32_t>> state;  // the variable that output 0 is
+  std::vector<bool> is_read;                                              // by output
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> state;           // the variable that output 0 is
+  std::optional<std::vector<std::optional<TensorType>>> kept_types = {};  // of all outputs (kept_facts.h)
 };
 
 // What is known of shapes from outside of the file.

@@ -58,12 +58,17 @@ bool has(const List& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
+// Operators of other libraries, such as "Onnx>ScatterElements".
+bool is_of_library(std::string_view op) { return op.find('>') != std::string_view::npos; }
+
 // ScatterNd and ScatterNdNonAliasingAdd make a tensor; the others change a variable.
 bool is_scatter(std::string_view op) {
-  return op.starts_with("Scatter") && op != "ScatterNd" && op != "ScatterNdNonAliasingAdd";
+  return !is_of_library(op) && op.starts_with("Scatter") && op != "ScatterNd" && op != "ScatterNdNonAliasingAdd";
 }
 
-bool is_optimizer(std::string_view op) { return op.starts_with("Apply") || op.starts_with("SparseApply"); }
+bool is_optimizer(std::string_view op) {
+  return !is_of_library(op) && (op.starts_with("Apply") || op.starts_with("SparseApply"));
+}
 
 bool is_resource_update(std::string_view op) {
   return op.starts_with("ResourceApply") || op.starts_with("ResourceSparseApply") || op.starts_with("ResourceScatter");

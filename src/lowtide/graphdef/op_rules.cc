@@ -268,6 +268,12 @@ std::optional<DType> result_type(const NodeTypes& types, const Rule& rule) {
 
 bool has_rule(std::string_view op) { return rule_of(op) != nullptr; }
 
+std::string_view type_attribute(std::string_view op) {
+  const Rule* rule = rule_of(op);
+  if (rule == nullptr) return {};
+  return rule->type == kAlways && rule->otherwise == DType::boolean ? std::string_view("bool") : rule->type;
+}
+
 SameShape same_shape(std::string_view op) {
   if (op == "Assign") return SameShape::all;
   const Rule* rule = rule_of(op);

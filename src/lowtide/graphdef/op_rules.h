@@ -54,6 +54,9 @@ struct NodeTypes {
 // Whether there is a rule for the shapes of its results.
 [[nodiscard]] bool has_rule(std::string_view op);
 
+// The attribute that has the type of output 0, such as "T"; "bool": the type is always bool. Empty: there is no rule.
+[[nodiscard]] std::string_view type_attribute(std::string_view op);
+
 // Which inputs have the shape of output 0, whatever it is.
 enum class SameShape : std::uint8_t { none, first, all };
 [[nodiscard]] SameShape same_shape(std::string_view op);

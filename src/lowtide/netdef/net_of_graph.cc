@@ -60,6 +60,12 @@ void add_tensor_types(const Graph& graph, const std::vector<std::optional<Tensor
   }
 }
 
+// Conv of ONNX and Conv of Caffe2 have different arguments. A comparison has one type of net on both sides.
+std::string type_in_net(const Operator& op, bool is_compared) {
+  if (op.domain == "caffe2" || (op.domain == "caffe2.unsized" && !is_compared)) return op.type;
+  return op.domain.empty() && !is_compared ? "onnx::" + op.type : full_name(op);
+}
+
 // The recursion is as deep as the bodies, at most limits::kMaxBodyNesting.
 ProtoMessage net_from_body(const Body& body, const TensorNames& outer, bool with_types) {
   TensorNames names;
@@ -77,7 +83,7 @@ ProtoMessage op_from(const Graph& graph, NodeId id, const TensorNames& names, bo
     add_text(to, op_field::kOutput, output ? names[*output] : "");
   }
   if (!node.name.empty()) add_text(to, op_field::kName, node.name);
-  add_text(to, op_field::kType, op.domain == "caffe2" ? op.type : full_name(op));
+  add_text(to, op_field::kType, type_in_net(op, with_types));
   for (const Attribute& attribute : node.attributes) {
     ProtoMessage argument;
     add_text(argument, argument_field::kName, attribute.name);

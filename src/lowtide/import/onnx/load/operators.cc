@@ -57,7 +57,7 @@ class OperatorCheck {
         Unsupported& entry = unsupported_[operator_name(node)];
         if (entry.nodes++ == 0) entry = {definition.reason, 1, place()};
       } else if (!first_error_) {
-        if (std::optional<Error> error = verify(node, *definition.schema)) {
+        if (std::optional<Error> error = verify(node, definition.schema)) {
           error->place = place();
           first_error_ = std::move(error);
         }
@@ -97,6 +97,7 @@ class OperatorCheck {
     if (version == imports.end()) return {nullptr, "the model imports no opset of its domain"};
     if (!node.overload().empty()) return {nullptr, "the model has no function with this name and overload"};
     const OpSchema* schema = find_schema(node.op_type(), version->second, domain);
+    if (schema == nullptr && is_foreign_domain(domain)) return {nullptr, ""};
     if (schema == nullptr) {
       return {nullptr, "it is unknown in version " + std::to_string(version->second) + " of its domain"};
     }
@@ -110,7 +111,8 @@ class OperatorCheck {
     return {schema, ""};
   }
 
-  static std::optional<Error> verify(const NodeProto& node, const OpSchema& schema) {
+  // `schema`: nullptr for an operator of another system.
+  static std::optional<Error> verify(const NodeProto& node, const OpSchema* schema) {
     for (const onnx::AttributeProto& attribute : node.attribute()) {
       if (!attribute.ref_attr_name().empty()) {
         return Error{ErrorCode::invalid,
@@ -119,8 +121,9 @@ class OperatorCheck {
                      ""};
       }
     }
+    if (schema == nullptr) return std::nullopt;
     try {
-      schema.Verify(node);
+      schema->Verify(node);
     } catch (const std::bad_alloc&) {
       throw;
     } catch (const std::exception& error) {

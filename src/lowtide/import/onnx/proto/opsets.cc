@@ -14,6 +14,11 @@ namespace lowtide::import_internal {
 
 std::string normalized_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
+bool is_foreign_domain(const std::string& domain) {
+  return domain == "caffe2" || domain.starts_with("caffe2.") || domain == "tensorflow" ||
+         domain.starts_with("tensorflow.");
+}
+
 std::size_t OpsetScopes::index_of(const onnx::NodeProto& node) const {
   if (index_of_.empty()) return 0;
   const auto found = index_of_.find(&node);

@@ -20,6 +20,10 @@ inline constexpr int kOldestOpset = 7;  // version of the standard domain
 // Returns "" for each name of the standard domain, and any other domain unchanged.
 [[nodiscard]] std::string normalized_domain(const std::string& domain);
 
+// Whether the operators of a domain are those of Caffe2 or TensorFlow. onnx_of_graph (export/onnx_of_graph.h) writes
+// them for inspection, with the types of their results, because nothing here can infer them.
+[[nodiscard]] bool is_foreign_domain(const std::string& domain);
+
 // Version of each domain that a model or function imports; "" is the standard domain.
 using OpsetImports = std::map<std::string, int, std::less<>>;
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lowtide/base/limits.h"
+#include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/import/onnx/fold/numbers.h"
 
@@ -51,6 +52,10 @@ Result<KnownExtent> extent_from(const onnx::TensorShapeProto_Dimension& dimensio
   }
   const auto bound = dims.find(symbol);
   if (bound != dims.end()) return KnownExtent{Knowledge::exact, bound->second, {}};
+  if (symbol.starts_with("<=")) {
+    const std::optional<std::int64_t> most = parse_number(std::string_view(symbol).substr(2));
+    if (most && *most >= 0) return KnownExtent{Knowledge::at_most, *most, {}};
+  }
   return KnownExtent{Knowledge::unknown, 0, symbol};
 }
 

@@ -25,7 +25,8 @@ using Dims = std::map<std::string, std::int64_t>;  // symbol -> extent, as given
 [[nodiscard]] std::string describe(const onnx::TypeProto& type);
 
 // Returns the fact that a declared type states. A symbol in `dims` becomes its number. An extent that is missing, has
-// an empty symbol, or is -1, as some exporters write it, is unknown and has no symbol. Errors: those of
+// an empty symbol, or is -1, as some exporters write it, is unknown and has no symbol. The symbol "<=8" is an upper
+// bound (export/onnx_of_graph.h). Errors: those of
 // dtype_from_onnx; an extent below -1 (invalid); a rank above limits::kMaxRank or a symbol longer than
 // limits::kMaxNameBytes (over_limit).
 [[nodiscard]] Result<TensorFact> fact_from_type(const onnx::TypeProto& type, const Dims& dims);
