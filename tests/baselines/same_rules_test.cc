@@ -197,7 +197,7 @@ Work work_of(const std::string& text, const std::string& output) {
                .may_host = Flags<BlobId>(blobs->blobs.size()),
                .takes_part = Flags<std::uint32_t>(blobs->ops.size(), true)};
   Work work;
-  EXPECT_EQ(baselines_internal::nearest_size_slots(problem, &work.slots).size(), problem.buffers.size());
+  EXPECT_EQ(baselines_internal::nearest_size_slots(problem, {}, &work.slots).size(), problem.buffers.size());
   EXPECT_TRUE(baselines_internal::largest_first_offsets(problem, &work.offsets));
   EXPECT_TRUE(baselines_internal::lowest_free_offsets(problem, by_size(problem), &work.lowest_offsets));
   EXPECT_TRUE(baselines_internal::bucket_offsets(problem, by_size(problem), &work.buckets));

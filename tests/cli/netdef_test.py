@@ -151,7 +151,8 @@ class GraphDefTest(ProgramTest):
         self.assertEqual(plan["model"]["format"], "graphdef_text")
         self.assertEqual(plan["bytes"]["arena"], 832)  # 5 x 5 x 8 x 4 = 800, rounded up to 64
         self.expect(DONE, "verify", "graph.pbtxt", "plan.json")
-        self.expect(DONE, "compare", "graph.pbtxt", "--shape", "x=1x9x9x3")
+        compared = self.json(DONE, "compare", "graph.pbtxt", "--shape", "x=1x9x9x3")
+        self.assertEqual(compared["onnxruntime"], {"refusal": "does not apply: it does not run graphs of TensorFlow"})
         refused = self.refused(GRAPHDEF.replace("input: 'conv'", "input: 'z'"))
         self.assertIn("node 'y' ('Relu'): its input 'z' does not exist", refused)
         self.assertIn("bad.pbtxt:1:", self.refused(GRAPHDEF.replace("DT_FLOAT", "DT_FLOOT")))
@@ -203,6 +204,48 @@ class ShareTest(ProgramTest):
         # c1 and fc in 65,536 B, p1 in 16,384 B, prob in 40 B
         self.assertEqual(shared["bytes"], 65_536 + 16_384 + 40)
         self.assertEqual(shared["naive_bytes"], 65_536 + 16_384 + 40 + 40)
+
+    def test_begins_with_assigned_slots(self):
+        """c1 in 65,536 B, and fc, of 40 B, apart from it in a slot of its own."""
+        self.write("slots.csv", "slot,blob\nbig,c1\nsmall,fc\n")
+        exact = ("share", "net.pbtxt", *SIZES, "--rule", "caffe2_interference_exact")
+        # c1 and fc are never live together
+        free = self.json(DONE, *exact)
+        self.assertEqual((free["bytes"], free["assigned"]), (65_536 + 16_384 + 40, 0))
+        bound = self.json(DONE, *exact, "--assigned", "slots.csv")
+        self.assertEqual((bound["bytes"], bound["assigned"]), (65_536 + 16_384 + 40 + 40, 2))
+        self.assertFalse(set(keys_of(free)) - documented_keys("share"))
+        said = self.expect(DONE, *exact, "--assigned", "slots.csv").stdout
+        self.assertIn("No result of whole buffers in this order from the assigned slots on needs less.", said)
+        self.write("slots.csv", "slot,blob\nbig,c1\nbig,p1\n")
+        error = self.expect(BAD_INPUT, *exact, "--assigned", "slots.csv", "-o", "out.pbtxt").stderr
+        self.assertIn("slots.csv: line 3: 'c1' and 'p1' are assigned to one slot, but the first is still needed", error)
+        self.assertNotIn("net.pbtxt", error)
+        self.assertNotIn("out.pbtxt", self.listing())
+        self.write("slots.csv", "slot\n")
+        self.assertIn("slots.csv: line 1: the header must be",
+                      self.expect(BAD_INPUT, *exact, "--assigned", "slots.csv").stderr)
+        self.expect(BAD_INPUT, *exact, "--assigned", "absent.csv")
+        error = self.expect(USAGE, "share", "net.pbtxt", *SIZES, "--assigned", "slots.csv").stderr
+        self.assertIn("--assigned is for the rules caffe2_interference_greedy", error)
+        self.expect(USAGE, *exact, "--assigned", "slots.csv", "-o", "slots.csv")
+
+    def test_writes_operators_in_the_order_of_the_longest_path(self):
+        """Upstream's example: the copies come right before the convolutions that read them."""
+        copy = 'op { type: "Copy" input: "%s_comp" output: "%s" }\n'
+        conv = 'op { type: "Conv" input: ["%s", "%s"] output: "%s" }\n'
+        self.write("copies.pbtxt", copy % ("w2", "w2") + copy % ("w0", "w0") + conv % ("data", "w0", "c0")
+                   + conv % ("c0", "w2", "c2") + 'external_output: "c2"\n')
+        words = ("share", "copies.pbtxt", "--unit-sizes", "--rule", "caffe2_interference_greedy")
+        self.assertEqual(self.json(DONE, *words)["order"], "as_given")
+        shared = self.json(DONE, *words, "--order", "longest_path", "-o", "out.pbtxt")
+        self.assertEqual((shared["order"], shared["reordered"]), ("longest_path", True))
+        self.assertIn("The operators have the order longest_path.",
+                      self.expect(DONE, *words, "--order", "longest_path").stdout)
+        text = (self.folder / "out.pbtxt").read_text()
+        types = [line.split('"')[1] for line in text.splitlines() if line.startswith("  type:")]
+        self.assertEqual(types, ["Copy", "Conv", "Copy", "Conv"])
+        self.expect(USAGE, "share", "copies.pbtxt", "--unit-sizes", "--order", "longest_path")
 
     def test_releases_blobs(self):
         self.expect(DONE, "share", "net.pbtxt", *SIZES, "--free", "-o", "out.pbtxt")

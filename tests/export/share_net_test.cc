@@ -257,5 +257,85 @@ external_input: "x" external_output: "y" external_output: "b"
   EXPECT_GT(planned, 500);
 }
 
+std::vector<AssignedBlob> rows_of(const std::string& csv) {
+  Result<std::vector<AssignedBlob>> rows = parse_assigned_blobs(csv);
+  if (!rows) throw std::runtime_error(rows.error().describe());
+  return *std::move(rows);
+}
+
+// x2 and x4 are in one slot already. x1 and x3 share another.
+TEST(ShareNet, BeginsWithAssignedSlots) {
+  const SharedNet plain = shared(chain_text(6, ""), {.rule = "caffe2_interference_greedy"});
+  EXPECT_THAT(plain.names, ElementsAre(Pair("x1", "x5"), Pair("x2", "x4"), Pair("x3", "x5")));
+  const SharedNet answer = shared(chain_text(6, ""), {.rule = "caffe2_interference_greedy",
+                                                      .assigned = rows_of("slot,blob\nmine,x4\nmine,x1\nyours,x3\n")});
+  // x5 follows x3, x2 finds no slot and no follower
+  EXPECT_THAT(answer.names, ElementsAre(Pair("x1", "x4"), Pair("x3", "x5")));
+}
+
+TEST(ShareNet, RefusesAssignedSlotsByRow) {
+  const auto refused = [](const std::string& rows, const std::string& rule) {
+    return refusal(chain_text(5, ""), {.rule = rule, .assigned = rows_of("slot,blob\n" + rows)});
+  };
+  const std::string exact = "caffe2_interference_exact";
+  EXPECT_EQ(refused("a,x1\n\na,z\n", exact), "line 4: the net has no blob 'z'");
+  EXPECT_EQ(refused("a,x1\nb,x3\na,x1\n", exact), "line 4: 'x1' is assigned twice; list it once");
+  EXPECT_EQ(refused("b,x3\na,x1\na,x2\n", exact),
+            "line 4: 'x1' and 'x2' are assigned to one slot, but the first is still needed when the second is written, "
+            "by node 2 of the order");
+  EXPECT_THAT(refused("a,x0\n", exact), HasSubstr("line 2: 'x0' is assigned to a slot, but inputs"));
+  EXPECT_THAT(refused("a,x1\n", "caffe2_simple"), HasSubstr("'caffe2_simple' cannot begin with assigned slots"));
+  EXPECT_THAT(refused("a,x1\n", "lowtide"), HasSubstr("only caffe2_interference_greedy and"));
+  EXPECT_EQ(refused("a,x1\na,x3\n", exact), "accepted");
+}
+
+TEST(AssignedBlobs, AreReadFromRows) {
+  const std::vector<AssignedBlob> rows = rows_of("slot,blob\r\n 0 , a,b \n\n1,c");
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].slot + "|" + rows[0].blob + "|" + rows[0].place, "0|a,b|line 2");
+  EXPECT_EQ(rows[1].slot + "|" + rows[1].blob + "|" + rows[1].place, "1|c|line 4");
+  const auto fault = [](const std::string& csv) { return parse_assigned_blobs(csv).error().describe(); };
+  EXPECT_EQ(fault(""), "line 1: the text is empty; the header must be 'slot,blob'");
+  EXPECT_EQ(fault("blob,slot\n"), "line 1: the header must be 'slot,blob', not 'blob,slot'");
+  EXPECT_EQ(fault("slot,blob\na\n"), "line 2: expected two columns, slot and blob, found 'a'");
+  EXPECT_EQ(fault("slot,blob\n,b\n"), "line 2: expected two columns, slot and blob, found ',b'");
+  EXPECT_TRUE(rows_of("slot,blob\n").empty());
+}
+
+std::string types_of(const ProtoMessage& net) {
+  std::string types;
+  for (const ProtoMessage* op : messages_of(net, 2)) types += find_text(*op, 4).value_or("");
+  return types;
+}
+
+// Sources with a longer path to the end come first. The original also puts D before B, which then reads the wrong b.
+TEST(ShareNet, NoNameIsWrittenAgainBeforeItsReadersHaveRun) {
+  const std::string text =
+      "op { type: 'A' input: 'a' output: 'b' } op { type: 'B' input: 'b' output: 'c' }"
+      "op { type: 'D' input: 'd' output: 'b' } op { type: 'E' input: 'b' output: 'e' }"
+      "op { type: 'S' input: 's' output: 't' } op { type: 'T' input: 't' output: 'u' }"
+      "op { type: 'U' input: 'u' output: 'v' } op { type: 'V' input: ['v', 'c', 'e'] output: 'o' }"
+      "external_output: 'o'";
+  const SharedNet answer = shared(text, {.rule = "caffe2_interference_greedy", .order = ShareOrder::longest_path});
+  const std::string types = types_of(answer.net);
+  EXPECT_LT(types.find('B'), types.find('D')) << types;
+  EXPECT_TRUE(compare_nets(net_of_text(text), answer.net)->is_same);
+}
+
+// Upstream's own example: 2 is written in front of its reader 3, and behind 1.
+TEST(ShareNet, WritesTheOrderOfTheLongestPath) {
+  const std::string text =
+      "op { type: '2' input: 'w2c' output: 'w2' } op { type: '0' input: 'w0c' output: 'w0' }"
+      "op { type: '1' input: ['data', 'w0'] output: 'conv0' } op { type: '3' input: ['conv0', 'w2'] output: 'conv2' }"
+      "external_output: 'conv2'";
+  const std::string rule = "caffe2_interference_greedy";
+  EXPECT_EQ(types_of(shared(text, {.rule = rule}).net), "2013");
+  const SharedNet answer = shared(text, {.rule = rule, .order = ShareOrder::longest_path});
+  EXPECT_TRUE(answer.is_reordered);
+  EXPECT_EQ(types_of(answer.net), "0123");
+  EXPECT_THAT(refusal(text, {.rule = "caffe2_simple", .order = ShareOrder::longest_path}),
+              HasSubstr("'caffe2_simple' keeps the order of its own"));
+}
+
 }  // namespace
 }  // namespace lowtide::testing

@@ -4,130 +4,37 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <deque>
-#include <functional>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "lowtide/base/random.h"
 #include "lowtide/graph/text.h"
 #include "lowtide/schedule/orders/heuristics.h"
+#include "tests/schedule/longest_path_port.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide::schedule_internal {
 namespace {
 
 using testing::graph_of;
+using testing::ported_longest_path;
+using testing::PortedReaders;
 
-// A port of the original's order, which shares no code with it: maps, recursion, and dictionaries that keep the order
-// of insertion.
-class Port {
- public:
-  explicit Port(const Graph& graph) : count_(static_cast<int>(graph.nodes().size())) {
-    for (int at = 0; at < count_; ++at) next_[at] = {};
-    for (int from = 0; from < count_; ++from) {
-      for (int to = from + 1; to < count_; ++to) {
-        if (reads(graph, from, to)) next_[from].push_back(to);
-      }
-    }
-    add_target();
-  }
-
-  // nullopt if the original's assertion fails.
-  std::optional<std::vector<int>> order() {
-    for (int source : sources_) add_path(source);
-    std::vector<int> leaves;
-    collect_leaves(target_, leaves);
-    std::vector<int> sorted = leaves;
-    std::sort(sorted.begin(), sorted.end());
-    if (sorted != sources_) return std::nullopt;
-    std::vector<int> post;
-    for (int leaf : leaves) finish(leaf, post);
-    std::reverse(post.begin(), post.end());
-    return post;
-  }
-
- private:
-  static bool reads(const Graph& graph, int from, int to) {
-    for (TensorId tensor : graph.reads(NodeId(static_cast<std::uint32_t>(to)))) {
+// Node j reads a result of node i < j.
+PortedReaders readers_in(const Graph& graph) {
+  PortedReaders readers(graph.nodes().size());
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    for (TensorId tensor : graph.reads(id)) {
       const std::optional<NodeId> producer = graph.tensor(tensor).producer;
-      if (producer && static_cast<int>(producer->value()) == from) return true;
-    }
-    return false;
-  }
-
-  void add_target() {
-    std::vector<int> ends;
-    std::set<int> has_parent;
-    for (const auto& [from, row] : next_) {
-      if (row.empty()) ends.push_back(from);
-      has_parent.insert(row.begin(), row.end());
-    }
-    for (int at = 0; at < count_; ++at) {
-      if (!has_parent.contains(at)) sources_.push_back(at);
-    }
-    target_ = ends.front();
-    if (ends.size() == 1) return;
-    target_ = count_;
-    for (int end : ends) next_[end].push_back(target_);
-    next_[target_] = {};
-  }
-
-  void add_path(int source) {
-    std::map<int, int> distance = {{source, 0}};
-    std::map<int, std::optional<int>> parent = {{source, std::nullopt}};
-    std::deque<int> queue = {source};
-    std::set<int> queued = {source};
-    while (!queue.empty()) {
-      const int at = queue.front();
-      queue.pop_front();
-      queued.erase(at);
-      if (parent[at] && queued.contains(*parent[at])) continue;
-      for (int to : next_[at]) {
-        if (distance.contains(to) && distance[at] - 1 >= distance[to]) continue;
-        if (queued.insert(to).second) queue.push_back(to);
-        distance[to] = distance[at] - 1;
-        parent[to] = at;
-      }
-    }
-    std::vector<int> path = {target_};
-    while (parent[path.back()]) path.push_back(*parent[path.back()]);
-    for (std::size_t at = path.size() - 1; at > 0; --at) {
-      std::vector<int>& row = children_[path[at - 1]];
-      if (std::count(row.begin(), row.end(), path[at]) == 0) row.push_back(path[at]);
+      if (!producer) continue;
+      std::vector<int>& row = readers[producer->index()];
+      const int reader = static_cast<int>(id.value());
+      if (row.empty() || row.back() != reader) row.push_back(reader);
     }
   }
-
-  int height(int at) {
-    int most = -1;
-    for (int child : children_[at]) most = std::max(most, height(child));
-    return most + 1;
-  }
-
-  void collect_leaves(int at, std::vector<int>& leaves) {
-    std::vector<int> row = children_[at];
-    if (row.empty()) leaves.push_back(at);
-    std::stable_sort(row.begin(), row.end(), [&](int a, int b) { return height(a) < height(b); });
-    for (int child : row) collect_leaves(child, leaves);
-  }
-
-  // The last reader comes first.
-  void finish(int at, std::vector<int>& post) {
-    if (at == count_ || !done_.insert(at).second) return;
-    for (auto to = next_[at].rbegin(); to != next_[at].rend(); ++to) finish(*to, post);
-    post.push_back(at);
-  }
-
-  int count_;
-  int target_ = 0;
-  std::map<int, std::vector<int>> next_;
-  std::vector<int> sources_;
-  std::map<int, std::vector<int>> children_;
-  std::set<int> done_;
-};
+  return readers;
+}
 
 std::string random_graph_text(Random& random) {
   const int nodes = static_cast<int>(random.between(1, 16));
@@ -157,7 +64,7 @@ TEST(LongestPath, IsThatOfThePort) {
     const Graph graph = graph_of(random_graph_text(random));
     const std::vector<NodeId> order = longest_path(graph);
     EXPECT_TRUE(testing::is_topological(graph, order)) << print_graph(graph);
-    const std::optional<std::vector<int>> expected = Port(graph).order();
+    const std::optional<std::vector<int>> expected = ported_longest_path(readers_in(graph));
     if (!expected) {
       ++failed;
       continue;

@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/baselines/aitemplate.h"
 #include "lowtide/baselines/blobs.h"
 #include "lowtide/baselines/caffe2_dag.h"
+#include "lowtide/baselines/check_options.h"
 #include "lowtide/baselines/current_runtimes.h"
+#include "lowtide/baselines/given_slots.h"
 #include "lowtide/baselines/least_slots.h"
 #include "lowtide/baselines/measure.h"
 #include "lowtide/baselines/sharing_rules.h"
@@ -168,50 +169,6 @@ const Recipe* find_recipe(std::string_view name) {
   return nullptr;
 }
 
-Result<void> check_numbers(const BaselineOptions& options) {
-  if (options.nodes_at_once < 1 || options.streams < 1) {
-    return Error{ErrorCode::invalid,
-                 "waves of " + std::to_string(options.nodes_at_once) + " nodes on " + std::to_string(options.streams) +
-                     " streams are not possible; give at least 1 of each",
-                 ""};
-  }
-  if (options.alignment &&
-      (!is_power_of_two(options.alignment->count()) || options.alignment->count() > limits::kMaxAlignment)) {
-    return Error{ErrorCode::invalid,
-                 "the alignment is " + std::to_string(options.alignment->count()) +
-                     "; it must be a power of two of at most " + std::to_string(limits::kMaxAlignment),
-                 ""};
-  }
-  return {};
-}
-
-Result<void> check_order(const Graph& graph, const std::vector<NodeId>& order) {
-  Flags<NodeId> has_run(graph.nodes().size());
-  const auto refuse = [&](NodeId id, const std::string& why) {
-    return Error{ErrorCode::invalid, "the order is invalid: node " + std::to_string(id.value()) + " " + why, ""};
-  };
-  for (NodeId id : order) {
-    if (!graph.nodes().contains(id)) return refuse(id, "is not in the graph");
-    if (has_run.test(id)) return refuse(id, "appears twice");
-    for (TensorId tensor : graph.reads(id)) {
-      const std::optional<NodeId> producer = graph.tensor(tensor).producer;
-      if (producer && !has_run.test(*producer)) {
-        return refuse(id, "comes before node " + std::to_string(producer->value()) + ", whose output it reads");
-      }
-    }
-    for (NodeId before : graph.node(id).control_inputs) {
-      if (!has_run.test(before))
-        return refuse(id, "comes before node " + std::to_string(before.value()) + ", its control input");
-    }
-    has_run.set(id);
-  }
-  if (order.size() == graph.nodes().size()) return {};
-  return Error{ErrorCode::invalid,
-               "the order has " + std::to_string(order.size()) + " nodes, but the graph has " +
-                   std::to_string(graph.nodes().size()),
-               ""};
-}
-
 Result<void> check_devices(const BlobNet& net, const Recipe& recipe) {
   const std::size_t devices = devices_of(net).size();
   if (!recipe.has_arena || devices <= 1) return {};
@@ -219,6 +176,27 @@ Result<void> check_devices(const BlobNet& net, const Recipe& recipe) {
                quoted(recipe.spec.name) + " plans one device, but the tensors are on " + std::to_string(devices) +
                    "; plan each device separately",
                ""};
+}
+
+bool is_interference(const Recipe& recipe) { return recipe.spec.name.starts_with("caffe2_interference"); }
+
+// The blobs with their lifespans as the rule sees them. `settled` has an alignment.
+Result<BlobNet> net_of_recipe(const Graph& graph, const std::vector<NodeId>& order, const BaselineOptions& settled,
+                              const Recipe& recipe) {
+  Result<BlobNet> net = blob_net(graph, order, settled, *settled.alignment, recipe.views);
+  if (net && is_interference(recipe)) keep_unread(*net);
+  return net;
+}
+
+Result<void> begin_with_assigned(const BaselineOptions& options, const Recipe& recipe, BlobNet& net) {
+  if (options.assigned.empty()) return {};
+  if (!is_interference(recipe)) {
+    return Error{ErrorCode::invalid,
+                 quoted(options.baseline) + " cannot begin with assigned slots; only caffe2_interference_* can", ""};
+  }
+  const std::optional<AssignedFault> fault = add_given_slots(options, net);
+  if (fault) return Error{ErrorCode::invalid, fault->message, "assigned slot " + std::to_string(fault->slot)};
+  return {};
 }
 
 Error unknown_baseline(const std::string& name) {
@@ -248,10 +226,9 @@ Result<BaselineOutcome> apply_baseline(const Graph& graph, const std::vector<Nod
   using baselines_internal::ScratchRule;
   BaselineOptions settled = options;
   settled.alignment = options.alignment.value_or(Bytes(recipe->alignment));
-  Result<baselines_internal::BlobNet> net =
-      baselines_internal::blob_net(graph, order, settled, *settled.alignment, recipe->views);
+  Result<baselines_internal::BlobNet> net = baselines_internal::net_of_recipe(graph, order, settled, *recipe);
   if (!net) return net.error();
-  if (recipe->spec.name.starts_with("caffe2_interference")) baselines_internal::keep_unread(*net);
+  LOWTIDE_RETURN_IF_ERROR(baselines_internal::begin_with_assigned(options, *recipe, *net));
   LOWTIDE_RETURN_IF_ERROR(baselines_internal::check_devices(*net, *recipe));
   if (recipe->scratch != ScratchRule::apart) {
     LOWTIDE_RETURN_IF_ERROR(lay_out_workspaces(graph, settled.workspaces, 1));
@@ -271,6 +248,18 @@ Result<BaselineOutcome> apply_baseline(const Graph& graph, const std::vector<Nod
   LOWTIDE_RETURN_IF_ERROR(baselines_internal::measure(*net, settled, *decision, outcome));
   outcome.violations = check_sharing(graph, outcome.sharing);
   return outcome;
+}
+
+Result<std::optional<AssignedFault>> find_assigned_fault(const Graph& graph, const std::vector<NodeId>& order,
+                                                         const BaselineOptions& options) {
+  LOWTIDE_RETURN_IF_ERROR(baselines_internal::check_numbers(options));
+  LOWTIDE_RETURN_IF_ERROR(baselines_internal::check_order(graph, order));
+  BaselineOptions settled = options;
+  settled.alignment = options.alignment.value_or(Bytes(1));
+  const baselines_internal::Recipe* recipe = baselines_internal::find_recipe("caffe2_interference_exact");
+  Result<baselines_internal::BlobNet> net = baselines_internal::net_of_recipe(graph, order, settled, *recipe);
+  if (!net) return net.error();
+  return baselines_internal::add_given_slots(options, *net);
 }
 
 }  // namespace lowtide

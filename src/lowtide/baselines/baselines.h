@@ -43,6 +43,12 @@ struct BaselineOptions {
   std::vector<TensorId> dont_release;              // may move into another buffer, but nothing moves into theirs
   std::string namescope;                           // in front of the names of shared buffers
 
+  // For caffe2_interference_*: slots that hold blobs before the rule begins. Each list is a slot, and has one tensor of
+  // each blob, in any order. These blobs stay together, and two of these slots are never joined. Other blobs may join
+  // them: in the greedy rule behind the last blob of the slot, in the exact one whenever the slot is free.
+  // find_assigned_fault (assigned_slots.h) says what is refused.
+  std::vector<std::vector<TensorId>> assigned;
+
   std::uint32_t nodes_at_once = UINT32_MAX;  // aitemplate_multistream: larger waves are split; at least 1
   std::uint32_t streams = 5;                 // aitemplate_multistream: each has its own shared workspace; at least 1
   Workspaces workspaces;                     // aitemplate_*; the shared ones also for tflite_micro_greedy
@@ -112,7 +118,8 @@ struct BaselineSpec {
 // Errors:
 //   - invalid: an unknown baseline; an invalid order; ids outside the graph; lists of the wrong length; colocated
 //     tensors that are live at the same time or on different devices; several devices for aitemplate_*; an alignment
-//     that is not a power of two; numbers below 1.
+//     that is not a power of two; numbers below 1; assigned slots with a fault, or for another baseline than
+//     caffe2_interference_*.
 //   - over_limit: too many chains (HappensBefore), workspaces that are too large (workspace.h), or too many pairs or
 //     free buffers to examine (sharing_rules.h).
 [[nodiscard]] Result<BaselineOutcome> apply_baseline(const Graph& graph, const std::vector<NodeId>& order,

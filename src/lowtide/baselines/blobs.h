@@ -57,6 +57,8 @@ struct BlobNet {
   std::vector<BlobOp> ops;
   // the positions of the ops that must have run before each op; each once, sorted
   std::vector<std::vector<std::uint32_t>> sources;
+  // Only for the interference rules: blobs that share a slot before the rule begins, each slot in the order of time.
+  std::vector<std::vector<BlobId>> given_slots;
 };
 
 // Requires: the order is topological. Errors: those of apply_baseline. O((nodes + edges) log).

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lowtide/allocate/slots.h"
+#include "lowtide/baselines/given_slots.h"
 
 namespace lowtide::baselines_internal {
 namespace {
@@ -33,6 +34,35 @@ void add_slots(const BlobNet& net, const Movable& movable, const IdVector<Packin
 
 BlockChoice no_choice(const BlobNet& net) {
   return {IdVector<BlobId, std::optional<std::uint32_t>>(net.blobs.size()), {}};
+}
+
+// The given slots of a device.
+GivenBuffers given_in(const BlobNet& net, const Movable& movable, std::uint32_t device) {
+  GivenBuffers given;
+  if (net.given_slots.empty()) return given;
+  IdVector<BlobId, PackingId> buffer_of(net.blobs.size());
+  for (PackingId id : all_ids<PackingId>(movable.blobs.size())) buffer_of[movable.blobs[id]] = id;
+  for (const std::vector<BlobId>& slot : net.given_slots) {
+    if (net.blobs[slot.front()].device != device) continue;
+    std::vector<PackingId>& members = given.emplace_back();
+    for (BlobId id : slot) members.push_back(buffer_of[id]);
+  }
+  return given;
+}
+
+// The slots of the joined problem, for the buffers of the whole one.
+IdVector<PackingId, std::uint32_t> slots_of_members(const PackingProblem& problem, const JoinedProblem& joined,
+                                                    const SlotAssignment& assigned) {
+  IdVector<PackingId, std::uint32_t> slot(problem.buffers.size());
+  for (PackingId id : all_ids<PackingId>(joined.members.size())) {
+    for (PackingId member : joined.members[id]) slot[member] = assigned.slot[id].value();
+  }
+  auto next = static_cast<std::uint32_t>(assigned.sizes.size());
+  for (const std::vector<PackingId>& members : joined.empty) {
+    for (PackingId member : members) slot[member] = next;
+    ++next;
+  }
+  return slot;
 }
 
 Bytes bytes_of(const BlobNet& net, const BlockChoice& choice) {
@@ -75,7 +105,7 @@ BlockChoice nearest_size_choice(const BlobNet& net) {
   BlockChoice choice = no_choice(net);
   for (std::uint32_t device : devices_of(net)) {
     const Movable movable = movable_in_sequence(net, device);
-    add_slots(net, movable, nearest_size_slots(movable.problem), choice);
+    add_slots(net, movable, nearest_size_slots(movable.problem, given_in(net, movable, device)), choice);
   }
   return choice;
 }
@@ -84,15 +114,19 @@ Result<LeastSlots> least_slots(const BlobNet& net, std::int64_t effort) {
   LeastSlots least{.choice = no_choice(net)};
   for (std::uint32_t device : devices_of(net)) {
     const Movable movable = movable_in_sequence(net, device);
-    const Result<SlotAssignment> assigned = assign_slots(movable.problem, {.effort = effort});
+    const JoinedProblem joined = join_given(movable.problem, given_in(net, movable, device));
+    const Result<SlotAssignment> assigned = assign_slots(joined.problem, {.effort = effort});
     if (!assigned) return assigned.error();
-    IdVector<PackingId, std::uint32_t> slot;
-    for (SlotId id : assigned->slot) slot.push_back(id.value());
-    add_slots(net, movable, slot, least.choice);
+    add_slots(net, movable, slots_of_members(movable.problem, joined, *assigned), least.choice);
     least.bound += assigned->proven_optimal ? assigned->total : assigned->bound;
   }
   least.bytes = bytes_of(net, least.choice);
-  for (BlockChoice other : {nearest_size_choice(net), recycle_in_sequence(net), storage_groups(net)}) {
+  std::vector<BlockChoice> others = {nearest_size_choice(net)};
+  if (net.given_slots.empty()) {  // the other rules do not begin with given slots
+    others.push_back(recycle_in_sequence(net));
+    others.push_back(storage_groups(net));
+  }
+  for (BlockChoice& other : others) {
     const Bytes bytes = bytes_of(net, other);
     if (bytes >= least.bytes) continue;
     least.choice = std::move(other);

@@ -78,9 +78,10 @@ struct TokenChoice {
 
 // Caffe2, optimize_interference. Visits buffers in the order of their ends. Each takes the slot with the nearest
 // size among those that are free at its start, the first among equals, or a new slot. Returns one slot per buffer,
-// numbered in the order of opening. O(n log n), expected.
-[[nodiscard]] IdVector<PackingId, std::uint32_t> nearest_size_slots(const PackingProblem& problem,
-                                                                    std::int64_t* work = nullptr);
+// numbered in the order of opening. O(n log n), expected. Given slots come first. Each lists its buffers in the order
+// of time, and is free from the end of the last one on.
+[[nodiscard]] IdVector<PackingId, std::uint32_t> nearest_size_slots(
+    const PackingProblem& problem, const std::vector<std::vector<PackingId>>& given = {}, std::int64_t* work = nullptr);
 
 // AITemplate, greedy by size. Visits buffers from large to small, in the given order among equals. Each goes into
 // the smallest free range between the buffers that are live at the same time, the lowest among equals, or after the

@@ -7,6 +7,7 @@
 #include "lowtide/baselines/baselines.h"
 #include "lowtide/baselines/onnxruntime.h"
 #include "lowtide/cli/command_runs.h"
+#include "lowtide/cli/compare_runs.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
@@ -84,8 +85,10 @@ ComparisonLine compare_with(const BaselineSpec& spec, const BaselineInput& input
       .name = std::string(spec.name), .system = std::string(spec.system), .is_discontinued = spec.is_discontinued};
   if (spec.needs_gradients) {
     line.refusal =
-        "does not apply: a model file does not say which tensors are gradients; a caller of the library can "
-        "list them";
+        input.net != nullptr
+            ? "does not apply: only names say which blobs are gradients; use 'lowtide share --rule " + line.name + "'"
+            : "does not apply: a model file does not say which tensors are gradients; a caller of the "
+              "library can list them";
     return line;
   }
   BaselineOptions options{.baseline = line.name, .alignment = alignment};
@@ -116,10 +119,6 @@ ComparisonLine compare_with(const BaselineSpec& spec, const BaselineInput& input
   line.blobs = outcome->blobs;
   line.blobs_left = outcome->blobs_left;
   return line;
-}
-
-Bytes first_alignment(const Machine& machine) {
-  return machine.regions[writable_regions(machine, WorkerId(0)).front().index()].alignment;
 }
 
 // The peak by Lowtide's rules for sharing, if the nodes run in this order.
@@ -163,6 +162,16 @@ BaselineInput baseline_input(const LoadedModel& loaded, const Plan& plan, bool a
           &*loaded.model.net};
 }
 
+// ONNX Runtime only runs ONNX models.
+Result<OnnxRuntimeMemory> predict_onnxruntime_for(const ImportedModel& model, const Graph& graph) {
+  const auto other = [](const char* what) {
+    return Error{ErrorCode::unsupported, std::string("does not apply: it does not run ") + what, ""};
+  };
+  if (model.format.starts_with("netdef")) return other("nets of Caffe2");
+  if (model.format.starts_with("graphdef")) return other("graphs of TensorFlow");
+  return predict_onnxruntime(graph);
+}
+
 Comparison compare(const LoadedModel& loaded, const Plan& plan, const Target& target, bool as_planned) {
   const Graph& graph = loaded.lowered.graph;
   const Bytes arena = arena_bytes(plan);
@@ -173,9 +182,7 @@ Comparison compare(const LoadedModel& loaded, const Plan& plan, const Target& ta
                         .uncounted = plan.claims.uncounted};
   const IdVector<NodeId, Bytes> scratch = scratch_of(graph, plan);
   const BaselineInput input = baseline_input(loaded, plan, as_planned);
-  const Result<OnnxRuntimeMemory> prediction =
-      loaded.model.net ? Error{ErrorCode::unsupported, "does not apply: it does not run nets of Caffe2", ""}
-                       : predict_onnxruntime(graph);
+  const Result<OnnxRuntimeMemory> prediction = predict_onnxruntime_for(loaded.model, graph);
   comparison.onnxruntime =
       prediction ? runtime_comparison(graph, *prediction, peak_in_order(graph, target, scratch, prediction->order))
                  : RuntimeComparison{.refusal = prediction.error().message};
@@ -230,20 +237,25 @@ Json json_of_runtime(const RuntimeComparison& runtime) {
 
 ExitCode run_compare(const Arguments& arguments, Console& console) {
   const Target target = read_target(arguments);
-  const std::string& path = arguments.positional("MODEL");
-  const LoadedModel loaded = load_model(read_model_request(arguments), console);
+  const ModelRequest request = read_model_request(arguments);
+  const LoadedModel loaded = load_model(request, console);
   remark_unknown_operators(target, loaded.lowered.graph, console);
 
   const Stopwatch watch;
+  std::optional<LearnedRuns> learned;
   const Comparison comparison = [&] {
     const Progress progress(console, "comparing");
-    const Graph& graph = loaded.lowered.graph;
-    const PlannedGraph planned = take(plan_graph(graph, target), path);
+    const PlannedGraph planned = take(plan_graph(loaded.lowered.graph, target), request.path);
     if (!planned.violations.empty()) stop_wrong("the plan of Lowtide", planned.violations.front().message);
-    return compare(loaded, planned.plan, target, arguments.has("--same-order"));
+    const bool as_planned = arguments.has("--same-order");
+    learned = compare_runs(
+        arguments, {request, loaded, planned.plan, baseline_input(loaded, planned.plan, as_planned).order}, target);
+    return compare(loaded, planned.plan, target, as_planned);
   }();
   if (!arguments.has("--json")) {
-    console.result(comparison_summary(loaded.facts, comparison));
+    StyledText shown = comparison_summary(loaded.facts, comparison);
+    if (learned) shown.end_line().append(learned_runs_summary(*learned));
+    console.result(shown);
     return ExitCode::done;
   }
   Json json = json_head("compare");
@@ -253,6 +265,7 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
   json["onnxruntime"] = json_of_runtime(comparison.onnxruntime);
   json["baselines"] = Json::array();
   for (const ComparisonLine& line : comparison.lines) json["baselines"].push_back(json_of_line(line));
+  json["learned"] = learned ? json_of(*learned) : Json(nullptr);
   json["notes"] = json_of(loaded.model.notes);
   json["seconds"] = {{"import", loaded.seconds}, {"compare", watch.seconds()}};
   print_json(console, json);

@@ -1,12 +1,17 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <utility>
+#include <vector>
+
+#include "lowtide/analysis/device_figures.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/cli/progress.h"
+#include "lowtide/report/device_table.h"
 #include "lowtide/report/inspection.h"
 #include "lowtide/report/node_table.h"
 
@@ -63,6 +68,28 @@ Json json_of_nodes(const GraphFigures& figures) {
   return list;
 }
 
+// Of a net of Caffe2; otherwise nothing.
+std::vector<DeviceFigures> devices_of(const ImportedModel& model) {
+  if (!model.net) return {};
+  return device_figures(model.graph, model.net->devices, model.net->colocated);
+}
+
+Json json_of_devices(const ImportedModel& model) {
+  Json list = Json::array();
+  for (const DeviceFigures& device : devices_of(model)) {
+    Json json{{"name", json_text(model.net->device_names[device.device])},
+              {"nodes", device.nodes},
+              {"bytes", device.written.count()},
+              {"load_as_given", device.load_as_given.count()}};
+    json["operators"] = Json::array();
+    for (const OperatorBytes& one : device.operators) {
+      json["operators"].push_back({{"op", json_text(one.op)}, {"nodes", one.nodes}, {"bytes", one.bytes.count()}});
+    }
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 Json json_of_inspection(const LoadedModel& loaded, const Inspection& inspection, std::size_t top, bool lists_nodes) {
   const Graph& graph = loaded.lowered.graph;
   Json json = json_head("inspect");
@@ -82,6 +109,7 @@ Json json_of_inspection(const LoadedModel& loaded, const Inspection& inspection,
   for (const OperatorTotals& one : inspection.figures.operators) json["operators"].push_back(json_of_operator(one));
   json["totals"] = json_of_totals(inspection.figures.totals);
   json["totals"]["written_bytes"] = inspection.figures.totals.written.sum;
+  if (loaded.model.net) json["devices"] = json_of_devices(loaded.model);
   if (lists_nodes) json["nodes"] = json_of_nodes(inspection.figures);
   json["peak"] = json_of(peaks_of(inspection.as_given, inspection.labels), top);
   json["notes"] = json_of(loaded.model.notes);
@@ -127,6 +155,9 @@ ExitCode run_inspect(const Arguments& arguments, Console& console) {
     return ExitCode::done;
   }
   StyledText shown = inspection_summary(loaded.facts, inspection, {.top = top, .wide = wide});
+  if (loaded.model.net && loaded.model.net->device_names.size() > 1) {
+    shown.end_line().append(device_table(devices_of(loaded.model), loaded.model.net->device_names, top));
+  }
   if (lists_nodes) {
     const std::optional<std::size_t> most = rows ? std::optional(top) : std::nullopt;
     shown.end_line().append(node_table(inspection.figures, {.top = most, .wide = wide}));

@@ -1,9 +1,12 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
@@ -11,6 +14,7 @@
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/cli/progress.h"
+#include "lowtide/cli/read_file.h"
 #include "lowtide/export/share_net.h"
 #include "lowtide/import/net_file.h"
 #include "lowtide/netdef/net.h"
@@ -28,7 +32,30 @@ ShareNetOptions read_share_options(const Arguments& arguments) {
   if (!options.namescope.empty() && !options.namescope.ends_with('/')) options.namescope += '/';
   options.share_activations = arguments.has("--activations");
   options.free_dead = arguments.has("--free");
+  if (const std::optional<std::string> order = arguments.value("--order")) {
+    options.order = from_string<ShareOrder>(*order).value_or(ShareOrder::as_given);
+  }
+  for (const char* option : {"--order", "--assigned"}) {
+    if (!arguments.has(option) || options.rule.starts_with("caffe2_interference")) continue;
+    stop_usage(std::string(option) +
+               " is for the rules caffe2_interference_greedy and caffe2_interference_exact; name one with --rule");
+  }
   return options;
+}
+
+// The rows of --assigned, whose places begin with the name of the file.
+std::vector<AssignedBlob> read_assigned(const std::string& path) {
+  const std::string text = take(read_text_file(path, limits::kMaxFileBytes));
+  std::vector<AssignedBlob> rows = take(parse_assigned_blobs(text), name_of_file(path));
+  for (AssignedBlob& row : rows) row.place = shown_path(name_of_file(path)) + ": " + row.place;
+  return rows;
+}
+
+SharedNet share(const ImportedNet& net, const ShareNetOptions& options, const std::string& path) {
+  Result<SharedNet> shared = share_net(net.file.net, net.graph, options);
+  const auto is_place = [&](const AssignedBlob& row) { return !shared && shared.error().place == row.place; };
+  const bool is_in_rows = std::any_of(options.assigned.begin(), options.assigned.end(), is_place);
+  return is_in_rows ? take(std::move(shared)) : take(std::move(shared), path);
 }
 
 // Whether all sizes are known; otherwise bytes mean nothing.
@@ -56,10 +83,18 @@ StyledText summary_of(const SharedNet& shared, const ShareNetOptions& options, b
   if (has_bytes) {
     text.add("  no reuse  " + format_bytes(outcome.naive)).end_line();
     text.add("  shared    " + format_bytes(outcome.bytes)).end_line();
-    if (outcome.proven_optimal) text.add("  No result of whole buffers in this order needs less.").end_line();
+    if (outcome.proven_optimal) {
+      const std::string given = options.assigned.empty() ? "" : " from the assigned slots on";
+      text.add("  No result of whole buffers in this order" + given + " needs less.").end_line();
+    }
   }
   if (shared.freed > 0) text.add("  " + std::to_string(shared.freed) + " operators Free are added.").end_line();
-  if (shared.is_reordered) text.add("  The operators have another order, with a lower peak.").end_line();
+  if (shared.is_reordered) {
+    const bool is_longest = options.order == ShareOrder::longest_path;
+    text.add(is_longest ? "  The operators have the order longest_path."
+                        : "  The operators have another order, with a lower peak.")
+        .end_line();
+  }
   if (outcome.original_failure) {
     text.add("  Caffe2 has no valid result for this net, because " + *outcome.original_failure + ".").end_line();
   }
@@ -71,6 +106,8 @@ Json json_of_shared(const SharedNet& shared, const ShareNetOptions& options, boo
   Json json = json_head("share");
   const BaselineOutcome& outcome = shared.outcome;
   json["rule"] = options.rule;
+  json["order"] = options.rule == kLowtideRule ? Json(nullptr) : Json(std::string(to_string(options.order)));
+  json["assigned"] = options.assigned.size();
   json["unchanged"] = shared.names.empty() && !shared.is_reordered && shared.freed == 0;
   json["reordered"] = shared.is_reordered;
   json["free_operators"] = shared.freed;
@@ -89,7 +126,7 @@ Json json_of_shared(const SharedNet& shared, const ShareNetOptions& options, boo
 
 OutputFiles share_outputs(const Arguments& arguments) {
   std::vector<std::string> inputs = {arguments.positional("NET")};
-  for (const char* option : {"--init-net", "--shapes"}) {
+  for (const char* option : {"--init-net", "--shapes", "--assigned"}) {
     if (const std::optional<std::string> file = arguments.value(option)) inputs.push_back(*file);
   }
   std::vector<std::string> destinations;
@@ -100,7 +137,7 @@ OutputFiles share_outputs(const Arguments& arguments) {
 }  // namespace
 
 ExitCode run_share(const Arguments& arguments, Console& console) {
-  const ShareNetOptions options = read_share_options(arguments);
+  ShareNetOptions options = read_share_options(arguments);
   ImportOptions bindings = read_bindings(arguments);
   bindings.unit_sizes = bindings.unit_sizes || ignores_sizes(options.rule);
   const OutputFiles files = share_outputs(arguments);
@@ -109,9 +146,12 @@ ExitCode run_share(const Arguments& arguments, Console& console) {
   const ImportedNet net = take(import_net_file(path, bindings));
   console.notes(net.graph.notes);
   const bool has_bytes = has_sizes(net.graph);
+  if (const std::optional<std::string> assigned = arguments.value("--assigned")) {
+    options.assigned = read_assigned(*assigned);
+  }
   const SharedNet shared = [&] {
     const Progress progress(console, "sharing");
-    return take(share_net(net.file.net, net.graph, options), path);
+    return share(net, options, path);
   }();
   if (const std::optional<std::string> output = arguments.value("--output")) {
     files.write(*output, take(write_net(shared.net, net.file.form), path), console);

@@ -223,6 +223,13 @@ CommandSpec compare_command() {
       .positionals = {{.name = "MODEL", .summary = "an ONNX file, a NetDef or a GraphDef"}},
       .options = {{.name = "--same-order",
                    .summary = "give the verified planners the order of Lowtide's plan, not the file's"},
+                  {.name = "--then",
+                   .value = "SIZES",
+                   .summary = "the sizes of another run, such as batch=8 or x=8x3x224x224: also show what Static "
+                              "Runtime, which learns sizes, holds in each run; repeatable",
+                   .kind = ArgumentKind::text,
+                   .is_repeatable = true},
+                  {.name = "--manage-outputs", .summary = "with --then: Static Runtime has a second block for outputs"},
                   dim_option(),
                   shape_option(),
                   override_option(),
@@ -235,7 +242,9 @@ CommandSpec compare_command() {
                   without_option(),
                   json_option()},
       .examples = {{"lowtide compare model.onnx", "Compare in the order of the file."},
-                   {"lowtide compare model.onnx --same-order --json", "Compare in Lowtide's order, as JSON."}},
+                   {"lowtide compare model.onnx --same-order --json", "Compare in Lowtide's order, as JSON."},
+                   {"lowtide compare model.onnx --dim batch=1 --then batch=8 --then batch=1",
+                    "Also replay three runs of Static Runtime."}},
       .run = run_compare};
 }
 

@@ -28,6 +28,17 @@ CommandSpec share_command() {
                    .summary = "lowtide (default) or one of Caffe2's",
                    .kind = ArgumentKind::choice,
                    .choices = share_rules()},
+                  {.name = "--order",
+                   .value = "ORDER",
+                   .summary =
+                       "for caffe2_interference: the order in which operators are written, as_given (default) or "
+                       "Caffe2's longest_path",
+                   .kind = ArgumentKind::choice,
+                   .choices = {kEnumNames<ShareOrder>.begin(), kEnumNames<ShareOrder>.end()}},
+                  {.name = "--assigned",
+                   .value = "FILE",
+                   .summary = "for caffe2_interference: slots that hold blobs before the rule begins (CSV): slot,blob",
+                   .kind = ArgumentKind::file},
                   {.name = "--head",
                    .value = "BLOB",
                    .summary = "for caffe2_dag and caffe2_gradients: a blob from which the walk begins; default: the "

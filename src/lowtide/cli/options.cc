@@ -249,6 +249,32 @@ ImportOptions read_bindings_beside_range(const Arguments& arguments) {
   return bindings;
 }
 
+std::vector<ImportOptions> read_later_runs(const Arguments& arguments, const ImportOptions& first, bool has_symbols) {
+  std::vector<ImportOptions> runs;
+  for (const std::string& word : arguments.values("--then")) {
+    ImportOptions& run = runs.emplace_back(first);
+    std::set<std::string> names;
+    for (std::size_t begin = 0; begin <= word.size();) {
+      const std::size_t end = std::min(word.find(',', begin), word.size());
+      const std::string part = word.substr(begin, end - begin);
+      begin = end + 1;
+      const std::optional<Binding> binding = split_binding(part);
+      if (!binding || !names.insert(binding->name).second) {
+        stop_usage("'--then' must have the form batch=8 or x=8x3x224x224,label=8x1, with each name once, not " +
+                   quoted(word, 60));
+      }
+      const std::vector<std::int64_t> extents = read_extents("--then", part, binding->value);
+      const bool is_symbol = has_symbols && extents.size() == 1 && extents.front() >= 0;
+      if (is_symbol) {
+        run.dims[binding->name] = extents.front();
+      } else {
+        run.shapes[binding->name] = extents;
+      }
+    }
+  }
+  return runs;
+}
+
 std::vector<std::string> written_bindings(const ImportOptions& bindings) {
   std::vector<std::string> written;
   for (const auto& [name, extent] : bindings.dims) written.push_back(name + "=" + std::to_string(extent));

@@ -45,6 +45,11 @@ namespace lowtide::cli_internal {
 // read_bindings() refuses a range. This leaves it out.
 [[nodiscard]] ImportOptions read_bindings_beside_range(const Arguments& arguments);
 
+// The sizes of each run of --then, such as "batch=8" or "x=8x3x224x224,label=8x1": those of `first` with these
+// changes. A plain number sets a symbolic extent if the model `has_symbols`, and otherwise the shape of a tensor.
+[[nodiscard]] std::vector<ImportOptions> read_later_runs(const Arguments& arguments, const ImportOptions& first,
+                                                         bool has_symbols);
+
 // Bindings in the form of a plan file, sorted: "batch=8" for --dim, "x=[1,3,?,?]" for --shape, "w=?" for --override.
 [[nodiscard]] std::vector<std::string> written_bindings(const ImportOptions& bindings);
 // The plans whose bindings do not contradict those of the command line. Stops with an error that lists the bindings of

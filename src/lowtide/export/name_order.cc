@@ -61,15 +61,10 @@ Result<Graph> with_control_inputs(const Graph& graph, const Before& before) {
   return std::move(builder).build();
 }
 
-}  // namespace
-
-Result<std::vector<NodeId>> name_order(const NetGraph& net) {
-  Before before(net.graph.nodes().size());
-  add_writes_over(net, before);
-  add_effects(net, before);
+Result<std::vector<NodeId>> planned_order(const NetGraph& net, const Before& before, PlanOptions options) {
   Result<Graph> graph = with_control_inputs(net.graph, before);
   if (!graph) return graph.error();
-  PlanOptions options{.order_effort = 50'000'000, .allocate_effort = 0};
+  options.allocate_effort = 0;
   options.skip = {PlanStage::refine, PlanStage::check_bound, PlanStage::verify};
   const Result<PlannedGraph> planned = plan_graph(*graph, dense_target(), options);
   if (!planned) return planned.error();
@@ -79,6 +74,21 @@ Result<std::vector<NodeId>> name_order(const NetGraph& net) {
   }
   LOWTIDE_CHECK(order.size() == net.graph.nodes().size(), "a plan on one stream without a budget runs each node once");
   return order;
+}
+
+}  // namespace
+
+Result<std::vector<NodeId>> name_order(const NetGraph& net) {
+  Before before(net.graph.nodes().size());
+  add_writes_over(net, before);
+  add_effects(net, before);
+  return planned_order(net, before, {.order_effort = 50'000'000});
+}
+
+Result<std::vector<NodeId>> longest_path_order(const NetGraph& net) {
+  Before before(net.graph.nodes().size());
+  add_writes_over(net, before);
+  return planned_order(net, before, {.order = "longest_path", .order_effort = 0});
 }
 
 }  // namespace lowtide::export_internal

@@ -16,4 +16,8 @@ namespace lowtide::export_internal {
 // order. Errors: those of plan_graph.
 [[nodiscard]] Result<std::vector<NodeId>> name_order(const NetGraph& net);
 
+// Returns Caffe2's order `longest_path`, in which the names of the net can stay as well. As in the original, nodes with
+// effects have no order among themselves. Errors: those of plan_graph.
+[[nodiscard]] Result<std::vector<NodeId>> longest_path_order(const NetGraph& net);
+
 }  // namespace lowtide::export_internal

@@ -10,6 +10,7 @@
 
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/baselines/assigned_slots.h"
 #include "lowtide/export/name_order.h"
 #include "lowtide/netdef/compare_nets.h"
 
@@ -19,8 +20,10 @@ namespace {
 
 Error invalid(std::string message) { return Error{ErrorCode::invalid, std::move(message), ""}; }
 
+bool is_interference(std::string_view rule) { return rule.starts_with("caffe2_interference"); }
+
 bool is_for_sequences(std::string_view rule) {
-  return rule == kLowtideRule || rule == "caffe2_simple" || rule.starts_with("caffe2_interference");
+  return rule == kLowtideRule || rule == "caffe2_simple" || is_interference(rule);
 }
 
 class NetSharer {
@@ -40,6 +43,8 @@ class NetSharer {
   Result<BaselineOptions> baseline_options() const;
   void list_gradients(BaselineOptions& options) const;
   std::vector<TensorId> activations() const;
+  Result<std::vector<std::vector<TensorId>>> assigned_slots() const;
+  Result<void> check_assigned(const BaselineOptions& options, const std::vector<NodeId>& order) const;
   Result<BaselineOutcome> decide(const BaselineOptions& options, std::vector<NodeId>& order) const;
   [[nodiscard]] std::vector<NodeId> given_order() const;
   [[nodiscard]] std::vector<std::string> names_of_blocks(const BaselineOutcome& outcome) const;
@@ -55,6 +60,11 @@ Result<void> NetSharer::check() const {
   const std::vector<std::string> rules = share_rules();
   if (std::find(rules.begin(), rules.end(), options_.rule) == rules.end()) {
     return invalid("no rule is called " + quoted(options_.rule, 60) + "; known rules: " + listed(rules));
+  }
+  if (!is_interference(options_.rule) && (options_.order != ShareOrder::as_given || !options_.assigned.empty())) {
+    return invalid(quoted(options_.rule, 60) +
+                   (options_.assigned.empty() ? " keeps the order of its own" : " cannot begin with assigned slots") +
+                   "; only caffe2_interference_greedy and caffe2_interference_exact take this option");
   }
   const std::string& type = graph_.facts.type;
   if (graph_.facts.has_free) {
@@ -120,6 +130,40 @@ void NetSharer::list_gradients(BaselineOptions& options) const {
   if (options_.share_activations) options.hosts = activations();
 }
 
+// The rows of a slot become a list, in the order of the rows.
+Result<std::vector<std::vector<TensorId>>> NetSharer::assigned_slots() const {
+  std::vector<std::vector<TensorId>> slots;
+  std::map<std::string_view, std::size_t> slot_of;
+  for (const AssignedBlob& row : options_.assigned) {
+    const auto found = tensors_.find(row.blob);
+    if (found == tensors_.end()) {
+      return Error{ErrorCode::invalid, "the net has no blob " + quoted(row.blob, 60), row.place};
+    }
+    const auto [at, is_new] = slot_of.emplace(row.slot, slots.size());
+    if (is_new) slots.emplace_back();
+    slots[at->second].push_back(found->second.front());
+  }
+  return slots;
+}
+
+// Gives a fault the place of its row.
+Result<void> NetSharer::check_assigned(const BaselineOptions& options, const std::vector<NodeId>& order) const {
+  if (options.assigned.empty()) return {};
+  const Result<std::optional<AssignedFault>> fault = find_assigned_fault(graph_.graph, order, options);
+  if (!fault) return fault.error();
+  if (!*fault) return {};
+  std::map<std::string_view, std::size_t> slot_of;
+  std::vector<std::size_t> seen;  // rows of each slot
+  for (const AssignedBlob& row : options_.assigned) {
+    const std::size_t slot = slot_of.emplace(row.slot, slot_of.size()).first->second;
+    seen.resize(slot_of.size());
+    if (slot == (*fault)->slot && seen[slot]++ == (*fault)->at) {
+      return Error{ErrorCode::invalid, (*fault)->message, row.place};
+    }
+  }
+  return invalid((*fault)->message);
+}
+
 Result<BaselineOptions> NetSharer::baseline_options() const {
   BaselineOptions options{.baseline = options_.rule == kLowtideRule ? "caffe2_interference_exact" : options_.rule,
                           .alignment = std::nullopt,
@@ -141,6 +185,9 @@ Result<BaselineOptions> NetSharer::baseline_options() const {
     }
   }
   if (options_.rule.starts_with("caffe2_gradients")) list_gradients(options);
+  Result<std::vector<std::vector<TensorId>>> assigned = assigned_slots();
+  if (!assigned) return assigned.error();
+  options.assigned = *std::move(assigned);
   return options;
 }
 
@@ -153,6 +200,12 @@ std::vector<NodeId> NetSharer::given_order() const {
 // Sets `order` to the order of the outcome.
 Result<BaselineOutcome> NetSharer::decide(const BaselineOptions& options, std::vector<NodeId>& order) const {
   order = given_order();
+  if (options_.order == ShareOrder::longest_path) {
+    Result<std::vector<NodeId>> longest = longest_path_order(graph_);
+    if (!longest) return longest.error();
+    order = *std::move(longest);
+  }
+  LOWTIDE_RETURN_IF_ERROR(check_assigned(options, order));
   Result<BaselineOutcome> given = apply_baseline(graph_.graph, order, options);
   if (!given || options_.rule != kLowtideRule) return given;
   Result<std::vector<NodeId>> other = name_order(graph_);

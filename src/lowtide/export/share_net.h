@@ -9,8 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "lowtide/base/enum_names.h"
 #include "lowtide/base/result.h"
 #include "lowtide/baselines/baselines.h"
+#include "lowtide/export/assigned_blobs.h"
 #include "lowtide/netdef/edit_net.h"
 #include "lowtide/netdef/graph_of_net.h"
 
@@ -18,6 +20,15 @@ namespace lowtide {
 
 // The rule of Lowtide itself in ShareNetOptions::rule.
 inline constexpr std::string_view kLowtideRule = "lowtide";
+
+// The order of the operators for the rules caffe2_interference_*, as Caffe2's ordering functions.
+enum class ShareOrder : std::uint8_t {
+  as_given,      // that of the net, which is one of those that topological_sort_traversal may give
+  longest_path,  // topological_sort_traversal_longest_path
+};
+template <>
+inline constexpr auto kEnumNames<ShareOrder> = enum_names<ShareOrder>({{ShareOrder::as_given, "as_given"},
+                                                                       {ShareOrder::longest_path, "longest_path"}});
 
 struct ShareNetOptions {
   std::string rule = std::string(kLowtideRule);   // or a baseline of Caffe2, such as "caffe2_dag"
@@ -27,6 +38,8 @@ struct ShareNetOptions {
   bool share_activations = false;                 // gradients may move into dead results of the forward pass
   bool free_dead = false;                         // add an operator Free behind the last reader of each other blob
   std::int64_t effort = 5'000'000;                // work units for a search over buffers
+  ShareOrder order = ShareOrder::as_given;        // only for caffe2_interference_*
+  std::vector<AssignedBlob> assigned;             // BaselineOptions::assigned, row by row; only for the same rules
 };
 
 struct SharedNet {
@@ -55,6 +68,9 @@ struct SharedNet {
 // this order, it finds the least total of whole buffers (caffe2_interference_exact), or keeps the order of the net if
 // that needs no more.
 //
+// The interference rules write the operators in ShareNetOptions::order. No name is written again before its readers
+// have run.
+//
 // The gradients of caffe2_gradients* are the blobs whose names end in "_grad" and begin with the namescope, except for
 // those of external inputs. Activations are results `b` of operators that read `b_w`, except for the last two.
 //
@@ -62,7 +78,8 @@ struct SharedNet {
 //
 // The result, with its Free operators, is compared with the net: data flow, operators and results in place are the same
 // up to the names.
-// Errors: invalid (an unknown rule or blob); unsupported (a net with Free operators; a rule for sequences and a net of
+// Errors: invalid (an unknown rule or blob; a fault of the assigned slots, whose place is that of a row; an order or
+// assigned slots for another rule); unsupported (a net with Free operators; a rule for sequences and a net of
 // a type that runs operators in parallel); those of apply_baseline and plan_graph.
 [[nodiscard]] Result<SharedNet> share_net(const ProtoMessage& net, const NetGraph& graph,
                                           const ShareNetOptions& options = {});
