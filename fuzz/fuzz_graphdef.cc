@@ -7,12 +7,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "fuzz/plan_and_verify.h"
 #include "lowtide/export/lean_graphdef.h"
+#include "lowtide/export/timed_run.h"
 #include "lowtide/graphdef/graph_of_graphdef.h"
+#include "lowtide/graphdef/graphdef_of_graph.h"
 #include "lowtide/graphdef/node_list.h"
 #include "lowtide/grappler/grappler.h"
 
@@ -29,10 +32,28 @@ lowtide::Cluster cluster_with(std::int64_t memory) {
 }
 
 void write_own_plan(const lowtide::ProtoMessage& graphdef, const lowtide::RunEnds& ends) {
-  const auto lean = lowtide::lean_graphdef(graphdef, {.cluster = cluster_with(1000), .ends = ends, .effort = 100'000});
-  if (!lean) return;
-  const std::vector<lowtide::DefNode> nodes = lowtide::nodes_of_graphdef(lean->graphdef);
-  if (!lowtide::simulate_run(nodes, cluster_with(0), ends)) std::abort();
+  const lowtide::TransferLink slow{.bytes_per_second = 1'000'000, .latency_nanoseconds = 10};
+  for (const bool has_link : {false, true}) {
+    const std::optional<lowtide::TransferLink> link = has_link ? std::optional(slow) : std::nullopt;
+    const auto lean = lowtide::lean_graphdef(
+        graphdef, {.cluster = cluster_with(1000), .ends = ends, .effort = 100'000, .link = link});
+    if (!lean) return;
+    const std::vector<lowtide::DefNode> nodes = lowtide::nodes_of_graphdef(lean->graphdef);
+    if (!lowtide::simulate_run(nodes, cluster_with(0), ends)) std::abort();
+    const auto run = lowtide::time_run(nodes, {.cluster = cluster_with(0), .ends = ends, .link = slow});
+    if (!run || run->peak_bytes > lean->peak.count()) std::abort();
+  }
+}
+
+// What the graph becomes as a GraphDef is read as the same graph, up to the order of its nodes.
+void write_again(const lowtide::Graph& graph) {
+  const lowtide::GraphDefOfGraph written = lowtide::graphdef_of_graph(graph);
+  const auto bytes = lowtide::write_graphdef(written.graphdef, false);
+  if (!bytes) return;
+  const auto read = lowtide::read_graphdef(*bytes);
+  if (!read) std::abort();
+  const auto again = lowtide::graph_of_graphdef(*read, {.shapes = {}, .unit_sizes = true});
+  if (!again || again->graph.nodes().size() != graph.nodes().size()) std::abort();
 }
 
 }  // namespace
@@ -43,7 +64,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   const auto binary = lowtide::write_graphdef(*graphdef, false);
   if (!binary || (!binary->empty() && !lowtide::read_graphdef(*binary))) std::abort();
   const auto graph = lowtide::graph_of_graphdef(*graphdef, {.shapes = {}, .unit_sizes = true});
-  if (graph) lowtide::plan_and_verify(graph->graph);
+  if (graph) {
+    lowtide::plan_and_verify(graph->graph);
+    write_again(graph->graph);
+  }
   const std::vector<lowtide::DefNode> nodes = lowtide::nodes_of_graphdef(*graphdef);
   if (nodes.empty()) return 0;
   const auto ends = lowtide::with_placeholders(nodes, {.feeds = {}, .fetches = {nodes.back().name}});

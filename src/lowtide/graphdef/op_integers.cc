@@ -14,7 +14,7 @@
 namespace lowtide::graphdef_internal {
 namespace {
 
-constexpr std::int64_t kMostListed = 4'096;
+constexpr std::int64_t kMostRange = 4'096;
 
 // The shape of a row for DynamicStitch, whose data have the shape of their indices, and behind it that of a row.
 std::optional<Extents> row_of_stitch(const Extents& indices, const Extents& data) {
@@ -97,7 +97,7 @@ void infer_dynamic_stitch(NodeTypes& types) {
     const Extents* indices = types.values(at);
     if (indices == nullptr) return;
     for (std::int64_t index : *indices) {
-      if (index < 0 || index >= kMostListed) return;
+      if (index < 0 || index >= kMostRange) return;
       last = std::max(last, index);
     }
     if (!row && types.extents(count + at) != nullptr) {
@@ -109,7 +109,7 @@ void infer_dynamic_stitch(NodeTypes& types) {
   row->insert(row->begin(), last + 1);
   const std::optional<std::int64_t> elements = product(*row);
   types.set(0, *std::move(row));
-  if (elements && *elements >= 0 && *elements <= kMostListed && of_row && *of_row >= 0 && !types.outputs.empty()) {
+  if (elements && *elements >= 0 && *elements <= kMostRange && of_row && *of_row >= 0 && !types.outputs.empty()) {
     types.outputs[0].content =
         stitched_rows(types, static_cast<std::size_t>(last + 1), static_cast<std::size_t>(*of_row));
   }

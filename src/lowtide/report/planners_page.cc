@@ -22,7 +22,7 @@ using report_internal::name_in_page;
 constexpr std::array<std::string_view, 3> kClasses = {"given", "theirs", "own"};
 
 // Colors as in page/page.css, with a contrast of at least 4.5 for text.
-constexpr std::string_view kStyle = R"(<style>
+constexpr std::string_view kPlannersStyle = R"(<style>
 :root { color-scheme: light dark; --ground: #eef1f5; --panel: #fff; --text: #1b2430; --muted: #566170;
   --line: #d8dee6; --grid: #e9edf1; --good: #0b6b50; --bad: #b3261e; --given: #566170; --theirs: #a8480a;
   --own: #0b62c4; --memory: #b0205e; --bound: #0e7a5c; }
@@ -164,7 +164,7 @@ std::string planners_page(const PlannersPage& page) {
       page.memory_bytes > 0 ? "memory " + format_bytes(Bytes(page.memory_bytes)) : std::string("memory unknown");
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" + name +
                     " - planners</title>\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
-  out += kStyle;
+  out += kPlannersStyle;
   out += "</head>\n<body data-ready=\"yes\">\n<main>\n<h1>" + name + "</h1>\n<p>" +
          html_escaped(name_in_page(page.device)) + ", " + memory + "; link of " + html_escaped(page.link) +
          ".</p>\n<section><h2>Plans</h2>\n" + runs_table(page) + "<p>" + html_escaped(page.scope) + "</p></section>\n";
