@@ -19,7 +19,7 @@ GPU_NET = NET.replace('op { type: "Relu" input: "c1" output: "c1" }',
 def refusals(compared):
     """Every baseline has a line. Those that do not apply say why."""
     names = [line["baseline"] for line in compared["baselines"]]
-    assert len(set(names)) == 15, names
+    assert len(set(names)) == 16, names
     for line in compared["baselines"]:
         assert (line["refusal"] is None) == ("bytes" in line), line
     return [line["baseline"] for line in compared["baselines"] if line["refusal"]]
@@ -34,20 +34,20 @@ class CompareTest(ProgramTest):
 
     def test_every_baseline_says_why_it_does_not_apply(self):
         self.assertEqual(refusals(self.json(DONE, "compare", "model.onnx")),
-                         ["caffe2_gradients", "caffe2_gradients_sized"])
+                         ["grappler", "caffe2_gradients", "caffe2_gradients_sized"])
         compared = self.json(DONE, "compare", "graph.pbtxt", "--shape", "x=1x9x9x3")
         self.assertEqual(compared["onnxruntime"]["refusal"], "does not apply: it does not run graphs of TensorFlow")
-        self.assertEqual(refusals(compared), ["caffe2_gradients", "caffe2_gradients_sized"])
+        self.assertEqual(refusals(compared), ["grappler", "caffe2_gradients", "caffe2_gradients_sized"])
         compared = self.json(DONE, "compare", "net.pbtxt", *SIZES)
         self.assertEqual(compared["onnxruntime"]["refusal"], "does not apply: it does not run nets of Caffe2")
-        self.assertEqual(refusals(compared), ["caffe2_gradients", "caffe2_gradients_sized"])
+        self.assertEqual(refusals(compared), ["grappler", "caffe2_gradients", "caffe2_gradients_sized"])
         self.assertIn("use 'lowtide share --rule caffe2_gradients_sized'",
                       self.expect(DONE, "compare", "net.pbtxt", *SIZES).stdout)
         self.write("gpu.pbtxt", GPU_NET)
         refused = refusals(self.json(DONE, "compare", "gpu.pbtxt", *SIZES))
         self.assertEqual(refused, ["tflite_micro_greedy", "executorch_greedy", "executorch_naive",
-                                   "static_runtime_side_by_side", "caffe2_gradients", "caffe2_gradients_sized",
-                                   "aitemplate_naive", "aitemplate_greedy_by_size", "aitemplate_multistream"])
+                                   "static_runtime_side_by_side", "grappler", "caffe2_gradients",
+                                   "caffe2_gradients_sized", "aitemplate_naive", "aitemplate_greedy_by_size", "aitemplate_multistream"])
         self.assertIn("'tflite_micro_greedy' plans one device, but the tensors are on 2",
                       self.expect(DONE, "compare", "gpu.pbtxt", *SIZES).stdout)
 

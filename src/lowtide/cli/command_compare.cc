@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <utility>
 
 #include "lowtide/base/flags.h"
 #include "lowtide/baselines/baselines.h"
@@ -172,6 +173,16 @@ Result<OnnxRuntimeMemory> predict_onnxruntime_for(const ImportedModel& model, co
   return predict_onnxruntime(graph);
 }
 
+// Grappler has no offsets, and makes another graph of that which it gets.
+ComparisonLine grappler_line(const ImportedModel& model) {
+  return {.name = "grappler",
+          .system = "TensorFlow's Grappler",
+          .run_order = "dataflow",
+          .refusal = model.format.starts_with("graphdef")
+                         ? "does not apply: it writes another graph; see 'lowtide rewrite'"
+                         : "does not apply: it takes graphs of TensorFlow"};
+}
+
 Comparison compare(const LoadedModel& loaded, const Plan& plan, const Target& target, bool as_planned) {
   const Graph& graph = loaded.lowered.graph;
   const Bytes arena = arena_bytes(plan);
@@ -186,7 +197,11 @@ Comparison compare(const LoadedModel& loaded, const Plan& plan, const Target& ta
   comparison.onnxruntime =
       prediction ? runtime_comparison(graph, *prediction, peak_in_order(graph, target, scratch, prediction->order))
                  : RuntimeComparison{.refusal = prediction.error().message};
+  bool has_grappler = false;
   for (const BaselineSpec& spec : baselines()) {
+    if (spec.is_discontinued && !std::exchange(has_grappler, true)) {
+      comparison.lines.push_back(grappler_line(loaded.model));
+    }
     comparison.lines.push_back(compare_with(spec, input, first_alignment(plan.machine)));
   }
   return comparison;
