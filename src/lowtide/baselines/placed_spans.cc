@@ -4,6 +4,7 @@
 #include "lowtide/baselines/placed_spans.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace lowtide::baselines_internal {
 

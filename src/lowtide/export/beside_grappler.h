@@ -4,13 +4,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "lowtide/base/result.h"
 #include "lowtide/export/lean_graphdef.h"
-#include "lowtide/export/timed_run.h"
+#include "lowtide/export/planner_runs.h"
 #include "lowtide/grappler/grappler.h"
 #include "lowtide/proto/message.h"
 
@@ -21,35 +19,6 @@ struct BesideGrapplerOptions {
   GrapplerLevel level = GrapplerLevel::heuristics;
   std::string target_scope = {};  // as GrapplerOptions::target_scope
   std::int64_t points = 8;        // of the curve; 0: none
-};
-
-// One memory of the curve.
-struct LeanPoint {
-  std::int64_t memory_bytes = 0;
-  LeanAnswer answer;
-  std::int64_t reruns = 0;
-  std::int64_t swaps = 0;
-};
-
-// What falls short in Grappler's graph, and what Lowtide does instead: docs/baselines.md has a small graph for each.
-struct GrapplerShortfall {
-  std::string weakness;
-  std::string grappler;
-  std::string lowtide;
-};
-
-// One graph as it is given, as Grappler rewrites it, and as Lowtide plans it, each run by time_run on the same device
-// and link. Without a link, that is the one which Grappler assumes, and Lowtide's plan has no copies.
-struct BesideGrappler {
-  TimedRun given;
-  GrapplerResult grappler;
-  TimedRun grappler_run;
-  LeanGraphDef lean;
-  TimedRun lean_run;
-  std::vector<GrapplerShortfall> shortfalls;
-  // From the least bytes in which the best order needs nothing else, in equal steps down to the last memory for which a
-  // sequence was found, with about the effort of one plan for all. Less memory never takes less time.
-  std::vector<LeanPoint> curve;
 };
 
 // Errors: those of run_grappler, lean_graphdef and time_run.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lowtide/base/result.h"
-#include "lowtide/export/beside_grappler.h"
+#include "lowtide/export/planner_runs.h"
 #include "lowtide/export/timed_run.h"
 #include "lowtide/graphdef/node_list.h"
 

@@ -5,9 +5,13 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "lowtide/base/check.h"
 #include "lowtide/base/checked.h"
 #include "lowtide/export/sum_parts.h"
 #include "lowtide/pipeline/keep_budget.h"
@@ -60,6 +64,42 @@ std::unordered_map<std::string, std::int64_t> last_runs(const Variant& variant) 
   return all;
 }
 
+// By index of the node.
+std::unordered_map<std::uint32_t, const CostedNodeOfRun*> costed_by_node(const Variant& variant) {
+  std::unordered_map<std::uint32_t, const CostedNodeOfRun*> all;
+  for (const CostedNodeOfRun& one : variant.costed) all[one.node] = &one;
+  return all;
+}
+
+// Nodes that run again after a variable that they read was written.
+std::set<NodeId> stale_reruns(const Variant& variant) {
+  const auto costed = costed_by_node(variant);
+  std::unordered_map<std::uint32_t, std::int64_t> versions;  // by variable, how often it was written
+  std::map<NodeId, std::vector<std::int64_t>> first_versions;
+  std::set<NodeId> stale;
+  for (NodeId run : variant.sequence.runs) {
+    const std::optional<std::uint32_t> node = variant.plain.origins[run].node;
+    if (!node) continue;
+    const CostedNodeOfRun& one = *costed.at(*node);
+    std::vector<std::int64_t> now;
+    for (std::uint32_t variable : one.contents) now.push_back(versions[variable]);
+    const auto [found, is_first] = first_versions.try_emplace(run, now);
+    if (!is_first && found->second != now) stale.insert(run);
+    for (std::uint32_t variable : one.writes) ++versions[variable];
+  }
+  return stale;
+}
+
+std::set<NodeId> readers_of_variables(const Variant& variant) {
+  const auto costed = costed_by_node(variant);
+  std::set<NodeId> readers;
+  for (NodeId id : all_ids<NodeId>(variant.plain.origins.size())) {
+    const std::optional<std::uint32_t> node = variant.plain.origins[id].node;
+    if (node && !costed.at(*node)->contents.empty()) readers.insert(id);
+  }
+  return readers;
+}
+
 }  // namespace
 
 LeanPlanner::LeanPlanner(const LeanGraphDefOptions& options, std::uint32_t device)
@@ -86,8 +126,32 @@ Result<Variant> LeanPlanner::plan(std::vector<DefNode> nodes, std::vector<std::s
                   .answer = {},
                   .peak = {},
                   .floor = {}};
-  LOWTIDE_RETURN_IF_ERROR(options_.link && memory() > 0 ? swap(variant) : keep(variant));
+  LOWTIDE_RETURN_IF_ERROR(solve_without_stale_reruns(variant));
   return variant;
+}
+
+Result<void> LeanPlanner::solve(Variant& variant) const {
+  return options_.link && memory() > 0 ? swap(variant) : keep(variant);
+}
+
+// The first search lets nodes run again that then may read a variable after it was written. So its claims hold for all
+// sequences. Nodes that do so run once in the next search.
+Result<void> LeanPlanner::solve_without_stale_reruns(Variant& variant) const {
+  constexpr int kMostRounds = 8;
+  LOWTIDE_RETURN_IF_ERROR(solve(variant));
+  const LeanAnswer first = variant.answer;
+  for (int round = 1; !stale_reruns(variant).empty(); ++round) {
+    for (NodeId id : round < kMostRounds ? stale_reruns(variant) : readers_of_variables(variant)) {
+      variant.plain.hints.push_back({.node = id, .kind = HintKind::keep});
+    }
+    LOWTIDE_RETURN_IF_ERROR(solve(variant));
+    if (variant.answer.outcome == BudgetOutcome::infeasible && first.outcome != BudgetOutcome::infeasible) {
+      variant.answer.outcome = BudgetOutcome::not_found;
+    }
+    variant.answer.cost_bound = first.cost_bound;
+  }
+  LOWTIDE_CHECK(stale_reruns(variant).empty(), "a further run reads variables as the first one did");
+  return {};
 }
 
 // The memory for what is not resident.

@@ -9,7 +9,7 @@
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
-#include "lowtide/export/lean_graphdef.h"
+#include "lowtide/export/lean_answer.h"
 #include "lowtide/export/plain_run.h"
 #include "lowtide/export/written_runs.h"
 #include "lowtide/graphdef/node_list.h"
@@ -42,6 +42,8 @@ class LeanPlanner {
  private:
   [[nodiscard]] std::int64_t memory() const;
   [[nodiscard]] Bytes budget_of(const PlainRun& run) const;
+  [[nodiscard]] Result<void> solve(Variant& variant) const;
+  [[nodiscard]] Result<void> solve_without_stale_reruns(Variant& variant) const;
   [[nodiscard]] OrderOptions order_options() const;
   [[nodiscard]] Result<void> keep(Variant& variant) const;
   [[nodiscard]] Result<void> swap(Variant& variant) const;

@@ -183,6 +183,12 @@ void GraphMaker::find_written() {
     const std::size_t count = std::min(count_written(node.view.op()), node.inputs.size());
     for (std::size_t at = 0; at < count; ++at) written_.insert(walk_.source(node.inputs[at]));
   }
+  // What a view makes of a variable changes with it.
+  for (std::uint32_t at : walk_.order()) {
+    const WalkedNode& node = walk_.nodes()[at];
+    if (!is_view_of_input(node.view.op()) || node.inputs.empty()) continue;
+    if (written_.contains(walk_.source(node.inputs.front()))) written_.insert({at, 0});
+  }
 }
 
 std::string GraphMaker::domain_of(std::uint32_t at) const {

@@ -100,6 +100,12 @@ void DefMaker::find_written() {
       if (inputs[input]) written_.insert(*inputs[input]);
     }
   }
+  for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
+    const Node& node = graph_.node(id);
+    if (!is_own_node(graph_, id) || !is_view_of_input(graph_.op(id).type) || node.inputs.empty()) continue;
+    const bool is_written = node.inputs.front() && written_.contains(*node.inputs.front());
+    if (is_written && !node.outputs.empty() && node.outputs.front()) written_.insert(*node.outputs.front());
+  }
 }
 
 // The variable itself is this input, and not its content.

@@ -21,6 +21,10 @@ constexpr auto kNoOutput =
                           "DestroyResourceOp", "NoOp", "_Retval"});
 constexpr auto kLoops = std::to_array<Names>({"Enter", "NextIteration", "RefEnter"});
 
+constexpr auto kViews =
+    std::to_array<Names>({"Bitcast", "CheckNumerics", "EnsureShape", "ExpandDims", "Identity", "IdentityN",
+                          "PreventGradient", "RefIdentity", "Reshape", "Snapshot", "Squeeze", "StopGradient"});
+
 // The optimizers, without "Apply", "SparseApply", "ResourceApply" and "ResourceSparseApply" before them: the variable
 // and its slots.
 constexpr auto kOptimizers = std::to_array<std::pair<std::string_view, std::size_t>>({
@@ -96,6 +100,8 @@ std::size_t count_written(std::string_view op) {
   const auto* found = found_in(kOptimizers, op.substr(op.find("Apply") + 5));
   return found == kOptimizers.end() ? 1 : found->second;
 }
+
+bool is_view_of_input(std::string_view op) { return has(kViews, op); }
 
 bool is_random(std::string_view op) {
   return op.starts_with("Random") || op == "TruncatedNormal" || op == "Multinomial";

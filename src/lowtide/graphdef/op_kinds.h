@@ -26,6 +26,9 @@ enum class NodeKind : std::uint8_t {
 // How many inputs, from the first one on, are variables that the operator writes.
 [[nodiscard]] std::size_t count_written(std::string_view op);
 
+// Whether output 0 has the memory of input 0, because its kernel makes no copy.
+[[nodiscard]] bool is_view_of_input(std::string_view op);
+
 // Whether the results differ from run to run, although the inputs do not.
 [[nodiscard]] bool is_random(std::string_view op);
 

@@ -130,4 +130,6 @@ bool is_pure_operator(std::string_view op) {
 
 std::size_t count_written_inputs(std::string_view op) { return graphdef_internal::count_written(op); }
 
+bool shares_memory_of_input(std::string_view op) { return graphdef_internal::is_view_of_input(op); }
+
 }  // namespace lowtide

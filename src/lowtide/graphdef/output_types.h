@@ -38,4 +38,7 @@ struct OutputType {
 // How many inputs of an operator, from the first one on, are variables that it writes.
 [[nodiscard]] std::size_t count_written_inputs(std::string_view op);
 
+// Whether output 0 of an operator has the memory of input 0: Identity, Reshape.
+[[nodiscard]] bool shares_memory_of_input(std::string_view op);
+
 }  // namespace lowtide

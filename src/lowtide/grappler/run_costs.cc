@@ -15,6 +15,7 @@
 #include "lowtide/grappler/placement.h"
 #include "lowtide/grappler/simulate.h"
 #include "lowtide/grappler/typed_graph.h"
+#include "lowtide/grappler/variable_uses.h"
 
 namespace lowtide {
 namespace {
@@ -34,18 +35,6 @@ std::vector<NodeIndex> each_once(std::vector<NodeIndex> nodes) {
   std::ranges::sort(nodes);
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   return nodes;
-}
-
-// Variables that some node writes.
-std::set<NodeIndex> written_variables(const TypedGraph& graph) {
-  std::set<NodeIndex> written;
-  for (NodeIndex at = 0; at < graph.nodes.size(); ++at) {
-    std::size_t count = count_written_inputs(graph.nodes[at].op);
-    if (count == 0 && grappler_internal::takes_reference(graph.nodes[at], 0)) count = 1;
-    count = std::min(count, graph.links.inputs[at].size());
-    written.insert(graph.links.inputs[at].begin(), graph.links.inputs[at].begin() + static_cast<std::ptrdiff_t>(count));
-  }
-  return written;
 }
 
 // Whether a node only reads the content of a variable, without a copy.
@@ -120,7 +109,7 @@ Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& node
   if (!graph) return graph.error();
   const std::set<NodeIndex> fed = indices_of(*graph, ends.feeds);
   const std::set<NodeIndex> fetched = indices_of(*graph, ends.fetches);
-  const std::set<NodeIndex> written = written_variables(*graph);
+  const grappler_internal::VariableUses uses = grappler_internal::find_variable_uses(*graph);
   const std::vector<bool> is_needed =
       grappler_internal::needed_nodes(*graph, std::vector<NodeIndex>(fetched.begin(), fetched.end()));
   const grappler_internal::Placement placement(cluster);
@@ -129,13 +118,17 @@ Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& node
   for (NodeIndex at = 0; at < nodes.size(); ++at) {
     if (!is_needed[at]) continue;
     CostedNodeOfRun one{.node = at, .reads = {}, .waits = {}};
-    bool reads_written = false;
+    bool reads_variable = false;
     for (std::size_t input = 0; input < nodes[at].inputs.size(); ++input) {
       const NodeIndex source = graph->links.inputs[at][input];
       const bool is_control = read_input(nodes[at].inputs[input]).is_control;
       (is_control ? one.waits : one.reads).push_back(source);
-      reads_written = reads_written || written.contains(source);
+      const std::optional<NodeIndex> variable = is_control ? std::nullopt : uses.variable_of[source];
+      if (variable) one.contents.push_back(*variable);
+      reads_variable = reads_variable || variable == source;
     }
+    one.contents = each_once(std::move(one.contents));
+    one.writes = uses.writes[at];
     one.reads = each_once(std::move(one.reads));
     one.waits = each_once(std::move(one.waits));
     const double bytes = output_bytes(*graph, at);
@@ -147,7 +140,7 @@ Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& node
     one.is_sized = std::ranges::all_of(graph->outputs[at], is_known);
     const bool is_source = grappler_internal::is_persistent(nodes[at]) || fed.contains(at);
     one.is_resident = (is_source && nodes[at].inputs.empty()) || is_content_of_variable(*graph, at);
-    one.may_run_again = !one.is_resident && !reads_written && is_pure_operator(nodes[at].op);
+    one.may_run_again = !one.is_resident && !reads_variable && is_pure_operator(nodes[at].op);
     one.is_fetched = fetched.contains(at);
     all.push_back(std::move(one));
   }

@@ -41,7 +41,13 @@ struct CostedNodeOfRun {
   // A variable, a constant or a feed, without inputs: in memory for the whole run. Also an Identity of a variable: it
   // has the memory of that variable.
   bool is_resident = false;
-  bool may_run_again = false;  // its result would be the same, and it has no effects
+  // Its result would be the same, and it has no effects. But if it has `contents`, only as long as no other node has
+  // written one of them.
+  bool may_run_again = false;
+  // Variables, by the index of their node, that some node writes. It reads their memory, directly or through views; a
+  // node that reads one directly may not run again.
+  std::vector<std::uint32_t> contents;  // ascending, each once
+  std::vector<std::uint32_t> writes;    // that it writes
   bool is_fetched = false;
 };
 

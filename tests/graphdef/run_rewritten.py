@@ -1,0 +1,110 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs training graphs in TensorFlow before and after Lowtide has rewritten them; see scripts/run_in_tensorflow."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import tensorflow as tf
+import training_graphs
+
+tf1 = tf.compat.v1
+BATCH = 4
+SHARES = (1.0, 0.8, 0.6, 0.45)  # of the live bytes that the best order without reruns needs
+DEVICE = {"name": "/cpu:0", "type": "CPU", "cores": 1, "frequency": 3000, "bandwidth": 20_000_000}
+
+
+def training_step(network, optimizer, is_clipped):
+    """The graph of one step, what it fetches, and its variables."""
+    graph = tf.Graph()
+    with graph.as_default():
+        tf1.set_random_seed(1)
+        net = training_graphs.Net(BATCH, uses_resources=False)
+        loss, _ = network(net)
+        step = training_graphs.minimize(net, optimizer(), loss, is_clipped)
+        step = step.op if isinstance(step, tf.Tensor) else step
+        variables = [variable.op.name for variable in tf1.global_variables()]
+        for variable in tf1.global_variables():
+            tf1.assign(variable, tf1.placeholder(variable.dtype.base_dtype, name=f"given/{variable.op.name}"),
+                       name=f"set/{variable.op.name}")
+            tf.identity(variable, name=f"get/{variable.op.name}")
+    return graph.as_graph_def(), loss.op.name, step.name, variables
+
+
+def values_of(graph, name, shape, dtype):
+    """The same for each run. What may be a square stays positive."""
+    random = np.random.default_rng(len(name) + sum(map(ord, name)))
+    if dtype.is_integer:
+        return random.integers(0, 2, shape).astype(dtype.as_numpy_dtype)
+    return (np.abs(random.standard_normal(shape)) * 0.1).astype(dtype.as_numpy_dtype)
+
+
+def run(definition, loss, step, variables):
+    """The loss, and all variables after the step."""
+    graph = tf.Graph()
+    with graph.as_default():
+        tf.import_graph_def(definition, name="")
+    config = tf1.ConfigProto(intra_op_parallelism_threads=1, inter_op_parallelism_threads=1)
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    with tf1.Session(graph=graph, config=config) as session:
+        for name in variables:
+            target = graph.get_tensor_by_name(f"get/{name}:0")
+            given = graph.get_tensor_by_name(f"given/{name}:0")
+            content = values_of(graph, name, target.shape.as_list(), given.dtype)
+            session.run(f"set/{name}", {given: content})
+        feeds = {}
+        for op in graph.get_operations():
+            if op.type == "Placeholder" and not op.name.startswith("given/"):
+                x = op.outputs[0]
+                feeds[x] = values_of(graph, op.name, x.shape.as_list(), x.dtype)
+        found, _ = session.run([f"{loss}:0", step], feeds)
+        return [found] + [session.run(f"get/{name}:0") for name in variables]
+
+
+def rewritten(program, folder, graph_path, memory, fetches):
+    """What `rewrite` says, and the graph."""
+    (folder / "device.json").write_text(json.dumps({"devices": [{**DEVICE, "memory": memory}]}))
+    words = [program, "rewrite", graph_path, "--planner", "lowtide", "--cluster", folder / "device.json", "--json",
+             "-o", folder / "lean.pb"]
+    for name in fetches:
+        words += ["--fetch", name]
+    said = subprocess.run(words, capture_output=True, text=True, check=False)
+    if said.returncode not in (0, 1):
+        raise RuntimeError(said.stderr)
+    graph = tf1.GraphDef()
+    graph.ParseFromString((folder / "lean.pb").read_bytes())
+    return json.loads(said.stdout), graph
+
+
+def same_bits(first, second):
+    return all(np.asarray(a).tobytes() == np.asarray(b).tobytes() for a, b in zip(first, second, strict=True))
+
+
+def main():
+    program = sys.argv[1]
+    is_right = True
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for network, optimizer, is_clipped in training_graphs.NETWORKS:
+            definition, loss, step, variables = training_step(network, optimizer, is_clipped)
+            (folder / "graph.pb").write_bytes(definition.SerializeToString())
+            expected = run(definition, loss, step, variables)
+            most, _ = rewritten(program, folder, folder / "graph.pb", 1 << 40, (loss, step))
+            resident, base = most["resident_bytes"], most["live_bytes"] - most["resident_bytes"]
+            for share in SHARES:
+                said, lean = rewritten(program, folder, folder / "graph.pb", resident + int(base * share), (loss, step))
+                is_same = same_bits(run(lean, loss, step, variables), expected)
+                is_right = is_right and is_same
+                time = 100 * (said["cost"] / said["base_cost"] - 1)
+                print(f"{network.__name__:13}{share:5.0%} of {base:10,} B: {said['outcome']:10} "
+                      f"{said['live_bytes'] - resident:10,} B, {len(said['reruns']):3} again, "
+                      f"{len(said['sums'])} sums in parts, {time:6.2f} % longer, "
+                      f"{'the same bits' if is_same else 'OTHER RESULTS'}", flush=True)
+    return 0 if is_right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
