@@ -247,6 +247,82 @@ TEST(LeanGraphDef, PlansTheDeviceWithKnownMemory) {
   EXPECT_THAT(inputs_of("o"), ElementsAre("w"));  // it has nothing to do with the GPU
 }
 
+// r is the content of w, and f is made of it. g to k need memory, and then w is written; l waits for that and reads f. A
+// second run of f just before l would save a tensor, but with the new content of w. It may only run before u.
+std::vector<DefNode> with_written_content() {
+  return {
+      float_node("w", "VariableV2", {}),   float_node("x", "Placeholder", {}), float_node("r", "Identity", {"w"}),
+      float_node("f", "Mul", {"r", "x"}),  float_node("g", "Exp", {"f"}),      float_node("h", "Exp", {"g"}),
+      float_node("i", "Mul", {"h", "g"}),  float_node("j", "Exp", {"i"}),      float_node("u", "AssignSub", {"w", "j"}),
+      float_node("k", "Exp", {"x", "^u"}), float_node("m", "Exp", {"k"}),      float_node("n", "Mul", {"m", "k"}),
+      float_node("l", "Mul", {"n", "f"})};
+}
+
+TEST(LeanGraphDef, ReadsNoVariableAfterItWasWritten) {
+  const std::vector<DefNode> nodes = with_written_content();
+  for (std::int64_t tensors = 4; tensors <= 7; ++tensors) {
+    const LeanGraphDef found = lean(nodes, tensors * kBytes, "l");
+    const std::vector<DefNode> written = nodes_of_graphdef(found.graphdef);
+    const auto place_of = [&](const std::string& name) {
+      return std::ranges::find(written, name, &DefNode::name) - written.begin();
+    };
+    for (const DefNode& node : written) {
+      if (!node.name.ends_with("/f")) continue;
+      EXPECT_LT(place_of(node.name), place_of("u")) << tensors;
+    }
+    EXPECT_TRUE(same_meaning(nodes, found.graphdef, "l"));
+  }
+}
+
+// A variable or constant that waits for b holds its memory all the time: v, k, b and c.
+TEST(LeanGraphDef, ConstantsThatWaitAreResident) {
+  const std::vector<DefNode> nodes = {float_node("v", "VariableV2", {}), float_node("b", "Exp", {"v"}),
+                                      float_node("k", "VariableV2", {"^b"}), float_node("c", "Mul", {"b", "k"})};
+  const LeanGraphDef found = lean(nodes, 0, "c");
+  EXPECT_EQ(found.resident, Bytes(2 * kBytes));
+  EXPECT_EQ(found.peak, Bytes(4 * kBytes));
+}
+
+// What is written while a copy of it is in use counts twice. What nobody writes does not.
+TEST(LeanGraphDef, ReadsOfVariablesNeedNoMemory) {
+  const auto nodes = [](bool writes) {
+    DefNode handle = float_node("h", "VarHandleOp", {});
+    set_type(handle, "dtype", 1);
+    set_shape(handle, "shape", {100});
+    DefNode read = float_node("r", "ReadVariableOp", {"h"});
+    set_type(read, "dtype", 1);
+    std::vector<DefNode> all = {handle, read, float_node("a", "Exp", {"r"})};
+    if (writes) all.push_back(float_node("u", "AssignSubVariableOp", {"h", "a"}));
+    return all;
+  };
+  EXPECT_EQ(lean(nodes(false), 0, "a").peak, Bytes(2 * kBytes));
+  EXPECT_EQ(lean(nodes(true), 0, "u").peak, Bytes(3 * kBytes));
+}
+
+TEST(LeanGraphDef, RefusesDevicesAndShapesThatContradict) {
+  std::vector<DefNode> nodes = twice_waiting_nodes();
+  nodes[2].device = "/cpu:0";
+  const Result<LeanGraphDef> strange =
+      lean_graphdef(with_nodes({}, nodes), {.cluster = one_device(0), .ends = {.feeds = {}, .fetches = {"g"}}});
+  ASSERT_FALSE(strange);
+  EXPECT_THAT(strange.error().describe(), HasSubstr("'/cpu:0', which the cluster does not have"));
+  const std::vector<DefNode> fed = {float_node("x", "Placeholder", {}), float_node("a", "Exp", {"x"})};
+  const Result<LeanGraphDef> other =
+      lean_graphdef(with_nodes({}, fed),
+                    {.cluster = one_device(0), .ends = {.feeds = {"x"}, .fetches = {"a"}}, .shapes = {{"x", {5, 5}}}});
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().describe(), HasSubstr("contradicts that of the node"));
+}
+
+// What counts as 1 may be empty, so nothing is proven to be infeasible.
+TEST(LeanGraphDef, ProvesNothingOfUnknownSizes) {
+  const std::vector<DefNode> nodes = {float_node("v", "VariableV2", {}), float_node("a", "Unknown", {"v"}),
+                                      float_node("b", "Exp", {"v"}), float_node("c", "Unknown", {"a", "b"})};
+  const LeanGraphDef found = lean(nodes, kBytes, "c");
+  EXPECT_THAT(found.unsized, ElementsAre("a", "c"));
+  EXPECT_EQ(found.answer.outcome, BudgetOutcome::not_found);
+}
+
 // Forward nodes, and gradients that read them in reverse.
 std::vector<DefNode> training_nodes(Random& chance) {
   const std::vector<std::string> ops = {"Relu", "Square", "Exp", "Sigmoid", "Mul", "Add", "Sqrt", "Neg", "Tanh"};

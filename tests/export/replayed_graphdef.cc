@@ -25,7 +25,7 @@ class Replay {
     ends_.resize(costed_.size());
     for (const CostedNodeOfRun& one : costed_) {
       if (one.device != 0) throw std::runtime_error("another device");
-      if (one.is_resident) resident_ += one.bytes;
+      resident_ += one.held_bytes + (one.is_resident ? one.bytes : 0);
     }
   }
 

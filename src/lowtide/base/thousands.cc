@@ -15,4 +15,8 @@ std::string with_thousands(std::int64_t number) {
   return digits;
 }
 
+std::string shown_nanoseconds(std::int64_t nanoseconds) {
+  return nanoseconds < 1'000'000 ? with_thousands(nanoseconds) + " ns" : with_thousands(nanoseconds / 1000) + " us";
+}
+
 }  // namespace lowtide

@@ -13,14 +13,18 @@
 namespace lowtide::cli_internal {
 namespace {
 
-PlannerRun run_of(std::string planner, const TimedRun& run, std::int64_t memory) {
-  const bool keeps = memory == 0 || run.peak_bytes <= memory;
+constexpr const char* kOpenVerdict = "some sizes are not known, so it is not known whether it keeps the memory";
+
+PlannerRun run_of(std::string planner, const TimedRun& run, const LeanGraphDef& lean, std::int64_t memory) {
+  const bool is_open = memory > 0 && run.peak_bytes <= memory && !lean.unsized.empty();
+  const bool keeps = memory == 0 || (run.peak_bytes <= memory && !is_open);
   return {.planner = std::move(planner),
           .live = run.live,
           .peak_bytes = run.peak_bytes,
           .nanoseconds = run.nanoseconds,
           .copies = run.outs + run.ins,
-          .verdict = memory == 0 ? "the memory is unknown" : (keeps ? "keeps the memory" : "exceeds the memory"),
+          .verdict = memory == 0 ? "the memory is unknown"
+                                 : (is_open ? kOpenVerdict : (keeps ? "keeps the memory" : "exceeds the memory")),
           .keeps = keeps};
 }
 
@@ -30,7 +34,7 @@ std::string own_verdict(const LeanGraphDef& lean, std::int64_t memory) {
   const std::string scope = answer.tries_parts ? ", with sums as they are or in parts in two orders" : "";
   if (answer.outcome == BudgetOutcome::infeasible) return "no sequence keeps the memory: proven" + scope;
   if (answer.outcome == BudgetOutcome::not_found) return "no sequence was found that keeps the memory";
-  if (!lean.unsized.empty()) return "some sizes are not known, so it is not known whether it keeps the memory";
+  if (!lean.unsized.empty()) return kOpenVerdict;
   return answer.is_optimal() ? "keeps the memory; proven to take the least time" + scope : "keeps the memory";
 }
 
@@ -53,18 +57,19 @@ Result<std::string> beside_page(const ProtoMessage& graphdef, BesideGrapplerOpti
   if (!beside) return beside.error();
   const ClusterDevice& device = options.lean.cluster.devices[beside->lean.device];
   const std::int64_t memory = device.memory_bytes;
-  PlannersPage page{.name = name,
-                    .device = device.name,
-                    .memory_bytes = memory,
-                    .link = shown_link(options.lean.link),
-                    .runs = {run_of("as given", beside->given, memory),
-                             run_of("Grappler, " + std::string(to_string(options.level)), beside->grappler_run, memory),
-                             run_of("Lowtide", beside->lean_run, memory)},
-                    .curve = {},
-                    .shortfalls = {},
-                    .scope =
-                        "Live bytes of tensors, with variables, constants and feeds. Nothing is counted for "
-                        "alignment, scratch and offsets. Times are those of Grappler's simulation."};
+  PlannersPage page{
+      .name = name,
+      .device = device.name,
+      .memory_bytes = memory,
+      .link = shown_link(options.lean.link),
+      .runs = {run_of("as given", beside->given, beside->lean, memory),
+               run_of("Grappler, " + std::string(to_string(options.level)), beside->grappler_run, beside->lean, memory),
+               run_of("Lowtide", beside->lean_run, beside->lean, memory)},
+      .curve = {},
+      .shortfalls = {},
+      .scope =
+          "Live bytes of tensors, with variables, constants and feeds. Nothing is counted for "
+          "alignment, scratch and offsets. Times are those of Grappler's simulation."};
   page.runs[1].reruns = static_cast<std::int64_t>(beside->grappler.recomputed.size());
   page.runs[1].sums = static_cast<std::int64_t>(beside->grappler.sums.size());
   for (const auto& [node, times] : beside->lean.recomputed) page.runs[2].reruns += times;

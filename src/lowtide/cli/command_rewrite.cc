@@ -9,6 +9,7 @@
 #include "lowtide/base/article.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/limits.h"
+#include "lowtide/base/thousands.h"
 #include "lowtide/cli/beside_page.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/json.h"
@@ -57,8 +58,8 @@ StyledText peaks_table(const GrapplerResult& result) {
   }
   StyledText text("  As Grappler simulates them, with variables and constants:");
   text.end_line().append(table.text());
-  text.add("  A run takes " + with_thousands(result.nanoseconds_before / 1000) + " us, and then " +
-           with_thousands(result.nanoseconds_after / 1000) + " us.");
+  text.add("  A run takes " + shown_nanoseconds(result.nanoseconds_before) + ", and then " +
+           shown_nanoseconds(result.nanoseconds_after) + ".");
   return text.end_line();
 }
 
@@ -163,12 +164,14 @@ Rewriting rewrite_as_lowtide(const ProtoMessage& graphdef, const Arguments& argu
 std::string page_beside(const ProtoMessage& graphdef, const Arguments& arguments, const std::string& shown) {
   const GrapplerOptions given = read_grappler_options(arguments);
   if (given.cluster.devices.empty()) throw Stop(ExitCode::usage, "--html needs --cluster and --fetch");
+  // Grappler's own result beside the page has the level that is given, or manual.
+  const bool uses_heuristics = arguments.value("--planner") == "lowtide" && !arguments.has("--level");
   const BesideGrapplerOptions options{.lean = {.cluster = given.cluster,
                                                .ends = {.feeds = given.feeds, .fetches = given.fetches},
                                                .shapes = read_bindings(arguments).shapes,
                                                .effort = kLeanEffort,
                                                .link = read_lean_link(arguments)},
-                                      .level = arguments.has("--level") ? given.level : GrapplerLevel::heuristics,
+                                      .level = uses_heuristics ? GrapplerLevel::heuristics : given.level,
                                       .target_scope = given.target_scope};
   return take(beside_page(graphdef, options, shown), shown);
 }

@@ -12,14 +12,11 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/thousands.h"
 #include "lowtide/grappler/grappler.h"
 
 namespace lowtide::cli_internal {
 namespace {
-
-std::string duration(std::int64_t nanoseconds) {
-  return nanoseconds < 10'000 ? with_thousands(nanoseconds) + " ns" : with_thousands(nanoseconds / 1000) + " us";
-}
 
 // What a proof is about, if it is not all sequences of the nodes.
 std::string scope_of(const LeanAnswer& answer) {
@@ -69,11 +66,11 @@ StyledText swaps_line(const LeanGraphDef& lean) {
 
 StyledText time_line(const LeanRun& run) {
   const LeanAnswer& answer = run.lean.answer;
-  std::string text =
-      "  A run takes " + duration(answer.cost) + ", and with enough memory " + duration(answer.base_cost) + "; ";
+  std::string text = "  A run takes " + shown_nanoseconds(answer.cost) + ", and with enough memory " +
+                     shown_nanoseconds(answer.base_cost) + "; ";
   const std::string within = run.device.memory_bytes == 0 ? "" : " within this memory";
   if (answer.is_optimal()) return StyledText(text + "proven to be the least" + within + scope_of(answer) + ".");
-  return StyledText(text + "no sequence" + within + " takes less than " + duration(answer.cost_bound) +
+  return StyledText(text + "no sequence" + within + " takes less than " + shown_nanoseconds(answer.cost_bound) +
                     scope_of(answer) + ".");
 }
 
@@ -130,8 +127,9 @@ StyledText lean_summary(const LeanRun& run) {
   if (run.has_link) text.append(swaps_line(lean)).end_line();
   if (lean.answer.outcome == BudgetOutcome::found) text.append(time_line(run)).end_line();
   text.add("  As Grappler simulates it: " + format_bytes(Bytes(run.before.peak_bytes[run.lean.device])) + " in " +
-           duration(run.before.nanoseconds) + " before, " + format_bytes(Bytes(run.after.peak_bytes[run.lean.device])) +
-           " in " + duration(run.after.nanoseconds) + " after.")
+           shown_nanoseconds(run.before.nanoseconds) + " before, " +
+           format_bytes(Bytes(run.after.peak_bytes[run.lean.device])) + " in " +
+           shown_nanoseconds(run.after.nanoseconds) + " after.")
       .end_line();
   text.add("  Nothing is counted for alignment, scratch and offsets, which the allocator of TensorFlow decides.",
            Style::dim);

@@ -23,8 +23,6 @@ namespace {
 constexpr std::int64_t kAllocatorUnit = 256;  // TensorFlow rounds sizes up to it on a GPU
 constexpr std::int64_t kAssumedRate = 16'000'000'000;
 
-std::string microseconds(std::int64_t nanoseconds) { return with_thousands(nanoseconds / 1000) + " us"; }
-
 std::string shown_names(const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 3;
   std::vector<std::string> shown;
@@ -67,7 +65,7 @@ class ShortfallFinder {
     add("it has no bound", "nothing says how much better a plan could be",
         beside_.lean.answer.is_optimal()
             ? "proven to take the least time"
-            : "no sequence takes less than " + microseconds(beside_.lean.answer.cost_bound));
+            : "no sequence takes less than " + shown_nanoseconds(beside_.lean.answer.cost_bound));
     find_ignored_hints();
     return std::move(found_);
   }
@@ -78,7 +76,7 @@ class ShortfallFinder {
   }
 
   [[nodiscard]] std::string own_plan() const {
-    return format_bytes_short(beside_.lean.peak) + " in " + microseconds(beside_.lean_run.nanoseconds);
+    return format_bytes_short(beside_.lean.peak) + " in " + shown_nanoseconds(beside_.lean_run.nanoseconds);
   }
 
   [[nodiscard]] bool is_recomputed(const std::string& name) const {
@@ -174,8 +172,8 @@ class ShortfallFinder {
     const bool is_assumed = clock_.link.bytes_per_second == kAssumedRate && clock_.link.latency_nanoseconds == 0;
     if (beside_.grappler.swaps.empty() || is_assumed || beside_.grappler_run.idle_nanoseconds == 0) return;
     add("every link is taken for one of 16 GB/s without latency",
-        "the device waits " + microseconds(beside_.grappler_run.idle_nanoseconds) + " for copies",
-        "it waits " + microseconds(beside_.lean_run.idle_nanoseconds));
+        "the device waits " + shown_nanoseconds(beside_.grappler_run.idle_nanoseconds) + " for copies",
+        "it waits " + shown_nanoseconds(beside_.lean_run.idle_nanoseconds));
   }
 
   void find_excess() {

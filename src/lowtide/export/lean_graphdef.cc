@@ -75,7 +75,11 @@ Result<LeanGraphDef> write_variant(const ProtoMessage& graphdef, const LeanGraph
                     .floor = variant.floor + variant.plain.resident,
                     .unsized = {},
                     .answer = variant.answer};
+  // What counts as 1 may also be empty.
   for (const CostedNodeOfRun& one : variant.costed) {
+    if (!one.is_sized && lean.answer.outcome == BudgetOutcome::infeasible) {
+      lean.answer.outcome = BudgetOutcome::not_found;
+    }
     if (!one.is_sized) lean.unsized.push_back(variant.nodes[one.node].name);
   }
   lean.graphdef = with_nodes(graphdef, std::move(written.nodes));
@@ -92,6 +96,11 @@ Result<LeanGraphDef> lean_graphdef(const ProtoMessage& graphdef, const LeanGraph
   if (!shaped) return shaped.error();
   const Result<std::vector<CostedNodeOfRun>> costed = cost_nodes(*shaped, options.cluster, options.ends);
   if (!costed) return costed.error();
+  if (const auto strange = node_on_unknown_device(nodes, *costed, options.cluster)) {
+    return Error{ErrorCode::invalid,
+                 "the node is on " + quoted(nodes[*strange].device, 80) + ", which the cluster does not have",
+                 shown_node(nodes[*strange].name, nodes[*strange].op)};
+  }
   const Result<std::uint32_t> device = device_of_run(options.cluster, *costed);
   if (!device) return device.error();
   const ClusterDevice& planned = options.cluster.devices[*device];

@@ -43,7 +43,8 @@ struct LeanGraphDef {
 //   - Sums are split only if the memory is not kept otherwise, or only in more time.
 //   - A sequence without copies is written if it takes no longer, or if a fetched output would have to move.
 // `verify` has checked the sequence, the clock of the copies, and the proofs of the answer. Requires: the feeds and
-// fetches are nodes (with_placeholders). Errors: invalid (no fetch; a cycle; a shape of another node); unsupported
+// fetches are nodes (with_placeholders). Errors: invalid (no fetch; a cycle; a shape of
+// another node, or one that contradicts it; a node on a device that the cluster does not have); unsupported
 // (two devices with known memory that run nodes; a link, and the device is no GPU; branches, whose nodes do not all
 // run; loops, functions); those of cost_nodes, keep_budget and swap_budget. O(size of the file, log), except for the
 // effort.

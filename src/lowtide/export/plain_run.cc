@@ -21,6 +21,7 @@ class PlainRunMaker {
     find_counted();
     for (const CostedNodeOfRun& one : costed_) {
       const std::int64_t bytes = counted_.contains(one.node) ? one.bytes : 0;
+      if (counted_.contains(one.node)) resident_ += Bytes(one.held_bytes);
       if (one.is_resident) {
         resident_ += Bytes(bytes);
       } else {

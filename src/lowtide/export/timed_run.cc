@@ -134,12 +134,19 @@ class RunClock {
 
   [[nodiscard]] std::int64_t bytes_of(std::size_t at) const {
     if (!runs_[at].counts || nodes_[costed_[at].node].op == "_CopyFromGpuToHost") return 0;
-    return (costed_[at].bytes + options_.unit - 1) / options_.unit * options_.unit;
+    return rounded(costed_[at].bytes);
+  }
+
+  [[nodiscard]] std::int64_t rounded(std::int64_t bytes) const {
+    return (bytes + options_.unit - 1) / options_.unit * options_.unit;
   }
 
   void count_bytes() {
     std::map<std::int64_t, std::int64_t> changes;
     changes[0] = 0;
+    for (std::size_t at = 0; at < costed_.size(); ++at) {
+      if (runs_[at].counts) changes[0] += rounded(costed_[at].held_bytes);
+    }
     std::vector<std::int64_t> ends(costed_.size());
     for (std::size_t at = 0; at < costed_.size(); ++at) {
       ends[at] = std::max(ends[at], runs_[at].end);

@@ -5,6 +5,9 @@
 
 #include <array>
 
+#include "lowtide/graphdef/data_types.h"
+#include "lowtide/graphdef/function_format.h"
+
 namespace lowtide::graphdef_internal {
 namespace {
 
@@ -12,59 +15,8 @@ using enum ProtoType;
 
 constexpr bool kRepeated = true;
 
-constexpr auto kDataTypes = std::to_array<ProtoEnumValue>({
-    {"DT_INVALID", 0},
-    {"DT_FLOAT", 1},
-    {"DT_DOUBLE", 2},
-    {"DT_INT32", 3},
-    {"DT_UINT8", 4},
-    {"DT_INT16", 5},
-    {"DT_INT8", 6},
-    {"DT_STRING", 7},
-    {"DT_COMPLEX64", 8},
-    {"DT_INT64", 9},
-    {"DT_BOOL", 10},
-    {"DT_QINT8", 11},
-    {"DT_QUINT8", 12},
-    {"DT_QINT32", 13},
-    {"DT_BFLOAT16", 14},
-    {"DT_QINT16", 15},
-    {"DT_QUINT16", 16},
-    {"DT_UINT16", 17},
-    {"DT_COMPLEX128", 18},
-    {"DT_HALF", 19},
-    {"DT_RESOURCE", 20},
-    {"DT_VARIANT", 21},
-    {"DT_UINT32", 22},
-    {"DT_UINT64", 23},
-    {"DT_FLOAT8_E5M2", 24},
-    {"DT_FLOAT8_E4M3FN", 25},
-    {"DT_FLOAT8_E4M3FNUZ", 26},
-    {"DT_FLOAT8_E4M3B11FNUZ", 27},
-    {"DT_FLOAT8_E5M2FNUZ", 28},
-    {"DT_INT4", 29},
-    {"DT_UINT4", 30},
-    {"DT_INT2", 31},
-    {"DT_UINT2", 32},
-    {"DT_FLOAT4_E2M1FN", 33},
-    {"DT_FLOAT_REF", 101},
-    {"DT_DOUBLE_REF", 102},
-    {"DT_INT32_REF", 103},
-    {"DT_UINT8_REF", 104},
-    {"DT_INT16_REF", 105},
-    {"DT_INT8_REF", 106},
-    {"DT_STRING_REF", 107},
-    {"DT_COMPLEX64_REF", 108},
-    {"DT_INT64_REF", 109},
-    {"DT_BOOL_REF", 110},
-    {"DT_HALF_REF", 119},
-});
-
 extern const ProtoSchema kDimSchema;
-extern const ProtoSchema kShapeSchema;
-extern const ProtoSchema kTensorSchema;
 extern const ProtoSchema kListSchema;
-extern const ProtoSchema kEntrySchema;
 extern const ProtoSchema kFunctionSchema;
 
 constexpr auto kDimFields = std::to_array<ProtoFieldSchema>({{1, "size", int64}, {2, "name", text}});
@@ -88,7 +40,11 @@ constexpr auto kTensorFields = std::to_array<ProtoFieldSchema>({
     {11, "bool_val", boolean, kRepeated},
     {12, "dcomplex_val", f64, kRepeated},
     {13, "half_val", int32, kRepeated},
+    {14, "resource_handle_val", message, kRepeated, &kResourceHandleSchema},
+    {15, "variant_val", message, kRepeated, &kVariantSchema},
     {16, "uint32_val", uint32, kRepeated},
+    {17, "uint64_val", uint64, kRepeated},
+    {18, "float8_val", bytes},
 });
 
 constexpr auto kListFields = std::to_array<ProtoFieldSchema>({
@@ -131,6 +87,8 @@ constexpr auto kNodeFields = std::to_array<ProtoFieldSchema>({
     {3, "input", text, kRepeated},
     {4, "device", text},
     {5, "attr", message, kRepeated, &kEntrySchema},
+    {6, "experimental_debug_info", message, false, &kNodeDebugInfoSchema},
+    {7, "experimental_type", message, false, &kFullTypeSchema},
 });
 
 constexpr auto kVersionFields = std::to_array<ProtoFieldSchema>({
@@ -140,24 +98,23 @@ constexpr auto kVersionFields = std::to_array<ProtoFieldSchema>({
 });
 const ProtoSchema kVersionSchema = {"VersionDef", kVersionFields};
 
-// The library of functions has no fields here, so that its content is not read. The text form cannot have one.
 constexpr auto kGraphFields = std::to_array<ProtoFieldSchema>({
     {1, "node", message, kRepeated, &kNodeSchema},
-    {2, "library", bytes},
+    {2, "library", message, false, &kLibrarySchema},
     {3, "version", int32},
     {4, "versions", message, false, &kVersionSchema},
-    {5, "debug_info", bytes},
+    {5, "debug_info", message, false, &kDebugInfoSchema},
 });
 
 const ProtoSchema kDimSchema = {"Dim", kDimFields};
-const ProtoSchema kShapeSchema = {"TensorShapeProto", kShapeFields};
-const ProtoSchema kTensorSchema = {"TensorProto", kTensorFields};
 const ProtoSchema kListSchema = {"ListValue", kListFields};
-const ProtoSchema kEntrySchema = {"AttrEntry", kEntryFields};
 const ProtoSchema kFunctionSchema = {"NameAttrList", kFunctionFields};
 
 }  // namespace
 
+const ProtoSchema kShapeSchema = {"TensorShapeProto", kShapeFields};
+const ProtoSchema kTensorSchema = {"TensorProto", kTensorFields};
+const ProtoSchema kEntrySchema = {"AttrEntry", kEntryFields};
 const ProtoSchema kGraphSchema = {"GraphDef", kGraphFields};
 const ProtoSchema kNodeSchema = {"NodeDef", kNodeFields};
 const ProtoSchema kValueSchema = {"AttrValue", kValueFields};

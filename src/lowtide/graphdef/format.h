@@ -57,5 +57,8 @@ inline constexpr std::uint32_t kInt64s = 10;
 extern const ProtoSchema kGraphSchema;
 extern const ProtoSchema kNodeSchema;
 extern const ProtoSchema kValueSchema;
+extern const ProtoSchema kShapeSchema;
+extern const ProtoSchema kTensorSchema;
+extern const ProtoSchema kEntrySchema;
 
 }  // namespace lowtide::graphdef_internal

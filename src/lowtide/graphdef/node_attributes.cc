@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lowtide/graphdef/format.h"
+#include "lowtide/graphdef/node_view.h"
 
 namespace lowtide {
 namespace {
@@ -69,6 +70,12 @@ std::vector<std::int64_t> attribute_integers(const DefNode& node, std::string_vi
     all.push_back(static_cast<std::int64_t>(*one));
   }
   return all;
+}
+
+std::optional<std::vector<std::int64_t>> attribute_shape(const DefNode& node, std::string_view key) {
+  const ProtoMessage* value = attribute_value(node, key);
+  const ProtoMessage* shape = value == nullptr ? nullptr : find_message(*value, value_field::kShape);
+  return shape == nullptr ? std::nullopt : graphdef_internal::extents_of(*shape);
 }
 
 bool is_attribute_list(const DefNode& node, std::string_view key) {

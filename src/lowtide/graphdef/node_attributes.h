@@ -25,6 +25,8 @@ namespace lowtide {
 
 // Of a list, or the one number.
 [[nodiscard]] std::vector<std::int64_t> attribute_integers(const DefNode& node, std::string_view key);
+// A shape with unknown extents as -1. nullopt: there is none, or its rank is unknown.
+[[nodiscard]] std::optional<std::vector<std::int64_t>> attribute_shape(const DefNode& node, std::string_view key);
 // Whether the attribute is a list, even an empty one.
 [[nodiscard]] bool is_attribute_list(const DefNode& node, std::string_view key);
 [[nodiscard]] bool is_attribute_true(const DefNode& node, std::string_view key);

@@ -42,8 +42,8 @@ std::string name_of_output(const NodeView& node, std::size_t port) {
 }
 
 Result<void> NodeWalk::walk() {
-  if (!texts_of(graphdef_, graph_field::kLibrary).empty() &&
-      !texts_of(graphdef_, graph_field::kLibrary).back().empty()) {
+  const ProtoMessage* library = find_message(graphdef_, graph_field::kLibrary);
+  if (library != nullptr && !library->fields.empty()) {
     return Error{ErrorCode::unsupported, "the graph has a library of functions; inline them, and freeze the graph", ""};
   }
   LOWTIDE_RETURN_IF_ERROR(add_nodes());

@@ -117,4 +117,6 @@ std::uint32_t Placement::device_of(std::string_view name) const {
   return found == by_full_name_.end() ? fallback_ : found->second;
 }
 
+bool Placement::has(std::string_view name) const { return by_full_name_.contains(full_name(name)); }
+
 }  // namespace lowtide::grappler_internal

@@ -21,6 +21,8 @@ class Placement {
   // The index of the device. A missing name, one that cannot be read, and one that the cluster does not have, mean the
   // GPU with the least number, or else the CPU with the least number, or else the first device. O(length of the name).
   [[nodiscard]] std::uint32_t device_of(std::string_view name) const;
+  // Whether it is a name of a device of the cluster.
+  [[nodiscard]] bool has(std::string_view name) const;
 
  private:
   [[nodiscard]] std::string full_name(std::string_view name) const;

@@ -50,8 +50,31 @@ bool is_known(const OutputType& output) {
          std::ranges::none_of(*output.extents, [](std::int64_t extent) { return extent < 0; });
 }
 
-double output_bytes(const TypedGraph& graph, NodeIndex at) {
-  if (is_content_of_variable(graph, at)) return 0;
+// Whether the attribute "shape" of a node has other extents.
+bool contradicts(const DefNode& node, const std::vector<std::int64_t>& given) {
+  const std::optional<std::vector<std::int64_t>> own = attribute_shape(node, "shape");
+  if (!own || own->empty()) return false;  // old files have no extents for an unknown rank
+  if (own->size() != given.size()) return true;
+  for (std::size_t axis = 0; axis < given.size(); ++axis) {
+    if ((*own)[axis] >= 0 && given[axis] >= 0 && (*own)[axis] != given[axis]) return true;
+  }
+  return false;
+}
+
+// Its kernel or its variable has the memory for the whole run.
+bool holds_memory(const DefNode& node) {
+  return grappler_internal::is_persistent(node) && node.op != "ReadVariableOp" && node.op != "_ReadVariablesOp";
+}
+
+// A read gives the memory of the variable. If the variable is written while the read is in use, TensorFlow copies it.
+bool reads_unwritten_variable(const TypedGraph& graph, const grappler_internal::VariableUses& uses, NodeIndex at) {
+  if (graph.nodes[at].op != "ReadVariableOp" || graph.links.inputs[at].empty()) return false;
+  const NodeIndex source = graph.links.inputs[at].front();
+  return graph.nodes[source].op == "VarHandleOp" && !uses.variable_of[source];
+}
+
+double output_bytes(const TypedGraph& graph, const grappler_internal::VariableUses& uses, NodeIndex at) {
+  if (is_content_of_variable(graph, at) || reads_unwritten_variable(graph, uses, at)) return 0;
   if (grappler_internal::gives_reference(graph.nodes[at]) && graph.nodes[at].op != "TemporaryVariable" &&
       !grappler_internal::is_persistent(graph.nodes[at])) {
     return 0;
@@ -90,6 +113,9 @@ Result<std::vector<DefNode>> with_shapes(std::vector<DefNode> nodes,
     if (!node.op.starts_with("Placeholder") && !node.op.starts_with("Variable")) {
       return Error{ErrorCode::invalid, "the shape of this node is given, but only Placeholders and variables have one",
                    shown_node(node.name, node.op)};
+    }
+    if (contradicts(node, shape->second)) {
+      return Error{ErrorCode::invalid, "the given shape contradicts that of the node", shown_node(node.name, node.op)};
     }
     set_shape(node, "shape", shape->second);
     ++found;
@@ -131,20 +157,34 @@ Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& node
     one.writes = uses.writes[at];
     one.reads = each_once(std::move(one.reads));
     one.waits = each_once(std::move(one.waits));
-    const double bytes = output_bytes(*graph, at);
+    const double bytes = output_bytes(*graph, uses, at);
     total += bytes;
-    if (total > kMostRunBytes) return Error{ErrorCode::over_limit, "the tensors have more than 2^60 bytes", ""};
-    one.bytes = static_cast<std::int64_t>(bytes);
+    if (total > kMostRunBytes) {
+      return Error{ErrorCode::over_limit, "the tensors up to this node have more than 2^60 bytes",
+                   shown_node(nodes[at].name, nodes[at].op)};
+    }
+    const bool holds = holds_memory(nodes[at]);
+    one.is_resident = ((holds || fed.contains(at)) && nodes[at].inputs.empty()) || is_content_of_variable(*graph, at);
+    (holds && !one.is_resident ? one.held_bytes : one.bytes) = static_cast<std::int64_t>(bytes);
     one.device = placement.device_of(nodes[at].device);
     one.nanoseconds = nanoseconds_on(grappler_internal::work_of(graph->costed(at)), cluster.devices[one.device]);
     one.is_sized = std::ranges::all_of(graph->outputs[at], is_known);
-    const bool is_source = grappler_internal::is_persistent(nodes[at]) || fed.contains(at);
-    one.is_resident = (is_source && nodes[at].inputs.empty()) || is_content_of_variable(*graph, at);
-    one.may_run_again = !one.is_resident && !reads_variable && is_pure_operator(nodes[at].op);
+    one.may_run_again = !one.is_resident && !holds && !reads_variable && is_pure_operator(nodes[at].op);
     one.is_fetched = fetched.contains(at);
     all.push_back(std::move(one));
   }
   return all;
+}
+
+std::optional<std::uint32_t> node_on_unknown_device(const std::vector<DefNode>& nodes,
+                                                    const std::vector<CostedNodeOfRun>& costed,
+                                                    const Cluster& cluster) {
+  const grappler_internal::Placement placement(cluster);
+  for (const CostedNodeOfRun& one : costed) {
+    const std::string& device = nodes[one.node].device;
+    if (!device.empty() && !placement.has(device)) return one.node;
+  }
+  return std::nullopt;
 }
 
 Result<SimulatedRun> simulate_run(const std::vector<DefNode>& nodes, const Cluster& cluster, const RunEnds& ends) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,7 @@ struct RunEnds {
 [[nodiscard]] Result<RunEnds> with_placeholders(const std::vector<DefNode>& nodes, const RunEnds& ends);
 
 // The nodes with these shapes in the attributes of Placeholders and variables, by name of the node. Errors: invalid (a
-// node that does not exist or is another operator).
+// node that does not exist or is another operator, a shape that contradicts its own).
 [[nodiscard]] Result<std::vector<DefNode>> with_shapes(std::vector<DefNode> nodes,
                                                        const std::map<std::string, std::vector<std::int64_t>>& shapes);
 
@@ -36,7 +37,10 @@ struct CostedNodeOfRun {
   std::vector<std::uint32_t> waits;  // the same for control inputs
   std::uint32_t device = 0;          // of the cluster, where it runs
   std::int64_t bytes = 0;            // of all outputs; 0 for a node that returns a variable or its content
-  bool is_sized = true;              // otherwise, what is not known of its outputs counts as 1
+  // Of a constant or variable with control inputs, which holds its memory for the whole run, although it has a place in
+  // the order. Its `bytes` are 0.
+  std::int64_t held_bytes = 0;
+  bool is_sized = true;  // otherwise, what is not known of its outputs counts as 1
   std::int64_t nanoseconds = 0;
   // A variable, a constant or a feed, without inputs: in memory for the whole run. Also an Identity of a variable: it
   // has the memory of that variable.
@@ -61,6 +65,12 @@ struct SimulatedRun {
   std::vector<std::int64_t> peak_bytes;  // by device of the cluster
   std::int64_t nanoseconds = 0;
 };
+
+// The first of the nodes whose device the cluster does not have, and which Grappler places on a device by a rule of its
+// own. nullopt: there is none, or only nodes without a device. O(nodes).
+[[nodiscard]] std::optional<std::uint32_t> node_on_unknown_device(const std::vector<DefNode>& nodes,
+                                                                  const std::vector<CostedNodeOfRun>& costed,
+                                                                  const Cluster& cluster);
 
 // Grappler's own simulation (docs/graphdef.md). Requirements and errors: as above.
 [[nodiscard]] Result<SimulatedRun> simulate_run(const std::vector<DefNode>& nodes, const Cluster& cluster,

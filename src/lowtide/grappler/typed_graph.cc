@@ -13,6 +13,7 @@
 namespace lowtide::grappler_internal {
 namespace {
 
+constexpr std::int64_t kInt32 = 3;
 constexpr std::int64_t kMostParts = 65'536;
 
 bool is_one_of(std::string_view op, std::initializer_list<std::string_view> all) {
@@ -44,6 +45,10 @@ void add_unread_outputs(TypedGraph& graph, NodeIndex at) {
   const CostedNode costed = graph.costed(at);
   for (std::size_t port = known; port < count; ++port) {
     if (op == "Switch" && !costed.inputs.empty()) outputs[port] = *costed.inputs[0];
+    if (op.ends_with("CrossEntropyWithLogits") && !costed.inputs.empty()) outputs[port] = *costed.inputs[0];
+    if (op == "TopKV2" && known > 0) {
+      outputs[port] = {.data_type = kInt32, .element_bytes = 4, .extents = outputs[0].extents};
+    }
     if (op.starts_with("FusedBatchNorm") && costed.inputs.size() > 2) {
       const bool is_gradient = op.starts_with("FusedBatchNormGrad");
       outputs[port] = *costed.inputs[is_gradient ? 2 : 1];

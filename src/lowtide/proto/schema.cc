@@ -22,6 +22,7 @@ const ProtoFieldSchema* find_field(const ProtoSchema& schema, std::string_view n
 ProtoWire wire_of(ProtoType type) {
   switch (type) {
     case ProtoType::f32: return ProtoWire::fixed32;
+    case ProtoType::fixed64:
     case ProtoType::f64: return ProtoWire::fixed64;
     case ProtoType::text:
     case ProtoType::bytes:

@@ -11,7 +11,20 @@
 
 namespace lowtide {
 
-enum class ProtoType : std::uint8_t { int32, int64, uint32, boolean, enumeration, f32, f64, text, bytes, message };
+enum class ProtoType : std::uint8_t {
+  int32,
+  int64,
+  uint32,
+  uint64,
+  fixed64,  // without a sign
+  boolean,
+  enumeration,
+  f32,
+  f64,
+  text,
+  bytes,
+  message
+};
 
 struct ProtoSchema;
 

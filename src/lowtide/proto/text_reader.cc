@@ -55,6 +55,9 @@ std::optional<std::uint64_t> bits_of_whole(ProtoType type, bool is_negative, std
     const bool is_inside = (!is_negative || size == 0) && size <= 0xFFFFFFFF;
     return is_inside ? std::optional(size) : std::nullopt;
   }
+  if (type == ProtoType::uint64 || type == ProtoType::fixed64) {
+    return !is_negative || size == 0 ? std::optional(size) : std::nullopt;
+  }
   const std::uint64_t most = (is_wide ? std::uint64_t{1} << 63U : std::uint64_t{1} << 31U) - (is_negative ? 0 : 1);
   if (size > most) return std::nullopt;
   return is_negative ? ~size + 1 : size;

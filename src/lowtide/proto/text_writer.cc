@@ -31,6 +31,8 @@ std::string value_text(const ProtoFieldSchema& field, std::uint64_t bits) {
     case ProtoType::f64: return print_number(std::bit_cast<double>(bits));
     case ProtoType::boolean: return bits != 0 ? "true" : "false";
     case ProtoType::uint32: return std::to_string(static_cast<std::uint32_t>(bits));
+    case ProtoType::uint64:
+    case ProtoType::fixed64: return std::to_string(bits);
     case ProtoType::int64: return std::to_string(static_cast<std::int64_t>(bits));
     default: break;
   }

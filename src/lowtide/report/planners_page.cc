@@ -39,7 +39,7 @@ section { background: var(--panel); border: 1px solid var(--line); border-radius
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: 5px 10px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.number, th.number { text-align: right; white-space: nowrap; } th { font-weight: 600; color: var(--muted); }
-svg { width: 100%; height: auto; display: block; } svg text { fill: var(--muted); font-size: 11px; }
+svg { width: 100%; min-width: 640px; height: auto; display: block; } svg text { fill: var(--muted); font-size: 11px; }
 .grid { stroke: var(--grid); } .line { fill: none; stroke-width: 1.6; }
 .line.given { stroke: var(--given); } .line.theirs { stroke: var(--theirs); } .line.own { stroke: var(--own); }
 .line.memory { stroke: var(--memory); stroke-dasharray: 6 4; }
@@ -50,10 +50,6 @@ circle.own { fill: var(--own); } circle.bound { fill: var(--bound); } circle.the
 .good { color: var(--good); } .bad { color: var(--bad); }
 </style>
 )";
-
-std::string shown_time(std::int64_t nanoseconds) {
-  return nanoseconds < 10'000 ? with_thousands(nanoseconds) + " ns" : with_thousands(nanoseconds / 1000) + " us";
-}
 
 std::string shown_size(std::int64_t bytes) { return format_bytes_short(Bytes(bytes)); }
 
@@ -71,7 +67,7 @@ std::string runs_table(const PlannersPage& page) {
   for (std::size_t at = 0; at < page.runs.size(); ++at) {
     const PlannerRun& run = page.runs[at];
     out += "<tr><td>" + key(kClasses[at], run.planner) + "</td>" + number_cell(format_bytes(Bytes(run.peak_bytes))) +
-           number_cell(shown_time(run.nanoseconds)) + number_cell(std::to_string(run.reruns)) +
+           number_cell(shown_nanoseconds(run.nanoseconds)) + number_cell(std::to_string(run.reruns)) +
            number_cell(std::to_string(run.sums)) + number_cell(std::to_string(run.copies)) + "<td class=\"" +
            (run.keeps ? "good" : "bad") + "\">" + html_escaped(run.verdict) + "</td></tr>\n";
   }
@@ -95,7 +91,7 @@ std::int64_t size_unit(std::int64_t most) {
 }
 
 std::string live_chart(const PlannersPage& page) {
-  LineChart chart{.title = "Live bytes over time", .lines = {}, .x_text = shown_time, .y_text = shown_size};
+  LineChart chart{.title = "Live bytes over time", .lines = {}, .x_text = shown_nanoseconds, .y_text = shown_size};
   std::int64_t end = 0;
   std::int64_t most = page.memory_bytes;
   for (std::size_t at = 0; at < page.runs.size(); ++at) {
@@ -117,7 +113,8 @@ std::string live_section(const PlannersPage& page) {
     keys += (at == 0 ? "" : ", ") + key(kClasses[at], page.runs[at].planner);
   }
   if (page.memory_bytes > 0) keys += ", " + key("memory", "the memory of the device");
-  return "<section><h2>Live bytes over time</h2>\n<p>" + keys + "</p>\n" + live_chart(page) + "</section>\n";
+  return "<section><h2>Live bytes over time</h2>\n<p>" + keys + "</p>\n<div class=\"scroll\">" + live_chart(page) +
+         "</div></section>\n";
 }
 
 std::string curve_section(const PlannersPage& page) {
@@ -130,7 +127,8 @@ std::string curve_section(const PlannersPage& page) {
     bound.points.emplace_back(point->memory_bytes, point->bound_nanoseconds);
     most = std::max(most, point->memory_bytes);
   }
-  LineChart chart{.title = "Time over memory", .lines = {bound, own}, .x_text = shown_size, .y_text = shown_time};
+  LineChart chart{
+      .title = "Time over memory", .lines = {bound, own}, .x_text = shown_size, .y_text = shown_nanoseconds};
   std::string keys = key("own", "Lowtide") + ", " + key("bound", "no sequence takes less");
   if (page.runs.size() > 1) {
     const PlannerRun& theirs = page.runs[1];
@@ -139,8 +137,20 @@ std::string curve_section(const PlannersPage& page) {
     keys += ", " + key("theirs", theirs.planner);
     most = std::max(most, theirs.peak_bytes);
   }
+  if (page.memory_bytes > 0 && page.memory_bytes <= most) {
+    std::int64_t slowest = 0;
+    for (const ChartLine& line : chart.lines) {
+      for (const auto& [x, y] : line.points) slowest = std::max(slowest, y);
+    }
+    chart.lines.push_back({.label = "memory",
+                           .css_class = "memory",
+                           .points = {{page.memory_bytes, 0}, {page.memory_bytes, slowest}},
+                           .is_step = true});
+    keys += ", " + key("memory", "the memory of the device");
+  }
   chart.x_step_unit = size_unit(most);
-  return "<section><h2>Time over memory</h2>\n<p>" + keys + "</p>\n" + report_internal::svg_of(chart) + "</section>\n";
+  return "<section><h2>Time over memory</h2>\n<p>" + keys + "</p>\n<div class=\"scroll\">" +
+         report_internal::svg_of(chart) + "</div></section>\n";
 }
 
 std::string shortfall_section(const PlannersPage& page) {
