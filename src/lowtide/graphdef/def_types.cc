@@ -4,6 +4,7 @@
 #include "lowtide/graphdef/def_types.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -70,11 +71,15 @@ void add_kept_types(DefNode& node, const Graph& graph, const std::vector<std::op
   add_value(node, kept::kTypes, std::move(value));
 }
 
-// The number of outputs of operators that have a rule and several outputs, except for Split.
+// The number of outputs of operators that have a rule and several outputs, except for those whose graph has them all.
 std::size_t outputs_of(std::string_view op) {
+  constexpr auto kTwo = std::to_array<std::string_view>(
+      {"BroadcastGradientArgs", "ListDiff", "MaxPoolWithArgmax", "Merge", "SoftmaxCrossEntropyWithLogits",
+       "SparseSoftmaxCrossEntropyWithLogits", "Switch", "TopK", "TopKV2"});
   if (op == "FusedBatchNormV3") return 6;
-  if (op.starts_with("FusedBatchNorm")) return 5;
-  return op.ends_with("SoftmaxCrossEntropyWithLogits") ? 2 : 1;
+  if (op.starts_with("FusedBatchNorm") || op == "BatchNormWithGlobalNormalizationGrad") return 5;
+  if (op == "FakeQuantWithMinMaxVarsGradient") return 3;
+  return std::ranges::find(kTwo, op) != kTwo.end() ? 2 : 1;
 }
 
 // The numbers that graph_of_graphdef reads back. nullptr: it would not read them.

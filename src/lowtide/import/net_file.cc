@@ -37,6 +37,11 @@ Result<NetFile> read_net_file(const std::string& path) {
   const Result<std::unique_ptr<import_internal::File>> file =
       import_internal::File::open(path, limits::kMaxFileBytes, "kMaxFileBytes");
   if (!file) return file.error();
+  const Result<bool> is_graphdef = import_internal::is_graphdef_file(**file);
+  if (!is_graphdef) return at_path(path, is_graphdef.error());
+  if (*is_graphdef) {
+    return at_path(path, {ErrorCode::malformed, "the file is a GraphDef of TensorFlow, and no net of Caffe2", ""});
+  }
   Result<import_internal::ReadNet> read =
       with_memory<import_internal::ReadNet>(path, [&] { return import_internal::read_net_source(**file); });
   if (!read) return read.error();
