@@ -102,6 +102,30 @@ TEST(ProtoText, AcceptsAllNotations) {
   EXPECT_EQ(find_text(message, 8), "AA");
 }
 
+// U+1F600 has the bytes F0 9F 98 80, alone or as two surrogates.
+TEST(ProtoText, ReadsCodePoints) {
+  const ProtoMessage message = from_text("name: \"\\u0041\\u00e9\" data: \"\\U0001F600\\ud83d\\ude00\"");
+  EXPECT_EQ(find_text(message, 1), "A\xC3\xA9");
+  EXPECT_EQ(find_text(message, 8), "\xF0\x9F\x98\x80\xF0\x9F\x98\x80");
+  for (const char* wrong : {"\\u004", "\\u00g1", "\\U00110000", "\\ud83d", "\\ud83d\\u0041", "\\ude00"}) {
+    EXPECT_EQ(text_error("name: \"" + std::string(wrong) + "\""), ":1:7: the text has a malformed escape") << wrong;
+  }
+}
+
+// Numbers of 64 bits without a sign, as a varint and as eight bytes.
+TEST(ProtoText, HasUnsignedNumbersOf64Bits) {
+  static constexpr std::array<ProtoFieldSchema, 2> kFields = {ProtoFieldSchema{1, "varint", ProtoType::uint64},
+                                                              ProtoFieldSchema{2, "fixed", ProtoType::fixed64}};
+  static const ProtoSchema kSchema = {"Wide", kFields};
+  const std::string text = "varint: 18446744073709551615\nfixed: 18446744073709551615\n";
+  const Result<ProtoMessage> message = read_proto_text(kSchema, text);
+  ASSERT_TRUE(message.ok()) << message.error().describe();
+  const std::string bytes = write_proto_binary(*message);
+  EXPECT_EQ(bytes.size(), 1U + 10 + 1 + 8);
+  EXPECT_EQ(*write_proto_text(kSchema, *read_proto_binary(kSchema, bytes)), text);
+  EXPECT_FALSE(read_proto_text(kSchema, "fixed: -1").ok());
+}
+
 TEST(ProtoText, NamesThePlaceOfAnError) {
   EXPECT_EQ(text_error("name: \"x\"\n  sise: 3"), ":2:3: Tree has no field 'sise'");
   EXPECT_EQ(text_error("child {\n name: \"a\""), ":2:11: expected a field of Tree or '}', found the end of the text");

@@ -4,7 +4,11 @@
 #include "lowtide/proto/text_scanner.h"
 
 #include <algorithm>
+#include <charconv>
 #include <optional>
+#include <system_error>
+
+#include "lowtide/base/utf8.h"
 
 namespace lowtide::proto_internal {
 namespace {
@@ -112,6 +116,33 @@ void ProtoScanner::scan() {
   advance(length);
 }
 
+namespace {
+
+// "u0041" or "U0001F600", at the letter. Two escapes of surrogates are one character.
+bool append_code_point(std::string_view source, std::size_t& at, std::string& out) {
+  const auto read = [&](std::uint32_t& code) {
+    const std::size_t digits = source[at] == 'u' ? 4 : 8;
+    const std::string_view text = source.substr(at + 1, digits);
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), code, 16);
+    at += 1 + digits;
+    return text.size() == digits && fault == std::errc() && end == text.data() + digits;
+  };
+  std::uint32_t code = 0;
+  if (!read(code)) return false;
+  const bool is_high = code >= 0xD800 && code < 0xDC00;
+  if (is_high && source.substr(at, 2) == "\\u") {
+    ++at;
+    std::uint32_t low = 0;
+    if (!read(low) || low < 0xDC00 || low > 0xDFFF) return false;
+    code = 0x10000 + ((code - 0xD800) << 10U) + (low - 0xDC00);
+  }
+  if (code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return false;
+  append_utf8(out, code);
+  return true;
+}
+
+}  // namespace
+
 bool unescape_proto(std::string_view source, std::string& out) {
   out.clear();
   for (std::size_t at = 0; at < source.size();) {
@@ -125,6 +156,10 @@ bool unescape_proto(std::string_view source, std::string& out) {
     if (known != std::string_view::npos) {
       out += kEscaped[known];
       ++at;
+      continue;
+    }
+    if (source[at] == 'u' || source[at] == 'U') {
+      if (!append_code_point(source, at, out)) return false;
       continue;
     }
     const bool is_hex = source[at] == 'x' || source[at] == 'X';
