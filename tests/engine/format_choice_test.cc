@@ -63,5 +63,36 @@ TEST(FormatChoice, LeavesFormatsOutUnderABudget) {
   }
 }
 
+// The 65,536 numbers of b and y have 131,072 bytes each on f16, and twice as many on f32. The product computes on f32.
+constexpr const char* kCopied = R"(graph "copied" {
+  input x : f16[1,64]
+  constant s : i64[2] = [1024, 64]
+  constant w : f16[64,64]
+  a = MatMul(x, w) : f16[1,64]
+  b = Expand(a, s) : f16[1024,64]
+  y = Neg(b) : f16[1024,64]
+  output y
+})";
+
+TEST(FormatChoice, LeavesHalvesOutUnderABudget) {
+  LowerOptions options = options_for_kernels(must(cpu_target()).formats);
+  const auto need = [&] {
+    const Lowered lowered = must(lower(graph_of(kCopied), options));
+    const PlannedGraph planned = must(plan_graph(lowered.graph, must(cpu_target()), {}));
+    return arena_bytes(planned.plan) + planned.caller;
+  };
+  const auto passes = [&](const FormatChoice& choice) {
+    return must(lower_for_machine(graph_of(kCopied), options_for_kernels(must(cpu_target()).formats), choice)).passes;
+  };
+  const Bytes wide = need();
+  options.halves = false;
+  const Bytes narrow = need();
+  ASSERT_LT(narrow, wide);
+  EXPECT_THAT(passes({}), Contains("halves"));
+  EXPECT_THAT(passes({.budget = wide}), Contains("halves"));
+  EXPECT_THAT(passes({.budget = wide - Bytes(1)}), Not(Contains("halves")));
+  EXPECT_THAT(passes({.budget = narrow}), Not(Contains("halves")));
+}
+
 }  // namespace
 }  // namespace lowtide

@@ -4,6 +4,7 @@
 #include "lowtide/engine/lower_for_machine.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,13 @@ namespace {
 // As for the plan of the model as written, which a summary compares with (cli/lowering.cc).
 constexpr std::int64_t kMostOrderEffort = 50'000'000;
 constexpr std::int64_t kMostAllocateEffort = 10'000'000;
+
+// Which of the passes that may need more memory are tried, if they are on.
+struct Passes {
+  bool formats = false;
+  bool epilogues = false;
+  bool halves = true;
+};
 
 Result<PlannedGraph> plan_quickly(const Graph& graph, const FormatChoice& choice) {
   Result<Target> target = cpu_target();
@@ -47,21 +55,26 @@ Result<std::optional<Bytes>> arena_that_misses(const Graph& graph, const FormatC
 
 Result<Lowered> lower_for_machine(const Graph& model, const LowerOptions& options, const FormatChoice& choice) {
   Result<Lowered> chosen = lower(model, options);
-  if (!chosen || !choice.budget || !depend_on_machine(chosen->passes)) return chosen;
+  if (!chosen || !choice.budget) return chosen;
+  const std::vector<std::string> all = chosen->passes;
+  const bool has_halves = std::ranges::count(all, kHalvesPass) > 0;
+  if (!has_halves && !depend_on_machine(all)) return chosen;
   Result<std::optional<Bytes>> least = arena_that_misses(chosen->graph, choice);
   if (!least) return least.error();
 
   // From the fastest graph to the slowest one.
-  constexpr std::pair<bool, bool> kFormatsAndEpilogues[] = {{true, false}, {false, true}, {false, false}};
-  const std::vector<std::string> all = chosen->passes;
-  for (const auto& [formats, epilogues] : kFormatsAndEpilogues) {
+  constexpr std::array<Passes, 4> kOthers = {
+      {{.formats = true}, {.epilogues = true}, {}, {.formats = true, .epilogues = true, .halves = false}}};
+  for (const Passes& passes : kOthers) {
     if (!*least) break;  // it fits
-    const bool is_other = (!formats && std::ranges::count(all, kFormatsPass) > 0) ||
-                          (!epilogues && std::ranges::count(all, kEpiloguesPass) > 0);
-    if (!is_other || (formats && !options.formats) || (epilogues && !options.epilogues)) continue;
+    const bool is_other = (!passes.formats && std::ranges::count(all, kFormatsPass) > 0) ||
+                          (!passes.epilogues && std::ranges::count(all, kEpiloguesPass) > 0) ||
+                          (!passes.halves && has_halves);
+    if (!is_other) continue;
     LowerOptions others = options;
-    others.formats = formats;
-    others.epilogues = epilogues;
+    others.formats = options.formats && passes.formats;
+    others.epilogues = options.epilogues && passes.epilogues;
+    others.halves = options.halves && passes.halves;
     Result<Lowered> other = lower(model, others);
     if (!other) return other;
     const Result<std::optional<Bytes>> arena = arena_that_misses(other->graph, choice);
