@@ -200,6 +200,12 @@ TEST(OutputTypes, OptimizersWriteTheirSlots) {
 )");
 }
 
+TEST(OutputTypes, OperandsOfASumHaveOneShape) {
+  const std::string graph = graph_text({input("a", "4"), input("b", "-1"), input("c", "5"), "s AddN a b c N=3 T=#1"});
+  EXPECT_THAT(graph_of_graphdef(*read_graphdef(graph), {.shapes = {{"b", {4}}}}).error().describe(),
+              HasSubstr("node 's' ('AddN'): its operands 0 and 2 have different shapes"));
+}
+
 TEST(OutputTypes, TextsHaveNoTensors) {
   const std::string graph = graph_text({input("x", "4"), "ok IsFinite x T=#1", "message Const dtype=#7",
                                         list("axes", "1:0"), "all All ok axes", "check Assert all message"});

@@ -169,13 +169,29 @@ void infer_bitcast(NodeTypes& types) {
   types.set(0, std::move(y));
 }
 
+namespace {
+
+bool contradict(const Extents& a, const Extents& b) {
+  if (a.size() != b.size()) return true;
+  for (std::size_t axis = 0; axis < a.size(); ++axis) {
+    if (a[axis] != kOpen && b[axis] != kOpen && a[axis] != b[axis]) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 // All inputs have one shape, so an extent is known if one of them states it.
 void infer_add_n(NodeTypes& types) {
   std::optional<Extents> sum;
   for (std::size_t at = 0; at < types.inputs.size(); ++at) {
     const Extents* operand = types.extents(at);
-    if (operand == nullptr || (sum && sum->size() != operand->size())) continue;
+    if (operand == nullptr) continue;
     if (!sum) sum = *operand;
+    if (contradict(*sum, *operand)) {
+      types.fault = "its operands 0 and " + std::to_string(at) + " have different shapes";
+      return;
+    }
     for (std::size_t axis = 0; axis < sum->size(); ++axis) (*sum)[axis] = std::max((*sum)[axis], (*operand)[axis]);
   }
   if (sum) types.set(0, *std::move(sum));
