@@ -40,7 +40,7 @@ std::string own_verdict(const LeanGraphDef& lean, std::int64_t memory) {
 
 std::string shown_link(const std::optional<TransferLink>& link) {
   if (!link) return "16,000,000,000 B/s each way, as Grappler assumes; Lowtide's plan makes no copies without --link";
-  const std::string rate = format_bytes(Bytes(link->bytes_per_second)) + "/s each way";
+  std::string rate = format_bytes(Bytes(link->bytes_per_second)) + "/s each way";
   if (link->latency_nanoseconds == 0) return rate;
   return rate + " and " + with_thousands(link->latency_nanoseconds) + " ns for each copy";
 }

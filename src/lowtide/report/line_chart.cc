@@ -4,6 +4,7 @@
 #include "lowtide/report/line_chart.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "lowtide/report/page_text.h"
 
@@ -20,7 +21,7 @@ constexpr std::int64_t kMostTicks = 8;
 
 // With one decimal, so that the same chart has the same bytes on every machine.
 std::string coordinate(double value) {
-  const auto tenths = static_cast<std::int64_t>(value * 10 + 0.5);
+  const auto tenths = static_cast<std::int64_t>(std::llround(value * 10));
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 

@@ -47,8 +47,8 @@ std::optional<onnx::TensorProto> zeros_of(std::string_view description) {
 struct AttributeWriter {
   const Graph& graph;
   NodeId id;
-  AttributeProto::AttributeType expected;
-  bool is_known_operator;
+  AttributeProto::AttributeType expected = AttributeProto::UNDEFINED;
+  bool is_known_operator = false;
   AttributeProto& to;
   std::set<std::string>& lost;
 
