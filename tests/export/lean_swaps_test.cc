@@ -144,6 +144,26 @@ TEST(LeanSwaps, CopyEachOutputThatIsRead) {
   EXPECT_EQ(meanings.of(nodes, "u"), meanings.of(written, "u"));
 }
 
+// f is fetched and made early, and the nodes after it need memory. A fetched output stays, so with v, w and f, and r that
+// leaves, 6 tensors are enough for c and d.
+TEST(LeanSwaps, DoNotMoveWhatIsFetched) {
+  std::vector<DefNode> nodes = with_late_reader();
+  nodes.push_back(swapped_node("q", "Tanh", {"w"}));
+  nodes[3].inputs = {"r", "^q"};  // q is there before b
+  const RunEnds ends{.feeds = {}, .fetches = {"u", "q"}};
+  for (std::int64_t tensors = 6; tensors <= 8; ++tensors) {
+    const LeanGraphDef moved =
+        lean_graphdef(with_nodes({}, nodes),
+                      {.cluster = gpu(tensors * kBytes), .ends = ends, .effort = 200'000'000, .link = kFast})
+            .value();
+    ASSERT_EQ(moved.answer.outcome, BudgetOutcome::found) << tensors;
+    for (const LeanSwap& swap : moved.swaps) EXPECT_NE(swap.node, "q");
+    const std::vector<DefNode> written = nodes_of_graphdef(moved.graphdef);
+    EXPECT_LE(replay_graphdef(written, gpu(0), ends, kFast).peak_bytes, moved.peak.count());
+    EXPECT_LE(moved.peak.count(), tensors * kBytes);
+  }
+}
+
 TEST(LeanSwaps, NeedAGpu) {
   Cluster cpu = gpu(4 * kBytes);
   cpu.devices[0].type = "CPU";

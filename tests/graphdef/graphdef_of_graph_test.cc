@@ -285,5 +285,16 @@ TEST(GraphDefOfGraph, RefusesDamagedMarks) {
   EXPECT_EQ(refusal("key: '_lowtide_types' value { list { s: ['nonsense'] } }"), "accepted");
 }
 
+// The variable and its slots are inputs 0 to 2 of ResourceApplyAdam, and all are handles.
+TEST(GraphDefOfGraph, SlotsOfResourcesAreHandles) {
+  const std::string step =
+      "  tensorflow.once::ResourceApplyAdam(v, m, n, p, p, p, p, p, p, g) \"step\" {T = opaque \"type: DT_FLOAT\"}\n";
+  const std::string text = text_of(graphdef_of_graph(
+      graph_of("graph \"\" {\n  input g : f32[8]\n  input p : f32[]\n  state v : f32[8]\n  state m : f32[8]\n"
+               "  state n : f32[8]\n" +
+               step + "  output g\n}\n")));
+  EXPECT_THAT(text, Not(HasSubstr("VariableV2")));
+}
+
 }  // namespace
 }  // namespace lowtide::testing

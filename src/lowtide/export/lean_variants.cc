@@ -100,6 +100,13 @@ std::set<NodeId> readers_of_variables(const Variant& variant) {
   return readers;
 }
 
+bool moves_fetched(const SwappedBudget& swapped) {
+  return std::ranges::any_of(swapped.answer.transfers, [&](const Transfer& transfer) {
+    const BudgetNode& node = swapped.problem.nodes[swapped.answer.runs[transfer.run]];
+    return node.is_output;
+  });
+}
+
 }  // namespace
 
 LeanPlanner::LeanPlanner(const LeanGraphDefOptions& options, std::uint32_t device)
@@ -183,31 +190,43 @@ Result<void> LeanPlanner::keep(Variant& variant) const {
   return {};
 }
 
-Result<void> LeanPlanner::swap(Variant& variant) const {
-  const PlainRun& run = variant.plain;
+Result<SwappedBudget> LeanPlanner::search_with_link(const PlainRun& run) const {
   SwapOptions options{.order = order_options(), .budget = budget_of(run), .link = *options_.link};
   options.effort = options_.effort.value_or(options.effort);
   options.hints = run.hints;
-  const Result<SwappedBudget> swapped = swap_budget(run.graph, run.costs, target_, options);
+  return swap_budget(run.graph, run.costs, target_, options);
+}
+
+// The claims are those of the first search, which may also move fetched outputs.
+Result<void> LeanPlanner::swap(Variant& variant) const {
+  Result<SwappedBudget> swapped = search_with_link(variant.plain);
   if (!swapped) return swapped.error();
-  const SwapAnswer& answer = swapped->answer;
-  const bool moves_fetched = std::ranges::any_of(answer.transfers, [&](const Transfer& transfer) {
-    return swapped->problem.nodes[answer.runs[transfer.run]].is_output;
-  });
+  const std::int64_t bound = swapped->answer.time_bound;
+  const bool is_infeasible = swapped->answer.outcome == BudgetOutcome::infeasible;
   // The search with the link spends little on reruns alone.
   LOWTIDE_RETURN_IF_ERROR(keep(variant));
   const bool is_kept = variant.answer.outcome == BudgetOutcome::found;
-  const bool is_swapped = answer.outcome == BudgetOutcome::found && !moves_fetched;
-  variant.answer.cost_bound = answer.time_bound;
-  if (answer.outcome == BudgetOutcome::infeasible) variant.answer.outcome = BudgetOutcome::infeasible;
-  if (variant.answer.outcome == BudgetOutcome::infeasible && answer.outcome != BudgetOutcome::infeasible) {
+  variant.answer.cost_bound = bound;
+  if (is_infeasible) variant.answer.outcome = BudgetOutcome::infeasible;
+  if (variant.answer.outcome == BudgetOutcome::infeasible && !is_infeasible) {
     variant.answer.outcome = BudgetOutcome::not_found;
   }
+  Bytes held;
+  if (moves_fetched(*swapped)) {
+    Result<PlainRun> holding = make_plain_run(variant.costed, device_, true);
+    if (!holding) return holding.error();
+    holding->hints = variant.plain.hints;
+    swapped = search_with_link(*holding);
+    if (!swapped) return swapped.error();
+    held = holding->resident - variant.plain.resident;
+  }
+  const SwapAnswer& answer = swapped->answer;
+  const bool is_swapped = answer.outcome == BudgetOutcome::found && !moves_fetched(*swapped);
   if (!is_swapped || (is_kept && variant.answer.cost <= answer.time)) return {};
   variant.sequence = {.runs = answer.runs, .transfers = answer.transfers};
-  variant.answer = {
-      .outcome = answer.outcome, .cost = answer.time, .base_cost = answer.base_time, .cost_bound = answer.time_bound};
-  variant.peak = answer.peak;
+  variant.answer = {.outcome = answer.outcome, .cost = answer.time, .base_cost = answer.base_time, .cost_bound = bound};
+  variant.peak = answer.peak + held;
+  variant.floor = swapped->ordered.bound + held;
   return {};
 }
 

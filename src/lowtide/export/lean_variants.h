@@ -15,6 +15,7 @@
 #include "lowtide/graphdef/node_list.h"
 #include "lowtide/grappler/run_costs.h"
 #include "lowtide/pipeline/order_graph.h"
+#include "lowtide/pipeline/swap_budget.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide::export_internal {
@@ -46,6 +47,7 @@ class LeanPlanner {
   [[nodiscard]] Result<void> solve_without_stale_reruns(Variant& variant) const;
   [[nodiscard]] OrderOptions order_options() const;
   [[nodiscard]] Result<void> keep(Variant& variant) const;
+  [[nodiscard]] Result<SwappedBudget> search_with_link(const PlainRun& run) const;
   [[nodiscard]] Result<void> swap(Variant& variant) const;
 
   const LeanGraphDefOptions& options_;

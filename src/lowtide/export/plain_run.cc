@@ -15,18 +15,17 @@ namespace {
 
 class PlainRunMaker {
  public:
-  PlainRunMaker(const std::vector<CostedNodeOfRun>& costed, std::uint32_t device) : costed_(costed), device_(device) {}
+  PlainRunMaker(const std::vector<CostedNodeOfRun>& costed, std::uint32_t device, bool holds_fetched)
+      : costed_(costed), device_(device), holds_fetched_(holds_fetched) {}
 
   Result<PlainRun> make() && {
     find_counted();
     for (const CostedNodeOfRun& one : costed_) {
       const std::int64_t bytes = counted_.contains(one.node) ? one.bytes : 0;
       if (counted_.contains(one.node)) resident_ += Bytes(one.held_bytes);
-      if (one.is_resident) {
-        resident_ += Bytes(bytes);
-      } else {
-        outputs_[one.node] = add_tensor("n" + std::to_string(one.node), bytes);
-      }
+      const bool is_held = one.is_resident || (holds_fetched_ && one.is_fetched);
+      if (is_held) resident_ += Bytes(bytes);
+      if (!one.is_resident) outputs_[one.node] = add_tensor("n" + std::to_string(one.node), is_held ? 0 : bytes);
     }
     for (const CostedNodeOfRun& one : costed_) {
       for (std::uint32_t source : one.waits) add_signal(source);
@@ -110,6 +109,7 @@ class PlainRunMaker {
 
   const std::vector<CostedNodeOfRun>& costed_;
   std::uint32_t device_;
+  bool holds_fetched_;
   GraphBuilder builder_{""};
   std::unordered_set<std::uint32_t> counted_;            // nodes whose outputs count
   std::unordered_map<std::uint32_t, TensorId> outputs_;  // by node
@@ -121,8 +121,8 @@ class PlainRunMaker {
 
 }  // namespace
 
-Result<PlainRun> make_plain_run(const std::vector<CostedNodeOfRun>& costed, std::uint32_t device) {
-  return PlainRunMaker(costed, device).make();
+Result<PlainRun> make_plain_run(const std::vector<CostedNodeOfRun>& costed, std::uint32_t device, bool holds_fetched) {
+  return PlainRunMaker(costed, device, holds_fetched).make();
 }
 
 }  // namespace lowtide::export_internal

@@ -35,7 +35,9 @@ struct PlainRun {
   Bytes resident;               // variables, constants and feeds that the device has or reads
 };
 
-// Errors: none but those of GraphBuilder, such as a cycle. O(nodes + inputs, log).
-[[nodiscard]] Result<PlainRun> make_plain_run(const std::vector<CostedNodeOfRun>& costed, std::uint32_t device);
+// `holds_fetched`: fetched outputs are resident too, so that none of them can move. Then less memory is left than there
+// is. Errors: none but those of GraphBuilder, such as a cycle. O(nodes + inputs, log).
+[[nodiscard]] Result<PlainRun> make_plain_run(const std::vector<CostedNodeOfRun>& costed, std::uint32_t device,
+                                              bool holds_fetched = false);
 
 }  // namespace lowtide::export_internal

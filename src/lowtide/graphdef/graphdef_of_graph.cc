@@ -118,8 +118,11 @@ bool DefMaker::needs_handle(TensorId state) const {
   const std::span<const NodeId> readers = graph_.readers(state);
   return std::any_of(readers.begin(), readers.end(), [&](NodeId reader) {
     const std::vector<std::optional<TensorId>>& inputs = graph_.node(reader).inputs;
-    return is_own_node(graph_, reader) && !inputs.empty() && inputs.front() == state &&
-           takes_handle(graph_.op(reader).type, 0);
+    if (!is_own_node(graph_, reader)) return false;
+    for (std::size_t input = 0; input < inputs.size(); ++input) {
+      if (inputs[input] == state && takes_handle(graph_.op(reader).type, input)) return true;
+    }
+    return false;
   });
 }
 

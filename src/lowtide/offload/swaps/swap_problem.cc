@@ -9,7 +9,9 @@
 namespace lowtide::offload_internal {
 namespace {
 
+// What is empty saves nothing elsewhere.
 std::int64_t transfer_time(std::int64_t bytes, const TransferLink& link) {
+  if (bytes == 0) return kForever;
   const Int128 whole = nanoseconds_to_move(bytes, link.bytes_per_second) + link.latency_nanoseconds;
   return whole > kMaxTime ? kForever : static_cast<std::int64_t>(whole);
 }

@@ -40,7 +40,7 @@ class SwapProblem {
   std::vector<std::int64_t> own_load;  // by node: bytes that a run takes beside its inputs and what else is live
   std::vector<char> runs_once;         // by node: 0 or 1
   std::vector<std::int64_t> time;      // by node: nanoseconds of a run
-  std::vector<std::int64_t> transfer;  // by node: nanoseconds of a transfer; kForever if its output cannot be moved
+  std::vector<std::int64_t> transfer;  // by node: nanoseconds of a transfer; kForever: it stays
   std::int64_t budget = 0;
   std::int64_t base_time = 0;  // of one run of each node
 
