@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads any bytes as a graph in text form. A graph that is not refused is printed, read back, planned and verified, and written in
-// the other formats.
+// Reads any bytes as a graph in text form. A graph that is not refused is printed, read back, planned and verified, and
+// written in the other formats.
 
 #include <cstddef>
 #include <cstdint>

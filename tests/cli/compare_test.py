@@ -47,7 +47,8 @@ class CompareTest(ProgramTest):
         refused = refusals(self.json(DONE, "compare", "gpu.pbtxt", *SIZES))
         self.assertEqual(refused, ["tflite_micro_greedy", "executorch_greedy", "executorch_naive",
                                    "static_runtime_side_by_side", "grappler", "caffe2_gradients",
-                                   "caffe2_gradients_sized", "aitemplate_naive", "aitemplate_greedy_by_size", "aitemplate_multistream"])
+                                   "caffe2_gradients_sized", "aitemplate_naive", "aitemplate_greedy_by_size",
+                                   "aitemplate_multistream"])
         self.assertIn("'tflite_micro_greedy' plans one device, but the tensors are on 2",
                       self.expect(DONE, "compare", "gpu.pbtxt", *SIZES).stdout)
 

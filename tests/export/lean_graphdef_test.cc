@@ -247,8 +247,8 @@ TEST(LeanGraphDef, PlansTheDeviceWithKnownMemory) {
   EXPECT_THAT(inputs_of("o"), ElementsAre("w"));  // it has nothing to do with the GPU
 }
 
-// r is the content of w, and f is made of it. g to k need memory, and then w is written; l waits for that and reads f. A
-// second run of f just before l would save a tensor, but with the new content of w. It may only run before u.
+// r is the content of w, and f is made of it. g to k need memory, and then w is written; l waits for that and reads f.
+// A second run of f just before l would save a tensor, but with the new content of w. It may only run before u.
 std::vector<DefNode> with_written_content() {
   return {
       float_node("w", "VariableV2", {}),   float_node("x", "Placeholder", {}), float_node("r", "Identity", {"w"}),
@@ -283,7 +283,7 @@ TEST(LeanGraphDef, ConstantsThatWaitAreResident) {
   EXPECT_EQ(found.peak, Bytes(4 * kBytes));
 }
 
-// What is written while a copy of it is in use counts twice. What nobody writes does not.
+// What is written while a copy of it is in use counts twice. What no node writes does not.
 TEST(LeanGraphDef, ReadsOfVariablesNeedNoMemory) {
   const auto nodes = [](bool writes) {
     DefNode handle = float_node("h", "VarHandleOp", {});

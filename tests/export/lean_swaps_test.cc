@@ -144,8 +144,8 @@ TEST(LeanSwaps, CopyEachOutputThatIsRead) {
   EXPECT_EQ(meanings.of(nodes, "u"), meanings.of(written, "u"));
 }
 
-// f is fetched and made early, and the nodes after it need memory. A fetched output stays, so with v, w and f, and r that
-// leaves, 6 tensors are enough for c and d.
+// f is fetched and made early, and the nodes after it need memory. A fetched output stays, so with v, w and f, and r
+// that leaves, 6 tensors are enough for c and d.
 TEST(LeanSwaps, DoNotMoveWhatIsFetched) {
   std::vector<DefNode> nodes = with_late_reader();
   nodes.push_back(swapped_node("q", "Tanh", {"w"}));
