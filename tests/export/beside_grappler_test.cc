@@ -25,12 +25,13 @@ using ::testing::Not;
 
 BesideGrappler beside(const std::vector<DefNode>& nodes, std::int64_t memory,
                       std::optional<TransferLink> link = std::nullopt, std::int64_t points = 0) {
+  const LeanGraphDefOptions options{.cluster = gpu_with(memory),
+                                    .ends = {.feeds = {}, .fetches = {nodes.back().name}},
+                                    .effort = 500'000'000,
+                                    .link = link};
+  const ProtoMessage graphdef = with_nodes({}, nodes);
   Result<BesideGrappler> found =
-      plan_beside_grappler(with_nodes({}, nodes), {.lean = {.cluster = gpu_with(memory),
-                                                            .ends = {.feeds = {}, .fetches = {nodes.back().name}},
-                                                            .effort = 500'000'000,
-                                                            .link = link},
-                                                   .points = points});
+      plan_beside_grappler(graphdef, lean_graphdef(graphdef, options).value(), {.lean = options, .points = points});
   if (!found) throw std::runtime_error(found.error().describe());
   return *std::move(found);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lowtide/export/lean_graphdef.h"
+#include "lowtide/export/planner_runs.h"
 #include "lowtide/graphdef/graph_of_graphdef.h"
 #include "lowtide/graphdef/node_attributes.h"
 #include "lowtide/graphdef/node_list.h"
@@ -24,8 +25,7 @@
 namespace lowtide::testing {
 namespace {
 
-// What Grappler assumes, and two slower ones.
-constexpr TransferLink kAssumed{.bytes_per_second = 16'000'000'000};
+// Two links that are slower than the one that Grappler assumes.
 constexpr TransferLink kSlow{.bytes_per_second = 4'000'000'000, .latency_nanoseconds = 20'000};
 constexpr TransferLink kSlowest{.bytes_per_second = 200'000'000, .latency_nanoseconds = 20'000};
 
@@ -82,10 +82,10 @@ std::vector<DefNode> with_late_readers() {
 TEST(GrapplerSwaps, EachReaderHasAPairOfCopies) {
   const std::vector<DefNode> nodes = with_late_readers();
   const GrapplerResult theirs = rewritten(nodes, GrapplerLevel::manual, 5 * kTensor);
-  EXPECT_EQ(replayed(theirs.graphdef, "u", kAssumed),
+  EXPECT_EQ(replayed(theirs.graphdef, "u", kLinkOfGrappler),
             (RunFigures{.tensors = 6, .microseconds = 16190, .outs = 3, .ins = 3}));
-  const LeanGraphDef ours = planned(nodes, 5 * kTensor, kAssumed);
-  EXPECT_EQ(replayed(ours.graphdef, "u", kAssumed),
+  const LeanGraphDef ours = planned(nodes, 5 * kTensor, kLinkOfGrappler);
+  EXPECT_EQ(replayed(ours.graphdef, "u", kLinkOfGrappler),
             (RunFigures{.tensors = 5, .microseconds = 16065, .outs = 1, .ins = 1}));
 }
 
@@ -100,9 +100,9 @@ TEST(GrapplerSwaps, ASwapRaisesThePeak) {
   const GrapplerResult theirs = rewritten(nodes, GrapplerLevel::manual, 4 * kTensor);
   EXPECT_EQ(theirs.peaks.at(0).before, 4 * kTensor);
   EXPECT_EQ(theirs.peaks.at(0).after, 5 * kTensor);
-  EXPECT_EQ(replayed(theirs.graphdef, "d", kAssumed).microseconds, 360);
-  const LeanGraphDef ours = planned(nodes, 4 * kTensor, kAssumed);
-  EXPECT_EQ(replayed(ours.graphdef, "d", kAssumed),
+  EXPECT_EQ(replayed(theirs.graphdef, "d", kLinkOfGrappler).microseconds, 360);
+  const LeanGraphDef ours = planned(nodes, 4 * kTensor, kLinkOfGrappler);
+  EXPECT_EQ(replayed(ours.graphdef, "d", kLinkOfGrappler),
             (RunFigures{.tensors = 4, .microseconds = 298, .outs = 1, .ins = 1}));
   EXPECT_TRUE(ours.answer.is_optimal());
 }

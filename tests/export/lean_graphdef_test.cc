@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "float_graphs.h"
 #include "lowtide/base/random.h"
 #include "lowtide/graphdef/node_attributes.h"
 #include "lowtide/graphdef/node_list.h"
@@ -28,25 +29,10 @@ using ::testing::Pair;
 
 constexpr std::int64_t kBytes = 400;  // of each tensor: 100 f32
 
-Cluster one_device(std::int64_t memory) {
-  return {.devices = {{.name = "/gpu:0",
-                       .type = "GPU",
-                       .memory_bytes = memory,
-                       .cores = 1,
-                       .megahertz = 1,
-                       .kilobytes_per_second = 1'000'000,
-                       .architecture = "6"}}};
-}
+Cluster one_device(std::int64_t memory) { return one_gpu(memory, 1, 1'000'000); }
 
 DefNode float_node(std::string name, std::string op, std::vector<std::string> inputs) {
-  DefNode node{
-      .name = std::move(name), .op = std::move(op), .device = "/gpu:0", .inputs = std::move(inputs), .attributes = {}};
-  set_type(node, "T", 1);
-  if (node.op == "VariableV2" || node.op == "Placeholder") {
-    set_type(node, "dtype", 1);
-    set_shape(node, "shape", {100});
-  }
-  return node;
+  return node_of_floats(std::move(name), std::move(op), std::move(inputs), {100});
 }
 
 // Whether a node computes the same in both graphs.
@@ -283,6 +269,15 @@ TEST(LeanGraphDef, ConstantsThatWaitAreResident) {
   EXPECT_EQ(found.peak, Bytes(4 * kBytes));
 }
 
+// A view of a variable is the memory of the variable, even if some node writes it: v and a, and then v and u.
+TEST(LeanGraphDef, ViewsOfVariablesNeedNoMemory) {
+  const std::vector<DefNode> nodes = {float_node("v", "VariableV2", {}), float_node("s", "StopGradient", {"v"}),
+                                      float_node("a", "Exp", {"s"}), float_node("u", "AssignSub", {"v", "a"})};
+  const LeanGraphDef found = lean(nodes, 0, "u");
+  EXPECT_EQ(found.peak, Bytes(2 * kBytes));
+  EXPECT_THAT(found.unsized, IsEmpty());
+}
+
 // What is written while a copy of it is in use counts twice. What no node writes does not.
 TEST(LeanGraphDef, ReadsOfVariablesNeedNoMemory) {
   const auto nodes = [](bool writes) {
@@ -305,13 +300,15 @@ TEST(LeanGraphDef, RefusesDevicesAndShapesThatContradict) {
   const Result<LeanGraphDef> strange =
       lean_graphdef(with_nodes({}, nodes), {.cluster = one_device(0), .ends = {.feeds = {}, .fetches = {"g"}}});
   ASSERT_FALSE(strange);
-  EXPECT_THAT(strange.error().describe(), HasSubstr("'/cpu:0', which the cluster does not have"));
+  EXPECT_THAT(
+      strange.error().describe(),
+      HasSubstr("on '/cpu:0', which the cluster file does not have; add it there, or place the node on '/gpu:0'"));
   const std::vector<DefNode> fed = {float_node("x", "Placeholder", {}), float_node("a", "Exp", {"x"})};
   const Result<LeanGraphDef> other =
       lean_graphdef(with_nodes({}, fed),
                     {.cluster = one_device(0), .ends = {.feeds = {"x"}, .fetches = {"a"}}, .shapes = {{"x", {5, 5}}}});
   ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().describe(), HasSubstr("contradicts that of the node"));
+  EXPECT_THAT(other.error().describe(), HasSubstr("the shape 5x5 is given, but that of the node is 100"));
 }
 
 // What counts as 1 may be empty, so nothing is proven to be infeasible.
@@ -321,6 +318,8 @@ TEST(LeanGraphDef, ProvesNothingOfUnknownSizes) {
   const LeanGraphDef found = lean(nodes, kBytes, "c");
   EXPECT_THAT(found.unsized, ElementsAre("a", "c"));
   EXPECT_EQ(found.answer.outcome, BudgetOutcome::not_found);
+  EXPECT_FALSE(found.answer.is_optimal());
+  EXPECT_EQ(found.floor, Bytes(0));
 }
 
 // Forward nodes, and gradients that read them in reverse.

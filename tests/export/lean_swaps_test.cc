@@ -13,8 +13,10 @@
 #include <utility>
 #include <vector>
 
+#include "float_graphs.h"
 #include "lowtide/base/random.h"
 #include "lowtide/export/lean_graphdef.h"
+#include "lowtide/export/planner_runs.h"
 #include "lowtide/export/timed_run.h"
 #include "lowtide/graphdef/node_attributes.h"
 #include "lowtide/graphdef/node_list.h"
@@ -32,27 +34,12 @@ using ::testing::IsEmpty;
 constexpr std::int64_t kBytes = 4000;  // of each tensor: 1000 f32
 
 // A node of 1,000 operations or a little more takes some 10 us.
-Cluster gpu(std::int64_t memory) {
-  return {.devices = {{.name = "/gpu:0",
-                       .type = "GPU",
-                       .memory_bytes = memory,
-                       .cores = 1,
-                       .megahertz = 1,
-                       .kilobytes_per_second = 1'000'000,
-                       .architecture = "6"}}};
-}
+Cluster gpu(std::int64_t memory) { return one_gpu(memory, 1, 1'000'000); }
 
 constexpr TransferLink kFast{.bytes_per_second = 4'000'000'000, .latency_nanoseconds = 100};
 
 DefNode swapped_node(std::string name, std::string op, std::vector<std::string> inputs) {
-  DefNode node{
-      .name = std::move(name), .op = std::move(op), .device = "/gpu:0", .inputs = std::move(inputs), .attributes = {}};
-  set_type(node, "T", 1);
-  if (node.op == "VariableV2" || node.op == "Placeholder") {
-    set_type(node, "dtype", 1);
-    set_shape(node, "shape", {10, 100});
-  }
-  return node;
+  return node_of_floats(std::move(name), std::move(op), std::move(inputs), {10, 100});
 }
 
 LeanGraphDef lean_with(const std::vector<DefNode>& nodes, std::int64_t memory, const std::string& fetch,
@@ -270,7 +257,6 @@ TEST(TimedRun, IsThatOfASlowReplay) {
 // Grappler may recompute, split sums and swap, on a device with memory for 70 % of the peak. Its graph runs over a link
 // of the speed that it assumes. Within the bytes that this run needs, Lowtide's plan never takes longer.
 TEST(LeanSwaps, NeverNeedMoreThanGrappler) {
-  constexpr TransferLink kAssumed{.bytes_per_second = 16'000'000'000};
   Random chance(29);
   std::size_t faster = 0;
   std::size_t swaps = 0;
@@ -282,11 +268,11 @@ TEST(LeanSwaps, NeverNeedMoreThanGrappler) {
         run_grappler(with_nodes({}, nodes),
                      {.level = GrapplerLevel::heuristics, .feeds = {}, .fetches = {"u"}, .cluster = gpu(memory)})
             .value();
-    const ReplayedGraphDef run = replay_graphdef(nodes_of_graphdef(theirs.graphdef), gpu(0), ends, kAssumed);
-    const LeanGraphDef ours = lean_with(nodes, run.peak_bytes, "u", kAssumed);
+    const ReplayedGraphDef run = replay_graphdef(nodes_of_graphdef(theirs.graphdef), gpu(0), ends, kLinkOfGrappler);
+    const LeanGraphDef ours = lean_with(nodes, run.peak_bytes, "u", kLinkOfGrappler);
     EXPECT_EQ(ours.answer.outcome, BudgetOutcome::found) << graph;
     EXPECT_LE(ours.answer.cost, run.nanoseconds) << graph;
-    expect_true(nodes, ours, "u", kAssumed);
+    expect_true(nodes, ours, "u", kLinkOfGrappler);
     faster += ours.answer.cost < run.nanoseconds ? 1 : 0;
     swaps += run.ins;
   }

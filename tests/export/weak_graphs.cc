@@ -7,29 +7,14 @@
 #include <stdexcept>
 #include <utility>
 
-#include "lowtide/graphdef/node_attributes.h"
+#include "float_graphs.h"
 
 namespace lowtide::testing {
 
-Cluster gpu_with(std::int64_t memory) {
-  return {.devices = {{.name = "/gpu:0",
-                       .type = "GPU",
-                       .memory_bytes = memory,
-                       .cores = 1,
-                       .megahertz = 1000,
-                       .kilobytes_per_second = 100'000'000,
-                       .architecture = "6"}}};
-}
+Cluster gpu_with(std::int64_t memory) { return one_gpu(memory, 1000, 100'000'000); }
 
 DefNode matrix_node(std::string name, std::string op, std::vector<std::string> inputs) {
-  DefNode node{
-      .name = std::move(name), .op = std::move(op), .device = "/gpu:0", .inputs = std::move(inputs), .attributes = {}};
-  set_type(node, "T", 1);
-  if (node.op == "VariableV2") {
-    set_type(node, "dtype", 1);
-    set_shape(node, "shape", {500, 500});
-  }
-  return node;
+  return node_of_floats(std::move(name), std::move(op), std::move(inputs), {500, 500});
 }
 
 LeanGraphDef planned(const std::vector<DefNode>& nodes, std::int64_t memory, std::optional<TransferLink> link) {

@@ -202,8 +202,9 @@ TEST(OutputTypes, OptimizersWriteTheirSlots) {
 
 TEST(OutputTypes, OperandsOfASumHaveOneShape) {
   const std::string graph = graph_text({input("a", "4"), input("b", "-1"), input("c", "5"), "s AddN a b c N=3 T=#1"});
-  EXPECT_THAT(graph_of_graphdef(*read_graphdef(graph), {.shapes = {{"b", {4}}}}).error().describe(),
-              HasSubstr("node 's' ('AddN'): its operands 0 and 2 have different shapes"));
+  EXPECT_THAT(
+      graph_of_graphdef(*read_graphdef(graph), {.shapes = {{"b", {4}}}}).error().describe(),
+      HasSubstr("node 's' ('AddN'): its operand 2 is 5, but the operands before it are 4; all must have one shape"));
 }
 
 TEST(OutputTypes, TextsHaveNoTensors) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lowtide {
 
@@ -20,6 +21,18 @@ template <typename Names>
     text += name;
   }
   return text;
+}
+
+// The first names: "a, b and 3 more".
+template <typename Names>
+[[nodiscard]] std::string listed_first(const Names& names, std::size_t most) {
+  std::vector<std::string> first;
+  for (const auto& name : names) {
+    if (first.size() == most) break;
+    first.emplace_back(name);
+  }
+  const std::size_t rest = names.size() - first.size();
+  return listed(first) + (rest > 0 ? " and " + std::to_string(rest) + " more" : "");
 }
 
 }  // namespace lowtide

@@ -7,6 +7,7 @@
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/thousands.h"
+#include "lowtide/cli/lean_run.h"
 #include "lowtide/graphdef/node_list.h"
 #include "lowtide/report/planners_page.h"
 
@@ -31,7 +32,7 @@ PlannerRun run_of(std::string planner, const TimedRun& run, const LeanGraphDef& 
 std::string own_verdict(const LeanGraphDef& lean, std::int64_t memory) {
   const LeanAnswer& answer = lean.answer;
   if (memory == 0) return "the memory is unknown";
-  const std::string scope = answer.tries_parts ? ", with sums as they are or in parts in two orders" : "";
+  const std::string scope = scope_of(answer);
   if (answer.outcome == BudgetOutcome::infeasible) return "no sequence keeps the memory: proven" + scope;
   if (answer.outcome == BudgetOutcome::not_found) return "no sequence was found that keeps the memory";
   if (!lean.unsized.empty()) return kOpenVerdict;
@@ -39,21 +40,22 @@ std::string own_verdict(const LeanGraphDef& lean, std::int64_t memory) {
 }
 
 std::string shown_link(const std::optional<TransferLink>& link) {
-  if (!link) return "16,000,000,000 B/s each way, as Grappler assumes; Lowtide's plan makes no copies without --link";
-  std::string rate = format_bytes(Bytes(link->bytes_per_second)) + "/s each way";
+  std::string rate = format_bytes(Bytes(link.value_or(kLinkOfGrappler).bytes_per_second)) + "/s each way";
+  if (!link) return rate + ", as Grappler assumes; Lowtide's plan makes no copies without --link";
   if (link->latency_nanoseconds == 0) return rate;
   return rate + " and " + with_thousands(link->latency_nanoseconds) + " ns for each copy";
 }
 
 }  // namespace
 
-Result<std::string> beside_page(const ProtoMessage& graphdef, BesideGrapplerOptions options, const std::string& name) {
+Result<std::string> beside_page(const ProtoMessage& graphdef, const LeanGraphDef& planned,
+                                BesideGrapplerOptions options, const std::string& name) {
   const Result<std::vector<DefNode>> nodes = with_shapes(nodes_of_graphdef(graphdef), options.lean.shapes);
   if (!nodes) return nodes.error();
   Result<RunEnds> ends = with_placeholders(*nodes, options.lean.ends);
   if (!ends) return ends.error();
   options.lean.ends = *std::move(ends);
-  const Result<BesideGrappler> beside = plan_beside_grappler(graphdef, options);
+  const Result<BesideGrappler> beside = plan_beside_grappler(graphdef, planned, options);
   if (!beside) return beside.error();
   const ClusterDevice& device = options.lean.cluster.devices[beside->lean.device];
   const std::int64_t memory = device.memory_bytes;

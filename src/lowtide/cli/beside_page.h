@@ -11,9 +11,9 @@
 
 namespace lowtide::cli_internal {
 
-// The page of `rewrite --html`: the graph as it is given, as Grappler rewrites it, and as Lowtide plans it. Errors:
-// those of plan_beside_grappler.
-[[nodiscard]] Result<std::string> beside_page(const ProtoMessage& graphdef, BesideGrapplerOptions options,
-                                              const std::string& name);
+// The page of `rewrite --html`: the graph as it is given, as Grappler rewrites it, and as Lowtide plans it. `planned`
+// is what lean_graphdef made of the graph with these options. Errors: those of plan_beside_grappler.
+[[nodiscard]] Result<std::string> beside_page(const ProtoMessage& graphdef, const LeanGraphDef& planned,
+                                              BesideGrapplerOptions options, const std::string& name);
 
 }  // namespace lowtide::cli_internal

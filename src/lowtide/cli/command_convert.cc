@@ -174,11 +174,8 @@ void note_foreign(const Graph& graph, std::string_view system, Console& console)
     if (system_of(op.domain) != system) foreign.insert(quoted(full_name(op), 60));
   }
   if (foreign.empty()) return;
-  const std::size_t rest = foreign.size() > kShown ? foreign.size() - kShown : 0;
-  while (foreign.size() > kShown) foreign.erase(std::prev(foreign.end()));
-  console.note("the new file is for inspection only: " + listed(foreign) +
-               (rest > 0 ? " and " + std::to_string(rest) + " more" : "") + (foreign.size() == 1 ? " has" : " have") +
-               " no meaning in " + std::string(system));
+  console.note("the new file is for inspection only: " + listed_first(foreign, kShown) +
+               (foreign.size() == 1 ? " has" : " have") + " no meaning in " + std::string(system));
 }
 
 Converted convert(const Graph& graph, const std::string& format, const std::string& path, Console& console) {

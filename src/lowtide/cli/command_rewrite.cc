@@ -121,6 +121,7 @@ struct Rewriting {
   StyledText summary;
   Json json;
   ExitCode code = ExitCode::done;
+  std::optional<LeanGraphDef> planned = std::nullopt;  // by Lowtide
 };
 
 Rewriting rewrite_as_grappler(const ProtoMessage& graphdef, const Arguments& arguments, const std::string& shown) {
@@ -142,38 +143,41 @@ std::optional<TransferLink> read_lean_link(const Arguments& arguments) {
   return link;
 }
 
+// `asking` is the option that needs a cluster.
+LeanGraphDefOptions read_lean_options(const Arguments& arguments, const std::string& asking) {
+  const GrapplerOptions given = read_grappler_options(arguments);
+  if (given.cluster.devices.empty()) throw Stop(ExitCode::usage, asking + " needs --cluster and --fetch");
+  return {.cluster = given.cluster,
+          .ends = {.feeds = given.feeds, .fetches = given.fetches},
+          .shapes = read_bindings(arguments).shapes,
+          .effort = kLeanEffort,
+          .link = read_lean_link(arguments)};
+}
+
 Rewriting rewrite_as_lowtide(const ProtoMessage& graphdef, const Arguments& arguments, const std::string& shown) {
   for (const char* name : {"--level", "--scope"}) {
     if (arguments.has(name) && !arguments.has("--html"))
       throw Stop(ExitCode::usage, std::string(name) + " is for --planner grappler");
   }
-  const GrapplerOptions given = read_grappler_options(arguments);
-  if (given.cluster.devices.empty()) throw Stop(ExitCode::usage, "--planner lowtide needs --cluster and --fetch");
-  const LeanRun run = take(plan_lean_run(graphdef, {.cluster = given.cluster,
-                                                    .ends = {.feeds = given.feeds, .fetches = given.fetches},
-                                                    .shapes = read_bindings(arguments).shapes,
-                                                    .effort = kLeanEffort,
-                                                    .link = read_lean_link(arguments)}),
-                           shown);
+  const LeanRun run = take(plan_lean_run(graphdef, read_lean_options(arguments, "--planner lowtide")), shown);
   return {.graphdef = run.lean.graphdef,
           .summary = lean_summary(run),
           .json = lean_json(run),
-          .code = keeps_memory(run) ? ExitCode::done : ExitCode::no};
+          .code = keeps_memory(run) ? ExitCode::done : ExitCode::no,
+          .planned = run.lean};
 }
 
-std::string page_beside(const ProtoMessage& graphdef, const Arguments& arguments, const std::string& shown) {
+std::string page_beside(const ProtoMessage& graphdef, const Rewriting& done, const Arguments& arguments,
+                        const std::string& shown) {
+  const LeanGraphDefOptions lean = read_lean_options(arguments, "--html");
   const GrapplerOptions given = read_grappler_options(arguments);
-  if (given.cluster.devices.empty()) throw Stop(ExitCode::usage, "--html needs --cluster and --fetch");
   // Grappler's own result beside the page has the level that is given, or manual.
-  const bool uses_heuristics = arguments.value("--planner") == "lowtide" && !arguments.has("--level");
-  const BesideGrapplerOptions options{.lean = {.cluster = given.cluster,
-                                               .ends = {.feeds = given.feeds, .fetches = given.fetches},
-                                               .shapes = read_bindings(arguments).shapes,
-                                               .effort = kLeanEffort,
-                                               .link = read_lean_link(arguments)},
+  const bool uses_heuristics = done.planned && !arguments.has("--level");
+  const BesideGrapplerOptions options{.lean = lean,
                                       .level = uses_heuristics ? GrapplerLevel::heuristics : given.level,
                                       .target_scope = given.target_scope};
-  return take(beside_page(graphdef, options, shown), shown);
+  const LeanGraphDef planned = done.planned ? *done.planned : take(plan_lean_run(graphdef, lean), shown).lean;
+  return take(beside_page(graphdef, planned, options, shown), shown);
 }
 
 }  // namespace
@@ -195,10 +199,12 @@ ExitCode run_rewrite(const Arguments& arguments, Console& console) {
   const bool is_own = arguments.value("--planner") == "lowtide";
   const Rewriting done =
       is_own ? rewrite_as_lowtide(graphdef, arguments, shown) : rewrite_as_grappler(graphdef, arguments, shown);
+  const auto html = arguments.value("--html");
+  const std::string page = html ? page_beside(graphdef, done, arguments, shown) : "";
   if (const auto output = arguments.value("--output")) {
     files.write(*output, take(write_graphdef(done.graphdef, is_proto_text(bytes)), shown), console);
   }
-  if (const auto html = arguments.value("--html")) files.write(*html, page_beside(graphdef, arguments, shown), console);
+  if (html) files.write(*html, page, console);
   if (arguments.has("--json")) {
     print_json(console, done.json);
   } else {

@@ -18,11 +18,6 @@
 namespace lowtide::cli_internal {
 namespace {
 
-// What a proof is about, if it is not all sequences of the nodes.
-std::string scope_of(const LeanAnswer& answer) {
-  return answer.tries_parts ? ", with sums as they are or in parts in two orders" : "";
-}
-
 StyledText outcome_line(const LeanRun& run) {
   const LeanAnswer& answer = run.lean.answer;
   const std::string memory = format_bytes(Bytes(run.device.memory_bytes));
@@ -42,13 +37,9 @@ StyledText outcome_line(const LeanRun& run) {
 StyledText unsized_line(const LeanGraphDef& lean) {
   constexpr std::size_t kShown = 5;
   std::vector<std::string> names;
-  for (std::size_t at = 0; at < std::min(kShown, lean.unsized.size()); ++at) {
-    names.push_back(quoted(lean.unsized[at], 60));
-  }
-  const std::size_t rest = lean.unsized.size() - names.size();
-  return StyledText("  The sizes of some outputs are not known, and what is not known counts as 1: " + listed(names) +
-                    (rest > 0 ? " and " + std::to_string(rest) + " more" : "") +
-                    ". Set shapes of Placeholders with --shape NAME=AxB.");
+  for (const std::string& name : lean.unsized) names.push_back(quoted(name, 60));
+  return StyledText("  The sizes of some outputs are not known, and what is not known counts as 1: " +
+                    listed_first(names, kShown) + ". Set shapes of Placeholders with --shape NAME=AxB.");
 }
 
 StyledText swaps_line(const LeanGraphDef& lean) {
@@ -67,7 +58,9 @@ StyledText swaps_line(const LeanGraphDef& lean) {
 StyledText time_line(const LeanRun& run) {
   const LeanAnswer& answer = run.lean.answer;
   std::string text = "  A run takes " + shown_nanoseconds(answer.cost) + ", and with enough memory " +
-                     shown_nanoseconds(answer.base_cost) + "; ";
+                     shown_nanoseconds(answer.base_cost);
+  if (!run.lean.unsized.empty()) return StyledText(text + ".");
+  text += "; ";
   const std::string within = run.device.memory_bytes == 0 ? "" : " within this memory";
   if (answer.is_optimal()) return StyledText(text + "proven to be the least" + within + scope_of(answer) + ".");
   return StyledText(text + "no sequence" + within + " takes less than " + shown_nanoseconds(answer.cost_bound) +
@@ -75,6 +68,10 @@ StyledText time_line(const LeanRun& run) {
 }
 
 }  // namespace
+
+std::string scope_of(const LeanAnswer& answer) {
+  return answer.tries_parts ? ", with sums as they are or in parts in two orders" : "";
+}
 
 bool keeps_memory(const LeanRun& run) {
   if (run.device.memory_bytes == 0) return true;
@@ -117,7 +114,9 @@ StyledText lean_summary(const LeanRun& run) {
            format_bytes(lean.resident) + ".")
       .end_line();
   const std::string plain = run.has_link ? "Without reruns and swaps" : "Without reruns";
-  text.add("  " + plain + ", no order has less than " + format_bytes(lean.floor) + ".").end_line();
+  if (lean.unsized.empty()) {
+    text.add("  " + plain + ", no order has less than " + format_bytes(lean.floor) + ".").end_line();
+  }
   text.add("  " + with_count(recomputed, "node") + (recomputed == 1 ? " runs" : " run") + " again.").end_line();
   if (!lean.sums.empty()) {
     text.add("  " + with_count(static_cast<std::int64_t>(lean.sums.size()), "sum") +
@@ -158,10 +157,11 @@ Json lean_json(const LeanRun& run) {
   }
   json["live_bytes"] = lean.peak.count();
   json["resident_bytes"] = lean.resident.count();
-  json["floor_bytes"] = lean.floor.count();
+  const bool is_sized = lean.unsized.empty();
+  json["floor_bytes"] = is_sized ? Json(lean.floor.count()) : Json(nullptr);
   json["cost"] = lean.answer.cost;
   json["base_cost"] = lean.answer.base_cost;
-  json["cost_bound"] = lean.answer.cost_bound;
+  json["cost_bound"] = is_sized ? Json(lean.answer.cost_bound) : Json(nullptr);
   json["tries_parts"] = lean.answer.tries_parts;
   json["devices"] = Json::array();
   json["devices"].push_back({{"name", json_text(run.device.name)},

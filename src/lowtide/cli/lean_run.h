@@ -23,6 +23,9 @@ struct LeanRun {
 // Errors: those of lean_graphdef; invalid (a feed or a fetch that the graph does not have).
 [[nodiscard]] Result<LeanRun> plan_lean_run(const ProtoMessage& graphdef, LeanGraphDefOptions options);
 
+// What a proof is about, if it is not all sequences of the nodes: ", with sums as they are ...". Empty otherwise.
+[[nodiscard]] std::string scope_of(const LeanAnswer& answer);
+
 // Whether the plan is known to keep the memory of the device, or that memory is not known.
 [[nodiscard]] bool keeps_memory(const LeanRun& run);
 

@@ -12,8 +12,6 @@
 namespace lowtide {
 namespace {
 
-constexpr TransferLink kAssumedLink{.bytes_per_second = 16'000'000'000};
-
 // A plan for another memory of the planned device.
 Result<LeanGraphDef> plan_for(const ProtoMessage& graphdef, LeanGraphDefOptions options, std::uint32_t device,
                               std::int64_t memory, std::int64_t parts) {
@@ -44,10 +42,10 @@ void share_points(std::vector<LeanPoint>& curve) {
 }
 
 Result<std::vector<LeanPoint>> draw_curve(const ProtoMessage& graphdef, const BesideGrapplerOptions& options,
-                                          std::uint32_t device) {
+                                          const LeanGraphDef& planned) {
   std::vector<LeanPoint> curve;
-  if (options.points < 1) return curve;
-  Result<LeanGraphDef> widest = plan_for(graphdef, options.lean, device, 0, options.points);
+  if (options.points < 1 || !planned.unsized.empty()) return curve;
+  Result<LeanGraphDef> widest = plan_for(graphdef, options.lean, planned.device, 0, options.points);
   if (!widest) return widest.error();
   const std::int64_t most = widest->peak.count();
   const std::int64_t least = widest->resident.count();
@@ -55,7 +53,7 @@ Result<std::vector<LeanPoint>> draw_curve(const ProtoMessage& graphdef, const Be
   for (std::int64_t step = 1; step < options.points; ++step) {
     const std::int64_t memory = most - (most - least) / options.points * step;
     if (memory <= least || memory >= curve.back().memory_bytes) break;
-    const Result<LeanGraphDef> plan = plan_for(graphdef, options.lean, device, memory, options.points);
+    const Result<LeanGraphDef> plan = plan_for(graphdef, options.lean, planned.device, memory, options.points);
     if (!plan) return plan.error();
     if (plan->answer.outcome != BudgetOutcome::found) break;
     curve.push_back(point_of(*plan, memory));
@@ -66,14 +64,13 @@ Result<std::vector<LeanPoint>> draw_curve(const ProtoMessage& graphdef, const Be
 
 }  // namespace
 
-Result<BesideGrappler> plan_beside_grappler(const ProtoMessage& graphdef, const BesideGrapplerOptions& options) {
+Result<BesideGrappler> plan_beside_grappler(const ProtoMessage& graphdef, LeanGraphDef planned,
+                                            const BesideGrapplerOptions& options) {
   const LeanGraphDefOptions& lean = options.lean;
   const Result<std::vector<DefNode>> nodes = with_shapes(nodes_of_graphdef(graphdef), lean.shapes);
   if (!nodes) return nodes.error();
   BesideGrappler beside;
-  Result<LeanGraphDef> planned = lean_graphdef(graphdef, lean);
-  if (!planned) return planned.error();
-  beside.lean = *std::move(planned);
+  beside.lean = std::move(planned);
   Result<GrapplerResult> rewritten = run_grappler(with_nodes(graphdef, *nodes), {.level = options.level,
                                                                                  .target_scope = options.target_scope,
                                                                                  .feeds = lean.ends.feeds,
@@ -85,7 +82,7 @@ Result<BesideGrappler> plan_beside_grappler(const ProtoMessage& graphdef, const 
   if (!leaned) return leaned.error();
   const TimedRunOptions clock{.cluster = lean.cluster,
                               .ends = lean.ends,
-                              .link = lean.link.value_or(kAssumedLink),
+                              .link = lean.link.value_or(kLinkOfGrappler),
                               .device = beside.lean.device};
   for (const auto& [list, run] :
        {std::pair(*nodes, &beside.given), std::pair(nodes_of_graphdef(beside.grappler.graphdef), &beside.grappler_run),
@@ -94,7 +91,7 @@ Result<BesideGrappler> plan_beside_grappler(const ProtoMessage& graphdef, const 
     if (!timed) return timed.error();
     *run = *std::move(timed);
   }
-  Result<std::vector<LeanPoint>> curve = draw_curve(graphdef, options, beside.lean.device);
+  Result<std::vector<LeanPoint>> curve = draw_curve(graphdef, options, beside.lean);
   if (!curve) return curve.error();
   beside.curve = *std::move(curve);
   const Result<std::vector<GrapplerShortfall>> found = export_internal::find_shortfalls(*nodes, beside, clock);

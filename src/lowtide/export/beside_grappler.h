@@ -21,8 +21,9 @@ struct BesideGrapplerOptions {
   std::int64_t points = 8;        // of the curve; 0: none
 };
 
-// Errors: those of run_grappler, lean_graphdef and time_run.
-[[nodiscard]] Result<BesideGrappler> plan_beside_grappler(const ProtoMessage& graphdef,
+// `planned` is what lean_graphdef made of the graph with these options. Errors: those of run_grappler, lean_graphdef
+// and time_run.
+[[nodiscard]] Result<BesideGrappler> plan_beside_grappler(const ProtoMessage& graphdef, LeanGraphDef planned,
                                                           const BesideGrapplerOptions& options);
 
 }  // namespace lowtide

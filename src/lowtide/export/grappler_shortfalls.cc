@@ -21,14 +21,12 @@ namespace lowtide::export_internal {
 namespace {
 
 constexpr std::int64_t kAllocatorUnit = 256;  // TensorFlow rounds sizes up to it on a GPU
-constexpr std::int64_t kAssumedRate = 16'000'000'000;
 
 std::string shown_names(const std::vector<std::string>& names) {
   constexpr std::size_t kShown = 3;
   std::vector<std::string> shown;
-  for (std::size_t at = 0; at < std::min(kShown, names.size()); ++at) shown.push_back(quoted(names[at], 40));
-  const std::size_t rest = names.size() - shown.size();
-  return listed(shown) + (rest > 0 ? " and " + std::to_string(rest) + " more" : "");
+  for (const std::string& name : names) shown.push_back(quoted(name, 40));
+  return listed_first(shown, kShown);
 }
 
 std::string counted_copies(std::int64_t count) { return std::to_string(count) + (count == 1 ? " copy" : " copies"); }
@@ -62,15 +60,20 @@ class ShortfallFinder {
     find_excess();
     find_short_nodes();
     LOWTIDE_RETURN_IF_ERROR(find_rounding());
-    add("it has no bound", "nothing says how much better a plan could be",
-        beside_.lean.answer.is_optimal()
-            ? "proven to take the least time"
-            : "no sequence takes less than " + shown_nanoseconds(beside_.lean.answer.cost_bound));
+    find_missing_bound();
     find_ignored_hints();
     return std::move(found_);
   }
 
  private:
+  void find_missing_bound() {
+    if (!beside_.lean.unsized.empty()) return;  // then Lowtide has none either
+    add("it has no bound", "nothing says how much better a plan could be",
+        beside_.lean.answer.is_optimal()
+            ? "proven to take the least time"
+            : "no sequence takes less than " + shown_nanoseconds(beside_.lean.answer.cost_bound));
+  }
+
   void add(std::string weakness, std::string grappler, std::string lowtide) {
     found_.push_back({.weakness = std::move(weakness), .grappler = std::move(grappler), .lowtide = std::move(lowtide)});
   }
@@ -169,7 +172,7 @@ class ShortfallFinder {
   }
 
   void find_waits() {
-    const bool is_assumed = clock_.link.bytes_per_second == kAssumedRate && clock_.link.latency_nanoseconds == 0;
+    const bool is_assumed = clock_.link == kLinkOfGrappler;
     if (beside_.grappler.swaps.empty() || is_assumed || beside_.grappler_run.idle_nanoseconds == 0) return;
     add("every link is taken for one of 16 GB/s without latency",
         "the device waits " + shown_nanoseconds(beside_.grappler_run.idle_nanoseconds) + " for copies",
@@ -190,7 +193,7 @@ class ShortfallFinder {
     const auto count = std::ranges::count_if(
         costed_, [](const CostedNodeOfRun& one) { return !one.is_resident && one.nanoseconds % 1000 != 0; });
     if (count == 0) return;
-    add("the simulation knows whole microseconds", "the times of " + with_count(count, "node") + " are not known to it",
+    add("the simulation knows whole microseconds", "it rounds the times of " + with_count(count, "node"),
         "nanoseconds");
   }
 

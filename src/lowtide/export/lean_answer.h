@@ -24,7 +24,6 @@ struct LeanGraphDefOptions {
   std::optional<std::int64_t> effort = std::nullopt;  // work units of a search; absent: by the number of nodes
   // To the memory of the host. Outputs may leave the device over it, and come back. nanoseconds_per_cost is 1.
   std::optional<TransferLink> link = std::nullopt;
-  bool splits_sums = true;  // whether an AddN may become additions of two operands
 };
 
 // An output that leaves the device.
@@ -40,7 +39,7 @@ struct LeanAnswer {
   std::int64_t cost = 0;                         // nanoseconds of all runs, and of waiting for copies
   std::int64_t base_cost = 0;                    // of the nodes of the given graph, each once
   // No sequence of the given nodes within the memory takes less. If `tries_parts`, nor does one with all sums in parts,
-  // in the two orders that are tried. `infeasible` has the same scope.
+  // in the two orders that are tried. `infeasible` has the same scope. 0 if some sizes are not known.
   std::int64_t cost_bound = 0;
   bool tries_parts = false;
 

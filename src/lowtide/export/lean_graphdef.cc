@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/export/lean_variants.h"
 #include "lowtide/export/written_runs.h"
@@ -58,6 +59,19 @@ std::vector<LeanSwap> swaps_of(const Variant& variant, const WrittenRuns& writte
   return swaps;
 }
 
+// What counts as 1 may also be empty, or take less time.
+void claim_nothing(LeanGraphDef& lean) {
+  if (lean.answer.outcome == BudgetOutcome::infeasible) lean.answer.outcome = BudgetOutcome::not_found;
+  lean.answer.cost_bound = 0;
+  lean.floor = Bytes(0);
+}
+
+std::string devices_of(const Cluster& cluster) {
+  std::vector<std::string> names;
+  for (const ClusterDevice& device : cluster.devices) names.push_back(quoted(device.name, 80));
+  return listed_first(names, 4);
+}
+
 Result<LeanGraphDef> write_variant(const ProtoMessage& graphdef, const LeanGraphDefOptions& options,
                                    std::uint32_t device, const Variant& variant) {
   const Result<std::vector<DefNode>> shaped = with_shapes(variant.nodes, options.shapes);
@@ -75,13 +89,10 @@ Result<LeanGraphDef> write_variant(const ProtoMessage& graphdef, const LeanGraph
                     .floor = variant.floor + variant.plain.resident,
                     .unsized = {},
                     .answer = variant.answer};
-  // What counts as 1 may also be empty.
   for (const CostedNodeOfRun& one : variant.costed) {
-    if (!one.is_sized && lean.answer.outcome == BudgetOutcome::infeasible) {
-      lean.answer.outcome = BudgetOutcome::not_found;
-    }
     if (!one.is_sized) lean.unsized.push_back(variant.nodes[one.node].name);
   }
+  if (!lean.unsized.empty()) claim_nothing(lean);
   lean.graphdef = with_nodes(graphdef, std::move(written.nodes));
   return lean;
 }
@@ -98,7 +109,9 @@ Result<LeanGraphDef> lean_graphdef(const ProtoMessage& graphdef, const LeanGraph
   if (!costed) return costed.error();
   if (const auto strange = node_on_unknown_device(nodes, *costed, options.cluster)) {
     return Error{ErrorCode::invalid,
-                 "the node is on " + quoted(nodes[*strange].device, 80) + ", which the cluster does not have",
+                 "the node is on " + quoted(nodes[*strange].device, 80) +
+                     ", which the cluster file does not have; add it there, or place the node on " +
+                     devices_of(options.cluster),
                  shown_node(nodes[*strange].name, nodes[*strange].op)};
   }
   const Result<std::uint32_t> device = device_of_run(options.cluster, *costed);
@@ -112,7 +125,7 @@ Result<LeanGraphDef> lean_graphdef(const ProtoMessage& graphdef, const LeanGraph
   const LeanPlanner planner(options, *device);
   Result<Variant> variant = planner.plan(nodes, {});
   if (!variant) return variant.error();
-  if (options.splits_sums && planned.memory_bytes > 0 && has_room(*variant)) {
+  if (planned.memory_bytes > 0 && has_room(*variant)) {
     variant = best_variant(planner, *std::move(variant));
     if (!variant) return variant.error();
   }

@@ -22,8 +22,9 @@ struct LeanGraphDef {
   std::vector<LeanSwap> swaps;                                   // in the order in which they leave
   std::uint32_t device = 0;                                      // of the cluster, whose memory is planned
   Bytes resident;                                                // variables, constants and feeds
-  Bytes peak;                        // the most live bytes of the order that is written, with `resident`
-  Bytes floor;                       // no order of these nodes without reruns and swaps has less, with `resident`
+  Bytes peak;  // the most live bytes of the order that is written, with `resident`
+  // No order of these nodes without reruns and swaps has less, with `resident`. 0 if some sizes are not known.
+  Bytes floor;
   std::vector<std::string> unsized;  // nodes with outputs of unknown size. What is not known counts as 1
   LeanAnswer answer;
 };

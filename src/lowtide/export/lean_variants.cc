@@ -11,7 +11,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "lowtide/base/check.h"
 #include "lowtide/base/checked.h"
 #include "lowtide/export/sum_parts.h"
 #include "lowtide/pipeline/keep_budget.h"
@@ -147,17 +146,18 @@ Result<void> LeanPlanner::solve_without_stale_reruns(Variant& variant) const {
   constexpr int kMostRounds = 8;
   LOWTIDE_RETURN_IF_ERROR(solve(variant));
   const LeanAnswer first = variant.answer;
-  for (int round = 1; !stale_reruns(variant).empty(); ++round) {
-    for (NodeId id : round < kMostRounds ? stale_reruns(variant) : readers_of_variables(variant)) {
-      variant.plain.hints.push_back({.node = id, .kind = HintKind::keep});
-    }
+  std::set<NodeId> stale = stale_reruns(variant);
+  for (int round = 1; !stale.empty(); ++round) {
+    if (round == kMostRounds) stale = readers_of_variables(variant);  // then no rerun is left that could be stale
+    for (NodeId id : stale) variant.plain.hints.push_back({.node = id, .kind = HintKind::keep});
     LOWTIDE_RETURN_IF_ERROR(solve(variant));
-    if (variant.answer.outcome == BudgetOutcome::infeasible && first.outcome != BudgetOutcome::infeasible) {
+    if (variant.answer.outcome == BudgetOutcome::infeasible) variant.answer.outcome = first.outcome;
+    if (variant.answer.outcome != BudgetOutcome::found && first.outcome == BudgetOutcome::found) {
       variant.answer.outcome = BudgetOutcome::not_found;
     }
     variant.answer.cost_bound = first.cost_bound;
+    stale = stale_reruns(variant);
   }
-  LOWTIDE_CHECK(stale_reruns(variant).empty(), "a further run reads variables as the first one did");
   return {};
 }
 
@@ -206,11 +206,8 @@ Result<void> LeanPlanner::swap(Variant& variant) const {
   // The search with the link spends little on reruns alone.
   LOWTIDE_RETURN_IF_ERROR(keep(variant));
   const bool is_kept = variant.answer.outcome == BudgetOutcome::found;
+  if (!is_kept) variant.answer.outcome = is_infeasible ? BudgetOutcome::infeasible : BudgetOutcome::not_found;
   variant.answer.cost_bound = bound;
-  if (is_infeasible) variant.answer.outcome = BudgetOutcome::infeasible;
-  if (variant.answer.outcome == BudgetOutcome::infeasible && !is_infeasible) {
-    variant.answer.outcome = BudgetOutcome::not_found;
-  }
   Bytes held;
   if (moves_fetched(*swapped)) {
     Result<PlainRun> holding = make_plain_run(variant.costed, device_, true);
@@ -226,7 +223,6 @@ Result<void> LeanPlanner::swap(Variant& variant) const {
   variant.sequence = {.runs = answer.runs, .transfers = answer.transfers};
   variant.answer = {.outcome = answer.outcome, .cost = answer.time, .base_cost = answer.base_time, .cost_bound = bound};
   variant.peak = answer.peak + held;
-  variant.floor = swapped->ordered.bound + held;
   return {};
 }
 

@@ -10,8 +10,12 @@
 #include "lowtide/export/lean_graphdef.h"
 #include "lowtide/export/timed_run.h"
 #include "lowtide/grappler/grappler.h"
+#include "lowtide/plan/transfers.h"
 
 namespace lowtide {
+
+// The one that Grappler assumes.
+inline constexpr TransferLink kLinkOfGrappler{.bytes_per_second = kBytesPerSecondOfGrappler};
 
 // One memory of the curve.
 struct LeanPoint {
@@ -37,8 +41,9 @@ struct BesideGrappler {
   LeanGraphDef lean;
   TimedRun lean_run;
   std::vector<GrapplerShortfall> shortfalls;
-  // From the least bytes in which the best order needs nothing else, in equal steps down to the last memory for which a
-  // sequence was found, with about the effort of one plan for all. Less memory never takes less time.
+  // From the least bytes in which the best order needs nothing else, in equal steps down to the last memory for which
+  // a sequence was found, with about the effort of one plan for all. Less memory never takes less time. Empty if some
+  // sizes are not known.
   std::vector<LeanPoint> curve;
 };
 

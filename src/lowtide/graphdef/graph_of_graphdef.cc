@@ -57,7 +57,7 @@ class GraphMaker {
   Result<void> set_outputs();
   void set_unread_outputs();
   void note_devices();
-  Error unresolved(std::vector<std::string> names) const;
+  Error unresolved(const std::vector<std::string>& names) const;
 
   const GraphDefOptions& options_;
   const NodeWalk& walk_;
@@ -69,12 +69,9 @@ class GraphMaker {
   std::vector<std::string> notes_;
 };
 
-Error GraphMaker::unresolved(std::vector<std::string> names) const {
-  const std::size_t count = names.size();
-  names.resize(std::min(count, kShownNames));
+Error GraphMaker::unresolved(const std::vector<std::string>& names) const {
   return Error{ErrorCode::unresolved,
-               "the sizes of some tensors are not known: " + listed(names) +
-                   (count > kShownNames ? " and " + std::to_string(count - kShownNames) + " more" : "") +
+               "the sizes of some tensors are not known: " + listed_first(names, kShownNames) +
                    "; set shapes with --shape NAME=AxB, or count each as one byte with --unit-sizes",
                ""};
 }
@@ -143,7 +140,7 @@ Result<void> GraphMaker::add_tensors() {
       add_tensor(at, port);
     }
   }
-  if (!unknown.empty()) return unresolved(std::move(unknown));
+  if (!unknown.empty()) return unresolved(unknown);
   if (!unsized_.empty())
     notes_.push_back("the results of " + std::to_string(unsized_.size()) +
                      " nodes of unknown size count as one byte each");
@@ -278,10 +275,8 @@ void GraphMaker::note_devices() {
     if (!node.view.device().empty()) devices.insert(quoted(node.view.device(), 60));
   }
   if (devices.size() < 2) return;
-  std::vector<std::string> shown(devices.begin(), devices.end());
-  shown.resize(std::min(shown.size(), kShownNames));
-  notes_.push_back("the graph uses " + std::to_string(devices.size()) + " devices (" + listed(shown) +
-                   "); a plan puts the tensors of all of them into one arena");
+  notes_.push_back("the graph uses " + std::to_string(devices.size()) + " devices (" +
+                   listed_first(devices, kShownNames) + "); a plan puts the tensors of all of them into one arena");
 }
 
 bool is_binary_graphdef(std::string_view bytes) {

@@ -23,7 +23,7 @@ constexpr auto kLoops = std::to_array<Names>({"Enter", "NextIteration", "RefEnte
 
 constexpr auto kViews =
     std::to_array<Names>({"Bitcast", "CheckNumerics", "EnsureShape", "ExpandDims", "Identity", "IdentityN",
-                          "PreventGradient", "RefIdentity", "Reshape", "Snapshot", "Squeeze", "StopGradient"});
+                          "PreventGradient", "RefIdentity", "Reshape", "Squeeze", "StopGradient"});
 
 // The optimizers, without "Apply", "SparseApply", "ResourceApply" and "ResourceSparseApply" before them: the variable
 // and its slots.

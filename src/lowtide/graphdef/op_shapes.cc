@@ -7,6 +7,7 @@
 
 #include "lowtide/graph/shape.h"
 #include "lowtide/graphdef/op_rules.h"
+#include "lowtide/graphdef/output_types.h"
 #include "lowtide/graphdef/shape_math.h"
 
 namespace lowtide::graphdef_internal {
@@ -169,18 +170,6 @@ void infer_bitcast(NodeTypes& types) {
   types.set(0, std::move(y));
 }
 
-namespace {
-
-bool contradict(const Extents& a, const Extents& b) {
-  if (a.size() != b.size()) return true;
-  for (std::size_t axis = 0; axis < a.size(); ++axis) {
-    if (a[axis] != kOpen && b[axis] != kOpen && a[axis] != b[axis]) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
 // All inputs have one shape, so an extent is known if one of them states it.
 void infer_add_n(NodeTypes& types) {
   std::optional<Extents> sum;
@@ -188,8 +177,9 @@ void infer_add_n(NodeTypes& types) {
     const Extents* operand = types.extents(at);
     if (operand == nullptr) continue;
     if (!sum) sum = *operand;
-    if (contradict(*sum, *operand)) {
-      types.fault = "its operands 0 and " + std::to_string(at) + " have different shapes";
+    if (extents_contradict(*sum, *operand)) {
+      types.fault = "its operand " + std::to_string(at) + " is " + shown_extents(*operand) +
+                    ", but the operands before it are " + shown_extents(*sum) + "; all must have one shape";
       return;
     }
     for (std::size_t axis = 0; axis < sum->size(); ++axis) (*sum)[axis] = std::max((*sum)[axis], (*operand)[axis]);

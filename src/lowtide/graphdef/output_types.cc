@@ -120,6 +120,22 @@ Result<std::vector<std::vector<OutputType>>> infer_output_types(const ProtoMessa
   }
 }
 
+bool extents_contradict(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
+  if (a.size() != b.size()) return true;
+  for (std::size_t axis = 0; axis < a.size(); ++axis) {
+    if (a[axis] >= 0 && b[axis] >= 0 && a[axis] != b[axis]) return true;
+  }
+  return false;
+}
+
+std::string shown_extents(const std::vector<std::int64_t>& extents) {
+  std::string text;
+  for (std::int64_t extent : extents) {
+    text += (text.empty() ? "" : "x") + (extent < 0 ? std::string("?") : std::to_string(extent));
+  }
+  return text.empty() ? "a scalar" : text;
+}
+
 bool is_pure_operator(std::string_view op) {
   const bool is_of_variable = op == "TemporaryVariable" || op == "IsVariableInitialized" || op == "VarIsInitializedOp";
   const bool is_branch = op == "Switch" || op == "Merge";

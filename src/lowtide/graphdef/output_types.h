@@ -35,6 +35,12 @@ struct OutputType {
 // their shapes, except random ones, checks and those of variables.
 [[nodiscard]] bool is_pure_operator(std::string_view op);
 
+// Whether two shapes cannot be one: another rank, or another known extent on some axis. -1: not known.
+[[nodiscard]] bool extents_contradict(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b);
+
+// "64x64"; "?x10" with an extent that is not known; "a scalar".
+[[nodiscard]] std::string shown_extents(const std::vector<std::int64_t>& extents);
+
 // How many inputs of an operator, from the first one on, are variables that it writes.
 [[nodiscard]] std::size_t count_written_inputs(std::string_view op);
 

@@ -36,6 +36,9 @@ inline constexpr auto kEnumNames<GrapplerLevel> =
                                {GrapplerLevel::scheduling, "scheduling"},
                                {GrapplerLevel::heuristics, "heuristics"}});
 
+// The link that swaps are planned for, in bytes a second and without latency.
+inline constexpr std::int64_t kBytesPerSecondOfGrappler = 16'000'000'000;
+
 struct GrapplerOptions {
   GrapplerLevel level = GrapplerLevel::manual;
   std::string target_scope = {};     // of the nodes that read recomputed results; empty: "gradients/"

@@ -22,6 +22,7 @@ namespace {
 
 using grappler_internal::NodeIndex;
 using grappler_internal::TypedGraph;
+using grappler_internal::VariableUses;
 
 constexpr double kMostRunBytes = 1152921504606846976.0;  // 2^60
 
@@ -50,31 +51,23 @@ bool is_known(const OutputType& output) {
          std::ranges::none_of(*output.extents, [](std::int64_t extent) { return extent < 0; });
 }
 
-// Whether the attribute "shape" of a node has other extents.
-bool contradicts(const DefNode& node, const std::vector<std::int64_t>& given) {
-  const std::optional<std::vector<std::int64_t>> own = attribute_shape(node, "shape");
-  if (!own || own->empty()) return false;  // old files have no extents for an unknown rank
-  if (own->size() != given.size()) return true;
-  for (std::size_t axis = 0; axis < given.size(); ++axis) {
-    if ((*own)[axis] >= 0 && given[axis] >= 0 && (*own)[axis] != given[axis]) return true;
-  }
-  return false;
-}
-
 // Its kernel or its variable has the memory for the whole run.
 bool holds_memory(const DefNode& node) {
   return grappler_internal::is_persistent(node) && node.op != "ReadVariableOp" && node.op != "_ReadVariablesOp";
 }
 
-// A read gives the memory of the variable. If the variable is written while the read is in use, TensorFlow copies it.
-bool reads_unwritten_variable(const TypedGraph& graph, const grappler_internal::VariableUses& uses, NodeIndex at) {
+// Whether the output is the memory of a variable. If a variable is written while a ReadVariableOp of it is in use,
+// TensorFlow copies it.
+bool is_memory_of_variable(const TypedGraph& graph, const VariableUses& uses, NodeIndex at) {
+  const std::optional<NodeIndex> variable = uses.variable_of[at];
+  if (variable) return *variable != at;
   if (graph.nodes[at].op != "ReadVariableOp" || graph.links.inputs[at].empty()) return false;
-  const NodeIndex source = graph.links.inputs[at].front();
-  return graph.nodes[source].op == "VarHandleOp" && !uses.variable_of[source];
+  const std::optional<NodeIndex> read = uses.variable_of[graph.links.inputs[at].front()];
+  return read && !uses.is_written[*read];
 }
 
-double output_bytes(const TypedGraph& graph, const grappler_internal::VariableUses& uses, NodeIndex at) {
-  if (is_content_of_variable(graph, at) || reads_unwritten_variable(graph, uses, at)) return 0;
+double output_bytes(const TypedGraph& graph, const VariableUses& uses, NodeIndex at) {
+  if (is_memory_of_variable(graph, uses, at)) return 0;
   if (grappler_internal::gives_reference(graph.nodes[at]) && graph.nodes[at].op != "TemporaryVariable" &&
       !grappler_internal::is_persistent(graph.nodes[at])) {
     return 0;
@@ -114,8 +107,13 @@ Result<std::vector<DefNode>> with_shapes(std::vector<DefNode> nodes,
       return Error{ErrorCode::invalid, "the shape of this node is given, but only Placeholders and variables have one",
                    shown_node(node.name, node.op)};
     }
-    if (contradicts(node, shape->second)) {
-      return Error{ErrorCode::invalid, "the given shape contradicts that of the node", shown_node(node.name, node.op)};
+    const std::optional<std::vector<std::int64_t>> own = attribute_shape(node, "shape");
+    // Old files have no extents for an unknown rank.
+    if (own && !own->empty() && extents_contradict(*own, shape->second)) {
+      return Error{ErrorCode::invalid,
+                   "the shape " + shown_extents(shape->second) + " is given, but that of the node is " +
+                       shown_extents(*own) + "; a given shape may only set what is open",
+                   shown_node(node.name, node.op)};
     }
     set_shape(node, "shape", shape->second);
     ++found;
@@ -135,7 +133,7 @@ Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& node
   if (!graph) return graph.error();
   const std::set<NodeIndex> fed = indices_of(*graph, ends.feeds);
   const std::set<NodeIndex> fetched = indices_of(*graph, ends.fetches);
-  const grappler_internal::VariableUses uses = grappler_internal::find_variable_uses(*graph);
+  const VariableUses uses = grappler_internal::find_variable_uses(*graph);
   const std::vector<bool> is_needed =
       grappler_internal::needed_nodes(*graph, std::vector<NodeIndex>(fetched.begin(), fetched.end()));
   const grappler_internal::Placement placement(cluster);
@@ -150,8 +148,9 @@ Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& node
       const bool is_control = read_input(nodes[at].inputs[input]).is_control;
       (is_control ? one.waits : one.reads).push_back(source);
       const std::optional<NodeIndex> variable = is_control ? std::nullopt : uses.variable_of[source];
-      if (variable) one.contents.push_back(*variable);
-      reads_variable = reads_variable || variable == source;
+      if (!variable || !uses.is_written[*variable]) continue;
+      one.contents.push_back(*variable);
+      reads_variable = reads_variable || *variable == source;
     }
     one.contents = each_once(std::move(one.contents));
     one.writes = uses.writes[at];

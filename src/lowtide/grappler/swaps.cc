@@ -20,7 +20,7 @@
 namespace lowtide::grappler_internal {
 namespace {
 
-constexpr std::int64_t kBytesPerNanosecond = 16;
+constexpr std::int64_t kBytesPerNanosecond = kBytesPerSecondOfGrappler / 1'000'000'000;
 constexpr std::size_t kMostSwapSteps = 2'000'000'000;
 
 using Times = std::vector<std::optional<std::int64_t>>;

@@ -52,21 +52,18 @@ std::vector<std::optional<NodeIndex>> follow_memory(const TypedGraph& graph) {
 }  // namespace
 
 VariableUses find_variable_uses(const TypedGraph& graph) {
-  VariableUses uses{.variable_of = follow_memory(graph), .writes = {}};
-  uses.writes.resize(graph.nodes.size());
-  std::vector<bool> is_written(graph.nodes.size(), false);
+  VariableUses uses{.variable_of = follow_memory(graph),
+                    .writes = std::vector<std::vector<NodeIndex>>(graph.nodes.size()),
+                    .is_written = std::vector<bool>(graph.nodes.size(), false)};
   for (NodeIndex at = 0; at < graph.nodes.size(); ++at) {
     const std::vector<NodeIndex>& inputs = graph.links.inputs[at];
     const std::size_t count = std::min(count_written_by(graph.nodes[at]), inputs.size());
     for (std::size_t input = 0; input < count; ++input) {
       const std::optional<NodeIndex> variable = uses.variable_of[inputs[input]];
       if (!variable) continue;
-      is_written[*variable] = true;
+      uses.is_written[*variable] = true;
       uses.writes[at].push_back(*variable);
     }
-  }
-  for (std::optional<NodeIndex>& variable : uses.variable_of) {
-    if (variable && !is_written[*variable]) variable.reset();
   }
   return uses;
 }

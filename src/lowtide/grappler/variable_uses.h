@@ -10,12 +10,13 @@
 
 namespace lowtide::grappler_internal {
 
-// Which nodes hold, read and write variables that some node writes.
+// Which nodes hold and write variables.
 struct VariableUses {
   // By node: the variable whose memory its output is. The variable itself, what an Identity, a Reshape or another view
   // makes of it, and the reference that a node such as Assign returns. nullopt: other memory.
   std::vector<std::optional<NodeIndex>> variable_of;
   std::vector<std::vector<NodeIndex>> writes;  // by node: the variables that it writes
+  std::vector<bool> is_written;                // by node: it is a variable that some node writes
 };
 
 // O(nodes + inputs, log).

@@ -129,14 +129,10 @@ Result<void> NetGraphMaker::check_types() const {
     results.push_back(name + " of " + shown_op(op.view, op.at));
   }
   if (inputs.empty() && results.empty()) return {};
-  const auto shown = [](std::vector<std::string> names) {
-    const std::size_t count = names.size();
-    if (count > kShownNames) names.resize(kShownNames);
-    return listed(names) + (count > kShownNames ? " and " + std::to_string(count - kShownNames) + " more" : "");
-  };
   std::string message = "the sizes of some blobs are not known:";
-  if (!inputs.empty()) message += " external inputs " + shown(inputs) + (results.empty() ? "" : ";");
-  if (!results.empty()) message += " results " + shown(results);
+  if (!inputs.empty())
+    message += " external inputs " + listed_first(inputs, kShownNames) + (results.empty() ? "" : ";");
+  if (!results.empty()) message += " results " + listed_first(results, kShownNames);
   message +=
       "; set them with --shape NAME=AxB, with --shapes FILE, or with --init-net FILE for parameters, or count each as "
       "one byte with --unit-sizes";

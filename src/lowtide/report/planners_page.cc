@@ -82,7 +82,7 @@ ChartLine memory_line(const PlannersPage& page, std::int64_t end) {
           .is_step = true};
 }
 
-// Ticks of powers of two would not be multiples of ten, so sizes of the axis are in whole KiB or MiB where they can be.
+// The unit of the ticks, so that they are whole GiB, MiB or KiB for sizes of at least four of them.
 std::int64_t size_unit(std::int64_t most) {
   for (const std::int64_t unit : {std::int64_t{1} << 30, std::int64_t{1} << 20, std::int64_t{1} << 10}) {
     if (most >= 4 * unit) return unit;

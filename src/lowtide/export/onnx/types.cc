@@ -76,21 +76,6 @@ onnx::ValueInfoProto value_info(const std::string& name, DType dtype, const Shap
   return info;
 }
 
-bool has_integer_data(DType dtype) {
-  switch (dtype) {
-    case DType::i64:
-    case DType::i32:
-    case DType::i16:
-    case DType::i8:
-    case DType::u64:
-    case DType::u32:
-    case DType::u16:
-    case DType::u8:
-    case DType::boolean: return true;
-    default: return false;
-  }
-}
-
 onnx::TensorProto tensor_of_integers(DType dtype, const std::vector<std::int64_t>& extents,
                                      const std::vector<std::int64_t>& content) {
   onnx::TensorProto tensor;

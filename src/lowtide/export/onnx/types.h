@@ -23,10 +23,7 @@ namespace lowtide::export_internal {
 [[nodiscard]] onnx::ValueInfoProto value_info(const std::string& name, DType dtype, const Shape& shape,
                                               bool with_bounds);
 
-// Whether tensor_of_integers writes numbers of this type.
-[[nodiscard]] bool has_integer_data(DType dtype);
-
-// Requires: has_integer_data(dtype).
+// Requires: is_integer_of_bytes(dtype).
 [[nodiscard]] onnx::TensorProto tensor_of_integers(DType dtype, const std::vector<std::int64_t>& extents,
                                                    const std::vector<std::int64_t>& content);
 

@@ -11,6 +11,7 @@
 
 #include "lowtide/base/utf8.h"
 #include "lowtide/export/onnx/types.h"
+#include "lowtide/graph/integer_types.h"
 #include "lowtide/graph/text.h"
 
 namespace lowtide::export_internal {
@@ -114,7 +115,7 @@ struct AttributeWriter {
   bool number(double value, std::int64_t integer) const {
     const DType dtype = type_of_result(graph, id);
     to.set_type(AttributeProto::TENSOR);
-    if (has_integer_data(dtype)) {
+    if (is_integer_of_bytes(dtype)) {
       *to.mutable_t() = tensor_of_integers(dtype, {1}, {integer});
     } else if (dtype == DType::f32) {
       to.mutable_t()->set_data_type(onnx::TensorProto::FLOAT);

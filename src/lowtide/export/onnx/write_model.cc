@@ -13,6 +13,7 @@
 #include "lowtide/export/onnx/opset.h"
 #include "lowtide/export/onnx/types.h"
 #include "lowtide/export/onnx/write_attributes.h"
+#include "lowtide/graph/integer_types.h"
 
 namespace lowtide::export_internal {
 namespace {
@@ -28,7 +29,7 @@ struct GraphNames {
 bool has_initializer(const Graph& graph, TensorId id) {
   const Tensor& tensor = graph.tensor(id);
   if (tensor.role != Role::constant || tensor.is_captured || tensor.shape.has_upper_bounds()) return false;
-  return tensor.size == Bytes(0) || (graph.known_integers(id) != nullptr && has_integer_data(tensor.dtype));
+  return tensor.size == Bytes(0) || (graph.known_integers(id) != nullptr && is_integer_of_bytes(tensor.dtype));
 }
 
 // Whether a tensor of a body is one of the graphs around it. A body of ONNX does not return such a tensor as it is.

@@ -11,6 +11,7 @@
 #include "lowtide/base/article.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/graph/integer_types.h"
 #include "lowtide/runtime/prepare/prepare.h"
 
 namespace lowtide::runtime_internal {
@@ -25,18 +26,7 @@ void append_bytes(std::int64_t number, int count, std::vector<std::byte>& out) {
 
 // The bytes of integers in a type of whole bytes. nullopt: the type is not one.
 std::optional<std::vector<std::byte>> encoded(const std::vector<std::int64_t>& content, DType dtype) {
-  switch (dtype) {
-    case DType::i64:
-    case DType::i32:
-    case DType::i16:
-    case DType::i8:
-    case DType::u64:
-    case DType::u32:
-    case DType::u16:
-    case DType::u8:
-    case DType::boolean: break;
-    default: return std::nullopt;
-  }
+  if (!is_integer_of_bytes(dtype)) return std::nullopt;
   std::vector<std::byte> bytes;
   for (std::int64_t number : content) append_bytes(number, bits_of(dtype).value_or(8) / 8, bytes);
   return bytes;
