@@ -5,7 +5,7 @@
 
 usage: formats.py --lowtide PROGRAM [--networks N]
 
-Each network also runs without the formats, and without epilogues. Its runs with --poison, --guard and --compare must
+Each network also runs without the formats, without epilogues, and without Winograd's algorithm. Its runs with --poison, --guard and --compare must
 find nothing.
 """
 
@@ -112,7 +112,8 @@ def check(lowtide: str, seed: int, folder: pathlib.Path) -> list[str]:
     session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
     expected = session.run(["y"], {"x": x})[0]
     faults = []
-    for words in (["--poison", "--guard", "--compare"], ["--without", "formats"], ["--without", "epilogues"]):
+    for words in (["--poison", "--guard", "--compare"], ["--without", "formats"], ["--without", "epilogues"],
+                  ["--without", "winograd"]):
         command = [lowtide, "run", str(folder / "m.onnx"), "--input", f"x={folder / 'x.npy'}", "--output-dir",
                    str(folder), "-q", *words]
         result = subprocess.run(command, capture_output=True, text=True, check=False)

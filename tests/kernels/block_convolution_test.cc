@@ -10,7 +10,7 @@
 
 #include "lowtide/base/random.h"
 #include "lowtide/kernels/blocks/convolution.h"
-#include "tests/kernels/library_convolutions.h"
+#include "tests/kernels/block_convolutions.h"
 #include "tests/kernels/reversed_team.h"
 
 namespace lowtide {
@@ -24,46 +24,16 @@ using kernels_internal::has_tiles;
 using kernels_internal::packed_elements;
 using kernels_internal::TileKind;
 using ::testing::AllOf;
+using testing::ConvCase;
 using testing::Floats;
+using testing::formats;
+using testing::graph_with_epilogue;
 using ::testing::HasSubstr;
+using testing::operands_of;
+using testing::reordered;
 using testing::ReversedTeam;
 using testing::SquareConv;
 using testing::TensorData;
-
-// The formats for which this machine has instructions.
-std::vector<Format> formats() {
-  std::vector<Format> found;
-  if (has_tiles(16)) found.push_back(Format::nchw16c);
-  if (has_tiles(8)) found.push_back(Format::nchw8c);
-  return found;
-}
-
-// A convolution with the numbers that it multiplies.
-struct ConvCase {
-  explicit ConvCase(const SquareConv& of) : conv(of) {
-    x = testing::numbers(of.batch * of.channels * of.size * of.size, 1);
-    w = testing::numbers(of.results * (of.channels / of.group) * of.window * of.window, 2);
-    b = testing::numbers(of.results, 3);
-  }
-  SquareConv conv;
-  Floats x;
-  Floats w;
-  Floats b;
-};
-
-TensorData reordered(Format from, Format to, const Shape& model, const TensorData& data) {
-  return from == to ? data : testing::run_one(testing::reorder_graph(from, to, model), {data});
-}
-
-// The operands in the formats of the option.
-std::vector<TensorData> operands_of(const ConvCase& of, const FormatOption& option) {
-  const Shape source(of.conv.source());
-  std::vector<TensorData> reads = {
-      reordered(Format::plain, option.input, source, testing::floats(source, of.x)),
-      testing::run_one(pack_graph(of.conv, *option.weights), {testing::floats(Shape(of.conv.weights()), of.w)})};
-  if (of.conv.has_bias) reads.push_back(testing::floats(Shape({of.conv.results}), of.b));
-  return reads;
-}
 
 // The plain result.
 Floats run_case(const ConvCase& of, const FormatOption& option, int threads = 1) {
@@ -101,6 +71,10 @@ TEST(BlockConvolution, EqualsTheDefinition) {
       {.batch = 2, .channels = 16, .size = 1, .results = 16, .window = 1},
       {.channels = 16, .size = 2, .results = 32, .window = 3, .pad = 2},
       {.channels = 3, .size = 33, .results = 24, .window = 4, .stride = 4},
+      {.channels = 3, .size = 61, .results = 40, .window = 11, .stride = 4, .pad = 2},
+      {.channels = 2, .size = 50, .results = 16, .window = 5, .stride = 4, .pad = 3, .dilation = 2},
+      {.channels = 3, .size = 40, .results = 24, .window = 7, .stride = 3, .pad = 2},
+      {.channels = 16, .size = 37, .results = 24, .window = 4, .stride = 4, .pad = 1},
       {.channels = 16, .size = 40, .results = 16, .window = 2, .stride = 5, .pad = 1, .dilation = 3},
   };
   for (const Format format : formats()) {
@@ -261,24 +235,6 @@ class BlockEpilogue : public ::testing::Test {
   static constexpr std::int64_t kResults = 20;
   const SquareConv conv_{.channels = 24, .size = 9, .results = kResults, .window = 3, .pad = 1};
 };
-
-// The graph of the convolution with an epilogue: its result is `t`, `r` is the residual, and `g` has one place.
-Graph graph_with_epilogue(const SquareConv& conv, const FormatOption& option, const std::vector<std::string>& nodes) {
-  const std::string whole = "f32" + to_string(shape_in(option.output, Shape(conv.result())));
-  const std::string gate = "f32" + to_string(shape_in(option.output, Shape({1, conv.results, 1, 1})));
-  std::string lines = "\"input t : " + whole + "\", \"input r : " + whole + "\", \"input g : " + gate + "\"";
-  for (const std::string& node : nodes) lines += ", \"" + node + " : " + whole + "\"";
-  const std::string node = "Conv(x, w, b, r, g) {" + conv.attributes() +
-                           ", weights = " + testing::text_of(conv.weights()) + ", input_format = \"" +
-                           std::string(to_string(option.input)) + "\", output_format = \"" +
-                           std::string(to_string(option.output)) + "\", order = \"" + option.weights->order +
-                           "\", product = \"conv\", epilogue = [" + lines + ", \"output y\"]}";
-  return testing::lowered_graph(node,
-                                {"x : f32" + to_string(shape_in(option.input, Shape(conv.source()))),
-                                 "w : f32" + to_string(option.weights->shape),
-                                 "b : f32" + testing::text_of({conv.results}), "r : " + whole, "g : " + gate},
-                                shape_in(option.output, Shape(conv.result())));
-}
 
 // sigmoid(t * g + r) has the bits of float functions on the sums of a run without epilogue, whose padding is zero.
 TEST_F(BlockEpilogue, ReadsResidualsAndGates) {

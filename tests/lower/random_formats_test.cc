@@ -92,10 +92,13 @@ class RandomNetwork {
     static constexpr std::int64_t kChannels[] = {8, 16, 24, 32, 48};
     std::vector<std::int64_t> result = image.extents;
     result[1] = kChannels[random_.below(5)];
-    std::vector<std::optional<TensorId>> reads = {image.id,
-                                                  add({result[1], image.extents[1], 1, 1}, Role::constant).id};
+    const std::int64_t window = random_.chance(30) ? 3 : 1;
+    std::vector<std::optional<TensorId>> reads = {
+        image.id, add({result[1], image.extents[1], window, window}, Role::constant).id};
     if (random_.chance(50)) reads.emplace_back(add({result[1]}, Role::constant).id);
-    write("Conv", std::move(reads), result);
+    std::vector<Attribute> attributes;
+    if (window == 3) attributes.push_back({"pads", std::vector<std::int64_t>{1, 1, 1, 1}});
+    write("Conv", std::move(reads), result, std::move(attributes));
     if (random_.chance(50)) write("Exp", {images_.back().id}, result);
   }
 
@@ -123,6 +126,8 @@ constexpr std::pair<const char*, const char*> kDamages[] = {
     {"group = 1", "group = 2"},
     {"order = \"packed\"", "order = \"other\""},
     {"weights = [16", "weights = [17"},
+    {"algorithm = \"winograd\"", "algorithm = \"other\""},
+    {"algorithm = \"winograd\"", "algorithm = 1"},
     {"axis = 1", "axis = 2"},
     {"Exp(", "Abs("},
     {"Add(", "Sub("},
@@ -155,6 +160,7 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
   Random random(77);
   int in_blocks = 0;
   int with_epilogues = 0;
+  int with_winograd = 0;
   int damages = 0;
   for (int round = 0; round < 300; ++round) {
     const Graph model = RandomNetwork(random).make();
@@ -163,6 +169,7 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
                                                   .chains = random.chance(50),
                                                   .formats = true,
                                                   .epilogues = random.chance(60),
+                                                  .winograd = random.chance(85),
                                                   .outputs_at_caller = random.chance(30),
                                                   .machine = testing::block_formats()});
     ASSERT_TRUE(lowered.ok()) << lowered.error().describe();
@@ -170,6 +177,7 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
       ADD_FAILURE() << violation.message << "\n" << print_graph(model) << print_graph(lowered->graph);
     in_blocks += std::ranges::count(lowered->passes, "formats") > 0 ? 1 : 0;
     with_epilogues += std::ranges::count(lowered->passes, "epilogues") > 0 ? 1 : 0;
+    with_winograd += std::ranges::count(lowered->passes, "winograd") > 0 ? 1 : 0;
     for (const auto& damage : kDamages) {
       bool is_damaged = false;
       const std::size_t found = found_after(model, *lowered, damage, is_damaged);
@@ -180,6 +188,7 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
   }
   EXPECT_GT(in_blocks, 150);
   EXPECT_GT(with_epilogues, 50);
+  EXPECT_GT(with_winograd, 50);
   EXPECT_GT(damages, 1000);
 }
 

@@ -13,7 +13,7 @@ namespace lowtide::testing {
 
 // A machine whose convolutions and pools have blocks of 16 channels. A convolution of fewer channels reads them plain.
 // Convolutions in groups have none of these formats. A MatMul and a Gemm read their matrix packed. Products compute
-// every epilogue.
+// every epilogue. Winograd's algorithm is the faster one for all windows of 3 x 3.
 class BlockFormats final : public KernelFormats {
  public:
   [[nodiscard]] std::vector<FormatOption> options(const Graph& graph, NodeId id) const override {
@@ -39,6 +39,10 @@ class BlockFormats final : public KernelFormats {
   [[nodiscard]] bool can_follow(const Graph& /*graph*/, NodeId /*product*/,
                                 const EpilogueParts& /*epilogue*/) const override {
     return true;
+  }
+  [[nodiscard]] bool is_faster_with_winograd(const Graph& graph, NodeId conv) const override {
+    const auto* weights = find_attribute<std::vector<std::int64_t>>(graph.node(conv).attributes, "weights");
+    return weights != nullptr && weights->size() == 4 && (*weights)[2] == 3 && (*weights)[3] == 3;
   }
 };
 

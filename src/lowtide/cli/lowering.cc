@@ -16,7 +16,7 @@ std::vector<std::string> kernel_passes() {
   return {std::string(kUnneededPass),  std::string(kPaddingPass),   std::string(kHalvesPass),
           std::string(kBatchNormPass), std::string(kLayerNormPass), std::string(kAttentionPass),
           std::string(kQuantizedPass), std::string(kLoadTimePass),  std::string(kChainsPass),
-          std::string(kFormatsPass),   std::string(kEpiloguesPass)};
+          std::string(kFormatsPass),   std::string(kEpiloguesPass), std::string(kWinogradPass)};
 }
 
 LowerOptions read_kernel_lowering(const Arguments& arguments) {
@@ -34,6 +34,7 @@ LowerOptions read_kernel_lowering(const Arguments& arguments) {
   lowering.chains = is_on(kChainsPass);
   lowering.formats = is_on(kFormatsPass);
   lowering.epilogues = is_on(kEpiloguesPass);
+  lowering.winograd = is_on(kWinogradPass);
   return lowering;
 }
 
@@ -42,7 +43,7 @@ LowerOptions read_lowering(const Arguments& arguments) {
   if (!is_cpu && arguments.has("--without"))
     stop_usage("--without leaves out a rewrite for the kernels of this machine; add --target cpu");
   LowerOptions lowering = is_cpu ? read_kernel_lowering(arguments) : LowerOptions{};
-  if (lowering.formats || lowering.epilogues) lowering.machine = take(cpu_target()).formats;
+  if (lowering.formats || lowering.epilogues || lowering.winograd) lowering.machine = take(cpu_target()).formats;
   lowering.load_time = lowering.load_time && !arguments.has("--no-load-time");
   lowering.inputs_in_arena = arguments.value("--inputs").value_or("caller") == "arena";
   lowering.outputs_at_caller = arguments.value("--outputs").value_or("arena") == "caller";

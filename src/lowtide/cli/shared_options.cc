@@ -193,8 +193,8 @@ OptionSpec without_option() {
           .value = "PASS",
           .summary =
               "leave out a rewrite for the kernels of this machine, such as chains, which fuses element-wise "
-              "nodes, epilogues, which fuses them into products, or formats, which stores tensors in blocks of "
-              "channels; repeatable",
+              "nodes, epilogues, which fuses them into products, formats, which stores tensors in blocks of "
+              "channels, or winograd, which rounds in other places; repeatable",
           .kind = ArgumentKind::choice,
           .choices = kernel_passes(),
           .is_repeatable = true};

@@ -25,6 +25,7 @@ constexpr std::int64_t kMostAllocateEffort = 10'000'000;
 struct Passes {
   bool formats = false;
   bool epilogues = false;
+  bool winograd = false;
   bool halves = true;
 };
 
@@ -63,17 +64,22 @@ Result<Lowered> lower_for_machine(const Graph& model, const LowerOptions& option
   if (!least) return least.error();
 
   // From the fastest graph to the slowest one.
-  constexpr std::array<Passes, 4> kOthers = {
-      {{.formats = true}, {.epilogues = true}, {}, {.formats = true, .epilogues = true, .halves = false}}};
+  constexpr std::array<Passes, 5> kOthers = {{{.formats = true, .epilogues = true},
+                                              {.formats = true},
+                                              {.epilogues = true},
+                                              {},
+                                              {.formats = true, .epilogues = true, .winograd = true, .halves = false}}};
   for (const Passes& passes : kOthers) {
     if (!*least) break;  // it fits
     const bool is_other = (!passes.formats && std::ranges::count(all, kFormatsPass) > 0) ||
                           (!passes.epilogues && std::ranges::count(all, kEpiloguesPass) > 0) ||
+                          (!passes.winograd && std::ranges::count(all, kWinogradPass) > 0) ||
                           (!passes.halves && has_halves);
     if (!is_other) continue;
     LowerOptions others = options;
     others.formats = options.formats && passes.formats;
     others.epilogues = options.epilogues && passes.epilogues;
+    others.winograd = options.winograd && passes.winograd;
     others.halves = options.halves && passes.halves;
     Result<Lowered> other = lower(model, others);
     if (!other) return other;

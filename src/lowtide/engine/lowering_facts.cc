@@ -20,7 +20,7 @@ constexpr std::int64_t kMostAllocateEffortAsWritten = 10'000'000;
 Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, const PlanOptions& given) {
   lowering.unneeded = lowering.padding = lowering.halves = lowering.batch_norm = lowering.layer_norm =
       lowering.attention = false;
-  lowering.quantized = lowering.chains = lowering.formats = lowering.epilogues = false;
+  lowering.quantized = lowering.chains = lowering.formats = lowering.epilogues = lowering.winograd = false;
   const Result<Lowered> lowered = lower(model, lowering);
   if (!lowered) return lowered.error();
   const PlanOptions options{.order = given.order,
@@ -42,7 +42,7 @@ Result<std::optional<LoweringFacts>> lowering_facts(const Graph& model, const Lo
                                                     const LowerOptions& lowering, const PlanOptions& options) {
   const bool is_changed = lowering.unneeded || lowering.padding || lowering.halves || lowering.batch_norm ||
                           lowering.layer_norm || lowering.attention || lowering.quantized || lowering.chains ||
-                          lowering.formats || lowering.epilogues;
+                          lowering.formats || lowering.epilogues || lowering.winograd;
   if (!is_changed) return std::optional<LoweringFacts>();
   LoweringFacts facts =
       compare_lowered(model, lowered.graph, lowered.load, lowered.origins ? &*lowered.origins : nullptr);

@@ -24,7 +24,8 @@ inline constexpr std::string_view kRequantizeType = "Requantize";
 // Kernels on tensors in formats of a machine (target/formats.h). The graph states a format by the shape of the tensor.
 //
 //   lowtide::Conv     x, packed weights, bias?   strides, pads, dilations and group of Conv, with pads explicit; the
-//                                                extents of the weights in the model; both formats; order
+//                                                extents of the weights in the model; both formats; order; and
+//                                                algorithm, if it is not the sum of products in its definition
 //   lowtide::Pack     weights                    puts weights into the order that a kernel reads; order; group, or
 //                                                transB if they are a matrix
 //   lowtide::PackedMatMul  x, packed matrix, bias?  x [..., K] times a constant of the model, which is [K, N] or, with
@@ -48,6 +49,7 @@ inline constexpr std::string_view kWeightsAttribute = "weights";             // 
 inline constexpr std::string_view kInputFormatAttribute = "input_format";    // "nchw16c"
 inline constexpr std::string_view kOutputFormatAttribute = "output_format";  // "nchw16c"
 inline constexpr std::string_view kFormatAttribute = "format";               // "nchw16c"
+inline constexpr std::string_view kAlgorithmAttribute = "algorithm";         // of a lowtide::Conv: "winograd"
 inline constexpr std::string_view kOrderAttribute = "order";                 // PackedConstant::order
 inline constexpr std::string_view kChannelsAttribute = "channels";           // without padding
 
@@ -69,6 +71,9 @@ inline constexpr std::string_view kFactorAttribute = "factor";
 inline constexpr std::string_view kDivisorAttribute = "divisor";
 inline constexpr std::string_view kMaskedAttribute = "masked";  // 0 or 1
 inline constexpr std::string_view kFillAttribute = "fill";
+
+// Winograd's algorithm for windows of 3 x 3 (lower/use_winograd.h).
+inline constexpr std::string_view kWinogradAlgorithm = "winograd";
 
 // Products that compute a chain on their results before they write them (graph/epilogue.h). lowtide::Conv may also have
 // these attributes.
@@ -130,6 +135,7 @@ inline constexpr std::string_view kLoadTimePass = "load_time";
 inline constexpr std::string_view kChainsPass = "chains";
 inline constexpr std::string_view kFormatsPass = "formats";
 inline constexpr std::string_view kEpiloguesPass = "epilogues";
+inline constexpr std::string_view kWinogradPass = "winograd";
 inline constexpr std::string_view kInputsInArenaPass = "inputs_in_arena";
 inline constexpr std::string_view kOutputsAtCallerPass = "outputs_at_caller";
 

@@ -40,6 +40,10 @@ class CpuFormats final : public KernelFormats {
     return is_own ? can_follow_in_blocks(epilogue) : library_->can_follow(graph, product, epilogue);
   }
 
+  [[nodiscard]] bool is_faster_with_winograd(const Graph& graph, NodeId conv) const override {
+    return has_winograd_kernel(graph, conv);
+  }
+
  private:
   std::shared_ptr<const KernelFormats> library_;
 };

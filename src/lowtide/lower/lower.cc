@@ -24,6 +24,7 @@
 #include "lowtide/lower/outputs_at_caller.h"
 #include "lowtide/lower/quantized_kernels.h"
 #include "lowtide/lower/remove_unneeded.h"
+#include "lowtide/lower/use_winograd.h"
 #include "lowtide/lower/widen_halves.h"
 
 namespace lowtide {
@@ -50,10 +51,14 @@ class Passes {
     if (rewritten->graph.total_nodes() == graph().total_nodes() &&
         rewritten->graph.total_tensors() == graph().total_tensors() && have_same_operators(rewritten->graph, graph()))
       return {};
-    lowered_.passes.emplace_back(pass);
-    lowered_.origins =
-        lowered_.origins ? compose(*lowered_.origins, rewritten->origins) : std::move(rewritten->origins);
-    lowered_.graph = std::move(rewritten->graph);
+    keep(pass, *std::move(rewritten));
+    return {};
+  }
+
+  // A pass that may change attributes alone.
+  Result<void> take(std::string_view pass, Result<std::optional<Rewritten>> changed) {
+    if (!changed) return changed.error();
+    if (*changed) keep(pass, **std::move(changed));
     return {};
   }
 
@@ -97,6 +102,12 @@ class Passes {
   Lowered finish() && { return std::move(lowered_); }
 
  private:
+  void keep(std::string_view pass, Rewritten rewritten) {
+    lowered_.passes.emplace_back(pass);
+    lowered_.origins = lowered_.origins ? compose(*lowered_.origins, rewritten.origins) : std::move(rewritten.origins);
+    lowered_.graph = std::move(rewritten.graph);
+  }
+
   Lowered lowered_;
 };
 
@@ -113,6 +124,7 @@ LowerOptions options_for_kernels(std::shared_ptr<const KernelFormats> machine) {
           .chains = true,
           .formats = true,
           .epilogues = true,
+          .winograd = true,
           .machine = std::move(machine)};
 }
 
@@ -137,7 +149,7 @@ Result<void> rewrite_nodes(Passes& passes, const LowerOptions& options) {
 
 // A BatchNormalization is folded first, because work on constants follows from it. Chains come after that work, so that
 // they never contain any. Formats come after chains, which have one format each. They add work on constants. Epilogues
-// come last, because they are chains in the format of their product.
+// follow, because they are chains in the format of their product, and last the algorithm of a product.
 Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   if (options.checks_types) LOWTIDE_RETURN_IF_ERROR(check_operand_types(graph));  // the passes rely on them
   Result<Graph> no_load = GraphBuilder(graph.name()).build();
@@ -149,6 +161,8 @@ Result<Lowered> lower(const Graph& graph, const LowerOptions& options) {
   if (options.formats && options.machine != nullptr) LOWTIDE_RETURN_IF_ERROR(passes.choose(options));
   if (options.epilogues && options.machine != nullptr)
     LOWTIDE_RETURN_IF_ERROR(passes.take(kEpiloguesPass, fuse_epilogues(passes.graph(), *options.machine)));
+  if (options.winograd && options.machine != nullptr)
+    LOWTIDE_RETURN_IF_ERROR(passes.take(kWinogradPass, use_winograd(passes.graph(), *options.machine)));
   if (options.inputs_in_arena && !graph.inputs().empty())
     LOWTIDE_RETURN_IF_ERROR(passes.take(kInputsInArenaPass, place_inputs_in_arena(passes.graph())));
   if (options.outputs_at_caller && !graph.outputs().empty())
@@ -175,6 +189,7 @@ constexpr Switch kSwitches[] = {
     {kChainsPass, &LowerOptions::chains},
     {kFormatsPass, &LowerOptions::formats},
     {kEpiloguesPass, &LowerOptions::epilogues},
+    {kWinogradPass, &LowerOptions::winograd},
     {kInputsInArenaPass, &LowerOptions::inputs_in_arena},
     {kOutputsAtCallerPass, &LowerOptions::outputs_at_caller},
 };
@@ -182,8 +197,9 @@ constexpr Switch kSwitches[] = {
 }  // namespace
 
 bool depend_on_machine(const std::vector<std::string>& passes) {
-  return std::ranges::any_of(passes,
-                             [](const std::string& pass) { return pass == kFormatsPass || pass == kEpiloguesPass; });
+  return std::ranges::any_of(passes, [](const std::string& pass) {
+    return pass == kFormatsPass || pass == kEpiloguesPass || pass == kWinogradPass;
+  });
 }
 
 Result<LowerOptions> lower_options(const std::vector<std::string>& passes,

@@ -18,7 +18,7 @@
 namespace lowtide {
 
 // Each pass has a header of its own, which states when it is sound. All passes except `padding`, `halves`,
-// `batch_norm`, `layer_norm`, `attention`, `quantized`, `formats` and `epilogues` keep every bit of the results.
+// `batch_norm`, `layer_norm`, `attention`, `quantized`, `formats`, `epilogues` and `winograd` keep every bit of the results.
 struct LowerOptions {
   bool unneeded = false;           // on: copies, and nodes that nothing needs, are left out (remove_unneeded.h)
   bool padding = false;            // on: convolutions and pools pad what a Pad before them padded (fold_padding.h)
@@ -32,6 +32,7 @@ struct LowerOptions {
   bool chains = false;             // on: connected element-wise nodes run as one node (fuse_chains.h)
   bool formats = false;            // on: convolutions and their neighbors have formats of `machine` (choose_formats.h)
   bool epilogues = false;          // on: products of `machine` compute the chain after them (fuse_epilogues.h)
+  bool winograd = false;           // on: convolutions of 3 x 3 multiply less, if `machine` is faster (use_winograd.h)
   bool inputs_in_arena = false;    // on: the caller writes the inputs into the arena (inputs_in_arena.h)
   bool outputs_at_caller = false;  // on: the outputs are in memory of the caller (outputs_at_caller.h)
   bool checks_types = true;        // off: for a graph that is only planned, whose integer operators ONNX does not have
@@ -39,8 +40,8 @@ struct LowerOptions {
   // runs, and gets entry `*constants + k` as Tensor::constant. nullopt: the model has no table, and it gets none.
   std::optional<std::uint32_t> constants = std::nullopt;
   const ConstantTable* table = nullptr;  // of the model, only for the call; nullptr: no numbers of constants are known
-  // The formats of the machine (Target::formats). nullptr: it has none, and the passes `formats` and
-  // `epilogues` change nothing.
+  // The formats of the machine (Target::formats). nullptr: it has none, and the passes `formats`,
+  // `epilogues` and `winograd` change nothing.
   std::shared_ptr<const KernelFormats> machine = nullptr;
 };
 
@@ -49,8 +50,8 @@ struct Lowered {
   Graph graph;
   Graph load;  // what runs once, when the model is loaded; it may have no nodes
   // The names of the passes that changed the graph, in order: "unneeded", "padding", "halves", "batch_norm",
-  // "layer_norm", "attention", "quantized", "load_time", "chains", "formats", "epilogues", "inputs_in_arena",
-  // "outputs_at_caller". A plan lists them (Provenance::lowering), so that a reader can make the same graph again.
+  // "layer_norm", "attention", "quantized", "load_time", "chains", "formats", "epilogues", "winograd",
+  // "inputs_in_arena", "outputs_at_caller". A plan lists them (Provenance::lowering), so that a reader can make the same graph again.
   std::vector<std::string> passes;
   // Which nodes and tensors of the model `graph` has. nullopt: no pass changed the graph, so all ids are equal.
   std::optional<Origins> origins = std::nullopt;

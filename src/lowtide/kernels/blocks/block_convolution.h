@@ -74,7 +74,7 @@ struct BlockConvolution {
   // Sharing rows would save nothing, or a dilation would leave gaps.
   [[nodiscard]] bool spreads_rows() const { return down.dilation > 1 || down.stride >= down.taps; }
   // A tile has no such stride. In a spread copy, neighboring columns are neighbors.
-  [[nodiscard]] bool spreads_columns() const { return across.stride > 2; }
+  [[nodiscard]] bool spreads_columns() const { return !has_column_stride(kind, across.stride); }
   [[nodiscard]] int column_stride() const { return spreads_columns() ? 1 : static_cast<int>(across.stride); }
   // What one thread needs to copy the source of a tile with its padding.
   [[nodiscard]] Bytes scratch_per_thread() const;

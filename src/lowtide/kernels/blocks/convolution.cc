@@ -10,6 +10,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/blocks/tile_runner.h"
+#include "lowtide/kernels/blocks/winograd.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/seconds_of.h"
 #include "lowtide/kernels/common/team_parts.h"
@@ -23,6 +24,16 @@ RunStatus run_convolution(const ConvolutionParameters& parameters, const Operand
   const RunCode code = run_shares(team, parameters.threads, [&](int share) {
     return run_tiles(parameters, operands, operands.scratch + share * scratch,
                      {tiles * share / parameters.threads, tiles * (share + 1) / parameters.threads});
+  });
+  return {code, 0};
+}
+
+RunStatus run_winograd(const WinogradConvolution& convolution, const Operands& operands, Team& team) {
+  const std::int64_t units = convolution.groups() * convolution.pairs();
+  const std::int64_t scratch = convolution.scratch_per_thread().count();
+  const RunCode code = run_shares(team, convolution.threads, [&](int share) {
+    return run_units(convolution, operands, operands.scratch + share * scratch,
+                     {units * share / convolution.threads, units * (share + 1) / convolution.threads});
   });
   return {code, 0};
 }
@@ -67,19 +78,61 @@ std::optional<ConvolutionParameters> parameters_of(const Graph& graph, NodeId id
   return parameters;
 }
 
-Offer offer_block_convolution(const OfferInput& input) {
-  std::string missing;
-  const std::optional<ConvolutionParameters> parameters =
-      parameters_of(input.graph, input.node, input.threads, missing);
-  if (!parameters) return {{}, std::move(missing)};
-  Kernel kernel{.name = "blocks.conv", .scratch = parameters->shape.scratch_per_thread() * parameters->threads};
-  for (std::size_t at = 0; parameters->epilogue && at < parameters->epilogue->operands.size(); ++at) {
-    if (parameters->epilogue->operands[at] != BlockEpilogue::Reach::whole) continue;
+constexpr std::string_view kSquares = "blocks.winograd";
+constexpr std::string_view kFewSquares = "blocks.winograd_narrow";  // the same bits with less scratch
+constexpr double kTimeOfFewSquares = 1.5;                           // in times of the other kernel's
+
+bool has_winograd(const Node& node) {
+  const auto* algorithm = find_attribute<std::string>(node.attributes, kAlgorithmAttribute);
+  return algorithm != nullptr && *algorithm == kWinogradAlgorithm;
+}
+
+// As parameters_of(), for a node whose algorithm is Winograd's.
+std::optional<WinogradConvolution> squares_of_node(const ConvolutionParameters& parameters, int threads, bool is_narrow,
+                                                   std::string& missing) {
+  missing = "Winograd's algorithm has no kernel for its window, or would save nothing";
+  std::optional<WinogradConvolution> made = winograd_convolution(parameters.shape);
+  if (!made) return std::nullopt;
+  made->epilogue = parameters.epilogue;
+  set_groups(*made, threads_for(parameters.shape, threads), is_narrow);
+  missing.clear();
+  return made;
+}
+
+// Appends what a kernel of a convolution may overwrite.
+void allow_in_place(const OfferInput& input, const ConvolutionParameters& parameters, Kernel& kernel) {
+  for (std::size_t at = 0; parameters.epilogue && at < parameters.epilogue->operands.size(); ++at) {
+    if (parameters.epilogue->operands[at] != BlockEpilogue::Reach::whole) continue;
     // Other tiles still read the source.
     const Node& node = input.graph.node(input.node);
     if (node.inputs[kProductOperands + at] == node.inputs[0]) continue;
     kernel.in_place.emplace_back(static_cast<int>(kProductOperands + at), 0);
   }
+}
+
+Offer offer_winograd(const OfferInput& input, const ConvolutionParameters& parameters) {
+  Offer offer;
+  for (const bool is_narrow : {false, true}) {
+    const std::optional<WinogradConvolution> made =
+        squares_of_node(parameters, input.threads, is_narrow, offer.missing);
+    if (!made) return offer;
+    Kernel kernel{.name = std::string(is_narrow ? kFewSquares : kSquares),
+                  .scratch = made->scratch_per_thread() * made->threads};
+    if (is_narrow) kernel.cost_seconds = kTimeOfFewSquares * seconds_of(input.graph, input.node);
+    allow_in_place(input, parameters, kernel);
+    offer.kernels.push_back(std::move(kernel));
+  }
+  return offer;
+}
+
+Offer offer_block_convolution(const OfferInput& input) {
+  std::string missing;
+  const std::optional<ConvolutionParameters> parameters =
+      parameters_of(input.graph, input.node, input.threads, missing);
+  if (!parameters) return {{}, std::move(missing)};
+  if (has_winograd(input.graph.node(input.node))) return offer_winograd(input, *parameters);
+  Kernel kernel{.name = "blocks.conv", .scratch = parameters->shape.scratch_per_thread() * parameters->threads};
+  allow_in_place(input, *parameters, kernel);
   return {{std::move(kernel)}, ""};
 }
 
@@ -87,6 +140,13 @@ Result<std::unique_ptr<PreparedKernel>> prepare_block_convolution(const PrepareI
   std::string missing;
   std::optional<ConvolutionParameters> parameters = parameters_of(input.graph, input.node, input.threads, missing);
   if (!parameters) return Error{ErrorCode::unsupported, std::move(missing), ""};
+  if (has_winograd(input.graph.node(input.node))) {
+    std::optional<WinogradConvolution> made =
+        squares_of_node(*parameters, input.threads, input.kernel == kFewSquares, missing);
+    if (!made) return Error{ErrorCode::unsupported, std::move(missing), ""};
+    set_functions(*made);
+    return plain_kernel(input, &run_winograd, *std::move(made));
+  }
   set_functions(*parameters);
   return plain_kernel(input, &run_convolution, *std::move(parameters));
 }
@@ -119,6 +179,12 @@ std::optional<FormatOption> block_option(const Graph& graph, NodeId node, Format
 bool has_block_kernel(const Graph& graph, NodeId node) {
   std::string missing;
   return parameters_of(graph, node, 1, missing).has_value();
+}
+
+bool has_winograd_kernel(const Graph& graph, NodeId node) {
+  std::string missing;
+  const std::optional<ConvolutionParameters> parameters = parameters_of(graph, node, 1, missing);
+  return parameters && winograd_convolution(parameters->shape).has_value();
 }
 
 bool can_follow_in_blocks(const EpilogueParts& epilogue) { return block_epilogue(epilogue.program).has_value(); }

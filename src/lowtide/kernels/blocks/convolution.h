@@ -11,7 +11,8 @@
 
 namespace lowtide::kernels_internal {
 
-// The kernel "blocks.conv" of lowtide::Conv. It computes an epilogue with the functions of a chain, so the results have
+// The kernels of lowtide::Conv: "blocks.conv", and for Winograd's algorithm "blocks.winograd" and
+// "blocks.winograd_narrow", which have the same bits. Each computes an epilogue with the functions of a chain, so the results have
 // the bits of both nodes, one after another. They do not depend on the number of threads either.
 [[nodiscard]] Family block_convolution_family();
 
@@ -19,7 +20,9 @@ namespace lowtide::kernels_internal {
 [[nodiscard]] std::optional<FormatOption> block_option(const Graph& graph, NodeId node, Format format);
 // Whether this kernel runs a lowtide::Conv.
 [[nodiscard]] bool has_block_kernel(const Graph& graph, NodeId node);
-// Whether it computes this epilogue.
+// Whether "blocks.winograd" runs a lowtide::Conv without an algorithm, and is faster.
+[[nodiscard]] bool has_winograd_kernel(const Graph& graph, NodeId node);
+// Whether both compute this epilogue.
 [[nodiscard]] bool can_follow_in_blocks(const EpilogueParts& epilogue);
 
 }  // namespace lowtide::kernels_internal

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lowtide/base/check.h"
+#include "lowtide/kernels/blocks/winograd_step.h"
 
 namespace lowtide::kernels_internal {
 
@@ -24,9 +25,18 @@ int most_columns(int lanes, int results, int rows) {
   return std::min(limits.columns, limits.sums / (results * rows));
 }
 
+bool has_column_stride(TileKind kind, std::int64_t stride) {
+  return stride <= 2 || (kind == TileKind::planes && stride == 4);
+}
+
 TileFunction tile_function(int lanes, TileKind kind, const TileExtents& extents) {
   LOWTIDE_CHECK(has_tiles(lanes), "a kernel in blocks is offered only where its instructions exist");
   return lanes == 16 ? tile_avx512(kind, extents) : tile_avx2(kind, extents);
+}
+
+SquareFunctions square_functions(int lanes) {
+  LOWTIDE_CHECK(has_tiles(lanes), "a kernel in blocks is offered only where its instructions exist");
+  return lanes == 16 ? squares_avx512() : squares_avx2();
 }
 
 }  // namespace lowtide::kernels_internal

@@ -61,8 +61,10 @@ struct TileExtents {
   int results = 1;  // blocks: 1, or 2 unless the kind is `channels`
   int rows = 1;     // 1 or 2
   int columns = 1;
-  int stride = 1;  // 1 or 2: neighboring columns read the source at this distance, in places
+  int stride = 1;  // neighboring columns read the source at this distance, in places
 };
+// Whether there are tiles of this stride. Images that come into a network are often read with a stride of 4.
+[[nodiscard]] bool has_column_stride(TileKind kind, std::int64_t stride);
 
 inline constexpr std::size_t kMostLanes = 16;
 

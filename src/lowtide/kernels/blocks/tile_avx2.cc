@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/kernels/blocks/tile_code.h"
+#include "lowtide/kernels/blocks/winograd_code.h"
 
 #if defined(__x86_64__)
 
@@ -27,6 +28,7 @@ struct Avx2 {
 }  // namespace
 
 TileFunction tile_avx2(TileKind kind, const TileExtents& extents) { return tile_in<Avx2>(kind, extents); }
+SquareFunctions squares_avx2() { return squares_in<Avx2>(); }
 
 }  // namespace lowtide::kernels_internal
 
@@ -35,6 +37,7 @@ TileFunction tile_avx2(TileKind kind, const TileExtents& extents) { return tile_
 namespace lowtide::kernels_internal {
 
 TileFunction tile_avx2(TileKind /*kind*/, const TileExtents& /*extents*/) { return nullptr; }
+SquareFunctions squares_avx2() { return {}; }
 
 }  // namespace lowtide::kernels_internal
 

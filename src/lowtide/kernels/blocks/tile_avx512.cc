@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/kernels/blocks/tile_code.h"
+#include "lowtide/kernels/blocks/winograd_code.h"
 
 #if defined(__x86_64__)
 
@@ -28,6 +29,7 @@ struct Avx512 {
 }  // namespace
 
 TileFunction tile_avx512(TileKind kind, const TileExtents& extents) { return tile_in<Avx512>(kind, extents); }
+SquareFunctions squares_avx512() { return squares_in<Avx512>(); }
 
 }  // namespace lowtide::kernels_internal
 
@@ -36,6 +38,7 @@ TileFunction tile_avx512(TileKind kind, const TileExtents& extents) { return til
 namespace lowtide::kernels_internal {
 
 TileFunction tile_avx512(TileKind /*kind*/, const TileExtents& /*extents*/) { return nullptr; }
+SquareFunctions squares_avx512() { return {}; }
 
 }  // namespace lowtide::kernels_internal
 

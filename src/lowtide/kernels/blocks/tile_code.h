@@ -160,7 +160,9 @@ TileFunction tile_of_stride(TileKind kind, const TileExtents& extents) {
 template <typename Lanes>
 TileFunction tile_in(TileKind kind, const TileExtents& extents) {
   if (extents.stride == 1) return tile_of_stride<Lanes, 1>(kind, extents);
-  return extents.stride == 2 ? tile_of_stride<Lanes, 2>(kind, extents) : nullptr;
+  if (extents.stride == 2) return tile_of_stride<Lanes, 2>(kind, extents);
+  if (extents.stride == 4 && kind == TileKind::planes) return tile_of<Lanes, TileKind::planes, 4>(extents);
+  return nullptr;
 }
 
 }  // namespace lowtide::kernels_internal

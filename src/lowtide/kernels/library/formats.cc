@@ -90,6 +90,8 @@ class LibraryFormats final : public KernelFormats {
     std::optional<PostOps> operations = operations_after(*made, result, epilogue.program, number);
     return operations && !reads_whole_operand(*operations, made->result) && is_light_with(*made, std::move(operations));
   }
+
+  [[nodiscard]] bool is_faster_with_winograd(const Graph& /*graph*/, NodeId /*conv*/) const override { return false; }
 };
 
 }  // namespace

@@ -180,8 +180,10 @@ bool is_formatted_convolution(const ModelTensors& tensors, const Graph& lowered,
   const auto* of_model = find_attribute<Numbers>(now.attributes, kWeightsAttribute);
   const std::optional<std::int64_t> read = lanes_at(tensors, lowered, now.inputs[0], was.inputs[0]);
   const std::optional<std::int64_t> written = lanes_of(lowered.tensor(*now.outputs[0]), model.tensor(*was.outputs[0]));
-  return now.attributes.size() == 8 && has_number(now, "group", group == nullptr ? 1 : *group) && of_model != nullptr &&
-         *of_model == weights.extents() && read && written &&
+  const bool has_algorithm = find_attribute<std::string>(now.attributes, kAlgorithmAttribute) != nullptr;
+  if (has_algorithm && !has_text(now, kAlgorithmAttribute, kWinogradAlgorithm)) return false;
+  return now.attributes.size() == (has_algorithm ? 9 : 8) && has_number(now, "group", group == nullptr ? 1 : *group) &&
+         of_model != nullptr && *of_model == weights.extents() && read && written &&
          has_text(now, kInputFormatAttribute, format_name(*read)) &&
          has_text(now, kOutputFormatAttribute, format_name(*written));
 }
