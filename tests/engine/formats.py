@@ -5,8 +5,8 @@
 
 usage: formats.py --lowtide PROGRAM [--networks N]
 
-Each network also runs without the formats, without epilogues, and without Winograd's algorithm. Its runs with --poison, --guard and --compare must
-find nothing.
+Each network also runs without the formats, without epilogues, and without Winograd's algorithm. Its runs with
+--poison, --guard and --compare must find nothing.
 """
 
 import argparse

@@ -207,8 +207,8 @@ TEST(Winograd, IsForWindowsAndImagesThatGain) {
 
 // 512 channels and results, 28 x 28 places: 196 squares. With 16 lanes, tiles have 14 squares and groups at most 28, so
 // there are 7 groups of 28. A point of the source has 28 squares of 512 channels, and of the weights two blocks of
-// results of a part of 64 channels; each is followed by 16 elements that no point uses. The sums are those of 28 squares
-// and two blocks. Narrow: 14 groups of 14 squares, and parts of one block.
+// results of a part of 64 channels; each is followed by 16 elements that no point uses. The sums are those of 28
+// squares and two blocks. Narrow: 14 groups of 14 squares, and parts of one block.
 TEST(Winograd, PlansItsScratch) {
   if (!kernels_internal::has_tiles(16)) GTEST_SKIP() << "this machine has no AVX-512";
   const SquareConv conv{.channels = 512, .size = 28, .results = 512, .window = 3, .pad = 1};

@@ -21,13 +21,13 @@ struct FormatChoice {
 };
 
 // Lowers a model for the kernels of this machine. Formats pad tensors, and Reorder nodes copy them, so a plan with them
-// may need more memory. Epilogues read what they add while their product runs, so they forbid some orders. Halves
-// keep some f16 tensors in f32, which has twice the bytes. Winograd's algorithm needs scratch. All are faster, so they
-// stay unless there is a budget that the plan does not fit. Then the first graph whose plan fits is chosen: without
+// may need more memory. Epilogues read what they add while their product runs, so they forbid some orders. Halves keep
+// some f16 tensors in f32, which has twice the bytes. Winograd's algorithm needs scratch. All are faster, so they stay
+// unless there is a budget that the plan does not fit. Then the first graph whose plan fits is chosen: without
 // Winograd's algorithm, and then also without epilogues, without formats, or without both; or without halves. If none
-// fits, it is the one with the smallest arena, and of equal ones the first. With a link, tensors can leave the arena, so the bound for all plans counts in place of the
-// arena. The plans are made on one stream and with a limited effort, so the answer depends on nothing but the arguments
-// and the machine.
+// fits, it is the one with the smallest arena, and of equal ones the first. With a link, tensors can leave the arena,
+// so the bound for all plans counts in place of the arena. The plans are made on one stream and with a limited effort,
+// so the answer depends on nothing but the arguments and the machine.
 //
 // Requires: `options.machine` is the formats of cpu_target(), or nullptr. Errors: those of lower, cpu_target and
 // plan_graph. Up to six plans if there is a budget.

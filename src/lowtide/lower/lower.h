@@ -18,7 +18,8 @@
 namespace lowtide {
 
 // Each pass has a header of its own, which states when it is sound. All passes except `padding`, `halves`,
-// `batch_norm`, `layer_norm`, `attention`, `quantized`, `formats`, `epilogues` and `winograd` keep every bit of the results.
+// `batch_norm`, `layer_norm`, `attention`, `quantized`, `formats`, `epilogues` and `winograd` keep every bit of the
+// results.
 struct LowerOptions {
   bool unneeded = false;           // on: copies, and nodes that nothing needs, are left out (remove_unneeded.h)
   bool padding = false;            // on: convolutions and pools pad what a Pad before them padded (fold_padding.h)
@@ -51,7 +52,8 @@ struct Lowered {
   Graph load;  // what runs once, when the model is loaded; it may have no nodes
   // The names of the passes that changed the graph, in order: "unneeded", "padding", "halves", "batch_norm",
   // "layer_norm", "attention", "quantized", "load_time", "chains", "formats", "epilogues", "winograd",
-  // "inputs_in_arena", "outputs_at_caller". A plan lists them (Provenance::lowering), so that a reader can make the same graph again.
+  // "inputs_in_arena", "outputs_at_caller". A plan lists them (Provenance::lowering), so that a reader can make the
+  // same graph again.
   std::vector<std::string> passes;
   // Which nodes and tensors of the model `graph` has. nullopt: no pass changed the graph, so all ids are equal.
   std::optional<Origins> origins = std::nullopt;

@@ -12,8 +12,8 @@
 namespace lowtide::kernels_internal {
 
 // The kernels of lowtide::Conv: "blocks.conv", and for Winograd's algorithm "blocks.winograd" and
-// "blocks.winograd_narrow", which have the same bits. Each computes an epilogue with the functions of a chain, so the results have
-// the bits of both nodes, one after another. They do not depend on the number of threads either.
+// "blocks.winograd_narrow", which have the same bits. Each computes an epilogue with the functions of a chain, so the
+// results have the bits of both nodes, one after another. They do not depend on the number of threads either.
 [[nodiscard]] Family block_convolution_family();
 
 // How this kernel runs a Conv of the model whose result has this format. nullopt: it cannot.

@@ -23,19 +23,20 @@ struct SquarePlace {
   std::int64_t column = 0;
 };
 
-// A convolution of 3 x 3 taps with steps of one, as squares of 2 x 2 results (winograd_step.h), and how they are divided.
-// With a dilation d, the results whose rows and columns are d apart are an image of their own.
+// A convolution of 3 x 3 taps with steps of one, as squares of 2 x 2 results (winograd_step.h), and how they are
+// divided. With a dilation d, the results whose rows and columns are d apart are an image of their own.
 //
-// A group of squares is computed at once: the source of all channels is transformed, and then, for one pair of blocks of
-// results after another, the weights of a part of the channels. The sums of each point are products of matrices, whose
-// tiles are those of a convolution with one tap.
+// A group of squares is computed at once: the source of all channels is transformed, and then, for one pair of blocks
+// of results after another, the weights of a part of the channels. The sums of each point are products of matrices,
+// whose tiles are those of a convolution with one tap.
 //
 //   512 channels of 28 x 28 and 512 results, 16 lanes: 196 squares in 7 groups of 28. For each of 16 pairs, 8 parts of
 //   64 channels with 32 tiles of 14 squares: 16 points of 2 tiles each.
 //
 // Transformed weights would stay the same from run to run, but would be 16 / 9 times as large, so they are made again
-// for each group. The sum of a point begins with zero and adds the channels in their order, with one rounding per product
-// and sum, and the transforms are those of winograd_code.h. So no bit depends on groups, parts, tiles or threads.
+// for each group. The sum of a point begins with zero and adds the channels in their order, with one rounding per
+// product and sum, and the transforms are those of winograd_code.h. So no bit depends on groups, parts, tiles or
+// threads.
 struct WinogradConvolution {
   BlockConvolution shape;  // kind `blocks`, one group
   std::optional<BlockEpilogue> epilogue;
@@ -60,7 +61,7 @@ struct WinogradConvolution {
   [[nodiscard]] std::int64_t weights_point() const {
     return (shape.tile_results * part * shape.lanes + 1) * shape.lanes;
   }
-  [[nodiscard]] std::int64_t sums() const { return kPoints * shape.tile_results * group * shape.lanes; }
+  [[nodiscard]] std::int64_t sums() const { return std::int64_t{kPoints} * shape.tile_results * group * shape.lanes; }
   [[nodiscard]] Bytes scratch_per_thread() const;
 };
 

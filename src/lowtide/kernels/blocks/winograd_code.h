@@ -16,6 +16,7 @@ template <typename Lanes>
 struct Squares {
   using Vector = typename Lanes::Vector;
   static constexpr std::int64_t kLanes = Lanes::kCount;
+  static constexpr std::int64_t kLine = kReach;  // points of a row
 
   static void transform_source(const SquareSource& work) {
     const bool is_inside =
@@ -49,9 +50,9 @@ struct Squares {
           const Four right = to_points(load_tap(weights, 2), load_tap(weights, 5), load_tap(weights, 8));
           const std::int64_t step = work.point_step;
           store_row(to_points(left.p, middle.p, right.p), points, step);
-          store_row(to_points(left.q, middle.q, right.q), points + kReach * step, step);
-          store_row(to_points(left.r, middle.r, right.r), points + 2 * kReach * step, step);
-          store_row(to_points(left.s, middle.s, right.s), points + 3 * kReach * step, step);
+          store_row(to_points(left.q, middle.q, right.q), points + kLine * step, step);
+          store_row(to_points(left.r, middle.r, right.r), points + 2 * kLine * step, step);
+          store_row(to_points(left.s, middle.s, right.s), points + 3 * kLine * step, step);
         }
       }
     }
@@ -103,8 +104,8 @@ struct Squares {
 
   static Vector load_tap(const float* weights, int tap) { return Lanes::load(weights + tap * kLanes * kLanes); }
   static Four load_column(const float* points, std::int64_t step) {
-    return {Lanes::load(points), Lanes::load(points + kReach * step), Lanes::load(points + 2 * kReach * step),
-            Lanes::load(points + 3 * kReach * step)};
+    return {Lanes::load(points), Lanes::load(points + kLine * step), Lanes::load(points + 2 * kLine * step),
+            Lanes::load(points + 3 * kLine * step)};
   }
   static void store_row(const Four& row, float* points, std::int64_t step) {
     Lanes::store(points, row.p);
@@ -137,7 +138,7 @@ struct Squares {
     }
 #pragma GCC unroll 4
     for (int r = 0; r < kReach; ++r) {
-      float* const row = points + r * kReach * work.point_step;
+      float* const row = points + r * kLine * work.point_step;
       Lanes::store(row, half[r][0] - half[r][2]);
       Lanes::store(row + work.point_step, half[r][1] + half[r][2]);
       Lanes::store(row + 2 * work.point_step, half[r][2] - half[r][1]);
