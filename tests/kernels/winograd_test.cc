@@ -99,7 +99,7 @@ TEST(Winograd, EqualsTheDefinitionInRandomShapes) {
 }
 
 // The sum in the definition has 4,608 products here, and the sums at the points have 512.
-TEST(Winograd, IsAsPreciseAsTheDefinition) {
+TEST(Winograd, IsMorePreciseThanTheDefinition) {
   const SquareConv conv{.channels = 512, .size = 14, .results = 64, .window = 3, .pad = 1};
   const ConvCase of(conv);
   for (const Format format : formats()) {
@@ -109,7 +109,7 @@ TEST(Winograd, IsAsPreciseAsTheDefinition) {
     const double direct = error_of(of, run_kernel(graph, "blocks.conv", reads), format);
     const double squares = error_of(of, run_kernel(with_winograd(graph), kSquares, reads), format);
     EXPECT_GT(direct, 0);
-    EXPECT_LT(squares, 1.5 * direct);
+    EXPECT_LT(squares, direct);
   }
 }
 
