@@ -94,5 +94,35 @@ TEST(FormatChoice, LeavesHalvesOutUnderABudget) {
   EXPECT_THAT(passes({.budget = narrow}), Not(Contains("halves")));
 }
 
+// 16 squares of 64 channels. Even with its least scratch, Winograd's algorithm needs several times the 16,384 bytes of
+// each image.
+constexpr const char* kWindow = R"(graph "window" {
+  input x : f32[1,64,8,8]
+  constant w : f32[64,64,3,3]
+  y = Conv(x, w) {pads = [1,1,1,1]} : f32[1,64,8,8]
+  output y
+})";
+
+TEST(FormatChoice, LeavesWinogradOutUnderABudget) {
+  LowerOptions options = options_for_kernels(must(cpu_target()).formats);
+  const auto need = [&] {
+    const Lowered lowered = must(lower(graph_of(kWindow), options));
+    const PlannedGraph planned = must(plan_graph(lowered.graph, must(cpu_target()), {}));
+    return arena_bytes(planned.plan) + planned.caller;
+  };
+  const auto passes = [&](const FormatChoice& choice) {
+    return must(lower_for_machine(graph_of(kWindow), options_for_kernels(must(cpu_target()).formats), choice)).passes;
+  };
+  const Bytes fast = need();
+  options.winograd = false;
+  const Bytes without = need();
+  ASSERT_LT(without, fast);
+  EXPECT_THAT(passes({}), Contains("winograd"));
+  EXPECT_THAT(passes({.budget = fast}), Contains("winograd"));
+  EXPECT_THAT(passes({.budget = fast - Bytes(1)}), Contains("winograd")) << "there is a kernel with less scratch";
+  EXPECT_THAT(passes({.budget = without}), Contains("formats"));
+  EXPECT_THAT(passes({.budget = without}), Not(Contains("winograd")));
+}
+
 }  // namespace
 }  // namespace lowtide

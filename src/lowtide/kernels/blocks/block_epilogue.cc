@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "lowtide/graph/epilogue.h"
+
 namespace lowtide::kernels_internal {
 namespace {
 
@@ -97,13 +99,17 @@ bool find_parts(const Graph& program, BlockEpilogue& made) {
 
 bool BlockEpilogue::has_channels() const { return std::ranges::find(operands, Reach::channels) != operands.end(); }
 
-BlockBounds bounds_of(const BlockEpilogue& epilogue, std::span<const BoundTensor> operands) {
-  BlockBounds bounds;
-  const auto number = [&](std::size_t at) { return *reinterpret_cast<const float*>(*operands[at].bytes); };
-  if (epilogue.is_relu) bounds.low = 0;
-  if (epilogue.low) bounds.low = number(*epilogue.low);
-  if (epilogue.high) bounds.high = number(*epilogue.high);
-  return bounds;
+BoundEpilogue::BoundEpilogue(const std::optional<BlockEpilogue>& epilogue, std::span<const BoundTensor> reads) {
+  if (!epilogue) return;
+  operands = reads.subspan(kProductOperands);
+  has_program = !epilogue->is_in_tile;
+  if (has_program) return;
+  const auto elements = [&](std::size_t at) { return reinterpret_cast<const float*>(*operands[at].bytes); };
+  if (epilogue->is_relu) bounds.low = 0;
+  if (epilogue->low) bounds.low = *elements(*epilogue->low);
+  if (epilogue->high) bounds.high = *elements(*epilogue->high);
+  keeps_zero = bounds.low <= 0 && bounds.high >= 0;
+  if (epilogue->addend) addend = elements(*epilogue->addend);
 }
 
 std::optional<BlockEpilogue> block_epilogue(const Graph& program) {

@@ -46,8 +46,22 @@ struct BlockBounds {
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();
 };
-// Requires: is_in_tile. Reads the bounds.
-[[nodiscard]] BlockBounds bounds_of(const BlockEpilogue& epilogue, std::span<const BoundTensor> operands);
+
+// An epilogue, or none, with its operands in the memory of one session. What it has beside `operands` is read before a
+// run, and is for a kernel that computes it in registers.
+struct BoundEpilogue {
+  // `reads` are those of the product. Requires: `epilogue` outlives it.
+  BoundEpilogue(const std::optional<BlockEpilogue>& epilogue, std::span<const BoundTensor> reads);
+  // Whether a tile computes its results itself: the epilogue, if there is one, is no more than an addend and bounds,
+  // and the lanes without a channel stay zero.
+  [[nodiscard]] bool is_in_tile(bool has_full_blocks) const { return !has_program && (keeps_zero || has_full_blocks); }
+
+  std::span<const BoundTensor> operands;
+  bool has_program = false;  // it is more than a tile computes itself
+  bool keeps_zero = true;    // the bounds leave zeros as they are
+  BlockBounds bounds;
+  const float* addend = nullptr;
+};
 
 // Neighboring places of one block of channels, and the products there.
 struct BlockRow {

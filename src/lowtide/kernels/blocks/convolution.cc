@@ -18,24 +18,27 @@
 namespace lowtide::kernels_internal {
 namespace {
 
-RunStatus run_convolution(const ConvolutionParameters& parameters, const Operands& operands, Team& team) {
-  const std::int64_t tiles = parameters.shape.tiles();
-  const std::int64_t scratch = parameters.shape.scratch_per_thread().count();
-  const RunCode code = run_shares(team, parameters.threads, [&](int share) {
-    return run_tiles(parameters, operands, operands.scratch + share * scratch,
-                     {tiles * share / parameters.threads, tiles * (share + 1) / parameters.threads});
+// Divides `count` units of work evenly among threads, and calls run(units, thread) for each.
+template <typename Run>
+RunStatus run_divided(Team& team, int threads, std::int64_t count, const Run& run) {
+  const RunCode code = run_shares(team, threads, [&](int share) {
+    return run(Interval<std::int64_t>{count * share / threads, count * (share + 1) / threads}, share);
   });
   return {code, 0};
 }
 
-RunStatus run_winograd(const WinogradConvolution& convolution, const Operands& operands, Team& team) {
-  const std::int64_t units = convolution.groups() * convolution.pairs();
-  const std::int64_t scratch = convolution.scratch_per_thread().count();
-  const RunCode code = run_shares(team, convolution.threads, [&](int share) {
-    return run_units(convolution, operands, operands.scratch + share * scratch,
-                     {units * share / convolution.threads, units * (share + 1) / convolution.threads});
+RunStatus run_convolution(const ConvolutionParameters& parameters, const Operands& operands, Team& team) {
+  const std::int64_t scratch = parameters.shape.scratch_per_thread().count();
+  return run_divided(team, parameters.threads, parameters.shape.tiles(), [&](Interval<std::int64_t> tiles, int share) {
+    return run_tiles(parameters, operands, operands.scratch + share * scratch, tiles);
   });
-  return {code, 0};
+}
+
+RunStatus run_winograd(const WinogradConvolution& convolution, const Operands& operands, Team& team) {
+  const std::int64_t scratch = convolution.scratch_per_thread().count();
+  return run_divided(team, convolution.threads, convolution.units(), [&](Interval<std::int64_t> units, int share) {
+    return run_units(convolution, operands, operands.scratch + share * scratch, units);
+  });
 }
 
 // How many threads have enough to do.
@@ -67,7 +70,8 @@ std::optional<ConvolutionParameters> parameters_of(const Graph& graph, NodeId id
   if (order->kind != made->kind || order->lanes != made->lanes) return std::nullopt;
   const std::optional<std::int64_t> elements = packed_elements(*order, Shape(shape->weights), shape->group);
   if (!elements || graph.tensor(*node.inputs[1]).shape != Shape({*elements})) return std::nullopt;
-  ConvolutionParameters parameters{.shape = *made, .epilogue = {}, .threads = threads_for(*made, threads)};
+  ConvolutionParameters parameters{
+      .shape = *made, .has_winograd = shape->has_winograd, .epilogue = {}, .threads = threads_for(*made, threads)};
   missing = "an epilogue in blocks has f32 alone";
   if (has_epilogue(node)) {
     const Result<Graph> program = epilogue_program(graph, id);
@@ -81,11 +85,6 @@ std::optional<ConvolutionParameters> parameters_of(const Graph& graph, NodeId id
 constexpr std::string_view kSquares = "blocks.winograd";
 constexpr std::string_view kFewSquares = "blocks.winograd_narrow";  // the same bits with less scratch
 constexpr double kTimeOfFewSquares = 1.5;                           // in times of the other kernel's
-
-bool has_winograd(const Node& node) {
-  const auto* algorithm = find_attribute<std::string>(node.attributes, kAlgorithmAttribute);
-  return algorithm != nullptr && *algorithm == kWinogradAlgorithm;
-}
 
 // As parameters_of(), for a node whose algorithm is Winograd's.
 std::optional<WinogradConvolution> squares_of_node(const ConvolutionParameters& parameters, int threads, bool is_narrow,
@@ -130,7 +129,7 @@ Offer offer_block_convolution(const OfferInput& input) {
   const std::optional<ConvolutionParameters> parameters =
       parameters_of(input.graph, input.node, input.threads, missing);
   if (!parameters) return {{}, std::move(missing)};
-  if (has_winograd(input.graph.node(input.node))) return offer_winograd(input, *parameters);
+  if (parameters->has_winograd) return offer_winograd(input, *parameters);
   Kernel kernel{.name = "blocks.conv", .scratch = parameters->shape.scratch_per_thread() * parameters->threads};
   allow_in_place(input, *parameters, kernel);
   return {{std::move(kernel)}, ""};
@@ -140,7 +139,7 @@ Result<std::unique_ptr<PreparedKernel>> prepare_block_convolution(const PrepareI
   std::string missing;
   std::optional<ConvolutionParameters> parameters = parameters_of(input.graph, input.node, input.threads, missing);
   if (!parameters) return Error{ErrorCode::unsupported, std::move(missing), ""};
-  if (has_winograd(input.graph.node(input.node))) {
+  if (parameters->has_winograd) {
     std::optional<WinogradConvolution> made =
         squares_of_node(*parameters, input.threads, input.kernel == kFewSquares, missing);
     if (!made) return Error{ErrorCode::unsupported, std::move(missing), ""};

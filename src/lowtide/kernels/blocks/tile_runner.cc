@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "lowtide/graph/epilogue.h"
-
 namespace lowtide::kernels_internal {
 namespace {
 
@@ -27,7 +25,8 @@ class TileRunner {
         weights_(reinterpret_cast<const float*>(*operands.reads[1].bytes)),
         bias_(shape_.has_bias ? reinterpret_cast<const float*>(*operands.reads[2].bytes) : nullptr),
         result_(reinterpret_cast<float*>(*operands.writes[0].bytes)),
-        copy_(reinterpret_cast<float*>(scratch)) {
+        copy_(reinterpret_cast<float*>(scratch)),
+        epilogue_(parameters.epilogue, operands.reads) {
     work_.sums = sums_.data();
     work_.taps_down = shape_.down.taps;
     work_.taps_across = shape_.across.taps;
@@ -35,14 +34,6 @@ class TileRunner {
     work_.result_step = shape_.weights_of_block();
     work_.result_block_step = result_places() * shape_.lanes;
     work_.result_row_step = shape_.across.result * shape_.lanes;
-    if (!parameters.epilogue) return;
-    operands_ = operands.reads.subspan(kProductOperands);
-    const BlockEpilogue& epilogue = *parameters.epilogue;
-    has_program_ = !epilogue.is_in_tile;
-    if (has_program_) return;
-    bounds_ = bounds_of(epilogue, operands_);
-    keeps_zero_ = bounds_.low <= 0 && bounds_.high >= 0;
-    if (epilogue.addend) addend_ = reinterpret_cast<const float*>(*operands_[*epilogue.addend].bytes);
   }
 
   RunCode run(const TilePlace& place) {
@@ -50,12 +41,12 @@ class TileRunner {
     work_.weights = weights_ + first_block(place) * work_.result_step;
     work_.bias = biases_.data();
     work_.fetches_weights = !shape_.is_by_rectangle && place.row == 0 && place.column == 0;
-    const bool is_direct = !has_program_ && (keeps_zero_ || has_full_blocks(place));
+    const bool is_direct = epilogue_.is_in_tile(has_full_blocks(place));
     const std::int64_t first = result_offset(place, 0, 0);
     work_.result = is_direct ? result_ + first : nullptr;
-    work_.addend = is_direct && addend_ != nullptr ? addend_ + first : nullptr;
-    work_.low = is_direct ? bounds_.low : BlockBounds().low;
-    work_.high = is_direct ? bounds_.high : BlockBounds().high;
+    work_.addend = is_direct && epilogue_.addend != nullptr ? epilogue_.addend + first : nullptr;
+    work_.low = is_direct ? epilogue_.bounds.low : BlockBounds().low;
+    work_.high = is_direct ? epilogue_.bounds.high : BlockBounds().high;
     add_products(place);
     return is_direct ? RunCode::ok : finish(place);
   }
@@ -313,7 +304,7 @@ class TileRunner {
                                            .channels = block * shape_.lanes,
                                            .lanes = shape_.lanes,
                                            .unused_lanes = shape_.lanes - used_lanes(block)},
-                                          operands_, result_, slots_);
+                                          epilogue_.operands, result_, slots_);
         if (code != RunCode::ok) return code;
       }
     }
@@ -330,12 +321,8 @@ class TileRunner {
   float* result_;
   float* copy_;
   TileWork work_;
-  std::optional<TilePlace> copied_;        // the tile whose source is in the copy
-  std::span<const BoundTensor> operands_;  // of the epilogue
-  bool has_program_ = false;               // the epilogue is more than a tile computes itself
-  BlockBounds bounds_;
-  bool keeps_zero_ = true;  // the bounds leave zeros as they are
-  const float* addend_ = nullptr;
+  std::optional<TilePlace> copied_;  // the tile whose source is in the copy
+  BoundEpilogue epilogue_;
   FusedSlots slots_;
   alignas(64) std::array<float, 2 * kMostLanes> biases_{};
   alignas(64) std::array<float, kMostSums> sums_{};

@@ -19,6 +19,7 @@ namespace lowtide::kernels_internal {
 
 struct ConvolutionParameters {
   BlockConvolution shape;
+  bool has_winograd = false;  // then the kernel is that of winograd.h
   std::optional<BlockEpilogue> epilogue;
   int threads = 1;  // that have scratch
   // By the blocks and rows of a tile, counted from 0, and by TilePlace::is_wide.

@@ -55,6 +55,7 @@ struct WinogradConvolution {
   [[nodiscard]] std::int64_t pairs() const {
     return (shape.result_blocks + shape.tile_results - 1) / shape.tile_results;
   }
+  [[nodiscard]] std::int64_t units() const { return groups() * pairs(); }
   [[nodiscard]] SquarePlace place_of(std::int64_t square) const;
   // The elements of a thread's scratch, and where they begin: those of the source, the weights and the sums.
   [[nodiscard]] std::int64_t source_point() const { return (shape.source_blocks * group + 1) * shape.lanes; }

@@ -29,15 +29,8 @@ class WinogradRunner {
         result_(reinterpret_cast<float*>(*operands.writes[0].bytes)),
         source_points_(reinterpret_cast<float*>(scratch)),
         weights_points_(source_points_ + kPoints * made.source_point()),
-        sums_(weights_points_ + kPoints * made.weights_point()) {
-    if (!made.epilogue) return;
-    operands_ = operands.reads.subspan(kProductOperands);
-    has_program_ = !made.epilogue->is_in_tile;
-    if (has_program_) return;
-    bounds_ = bounds_of(*made.epilogue, operands_);
-    keeps_zero_ = bounds_.low <= 0 && bounds_.high >= 0;
-    if (made.epilogue->addend) addend_ = reinterpret_cast<const float*>(*operands_[*made.epilogue->addend].bytes);
-  }
+        sums_(weights_points_ + kPoints * made.weights_point()),
+        epilogue_(made.epilogue, operands.reads) {}
 
   RunCode run(std::int64_t group, std::int64_t pair) {
     if (group != group_) load_group(group);
@@ -67,6 +60,9 @@ class WinogradRunner {
   void load_group(std::int64_t group) {
     group_ = group;
     squares_ = std::min(made_.group, made_.squares() - group * made_.group);
+    tiles_ = ceil_div(squares_, most_columns(shape_.lanes, shape_.tile_results, 1));
+    narrow_ = squares_ / tiles_;
+    wide_tiles_ = squares_ % tiles_;
     for (std::int64_t first = 0; first < squares_;) {
       const SquareRun run = run_at(first, squares_, squares_);
       for (std::int64_t at = 0; at < run.count;) at += load_squares(run, at);
@@ -120,13 +116,8 @@ class WinogradRunner {
     std::int64_t first = 0;  // square of the group
     std::int64_t count = 0;
   };
-  [[nodiscard]] std::int64_t tiles() const {
-    return ceil_div(squares_, most_columns(shape_.lanes, shape_.tile_results, 1));
-  }
   [[nodiscard]] Tile tile(std::int64_t at) const {
-    const std::int64_t narrow = squares_ / tiles();
-    const std::int64_t wide = squares_ % tiles();
-    return {at * narrow + std::min(at, wide), narrow + (at < wide ? 1 : 0)};
+    return {at * narrow_ + std::min(at, wide_tiles_), narrow_ + (at < wide_tiles_ ? 1 : 0)};
   }
   [[nodiscard]] float* sums_of(const Tile& tile, std::int64_t point) const {
     return sums_ + (kPoints * tile.first + point * tile.count) * results_ * shape_.lanes;
@@ -150,7 +141,7 @@ class WinogradRunner {
     for (std::int64_t point = 0; point < kPoints; ++point) {
       work.weights = weights_points_ + point * made_.weights_point();
       const float* const source = source_points_ + point * made_.source_point() + block * made_.group * lanes;
-      for (std::int64_t at = 0; at < tiles(); ++at) {
+      for (std::int64_t at = 0; at < tiles_; ++at) {
         const Tile of = tile(at);
         work.source = source + of.first * lanes;
         work.sums = sums_of(of, point);
@@ -172,8 +163,8 @@ class WinogradRunner {
       biases_.fill(0);
       std::copy_n(bias_ + block * shape_.lanes, used, biases_.data());
     }
-    const bool is_direct = !has_program_ && (keeps_zero_ || used == shape_.lanes);
-    for (std::int64_t at = 0; at < tiles(); ++at) {
+    const bool is_direct = epilogue_.is_in_tile(used == shape_.lanes);
+    for (std::int64_t at = 0; at < tiles_; ++at) {
       const Tile of = tile(at);
       for (std::int64_t first = of.first; first < of.first + of.count;) {
         const SquareRun run = run_at(first, of.first + of.count, kStagedSquares);
@@ -211,11 +202,11 @@ class WinogradRunner {
                                lanes;
     if (is_direct) {
       work.result = result_ + first;
-      work.addend = addend_ == nullptr ? nullptr : addend_ + first;
+      work.addend = epilogue_.addend == nullptr ? nullptr : epilogue_.addend + first;
       work.row_step = shape_.down.dilation * shape_.across.result * lanes;
       work.column_step = shape_.across.dilation * lanes;
-      work.low = bounds_.low;
-      work.high = bounds_.high;
+      work.low = epilogue_.bounds.low;
+      work.high = epilogue_.bounds.high;
       made_.transforms.result(work);
       return RunCode::ok;
     }
@@ -238,7 +229,7 @@ class WinogradRunner {
                                            .channels = block * lanes,
                                            .lanes = lanes,
                                            .unused_lanes = lanes - used_lanes(block)},
-                                          operands_, result_, slots_);
+                                          epilogue_.operands, result_, slots_);
         if (code != RunCode::ok) return code;
       }
     }
@@ -258,14 +249,14 @@ class WinogradRunner {
   float* weights_points_;  // [point][result][block][channel][lane] of a part
   float* sums_;
   std::int64_t group_ = -1;
-  std::int64_t squares_ = 0;  // of the group
+  // Of the group: its squares, and its tiles, of which the first have one square more than the others.
+  std::int64_t squares_ = 0;
+  std::int64_t tiles_ = 0;
+  std::int64_t narrow_ = 0;
+  std::int64_t wide_tiles_ = 0;
   std::int64_t first_block_ = 0;
   int results_ = 1;
-  std::span<const BoundTensor> operands_;  // of the epilogue
-  bool has_program_ = false;               // the epilogue is more than a square computes itself
-  BlockBounds bounds_;
-  bool keeps_zero_ = true;  // the bounds leave zeros as they are
-  const float* addend_ = nullptr;
+  BoundEpilogue epilogue_;
   FusedSlots slots_;
   alignas(64) std::array<float, 2 * kMostLanes> zeros_{};
   alignas(64) std::array<float, kMostLanes> biases_{};

@@ -90,6 +90,14 @@ bool has_fitting_bias(const Graph& graph, const Node& node, const ConvolutionSha
   return false;
 }
 
+// Whether the algorithm of a lowtide::Conv is Winograd's. nullopt: it has one that kernels do not know.
+std::optional<bool> winograd_of(const Node& node) {
+  const auto named = std::ranges::find(node.attributes, kAlgorithmAttribute, &Attribute::name);
+  if (named == node.attributes.end()) return false;
+  const auto* algorithm = find_attribute<std::string>(node.attributes, kAlgorithmAttribute);
+  return algorithm != nullptr && *algorithm == kWinogradAlgorithm ? std::optional(true) : std::nullopt;
+}
+
 }  // namespace
 
 std::string misfit_of_bias(const Graph& graph, const Node& node, std::int64_t channels) {
@@ -133,6 +141,10 @@ std::optional<ConvolutionShape> lowered_convolution_shape(const Graph& graph, No
   convolution.source = source->extents();
   convolution.result = result->extents();
   if (!is_consistent(convolution) || !has_fitting_bias(graph, node, convolution, missing)) return std::nullopt;
+  missing = "its algorithm is another one than 'winograd'";
+  const std::optional<bool> has_winograd = winograd_of(node);
+  if (!has_winograd) return std::nullopt;
+  convolution.has_winograd = *has_winograd;
   missing.clear();
   return convolution;
 }

@@ -27,6 +27,7 @@ struct ConvolutionShape {
   bool has_bias = false;
   Format input = Format::plain;
   Format output = Format::plain;
+  bool has_winograd = false;  // of a lowtide::Conv: its algorithm
 };
 
 // Kernels read one bias per channel of the result, so another number would take them outside of the operand. Says which

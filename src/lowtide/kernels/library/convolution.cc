@@ -36,7 +36,12 @@ std::optional<Convolution> standard_convolution(const Graph& graph, NodeId id, s
 }
 
 std::optional<Convolution> lowered_convolution(const Graph& graph, NodeId id, std::string& missing) {
-  return problem_of(lowered_convolution_shape(graph, id, missing));
+  const std::optional<ConvolutionShape> shape = lowered_convolution_shape(graph, id, missing);
+  if (shape && shape->has_winograd) {
+    missing = "oneDNN does not use Winograd's algorithm here";
+    return std::nullopt;
+  }
+  return problem_of(shape);
 }
 
 std::optional<PostOps> operations_after(const Convolution& convolution, const Graph& program, const NumberOf& number) {
