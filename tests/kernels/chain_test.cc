@@ -104,8 +104,8 @@ TEST(ChainKernel, ComputesTheBitsOfHardSwish) {
   }
 }
 
-// Groups of nodes that one loop computes: a Mul and an Add of numbers, and a HardSwish. The last ones are none, because
-// another node reads between their nodes, or a number is a whole tensor.
+// Groups of nodes that one loop computes: a Mul and an Add of numbers, a HardSwish, and a Swish. The last ones are none,
+// because another node reads between their nodes, or a number is a whole tensor.
 TEST(ChainKernel, ComputesTheBitsOfPatterns) {
   const std::string numbers = "input s : f32[]\n input t : f32[1]\n input low : f32[]\n input high : f32[]\n";
   const std::string x = "input x : f32[3,700]\n" + numbers;
@@ -119,6 +119,11 @@ TEST(ChainKernel, ComputesTheBitsOfPatterns) {
                     "g = Mul(f, t) : f32[3,700]\n y = Add(g, s) : f32[3,700]");
   expect_equal_bits(x + "a = Neg(x) : f32[3,700]\n b = Abs(a) : f32[3,700]\n" + hard_swish +
                     "y = Sub(a, f) : f32[3,700]");
+  expect_equal_bits(x + "a = Sigmoid(x) : f32[3,700]\n y = Mul(a, x) : f32[3,700]");
+  expect_equal_bits(x + "a = Neg(x) : f32[3,700]\n b = Sigmoid(a) : f32[3,700]\n c = Mul(a, b) : f32[3,700]\n" +
+                    "y = Sub(c, t) : f32[3,700]");
+  expect_equal_bits(x + "a = Sigmoid(x) : f32[3,700]\n b = Mul(a, x) : f32[3,700]\n y = Sub(b, a) : f32[3,700]");
+  expect_equal_bits(x + "a = Sigmoid(x) : f32[3,700]\n y = Mul(a, s) : f32[3,700]");
   expect_equal_bits(x + "a = Mul(x, s) : f32[3,700]\n b = Add(a, t) : f32[3,700]\n y = Sub(b, a) : f32[3,700]");
   expect_equal_bits(x + "b = Neg(x) : f32[3,700]\n" + hard_swish + "y = Sub(f, d) : f32[3,700]");
   expect_equal_bits(x + "a = Mul(x, s) : f32[3,700]\n y = Add(a, x) : f32[3,700]");

@@ -113,6 +113,10 @@ std::int64_t BlockConvolution::weights_of_block() const {
   return elements_of_block({kind, lanes}, channels, down.taps * across.taps);
 }
 
+std::int64_t BlockConvolution::unused_channels() const {
+  return kind == TileKind::blocks ? (source_blocks * lanes - channels) / 4 * 4 : 0;
+}
+
 bool BlockConvolution::has_copies() const {
   if (spreads_columns()) return true;
   return std::ranges::any_of(std::array{&down, &across}, [](const BlockAxis* axis) {

@@ -67,6 +67,8 @@ struct BlockConvolution {
   [[nodiscard]] std::int64_t tiles() const { return images * groups * pairs() * row_tiles() * column_tiles; }
   // The weights of one block of results of one group, in elements.
   [[nodiscard]] std::int64_t weights_of_block() const;
+  // The channels at the end of the last block of the source whose weights are padding, rounded down to a multiple of 4.
+  [[nodiscard]] std::int64_t unused_channels() const;
   // Whether some tile needs a copy: the window of a result begins or ends in padding, or the columns are spread.
   [[nodiscard]] bool has_copies() const;
   // The elements of the copy of one block of the source, or of all planes, for the largest tile.

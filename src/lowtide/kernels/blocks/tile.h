@@ -50,9 +50,12 @@ struct TileWork {
   std::int64_t tap_column = 0;
   std::int64_t row_step = 0;
   std::int64_t channels = 1;      // of `planes`; the others have as many as lanes
+  // Of the last block, of `blocks`: so many at its end have no weights but zero, and are left out. A multiple of 4.
+  std::int64_t unused_channels = 0;
   std::int64_t channel_step = 1;  // of `planes`
   std::int64_t result_step = 0;
   bool fetches_weights = false;  // of `blocks`: no tile before has read these weights, so they are not in a cache yet
+  bool fetches_source = false;   // of `blocks`: a later tile reads the places behind those of this one
 };
 using TileFunction = void (*)(const TileWork& work);
 

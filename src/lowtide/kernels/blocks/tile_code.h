@@ -63,6 +63,25 @@ struct TileSums {
     }
   }
 
+  // Adds the products of one channel, or of each lane with its own channel.
+  template <TileKind kind, std::int64_t column_step>
+  [[gnu::always_inline]] void add_products(const float* source, std::int64_t row_step, const float* weights,
+                                           std::int64_t result_step) {
+    Vector factors[results];
+#pragma GCC unroll 2
+    for (int b = 0; b < results; ++b) factors[b] = Lanes::load(weights + b * result_step);
+#pragma GCC unroll 2
+    for (int r = 0; r < rows; ++r) {
+#pragma GCC unroll 16
+      for (int c = 0; c < columns; ++c) {
+        const float* const from = source + r * row_step + c * column_step;
+        const Vector x = kind == TileKind::channels ? Lanes::load(from) : Lanes::splat(*from);
+#pragma GCC unroll 2
+        for (int b = 0; b < results; ++b) at[b][r][c] = Lanes::add_product(factors[b], x, at[b][r][c]);
+      }
+    }
+  }
+
  private:
   static float* place(float* sums, int b, int r, int c) {
     return sums + ((b * rows + r) * columns + c) * Lanes::kCount;
@@ -79,6 +98,17 @@ void fetch_weights(const float* weights, std::int64_t result_step) {
   }
 }
 
+// Asks for as many places of a block of the source as a tile reads, so that a later tile finds them in a cache.
+template <int lanes, int rows, int columns>
+void fetch_source(const float* next, std::int64_t row_step) {
+  constexpr std::int64_t kLine = 16;
+  for (int r = 0; r < rows; ++r) {
+    for (std::int64_t at = 0; at < std::int64_t{columns} * lanes; at += kLine) {
+      __builtin_prefetch(next + r * row_step + at, 0, 3);
+    }
+  }
+}
+
 // With a constant stride, all columns of a row are at constant distances from the first.
 template <typename Lanes, TileKind kind, int stride, int results, int rows, int columns>
 void run_tile(const TileWork& work) {
@@ -87,35 +117,29 @@ void run_tile(const TileWork& work) {
   constexpr std::int64_t kColumnStep = std::int64_t{stride} * (kind == TileKind::planes ? 1 : kLanes);
   TileSums<Lanes, results, rows, columns> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init): begin() sets it
   sums.begin(work);
-  const std::int64_t channels = kind == TileKind::blocks ? kLanes : kind == TileKind::planes ? work.channels : 1;
+  constexpr int kGroup = kind == TileKind::blocks ? 4 : 1;  // channels in one turn of the loop
+  const std::int64_t of_block = kind == TileKind::blocks ? kLanes : kind == TileKind::planes ? work.channels : 1;
   const std::int64_t channel_step = kind == TileKind::planes ? work.channel_step : 1;
   const float* weights = work.weights;
   for (std::int64_t block = 0; block < work.blocks; ++block) {
-    const float* const of_block = work.source + block * work.block_step;
+    const float* const first = work.source + block * work.block_step;
+    const std::int64_t unused = kind == TileKind::blocks && block + 1 == work.blocks ? work.unused_channels : 0;
+    const std::int64_t channels = of_block - unused;
     for (std::int64_t down = 0; down < work.taps_down; ++down) {
-      const float* source = of_block + down * work.tap_row;
+      const float* source = first + down * work.tap_row;
       for (std::int64_t across = 0; across < work.taps_across; ++across, source += work.tap_column) {
         const float* of_channel = source;
         if (kind == TileKind::blocks && work.fetches_weights) fetch_weights<kLanes, results>(weights, work.result_step);
+        if (kind == TileKind::blocks && work.fetches_source) {
+          fetch_source<kLanes, rows, columns>(source + columns * kColumnStep, work.row_step);
+        }
+        for (std::int64_t channel = 0; channel < channels; channel += kGroup) {
 #pragma GCC unroll 4
-        for (std::int64_t channel = 0; channel < channels; ++channel, of_channel += channel_step, weights += kLanes) {
-          Vector factors[results];
-#pragma GCC unroll 2
-          for (int b = 0; b < results; ++b) factors[b] = Lanes::load(weights + b * work.result_step);
-#pragma GCC unroll 2
-          for (int r = 0; r < rows; ++r) {
-            const float* const row = of_channel + r * work.row_step;
-#pragma GCC unroll 16
-            for (int c = 0; c < columns; ++c) {
-              const float* const at = row + c * kColumnStep;
-              const Vector x = kind == TileKind::channels ? Lanes::load(at) : Lanes::splat(*at);
-#pragma GCC unroll 2
-              for (int b = 0; b < results; ++b) {
-                sums.at[b][r][c] = Lanes::add_product(factors[b], x, sums.at[b][r][c]);
-              }
-            }
+          for (int one = 0; one < kGroup; ++one, of_channel += channel_step, weights += kLanes) {
+            sums.template add_products<kind, kColumnStep>(of_channel, work.row_step, weights, work.result_step);
           }
         }
+        weights += unused * kLanes;
       }
     }
   }

@@ -31,6 +31,7 @@ class TileRunner {
     work_.taps_down = shape_.down.taps;
     work_.taps_across = shape_.across.taps;
     work_.channels = shape_.channels;
+    work_.unused_channels = shape_.unused_channels();
     work_.result_step = shape_.weights_of_block();
     work_.result_block_step = result_places() * shape_.lanes;
     work_.result_row_step = shape_.across.result * shape_.lanes;
@@ -41,6 +42,7 @@ class TileRunner {
     work_.weights = weights_ + first_block(place) * work_.result_step;
     work_.bias = biases_.data();
     work_.fetches_weights = !shape_.is_by_rectangle && place.row == 0 && place.column == 0;
+    work_.fetches_source = shape_.is_by_rectangle && place.block == 0 && shape_.down.taps * shape_.across.taps == 1;
     const bool is_direct = epilogue_.is_in_tile(has_full_blocks(place));
     const std::int64_t first = result_offset(place, 0, 0);
     work_.result = is_direct ? result_ + first : nullptr;
@@ -163,6 +165,7 @@ class TileRunner {
         part.source = (copies ? copy_ : of_block + first) + (tap - down.begin) * work_.tap_row;
         part.weights = work_.weights + (row * shape_.across.taps + across.begin) * of_tap;
         set_end(part, block + 1 == shape_.source_blocks && tap + 1 == down.end);
+        part.unused_channels = block + 1 == shape_.source_blocks ? work_.unused_channels : 0;
         function(part);
         part.bias = nullptr;
       }
@@ -206,6 +209,7 @@ class TileRunner {
     part.blocks = 1;
     for (std::int64_t block = 0; block < shape_.source_blocks; ++block) {
       set_end(part, block + 1 == shape_.source_blocks);
+      part.unused_channels = block + 1 == shape_.source_blocks ? work_.unused_channels : 0;
       copy_source(place, source + block * source_places() * shape_.lanes, copy_);
       function(part);
       part.bias = nullptr;

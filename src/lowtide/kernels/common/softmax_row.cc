@@ -47,7 +47,7 @@ LOWTIDE_VECTOR_CLONES void exponentials(const float* x, float most, float* y, st
   for (std::int64_t at = 0; at < count; ++at) {
     const float distance = x[at] - most;
     const bool is_tiny = distance < kLogOfSmallest;
-    const float value = exp_f32(is_tiny ? kLogOfSmallest : distance);
+    const float value = exp_of_negative_f32(is_tiny ? kLogOfSmallest : distance);
     y[at] = is_tiny ? 0.0F : value;
   }
 }

@@ -15,30 +15,51 @@ namespace lowtide::kernels_internal {
 // math_test.cc measures the error). Range reduction follows Cody and Waite, Software Manual for the Elementary
 // Functions (1980).
 
-// x * 2^n for n in [-252, 254], in two steps, because 2^n itself may not be an f32.
-[[nodiscard]] inline float scaled_by_power(float x, std::int32_t n) {
-  const std::int32_t half = n >> 1;
-  const std::int32_t rest = n - half;
-  return x * std::bit_cast<float>((half + 127) << 23) * std::bit_cast<float>((rest + 127) << 23);
-}
+inline constexpr std::uint32_t kExponentOfOne = 127;  // in the bits of an f32
+inline constexpr int kMantissaBits = 23;
 
-// e^x. Overflows to infinity above 88.7, and to 0 below -103.9.
-[[nodiscard]] inline float exp_f32(float x) {
+// e^x = mantissa * 2^n, with the mantissa near 1. A NaN has a mantissa that is NaN, and any n.
+struct PowerOfE {
+  float mantissa = 1;
+  std::uint32_t n = 0;  // in the last 9 bits, as a complement to two
+};
+
+// Requires: x is in [-104, 89], or NaN.
+[[nodiscard]] inline PowerOfE power_of_e(float x) {
   constexpr float kToInteger = 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer, in the last bits
-  const float low = x < -104.0F ? -104.0F : x;
-  const float clamped = low > 89.0F ? 89.0F : low;
-  const float shifted = clamped * 1.44269504F + kToInteger;
-  const std::int32_t n = std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kToInteger);
+  const float shifted = x * 1.44269504F + kToInteger;
   const float whole = shifted - kToInteger;
-  const float r = (clamped - whole * 0.693359375F) + whole * 2.12194440e-4F;  // minus n * log(2), in two parts
+  const float r = (x - whole * 0.693359375F) + whole * 2.12194440e-4F;  // minus n * log(2), in two parts
   float q = 0.00139269268F;
   q = q * r + 0.00836377405F;
   q = q * r + 0.0416665487F;
   q = q * r + 0.166665733F;
   q = q * r + 0.5F;
-  // A NaN gives any n; the mask keeps the shifts in range.
-  const std::int32_t exponent = n > 200 ? 200 : (n < -200 ? -200 : n);
-  return scaled_by_power(1.0F + (r + r * r * q), exponent);
+  return {1.0F + (r + r * r * q), std::bit_cast<std::uint32_t>(shifted)};
+}
+
+// e^x. Overflows to infinity above 88.7, and to 0 below -103.9. Scales in two steps, because 2^n may not be an f32.
+[[nodiscard]] inline float exp_f32(float x) {
+  const float low = x < -104.0F ? -104.0F : x;
+  const PowerOfE power = power_of_e(low > 89.0F ? 89.0F : low);
+  const std::int32_t n = static_cast<std::int32_t>(power.n << kMantissaBits) >> kMantissaBits;
+  const auto half = static_cast<std::uint32_t>(n >> 1);
+  const std::uint32_t rest = power.n - half;
+  return power.mantissa * std::bit_cast<float>((half + kExponentOfOne) << kMantissaBits) *
+         std::bit_cast<float>((rest + kExponentOfOne) << kMantissaBits);
+}
+
+// exp_f32() with fewer steps. Requires: x <= 0, or NaN.
+[[nodiscard]] inline float exp_of_negative_f32(float x) {
+  constexpr std::uint32_t kMore = 64;  // 2^(n + 64) is an f32 for each n >= -151
+  const PowerOfE power = power_of_e(x < -104.0F ? -104.0F : x);
+  return power.mantissa * std::bit_cast<float>((power.n + kMore + kExponentOfOne) << kMantissaBits) * 0x1p-64F;
+}
+
+// exp_f32() with fewer steps, where it is not above e^88. Requires: x >= 0, or NaN.
+[[nodiscard]] inline float exp_up_to_88_f32(float x) {
+  const PowerOfE power = power_of_e(x > 88.0F ? 88.0F : x);
+  return power.mantissa * std::bit_cast<float>((power.n + kExponentOfOne) << kMantissaBits);
 }
 
 // The natural logarithm. -infinity for 0, NaN below.
@@ -77,13 +98,13 @@ namespace lowtide::kernels_internal {
   p = p * s + 0.133327693F;
   p = p * s - 0.333333284F;
   const float small = x + x * s * p;
-  const float large = 1.0F - 2.0F / (exp_f32(2.0F * t) + 1.0F);
+  const float large = 1.0F - 2.0F / (exp_up_to_88_f32(2.0F * t) + 1.0F);
   return t < 0.625F ? small : std::copysign(large, x);
 }
 
 // 1 / (1 + e^-x)
 [[nodiscard]] inline float sigmoid_f32(float x) {
-  const float e = exp_f32(-std::fabs(x));
+  const float e = exp_of_negative_f32(-std::fabs(x));
   return (x < 0.0F ? e : 1.0F) / (1.0F + e);
 }
 
@@ -106,7 +127,7 @@ namespace lowtide::kernels_internal {
   q = q * limited + 0.107855655F;
   q = q * limited + 0.63414818F;
   q = q * limited + 0.128902793F;
-  const float large = 1.0F - exp_f32(-limited - limited * q);
+  const float large = 1.0F - exp_of_negative_f32(-limited - limited * q);
   return std::fabs(x) < 0.92F ? small : (x != x ? x : std::copysign(large, x));
 }
 

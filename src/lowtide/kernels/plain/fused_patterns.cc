@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "lowtide/kernels/common/vector_clones.h"
+#include "lowtide/kernels/math/functions.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -95,6 +96,17 @@ FusedPattern gate_at(const Graph& program, NodeId id) {
              : FusedPattern{};
 }
 
+FusedPattern swish_at(const Graph& program, NodeId id) {
+  FusedPattern found{.kind = FusedPattern::Kind::swish, .nodes = 2};
+  PatternReader reader(program, id);
+  const Node* sigmoid = reader.take("Sigmoid");
+  if (sigmoid == nullptr || sigmoid->inputs.size() != 1 || !sigmoid->inputs[0]) return {};
+  found.value = sigmoid->inputs[0];
+  const Node* product = reader.take("Mul");
+  if (product == nullptr || PatternReader::other(*product, *sigmoid->outputs[0]) != found.value) return {};
+  return program.tensor(*found.value).dtype == DType::f32 ? found : FusedPattern{};
+}
+
 struct FusedNumbers {
   float a, b, c, d;
 };
@@ -115,20 +127,28 @@ LOWTIDE_VECTOR_CLONES void gate_row(const float* value, const FusedNumbers& by, 
   }
 }
 
+LOWTIDE_VECTOR_CLONES void swish_row(const float* value, float* y, std::int64_t count) {
+  for (std::int64_t at = 0; at < count; ++at) y[at] = value[at] * sigmoid_f32(value[at]);
+}
+
 }  // namespace
 
 FusedPattern pattern_at(const Graph& program, NodeId id) {
-  const FusedPattern scale = scale_at(program, id);
-  return scale.kind != FusedPattern::Kind::none ? scale : gate_at(program, id);
+  for (FusedPattern (*const find)(const Graph&, NodeId) : {&scale_at, &gate_at, &swish_at}) {
+    FusedPattern found = find(program, id);
+    if (found.kind != FusedPattern::Kind::none) return found;
+  }
+  return {};
 }
 
 void run_pattern(FusedPattern::Kind kind, const float* value, const std::array<float, FusedPattern::kMostNumbers>& by,
                  float* y, std::int64_t count) {
   const FusedNumbers numbers{by[0], by[1], by[2], by[3]};
-  if (kind == FusedPattern::Kind::scale) {
-    scale_row(value, numbers, y, count);
-  } else {
-    gate_row(value, numbers, y, count);
+  switch (kind) {
+    case FusedPattern::Kind::none: return;
+    case FusedPattern::Kind::scale: scale_row(value, numbers, y, count); return;
+    case FusedPattern::Kind::gate: gate_row(value, numbers, y, count); return;
+    case FusedPattern::Kind::swish: swish_row(value, y, count); return;
   }
 }
 

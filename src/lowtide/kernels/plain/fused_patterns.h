@@ -19,6 +19,7 @@ struct FusedPattern {
     none,
     scale,  // Mul, Add: value * a + b
     gate,   // Add, Clip, Mul, Div: value * min(max(value + a, b), c) / d, as of a HardSwish that is written out
+    swish,  // Sigmoid, Mul: value * sigmoid(value)
   } kind = Kind::none;
   static constexpr std::size_t kMostNumbers = 4;
   std::size_t nodes = 0;
