@@ -7,15 +7,14 @@
 #include <cmath>
 #include <string>
 
-#include "lowtide/base/interval.h"
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/convert.h"
 #include "lowtide/kernels/common/extents.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/team_parts.h"
-#include "lowtide/kernels/common/vector_clones.h"
 #include "lowtide/kernels/plain/order.h"
+#include "lowtide/kernels/plain/selected_boxes.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -23,14 +22,6 @@ namespace {
 struct SuppressionParameters {
   bool has_centers = false;  // center_point_box: boxes are center and size; otherwise two opposite corners
   int threads = 1;
-};
-
-struct Box {
-  float left;
-  float top;
-  float right;
-  float bottom;
-  [[nodiscard]] float area() const { return (right - left) * (bottom - top); }
 };
 
 Box box_at(const SuppressionParameters& parameters, const float* numbers) {
@@ -42,72 +33,6 @@ Box box_at(const SuppressionParameters& parameters, const float* numbers) {
   const auto [top, bottom] = std::minmax(numbers[0], numbers[2]);
   const auto [left, right] = std::minmax(numbers[1], numbers[3]);
   return {left, top, right, bottom};
-}
-
-// Boxes in the order in which they were selected, a coordinate of all of them behind another, for vector code.
-struct SelectedBoxes {
-  static constexpr std::int64_t kArrays = 5;
-  float* left = nullptr;
-  float* top = nullptr;
-  float* right = nullptr;
-  float* bottom = nullptr;
-  float* area = nullptr;
-  std::int64_t count = 0;
-
-  SelectedBoxes(float* arrays, std::int64_t most)
-      : left(arrays), top(left + most), right(top + most), bottom(right + most), area(bottom + most) {}
-
-  void add(const Box& box) {
-    left[count] = box.left;
-    top[count] = box.top;
-    right[count] = box.right;
-    bottom[count] = box.bottom;
-    area[count++] = box.area();
-  }
-};
-
-constexpr float smaller(float a, float b) { return b < a ? b : a; }
-constexpr float larger(float a, float b) { return a < b ? b : a; }
-
-// Whether the common part of a box and the selected box `at` exceeds this fraction of their union. Boxes without area
-// never do.
-bool overlaps(const Box& box, const SelectedBoxes& selected, std::int64_t at, float threshold) {
-  const float width = smaller(box.right, selected.right[at]) - larger(box.left, selected.left[at]);
-  const float height = smaller(box.bottom, selected.bottom[at]) - larger(box.top, selected.top[at]);
-  if (!(width > 0) || !(height > 0)) return false;
-  const float common = width * height;
-  const float all = box.area() + selected.area[at] - common;
-  if (common <= 0 || box.area() <= 0 || selected.area[at] <= 0 || all <= 0) return false;
-  return common / all > threshold;
-}
-
-// Whether overlaps() may be true for some box of a block. A product takes a fraction of the time of a division. The
-// threshold is lower by more than the errors of both, so that no box is missed.
-LOWTIDE_VECTOR_CLONES bool may_overlap(const Box& box, const SelectedBoxes& selected, Interval<std::int64_t> block,
-                                       float threshold) {
-  const float area = box.area();
-  const float lower = threshold - std::fabs(threshold) * 1e-6F;
-  std::int32_t hits = 0;
-  for (std::int64_t at = block.begin; at < block.end; ++at) {
-    const float width = smaller(box.right, selected.right[at]) - larger(box.left, selected.left[at]);
-    const float height = smaller(box.bottom, selected.bottom[at]) - larger(box.top, selected.top[at]);
-    const float common = width * height;
-    const float all = area + selected.area[at] - common;
-    hits |= static_cast<std::int32_t>(width > 0 && height > 0 && !(common < lower * all));
-  }
-  return hits != 0;
-}
-
-bool overlaps_any(const Box& box, const SelectedBoxes& selected, float threshold) {
-  constexpr std::int64_t kBlock = 64;
-  for (std::int64_t begin = 0; begin < selected.count; begin += kBlock) {
-    const Interval<std::int64_t> block{begin, std::min(begin + kBlock, selected.count)};
-    if (!may_overlap(box, selected, block, threshold)) continue;
-    for (std::int64_t at = block.begin; at < block.end; ++at) {
-      if (overlaps(box, selected, at, threshold)) return true;
-    }
-  }
-  return false;
 }
 
 // What one class of one image needs.
@@ -132,9 +57,9 @@ std::uint64_t key_of(float score, std::int64_t number) {
 }
 std::int64_t number_of(std::uint64_t key) { return static_cast<std::int64_t>(key & 0xFFFFFFFFU); }
 
-// The memory of one share: a key and a selected box for each box. Keys of the next share are aligned.
+// The memory of one share: a key for each box, and the selected boxes. Keys of the next share are aligned.
 constexpr std::int64_t bytes_of_share(std::int64_t boxes) {
-  return (boxes + boxes % 2) * std::int64_t{sizeof(std::uint64_t) + SelectedBoxes::kArrays * sizeof(float)};
+  return boxes * std::int64_t{sizeof(std::uint64_t)} + SelectedBoxes::bytes(boxes);
 }
 
 // Calls add(number) for each selected box, the highest score first. `scratch` has bytes_of_share().
@@ -147,11 +72,16 @@ void select_boxes(const SuppressionParameters& parameters, const ClassBoxes& of,
     if (!of.score_threshold || of.scores[at] > *of.score_threshold) keys[candidates++] = key_of(of.scores[at], at);
   }
   std::sort(keys, keys + candidates);
-  SelectedBoxes selected(reinterpret_cast<float*>(keys + of.count), of.count);
-  for (std::int64_t at = 0; at < candidates && selected.count < of.most; ++at) {
+  const auto box_of = [&](std::int64_t number) { return box_at(parameters, of.boxes + number * 4); };
+  SelectedBoxes selected(reinterpret_cast<std::byte*>(keys + of.count), of.count);
+  for (std::int64_t at = 0; at < candidates; ++at) selected.see(box_of(number_of(keys[at])));
+  selected.choose_cells();
+  for (std::int64_t at = 0; at < candidates; ++at) selected.reserve(box_of(number_of(keys[at])));
+  selected.begin();
+  for (std::int64_t at = 0; at < candidates && selected.count() < of.most; ++at) {
     const std::int64_t number = number_of(keys[at]);
-    const Box box = box_at(parameters, of.boxes + number * 4);
-    if (overlaps_any(box, selected, of.overlap_threshold)) continue;
+    const Box box = box_of(number);
+    if (selected.overlap_with(box, of.overlap_threshold)) continue;
     selected.add(box);
     add(number);
   }
