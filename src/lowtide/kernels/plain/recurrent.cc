@@ -41,8 +41,11 @@ struct Places {
 
 // Elements of scratch for one state.
 std::int64_t scratch_of_state(std::int64_t rows, std::int64_t hidden) { return rows + 3 * hidden; }
-// Steps of one or more sequences whose inputs are multiplied at once.
-constexpr auto kMostInputs = static_cast<std::int64_t>(kMostStates);
+// Sequences that are computed step by step together.
+constexpr auto kMostSequences = static_cast<std::int64_t>(kMostStates);
+// Inputs that are multiplied at once, if one step of all sequences has fewer. With 512 elements each, they fill half of a
+// cache of 32 KiB.
+constexpr std::int64_t kInputsAtOnce = 8;
 
 // The sequences of one direction that are computed on one thread, or one after another on all threads.
 struct SequenceGroup {
@@ -83,7 +86,7 @@ class SequenceRunner {
     for (std::size_t at = 0; at < count_; ++at) begin_sequence(at);
     const std::int64_t longest =
         *std::max_element(valid_.begin(), valid_.begin() + static_cast<std::ptrdiff_t>(count_));
-    const std::int64_t steps = std::max<std::int64_t>(kMostInputs / static_cast<std::int64_t>(count_), 1);
+    const std::int64_t steps = std::max<std::int64_t>(kInputsAtOnce / static_cast<std::int64_t>(count_), 1);
     for (std::int64_t first = 0; first < longest; first += steps) {
       const Interval<std::int64_t> numbers{first, std::min(first + steps, longest)};
       multiply_inputs(numbers, team);
@@ -154,7 +157,9 @@ class SequenceRunner {
       active[count] = states_[at];
       active[count++].gates = input_of(numbers, number, at);
     }
-    run_recurrent_step(parameters_, weights_, of_.hidden, std::span(active).first(count), team);
+    RecurrentWeights weights = weights_;
+    weights.is_backward = number % 2 == 1;
+    run_recurrent_step(parameters_, weights, of_.hidden, std::span(active).first(count), team);
     float* const y = all_results();
     if (y == nullptr) return;
     for (std::size_t at = 0; at < count_; ++at) {
@@ -251,15 +256,15 @@ SequenceGroup group_of(const RecurrentExtents& of, std::int64_t number) {
 // Elements of scratch of a group.
 std::int64_t scratch_of_group(const RecurrentExtents& of, std::int64_t rows) {
   const std::int64_t in_group = of.directions == 2 ? of.batch : of.batch - of.batch / 2;
-  const std::int64_t states = std::min(in_group, kMostInputs);
-  const std::int64_t inputs = std::min(states * of.length, kMostInputs);
+  const std::int64_t states = std::min(in_group, kMostSequences);
+  const std::int64_t inputs = std::min(states * of.length, std::max(states, kInputsAtOnce));
   return states * scratch_of_state(rows, of.hidden) + inputs * rows;
 }
 
 void run_group(const RecurrentParameters& parameters, const RecurrentExtents& of, const Operands& operands,
                const SequenceGroup& group, Team& team) {
-  for (std::int64_t begin = group.batch.begin; begin < group.batch.end; begin += kMostInputs) {
-    const Interval<std::int64_t> batch{begin, std::min(begin + kMostInputs, group.batch.end)};
+  for (std::int64_t begin = group.batch.begin; begin < group.batch.end; begin += kMostSequences) {
+    const Interval<std::int64_t> batch{begin, std::min(begin + kMostSequences, group.batch.end)};
     SequenceRunner(parameters, of, operands, {group.direction, batch, group.scratch}).run(team);
   }
 }

@@ -93,7 +93,7 @@ class StepRunner {
   void multiply(std::span<const RecurrentState> states, GateRows rows, float* RecurrentState::*vector) const {
     std::array<DotColumn, kMostStates> columns;
     for (std::size_t at = 0; at < states.size(); ++at) columns[at] = {states[at].*vector, states[at].product};
-    write_dots({weights_.r, hidden_, rows}, std::span(columns).first(states.size()), team_);
+    write_dots({weights_.r, hidden_, rows, weights_.is_backward}, std::span(columns).first(states.size()), team_);
   }
 
   [[nodiscard]] const float* bias_of_state() const {

@@ -44,6 +44,7 @@ struct RecurrentWeights {
   const float* bias = nullptr;       // [2 * gates * hidden], or nullptr
   const float* peepholes = nullptr;  // [3 * hidden], or nullptr
   const Activation* activations = nullptr;
+  bool is_backward = false;  // whether r is read from its last row to its first (row_dots.h)
 };
 
 // One sequence between two of its steps. All memory is of the scratch of the kernel.

@@ -103,6 +103,7 @@ LOWTIDE_VECTOR_CLONES void write_tile(const DotMatrix& matrix, std::int64_t firs
 template <std::size_t kRows>
 void write_rows(const DotMatrix& matrix, std::int64_t first, std::span<const DotColumn> columns) {
   std::size_t at = 0;
+  for (; at + 4 <= columns.size(); at += 4) write_tile<kRows, 4>(matrix, first, columns.data() + at);
   for (; at + 2 <= columns.size(); at += 2) write_tile<kRows, 2>(matrix, first, columns.data() + at);
   if (at < columns.size()) write_tile<kRows, 1>(matrix, first, columns.data() + at);
 }
@@ -113,10 +114,14 @@ void write_dots(const DotMatrix& matrix, std::span<const DotColumn> columns, Tea
   const std::int64_t rows = matrix.rows.end - matrix.rows.begin;
   const std::int64_t operations = rows * matrix.inner * static_cast<std::int64_t>(columns.size());
   run_in_parts(team, rows, operations, [&](std::int64_t begin, std::int64_t end) {
-    std::int64_t row = matrix.rows.begin + begin;
-    const std::int64_t last = matrix.rows.begin + end;
-    for (; row + kRowsOfTile <= last; row += kRowsOfTile) write_rows<kRowsOfTile>(matrix, row, columns);
-    for (; row < last; ++row) write_rows<1>(matrix, row, columns);
+    const std::int64_t tiles = (end - begin) / kRowsOfTile;
+    for (std::int64_t at = 0; at < tiles; ++at) {
+      const std::int64_t tile = matrix.is_backward ? tiles - 1 - at : at;
+      write_rows<kRowsOfTile>(matrix, matrix.rows.begin + begin + tile * kRowsOfTile, columns);
+    }
+    for (std::int64_t row = begin + tiles * kRowsOfTile; row < end; ++row) {
+      write_rows<1>(matrix, matrix.rows.begin + row, columns);
+    }
     return RunCode::ok;
   });
 }

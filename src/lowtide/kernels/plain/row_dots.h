@@ -22,6 +22,9 @@ struct DotMatrix {
   const float* elements = nullptr;  // [row][inner]
   std::int64_t inner = 0;
   Interval<std::int64_t> rows;
+  // From the last row to the first. A caller that multiplies the same matrix again and again turns around each time: what
+  // a cache still has then comes first.
+  bool is_backward = false;
 };
 
 // Computes all rows for all columns. A product has the bits of dot() (dot.h), however the work is divided. A row of the
