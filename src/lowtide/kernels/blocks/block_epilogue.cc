@@ -61,13 +61,14 @@ std::optional<std::size_t> operand_with(const Graph& program, const BlockEpilogu
 
 // Whether a Clip has bounds that a tile can read. Sets them.
 bool set_bounds(const Graph& program, const Node& clip, BlockEpilogue& made) {
-  for (std::size_t at = 1; at < clip.inputs.size(); ++at) {
-    if (!clip.inputs[at]) continue;
-    std::optional<std::size_t>& bound = at == 1 ? made.low : made.high;
-    bound = operand_with(program, made, *clip.inputs[at], Reach::one);
-    if (!bound) return false;
-  }
-  return clip.attributes.empty();
+  const std::optional<ClipBounds> bounds = clip_bounds(program, clip);
+  if (!bounds) return false;
+  const auto set = [&](const FusedPattern::Number& from, BlockEpilogue::Bound& bound) {
+    bound.value = from.value;
+    if (from.operand) bound.operand = operand_with(program, made, *from.operand, Reach::one);
+    return !from.operand || bound.operand;
+  };
+  return set(bounds->low, made.low) && set(bounds->high, made.high);
 }
 
 // Whether a tile computes the program. Sets its parts.
@@ -106,8 +107,10 @@ BoundEpilogue::BoundEpilogue(const std::optional<BlockEpilogue>& epilogue, std::
   if (has_program) return;
   const auto elements = [&](std::size_t at) { return reinterpret_cast<const float*>(*operands[at].bytes); };
   if (epilogue->is_relu) bounds.low = 0;
-  if (epilogue->low) bounds.low = *elements(*epilogue->low);
-  if (epilogue->high) bounds.high = *elements(*epilogue->high);
+  if (!epilogue->is_relu) {
+    bounds.low = epilogue->low.operand ? *elements(*epilogue->low.operand) : epilogue->low.value;
+    bounds.high = epilogue->high.operand ? *elements(*epilogue->high.operand) : epilogue->high.value;
+  }
   keeps_zero = bounds.low <= 0 && bounds.high >= 0;
   if (epilogue->addend) addend = elements(*epilogue->addend);
 }

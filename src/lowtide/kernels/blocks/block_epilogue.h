@@ -31,8 +31,13 @@ struct BlockEpilogue {
   bool is_in_tile = false;
   std::optional<std::size_t> addend;
   bool is_relu = false;
-  std::optional<std::size_t> low;
-  std::optional<std::size_t> high;
+  // A bound of the Clip: the operand that has it, or a number.
+  struct Bound {
+    std::optional<std::size_t> operand;
+    float value = 0;
+  };
+  Bound low{.operand = {}, .value = -std::numeric_limits<float>::infinity()};
+  Bound high{.operand = {}, .value = std::numeric_limits<float>::infinity()};
 
   [[nodiscard]] bool has_channels() const;
 };

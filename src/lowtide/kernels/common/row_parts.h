@@ -30,7 +30,14 @@ class RowParts {
   // Parts have at most `most` elements. Requires: at most kMostChainOperands operands; broadcast(operands) gives
   // `extents`.
   RowParts(std::span<const BoundTensor> operands, const BoundTensor& result, const Extents& extents, std::int64_t most)
-      : operands_(operands), result_(result), extents_(extents), most_(most) {
+      : operands_(operands),
+        result_(result),
+        extents_(extents),
+        most_(most),
+        bytes_of_result_(element_bytes(result.dtype)) {
+    for (std::size_t read = 0; read < operands.size(); ++read) {
+      bytes_of_operand_[read] = element_bytes(operands[read].dtype);
+    }
     const BroadcastRows rows(operands, extents, true);
     const auto is_periodic = [&](const BoundTensor& from) { return is_present(from) && rows.period_in(from) > 0; };
     joins_short_rows_ = std::ranges::count_if(operands, is_periodic) <= kMostPeriodic;
@@ -68,16 +75,16 @@ class RowParts {
     const std::int64_t most = std::min(most_, copy_periodic(rows) ? kPeriodic : elements.end - elements.begin);
     for (std::int64_t at = elements.begin; at < elements.end; at += most) {
       RowPart part{.count = std::min(most, elements.end - at)};
-      part.write = *result_.bytes + (row_begin + at) * element_bytes(result_.dtype);
+      part.write = *result_.bytes + (row_begin + at) * bytes_of_result_;
       std::size_t copy = 0;
       for (std::size_t read = 0; read < operands_.size(); ++read) {
         const BoundTensor& from = operands_[read];
         if (!is_present(from)) continue;
         const std::int64_t period = rows.period_in(from);
         const std::byte* const begin =
-            period > 0 ? copies_[copy++].bytes.data() : *from.bytes + rows.begin_in(from) * element_bytes(from.dtype);
+            period > 0 ? copies_[copy++].bytes.data() : *from.bytes + rows.begin_in(from) * bytes_of_operand_[read];
         part.steps[read] = rows.step_in(from);
-        part.reads[read] = begin + (period > 0 ? at % period : at * part.steps[read]) * element_bytes(from.dtype);
+        part.reads[read] = begin + (period > 0 ? at % period : at * part.steps[read]) * bytes_of_operand_[read];
       }
       if (const RunCode code = run(part); code != RunCode::ok) return code;
     }
@@ -87,11 +94,12 @@ class RowParts {
   // Returns whether an operand of the row begins again and again.
   bool copy_periodic(const BroadcastRows& rows) {
     std::size_t copy = 0;
-    for (const BoundTensor& from : operands_) {
+    for (std::size_t read = 0; read < operands_.size(); ++read) {
+      const BoundTensor& from = operands_[read];
       const std::int64_t period = is_present(from) ? rows.period_in(from) : 0;
       if (period == 0) continue;
       std::byte* const to = copies_[copy++].bytes.data();
-      const std::int64_t unit = element_bytes(from.dtype);
+      const std::int64_t unit = bytes_of_operand_[read];
       const std::byte* const begin = *from.bytes + rows.begin_in(from) * unit;
       const std::int64_t wanted = std::min(kPeriodic + period, rows.length());
       for (std::int64_t at = 0; at < wanted; at += period) {
@@ -106,6 +114,8 @@ class RowParts {
   const Extents& extents_;
   std::int64_t most_;
   bool joins_short_rows_ = false;
+  std::int64_t bytes_of_result_;
+  std::array<std::int64_t, kMostChainOperands> bytes_of_operand_{};
   std::array<Copy, kMostPeriodic> copies_;
 };
 

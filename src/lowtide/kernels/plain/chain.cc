@@ -45,12 +45,15 @@ RunCode run_elements(const ChainParameters& chain, const Operands& operands, con
   const BoundTensor& result = operands.writes[0];
   FusedSlots slots;
   RowParts parts(operands.reads, result, extents, kFusedBlock);
+  FusedRow row{.operands = {}, .result = {nullptr, 1, element_bytes(result.dtype)}};
+  for (std::size_t read = 0; read < operands.reads.size(); ++read) {
+    row.operands[read].bytes_per_element = element_bytes(operands.reads[read].dtype);
+  }
   return parts.run(elements, [&](const RowPart& part) {
-    FusedRow row{.operands = {}, .result = {part.write, 1, element_bytes(result.dtype)}};
+    row.result.bytes = part.write;
     for (std::size_t read = 0; read < operands.reads.size(); ++read) {
-      // The functions only read operands.
-      row.operands[read] = {const_cast<std::byte*>(part.reads[read]), part.steps[read],
-                            element_bytes(operands.reads[read].dtype)};
+      row.operands[read].bytes = const_cast<std::byte*>(part.reads[read]);  // the functions only read operands
+      row.operands[read].step = part.steps[read];
     }
     return run_fused(chain.steps, row, {0, part.count}, slots);
   });

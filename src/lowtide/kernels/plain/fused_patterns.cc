@@ -4,6 +4,8 @@
 #include "lowtide/kernels/plain/fused_patterns.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string_view>
 
 #include "lowtide/kernels/common/vector_clones.h"
@@ -28,7 +30,8 @@ class PatternReader {
     const NodeId id(next_);
     const Operator& op = program_.op(id);
     const Node& node = program_.node(id);
-    if (op.type != type || !(op.domain.empty() || op.domain == "ai.onnx") || !node.attributes.empty()) return nullptr;
+    if (op.type != type || !(op.domain.empty() || op.domain == "ai.onnx")) return nullptr;
+    if (!node.attributes.empty() && type != "Clip") return nullptr;
     if (result_) {
       const std::span<const NodeId> readers = program_.readers(*result_);
       if (readers.size() != 1 || readers[0] != id || program_.is_needed_at_end(*result_)) return nullptr;
@@ -52,13 +55,13 @@ class PatternReader {
 };
 
 // The operand of a sum or a product with a number that is not the number. Sets the number.
-std::optional<TensorId> value_of(const Graph& program, const Node& node, std::optional<TensorId>& number) {
+std::optional<TensorId> value_of(const Graph& program, const Node& node, FusedPattern::Number& number) {
   for (std::size_t at = 0; at < 2 && node.inputs.size() == 2; ++at) {
     const std::optional<TensorId> value = node.inputs[at];
     if (!value || !is_number(program, node.inputs[1 - at])) continue;
     const Tensor& tensor = program.tensor(*value);
     if (tensor.dtype != DType::f32 || tensor.shape != program.tensor(*node.outputs[0]).shape) continue;
-    number = node.inputs[1 - at];
+    number.operand = node.inputs[1 - at];
     return value;
   }
   return std::nullopt;
@@ -72,8 +75,8 @@ FusedPattern scale_at(const Graph& program, NodeId id) {
   found.value = value_of(program, *product, found.numbers[0]);
   const Node* sum = found.value ? reader.take("Add") : nullptr;
   if (sum == nullptr) return {};
-  found.numbers[1] = PatternReader::other(*sum, *product->outputs[0]);
-  return is_number(program, found.numbers[1]) ? found : FusedPattern{};
+  found.numbers[1].operand = PatternReader::other(*sum, *product->outputs[0]);
+  return is_number(program, found.numbers[1].operand) ? found : FusedPattern{};
 }
 
 FusedPattern gate_at(const Graph& program, NodeId id) {
@@ -83,17 +86,17 @@ FusedPattern gate_at(const Graph& program, NodeId id) {
   if (sum == nullptr) return {};
   found.value = value_of(program, *sum, found.numbers[0]);
   const Node* clip = found.value ? reader.take("Clip") : nullptr;
-  if (clip == nullptr || clip->inputs.size() != 3 || clip->inputs[0] != sum->outputs[0]) return {};
-  found.numbers[1] = clip->inputs[1];
-  found.numbers[2] = clip->inputs[2];
+  if (clip == nullptr || clip->inputs[0] != sum->outputs[0]) return {};
+  const std::optional<ClipBounds> bounds = clip_bounds(program, *clip);
+  if (!bounds) return {};
+  found.numbers[1] = bounds->low;
+  found.numbers[2] = bounds->high;
   const Node* product = reader.take("Mul");
   if (product == nullptr || PatternReader::other(*product, *clip->outputs[0]) != found.value) return {};
   const Node* quotient = reader.take("Div");
   if (quotient == nullptr || quotient->inputs.size() != 2 || quotient->inputs[0] != product->outputs[0]) return {};
-  found.numbers[3] = quotient->inputs[1];
-  return std::ranges::all_of(found.numbers, [&](const auto& number) { return is_number(program, number); })
-             ? found
-             : FusedPattern{};
+  found.numbers[3].operand = quotient->inputs[1];
+  return is_number(program, found.numbers[3].operand) ? found : FusedPattern{};
 }
 
 FusedPattern swish_at(const Graph& program, NodeId id) {
@@ -132,6 +135,23 @@ LOWTIDE_VECTOR_CLONES void swish_row(const float* value, float* y, std::int64_t 
 }
 
 }  // namespace
+
+std::optional<ClipBounds> clip_bounds(const Graph& program, const Node& clip) {
+  ClipBounds bounds{.low = {.operand = {}, .value = -std::numeric_limits<float>::infinity()},
+                    .high = {.operand = {}, .value = std::numeric_limits<float>::infinity()}};
+  const std::array<FusedPattern::Number*, 2> both{&bounds.low, &bounds.high};
+  constexpr std::array<std::string_view, 2> kNames{"min", "max"};
+  for (std::size_t at = 0; at < both.size(); ++at) {
+    const auto* attribute = find_attribute<double>(clip.attributes, kNames[at]);
+    // The largest numbers are what models have for no bound.
+    constexpr double kMost = std::numeric_limits<float>::max();
+    if (attribute != nullptr && std::fabs(*attribute) < kMost) both[at]->value = static_cast<float>(*attribute);
+    if (clip.inputs.size() <= at + 1 || !clip.inputs[at + 1]) continue;
+    if (!is_number(program, clip.inputs[at + 1])) return std::nullopt;
+    both[at]->operand = clip.inputs[at + 1];
+  }
+  return bounds;
+}
 
 FusedPattern pattern_at(const Graph& program, NodeId id) {
   for (FusedPattern (*const find)(const Graph&, NodeId) : {&scale_at, &gate_at, &swish_at}) {

@@ -18,14 +18,26 @@ struct FusedPattern {
   enum class Kind : std::uint8_t {
     none,
     scale,  // Mul, Add: value * a + b
-    gate,   // Add, Clip, Mul, Div: value * min(max(value + a, b), c) / d, as of a HardSwish that is written out
+    gate,   // Add, Clip, Mul, Div: value * min(max(value + a, b), c) / d, as of a HardSwish that is written out. The
+            // bounds are operands, or attributes, as older models have them
     swish,  // Sigmoid, Mul: value * sigmoid(value)
   } kind = Kind::none;
   static constexpr std::size_t kMostNumbers = 4;
   std::size_t nodes = 0;
   std::optional<TensorId> value;
-  std::array<std::optional<TensorId>, kMostNumbers> numbers;  // a, b, ...
+  struct Number {
+    std::optional<TensorId> operand;
+    float value = 0;  // without an operand
+  };
+  std::array<Number, kMostNumbers> numbers;  // a, b, ...
 };
+
+// The bounds of a Clip of f32: operands of one element, or attributes, or infinite. nullopt if an operand is no number.
+struct ClipBounds {
+  FusedPattern::Number low;
+  FusedPattern::Number high;
+};
+[[nodiscard]] std::optional<ClipBounds> clip_bounds(const Graph& program, const Node& clip);
 
 // The pattern whose first node is `id`. Its inner results have no other readers.
 [[nodiscard]] FusedPattern pattern_at(const Graph& program, NodeId id);

@@ -29,7 +29,9 @@ class SlotChooser {
     FusedStep made{.pattern = pattern.kind};
     made.sources[0] = source_of(*pattern.value);
     for (std::size_t at = 0; at < pattern.numbers.size(); ++at) {
-      if (pattern.numbers[at]) made.sources[at + 1] = source_of(*pattern.numbers[at]);
+      const FusedPattern::Number& number = pattern.numbers[at];
+      made.numbers[at] = number.value;
+      if (number.operand) made.sources[at + 1] = source_of(*number.operand);
     }
     made.slot = slot_of_result(last);
     for (NodeId id = first; id <= last; id = NodeId(id.value() + 1)) {
@@ -99,7 +101,7 @@ void run_pattern(const FusedStep& step, const FusedRow& row, Interval<std::int64
       reads[at] = reinterpret_cast<const float*>(slots.at(source.index));
     }
   }
-  std::array<float, FusedPattern::kMostNumbers> numbers{};
+  std::array<float, FusedPattern::kMostNumbers> numbers = step.numbers;
   for (std::size_t at = 0; at < numbers.size(); ++at) {
     if (reads[at + 1] != nullptr) numbers[at] = *reads[at + 1];
   }

@@ -31,6 +31,7 @@ struct FusedStep {
   ElementwiseStep step;
   FusedPattern::Kind pattern = FusedPattern::Kind::none;
   std::array<FusedSource, 1 + FusedPattern::kMostNumbers> sources;
+  std::array<float, FusedPattern::kMostNumbers> numbers{};  // of a pattern, where they have no source
   std::optional<std::size_t> slot;  // that gets the result; nullopt: it is the result of the program
 };
 using FusedSteps = std::vector<FusedStep>;

@@ -14,6 +14,7 @@
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/common/vector_clones.h"
+#include "lowtide/kernels/plain/moments.h"
 #include "lowtide/kernels/plain/slide.h"
 #include "lowtide/kernels/plain/window.h"
 
@@ -110,11 +111,7 @@ struct Average {
       std::fill_n(result, window.out_count(), 0.0F);
       for_each_row(window, [&](std::int64_t /*tap*/, std::int64_t in, std::int64_t out, std::int64_t count) {
         const float* row = from + plane * window.in_count() + in;
-        if (count == 1) {
-          result[out] += *row;  // of a global pool, for which a call would take longer
-        } else {
-          add_row(row, window.axes[2].stride, result + out, count);
-        }
+        add_row(row, window.axes[2].stride, result + out, count);
       });
       divide(window, parameters.counts_padding, result);
     });
@@ -129,6 +126,20 @@ struct Average {
         *result /= static_cast<float>(count * counted_taps(width, at, counts_padding));
       }
     }
+  }
+};
+
+// Of whole planes: their sums have as many lanes as those of norms.
+struct GlobalAverage {
+  static RunCode run(const PoolParameters& /*parameters*/, const Window& window, const Operands& operands, Team& team) {
+    const auto* from = elements<float>(operands.reads[0]);
+    auto* to = mutable_elements<float>(operands.writes[0]);
+    const std::int64_t count = window.in_count();
+    return pool_planes(window, operands, team, [&](std::int64_t plane) {
+      Moments moments;
+      moments.add(from + plane * count, count);
+      to[plane] = static_cast<float>(moments.sum / static_cast<double>(count));
+    });
   }
 };
 
@@ -277,7 +288,7 @@ constexpr PlainOperator pool_row(std::string_view type, std::span<const DType> t
 
 // Sorted by type.
 constexpr std::array kPoolTable{
-    pool_row<Average, false>("AveragePool"), pool_row<Average, true>("GlobalAveragePool"),
+    pool_row<Average, false>("AveragePool"), pool_row<GlobalAverage, true>("GlobalAveragePool"),
     pool_row<Norm, true>("GlobalLpPool"),    pool_row<Maximum, true>("GlobalMaxPool"),
     pool_row<Norm, false>("LpPool"),         pool_row<Maximum, false>("MaxPool", kMaxPoolTypes),
 };
