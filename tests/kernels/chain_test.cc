@@ -119,6 +119,12 @@ TEST(ChainKernel, ComputesTheBitsOfPatterns) {
                     "g = Mul(f, t) : f32[3,700]\n y = Add(g, s) : f32[3,700]");
   expect_equal_bits(x + "a = Neg(x) : f32[3,700]\n b = Abs(a) : f32[3,700]\n" + hard_swish +
                     "y = Sub(a, f) : f32[3,700]");
+  const std::string old_swish = R"(a = Add(x, s) : f32[3,700]
+    b = Clip(a) {min = -1.5, max = 6.0} : f32[3,700]
+    c = Mul(x, b) : f32[3,700]
+    y = Div(c, t) : f32[3,700]
+)";
+  expect_equal_bits(x + old_swish);
   expect_equal_bits(x + "a = Sigmoid(x) : f32[3,700]\n y = Mul(a, x) : f32[3,700]");
   expect_equal_bits(x + "a = Neg(x) : f32[3,700]\n b = Sigmoid(a) : f32[3,700]\n c = Mul(a, b) : f32[3,700]\n" +
                     "y = Sub(c, t) : f32[3,700]");

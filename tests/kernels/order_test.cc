@@ -160,5 +160,34 @@ TEST(NonMaxSuppression, EqualsTheDefinitionInRandomBoxes) {
   EXPECT_EQ(small.run({floats(all_boxes), floats(scores), {70}, floats({0.25F})}).code, RunCode::size_exceeds_plan);
 }
 
+// Detectors move the boxes of each class apart and call for all at once. Boxes of 30 places are then in cells of their
+// own. One box that is as wide as all of them, or that has no end, makes one cell of all.
+TEST(NonMaxSuppression, EqualsTheDefinitionInBoxesFarApart) {
+  Random random(11);
+  const auto number = [&](int most) { return static_cast<float>(random.below(static_cast<std::uint64_t>(most))); };
+  for (const bool is_down : {false, true}) {
+    for (const float extent : {10.0F, 40'000.0F, std::numeric_limits<float>::infinity()}) {
+      std::vector<TestBox> boxes;
+      for (int at = 0; at < 600; ++at) {
+        const float place = static_cast<float>(at % 30) * 1000;
+        const float top = number(40) + (is_down ? place : 0);
+        const float left = number(40) + (is_down ? 0 : place);
+        boxes.push_back({top, left, top + number(20), left + number(20)});
+      }
+      boxes[300] = {-5, -7, -5 + extent, -7 + extent};
+      std::vector<float> numbers;
+      for (const TestBox& box : boxes) numbers.insert(numbers.end(), {box.top, box.left, box.bottom, box.right});
+      std::vector<float> scores(600);
+      for (float& score : scores) score = number(200);
+      std::vector<std::int64_t> expected;
+      for (std::int64_t at : selected_boxes(boxes, scores, 500, 0.25F)) expected.insert(expected.end(), {0, 0, at});
+      OneNode node = one_node("b : f32[1,600,4], s : f32[1,1,600], n : i64[1], t : f32[1]",
+                              "NonMaxSuppression(b, s, n, t)", "i64[<=500,3]");
+      node.run_ok({floats(numbers), floats(scores), {500}, floats({0.25F})});
+      EXPECT_EQ(node.result<std::int64_t>(), expected);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace lowtide

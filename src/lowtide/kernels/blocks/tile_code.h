@@ -112,19 +112,18 @@ void fetch_source(const float* next, std::int64_t row_step) {
 // With a constant stride, all columns of a row are at constant distances from the first.
 template <typename Lanes, TileKind kind, int stride, int results, int rows, int columns>
 void run_tile(const TileWork& work) {
-  using Vector = typename Lanes::Vector;
   constexpr int kLanes = Lanes::kCount;
   constexpr std::int64_t kColumnStep = std::int64_t{stride} * (kind == TileKind::planes ? 1 : kLanes);
   TileSums<Lanes, results, rows, columns> sums;  // NOLINT(cppcoreguidelines-pro-type-member-init): begin() sets it
   sums.begin(work);
   constexpr int kGroup = kind == TileKind::blocks ? 4 : 1;  // channels in one turn of the loop
-  const std::int64_t of_block = kind == TileKind::blocks ? kLanes : kind == TileKind::planes ? work.channels : 1;
+  const std::int64_t of_each = kind == TileKind::blocks ? kLanes : kind == TileKind::planes ? work.channels : 1;
   const std::int64_t channel_step = kind == TileKind::planes ? work.channel_step : 1;
   const float* weights = work.weights;
   for (std::int64_t block = 0; block < work.blocks; ++block) {
     const float* const first = work.source + block * work.block_step;
     const std::int64_t unused = kind == TileKind::blocks && block + 1 == work.blocks ? work.unused_channels : 0;
-    const std::int64_t channels = of_block - unused;
+    const std::int64_t channels = of_each - unused;
     for (std::int64_t down = 0; down < work.taps_down; ++down) {
       const float* source = first + down * work.tap_row;
       for (std::int64_t across = 0; across < work.taps_across; ++across, source += work.tap_column) {

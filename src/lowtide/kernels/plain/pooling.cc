@@ -14,7 +14,6 @@
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/common/vector_clones.h"
-#include "lowtide/kernels/plain/moments.h"
 #include "lowtide/kernels/plain/slide.h"
 #include "lowtide/kernels/plain/window.h"
 
@@ -129,17 +128,31 @@ struct Average {
   }
 };
 
-// Of whole planes: their sums have as many lanes as those of norms.
+// Of whole planes, several at a time: each sum waits for its own last addition only.
 struct GlobalAverage {
   static RunCode run(const PoolParameters& /*parameters*/, const Window& window, const Operands& operands, Team& team) {
+    constexpr std::int64_t kAtOnce = 8;
     const auto* from = elements<float>(operands.reads[0]);
     auto* to = mutable_elements<float>(operands.writes[0]);
     const std::int64_t count = window.in_count();
-    return pool_planes(window, operands, team, [&](std::int64_t plane) {
-      Moments moments;
-      moments.add(from + plane * count, count);
-      to[plane] = static_cast<float>(moments.sum / static_cast<double>(count));
+    const std::int64_t planes = operands.reads[0].extents[0] * operands.reads[0].extents[1];
+    return run_in_parts(team, planes, planes * count, [&](std::int64_t begin, std::int64_t end) {
+      std::int64_t plane = begin;
+      for (; plane + kAtOnce <= end; plane += kAtOnce) average<kAtOnce>(from + plane * count, count, to + plane);
+      for (; plane < end; ++plane) average<1>(from + plane * count, count, to + plane);
+      return RunCode::ok;
     });
+  }
+
+  template <std::size_t planes>
+  static void average(const float* from, std::int64_t count, float* to) {
+    std::array<float, planes> sums{};
+    for (std::int64_t at = 0; at < count; ++at) {
+      for (std::size_t plane = 0; plane < planes; ++plane) {
+        sums[plane] += from[static_cast<std::int64_t>(plane) * count + at];
+      }
+    }
+    for (std::size_t plane = 0; plane < planes; ++plane) to[plane] = sums[plane] / static_cast<float>(count);
   }
 };
 

@@ -66,7 +66,8 @@ float SelectedBoxes::Axis::cells() const {
 }
 
 void SelectedBoxes::see(const Box& box) {
-  for (const float number : {box.left, box.top, box.right, box.bottom}) is_finite_ = is_finite_ && std::isfinite(number);
+  for (const float number : {box.left, box.top, box.right, box.bottom})
+    is_finite_ = is_finite_ && std::isfinite(number);
   across_.see(box.left, box.right);
   down_.see(box.top, box.bottom);
 }
