@@ -104,8 +104,8 @@ TEST(ChainKernel, ComputesTheBitsOfHardSwish) {
   }
 }
 
-// Groups of nodes that one loop computes: a Mul and an Add of numbers, a HardSwish, and a Swish. The last ones are none,
-// because another node reads between their nodes, or a number is a whole tensor.
+// Groups of nodes that one loop computes: a Mul and an Add of numbers, a HardSwish, and a Swish. The last ones are
+// none, because another node reads between their nodes, or a number is a whole tensor.
 TEST(ChainKernel, ComputesTheBitsOfPatterns) {
   const std::string numbers = "input s : f32[]\n input t : f32[1]\n input low : f32[]\n input high : f32[]\n";
   const std::string x = "input x : f32[3,700]\n" + numbers;

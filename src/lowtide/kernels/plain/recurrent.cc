@@ -43,8 +43,8 @@ struct Places {
 std::int64_t scratch_of_state(std::int64_t rows, std::int64_t hidden) { return rows + 3 * hidden; }
 // Sequences that are computed step by step together.
 constexpr auto kMostSequences = static_cast<std::int64_t>(kMostStates);
-// Inputs that are multiplied at once, if one step of all sequences has fewer. With 512 elements each, they fill half of a
-// cache of 32 KiB.
+// Inputs that are multiplied at once, if one step of all sequences has fewer. With 512 elements each, they fill half of
+// a cache of 32 KiB.
 constexpr std::int64_t kInputsAtOnce = 8;
 
 // The sequences of one direction that are computed on one thread, or one after another on all threads.

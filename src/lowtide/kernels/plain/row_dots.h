@@ -22,8 +22,8 @@ struct DotMatrix {
   const float* elements = nullptr;  // [row][inner]
   std::int64_t inner = 0;
   Interval<std::int64_t> rows;
-  // From the last row to the first. A caller that multiplies the same matrix again and again turns around each time: what
-  // a cache still has then comes first.
+  // From the last row to the first. A caller that multiplies the same matrix again and again turns around each time:
+  // what a cache still has then comes first.
   bool is_backward = false;
 };
 

@@ -16,7 +16,7 @@ constexpr float smaller(float a, float b) { return b < a ? b : a; }
 constexpr float larger(float a, float b) { return a < b ? b : a; }
 
 // The arrays of selected boxes.
-struct Coordinates {
+struct BoxArrays {
   const float* left;
   const float* top;
   const float* right;
@@ -24,9 +24,9 @@ struct Coordinates {
   const float* area;
 };
 
-// Whether a box may exceed the threshold with some box of a block. A product takes a fraction of the time of a division.
-// The threshold is lower by more than the errors of both, so that no box is missed.
-LOWTIDE_VECTOR_CLONES bool some_may_overlap(const Box& box, const Coordinates& of, Interval<std::int64_t> block,
+// Whether a box may exceed the threshold with some box of a block. A product takes a fraction of the time of a
+// division. The threshold is lower by more than the errors of both, so that no box is missed.
+LOWTIDE_VECTOR_CLONES bool some_may_overlap(const Box& box, const BoxArrays& of, Interval<std::int64_t> block,
                                             float threshold) {
   const float area = box.area();
   const float lower = threshold - std::fabs(threshold) * 1e-6F;
