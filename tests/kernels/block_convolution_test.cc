@@ -266,6 +266,32 @@ TEST_F(BlockEpilogue, ReadsResidualsAndGates) {
   }
 }
 
+// The bounds of a Clip of an older model are attributes. Lanes without a channel are 0, even if the bounds exclude 0.
+TEST_F(BlockEpilogue, ClipsToAttributes) {
+  for (const Format format : formats()) {
+    const ConvCase of(conv_);
+    const FormatOption option = block_option(conv_.graph(), NodeId(0), format).value();
+    const Shape whole(conv_.result());
+    const Floats r = testing::numbers(*element_count(whole), 5);
+    std::vector<TensorData> reads = operands_of(of, option);
+    reads.push_back(reordered(Format::plain, format, whole, testing::floats(whole, r)));
+    reads.push_back(testing::floats(Shape({1, kResults, 1, 1}), Floats(kResults, 0)));
+    reads.back() = reordered(Format::plain, format, Shape({1, kResults, 1, 1}), reads.back());
+    const Floats products = run_case(of, option);
+    for (const auto& [low, high] : {std::pair(-0.5F, 0.25F), std::pair(0.125F, 6.0F)}) {
+      const std::string clip = "y = Clip(a) {min = " + std::to_string(low) + ", max = " + std::to_string(high) + "}";
+      const Graph graph = graph_with_epilogue(conv_, option, {"a = Add(t, r)", clip});
+      const TensorData result = testing::run_one(graph, reads);
+      const Floats found = testing::values_of<float>(reordered(format, Format::plain, whole, result));
+      for (std::size_t i = 0; i < products.size(); ++i) {
+        ASSERT_EQ(found[i], std::clamp(products[i] + r[i], low, high)) << i;
+      }
+      const Floats y = testing::values_of<float>(result);
+      for (std::size_t lane = y.size() - 1; lane >= y.size() - 4; --lane) ASSERT_EQ(y[lane], 0) << lane;
+    }
+  }
+}
+
 // exp(0) is 1, and the lanes without a channel must be 0.
 TEST_F(BlockEpilogue, KeepsThePaddingZero) {
   for (const Format format : formats()) {

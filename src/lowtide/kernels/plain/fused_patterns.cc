@@ -4,7 +4,6 @@
 #include "lowtide/kernels/plain/fused_patterns.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <string_view>
 
@@ -134,6 +133,14 @@ LOWTIDE_VECTOR_CLONES void swish_row(const float* value, float* y, std::int64_t 
   for (std::int64_t at = 0; at < count; ++at) y[at] = value[at] * sigmoid_f32(value[at]);
 }
 
+// As Clip itself reads it (select.cc): models write no bound as the largest number.
+float bound_of(double attribute) {
+  constexpr float kMost = std::numeric_limits<float>::max();
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  if (attribute >= static_cast<double>(kMost)) return kInfinite;
+  return attribute <= -static_cast<double>(kMost) ? -kInfinite : static_cast<float>(attribute);
+}
+
 }  // namespace
 
 std::optional<ClipBounds> clip_bounds(const Graph& program, const Node& clip) {
@@ -143,9 +150,7 @@ std::optional<ClipBounds> clip_bounds(const Graph& program, const Node& clip) {
   constexpr std::array<std::string_view, 2> kNames{"min", "max"};
   for (std::size_t at = 0; at < both.size(); ++at) {
     const auto* attribute = find_attribute<double>(clip.attributes, kNames[at]);
-    // The largest numbers are what models have for no bound.
-    constexpr double kMost = std::numeric_limits<float>::max();
-    if (attribute != nullptr && std::fabs(*attribute) < kMost) both[at]->value = static_cast<float>(*attribute);
+    if (attribute != nullptr) both[at]->value = bound_of(*attribute);
     if (clip.inputs.size() <= at + 1 || !clip.inputs[at + 1]) continue;
     if (!is_number(program, clip.inputs[at + 1])) return std::nullopt;
     both[at]->operand = clip.inputs[at + 1];

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lowtide/base/interval.h"
 #include "lowtide/kernels/common/vector_clones.h"
 
 namespace lowtide::kernels_internal {
@@ -66,8 +67,7 @@ float SelectedBoxes::Axis::cells() const {
 }
 
 void SelectedBoxes::see(const Box& box) {
-  for (const float number : {box.left, box.top, box.right, box.bottom})
-    is_finite_ = is_finite_ && std::isfinite(number);
+  for (const float number : {box.left, box.top, box.right, box.bottom}) is_finite_ &= std::isfinite(number);
   across_.see(box.left, box.right);
   down_.see(box.top, box.bottom);
 }
@@ -75,6 +75,7 @@ void SelectedBoxes::see(const Box& box) {
 void SelectedBoxes::choose_cells() {
   is_down_ = down_.cells() > across_.cells();
   const Axis& axis = is_down_ ? down_ : across_;
+  // Boxes that are infinite or NaN may be anywhere, so then there is one cell.
   const float cells = is_finite_ ? axis.cells() : 0;
   origin_ = axis.first;
   cells_per_unit_ = cells > 1 ? cells / (axis.last - axis.first) : 0;
@@ -107,10 +108,6 @@ void SelectedBoxes::add(const Box& box) {
   ++count_;
 }
 
-bool SelectedBoxes::may_overlap(const Box& box, Interval<std::int64_t> block, float threshold) const {
-  return some_may_overlap(box, {left_, top_, right_, bottom_, area_}, block, threshold);
-}
-
 bool SelectedBoxes::overlaps(const Box& box, std::int64_t at, float threshold) const {
   const float width = smaller(box.right, right_[at]) - larger(box.left, left_[at]);
   const float height = smaller(box.bottom, bottom_[at]) - larger(box.top, top_[at]);
@@ -128,7 +125,7 @@ bool SelectedBoxes::overlap_with(const Box& box, float threshold) const {
     const std::int64_t end = end_of_cell_[cell];
     for (std::int64_t begin = first_of_cell_[cell]; begin < end; begin += kBlock) {
       const Interval<std::int64_t> block{begin, std::min(begin + kBlock, end)};
-      if (!may_overlap(box, block, threshold)) continue;
+      if (!some_may_overlap(box, {left_, top_, right_, bottom_, area_}, block, threshold)) continue;
       for (std::int64_t at = block.begin; at < block.end; ++at) {
         if (overlaps(box, at, threshold)) return true;
       }

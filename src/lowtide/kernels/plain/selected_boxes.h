@@ -7,8 +7,6 @@
 #include <cstdint>
 #include <limits>
 
-#include "lowtide/base/interval.h"
-
 namespace lowtide::kernels_internal {
 
 struct Box {
@@ -23,8 +21,8 @@ struct Box {
 //
 // They are in cells along one axis. A cell is wider than any box, so a box may overlap those of its own cell and of the
 // two beside it, and no others. Detectors often move the boxes of each class to a place of their own, and then call
-// NonMaxSuppression for all classes at once: each class has its own cells. Boxes with a coordinate that is not finite
-// share one cell with all others.
+// NonMaxSuppression for all classes at once: each class has its own cells. If a coordinate of some
+// box is not finite, all boxes share one cell.
 class SelectedBoxes {
  public:
   // `memory` has bytes(most) and is aligned for 64 bits. Allocates nothing.
@@ -59,7 +57,6 @@ class SelectedBoxes {
     [[nodiscard]] float cells() const;
   };
   [[nodiscard]] std::int64_t cell_of(const Box& box) const;
-  [[nodiscard]] bool may_overlap(const Box& box, Interval<std::int64_t> block, float threshold) const;
   [[nodiscard]] bool overlaps(const Box& box, std::int64_t at, float threshold) const;
 
   // A coordinate of all boxes behind another, for vector code. A cell has neighboring places.
