@@ -136,6 +136,63 @@ TEST(ChainKernel, ComputesTheBitsOfPatterns) {
   expect_equal_bits("input z : f32[1]\n" + numbers + "a = Mul(z, s) : f32[1]\n y = Add(a, t) : f32[1]");
 }
 
+TEST(ChainKernel, ComputesTheBitsOfGelu) {
+  const std::string x = "input x : f32[3,700]\n input s : f32[]\n input t : f32[1]\n input half : f32[]\n";
+  const std::string gelu = R"(b = Div(a, s) : f32[3,700]
+    c = Erf(b) : f32[3,700]
+    d = Add(c, t) : f32[3,700]
+    e = Mul(a, d) : f32[3,700]
+    f = Mul(half, e) : f32[3,700]
+)";
+  expect_equal_bits(x + "a = Neg(x) : f32[3,700]\n" + gelu + "y = Sub(a, f) : f32[3,700]");
+  expect_equal_bits(x + "a = Neg(x) : f32[3,700]\n" + gelu + "y = Sub(a, d) : f32[3,700]");
+  expect_equal_bits(x + R"(b = Div(s, x) : f32[3,700]
+    c = Erf(b) : f32[3,700]
+    d = Add(t, c) : f32[3,700]
+    e = Mul(d, x) : f32[3,700]
+    y = Mul(e, half) : f32[3,700])");
+  expect_equal_bits(x + R"(b = Div(x, s) : f32[3,700]
+    c = Erf(b) : f32[3,700]
+    d = Add(c, c) : f32[3,700]
+    e = Mul(d, x) : f32[3,700]
+    y = Mul(e, x) : f32[3,700])");
+  expect_equal_bits(R"(input z : f32[1]
+    input s : f32[1]
+    b = Div(z, s) : f32[1]
+    c = Erf(b) : f32[1]
+    d = Add(s, c) : f32[1]
+    e = Mul(d, z) : f32[1]
+    y = Mul(s, e) : f32[1])");
+}
+
+// Sums of weighted tensors: of two products, of a product and a tensor, with and without a Relu. The last ones are
+// none, because a factor is a whole tensor, because something else reads a product, or because one product is added to
+// itself.
+TEST(ChainKernel, ComputesTheBitsOfWeightedSums) {
+  const std::string operands =
+      "input x : f32[3,700]\n input z : f32[3,700]\n input s : f32[]\n input t : f32[1]\n input row : f32[700]\n";
+  const auto expect = [&](std::string nodes) {
+    for (std::size_t at = nodes.find('T'); at != std::string::npos; at = nodes.find('T', at)) {
+      nodes.replace(at, 1, "f32[3,700]");
+    }
+    expect_equal_bits(operands + nodes);
+  };
+  expect("a = Mul(s, x) : T\n b = Mul(z, t) : T\n y = Add(a, b) : T");
+  expect("a = Mul(s, x) : T\n b = Mul(z, t) : T\n c = Add(b, a) : T\n y = Relu(c) : T");
+  expect("a = Mul(s, x) : T\n b = Mul(x, t) : T\n c = Add(b, a) : T\n d = Mul(t, z) : T\n e = Add(d, c) : T\n"
+         "y = Relu(e) : T");
+  expect("a = Mul(s, x) : T\n y = Add(x, a) : T");
+  expect("a = Abs(x) : T\n b = Mul(s, a) : T\n c = Add(b, a) : T\n d = Relu(c) : T\n y = Sub(d, a) : T");
+  expect("a = Mul(s, x) : T\n b = Add(z, a) : T\n c = Relu(b) : T\n y = Sub(c, b) : T");
+  expect("a = Mul(z, x) : T\n b = Mul(z, t) : T\n y = Add(a, b) : T");
+  expect("a = Mul(x, s) : T\n b = Mul(z, x) : T\n y = Add(a, b) : T");
+  expect("a = Mul(x, s) : T\n y = Add(a, row) : T");
+  expect("a = Mul(x, s) : T\n b = Mul(z, t) : T\n c = Add(a, b) : T\n y = Sub(c, a) : T");
+  expect("a = Mul(x, s) : T\n b = Mul(z, t) : T\n c = Add(a, b) : T\n y = Sub(c, b) : T");
+  expect("a = Mul(x, s) : T\n b = Mul(a, t) : T\n y = Add(a, b) : T");
+  expect("a = Mul(x, s) : T\n y = Add(a, a) : T");
+}
+
 TEST(ChainKernel, RepeatsOperandsAlongAxes) {
   expect_equal_bits(R"(input x : f32[2,3,4,5]
     input scale : f32[3,1,1]

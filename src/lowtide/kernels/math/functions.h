@@ -108,9 +108,10 @@ struct PowerOfE {
   return (x < 0.0F ? e : 1.0F) / (1.0F + e);
 }
 
-// The error function. For |x| above 0.92 it is 1 - e^(-t * q(t)), with t = |x|.
+// The error function. From |x| = 0.92 on it is 1 - q^-4, where q is a polynomial whose coefficients give erf(x) the
+// same absolute error everywhere. There is no limit for |x|: q grows to infinity.
 [[nodiscard]] inline float erf_f32(float x) {
-  const float limited = std::fabs(x) > 4.0F ? 4.0F : std::fabs(x);  // erf(4) rounds to 1
+  const float t = std::fabs(x);
   const float s = x * x;
   float p = -0.000596731086F;
   p = p * s + 0.00498890597F;
@@ -119,16 +120,20 @@ struct PowerOfE {
   p = p * s - 0.376124889F;
   p = p * s + 0.128379151F;
   const float small = x + x * p;
-  float q = -1.04606568e-06F;
-  q = q * limited + 3.43885076e-05F;
-  q = q * limited - 0.000498824986F;
-  q = q * limited + 0.00430378923F;
-  q = q * limited - 0.0251395497F;
-  q = q * limited + 0.107855655F;
-  q = q * limited + 0.63414818F;
-  q = q * limited + 0.128902793F;
-  const float large = 1.0F - exp_of_negative_f32(-limited - limited * q);
-  return std::fabs(x) < 0.92F ? small : (x != x ? x : std::copysign(large, x));
+  const float z = t - 1.0F;
+  float q = 0.00246328604F;
+  q = q * z - 0.00706546148F;
+  q = q * z + 0.0187524185F;
+  q = q * z + 0.00209418498F;
+  q = q * z + 0.0521862246F;
+  q = q * z + 0.12621066F;
+  q = q * z + 0.313380152F;
+  q = q * z + 0.680269539F;
+  q = q * z + 1.04759192F;
+  q = q * z + 1.58788252F;
+  const float square = q * q;
+  const float large = 1.0F - 1.0F / (square * square);
+  return t < 0.92F ? small : std::copysign(large, x);
 }
 
 }  // namespace lowtide::kernels_internal

@@ -31,13 +31,26 @@ class PatternReader {
     const Node& node = program_.node(id);
     if (op.type != type || !(op.domain.empty() || op.domain == "ai.onnx")) return nullptr;
     if (!node.attributes.empty() && type != "Clip") return nullptr;
-    if (result_) {
-      const std::span<const NodeId> readers = program_.readers(*result_);
-      if (readers.size() != 1 || readers[0] != id || program_.is_needed_at_end(*result_)) return nullptr;
-    }
+    if (result_ && !(has_one_reader(*result_) && program_.readers(*result_)[0] == id)) return nullptr;
     result_ = node.outputs[0];
     ++next_;
     return &node;
+  }
+
+  // Takes the next two nodes if they are a product and the sum of `one` and of this product, and if nothing else reads
+  // either.
+  struct ProductAndSum {
+    const Node* product = nullptr;
+    const Node* sum = nullptr;
+  };
+  std::optional<ProductAndSum> take_product_and_sum(TensorId one) {
+    PatternReader beside(program_, NodeId(next_));
+    const Node* product = beside.take("Mul");
+    const Node* sum = product == nullptr ? nullptr : beside.take("Add");
+    if (sum == nullptr || other(*sum, one) != product->outputs[0] || !has_one_reader(one)) return std::nullopt;
+    next_ = beside.next_;
+    result_ = beside.result_;
+    return ProductAndSum{product, sum};
   }
 
   // The other operand of a node with two, or nullopt if it has no such operand.
@@ -48,6 +61,10 @@ class PatternReader {
   }
 
  private:
+  [[nodiscard]] bool has_one_reader(TensorId id) const {
+    return program_.readers(id).size() == 1 && !program_.is_needed_at_end(id);
+  }
+
   const Graph& program_;
   std::uint32_t next_;
   std::optional<TensorId> result_;
@@ -109,6 +126,51 @@ FusedPattern swish_at(const Graph& program, NodeId id) {
   return program.tensor(*found.value).dtype == DType::f32 ? found : FusedPattern{};
 }
 
+FusedPattern gelu_at(const Graph& program, NodeId id) {
+  FusedPattern found{.kind = FusedPattern::Kind::gelu, .nodes = 5};
+  PatternReader reader(program, id);
+  const Node* quotient = reader.take("Div");
+  if (quotient == nullptr) return {};
+  found.value = value_of(program, *quotient, found.numbers[0]);
+  if (!found.value || quotient->inputs[0] != found.value) return {};
+  const Node* erf = reader.take("Erf");
+  const Node* sum = erf == nullptr ? nullptr : reader.take("Add");
+  if (sum == nullptr) return {};
+  found.numbers[1].operand = PatternReader::other(*sum, *erf->outputs[0]);
+  const Node* product = reader.take("Mul");
+  if (product == nullptr || PatternReader::other(*product, *sum->outputs[0]) != found.value) return {};
+  const Node* half = reader.take("Mul");
+  if (half == nullptr) return {};
+  found.numbers[2].operand = PatternReader::other(*half, *product->outputs[0]);
+  const bool has_numbers = is_number(program, found.numbers[1].operand) && is_number(program, found.numbers[2].operand);
+  return has_numbers ? found : FusedPattern{};
+}
+
+FusedPattern sum_at(const Graph& program, NodeId id) {
+  FusedPattern found{.kind = FusedPattern::Kind::sum, .nodes = 2};
+  found.numbers[1].value = 1;
+  found.numbers[2].value = -std::numeric_limits<float>::infinity();
+  PatternReader reader(program, id);
+  const Node* product = reader.take("Mul");
+  if (product == nullptr) return {};
+  found.value = value_of(program, *product, found.numbers[0]);
+  if (!found.value) return {};
+  if (const auto second = reader.take_product_and_sum(*product->outputs[0])) {
+    found.nodes = 3;
+    found.other = value_of(program, *second->product, found.numbers[1]);
+  } else if (const Node* sum = reader.take("Add")) {
+    const std::optional<TensorId> other = PatternReader::other(*sum, *product->outputs[0]);
+    const Shape& result = program.tensor(*product->outputs[0]).shape;
+    if (other && other != product->outputs[0] && program.tensor(*other).shape == result) found.other = other;
+  }
+  if (!found.other) return {};
+  if (reader.take("Relu") != nullptr) {
+    ++found.nodes;
+    found.numbers[2].value = 0;
+  }
+  return found;
+}
+
 struct FusedNumbers {
   float a, b, c, d;
 };
@@ -131,6 +193,24 @@ LOWTIDE_VECTOR_CLONES void gate_row(const float* value, const FusedNumbers& by, 
 
 LOWTIDE_VECTOR_CLONES void swish_row(const float* value, float* y, std::int64_t count) {
   for (std::int64_t at = 0; at < count; ++at) y[at] = value[at] * sigmoid_f32(value[at]);
+}
+
+LOWTIDE_VECTOR_CLONES void gelu_row(const float* value, const FusedNumbers& by, float* y, std::int64_t count) {
+  const auto [a, b, c, d] = by;
+  for (std::int64_t at = 0; at < count; ++at) y[at] = value[at] * (erf_f32(value[at] / a) + b) * c;
+}
+
+LOWTIDE_VECTOR_CLONES void sum_row(const PatternRow& row) {
+  const float* const value = row.value;
+  const float* const other = row.other;
+  float* const y = row.y;
+  const float a = row.numbers[0];
+  const float b = row.numbers[1];
+  const float low = row.numbers[2];
+  for (std::int64_t at = 0; at < row.count; ++at) {
+    const float sum = value[at] * a + other[at] * b;
+    y[at] = sum < low ? low : sum;
+  }
 }
 
 // As Clip itself reads it (select.cc): models write no bound as the largest number.
@@ -159,21 +239,22 @@ std::optional<ClipBounds> clip_bounds(const Graph& program, const Node& clip) {
 }
 
 FusedPattern pattern_at(const Graph& program, NodeId id) {
-  for (FusedPattern (*const find)(const Graph&, NodeId) : {&scale_at, &gate_at, &swish_at}) {
+  for (FusedPattern (*const find)(const Graph&, NodeId) : {&scale_at, &gate_at, &swish_at, &gelu_at, &sum_at}) {
     FusedPattern found = find(program, id);
     if (found.kind != FusedPattern::Kind::none) return found;
   }
   return {};
 }
 
-void run_pattern(FusedPattern::Kind kind, const float* value, const std::array<float, FusedPattern::kMostNumbers>& by,
-                 float* y, std::int64_t count) {
-  const FusedNumbers numbers{by[0], by[1], by[2], by[3]};
+void run_pattern(FusedPattern::Kind kind, const PatternRow& row) {
+  const FusedNumbers numbers{row.numbers[0], row.numbers[1], row.numbers[2], row.numbers[3]};
   switch (kind) {
     case FusedPattern::Kind::none: return;
-    case FusedPattern::Kind::scale: scale_row(value, numbers, y, count); return;
-    case FusedPattern::Kind::gate: gate_row(value, numbers, y, count); return;
-    case FusedPattern::Kind::swish: swish_row(value, y, count); return;
+    case FusedPattern::Kind::scale: scale_row(row.value, numbers, row.y, row.count); return;
+    case FusedPattern::Kind::gate: gate_row(row.value, numbers, row.y, row.count); return;
+    case FusedPattern::Kind::swish: swish_row(row.value, row.y, row.count); return;
+    case FusedPattern::Kind::gelu: gelu_row(row.value, numbers, row.y, row.count); return;
+    case FusedPattern::Kind::sum: sum_row(row); return;
   }
 }
 

@@ -13,7 +13,7 @@
 namespace lowtide::kernels_internal {
 
 // Neighboring nodes of a program that one loop computes, with the bits of the nodes one after another. All tensors are
-// f32. `value` has the shape of the result, and the other operands have one element.
+// f32. `value` and `other` have the shape of the result, and the numbers have one element.
 struct FusedPattern {
   enum class Kind : std::uint8_t {
     none,
@@ -21,10 +21,14 @@ struct FusedPattern {
     gate,   // Add, Clip, Mul, Div: value * min(max(value + a, b), c) / d, as of a HardSwish that is written out. The
             // bounds are operands, or attributes, as older models have them
     swish,  // Sigmoid, Mul: value * sigmoid(value)
+    gelu,   // Div, Erf, Add, Mul, Mul: value * (erf(value / a) + b) * c
+    sum,    // Mul, Mul, Add, or Mul, Add: value * a + other * b, where b is 1 without a node, and then Relu, if it is
+            // there: at least c
   } kind = Kind::none;
   static constexpr std::size_t kMostNumbers = 4;
   std::size_t nodes = 0;
   std::optional<TensorId> value;
+  std::optional<TensorId> other;  // of a sum
   struct Number {
     std::optional<TensorId> operand;
     float value = 0;  // without an operand
@@ -42,8 +46,13 @@ struct ClipBounds {
 // The pattern whose first node is `id`. Its inner results have no other readers.
 [[nodiscard]] FusedPattern pattern_at(const Graph& program, NodeId id);
 
-// Computes a row. `y` may be `value`.
-void run_pattern(FusedPattern::Kind kind, const float* value, const std::array<float, FusedPattern::kMostNumbers>& by,
-                 float* y, std::int64_t count);
+struct PatternRow {
+  const float* value = nullptr;
+  const float* other = nullptr;
+  std::array<float, FusedPattern::kMostNumbers> numbers{};
+  float* y = nullptr;  // may be `value` or `other`
+  std::int64_t count = 0;
+};
+void run_pattern(FusedPattern::Kind kind, const PatternRow& row);
 
 }  // namespace lowtide::kernels_internal

@@ -28,10 +28,11 @@ class SlotChooser {
   FusedStep step_of(const FusedPattern& pattern, NodeId first, NodeId last) {
     FusedStep made{.pattern = pattern.kind};
     made.sources[0] = source_of(*pattern.value);
+    if (pattern.other) made.sources[1] = source_of(*pattern.other);
     for (std::size_t at = 0; at < pattern.numbers.size(); ++at) {
       const FusedPattern::Number& number = pattern.numbers[at];
       made.numbers[at] = number.value;
-      if (number.operand) made.sources[at + 1] = source_of(*number.operand);
+      if (number.operand) made.sources[FusedStep::kValues + at] = source_of(*number.operand);
     }
     made.slot = slot_of_result(last);
     for (NodeId id = first; id <= last; id = NodeId(id.value() + 1)) {
@@ -92,7 +93,7 @@ FusedSteps fused_steps(const Graph& program) {
 namespace {
 
 void run_pattern(const FusedStep& step, const FusedRow& row, Interval<std::int64_t> elements, FusedSlots& slots) {
-  std::array<const float*, 1 + FusedPattern::kMostNumbers> reads{};
+  std::array<const float*, FusedStep::kValues + FusedPattern::kMostNumbers> reads{};
   for (std::size_t at = 0; at < reads.size(); ++at) {
     const FusedSource& source = step.sources[at];
     if (source.from == FusedSource::From::operand) {
@@ -101,12 +102,16 @@ void run_pattern(const FusedStep& step, const FusedRow& row, Interval<std::int64
       reads[at] = reinterpret_cast<const float*>(slots.at(source.index));
     }
   }
-  std::array<float, FusedPattern::kMostNumbers> numbers = step.numbers;
-  for (std::size_t at = 0; at < numbers.size(); ++at) {
-    if (reads[at + 1] != nullptr) numbers[at] = *reads[at + 1];
-  }
   std::byte* const to = step.slot ? slots.at(*step.slot) : row.result.element(elements.begin);
-  run_pattern(step.pattern, reads[0], numbers, reinterpret_cast<float*>(to), elements.end - elements.begin);
+  PatternRow pattern{.value = reads[0],
+                     .other = reads[1],
+                     .numbers = step.numbers,
+                     .y = reinterpret_cast<float*>(to),
+                     .count = elements.end - elements.begin};
+  for (std::size_t at = 0; at < pattern.numbers.size(); ++at) {
+    if (const float* const number = reads[FusedStep::kValues + at]) pattern.numbers[at] = *number;
+  }
+  run_pattern(step.pattern, pattern);
 }
 
 }  // namespace

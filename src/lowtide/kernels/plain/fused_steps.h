@@ -26,11 +26,13 @@ struct FusedSource {
   std::size_t index = 0;  // of the input of the program or of the slot
 };
 
-// A node, or a pattern of several: then the first source is its value, and the others are its numbers.
+// A node, or a pattern of several: then the first sources are its value and its other value, and the rest are its
+// numbers.
 struct FusedStep {
   ElementwiseStep step;
   FusedPattern::Kind pattern = FusedPattern::Kind::none;
-  std::array<FusedSource, 1 + FusedPattern::kMostNumbers> sources;
+  static constexpr std::size_t kValues = 2;
+  std::array<FusedSource, kValues + FusedPattern::kMostNumbers> sources;
   std::array<float, FusedPattern::kMostNumbers> numbers{};  // of a pattern, where they have no source
   std::optional<std::size_t> slot;  // that gets the result; nullopt: it is the result of the program
 };
