@@ -17,7 +17,8 @@ namespace lowtide {
 // Why a step copies bytes.
 enum class CopyReason : std::uint8_t {
   reorders,   // the node gives the elements another order, repeats them, or takes only some of those in a row
-  pieces,     // a part is not one run of bytes in the whole, because an axis before the split one has several elements
+  pieces,     // a part is not one run of bytes in the whole, because an axis before the split one has several elements,
+              // or because one block of channels has parts of several operands
   unknown,    // a size or a position is known only during the run
   format,     // a kernel reads another format than the one that another kernel writes (target/formats.h)
   outside,    // the bytes belong to the caller or are constants, and do not move

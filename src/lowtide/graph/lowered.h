@@ -34,6 +34,8 @@ inline constexpr std::string_view kRequantizeType = "Requantize";
 //   lowtide::MaxPool, lowtide::AveragePool, lowtide::GlobalAveragePool, lowtide::BatchNormalization
 //                     x, ...                     the operator of ONNX with x and the result in blocks of channels: its
 //                                                attributes; format, channels
+//   lowtide::Concat   x, y, ...                  a Concat along the channels of tensors in blocks, where some operand
+//                                                does not fill its blocks; format; channels, a list for the operands
 //
 // The lanes of a block that have no channel are zero. So operators of ONNX run on blocks only if the channels fill
 // them. Otherwise a lowtide::Chain has the attribute `channels`.
@@ -41,6 +43,7 @@ inline constexpr std::string_view kConvType = "Conv";
 inline constexpr std::string_view kPackedMatMulType = "PackedMatMul";
 inline constexpr std::string_view kPackType = "Pack";
 inline constexpr std::string_view kReorderType = "Reorder";
+inline constexpr std::string_view kConcatType = "Concat";
 inline constexpr std::string_view kMaxPoolType = "MaxPool";
 inline constexpr std::string_view kAveragePoolType = "AveragePool";
 inline constexpr std::string_view kGlobalAveragePoolType = "GlobalAveragePool";
@@ -51,7 +54,7 @@ inline constexpr std::string_view kOutputFormatAttribute = "output_format";  // 
 inline constexpr std::string_view kFormatAttribute = "format";               // "nchw16c"
 inline constexpr std::string_view kAlgorithmAttribute = "algorithm";         // of a lowtide::Conv: "winograd"
 inline constexpr std::string_view kOrderAttribute = "order";                 // PackedConstant::order
-inline constexpr std::string_view kChannelsAttribute = "channels";           // without padding
+inline constexpr std::string_view kChannelsAttribute = "channels";           // without padding; of a Concat a list
 
 // Attention that is written out in the model, as one node:
 //

@@ -205,6 +205,7 @@ constexpr auto kLoweredRows = std::to_array<TraitRow>({
     {kAveragePoolType, kPure},
     {kBatchNormalizationType, kFirst},
     {kChainType, kAny},
+    {kConcatType, kPure},
     {kConvType, kEpilogue},
     {kGemmType, kEpilogue},
     {kGlobalAveragePoolType, kPure},

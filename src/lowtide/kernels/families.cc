@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "lowtide/kernels/blocks/concat.h"
 #include "lowtide/kernels/blocks/convolution.h"
 #include "lowtide/kernels/blocks/pool.h"
 #include "lowtide/kernels/blocks/product.h"
@@ -42,7 +43,8 @@ std::span<const Family> families() {
     const std::span<const Family> library = library_families();
     std::vector<Family> all;
     if (!library.empty()) {
-      all = {block_convolution_family(), block_pool_family(), block_product_family(), block_reordering_family()};
+      all = {block_convolution_family(), block_pool_family(), block_concat_family(), block_product_family(),
+             block_reordering_family()};
     }
     all.insert(all.end(), library.begin(), library.end());
     all.insert(all.end(), {chain_family(),

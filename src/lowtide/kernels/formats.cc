@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/blocks/concat.h"
 #include "lowtide/kernels/blocks/convolution.h"
 #include "lowtide/kernels/blocks/pool.h"
 #include "lowtide/kernels/blocks/product.h"
@@ -27,6 +28,7 @@ class CpuFormats final : public KernelFormats {
       if (op.type == kConvType) own = block_option(graph, node, library_blocks());
       const bool is_pool = op.type == kMaxPoolType || op.type == kAveragePoolType || op.type == kGlobalAveragePoolType;
       if (is_pool) own = pool_option(graph, node, library_blocks());
+      if (op.type == kConcatType) own = concat_option(graph, node, library_blocks());
       if (op.type == kGemmType || op.type == kMatMulType) own = product_option(graph, node, library_blocks());
       if (own) return {*std::move(own)};
     }

@@ -174,8 +174,22 @@ class FormatWriter {
     rewriter_.replace_node(id, std::move(spec));
   }
 
+  // A Concat along the channels, some of whose operands do not fill their blocks.
+  void write_padded_concat(NodeId id) {
+    GraphBuilder::NodeSpec spec = GraphBuilder::spec_of(graph_, id);
+    std::vector<std::int64_t> channels;
+    for (const std::optional<TensorId>& input : spec.inputs) channels.push_back(graph_.tensor(*input).shape[1]);
+    spec.domain = kOwnDomain;
+    spec.attributes = {{std::string(kFormatAttribute), name_of(parts_.blocked)},
+                       {std::string(kChannelsAttribute), std::move(channels)}};
+    for (std::optional<TensorId>& input : spec.inputs) input = read(id, input);
+    spec.outputs = {result_of(id)};
+    rewriter_.replace_node(id, std::move(spec));
+  }
+
   // An element-wise node, a chain or a Concat.
   void write_follower(NodeId id) {
+    if (parts_.nodes[id].is_padded_concat) return write_padded_concat(id);
     GraphBuilder::NodeSpec spec = GraphBuilder::spec_of(graph_, id);
     const Tensor& result = graph_.tensor(*graph_.node(id).outputs[0]);
     const bool is_chain = spec.domain == kOwnDomain;

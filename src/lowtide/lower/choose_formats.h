@@ -28,7 +28,8 @@ namespace lowtide {
 // The rewrite is sound because the blocks have the elements of the plain tensor and zeros in all other lanes:
 //   - The operands of an element-wise node have one element, or the same blocks of the same channels as its result.
 //     Unless these fill their blocks, the node becomes a chain with `channels`, which writes the zeros.
-//   - The operands of a Concat along the channels fill their blocks.
+//   - The operands of a Concat along the channels fill their blocks, or it becomes a lowtide::Concat, which moves
+//     channels from block to block.
 // So results have the same bits as with plain tensors, except those of convolutions and pools, whose kernels add in
 // another order.
 //

@@ -113,7 +113,8 @@ class PartChooser {
         if (is_packed) {
           parts_.nodes[id] = {.kind = Kind::decides, .option = std::move(option)};
         } else {
-          parts_.nodes[id] = {.kind = Kind::follows, .has_one_image = true};
+          const bool is_concat = is_standard(graph_.op(id), kConcatType);
+          parts_.nodes[id] = {.kind = Kind::follows, .has_one_image = !is_concat, .is_padded_concat = is_concat};
         }
         break;
       }
@@ -194,6 +195,8 @@ class PartChooser {
   [[nodiscard]] std::int64_t moved(TensorId id) const { return graph_.tensor(id).size.count() + bytes_in_blocks(id); }
 
   void add_cost(NodeId id, Cost& cost) const {
+    // Each plain operand is written where its part of the result is. The blocks are copied.
+    if (parts_.nodes[id].is_padded_concat) cost.in_blocks += 2 * bytes_in_blocks(*graph_.node(id).outputs[0]);
     for (TensorId read : graph_.reads(id)) {
       const Tensor& tensor = graph_.tensor(read);
       if (has_one_element(tensor) || tensor.role == Role::constant) continue;

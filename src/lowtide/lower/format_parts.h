@@ -23,6 +23,7 @@ struct FormatPart {
   // Off: all operands with more than one element are in blocks. On: the first one alone, as of a pool or a norm. Such a
   // node becomes an operator of the domain "lowtide".
   bool has_one_image = false;
+  bool is_padded_concat = false;  // a Concat, some of whose operands do not fill their blocks
 };
 
 // The formats of a graph: the choice for each node.

@@ -34,6 +34,11 @@ TileFunction tile_function(int lanes, TileKind kind, const TileExtents& extents)
   return lanes == 16 ? tile_avx512(kind, extents) : tile_avx2(kind, extents);
 }
 
+WindowFunction window_function(int lanes) {
+  LOWTIDE_CHECK(has_tiles(lanes), "a kernel in blocks is offered only where its instructions exist");
+  return lanes == 16 ? window_avx512() : window_avx2();
+}
+
 SquareFunctions square_functions(int lanes) {
   LOWTIDE_CHECK(has_tiles(lanes), "a kernel in blocks is offered only where its instructions exist");
   return lanes == 16 ? squares_avx512() : squares_avx2();

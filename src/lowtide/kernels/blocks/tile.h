@@ -59,6 +59,21 @@ struct TileWork {
 };
 using TileFunction = void (*)(const TileWork& work);
 
+// A copy of neighboring rows and columns of one block of channels. Places before and after those inside of the image
+// are filled with zeros. Counts are those of rows and of places in a row.
+struct WindowCopy {
+  const float* source = nullptr;  // the first place inside of the image
+  std::int64_t row_step = 0;      // between rows of the source, in elements
+  float* copy = nullptr;          // [row][column][lane]
+  std::int64_t rows_before = 0;
+  std::int64_t rows_inside = 0;
+  std::int64_t rows_after = 0;
+  std::int64_t columns_before = 0;
+  std::int64_t columns_inside = 0;
+  std::int64_t columns_after = 0;
+};
+using WindowFunction = void (*)(const WindowCopy& work);
+
 // What a function is made for.
 struct TileExtents {
   int results = 1;  // blocks: 1, or 2 unless the kind is `channels`
@@ -88,8 +103,13 @@ inline constexpr std::size_t kMostSums = std::size_t{kAvx512Limits.sums} * kMost
 // Returns nullptr if there are more than most_columns(lanes, results, rows) columns. Requires: has_tiles(lanes).
 [[nodiscard]] TileFunction tile_function(int lanes, TileKind kind, const TileExtents& extents);
 
+// Requires: has_tiles(lanes).
+[[nodiscard]] WindowFunction window_function(int lanes);
+
 // Those of the two instruction sets. nullptr: too many sums. A build for another processor has none.
 [[nodiscard]] TileFunction tile_avx512(TileKind kind, const TileExtents& extents);
 [[nodiscard]] TileFunction tile_avx2(TileKind kind, const TileExtents& extents);
+[[nodiscard]] WindowFunction window_avx512();
+[[nodiscard]] WindowFunction window_avx2();
 
 }  // namespace lowtide::kernels_internal

@@ -28,6 +28,7 @@ struct Avx2 {
 }  // namespace
 
 TileFunction tile_avx2(TileKind kind, const TileExtents& extents) { return tile_in<Avx2>(kind, extents); }
+WindowFunction window_avx2() { return &copy_window<Avx2>; }
 SquareFunctions squares_avx2() { return squares_in<Avx2>(); }
 
 }  // namespace lowtide::kernels_internal
@@ -37,6 +38,7 @@ SquareFunctions squares_avx2() { return squares_in<Avx2>(); }
 namespace lowtide::kernels_internal {
 
 TileFunction tile_avx2(TileKind /*kind*/, const TileExtents& /*extents*/) { return nullptr; }
+WindowFunction window_avx2() { return nullptr; }
 SquareFunctions squares_avx2() { return {}; }
 
 }  // namespace lowtide::kernels_internal

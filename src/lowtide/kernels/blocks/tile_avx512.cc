@@ -29,6 +29,7 @@ struct Avx512 {
 }  // namespace
 
 TileFunction tile_avx512(TileKind kind, const TileExtents& extents) { return tile_in<Avx512>(kind, extents); }
+WindowFunction window_avx512() { return &copy_window<Avx512>; }
 SquareFunctions squares_avx512() { return squares_in<Avx512>(); }
 
 }  // namespace lowtide::kernels_internal
@@ -38,6 +39,7 @@ SquareFunctions squares_avx512() { return squares_in<Avx512>(); }
 namespace lowtide::kernels_internal {
 
 TileFunction tile_avx512(TileKind /*kind*/, const TileExtents& /*extents*/) { return nullptr; }
+WindowFunction window_avx512() { return nullptr; }
 SquareFunctions squares_avx512() { return {}; }
 
 }  // namespace lowtide::kernels_internal

@@ -4,21 +4,16 @@
 #include "lowtide/kernels/blocks/tile_runner.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace lowtide::kernels_internal {
 namespace {
-
-// With a size that the compiler knows, a copy is one or two instructions.
-void copy_lanes(const float* from, std::int64_t lanes, float* to) {
-  std::memcpy(to, from, lanes == 16 ? 16 * sizeof(float) : 8 * sizeof(float));
-}
 
 // Computes tiles on one thread.
 class TileRunner {
  public:
   TileRunner(const ConvolutionParameters& parameters, const Operands& operands, std::byte* scratch)
       : shape_(parameters.shape),
+        elements_of_copy_(shape_.elements_of_copy()),
         exceeds_source_(shape_.down.reach(1) > shape_.down.source || shape_.across.reach(1) > shape_.across.source),
         parameters_(parameters),
         source_(reinterpret_cast<const float*>(*operands.reads[0].bytes)),
@@ -26,6 +21,7 @@ class TileRunner {
         bias_(shape_.has_bias ? reinterpret_cast<const float*>(*operands.reads[2].bytes) : nullptr),
         result_(reinterpret_cast<float*>(*operands.writes[0].bytes)),
         copy_(reinterpret_cast<float*>(scratch)),
+        copy_window_(window_function(parameters.shape.lanes)),
         epilogue_(parameters.epilogue, operands.reads) {
     work_.sums = sums_.data();
     work_.taps_down = shape_.down.taps;
@@ -38,9 +34,8 @@ class TileRunner {
   }
 
   RunCode run(const TilePlace& place) {
-    load_bias(place);
+    work_.bias = bias_of(place);
     work_.weights = weights_ + first_block(place) * work_.result_step;
-    work_.bias = biases_.data();
     work_.fetches_weights = !shape_.is_by_rectangle && place.row == 0 && place.column == 0;
     work_.fetches_source = shape_.is_by_rectangle && place.block == 0 && shape_.down.taps * shape_.across.taps == 1;
     const bool is_direct = epilogue_.is_in_tile(has_full_blocks(place));
@@ -71,18 +66,12 @@ class TileRunner {
   }
 
   // The biases of the tile, with zeros for lanes without a channel.
-  void load_bias(const TilePlace& place) {
-    if (bias_ == nullptr) return;
-    for (int at = 0; at < place.extents.results; ++at) {
-      const std::int64_t block = first_block(place) + at;
-      float* const to = biases_.data() + std::ptrdiff_t{at} * shape_.lanes;
-      if (used_lanes(block) == shape_.lanes) {
-        copy_lanes(bias_ + block * shape_.lanes, shape_.lanes, to);
-      } else {
-        std::fill_n(to, shape_.lanes, 0.0F);
-        std::copy_n(bias_ + block * shape_.lanes, used_lanes(block), to);
-      }
-    }
+  const float* bias_of(const TilePlace& place) {
+    if (bias_ == nullptr) return biases_.data();
+    const std::int64_t first = first_block(place) * shape_.lanes;
+    if (has_full_blocks(place)) return bias_ + first;
+    std::copy(bias_ + first, bias_ + shape_.groups * shape_.results, biases_.data());  // only the last lanes are unused
+    return biases_.data();
   }
 
   // The first element of a tile's row in a block of the result.
@@ -224,7 +213,7 @@ class TileRunner {
                          shape_.kind != TileKind::channels;
     if (is_same) return;
     for (std::int64_t block = 0; block < shape_.source_blocks; ++block) {
-      copy_source(place, source + block * source_places() * shape_.lanes, copy_ + block * window_->elements_of_copy());
+      copy_source(place, source + block * source_places() * shape_.lanes, copy_ + block * elements_of_copy_);
     }
     copied_ = place;
   }
@@ -246,13 +235,17 @@ class TileRunner {
     work_.tap_row = (window_->spreads_rows() ? place.extents.rows : 1) * row;
     work_.tap_column = (window_->spreads_columns() ? place.extents.columns : window_->across.dilation) * unit;
     work_.row_step = (window_->spreads_rows() ? 1 : window_->down.stride) * row;
-    work_.block_step = window_->elements_of_copy();
+    work_.block_step = elements_of_copy_;
     work_.channel_step = window_->copied_rows(place.extents.rows) * window_->copied_columns(place.extents.columns);
   }
 
   // Copies what a tile reads of one block of channels, or of all planes, with zeros for the padding.
   void copy_source(const TilePlace& place, const float* source, float* to) const {
     const bool is_plain = shape_.kind == TileKind::planes;
+    if (!is_plain && !window_->spreads_rows() && !window_->spreads_columns()) {
+      copy_neighbors(place, source, to);
+      return;
+    }
     const std::int64_t unit = is_plain ? 1 : shape_.lanes;
     const std::int64_t rows = window_->copied_rows(place.extents.rows);
     const std::int64_t columns = window_->copied_columns(place.extents.columns);
@@ -269,15 +262,46 @@ class TileRunner {
     }
   }
 
+  // How `count` places from `first` on are divided by an axis of the source.
+  struct Inside {
+    std::int64_t before = 0;
+    std::int64_t inside = 0;
+    std::int64_t after = 0;
+  };
+  static Inside inside_of(const BlockAxis& axis, std::int64_t first, std::int64_t count) {
+    const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, count);
+    const std::int64_t end = std::clamp<std::int64_t>(axis.source - first, begin, count);
+    return {begin, end - begin, count - end};
+  }
+
+  // The rows and columns of one block of channels that a tile reads.
+  void copy_neighbors(const TilePlace& place, const float* source, float* to) const {
+    const std::int64_t row = window_->down.first(place.row);
+    const std::int64_t column = window_->across.first(place.column);
+    const Inside rows = inside_of(window_->down, row, window_->down.reach(place.extents.rows));
+    const Inside columns = inside_of(window_->across, column, window_->across.reach(place.extents.columns));
+    const std::int64_t row_step = shape_.across.source * shape_.lanes;
+    const bool is_empty = rows.inside == 0 || columns.inside == 0;
+    const std::int64_t first = is_empty ? 0 : (row + rows.before) * row_step + (column + columns.before) * shape_.lanes;
+    copy_window_({.source = source + first,
+                  .row_step = row_step,
+                  .copy = to,
+                  .rows_before = rows.before,
+                  .rows_inside = rows.inside,
+                  .rows_after = rows.after,
+                  .columns_before = columns.before,
+                  .columns_inside = columns.inside,
+                  .columns_after = columns.after});
+  }
+
   void copy_row(const TilePlace& place, const float* row, std::int64_t unit, float* to) const {
     const std::int64_t columns = window_->copied_columns(place.extents.columns);
     if (!window_->spreads_columns()) {
       const std::int64_t first = window_->across.first(place.column);
-      const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, columns);
-      const std::int64_t end = std::clamp<std::int64_t>(shape_.across.source - first, begin, columns);
-      std::fill_n(to, begin * unit, 0.0F);
-      std::copy_n(row + (first + begin) * unit, (end - begin) * unit, to + begin * unit);
-      std::fill_n(to + end * unit, (columns - end) * unit, 0.0F);
+      const auto [before, inside, after] = inside_of(window_->across, first, columns);
+      std::fill_n(to, before * unit, 0.0F);
+      std::copy_n(row + (first + before) * unit, inside * unit, to + before * unit);
+      std::fill_n(to + (before + inside) * unit, after * unit, 0.0F);
       return;
     }
     for (std::int64_t at = 0; at < columns; ++at, to += unit) {
@@ -317,6 +341,7 @@ class TileRunner {
 
   const BlockConvolution& shape_;
   const BlockConvolution* window_ = &shape_;  // where the taps of the current tile are; its weights are those of shape_
+  std::int64_t elements_of_copy_;            // of one block of the source
   bool exceeds_source_;                       // a window is wider or higher than the source
   const ConvolutionParameters& parameters_;
   const float* source_;
@@ -324,6 +349,7 @@ class TileRunner {
   const float* bias_;
   float* result_;
   float* copy_;
+  WindowFunction copy_window_;
   TileWork work_;
   std::optional<TilePlace> copied_;  // the tile whose source is in the copy
   BoundEpilogue epilogue_;

@@ -158,6 +158,25 @@ bool is_image_operator_of(const ModelTensors& tensors, const Graph& lowered, Nod
   return have_same_attributes(now, was);
 }
 
+bool is_padded_concat_of(const ModelTensors& tensors, const Graph& lowered, NodeId node, NodeId original) {
+  const Graph& model = tensors.model();
+  const Node& now = lowered.node(node);
+  const Node& was = model.node(original);
+  const Operator& op = lowered.op(node);
+  if (op.domain != kOwnDomain || op.type != kConcatType || !is_concat(model.op(original))) return false;
+  if (now.inputs.size() != was.inputs.size() || now.outputs.size() != 1 || was.outputs.size() != 1) return false;
+  const std::optional<std::int64_t> lanes = lanes_at(tensors, lowered, now.outputs[0], was.outputs[0]);
+  if (!lanes || *lanes == 1 || !joins_channels(was, model.tensor(*was.outputs[0]).shape.rank())) return false;
+  Numbers channels;
+  for (std::size_t at = 0; at < now.inputs.size(); ++at) {
+    if (lanes_at(tensors, lowered, now.inputs[at], was.inputs[at]) != lanes) return false;
+    channels.push_back(model.tensor(*was.inputs[at]).shape[1]);
+  }
+  const auto* given = find_attribute<Numbers>(now.attributes, kChannelsAttribute);
+  return now.attributes.size() == 2 && given != nullptr && *given == channels &&
+         has_text(now, kFormatAttribute, format_name(*lanes));
+}
+
 bool is_formatted_convolution(const ModelTensors& tensors, const Graph& lowered, NodeId node, NodeId original) {
   const Graph& model = tensors.model();
   const Node& now = lowered.node(node);
