@@ -179,8 +179,9 @@ TEST(ChainKernel, ComputesTheBitsOfWeightedSums) {
   };
   expect("a = Mul(s, x) : T\n b = Mul(z, t) : T\n y = Add(a, b) : T");
   expect("a = Mul(s, x) : T\n b = Mul(z, t) : T\n c = Add(b, a) : T\n y = Relu(c) : T");
-  expect("a = Mul(s, x) : T\n b = Mul(x, t) : T\n c = Add(b, a) : T\n d = Mul(t, z) : T\n e = Add(d, c) : T\n"
-         "y = Relu(e) : T");
+  expect(
+      "a = Mul(s, x) : T\n b = Mul(x, t) : T\n c = Add(b, a) : T\n d = Mul(t, z) : T\n e = Add(d, c) : T\n"
+      "y = Relu(e) : T");
   expect("a = Mul(s, x) : T\n y = Add(x, a) : T");
   expect("a = Abs(x) : T\n b = Mul(s, a) : T\n c = Add(b, a) : T\n d = Relu(c) : T\n y = Sub(d, a) : T");
   expect("a = Mul(s, x) : T\n b = Add(z, a) : T\n c = Relu(b) : T\n y = Sub(c, b) : T");

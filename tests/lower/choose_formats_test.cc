@@ -120,7 +120,8 @@ TEST(ChooseFormats, GivesTheTensorsOfChainsBlocks) {
               ElementsAre("lowtide::Reorder s (nchw16c) : f32[1,1,1,1,16]", "lowtide::Pack w (packed) : f32[256]"));
 }
 
-TEST(ChooseFormats, JoinsChannelsThatFillTheirBlocks) {
+// Channels that fill their blocks are joined as they are. Others are moved from block to block.
+TEST(ChooseFormats, JoinsChannelsInBlocks) {
   const auto text = [](std::string_view channels, std::string_view all, std::string_view axis) {
     return R"(graph "g" {
       input x : f32[1,16,8,8]
@@ -139,7 +140,26 @@ TEST(ChooseFormats, JoinsChannelsThatFillTheirBlocks) {
     })";
   };
   EXPECT_THAT(nodes_of(text("32", "48", "-3")), ::testing::Contains("Concat c : f32[1,3,8,8,16]"));
-  EXPECT_THAT(nodes_of(text("24", "40", "1")), ::testing::Contains("Concat c : f32[1,40,8,8]"));
+  const Lowered padded = lowered(text("24", "40", "1"));
+  EXPECT_THAT(nodes_of(padded.graph), ::testing::Contains("lowtide::Concat c : f32[1,3,8,8,16]"));
+  EXPECT_THAT(padded.graph.node(NodeId(3)).attributes,
+              ElementsAre(Attribute{"format", std::string("nchw16c")},
+                          Attribute{"channels", std::vector<std::int64_t>{16, 24}}));
+}
+
+// A Concat of plain tensors has no copy, and one in blocks would need two.
+TEST(ChooseFormats, LeavesPlainWhatIsPlainAround) {
+  EXPECT_THAT(nodes_of(R"(graph "g" {
+    input x : f32[1,16,8,8]
+    constant w : f32[16,16,1,1]
+    a = Softmax(x) : f32[1,16,8,8]
+    b = Concat(a, a, a, a, a, x) {axis = 2} : f32[1,16,48,8]
+    c = Softmax(b) {axis = 1} : f32[1,16,48,8]
+    d = Concat(c, c) {axis = 1} : f32[1,32,48,8]
+    y = Conv(x, w) : f32[1,16,8,8]
+    output d, y
+  })"),
+              ::testing::Contains("Concat d : f32[1,32,48,8]"));
 }
 
 TEST(ChooseFormats, PacksTheMatrixOfAProduct) {

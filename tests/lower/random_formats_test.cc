@@ -80,12 +80,27 @@ class RandomNetwork {
       return write(type, {image.id, other->id}, image.extents);
     }
     if (type == "Concat") {
+      if (random_.chance(50)) return add_branches(image);
       const Image other = any();
       std::vector<std::int64_t> both = image.extents;
       both[1] += other.extents[1];
       return write(type, {image.id, other.id}, both, {{"axis", std::int64_t{random_.chance(50) ? 1 : -3}}});
     }
     write(type, {image.id}, image.extents);
+  }
+
+  // Results of convolutions that a convolution reads as one image.
+  void add_branches(const Image& image) {
+    std::vector<std::optional<TensorId>> reads;
+    std::vector<std::int64_t> all = image.extents;
+    all[1] = 0;
+    for (std::int64_t count = random_.between(2, 3); count > 0; --count) {
+      add_convolution(image);
+      reads.emplace_back(images_.back().id);
+      all[1] += images_.back().extents[1];
+    }
+    write("Concat", std::move(reads), all, {{"axis", std::int64_t{1}}});
+    add_convolution(Image(images_.back()));
   }
 
   void add_convolution(const Image& image) {
@@ -120,6 +135,8 @@ constexpr std::pair<const char*, const char*> kDamages[] = {
     {"format = \"nchw16c\"", "format = \"nhwc\""},
     {", channels = 24", ""},
     {"channels = 24", "channels = 25"},
+    {"channels = [24, ", "channels = [23, "},
+    {", channels = [8, ", ", channels = [16, 8, "},
     {"strides = [1, 1]", "strides = [2, 1]"},
     {"dilations = [1, 1]", "dilations = [1, 2]"},
     {"pads = [0, 0, 0, 0]", "pads = [1, 0, 0, 0]"},
@@ -156,13 +173,18 @@ std::size_t found_after(const Graph& model, const Lowered& lowered, const std::p
   return is_damaged ? faults(model, lowered.graph, *load).size() : 0;
 }
 
+bool has_padded_concat(const Graph& graph) {
+  return std::ranges::any_of(graph.operators(), [](const Operator& op) { return full_name(op) == "lowtide::Concat"; });
+}
+
 TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
   Random random(77);
   int in_blocks = 0;
   int with_epilogues = 0;
   int with_winograd = 0;
+  int with_padded_concat = 0;
   int damages = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 400; ++round) {
     const Graph model = RandomNetwork(random).make();
     const Result<Lowered> lowered = lower(model, {.unneeded = random.chance(50),
                                                   .load_time = random.chance(80),
@@ -178,6 +200,7 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
     in_blocks += std::ranges::count(lowered->passes, "formats") > 0 ? 1 : 0;
     with_epilogues += std::ranges::count(lowered->passes, "epilogues") > 0 ? 1 : 0;
     with_winograd += std::ranges::count(lowered->passes, "winograd") > 0 ? 1 : 0;
+    with_padded_concat += has_padded_concat(lowered->graph) ? 1 : 0;
     for (const auto& damage : kDamages) {
       bool is_damaged = false;
       const std::size_t found = found_after(model, *lowered, damage, is_damaged);
@@ -189,6 +212,7 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
   EXPECT_GT(in_blocks, 150);
   EXPECT_GT(with_epilogues, 50);
   EXPECT_GT(with_winograd, 50);
+  EXPECT_GT(with_padded_concat, 25);
   EXPECT_GT(damages, 1000);
 }
 

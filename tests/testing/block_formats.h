@@ -12,7 +12,7 @@
 namespace lowtide::testing {
 
 // A machine whose convolutions and pools have blocks of 16 channels. A convolution of fewer channels reads them plain.
-// Convolutions in groups have none of these formats. A MatMul and a Gemm read their matrix packed. Products compute
+// Convolutions in groups have none of these formats. A Concat of channels that do not fill their blocks is in blocks. A MatMul and a Gemm read their matrix packed. Products compute
 // every epilogue. Winograd's algorithm is the faster one for all windows of 3 x 3.
 class BlockFormats final : public KernelFormats {
  public:
@@ -22,6 +22,7 @@ class BlockFormats final : public KernelFormats {
     if (!op.domain.empty()) return {};
     const FormatOption blocks{.input = Format::nchw16c, .output = Format::nchw16c};
     if (op.type == "MaxPool" || op.type == "GlobalAveragePool") return {blocks};
+    if (op.type == "Concat") return is_padded_concat(graph, node) ? std::vector{blocks} : std::vector<FormatOption>();
     if (op.type == "MatMul" || op.type == "Gemm") {
       const Shape& matrix = graph.tensor(*node.inputs[1]).shape;
       if (matrix.rank() != 2) return {};
@@ -43,6 +44,19 @@ class BlockFormats final : public KernelFormats {
   [[nodiscard]] bool is_faster_with_winograd(const Graph& graph, NodeId conv) const override {
     const auto* weights = find_attribute<std::vector<std::int64_t>>(graph.node(conv).attributes, "weights");
     return weights != nullptr && weights->size() == 4 && (*weights)[2] == 3 && (*weights)[3] == 3;
+  }
+
+ private:
+  // Whether a Concat along the channels of images has an operand that does not fill its blocks.
+  static bool is_padded_concat(const Graph& graph, const Node& node) {
+    const auto* axis = find_attribute<std::int64_t>(node.attributes, "axis");
+    bool is_padded = false;
+    for (const std::optional<TensorId>& input : node.inputs) {
+      const Shape& shape = graph.tensor(*input).shape;
+      if (axis == nullptr || shape.rank() != 4 || (*axis != 1 && *axis != -3)) return false;
+      is_padded = is_padded || shape[1] % 16 != 0;
+    }
+    return is_padded;
   }
 };
 

@@ -101,8 +101,7 @@ std::vector<std::vector<LaneRun>> lane_runs(const std::vector<std::int64_t>& cha
       }
       const std::int64_t from = operand == LaneRun::kZeros ? 0 : first % lanes;
       const std::int64_t taken = std::min({count, lanes - used, lanes - from});
-      blocks.back().push_back(
-          {.operand = operand, .block = first / lanes, .from = from, .to = used, .lanes = taken});
+      blocks.back().push_back({.operand = operand, .block = first / lanes, .from = from, .to = used, .lanes = taken});
       used += taken;
       first += taken;
       count -= taken;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/lowered.h"
@@ -27,6 +28,13 @@ struct BlockPool {
   std::int64_t lanes = 16;
   std::int64_t blocks = 1;  // of all images
   Window window;
+  // Neighboring results of a row whose taps within the operand are the same ones.
+  struct Columns {
+    Interval<std::int64_t> results;
+    Interval<std::int64_t> taps;
+    std::int64_t taps_with_padding = 0;
+  };
+  std::vector<Columns> columns;
 
   [[nodiscard]] const WindowAxis& down() const { return window.axes[1]; }
   [[nodiscard]] const WindowAxis& across() const { return window.axes[2]; }
@@ -41,46 +49,78 @@ std::int64_t taps_with_padding(const WindowAxis& axis, std::int64_t at) {
   return taps.end - taps.begin;
 }
 
-// One result in one block, as its taps within the operand.
+// Neighboring results in one block, whose taps within the operand are the same ones.
 struct PoolTaps {
-  const float* first = nullptr;
+  const float* first = nullptr;  // of the first result
   std::int64_t down = 0;
   std::int64_t across = 0;
   std::int64_t down_step = 0;  // in elements
   std::int64_t across_step = 0;
+  std::int64_t result_step = 0;  // between results, in elements of the operand
+  std::int64_t results = 0;
   float divisor = 1;
 };
 
-template <int lanes>
-LOWTIDE_VECTOR_CLONES void write_maximum(const PoolTaps& taps, float* result) {
-  std::array<float, lanes> most;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  most.fill(-std::numeric_limits<float>::infinity());
-  for (std::int64_t down = 0; down < taps.down; ++down) {
-    const float* x = taps.first + down * taps.down_step;
-    for (std::int64_t across = 0; across < taps.across; ++across, x += taps.across_step) {
-      // A NaN wins, and stays because no comparison with it is true. The compiler makes vectors of this loop because it
-      // has no branch, and is still a loop when the compiler looks for vectors.
+// What becomes of the taps of a result.
+template <bool is_maximum>
+struct PoolValue {
+  float value = is_maximum ? -std::numeric_limits<float>::infinity() : 0.0F;
+  [[gnu::always_inline]] void take(float x) {
+    // A NaN wins, and stays because no comparison with it is true. The compiler makes vectors of a loop over lanes
+    // because this has no branch.
+    value = !is_maximum ? value + x : static_cast<bool>((value < x) | (x != x)) ? x : value;
+  }
+  [[nodiscard, gnu::always_inline]] float result(float divisor) const { return is_maximum ? value : value / divisor; }
+};
+
+template <int lanes, bool is_maximum>
+LOWTIDE_VECTOR_CLONES void write_results(const PoolTaps& taps, float* result) {
+  for (std::int64_t at = 0; at < taps.results; ++at, result += lanes) {
+    std::array<PoolValue<is_maximum>, lanes> values;
+    for (std::int64_t down = 0; down < taps.down; ++down) {
+      const float* x = taps.first + at * taps.result_step + down * taps.down_step;
+      for (std::int64_t across = 0; across < taps.across; ++across, x += taps.across_step) {
+        // It is still a loop when the compiler looks for vectors.
 #pragma GCC unroll 1
-      for (std::size_t lane = 0; lane < lanes; ++lane) {
-        most[lane] = static_cast<bool>((most[lane] < x[lane]) | (x[lane] != x[lane])) ? x[lane] : most[lane];
+        for (std::size_t lane = 0; lane < lanes; ++lane) values[lane].take(x[lane]);
       }
     }
+#pragma GCC unroll 1
+    for (std::size_t lane = 0; lane < lanes; ++lane) result[lane] = values[lane].result(taps.divisor);
   }
-  std::copy_n(most.data(), lanes, result);
 }
 
-template <int lanes>
-LOWTIDE_VECTOR_CLONES void write_average(const PoolTaps& taps, float* result) {
-  std::array<float, lanes> sums{};
-  for (std::int64_t down = 0; down < taps.down; ++down) {
-    const float* x = taps.first + down * taps.down_step;
-    for (std::int64_t across = 0; across < taps.across; ++across, x += taps.across_step) {
-#pragma GCC unroll 1
-      for (std::size_t lane = 0; lane < lanes; ++lane) sums[lane] += x[lane];
+// The same for a small window, whose taps become one expression: then a value stays in a register.
+template <int lanes, bool is_maximum, int down, int across>
+LOWTIDE_VECTOR_CLONES void write_small(const PoolTaps& taps, float* result) {
+  const auto value_at = [&](const float* x) {
+    PoolValue<is_maximum> value;
+#pragma GCC unroll 3
+    for (int i = 0; i < down; ++i) {
+#pragma GCC unroll 3
+      for (int j = 0; j < across; ++j) value.take(x[i * taps.down_step + j * taps.across_step]);
     }
+    return value.result(taps.divisor);
+  };
+  float* __restrict y = result;
+  if (taps.result_step == lanes) {
+    for (std::int64_t at = 0; at < taps.results * lanes; ++at) y[at] = value_at(taps.first + at);
+    return;
   }
-#pragma GCC unroll 1
-  for (std::size_t lane = 0; lane < lanes; ++lane) result[lane] = sums[lane] / taps.divisor;
+  for (std::int64_t at = 0; at < taps.results; ++at, y += lanes) {
+    const float* const x = taps.first + at * taps.result_step;
+    for (std::size_t lane = 0; lane < lanes; ++lane) y[lane] = value_at(x + lane);
+  }
+}
+
+using WriteTaps = void (*)(const PoolTaps& taps, float* result);
+
+template <int lanes, bool is_maximum>
+WriteTaps function_for(const PoolTaps& taps) {
+  if (taps.down == 3 && taps.across == 3) return &write_small<lanes, is_maximum, 3, 3>;
+  if (taps.down == 2 && taps.across == 3) return &write_small<lanes, is_maximum, 2, 3>;
+  if (taps.down == 2 && taps.across == 2) return &write_small<lanes, is_maximum, 2, 2>;
+  return &write_results<lanes, is_maximum>;
 }
 
 template <int lanes>
@@ -88,18 +128,21 @@ void pool_row(const BlockPool& pool, std::int64_t row, const float* plane, float
   const WindowAxis& down = pool.down();
   const WindowAxis& across = pool.across();
   const Interval<std::int64_t> rows = taps_inside(down, row);
+  const bool counts_padding = pool.kind == BlockPool::Kind::average_with_padding;
+  const std::int64_t counted_down = counts_padding ? taps_with_padding(down, row) : rows.end - rows.begin;
+  const float* const line = plane + down.position(row, rows.begin) * across.in * lanes;
   PoolTaps taps{.down = rows.end - rows.begin,
                 .down_step = down.dilation * across.in * lanes,
-                .across_step = across.dilation * lanes};
-  for (std::int64_t at = 0; at < across.out; ++at, result += lanes) {
-    const Interval<std::int64_t> columns = taps_inside(across, at);
-    taps.across = columns.end - columns.begin;
-    taps.first = plane + (down.position(row, rows.begin) * across.in + across.position(at, columns.begin)) * lanes;
-    const std::int64_t count = pool.kind == BlockPool::Kind::average_with_padding
-                                   ? taps_with_padding(down, row) * taps_with_padding(across, at)
-                                   : taps.down * taps.across;
-    taps.divisor = static_cast<float>(count);
-    pool.kind == BlockPool::Kind::maximum ? write_maximum<lanes>(taps, result) : write_average<lanes>(taps, result);
+                .across_step = across.dilation * lanes,
+                .result_step = across.stride * lanes};
+  for (const BlockPool::Columns& columns : pool.columns) {
+    taps.across = columns.taps.end - columns.taps.begin;
+    taps.first = line + across.position(columns.results.begin, columns.taps.begin) * lanes;
+    taps.results = columns.results.end - columns.results.begin;
+    taps.divisor = static_cast<float>(counted_down * (counts_padding ? columns.taps_with_padding : taps.across));
+    float* const to = result + columns.results.begin * lanes;
+    const bool is_maximum = pool.kind == BlockPool::Kind::maximum;
+    (is_maximum ? function_for<lanes, true>(taps) : function_for<lanes, false>(taps))(taps, to);
   }
 }
 
@@ -144,6 +187,21 @@ bool has_taps(const WindowAxis& axis) {
   });
 }
 
+std::vector<BlockPool::Columns> columns_of(const WindowAxis& across) {
+  std::vector<BlockPool::Columns> all;
+  for (std::int64_t at = 0; at < across.out; ++at) {
+    const BlockPool::Columns one{{at, at + 1}, taps_inside(across, at), taps_with_padding(across, at)};
+    const bool is_next =
+        !all.empty() && all.back().taps == one.taps && all.back().taps_with_padding == one.taps_with_padding;
+    if (is_next) {
+      all.back().results.end = at + 1;
+    } else {
+      all.push_back(one);
+    }
+  }
+  return all;
+}
+
 // The pool of a node whose tensors have these shapes in the model.
 std::optional<BlockPool> block_pool(const Node& node, std::string_view type, const Shape& source, const Shape& result) {
   const int spatial = source.rank() - 2;
@@ -165,7 +223,9 @@ std::optional<BlockPool> block_pool(const Node& node, std::string_view type, con
     return std::nullopt;
   }
   pool.window = *window;
-  return has_taps(pool.down()) && has_taps(pool.across()) ? std::optional(pool) : std::nullopt;
+  if (!has_taps(pool.down()) || !has_taps(pool.across())) return std::nullopt;
+  pool.columns = columns_of(pool.across());
+  return pool;
 }
 
 std::optional<BlockPool> lowered_block_pool(const Graph& graph, NodeId id) {

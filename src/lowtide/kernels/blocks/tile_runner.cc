@@ -341,7 +341,7 @@ class TileRunner {
 
   const BlockConvolution& shape_;
   const BlockConvolution* window_ = &shape_;  // where the taps of the current tile are; its weights are those of shape_
-  std::int64_t elements_of_copy_;            // of one block of the source
+  std::int64_t elements_of_copy_;             // of one block of the source
   bool exceeds_source_;                       // a window is wider or higher than the source
   const ConvolutionParameters& parameters_;
   const float* source_;
