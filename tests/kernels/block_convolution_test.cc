@@ -68,6 +68,12 @@ TEST(BlockConvolution, EqualsTheDefinition) {
       {.channels = 5, .size = 9, .results = 20, .window = 5, .pad = 14, .dilation = 7},
       {.channels = 20, .size = 6, .results = 20, .window = 3, .stride = 2, .pad = 6, .dilation = 6, .group = 20},
       {.channels = 16, .size = 3, .results = 16, .window = 3, .pad = 9, .dilation = 5},
+      // Channels of their own, with rows of taps in the padding of all results of a tile, or of all tiles in a row.
+      {.batch = 2, .channels = 20, .size = 2, .results = 20, .window = 5, .pad = 2, .group = 20},
+      {.channels = 20, .size = 3, .results = 20, .window = 7, .pad = 3, .group = 20},
+      {.channels = 20, .size = 15, .results = 20, .window = 7, .stride = 2, .pad = 5, .group = 20},
+      {.channels = 20, .size = 1, .results = 20, .window = 3, .pad = 3, .group = 20},
+      {.channels = 20, .size = 3, .results = 20, .window = 3, .pad = 9, .dilation = 5, .group = 20},
       {.batch = 2, .channels = 16, .size = 1, .results = 16, .window = 1},
       {.channels = 16, .size = 2, .results = 32, .window = 3, .pad = 2},
       {.channels = 3, .size = 33, .results = 24, .window = 4, .stride = 4},

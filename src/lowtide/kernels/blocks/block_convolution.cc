@@ -73,11 +73,14 @@ void flatten(BlockConvolution& made) {
   made.down.source = made.down.result = 1;
 }
 
-// Chooses tiles with as many sums as possible. With equal numbers, one row is the better one.
+// Chooses tiles with as many sums as possible. With equal numbers, one row is the better one. So it is if no result has
+// all of its rows of taps within the source, because a tile leaves out the rows that none of its results needs.
 void choose_tiles(BlockConvolution& made) {
   made.tile_results = made.kind == TileKind::channels || made.result_blocks == 1 ? 1 : 2;
   double most = 0;
-  for (int rows = 1; rows <= (made.down.result > 1 ? 2 : 1); ++rows) {
+  const bool has_parts = made.kind == TileKind::channels && made.down.reach(1) > made.down.source;
+  const int most_rows = made.down.result == 1 || has_parts ? 1 : 2;
+  for (int rows = 1; rows <= most_rows; ++rows) {
     const std::int64_t tiles = ceil_div(made.across.result, most_columns(made.lanes, made.tile_results, rows));
     const double places = static_cast<double>(made.across.result * rows) / static_cast<double>(tiles);
     if (places <= most) continue;
@@ -100,6 +103,20 @@ void choose_order(BlockConvolution& made) {
 }
 
 }  // namespace
+
+Interval<std::int64_t> BlockAxis::useful_taps(std::int64_t at, std::int64_t count) const {
+  const auto is_useful = [&](std::int64_t tap) {
+    for (std::int64_t one = at; one < at + count; ++one) {
+      const std::int64_t place = first(one) + tap * dilation;
+      if (place >= 0 && place < source) return true;
+    }
+    return false;
+  };
+  Interval<std::int64_t> useful{0, taps};
+  while (useful.begin < useful.end && !is_useful(useful.begin)) ++useful.begin;
+  while (useful.begin < useful.end && !is_useful(useful.end - 1)) --useful.end;
+  return useful;
+}
 
 std::int64_t BlockConvolution::copied_rows(std::int64_t rows) const {
   return spreads_rows() ? down.taps * rows : down.reach(rows);

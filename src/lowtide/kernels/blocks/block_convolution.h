@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/interval.h"
 #include "lowtide/kernels/blocks/tile.h"
 #include "lowtide/kernels/common/convolution_shape.h"
 
@@ -28,6 +29,13 @@ struct BlockAxis {
   // The elements that `count` neighboring results read if taps are neighbors, with those between them.
   [[nodiscard]] std::int64_t reach(std::int64_t count) const {
     return (count - 1) * stride + (taps - 1) * dilation + 1;
+  }
+  // The taps with which some of `count` neighboring results from `at` on reads the source, and those between them.
+  [[nodiscard]] Interval<std::int64_t> useful_taps(std::int64_t at, std::int64_t count) const;
+  // Leaves only these taps.
+  void crop(Interval<std::int64_t> left) {
+    taps = left.end - left.begin;
+    pad -= left.begin * dilation;
   }
 };
 

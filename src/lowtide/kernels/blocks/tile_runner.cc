@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "lowtide/kernels/blocks/source_copier.h"
+
 namespace lowtide::kernels_internal {
 namespace {
 
@@ -14,14 +16,15 @@ class TileRunner {
   TileRunner(const ConvolutionParameters& parameters, const Operands& operands, std::byte* scratch)
       : shape_(parameters.shape),
         elements_of_copy_(shape_.elements_of_copy()),
-        exceeds_source_(shape_.down.reach(1) > shape_.down.source || shape_.across.reach(1) > shape_.across.source),
+        leaves_out_taps_(shape_.across.reach(1) > shape_.across.source ||
+                         (shape_.kind != TileKind::channels && shape_.down.reach(1) > shape_.down.source)),
         parameters_(parameters),
         source_(reinterpret_cast<const float*>(*operands.reads[0].bytes)),
         weights_(reinterpret_cast<const float*>(*operands.reads[1].bytes)),
         bias_(shape_.has_bias ? reinterpret_cast<const float*>(*operands.reads[2].bytes) : nullptr),
         result_(reinterpret_cast<float*>(*operands.writes[0].bytes)),
         copy_(reinterpret_cast<float*>(scratch)),
-        copy_window_(window_function(parameters.shape.lanes)),
+        copier_(parameters.shape),
         epilogue_(parameters.epilogue, operands.reads) {
     work_.sums = sums_.data();
     work_.taps_down = shape_.down.taps;
@@ -93,8 +96,9 @@ class TileRunner {
     const std::int64_t unit = shape_.kind == TileKind::planes ? 1 : shape_.lanes;
     const TileFunction function = parameters_.function_of(place);
     const float* const source = source_ + source_offset(place);
-    if (exceeds_source_ && add_useful_taps(place, source, function)) return;
+    if (leaves_out_taps_ && add_useful_taps(place, source, function)) return;
     work_.blocks = shape_.source_blocks;
+    if (shape_.kind == TileKind::channels) leave_out_rows(place);
     if (is_inside(place)) {
       work_.source = source + set_steps_of_source(place, unit);
       function(work_);
@@ -107,6 +111,22 @@ class TileRunner {
     } else {
       add_one_by_one(place, source, function);
     }
+  }
+
+  // Leaves out the rows of taps that are in the padding for all results of the tile. The other rows of weights follow
+  // one another.
+  void leave_out_rows(const TilePlace& place) {
+    window_ = &shape_;
+    work_.taps_down = shape_.down.taps;
+    const std::int64_t first = shape_.down.first(place.row);
+    if (first >= 0 && first + shape_.down.reach(place.extents.rows) <= shape_.down.source) return;
+    const Interval<std::int64_t> rows = shape_.down.useful_taps(place.row, place.extents.rows);
+    if (rows.empty()) return;
+    rows_left_ = shape_;
+    rows_left_.down.crop(rows);
+    window_ = &rows_left_;
+    work_.taps_down = rows_left_.down.taps;
+    work_.weights += rows.begin * shape_.across.taps * shape_.lanes;
   }
 
   // For a tile that reads the source where it is. Returns where its first tap is in a block.
@@ -123,13 +143,13 @@ class TileRunner {
   // A tile whose taps are mostly in the padding computes only the products of the others: a block of the source and a
   // row of taps after another, which is the order of all products. Returns whether this is such a tile.
   bool add_useful_taps(const TilePlace& place, const float* source, TileFunction function) {
-    const Interval<std::int64_t> down = useful_taps(shape_.down, place.row, place.extents.rows);
-    const Interval<std::int64_t> across = useful_taps(shape_.across, place.column, place.extents.columns);
+    const Interval<std::int64_t> down = shape_.down.useful_taps(place.row, place.extents.rows);
+    const Interval<std::int64_t> across = shape_.across.useful_taps(place.column, place.extents.columns);
     const std::int64_t useful = (down.end - down.begin) * (across.end - across.begin);
     if (useful == 0 || useful * 2 > shape_.down.taps * shape_.across.taps) return false;
     BlockConvolution cropped = shape_;
-    crop(cropped.down, down);
-    crop(cropped.across, across);
+    cropped.down.crop(down);
+    cropped.across.crop(across);
     window_ = &cropped;
     copied_.reset();
     const std::int64_t unit = shape_.kind == TileKind::planes ? 1 : shape_.lanes;
@@ -148,7 +168,7 @@ class TileRunner {
     part.taps_across = cropped.across.taps;
     for (std::int64_t block = 0; block < shape_.source_blocks; ++block) {
       const float* const of_block = source + block * source_places() * shape_.lanes;
-      if (copies) copy_source(place, of_block, copy_);
+      if (copies) copier_.copy(*window_, place, of_block, copy_);
       for (std::int64_t tap = down.begin; tap < down.end; ++tap) {
         const std::int64_t row = block * shape_.down.taps + tap;
         part.source = (copies ? copy_ : of_block + first) + (tap - down.begin) * work_.tap_row;
@@ -161,27 +181,6 @@ class TileRunner {
     }
     window_ = &shape_;
     return true;
-  }
-
-  // The taps with which some of `count` neighboring results reads the source, and those between them.
-  static Interval<std::int64_t> useful_taps(const BlockAxis& axis, std::int64_t at, std::int64_t count) {
-    const auto is_useful = [&](std::int64_t tap) {
-      const std::int64_t first = axis.first(at) + tap * axis.dilation;
-      for (std::int64_t result = 0; result < count; ++result) {
-        const std::int64_t place = first + result * axis.stride;
-        if (place >= 0 && place < axis.source) return true;
-      }
-      return false;
-    };
-    Interval<std::int64_t> taps{0, axis.taps};
-    while (taps.begin < taps.end && !is_useful(taps.begin)) ++taps.begin;
-    while (taps.begin < taps.end && !is_useful(taps.end - 1)) --taps.end;
-    return taps;
-  }
-
-  static void crop(BlockAxis& axis, Interval<std::int64_t> taps) {
-    axis.taps = taps.end - taps.begin;
-    axis.pad -= taps.begin * axis.dilation;
   }
 
   // What becomes of the sums after a part of the products.
@@ -199,7 +198,7 @@ class TileRunner {
     for (std::int64_t block = 0; block < shape_.source_blocks; ++block) {
       set_end(part, block + 1 == shape_.source_blocks);
       part.unused_channels = block + 1 == shape_.source_blocks ? work_.unused_channels : 0;
-      copy_source(place, source + block * source_places() * shape_.lanes, copy_);
+      copier_.copy(*window_, place, source + block * source_places() * shape_.lanes, copy_);
       function(part);
       part.bias = nullptr;
       part.weights += shape_.down.taps * shape_.across.taps * shape_.lanes * shape_.lanes;
@@ -213,7 +212,8 @@ class TileRunner {
                          shape_.kind != TileKind::channels;
     if (is_same) return;
     for (std::int64_t block = 0; block < shape_.source_blocks; ++block) {
-      copy_source(place, source + block * source_places() * shape_.lanes, copy_ + block * elements_of_copy_);
+      const float* const of_block = source + block * source_places() * shape_.lanes;
+      copier_.copy(*window_, place, of_block, copy_ + block * elements_of_copy_);
     }
     copied_ = place;
   }
@@ -239,86 +239,6 @@ class TileRunner {
     work_.channel_step = window_->copied_rows(place.extents.rows) * window_->copied_columns(place.extents.columns);
   }
 
-  // Copies what a tile reads of one block of channels, or of all planes, with zeros for the padding.
-  void copy_source(const TilePlace& place, const float* source, float* to) const {
-    const bool is_plain = shape_.kind == TileKind::planes;
-    if (!is_plain && !window_->spreads_rows() && !window_->spreads_columns()) {
-      copy_neighbors(place, source, to);
-      return;
-    }
-    const std::int64_t unit = is_plain ? 1 : shape_.lanes;
-    const std::int64_t rows = window_->copied_rows(place.extents.rows);
-    const std::int64_t columns = window_->copied_columns(place.extents.columns);
-    for (std::int64_t plane = 0; plane < (is_plain ? shape_.channels : 1); ++plane, source += source_places()) {
-      for (std::int64_t at = 0; at < rows; ++at, to += columns * unit) {
-        const std::int64_t row = window_->spreads_rows() ? spread_from(window_->down, place.row, place.extents.rows, at)
-                                                         : window_->down.first(place.row) + at;
-        if (row < 0 || row >= shape_.down.source) {
-          std::fill_n(to, columns * unit, 0.0F);
-        } else {
-          copy_row(place, source + row * shape_.across.source * unit, unit, to);
-        }
-      }
-    }
-  }
-
-  // How `count` places from `first` on are divided by an axis of the source.
-  struct Inside {
-    std::int64_t before = 0;
-    std::int64_t inside = 0;
-    std::int64_t after = 0;
-  };
-  static Inside inside_of(const BlockAxis& axis, std::int64_t first, std::int64_t count) {
-    const std::int64_t begin = std::clamp<std::int64_t>(-first, 0, count);
-    const std::int64_t end = std::clamp<std::int64_t>(axis.source - first, begin, count);
-    return {begin, end - begin, count - end};
-  }
-
-  // The rows and columns of one block of channels that a tile reads.
-  void copy_neighbors(const TilePlace& place, const float* source, float* to) const {
-    const std::int64_t row = window_->down.first(place.row);
-    const std::int64_t column = window_->across.first(place.column);
-    const Inside rows = inside_of(window_->down, row, window_->down.reach(place.extents.rows));
-    const Inside columns = inside_of(window_->across, column, window_->across.reach(place.extents.columns));
-    const std::int64_t row_step = shape_.across.source * shape_.lanes;
-    const bool is_empty = rows.inside == 0 || columns.inside == 0;
-    const std::int64_t first = is_empty ? 0 : (row + rows.before) * row_step + (column + columns.before) * shape_.lanes;
-    copy_window_({.source = source + first,
-                  .row_step = row_step,
-                  .copy = to,
-                  .rows_before = rows.before,
-                  .rows_inside = rows.inside,
-                  .rows_after = rows.after,
-                  .columns_before = columns.before,
-                  .columns_inside = columns.inside,
-                  .columns_after = columns.after});
-  }
-
-  void copy_row(const TilePlace& place, const float* row, std::int64_t unit, float* to) const {
-    const std::int64_t columns = window_->copied_columns(place.extents.columns);
-    if (!window_->spreads_columns()) {
-      const std::int64_t first = window_->across.first(place.column);
-      const auto [before, inside, after] = inside_of(window_->across, first, columns);
-      std::fill_n(to, before * unit, 0.0F);
-      std::copy_n(row + (first + before) * unit, inside * unit, to + before * unit);
-      std::fill_n(to + (before + inside) * unit, after * unit, 0.0F);
-      return;
-    }
-    for (std::int64_t at = 0; at < columns; ++at, to += unit) {
-      const std::int64_t column = spread_from(window_->across, place.column, place.extents.columns, at);
-      if (column < 0 || column >= shape_.across.source) {
-        std::fill_n(to, unit, 0.0F);
-      } else {
-        std::copy_n(row + column * unit, unit, to);
-      }
-    }
-  }
-
-  // Where an element of a copy is in the source, along an axis on which each tap has a place for each result.
-  static std::int64_t spread_from(const BlockAxis& axis, std::int64_t first, std::int64_t count, std::int64_t at) {
-    return axis.first(first + at % count) + at / count * axis.dilation;
-  }
-
   RunCode finish(const TilePlace& place) {
     const std::int64_t row_elements = std::int64_t{place.extents.columns} * shape_.lanes;
     const float* from = sums_.data();
@@ -341,15 +261,16 @@ class TileRunner {
 
   const BlockConvolution& shape_;
   const BlockConvolution* window_ = &shape_;  // where the taps of the current tile are; its weights are those of shape_
+  BlockConvolution rows_left_;               // the window of a tile without some rows of taps
   std::int64_t elements_of_copy_;             // of one block of the source
-  bool exceeds_source_;                       // a window is wider or higher than the source
+  bool leaves_out_taps_;                     // a window is wider or higher than the source; leave_out_rows() may do
   const ConvolutionParameters& parameters_;
   const float* source_;
   const float* weights_;
   const float* bias_;
   float* result_;
   float* copy_;
-  WindowFunction copy_window_;
+  SourceCopier copier_;
   TileWork work_;
   std::optional<TilePlace> copied_;  // the tile whose source is in the copy
   BoundEpilogue epilogue_;
