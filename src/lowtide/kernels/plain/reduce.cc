@@ -16,6 +16,7 @@
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/strided_index.h"
+#include "lowtide/kernels/common/team_parts.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -123,28 +124,49 @@ struct Reduction {
   std::int64_t row_stride = 1;  // in the operand
 };
 
-template <template <typename> typename Reducer, typename T>
-void reduce(const Reduction& reduction, const Operands& operands) {
-  const auto* x = elements<T>(operands.reads[0]);
-  auto* y = mutable_elements<T>(operands.writes[0]);
+// Computes neighboring results from the one with number `first` on. Each takes its elements in their order, and does
+// not wait for the others.
+template <typename Reducer, std::size_t count, typename T>
+void reduce_some(const Reduction& reduction, const T* x, std::int64_t first, T* y) {
+  std::array<const T*, count> from;
+  for (std::size_t at = 0; at < count; ++at) {
+    from[at] = x + reduction.kept.offset(first + static_cast<std::int64_t>(at));
+  }
+  std::array<Reducer, count> reducers;
   const std::int64_t rows = reduction.reduced.count();
-  for (std::int64_t at = 0; at < reduction.kept.count(); ++at) {
-    const T* from = x + reduction.kept.offset(at);
-    Reducer<T> reducer;
-    for (int pass = 0; pass < Reducer<T>::kPasses; ++pass) {
-      for (std::int64_t row = 0; row < rows; ++row) {
-        const T* begin = from + reduction.reduced.offset(row);
-        for (std::int64_t element = 0; element < reduction.row; ++element) {
-          reducer.add(begin[element * reduction.row_stride], pass);
-        }
+  for (int pass = 0; pass < Reducer::kPasses; ++pass) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const std::int64_t begin = reduction.reduced.offset(row);
+      for (std::int64_t element = 0; element < reduction.row; ++element) {
+        const std::int64_t place = begin + element * reduction.row_stride;
+        for (std::size_t at = 0; at < count; ++at) reducers[at].add(from[at][place], pass);
       }
     }
-    y[at] = reducer.result(rows * reduction.row);
-    if (operands.writes[0].dtype == DType::boolean) y[at] = static_cast<T>(y[at] != T{0} ? 1 : 0);
+  }
+  for (std::size_t at = 0; at < count; ++at) {
+    y[first + static_cast<std::int64_t>(at)] = reducers[at].result(rows * reduction.row);
   }
 }
 
-using ReduceFunction = void (*)(const Reduction&, const Operands&);
+template <template <typename> typename Reducer, typename T>
+void reduce(const Reduction& reduction, const Operands& operands, Team& team) {
+  constexpr std::int64_t kAtOnce = 8;
+  const auto* x = elements<T>(operands.reads[0]);
+  auto* y = mutable_elements<T>(operands.writes[0]);
+  const std::int64_t results = reduction.kept.count();
+  const std::int64_t elements = results * reduction.reduced.count() * reduction.row;
+  run_in_parts(team, results, elements, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t at = begin;
+    for (; at + kAtOnce <= end; at += kAtOnce) reduce_some<Reducer<T>, kAtOnce>(reduction, x, at, y);
+    for (; at < end; ++at) reduce_some<Reducer<T>, 1>(reduction, x, at, y);
+    if (operands.writes[0].dtype == DType::boolean) {
+      for (at = begin; at < end; ++at) y[at] = static_cast<T>(y[at] != T{0} ? 1 : 0);
+    }
+    return RunCode::ok;
+  });
+}
+
+using ReduceFunction = void (*)(const Reduction&, const Operands&, Team& team);
 
 template <template <typename> typename Reducer>
 ReduceFunction reduce_numbers(DType dtype) {
@@ -189,7 +211,7 @@ std::optional<std::array<bool, kMostAxes>> reduced_axes(const ReduceParameters& 
   return flags;
 }
 
-RunStatus run_reduce(const ReduceParameters& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_reduce(const ReduceParameters& parameters, const Operands& operands, Team& team) {
   const Extents from(extents_of(operands.reads[0]));
   const auto flags = reduced_axes(parameters, operands, from.rank());
   if (!flags) return {RunCode::bad_extents, 1};
@@ -210,7 +232,7 @@ RunStatus run_reduce(const ReduceParameters& parameters, const Operands& operand
     reduction.reduced.extents[rank] = 1;
   }
   if (const RunStatus status = set_extents(operands.writes[0], to); status.code != RunCode::ok) return status;
-  parameters.function(reduction, operands);
+  parameters.function(reduction, operands, team);
   return {};
 }
 
