@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "tests/kernels/one_node.h"
+#include "tests/kernels/reversed_team.h"
 
 namespace lowtide {
 namespace {
@@ -63,6 +64,24 @@ TEST(Slice, GoesBackwardsToTheFirstElement) {
   EXPECT_THAT(back.result<std::int32_t>(), ElementsAre(3, 2, 1));
   back.run_ok({{0, 1, 2, 3, 4}, {1}, {kLeast}, {0}, {kLeast}});  // a step beyond the axis
   EXPECT_THAT(back.result<std::int32_t>(), ElementsAre(1));
+}
+
+// Element [a, b, c] of 7 x 90 x 61 moves to [c, a, b]. Each thread has a part of the axis of 90.
+TEST(Transpose, IsDividedAmongThreads) {
+  std::vector<float> x(std::size_t{7} * 90 * 61);
+  std::vector<float> moved(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<float>(i);
+    moved[i % 61 * (7 * 90) + i / 61] = x[i];
+  }
+  for (const int threads : {1, 2, 4}) {
+    testing::ReversedTeam team(threads);
+    OneNode one = one_node("x : f32[7,90,61]", "Transpose(x) {perm = [2, 0, 1]}", "f32[61,7,90]");
+    one.team = &team;
+    one.run_ok({testing::floats(x)});
+    EXPECT_EQ(one.result<float>(), moved);
+    EXPECT_EQ(team.calls, threads == 1 ? 0 : 1);
+  }
 }
 
 TEST(Transpose, ReordersAxes) {

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "tests/kernels/one_node.h"
+#include "tests/kernels/reversed_team.h"
 
 namespace lowtide {
 namespace {
@@ -29,6 +30,25 @@ TEST(Reduce, KeepsOrRemovesAxes) {
   OneNode both = one_node("x : i32[2,2,2]", "ReduceSum(x) {axes = [0, 2], keepdims = 0}", "i32[2]");
   both.run_ok({{0, 1, 2, 3, 4, 5, 6, 7}});
   EXPECT_THAT(both.result<std::int32_t>(), ElementsAre(0 + 1 + 4 + 5, 2 + 3 + 6 + 7));
+}
+
+// 19 results of 40 x 200 elements: several at a time, the last ones alone, and a part of them on each thread.
+TEST(Reduce, SumsInTheSameOrderForAllResults) {
+  std::vector<float> x;
+  for (int i = 0; i < 19 * 40 * 200; ++i) x.push_back(static_cast<float>((i * 7919) % 1009) / 64.0F - 7.0F);
+  std::vector<float> means;
+  for (std::size_t result = 0; result < 19; ++result) {
+    double sum = 0;
+    for (std::size_t i = 0; i < 8000; ++i) sum += static_cast<double>(x[result * 8000 + i]);
+    means.push_back(static_cast<float>(sum / 8000));
+  }
+  for (const int threads : {1, 2, 3}) {
+    testing::ReversedTeam team(threads);
+    OneNode mean = one_node("x : f32[19,40,200]", "ReduceMean(x) {axes = [1, 2], keepdims = 0}", "f32[19]");
+    mean.team = &team;
+    mean.run_ok({floats(x)});
+    EXPECT_EQ(mean.result<float>(), means);
+  }
 }
 
 TEST(Reduce, ReducesNothingOrAllWithoutAxes) {

@@ -147,6 +147,44 @@ TEST(ChooseFormats, JoinsChannelsInBlocks) {
                           Attribute{"channels", std::vector<std::int64_t>{16, 24}}));
 }
 
+// The first Transpose reads what the convolution writes, and the second one writes what the other convolution reads.
+TEST(ChooseFormats, TransposesBlocks) {
+  const Lowered found = lowered(R"(graph "g" {
+    input x : f32[1,16,8,8]
+    constant w : f32[24,16,1,1]
+    constant v : f32[16,24,1,1]
+    a = Conv(x, w) : f32[1,24,8,8]
+    b = Transpose(a) {perm = [0, 2, 3, 1]} : f32[1,8,8,24]
+    c = Softmax(b) : f32[1,8,8,24]
+    d = Transpose(c) {perm = [0, 3, 1, 2]} : f32[1,24,8,8]
+    y = Conv(d, v) : f32[1,16,8,8]
+    output y
+  })");
+  EXPECT_THAT(nodes_of(found.graph),
+              ElementsAre(HasSubstr("Reorder"), "lowtide::Conv a : f32[1,2,8,8,16]",
+                          "lowtide::Transpose b : f32[1,8,8,24]", "Softmax c : f32[1,8,8,24]",
+                          "lowtide::Transpose d : f32[1,2,8,8,16]", HasSubstr("Conv"), HasSubstr("Reorder")));
+  EXPECT_THAT(found.graph.node(NodeId(2)).attributes,
+              ElementsAre(Attribute{"perm", std::vector<std::int64_t>{0, 2, 3, 1}},
+                          Attribute{"input_format", std::string("nchw16c")},
+                          Attribute{"output_format", std::string("plain")}, Attribute{"channels", std::int64_t{24}}));
+}
+
+// The first Transpose reads an input. What the second one writes is also an output.
+TEST(ChooseFormats, LeavesTransposesOfPlainTensors) {
+  EXPECT_THAT(nodes_of(R"(graph "g" {
+    input x : f32[1,16,8,8]
+    constant v : f32[16,16,1,1]
+    b = Transpose(x) {perm = [0, 2, 3, 1]} : f32[1,8,8,16]
+    c = Softmax(b) : f32[1,8,8,16]
+    d = Transpose(c) {perm = [0, 3, 1, 2]} : f32[1,16,8,8]
+    y = Conv(d, v) : f32[1,16,8,8]
+    output d, y
+  })"),
+              ElementsAre("Transpose b : f32[1,8,8,16]", HasSubstr("Softmax"), "Transpose d : f32[1,16,8,8]",
+                          HasSubstr("Reorder"), HasSubstr("Conv"), HasSubstr("Reorder")));
+}
+
 // A Concat of plain tensors has no copy, and one in blocks would need two.
 TEST(ChooseFormats, LeavesPlainWhatIsPlainAround) {
   EXPECT_THAT(nodes_of(R"(graph "g" {

@@ -60,8 +60,9 @@ class RandomNetwork {
   void add_node() {
     const Image image = any();
     static constexpr const char* kTypes[] = {
-        "Conv", "Conv", "Exp", "Mul", "Add", "Concat", "MaxPool", "Softmax", "BatchNormalization"};
-    const std::string type = kTypes[random_.below(9)];
+        "Conv", "Conv", "Exp", "Mul", "Add", "Concat", "MaxPool", "Softmax", "BatchNormalization", "Transpose"};
+    const std::string type = kTypes[random_.below(10)];
+    if (type == "Transpose") return add_channels_last(image);
     if (type == "Conv") return add_convolution(image);
     if (type == "BatchNormalization") {
       std::vector<std::optional<TensorId>> reads = {image.id};
@@ -87,6 +88,16 @@ class RandomNetwork {
       return write(type, {image.id, other.id}, both, {{"axis", std::int64_t{random_.chance(50) ? 1 : -3}}});
     }
     write(type, {image.id}, image.extents);
+  }
+
+  // A node on an image whose channels are the last axis.
+  void add_channels_last(const Image& image) {
+    const std::vector<std::int64_t>& of = image.extents;
+    const std::vector<std::int64_t> last = {of[0], of[2], of[3], of[1]};
+    write("Transpose", {image.id}, last, {{"perm", std::vector<std::int64_t>{0, 2, 3, 1}}});
+    write("Softmax", {images_.back().id}, last);
+    write("Transpose", {images_.back().id}, of, {{"perm", std::vector<std::int64_t>{0, 3, 1, 2}}});
+    images_.erase(images_.end() - 3, images_.end() - 1);
   }
 
   // Results of convolutions that a convolution reads as one image.
@@ -153,6 +164,8 @@ constexpr std::pair<const char*, const char*> kDamages[] = {
     {"epsilon = 0.25", "epsilon = 0.5"},
     {"epsilon = 0.25", "epsilon = 0.25, training_mode = 1"},
     {"kernel_shape = [1, 1]", "kernel_shape = [2, 1]"},
+    {"perm = [0, 2, 3, 1]", "perm = [0, 3, 2, 1]"},
+    {"perm = [0, 3, 1, 2]", "perm = [0, 3, 2, 1]"},
 };
 
 // The violations of a graph whose text has a damage in a random place. Zero if it has no such words, or is no graph.
@@ -173,8 +186,8 @@ std::size_t found_after(const Graph& model, const Lowered& lowered, const std::p
   return is_damaged ? faults(model, lowered.graph, *load).size() : 0;
 }
 
-bool has_padded_concat(const Graph& graph) {
-  return std::ranges::any_of(graph.operators(), [](const Operator& op) { return full_name(op) == "lowtide::Concat"; });
+bool has_operator(const Graph& graph, const std::string& name) {
+  return std::ranges::any_of(graph.operators(), [&](const Operator& op) { return full_name(op) == name; });
 }
 
 TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
@@ -183,6 +196,7 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
   int with_epilogues = 0;
   int with_winograd = 0;
   int with_padded_concat = 0;
+  int with_transposes = 0;
   int damages = 0;
   for (int round = 0; round < 400; ++round) {
     const Graph model = RandomNetwork(random).make();
@@ -200,7 +214,8 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
     in_blocks += std::ranges::count(lowered->passes, "formats") > 0 ? 1 : 0;
     with_epilogues += std::ranges::count(lowered->passes, "epilogues") > 0 ? 1 : 0;
     with_winograd += std::ranges::count(lowered->passes, "winograd") > 0 ? 1 : 0;
-    with_padded_concat += has_padded_concat(lowered->graph) ? 1 : 0;
+    with_padded_concat += has_operator(lowered->graph, "lowtide::Concat") ? 1 : 0;
+    with_transposes += has_operator(lowered->graph, "lowtide::Transpose") ? 1 : 0;
     for (const auto& damage : kDamages) {
       bool is_damaged = false;
       const std::size_t found = found_after(model, *lowered, damage, is_damaged);
@@ -213,6 +228,7 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
   EXPECT_GT(with_epilogues, 50);
   EXPECT_GT(with_winograd, 50);
   EXPECT_GT(with_padded_concat, 25);
+  EXPECT_GT(with_transposes, 50);
   EXPECT_GT(damages, 1000);
 }
 

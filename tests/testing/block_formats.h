@@ -12,7 +12,8 @@
 namespace lowtide::testing {
 
 // A machine whose convolutions and pools have blocks of 16 channels. A convolution of fewer channels reads them plain.
-// Convolutions in groups have none of these formats. A Concat of channels that do not fill their blocks is in blocks. A MatMul and a Gemm read their matrix packed. Products compute
+// Convolutions in groups have none of these formats. A Concat of channels that do not fill their blocks is in blocks,
+// and so is one side of a Transpose that moves the channels to the last axis or back. A MatMul and a Gemm read their matrix packed. Products compute
 // every epilogue. Winograd's algorithm is the faster one for all windows of 3 x 3.
 class BlockFormats final : public KernelFormats {
  public:
@@ -22,6 +23,7 @@ class BlockFormats final : public KernelFormats {
     if (!op.domain.empty()) return {};
     const FormatOption blocks{.input = Format::nchw16c, .output = Format::nchw16c};
     if (op.type == "MaxPool" || op.type == "GlobalAveragePool") return {blocks};
+    if (op.type == "Transpose") return transposes(node);
     if (op.type == "Concat") return is_padded_concat(graph, node) ? std::vector{blocks} : std::vector<FormatOption>();
     if (op.type == "MatMul" || op.type == "Gemm") {
       const Shape& matrix = graph.tensor(*node.inputs[1]).shape;
@@ -47,6 +49,14 @@ class BlockFormats final : public KernelFormats {
   }
 
  private:
+  // Between channels as the second axis, in blocks, and channels as the last axis.
+  static std::vector<FormatOption> transposes(const Node& node) {
+    const auto* order = find_attribute<std::vector<std::int64_t>>(node.attributes, "perm");
+    if (order == nullptr) return {};
+    if (*order == std::vector<std::int64_t>{0, 2, 3, 1}) return {{.input = Format::nchw16c}};
+    if (*order == std::vector<std::int64_t>{0, 3, 1, 2}) return {{.output = Format::nchw16c}};
+    return {};
+  }
   // Whether a Concat along the channels of images has an operand that does not fill its blocks.
   static bool is_padded_concat(const Graph& graph, const Node& node) {
     const auto* axis = find_attribute<std::int64_t>(node.attributes, "axis");

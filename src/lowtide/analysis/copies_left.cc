@@ -22,6 +22,7 @@ struct Level {
 };
 
 bool is_reorder(const Operator& op) { return op.domain == kOwnDomain && op.type == kReorderType; }
+bool is_transpose(const Operator& op) { return op.domain == kOwnDomain && op.type == kTransposeType; }
 bool is_padded_concat(const Operator& op) { return op.domain == kOwnDomain && op.type == kConcatType; }
 
 bool has_upper_bounds(const Graph& graph, const Node& node) {
@@ -89,6 +90,7 @@ class Copies {
     const auto* compute = std::get_if<Compute>(&step.work);
     if (compute == nullptr) return std::nullopt;
     if (is_reorder(graph_.op(compute->node))) return CopyReason::format;
+    if (is_transpose(graph_.op(compute->node))) return CopyReason::reorders;
     if (is_padded_concat(graph_.op(compute->node))) return CopyReason::pieces;
     if (graph_.op(compute->node).traits.view == ViewKind::none || !graph_.node(compute->node).bodies.empty())
       return std::nullopt;

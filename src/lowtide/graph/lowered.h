@@ -36,6 +36,8 @@ inline constexpr std::string_view kRequantizeType = "Requantize";
 //                                                attributes; format, channels
 //   lowtide::Concat   x, y, ...                  a Concat along the channels of tensors in blocks, where some operand
 //                                                does not fill its blocks; format; channels, a list for the operands
+//   lowtide::Transpose  x                        from blocks of channels to channels as the last axis, or back; perm
+//                                                as in the model, both formats, channels
 //
 // The lanes of a block that have no channel are zero. So operators of ONNX run on blocks only if the channels fill
 // them. Otherwise a lowtide::Chain has the attribute `channels`.
@@ -44,6 +46,7 @@ inline constexpr std::string_view kPackedMatMulType = "PackedMatMul";
 inline constexpr std::string_view kPackType = "Pack";
 inline constexpr std::string_view kReorderType = "Reorder";
 inline constexpr std::string_view kConcatType = "Concat";
+inline constexpr std::string_view kTransposeType = "Transpose";
 inline constexpr std::string_view kMaxPoolType = "MaxPool";
 inline constexpr std::string_view kAveragePoolType = "AveragePool";
 inline constexpr std::string_view kGlobalAveragePoolType = "GlobalAveragePool";

@@ -220,6 +220,7 @@ constexpr auto kLoweredRows = std::to_array<TraitRow>({
     {kRequantizeType, kPure},
     {kScaledBiasType, kPure},
     {kScaledWeightsType, kPure},
+    {kTransposeType, kPure},
 });
 
 template <typename Rows>

@@ -10,6 +10,7 @@
 #include "lowtide/kernels/blocks/pool.h"
 #include "lowtide/kernels/blocks/product.h"
 #include "lowtide/kernels/blocks/reordering.h"
+#include "lowtide/kernels/blocks/transpose.h"
 #include "lowtide/kernels/common/separate.h"
 #include "lowtide/kernels/library/library.h"
 #include "lowtide/kernels/plain/attention.h"
@@ -43,8 +44,8 @@ std::span<const Family> families() {
     const std::span<const Family> library = library_families();
     std::vector<Family> all;
     if (!library.empty()) {
-      all = {block_convolution_family(), block_pool_family(), block_concat_family(), block_product_family(),
-             block_reordering_family()};
+      all = {block_convolution_family(), block_pool_family(),       block_concat_family(),
+             block_product_family(),     block_reordering_family(), block_transpose_family()};
     }
     all.insert(all.end(), library.begin(), library.end());
     all.insert(all.end(), {chain_family(),

@@ -12,6 +12,7 @@
 #include "lowtide/kernels/blocks/convolution.h"
 #include "lowtide/kernels/blocks/pool.h"
 #include "lowtide/kernels/blocks/product.h"
+#include "lowtide/kernels/blocks/transpose.h"
 #include "lowtide/kernels/library/library.h"
 
 namespace lowtide::kernels_internal {
@@ -29,6 +30,7 @@ class CpuFormats final : public KernelFormats {
       const bool is_pool = op.type == kMaxPoolType || op.type == kAveragePoolType || op.type == kGlobalAveragePoolType;
       if (is_pool) own = pool_option(graph, node, library_blocks());
       if (op.type == kConcatType) own = concat_option(graph, node, library_blocks());
+      if (op.type == kTransposeType) own = transpose_option(graph, node, library_blocks());
       if (op.type == kGemmType || op.type == kMatMulType) own = product_option(graph, node, library_blocks());
       if (own) return {*std::move(own)};
     }

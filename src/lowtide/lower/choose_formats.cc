@@ -57,6 +57,7 @@ class FormatWriter {
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       const FormatPart& part = parts_.nodes[id];
       if (part.kind == FormatPart::Kind::decides) is_matrix_product(id) ? write_product(id) : write_convolution(id);
+      if (part.kind == FormatPart::Kind::moves) write_transpose(id);
       if (part.is_blocked) part.has_one_image ? write_image(id) : write_follower(id);
     }
     return std::move(rewriter_).finish();
@@ -170,6 +171,21 @@ class FormatWriter {
     spec.attributes.push_back({std::string(kFormatAttribute), name_of(parts_.blocked)});
     spec.attributes.push_back({std::string(kChannelsAttribute), graph_.tensor(*spec.inputs[0]).shape[1]});
     spec.inputs[0] = in_blocks_[*spec.inputs[0]];
+    spec.outputs = {result_of(id)};
+    rewriter_.replace_node(id, std::move(spec));
+  }
+
+  // A Transpose between blocks and channels as the last axis.
+  void write_transpose(NodeId id) {
+    GraphBuilder::NodeSpec spec = GraphBuilder::spec_of(graph_, id);
+    const FormatOption& option = *parts_.nodes[id].option;
+    const bool is_into_blocks = option.input == Format::plain;
+    const TensorId image = is_into_blocks ? *spec.outputs[0] : *spec.inputs[0];
+    spec.domain = kOwnDomain;
+    spec.attributes.push_back({std::string(kInputFormatAttribute), name_of(option.input)});
+    spec.attributes.push_back({std::string(kOutputFormatAttribute), name_of(option.output)});
+    spec.attributes.push_back({std::string(kChannelsAttribute), graph_.tensor(image).shape[1]});
+    spec.inputs[0] = read(id, spec.inputs[0]);
     spec.outputs = {result_of(id)};
     rewriter_.replace_node(id, std::move(spec));
   }

@@ -58,6 +58,7 @@ class PartChooser {
  public:
   PartChooser(const Graph& graph, const KernelFormats& machine) : graph_(graph) {
     parts_.nodes.resize(graph.nodes().size());
+    transposes_.resize(graph.nodes().size());
     ask(machine);
   }
 
@@ -82,6 +83,7 @@ class PartChooser {
       const Cost& of_group = cost[groups.find(id)];
       part.is_blocked = of_group.in_blocks <= of_group.plain;
     }
+    for (const bool is_into_blocks : {true, false}) choose_transposes(is_into_blocks);
     return std::move(parts_);
   }
 
@@ -104,6 +106,10 @@ class PartChooser {
           parts_.nodes[id] = {.kind = Kind::decides, .option = std::move(option)};
           break;
         }
+        if (is_standard(graph_.op(id), kTransposeType)) {
+          transposes_[id] = std::move(option);
+          break;
+        }
         if (!is_blocked_format(option.output) || (blocked && *blocked != option.output)) continue;
         if (option.input != Format::plain && option.input != option.output) continue;
         const bool is_packed = option.weights.has_value();
@@ -122,6 +128,34 @@ class PartChooser {
     leave_shared_matrices();
     is_used_ = blocked.has_value();
     parts_.blocked = blocked.value_or(Format::nchw16c);
+  }
+
+  // What a Transpose can do with blocks.
+  [[nodiscard]] bool writes_blocks(NodeId transpose) const {
+    const std::optional<FormatOption>& option = transposes_[transpose];
+    return option && option->output == parts_.blocked;
+  }
+  [[nodiscard]] bool reads_blocks(NodeId transpose) const {
+    const std::optional<FormatOption>& option = transposes_[transpose];
+    return option && option->input == parts_.blocked;
+  }
+
+  // A Transpose writes blocks if all readers of its result read them, and reads them if its operand is written in them.
+  void choose_transposes(bool is_into_blocks) {
+    for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
+      if (!(is_into_blocks ? writes_blocks(id) : reads_blocks(id))) continue;
+      const TensorId result = *graph_.node(id).outputs[0];
+      const TensorId operand = *graph_.node(id).inputs[0];
+      const std::optional<NodeId> before = graph_.tensor(operand).producer;
+      const std::span<const NodeId> readers = graph_.readers(result);
+      const auto is_read_in_blocks = [&](NodeId reader) {
+        return parts_.read_by(graph_, reader, result) != Format::plain;
+      };
+      const bool suits = is_into_blocks ? !readers.empty() && !graph_.is_needed_at_end(result) &&
+                                              std::ranges::all_of(readers, is_read_in_blocks)
+                                        : before && parts_.written_by(*before) != Format::plain;
+      if (suits) parts_.nodes[id] = {.kind = Kind::moves, .option = transposes_[id]};
+    }
   }
 
   static bool is_plain_product(const FormatOption& option) {
@@ -201,7 +235,7 @@ class PartChooser {
       const Tensor& tensor = graph_.tensor(read);
       if (has_one_element(tensor) || tensor.role == Role::constant) continue;
       const bool is_of_group = tensor.producer && parts_.nodes[*tensor.producer].kind == Kind::follows;
-      if (is_of_group) continue;
+      if (is_of_group || (tensor.producer && writes_blocks(*tensor.producer))) continue;
       const bool is_written_in_blocks = tensor.producer && parts_.nodes[*tensor.producer].kind == Kind::decides;
       (is_written_in_blocks ? cost.plain : cost.in_blocks) += moved(read);
     }
@@ -211,9 +245,9 @@ class PartChooser {
       bool is_read_in_blocks = false;
       for (NodeId reader : graph_.readers(*output)) {
         const FormatPart& part = parts_.nodes[reader];
-        if (part.kind == Kind::follows) continue;
-        const bool reads_blocks = part.kind == Kind::decides && part.option->input != Format::plain;
-        (reads_blocks ? is_read_in_blocks : is_read_plain) = true;
+        if (part.kind == Kind::follows || reads_blocks(reader)) continue;
+        const bool is_in_blocks = part.kind == Kind::decides && part.option->input != Format::plain;
+        (is_in_blocks ? is_read_in_blocks : is_read_plain) = true;
       }
       if (is_read_plain) cost.in_blocks += moved(*output);
       if (is_read_in_blocks) cost.plain += moved(*output);
@@ -223,6 +257,7 @@ class PartChooser {
 
   const Graph& graph_;
   FormatParts parts_;
+  IdVector<NodeId, std::optional<FormatOption>> transposes_;
   bool is_used_ = false;  // whether some node may have blocks
 };
 
@@ -236,7 +271,8 @@ Format FormatParts::read_by(const Graph& graph, NodeId node, TensorId tensor) co
   const FormatPart& part = nodes[node];
   switch (part.kind) {
     case Kind::plain: return Format::plain;
-    case Kind::decides: return tensor == graph.node(node).inputs[0] ? part.option->input : Format::plain;
+    case Kind::decides:
+    case Kind::moves: return tensor == graph.node(node).inputs[0] ? part.option->input : Format::plain;
     case Kind::follows: break;
   }
   if (!part.is_blocked) return Format::plain;
@@ -247,7 +283,7 @@ Format FormatParts::read_by(const Graph& graph, NodeId node, TensorId tensor) co
 
 Format FormatParts::written_by(NodeId node) const {
   const FormatPart& part = nodes[node];
-  if (part.kind == Kind::decides) return part.option->output;
+  if (part.kind == Kind::decides || part.kind == Kind::moves) return part.option->output;
   return part.is_blocked ? blocked : Format::plain;
 }
 

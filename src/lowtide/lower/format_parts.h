@@ -17,8 +17,9 @@ struct FormatPart {
     plain,    // all tensors are plain
     decides,  // a convolution or a matrix product with packed weights: `option` says what it reads and writes
     follows,  // plain or in blocks, as `is_blocked` says
+    moves,    // a Transpose between blocks of channels and channels as the last axis, as `option` says
   } kind = Kind::plain;
-  std::optional<FormatOption> option;  // of a node that decides
+  std::optional<FormatOption> option;  // of a node that decides or moves
   bool is_blocked = false;             // of a node that follows
   // Off: all operands with more than one element are in blocks. On: the first one alone, as of a pool or a norm. Such a
   // node becomes an operator of the domain "lowtide".

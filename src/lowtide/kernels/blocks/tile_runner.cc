@@ -261,9 +261,9 @@ class TileRunner {
 
   const BlockConvolution& shape_;
   const BlockConvolution* window_ = &shape_;  // where the taps of the current tile are; its weights are those of shape_
-  BlockConvolution rows_left_;               // the window of a tile without some rows of taps
+  BlockConvolution rows_left_;                // the window of a tile without some rows of taps
   std::int64_t elements_of_copy_;             // of one block of the source
-  bool leaves_out_taps_;                     // a window is wider or higher than the source; leave_out_rows() may do
+  bool leaves_out_taps_;                      // a window is wider or higher than the source; leave_out_rows() may do
   const ConvolutionParameters& parameters_;
   const float* source_;
   const float* weights_;

@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include "lowtide/kernels/common/team_parts.h"
+
 namespace lowtide::kernels_internal {
 namespace {
 
@@ -73,6 +75,23 @@ void StridedCopy::run(const std::byte* from, std::byte* to, int element_bytes) c
     }
     if (count_ <= 1) return;
   }
+}
+
+void StridedCopy::run(const std::byte* from, std::byte* to, int element_bytes, Team& team) const {
+  if (is_empty_ || count_ == 0) return run(from, to, element_bytes);
+  std::size_t longest = 0;
+  std::int64_t elements = 1;
+  for (std::size_t at = 0; at < count_; ++at) {
+    elements *= axes_[at].extent;
+    if (axes_[at].extent > axes_[longest].extent) longest = at;
+  }
+  const Axis& divided = axes_[longest];
+  run_in_parts(team, divided.extent, elements, [&](std::int64_t begin, std::int64_t end) {
+    StridedCopy part = *this;
+    part.axes_[longest].extent = end - begin;
+    part.run(from + begin * divided.from * element_bytes, to + begin * divided.to * element_bytes, element_bytes);
+    return RunCode::ok;
+  });
 }
 
 Extents dense_strides(const Extents& extents) {

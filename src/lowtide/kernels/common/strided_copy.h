@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "lowtide/kernels/common/extents.h"
+#include "lowtide/kernels/team.h"
 
 namespace lowtide::kernels_internal {
 
@@ -19,6 +20,9 @@ class StridedCopy {
   void add(std::int64_t extent, std::int64_t from_stride, std::int64_t to_stride);
   // Copies nothing if an extent is 0. Does nothing if `from` and `to` are equal. O(elements).
   void run(const std::byte* from, std::byte* to, int element_bytes) const;
+  // The same on the threads of a team, of which each has a part of the longest axis. Requires: no two elements of `to`
+  // have one address.
+  void run(const std::byte* from, std::byte* to, int element_bytes, Team& team) const;
 
  private:
   struct Axis {

@@ -21,7 +21,7 @@ struct AxisParameter {
   std::int64_t axis = 0;
 };
 
-RunStatus run_concat(const AxisParameter& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_concat(const AxisParameter& parameters, const Operands& operands, Team& team) {
   Extents to(extents_of(operands.reads[0]));
   const std::optional<int> axis = axis_in(parameters.axis, to.rank());
   if (!axis) return {RunCode::bad_extents, 0};
@@ -44,7 +44,7 @@ RunStatus run_concat(const AxisParameter& parameters, const Operands& operands, 
     StridedCopy copy;
     copy.add(to.product(0, *axis), part, to[*axis] * inner);
     copy.add(part, 1, 1);
-    copy.run(*read.bytes, write, bytes);
+    copy.run(*read.bytes, write, bytes, team);
     write += part * bytes;
   }
   return {};
@@ -81,7 +81,7 @@ std::optional<std::int64_t> part_extent(const SplitParameters& parameters, const
   return std::clamp<std::int64_t>(extent - most * static_cast<std::int64_t>(at), 0, most);
 }
 
-RunStatus run_split(const SplitParameters& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_split(const SplitParameters& parameters, const Operands& operands, Team& team) {
   const BoundTensor& read = operands.reads[0];
   const Extents from(extents_of(read));
   const std::optional<int> axis = axis_in(parameters.axis, from.rank());
@@ -100,7 +100,7 @@ RunStatus run_split(const SplitParameters& parameters, const Operands& operands,
       StridedCopy copy;
       copy.add(from.product(0, *axis), from[*axis] * inner, *extent * inner);
       copy.add(*extent * inner, 1, 1);
-      copy.run(*read.bytes + begin * inner * bytes, *result.bytes, bytes);
+      copy.run(*read.bytes + begin * inner * bytes, *result.bytes, bytes, team);
     }
     begin += *extent;
   }
@@ -109,7 +109,7 @@ RunStatus run_split(const SplitParameters& parameters, const Operands& operands,
 
 struct NoneRead {};
 
-RunStatus run_expand(const NoneRead& /*parameters*/, const Operands& operands, Team& /*team*/) {
+RunStatus run_expand(const NoneRead& /*parameters*/, const Operands& operands, Team& team) {
   const BoundTensor& read = operands.reads[0];
   const std::optional<Extents> shape = integers_of(operands.reads[1]);
   if (!shape) return {RunCode::bad_extents, 1};
@@ -129,11 +129,11 @@ RunStatus run_expand(const NoneRead& /*parameters*/, const Operands& operands, T
     const int source = axis - (to->rank() - from.rank());
     copy.add((*to)[axis], source < 0 || from[source] == 1 ? 0 : from_strides[source], to_strides[axis]);
   }
-  copy.run(*read.bytes, *result.bytes, element_bytes(read.dtype));
+  copy.run(*read.bytes, *result.bytes, element_bytes(read.dtype), team);
   return {};
 }
 
-RunStatus run_tile(const NoneRead& /*parameters*/, const Operands& operands, Team& /*team*/) {
+RunStatus run_tile(const NoneRead& /*parameters*/, const Operands& operands, Team& team) {
   const BoundTensor& read = operands.reads[0];
   const Extents from(extents_of(read));
   const std::optional<Extents> repeats = integers_of(operands.reads[1]);
@@ -153,7 +153,7 @@ RunStatus run_tile(const NoneRead& /*parameters*/, const Operands& operands, Tea
     copy.add((*repeats)[axis], 0, to_strides[axis] * from[axis]);
     copy.add(from[axis], from_strides[axis], to_strides[axis]);
   }
-  copy.run(*read.bytes, *result.bytes, element_bytes(read.dtype));
+  copy.run(*read.bytes, *result.bytes, element_bytes(read.dtype), team);
   return {};
 }
 
@@ -161,7 +161,7 @@ struct TransposeParameters {
   std::vector<std::int64_t> order;  // empty: reversed
 };
 
-RunStatus run_transpose(const TransposeParameters& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_transpose(const TransposeParameters& parameters, const Operands& operands, Team& team) {
   const BoundTensor& read = operands.reads[0];
   const Extents from(extents_of(read));
   std::array<bool, kMostAxes> is_used{};
@@ -181,7 +181,7 @@ RunStatus run_transpose(const TransposeParameters& parameters, const Operands& o
   const Extents to_strides = dense_strides(to);
   StridedCopy copy;
   for (int at = 0; at < to.rank(); ++at) copy.add(to[at], from_strides[static_cast<int>(order[at])], to_strides[at]);
-  copy.run(*read.bytes, *result.bytes, element_bytes(read.dtype));
+  copy.run(*read.bytes, *result.bytes, element_bytes(read.dtype), team);
   return {};
 }
 
@@ -199,7 +199,7 @@ struct BlockParameters {
 };
 
 // [N, C * b * b, H, W] to [N, C, H * b, W * b]
-RunStatus run_depth_to_space(const BlockParameters& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_depth_to_space(const BlockParameters& parameters, const Operands& operands, Team& team) {
   const Extents from(extents_of(operands.reads[0]));
   const std::int64_t b = parameters.size;
   if (from.rank() != 4 || b < 1 || b > from[1] || from[1] % (b * b) != 0) return {RunCode::bad_extents, 0};
@@ -217,12 +217,12 @@ RunStatus run_depth_to_space(const BlockParameters& parameters, const Operands& 
   copy.add(b, block_stride * b, b * from[3]);
   copy.add(from[3], 1, b);
   copy.add(b, block_stride, 1);
-  copy.run(*operands.reads[0].bytes, *result.bytes, element_bytes(result.dtype));
+  copy.run(*operands.reads[0].bytes, *result.bytes, element_bytes(result.dtype), team);
   return {};
 }
 
 // [N, C, H * b, W * b] to [N, b * b * C, H, W]
-RunStatus run_space_to_depth(const BlockParameters& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_space_to_depth(const BlockParameters& parameters, const Operands& operands, Team& team) {
   const Extents from(extents_of(operands.reads[0]));
   const std::int64_t b = parameters.size;
   if (from.rank() != 4 || b < 1 || from[2] % b != 0 || from[3] % b != 0) return {RunCode::bad_extents, 0};
@@ -241,7 +241,7 @@ RunStatus run_space_to_depth(const BlockParameters& parameters, const Operands& 
   copy.add(from[1], from[2] * from[3], channel_stride);
   copy.add(to[2], from[3] * b, to[3]);
   copy.add(to[3], b, 1);
-  copy.run(*operands.reads[0].bytes, *result.bytes, element_bytes(result.dtype));
+  copy.run(*operands.reads[0].bytes, *result.bytes, element_bytes(result.dtype), team);
   return {};
 }
 

@@ -65,7 +65,7 @@ SliceAxis slice_axis(std::int64_t extent, std::int64_t start, std::int64_t end, 
   return {first, limited, (distance - 1) / std::abs(limited) + 1};
 }
 
-RunStatus run_slice(const SliceParameters& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_slice(const SliceParameters& parameters, const Operands& operands, Team& team) {
   const BoundTensor& read = operands.reads[0];
   const Extents from(extents_of(read));
   const std::optional<Extents> starts = list_of(operands, 1, parameters.starts, {});
@@ -94,7 +94,7 @@ RunStatus run_slice(const SliceParameters& parameters, const Operands& operands,
   StridedCopy copy;
   for (int axis = 0; axis < to.rank(); ++axis) copy.add(to[axis], strides[axis], to_strides[axis]);
   const int bytes = element_bytes(read.dtype);
-  copy.run(*read.bytes + begin * bytes, *result.bytes, bytes);
+  copy.run(*read.bytes + begin * bytes, *result.bytes, bytes, team);
   return {};
 }
 

@@ -177,6 +177,27 @@ bool is_padded_concat_of(const ModelTensors& tensors, const Graph& lowered, Node
          has_text(now, kFormatAttribute, format_name(*lanes));
 }
 
+bool is_transpose_of(const ModelTensors& tensors, const Graph& lowered, NodeId node, NodeId original) {
+  const Graph& model = tensors.model();
+  const Node& now = lowered.node(node);
+  const Node& was = model.node(original);
+  const Operator& op = lowered.op(node);
+  const Operator& old_op = model.op(original);
+  const bool is_standard = old_op.domain.empty() || old_op.domain == "ai.onnx";
+  if (op.domain != kOwnDomain || op.type != kTransposeType || !is_standard || old_op.type != op.type) return false;
+  if (now.inputs.size() != 1 || was.inputs.size() != 1 || now.outputs.size() != 1 || was.outputs.size() != 1)
+    return false;
+  const std::optional<std::int64_t> read = lanes_at(tensors, lowered, now.inputs[0], was.inputs[0]);
+  const std::optional<std::int64_t> written = lanes_at(tensors, lowered, now.outputs[0], was.outputs[0]);
+  if (!read || !written || (*read == 1) == (*written == 1)) return false;
+  const std::int64_t channels = model.tensor(*read == 1 ? *was.outputs[0] : *was.inputs[0]).shape[1];
+  Node rest = now;
+  std::erase_if(rest.attributes, [](const Attribute& one) { return one.name != "perm"; });
+  return now.attributes.size() == 4 && rest.attributes.size() == 1 && have_same_attributes(rest, was) &&
+         has_text(now, kInputFormatAttribute, format_name(*read)) &&
+         has_text(now, kOutputFormatAttribute, format_name(*written)) && has_number(now, kChannelsAttribute, channels);
+}
+
 bool is_formatted_convolution(const ModelTensors& tensors, const Graph& lowered, NodeId node, NodeId original) {
   const Graph& model = tensors.model();
   const Node& now = lowered.node(node);

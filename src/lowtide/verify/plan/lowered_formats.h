@@ -38,6 +38,9 @@ struct BlockedResult {
 // Whether a node is a lowtide::Concat, on blocks, that does the work of a Concat along the channels of the model.
 [[nodiscard]] bool is_padded_concat_of(const ModelTensors& tensors, const Graph& lowered, NodeId node, NodeId was);
 
+// Whether a node is a lowtide::Transpose from blocks, or into blocks, that does the work of a Transpose of the model.
+[[nodiscard]] bool is_transpose_of(const ModelTensors& tensors, const Graph& lowered, NodeId node, NodeId was);
+
 // Whether the attributes and formats of a lowtide::Conv are those of a convolution of the model.
 [[nodiscard]] bool is_formatted_convolution(const ModelTensors& tensors, const Graph& lowered, NodeId node, NodeId was);
 

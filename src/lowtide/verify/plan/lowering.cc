@@ -227,7 +227,8 @@ class LoweringCheck {
     const bool is_in_formats = verify_internal::is_convolution_of(tensors_, after_, id, load_, *found) ||
                                verify_internal::is_matrix_product_of(tensors_, after_, id, load_, *found) ||
                                ((verify_internal::is_image_operator_of(tensors_, after_, id, *found) ||
-                                 verify_internal::is_padded_concat_of(tensors_, after_, id, *found)) &&
+                                 verify_internal::is_padded_concat_of(tensors_, after_, id, *found) ||
+                                 verify_internal::is_transpose_of(tensors_, after_, id, *found)) &&
                                 tensors_.read_same(was.inputs, after_, now.inputs));
     if (is_in_formats && now.name == was.name) return;
     const bool is_equal = now.name == was.name && op.domain == old_op.domain && op.type == old_op.type &&
