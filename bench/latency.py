@@ -9,7 +9,7 @@
 Every tool runs every model in a process of its own, from the same file, with the same number of threads. The tools take
 turns for several rounds, so that a busy neighbor slows all of them. A round has as many runs as take half a second, at
 least 3 and at most 200: rounds are short and many, because two processors of a virtual machine may share one core for
-some seconds. Weights that are not beside a model are synthetic, and open extents get the values of
+a few seconds. Weights that are not beside a model are synthetic, and open extents get the values of
 bench/dims.json.
 
 `min` is the shortest run of all rounds, and `median` is the smallest median of a round. The ratio compares Lowtide's

@@ -13,8 +13,8 @@ namespace lowtide::testing {
 
 // A machine whose convolutions and pools have blocks of 16 channels. A convolution of fewer channels reads them plain.
 // Convolutions in groups have none of these formats. A Concat of channels that do not fill their blocks is in blocks,
-// and so is one side of a Transpose that moves the channels to the last axis or back. A MatMul and a Gemm read their matrix packed. Products compute
-// every epilogue. Winograd's algorithm is the faster one for all windows of 3 x 3.
+// and so is one side of a Transpose that moves the channels to the last axis or back. A MatMul and a Gemm read their
+// matrix packed. Products compute every epilogue. Winograd's algorithm is the faster one for all windows of 3 x 3.
 class BlockFormats final : public KernelFormats {
  public:
   [[nodiscard]] std::vector<FormatOption> options(const Graph& graph, NodeId id) const override {

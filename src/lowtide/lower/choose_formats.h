@@ -23,8 +23,8 @@ namespace lowtide {
 // A convolution whose weights are a constant has the first of its formats that the machine offers. These nodes have
 // either blocks or plain tensors: pools that the machine offers in blocks, BatchNormalization, element-wise nodes and
 // chains, and Concat along the channels. Connected ones get the same format, so that the fewest bytes are moved by
-// Reorder nodes and added by padding. A Transpose that moves the channels to the last axis reads blocks where it can, and
-// one that moves them from there writes blocks. All other nodes and all outputs and states are plain.
+// Reorder nodes and added by padding. A Transpose that moves the channels to the last axis reads blocks where it can,
+// and one that moves them from there writes blocks. All other nodes and all outputs and states are plain.
 //
 // The rewrite is sound because the blocks have the elements of the plain tensor and zeros in all other lanes:
 //   - The operands of an element-wise node have one element, or the same blocks of the same channels as its result.

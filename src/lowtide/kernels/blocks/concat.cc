@@ -116,7 +116,7 @@ bool is_dense_image(const Tensor& tensor) {
   return tensor.dtype == DType::f32 && !tensor.shape.has_upper_bounds() && tensor.size > Bytes();
 }
 
-// Whether a shape is another one but for its channels.
+// Whether two shapes differ at most in their channels.
 bool has_images_of(const Shape& shape, const Shape& other) {
   if (shape.rank() != other.rank()) return false;
   for (int axis = 0; axis < shape.rank(); ++axis) {

@@ -104,7 +104,8 @@ Order order_of_channels(int rank, bool is_back) {
   return order;
 }
 
-// Given the shape whose second axis has the channels. nullopt: it is no image, or the order is another one.
+// Given the shape whose second axis has the channels. nullopt: it is not that of an image, or the order is
+// another one.
 std::optional<BlockTranspose> transpose_of(const Node& node, const Shape& image, bool is_into_blocks) {
   const int rank = image.rank();
   const std::vector<std::int64_t>* order = integers_attribute(node, "perm");
