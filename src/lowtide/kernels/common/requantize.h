@@ -32,21 +32,18 @@ struct Requantization {
   float scale = 1;
   std::int32_t zero = 0;
 };
-template <typename T>
-void requantize_to(T* to, std::int64_t step, std::span<const std::int32_t> sums, const Requantization& with) {
-  for (std::size_t at = 0; at < sums.size(); ++at) {
-    to[static_cast<std::int64_t>(at) * step] =
-        quantized<T>((static_cast<float>(sums[at]) * with.factor + with.offset) / with.scale, with.zero);
-  }
-}
-// Writes the elements begin, begin + step, ... of a result.
-inline void requantize(const BoundTensor& result, std::int64_t begin, std::int64_t step,
-                       std::span<const std::int32_t> sums, const Requantization& with) {
-  if (result.dtype == DType::i8) {
-    requantize_to(mutable_elements<std::int8_t>(result) + begin, step, sums, with);
-  } else {
-    requantize_to(mutable_elements<std::uint8_t>(result) + begin, step, sums, with);
-  }
-}
+// Writes the elements begin, begin + step, ... of a result of i8 or u8.
+void requantize(const BoundTensor& result, std::int64_t begin, std::int64_t step, std::span<const std::int32_t> sums,
+                const Requantization& with);
+
+// Rows of QuantizeLinear and DequantizeLinear with one scale and one zero point.
+struct ScaleAndZero {
+  float scale = 1;
+  std::int32_t zero = 0;
+};
+void quantize_row(std::span<const float> x, const ScaleAndZero& by, std::int8_t* y);
+void quantize_row(std::span<const float> x, const ScaleAndZero& by, std::uint8_t* y);
+void dequantize_row(std::span<const std::int8_t> x, const ScaleAndZero& by, float* y);
+void dequantize_row(std::span<const std::uint8_t> x, const ScaleAndZero& by, float* y);
 
 }  // namespace lowtide::kernels_internal

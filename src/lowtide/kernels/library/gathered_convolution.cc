@@ -87,6 +87,16 @@ std::optional<std::vector<GatheredAxis>> axes_of(const Node& node, const Shape& 
 
 Bytes aligned(std::int64_t bytes) { return Bytes((bytes + 63) / 64 * 64); }
 
+// A window of one element that visits every place treats an image as one row.
+void flatten(GatheredConvolution& made) {
+  for (const GatheredAxis* axis : {&made.rows, &made.columns}) {
+    if (axis->taps != 1 || axis->stride != 1 || axis->pad != 0 || axis->in != axis->out) return;
+  }
+  made.columns.in *= made.rows.in;
+  made.columns.out *= made.rows.out;
+  made.rows = GatheredAxis{};
+}
+
 // Below these, copies cost more than products save.
 constexpr std::int64_t kFewestGatheredTerms = 16;
 constexpr std::int64_t kFewestGatheredResults = 8;
@@ -119,6 +129,7 @@ std::optional<GatheredConvolution> gathered_convolution(const Graph& graph, Node
   if (convolution.terms() < kFewestGatheredTerms || convolution.results < kFewestGatheredResults) return std::nullopt;
   if (convolution.terms() > kMostGatheredExtent || weights[0] > kMostGatheredExtent || from[1] > kMostGatheredExtent)
     return std::nullopt;
+  flatten(convolution);
   missing.clear();
   return convolution;
 }

@@ -13,6 +13,7 @@
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/engine.h"
+#include "lowtide/kernels/library/gather_places.h"
 #include "lowtide/kernels/library/gathered_convolution.h"
 #include "lowtide/kernels/library/quiet_heap.h"
 
@@ -42,32 +43,6 @@ std::int32_t byte_at(const BoundTensor& operand, std::size_t at) {
 }
 
 std::int32_t wrapped(std::int64_t value) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(value)); }
-
-// A part of one row of a gathered matrix: `count` results of a row of the image, whose first tap is at `first`.
-struct GatheredRun {
-  std::int64_t first = 0;
-  std::int64_t stride = 1;
-  std::int64_t extent = 0;  // of the row of the image
-  std::int64_t count = 0;
-  std::uint8_t flip = 0;
-  std::uint8_t padding = 0;
-};
-
-void gather_run(const GatheredRun& run, const std::uint8_t* row, std::uint8_t* to) {
-  // The results whose tap is within the row: [begin, end).
-  const std::int64_t before = run.first < 0 ? (-run.first + run.stride - 1) / run.stride : 0;
-  const std::int64_t within = run.extent > run.first ? (run.extent - run.first + run.stride - 1) / run.stride : 0;
-  const std::int64_t begin = std::min(before, run.count);
-  const std::int64_t end = std::clamp(within, begin, run.count);
-  std::fill_n(to, begin, run.padding);
-  const std::uint8_t* from = row + run.first;
-  if (run.stride == 1) {
-    for (std::int64_t at = begin; at < end; ++at) to[at] = from[at] ^ run.flip;
-  } else {
-    for (std::int64_t at = begin; at < end; ++at) to[at] = from[at * run.stride] ^ run.flip;
-  }
-  std::fill_n(to + end, run.count - end, run.padding);
-}
 
 // What one thread of the team works with.
 struct GatheringThread {
@@ -105,34 +80,6 @@ struct BoundGathering : BoundKernel {
         for (std::int64_t term = 0; term < terms; ++term) sum += row[term];
       }
       weight_sums[at] = sum;
-    }
-  }
-
-  // Gathers what the window covers at places [begin, begin + count) of the result.
-  void gather(const std::uint8_t* channels, std::int64_t begin, std::int64_t count, std::uint8_t* to) const {
-    const auto padding = static_cast<std::uint8_t>(right_zero());
-    for (std::int64_t term = 0; term < of->terms(); ++term) {
-      const std::int64_t tap = term % of->columns.taps;
-      const std::int64_t row_tap = term / of->columns.taps % of->rows.taps;
-      const std::uint8_t* image = channels + term / (of->columns.taps * of->rows.taps) * of->rows.in * of->columns.in;
-      for (std::int64_t place = begin; place < begin + count;) {
-        const std::int64_t column = place % of->columns.out;
-        const std::int64_t of_run = std::min(of->columns.out - column, begin + count - place);
-        const std::int64_t row = place / of->columns.out * of->rows.stride - of->rows.pad + row_tap * of->rows.dilation;
-        if (row < 0 || row >= of->rows.in) {
-          std::fill_n(to, of_run, padding);
-        } else {
-          gather_run({.first = column * of->columns.stride - of->columns.pad + tap * of->columns.dilation,
-                      .stride = of->columns.stride,
-                      .extent = of->columns.in,
-                      .count = of_run,
-                      .flip = flip(),
-                      .padding = padding},
-                     image + row * of->columns.in, to);
-        }
-        to += of_run;
-        place += of_run;
-      }
     }
   }
 
@@ -185,7 +132,8 @@ struct BoundGathering : BoundKernel {
     auto* sums = reinterpret_cast<std::int32_t*>(worker.scratch + tiles->sums.count());
     auto* column_sums = reinterpret_cast<std::int32_t*>(worker.scratch + tiles->column_sums.count());
     const std::int64_t in_count = of->rows.in * of->columns.in;
-    gather(bytes_of(kReadX) + (image * of->groups + group) * of->channels * in_count, begin, count, gathered);
+    gather_places(*of, bytes_of(kReadX) + (image * of->groups + group) * of->channels * in_count,
+                  {begin, begin + count}, {flip(), static_cast<std::uint8_t>(right_zero())}, gathered);
     const dnnl_status_t status = multiply(worker, kind, bytes_of(kReadW) + group * of->results * of->terms());
     if (status != dnnl_success) return status;
     if (has_weight_zeros(group * of->results)) {

@@ -206,36 +206,34 @@ constexpr std::array kQuantizeOperators = operators_of(kQuantizeTable);
 
 // Rows for chains. One scale and one zero point hold for all elements.
 template <typename T>
-std::int32_t zero_of(const Row& row) {
-  return row.reads[2] == nullptr ? 0 : *reinterpret_cast<const T*>(row.reads[2]);
+ScaleAndZero scale_of(const Row& row) {
+  const std::int32_t zero = row.reads[2] == nullptr ? 0 : *reinterpret_cast<const T*>(row.reads[2]);
+  return {*reinterpret_cast<const float*>(row.reads[1]), zero};
 }
 template <typename T>
-RunCode quantize_row(const Row& row, const Numbers& /*numbers*/) {
+RunCode quantize_part(const Row& row, const Numbers& /*numbers*/) {
   const auto* x = reinterpret_cast<const float*>(row.reads[0]);
-  const float scale = *reinterpret_cast<const float*>(row.reads[1]);
-  const std::int32_t zero = zero_of<T>(row);
-  auto* y = reinterpret_cast<T*>(row.write);
-  for (std::int64_t at = 0; at < row.count; ++at) y[at] = quantized<T>(x[at] / scale, zero);
+  quantize_row({x, static_cast<std::size_t>(row.count)}, scale_of<T>(row), reinterpret_cast<T*>(row.write));
   return RunCode::ok;
 }
 template <typename T>
-RunCode dequantize_row(const Row& row, const Numbers& /*numbers*/) {
+RunCode dequantize_part(const Row& row, const Numbers& /*numbers*/) {
   const auto* x = reinterpret_cast<const T*>(row.reads[0]);
-  const float scale = *reinterpret_cast<const float*>(row.reads[1]);
-  const std::int32_t zero = zero_of<T>(row);
-  auto* y = reinterpret_cast<float*>(row.write);
-  for (std::int64_t at = 0; at < row.count; ++at) y[at] = static_cast<float>(x[at] - zero) * scale;
+  dequantize_row(std::span(x, static_cast<std::size_t>(row.count)), scale_of<T>(row),
+                 reinterpret_cast<float*>(row.write));
   return RunCode::ok;
 }
 
 RowFunction quantize_row_function(DType first, DType second, DType result) {
   if (first != DType::f32 || second != DType::f32) return nullptr;
-  return result == DType::i8 ? &quantize_row<std::int8_t> : result == DType::u8 ? &quantize_row<std::uint8_t> : nullptr;
+  return result == DType::i8   ? &quantize_part<std::int8_t>
+         : result == DType::u8 ? &quantize_part<std::uint8_t>
+                               : nullptr;
 }
 RowFunction dequantize_row_function(DType first, DType second, DType result) {
   if (second != DType::f32 || result != DType::f32) return nullptr;
-  return first == DType::i8   ? &dequantize_row<std::int8_t>
-         : first == DType::u8 ? &dequantize_row<std::uint8_t>
+  return first == DType::i8   ? &dequantize_part<std::int8_t>
+         : first == DType::u8 ? &dequantize_part<std::uint8_t>
                               : nullptr;
 }
 
