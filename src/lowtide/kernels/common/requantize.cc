@@ -27,6 +27,20 @@ void requantize_to(T* to, std::int64_t step, std::span<const std::int32_t> sums,
 }
 
 template <typename T>
+LOWTIDE_VECTOR_CLONES void requantize_row_of_columns(std::span<const std::int32_t> sums, std::int32_t row_sum,
+                                                     const ColumnRequantization& by, T* to) {
+  const float scale = by.scale;
+  const std::int32_t zero = by.zero;
+  const auto factor = static_cast<std::uint32_t>(row_sum);
+  for (std::size_t at = 0; at < sums.size(); ++at) {
+    std::uint32_t sum = static_cast<std::uint32_t>(sums[at]) + static_cast<std::uint32_t>(by.corrections[at]);
+    if (by.zeros != nullptr) sum -= static_cast<std::uint32_t>(by.zeros[at]) * factor;
+    to[at] = quantized<T>(
+        (static_cast<float>(static_cast<std::int32_t>(sum)) * by.factors[at] + by.offsets[at]) / scale, zero);
+  }
+}
+
+template <typename T>
 LOWTIDE_VECTOR_CLONES void quantize_to(const float* x, std::int64_t count, float scale, std::int32_t zero, T* y) {
   for (std::int64_t at = 0; at < count; ++at) y[at] = quantized<T>(x[at] / scale, zero);
 }
@@ -43,6 +57,15 @@ void requantize(const BoundTensor& result, std::int64_t begin, std::int64_t step
     requantize_to(mutable_elements<std::int8_t>(result) + begin, step, sums, with);
   } else {
     requantize_to(mutable_elements<std::uint8_t>(result) + begin, step, sums, with);
+  }
+}
+
+void requantize_columns(const BoundTensor& result, std::int64_t begin, std::span<const std::int32_t> sums,
+                        std::int32_t row_sum, const ColumnRequantization& with) {
+  if (result.dtype == DType::i8) {
+    requantize_row_of_columns(sums, row_sum, with, mutable_elements<std::int8_t>(result) + begin);
+  } else {
+    requantize_row_of_columns(sums, row_sum, with, mutable_elements<std::uint8_t>(result) + begin);
   }
 }
 

@@ -36,6 +36,21 @@ struct Requantization {
 void requantize(const BoundTensor& result, std::int64_t begin, std::int64_t step, std::span<const std::int32_t> sums,
                 const Requantization& with);
 
+// How the sums of a row of a product become integers of 8 bits. Each pointer has one element per column:
+//   ((sum + correction - zero point of the column * sum of the row) * factor + offset) / scale, rounded, plus the zero
+//   point.
+struct ColumnRequantization {
+  const std::int32_t* corrections = nullptr;
+  const std::int32_t* zeros = nullptr;  // nullptr: all are zero
+  const float* factors = nullptr;
+  const float* offsets = nullptr;
+  float scale = 1;
+  std::int32_t zero = 0;
+};
+// Writes the elements from `begin` on of a result of i8 or u8. Integers wrap around in 32 bits.
+void requantize_columns(const BoundTensor& result, std::int64_t begin, std::span<const std::int32_t> sums,
+                        std::int32_t row_sum, const ColumnRequantization& with);
+
 // Rows of QuantizeLinear and DequantizeLinear with one scale and one zero point.
 struct ScaleAndZero {
   float scale = 1;

@@ -17,6 +17,7 @@
 #include "lowtide/kernels/library/library.h"
 #include "lowtide/kernels/library/library_kernel.h"
 #include "lowtide/kernels/library/primitives.h"
+#include "lowtide/kernels/library/quantized_product.h"
 #include "lowtide/kernels/library/tiled_attention.h"
 
 namespace lowtide::kernels_internal {
@@ -185,6 +186,26 @@ Prepared prepare_gathered_kernel(const PrepareInput& input) {
   return prepare_gathered(convolution, tiles);
 }
 
+// QLinearMatMul of both domains.
+
+constexpr std::array kQuantizedProducts{SupportedOperator{"", kQuantizedMatMulType, kEightBits},
+                                        SupportedOperator{kOwnDomain, kQuantizedMatMulType, kEightBits}};
+
+Offer offer_quantized_product(const OfferInput& input) {
+  std::string missing;
+  const auto product = quantized_product(input.graph, input.node, missing);
+  if (!product) return {{}, std::move(missing)};
+  const auto tiles = quantized_tiles(*product, input.threads);
+  if (!tiles) return {{}, std::string(kNoPrimitive)};
+  return offer_one("onednn.qmatmul", tiles->per_thread * tiles->threads);
+}
+
+Prepared prepare_quantized_product_kernel(const PrepareInput& input) {
+  std::string missing;
+  const QuantizedProduct product = quantized_product(input.graph, input.node, missing).value();
+  return prepare_quantized_product(product, quantized_tiles(product, input.threads).value());
+}
+
 // lowtide::Pack.
 
 constexpr std::array kReorderings{SupportedOperator{kOwnDomain, kPackType, kFloats}};
@@ -211,6 +232,8 @@ std::span<const Family> library_families() {
       Family{"onednn products", kProducts, &offer_product, &prepare_product},
       Family{"onednn attentions", kAttentions, &offer_tiled_attention, &prepare_tiled_attention},
       Family{"onednn quantized convolutions", kGatheredConvolutions, &offer_gathered, &prepare_gathered_kernel},
+      Family{"onednn quantized products", kQuantizedProducts, &offer_quantized_product,
+             &prepare_quantized_product_kernel},
       Family{"onednn reorderings", kReorderings, &offer_reordering, &prepare_reordering},
   };
   return find_dnnl() != nullptr ? std::span<const Family>(kFamilies) : std::span<const Family>();

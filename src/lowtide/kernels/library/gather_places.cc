@@ -18,24 +18,6 @@ struct GatheredRun {
   std::int64_t stride = 1;
 };
 
-// Words of 8 bytes. The last one may overlap the one before it.
-void copy_flipped(const std::uint8_t* from, std::int64_t count, std::uint8_t flip, std::uint8_t* to) {
-  constexpr std::int64_t kWord = 8;
-  if (count < kWord) {
-    for (std::int64_t at = 0; at < count; ++at) to[at] = from[at] ^ flip;
-    return;
-  }
-  const std::uint64_t bits = flip * 0x0101010101010101U;
-  const auto copy_word = [&](std::int64_t at) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, from + at, kWord);
-    word ^= bits;
-    std::memcpy(to + at, &word, kWord);
-  };
-  for (std::int64_t at = 0; at + kWord <= count; at += kWord) copy_word(at);
-  copy_word(count - kWord);
-}
-
 void gather_run(const GatheredRun& run, const std::uint8_t* channel, const GatheredBytes& bytes, std::uint8_t* to) {
   for (std::int64_t at = 0; at < run.before; ++at) to[at] = bytes.padding;
   const std::uint8_t* from = channel + run.first;
@@ -81,13 +63,32 @@ void gather_tap(const GatheredConvolution& of, const std::uint8_t* channels, Int
     const std::int64_t row = at_row * of.rows.stride - of.rows.pad + tap / of.columns.taps * of.rows.dilation;
     const GatheredRun run = run_of(of, row, column, length, tap % of.columns.taps);
     for (std::int64_t channel = 0; channel < of.channels; ++channel) {
-      gather_run(run, channels + channel * of.rows.in * of.columns.in, bytes, to + (channel * taps + tap) * count + done);
+      gather_run(run, channels + channel * of.rows.in * of.columns.in, bytes,
+                 to + (channel * taps + tap) * count + done);
     }
     done += length;
   }
 }
 
 }  // namespace
+
+// In words of 8 bytes. The last one may overlap the one before it.
+void copy_flipped(const std::uint8_t* from, std::int64_t count, std::uint8_t flip, std::uint8_t* to) {
+  constexpr std::int64_t kWord = 8;
+  if (count < kWord) {
+    for (std::int64_t at = 0; at < count; ++at) to[at] = from[at] ^ flip;
+    return;
+  }
+  const std::uint64_t bits = flip * 0x0101010101010101U;
+  const auto copy_word = [&](std::int64_t at) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from + at, kWord);
+    word ^= bits;
+    std::memcpy(to + at, &word, kWord);
+  };
+  for (std::int64_t at = 0; at + kWord <= count; at += kWord) copy_word(at);
+  copy_word(count - kWord);
+}
 
 void gather_places(const GatheredConvolution& of, const std::uint8_t* channels, Interval<std::int64_t> places,
                    const GatheredBytes& bytes, std::uint8_t* to) {

@@ -6,7 +6,6 @@
 #include <memory>
 #include <new>
 #include <utility>
-#include <vector>
 
 #include "lowtide/base/check.h"
 #include "lowtide/kernels/common/requantize.h"
@@ -47,7 +46,7 @@ std::int32_t wrapped(std::int64_t value) { return static_cast<std::int32_t>(stat
 // What one thread of the team works with.
 struct GatheringThread {
   std::byte* scratch = nullptr;
-  std::array<std::array<dnnl_exec_arg_t, 4>, 2> arguments{};  // left, right, result, scratchpad
+  std::array<ProductArguments, 2> arguments{};
   dnnl_stream_t stream = nullptr;
 };
 constexpr std::size_t kMostGatheringThreads = 2;
@@ -150,7 +149,7 @@ struct BoundGathering : BoundKernel {
   [[nodiscard]] dnnl_status_t multiply(const GatheringThread& worker, std::size_t kind,
                                        const std::uint8_t* weights) const {
     const QuietScope quiet;
-    const std::array<dnnl_exec_arg_t, 4>& arguments = worker.arguments[kind];
+    const ProductArguments& arguments = worker.arguments[kind];
     // The library takes no pointers to constant data, but does not write what a primitive reads.
     const dnnl_status_t status = dnnl().memory_set_data_handle(arguments[0].memory, const_cast<std::uint8_t*>(weights));
     if (status != dnnl_success) return status;
@@ -240,18 +239,10 @@ class GatheredKernel final : public PreparedKernel {
   void bind_thread(GatheringThread& worker, std::byte* scratch) const {
     worker.scratch = scratch;
     for (std::size_t kind = 0; kind < kernels_.size(); ++kind) {
-      const_dnnl_primitive_desc_t description = description_of(kernels_[kind]);
-      const auto add = [&](std::size_t at, int name, dnnl_query_t tensor, std::byte* place) {
-        dnnl_memory_t memory = nullptr;
-        const dnnl_status_t made =
-            dnnl().memory_create(&memory, tensor_of(description, tensor), library_engine(), place);
-        LOWTIDE_CHECK(made == dnnl_success, "the library describes memory that exists");
-        worker.arguments[kind][at] = {name, memory};
-      };
-      add(0, DNNL_ARG_SRC, dnnl_query_src_md, scratch);  // the weights of each group, while it runs
-      add(1, DNNL_ARG_WEIGHTS, dnnl_query_weights_md, scratch);
-      add(2, DNNL_ARG_DST, dnnl_query_dst_md, scratch + tiles_.sums.count());
-      add(3, DNNL_ARG_SCRATCHPAD, dnnl_query_scratchpad_md, scratch + tiles_.library.count());
+      worker.arguments[kind] = product_arguments(kernels_[kind], {.left = scratch,  // the weights of each group, later
+                                                                  .right = scratch,
+                                                                  .sums = scratch + tiles_.sums.count(),
+                                                                  .scratchpad = scratch + tiles_.library.count()});
     }
     const dnnl_status_t made = dnnl().stream_create(&worker.stream, library_engine(), dnnl_stream_in_order);
     LOWTIDE_CHECK(made == dnnl_success, "the library makes streams on a CPU");
@@ -262,53 +253,14 @@ class GatheredKernel final : public PreparedKernel {
   std::array<Primitive, 2> kernels_;
 };
 
-// The tensors of a product, in the order of GatheringThread::arguments.
-constexpr std::array<std::pair<int, dnnl_query_t>, 4> kProductTensors{
-    {{DNNL_ARG_SRC, dnnl_query_src_md},
-     {DNNL_ARG_WEIGHTS, dnnl_query_weights_md},
-     {DNNL_ARG_DST, dnnl_query_dst_md},
-     {DNNL_ARG_SCRATCHPAD, dnnl_query_scratchpad_md}}};
-
-// Whether the processor has AMX.
-bool has_tiles() {
-  return (dnnl().get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core_amx) == dnnl_cpu_isa_avx512_core_amx;
-}
-
-// Executes a product on memory of its own, while it may allocate. With AMX, the first execution in a process generates
-// code that the library keeps. During a run, its objects would be in the pool of a thread, and would fill it. Returns
-// false if the library refuses.
-bool run_once(const Primitive& product) {
-  std::array<std::vector<std::byte>, kProductTensors.size()> bytes;
-  std::array<dnnl_exec_arg_t, kProductTensors.size()> arguments{};
-  dnnl_stream_t stream = nullptr;
-  bool is_good = dnnl().stream_create(&stream, library_engine(), dnnl_stream_in_order) == dnnl_success;
-  for (std::size_t at = 0; at < arguments.size(); ++at) {
-    const auto& [name, which] = kProductTensors[at];
-    const_dnnl_memory_desc_t tensor = tensor_of(description_of(product), which);
-    bytes[at].resize(static_cast<std::size_t>(size_of(tensor).count()) + 64);
-    void* begin = bytes[at].data();
-    std::size_t space = bytes[at].size();
-    std::align(64, 1, begin, space);
-    arguments[at].arg = name;
-    is_good = dnnl().memory_create(&arguments[at].memory, tensor, library_engine(), begin) == dnnl_success && is_good;
-  }
-  is_good = is_good && dnnl().primitive_execute(product.get(), stream, static_cast<int>(arguments.size()),
-                                                arguments.data()) == dnnl_success;
-  for (const dnnl_exec_arg_t& argument : arguments) dnnl().memory_destroy(argument.memory);
-  dnnl().stream_destroy(stream);
-  return is_good;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<PreparedKernel>> prepare_gathered(const GatheredConvolution& convolution,
                                                          const GatheredTiles& tiles) {
-  const SingleThread single;
   std::array<Primitive, 2> kernels;
   for (std::size_t kind = 0; kind < kernels.size(); ++kind) {
-    kernels[kind] = primitive_of(describe(tiles.products[kind]));
-    if (kernels[kind] == nullptr || (has_tiles() && !run_once(kernels[kind])))
-      return Error{ErrorCode::unsupported, "oneDNN cannot make the primitive", ""};
+    kernels[kind] = ready_primitive(tiles.products[kind]);
+    if (kernels[kind] == nullptr) return Error{ErrorCode::unsupported, "oneDNN cannot make the primitive", ""};
   }
   return std::unique_ptr<PreparedKernel>(std::make_unique<GatheredKernel>(convolution, tiles, std::move(kernels)));
 }

@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <array>
+#include <span>
 #include <string>
+#include <type_traits>
 
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/extents.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/common/requantize.h"
+#include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/plain/elementwise_row.h"
 #include "lowtide/kernels/plain/quantized.h"
 
@@ -24,12 +28,13 @@ struct Scales {
   std::int64_t axis_step = 0;
   std::int64_t inner_step = 0;
 
+  [[nodiscard]] bool has_one() const { return outer_step == 0 && axis_step == 0 && inner_step == 0; }
   [[nodiscard]] std::int64_t index(std::int64_t at_outer, std::int64_t at_axis, std::int64_t at_inner) const {
     return at_outer * outer_step + at_axis / block * axis_step + at_inner * inner_step;
   }
 };
 
-using QuantizeFunction = void (*)(const Scales& scales, const Operands& operands);
+using QuantizeFunction = void (*)(const Scales& scales, const Operands& operands, Team& team);
 
 struct QuantizeParameters {
   QuantizeFunction function = nullptr;
@@ -79,14 +84,39 @@ void convert_all(const Scales& scales, const Operands& operands, Compute compute
   }
 }
 
+// Converts all elements with one scale and one zero point, on the threads of the team.
+template <typename From, typename To, typename Convert>
+void convert_rows(const Operands& operands, Team& team, Convert convert) {
+  const From* from = elements<From>(operands.reads[0]);
+  To* to = mutable_elements<To>(operands.writes[0]);
+  const std::int64_t count = count_of(operands.reads[0]);
+  const std::int32_t zero = has_operand(operands.reads, 2) ? small_integer(operands.reads[2], 0) : 0;
+  const ScaleAndZero by{elements<float>(operands.reads[1])[0], zero};
+  run_in_parts(team, count, count, [&](std::int64_t begin, std::int64_t end) {
+    convert(std::span<const From>(from + begin, static_cast<std::size_t>(end - begin)), by, to + begin);
+    return RunCode::ok;
+  });
+}
+
+template <typename T>
+inline constexpr bool kHasEightBits = std::is_same_v<T, std::int8_t> || std::is_same_v<T, std::uint8_t>;
+
 template <typename From, typename To>
-void quantize(const Scales& scales, const Operands& operands) {
+void quantize(const Scales& scales, const Operands& operands, Team& team) {
+  if constexpr (std::is_same_v<From, float> && kHasEightBits<To>) {
+    const auto convert = [](std::span<const float> x, const ScaleAndZero& by, To* y) { quantize_row(x, by, y); };
+    if (scales.has_one()) return convert_rows<From, To>(operands, team, convert);
+  }
   convert_all<From, To>(scales, operands, [](From value, float scale, std::int32_t zero_point) {
     return quantized<To>(static_cast<float>(value) / scale, zero_point);
   });
 }
 template <typename From>
-void dequantize(const Scales& scales, const Operands& operands) {
+void dequantize(const Scales& scales, const Operands& operands, Team& team) {
+  if constexpr (kHasEightBits<From>) {
+    const auto convert = [](std::span<const From> x, const ScaleAndZero& by, float* y) { dequantize_row(x, by, y); };
+    if (scales.has_one()) return convert_rows<From, float>(operands, team, convert);
+  }
   convert_all<From, float>(scales, operands, [](From value, float scale, std::int32_t zero_point) {
     return static_cast<float>(static_cast<std::int64_t>(value) - zero_point) * scale;
   });
@@ -116,12 +146,12 @@ QuantizeFunction dequantize_function(DType from, DType to) {
   }
 }
 
-RunStatus run_quantize(const QuantizeParameters& parameters, const Operands& operands, Team& /*team*/) {
+RunStatus run_quantize(const QuantizeParameters& parameters, const Operands& operands, Team& team) {
   const Extents from(extents_of(operands.reads[0]));
   const std::optional<Scales> scales = scales_of(parameters, operands);
   if (!scales) return {RunCode::bad_extents, 1};
   if (const RunStatus status = set_extents(operands.writes[0], from); status.code != RunCode::ok) return status;
-  parameters.function(*scales, operands);
+  parameters.function(*scales, operands, team);
   return {};
 }
 
