@@ -256,6 +256,16 @@ def latency(figures):
                  f"{versions['onnxruntime']}, OpenVINO {versions['openvino']}.")
 
 
+def int8(figures):
+    keys = ("lowtide_float", "lowtide_int8", "onnxruntime_float", "onnxruntime_int8")
+    rows = [[row["model"], str(row["threads"]), *(f"{row[key]:,.1f}" for key in keys), f"{row['ratio']:.2f}"]
+            for row in figures["rows"]]
+    return lines(["<Model", "Threads", "Lowtide", "Lowtide, 8 bits", "ONNX Runtime", "ONNX Runtime, 8 bits", "Ratio"],
+                 rows,
+                 f"Milliseconds, each the shortest run of {figures['rounds']} rounds. The ratio compares the two "
+                 f"times of Lowtide. ONNX Runtime {figures['versions']['onnxruntime']}.")
+
+
 def start_row(row):
     times = ["refused" if row[key] is None else f"{row[key]:,.0f}"
              for key in ("lowtide", "prepared", "open", "onnxruntime", "openvino")]
@@ -325,7 +335,8 @@ TABLES = {"models": models, "short_models": short_models, "orders": orders, "bud
           "levers": levers, "curves": curves,
           "packing": packing, "large_packings": large_packings, "growth": growth, "compare_growth": compare_growth,
           "scale": scale, "concurrency": concurrency, "onnxruntime_memory": onnxruntime_memory,
-          "runtime_growth": runtime_growth, "latency": latency, "start": start, "runtime_proof": runtime_proof}
+          "runtime_growth": runtime_growth, "latency": latency, "int8": int8,
+          "start": start, "runtime_proof": runtime_proof}
 
 
 def figures_of(name):

@@ -26,6 +26,17 @@ TEST(Conv, MultipliesGroupsWithStridesAndDilations) {
   EXPECT_THAT(conv.result<float>(), ElementsAre(100 + 20, 100 + 2 + 40, -20, 20 - 40));
 }
 
+TEST(Conv, RefusesAWindowThatTheWeightsDoNotHave) {
+  const auto missing = [](const std::string& window, const std::string& result) {
+    return one_node("x : f32[1,2,5,5], w : f32[3,2,3,2]", "Conv(x, w) {kernel_shape = " + window + "}", result)
+        .missing();
+  };
+  EXPECT_EQ(missing("[3, 2]", "f32[1,3,3,4]"), "");
+  EXPECT_EQ(missing("[3, 3]", "f32[1,3,3,3]"),
+            "attribute 'kernel_shape' is [3,3], and the weights have a window of [3,2]");
+  EXPECT_EQ(missing("[3]", "f32[1,3,3,4]"), "attribute 'kernel_shape' is [3], and the weights have a window of [3,2]");
+}
+
 TEST(Conv, OfOneTapIsAProductOverChannels) {
   OneNode conv = one_node("x : f32[1,2,2,2], w : f32[1,2,1,1]", "Conv(x, w)", "f32[1,1,2,2]");
   conv.run_ok({{1, 2, 3, 4, 5, 6, 7, 8}, {10, 1}});

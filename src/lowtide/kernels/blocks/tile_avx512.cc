@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/kernels/blocks/tile_code.h"
+#include "lowtide/kernels/blocks/window_code.h"
 #include "lowtide/kernels/blocks/winograd_code.h"
 
 #if defined(__x86_64__)

@@ -92,7 +92,7 @@ RunStatus run_transpose_of_blocks(const BlockTranspose& transpose, const Operand
   return {code, 0};
 }
 
-bool is_known_float(const Tensor& tensor) {
+bool is_transposed_float(const Tensor& tensor) {
   return tensor.dtype == DType::f32 && !tensor.shape.has_upper_bounds() && tensor.size > Bytes();
 }
 
@@ -132,7 +132,7 @@ std::optional<BlockTranspose> lowered_transpose(const Graph& graph, NodeId id) {
   const std::optional<Format> from = from_string<Format>(text_attribute(node, kInputFormatAttribute, ""));
   const std::optional<Format> to = from_string<Format>(text_attribute(node, kOutputFormatAttribute, ""));
   if (!from || !to || (*from == Format::plain) == (*to == Format::plain)) return std::nullopt;
-  if (!is_known_float(source) || !is_known_float(result)) return std::nullopt;
+  if (!is_transposed_float(source) || !is_transposed_float(result)) return std::nullopt;
   const bool is_into_blocks = *from == Format::plain;
   const Format format = is_into_blocks ? *to : *from;
   if (block_of(format) == 1) return std::nullopt;
@@ -172,7 +172,7 @@ std::optional<FormatOption> transpose_option(const Graph& graph, NodeId id, Form
   const Node& node = graph.node(id);
   const Tensor& source = graph.tensor(*node.inputs[0]);
   const Tensor& result = graph.tensor(*node.outputs[0]);
-  if (!is_known_float(source) || !is_known_float(result)) return std::nullopt;
+  if (!is_transposed_float(source) || !is_transposed_float(result)) return std::nullopt;
   for (const bool is_into_blocks : {false, true}) {
     const std::optional<BlockTranspose> made =
         transpose_of(node, (is_into_blocks ? result : source).shape, is_into_blocks);

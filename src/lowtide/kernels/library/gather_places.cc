@@ -50,21 +50,28 @@ GatheredRun run_of(const GatheredConvolution& of, std::int64_t row, std::int64_t
           .stride = axis.stride};
 }
 
+// What gather_places() gets.
+struct GatherInput {
+  const GatheredConvolution& of;
+  const std::uint8_t* channels = nullptr;
+  Interval<std::int64_t> places;
+  const GatheredBytes& bytes;
+};
+
 // All channels of one tap.
-void gather_tap(const GatheredConvolution& of, const std::uint8_t* channels, Interval<std::int64_t> places,
-                const GatheredBytes& bytes, std::int64_t tap, std::uint8_t* to) {
+void gather_tap(const GatherInput& input, std::int64_t tap, std::uint8_t* to) {
+  const GatheredConvolution& of = input.of;
   const std::int64_t taps = of.rows.taps * of.columns.taps;
-  const std::int64_t count = places.end - places.begin;
-  const std::int64_t first_row = places.begin / of.columns.out;
-  std::int64_t column = places.begin % of.columns.out;
+  const std::int64_t count = input.places.end - input.places.begin;
+  std::int64_t column = input.places.begin % of.columns.out;
   std::int64_t done = 0;
-  for (std::int64_t at_row = first_row; done < count; ++at_row, column = 0) {
+  for (std::int64_t at_row = input.places.begin / of.columns.out; done < count; ++at_row, column = 0) {
     const std::int64_t length = std::min(of.columns.out - column, count - done);
     const std::int64_t row = at_row * of.rows.stride - of.rows.pad + tap / of.columns.taps * of.rows.dilation;
     const GatheredRun run = run_of(of, row, column, length, tap % of.columns.taps);
     for (std::int64_t channel = 0; channel < of.channels; ++channel) {
-      gather_run(run, channels + channel * of.rows.in * of.columns.in, bytes,
-                 to + (channel * taps + tap) * count + done);
+      const std::uint8_t* const image = input.channels + channel * of.rows.in * of.columns.in;
+      gather_run(run, image, input.bytes, to + (channel * taps + tap) * count + done);
     }
     done += length;
   }
@@ -92,9 +99,8 @@ void copy_flipped(const std::uint8_t* from, std::int64_t count, std::uint8_t fli
 
 void gather_places(const GatheredConvolution& of, const std::uint8_t* channels, Interval<std::int64_t> places,
                    const GatheredBytes& bytes, std::uint8_t* to) {
-  for (std::int64_t tap = 0; tap < of.rows.taps * of.columns.taps; ++tap) {
-    gather_tap(of, channels, places, bytes, tap, to);
-  }
+  const GatherInput input{of, channels, places, bytes};
+  for (std::int64_t tap = 0; tap < of.rows.taps * of.columns.taps; ++tap) gather_tap(input, tap, to);
 }
 
 }  // namespace lowtide::kernels_internal

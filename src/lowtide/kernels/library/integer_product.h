@@ -12,8 +12,8 @@
 
 namespace lowtide::kernels_internal {
 
-// A product of matrices of integers: [rows, inner] of u8 or i8, times [inner, columns] of i8, is [rows, columns] of i32.
-// All sums are exact. The first matrix and the result are dense.
+// A product of matrices of integers: [rows, inner] of u8 or i8, times [inner, columns] of i8, is [rows, columns] of
+// i32. All sums are exact. The first matrix and the result are dense.
 struct IntegerProduct {
   std::int64_t rows = 0;
   std::int64_t inner = 0;

@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kNotTiled = "its operands are not those of a product of known matrices of 8 bits";
 
 // So that no sum or product of sizes overflows.
-constexpr std::int64_t kMostExtent = std::int64_t{1} << 30;
+constexpr std::int64_t kMostProductExtent = std::int64_t{1} << 30;
 constexpr std::int64_t kMostMatrices = std::int64_t{1} << 16;
 
 bool has_eight_bits(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
@@ -71,7 +71,7 @@ Bytes whole_lines(std::int64_t bytes) { return Bytes((bytes + 63) / 64 * 64); }
 std::int64_t rounded_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 
 // Parts of at most `most` elements, as even as multiples of `unit` allow: all but the last one, and the last one.
-std::array<std::int64_t, 2> divided(std::int64_t count, std::int64_t most, std::int64_t unit) {
+std::array<std::int64_t, 2> even_parts(std::int64_t count, std::int64_t most, std::int64_t unit) {
   const std::int64_t parts = (count + most - 1) / most;
   const std::int64_t each = std::min(count, rounded_up((count + parts - 1) / parts, unit));
   const std::int64_t last = count % each;
@@ -81,7 +81,7 @@ std::array<std::int64_t, 2> divided(std::int64_t count, std::int64_t most, std::
 // Matrices that follow one another and are multiplied by the same one are one matrix of all of their rows.
 void merge_rows(QuantizedProduct& made) {
   const auto matrices = static_cast<std::int64_t>(made.matrices.size());
-  if (made.rows > kMostExtent / matrices) return;
+  if (made.rows > kMostProductExtent / matrices) return;
   for (std::int64_t at = 0; at < matrices; ++at) {
     const QuantizedProduct::Matrices& one = made.matrices[static_cast<std::size_t>(at)];
     if (one.left != at || one.right != 0) return;
@@ -111,7 +111,7 @@ std::optional<QuantizedProduct> quantized_product(const Graph& graph, NodeId id,
                         .is_right_signed = graph.tensor(*node.inputs[3]).dtype == DType::i8,
                         .is_transposed = is_transposed};
   for (const std::int64_t extent : {made.rows, made.inner, made.columns}) {
-    if (extent < 1 || extent > kMostExtent) return std::nullopt;
+    if (extent < 1 || extent > kMostProductExtent) return std::nullopt;
   }
   if (right[right.rank() - (is_transposed ? 1 : 2)] != made.inner || result[result.rank() - 2] != made.rows ||
       result[result.rank() - 1] != made.columns || !has_quantized_operands(graph, id, made.columns)) {
@@ -149,14 +149,14 @@ std::optional<QuantizedTiles> quantized_tiles(const QuantizedProduct& of, int th
   constexpr std::int64_t kColumns = 64;       // a multiple of those that the library computes at once
   constexpr double kLeastProducts = 1 << 18;  // of a kernel that two threads share
   QuantizedTiles tiles;
-  tiles.rows = divided(of.rows, kMostRows, 16);
+  tiles.rows = even_parts(of.rows, kMostRows, 16);
   std::int64_t most = std::max(kMostBytes / (of.inner + 4 * tiles.rows[0]) / kColumns, std::int64_t{1}) * kColumns;
   const auto matrices = static_cast<std::int64_t>(of.matrices.size());
   const double products = static_cast<double>(of.rows) * static_cast<double>(of.inner) *
                           static_cast<double>(of.columns) * static_cast<double>(matrices);
   const bool is_shared = threads > 1 && products >= kLeastProducts;
   if (is_shared && matrices == 1) most = std::min(most, rounded_up((of.columns + 1) / 2, kColumns));
-  tiles.columns = divided(of.columns, most, kColumns);
+  tiles.columns = even_parts(of.columns, most, kColumns);
   tiles.row_tiles = (of.rows + tiles.rows[0] - 1) / tiles.rows[0];
   tiles.column_tiles = (of.columns + tiles.columns[0] - 1) / tiles.columns[0];
   if (is_shared && matrices * tiles.column_tiles > 1) tiles.threads = 2;

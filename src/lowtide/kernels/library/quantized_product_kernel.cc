@@ -21,10 +21,21 @@ namespace lowtide::kernels_internal {
 namespace {
 
 // The operands of QLinearMatMul.
-enum : std::size_t { kA, kAScale, kAZero, kB, kBScale, kBZero, kYScale, kYZero, kBias, kOperandCount };
+enum : std::size_t {
+  kLeft,
+  kLeftScale,
+  kLeftZero,
+  kRight,
+  kRightScale,
+  kRightZero,
+  kResultScale,
+  kResultZero,
+  kColumnBias,
+  kProductOperandCount
+};
 
-constexpr std::size_t kKinds = QuantizedTiles::kKinds;
-constexpr std::size_t kMostThreads = 2;
+constexpr std::size_t kTileKinds = QuantizedTiles::kKinds;
+constexpr std::size_t kMostProductThreads = 2;
 
 std::int32_t zero_point_at(const BoundTensor& operand, std::size_t at) {
   return operand.dtype == DType::i8 ? elements<std::int8_t>(operand)[at] : elements<std::uint8_t>(operand)[at];
@@ -33,7 +44,7 @@ std::int32_t zero_point_at(const BoundTensor& operand, std::size_t at) {
 // What one thread works with.
 struct ProductThread {
   std::byte* scratch = nullptr;
-  std::array<std::array<ProductArguments, kKinds>, kKinds> arguments{};
+  std::array<std::array<ProductArguments, kTileKinds>, kTileKinds> arguments{};
   dnnl_stream_t stream = nullptr;
 };
 
@@ -48,15 +59,15 @@ struct ColumnPart {
 struct BoundQuantizedProduct : BoundKernel {
   const QuantizedProduct* of = nullptr;
   const QuantizedTiles* tiles = nullptr;
-  std::array<std::array<const_dnnl_primitive_t, kKinds>, kKinds> primitives{};
-  std::array<BoundTensor, kOperandCount> reads{};
+  std::array<std::array<const_dnnl_primitive_t, kTileKinds>, kTileKinds> primitives{};
+  std::array<BoundTensor, kProductOperandCount> reads{};
   BoundTensor result;
-  std::array<ProductThread, kMostThreads> workers;
+  std::array<ProductThread, kMostProductThreads> workers;
 
   // The library multiplies by signed integers, so 128 is subtracted from unsigned ones.
   [[nodiscard]] std::int32_t shift() const { return of->is_right_signed ? 0 : 128; }
   [[nodiscard]] std::int32_t right_zero(std::int64_t column) const {
-    const BoundTensor& zeros = reads[kBZero];
+    const BoundTensor& zeros = reads[kRightZero];
     return zero_point_at(zeros, count_of(zeros) == 1 ? 0 : static_cast<std::size_t>(column)) - shift();
   }
 
@@ -65,7 +76,7 @@ struct BoundQuantizedProduct : BoundKernel {
     const std::int64_t row_step = of->is_transposed ? 1 : of->columns;
     const std::int64_t column_step = of->is_transposed ? of->inner : 1;
     const std::int64_t matrix = of->matrices[static_cast<std::size_t>(part.matrix)].right * of->inner * of->columns;
-    const auto* from = reinterpret_cast<const std::uint8_t*>(*reads[kB].bytes) + matrix + part.first * column_step;
+    const auto* from = reinterpret_cast<const std::uint8_t*>(*reads[kRight].bytes) + matrix + part.first * column_step;
     if (!of->copies_right()) return from;
     const std::uint8_t flip = of->is_right_signed ? 0 : 0x80;
     auto* to = reinterpret_cast<std::uint8_t*>(scratch);
@@ -91,7 +102,7 @@ struct BoundQuantizedProduct : BoundKernel {
     auto* zeros = corrections + tiles->columns[0];
     auto* factors = reinterpret_cast<float*>(zeros + tiles->columns[0]);
     auto* offsets = factors + tiles->columns[0];
-    const std::int32_t left_zero = zero_point_at(reads[kAZero], 0);
+    const std::int32_t left_zero = zero_point_at(reads[kLeftZero], 0);
     const auto [row_step, column_step] = right_steps(part);
     std::fill_n(corrections, part.count, 0);
     if (left_zero != 0) {
@@ -108,15 +119,15 @@ struct BoundQuantizedProduct : BoundKernel {
       has_zeros = has_zeros || zeros[at] != 0;
       const std::int64_t correction = (of->inner * zeros[at] - corrections[at]) * left_zero;
       corrections[at] = static_cast<std::int32_t>(static_cast<std::uint32_t>(correction));
-      factors[at] = *elements<float>(reads[kAScale]) * at_column(reads[kBScale], column);
-      offsets[at] = has_operand(reads, kBias) ? at_column(reads[kBias], column) : 0.0F;
+      factors[at] = *elements<float>(reads[kLeftScale]) * at_column(reads[kRightScale], column);
+      offsets[at] = has_operand(reads, kColumnBias) ? at_column(reads[kColumnBias], column) : 0.0F;
     }
     return {.corrections = corrections,
             .zeros = has_zeros ? zeros : nullptr,
             .factors = factors,
             .offsets = offsets,
-            .scale = *elements<float>(reads[kYScale]),
-            .zero = zero_point_at(reads[kYZero], 0)};
+            .scale = *elements<float>(reads[kResultScale]),
+            .zero = zero_point_at(reads[kResultZero], 0)};
   }
 
   // The sum of each row of a tile of the first operand.
@@ -132,7 +143,8 @@ struct BoundQuantizedProduct : BoundKernel {
     auto* sums = reinterpret_cast<std::int32_t*>(worker.scratch + tiles->sums.count());
     auto* row_sums = reinterpret_cast<std::int32_t*>(worker.scratch + tiles->of_rows.count());
     const QuantizedProduct::Matrices& matrices = of->matrices[static_cast<std::size_t>(part.matrix)];
-    const auto* left = reinterpret_cast<const std::uint8_t*>(*reads[kA].bytes) + matrices.left * of->rows * of->inner;
+    const auto* left =
+        reinterpret_cast<const std::uint8_t*>(*reads[kLeft].bytes) + matrices.left * of->rows * of->inner;
     for (std::int64_t tile = 0; tile < tiles->row_tiles; ++tile) {
       const std::size_t kind = tile + 1 == tiles->row_tiles ? 1 : 0;
       const std::int64_t first = tile * tiles->rows[0];
@@ -210,7 +222,7 @@ struct BoundQuantizedProduct : BoundKernel {
 
 class QuantizedProductKernel final : public PreparedKernel {
  public:
-  using Kernels = std::array<std::array<Primitive, kKinds>, kKinds>;
+  using Kernels = std::array<std::array<Primitive, kTileKinds>, kTileKinds>;
   QuantizedProductKernel(QuantizedProduct product, const QuantizedTiles& tiles, Kernels kernels)
       : product_(std::move(product)), tiles_(tiles), kernels_(std::move(kernels)) {}
 
@@ -225,8 +237,8 @@ class QuantizedProductKernel final : public PreparedKernel {
     bound->tiles = &tiles_;
     std::copy(reads.begin(), reads.end(), bound->reads.begin());
     bound->result = writes[0];
-    for (std::size_t row_kind = 0; row_kind < kKinds; ++row_kind) {
-      for (std::size_t column_kind = 0; column_kind < kKinds; ++column_kind) {
+    for (std::size_t row_kind = 0; row_kind < kTileKinds; ++row_kind) {
+      for (std::size_t column_kind = 0; column_kind < kTileKinds; ++column_kind) {
         bound->primitives[row_kind][column_kind] = kernels_[row_kind][column_kind].get();
       }
     }
@@ -243,8 +255,8 @@ class QuantizedProductKernel final : public PreparedKernel {
                                .right = scratch,
                                .sums = scratch + tiles_.sums.count(),
                                .scratchpad = scratch + tiles_.library.count()};
-    for (std::size_t row_kind = 0; row_kind < kKinds; ++row_kind) {
-      for (std::size_t column_kind = 0; column_kind < kKinds; ++column_kind) {
+    for (std::size_t row_kind = 0; row_kind < kTileKinds; ++row_kind) {
+      for (std::size_t column_kind = 0; column_kind < kTileKinds; ++column_kind) {
         worker.arguments[row_kind][column_kind] = product_arguments(kernels_[row_kind][column_kind], places);
       }
     }
@@ -262,8 +274,8 @@ class QuantizedProductKernel final : public PreparedKernel {
 Result<std::unique_ptr<PreparedKernel>> prepare_quantized_product(const QuantizedProduct& of,
                                                                   const QuantizedTiles& tiles) {
   QuantizedProductKernel::Kernels kernels;
-  for (std::size_t row_kind = 0; row_kind < kKinds; ++row_kind) {
-    for (std::size_t column_kind = 0; column_kind < kKinds; ++column_kind) {
+  for (std::size_t row_kind = 0; row_kind < kTileKinds; ++row_kind) {
+    for (std::size_t column_kind = 0; column_kind < kTileKinds; ++column_kind) {
       Primitive made = ready_primitive(tiles.product_of(of, row_kind, column_kind));
       if (made == nullptr) return Error{ErrorCode::unsupported, "oneDNN cannot make the primitive", ""};
       kernels[row_kind][column_kind] = std::move(made);

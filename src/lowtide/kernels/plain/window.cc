@@ -46,6 +46,18 @@ bool set_result(WindowAxis& axis, bool rounds_up) {
   return axis.out >= 0;
 }
 
+// Why the attribute for the extents of the window is not those of the weights.
+std::string misfit_of_window(const Graph& graph, const Node& node) {
+  const std::vector<std::int64_t>* given = integers_attribute(node, "kernel_shape");
+  if (given == nullptr || node.inputs.size() < 2 || !node.inputs[1]) return "";
+  const Shape& weights = graph.tensor(*node.inputs[1]).shape;
+  if (weights.rank() < 2 || weights.has_upper_bounds()) return "";
+  const std::vector<std::int64_t> window(weights.extents().begin() + 2, weights.extents().end());
+  if (*given == window) return "";
+  return "attribute 'kernel_shape' is " + to_string(Shape(*given)) + ", and the weights have a window of " +
+         to_string(Shape(window));
+}
+
 }  // namespace
 
 WindowAttributes window_attributes(const Node& node) {
@@ -137,6 +149,7 @@ std::string missing_convolution(const Graph& graph, const Node& node) {
   // A run checks extents that only it knows.
   const bool is_known = node.inputs.size() > 2 && node.inputs[2] && result.rank() > 1 && !result.is_at_most(1) &&
                         !graph.tensor(*node.inputs[2]).shape.has_upper_bounds();
+  if (missing.empty()) missing = misfit_of_window(graph, node);
   return missing.empty() && is_known ? misfit_of_bias(graph, node, result[1]) : missing;
 }
 
