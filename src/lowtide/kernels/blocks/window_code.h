@@ -9,11 +9,17 @@
 
 namespace lowtide::kernels_internal {
 
+// Keeps a loop over a few places a loop. Otherwise the compiler calls a function of the C library for it.
+[[gnu::always_inline]] inline void stay_loop(float*& place) { __asm__("" : "+r"(place)); }
+
 // Fills places with zeros. Returns where the next one is.
 template <typename Lanes>
 [[gnu::always_inline]] inline float* write_zeros(float* to, std::int64_t places) {
   const typename Lanes::Vector zero = Lanes::splat(0);
-  for (std::int64_t at = 0; at < places; ++at, to += Lanes::kCount) Lanes::store(to, zero);
+  for (std::int64_t at = 0; at < places; ++at, to += Lanes::kCount) {
+    Lanes::store(to, zero);
+    stay_loop(to);
+  }
   return to;
 }
 
@@ -26,6 +32,7 @@ void copy_window(const WindowCopy& work) {
     const float* from = work.source + row * work.row_step;
     for (std::int64_t at = 0; at < work.columns_inside; ++at, from += Lanes::kCount, to += Lanes::kCount) {
       Lanes::store(to, Lanes::load(from));
+      stay_loop(to);
     }
     to = write_zeros<Lanes>(to, work.columns_after);
   }

@@ -128,7 +128,7 @@ struct Reduction {
 // not wait for the others.
 template <typename Reducer, std::size_t count, typename T>
 void reduce_some(const Reduction& reduction, const T* x, std::int64_t first, T* y) {
-  std::array<const T*, count> from;
+  std::array<const T*, count> from{};
   for (std::size_t at = 0; at < count; ++at) {
     from[at] = x + reduction.kept.offset(first + static_cast<std::int64_t>(at));
   }
