@@ -43,7 +43,7 @@ struct PackedConstant {
 
 // One way to run a node.
 struct FormatOption {
-  Format input = Format::plain;           // of operand 0
+  Format input = Format::plain;           // of operand 0; of a Concat of all operands
   Format output = Format::plain;          // of result 0
   double cost_seconds = 0;                // an estimate, >= 0 and finite
   std::optional<PackedConstant> weights;  // of operand 1; nullopt: it stays as it is

@@ -98,8 +98,10 @@ void choose_order(BlockConvolution& made) {
   // A double, because nothing has checked the padded size of the source yet.
   const double places = static_cast<double>(made.down.source) * static_cast<double>(made.across.source);
   const double source = places * static_cast<double>(made.source_blocks * made.lanes);
-  made.is_by_rectangle = source > kMostSource && made.weights_of_block() * made.result_blocks <= kMostWeights;
-  made.copies_all_blocks = made.elements_of_copy() <= kMostCopied / made.source_blocks;
+  const bool is_large = source > kMostSource && made.weights_of_block() * made.result_blocks <= kMostWeights;
+  // A spread copy takes longer than to read weights again.
+  made.is_by_rectangle = is_large || made.spreads_columns();
+  made.copies_all_blocks = made.source_blocks == 1 || made.elements_of_copy() <= kMostCopied / made.source_blocks;
 }
 
 }  // namespace
