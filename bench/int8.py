@@ -38,9 +38,6 @@ class OneInput:
     def get_next(self):
         return self.values.pop() if self.values else None
 
-    def set_range(self, start_index, end_index):
-        """The quantizer wants it; there is one input only."""
-
 
 def write_int8(case, folder):
     """Writes the form in 8 bits of a case of model_case.py."""

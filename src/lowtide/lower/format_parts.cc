@@ -94,8 +94,8 @@ class PartChooser {
     std::int64_t plain = 0;
   };
 
-  // Asks for the formats of convolutions, pools and matrix products. The first answer with blocks decides on their
-  // size.
+  // Asks for the formats of all nodes. Convolutions, pools, matrix products, and Concats and Transposes of channels may
+  // have some. The first answer with blocks decides on their size.
   void ask(const KernelFormats& machine) {
     std::optional<Format> blocked;
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {

@@ -68,7 +68,8 @@ namespace lowtide {
 //   - a Conv may stand for a Conv and a BatchNormalization, if its weights and its bias are results of
 //     lowtide::ScaledWeights and lowtide::ScaledBias of their constants,
 //   - a tensor may be in blocks of 8 or 16 channels, of which lanes without a channel are zero: convolutions, pools,
-//     element-wise operators and joins of channels may run on blocks, and lowtide::Reorder may change the format,
+//     element-wise operators and joins of channels may run on blocks, a Transpose may begin or end in blocks, and
+//     lowtide::Reorder may change the format,
 //   - a LayerNormalization may stand for its formula, if `table` has the numbers of the formula,
 //   - an operator on integers may stand for the same operator on real numbers between DequantizeLinear and
 //     QuantizeLinear, where both give the same integers except for the rounding of sums, and

@@ -15,6 +15,7 @@ class TileRunner {
  public:
   TileRunner(const ConvolutionParameters& parameters, const Operands& operands, std::byte* scratch)
       : shape_(parameters.shape),
+        rows_left_(shape_),
         elements_of_copy_(shape_.elements_of_copy()),
         leaves_out_taps_(shape_.across.reach(1) > shape_.across.source ||
                          (shape_.kind != TileKind::channels && shape_.down.reach(1) > shape_.down.source)),
@@ -122,7 +123,7 @@ class TileRunner {
     if (first >= 0 && first + shape_.down.reach(place.extents.rows) <= shape_.down.source) return;
     const Interval<std::int64_t> rows = shape_.down.useful_taps(place.row, place.extents.rows);
     if (rows.empty()) return;
-    rows_left_ = shape_;
+    rows_left_.down = shape_.down;
     rows_left_.down.crop(rows);
     window_ = &rows_left_;
     work_.taps_down = rows_left_.down.taps;
@@ -263,7 +264,7 @@ class TileRunner {
   const BlockConvolution* window_ = &shape_;  // where the taps of the current tile are; its weights are those of shape_
   BlockConvolution rows_left_;                // the window of a tile without some rows of taps
   std::int64_t elements_of_copy_;             // of one block of the source
-  bool leaves_out_taps_;                      // a window is wider or higher than the source; leave_out_rows() may do
+  bool leaves_out_taps_;  // a window is wider than the source, or higher and leave_out_rows() is not for it
   const ConvolutionParameters& parameters_;
   const float* source_;
   const float* weights_;

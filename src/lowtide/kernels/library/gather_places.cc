@@ -4,7 +4,8 @@
 #include "lowtide/kernels/library/gather_places.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "lowtide/kernels/common/byte_rows.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -78,24 +79,6 @@ void gather_tap(const GatherInput& input, std::int64_t tap, std::uint8_t* to) {
 }
 
 }  // namespace
-
-// In words of 8 bytes. The last one may overlap the one before it.
-void copy_flipped(const std::uint8_t* from, std::int64_t count, std::uint8_t flip, std::uint8_t* to) {
-  constexpr std::int64_t kWord = 8;
-  if (count < kWord) {
-    for (std::int64_t at = 0; at < count; ++at) to[at] = from[at] ^ flip;
-    return;
-  }
-  const std::uint64_t bits = flip * 0x0101010101010101U;
-  const auto copy_word = [&](std::int64_t at) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, from + at, kWord);
-    word ^= bits;
-    std::memcpy(to + at, &word, kWord);
-  };
-  for (std::int64_t at = 0; at + kWord <= count; at += kWord) copy_word(at);
-  copy_word(count - kWord);
-}
 
 void gather_places(const GatheredConvolution& of, const std::uint8_t* channels, Interval<std::int64_t> places,
                    const GatheredBytes& bytes, std::uint8_t* to) {

@@ -16,9 +16,6 @@ struct GatheredBytes {
   std::uint8_t padding = 0;  // what is outside of the image, after the change
 };
 
-// Copies bytes, with the bits of `flip` changed in each.
-void copy_flipped(const std::uint8_t* from, std::int64_t count, std::uint8_t flip, std::uint8_t* to);
-
 // Gathers what the window covers at some places of the result: to[channel, row tap, column tap][place]. `channels` are
 // those of one group of one image. The places are not empty.
 void gather_places(const GatheredConvolution& of, const std::uint8_t* channels, Interval<std::int64_t> places,

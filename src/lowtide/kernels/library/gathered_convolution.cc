@@ -8,6 +8,7 @@
 
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/common/attributes.h"
+#include "lowtide/kernels/common/byte_rows.h"
 #include "lowtide/kernels/library/facts.h"
 
 namespace lowtide::kernels_internal {
@@ -19,8 +20,6 @@ constexpr std::string_view kNotGathered =
 
 // So that no sum or product of sizes overflows.
 constexpr std::int64_t kMostGatheredExtent = std::int64_t{1} << 30;
-
-bool is_eight_bits(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
 
 // Whether all tensors exist, have known extents, and have the types of the operator.
 bool has_quantized_types(const Graph& graph, const Operator& op, const Node& node) {
@@ -34,11 +33,11 @@ bool has_quantized_types(const Graph& graph, const Operator& op, const Node& nod
     const DType bias = op.domain == kOwnDomain ? DType::f32 : DType::i32;
     const bool is_scale = at == 1 || at == 4 || at == 6;
     const bool has_type =
-        at == 8 ? tensor.dtype == bias : (is_scale ? tensor.dtype == DType::f32 : is_eight_bits(tensor.dtype));
+        at == 8 ? tensor.dtype == bias : (is_scale ? tensor.dtype == DType::f32 : is_byte(tensor.dtype));
     if (!has_type || tensor.shape.has_upper_bounds()) return false;
   }
   const Tensor& result = graph.tensor(*node.outputs[0]);
-  return is_eight_bits(result.dtype) && !result.shape.has_upper_bounds();
+  return is_byte(result.dtype) && !result.shape.has_upper_bounds();
 }
 
 // Whether each operand of parameters has one element, or one per result where that is allowed.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lowtide/base/check.h"
+#include "lowtide/kernels/common/byte_rows.h"
 #include "lowtide/kernels/common/requantize.h"
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/library/dnnl.h"
@@ -36,9 +37,6 @@ enum : std::size_t {
 // An operand with one element for all results, or with one per result.
 std::size_t index_in(const BoundTensor& operand, std::int64_t result) {
   return count_of(operand) == 1 ? 0 : static_cast<std::size_t>(result);
-}
-std::int32_t byte_at(const BoundTensor& operand, std::size_t at) {
-  return operand.dtype == DType::i8 ? elements<std::int8_t>(operand)[at] : elements<std::uint8_t>(operand)[at];
 }
 
 std::int32_t wrapped(std::int64_t value) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(value)); }
@@ -72,22 +70,15 @@ struct BoundGathering : BoundKernel {
     const std::int64_t terms = of->terms();
     for (std::int64_t at = begin; at < end; ++at) {
       const std::uint8_t* row = bytes_of(kReadW) + at * terms;
-      std::int32_t sum = 0;
-      if (reads[kReadW].dtype == DType::i8) {
-        for (std::int64_t term = 0; term < terms; ++term) sum += static_cast<std::int8_t>(row[term]);
-      } else {
-        for (std::int64_t term = 0; term < terms; ++term) sum += row[term];
-      }
-      weight_sums[at] = sum;
+      const bool is_signed = reads[kReadW].dtype == DType::i8;
+      weight_sums[at] = is_signed ? sum_of(reinterpret_cast<const std::int8_t*>(row), terms) : sum_of(row, terms);
     }
   }
 
   // sums[column] = the sum of a column of the gathered matrix
   void sum_columns(const std::int8_t* gathered, std::int64_t columns, std::int32_t* sums) const {
     std::fill_n(sums, columns, 0);
-    for (std::int64_t term = 0; term < of->terms(); ++term, gathered += columns) {
-      for (std::int64_t at = 0; at < columns; ++at) sums[at] += gathered[at];
-    }
+    sum_bytes({.first = gathered, .rows = of->terms(), .columns = columns, .row_step = columns}, sums);
   }
 
   [[nodiscard]] bool has_weight_zeros(std::int64_t first) const {

@@ -4,10 +4,12 @@
 #include "lowtide/kernels/library/quantized_product.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/common/attributes.h"
-#include "lowtide/kernels/common/extents.h"
+#include "lowtide/kernels/common/byte_rows.h"
+#include "lowtide/kernels/common/matmul_shapes.h"
 #include "lowtide/kernels/library/facts.h"
 
 namespace lowtide::kernels_internal {
@@ -18,8 +20,6 @@ constexpr std::string_view kNotTiled = "its operands are not those of a product 
 // So that no sum or product of sizes overflows.
 constexpr std::int64_t kMostProductExtent = std::int64_t{1} << 30;
 constexpr std::int64_t kMostMatrices = std::int64_t{1} << 16;
-
-bool has_eight_bits(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
 
 // Whether an operand of parameters has one element, or with `columns` one per column.
 bool has_count(const Graph& graph, const std::optional<TensorId>& id, std::optional<std::int64_t> columns) {
@@ -40,30 +40,13 @@ bool has_quantized_operands(const Graph& graph, NodeId id, std::int64_t columns)
     const Tensor& tensor = graph.tensor(*node.inputs[at]);
     const bool is_float = at == 1 || at == 4 || at == 6 || at == 8;
     if (tensor.shape.has_upper_bounds()) return false;
-    if (is_float ? tensor.dtype != DType::f32 : !has_eight_bits(tensor.dtype)) return false;
+    if (is_float ? tensor.dtype != DType::f32 : !is_byte(tensor.dtype)) return false;
     if (at == 0 || at == 3) continue;
     const bool is_of_columns = at == 4 || at == 5 || at == 8;
     if (!has_count(graph, node.inputs[at], is_of_columns ? std::optional(columns) : std::nullopt)) return false;
   }
   const Tensor& result = graph.tensor(*node.outputs[0]);
-  return has_eight_bits(result.dtype) && !result.shape.has_upper_bounds();
-}
-
-// Which matrix of an operand belongs to a matrix of the result, or nullopt if the axes in front do not agree.
-std::optional<std::int64_t> matrix_of_operand(const Shape& operand, const Shape& result, std::int64_t number) {
-  std::int64_t matrix = 0;
-  std::int64_t stride = 1;
-  for (int back = 3; back <= result.rank(); ++back) {
-    const std::int64_t extent = result[result.rank() - back];
-    const std::int64_t index = number % extent;
-    number /= extent;
-    if (operand.rank() < back) continue;
-    const std::int64_t own = operand[operand.rank() - back];
-    if (own != extent && own != 1) return std::nullopt;
-    if (own != 1) matrix += index * stride;
-    stride *= own;
-  }
-  return matrix;
+  return is_byte(result.dtype) && !result.shape.has_upper_bounds();
 }
 
 Bytes whole_lines(std::int64_t bytes) { return Bytes((bytes + 63) / 64 * 64); }
@@ -103,30 +86,25 @@ std::optional<QuantizedProduct> quantized_product(const Graph& graph, NodeId id,
   const Shape& result = graph.tensor(*node.outputs[0]).shape;
   const bool is_transposed = integer_attribute(node, kTransposeAttribute, 0) != 0;
   if (left.rank() < 2 || right.rank() < 2 || (is_transposed && right.rank() != 2)) return std::nullopt;
-  if (result.rank() != std::max(left.rank(), right.rank())) return std::nullopt;
+  std::vector<std::int64_t> matrix = right.extents();
+  if (is_transposed) std::swap(matrix[0], matrix[1]);
+  const std::optional<MatMulShapes> shapes = matmul_shapes(left.extents(), matrix);
+  if (!shapes || !std::ranges::equal(shapes->result.values(), result.extents())) return std::nullopt;
   QuantizedProduct made{.rows = left[left.rank() - 2],
                         .inner = left[left.rank() - 1],
-                        .columns = right[right.rank() - (is_transposed ? 2 : 1)],
+                        .columns = matrix.back(),
                         .is_left_signed = graph.tensor(*node.inputs[0]).dtype == DType::i8,
                         .is_right_signed = graph.tensor(*node.inputs[3]).dtype == DType::i8,
                         .is_transposed = is_transposed};
+  const int batch = result.rank() - 2;
+  const std::int64_t matrices = shapes->result.product(0, batch);
   for (const std::int64_t extent : {made.rows, made.inner, made.columns}) {
     if (extent < 1 || extent > kMostProductExtent) return std::nullopt;
   }
-  if (right[right.rank() - (is_transposed ? 1 : 2)] != made.inner || result[result.rank() - 2] != made.rows ||
-      result[result.rank() - 1] != made.columns || !has_quantized_operands(graph, id, made.columns)) {
-    return std::nullopt;
-  }
-  std::int64_t matrices = 1;
-  for (int axis = 0; axis + 2 < result.rank(); ++axis) {
-    if (result[axis] < 1 || result[axis] > kMostMatrices / matrices) return std::nullopt;
-    matrices *= result[axis];
-  }
+  if (matrices < 1 || matrices > kMostMatrices || !has_quantized_operands(graph, id, made.columns)) return std::nullopt;
   for (std::int64_t number = 0; number < matrices; ++number) {
-    const std::optional<std::int64_t> of_left = matrix_of_operand(left, result, number);
-    const std::optional<std::int64_t> of_right = matrix_of_operand(right, result, number);
-    if (!of_left || !of_right) return std::nullopt;
-    made.matrices.push_back({*of_left, *of_right});
+    made.matrices.push_back(
+        {matrix_of(shapes->a, shapes->result, batch, number), matrix_of(shapes->b, shapes->result, batch, number)});
   }
   merge_rows(made);
   missing.clear();

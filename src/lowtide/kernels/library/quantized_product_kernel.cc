@@ -8,12 +8,11 @@
 #include <utility>
 
 #include "lowtide/base/check.h"
-#include "lowtide/kernels/common/byte_sums.h"
+#include "lowtide/kernels/common/byte_rows.h"
 #include "lowtide/kernels/common/requantize.h"
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/library/dnnl.h"
 #include "lowtide/kernels/library/engine.h"
-#include "lowtide/kernels/library/gather_places.h"
 #include "lowtide/kernels/library/quantized_product.h"
 #include "lowtide/kernels/library/quiet_heap.h"
 
@@ -36,10 +35,6 @@ enum : std::size_t {
 
 constexpr std::size_t kTileKinds = QuantizedTiles::kKinds;
 constexpr std::size_t kMostProductThreads = 2;
-
-std::int32_t zero_point_at(const BoundTensor& operand, std::size_t at) {
-  return operand.dtype == DType::i8 ? elements<std::int8_t>(operand)[at] : elements<std::uint8_t>(operand)[at];
-}
 
 // What one thread works with.
 struct ProductThread {
@@ -68,7 +63,7 @@ struct BoundQuantizedProduct : BoundKernel {
   [[nodiscard]] std::int32_t shift() const { return of->is_right_signed ? 0 : 128; }
   [[nodiscard]] std::int32_t right_zero(std::int64_t column) const {
     const BoundTensor& zeros = reads[kRightZero];
-    return zero_point_at(zeros, count_of(zeros) == 1 ? 0 : static_cast<std::size_t>(column)) - shift();
+    return byte_at(zeros, count_of(zeros) == 1 ? 0 : static_cast<std::size_t>(column)) - shift();
   }
 
   // The second operand of a part, with the steps of the primitive.
@@ -102,7 +97,7 @@ struct BoundQuantizedProduct : BoundKernel {
     auto* zeros = corrections + tiles->columns[0];
     auto* factors = reinterpret_cast<float*>(zeros + tiles->columns[0]);
     auto* offsets = factors + tiles->columns[0];
-    const std::int32_t left_zero = zero_point_at(reads[kLeftZero], 0);
+    const std::int32_t left_zero = byte_at(reads[kLeftZero], 0);
     const auto [row_step, column_step] = right_steps(part);
     std::fill_n(corrections, part.count, 0);
     if (left_zero != 0) {
@@ -127,7 +122,7 @@ struct BoundQuantizedProduct : BoundKernel {
             .factors = factors,
             .offsets = offsets,
             .scale = *elements<float>(reads[kResultScale]),
-            .zero = zero_point_at(reads[kResultZero], 0)};
+            .zero = byte_at(reads[kResultZero], 0)};
   }
 
   // The sum of each row of a tile of the first operand.

@@ -8,11 +8,11 @@
 
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/extents.h"
+#include "lowtide/kernels/common/matmul_shapes.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/plain/dot.h"
-#include "lowtide/kernels/plain/matmul_shapes.h"
 
 namespace lowtide::kernels_internal {
 namespace {

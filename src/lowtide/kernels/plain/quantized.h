@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "lowtide/kernels/common/byte_rows.h"
 #include "lowtide/kernels/common/family.h"
 #include "lowtide/kernels/common/requantize.h"
 #include "lowtide/kernels/common/tensor_view.h"
@@ -62,8 +63,6 @@ inline void add_wrapped(std::int32_t& sum, std::int32_t more) {
 }
 
 inline constexpr std::array kByteTypes{DType::i8, DType::u8};
-[[nodiscard]] constexpr bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
-
 // Calls visit(a, b) with pointers to the types of the operands, which are i8 or u8.
 template <typename Visit>
 void dispatch_bytes(std::array<DType, 2> types, const std::byte* a, const std::byte* b, Visit visit) {

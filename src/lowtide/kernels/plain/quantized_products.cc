@@ -8,10 +8,10 @@
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/extents.h"
+#include "lowtide/kernels/common/matmul_shapes.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/plain/integer_rows.h"
-#include "lowtide/kernels/plain/matmul_shapes.h"
 #include "lowtide/kernels/plain/quantized.h"
 
 namespace lowtide::kernels_internal {

@@ -1,7 +1,9 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/kernels/common/byte_sums.h"
+#include "lowtide/kernels/common/byte_rows.h"
+
+#include <cstring>
 
 #include "lowtide/kernels/common/vector_clones.h"
 
@@ -20,6 +22,24 @@ LOWTIDE_VECTOR_CLONES void add_row(const std::int8_t* row, std::int64_t count, s
 }
 
 }  // namespace
+
+// In words of 8 bytes. The last one may overlap the one before it.
+void copy_flipped(const std::uint8_t* from, std::int64_t count, std::uint8_t flip, std::uint8_t* to) {
+  constexpr std::int64_t kWord = 8;
+  if (count < kWord) {
+    for (std::int64_t at = 0; at < count; ++at) to[at] = from[at] ^ flip;
+    return;
+  }
+  const std::uint64_t bits = flip * 0x0101010101010101U;
+  const auto copy_word = [&](std::int64_t at) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, from + at, kWord);
+    word ^= bits;
+    std::memcpy(to + at, &word, kWord);
+  };
+  for (std::int64_t at = 0; at + kWord <= count; at += kWord) copy_word(at);
+  copy_word(count - kWord);
+}
 
 std::int32_t sum_of(const std::int8_t* values, std::int64_t count) { return sum_of_row(values, count); }
 std::int32_t sum_of(const std::uint8_t* values, std::int64_t count) { return sum_of_row(values, count); }

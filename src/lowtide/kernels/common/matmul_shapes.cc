@@ -1,15 +1,17 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/kernels/plain/matmul_shapes.h"
+#include "lowtide/kernels/common/matmul_shapes.h"
 
 #include <algorithm>
 
 namespace lowtide::kernels_internal {
 
-std::optional<MatMulShapes> matmul_shapes(const BoundTensor& first, const BoundTensor& second) {
-  const std::span<const std::int64_t> a = extents_of(first);
-  const std::span<const std::int64_t> b = extents_of(second);
+std::optional<MatMulShapes> matmul_shapes(const BoundTensor& a, const BoundTensor& b) {
+  return matmul_shapes(extents_of(a), extents_of(b));
+}
+
+std::optional<MatMulShapes> matmul_shapes(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
   if (a.empty() || b.empty()) return std::nullopt;
   MatMulShapes shapes{Extents(a), Extents(b), {}};
   if (a.size() == 1) shapes.a = Extents{1, a[0]};

@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 
 #include "lowtide/kernels/common/extents.h"
 
@@ -18,6 +20,9 @@ struct MatMulShapes {
 
 // Returns nullopt if the operands do not agree, or if one is a scalar.
 [[nodiscard]] std::optional<MatMulShapes> matmul_shapes(const BoundTensor& a, const BoundTensor& b);
+// The same for extents. Requires: at most kMostAxes of each.
+[[nodiscard]] std::optional<MatMulShapes> matmul_shapes(std::span<const std::int64_t> a,
+                                                        std::span<const std::int64_t> b);
 
 // Which matrix of an operand belongs to a matrix of the result. Both are counted row-major over the `batch` axes in
 // front of the matrices.
