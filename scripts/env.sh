@@ -28,4 +28,8 @@ if command -v ccache >/dev/null; then
   export CCACHE_BASEDIR CCACHE_NOHASHDIR=1
   # Without these two, no file that uses precompiled headers is cached. No source uses __TIME__ or __DATE__.
   export CCACHE_SLOPPINESS=pch_defines,time_macros
+  # Results are found by the content of all included files, not by preprocessed text. Without this, a precompiled header
+  # from before a change of a comment is reused, and g++ then includes the changed file twice, because #pragma once
+  # compares contents. The name keeps old results apart, which were stored without it.
+  export CCACHE_DEPEND=1 CCACHE_NAMESPACE=by-content
 fi
