@@ -317,6 +317,72 @@ g (int64 n, float[2] z, float[3,2] x) => (float[2] y, float[2] w) {
 }""", (number(3), floats(2), floats(3, 2)))
 
 
+def some(*shape):
+    """The text of a tensor of small integers, whose products and sums are exact."""
+    numbers = ", ".join(str(value % 7 - 3) for value in range(int(np.prod(shape))))
+    return f"float[{','.join(map(str, shape))}] {{{numbers}}}"
+
+
+# The branches share weights, have weights of their own, and read one matrix as it is.
+case("if_of_products", f"""
+g (bool c, float[3,8] x) => (float[3,8] y) {{
+  w = Constant <value = {some(8, 8)}> ()
+  k = Constant <value = {some(8, 8)}> ()
+  y = If (c) <
+    then_branch = t () => (float[3,8] p) {{
+      v = Constant <value = {some(8)}> ()
+      a = MatMul (x, w)
+      b = Relu (a)
+      p = Gemm (b, k, v)
+    }},
+    else_branch = e () => (float[3,8] q) {{
+      d = MatMul (x, w)
+      h = Neg (k)
+      m = Add (k, h)
+      q = MatMul (d, m)
+    }}>
+}}""", (flag(True), floats(3, 8)), (flag(False), floats(3, 8)))
+
+# Both branches have the packed weights w. One adds its results in blocks.
+case("if_of_convolutions", f"""
+g (bool c, float[1,16,4,4] x) => (float[1,16,4,4] y) {{
+  w = Constant <value = {some(16, 16, 1, 1)}> ()
+  y = If (c) <
+    then_branch = t () => (float[1,16,4,4] p) {{
+      v = Constant <value = {some(16, 16, 3, 3)}> ()
+      n = Constant <value = {some(1, 16, 1, 1)}> ()
+      a = Conv (x, w)
+      b = Relu (a)
+      d = Conv <pads = [1, 1, 1, 1]> (b, v)
+      h = Mul (d, n)
+      p = Add (h, a)
+    }},
+    else_branch = e () => (float[1,16,4,4] q) {{
+      f = Conv (x, w)
+      q = Neg (f)
+    }}>
+}}""", (flag(True), floats(1, 16, 4, 4)), (flag(False), floats(1, 16, 4, 4)))
+
+# The loop multiplies by weights of the graph around it, and an If in the loop by the same ones.
+case("loop_of_products", f"""
+g (int64 n, float[2,4] x) => (float[2,4] y) {{
+  t = Constant <value = bool {{1}}> ()
+  w = Constant <value = {some(4, 4)}> ()
+  y = Loop (n, t, x) <body = b (int64 i, bool c, float[2,4] p) => (bool d, float[2,4] r) {{
+    one = Constant <value = int64 {{1}}> ()
+    d = Identity (c)
+    a = MatMul (p, w)
+    f = Less (i, one)
+    r = If (f) <
+      then_branch = s () => (float[2,4] h) {{
+        g1 = MatMul (a, w)
+        h = Relu (g1)
+      }},
+      else_branch = e () => (float[2,4] k) {{ k = Neg (a) }}>
+  }}>
+}}""", (number(0), floats(2, 4)), (number(3), floats(2, 4)))
+
+
 def write_case(folder, model, inputs):
     folder.mkdir()
     (folder / "model.onnx").write_bytes(model.SerializeToString())

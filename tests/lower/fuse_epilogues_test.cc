@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "lowtide/graph/epilogue.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/verify/verify.h"
@@ -158,7 +159,7 @@ TEST(FuseEpilogues, NeedsAMachine) {
   EXPECT_THAT(lower(graph, {.epilogues = true})->passes, IsEmpty());
 }
 
-TEST(FuseEpilogues, LeavesBodiesAsTheyAre) {
+TEST(FuseEpilogues, GoesIntoBodies) {
   const Lowered with_body = lowered(R"(graph "g" {
     input c : bool[]
     input x : f32[4,4]
@@ -177,7 +178,10 @@ TEST(FuseEpilogues, LeavesBodiesAsTheyAre) {
     } : f32[4,4]
     output y
   })");
-  EXPECT_EQ(with_body.graph.node(NodeId(0)).bodies[0].graph->nodes().size(), 2U);
+  const Graph& branch = *with_body.graph.node(NodeId(0)).bodies[0].graph;
+  ASSERT_EQ(branch.nodes().size(), 1U);
+  EXPECT_EQ(full_name(branch.op(NodeId(0))), "lowtide::MatMul");
+  EXPECT_TRUE(has_epilogue(branch.node(NodeId(0))));
 }
 
 }  // namespace

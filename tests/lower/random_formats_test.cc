@@ -14,6 +14,7 @@
 #include "lowtide/lower/lower.h"
 #include "lowtide/verify/verify.h"
 #include "tests/testing/block_formats.h"
+#include "tests/testing/in_branches.h"
 
 namespace lowtide {
 namespace {
@@ -187,7 +188,16 @@ std::size_t found_after(const Graph& model, const Lowered& lowered, const std::p
 }
 
 bool has_operator(const Graph& graph, const std::string& name) {
-  return std::ranges::any_of(graph.operators(), [&](const Operator& op) { return full_name(op) == name; });
+  const auto has = [&](const Body& body) { return has_operator(*body.graph, name); };
+  return std::ranges::any_of(graph.operators(), [&](const Operator& op) { return full_name(op) == name; }) ||
+         std::ranges::any_of(graph.nodes(), [&](const Node& node) { return std::ranges::any_of(node.bodies, has); });
+}
+
+// A network, or one in both branches of an If.
+Graph random_model(Random& random) {
+  Graph network = RandomNetwork(random).make();
+  if (random.chance(60)) return network;
+  return testing::in_branches(network, [&](TensorId) { return random.chance(50); });
 }
 
 TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
@@ -197,9 +207,10 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
   int with_winograd = 0;
   int with_padded_concat = 0;
   int with_transposes = 0;
+  int with_packed_bodies = 0;
   int damages = 0;
   for (int round = 0; round < 400; ++round) {
-    const Graph model = RandomNetwork(random).make();
+    const Graph model = random_model(random);
     const Result<Lowered> lowered = lower(model, {.unneeded = random.chance(50),
                                                   .load_time = random.chance(80),
                                                   .chains = random.chance(50),
@@ -216,6 +227,8 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
     with_winograd += std::ranges::count(lowered->passes, "winograd") > 0 ? 1 : 0;
     with_padded_concat += has_operator(lowered->graph, "lowtide::Concat") ? 1 : 0;
     with_transposes += has_operator(lowered->graph, "lowtide::Transpose") ? 1 : 0;
+    const bool has_body = lowered->graph.body_nesting() > 0;
+    with_packed_bodies += has_body && has_operator(lowered->load, "lowtide::Pack") ? 1 : 0;
     for (const auto& damage : kDamages) {
       bool is_damaged = false;
       const std::size_t found = found_after(model, *lowered, damage, is_damaged);
@@ -229,6 +242,7 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
   EXPECT_GT(with_winograd, 50);
   EXPECT_GT(with_padded_concat, 25);
   EXPECT_GT(with_transposes, 50);
+  EXPECT_GT(with_packed_bodies, 50);
   EXPECT_GT(damages, 1000);
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -73,15 +74,18 @@ OpenedModel open_for_bench(const Arguments& arguments, std::optional<Bytes> budg
   return take(open_model(arguments.positional("MODEL"), options));
 }
 
-// The bytes of the constants that load-time work made and a run reads.
-Bytes packed_bytes(const Executable& executable) {
-  const ConstantTable& table = executable.weights().table();
+// The bytes of the constants that load-time work made and a run reads. Bodies may share a constant. Recursion only over
+// bodies.
+Bytes packed_bytes(const Graph& graph, const ConstantTable& table, std::set<ConstantId>& counted) {
   Bytes sum;
-  for (const Tensor& tensor : executable.graph().tensors()) {
+  for (const Tensor& tensor : graph.tensors()) {
     const bool has_source = tensor.constant && table.sources.contains(*tensor.constant);
-    if (has_source && std::holds_alternative<ConstantSource::Computed>(table.sources[*tensor.constant].where)) {
-      sum += tensor.size;
-    }
+    const bool is_made =
+        has_source && std::holds_alternative<ConstantSource::Computed>(table.sources[*tensor.constant].where);
+    if (is_made && counted.insert(*tensor.constant).second) sum += tensor.size;
+  }
+  for (const Node& node : graph.nodes()) {
+    for (const Body& body : node.bodies) sum += packed_bytes(*body.graph, table, counted);
   }
   return sum;
 }
@@ -149,7 +153,8 @@ Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFile
   const std::optional<ProcessMemory> after = process_memory();
   measured.constants = executable.memory().mapped + executable.memory().copied;
   if (before && after) measured.growth = after->high_water - before->resident - measured.constants;
-  measured.packed = packed_bytes(executable);
+  std::set<ConstantId> counted;
+  measured.packed = packed_bytes(executable.graph(), executable.weights().table(), counted);
   measured.scratch = most_scratch(executable.plan().layout);
   measured.milliseconds = time_steps(session, std::min(runs, kMostTimedRuns));
   measured.operators = operator_times(executable, measured.milliseconds);

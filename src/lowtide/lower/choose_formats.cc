@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lowtide/base/check.h"
+#include "lowtide/base/flags.h"
 #include "lowtide/graph/chain.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/lower/format_parts.h"
@@ -52,7 +53,7 @@ class FormatWriter {
     for (const Tensor& tensor : graph.tensors()) names_.insert(tensor.name);
   }
 
-  Result<Rewritten> write() && {
+  GraphRewriter write() && {
     for (TensorId id : all_ids<TensorId>(graph_.tensors().size())) add_formats(id);
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       const FormatPart& part = parts_.nodes[id];
@@ -60,7 +61,7 @@ class FormatWriter {
       if (part.kind == FormatPart::Kind::moves) write_transpose(id);
       if (part.is_blocked) part.has_one_image ? write_image(id) : write_follower(id);
     }
-    return std::move(rewriter_).finish();
+    return std::move(rewriter_);
   }
 
  private:
@@ -252,11 +253,40 @@ class FormatWriter {
   std::unordered_set<std::string> names_;
 };
 
+// As choose_formats(). The tensors in `stay_plain` are captured matrices that others read as they are.
+Result<Rewritten> with_formats(const Graph& graph, const KernelFormats& machine, const Flags<TensorId>& stay_plain) {
+  const FormatParts parts = lower_internal::choose_parts(graph, machine, stay_plain);
+  GraphRewriter rewriter = FormatWriter(graph, parts).write();
+  IdVector<TensorId, std::optional<bool>> may_be_packed(graph.tensors().size());
+  const auto stays_plain = [&](TensorId id) {
+    if (graph.tensor(id).role != Role::constant) return true;
+    std::optional<bool>& answer = may_be_packed[id];
+    if (!answer) answer = !stay_plain.test(id) && lower_internal::is_only_a_matrix(graph, id, machine);
+    return !*answer;
+  };
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const std::vector<Body>& bodies = graph.node(id).bodies;
+    for (std::size_t at = 0; at < bodies.size(); ++at) {
+      const Graph& before = *bodies[at].graph;
+      Flags<TensorId> stay_plain_inside(before.tensors().size());
+      for (const auto& [outer, inner] : bodies[at].captures) {
+        if (stays_plain(outer)) stay_plain_inside.set(inner);
+      }
+      Result<Rewritten> body = with_formats(before, machine, stay_plain_inside);
+      if (!body) return body.error();
+      // Every change adds a tensor or a node.
+      const bool is_changed =
+          body->graph.total_nodes() != before.total_nodes() || body->graph.total_tensors() != before.total_tensors();
+      if (is_changed) rewriter.replace_body(id, at, *std::move(body));
+    }
+  }
+  return std::move(rewriter).finish();
+}
+
 }  // namespace
 
 Result<Rewritten> choose_formats(const Graph& graph, const KernelFormats& machine) {
-  const FormatParts parts = lower_internal::choose_parts(graph, machine);
-  return FormatWriter(graph, parts).write();
+  return with_formats(graph, machine, Flags<TensorId>(graph.tensors().size()));
 }
 
 }  // namespace lowtide

@@ -34,8 +34,9 @@ namespace lowtide {
 // So results have the same bits as with plain tensors, except those of convolutions and pools, whose kernels add in
 // another order.
 //
-// Bodies stay as they are. Errors: those of GraphBuilder. O(edges log edges), and the time of KernelFormats::options
-// for each convolution and pool.
+// Bodies are rewritten as well, each on its own: what they capture, get and return is plain. Errors: those of
+// GraphBuilder. O(edges log edges), and the time of KernelFormats::options for each convolution and pool. Recursion only
+// over bodies.
 [[nodiscard]] Result<Rewritten> choose_formats(const Graph& graph, const KernelFormats& machine);
 
 }  // namespace lowtide

@@ -54,12 +54,17 @@ class Groups {
   IdVector<NodeId, NodeId> parent_;
 };
 
+bool is_plain_product(const FormatOption& option) {
+  return option.input == Format::plain && option.output == Format::plain && option.weights;
+}
+
 class PartChooser {
  public:
-  PartChooser(const Graph& graph, const KernelFormats& machine) : graph_(graph) {
+  PartChooser(const Graph& graph, const KernelFormats& machine, const Flags<TensorId>& stay_plain)
+      : graph_(graph), machine_(machine), stay_plain_(stay_plain) {
     parts_.nodes.resize(graph.nodes().size());
     transposes_.resize(graph.nodes().size());
-    ask(machine);
+    ask();
   }
 
   FormatParts choose() && {
@@ -96,11 +101,11 @@ class PartChooser {
 
   // Asks for the formats of all nodes. Convolutions, pools, matrix products, and Concats and Transposes of channels may
   // have some. The first answer with blocks decides on their size.
-  void ask(const KernelFormats& machine) {
+  void ask() {
     std::optional<Format> blocked;
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       const Node& node = graph_.node(id);
-      for (FormatOption& option : machine.options(graph_, id)) {
+      for (FormatOption& option : machine_.options(graph_, id)) {
         if (is_plain_product(option)) {
           if (graph_.tensor(*node.inputs[1]).role != Role::constant) continue;
           parts_.nodes[id] = {.kind = Kind::decides, .option = std::move(option)};
@@ -158,10 +163,6 @@ class PartChooser {
     }
   }
 
-  static bool is_plain_product(const FormatOption& option) {
-    return option.input == Format::plain && option.output == Format::plain && option.weights;
-  }
-
   // Leaves a matrix as it is if some node reads it that cannot read the packed one. Both would need memory.
   void leave_shared_matrices() {
     const auto is_packed = [&](NodeId id) {
@@ -174,9 +175,11 @@ class PartChooser {
       const std::optional<TensorId> matrix = graph_.node(id).inputs[1];
       const auto reads_packed = [&](NodeId reader) {
         const auto& inputs = graph_.node(reader).inputs;
+        if (std::ranges::count(inputs, matrix) == 0) return is_only_a_matrix(graph_, *matrix, machine_);
         return is_packed(reader) && inputs[1] == matrix && std::ranges::count(inputs, matrix) == 1;
       };
-      if (graph_.is_needed_at_end(*matrix) || !std::ranges::all_of(graph_.readers(*matrix), reads_packed))
+      if (graph_.is_needed_at_end(*matrix) || stay_plain_.test(*matrix) ||
+          !std::ranges::all_of(graph_.readers(*matrix), reads_packed))
         left.push_back(id);
     }
     for (NodeId id : left) parts_.nodes[id] = FormatPart();
@@ -256,6 +259,8 @@ class PartChooser {
   }
 
   const Graph& graph_;
+  const KernelFormats& machine_;
+  const Flags<TensorId>& stay_plain_;
   FormatParts parts_;
   IdVector<NodeId, std::optional<FormatOption>> transposes_;
   bool is_used_ = false;  // whether some node may have blocks
@@ -287,8 +292,24 @@ Format FormatParts::written_by(NodeId node) const {
   return part.is_blocked ? blocked : Format::plain;
 }
 
-FormatParts choose_parts(const Graph& graph, const KernelFormats& machine) {
-  return PartChooser(graph, machine).choose();
+FormatParts choose_parts(const Graph& graph, const KernelFormats& machine, const Flags<TensorId>& stay_plain) {
+  return PartChooser(graph, machine, stay_plain).choose();
+}
+
+bool is_only_a_matrix(const Graph& graph, TensorId tensor, const KernelFormats& machine) {
+  if (graph.is_needed_at_end(tensor)) return false;
+  return std::ranges::all_of(graph.readers(tensor), [&](NodeId reader) {
+    const Node& node = graph.node(reader);
+    for (const Body& body : node.bodies) {
+      for (const auto& [outer, inner] : body.captures) {
+        if (outer == tensor && !is_only_a_matrix(*body.graph, inner, machine)) return false;
+      }
+    }
+    const auto count = std::ranges::count(node.inputs, tensor);
+    if (count == 0) return true;  // for its bodies alone
+    return count == 1 && node.inputs.size() > 1 && node.inputs[1] == tensor &&
+           std::ranges::any_of(machine.options(graph, reader), is_plain_product);
+  });
 }
 
 }  // namespace lowtide::lower_internal

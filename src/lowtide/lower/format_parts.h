@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/target/formats.h"
 
@@ -38,8 +39,14 @@ struct FormatParts {
   [[nodiscard]] Format written_by(NodeId node) const;
 };
 
-// Chooses the formats of all nodes. Complexity: see choose_formats().
-[[nodiscard]] FormatParts choose_parts(const Graph& graph, const KernelFormats& machine);
+// Chooses the formats of all nodes. The tensors in `stay_plain` are captured, and stay as they are for other graphs, so
+// no matrix product packs them. Complexity: see choose_formats().
+[[nodiscard]] FormatParts choose_parts(const Graph& graph, const KernelFormats& machine,
+                                       const Flags<TensorId>& stay_plain);
+
+// Whether all that a tensor is for, in the graph and in bodies, is to be the matrix of products that can read it packed.
+// O(readers), and the time of KernelFormats::options for each. Recursion only over bodies.
+[[nodiscard]] bool is_only_a_matrix(const Graph& graph, TensorId tensor, const KernelFormats& machine);
 
 // Whether a tensor has one element, so that it is the same in every format.
 [[nodiscard]] bool has_one_element(const Tensor& tensor);

@@ -11,6 +11,7 @@
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/epilogue.h"
 #include "lowtide/lower/waits.h"
+#include "lowtide/lower/with_bodies.h"
 
 namespace lowtide {
 namespace {
@@ -45,7 +46,8 @@ Result<Rewritten> fuse_epilogues(const Graph& graph, const KernelFormats& machin
     rewriter.replace_node(product, with_epilogue(graph, product, *chain, *parts));
     rewriter.merge_node(*chain, product);
   }
-  return std::move(rewriter).finish();
+  return lower_internal::finish_with_bodies(graph, std::move(rewriter),
+                                            [&](const Graph& body) { return fuse_epilogues(body, machine); });
 }
 
 }  // namespace lowtide

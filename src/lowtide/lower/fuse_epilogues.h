@@ -27,8 +27,8 @@ namespace lowtide {
 // there than the product did. Another order may need more. The results of the two nodes are those of the fused node,
 // except for the last bits of the functions that KernelFormats::can_follow permits.
 //
-// Bodies stay as they are. Errors: those of GraphBuilder. O(edges + length of the programs), and the time of
-// KernelFormats::can_follow for each product.
+// Bodies are rewritten as well. Errors: those of GraphBuilder. O(edges + length of the programs), and the time of
+// KernelFormats::can_follow for each product. Recursion only over bodies.
 [[nodiscard]] Result<Rewritten> fuse_epilogues(const Graph& graph, const KernelFormats& machine);
 
 }  // namespace lowtide

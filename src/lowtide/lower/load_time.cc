@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lowtide/base/flags.h"
+#include "lowtide/graph/body_names.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/lower/inference_form.h"
 
@@ -49,6 +50,7 @@ class Splitter {
     }
     GraphRewriter rewriter(scope.graph);
     make_constants(scope, rewriter);
+    const BodyNames names(scope.graph);
     for (NodeId id : all_ids<NodeId>(scope.graph.nodes().size())) {
       if (scope.is_load_time.test(id)) {
         rewriter.remove_node(id);
@@ -56,7 +58,7 @@ class Splitter {
       }
       const std::vector<Body>& bodies = scope.graph.node(id).bodies;
       for (std::size_t at = 0; at < bodies.size(); ++at) {
-        Result<Rewritten> body = split_body(scope, id, bodies[at]);
+        Result<Rewritten> body = split_body(scope, names.prefix(id, bodies[at]), bodies[at]);
         if (!body) return body.error();
         rewriter.replace_body(id, at, *std::move(body));
       }
@@ -179,11 +181,8 @@ class Splitter {
            !std::all_of(readers.begin(), readers.end(), [&](NodeId reader) { return scope.is_load_time.test(reader); });
   }
 
-  Result<Rewritten> split_body(Scope& scope, NodeId node, const Body& body) {
-    const std::string& name = scope.graph.node(node).name;
-    Scope inner(*body.graph,
-                scope.path + (name.empty() ? "node " + std::to_string(node.value()) : name) + "/" + body.name + "/",
-                &scope);
+  Result<Rewritten> split_body(Scope& scope, const std::string& prefix, const Body& body) {
+    Scope inner(*body.graph, scope.path + prefix, &scope);
     for (const auto& [from, to] : body.captures) inner.captured_from[to] = from;
     return split(inner);
   }

@@ -38,6 +38,15 @@ bool have_same_operators(const Graph& a, const Graph& b) {
   return true;
 }
 
+// Work on constants may do no more than make the constants that a body captures known there. Recursion only over bodies.
+std::int64_t count_constants(const Graph& graph) {
+  std::int64_t count = std::ranges::count(graph.tensors(), Role::constant, &Tensor::role);
+  for (const Node& node : graph.nodes()) {
+    for (const Body& body : node.bodies) count += count_constants(*body.graph);
+  }
+  return count;
+}
+
 // Applies passes one after another.
 class Passes {
  public:
@@ -45,11 +54,12 @@ class Passes {
 
   [[nodiscard]] const Graph& graph() const { return lowered_.graph; }
 
-  // Every pass that changes a graph changes the number of its nodes or tensors, or the operator of a node.
+  // Every pass that changes a graph changes the number of its nodes, tensors or constants, or the operator of a node.
   Result<void> take(std::string_view pass, Result<Rewritten> rewritten) {
     if (!rewritten) return rewritten.error();
     if (rewritten->graph.total_nodes() == graph().total_nodes() &&
-        rewritten->graph.total_tensors() == graph().total_tensors() && have_same_operators(rewritten->graph, graph()))
+        rewritten->graph.total_tensors() == graph().total_tensors() && have_same_operators(rewritten->graph, graph()) &&
+        count_constants(rewritten->graph) == count_constants(graph()))
       return {};
     keep(pass, *std::move(rewritten));
     return {};

@@ -17,8 +17,8 @@ namespace lowtide {
 // products in its definition; docs/algorithms/kernels.md has the figures. Nodes, tensors and their names stay as they
 // are.
 //
-// Bodies stay as they are. Returns nullopt if no node changes. Errors: those of GraphBuilder. O(graph), and the time of
-// KernelFormats::is_faster_with_winograd for each convolution.
+// Bodies are rewritten as well. Returns nullopt if no node changes. Errors: those of GraphBuilder. O(graph), and the
+// time of KernelFormats::is_faster_with_winograd for each convolution. Recursion only over bodies.
 [[nodiscard]] Result<std::optional<Rewritten>> use_winograd(const Graph& graph, const KernelFormats& machine);
 
 }  // namespace lowtide

@@ -54,11 +54,16 @@ Spec product_of_node(const Graph& graph, NodeId id) {
   return product;
 }
 
-}  // namespace
-
-Result<Graph> without_epilogues(const Graph& lowered) {
+// As without_epilogues().
+Result<Rewritten> separated(const Graph& lowered) {
   GraphRewriter rewriter(lowered);
   for (NodeId id : all_ids<NodeId>(lowered.nodes().size())) {
+    const std::vector<Body>& bodies = lowered.node(id).bodies;
+    for (std::size_t at = 0; at < bodies.size(); ++at) {
+      Result<Rewritten> body = separated(*bodies[at].graph);
+      if (!body) return body.error();
+      if (body->graph.total_nodes() != bodies[at].graph->total_nodes()) rewriter.replace_body(id, at, *std::move(body));
+    }
     if (!is_fused_product(lowered, id)) continue;
     const Node& node = lowered.node(id);
     const Result<Graph> program = epilogue_program(lowered, id);
@@ -84,9 +89,15 @@ Result<Graph> without_epilogues(const Graph& lowered) {
     rewriter.replace_node(id, std::move(product));
     rewriter.add_node(std::move(chain), {id});
   }
-  Result<Rewritten> separated = std::move(rewriter).finish();
-  if (!separated) return separated.error();
-  return std::move(separated->graph);
+  return std::move(rewriter).finish();
+}
+
+}  // namespace
+
+Result<Graph> without_epilogues(const Graph& lowered) {
+  Result<Rewritten> result = separated(lowered);
+  if (!result) return result.error();
+  return std::move(result->graph);
 }
 
 }  // namespace lowtide::verify_internal

@@ -315,12 +315,16 @@ std::string load_time_fault(const ModelTensors& tensors, const Graph& load) {
   for (TensorId id : all_ids<TensorId>(load.tensors().size())) {
     const std::optional<TensorId> was = tensors.find(load, id);
     if (!was || load.tensor(id).role != Role::constant || model.known_integers(*was) != nullptr) continue;
+    if (model.tensor(*was).is_captured) continue;  // compared in the graph that has it
     if (model.tensor(*was).role != Role::constant || model.tensor(*was).constant != load.tensor(id).constant)
       return "constant " + quoted(load.tensor(id).name) + " of the load-time work has other bytes in the model";
   }
   for (NodeId id : all_ids<NodeId>(load.nodes().size())) {
     if (makes_weights(load.op(id))) continue;
     if (is_reorder(load.op(id))) {
+      const auto is_known = [&](const std::optional<TensorId>& one) { return one && tensors.find(load, *one); };
+      if (std::ranges::none_of(load.node(id).inputs, is_known) && std::ranges::none_of(load.node(id).outputs, is_known))
+        continue;  // of a body
       std::string fault = reorder_fault(tensors, load, id);
       if (!fault.empty()) return fault;
       continue;

@@ -13,9 +13,11 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/graph/body_names.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
 #include "lowtide/verify/findings.h"
+#include "lowtide/verify/plan/body_load.h"
 #include "lowtide/verify/plan/erased_halves.h"
 #include "lowtide/verify/plan/fused_attention.h"
 #include "lowtide/verify/plan/fused_norm.h"
@@ -55,27 +57,44 @@ Flags<TensorId> fixed_tensors(const Graph& graph, const Flags<TensorId>& is_capt
 
 // What is known of a model besides its graph.
 struct Known {
-  const verify_internal::LoadTimeResults* load =
-      nullptr;                           // nullptr for bodies: their work is part of that of the graph
-  const ConstantTable* table = nullptr;  // nullptr: no bytes are known
+  const verify_internal::LoadNames& load;  // of the whole model
+  const ConstantTable* table = nullptr;    // nullptr: no bytes are known
 };
+
+// What is known of a graph of the model: the model itself or a body.
+struct Place {
+  const verify_internal::LoadTimeResults& load;  // for this graph
+  IdVector<TensorId, std::string> names;         // of its tensors in the load-time work of the model
+  std::string prefix;                            // of these names: "" for the model
+  Flags<TensorId> is_captured_fixed;             // the captured tensors whose content is equal in all runs
+};
+
+// The model itself.
+Place whole_model(const Graph& model, const verify_internal::LoadTimeResults& load) {
+  Place place{load, IdVector<TensorId, std::string>(model.tensors().size()), "",
+              Flags<TensorId>(model.tensors().size())};
+  for (TensorId id : all_ids<TensorId>(model.tensors().size())) place.names[id] = model.tensor(id).name;
+  return place;
+}
 
 // Compares a graph with the graph that it was made from. Tensors correspond by name, and nodes by what they write.
 class LoweringCheck {
  public:
-  LoweringCheck(const Graph& before, const Graph& after, const Known& known, const Flags<TensorId>& is_captured_fixed,
-                Findings& findings)
+  LoweringCheck(const Graph& before, const Graph& after, const Known& known, const Place& place, Findings& findings)
       : before_(before),
         after_(after),
-        load_(known.load),
+        known_(known),
+        place_(place),
+        load_(&place.load),
         table_(known.table),
         findings_(findings),
-        is_fixed_(fixed_tensors(before, is_captured_fixed)),
+        is_fixed_(fixed_tensors(before, place.is_captured_fixed)),
         is_kept_(before.nodes().size()),
         tensors_(before, known.table),
-        quantized_(tensors_, after) {
+        quantized_(tensors_, after),
+        body_names_(after) {
     tensors_.add_reordered(after);
-    if (load_ != nullptr) tensors_.add_reordered(load_->graph());
+    tensors_.add_reordered(load_->graph());
   }
 
   // Recursion only over bodies, whose nesting is limited in every Graph.
@@ -95,7 +114,6 @@ class LoweringCheck {
       if (!is_kept_.test(id) && !may_be_left_out) wrong(node_name(before_, id) + " does not run");
     }
     check_ends();
-    if (load_ == nullptr) return;
     std::string fault = verify_internal::load_time_fault(tensors_, load_->graph());
     if (!fault.empty()) wrong(std::move(fault));
   }
@@ -149,8 +167,7 @@ class LoweringCheck {
     if (!verify_internal::lanes_of(now, was))
       return wrong("tensor " + quoted(now.name) + " has another type or shape in the model");
     const bool is_result = now.role == Role::temporary && now.producer && !is_caller(after_.op(*now.producer));
-    const bool is_constant =
-        is_fixed_.test(found) && verify_internal::is_reordered_constant(after_, id, load_) && load_ != nullptr;
+    const bool is_constant = is_fixed_.test(found) && verify_internal::is_reordered_constant(after_, id, load_);
     if (now.is_captured || now.is_next_state || !(is_result || is_constant))
       wrong("tensor " + quoted(now.name) + " is planned as " + std::string(to_string(now.role)) +
             ", but only an intermediate result may have another format than in the model");
@@ -254,12 +271,8 @@ class LoweringCheck {
   }
 
   void check_body(NodeId node, const Body& was, const Body& now) {
-    Flags<TensorId> is_captured_fixed(was.graph->tensors().size());
     std::unordered_map<std::string_view, TensorId> outer_of;
-    for (const auto& [outer, inner] : was.captures) {
-      if (is_fixed_.test(outer)) is_captured_fixed.set(inner);
-      outer_of.emplace(was.graph->tensor(inner).name, outer);
-    }
+    for (const auto& [outer, inner] : was.captures) outer_of.emplace(was.graph->tensor(inner).name, outer);
     for (const auto& [outer, inner] : now.captures) {
       const auto found = outer_of.find(now.graph->tensor(inner).name);
       if (found == outer_of.end() || !tensors_.reads_same(found->second, after_, outer))
@@ -267,8 +280,28 @@ class LoweringCheck {
     }
     findings_.enter_body("node " + std::to_string(node.value()) + " " + quoted(after_.node(node).name) + ": " +
                          quoted(now.name));
-    LoweringCheck(*was.graph, *now.graph, {nullptr, table_}, is_captured_fixed, findings_).check();
+    check_inside(was, now, body_names_.prefix(node, now));
     findings_.leave_body();
+  }
+
+  void check_inside(const Body& was, const Body& now, const std::string& prefix) {
+    verify_internal::BodyTensors tensors{.before = *was.graph,
+                                         .after = *now.graph,
+                                         .names = IdVector<TensorId, std::string>(was.graph->tensors().size()),
+                                         .prefix = place_.prefix + prefix};
+    Flags<TensorId> is_captured_fixed(was.graph->tensors().size());
+    for (TensorId id : all_ids<TensorId>(was.graph->tensors().size()))
+      tensors.names[id] = tensors.prefix + was.graph->tensor(id).name;
+    for (const auto& [outer, inner] : was.captures) {
+      tensors.names[inner] = place_.names[outer];
+      if (is_fixed_.test(outer)) is_captured_fixed.set(inner);
+    }
+    if (table_ != nullptr) tensors.constants = static_cast<std::uint32_t>(table_->sources.size());
+    const Result<Graph> load = load_of_body(known_.load, tensors);
+    if (!load) return wrong("the load-time work of the body is not a graph: " + load.error().message);
+    const verify_internal::LoadTimeResults results(*load);
+    const Place place{results, std::move(tensors.names), std::move(tensors.prefix), std::move(is_captured_fixed)};
+    LoweringCheck(*was.graph, *now.graph, known_, place, findings_).check();
   }
 
   static bool is_chain(const Operator& op) { return op.domain == kOwnDomain && op.type == kChainType; }
@@ -303,6 +336,8 @@ class LoweringCheck {
 
   const Graph& before_;
   const Graph& after_;
+  const Known& known_;
+  const Place& place_;
   const verify_internal::LoadTimeResults* load_;
   const ConstantTable* table_;
   Findings& findings_;
@@ -310,6 +345,7 @@ class LoweringCheck {
   Flags<NodeId> is_kept_;
   verify_internal::ModelTensors tensors_;
   verify_internal::QuantizedNodes quantized_;
+  BodyNames body_names_;
   std::size_t next_without_output_ = 0;
 };
 
@@ -322,14 +358,15 @@ void compare_separated(const Graph& model, const Graph& lowered, const Graph& lo
                        Findings& findings) {
   const verify_internal::LoadTimeResults results(load);
   const std::array<const Graph*, 2> graphs{&lowered, &load};
-  const Known known{&results, table};
+  const verify_internal::LoadNames names(load);
+  const Known known{names, table};
   if (!verify_internal::lack_padded_tensors(model, graphs)) {
-    LoweringCheck(model, lowered, known, Flags<TensorId>(model.tensors().size()), findings).check();
+    LoweringCheck(model, lowered, known, whole_model(model, results), findings).check();
     return;
   }
   const Result<Graph> padded = verify_internal::with_merged_padding(model, graphs, table);
   if (!padded) return findings.add(ViolationKind::wrong_model, padded.error().describe());
-  LoweringCheck(*padded, lowered, known, Flags<TensorId>(model.tensors().size()), findings).check();
+  LoweringCheck(*padded, lowered, known, whole_model(*padded, results), findings).check();
 }
 
 }  // namespace
