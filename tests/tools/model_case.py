@@ -3,7 +3,8 @@
 """Makes a folder that any runtime can run: a model with all weights and with fixed extents, and its inputs.
 
 The folder has `model.onnx`, and `input_0.npy`, `input_1.npy` and so on, in the order of the model. Weights that are not
-beside the model are synthetic, and so are the inputs.
+beside the model are synthetic, and so are the inputs. If the model has open extents, `open.onnx` keeps them: a runtime
+may refuse fixed extents because of a branch that never runs.
 """
 import math
 import pathlib
@@ -57,6 +58,8 @@ def write_case(source: pathlib.Path, words: list[str], folder: pathlib.Path, see
     copy = synthetic.fill(source, seed, folder)
     model = onnx.load(copy, load_external_data=False)
     copy.unlink()
+    if words:
+        onnx.save(model, folder / "open.onnx")
     for at, port in enumerate(inputs_of(model.graph)):
         for dim, extent in zip(port.type.tensor_type.shape.dim, extents_of(port, words), strict=True):
             dim.dim_value = extent
