@@ -66,7 +66,7 @@ def row_of(given, source, words, threads):
         for _ in range(given.rounds):
             for form, folder in forms.items():
                 for tool in ("lowtide", "onnxruntime"):
-                    found, _ = latency.times_of(tool, given, folder, given.runs, threads)
+                    found, *_ = latency.times_of(tool, given, folder, given.runs, threads)
                     times.setdefault(f"{tool}_{form}", []).append(found)
     row.update({name: round(min(found), 3) for name, found in times.items()})
     row["ratio"] = round(row["lowtide_float"] / row["lowtide_int8"], 3)

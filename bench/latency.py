@@ -12,7 +12,8 @@ least 3 and at most 200: rounds are short and many, because two processors of a 
 a few seconds. Weights that are not beside a model are synthetic, and open extents get the values of
 bench/dims.json.
 
-`min` is the shortest run of all rounds, and `median` is the smallest median of a round. The ratio compares Lowtide's
+`outside_kernels` is the share of Lowtide's time in which no step computes, in the round where it is smallest, with the
+clock that measures it. `min` is the shortest run of all rounds, and `median` is the smallest median of a round. The ratio compares Lowtide's
 `min` with that of the faster peer. Figures go to bench/results/latency.json.
 """
 import importlib.metadata
@@ -37,13 +38,13 @@ FEWEST_RUNS, MOST_RUNS = 3, 200
 
 
 def lowtide_times(lowtide, folder, runs, threads):
-    """The shortest and the median time, in milliseconds."""
+    """The shortest and the median time, in milliseconds, and the share of a run outside of kernels."""
     command = [lowtide, "bench", folder / "model.onnx", "--runs", str(runs), "--threads", str(threads), "--json", "-q"]
     names = model_case.input_names(folder / "model.onnx")
     for name, file in zip(names, sorted(folder.glob("input_*.npy")), strict=True):
         command += ["--input", f"{name}={file}"]
-    latency = record.timed(command).json()["latency_ms"]
-    return latency["min"], latency["p50"]
+    report = record.timed(command).json()
+    return report["latency_ms"]["min"], report["latency_ms"]["p50"], report["outside_kernels"]["share"]
 
 
 def peer_times(tool, folder, runs, threads):
@@ -52,7 +53,7 @@ def peer_times(tool, folder, runs, threads):
     if done.returncode != 0:
         raise RuntimeError((done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1][:200])
     times = json.loads(done.stdout)
-    return min(times), statistics.median(times)
+    return min(times), statistics.median(times), None
 
 
 def times_of(tool, given, folder, runs, threads):
@@ -66,7 +67,7 @@ def row_of(given, source, words, threads):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         model_case.write_case(source, words, folder)
-        longest, _ = lowtide_times(given.lowtide, folder, FEWEST_RUNS, threads)
+        longest, *_ = lowtide_times(given.lowtide, folder, FEWEST_RUNS, threads)
         runs = max(FEWEST_RUNS, min(MOST_RUNS, int(SECONDS_OF_ROUND * 1e3 / longest)))
         rounds = {tool: [] for tool in TOOLS}
         for _ in range(given.rounds):
@@ -82,6 +83,7 @@ def row_of(given, source, words, threads):
         found = rounds[tool]
         row[tool] = found and {"min": round(min(one[0] for one in found), 3),
                                "median": round(min(one[1] for one in found), 3)}
+    row["outside_kernels"] = round(min(one[2] for one in rounds["lowtide"]), 5)
     fastest = min((row[tool]["min"] for tool in PEERS if row[tool]), default=None)
     row["ratio"] = fastest and round(row["lowtide"]["min"] / fastest, 3)
     return row

@@ -23,12 +23,15 @@ class Bench(ProgramTest):
         report = self.bench("--threads", "1", "--runs", "20")
         self.assertEqual((report["schema_version"], report["command"]), (1, "bench"))
         self.assertEqual(list(report)[3:],
-                         ["latency_ms", "open_ms", "bytes", "budget", "allocations_per_run", "nodes", "copies",
+                         ["latency_ms", "outside_kernels", "open_ms", "bytes", "budget", "allocations_per_run", "nodes", "copies",
                           "operators"])
         self.assertIsNone(report["budget"])
         latency = report["latency_ms"]
         self.assertEqual(set(latency), {"p50", "p90", "p99", "min"})
         self.assertTrue(0 < latency["min"] <= latency["p50"] <= latency["p90"] <= latency["p99"])
+        outside = report["outside_kernels"]
+        self.assertEqual(set(outside), {"ms", "share"})
+        self.assertTrue(outside["ms"] > 0 and 0 < outside["share"] < 1)
         self.assertEqual(set(report["bytes"]),
                          {"arena", "weights", "packed", "scratch", "process_growth", "high_water"})
         self.assertEqual(report["nodes"], {"model": 4, "lowered": 2})

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <numeric>
 #include <thread>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -267,17 +268,21 @@ TEST(LibraryKernel, FollowsOtherAddressesInAllParts) {
 // The second matrix puts the columns of the first one into another order.
 TEST(LibraryKernel, FollowsAnotherAddressAfterRebind) {
   const Graph graph = testing::graph_of(
-      "graph \"g\" {\n input a : f32[2,3]\n input b : f32[3,3]\n y = MatMul(a, b) : f32[2,3]\n output y\n}");
+      "graph \"g\" {\n input a : f32[2,30]\n input b : f32[30,30]\n y = MatMul(a, b) : f32[2,30]\n output y\n}");
   BoundNode node(graph);
-  Floats a = {1, 2, 3, 4, 5, 6};
-  Floats order = {0, 0, 1, 1, 0, 0, 0, 1, 0};
-  Floats y(6);
+  Floats a(60);
+  std::iota(a.begin(), a.end(), 1.0F);
+  Floats order(900);  // column c is column c + 1 of the first matrix, and the last one is the first
+  for (std::size_t column = 0; column < 30; ++column) order[(column + 1) % 30 * 30 + column] = 1;
+  Floats y(60);
   node.cell(0) = reinterpret_cast<std::byte*>(a.data());
   node.cell(1) = reinterpret_cast<std::byte*>(order.data());
   node.cell(2) = reinterpret_cast<std::byte*>(y.data());
   node.rebind();
   ASSERT_EQ(node.run(), RunCode::ok);
-  EXPECT_THAT(y, ::testing::ElementsAre(2, 3, 1, 5, 6, 4));
+  Floats expected(60);
+  for (std::size_t at = 0; at < 60; ++at) expected[at] = a[at / 30 * 30 + (at + 1) % 30];
+  EXPECT_EQ(y, expected);
 }
 
 }  // namespace

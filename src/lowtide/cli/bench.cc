@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "lowtide/base/check.h"
@@ -87,10 +88,18 @@ RunTimes time_runs(Session& session, std::int64_t runs) {
   return times;
 }
 
-IdVector<StepId, double> time_steps(Session& session, std::int64_t runs) {
-  IdVector<StepId, double> times(session.executable().plan().program.steps.size());
-  for (std::int64_t run = 0; run < runs; ++run) require(session, session.run_timed(times));
-  for (double& time : times) time *= 1e3 / static_cast<double>(runs);
+double StepTimes::outside() const { return std::max(0.0, run - std::accumulate(steps.begin(), steps.end(), 0.0)); }
+
+StepTimes time_steps(Session& session, std::int64_t runs) {
+  StepTimes times{.steps = IdVector<StepId, double>(session.executable().plan().program.steps.size())};
+  for (std::int64_t run = 0; run < runs; ++run) {
+    const Stopwatch watch;
+    const RunResult result = session.run_timed(times.steps);
+    times.run += watch.seconds();
+    require(session, result);
+  }
+  for (double& time : times.steps) time *= 1e3 / static_cast<double>(runs);
+  times.run *= 1e3 / static_cast<double>(runs);
   return times;
 }
 

@@ -51,7 +51,7 @@ struct Measured {
   Bytes high_water;             // of the arena
   RunTimes times;
   std::vector<OperatorTimes> operators;
-  IdVector<StepId, double> milliseconds;  // of each step
+  StepTimes steps;
   std::vector<CopyLeft> copies;
   PageMeasurement page;                              // only with --html
   std::optional<RunTimes> unlimited = std::nullopt;  // with --budget: of the plan without a budget
@@ -156,10 +156,10 @@ Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFile
   std::set<ConstantId> counted;
   measured.packed = packed_bytes(executable.graph(), executable.weights().table(), counted);
   measured.scratch = most_scratch(executable.plan().layout);
-  measured.milliseconds = time_steps(session, std::min(runs, kMostTimedRuns));
-  measured.operators = operator_times(executable, measured.milliseconds);
+  measured.steps = time_steps(session, std::min(runs, kMostTimedRuns));
+  measured.operators = operator_times(executable, measured.steps.steps);
   measured.copies = copies_left(executable.graph(), executable.plan());
-  if (arguments.has("--html")) measured.page = measure_page(executable, inputs, measured.milliseconds);
+  if (arguments.has("--html")) measured.page = measure_page(executable, inputs, measured.steps.steps);
   measured.page.runs = std::min(runs, kMostTimedRuns);
   measured.high_water = written_bytes(session, arena);
   if (budget) measured.unlimited = time_unlimited(arguments, runs, console);
@@ -193,6 +193,10 @@ Json json_of_budget(const Measured& measured) {
           {"latency_without_ms", base}};
 }
 
+double outside_share(const Measured& measured) {
+  return measured.steps.run > 0 ? measured.steps.outside() / measured.steps.run : 0;
+}
+
 Json json_of_measured(const Measured& measured) {
   const auto or_null = [](const auto& value, auto number) { return value ? Json(number(*value)) : Json(nullptr); };
   const RunTimes& times = measured.times;
@@ -201,6 +205,7 @@ Json json_of_measured(const Measured& measured) {
                         {"p90", times.percentile(90)},
                         {"p99", times.percentile(99)},
                         {"min", times.milliseconds.front()}};
+  json["outside_kernels"] = {{"ms", measured.steps.outside()}, {"share", outside_share(measured)}};
   json["open_ms"] = measured.open_ms;
   json["bytes"] = {{"arena", measured.model.executable->required_bytes().count()},
                    {"weights", measured.constants.count()},
@@ -215,7 +220,7 @@ Json json_of_measured(const Measured& measured) {
   json["copies"] = json_of(measured.copies);
   for (std::size_t at = 0; at < measured.copies.size(); ++at) {
     const CopyLeft& one = measured.copies[at];
-    json["copies"][at]["ms"] = one.inside.empty() ? Json(measured.milliseconds[one.step]) : Json(nullptr);
+    json["copies"][at]["ms"] = one.inside.empty() ? Json(measured.steps.steps[one.step]) : Json(nullptr);
   }
   json["operators"] = Json::array();
   for (const OperatorTimes& one : measured.operators) {
@@ -259,6 +264,12 @@ StyledText text_of(const Measured& measured) {
   out.add("p50 " + time_text(times.percentile(50)) + ", p90 " + time_text(times.percentile(90)) + ", p99 " +
           time_text(times.percentile(99)) + ", min " + time_text(times.milliseconds.front()) + ", of " +
           counted(static_cast<std::int64_t>(times.milliseconds.size()), "run"));
+  out.end_line();
+  std::array<char, 32> share{};
+  std::snprintf(share.data(), share.size(), "%.2f %%", 100 * outside_share(measured));
+  out.add("outside  ", Style::strong);
+  out.add(std::string(share.data()) + " of a run, " + time_text(measured.steps.outside()) +
+          ", is outside of kernels, with the clocks that measure it");
   out.end_line();
   out.add("open     ", Style::strong);
   out.add(time_text(measured.open_ms) + " from the file to a model that is ready to run");

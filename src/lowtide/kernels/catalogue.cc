@@ -154,7 +154,7 @@ Result<Target> cpu_target(const CpuOptions& options) {
 MachineKey machine_key(const CpuOptions& options) {
   kernels_internal::LibraryKey library = kernels_internal::library_key();
   return {
-      .isa = std::move(library.isa), .library = std::move(library.version), .kernels = "7", .threads = options.threads};
+      .isa = std::move(library.isa), .library = std::move(library.version), .kernels = "8", .threads = options.threads};
 }
 
 bool is_key_of_machine(const std::vector<std::string>& texts) {

@@ -52,8 +52,8 @@ constexpr std::array kBlockProducts{SupportedOperator{kOwnDomain, kPackedMatMulT
 
 constexpr std::string_view kTiledProduct = "blocks.matmul";
 constexpr std::string_view kProductByRow = "blocks.matmul_by_row";  // without scratch
-// Two sums at a time cannot hide that each waits for the one before it: a processor finishes about eight in that time.
-constexpr double kTimeByRow = 4;
+// Four sums at a time cannot hide that each waits for the one before it: a processor finishes about eight in that time.
+constexpr double kTimeByRow = 2;
 
 // The parameters of a node without a division of the work, or the reason why there are none.
 std::optional<BlockProduct> block_product(const Graph& graph, NodeId id, std::string& missing) {

@@ -20,6 +20,9 @@ constexpr std::int64_t kLeastChunk = 768;  // elements of a row: sums are stored
 // group may read all of it again.
 constexpr std::int64_t kMostCopied = std::int64_t{160} * 1024;
 constexpr std::int64_t kLeastCopied = std::int64_t{32} * 1024;
+// A tile of so few rows only waits for weights. The processor itself then asks for them in time, and more requests
+// delay it: four matrices of 512 x 512 take 50 us for one row, and 64 us with these requests.
+constexpr std::int64_t kMostRowsOfReading = 4;
 
 // Divides rows into tiles, as evenly as possible.
 struct RowTiles {
@@ -57,7 +60,7 @@ class ChunkRunner {
       });
     }
     run_parts(team, product_.pairs() * tiles_.count, [&](Range tiles) {
-      for (std::int64_t at = tiles.begin; at < tiles.end; ++at) run_tile(at / tiles_.count, at % tiles_.count);
+      for (std::int64_t at = tiles.begin; at < tiles.end; ++at) run_tiles(at / tiles_.count, at % tiles_.count);
     });
   }
 
@@ -90,13 +93,22 @@ class ChunkRunner {
     }
   }
 
-  void run_tile(std::int64_t pair, std::int64_t at) {
+  // The blocks of columns of a pair, in as few tiles as there are functions for.
+  void run_tiles(std::int64_t pair, std::int64_t at) {
+    const std::int64_t end = std::min((pair + 1) * product_.tile_columns, matrix_.blocks());
+    for (std::int64_t first = pair * product_.tile_columns; first < end;) {
+      const std::int64_t left = end - first;
+      const std::int64_t count = left < kMostResults ? std::min<std::int64_t>(left, 2) : product_.tile_columns;
+      run_tile(first, count, at);
+      first += count;
+    }
+  }
+
+  void run_tile(std::int64_t first, std::int64_t count, std::int64_t at) {
     const Range rows = tiles_.tile(at);
-    const std::int64_t first = pair * product_.tile_columns;
-    const std::int64_t count = std::min<std::int64_t>(product_.tile_columns, matrix_.blocks() - first);
     const std::int64_t lanes = matrix_.lanes;
-    alignas(64) std::array<float, kMostSums> sums;       // NOLINT(*-member-init)
-    alignas(64) std::array<float, 2 * kMostLanes> bias;  // NOLINT(*-member-init)
+    alignas(64) std::array<float, kMostSums> sums;                  // NOLINT(*-member-init)
+    alignas(64) std::array<float, kMostResults * kMostLanes> bias;  // NOLINT(*-member-init)
     const Range columns{first * lanes, std::min((first + count) * lanes, matrix_.columns)};
     const bool is_first = inner_.begin == 0;
     if (is_first) {
@@ -112,10 +124,14 @@ class ChunkRunner {
                   .blocks = blocks(),
                   .block_step = (rows.end - rows.begin) * lanes,
                   .result_step = matrix_.elements_of_block(),
-                  .fetches_weights = at == 0};
-    const auto& of_count = product_.functions[static_cast<std::size_t>(count) - 1];
-    of_count[static_cast<std::size_t>(rows.end - rows.begin)](work);
+                  .fetches_weights = at == 0 && rows.end - rows.begin > kMostRowsOfReading};
+    function_of(count, rows.end - rows.begin)(work);
     store_sums(rows, columns, sums.data());
+  }
+
+  [[nodiscard]] TileFunction function_of(std::int64_t blocks, std::int64_t rows) const {
+    if (blocks == kMostResults) return product_.row_function;
+    return product_.functions[static_cast<std::size_t>(blocks) - 1][static_cast<std::size_t>(rows)];
   }
 
   // Calls copy(element of the result, element of `sums`, count) for the columns of a tile that the matrix has.
@@ -233,6 +249,7 @@ void set_division(BlockProduct& product, int threads, bool is_by_row) {
   product.tile_columns = matrix.blocks() == 1 ? 1 : 2;
   const std::int64_t most_rows = most_columns(matrix.lanes, product.tile_columns, 1);
   product.tile_rows = static_cast<int>(std::min(is_by_row ? 1 : most_rows, product.rows));
+  if (product.tile_rows == 1 && matrix.blocks() >= kMostResults) product.tile_columns = kMostResults;
   if (product.is_direct()) {
     product.chunk = matrix.inner_blocks();
     product.group_rows = product.rows;
@@ -249,7 +266,8 @@ void set_division(BlockProduct& product, int threads, bool is_by_row) {
   const bool is_enough = products >= static_cast<double>(kLeastSharedOperations * threads) &&
                          product.pairs() * ceil_div(product.group_rows, product.tile_rows) >= threads;
   product.threads = is_enough ? threads : 1;
-  for (int columns = 1; columns <= product.tile_columns; ++columns) {
+  product.row_function = tile_function(matrix.lanes, TileKind::blocks, {kMostResults, 1, 1, 1});
+  for (int columns = 1; columns <= std::min(product.tile_columns, 2); ++columns) {
     for (int rows = 1; rows <= product.tile_rows; ++rows) {
       product.functions[static_cast<std::size_t>(columns) - 1][static_cast<std::size_t>(rows)] =
           tile_function(matrix.lanes, TileKind::blocks, {columns, 1, rows, 1});

@@ -40,12 +40,13 @@ struct BlockProduct {
   bool has_bias = false;
   std::optional<RowEpilogue> epilogue;
   int threads = 1;              // of a run
-  int tile_columns = 1;         // blocks of columns in a tile: 1 or 2
+  int tile_columns = 1;         // the most blocks of columns in a tile: 1, 2, or kMostResults for tiles of one row
   int tile_rows = 1;            // the most rows of a tile
   std::int64_t group_rows = 1;  // of the rows that are copied at once; the last group may have fewer
   std::int64_t chunk = 1;       // inner blocks that are copied at once; the last chunk may have fewer
   // For tiles with 1 and 2 blocks of columns, by the number of rows.
   std::array<std::array<TileFunction, kAvx512Limits.columns + 1>, 2> functions{};
+  TileFunction row_function = nullptr;  // for one row and kMostResults blocks
 
   [[nodiscard]] std::int64_t pairs() const { return (matrix.blocks() + tile_columns - 1) / tile_columns; }
   // Whether the rows are read where they are: a single one is in blocks already.

@@ -16,7 +16,7 @@ enum class TileKind : std::uint8_t {
   channels,  // each channel of the result has products with its own channel of the source only
 };
 
-// A rectangle of results in one or two neighboring blocks of channels, small enough for the registers. A tile adds
+// A rectangle of results in one, two or kMostResults neighboring blocks of channels, small enough for the registers. A tile adds
 // products to its sums:
 //
 //   sums[result][row][column][lane] += sum over blocks, taps and channels of
@@ -74,9 +74,12 @@ struct WindowCopy {
 };
 using WindowFunction = void (*)(const WindowCopy& work);
 
+// Blocks of one place in a tile. Each sum waits for the one before it, so a single place has more of them at a time.
+inline constexpr int kMostResults = 4;
+
 // What a function is made for.
 struct TileExtents {
-  int results = 1;  // blocks: 1, or 2 unless the kind is `channels`
+  int results = 1;  // blocks: 1, or 2 unless the kind is `channels`, or kMostResults for one place of `blocks`
   int rows = 1;     // 1 or 2
   int columns = 1;
   int stride = 1;  // neighboring columns read the source at this distance, in places

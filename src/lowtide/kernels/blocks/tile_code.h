@@ -18,7 +18,7 @@ struct TileSums {
   Vector at[results][rows][columns];
 
   void begin(const TileWork& work) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int b = 0; b < results; ++b) {
       const Vector bias = work.bias == nullptr ? Lanes::splat(0) : Lanes::load(work.bias + b * Lanes::kCount);
 #pragma GCC unroll 2
@@ -28,7 +28,7 @@ struct TileSums {
       }
     }
     if (work.bias != nullptr) return;
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int b = 0; b < results; ++b) {
 #pragma GCC unroll 2
       for (int r = 0; r < rows; ++r) {
@@ -41,7 +41,7 @@ struct TileSums {
   void end(const TileWork& work) const {
     const Vector low = Lanes::splat(work.low);
     const Vector high = Lanes::splat(work.high);
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int b = 0; b < results; ++b) {
 #pragma GCC unroll 2
       for (int r = 0; r < rows; ++r) {
@@ -68,7 +68,7 @@ struct TileSums {
   [[gnu::always_inline]] void add_products(const float* source, std::int64_t row_step, const float* weights,
                                            std::int64_t result_step) {
     Vector factors[results];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int b = 0; b < results; ++b) factors[b] = Lanes::load(weights + b * result_step);
 #pragma GCC unroll 2
     for (int r = 0; r < rows; ++r) {
@@ -76,7 +76,7 @@ struct TileSums {
       for (int c = 0; c < columns; ++c) {
         const float* const from = source + r * row_step + c * column_step;
         const Vector x = kind == TileKind::channels ? Lanes::load(from) : Lanes::splat(*from);
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int b = 0; b < results; ++b) at[b][r][c] = Lanes::add_product(factors[b], x, at[b][r][c]);
       }
     }
@@ -161,6 +161,13 @@ TileFunction tile_of(const TileExtents& extents) {
   if (extents.results == 1) {
     return extents.rows == 1 ? tile_with<Lanes, kind, stride, 1, 1>(extents.columns)
                              : tile_with<Lanes, kind, stride, 1, 2>(extents.columns);
+  }
+  if (extents.results == kMostResults) {
+    if constexpr (kind == TileKind::blocks && stride == 1) {
+      const bool is_one_place = extents.rows == 1 && extents.columns == 1;
+      return is_one_place ? &run_tile<Lanes, kind, stride, kMostResults, 1, 1> : nullptr;
+    }
+    return nullptr;
   }
   if constexpr (kind == TileKind::channels) {
     return nullptr;

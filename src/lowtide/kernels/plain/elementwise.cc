@@ -80,6 +80,48 @@ RunStatus run_elementwise(const ElementwiseStep& step, const Operands& operands,
   return {code, 0};
 }
 
+// A step whose operands have the shape of the result or one element, with extents that are known before a run.
+struct FlatStep {
+  ElementwiseStep step;
+  std::int64_t count = 0;
+  std::array<std::int64_t, std::tuple_size_v<decltype(Row::reads)>> steps{};  // 1, or 0 for one element
+  std::array<std::int64_t, std::tuple_size_v<decltype(Row::reads)>> bytes{};  // from element to element
+  std::int64_t bytes_of_result = 0;
+};
+
+std::optional<FlatStep> flat_step(const ElementwiseStep& step, const Graph& graph, const Node& node) {
+  const Shape& result = graph.tensor(*node.outputs[0]).shape;
+  if (result.has_upper_bounds()) return std::nullopt;
+  FlatStep flat{.step = step, .bytes_of_result = element_bytes(step.result)};
+  flat.count = graph.tensor(*node.outputs[0]).size.count() / flat.bytes_of_result;
+  if (flat.count == 0) return std::nullopt;
+  const std::size_t read = step.ignores_others ? 1 : node.inputs.size();
+  for (std::size_t at = 0; at < read; ++at) {
+    if (!node.inputs[at]) continue;
+    const Tensor& operand = graph.tensor(*node.inputs[at]);
+    const bool has_one = std::ranges::all_of(operand.shape.extents(), [](std::int64_t extent) { return extent == 1; });
+    if (operand.shape.has_upper_bounds()) return std::nullopt;
+    if (operand.shape != result && (!has_one || operand.shape.rank() > result.rank())) return std::nullopt;
+    flat.steps[at] = operand.shape == result ? 1 : 0;
+    flat.bytes[at] = flat.steps[at] * element_bytes(operand.dtype);
+  }
+  return flat;
+}
+
+// As run_elementwise(), without its work on extents.
+RunStatus run_flat(const FlatStep& flat, const Operands& operands, Team& team) {
+  const std::size_t reads = flat.step.ignores_others ? 1 : operands.reads.size();
+  const RunCode code = run_in_parts(team, flat.count, flat.count, [&](std::int64_t begin, std::int64_t end) {
+    Row row{
+        .steps = flat.steps, .write = *operands.writes[0].bytes + begin * flat.bytes_of_result, .count = end - begin};
+    for (std::size_t read = 0; read < reads; ++read) {
+      if (is_present(operands.reads[read])) row.reads[read] = *operands.reads[read].bytes + begin * flat.bytes[read];
+    }
+    return run_step(flat.step, row);
+  });
+  return {code, 0};
+}
+
 // Puts elements of an operand into a block, in the type that the row functions have.
 void load_block(const BoundTensor& from, std::int64_t begin, std::int64_t step, std::span<std::byte> block) {
   const int bytes = element_bytes(from.dtype);
@@ -240,7 +282,11 @@ Result<std::unique_ptr<PreparedKernel>> prepare_elementwise(std::span<const Elem
                                                             const PrepareInput& input) {
   const ElementwiseOperator& row = operator_in(table, input.graph.op(input.node));
   const Node& node = input.graph.node(input.node);
-  return plain_kernel(input, row.is_variadic ? &run_variadic : &run_elementwise, step_of(row, input.graph, node));
+  const ElementwiseStep step = step_of(row, input.graph, node);
+  if (row.is_variadic && (node.inputs.size() != 2 || step.numbers[0] != 0))
+    return plain_kernel(input, &run_variadic, step);
+  if (const auto flat = flat_step(step, input.graph, node)) return plain_kernel(input, &run_flat, *flat);
+  return plain_kernel(input, row.is_variadic ? &run_variadic : &run_elementwise, step);
 }
 
 }  // namespace lowtide::kernels_internal
