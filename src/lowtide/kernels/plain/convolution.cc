@@ -10,6 +10,7 @@
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/team_parts.h"
+#include "lowtide/kernels/plain/row_tile.h"
 #include "lowtide/kernels/plain/slide.h"
 
 namespace lowtide::kernels_internal {
@@ -27,6 +28,89 @@ void add_row(float factor, const float* from, std::int64_t stride, float* to, st
   } else {
     for (std::int64_t at = 0; at < count; ++at) to[at] += factor * from[at * stride];
   }
+}
+
+// Up to kMostTileRows channels of the result of one image and one group.
+struct Channels {
+  const float* image = nullptr;  // the channels of the group
+  const float* factors = nullptr;
+  const float* bias = nullptr;  // of the first one; nullptr: none
+  float* result = nullptr;
+  std::int64_t count = 0;
+  std::int64_t read = 0;  // channels of the group
+};
+
+// Computes columns of a row of results, all of which have the same taps.
+void run_columns(const Window& window, const Channels& channels, std::int64_t row, Interval<std::int64_t> columns) {
+  const auto& [depth, height, width] = window.axes;
+  const Interval<std::int64_t> down = height.taps_within(row, 0, height.in);
+  const Interval<std::int64_t> across = width.taps_within(columns.begin, 0, width.in);
+  const std::int64_t taps = height.kernel * width.kernel;
+  const std::int64_t first = height.position(row, down.begin) * width.in + width.position(columns.begin, across.begin);
+  run_row_tile({.factors = channels.factors + down.begin * width.kernel + across.begin,
+                .factor_step = channels.read * taps,
+                .factor_channel = taps,
+                .factor_down = width.kernel,
+                .source = channels.image + first,
+                .source_channel = window.in_count(),
+                .source_down = height.dilation * width.in,
+                .source_across = width.dilation,
+                .channels = channels.read,
+                .taps_down = std::max<std::int64_t>(down.end - down.begin, 0),
+                .taps_across = std::max<std::int64_t>(across.end - across.begin, 0),
+                .begin = channels.bias,
+                .result = channels.result + row * width.out + columns.begin,
+                .result_step = window.out_count(),
+                .rows = channels.count,
+                .columns = columns.end - columns.begin});
+}
+
+// Whether neighboring results of a row read neighboring elements.
+bool has_neighbors(const Window& window) {
+  const WindowAxis& depth = window.axes[0];
+  return depth.in == 1 && depth.out == 1 && depth.kernel == 1 && depth.pad_begin == 0 && window.axes[2].stride == 1;
+}
+
+// The results whose taps are all within the operand. Those before and behind have fewer.
+Interval<std::int64_t> inner_columns(const WindowAxis& width) {
+  const std::int64_t first = std::clamp<std::int64_t>(width.valid_results(0).first, 0, width.out);
+  const std::int64_t end = std::clamp<std::int64_t>(width.valid_results(width.kernel - 1).second, 0, width.out);
+  return {first, std::max(first, end)};
+}
+
+void run_channels(const Window& window, const Channels& channels) {
+  const WindowAxis& width = window.axes[2];
+  const Interval<std::int64_t> inner = inner_columns(width);
+  for (std::int64_t row = 0; row < window.axes[1].out; ++row) {
+    for (std::int64_t at = 0; at < inner.begin; ++at) run_columns(window, channels, row, {at, at + 1});
+    if (inner.begin < inner.end) run_columns(window, channels, row, inner);
+    for (std::int64_t at = inner.end; at < width.out; ++at) run_columns(window, channels, row, {at, at + 1});
+  }
+}
+
+// As run_planes(), where has_neighbors().
+RunCode run_neighbors(const ConvolutionParameters& parameters, const Operands& operands, const Window& window,
+                      Interval<std::int64_t> planes) {
+  const Extents from(extents_of(operands.reads[0]));
+  const Extents weights(extents_of(operands.reads[1]));
+  const std::int64_t of_one = weights.product(1, weights.rank());
+  const std::int64_t out_of_group = weights[0] / parameters.groups;
+  const float* bias = has_operand(operands.reads, 2) ? elements<float>(operands.reads[2]) : nullptr;
+  for (std::int64_t plane = planes.begin; plane < planes.end;) {
+    const std::int64_t out = plane % weights[0];
+    const std::int64_t group = out / out_of_group;
+    const std::int64_t left = std::min((group + 1) * out_of_group - out, planes.end - plane);
+    const Channels channels{.image = elements<float>(operands.reads[0]) +
+                                     (plane / weights[0] * from[1] + group * weights[1]) * window.in_count(),
+                            .factors = elements<float>(operands.reads[1]) + out * of_one,
+                            .bias = bias == nullptr ? nullptr : bias + out,
+                            .result = mutable_elements<float>(operands.writes[0]) + plane * window.out_count(),
+                            .count = std::min(left, kMostTileRows),
+                            .read = weights[1]};
+    run_channels(window, channels);
+    plane += channels.count;
+  }
+  return RunCode::ok;
 }
 
 // Computes planes [begin, end) of the result, which are channels of images.
@@ -70,6 +154,7 @@ RunStatus run_convolution(const ConvolutionParameters& parameters, const Operand
   const std::int64_t planes = from[0] * weights[0];
   const std::int64_t operations = planes * window.out_count() * weights.product(1, weights.rank());
   const RunCode code = run_in_parts(team, planes, operations, [&](std::int64_t begin, std::int64_t end) {
+    if (has_neighbors(window) && weights[0] > groups) return run_neighbors(parameters, operands, window, {begin, end});
     return run_planes(parameters, operands, window, begin, end);
   });
   return {code, 0};

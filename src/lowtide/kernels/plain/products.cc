@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/extents.h"
@@ -13,6 +14,7 @@
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/plain/dot.h"
+#include "lowtide/kernels/plain/row_tile.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -49,8 +51,26 @@ void multiply_by_rows(const PlainProduct& product, const T* a, const T* b, T* c)
   }
 }
 
+void multiply_by_tiles(const PlainProduct& product, const float* a, const float* b, float* c) {
+  for (std::int64_t row = 0; row < product.rows; row += kMostTileRows) {
+    run_row_tile({.factors = a + row * product.a_row,
+                  .factor_step = product.a_row,
+                  .factor_channel = product.a_inner,
+                  .source = b,
+                  .source_channel = product.b_inner,
+                  .channels = product.inner,
+                  .result = c + row * product.columns,
+                  .result_step = product.columns,
+                  .rows = std::min(product.rows - row, kMostTileRows),
+                  .columns = product.columns});
+  }
+}
+
 template <typename T>
 void multiply_alone(const PlainProduct& product, const T* a, const T* b, T* c) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (product.b_column == 1 && product.columns > 1) return multiply_by_tiles(product, a, b, c);
+  }
   if (product.b_column == 1 && product.columns > 1) return multiply_by_rows(product, a, b, c);
   for (std::int64_t row = 0; row < product.rows; ++row) {
     for (std::int64_t column = 0; column < product.columns; ++column) {
