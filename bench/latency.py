@@ -13,8 +13,8 @@ a few seconds. Weights that are not beside a model are synthetic, and open exten
 bench/dims.json.
 
 `outside_kernels` is the share of Lowtide's time in which no step computes, in the round where it is smallest, with the
-clock that measures it. `min` is the shortest run of all rounds, and `median` is the smallest median of a round. The ratio compares Lowtide's
-`min` with that of the faster peer. Figures go to bench/results/latency.json.
+clock that measures it. `min` is the shortest run of all rounds, and `median` is the smallest median of a round. The
+ratio compares Lowtide's `min` with that of the faster peer. Figures go to bench/results/latency.json.
 """
 import importlib.metadata
 import json

@@ -17,25 +17,13 @@ import sys
 from collections import Counter
 
 import record
+import run_tables
+from table_text import lines, mebibytes
 
 FILES = [record.ROOT / "README.md", record.ROOT / "docs/figures.md"]
 SHOWN_MODELS = ("densenet121", "efficientnet_b0", "gpt2_t256", "nas_s1", "ppocr_v4_det", "randwire_s1", "resnet50",
                 "swin_t", "unet_256", "vit_b_16")
 SHOWN_ORDERS = ("as_given", "reverse_post_order", "deepest_input_first", "best_of_xla", "best_of_inductor")
-
-
-def mebibytes(count):
-    """MiB without a unit. Sizes below 0.1 MiB have a unit, because two digits of MiB would say little about them."""
-    if count >= 2**20 / 10:
-        return f"{count / 2**20:,.2f}" if count >= 2**20 else f"{count / 2**20:,.3f}"
-    return f"{count / 2**10:,.1f} KiB" if count >= 10 * 2**10 else f"{count:,} B"
-
-
-def lines(columns, rows, note=""):
-    """A table. A column whose name begins with < is aligned to the left."""
-    head = ["| " + " | ".join(name.removeprefix("<") for name in columns) + " |",
-            "|" + "|".join("---" if name.startswith("<") else "--:" for name in columns) + "|"]
-    return "\n".join([*head, *("| " + " | ".join(row) + " |" for row in rows), *(["", note] if note else [])])
 
 
 def models_note(rows):
@@ -239,68 +227,6 @@ def runtime_growth(figures):
                  "much as the better of the two.")
 
 
-def latency_row(row):
-    options = f" `{row['options']}`" if row["options"] else ""
-    times = ["refused" if row[tool] is None else f"{row[tool]['min']:,.2f} / {row[tool]['median']:,.2f}"
-             for tool in ("lowtide", "onnxruntime", "openvino")]
-    return [row["model"] + options, str(row["threads"]), *times, "" if row["ratio"] is None else f"{row['ratio']:.2f}"]
-
-
-def latency(figures):
-    versions, means = figures["versions"], figures["mean_ratio"]
-    by_threads = " and ".join(f"{mean:.2f} on {threads}" for threads, mean in means.items())
-    outside = max((row["outside_kernels"] for row in figures["rows"] if row["lowtide"]["min"] > 5), default=0)
-    return lines(["<Model", "Threads", "Lowtide", "ONNX Runtime", "OpenVINO", "Ratio"],
-                 [latency_row(row) for row in figures["rows"]],
-                 f"Of a run above 5 ms, at most {100 * outside:.2f} % is outside of kernels. "
-                 "Milliseconds: the shortest run / the median. The ratio compares the shortest run with that of the "
-                 f"faster peer. Its geometric mean over these models is {by_threads} threads. ONNX Runtime "
-                 f"{versions['onnxruntime']}, OpenVINO {versions['openvino']}.")
-
-
-def int8(figures):
-    keys = ("lowtide_float", "lowtide_int8", "onnxruntime_float", "onnxruntime_int8")
-    rows = [[row["model"], str(row["threads"]), *(f"{row[key]:,.1f}" for key in keys), f"{row['ratio']:.2f}"]
-            for row in figures["rows"]]
-    return lines(["<Model", "Threads", "Lowtide", "Lowtide, 8 bits", "ONNX Runtime", "ONNX Runtime, 8 bits", "Ratio"],
-                 rows,
-                 f"Milliseconds, each the shortest run of {figures['rounds']} rounds. The ratio compares the two "
-                 f"times of Lowtide. ONNX Runtime {figures['versions']['onnxruntime']}.")
-
-
-def tails(figures):
-    def tail(of):
-        times = " / ".join(f"{of[key] * 1e3:,.1f}" for key in ("p50", "p99"))
-        return [times, f"{of['ratio']:.2f}"]
-
-    operators = figures["operators"]
-    rows = [[row["model"] + (f" `{row['options']}`" if row["options"] else ""),
-             *(cell for tool in ("lowtide", "onnxruntime", "control") for cell in tail(row[tool]))]
-            for row in figures["rows"]]
-    return lines(["<Model", "Lowtide", "Ratio", "ONNX Runtime", "Ratio", "Control", "Ratio"], rows,
-                 f"Microseconds, p50 / p99 of {figures['runs']:,} runs on one thread. The control is a product of NumPy "
-                 "that takes as long as Lowtide's run. 1,000 operators in a row on 16 floats take "
-                 f"{operators['lowtide_without_chains']:.1f} us one by one, {operators['lowtide']:.1f} us as Lowtide "
-                 f"runs them, and {operators['onnxruntime']:.1f} us in ONNX Runtime "
-                 f"{figures['versions']['onnxruntime']}.")
-
-
-def start_row(row):
-    times = ["refused" if row[key] is None else f"{row[key]:,.0f}"
-             for key in ("lowtide", "prepared", "open", "onnxruntime", "openvino")]
-    return [row["model"] + (f" `{row['options']}`" if row["options"] else ""), mebibytes(row["weights"]), *times,
-            "" if row["ratio"] is None else f"{row['ratio']:.2f}"]
-
-
-def start(figures):
-    versions = figures["versions"]
-    return lines(["<Model", "Weights", "Lowtide", "Prepared", "Open", "ONNX Runtime", "OpenVINO", "Ratio"],
-                 [start_row(row) for row in figures["rows"]],
-                 "Weights in MiB, times in milliseconds, each the shortest of "
-                 f"{figures['rounds']} rounds. The ratio compares *Prepared* with ONNX Runtime. ONNX Runtime "
-                 f"{versions['onnxruntime']}, OpenVINO {versions['openvino']}.")
-
-
 def compared_cell(values, part):
     """How many of the tensors of the model were compared, or what refused them."""
     found = values if "refused" in values else values[part]
@@ -354,8 +280,8 @@ TABLES = {"models": models, "short_models": short_models, "orders": orders, "bud
           "levers": levers, "curves": curves,
           "packing": packing, "large_packings": large_packings, "growth": growth, "compare_growth": compare_growth,
           "scale": scale, "concurrency": concurrency, "onnxruntime_memory": onnxruntime_memory,
-          "runtime_growth": runtime_growth, "latency": latency, "int8": int8, "tails": tails,
-          "start": start, "runtime_proof": runtime_proof}
+          "runtime_growth": runtime_growth, **run_tables.TABLES,
+          "runtime_proof": runtime_proof}
 
 
 def figures_of(name):

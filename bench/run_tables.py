@@ -1,0 +1,80 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of what runs take, from the figures of bench/results. bench/tables.py writes them."""
+from table_text import lines, mebibytes
+
+
+def name_of(row):
+    return row["model"] + (f" `{row['options']}`" if row["options"] else "")
+
+
+def latency_row(row):
+    times = ["refused" if row[tool] is None else f"{row[tool]['min']:,.2f} / {row[tool]['median']:,.2f}"
+             for tool in ("lowtide", "onnxruntime", "openvino")]
+    return [name_of(row), str(row["threads"]), *times, "" if row["ratio"] is None else f"{row['ratio']:.2f}"]
+
+
+def latency(figures):
+    versions, means = figures["versions"], figures["mean_ratio"]
+    by_threads = " and ".join(f"{mean:.2f} on {threads}" for threads, mean in means.items())
+    outside = max((row["outside_kernels"] for row in figures["rows"] if row["lowtide"]["min"] > 5), default=0)
+    return lines(["<Model", "Threads", "Lowtide", "ONNX Runtime", "OpenVINO", "Ratio"],
+                 [latency_row(row) for row in figures["rows"]],
+                 f"Of a run above 5 ms, at most {100 * outside:.2f} % is outside of kernels. "
+                 "Milliseconds: the shortest run / the median. The ratio compares the shortest run with that of the "
+                 f"faster peer. Its geometric mean over these models is {by_threads} threads. ONNX Runtime "
+                 f"{versions['onnxruntime']}, OpenVINO {versions['openvino']}.")
+
+
+def int8(figures):
+    keys = ("lowtide_float", "lowtide_int8", "onnxruntime_float", "onnxruntime_int8")
+    rows = [[row["model"], str(row["threads"]), *(f"{row[key]:,.1f}" for key in keys), f"{row['ratio']:.2f}"]
+            for row in figures["rows"]]
+    return lines(["<Model", "Threads", "Lowtide", "Lowtide, 8 bits", "ONNX Runtime", "ONNX Runtime, 8 bits", "Ratio"],
+                 rows,
+                 f"Milliseconds, each the shortest run of {figures['rounds']} rounds. The ratio compares the two "
+                 f"times of Lowtide. ONNX Runtime {figures['versions']['onnxruntime']}.")
+
+
+def tails(figures):
+    def tail(of):
+        times = " / ".join(f"{of[key] * 1e3:,.1f}" for key in ("p50", "p99"))
+        return [times, f"{of['ratio']:.2f}"]
+
+    operators = figures["operators"]
+    rows = [[name_of(row),
+             *(cell for tool in ("lowtide", "onnxruntime", "control") for cell in tail(row[tool]))]
+            for row in figures["rows"]]
+    return lines(["<Model", "Lowtide", "Ratio", "ONNX Runtime", "Ratio", "Control", "Ratio"], rows,
+                 f"Microseconds, p50 / p99 of {figures['runs']:,} runs on one thread. The control is a product of "
+                 "NumPy that takes as long as Lowtide's run. 1,000 operators in a row on 16 floats take "
+                 f"{operators['lowtide_without_chains']:.1f} us one by one, {operators['lowtide']:.1f} us as Lowtide "
+                 f"runs them, and {operators['onnxruntime']:.1f} us in ONNX Runtime "
+                 f"{figures['versions']['onnxruntime']}.")
+
+
+def start_row(row):
+    times = ["refused" if row[key] is None else f"{row[key]:,.0f}"
+             for key in ("lowtide", "prepared", "open", "onnxruntime", "openvino")]
+    return [name_of(row), mebibytes(row["weights"]), *times,
+            "" if row["ratio"] is None else f"{row['ratio']:.2f}"]
+
+
+def start(figures):
+    versions = figures["versions"]
+    return lines(["<Model", "Weights", "Lowtide", "Prepared", "Open", "ONNX Runtime", "OpenVINO", "Ratio"],
+                 [start_row(row) for row in figures["rows"]],
+                 "Weights in MiB, times in milliseconds, each the shortest of "
+                 f"{figures['rounds']} rounds. The ratio compares *Prepared* with ONNX Runtime. ONNX Runtime "
+                 f"{versions['onnxruntime']}, OpenVINO {versions['openvino']}.")
+
+
+def kernel_curves(figures):
+    rows = [[name_of(row), mebibytes(row["ram_without"]), mebibytes(row["ram"]), str(row["reruns"]),
+             f"{row['ms_without']:,.1f}", f"{row['ms']:,.1f}", f"{100 * row['estimated']:+.0f} %",
+             f"{100 * row['measured']:+.0f} %"] for row in figures["rows"]]
+    return lines(["<Model", "RAM", "Less RAM", "Reruns", "ms", "ms with less", "Estimated", "Measured"], rows,
+                 f"RAM in MiB. Times are the smallest median of {figures['rounds']} rounds on one thread.")
+
+
+TABLES = {"latency": latency, "int8": int8, "tails": tails, "start": start, "kernel_curves": kernel_curves}
