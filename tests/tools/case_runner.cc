@@ -72,9 +72,17 @@ OpenOptions quick_options(bool is_lowered) {
   return options;
 }
 
+// A plan that is read from a file is compared with the model first: the rewrites, the steps and the kernels.
+void expect_accepted(const std::string& path, const Plan& plan) {
+  OpenOptions options;
+  options.given_plan = plan;
+  take("failed: its own plan is not accepted:", open_model(path, options));
+}
+
 void run_case(const std::string& folder, bool is_lowered) {
   const OpenedModel model = take("refused", open_model(folder + "/model.onnx", quick_options(is_lowered)));
   const Executable& executable = *model.executable;
+  if (is_lowered) expect_accepted(folder + "/model.onnx", executable.plan());
   const Arena arena = take("refused", Arena::allocate(executable.required_bytes()));
   Session session = take("refused", Session::open(model.executable, arena));
   std::vector<std::vector<std::byte>> inputs;

@@ -49,15 +49,15 @@ class PartOfLoad {
   void name_constants() {
     for (const Tensor& constant : tensors_.after.tensors()) {
       if (constant.role != Role::constant || constant.is_captured || used_.contains(constant.name)) continue;
-      const std::optional<TensorId> found =
-          tensors_.constants ? result(constant) : all_.find(tensors_.prefix + constant.name);
+      const std::optional<TensorId> found = result(constant);
       if (found) name(*found, constant.name);
     }
   }
 
-  // The result of the load-time work that a constant is by its number.
+  // The result of the load-time work that a constant is: by its number, or by its name if it has none.
   [[nodiscard]] std::optional<TensorId> result(const Tensor& constant) const {
-    if (!constant.constant || constant.constant->value() < *tensors_.constants) return std::nullopt;
+    if (!constant.constant) return all_.find(tensors_.prefix + constant.name);
+    if (!tensors_.constants || constant.constant->value() < *tensors_.constants) return std::nullopt;
     const std::size_t at = constant.constant->value() - *tensors_.constants;
     return at < load_.outputs().size() ? std::optional(load_.outputs()[at]) : std::nullopt;
   }

@@ -35,7 +35,7 @@ struct BodyTensors {
   const Graph& after;                      // the lowered body
   IdVector<TensorId, std::string> names;   // of the tensors of `before` in the load-time work
   std::string prefix;                      // of the names of the tensors that only the body has
-  std::optional<std::uint32_t> constants;  // the number of constants of the model; nullopt: constants have no numbers
+  std::optional<std::uint32_t> constants;  // the number of constants of the model, if it is known
 };
 
 // The part of the load-time work that computes tensors of a body or constants of the lowered body, with their names in

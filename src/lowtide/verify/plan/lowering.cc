@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "lowtide/base/flags.h"
@@ -57,9 +59,19 @@ Flags<TensorId> fixed_tensors(const Graph& graph, const Flags<TensorId>& is_capt
 
 // What is known of a model besides its graph.
 struct Known {
-  const verify_internal::LoadNames& load;  // of the whole model
-  const ConstantTable* table = nullptr;    // nullptr: no bytes are known
+  const verify_internal::LoadNames& load;                 // of the whole model
+  const ConstantTable* table = nullptr;                   // nullptr: no bytes are known
+  std::optional<std::uint32_t> constants = std::nullopt;  // of the model itself, if there is a table
 };
+
+// The results of load-time work may have entries behind those of the model.
+std::optional<std::uint32_t> constants_of_model(const ConstantTable* table) {
+  if (table == nullptr) return std::nullopt;
+  const auto made = std::ranges::find_if(table->sources, [](const ConstantSource& source) {
+    return std::holds_alternative<ConstantSource::Computed>(source.where);
+  });
+  return static_cast<std::uint32_t>(made - table->sources.begin());
+}
 
 // What is known of a graph of the model: the model itself or a body.
 struct Place {
@@ -296,7 +308,7 @@ class LoweringCheck {
       tensors.names[inner] = place_.names[outer];
       if (is_fixed_.test(outer)) is_captured_fixed.set(inner);
     }
-    if (table_ != nullptr) tensors.constants = static_cast<std::uint32_t>(table_->sources.size());
+    tensors.constants = known_.constants;
     const Result<Graph> load = load_of_body(known_.load, tensors);
     if (!load) return wrong("the load-time work of the body is not a graph: " + load.error().message);
     const verify_internal::LoadTimeResults results(*load);
@@ -359,7 +371,7 @@ void compare_separated(const Graph& model, const Graph& lowered, const Graph& lo
   const verify_internal::LoadTimeResults results(load);
   const std::array<const Graph*, 2> graphs{&lowered, &load};
   const verify_internal::LoadNames names(load);
-  const Known known{names, table};
+  const Known known{names, table, constants_of_model(table)};
   if (!verify_internal::lack_padded_tensors(model, graphs)) {
     LoweringCheck(model, lowered, known, whole_model(model, results), findings).check();
     return;
