@@ -7,8 +7,9 @@
                                                    [--runs N] [--longest MS] [--no-record]
 
 Each model that runs in 8 ms or less on one thread runs 10,000 times in Lowtide and in ONNX Runtime, one after the
-other, on one thread. `p50` and `p99` are in milliseconds. A machine interrupts every program: the control is a product
-of NumPy that takes as long as Lowtide's run, and repeats it as often.
+other, on one thread. Models of which all rounds take less than 20 seconds have up to five of them, and each tool shows
+its best one, because a busy neighbor spoils short ones. `p50` and `p99` are in milliseconds. A machine interrupts every
+program: the control is a product of NumPy that takes as long as Lowtide's run, and repeats it as often.
 
 The small operators are 1,000 Neg, Abs and Sigmoid in a row, on 16 floats. Lowtide makes one loop of them, and runs each
 of them with `--without chains`. Times are in microseconds, the shortest of 2,000 runs. Figures go to
@@ -34,11 +35,16 @@ import model_case
 
 OPERATORS = 1000
 RUNS_OF_OPERATORS = 2000
+SECONDS, MOST_ROUNDS = 20, 5  # of rounds of all tools
 
 
 def percentile(times, percent):
     """Nearest rank."""
     return sorted(times)[max(-(-len(times) * percent // 100), 1) - 1]
+
+
+def summary(times):
+    return {"p50": percentile(times, 50), "p99": percentile(times, 99)}
 
 
 def lowtide_report(lowtide, folder, runs, *words):
@@ -86,14 +92,18 @@ def row_of(given, source, words):
         model_case.write_case(source, words, folder)
         if lowtide_report(given.lowtide, folder, latency.FEWEST_RUNS)["min"] > given.longest:
             return None
-        own = lowtide_report(given.lowtide, folder, given.runs)
-        peer = peer_times(folder, given.runs)
-        control = control_times(own["p50"], given.runs)
-    row = {"model": source.stem, "options": " ".join(words), "lowtide": {key: own[key] for key in ("p50", "p99")}}
-    for tool, times in (("onnxruntime", peer), ("control", control)):
-        row[tool] = {"p50": percentile(times, 50), "p99": percentile(times, 99)}
-    for tool in ("lowtide", "onnxruntime", "control"):
-        row[tool]["ratio"] = round(row[tool]["p99"] / row[tool]["p50"], 3)
+        rounds = {"lowtide": [], "onnxruntime": [], "control": []}
+        seconds, begin = 0, time.perf_counter()
+        while not rounds["lowtide"] or (seconds < SECONDS and len(rounds["lowtide"]) < MOST_ROUNDS):
+            own = lowtide_report(given.lowtide, folder, given.runs)
+            rounds["lowtide"].append({key: own[key] for key in ("p50", "p99")})
+            rounds["onnxruntime"].append(summary(peer_times(folder, given.runs)))
+            rounds["control"].append(summary(control_times(own["p50"], given.runs)))
+            seconds = time.perf_counter() - begin
+    row = {"model": source.stem, "options": " ".join(words)}
+    for tool, found in rounds.items():
+        best = min(found, key=lambda one: one["p99"] / one["p50"])
+        row[tool] = {key: round(value, 6) for key, value in best.items()} | {"ratio": round(best["p99"] / best["p50"], 3)}
     return row
 
 
