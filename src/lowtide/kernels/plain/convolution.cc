@@ -78,19 +78,21 @@ Interval<std::int64_t> inner_columns(const WindowAxis& width) {
   return {first, std::max(first, end)};
 }
 
-void run_channels(const Window& window, const Channels& channels) {
-  const WindowAxis& width = window.axes[2];
-  const Interval<std::int64_t> inner = inner_columns(width);
+// Computes these columns of all rows.
+void run_channels(const Window& window, const Channels& channels, Interval<std::int64_t> columns) {
+  const Interval<std::int64_t> all = inner_columns(window.axes[2]);
+  const Interval<std::int64_t> inner{std::clamp(all.begin, columns.begin, columns.end),
+                                     std::clamp(all.end, columns.begin, columns.end)};
   for (std::int64_t row = 0; row < window.axes[1].out; ++row) {
-    for (std::int64_t at = 0; at < inner.begin; ++at) run_columns(window, channels, row, {at, at + 1});
+    for (std::int64_t at = columns.begin; at < inner.begin; ++at) run_columns(window, channels, row, {at, at + 1});
     if (inner.begin < inner.end) run_columns(window, channels, row, inner);
-    for (std::int64_t at = inner.end; at < width.out; ++at) run_columns(window, channels, row, {at, at + 1});
+    for (std::int64_t at = inner.end; at < columns.end; ++at) run_columns(window, channels, row, {at, at + 1});
   }
 }
 
-// As run_planes(), where has_neighbors().
-RunCode run_neighbors(const ConvolutionParameters& parameters, const Operands& operands, const Window& window,
-                      Interval<std::int64_t> planes) {
+// Computes these columns of planes.
+void run_columns_of_planes(const ConvolutionParameters& parameters, const Operands& operands, const Window& window,
+                           Interval<std::int64_t> planes, Interval<std::int64_t> columns) {
   const Extents from(extents_of(operands.reads[0]));
   const Extents weights(extents_of(operands.reads[1]));
   const std::int64_t of_one = weights.product(1, weights.rank());
@@ -107,8 +109,18 @@ RunCode run_neighbors(const ConvolutionParameters& parameters, const Operands& o
                             .result = mutable_elements<float>(operands.writes[0]) + plane * window.out_count(),
                             .count = std::min(left, kMostTileRows),
                             .read = weights[1]};
-    run_channels(window, channels);
+    run_channels(window, channels, columns);
     plane += channels.count;
+  }
+}
+
+// As run_planes(), where has_neighbors(). In a plane of one row, all channels read some columns before they read more.
+RunCode run_neighbors(const ConvolutionParameters& parameters, const Operands& operands, const Window& window,
+                      Interval<std::int64_t> planes) {
+  const std::int64_t columns = window.axes[2].out;
+  const std::int64_t most = window.axes[1].out == 1 ? kTileColumns : columns;
+  for (std::int64_t first = 0; first < columns; first += most) {
+    run_columns_of_planes(parameters, operands, window, planes, {first, std::min(first + most, columns)});
   }
   return RunCode::ok;
 }

@@ -51,18 +51,21 @@ void multiply_by_rows(const PlainProduct& product, const T* a, const T* b, T* c)
   }
 }
 
+// All rows use some columns before the next columns come from memory.
 void multiply_by_tiles(const PlainProduct& product, const float* a, const float* b, float* c) {
-  for (std::int64_t row = 0; row < product.rows; row += kMostTileRows) {
-    run_row_tile({.factors = a + row * product.a_row,
-                  .factor_step = product.a_row,
-                  .factor_channel = product.a_inner,
-                  .source = b,
-                  .source_channel = product.b_inner,
-                  .channels = product.inner,
-                  .result = c + row * product.columns,
-                  .result_step = product.columns,
-                  .rows = std::min(product.rows - row, kMostTileRows),
-                  .columns = product.columns});
+  for (std::int64_t first = 0; first < product.columns; first += kTileColumns) {
+    for (std::int64_t row = 0; row < product.rows; row += kMostTileRows) {
+      run_row_tile({.factors = a + row * product.a_row,
+                    .factor_step = product.a_row,
+                    .factor_channel = product.a_inner,
+                    .source = b + first,
+                    .source_channel = product.b_inner,
+                    .channels = product.inner,
+                    .result = c + row * product.columns + first,
+                    .result_step = product.columns,
+                    .rows = std::min(product.rows - row, kMostTileRows),
+                    .columns = std::min(product.columns - first, kTileColumns)});
+    }
   }
 }
 

@@ -39,10 +39,10 @@ template <std::size_t rows, std::size_t columns>
   }
 }
 
-LOWTIDE_VECTOR_CLONES void add_four_wide(const RowTile& tile) { add_all<4, 64>(tile); }
+LOWTIDE_VECTOR_CLONES void add_four_wide(const RowTile& tile) { add_all<4, kTileColumns>(tile); }
 LOWTIDE_VECTOR_CLONES void add_four(const RowTile& tile) { add_all<4, 16>(tile); }
 LOWTIDE_VECTOR_CLONES void add_four_narrow(const RowTile& tile) { add_all<4, 4>(tile); }
-LOWTIDE_VECTOR_CLONES void add_one_wide(const RowTile& tile) { add_all<1, 64>(tile); }
+LOWTIDE_VECTOR_CLONES void add_one_wide(const RowTile& tile) { add_all<1, kTileColumns>(tile); }
 LOWTIDE_VECTOR_CLONES void add_one(const RowTile& tile) { add_all<1, 16>(tile); }
 LOWTIDE_VECTOR_CLONES void add_one_narrow(const RowTile& tile) { add_all<1, 4>(tile); }
 LOWTIDE_VECTOR_CLONES void add_four_singles(const RowTile& tile) { add_all<4, 1>(tile); }
@@ -53,7 +53,7 @@ struct Width {
   void (*of_four)(const RowTile& tile);
   void (*of_one)(const RowTile& tile);
 };
-constexpr std::array kWidths{Width{64, &add_four_wide, &add_one_wide}, Width{16, &add_four, &add_one},
+constexpr std::array kWidths{Width{kTileColumns, &add_four_wide, &add_one_wide}, Width{16, &add_four, &add_one},
                              Width{4, &add_four_narrow, &add_one_narrow}, Width{1, &add_four_singles, &add_single}};
 
 void run_width(const RowTile& tile, const Width& width) {

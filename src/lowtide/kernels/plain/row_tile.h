@@ -35,6 +35,7 @@ struct RowTile {
   std::int64_t columns = 0;
 };
 inline constexpr std::int64_t kMostTileRows = 4;
+inline constexpr std::int64_t kTileColumns = 64;  // that are in registers at once
 
 // Computes all columns of a tile. Results must not be read as a source or factor. O(rows * columns * channels * taps).
 void run_row_tile(const RowTile& tile);
