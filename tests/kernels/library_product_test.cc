@@ -87,6 +87,7 @@ TEST(LibraryProduct, LeavesOtherNodesToOtherKernels) {
   for (const ProductCase& other :
        {ProductCase{"Gemm(a, b) {alpha = 0.5}", {40, 8}, {8, 40}, {40, 40}},
         ProductCase{"MatMul(a, b)", {40, 8}, {9, 40}, {40, 40}}, ProductCase{"MatMul(a, b)", {4, 0}, {0, 4}, {4, 4}},
+        ProductCase{"Gemm(a, b) {transB = 1}", {1, 64}, {40, 64}, {1, 40}},  // a row of dot products
         ProductCase{"MatMul(a, b)", {4, 16}, {16, 8}, {4, 8}}}) {  // 512 products: the library begins too slowly
     const Graph graph = other.graph();
     for (const Kernel& kernel : offered_kernels(graph, NodeId(0))) EXPECT_NE(kernel.name, "onednn.matmul");

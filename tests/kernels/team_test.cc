@@ -68,6 +68,14 @@ const std::vector<Case> kCases{
        output y
      })",
      {37 * 33, 33 * 41, 41}},
+    {"product of one row",
+     R"(graph "g" {
+       input x : f32[1,190]
+       input w : f32[210,190]
+       y = Gemm(x, w) {transB = 1} : f32[1,210]
+       output y
+     })",
+     {190, 210 * 190}},
     {"batched product",
      R"(graph "g" {
        input x : f32[3,64,32]

@@ -12,8 +12,8 @@
 namespace lowtide {
 
 // The names of tensors of bodies among those of the whole model, such as "choose/then_branch/w" for the tensor w of a
-// branch of node 'choose'. Passes that keep the nodes with bodies and the names of tensors keep these names. Two tensors
-// may get the same one if names have slashes.
+// branch of node 'choose'. Passes that keep the nodes with bodies and the names of tensors keep these names. Two
+// tensors may get the same one if names have slashes.
 class BodyNames {
  public:
   // O(nodes). Requires: `graph` outlives the object.

@@ -32,8 +32,8 @@ using kernels_internal::Offer;
 using kernels_internal::OfferInput;
 using kernels_internal::seconds_of;
 
-// Families are in the order of their speed. A plain product takes 1.2 to 2 times as long as one of a family before it, and
-// a plain convolution 1.3 to 4 times.
+// Families are in the order of their speed. A plain product takes 1.2 to 2 times as long as one of a family before it,
+// and a plain convolution 1.3 to 4 times.
 constexpr double kTimeOfLaterFamilies = 2;
 
 // The kernels of all families that have the operator. If there are none, the reason is that of the last family, which

@@ -35,8 +35,8 @@ namespace lowtide {
 // another order.
 //
 // Bodies are rewritten as well, each on its own: what they capture, get and return is plain. Errors: those of
-// GraphBuilder. O(edges log edges), and the time of KernelFormats::options for each convolution and pool. Recursion only
-// over bodies.
+// GraphBuilder. O(edges log edges), and the time of KernelFormats::options for each convolution and pool. Recursion
+// only over bodies.
 [[nodiscard]] Result<Rewritten> choose_formats(const Graph& graph, const KernelFormats& machine);
 
 }  // namespace lowtide

@@ -44,8 +44,8 @@ struct FormatParts {
 [[nodiscard]] FormatParts choose_parts(const Graph& graph, const KernelFormats& machine,
                                        const Flags<TensorId>& stay_plain);
 
-// Whether all that a tensor is for, in the graph and in bodies, is to be the matrix of products that can read it packed.
-// O(readers), and the time of KernelFormats::options for each. Recursion only over bodies.
+// Whether all that a tensor is for, in the graph and in bodies, is to be the matrix of products that can read it
+// packed. O(readers), and the time of KernelFormats::options for each. Recursion only over bodies.
 [[nodiscard]] bool is_only_a_matrix(const Graph& graph, TensorId tensor, const KernelFormats& machine);
 
 // Whether a tensor has one element, so that it is the same in every format.

@@ -18,8 +18,8 @@ struct LoadTimeSplit {
   // are split as well.
   Rewritten run;
   // The load-time nodes of the graph and of all bodies. Its outputs are the results that `run` reads, and its constants
-  // are those that these nodes read. A tensor of a body has the name that BodyNames gives it (graph/body_names.h), unless another tensor has it. If no node is
-  // load-time work, the graph has no nodes.
+  // are those that these nodes read. A tensor of a body has the name that BodyNames gives it (graph/body_names.h),
+  // unless another tensor has it. If no node is load-time work, the graph has no nodes.
   Graph load;
 };
 

@@ -38,7 +38,8 @@ bool have_same_operators(const Graph& a, const Graph& b) {
   return true;
 }
 
-// Work on constants may do no more than make the constants that a body captures known there. Recursion only over bodies.
+// Work on constants may do no more than make the constants that a body captures known there. Recursion only over
+// bodies.
 std::int64_t count_constants(const Graph& graph) {
   std::int64_t count = std::ranges::count(graph.tensors(), Role::constant, &Tensor::role);
   for (const Node& node : graph.nodes()) {

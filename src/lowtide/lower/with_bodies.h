@@ -9,9 +9,9 @@
 
 namespace lowtide::lower_internal {
 
-// Applies a pass, which adds or removes a node or a tensor if it changes anything, to the bodies of a graph, and finishes
-// the rewrite of the graph.
-// Errors: those of the pass and of GraphRewriter::finish. Recursion only over bodies.
+// Applies a pass, which adds or removes a node or a tensor if it changes anything, to the bodies of a graph, and
+// finishes the rewrite of the graph. Errors: those of the pass and of GraphRewriter::finish. Recursion only over
+// bodies.
 [[nodiscard]] Result<Rewritten> finish_with_bodies(const Graph& graph, GraphRewriter rewriter,
                                                    const std::function<Result<Rewritten>(const Graph& body)>& pass);
 

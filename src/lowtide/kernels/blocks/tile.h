@@ -16,8 +16,8 @@ enum class TileKind : std::uint8_t {
   channels,  // each channel of the result has products with its own channel of the source only
 };
 
-// A rectangle of results in one, two or kMostResults neighboring blocks of channels, small enough for the registers. A tile adds
-// products to its sums:
+// A rectangle of results in one, two or kMostResults neighboring blocks of channels, small enough for the registers. A
+// tile adds products to its sums:
 //
 //   sums[result][row][column][lane] += sum over blocks, taps and channels of
 //       source[block * block_step + down * tap_row + across * tap_column + row * row_step + column * stride * place +

@@ -132,11 +132,20 @@ bool is_tiny(const Product& product) {
   return products <= kMostProducts;
 }
 
+// A row times a matrix whose columns are contiguous only reads the matrix. Plain loops read it as fast as memory gives
+// it.
+bool is_one_row_of_dots(const Product& product) {
+  const auto is_one = [](std::int64_t extent) { return extent == 1; };
+  return product.is_right_transposed && product.left.back() > 1 &&
+         std::all_of(product.result.begin(), product.result.end() - 1, is_one);
+}
+
 Offer offer_product(const OfferInput& input) {
   std::string missing;
   const std::optional<Product> product =
       product_with(input.graph, input.node, any_numbers_of(input.graph, input.node), missing);
   if (!product) return {{}, std::move(missing)};
+  if (is_one_row_of_dots(*product)) return {{}, "plain loops read the matrix of a single row faster"};
   if (is_tiny(*product)) return {{}, "oneDNN would begin this product as long as others compute it"};
   const std::optional<PrimitiveFacts> facts = facts_of(*product, input.threads);
   return facts ? offer_one("onednn.matmul", facts->scratch, product->after) : Offer{{}, std::string(kNoPrimitive)};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <type_traits>
 
 #include "lowtide/kernels/common/attributes.h"
@@ -14,6 +15,7 @@
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/plain/dot.h"
+#include "lowtide/kernels/plain/row_dots.h"
 #include "lowtide/kernels/plain/row_tile.h"
 
 namespace lowtide::kernels_internal {
@@ -50,6 +52,8 @@ void multiply_by_rows(const PlainProduct& product, const T* a, const T* b, T* c)
     }
   }
 }
+
+constexpr std::int64_t kRowsAtOnce = 4;
 
 // All rows use some columns before the next columns come from memory.
 void multiply_by_tiles(const PlainProduct& product, const float* a, const float* b, float* c) {
@@ -90,9 +94,26 @@ void multiply_alone(const PlainProduct& product, const T* a, const T* b, T* c) {
   }
 }
 
+// The rows of a and the columns of b are contiguous. A few rows of a share what is read of b.
+void multiply_by_dots(const PlainProduct& product, const float* a, const float* b, float* c, Team& team) {
+  std::array<DotColumn, kRowsAtOnce> rows;
+  for (std::int64_t first = 0; first < product.rows; first += kRowsAtOnce) {
+    const std::int64_t count = std::min(product.rows - first, kRowsAtOnce);
+    for (std::int64_t row = 0; row < count; ++row) {
+      rows[static_cast<std::size_t>(row)] = {a + (first + row) * product.a_row, c + (first + row) * product.columns};
+    }
+    write_dots({.elements = b, .inner = product.inner, .rows = {0, product.columns}},
+               std::span(rows).first(static_cast<std::size_t>(count)), team);
+  }
+}
+
 // Each part has some rows of the result.
 template <typename T>
 void multiply(const PlainProduct& product, const T* a, const T* b, T* c, Team& team) {
+  if constexpr (std::is_same_v<T, float>) {
+    const bool has_dots = product.a_inner == 1 && product.b_inner == 1 && product.b_column == product.inner;
+    if (has_dots) return multiply_by_dots(product, a, b, c, team);
+  }
   const std::int64_t operations = product.rows * product.inner * product.columns;
   run_in_parts(team, product.rows, operations, [&](std::int64_t begin, std::int64_t end) {
     PlainProduct part = product;

@@ -13,9 +13,9 @@ namespace lowtide::kernels_internal {
 //       factors[row * factor_step + channel * factor_channel + down * factor_down + across] *
 //       source[channel * source_channel + down * source_down + across * source_across + column]
 //
-// in this order, with a rounding of each product and of each sum. So a result does not depend on the tile that it is in.
-// A matrix product has one tap: its rows are those of the first matrix, its channels are the inner axis, and the source
-// is the second matrix. A convolution has the channels of the result as rows. Steps are in elements.
+// in this order, with a rounding of each product and of each sum. So a result does not depend on the tile that it is
+// in. A matrix product has one tap: its rows are those of the first matrix, its channels are the inner axis, and the
+// source is the second matrix. A convolution has the channels of the result as rows. Steps are in elements.
 struct RowTile {
   const float* factors = nullptr;
   std::int64_t factor_step = 0;
