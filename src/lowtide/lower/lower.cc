@@ -103,7 +103,8 @@ class Passes {
     if (!split) return split.error();
     // The weights are packed at load, even if the model has no other work on constants.
     // Its name keeps its place in the order.
-    if (lowered_.load.nodes().empty() && !split->load.nodes().empty())
+    const bool is_listed = std::ranges::find(lowered_.passes, kLoadTimePass) != lowered_.passes.end();
+    if (!is_listed && !split->load.nodes().empty())
       lowered_.passes.emplace(std::ranges::find(lowered_.passes, kChainsPass), kLoadTimePass);
     lowered_.load = std::move(split->load);
     Origins origins = compose(chosen->origins, split->run.origins);

@@ -31,7 +31,7 @@ void add_row(float factor, const float* from, std::int64_t stride, float* to, st
 }
 
 // Up to kMostTileRows channels of the result of one image and one group.
-struct Channels {
+struct TileChannels {
   const float* image = nullptr;  // the channels of the group
   const float* factors = nullptr;
   const float* bias = nullptr;  // of the first one; nullptr: none
@@ -41,7 +41,7 @@ struct Channels {
 };
 
 // Computes columns of a row of results, all of which have the same taps.
-void run_columns(const Window& window, const Channels& channels, std::int64_t row, Interval<std::int64_t> columns) {
+void run_columns(const Window& window, const TileChannels& channels, std::int64_t row, Interval<std::int64_t> columns) {
   const auto& [depth, height, width] = window.axes;
   const Interval<std::int64_t> down = height.taps_within(row, 0, height.in);
   const Interval<std::int64_t> across = width.taps_within(columns.begin, 0, width.in);
@@ -79,7 +79,7 @@ Interval<std::int64_t> inner_columns(const WindowAxis& width) {
 }
 
 // Computes these columns of all rows.
-void run_channels(const Window& window, const Channels& channels, Interval<std::int64_t> columns) {
+void run_channels(const Window& window, const TileChannels& channels, Interval<std::int64_t> columns) {
   const Interval<std::int64_t> all = inner_columns(window.axes[2]);
   const Interval<std::int64_t> inner{std::clamp(all.begin, columns.begin, columns.end),
                                      std::clamp(all.end, columns.begin, columns.end)};
@@ -102,13 +102,13 @@ void run_columns_of_planes(const ConvolutionParameters& parameters, const Operan
     const std::int64_t out = plane % weights[0];
     const std::int64_t group = out / out_of_group;
     const std::int64_t left = std::min((group + 1) * out_of_group - out, planes.end - plane);
-    const Channels channels{.image = elements<float>(operands.reads[0]) +
-                                     (plane / weights[0] * from[1] + group * weights[1]) * window.in_count(),
-                            .factors = elements<float>(operands.reads[1]) + out * of_one,
-                            .bias = bias == nullptr ? nullptr : bias + out,
-                            .result = mutable_elements<float>(operands.writes[0]) + plane * window.out_count(),
-                            .count = std::min(left, kMostTileRows),
-                            .read = weights[1]};
+    const TileChannels channels{.image = elements<float>(operands.reads[0]) +
+                                         (plane / weights[0] * from[1] + group * weights[1]) * window.in_count(),
+                                .factors = elements<float>(operands.reads[1]) + out * of_one,
+                                .bias = bias == nullptr ? nullptr : bias + out,
+                                .result = mutable_elements<float>(operands.writes[0]) + plane * window.out_count(),
+                                .count = std::min(left, kMostTileRows),
+                                .read = weights[1]};
     run_channels(window, channels, columns);
     plane += channels.count;
   }

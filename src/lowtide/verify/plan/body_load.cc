@@ -22,11 +22,7 @@ class PartOfLoad {
   Result<Graph> find() && {
     name_tensors_of_model();
     name_constants();
-    std::set<NodeId> nodes;
-    for (const auto& [id, name] : names_) {
-      if (load_.tensor(id).producer) nodes.insert(*load_.tensor(id).producer);
-    }
-    for (NodeId id : nodes) add_node(id);
+    for (NodeId id : nodes_of_part()) add_node(id);
     std::vector<TensorId> results;
     for (const auto& [id, name] : names_) results.push_back(add(id, Role::constant));
     part_.set_outputs(std::move(results));
@@ -34,6 +30,24 @@ class PartOfLoad {
   }
 
  private:
+  // The nodes that compute tensors of the body, and what only these nodes read. The graph around the body has the nodes
+  // that compute captured tensors.
+  [[nodiscard]] std::set<NodeId> nodes_of_part() const {
+    std::set<NodeId> nodes;
+    std::vector<NodeId> open;
+    const auto need = [&](TensorId id) {
+      const std::optional<NodeId> producer = load_.tensor(id).producer;
+      if (producer && !captured_.contains(id) && nodes.insert(*producer).second) open.push_back(*producer);
+    };
+    for (const auto& [id, name] : names_) need(id);
+    while (!open.empty()) {
+      const NodeId node = open.back();
+      open.pop_back();
+      for (TensorId read : load_.reads(node)) need(read);
+    }
+    return nodes;
+  }
+
   void name(TensorId id, const std::string& name) {
     if (!names_.contains(id) && used_.insert(name).second) names_.emplace(id, name);
   }
@@ -41,7 +55,9 @@ class PartOfLoad {
   void name_tensors_of_model() {
     for (TensorId id : all_ids<TensorId>(tensors_.before.tensors().size())) {
       const std::optional<TensorId> found = all_.find(tensors_.names[id]);
-      if (found) name(*found, tensors_.before.tensor(id).name);
+      if (!found) continue;
+      name(*found, tensors_.before.tensor(id).name);
+      if (tensors_.before.tensor(id).is_captured) captured_.insert(*found);
     }
   }
 
@@ -91,7 +107,8 @@ class PartOfLoad {
   const Graph& load_;
   const BodyTensors& tensors_;
   std::map<TensorId, std::string> names_;  // of tensors of the load-time work that the body has, in the body
-  std::map<TensorId, TensorId> ids_;       // of the tensors of the load-time work, in the part
+  std::set<TensorId> captured_;
+  std::map<TensorId, TensorId> ids_;  // of the tensors of the load-time work, in the part
   std::unordered_set<std::string> used_;
   GraphBuilder part_;
 };

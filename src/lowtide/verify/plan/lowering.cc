@@ -305,7 +305,8 @@ class LoweringCheck {
     for (TensorId id : all_ids<TensorId>(was.graph->tensors().size()))
       tensors.names[id] = tensors.prefix + was.graph->tensor(id).name;
     for (const auto& [outer, inner] : was.captures) {
-      tensors.names[inner] = place_.names[outer];
+      const std::string& name = place_.names[outer];  // or, if it is a copy, that of what it copies
+      tensors.names[inner] = known_.load.find(name) ? name : place_.names[tensors_.content_of(outer)];
       if (is_fixed_.test(outer)) is_captured_fixed.set(inner);
     }
     tensors.constants = known_.constants;
