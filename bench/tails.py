@@ -9,7 +9,7 @@
 Each model that runs in 3 ms or less on one thread runs 10,000 times in Lowtide and in ONNX Runtime, one after another,
 on one thread. Models of which all rounds take less than 20 seconds have up to five of them, and each tool shows its
 best one, because a busy neighbor spoils short ones. `p50` and `p99` are in milliseconds. A machine interrupts every
-program: the control is a product of NumPy that takes as long as Lowtide's run, and repeats it as often.
+program: the control is a product of NumPy that takes about as long as Lowtide's run, and repeats it as often.
 
 The small operators are 1,000 Neg, Abs and Sigmoid in a row, on 16 floats. Lowtide makes one loop of them, and runs each
 of them with `--without chains`. Times are in microseconds, the shortest of 2,000 runs. Figures go to

@@ -362,3 +362,31 @@ g (int64 n, float[2,4] x) => (float[2,4] y) {{
       else_branch = e () => (float[2,4] k) {{ k = Neg (a) }}>
   }}>
 }}""", (number(0), floats(2, 4)), (number(3), floats(2, 4)))
+
+# The branches capture a copy of weights, and what is computed from constants. A copy is left out, and the other work is
+# done when the model is loaded.
+case("branches_capture_work_on_constants", f"""
+g (bool c, float[1,16,4,4] x) => (float[1,16,4,4] y) {{
+  w = Constant <value = {some(16, 16, 1, 1)}> ()
+  s = Constant <value = {some(1, 16, 1, 1)}> ()
+  k = Identity (w)
+  m = Mul (s, s)
+  v = Mul (w, w)
+  y = If (c) <
+    then_branch = t () => (float[1,16,4,4] p) {{
+      a = Conv (x, k)
+      b = Conv (a, v)
+      p = Mul (b, m)
+    }},
+    else_branch = e () => (float[1,16,4,4] q) {{ q = Add (x, m) }}>
+}}""", (flag(True), floats(1, 16, 4, 4)), (flag(False), floats(1, 16, 4, 4)))
+
+# All that is packed is a copy, so nothing else is done when the model is loaded.
+case("only_weights_are_packed_in_a_branch", f"""
+g (bool c, float[1,16,4,4] x) => (float[1,16,4,4] y) {{
+  w = Constant <value = {some(16, 16, 1, 1)}> ()
+  k = Identity (w)
+  y = If (c) <
+    then_branch = t () => (float[1,16,4,4] p) {{ p = Conv (x, k) }},
+    else_branch = e () => (float[1,16,4,4] q) {{ q = Neg (x) }}>
+}}""", (flag(True), floats(1, 16, 4, 4)), (flag(False), floats(1, 16, 4, 4)))
