@@ -3,10 +3,12 @@
 
 #include "lowtide/verify/plan/body_load.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <unordered_set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "lowtide/graph/builder.h"
@@ -122,6 +124,14 @@ LoadNames::LoadNames(const Graph& load) : load_(load) {
 std::optional<TensorId> LoadNames::find(std::string_view name) const {
   const auto found = by_name_.find(name);
   return found == by_name_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::uint32_t> constants_of_model(const ConstantTable* table) {
+  if (table == nullptr) return std::nullopt;
+  const auto made = std::ranges::find_if(table->sources, [](const ConstantSource& source) {
+    return std::holds_alternative<ConstantSource::Computed>(source.where);
+  });
+  return static_cast<std::uint32_t>(made - table->sources.begin());
 }
 
 Result<Graph> load_of_body(const LoadNames& load, const BodyTensors& tensors) {

@@ -11,6 +11,7 @@
 
 #include "lowtide/base/id.h"
 #include "lowtide/base/result.h"
+#include "lowtide/graph/constant_table.h"
 #include "lowtide/graph/graph.h"
 
 namespace lowtide::verify_internal {
@@ -28,6 +29,10 @@ class LoadNames {
   const Graph& load_;
   std::unordered_map<std::string_view, TensorId> by_name_;
 };
+
+// The number of constants of a model. Results of load-time work may have entries behind them. nullopt: no table.
+// O(constants).
+[[nodiscard]] std::optional<std::uint32_t> constants_of_model(const ConstantTable* table);
 
 // What tensors of a body are in the load-time work of the whole model.
 struct BodyTensors {

@@ -10,7 +10,6 @@
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "lowtide/base/flags.h"
@@ -63,15 +62,6 @@ struct Known {
   const ConstantTable* table = nullptr;                   // nullptr: no bytes are known
   std::optional<std::uint32_t> constants = std::nullopt;  // of the model itself, if there is a table
 };
-
-// The results of load-time work may have entries behind those of the model.
-std::optional<std::uint32_t> constants_of_model(const ConstantTable* table) {
-  if (table == nullptr) return std::nullopt;
-  const auto made = std::ranges::find_if(table->sources, [](const ConstantSource& source) {
-    return std::holds_alternative<ConstantSource::Computed>(source.where);
-  });
-  return static_cast<std::uint32_t>(made - table->sources.begin());
-}
 
 // What is known of a graph of the model: the model itself or a body.
 struct Place {
@@ -372,7 +362,7 @@ void compare_separated(const Graph& model, const Graph& lowered, const Graph& lo
   const verify_internal::LoadTimeResults results(load);
   const std::array<const Graph*, 2> graphs{&lowered, &load};
   const verify_internal::LoadNames names(load);
-  const Known known{names, table, constants_of_model(table)};
+  const Known known{names, table, verify_internal::constants_of_model(table)};
   if (!verify_internal::lack_padded_tensors(model, graphs)) {
     LoweringCheck(model, lowered, known, whole_model(model, results), findings).check();
     return;
