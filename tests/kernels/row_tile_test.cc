@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lowtide/base/random.h"
+#include "lowtide/kernels/plain/dot.h"
 #include "tests/kernels/one_node.h"
 
 namespace lowtide {
@@ -151,6 +152,39 @@ TEST(PlainConvolution, AddsProductsInTheOrderOfItsDefinition) {
     const Floats y = node.result<float>();
     ASSERT_EQ(y.size(), static_cast<std::size_t>(*element_count(Shape(of.result()))));
     for (std::size_t at = 0; at < y.size(); ++at) ASSERT_EQ(y[at], of.at(x, w, b, static_cast<std::int64_t>(at))) << at;
+  }
+}
+
+// Products that plain loops compute: with few multiplications, or of one row with contiguous columns.
+TEST(PlainProduct, AddsProductsInTheOrderOfItsDefinition) {
+  Random random(9);
+  for (int round = 0; round < 400; ++round) {
+    const bool is_one_row = random.chance(50);
+    const bool is_transposed = is_one_row || random.chance(50);
+    const std::int64_t rows = is_one_row ? 1 : random.between(1, 6);
+    const std::int64_t inner = is_one_row ? random.between(2, 200) : random.between(0, 12);
+    const std::int64_t columns = is_one_row ? random.between(1, 90) : random.between(1, 7);
+    const std::vector<std::int64_t> matrix = is_transposed ? std::vector{columns, inner} : std::vector{inner, columns};
+    testing::OneNode node("graph \"g\" {\n input a : f32" + text_of({rows, inner}) + "\n input b : f32" +
+                          text_of(matrix) + "\n y = Gemm(a, b)" + (is_transposed ? " {transB = 1}" : "") + " : f32" +
+                          text_of({rows, columns}) + "\n output y\n}");
+    SCOPED_TRACE("round " + std::to_string(round));
+    const Floats a = numbers(rows * inner, 1);
+    const Floats b = numbers(inner * columns, 2);
+    node.run_ok({testing::floats(a), testing::floats(b)});
+    const Floats y = node.result<float>();
+    for (std::int64_t at = 0; at < rows * columns; ++at) {
+      const float* const row = a.data() + at / columns * inner;
+      float wanted = 0;
+      if (is_transposed || columns == 1) {  // the columns are contiguous
+        wanted = kernels_internal::dot(row, b.data() + at % columns * inner, inner);
+      } else {
+        wanted = result_of(
+            {.factors = row, .factor_channel = 1, .source = b.data(), .source_channel = columns, .channels = inner}, 0,
+            at % columns);
+      }
+      ASSERT_EQ(y[static_cast<std::size_t>(at)], wanted) << at;
+    }
   }
 }
 

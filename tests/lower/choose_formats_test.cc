@@ -13,37 +13,15 @@
 #include "lowtide/graph/lowered.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/verify/verify.h"
-#include "tests/testing/block_formats.h"
-#include "tests/testing/graphs.h"
+#include "tests/lower/lowered_formats.h"
 
 namespace lowtide {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-// Lowers with formats and checks the result with `verify`.
-Lowered lowered(std::string_view text, LowerOptions options = {}) {
-  const Graph graph = testing::graph_of(text);
-  options.formats = true;
-  options.machine = testing::block_formats();
-  Result<Lowered> lowered = lower(graph, options);
-  if (!lowered) throw std::runtime_error(lowered.error().describe());
-  for (const Violation& violation : verify_lowering(graph, lowered->graph, lowered->load))
-    ADD_FAILURE() << violation.message;
-  return *std::move(lowered);
-}
-
-// The nodes with the results that they write: "lowtide::Conv y : f32[1,1,8,8,16]".
-std::vector<std::string> nodes_of(const Graph& graph) {
-  std::vector<std::string> nodes;
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const Tensor& result = graph.tensor(*graph.node(id).outputs[0]);
-    nodes.push_back(full_name(graph.op(id)) + " " + result.name + " : " +
-                    print_tensor_type(result.dtype, result.shape));
-  }
-  return nodes;
-}
+using testing::lowered;
+using testing::nodes_of;
 
 std::vector<std::string> nodes_of(std::string_view text) { return nodes_of(lowered(text).graph); }
 

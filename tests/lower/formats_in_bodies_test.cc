@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,8 +15,7 @@
 #include "lowtide/graph/text.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/verify/verify.h"
-#include "tests/testing/block_formats.h"
-#include "tests/testing/graphs.h"
+#include "tests/lower/lowered_formats.h"
 #include "tests/testing/lowered_graphs.h"
 
 namespace lowtide {
@@ -25,27 +23,8 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-// Lowers with formats and checks the result with `verify`.
-Lowered lowered(std::string_view text) {
-  const Graph graph = testing::graph_of(text);
-  Result<Lowered> lowered = lower(graph, {.formats = true, .machine = testing::block_formats()});
-  if (!lowered) throw std::runtime_error(lowered.error().describe());
-  for (const Violation& violation : verify_lowering(graph, lowered->graph, lowered->load))
-    ADD_FAILURE() << violation.message;
-  return *std::move(lowered);
-}
-
-// The nodes with the results that they write: "lowtide::Conv y : f32[1,1,8,8,16]".
-std::vector<std::string> nodes_of(const Graph& graph) {
-  std::vector<std::string> nodes;
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const Tensor& result = graph.tensor(*graph.node(id).outputs[0]);
-    nodes.push_back(full_name(graph.op(id)) + " " + result.name + " : " +
-                    print_tensor_type(result.dtype, result.shape));
-  }
-  return nodes;
-}
+using testing::lowered;
+using testing::nodes_of;
 
 // Both branches capture w. One has v, too.
 constexpr std::string_view kBranches = R"(graph "g" {

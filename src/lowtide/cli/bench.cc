@@ -88,17 +88,17 @@ RunTimes time_runs(Session& session, std::int64_t runs) {
   return times;
 }
 
-double StepTimes::outside() const { return std::max(0.0, run - std::accumulate(steps.begin(), steps.end(), 0.0)); }
+double StepTimes::outside() const { return std::max(0.0, run - std::accumulate(of_each.begin(), of_each.end(), 0.0)); }
 
 StepTimes time_steps(Session& session, std::int64_t runs) {
-  StepTimes times{.steps = IdVector<StepId, double>(session.executable().plan().program.steps.size())};
+  StepTimes times{.of_each = IdVector<StepId, double>(session.executable().plan().program.steps.size())};
   for (std::int64_t run = 0; run < runs; ++run) {
     const Stopwatch watch;
-    const RunResult result = session.run_timed(times.steps);
+    const RunResult result = session.run_timed(times.of_each);
     times.run += watch.seconds();
     require(session, result);
   }
-  for (double& time : times.steps) time *= 1e3 / static_cast<double>(runs);
+  for (double& time : times.of_each) time *= 1e3 / static_cast<double>(runs);
   times.run *= 1e3 / static_cast<double>(runs);
   return times;
 }

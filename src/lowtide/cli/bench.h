@@ -44,7 +44,7 @@ struct OperatorTimes {
 
 // Where the time of one run goes, in milliseconds, as the mean of several runs.
 struct StepTimes {
-  IdVector<StepId, double> steps;
+  IdVector<StepId, double> of_each;
   double run = 0;  // with two reads of the clock per step, which take about 50 ns
   // What is not within a step: dispatch, checks, threads that wait between steps, and the clock. At least 0.
   [[nodiscard]] double outside() const;

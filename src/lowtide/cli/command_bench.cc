@@ -74,19 +74,24 @@ OpenedModel open_for_bench(const Arguments& arguments, std::optional<Bytes> budg
   return take(open_model(arguments.positional("MODEL"), options));
 }
 
-// The bytes of the constants that load-time work made and a run reads. Bodies may share a constant. Recursion only over
-// bodies.
-Bytes packed_bytes(const Graph& graph, const ConstantTable& table, std::set<ConstantId>& counted) {
-  Bytes sum;
+// Adds the constants that load-time work made and a run reads. Bodies may share some. Recursion only over bodies.
+void add_packed(const Graph& graph, const ConstantTable& table, std::set<ConstantId>& packed) {
   for (const Tensor& tensor : graph.tensors()) {
-    const bool has_source = tensor.constant && table.sources.contains(*tensor.constant);
-    const bool is_made =
-        has_source && std::holds_alternative<ConstantSource::Computed>(table.sources[*tensor.constant].where);
-    if (is_made && counted.insert(*tensor.constant).second) sum += tensor.size;
+    if (!tensor.constant || !table.sources.contains(*tensor.constant)) continue;
+    if (std::holds_alternative<ConstantSource::Computed>(table.sources[*tensor.constant].where))
+      packed.insert(*tensor.constant);
   }
   for (const Node& node : graph.nodes()) {
-    for (const Body& body : node.bodies) sum += packed_bytes(*body.graph, table, counted);
+    for (const Body& body : node.bodies) add_packed(*body.graph, table, packed);
   }
+}
+
+Bytes packed_bytes(const Executable& executable) {
+  const ConstantTable& table = executable.weights().table();
+  std::set<ConstantId> packed;
+  add_packed(executable.graph(), table, packed);
+  Bytes sum;
+  for (const ConstantId id : packed) sum += table.sources[id].size;
   return sum;
 }
 
@@ -153,13 +158,12 @@ Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFile
   const std::optional<ProcessMemory> after = process_memory();
   measured.constants = executable.memory().mapped + executable.memory().copied;
   if (before && after) measured.growth = after->high_water - before->resident - measured.constants;
-  std::set<ConstantId> counted;
-  measured.packed = packed_bytes(executable.graph(), executable.weights().table(), counted);
+  measured.packed = packed_bytes(executable);
   measured.scratch = most_scratch(executable.plan().layout);
   measured.steps = time_steps(session, std::min(runs, kMostTimedRuns));
-  measured.operators = operator_times(executable, measured.steps.steps);
+  measured.operators = operator_times(executable, measured.steps.of_each);
   measured.copies = copies_left(executable.graph(), executable.plan());
-  if (arguments.has("--html")) measured.page = measure_page(executable, inputs, measured.steps.steps);
+  if (arguments.has("--html")) measured.page = measure_page(executable, inputs, measured.steps.of_each);
   measured.page.runs = std::min(runs, kMostTimedRuns);
   measured.high_water = written_bytes(session, arena);
   if (budget) measured.unlimited = time_unlimited(arguments, runs, console);
@@ -193,6 +197,7 @@ Json json_of_budget(const Measured& measured) {
           {"latency_without_ms", base}};
 }
 
+// The part of a run that is outside of kernels, from 0 to 1.
 double outside_share(const Measured& measured) {
   return measured.steps.run > 0 ? measured.steps.outside() / measured.steps.run : 0;
 }
@@ -220,7 +225,7 @@ Json json_of_measured(const Measured& measured) {
   json["copies"] = json_of(measured.copies);
   for (std::size_t at = 0; at < measured.copies.size(); ++at) {
     const CopyLeft& one = measured.copies[at];
-    json["copies"][at]["ms"] = one.inside.empty() ? Json(measured.steps.steps[one.step]) : Json(nullptr);
+    json["copies"][at]["ms"] = one.inside.empty() ? Json(measured.steps.of_each[one.step]) : Json(nullptr);
   }
   json["operators"] = Json::array();
   for (const OperatorTimes& one : measured.operators) {

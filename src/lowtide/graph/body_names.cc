@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "lowtide/graph/node_name.h"
+
 namespace lowtide {
 
 BodyNames::BodyNames(const Graph& graph) : graph_(graph) {
@@ -17,10 +19,9 @@ BodyNames::BodyNames(const Graph& graph) : graph_(graph) {
 std::string BodyNames::prefix(NodeId id, const Body& body) const {
   const Node& node = graph_.node(id);
   const std::string end = "/" + body.name + "/";
-  if (!node.name.empty() && !used_twice_.contains(node.name)) return node.name + end;
   const auto written = std::ranges::find_if(node.outputs, [](const auto& output) { return output.has_value(); });
-  if (written == node.outputs.end()) return "node " + std::to_string(id.value()) + end;
-  return graph_.tensor(**written).name + end;
+  const bool is_ambiguous = !node.name.empty() && used_twice_.contains(node.name) && written != node.outputs.end();
+  return (is_ambiguous ? graph_.tensor(**written).name : node_name(graph_, id)) + end;
 }
 
 }  // namespace lowtide

@@ -11,16 +11,17 @@
 
 namespace lowtide {
 
-// The names of tensors of bodies among those of the whole model, such as "choose/then_branch/w" for the tensor w of a
-// branch of node 'choose'. Passes that keep the nodes with bodies and the names of tensors keep these names. Two
-// tensors may get the same one if names have slashes.
+// Where a body is in the whole model: "choose/then_branch/" for a branch of node 'choose'. Messages and traces name
+// what is in a body by it, and a tensor w of the body is "choose/then_branch/w" in the load-time work. Passes that keep
+// the nodes with bodies and the names of tensors keep these names. Two tensors may get the same one if names have
+// slashes.
 class BodyNames {
  public:
   // O(nodes). Requires: `graph` outlives the object.
   explicit BodyNames(const Graph& graph);
 
-  // What stands before the name of a tensor of the body: "choose/then_branch/". A node without a name, or with the name
-  // of another node with bodies, is named by its first output.
+  // What stands before the names in a body. The node has its node_name() or, if another node with bodies has the same
+  // name, that of its first output.
   [[nodiscard]] std::string prefix(NodeId node, const Body& body) const;
 
  private:

@@ -169,18 +169,25 @@ class PartChooser {
       const FormatPart& part = parts_.nodes[id];
       return part.kind == Kind::decides && is_plain_product(*part.option);
     };
+    const auto is_left = [&](TensorId matrix) {
+      if (graph_.is_needed_at_end(matrix) || stay_plain_.test(matrix)) return true;
+      bool has_body = false;
+      const auto reads_packed = [&](NodeId reader) {
+        const auto& inputs = graph_.node(reader).inputs;
+        const auto count = std::ranges::count(inputs, matrix);
+        has_body = has_body || count == 0;
+        return count == 0 || (is_packed(reader) && inputs[1] == matrix && count == 1);
+      };
+      return !std::ranges::all_of(graph_.readers(matrix), reads_packed) ||
+             (has_body && !is_only_a_matrix(graph_, matrix, machine_));
+    };
+    IdVector<TensorId, std::optional<bool>> answers(graph_.tensors().size());  // products may share a matrix
     std::vector<NodeId> left;
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       if (!is_packed(id)) continue;
-      const std::optional<TensorId> matrix = graph_.node(id).inputs[1];
-      const auto reads_packed = [&](NodeId reader) {
-        const auto& inputs = graph_.node(reader).inputs;
-        if (std::ranges::count(inputs, matrix) == 0) return is_only_a_matrix(graph_, *matrix, machine_);
-        return is_packed(reader) && inputs[1] == matrix && std::ranges::count(inputs, matrix) == 1;
-      };
-      if (graph_.is_needed_at_end(*matrix) || stay_plain_.test(*matrix) ||
-          !std::ranges::all_of(graph_.readers(*matrix), reads_packed))
-        left.push_back(id);
+      const TensorId matrix = *graph_.node(id).inputs[1];
+      if (!answers[matrix]) answers[matrix] = is_left(matrix);
+      if (*answers[matrix]) left.push_back(id);
     }
     for (NodeId id : left) parts_.nodes[id] = FormatPart();
   }

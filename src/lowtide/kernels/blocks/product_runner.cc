@@ -22,7 +22,7 @@ constexpr std::int64_t kMostCopied = std::int64_t{160} * 1024;
 constexpr std::int64_t kLeastCopied = std::int64_t{32} * 1024;
 // A tile of so few rows only waits for weights. The processor itself then asks for them in time, and more requests
 // delay it: four matrices of 512 x 512 take 50 us for one row, and 64 us with these requests.
-constexpr std::int64_t kMostRowsOfReading = 4;
+constexpr std::int64_t kMostRowsWithoutRequests = 4;
 
 // Divides rows into tiles, as evenly as possible.
 struct RowTiles {
@@ -124,7 +124,7 @@ class ChunkRunner {
                   .blocks = blocks(),
                   .block_step = (rows.end - rows.begin) * lanes,
                   .result_step = matrix_.elements_of_block(),
-                  .fetches_weights = at == 0 && rows.end - rows.begin > kMostRowsOfReading};
+                  .fetches_weights = at == 0 && rows.end - rows.begin > kMostRowsWithoutRequests};
     function_of(count, rows.end - rows.begin)(work);
     store_sums(rows, columns, sums.data());
   }

@@ -53,8 +53,6 @@ void multiply_by_rows(const PlainProduct& product, const T* a, const T* b, T* c)
   }
 }
 
-constexpr std::int64_t kRowsAtOnce = 4;
-
 // All rows use some columns before the next columns come from memory.
 void multiply_by_tiles(const PlainProduct& product, const float* a, const float* b, float* c) {
   for (std::int64_t first = 0; first < product.columns; first += kTileColumns) {
@@ -75,10 +73,10 @@ void multiply_by_tiles(const PlainProduct& product, const float* a, const float*
 
 template <typename T>
 void multiply_alone(const PlainProduct& product, const T* a, const T* b, T* c) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (product.b_column == 1 && product.columns > 1) return multiply_by_tiles(product, a, b, c);
+  if (product.b_column == 1 && product.columns > 1) {
+    if constexpr (std::is_same_v<T, float>) return multiply_by_tiles(product, a, b, c);
+    return multiply_by_rows(product, a, b, c);
   }
-  if (product.b_column == 1 && product.columns > 1) return multiply_by_rows(product, a, b, c);
   for (std::int64_t row = 0; row < product.rows; ++row) {
     for (std::int64_t column = 0; column < product.columns; ++column) {
       const T* x = a + row * product.a_row;
@@ -94,7 +92,9 @@ void multiply_alone(const PlainProduct& product, const T* a, const T* b, T* c) {
   }
 }
 
-// The rows of a and the columns of b are contiguous. A few rows of a share what is read of b.
+constexpr std::int64_t kRowsAtOnce = 4;  // that share what is read of b
+
+// The rows of a and the columns of b are contiguous.
 void multiply_by_dots(const PlainProduct& product, const float* a, const float* b, float* c, Team& team) {
   std::array<DotColumn, kRowsAtOnce> rows;
   for (std::int64_t first = 0; first < product.rows; first += kRowsAtOnce) {

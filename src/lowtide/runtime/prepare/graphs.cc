@@ -5,7 +5,7 @@
 #include <string>
 
 #include "lowtide/base/quote.h"
-#include "lowtide/graph/node_name.h"
+#include "lowtide/graph/body_names.h"
 #include "lowtide/runtime/prepare/prepare.h"
 
 namespace lowtide::runtime_internal {
@@ -20,7 +20,7 @@ ValueId captured_value(const PreparedGraph& in, StepId id, NodeId node, TensorId
 }
 
 // Appends the bodies that a step runs.
-void append_bodies(Prepared& prepared, PreparedGraphId around, StepId step) {
+void append_bodies(Prepared& prepared, PreparedGraphId around, const BodyNames& names, StepId step) {
   const std::vector<BodyPlan>& plans = prepared.graphs[around].plan.layout.steps[step].bodies;
   if (plans.empty()) return;
   const NodeId id = *node_of(prepared.graphs[around].plan.program.steps[step]);
@@ -35,7 +35,7 @@ void append_bodies(Prepared& prepared, PreparedGraphId around, StepId step) {
     }
     PreparedGraph inner{.graph = *body.graph,
                         .plan = *plans[at].plan,
-                        .path = outer.path + node_name(outer.graph, id) + "/" + body.name + "/",
+                        .path = outer.path + names.prefix(id, body),
                         .around = AroundBody{around, step},
                         .arena = arena};
     for (const auto& [tensor, in_body] : body.captures) {
@@ -51,7 +51,8 @@ void list_graphs(Prepared& prepared) {
   prepared.graphs.push_back({.graph = prepared.graph, .plan = prepared.plan, .path = "", .around = {}, .arena = {}});
   for (PreparedGraphId id = kMainGraph; prepared.graphs.contains(id); id = PreparedGraphId(id.value() + 1)) {
     const std::size_t steps = prepared.graphs[id].plan.program.steps.size();
-    for (StepId step : all_ids<StepId>(steps)) append_bodies(prepared, id, step);
+    const BodyNames names(prepared.graphs[id].graph);
+    for (StepId step : all_ids<StepId>(steps)) append_bodies(prepared, id, names, step);
   }
   for (PreparedGraph& one : prepared.graphs) {
     for (TensorId id : all_ids<TensorId>(one.graph.tensors().size())) {

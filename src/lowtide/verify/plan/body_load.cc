@@ -109,8 +109,8 @@ class PartOfLoad {
   const Graph& load_;
   const BodyTensors& tensors_;
   std::map<TensorId, std::string> names_;  // of tensors of the load-time work that the body has, in the body
-  std::set<TensorId> captured_;
-  std::map<TensorId, TensorId> ids_;  // of the tensors of the load-time work, in the part
+  std::set<TensorId> captured_;            // those of them that a graph around the body computes
+  std::map<TensorId, TensorId> ids_;       // of the tensors of the load-time work, in the part
   std::unordered_set<std::string> used_;
   GraphBuilder part_;
 };

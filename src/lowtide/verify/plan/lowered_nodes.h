@@ -65,8 +65,9 @@ struct LastOfChain {
 [[nodiscard]] bool has_folded(const ModelTensors& tensors, const Graph& lowered, NodeId conv,
                               const LoadTimeResults* load, NodeId norm);
 
-// What load-time work differs in from the model: "" if it only has nodes of the model, nodes of its bodies, nodes for
-// which makes_weights() holds, and other formats of constants. O(nodes + edges + length of the names).
+// What load-time work differs in from the model or, with load_of_body(), from a body: "" if it only has nodes of this
+// graph, nodes of its bodies, nodes for which makes_weights() holds, and other formats of constants. What a body
+// captures is compared in the graph that has it. O(nodes + edges + length of the names).
 [[nodiscard]] std::string load_time_fault(const ModelTensors& tensors, const Graph& load);
 
 }  // namespace lowtide::verify_internal
