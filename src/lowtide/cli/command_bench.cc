@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -15,6 +17,7 @@
 #include "lowtide/analysis/copies_left.h"
 #include "lowtide/cli/bench.h"
 #include "lowtide/cli/command_runs.h"
+#include "lowtide/cli/costs.h"
 #include "lowtide/cli/given_inputs.h"
 #include "lowtide/cli/hints.h"
 #include "lowtide/cli/json.h"
@@ -23,9 +26,12 @@
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/open_given.h"
 #include "lowtide/cli/options.h"
+#include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/cli/progress.h"
+#include "lowtide/cli/read_file.h"
 #include "lowtide/engine/engine.h"
+#include "lowtide/engine/measure_kernels.h"
 #include "lowtide/report/copies.h"
 #include "lowtide/report/page.h"
 #include "lowtide/runtime/inspect.h"
@@ -35,11 +41,16 @@ namespace lowtide::cli_internal {
 namespace {
 
 constexpr std::uint64_t kSeed = 1;
-constexpr const char* kCostModel = "plain";  // the target `cpu` states no costs
 constexpr std::int64_t kDefaultRuns = 100;
 constexpr std::int64_t kMostRuns = 1'000'000;
 constexpr std::int64_t kMostTimedRuns = 20;                     // with a time per operator
 constexpr std::int64_t kMostBytesSeen = std::int64_t{1} << 33;  // steps x arena of a poisoned run, a few seconds
+
+// The plan without a budget.
+struct Unlimited {
+  RunTimes times;
+  PlanEstimate estimate;
+};
 
 struct Measured {
   OpenedModel model;
@@ -54,10 +65,12 @@ struct Measured {
   StepTimes steps;
   std::vector<CopyLeft> copies;
   PageMeasurement page;                              // only with --html
-  std::optional<RunTimes> unlimited = std::nullopt;  // with --budget: of the plan without a budget
+  std::optional<Unlimited> unlimited = std::nullopt;  // only with --budget
 };
 
-OpenedModel open_for_bench(const Arguments& arguments, std::optional<Bytes> budget, Console& console) {
+using Times = std::shared_ptr<const KernelTimes>;
+
+OpenOptions options_for_bench(const Arguments& arguments, std::optional<Bytes> budget, const Times& times) {
   OpenOptions options{
       .import = read_bindings(arguments), .lower = read_kernel_lowering(arguments), .synthetic_seed = kSeed};
   options.import.overrides = possible_inputs(arguments);
@@ -70,8 +83,35 @@ OpenedModel open_for_bench(const Arguments& arguments, std::optional<Bytes> budg
     options.hints = std::move(hints);
     options.link = link;
   }
+  options.costs = times;
+  return options;
+}
+
+OpenedModel open_for_bench(const Arguments& arguments, const OpenOptions& options, Console& console) {
   const Progress progress(console, "preparing the model");
   return take(open_model(arguments.positional("MODEL"), options));
+}
+
+// Measures the kernels for --profile, and writes them to its file, beside those of other models that it has.
+Times profile_kernels(const Arguments& arguments, const OutputFiles& files, Console& console) {
+  const std::string path = *arguments.value("--profile");
+  KernelTimes all{.machine_key = texts_of(machine_key(options_for_bench(arguments, std::nullopt, nullptr).cpu))};
+  if (std::filesystem::exists(path)) all = read_times_file(path);
+  GivenInputs inputs;
+  MeasureOptions measuring;
+  measuring.bind_inputs = [&](Session& session) -> Result<void> {
+    inputs = bind_inputs(arguments, kSeed, session);
+    return {};
+  };
+  const KernelTimes measured = [&] {
+    const Progress progress(console, "measuring kernels");
+    return take(measure_kernels(arguments.positional("MODEL"), options_for_bench(arguments, std::nullopt, nullptr),
+                                measuring));
+  }();
+  const Result<void> added = add_times(all, measured);
+  if (!added) throw Stop(ExitCode::bad_input, name_of_file(path) + ": " + added.error().message);
+  files.write(path, print_kernel_times(all), console);
+  return std::make_shared<const KernelTimes>(std::move(all));
 }
 
 // Adds the constants that load-time work made and a run reads. Bodies may share some. Recursion only over bodies.
@@ -123,16 +163,16 @@ void protect_inputs(const Arguments& arguments, const Executable& executable, co
   files.protect(read);
 }
 
-// The times of the plan without a budget. Its memory is given back before the other plan is measured.
-RunTimes time_unlimited(const Arguments& arguments, std::int64_t runs, Console& console) {
-  const OpenedModel model = open_for_bench(arguments, std::nullopt, console);
+// Measures the plan without a budget. Its memory is given back before the other plan is measured.
+Unlimited time_unlimited(const Arguments& arguments, std::int64_t runs, const Times& times, Console& console) {
+  const OpenedModel model = open_for_bench(arguments, options_for_bench(arguments, std::nullopt, times), console);
   const Arena arena = take(Arena::allocate(model.executable->required_bytes()));
   Session session = take(Session::open(model.executable, arena));
   const GivenInputs inputs = bind_inputs(arguments, kSeed, session);
   take(session.check_files());
-  RunTimes times = time_runs(session, runs);
+  RunTimes measured = time_runs(session, runs);
   take(session.check_files());
-  return times;
+  return {std::move(measured), model.estimate.value_or(PlanEstimate{})};
 }
 
 Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFiles& files, Console& console) {
@@ -140,9 +180,11 @@ Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFile
   initialize();
   catch_file_faults();
   const std::optional<Bytes> budget = read_positive_size(arguments, "--budget");
+  const Times times = arguments.has("--profile") ? profile_kernels(arguments, files, console) : read_costs(arguments);
+  const OpenOptions options = options_for_bench(arguments, budget, times);
   const std::optional<ProcessMemory> before = process_memory();
   const Stopwatch watch;
-  Measured measured{.model = open_for_bench(arguments, budget, console)};
+  Measured measured{.model = open_for_bench(arguments, options, console)};
   measured.open_ms = watch.seconds() * 1e3;
   check_fits(measured.model);
   refuse_planned_defaults(arguments, measured.model.default_inputs);
@@ -166,7 +208,7 @@ Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFile
   if (arguments.has("--html")) measured.page = measure_page(executable, inputs, measured.steps.of_each);
   measured.page.runs = std::min(runs, kMostTimedRuns);
   measured.high_water = written_bytes(session, arena);
-  if (budget) measured.unlimited = time_unlimited(arguments, runs, console);
+  if (budget) measured.unlimited = time_unlimited(arguments, runs, times, console);
   return measured;
 }
 
@@ -175,24 +217,27 @@ std::optional<double> overhead(double more, double base) {
   return base > 0 ? std::optional((more - base) / base) : std::nullopt;
 }
 
-// What reruns cost by the plain model of one core (target/cost.h), which has no measured figures; 0 without reruns.
-std::optional<double> estimated_overhead(const OpenedModel& model) {
-  const std::optional<Recomputation>& found = model.recomputation;
-  if (!found) return 0;
-  return overhead(static_cast<double>(found->picoseconds), static_cast<double>(found->base_picoseconds));
+// What reruns, other kernels and other rewrites cost, by the costs that the plans were made with. Requires: both plans
+// were made here.
+std::optional<double> estimated_overhead(const Measured& measured) {
+  return overhead(static_cast<double>(measured.model.estimate->picoseconds),
+                  static_cast<double>(measured.unlimited->estimate.picoseconds));
 }
+
+// Whether costs of the plan are measured times.
+bool is_measured(const OpenedModel& model) { return model.estimate && model.estimate->measured > 0; }
 
 Json json_of_budget(const Measured& measured) {
   if (!measured.unlimited) return nullptr;
   const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
-  const double base = measured.unlimited->percentile(50);
+  const double base = measured.unlimited->times.percentile(50);
   std::int64_t reruns = 0;
   if (measured.model.recomputation) {
     for (const Rerun& rerun : measured.model.recomputation->reruns) reruns += rerun.times;
   }
   return {{"reruns", reruns},
-          {"cost_model", kCostModel},
-          {"estimated_overhead", or_null(estimated_overhead(measured.model))},
+          {"cost_model", is_measured(measured.model) ? "measured" : "plain"},
+          {"estimated_overhead", or_null(estimated_overhead(measured))},
           {"measured_overhead", or_null(overhead(measured.times.percentile(50), base))},
           {"latency_without_ms", base}};
 }
@@ -210,6 +255,7 @@ Json json_of_measured(const Measured& measured) {
                         {"p90", times.percentile(90)},
                         {"p99", times.percentile(99)},
                         {"min", times.milliseconds.front()}};
+  json["estimate"] = measured.model.estimate ? json_of(*measured.model.estimate) : Json(nullptr);
   json["outside_kernels"] = {{"ms", measured.steps.outside()}, {"share", outside_share(measured)}};
   json["open_ms"] = measured.open_ms;
   json["bytes"] = {{"arena", measured.model.executable->required_bytes().count()},
@@ -252,10 +298,10 @@ StyledText budget_text(const Measured& measured) {
     std::snprintf(text.data(), text.size(), "%+.1f %%", 100 * *share);
     return std::string(text.data());
   };
-  const double base = measured.unlimited->percentile(50);
+  const double base = measured.unlimited->times.percentile(50);
   StyledText out;
   out.add("budget   ", Style::strong);
-  out.add("estimated " + shown(estimated_overhead(measured.model)) + " (plain model of one core), measured " +
+  out.add("estimated " + shown(estimated_overhead(measured)) + " " + costs_text(*measured.model.estimate) + "; measured " +
           shown(overhead(measured.times.percentile(50), base)) + ": p50 " + time_text(measured.times.percentile(50)) +
           " with the budget, " + time_text(base) + " without");
   return out.end_line();
@@ -270,6 +316,12 @@ StyledText text_of(const Measured& measured) {
           time_text(times.percentile(99)) + ", min " + time_text(times.milliseconds.front()) + ", of " +
           counted(static_cast<std::int64_t>(times.milliseconds.size()), "run"));
   out.end_line();
+  if (is_measured(measured.model)) {
+    const PlanEstimate& estimate = *measured.model.estimate;
+    out.add("estimate ", Style::strong);
+    out.add(time_text(static_cast<double>(estimate.picoseconds) * 1e-9) + " " + costs_text(estimate));
+    out.end_line();
+  }
   std::array<char, 32> share{};
   std::snprintf(share.data(), share.size(), "%.2f %%", 100 * outside_share(measured));
   out.add("outside  ", Style::strong);
@@ -308,8 +360,14 @@ StyledText text_of(const Measured& measured) {
 
 OutputFiles check_outputs(const Arguments& arguments) {
   std::vector<std::string> destinations;
-  if (const std::optional<std::string> page = arguments.value("--html")) destinations.push_back(*page);
-  return {destinations, {arguments.positional("MODEL")}, arguments.has("--json")};
+  for (const char* option : {"--html", "--profile"}) {
+    if (const std::optional<std::string> file = arguments.value(option)) destinations.push_back(*file);
+  }
+  std::vector<std::string> inputs = {arguments.positional("MODEL")};
+  for (const char* option : {"--hints", "--costs"}) {
+    if (const std::optional<std::string> file = arguments.value(option)) inputs.push_back(*file);
+  }
+  return {destinations, inputs, arguments.has("--json")};
 }
 
 // The plan that ran, with what was measured.

@@ -9,6 +9,7 @@
 #include "lowtide/analysis/packing_of.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/cli/command_runs.h"
+#include "lowtide/cli/costs.h"
 #include "lowtide/cli/help.h"
 #include "lowtide/cli/hints.h"
 #include "lowtide/cli/interrupt.h"
@@ -86,7 +87,8 @@ Request read_request(const Arguments& arguments) {
   request.model = {.path = arguments.positional("MODEL"),
                    .bindings = read_bindings_beside_range(arguments),
                    .lowering = read_lowering(arguments)};
-  request.target = read_target(arguments);
+  request.target = read_target_with_costs(arguments);
+  request.model.formats = read_format_choice(arguments);
   if (const std::optional<TransferLink> link = read_link(arguments)) {
     request.target = take(add_link(std::move(request.target), *link));
     request.model.formats.has_link = true;
@@ -126,7 +128,7 @@ OutputFiles check_outputs(const Request& request, const Arguments& arguments) {
   if (request.page_file) destinations.push_back(*request.page_file);
   if (request.csv_file) destinations.push_back(*request.csv_file);
   std::vector<std::string> inputs = {arguments.positional("MODEL")};
-  for (const char* option : {"--target", "--hints", "--init-net", "--shapes"}) {
+  for (const char* option : {"--target", "--hints", "--costs", "--init-net", "--shapes"}) {
     if (const std::optional<std::string> file = arguments.value(option)) inputs.push_back(*file);
   }
   return {destinations, inputs, arguments.has("--json")};
@@ -268,6 +270,7 @@ Json json_of_plan(const LoadedModel& loaded, const PlannedGraph& planned, const 
   json["regions"] = json_of_regions(plan, request.target.machine);
   json["exchanged_kernels"] = json_of_exchange(planned.exchange);
   json["lightest_kernels"] = json_of_exchange(planned.lightest);
+  json["estimate"] = json_of(planned.estimate);
   json["verified"] = planned.is_verified;
   json["peak"] = json_of(peaks_of(plan, labels), request.top);
   json["notes"] = json_of(loaded.model.notes);
@@ -335,6 +338,7 @@ ExitCode judge(const PlannedGraph& planned, Console& console) {
 ExitCode run_plan(const Arguments& arguments, Console& console) {
   Request request = read_request(arguments);
   read_stage_options(arguments, console, request.options);
+  if (arguments.has("--costs")) request.model.formats.timed = &request.target;
   const OutputFiles files = check_outputs(request, arguments);
   if (files.uses_stdout()) console.keep_stdout_free();
 

@@ -48,7 +48,7 @@ ExitCode run_prepare(const Arguments& arguments, Console& console) {
   if (!destination) stop_usage("'prepare' needs the file to write: -o FILE");
   if (is_prepared_file(model)) stop_usage(shown_path(model) + " is a prepared file already");
   std::vector<std::string> inputs = {model};
-  for (const char* option : {"--plan", "--hints"}) {
+  for (const char* option : {"--plan", "--hints", "--costs"}) {
     if (const std::optional<std::string> file = arguments.value(option)) inputs.push_back(*file);
   }
   const OutputFiles files({*destination}, inputs, false);

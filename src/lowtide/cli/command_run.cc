@@ -111,7 +111,9 @@ OutputRef content_of(const Answer& answer, const Session& session) {
 
 OutputFiles check_outputs(const Arguments& arguments, const Executable& executable, std::span<const Answer> answers) {
   std::vector<std::string> read = {arguments.positional("MODEL")};
-  if (const std::optional<std::string> plan = arguments.value("--plan")) read.push_back(*plan);
+  for (const char* option : {"--plan", "--hints", "--costs"}) {
+    if (const std::optional<std::string> file = arguments.value(option)) read.push_back(*file);
+  }
   for (const auto& [name, file] : read_input_files(arguments, executable.inputs())) read.push_back(file);
   for (std::string& file : weight_files(arguments.positional("MODEL"), executable.weights().table())) {
     read.push_back(std::move(file));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/cli/costs.h"
 #include "lowtide/cli/given_inputs.h"
 #include "lowtide/cli/help.h"
 #include "lowtide/cli/hints.h"
@@ -33,12 +34,14 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
   common.plan.budget = read_positive_size(arguments, "--budget");
   common.hints = read_hints(arguments);
   common.link = read_link(arguments);
+  common.costs = read_costs(arguments);
   const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, 2);
   common.cpu.threads = static_cast<int>(threads.value_or(1));
   const std::optional<DimRange> range = read_range(arguments);
   std::vector<OpenOptions> all;
   if (const std::optional<std::string> path = arguments.value("--plan")) {
     if (arguments.has("--without")) stop_usage("--without has no effect with --plan, whose rewrites are used; omit it");
+    if (common.costs) stop_usage("--costs has no effect with --plan; omit one of the two");
     if (common.plan.budget) stop_usage("--budget has no effect with --plan; omit one of the two");
     if (range) stop_usage("'--dim' with a range has no effect with --plan, whose extents are used; omit it");
     for (PlanFile& file : choose_plans(read_plans_file(*path), common.import, *path)) {
@@ -79,7 +82,7 @@ OpenedRange open_given(const Arguments& arguments, const Interrupt& interrupt, C
 void check_options_of_prepared(const Arguments& arguments) {
   if (!is_prepared_file(arguments.positional("MODEL"))) return;
   for (const char* option :
-       {"--plan", "--budget", "--hints", "--link", "--link-latency", "--threads", "--without", "--dim", "--shape"}) {
+       {"--plan", "--budget", "--hints", "--costs", "--profile", "--link", "--link-latency", "--threads", "--without", "--dim", "--shape"}) {
     if (!arguments.has(option)) continue;
     stop_usage(std::string(option) + " has no effect on a prepared file; give it to 'lowtide prepare'");
   }

@@ -3,6 +3,7 @@
 
 #include "lowtide/cli/plan_curve.h"
 
+#include "lowtide/cli/costs.h"
 #include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/options.h"
@@ -30,7 +31,8 @@ Json json_of_curve(const LoadedModel& loaded, const PlanCurve& curve) {
   json["model"] = json_of(loaded.facts);
   json["curve"] = {{"base_cost", curve.base_picoseconds},
                    {"floor", curve.floor.count()},
-                   {"knee", curve.knee ? Json(*curve.knee) : Json(nullptr)}};
+                   {"knee", curve.knee ? Json(*curve.knee) : Json(nullptr)},
+                   {"estimate", json_of(curve.estimate)}};
   json["curve"]["points"] = Json::array();
   for (const BudgetPoint& point : curve.points) {
     const bool is_found = point.outcome == BudgetOutcome::found;

@@ -38,6 +38,7 @@ CommandSpec run_command() {
                               "the plan does not fit otherwise; nothing runs if no plan is found that fits",
                    .kind = ArgumentKind::text},
                   hints_option(),
+                  costs_option(),
                   link_option(),
                   link_latency_option(),
                   swap_dir_option(),
@@ -91,6 +92,7 @@ CommandSpec prepare_command() {
                    .summary = "most RAM for the arena and what the caller holds, as in 'run'",
                    .kind = ArgumentKind::text},
                   hints_option(),
+                  costs_option(),
                   link_option(),
                   link_latency_option(),
                   threads_of_plan_option(),
@@ -129,9 +131,15 @@ CommandSpec bench_command() {
                               "overhead of reruns beside the measured one",
                    .kind = ArgumentKind::text},
                   hints_option(),
+                  costs_option(),
                   link_option(),
                   link_latency_option(),
                   swap_dir_option(),
+                  {.name = "--profile",
+                   .value = "FILE",
+                   .summary = "also measure each kernel that a plan of the model may have, and write the times for "
+                              "--costs; keeps the times of other models in FILE",
+                   .kind = ArgumentKind::file},
                   input_option(),
                   html_option(),
                   dim_option(),
@@ -139,7 +147,9 @@ CommandSpec bench_command() {
                   without_option(),
                   json_option()},
       .examples = {{"lowtide bench model.onnx", "Measure 100 runs."},
-                   {"lowtide bench model.onnx --threads 2 --runs 20 --json", "Measure 20 runs with two threads."}},
+                   {"lowtide bench model.onnx --threads 2 --runs 20 --json", "Measure 20 runs with two threads."},
+                   {"lowtide bench model.onnx --profile costs.json",
+                    "Measure each kernel, for plans with --costs costs.json."}},
       .run = run_bench};
 }
 

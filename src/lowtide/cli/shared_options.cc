@@ -134,6 +134,15 @@ OptionSpec hints_option() {
           .kind = ArgumentKind::file};
 }
 
+OptionSpec costs_option() {
+  return {.name = "--costs",
+          .value = "FILE",
+          .summary =
+              "use the times of kernels in this file, which 'lowtide bench MODEL --profile FILE' measured on this "
+              "machine; default: estimates",
+          .kind = ArgumentKind::file};
+}
+
 OptionSpec link_option() {
   return {.name = "--link",
           .value = "RATE",

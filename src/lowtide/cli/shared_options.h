@@ -27,6 +27,7 @@ namespace lowtide::cli_internal {
 [[nodiscard]] OptionSpec output_option(std::string_view summary);
 [[nodiscard]] OptionSpec html_option();
 [[nodiscard]] OptionSpec hints_option();
+[[nodiscard]] OptionSpec costs_option();
 [[nodiscard]] OptionSpec link_option();
 [[nodiscard]] OptionSpec link_latency_option();
 [[nodiscard]] OptionSpec swap_dir_option();

@@ -15,6 +15,7 @@
 #include "lowtide/engine/load_time.h"
 #include "lowtide/engine/lower_for_machine.h"
 #include "lowtide/engine/model_hints.h"
+#include "lowtide/engine/one_kernel.h"
 #include "lowtide/engine/open_prepared.h"
 #include "lowtide/engine/open_sharing.h"
 #include "lowtide/engine/prepared_file.h"
@@ -43,6 +44,7 @@ struct ChosenPlan {
   Bytes shortfall;
   std::optional<Recomputation> recomputation = std::nullopt;
   std::vector<std::string> notes = {};  // about hints
+  std::optional<PlanEstimate> estimate = std::nullopt;
 };
 
 // The graph that a given plan is for is made again from the names of its passes.
@@ -65,11 +67,15 @@ Result<void> check_machine(const Plan& plan, const Target& target) {
 }
 
 // Lowers a model, and may leave out its formats (lower_for_machine). The graph of a given plan is made again as it was.
-Result<Lowered> lower_model(const Graph& model, const LowerOptions& lowering, const OpenOptions& options) {
+Result<Lowered> lower_model(const Graph& model, const LowerOptions& lowering, const OpenOptions& options,
+                            const Target& target) {
   if (options.given_plan) return lower(model, lowering);
   return lower_for_machine(
       model, lowering,
-      {.budget = options.plan.budget, .stop = options.plan.stop, .has_link = options.link.has_value()});
+      {.budget = options.plan.budget,
+       .stop = options.plan.stop,
+       .has_link = options.link.has_value(),
+       .timed = options.costs ? &target : nullptr});
 }
 
 // Every violation of the first check that finds one.
@@ -133,7 +139,8 @@ Result<ChosenPlan> make_plan(const std::string& path, const OpenOptions& options
   Result<PlannedGraph> planned = plan_graph(lowered.graph, target, planning);
   if (!planned) return planned.error();
   LOWTIDE_CHECK(planned->violations.empty(), "a plan that was just made is correct");
-  return ChosenPlan{std::move(planned->plan), planned->shortfall, std::move(planned->recomputation), std::move(notes)};
+  return ChosenPlan{std::move(planned->plan), planned->shortfall, std::move(planned->recomputation), std::move(notes),
+                    planned->estimate};
 }
 
 // The load-time work runs before the rest is prepared. If it has nodes without kernel, those of the rest are named with
@@ -202,7 +209,8 @@ struct PlannedModel {
   ChosenPlan chosen;
 };
 
-Result<PlannedModel> import_and_plan(const std::string& path, const OpenOptions& options) {
+Result<PlannedModel> import_and_plan(const std::string& path, const OpenOptions& options,
+                                     std::optional<std::size_t> rank) {
   Result<ImportedModel> model = import_model(path, options.import);
   if (!model) return import_failure(path, model.error(), options);
 
@@ -214,10 +222,12 @@ Result<PlannedModel> import_and_plan(const std::string& path, const OpenOptions&
   Result<Target> target = cpu_target(options.cpu);
   if (target && options.given_plan) target = with_link_of(options.given_plan->machine, *std::move(target));
   if (target && options.link && !options.given_plan) target = add_link(*std::move(target), *options.link);
+  if (target && options.costs && !options.given_plan) target = with_times(*std::move(target), options.costs);
+  if (target && rank) target->catalogue = std::make_shared<engine_internal::OneKernel>(target->catalogue, *rank);
   if (!target) return target.error();
   lowering->machine = target->formats;
   if (options.given_plan) LOWTIDE_RETURN_IF_ERROR(check_machine(*options.given_plan, *target));
-  Result<Lowered> lowered = lower_model(model->graph, *lowering, options);
+  Result<Lowered> lowered = lower_model(model->graph, *lowering, options, *target);
   if (!lowered) return lowered.error();
   engine_internal::add_computed(lowered->load, model->constants);
 
@@ -230,11 +240,12 @@ Result<PlannedModel> import_and_plan(const std::string& path, const OpenOptions&
       *std::move(lowered), *std::move(chosen)};
 }
 
-Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& options, SharedWeights& shared) {
+Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& options, SharedWeights& shared,
+                                 std::optional<std::size_t> rank) {
   if (is_prepared_file(path)) return engine_internal::open_prepared(path, options);
   initialize();
   const FileState before = state_of(path);
-  Result<PlannedModel> planned = import_and_plan(path, options);
+  Result<PlannedModel> planned = import_and_plan(path, options, rank);
   if (!planned) return planned.error();
   Lowered& lowered = planned->lowered;
   ChosenPlan& chosen = planned->chosen;
@@ -251,7 +262,8 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
   return OpenedModel{*std::move(executable),         planned->nodes,
                      shared.load_time_arena,         chosen.shortfall,
                      std::move(planned->notes),      std::move(planned->default_inputs),
-                     std::move(chosen.recomputation)};
+                     std::move(chosen.recomputation),
+                     chosen.estimate};
 }
 
 }  // namespace
@@ -283,9 +295,10 @@ void give_back_heap() {
 #endif
 }
 
-Result<OpenedModel> open_sharing(const std::string& path, const OpenOptions& options, SharedWeights& shared) {
+Result<OpenedModel> open_sharing(const std::string& path, const OpenOptions& options, SharedWeights& shared,
+                                 std::optional<std::size_t> rank) {
   try {
-    return open_checked(path, options, shared);
+    return open_checked(path, options, shared, rank);
   } catch (const std::bad_alloc&) {
     return Error{ErrorCode::no_memory, "the system has no memory to load the model", shown_path(path)};
   }

@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "lowtide/base/bytes.h"
@@ -20,9 +22,10 @@ struct SharedWeights {
 };
 
 // As open_model(). If table of constants and load-time work are those of `shared`, takes its weights; otherwise puts
-// those of this model there.
+// those of this model there. `rank`: each node has the kernel with this index among those that are offered for it, or
+// the last one.
 [[nodiscard]] Result<OpenedModel> open_sharing(const std::string& path, const OpenOptions& options,
-                                               SharedWeights& shared);
+                                               SharedWeights& shared, std::optional<std::size_t> rank = std::nullopt);
 
 // Returns what is free in the heap to the system. What reading and planning a model has freed would otherwise stay with
 // the process, beside the weights. Does nothing where the C library is not glibc.

@@ -6,33 +6,13 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/text.h"
 #include "lowtide/graph/text_lexer.h"
+#include "lowtide/graph/text_values.h"
 
 namespace lowtide {
 namespace {
 
 std::string print_name(std::string_view name) {
   return graph_internal::is_plain_name(name) ? std::string(name) : escaped(name);
-}
-
-std::string print_one(std::int64_t number) { return std::to_string(number); }
-std::string print_one(double number) { return graph_internal::print_real(number); }
-std::string print_one(const std::string& text) { return escaped(text); }
-std::string print_one(const OpaqueAttribute& opaque) { return "opaque " + escaped(opaque.description); }
-
-// An empty list has no element that shows its type, so its type is printed instead.
-std::string_view empty_list(const std::vector<std::int64_t>&) { return "int[]"; }
-std::string_view empty_list(const std::vector<double>&) { return "float[]"; }
-std::string_view empty_list(const std::vector<std::string>&) { return "text[]"; }
-
-template <typename T>
-std::string print_one(const std::vector<T>& items) {
-  if (items.empty()) return std::string(empty_list(items));
-  std::string out = "[";
-  for (const T& item : items) {
-    if (out.size() > 1) out += ", ";
-    out += print_one(item);
-  }
-  return out + "]";
 }
 
 // Prints one graph. Ids follow the order of declarations, so the line of a producer declares its outputs only if that
@@ -68,7 +48,7 @@ class GraphPrinter {
     out_ += print_tensor_type(tensor.dtype, tensor.shape);
     if (tensor.constant) out_ += " data " + std::to_string(tensor.constant->value());
     const std::vector<std::int64_t>* known = graph_.known_integers(id);
-    if (known != nullptr) out_ += " = " + (known->empty() ? std::string("[]") : print_one(*known));
+    if (known != nullptr) out_ += " = " + graph_internal::print_known_integers(*known);
   }
 
   void declare_until(TensorId end) {
@@ -157,7 +137,7 @@ class GraphPrinter {
     };
     for (const Attribute& attribute : node.attributes) {
       start(attribute.name);
-      out_ += std::visit([](const auto& value) { return print_one(value); }, attribute.value);
+      out_ += graph_internal::print_attribute_value(attribute.value);
     }
     for (const Body& body : node.bodies) {
       start(body.name);

@@ -116,6 +116,7 @@ PlannedGraph collect(const Task& task, const Alternatives& plans, const Sequence
   PlannedGraph planned;
   planned.plan = sequential_plan(task, sequence, plans.for_all_kernels);
   planned.plain = plain_figures(task.graph);
+  planned.estimate = estimate_of(task.graph, planned.plan.program, sequence.choice.kernels.planned);
   planned.working_set = working_set_bound(task.graph, sequence.choice.kernels.least(BoundScope::run_once),
                                           BoundScope::run_once, bound_options(task.aliases))
                             .bytes;

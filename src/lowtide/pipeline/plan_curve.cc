@@ -20,24 +20,7 @@ Bytes floor_of(const PlannedGraph& planned) {
   return planned.caller + (bound == nullptr ? Bytes(0) : bound->bytes);
 }
 
-std::int64_t time_of(const Graph& graph, const Target& target, const PlannedGraph& planned) {
-  if (planned.recomputation && planned.recomputation->outcome == BudgetOutcome::found) {
-    return planned.recomputation->picoseconds;
-  }
-  std::int64_t sum = 0;
-  for (const Step& step : planned.plan.program.steps) {
-    const Compute* compute = std::get_if<Compute>(&step.work);
-    if (compute == nullptr) continue;
-    for (const Kernel& kernel : target.catalogue->kernels(graph, compute->node)) {
-      if (kernel.name != planned.plan.kernels[compute->kernel].name) continue;
-      sum = std::min(sum + estimated_picoseconds(graph, compute->node, kernel), cost_model::kMostPicoseconds);
-      break;
-    }
-  }
-  return sum;
-}
-
-BudgetPoint point_of(const Graph& graph, const Target& target, const PlannedGraph& planned, Bytes budget) {
+BudgetPoint point_of(const PlannedGraph& planned, Bytes budget) {
   BudgetPoint point{.budget = budget};
   const std::optional<Recomputation>& found = planned.recomputation;
   if (found) point.bound_picoseconds = found->bound_picoseconds;
@@ -48,7 +31,7 @@ BudgetPoint point_of(const Graph& graph, const Target& target, const PlannedGrap
   point.outcome = BudgetOutcome::found;
   point.planned_for = budget;
   point.ram = arena_bytes(planned.plan) + planned.caller;
-  point.picoseconds = time_of(graph, target, planned);
+  point.picoseconds = planned.estimate.picoseconds;
   if (found) {
     for (const Rerun& rerun : found->reruns) point.reruns += rerun.times;
   }
@@ -110,8 +93,11 @@ Result<PlanCurve> plan_curve(const Graph& graph, const Target& target, PlanOptio
   options.budget = std::nullopt;
   Result<PlannedGraph> plain = plan_graph(graph, target, options);
   if (!plain) return plain.error();
-  PlanCurve curve{
-      .points = {}, .base_picoseconds = time_of(graph, target, *plain), .floor = floor_of(*plain), .knee = {}};
+  PlanCurve curve{.points = {},
+                  .base_picoseconds = plain->estimate.picoseconds,
+                  .estimate = plain->estimate,
+                  .floor = floor_of(*plain),
+                  .knee = {}};
   const Bytes most = arena_bytes(plain->plan) + plain->caller;
   const std::int64_t width = std::max<std::int64_t>((most - curve.floor).count(), 0);
   std::optional<Result<PlannedGraph>> next = std::move(plain);  // for the largest budget
@@ -129,7 +115,7 @@ Result<PlanCurve> plan_curve(const Graph& graph, const Target& target, PlanOptio
     const Result<PlannedGraph> planned = *std::exchange(next, std::nullopt);
     if (!planned) return planned.error();
     LOWTIDE_CHECK(planned->violations.empty(), "a plan that was just made is correct");
-    curve.points.push_back(point_of(graph, target, *planned, budget));
+    curve.points.push_back(point_of(*planned, budget));
   }
   share_plans(curve.points);
   curve.knee = knee_of(curve.points);

@@ -11,6 +11,7 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/pipeline/plan_estimate.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/target/target.h"
 
@@ -34,6 +35,7 @@ struct BudgetPoint {
 struct PlanCurve {
   std::vector<BudgetPoint> points;    // descending budgets
   std::int64_t base_picoseconds = 0;  // of the plan without a limit
+  PlanEstimate estimate;              // of the same plan
   Bytes floor;                        // no plan keeps less: the bound for all plans, and what the caller holds
   std::optional<std::size_t> knee;    // index of the point where memory and time are balanced (knee_of)
 };

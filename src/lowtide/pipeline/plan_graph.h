@@ -17,6 +17,7 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/pipeline/plan_estimate.h"
 #include "lowtide/pipeline/plan_stages.h"
 #include "lowtide/pipeline/recomputation.h"
 #include "lowtide/plan/hints.h"
@@ -138,6 +139,7 @@ struct PlannedGraph {
   std::optional<KernelExchange> exchange;
   // Of the plan in which each node has the kernel that needs least; nullopt if that is this plan, or was not made.
   std::optional<KernelExchange> lightest;
+  PlanEstimate estimate;  // on one stream
   // For several streams, waves or dataflow: the estimated time of each node in picoseconds (target/cost.h); otherwise
   // empty.
   IdVector<NodeId, std::int64_t> costs;

@@ -272,6 +272,8 @@ Result<PlannedGraph> recompute(const Task& task, const Alternatives& plans, Plan
     result.outside = outside_bytes(best->plan);
     result.stall_picoseconds = best->picoseconds - clock_of(task.graph, best->plan, kernels).kernels;
     planned = with_plan(task, plans, *best_of, *std::move(best));
+    planned.estimate = estimate_of(task.graph, planned.plan.program, kernels);
+    planned.estimate.picoseconds = result.picoseconds;
   }
   planned.recomputation = std::move(result);
   return planned;

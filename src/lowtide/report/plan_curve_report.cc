@@ -127,8 +127,9 @@ StyledText plan_curve_summary(const std::string& path, const PlanCurve& curve) {
   }
   out.append(table.text()).end_line();
   out.add("  No plan keeps a budget below " + report_internal::exact(curve.floor) +
-          ". Times are estimates; the plan without a limit takes " +
-          report_internal::time_text(curve.base_picoseconds) + ".")
+          ". The plan without a limit takes " + report_internal::time_text(curve.base_picoseconds) + ".")
+      .end_line()
+      .add("  Times are estimates " + costs_text(curve.estimate) + ".")
       .end_line();
   return out;
 }
@@ -161,7 +162,7 @@ std::string plan_curve_page(const std::string& path, const PlanCurve& curve) {
          "</h1>\n<p>What each budget costs. The knee is where memory and time are balanced.</p>\n" + drawing(curve) +
          "<table><tr><th>budget</th><th>RAM</th><th>reruns</th><th>more time</th></tr>\n" + rows +
          "</table>\n<p>No plan keeps a budget below " + format_bytes(curve.floor) +
-         ". Times are estimates.</p>\n</body></html>\n";
+         ". Times are estimates " + costs_text(curve.estimate) + ".</p>\n</body></html>\n";
 }
 
 }  // namespace lowtide

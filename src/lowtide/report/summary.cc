@@ -168,6 +168,18 @@ StyledText operators_text(const Inspection& inspection, const SummaryOptions& op
   return out.append(table.text()).add("  " + macs + " multiply-accumulates (MACs) in one run.").end_line();
 }
 
+// Where times are compared, or measured.
+StyledText estimate_text(const PlanVerdict& verdict) {
+  const PlanEstimate& estimate = verdict.estimate;
+  const bool shows_times = verdict.recomputation || !verdict.points.empty();
+  if (!shows_times && estimate.measured == 0) return {};
+  StyledText out("  Time", Style::strong);
+  const std::string time = verdict.points.empty()
+                               ? "estimated " + report_internal::time_text(estimate.picoseconds) + ", "
+                               : std::string("estimated ");
+  return out.add(": " + time + costs_text(estimate) + ".").end_line();
+}
+
 }  // namespace
 
 PlanVerdict verdict_of(const PlannedGraph& planned) {
@@ -184,9 +196,26 @@ PlanVerdict verdict_of(const PlannedGraph& planned) {
           .exchange = planned.exchange,
           .lightest = planned.lightest,
           .region_proof = planned.region_proof,
+          .estimate = planned.estimate,
           .points = planned.trade_offs,
           .is_bound_verified = planned.bound_check.verdict == OrderBoundVerdict::confirmed,
           .is_verified = planned.is_verified};
+}
+
+std::string costs_text(const PlanEstimate& estimate) {
+  const std::int64_t known = estimate.measured + estimate.of_target;
+  if (known == 0) return "by the plain model of one core";
+  const auto part = [&](std::int64_t count) {
+    return count == estimate.kernels ? "all " + counted(count, "kernel")
+                                     : with_thousands(count) + " of " + counted(estimate.kernels, "kernel");
+  };
+  std::string text = "by the ";
+  if (estimate.measured > 0) text += "measured times of " + part(estimate.measured);
+  if (estimate.of_target > 0) {
+    text += (estimate.measured > 0 ? ", the " : "") + std::string("costs that the target states for ") +
+            part(estimate.of_target);
+  }
+  return known < estimate.kernels ? text + ", and by the plain model of one core for the others" : text;
 }
 
 std::optional<double> gap_of(Bytes achieved, Bytes bound) {
@@ -289,6 +318,7 @@ StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const P
   out.append(report_internal::exchange_text(verdict));
   out.append(report_internal::unused_text(plan, verdict));
   out.append(report_internal::streams_line(verdict.points));
+  out.append(estimate_text(verdict));
   if (verdict.lowering)
     out.append(report_internal::paragraph(lowering_text(*verdict.lowering), StyledText("Lowered: ", Style::strong)));
   if (const std::string extra = report_internal::extra_work_text(plan); !extra.empty())

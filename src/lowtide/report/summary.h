@@ -69,6 +69,7 @@ struct PlanVerdict {
   std::optional<KernelExchange> exchange = std::nullopt;      // PlannedGraph::exchange
   std::optional<KernelExchange> lightest = std::nullopt;      // PlannedGraph::lightest
   std::optional<RegionProof> region_proof = std::nullopt;
+  PlanEstimate estimate = {};                     // PlannedGraph::estimate
   std::optional<Machine> machine = std::nullopt;  // of the target; the machine of a plan has other capacities
   std::optional<QuantizedFacts> quantized = std::nullopt;
   std::optional<LoweringFacts> lowering = std::nullopt;
@@ -84,6 +85,10 @@ struct PlanVerdict {
 
 [[nodiscard]] StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const PlanVerdict& verdict,
                                       const SummaryOptions& options = {});
+
+// Where the costs of an estimate are from: "by the measured times of 56 of 60 kernels, and by the plain model of one
+// core for the others".
+[[nodiscard]] std::string costs_text(const PlanEstimate& estimate);
 
 // (achieved - bound) / bound; 0 if both are 0, nullopt if only the bound is.
 [[nodiscard]] std::optional<double> gap_of(Bytes achieved, Bytes bound);

@@ -75,4 +75,20 @@ StepInfo step_info(const Executable& executable, const RunPlace& place) {
   return {in.path, node_name(in.graph, *node), full_name(in.graph.op(*node))};
 }
 
+std::optional<StepWork> step_work(const Executable& executable, const RunPlace& place) {
+  const runtime_internal::PreparedGraph& in = executable.prepared().graphs[place.graph];
+  const auto* compute = std::get_if<Compute>(&in.plan.program.steps[place.step].work);
+  if (compute == nullptr) return std::nullopt;
+  return StepWork{&in.graph, compute->node, in.plan.kernels[compute->kernel].name};
+}
+
+std::vector<RunPlace> all_steps(const Executable& executable) {
+  std::vector<RunPlace> all;
+  const auto& graphs = executable.prepared().graphs;
+  for (PreparedGraphId graph : all_ids<PreparedGraphId>(graphs.size())) {
+    for (StepId step : all_ids<StepId>(graphs[graph].plan.program.steps.size())) all.push_back({graph, step});
+  }
+  return all;
+}
+
 }  // namespace lowtide

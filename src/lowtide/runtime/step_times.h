@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lowtide/runtime/executable.h"
@@ -32,5 +34,16 @@ struct StepInfo {
   std::string op;    // full_name(Operator), or "copy"
 };
 [[nodiscard]] StepInfo step_info(const Executable& executable, const RunPlace& place);
+
+// What a step computes. The graph and the name belong to the executable.
+struct StepWork {
+  const Graph* graph = nullptr;  // of the model, or of one of its bodies
+  NodeId node;
+  std::string_view kernel;  // Plan::kernels
+};
+// Returns nullopt for aliases and copies.
+[[nodiscard]] std::optional<StepWork> step_work(const Executable& executable, const RunPlace& place);
+// Every step of the plans of the model and of its bodies. O(steps).
+[[nodiscard]] std::vector<RunPlace> all_steps(const Executable& executable);
 
 }  // namespace lowtide

@@ -53,6 +53,7 @@ Kernel kernel_of(const KernelRule& rule, const Traffic& traffic, const Kernel& d
   kernel.may_alias_views = rule.may_alias_views && dense.may_alias_views;
   const Bytes moved = traffic.inputs + traffic.outputs + traffic.weights;
   kernel.cost_seconds = rule.cost_seconds + rule.cost_seconds_per_byte * static_cast<double>(moved.count());
+  if (kernel.cost_seconds > 0) kernel.cost_source = CostSource::target;
   return kernel;
 }
 

@@ -10,11 +10,22 @@
 #include <vector>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/enum_names.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/machine.h"
 #include "lowtide/target/formats.h"
 
 namespace lowtide {
+
+// What the time of a kernel is from.
+enum class CostSource : std::uint8_t {
+  model,     // the plain model of one core (target/cost.h), perhaps times a factor of the kernel
+  target,    // a target file
+  measured,  // runs on this machine (target/kernel_times.h)
+};
+template <>
+inline constexpr auto kEnumNames<CostSource> = enum_names<CostSource>(
+    {{CostSource::model, "model"}, {CostSource::target, "target"}, {CostSource::measured, "measured"}});
 
 // One way to run a node on a machine.
 struct Kernel {
@@ -26,7 +37,8 @@ struct Kernel {
   std::vector<std::pair<int, int>> in_place;
   // Whether a view (graph/operator_traits.h) may have the bytes of its source, so that it takes no time.
   bool may_alias_views = true;
-  double cost_seconds = 0;  // an estimate, >= 0 and finite; 0 if it is not known
+  double cost_seconds = 0;  // of one run, >= 0 and finite; 0 if it is not known
+  CostSource cost_source = CostSource::model;  // of cost_seconds
   // Off: the operator is unknown or runs a whole graph, and no target describes it. What it needs besides its tensors
   // is not counted, so no figure with this kernel is proven.
   bool is_memory_known = true;
