@@ -54,6 +54,7 @@ class Help(ProgramTest):
         environment = {**PLAIN, "HOME": str(self.folder), "PATH": f"{self.folder}:{os.environ['PATH']}"}
         for name in ("plan", "new", "old"):
             self.expect(DONE, "plan", "model.onnx", "-o", f"{name}.json")
+        self.expect(DONE, "bench", "model.onnx", "--runs", "1", "--profile", "costs.json")
         for command in self.commands():
             examples = re.findall(r"^  (lowtide .*)$", self.section(command, "examples"), re.MULTILINE)
             self.assertGreaterEqual(len(examples), 2, command)

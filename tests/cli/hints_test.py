@@ -87,7 +87,7 @@ class Hints(ProgramTest):
         self.assertEqual((report["budget"]["reruns"], report["budget"]["cost_model"]), (3, "plain"))
         self.assertGreater(report["budget"]["estimated_overhead"], 0)
         said = self.expect(DONE, "bench", "model.onnx", "--runs", "2", *words).stdout
-        self.assertRegex(said, r"budget +estimated \+\d+\.\d % \(plain model of one core\), measured [+-]\d")
+        self.assertRegex(said, r"budget +estimated \+\d+\.\d % by the plain model of one core; measured [+-]\d")
         self.write("hints.json", hints(("f9", "keep")))
         self.expect(BAD_INPUT, "run", "model.onnx", "--synthetic", "1", *words, "--output-dir", ".")
 

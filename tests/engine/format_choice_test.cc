@@ -3,13 +3,19 @@
 
 #include <gmock/gmock.h>
 
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "lowtide/engine/lower_for_machine.h"
+#include "lowtide/graph/lowered.h"
+#include "lowtide/graph/work_text.h"
 #include "lowtide/kernels/cpu_target.h"
+#include "lowtide/kernels/kernel.h"
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/target/add_link.h"
+#include "lowtide/target/kernel_times.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {
@@ -56,11 +62,44 @@ TEST(FormatChoice, LeavesFormatsOutUnderABudget) {
   const Bytes plain = need_of(false);
   ASSERT_LT(plain, padded);
   EXPECT_THAT(passes_of({}), Contains("formats"));
-  for (bool has_link : {false, true}) {
-    EXPECT_THAT(passes_of({.budget = padded, .has_link = has_link}), Contains("formats")) << has_link;
-    EXPECT_THAT(passes_of({.budget = plain, .has_link = has_link}), Not(Contains("formats"))) << has_link;
-    EXPECT_THAT(passes_of({.budget = padded - Bytes(1), .has_link = has_link}), Not(Contains("formats"))) << has_link;
+  const auto with_link = std::make_shared<const Target>(
+      must(add_link(must(cpu_target()), TransferLink{.bytes_per_second = 12'000'000'000})));
+  for (const auto& target : {std::shared_ptr<const Target>(), with_link}) {
+    const bool has_link = target != nullptr;
+    EXPECT_THAT(passes_of({.budget = padded, .target = target}), Contains("formats")) << has_link;
+    EXPECT_THAT(passes_of({.budget = plain, .target = target}), Not(Contains("formats"))) << has_link;
+    EXPECT_THAT(passes_of({.budget = padded - Bytes(1), .target = target}), Not(Contains("formats"))) << has_link;
   }
+}
+
+// The target with times for the kernels of all graphs of kPadded: `formats` for each node in the domain of Lowtide, and
+// `plain` for the others.
+std::shared_ptr<const Target> timed(std::int64_t formats, std::int64_t plain) {
+  Target target = must(cpu_target());
+  KernelTimes times{.machine_key = target.machine_key, .of_work = {}};
+  for (const LowerOptions& options : lowerings_for_machine(options_for_kernels(target.formats))) {
+    const Lowered lowered = must(lower(graph_of(kPadded), options));
+    for (NodeId id : all_ids<NodeId>(lowered.graph.nodes().size())) {
+      const bool is_own = lowered.graph.op(id).domain == kOwnDomain;
+      for (const Kernel& kernel : offered_kernels(lowered.graph, id)) {
+        times.of_work[work_text(lowered.graph, id)][kernel.name] = {.picoseconds = is_own ? formats : plain,
+                                                                    .samples = 1};
+      }
+    }
+  }
+  return std::make_shared<const Target>(
+      must(with_times(std::move(target), std::make_shared<const KernelTimes>(std::move(times)))));
+}
+
+TEST(FormatChoice, FollowsMeasuredCosts) {
+  ASSERT_THAT(passes_of({}), Contains("formats"));
+  EXPECT_THAT(passes_of({.target = timed(10, 1000), .has_measured_costs = true}), Contains("formats"));
+  EXPECT_THAT(passes_of({.target = timed(1000, 10), .has_measured_costs = true}), Not(Contains("formats")));
+  // Without times for the nodes, estimates decide, and they do not tell that formats are slower.
+  Target target = must(cpu_target());
+  const auto empty = std::make_shared<const KernelTimes>(KernelTimes{.machine_key = target.machine_key, .of_work = {}});
+  const auto untimed = std::make_shared<const Target>(must(with_times(std::move(target), empty)));
+  EXPECT_THAT(passes_of({.target = untimed, .has_measured_costs = true}), Contains("formats"));
 }
 
 // The 65,536 numbers of b and y have 131,072 bytes each on f16, and twice as many on f32. The product computes on f32.

@@ -64,7 +64,7 @@ struct Measured {
   std::vector<OperatorTimes> operators;
   StepTimes steps;
   std::vector<CopyLeft> copies;
-  PageMeasurement page;                              // only with --html
+  PageMeasurement page;                               // only with --html
   std::optional<Unlimited> unlimited = std::nullopt;  // only with --budget
 };
 
@@ -105,8 +105,8 @@ Times profile_kernels(const Arguments& arguments, const OutputFiles& files, Cons
   };
   const KernelTimes measured = [&] {
     const Progress progress(console, "measuring kernels");
-    return take(measure_kernels(arguments.positional("MODEL"), options_for_bench(arguments, std::nullopt, nullptr),
-                                measuring));
+    return take(
+        measure_kernels(arguments.positional("MODEL"), options_for_bench(arguments, std::nullopt, nullptr), measuring));
   }();
   const Result<void> added = add_times(all, measured);
   if (!added) throw Stop(ExitCode::bad_input, name_of_file(path) + ": " + added.error().message);
@@ -301,9 +301,9 @@ StyledText budget_text(const Measured& measured) {
   const double base = measured.unlimited->times.percentile(50);
   StyledText out;
   out.add("budget   ", Style::strong);
-  out.add("estimated " + shown(estimated_overhead(measured)) + " " + costs_text(*measured.model.estimate) + "; measured " +
-          shown(overhead(measured.times.percentile(50), base)) + ": p50 " + time_text(measured.times.percentile(50)) +
-          " with the budget, " + time_text(base) + " without");
+  out.add("estimated " + shown(estimated_overhead(measured)) + " " + costs_text(*measured.model.estimate) +
+          "; measured " + shown(overhead(measured.times.percentile(50), base)) + ": p50 " +
+          time_text(measured.times.percentile(50)) + " with the budget, " + time_text(base) + " without");
   return out.end_line();
 }
 

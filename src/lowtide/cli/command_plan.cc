@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 
 #include "lowtide/analysis/packing_of.h"
 #include "lowtide/base/limits.h"
@@ -91,8 +92,8 @@ Request read_request(const Arguments& arguments) {
   request.model.formats = read_format_choice(arguments);
   if (const std::optional<TransferLink> link = read_link(arguments)) {
     request.target = take(add_link(std::move(request.target), *link));
-    request.model.formats.has_link = true;
   }
+  request.model.formats.target = std::make_shared<const Target>(request.target);
   request.options.order = arguments.value("--order").value_or("auto");
   request.is_automatic = is_automatic_budget(arguments);
   if (!request.is_automatic) request.options.budget = read_positive_size(arguments, "--budget");
@@ -338,7 +339,6 @@ ExitCode judge(const PlannedGraph& planned, Console& console) {
 ExitCode run_plan(const Arguments& arguments, Console& console) {
   Request request = read_request(arguments);
   read_stage_options(arguments, console, request.options);
-  if (arguments.has("--costs")) request.model.formats.timed = &request.target;
   const OutputFiles files = check_outputs(request, arguments);
   if (files.uses_stdout()) console.keep_stdout_free();
 

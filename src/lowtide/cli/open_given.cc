@@ -81,8 +81,8 @@ OpenedRange open_given(const Arguments& arguments, const Interrupt& interrupt, C
 
 void check_options_of_prepared(const Arguments& arguments) {
   if (!is_prepared_file(arguments.positional("MODEL"))) return;
-  for (const char* option :
-       {"--plan", "--budget", "--hints", "--costs", "--profile", "--link", "--link-latency", "--threads", "--without", "--dim", "--shape"}) {
+  for (const char* option : {"--plan", "--budget", "--hints", "--costs", "--profile", "--link", "--link-latency",
+                             "--threads", "--without", "--dim", "--shape"}) {
     if (!arguments.has(option)) continue;
     stop_usage(std::string(option) + " has no effect on a prepared file; give it to 'lowtide prepare'");
   }

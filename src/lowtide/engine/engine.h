@@ -49,7 +49,7 @@ struct OpenedModel {
   std::vector<std::string> notes;  // ImportedModel::notes
   std::vector<std::string> default_inputs = {};  // ImportedModel::default_inputs
   std::optional<Recomputation> recomputation =
-      std::nullopt;  // PlannedGraph::recomputation of a plan that was made here
+      std::nullopt;                                     // PlannedGraph::recomputation of a plan that was made here
   std::optional<PlanEstimate> estimate = std::nullopt;  // PlannedGraph::estimate of a plan that was made here
 };
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -31,29 +33,6 @@ struct Passes {
   bool halves = true;
 };
 
-Result<PlannedGraph> plan_quickly(const Graph& graph, const FormatChoice& choice) {
-  Result<Target> target = cpu_target();
-  if (!target) return target.error();
-  PlanOptions options{.budget = choice.budget,
-                      .order_effort = kMostOrderEffort,
-                      .allocate_effort = kMostAllocateEffort,
-                      .stop = choice.stop};
-  options.skip = {PlanStage::check_bound, PlanStage::recompute, PlanStage::verify};
-  return plan_graph(graph, *target, options);
-}
-
-// What the arena needs, or nullopt if it fits.
-Result<std::optional<Bytes>> arena_that_misses(const Graph& graph, const FormatChoice& choice) {
-  const Result<PlannedGraph> planned = plan_quickly(graph, choice);
-  if (!planned) return planned.error();
-  if (choice.has_link) {
-    const Bound* bound = best_bound(planned->plan.claims, BoundScope::all_plans);
-    const Bytes least = bound == nullptr ? Bytes() : bound->bytes;
-    return least + planned->caller <= *choice.budget ? std::nullopt : std::optional(least);
-  }
-  return planned->fits() ? std::nullopt : std::optional(arena_bytes(planned->plan));
-}
-
 }  // namespace
 
 std::vector<LowerOptions> lowerings_for_machine(const LowerOptions& options) {
@@ -76,75 +55,98 @@ std::vector<LowerOptions> lowerings_for_machine(const LowerOptions& options) {
 
 namespace {
 
-// The first graph of lowerings_for_machine() whose plan fits, or else the one with the smallest arena.
-Result<Lowered> lower_by_order(const Graph& model, const LowerOptions& options, const FormatChoice& choice) {
-  Result<Lowered> chosen = lower(model, options);
-  if (!chosen || !choice.budget) return chosen;
-  const std::vector<std::string> all = chosen->passes;
-  const bool has_halves = std::ranges::count(all, kHalvesPass) > 0;
-  if (!has_halves && !depend_on_machine(all)) return chosen;
-  Result<std::optional<Bytes>> least = arena_that_misses(chosen->graph, choice);
-  if (!least) return least.error();
+// The graph that was chosen so far, with its plan.
+struct Choice {
+  Lowered lowered;
+  PlannedGraph planned;
+};
 
-  for (const LowerOptions& others : lowerings_for_machine(options)) {
-    if (!*least) break;  // it fits
-    const bool is_other = (!others.formats && std::ranges::count(all, kFormatsPass) > 0) ||
-                          (!others.epilogues && std::ranges::count(all, kEpiloguesPass) > 0) ||
-                          (!others.winograd && std::ranges::count(all, kWinogradPass) > 0) ||
-                          (!others.halves && has_halves);
-    if (!is_other) continue;
-    Result<Lowered> other = lower(model, others);
-    if (!other) return other;
-    const Result<std::optional<Bytes>> arena = arena_that_misses(other->graph, choice);
-    if (!arena) return arena.error();
-    if (*arena && **arena >= **least) continue;
-    chosen = std::move(other);
-    least = *arena;
+// Looks for the graph with the fastest plan that fits, and for the smallest plan if none fits.
+class LoweringSearch {
+ public:
+  LoweringSearch(const Graph& model, const FormatChoice& choice, const Target& target)
+      : model_(model), choice_(choice), target_(target) {}
+
+  // Returns nullopt if some graph lacks measured costs, so that they cannot decide.
+  Result<std::optional<Lowered>> run(const LowerOptions& options) && {
+    for (const LowerOptions& one : lowerings_for_machine(options)) {
+      LOWTIDE_RETURN_IF_ERROR(consider(one));
+      if (is_measured_badly_) return std::optional<Lowered>();
+      if (is_done()) break;
+    }
+    return std::optional(std::move(best_->lowered));
   }
-  return chosen;
-}
 
-bool is_mostly_measured(const PlanEstimate& estimate) { return estimate.measured * 10 >= estimate.kernels * 9; }
+ private:
+  // Estimates do not know that one rewrite is faster than another, so the first graph that fits without reruns stays.
+  [[nodiscard]] bool is_done() const {
+    const bool is_fast = best_->planned.fits() && !best_->planned.recomputation;
+    return is_fast && seen_.size() == 1 && !choice_.has_measured_costs;
+  }
 
-// Whether a plan is better than one of an earlier graph.
-bool is_better(const PlannedGraph& plan, const PlannedGraph& than) {
-  if (plan.shortfall != than.shortfall) return plan.shortfall < than.shortfall;
-  return static_cast<double>(plan.estimate.picoseconds) <
-         (1 - kLeastGain) * static_cast<double>(than.estimate.picoseconds);
-}
-
-// Chooses by measured costs. Returns nullopt if a plan has too few of them.
-Result<std::optional<Lowered>> lower_by_time(const Graph& model, const LowerOptions& options,
-                                             const FormatChoice& choice) {
-  PlanOptions planning{.budget = choice.budget,
-                       .order_effort = kMostOrderEffort,
-                       .allocate_effort = kMostAllocateEffort,
-                       .stop = choice.stop};
-  planning.skip = {PlanStage::check_bound, PlanStage::verify};
-  std::set<std::vector<std::string>> seen;  // the passes of the graphs
-  std::optional<Lowered> best;
-  std::optional<PlannedGraph> plan_of_best;
-  for (const LowerOptions& one : lowerings_for_machine(options)) {
-    Result<Lowered> lowered = lower(model, one);
+  Result<void> consider(const LowerOptions& options) {
+    Result<Lowered> lowered = lower(model_, options);
     if (!lowered) return lowered.error();
-    if (!seen.insert(lowered->passes).second) continue;
-    Result<PlannedGraph> planned = plan_graph(lowered->graph, *choice.timed, planning);
+    if (!seen_.insert(lowered->passes).second) return {};
+    // A plan without reruns first, because many graphs need no other, and it tells how fast one with reruns can be.
+    Result<PlannedGraph> planned = plan(lowered->graph, false);
     if (!planned) return planned.error();
-    if (!is_mostly_measured(planned->estimate)) return std::optional<Lowered>();
-    if (best && !is_better(*planned, *plan_of_best)) continue;
-    best = *std::move(lowered);
-    plan_of_best = *std::move(planned);
+    if (!planned->fits() && (!best_ || !best_->planned.fits() || is_faster(*planned, best_->planned))) {
+      planned = plan(lowered->graph, true);
+      if (!planned) return planned.error();
+    }
+    is_measured_badly_ = choice_.has_measured_costs && !is_mostly_measured(planned->estimate);
+    if (!best_ || is_better(*planned, best_->planned)) best_ = Choice{*std::move(lowered), *std::move(planned)};
+    return {};
   }
-  return best;
-}
+
+  Result<PlannedGraph> plan(const Graph& graph, bool recomputes) const {
+    PlanOptions options{.budget = choice_.budget,
+                        .order_effort = kMostOrderEffort,
+                        .allocate_effort = kMostAllocateEffort,
+                        .stop = choice_.stop};
+    options.skip = {PlanStage::check_bound, PlanStage::verify};
+    if (!recomputes) options.skip.push_back(PlanStage::recompute);
+    return plan_graph(graph, target_, options);
+  }
+
+  static bool is_mostly_measured(const PlanEstimate& estimate) {
+    return estimate.measured * 10 >= estimate.kernels * 9;
+  }
+
+  static bool is_faster(const PlannedGraph& plan, const PlannedGraph& than) {
+    return static_cast<double>(plan.estimate.picoseconds) <
+           (1 - kLeastGain) * static_cast<double>(than.estimate.picoseconds);
+  }
+
+  static bool is_better(const PlannedGraph& plan, const PlannedGraph& than) {
+    return plan.shortfall != than.shortfall ? plan.shortfall < than.shortfall : is_faster(plan, than);
+  }
+
+  const Graph& model_;
+  const FormatChoice& choice_;
+  const Target& target_;
+  std::set<std::vector<std::string>> seen_;  // the passes of the graphs
+  std::optional<Choice> best_;
+  bool is_measured_badly_ = false;  // the last graph
+};
 
 }  // namespace
 
 Result<Lowered> lower_for_machine(const Graph& model, const LowerOptions& options, const FormatChoice& choice) {
-  if (choice.timed == nullptr) return lower_by_order(model, options, choice);
-  Result<std::optional<Lowered>> chosen = lower_by_time(model, options, choice);
+  if (!choice.budget && !choice.has_measured_costs) return lower(model, options);
+  std::shared_ptr<const Target> target = choice.target;
+  if (target == nullptr) {
+    Result<Target> made = cpu_target();
+    if (!made) return made.error();
+    target = std::make_shared<const Target>(*std::move(made));
+  }
+  Result<std::optional<Lowered>> chosen = LoweringSearch(model, choice, *target).run(options);
   if (!chosen) return chosen.error();
-  return *chosen ? Result<Lowered>(**std::move(chosen)) : lower_by_order(model, options, choice);
+  if (*chosen) return **std::move(chosen);
+  FormatChoice by_estimates = choice;
+  by_estimates.has_measured_costs = false;
+  return lower_for_machine(model, options, by_estimates);
 }
 
 }  // namespace lowtide

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,8 +20,9 @@ namespace lowtide {
 struct FormatChoice {
   std::optional<Bytes> budget = std::nullopt;  // PlanOptions::budget
   const std::atomic<bool>* stop = nullptr;     // PlanOptions::stop
-  bool has_link = false;                       // tensors can move to memory outside of the arena
-  const Target* timed = nullptr;               // the target with measured costs (with_times); nullptr: there are none
+  // What the plan will be for: cpu_target(), perhaps with a link or with measured costs. nullptr: cpu_target().
+  std::shared_ptr<const Target> target = nullptr;
+  bool has_measured_costs = false;  // of `target` (with_times)
 };
 
 // The options of the graphs that lower_for_machine() may choose, from the fastest graph to the slowest one, with
@@ -30,18 +32,16 @@ struct FormatChoice {
 // Lowers a model for the kernels of this machine. Formats pad tensors, and Reorder nodes copy them, so a plan with them
 // may need more memory. Epilogues read what they add while their product runs, so they forbid some orders. Halves keep
 // some f16 tensors in f32, which has twice the bytes. Winograd's algorithm needs scratch. All are faster, so they stay
-// unless there is a budget that the plan does not fit. Then the first graph whose plan fits is chosen: without
-// Winograd's algorithm, and then also without epilogues, without formats, or without both; or without halves. If none
-// fits, it is the one with the smallest arena, and of equal ones the first. With a link, tensors can leave the arena,
-// so the bound for all plans counts in place of the arena. The plans are made on one stream and with a limited effort,
-// so the answer depends on nothing but the arguments and the machine.
-//
-// With measured costs, their sum decides instead: the graph whose plan fits and takes the least time, and if none fits
-// the one whose plan exceeds the budget least. Such a plan may run nodes again, which can be faster than slower kernels
-// without formats. A later graph must be faster by kLeastGain. This needs costs for nine in ten kernels of each plan.
+// unless there is a budget that the plan does not fit without reruns. Then all graphs are planned: without Winograd's
+// algorithm, and then also without epilogues, without formats, or without both; or without halves. The graph whose plan
+// fits and takes the least estimated time is chosen, and if none fits the one whose plan exceeds the budget least. Such
+// a plan may run nodes again or move tensors over a link, which is often faster than slower kernels without formats. A
+// later graph must be faster by kLeastGain. With measured costs, all graphs are planned even if the first one fits, and
+// without a budget, unless fewer than nine in ten kernels of some plan have such costs. The plans are made on one
+// stream and with a limited effort, so the answer depends on nothing but the arguments and the machine.
 //
 // Requires: `options.machine` is the formats of cpu_target(), or nullptr. Errors: those of lower, cpu_target and
-// plan_graph. Up to six plans if there is a budget or measured costs.
+// plan_graph. Up to six plans if there is a budget or measured costs, and searches for reruns of those that can win.
 [[nodiscard]] Result<Lowered> lower_for_machine(const Graph& model, const LowerOptions& options,
                                                 const FormatChoice& choice = {});
 

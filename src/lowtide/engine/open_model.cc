@@ -70,12 +70,11 @@ Result<void> check_machine(const Plan& plan, const Target& target) {
 Result<Lowered> lower_model(const Graph& model, const LowerOptions& lowering, const OpenOptions& options,
                             const Target& target) {
   if (options.given_plan) return lower(model, lowering);
-  return lower_for_machine(
-      model, lowering,
-      {.budget = options.plan.budget,
-       .stop = options.plan.stop,
-       .has_link = options.link.has_value(),
-       .timed = options.costs ? &target : nullptr});
+  return lower_for_machine(model, lowering,
+                           {.budget = options.plan.budget,
+                            .stop = options.plan.stop,
+                            .target = std::make_shared<const Target>(target),
+                            .has_measured_costs = options.costs != nullptr});
 }
 
 // Every violation of the first check that finds one.
@@ -259,11 +258,10 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
       std::move(lowered.graph), std::move(chosen.plan), shared.weights, {.threads = options.cpu.threads});
   if (!executable) return executable.error();
   LOWTIDE_RETURN_IF_ERROR(check_unchanged(path, before, *shared.weights));
-  return OpenedModel{*std::move(executable),         planned->nodes,
-                     shared.load_time_arena,         chosen.shortfall,
-                     std::move(planned->notes),      std::move(planned->default_inputs),
-                     std::move(chosen.recomputation),
-                     chosen.estimate};
+  return OpenedModel{*std::move(executable),          planned->nodes,
+                     shared.load_time_arena,          chosen.shortfall,
+                     std::move(planned->notes),       std::move(planned->default_inputs),
+                     std::move(chosen.recomputation), chosen.estimate};
 }
 
 }  // namespace

@@ -37,6 +37,11 @@ using kernels_internal::seconds_of;
 // that of the library, and the plain convolutions of randwire_s1 take 2.5 times as long as those in blocks.
 constexpr double kTimeOfLaterFamilies = 2;
 
+// A plain convolution is slow even where it is the only kernel, because in other formats the node has a faster one.
+bool is_slow(const Kernel& kernel, const Operator& op, bool is_first) {
+  return !is_first || (kernel.name == "plain" && op.type == kConvType);
+}
+
 // The kernels of all families that have the operator. If there are none, the reason is that of the last family, which
 // is the plain one and has the most types.
 Offer offer_of(const OfferInput& input) {
@@ -47,7 +52,7 @@ Offer offer_of(const OfferInput& input) {
     if (find_operator(family.operators, input.graph.op(input.node)) == nullptr) continue;
     Offer one = family.offer(input);
     for (Kernel& kernel : one.kernels) {
-      if (!all.kernels.empty() && kernel.cost_seconds == 0)
+      if (kernel.cost_seconds == 0 && is_slow(kernel, input.graph.op(input.node), all.kernels.empty()))
         kernel.cost_seconds = kTimeOfLaterFamilies * seconds_of(input.graph, input.node);
     }
     std::move(one.kernels.begin(), one.kernels.end(), std::back_inserter(all.kernels));

@@ -161,8 +161,8 @@ std::string plan_curve_page(const std::string& path, const PlanCurve& curve) {
          "</title><style>" + kStyle + "</style></head><body>\n<h1>" + html(shown_name(path)) +
          "</h1>\n<p>What each budget costs. The knee is where memory and time are balanced.</p>\n" + drawing(curve) +
          "<table><tr><th>budget</th><th>RAM</th><th>reruns</th><th>more time</th></tr>\n" + rows +
-         "</table>\n<p>No plan keeps a budget below " + format_bytes(curve.floor) +
-         ". Times are estimates " + costs_text(curve.estimate) + ".</p>\n</body></html>\n";
+         "</table>\n<p>No plan keeps a budget below " + format_bytes(curve.floor) + ". Times are estimates " +
+         costs_text(curve.estimate) + ".</p>\n</body></html>\n";
 }
 
 }  // namespace lowtide

@@ -30,8 +30,8 @@ class TimesReader {
   TimesReader(std::string_view text, std::string source_name) : json_(text, std::move(source_name)) {}
 
   Result<KernelTimes> read() {
-    const bool ok = json_.read_object(kFileMembers, [&](std::size_t member) { return read_member(member); }) &&
-                    json_.read_end();
+    const bool ok =
+        json_.read_object(kFileMembers, [&](std::size_t member) { return read_member(member); }) && json_.read_end();
     if (!ok) return *json_.error();
     return std::move(times_);
   }

@@ -24,8 +24,9 @@ enum class CostSource : std::uint8_t {
   measured,  // runs on this machine (target/kernel_times.h)
 };
 template <>
-inline constexpr auto kEnumNames<CostSource> = enum_names<CostSource>(
-    {{CostSource::model, "model"}, {CostSource::target, "target"}, {CostSource::measured, "measured"}});
+inline constexpr auto kEnumNames<CostSource> = enum_names<CostSource>({{CostSource::model, "model"},
+                                                                       {CostSource::target, "target"},
+                                                                       {CostSource::measured, "measured"}});
 
 // One way to run a node on a machine.
 struct Kernel {
@@ -37,7 +38,7 @@ struct Kernel {
   std::vector<std::pair<int, int>> in_place;
   // Whether a view (graph/operator_traits.h) may have the bytes of its source, so that it takes no time.
   bool may_alias_views = true;
-  double cost_seconds = 0;  // of one run, >= 0 and finite; 0 if it is not known
+  double cost_seconds = 0;                     // of one run, >= 0 and finite; 0 if it is not known
   CostSource cost_source = CostSource::model;  // of cost_seconds
   // Off: the operator is unknown or runs a whole graph, and no target describes it. What it needs besides its tensors
   // is not counted, so no figure with this kernel is proven.
