@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <vector>
 
 #include "tests/testing/graphs.h"
@@ -46,7 +47,7 @@ TEST(PlanCurve, DescendsToTheFloorAndIsMonotone) {
     b0 = Conv(f0, b1) : f32[16]
     output b0
   })");
-  const Result<PlanCurve> curve = plan_curve(graph, dense_target(), {}, 5);
+  const Result<PlanCurve> curve = plan_curve(std::array{CurveGraph{.graph = &graph}}, dense_target(), {}, 5);
   ASSERT_TRUE(curve.ok());
   ASSERT_EQ(curve->points.size(), 5U);
   // 832 bytes and the input without a limit (recompute_test.cc). A Conv of 256 bytes that reads 256 is the floor.

@@ -60,7 +60,7 @@ Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console
   ImportedModel& model = *imported;
   const Result<void> overridden = check_overrides(model.graph, model.default_inputs, request.bindings.overrides);
   if (!overridden) return overridden.error();
-  console.notes(model.notes);
+  if (!request.is_noted) console.notes(model.notes);
   LowerOptions lowering = request.lowering;
   lowering.table = &model.constants;
   Result<Lowered> lowered = lower_for_machine(model.graph, lowering, request.formats);

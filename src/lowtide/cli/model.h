@@ -42,6 +42,7 @@ struct ModelRequest {
   ImportOptions bindings;
   LowerOptions lowering;
   FormatChoice formats;  // whether the pass `formats` stays; not for the graph of a given plan
+  bool is_noted = false;  // the notes of the importer were printed before
 };
 
 // Reads MODEL, the sizes given for it, and the options of lowering.

@@ -7,7 +7,10 @@
 #include "lowtide/cli/interrupt.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/options.h"
+#include "lowtide/cli/outcome.h"
 #include "lowtide/cli/progress.h"
+#include "lowtide/engine/lower_for_machine.h"
+#include "lowtide/engine/model_hints.h"
 #include "lowtide/pipeline/plan_curve.h"
 #include "lowtide/report/plan_curve_report.h"
 
@@ -16,17 +19,46 @@ namespace {
 
 constexpr std::int64_t kPoints = 10;
 
-PlanCurve curve_of(const CurveRequest& request, Console& console) {
+// A curve, and the names of the passes of each of its graphs.
+struct ShownCurve {
+  PlanCurve curve;
+  std::vector<std::vector<std::string>> lowerings;
+};
+
+// The graphs that --budget may choose for the kernels of this machine; for other targets that of the model.
+std::vector<Lowered> other_graphs(const CurveRequest& request) {
+  if (request.target.formats == nullptr) return {};
+  LowerOptions lowering = request.model.lowering;
+  lowering.table = &request.loaded.model.constants;
+  return take(other_lowerings(request.loaded.model.graph, lowering, request.loaded.lowered.passes),
+              request.arguments.positional("MODEL"));
+}
+
+ShownCurve curve_of(const CurveRequest& request, Console& console) {
   const std::int64_t points = read_points(request.arguments).value_or(kPoints);
   PlanOptions options = request.options;
   const Interrupt interrupt;
   options.stop = interrupt.flag();
   const Progress progress(console, "planning for several budgets");
-  return take(plan_curve(request.loaded.lowered.graph, request.target, options, points),
-              request.arguments.positional("MODEL"));
+  const std::vector<Lowered> others = other_graphs(request);
+  std::vector<CurveGraph> graphs = {{.graph = &request.loaded.lowered.graph,
+                                     .hints = options.hints,
+                                     .lowering = request.loaded.lowered.passes}};
+  const bool has_link = !request.target.machine.links.empty();
+  for (const Lowered& other : others) {
+    const Result<ModelHints> hints = model_hints(request.loaded.model, other.graph, request.hints, has_link);
+    if (!hints) continue;  // a hint names a node that this graph does not have
+    graphs.push_back({.graph = &other.graph, .hints = hints->accepted, .lowering = other.passes});
+  }
+  ShownCurve shown{.curve = take(plan_curve(graphs, request.target, options, points),
+                                 request.arguments.positional("MODEL")),
+                   .lowerings = {}};
+  for (const CurveGraph& graph : graphs) shown.lowerings.push_back(graph.lowering);
+  return shown;
 }
 
-Json json_of_curve(const LoadedModel& loaded, const PlanCurve& curve) {
+Json json_of_curve(const LoadedModel& loaded, const ShownCurve& shown) {
+  const PlanCurve& curve = shown.curve;
   Json json = json_head("plan");
   json["model"] = json_of(loaded.facts);
   json["curve"] = {{"base_cost", curve.base_picoseconds},
@@ -43,6 +75,7 @@ Json json_of_curve(const LoadedModel& loaded, const PlanCurve& curve) {
                                        {"ram", or_null(point.ram.count())},
                                        {"cost", or_null(point.picoseconds)},
                                        {"reruns", or_null(point.reruns)},
+                                       {"lowering", is_found ? Json(shown.lowerings[point.graph]) : Json(nullptr)},
                                        {"cost_bound", point.bound_picoseconds}});
   }
   return json;
@@ -77,7 +110,8 @@ void refuse_curve_of_range(const Arguments& arguments) {
 }
 
 ExitCode show_plan_curve(const CurveRequest& request, const OutputFiles& files, Console& console) {
-  const PlanCurve curve = curve_of(request, console);
+  const ShownCurve shown = curve_of(request, console);
+  const PlanCurve& curve = shown.curve;
   const Arguments& arguments = request.arguments;
   const std::string& path = request.loaded.facts.path;
   if (const std::optional<std::string> csv = arguments.value("--csv"))
@@ -86,21 +120,21 @@ ExitCode show_plan_curve(const CurveRequest& request, const OutputFiles& files, 
     files.write(*page, plan_curve_page(path, curve), console);
   }
   if (arguments.has("--json")) {
-    print_json(console, json_of_curve(request.loaded, curve));
+    print_json(console, json_of_curve(request.loaded, shown));
   } else {
     console.result(plan_curve_summary(path, curve));
   }
   return ExitCode::done;
 }
 
-Bytes automatic_budget(const CurveRequest& request, Console& console) {
-  const PlanCurve curve = curve_of(request, console);
+AutomaticBudget automatic_budget(const CurveRequest& request, Console& console) {
+  const PlanCurve curve = curve_of(request, console).curve;
   if (!curve.knee) throw Stop(ExitCode::no, "no plan was found for any budget, so there is no knee");
   const BudgetPoint& knee = curve.points[*curve.knee];
   console.remark(StyledText("budget: " + format_bytes(knee.planned_for) + ", point " + std::to_string(*curve.knee + 1) +
                             " of " + std::to_string(curve.points.size()) + " of the curve ('--curve' shows all)")
                      .end_line());
-  return knee.planned_for;
+  return {knee.planned_for, knee.graph != 0};
 }
 
 }  // namespace lowtide::cli_internal

@@ -3,12 +3,15 @@
 
 #pragma once
 
+#include <vector>
+
 #include "lowtide/cli/arguments.h"
 #include "lowtide/cli/console.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/plan/hints.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide::cli_internal {
@@ -25,15 +28,22 @@ void refuse_curve_of_range(const Arguments& arguments);
 // What the curve is about.
 struct CurveRequest {
   const Arguments& arguments;
+  const ModelRequest& model;
   const LoadedModel& loaded;
   const Target& target;
   const PlanOptions& options;
+  const std::vector<HintRequest>& hints;
 };
 
 // Runs `plan --curve`.
 [[nodiscard]] ExitCode show_plan_curve(const CurveRequest& request, const OutputFiles& files, Console& console);
 
-// The budget for which the plan at the knee of the curve was made. Stops if no plan was found.
-[[nodiscard]] Bytes automatic_budget(const CurveRequest& request, Console& console);
+// The budget for which the plan at the knee of the curve was made, and whether it is of another graph than that of the
+// model that was loaded, which --budget chooses. Stops if no plan was found.
+struct AutomaticBudget {
+  Bytes budget;
+  bool is_of_other_graph = false;
+};
+[[nodiscard]] AutomaticBudget automatic_budget(const CurveRequest& request, Console& console);
 
 }  // namespace lowtide::cli_internal

@@ -53,6 +53,18 @@ std::vector<LowerOptions> lowerings_for_machine(const LowerOptions& options) {
   return all;
 }
 
+Result<std::vector<Lowered>> other_lowerings(const Graph& model, const LowerOptions& options,
+                                             const std::vector<std::string>& passes) {
+  std::set<std::vector<std::string>> seen = {passes};
+  std::vector<Lowered> others;
+  for (const LowerOptions& one : lowerings_for_machine(options)) {
+    Result<Lowered> lowered = lower(model, one);
+    if (!lowered) return lowered.error();
+    if (seen.insert(lowered->passes).second) others.push_back(*std::move(lowered));
+  }
+  return others;
+}
+
 namespace {
 
 // The graph that was chosen so far, with its plan.

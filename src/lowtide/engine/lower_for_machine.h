@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
@@ -28,6 +29,11 @@ struct FormatChoice {
 // The options of the graphs that lower_for_machine() may choose, from the fastest graph to the slowest one, with
 // `options` first. Some may give equal graphs.
 [[nodiscard]] std::vector<LowerOptions> lowerings_for_machine(const LowerOptions& options);
+
+// The graphs of lowerings_for_machine(), each once and in this order, without the one that has these passes. Errors:
+// those of lower.
+[[nodiscard]] Result<std::vector<Lowered>> other_lowerings(const Graph& model, const LowerOptions& options,
+                                                           const std::vector<std::string>& passes);
 
 // Lowers a model for the kernels of this machine. Formats pad tensors, and Reorder nodes copy them, so a plan with them
 // may need more memory. Epilogues read what they add while their product runs, so they forbid some orders. Halves keep

@@ -9,7 +9,7 @@
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/int128.h"
-#include "lowtide/target/cost.h"
+#include "lowtide/target/kernel_times.h"
 
 namespace lowtide {
 namespace {
@@ -59,6 +59,138 @@ void share_plans(std::vector<BudgetPoint>& points) {
   }
 }
 
+// As for graphs that a budget chooses from (engine/lower_for_machine.cc).
+constexpr std::int64_t kMostOrderEffort = 50'000'000;
+constexpr std::int64_t kMostAllocateEffort = 10'000'000;
+
+// What is known about the plans of one graph.
+struct Side {
+  const CurveGraph& graph;
+  Bytes floor;
+  std::int64_t base = 0;   // estimated picoseconds of a plan without a limit
+  std::int64_t bound = 0;  // of plans for the budgets so far; 0: not known
+  BudgetOutcome outcome = BudgetOutcome::found;
+};
+
+class CurveSearch {
+ public:
+  CurveSearch(std::span<const CurveGraph> graphs, const Target& target, const PlanOptions& options)
+      : target_(target), options_(options) {
+    for (const CurveGraph& graph : graphs) sides_.push_back({.graph = graph});
+  }
+
+  Result<PlanCurve> run(std::int64_t points) && {
+    Result<PlannedGraph> plain = plan(sides_.front(), std::nullopt);
+    if (!plain) return plain.error();
+    note(sides_.front(), *plain);
+    LOWTIDE_RETURN_IF_ERROR(plan_others_quickly());
+    PlanCurve curve{.points = {},
+                    .base_picoseconds = plain->estimate.picoseconds,
+                    .estimate = plain->estimate,
+                    .floor = floor(),
+                    .knee = {}};
+    const Bytes most = arena_bytes(plain->plan) + plain->caller;
+    const std::int64_t width = std::max<std::int64_t>((most - curve.floor).count(), 0);
+    curve.points.push_back(point_of(*plain, most));
+    for (std::int64_t at = 1; at < points; ++at) {
+      // Without the overflow of width * at.
+      const std::int64_t drop = width / (points - 1) * at + width % (points - 1) * at / (points - 1);
+      const Bytes budget = most - Bytes(drop);
+      if (budget >= curve.points.back().budget || budget == Bytes(0)) continue;
+      const Result<BudgetPoint> point = best_for(budget);
+      if (!point) return point.error();
+      curve.points.push_back(*point);
+    }
+    share_plans(curve.points);
+    curve.knee = knee_of(curve.points);
+    return curve;
+  }
+
+ private:
+  [[nodiscard]] bool is_stopped() const { return options_.stop != nullptr && options_.stop->load(); }
+
+  Result<PlannedGraph> plan(const Side& side, std::optional<Bytes> budget) const {
+    PlanOptions options = options_;
+    options.budget = budget;
+    options.hints = side.graph.hints;
+    options.lowering = side.graph.lowering;
+    Result<PlannedGraph> planned = plan_graph(*side.graph.graph, target_, options);
+    LOWTIDE_CHECK(!planned || planned->violations.empty(), "a plan that was just made is correct");
+    return planned;
+  }
+
+  // The other graphs have a plan of little effort, which states the floor and how fast they are.
+  Result<void> plan_others_quickly() {
+    PlanOptions quick = options_;
+    quick.order_effort = std::min(quick.order_effort, kMostOrderEffort);
+    quick.allocate_effort = std::min(quick.allocate_effort, kMostAllocateEffort);
+    for (Side& side : std::span(sides_).subspan(1)) {
+      quick.lowering = side.graph.lowering;
+      const Result<PlannedGraph> planned = plan_graph(*side.graph.graph, target_, quick);
+      if (!planned) return planned.error();
+      note(side, *planned);
+    }
+    return {};
+  }
+
+  static void note(Side& side, const PlannedGraph& planned) {
+    side.floor = floor_of(planned);
+    side.base = planned.estimate.picoseconds;
+  }
+
+  [[nodiscard]] Bytes floor() const {
+    Bytes least = sides_.front().floor;
+    for (const Side& side : sides_) least = std::min(least, side.floor);
+    return least;
+  }
+
+  static bool is_faster(std::int64_t picoseconds, const BudgetPoint& than) {
+    return static_cast<double>(picoseconds) < (1 - kLeastGain) * static_cast<double>(than.picoseconds);
+  }
+
+  Result<BudgetPoint> best_for(Bytes budget) {
+    BudgetPoint best{.budget = budget};
+    for (std::size_t at = 0; at < sides_.size() && !is_stopped(); ++at) {
+      Side& side = sides_[at];
+      const bool is_hopeless = side.outcome == BudgetOutcome::infeasible ||
+                               (at > 0 && side.outcome == BudgetOutcome::not_found);
+      const bool is_found = best.outcome == BudgetOutcome::found;
+      if (is_hopeless || (is_found && !is_faster(side.base, best))) continue;
+      const Result<PlannedGraph> planned = plan(side, budget);
+      if (!planned) return planned.error();
+      const BudgetPoint point = point_of(*planned, budget);
+      side.outcome = point.outcome;
+      side.bound = std::max(side.bound, point.bound_picoseconds);
+      if (point.outcome != BudgetOutcome::found || (is_found && !is_faster(point.picoseconds, best))) continue;
+      best = point;
+      best.graph = at;
+    }
+    judge(best);
+    return best;
+  }
+
+  // What holds for the plans of all graphs.
+  void judge(BudgetPoint& point) const {
+    std::optional<std::int64_t> bound;
+    for (const Side& side : sides_) {
+      if (side.outcome == BudgetOutcome::infeasible) continue;
+      bound = std::min(bound.value_or(side.bound), side.bound);
+    }
+    if (bound) {
+      point.bound_picoseconds = *bound;
+    } else {
+      point.outcome = BudgetOutcome::infeasible;
+      for (const Side& side : sides_) {
+        point.bound_picoseconds = std::max(point.bound_picoseconds, side.bound);
+      }
+    }
+  }
+
+  const Target& target_;
+  const PlanOptions& options_;
+  std::vector<Side> sides_;
+};
+
 }  // namespace
 
 std::optional<std::size_t> knee_of(const std::vector<BudgetPoint>& points) {
@@ -88,38 +220,12 @@ std::optional<std::size_t> knee_of(const std::vector<BudgetPoint>& points) {
   return knee;
 }
 
-Result<PlanCurve> plan_curve(const Graph& graph, const Target& target, PlanOptions options, std::int64_t points) {
-  LOWTIDE_CHECK(points >= 2, "a curve has two ends");
+Result<PlanCurve> plan_curve(std::span<const CurveGraph> graphs, const Target& target, PlanOptions options,
+                             std::int64_t points) {
+  LOWTIDE_CHECK(points >= 2 && !graphs.empty(), "a curve has two ends, and a graph");
   options.budget = std::nullopt;
-  Result<PlannedGraph> plain = plan_graph(graph, target, options);
-  if (!plain) return plain.error();
-  PlanCurve curve{.points = {},
-                  .base_picoseconds = plain->estimate.picoseconds,
-                  .estimate = plain->estimate,
-                  .floor = floor_of(*plain),
-                  .knee = {}};
-  const Bytes most = arena_bytes(plain->plan) + plain->caller;
-  const std::int64_t width = std::max<std::int64_t>((most - curve.floor).count(), 0);
-  std::optional<Result<PlannedGraph>> next = std::move(plain);  // for the largest budget
-  for (std::int64_t at = 0; at < points; ++at) {
-    // Without the overflow of width * at.
-    const std::int64_t drop = width / (points - 1) * at + width % (points - 1) * at / (points - 1);
-    const Bytes budget = most - Bytes(drop);
-    if (!curve.points.empty() && (budget >= curve.points.back().budget || budget == Bytes(0))) continue;
-    if (options.stop != nullptr && options.stop->load()) {
-      curve.points.push_back({.budget = budget});
-      continue;
-    }
-    options.budget = std::max(budget, Bytes(1));
-    if (!next) next = plan_graph(graph, target, options);
-    const Result<PlannedGraph> planned = *std::exchange(next, std::nullopt);
-    if (!planned) return planned.error();
-    LOWTIDE_CHECK(planned->violations.empty(), "a plan that was just made is correct");
-    curve.points.push_back(point_of(*planned, budget));
-  }
-  share_plans(curve.points);
-  curve.knee = knee_of(curve.points);
-  return curve;
+  options.hints = {};
+  return CurveSearch(graphs, target, options).run(points);
 }
 
 }  // namespace lowtide

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
@@ -13,6 +15,7 @@
 #include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/plan_estimate.h"
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/plan/hints.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide {
@@ -26,7 +29,8 @@ struct BudgetPoint {
   Bytes ram;                     // of the plan, with what the caller holds
   std::int64_t picoseconds = 0;  // estimated
   std::int64_t reruns = 0;
-  // No plan on one stream that keeps the budget takes less. It is also known if no plan was found.
+  std::size_t graph = 0;  // index of the graph that the plan is of
+  // No plan on one stream that keeps the budget takes less, of whichever graph. It is also known if no plan was found.
   std::int64_t bound_picoseconds = 0;
 };
 
@@ -40,11 +44,21 @@ struct PlanCurve {
   std::optional<std::size_t> knee;    // index of the point where memory and time are balanced (knee_of)
 };
 
-// Plans for budgets in equal steps. `options.budget` has no effect. Once options.stop is true, the points that are left
-// have the outcome not_found. Errors: those of plan_graph. Requires: points >= 2. Effort: that of plan_graph for each
-// point.
-[[nodiscard]] Result<PlanCurve> plan_curve(const Graph& graph, const Target& target, PlanOptions options,
-                                           std::int64_t points);
+// A graph that may run for a model, such as one with other formats (engine/lower_for_machine.h).
+struct CurveGraph {
+  const Graph* graph = nullptr;
+  std::vector<NodeHint> hints = {};         // PlanOptions::hints
+  std::vector<std::string> lowering = {};  // PlanOptions::lowering
+};
+
+// Plans for budgets in equal steps, from that of the first graph without a limit to the smallest floor of all graphs.
+// The graphs are those of one model, the preferred one first: at each budget, a later graph must be faster by kLeastGain.
+// One that had no plan for some budget is not tried for a smaller one, except the first. `options.budget`, `hints` and
+// `lowering` have no effect. Once options.stop is true, the points that are left
+// have the outcome not_found. Errors: those of plan_graph. Requires: points >= 2 and graphs.
+// Effort: that of plan_graph for each point and graph.
+[[nodiscard]] Result<PlanCurve> plan_curve(std::span<const CurveGraph> graphs, const Target& target,
+                                           PlanOptions options, std::int64_t points);
 
 // The index of the point with the least sum of memory and time, each as a share of its range over all points that were
 // found: (ram - least) / (most - least) + (time - least) / (most - least). This is the point farthest below the line
