@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Plans models within shares of their arena, with recomputation, and runs what fits.
+"""Plans models within shares of their arena, with recomputation and, with --link, with swaps, and runs what fits.
 
-For each model and share: the outcome and the overhead of the estimated time. With --run, what fits runs with one and
+For each model and share: the outcome, and the overhead of the estimated time. With --run, what fits runs with one and
 with two threads, on weights and inputs that are made up. Every value is compared with a run without reuse of bytes, and
 the outputs with those of the plan without a budget.
 """
@@ -33,6 +33,10 @@ def plan(arguments, model, *words):
     return json.loads(done.stdout) if done and done.returncode in (0, 1) and done.stdout else None
 
 
+def limits(arguments, budget):
+    return ["--budget", f"{budget}B", *(["--link", arguments.link] if arguments.link else [])]
+
+
 def outputs(arguments, model, plan_file, threads, checks):
     """The bytes of all outputs, by name, or None if the run fails."""
     with tempfile.TemporaryDirectory() as folder:
@@ -48,7 +52,7 @@ def run_text(arguments, model, folder, budget):
     is_same = True
     for threads in ("1", "2"):  # a plan is for a number of threads
         base = plan(arguments, model, "--threads", threads, "-o", str(folder / "base.json"))
-        made = plan(arguments, model, "--threads", threads, "--budget", f"{budget}B", "-o", str(folder / "plan.json"))
+        made = plan(arguments, model, "--threads", threads, *limits(arguments, budget), "-o", str(folder / "plan.json"))
         if base is None or made is None:
             return "too slow"
         found = outputs(arguments, model, folder / "plan.json", threads, ["--compare", "--poison"])
@@ -75,7 +79,7 @@ def measure(arguments, model, share, base, folder):
     """One line about a model at a share of its arena."""
     sizes = base["bytes"]
     budget = sizes["ram"] - sizes["arena"] + sizes["arena"] * share // 100
-    report = plan(arguments, model, "--budget", f"{budget}B", "-o", str(folder / "plan.json"))
+    report = plan(arguments, model, *limits(arguments, budget), "-o", str(folder / "plan.json"))
     if report is None:
         return ["too slow"]
     said, overhead = outcome(report)
@@ -90,6 +94,7 @@ def main():
     parser.add_argument("--lowtide", required=True, help="the program")
     parser.add_argument("--target", default="cpu")
     parser.add_argument("--shares", default="90,80,60", help="percentages of the arena")
+    parser.add_argument("--link", help="the rate of a link to memory outside, such as 12e9")
     parser.add_argument("--run", action="store_true", help="also run the plans that fit")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for one command")
     parser.add_argument("models", nargs="+", type=pathlib.Path)

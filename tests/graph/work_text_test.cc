@@ -56,11 +56,17 @@ std::string branch(const std::string& type) {
     input c : bool[]
     input x : f32[4]
     y = If(c) {
-      then_branch = graph "then" captures (x) { t = )" +
+      then_branch = graph "then" captures (x) {
+        captured input x : f32[4]
+        t = )" +
          type + R"((x) : f32[4]
-        output t },
-      else_branch = graph "else" captures (x) { e = Neg(x) : f32[4]
-        output e }
+        output t
+      },
+      else_branch = graph "else" captures (x) {
+        captured input x : f32[4]
+        e = Neg(x) : f32[4]
+        output e
+      }
     } : f32[4]
     output y
   })";

@@ -46,14 +46,14 @@ TEST(KernelTimes, RefuseOtherTexts) {
   const std::vector<std::pair<std::string, std::string>> texts = {
       {"", "t.json"},
       {"[]", "an object"},
-      {changed("lowtide-kernel-times", "lowtide-plan"), "\"lowtide-plan\" is not \"lowtide-kernel-times\""},
+      {changed("lowtide-kernel-times", "lowtide-plan"), "'lowtide-plan' is not 'lowtide-kernel-times'"},
       {changed("\"schema_version\": 1", "\"schema_version\": 2"), "this is version 2"},
       {changed("\"picoseconds\": 1000", "\"picoseconds\": 0"), "$.works[0].kernels[0].picoseconds"},
       {changed("\"picoseconds\": 1000", "\"picoseconds\": -1"), "$.works[0].kernels[0].picoseconds"},
       {changed("\"picoseconds\": 1000", "\"picoseconds\": 1.5"), "$.works[0].kernels[0].picoseconds"},
       {changed("\"picoseconds\": 1000", "\"picoseconds\": 9223372036854775808"), "$.works[0].kernels[0].picoseconds"},
       {changed("\"samples\": 3", "\"samples\": 0"), "$.works[0].kernels[0].samples"},
-      {changed("\"name\": \"b\"", "\"name\": \"a\""), "the kernel \"a\" is listed twice"},
+      {changed("\"name\": \"b\"", "\"name\": \"a\""), "the kernel 'a' is listed twice"},
       {changed("\"name\": \"b\"", "\"nam\": \"b\""), "nam"},
       {changed("\"machine_key\": [\"isa=any\", \"threads=1\"],", ""), "machine_key"}};
   for (const auto& [text, message] : texts) {
