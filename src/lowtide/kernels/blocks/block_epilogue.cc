@@ -96,6 +96,19 @@ bool find_parts(const Graph& program, BlockEpilogue& made) {
   return value == program.outputs()[0];
 }
 
+// Whether the only step is a pattern of the products and of numbers.
+bool is_one_pattern(const BlockEpilogue& made) {
+  if (made.steps.size() != 1 || made.steps[0].pattern == FusedPattern::Kind::none) return false;
+  const auto& sources = made.steps[0].sources;
+  const auto is_number = [&](const FusedSource& source) {
+    if (source.from != FusedSource::From::operand) return source.from == FusedSource::From::nowhere;
+    return source.index > 0 && made.operands[source.index - 1] == Reach::one;
+  };
+  return sources[0].from == FusedSource::From::operand && sources[0].index == 0 &&
+         sources[1].from == FusedSource::From::nowhere &&
+         std::all_of(sources.begin() + FusedStep::kValues, sources.end(), is_number);
+}
+
 }  // namespace
 
 bool BlockEpilogue::has_channels() const { return std::ranges::find(operands, Reach::channels) != operands.end(); }
@@ -104,8 +117,16 @@ BoundEpilogue::BoundEpilogue(const std::optional<BlockEpilogue>& epilogue, std::
   if (!epilogue) return;
   operands = reads.subspan(kProductOperands);
   has_program = !epilogue->is_in_tile;
-  if (has_program) return;
   const auto elements = [&](std::size_t at) { return reinterpret_cast<const float*>(*operands[at].bytes); };
+  if (epilogue->is_pattern) {
+    const FusedStep& step = epilogue->steps[0];
+    pattern = step.pattern;
+    for (std::size_t at = 0; at < numbers.size(); ++at) {
+      const FusedSource& source = step.sources[FusedStep::kValues + at];
+      numbers[at] = source.from == FusedSource::From::operand ? *elements(source.index - 1) : step.numbers[at];
+    }
+  }
+  if (has_program) return;
   if (epilogue->is_relu) bounds.low = 0;
   if (!epilogue->is_relu) {
     bounds.low = epilogue->low.operand ? *elements(*epilogue->low.operand) : epilogue->low.value;
@@ -128,11 +149,19 @@ std::optional<BlockEpilogue> block_epilogue(const Graph& program) {
     made.operands.push_back(*reach);
   }
   made.is_in_tile = find_parts(program, made);
+  made.is_pattern = is_one_pattern(made);
   return made;
 }
 
-RunCode run_epilogue(const BlockEpilogue& epilogue, const BlockRow& row, std::span<const BoundTensor> operands,
-                     float* result, FusedSlots& slots) {
+RunCode run_epilogue(const BlockEpilogue& epilogue, const BoundEpilogue& bound, const BlockRow& row, float* result,
+                     FusedSlots& slots) {
+  if (bound.pattern != FusedPattern::Kind::none) {
+    run_pattern(bound.pattern,
+                {.value = row.sums, .numbers = bound.numbers, .y = result + row.first, .count = row.count});
+    if (row.unused_lanes > 0) clear_unused(row, result);
+    return RunCode::ok;
+  }
+  const std::span<const BoundTensor> operands = bound.operands;
   constexpr std::int64_t kUnit = sizeof(float);
   FusedRow fused;
   // The functions only read operands.

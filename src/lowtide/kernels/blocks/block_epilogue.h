@@ -31,6 +31,8 @@ struct BlockEpilogue {
   bool is_in_tile = false;
   std::optional<std::size_t> addend;
   bool is_relu = false;
+  // Whether one pattern of numbers is all that it computes, such as a HardSwish that is written out.
+  bool is_pattern = false;
   // A bound of the Clip: the operand that has it, or a number.
   struct Bound {
     std::optional<std::size_t> operand;
@@ -66,6 +68,9 @@ struct BoundEpilogue {
   bool keeps_zero = true;    // the bounds leave zeros as they are
   BlockBounds bounds;
   const float* addend = nullptr;
+  // BlockEpilogue::is_pattern: what run_pattern() computes for all results, with the numbers in place.
+  FusedPattern::Kind pattern = FusedPattern::Kind::none;
+  std::array<float, FusedPattern::kMostNumbers> numbers{};
 };
 
 // Neighboring places of one block of channels, and the products there.
@@ -78,8 +83,8 @@ struct BlockRow {
   std::int64_t unused_lanes = 0;  // that have no channel, and become zero
 };
 
-// Computes the elements of a row of the result. `operands` has those of the epilogue.
-[[nodiscard]] RunCode run_epilogue(const BlockEpilogue& epilogue, const BlockRow& row,
-                                   std::span<const BoundTensor> operands, float* result, FusedSlots& slots);
+// Computes the elements of a row of the result. `bound` is the epilogue in the memory of the run.
+[[nodiscard]] RunCode run_epilogue(const BlockEpilogue& epilogue, const BoundEpilogue& bound, const BlockRow& row,
+                                   float* result, FusedSlots& slots);
 
 }  // namespace lowtide::kernels_internal

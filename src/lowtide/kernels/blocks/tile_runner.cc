@@ -246,14 +246,14 @@ class TileRunner {
     for (int at = 0; at < place.extents.results; ++at) {
       const std::int64_t block = first_block(place) + at;
       for (int row = 0; row < place.extents.rows; ++row, from += row_elements) {
-        const RunCode code = run_epilogue(*parameters_.epilogue,
+        const RunCode code = run_epilogue(*parameters_.epilogue, epilogue_,
                                           {.sums = from,
                                            .first = result_offset(place, at, row),
                                            .count = row_elements,
                                            .channels = block * shape_.lanes,
                                            .lanes = shape_.lanes,
                                            .unused_lanes = shape_.lanes - used_lanes(block)},
-                                          epilogue_.operands, result_, slots_);
+                                          result_, slots_);
         if (code != RunCode::ok) return code;
       }
     }

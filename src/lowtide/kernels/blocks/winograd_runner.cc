@@ -222,14 +222,14 @@ class WinogradRunner {
     for (int row = 0; row < rows; ++row) {
       for (std::int64_t column = 0; column < columns; column += at_once) {
         const std::int64_t place = row * shape_.down.dilation * shape_.across.result + column * shape_.across.dilation;
-        const RunCode code = run_epilogue(*made_.epilogue,
+        const RunCode code = run_epilogue(*made_.epilogue, epilogue_,
                                           {.sums = staged_.data() + (row * kStagedSquares * kSquare + column) * lanes,
                                            .first = first + place * lanes,
                                            .count = at_once * lanes,
                                            .channels = block * lanes,
                                            .lanes = lanes,
                                            .unused_lanes = lanes - used_lanes(block)},
-                                          epilogue_.operands, result_, slots_);
+                                          result_, slots_);
         if (code != RunCode::ok) return code;
       }
     }

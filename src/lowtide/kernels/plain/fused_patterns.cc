@@ -13,6 +13,8 @@
 namespace lowtide::kernels_internal {
 namespace {
 
+constexpr double kDefaultLeak = 0.01;  // of a LeakyRelu
+
 bool is_number(const Graph& program, std::optional<TensorId> id) {
   if (!id || program.tensor(*id).dtype != DType::f32) return false;
   return std::ranges::all_of(program.tensor(*id).shape.extents(), [](std::int64_t extent) { return extent == 1; });
@@ -30,7 +32,7 @@ class PatternReader {
     const Operator& op = program_.op(id);
     const Node& node = program_.node(id);
     if (op.type != type || !(op.domain.empty() || op.domain == "ai.onnx")) return nullptr;
-    if (!node.attributes.empty() && type != "Clip") return nullptr;
+    if (!node.attributes.empty() && type != "Clip" && type != "LeakyRelu") return nullptr;
     if (result_ && !(has_one_reader(*result_) && program_.readers(*result_)[0] == id)) return nullptr;
     result_ = node.outputs[0];
     ++next_;
@@ -126,6 +128,22 @@ FusedPattern swish_at(const Graph& program, NodeId id) {
   return program.tensor(*found.value).dtype == DType::f32 ? found : FusedPattern{};
 }
 
+// The bits of Max depend on the order of its operands.
+FusedPattern leaky_at(const Graph& program, NodeId id) {
+  FusedPattern found{.kind = FusedPattern::Kind::leaky, .nodes = 2};
+  PatternReader reader(program, id);
+  const Node* leaky = reader.take("LeakyRelu");
+  if (leaky == nullptr || leaky->inputs.size() != 1 || !leaky->inputs[0]) return {};
+  found.value = leaky->inputs[0];
+  const double* const alpha = find_attribute<double>(leaky->attributes, "alpha");
+  found.numbers[0].value = static_cast<float>(alpha != nullptr ? *alpha : kDefaultLeak);
+  const Node* most = reader.take("Max");
+  if (most == nullptr || most->inputs.size() != 2 || most->inputs[0] != leaky->outputs[0]) return {};
+  found.numbers[1].operand = most->inputs[1];
+  const bool is_float = program.tensor(*found.value).dtype == DType::f32;
+  return is_float && is_number(program, found.numbers[1].operand) ? found : FusedPattern{};
+}
+
 FusedPattern gelu_at(const Graph& program, NodeId id) {
   FusedPattern found{.kind = FusedPattern::Kind::gelu, .nodes = 5};
   PatternReader reader(program, id);
@@ -195,6 +213,16 @@ LOWTIDE_VECTOR_CLONES void swish_row(const float* value, float* y, std::int64_t 
   for (std::int64_t at = 0; at < count; ++at) y[at] = value[at] * sigmoid_f32(value[at]);
 }
 
+// As LeakyRelu (unary.cc) and Max (select.cc), in which a NaN wins.
+LOWTIDE_VECTOR_CLONES void leaky_row(const float* value, const FusedNumbers& by, float* y, std::int64_t count) {
+  const float a = by.a;
+  const float b = by.b;
+  for (std::int64_t at = 0; at < count; ++at) {
+    const float leaky = value[at] < 0.0F ? a * value[at] : value[at];
+    y[at] = b < leaky || leaky != leaky ? leaky : b;
+  }
+}
+
 LOWTIDE_VECTOR_CLONES void gelu_row(const float* value, const FusedNumbers& by, float* y, std::int64_t count) {
   const auto [a, b, c, d] = by;
   for (std::int64_t at = 0; at < count; ++at) y[at] = value[at] * (erf_f32(value[at] / a) + b) * c;
@@ -239,7 +267,7 @@ std::optional<ClipBounds> clip_bounds(const Graph& program, const Node& clip) {
 }
 
 FusedPattern pattern_at(const Graph& program, NodeId id) {
-  for (FusedPattern (*const find)(const Graph&, NodeId) : {&scale_at, &gate_at, &swish_at, &gelu_at, &sum_at}) {
+  for (FusedPattern (*const find)(const Graph&, NodeId) : {&scale_at, &gate_at, &swish_at, &leaky_at, &gelu_at, &sum_at}) {
     FusedPattern found = find(program, id);
     if (found.kind != FusedPattern::Kind::none) return found;
   }
@@ -253,6 +281,7 @@ void run_pattern(FusedPattern::Kind kind, const PatternRow& row) {
     case FusedPattern::Kind::scale: scale_row(row.value, numbers, row.y, row.count); return;
     case FusedPattern::Kind::gate: gate_row(row.value, numbers, row.y, row.count); return;
     case FusedPattern::Kind::swish: swish_row(row.value, row.y, row.count); return;
+    case FusedPattern::Kind::leaky: leaky_row(row.value, numbers, row.y, row.count); return;
     case FusedPattern::Kind::gelu: gelu_row(row.value, numbers, row.y, row.count); return;
     case FusedPattern::Kind::sum: sum_row(row); return;
   }

@@ -22,6 +22,7 @@ struct FusedPattern {
             // bounds are operands, or attributes, as older models have them
     swish,  // Sigmoid, Mul: value * sigmoid(value)
     gelu,   // Div, Erf, Add, Mul, Mul: value * (erf(value / a) + b) * c
+    leaky,  // LeakyRelu, Max: max(value < 0 ? value * a : value, b)
     sum,    // Mul, Mul, Add, or Mul, Add: value * a + other * b, where b is 1 without a node, and then Relu, if it is
             // there: at least c
   } kind = Kind::none;
