@@ -6,6 +6,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "lowtide/base/random.h"
@@ -294,6 +296,47 @@ TEST_F(BlockEpilogue, ClipsToAttributes) {
       }
       const Floats y = testing::values_of<float>(result);
       for (std::size_t lane = y.size() - 1; lane >= y.size() - 4; --lane) ASSERT_EQ(y[lane], 0) << lane;
+    }
+  }
+}
+
+// One loop computes a HardSwish that is written out, or a LeakyRelu and a Max, with the bits of float functions. Lanes
+// without a channel are 0, even where the function of 0 is not.
+TEST_F(BlockEpilogue, ComputesOnePatternOfNumbers) {
+  struct Pattern {
+    std::vector<std::string> nodes;
+    std::vector<float> numbers;  // s and u
+    float (*function)(float);
+  };
+  const std::vector<Pattern> patterns = {
+      {{"a = Add(t, s)", "c = Clip(a) {min = 0.0, max = 6.0}", "d = Mul(t, c)", "y = Div(d, u)"},
+       {3, 6},
+       [](float x) { return x * std::clamp(x + 3.0F, 0.0F, 6.0F) / 6.0F; }},
+      {{"a = LeakyRelu(t) {alpha = 0.25}", "y = Max(a, s)"},
+       {-0.125F, 1},
+       [](float x) { return std::max(x < 0 ? 0.25F * x : x, -0.125F); }},
+      {{"a = LeakyRelu(t)", "y = Max(a, s)"}, {0.5F, 1}, [](float x) { return std::max(x, 0.5F); }},
+      {{"a = Mul(t, s)", "y = Add(u, a)"}, {0.75F, 0.25F}, [](float x) { return x * 0.75F + 0.25F; }}};
+  for (const Format format : formats()) {
+    const ConvCase of(conv_);
+    const FormatOption option = block_option(conv_.graph(), NodeId(0), format).value();
+    const Shape whole(conv_.result());
+    const Floats products = run_case(of, option);
+    for (const Pattern& pattern : patterns) {
+      std::vector<TensorData> reads = operands_of(of, option);
+      reads.push_back(reordered(Format::plain, format, whole, testing::floats(whole, Floats(products.size(), 0))));
+      reads.push_back(reordered(Format::plain, format, Shape({1, kResults, 1, 1}),
+                                testing::floats(Shape({1, kResults, 1, 1}), Floats(kResults, 0))));
+      for (const float number : pattern.numbers) reads.push_back(testing::floats(Shape(), {number}));
+      const Graph graph = graph_with_epilogue(conv_, option, pattern.nodes, {"s", "u"});
+      const TensorData result = testing::run_one(graph, reads);
+      const Floats found = testing::values_of<float>(reordered(format, Format::plain, whole, result));
+      for (std::size_t i = 0; i < products.size(); ++i) {
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(found[i]), std::bit_cast<std::uint32_t>(pattern.function(products[i])))
+            << pattern.nodes[0] << " " << i;
+      }
+      const Floats y = testing::values_of<float>(result);
+      for (std::size_t lane = y.size() - 4; lane < y.size(); ++lane) ASSERT_EQ(y[lane], 0) << lane;
     }
   }
 }

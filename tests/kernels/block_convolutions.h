@@ -50,20 +50,25 @@ inline std::vector<TensorData> operands_of(const ConvCase& of, const FormatOptio
 
 // The graph of the convolution with an epilogue: its result is `t`, `r` is the residual, and `g` has one place.
 inline Graph graph_with_epilogue(const SquareConv& conv, const FormatOption& option,
-                                 const std::vector<std::string>& nodes) {
+                                 const std::vector<std::string>& nodes, const std::vector<std::string>& numbers = {}) {
   const std::string whole = "f32" + to_string(shape_in(option.output, Shape(conv.result())));
   const std::string gate = "f32" + to_string(shape_in(option.output, Shape({1, conv.results, 1, 1})));
   std::string lines = "\"input t : " + whole + "\", \"input r : " + whole + "\", \"input g : " + gate + "\"";
+  std::string operands = "x, w, b, r, g";
+  std::vector<std::string> inputs = {"x : f32" + to_string(shape_in(option.input, Shape(conv.source()))),
+                                     "w : f32" + to_string(option.weights->shape), "b : f32" + text_of({conv.results}),
+                                     "r : " + whole, "g : " + gate};
+  for (const std::string& number : numbers) {
+    lines += ", \"input " + number + " : f32[]\"";
+    operands += ", " + number;
+    inputs.push_back(number + " : f32[]");
+  }
   for (const std::string& node : nodes) lines += ", \"" + node + " : " + whole + "\"";
-  const std::string node = "Conv(x, w, b, r, g) {" + conv.attributes() + ", weights = " + text_of(conv.weights()) +
+  const std::string node = "Conv(" + operands + ") {" + conv.attributes() + ", weights = " + text_of(conv.weights()) +
                            ", input_format = \"" + std::string(to_string(option.input)) + "\", output_format = \"" +
                            std::string(to_string(option.output)) + "\", order = \"" + option.weights->order +
                            "\", product = \"conv\", epilogue = [" + lines + ", \"output y\"]}";
-  return lowered_graph(node,
-                       {"x : f32" + to_string(shape_in(option.input, Shape(conv.source()))),
-                        "w : f32" + to_string(option.weights->shape), "b : f32" + text_of({conv.results}),
-                        "r : " + whole, "g : " + gate},
-                       shape_in(option.output, Shape(conv.result())));
+  return lowered_graph(node, inputs, shape_in(option.output, Shape(conv.result())));
 }
 
 }  // namespace lowtide::testing

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -134,6 +136,47 @@ TEST(ChainKernel, ComputesTheBitsOfPatterns) {
   expect_equal_bits(x + "b = Neg(x) : f32[3,700]\n" + hard_swish + "y = Sub(f, d) : f32[3,700]");
   expect_equal_bits(x + "a = Mul(x, s) : f32[3,700]\n y = Add(a, x) : f32[3,700]");
   expect_equal_bits("input z : f32[1]\n" + numbers + "a = Mul(z, s) : f32[1]\n y = Add(a, t) : f32[1]");
+}
+
+// A LeakyRelu and a Max with a number. The last ones are none: the number comes first, something else reads the
+// LeakyRelu, or Max has a whole tensor or three operands.
+TEST(ChainKernel, ComputesTheBitsOfLeakyRelus) {
+  const std::string x = "input x : f32[3,700]\n input z : f32[3,700]\n input s : f32[]\n input t : f32[1]\n";
+  const std::string leaky = "a = LeakyRelu(x) {alpha = 0.2} : f32[3,700]\n";
+  expect_equal_bits(x + leaky + "y = Max(a, s) : f32[3,700]");
+  expect_equal_bits(x + "a = LeakyRelu(x) : f32[3,700]\n b = Max(a, t) : f32[3,700]\n y = Neg(b) : f32[3,700]");
+  expect_equal_bits(x + "b = Neg(x) : f32[3,700]\n a = LeakyRelu(b) {alpha = -1.5} : f32[3,700]\n" +
+                    "y = Max(a, s) : f32[3,700]");
+  expect_equal_bits(x + leaky + "y = Max(s, a) : f32[3,700]");
+  expect_equal_bits(x + leaky + "b = Max(a, s) : f32[3,700]\n y = Sub(b, a) : f32[3,700]");
+  expect_equal_bits(x + leaky + "y = Max(a, z) : f32[3,700]");
+  expect_equal_bits(x + leaky + "y = Max(a, s, z) : f32[3,700]");
+}
+
+// The smallest numbers, zeros, infinities and NaN.
+TEST(ChainKernel, LeakyRelusHaveTheBitsOfSpecialNumbers) {
+  const float tiny = std::numeric_limits<float>::denorm_min();
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> special = {0.0F, -0.0F, tiny, -tiny, infinity, -infinity, nan, -nan, 1.0F, -1.0F};
+  const Graph graph = testing::graph_of(R"(graph "g" {
+    input x : f32[10]
+    input s : f32[]
+    a = LeakyRelu(x) {alpha = 0.25} : f32[10]
+    y = Max(a, s) : f32[10]
+    output y
+  })");
+  for (const float number : special) {
+    IdVector<TensorId, TensorData> values;
+    for (TensorId id : all_ids<TensorId>(graph.tensors().size())) values.push_back(testing::space_for(graph, id));
+    std::memcpy(values[TensorId(0)].bytes.data(), special.data(), special.size() * sizeof(float));
+    std::memcpy(values[TensorId(1)].bytes.data(), &number, sizeof number);
+    const std::vector<std::byte> fused = run_one(graph, chain_of(graph, {NodeId(0), NodeId(1)}), values);
+    for (NodeId id : {NodeId(0), NodeId(1)}) {
+      values[*graph.node(id).outputs[0]].bytes = run_one(graph, GraphBuilder::spec_of(graph, id), values);
+    }
+    EXPECT_EQ(fused, values[graph.outputs()[0]].bytes) << number;
+  }
 }
 
 TEST(ChainKernel, ComputesTheBitsOfGelu) {

@@ -202,6 +202,52 @@ ExitCode judge(const PlannedGraph& planned, Console& console) {
   return ExitCode::no;
 }
 
+// Sets the budget of the knee. Returns whether the model must be loaded again, because that plan is of another graph.
+bool set_automatic_budget(const CurveRequest& curve, Request& request, Console& console) {
+  const AutomaticBudget automatic = automatic_budget(curve, console);
+  request.options.budget = automatic.budget;
+  if (!automatic.is_of_other_graph) return false;
+  request.model.formats.budget = automatic.budget;
+  request.model.is_noted = true;
+  return true;
+}
+
+// A plan, and what it was made from.
+struct Made {
+  const LoadedModel& loaded;
+  const PlannedGraph& planned;
+  const ModelHints& hints;
+  const Seconds& seconds;
+};
+
+// Writes the files, and prints the result.
+void show_plan(const Arguments& arguments, const Request& request, const Made& made, const OutputFiles& files,
+               Console& console) {
+  const auto& [loaded, planned, hints, seconds] = made;
+  const std::optional<QuantizedFacts> quantized =
+      quantized_facts(loaded, request.model.lowering, request.target, request.options);
+  const std::optional<LoweringFacts> lowering = take(
+      lowering_facts(loaded.model.graph, loaded.lowered, request.model.lowering, request.options), loaded.facts.path);
+  const Labels labels = labels_of(loaded.lowered.graph);
+  const NamedPlan named{planned.plan, labels};
+  if (request.plan_file) files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);
+  if (request.csv_file) files.write(*request.csv_file, write_packing_csv(packing_of(planned.plan, labels)), console);
+  const PlanVerdict verdict = verdict_of(request, planned, quantized, lowering);
+  if (request.page_file) files.write(*request.page_file, page_of(request, loaded, planned, named, verdict), console);
+  if (arguments.has("--json")) {
+    Json json = json_of_plan(loaded, planned, labels, {request.target, request.top});
+    json["hints"] = json_of(results_of(hints, loaded.lowered.graph, planned));
+    json["quantized"] = json_of(quantized);
+    json["lowering"] = json_of(lowering);
+    json["seconds"] = {{"import", seconds.import}, {"plan", seconds.plan}, {"verify", seconds.verify}};
+    print_json(console, json);
+  } else {
+    console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top, .wide = request.wide}));
+    console.result(hints_text(results_of(hints, loaded.lowered.graph, planned)));
+    remark_seconds(seconds, console);
+  }
+}
+
 }  // namespace
 
 ExitCode run_plan(const Arguments& arguments, Console& console) {
@@ -225,17 +271,11 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   request.options.hints = hints.accepted;
   const CurveRequest curve{arguments, request.model, loaded, request.target, request.options, request.hints};
   if (arguments.has("--curve")) return show_plan_curve(curve, files, console);
-  if (request.is_automatic) {
-    const AutomaticBudget automatic = automatic_budget(curve, console);
-    request.options.budget = automatic.budget;
-    if (automatic.is_of_other_graph) {
-      request.model.formats.budget = automatic.budget;
-      request.model.is_noted = true;
-      loaded = load_model(request.model, console);
-      request.options.lowering = loaded.lowered.passes;
-      hints = hints_for(request, loaded, console);
-      request.options.hints = hints.accepted;
-    }
+  if (request.is_automatic && set_automatic_budget(curve, request, console)) {
+    loaded = load_model(request.model, console);
+    request.options.lowering = loaded.lowered.passes;
+    hints = hints_for(request, loaded, console);
+    request.options.hints = hints.accepted;
   }
   const Stopwatch watch;
   const Interrupt interrupt;
@@ -248,28 +288,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   const Seconds seconds = seconds_of(planned, loaded.seconds, watch.seconds());
   check_verified(planned);
 
-  const std::optional<QuantizedFacts> quantized =
-      quantized_facts(loaded, request.model.lowering, request.target, request.options);
-  const std::optional<LoweringFacts> lowering = take(
-      lowering_facts(loaded.model.graph, loaded.lowered, request.model.lowering, request.options), loaded.facts.path);
-  const Labels labels = labels_of(loaded.lowered.graph);
-  const NamedPlan named{planned.plan, labels};
-  if (request.plan_file) files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);
-  if (request.csv_file) files.write(*request.csv_file, write_packing_csv(packing_of(planned.plan, labels)), console);
-  const PlanVerdict verdict = verdict_of(request, planned, quantized, lowering);
-  if (request.page_file) files.write(*request.page_file, page_of(request, loaded, planned, named, verdict), console);
-  if (arguments.has("--json")) {
-    Json json = json_of_plan(loaded, planned, labels, {request.target, request.top});
-    json["hints"] = json_of(results_of(hints, loaded.lowered.graph, planned));
-    json["quantized"] = json_of(quantized);
-    json["lowering"] = json_of(lowering);
-    json["seconds"] = {{"import", seconds.import}, {"plan", seconds.plan}, {"verify", seconds.verify}};
-    print_json(console, json);
-  } else {
-    console.result(plan_summary(loaded.facts, named, verdict, {.top = request.top, .wide = request.wide}));
-    console.result(hints_text(results_of(hints, loaded.lowered.graph, planned)));
-    remark_seconds(seconds, console);
-  }
+  show_plan(arguments, request, {loaded, planned, hints, seconds}, files, console);
   if (interrupt.was_asked()) {
     console.remark(StyledText("interrupted; optional stages were skipped and this is the best plan so far").end_line());
   }

@@ -41,7 +41,7 @@ struct ModelRequest {
   std::string path;
   ImportOptions bindings;
   LowerOptions lowering;
-  FormatChoice formats;  // whether the pass `formats` stays; not for the graph of a given plan
+  FormatChoice formats;   // whether the pass `formats` stays; not for the graph of a given plan
   bool is_noted = false;  // the notes of the importer were printed before
 };
 

@@ -41,18 +41,17 @@ ShownCurve curve_of(const CurveRequest& request, Console& console) {
   options.stop = interrupt.flag();
   const Progress progress(console, "planning for several budgets");
   const std::vector<Lowered> others = other_graphs(request);
-  std::vector<CurveGraph> graphs = {{.graph = &request.loaded.lowered.graph,
-                                     .hints = options.hints,
-                                     .lowering = request.loaded.lowered.passes}};
+  std::vector<CurveGraph> graphs = {
+      {.graph = &request.loaded.lowered.graph, .hints = options.hints, .lowering = request.loaded.lowered.passes}};
   const bool has_link = !request.target.machine.links.empty();
   for (const Lowered& other : others) {
     const Result<ModelHints> hints = model_hints(request.loaded.model, other.graph, request.hints, has_link);
     if (!hints) continue;  // a hint names a node that this graph does not have
     graphs.push_back({.graph = &other.graph, .hints = hints->accepted, .lowering = other.passes});
   }
-  ShownCurve shown{.curve = take(plan_curve(graphs, request.target, options, points),
-                                 request.arguments.positional("MODEL")),
-                   .lowerings = {}};
+  ShownCurve shown{
+      .curve = take(plan_curve(graphs, request.target, options, points), request.arguments.positional("MODEL")),
+      .lowerings = {}};
   for (const CurveGraph& graph : graphs) shown.lowerings.push_back(graph.lowering);
   return shown;
 }

@@ -152,8 +152,8 @@ class CurveSearch {
     BudgetPoint best{.budget = budget};
     for (std::size_t at = 0; at < sides_.size() && !is_stopped(); ++at) {
       Side& side = sides_[at];
-      const bool is_hopeless = side.outcome == BudgetOutcome::infeasible ||
-                               (at > 0 && side.outcome == BudgetOutcome::not_found);
+      const bool is_hopeless =
+          side.outcome == BudgetOutcome::infeasible || (at > 0 && side.outcome == BudgetOutcome::not_found);
       const bool is_found = best.outcome == BudgetOutcome::found;
       if (is_hopeless || (is_found && !is_faster(side.base, best))) continue;
       const Result<PlannedGraph> planned = plan(side, budget);

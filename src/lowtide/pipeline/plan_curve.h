@@ -47,7 +47,7 @@ struct PlanCurve {
 // A graph that may run for a model, such as one with other formats (engine/lower_for_machine.h).
 struct CurveGraph {
   const Graph* graph = nullptr;
-  std::vector<NodeHint> hints = {};         // PlanOptions::hints
+  std::vector<NodeHint> hints = {};        // PlanOptions::hints
   std::vector<std::string> lowering = {};  // PlanOptions::lowering
 };
 

@@ -117,6 +117,14 @@ class TileRunner {
   // Leaves out the rows of taps that are in the padding for all results of the tile. The other rows of weights follow
   // one another.
   void leave_out_rows(const TilePlace& place) {
+    if (place.row != row_of_window_) choose_rows(place);
+    work_.weights += rows_left_out_ * shape_.across.taps * shape_.lanes;
+  }
+
+  // Sets the window for the tiles of a row. All of them have the same rows.
+  void choose_rows(const TilePlace& place) {
+    row_of_window_ = place.row;
+    rows_left_out_ = 0;
     window_ = &shape_;
     work_.taps_down = shape_.down.taps;
     const std::int64_t first = shape_.down.first(place.row);
@@ -127,7 +135,7 @@ class TileRunner {
     rows_left_.down.crop(rows);
     window_ = &rows_left_;
     work_.taps_down = rows_left_.down.taps;
-    work_.weights += rows.begin * shape_.across.taps * shape_.lanes;
+    rows_left_out_ = rows.begin;
   }
 
   // For a tile that reads the source where it is. Returns where its first tap is in a block.
@@ -181,6 +189,7 @@ class TileRunner {
       }
     }
     window_ = &shape_;
+    row_of_window_ = -1;
     return true;
   }
 
@@ -263,6 +272,8 @@ class TileRunner {
   const BlockConvolution& shape_;
   const BlockConvolution* window_ = &shape_;  // where the taps of the current tile are; its weights are those of shape_
   BlockConvolution rows_left_;                // the window of a tile without some rows of taps
+  std::int64_t row_of_window_ = -1;           // the row of the tiles for which choose_rows() has set the window
+  std::int64_t rows_left_out_ = 0;            // of taps, before those of the window
   std::int64_t elements_of_copy_;             // of one block of the source
   bool leaves_out_taps_;  // a window is wider than the source, or higher and leave_out_rows() is not for it
   const ConvolutionParameters& parameters_;

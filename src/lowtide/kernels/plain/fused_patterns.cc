@@ -267,7 +267,8 @@ std::optional<ClipBounds> clip_bounds(const Graph& program, const Node& clip) {
 }
 
 FusedPattern pattern_at(const Graph& program, NodeId id) {
-  for (FusedPattern (*const find)(const Graph&, NodeId) : {&scale_at, &gate_at, &swish_at, &leaky_at, &gelu_at, &sum_at}) {
+  for (FusedPattern (*const find)(const Graph&, NodeId) :
+       {&scale_at, &gate_at, &swish_at, &leaky_at, &gelu_at, &sum_at}) {
     FusedPattern found = find(program, id);
     if (found.kind != FusedPattern::Kind::none) return found;
   }
