@@ -72,7 +72,8 @@ def start(figures):
 def kernel_curves(figures):
     rows = [[name_of(row), mebibytes(row["ram_without"]), mebibytes(row["ram"]), str(row["reruns"]),
              f"{row['ms_without']:,.1f}", f"{row['ms']:,.1f}", f"{100 * row['estimated']:+.0f} %",
-             f"{100 * row['measured']:+.0f} %", f"{100 * row['measured_by_model']:+.0f} %"] for row in figures["rows"]]
+             f"{100 * row['measured']:+.0f} %", f"{100 * row['measured_by_model']:+.0f} %"]
+            for row in figures["rows"]]
     return lines(["<Model", "RAM", "Less RAM", "Reruns", "ms", "ms with less", "Estimated", "Measured", "By model"], rows,
                  f"RAM in MiB. Times are the smallest median of {figures['rounds']} rounds on one thread.")
 

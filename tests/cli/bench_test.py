@@ -23,8 +23,8 @@ class Bench(ProgramTest):
         report = self.bench("--threads", "1", "--runs", "20")
         self.assertEqual((report["schema_version"], report["command"]), (1, "bench"))
         self.assertEqual(list(report)[3:],
-                         ["latency_ms", "estimate", "outside_kernels", "open_ms", "bytes", "budget", "allocations_per_run",
-                          "nodes", "copies", "operators"])
+                         ["latency_ms", "estimate", "outside_kernels", "open_ms", "bytes", "budget",
+                          "allocations_per_run", "nodes", "copies", "operators"])
         self.assertIsNone(report["budget"])
         latency = report["latency_ms"]
         self.assertEqual(set(latency), {"p50", "p90", "p99", "min"})

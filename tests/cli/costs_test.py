@@ -82,7 +82,8 @@ class Costs(ProgramTest):
         self.profile()
         self.succeed("prepare", "model.onnx", "--costs", "costs.json", "-o", "model.prepared")
         self.succeed("run", "model.onnx", "--costs", "costs.json", "--synthetic", "1")
-        self.fail_with(USAGE, "--costs has no effect on a prepared file", "run", "model.prepared", "--costs", "costs.json")
+        self.fail_with(USAGE, "--costs has no effect on a prepared file", "run", "model.prepared", "--costs",
+                       "costs.json")
         self.fail_with(USAGE, "--profile has no effect on a prepared file", "bench", "model.prepared", "--profile", "c")
 
     def test_other_machines_are_refused_and_files_stay(self):

@@ -32,8 +32,8 @@ struct OpenOptions {
   // Memory outside of the arena, to which tensors may move to keep a budget (add_link); not used with a given plan.
   std::optional<TransferLink> link = std::nullopt;
   CpuOptions cpu;
-  // Measured times of kernels, by which the plan is chosen (with_times, lower_for_machine). nullptr: estimates; not used
-  // with a given plan.
+  // Measured times of kernels, by which the plan is chosen (with_times, lower_for_machine). nullptr: estimates. Not
+  // used with a given plan.
   std::shared_ptr<const KernelTimes> costs = nullptr;
   std::optional<Plan> given_plan;               // nullopt: open_model() makes a plan
   std::optional<Labels> given_labels;           // of the given plan, as its file has them; nullopt: not compared
@@ -61,8 +61,8 @@ void initialize();
 // kernels. engine/open_model.cc has the steps in order. Of a prepared file (prepared_file.h), only the kernels are
 // prepared, for the threads of the file; `path` and the options of a run count.
 //
-// Errors: those of import_model, lower, model_hints, with_times, plan_graph, ModelWeights::open and Executable::prepare; (mismatch)
-// the given plan is for another model, or the first violation that verify() finds in it or in its labels, or a plan for
+// Errors: those of import_model, lower, model_hints, with_times, plan_graph, ModelWeights::open and
+// Executable::prepare; (mismatch) the given plan is for another model, or the first violation that verify() finds in it or in its labels, or a plan for
 // the target `cpu` has a kernel that this machine does not offer for the node, or a prepared file is for another
 // machine, or a file changed meanwhile; (invalid) load-time work that fails, as by an index out of range, or options
 // that a prepared file has decided; (malformed) a prepared file that is damaged; (no_memory). A violation in a plan
