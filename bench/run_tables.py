@@ -74,8 +74,8 @@ def kernel_curves(figures):
              f"{row['ms_without']:,.1f}", f"{row['ms']:,.1f}", f"{100 * row['estimated']:+.0f} %",
              f"{100 * row['measured']:+.0f} %", f"{100 * row['measured_by_model']:+.0f} %"]
             for row in figures["rows"]]
-    return lines(["<Model", "RAM", "Less RAM", "Reruns", "ms", "ms with less", "Estimated", "Measured", "By model"], rows,
-                 f"RAM in MiB. Times are the smallest median of {figures['rounds']} rounds on one thread.")
+    return lines(["<Model", "RAM", "Less RAM", "Reruns", "ms", "ms with less", "Estimated", "Measured", "By model"],
+                 rows, f"RAM in MiB. Times are the smallest median of {figures['rounds']} rounds on one thread.")
 
 
 TABLES = {"latency": latency, "int8": int8, "tails": tails, "start": start, "kernel_curves": kernel_curves}
