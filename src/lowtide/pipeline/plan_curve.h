@@ -54,8 +54,8 @@ struct CurveGraph {
 // Plans for budgets in equal steps, from that of the first graph without a limit to the smallest floor of all graphs.
 // The graphs are those of one model, the preferred one first: at each budget, a later one must be faster by kLeastGain.
 // One that had no plan for some budget is not tried for a smaller one, except the first. `options.budget`, `hints` and
-// `lowering` have no effect. Once options.stop is true, the points that are left have the outcome not_found. Errors: those of plan_graph. Requires: points >= 2 and graphs.
-// Effort: that of plan_graph for each point and graph.
+// `lowering` have no effect. Once options.stop is true, the points that are left have the outcome not_found. Errors:
+// those of plan_graph. Requires: points >= 2 and graphs. Effort: that of plan_graph for each point and graph.
 [[nodiscard]] Result<PlanCurve> plan_curve(std::span<const CurveGraph> graphs, const Target& target,
                                            PlanOptions options, std::int64_t points);
 
