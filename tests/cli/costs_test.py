@@ -61,6 +61,29 @@ class Costs(ProgramTest):
         report = self.json(DONE, "bench", "model.onnx", "--runs", "3", "--budget", budget)
         self.assertEqual(report["budget"]["cost_model"], "plain")
 
+    def test_names_do_not_matter(self):
+        self.profile()
+        renamed = small_models.small()
+        for old, new in ((b"a", b"k"), (b"b", b"l"), (b"c", b"m")):  # the tensors between the nodes
+            for tag in (b"\x0a\x01", b"\x12\x01"):  # inputs and outputs of nodes
+                renamed = renamed.replace(tag + old, tag + new)
+        self.assertNotEqual(renamed, small_models.small())
+        self.write("model.onnx", renamed)
+        plan = self.json(DONE, "plan", "model.onnx", *CPU, "--costs", "costs.json")
+        self.assertEqual((plan["estimate"]["measured"], plan["estimate"]["kernels"]), (2, 2))
+
+    def test_a_note_says_what_has_no_times(self):
+        self.profile()
+        self.write("model.onnx", small_models.weighted())
+        for words in (["plan", "model.onnx", *CPU], ["plan", "model.onnx", *CPU, "--curve"],
+                      ["bench", "model.onnx", "--runs", "1"], ["run", "model.onnx", "--synthetic", "1"]):
+            said = self.expect(DONE, *words, "--costs", "costs.json").stderr
+            self.assertIn("costs.json has times for 0 of 1 kernel of this plan", said)
+
+    def test_names_of_outputs_are_not_empty(self):
+        self.fail_with(USAGE, "the name of an output file is empty", "bench", "model.onnx", "--profile", "")
+        self.fail_with(USAGE, "the name of an output file is empty", "plan", "model.onnx", "-o", "")
+
     def test_a_file_keeps_the_times_of_other_models(self):
         first = self.profile()
         self.write("model.onnx", small_models.weighted())

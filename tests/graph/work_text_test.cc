@@ -51,16 +51,17 @@ TEST(WorkText, HasNoNamesAndNoOrderOfAttributes) {
   EXPECT_EQ(work_of(one), work_of(other, 1));
 }
 
-std::string branch(const std::string& type) {
+std::string branch(const std::string& type, const std::string& name = "t") {
   return R"(graph "g" {
     input c : bool[]
     input x : f32[4]
     y = If(c) {
       then_branch = graph "then" captures (x) {
         captured input x : f32[4]
-        t = )" +
-         type + R"((x) : f32[4]
-        output t
+        )" +
+         name + " = " + type + R"((x) : f32[4]
+        output )" +
+         name + R"(
       },
       else_branch = graph "else" captures (x) {
         captured input x : f32[4]
@@ -75,6 +76,23 @@ std::string branch(const std::string& type) {
 TEST(WorkText, TellsBodiesApart) {
   EXPECT_EQ(work_of(branch("Relu")), work_of(branch("Relu")));
   EXPECT_NE(work_of(branch("Relu")), work_of(branch("Tanh")));
+  EXPECT_EQ(work_of(branch("Relu")), work_of(branch("Relu", "other")));
+}
+
+std::string chain(const std::string& first, const std::string& op) {
+  return R"(graph "g" {
+    input x : f32[4]
+    y = lowtide::Chain(x) {program = ["input )" +
+         first + R"( : f32[4]", "y = )" + op + "(" + first + R"() : f32[4]", "output y"]} : f32[4]
+    output y
+  })";
+}
+
+TEST(WorkText, HasNumbersInProgramsInPlaceOfNames) {
+  EXPECT_EQ(work_of(chain("a", "Relu")),
+            "lowtide::Chain {program = [%0 : f32[4]; (%1 : f32[4]) = Relu(%0); %1 ]} (f32[4]) -> (f32[4])");
+  EXPECT_EQ(work_of(chain("a", "Relu")), work_of(chain("other", "Relu")));
+  EXPECT_NE(work_of(chain("a", "Relu")), work_of(chain("a", "Tanh")));
 }
 
 }  // namespace

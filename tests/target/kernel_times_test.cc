@@ -52,6 +52,7 @@ TEST(KernelTimes, RefuseOtherTexts) {
       {changed("\"picoseconds\": 1000", "\"picoseconds\": -1"), "$.works[0].kernels[0].picoseconds"},
       {changed("\"picoseconds\": 1000", "\"picoseconds\": 1.5"), "$.works[0].kernels[0].picoseconds"},
       {changed("\"picoseconds\": 1000", "\"picoseconds\": 9223372036854775808"), "$.works[0].kernels[0].picoseconds"},
+      {changed("\"picoseconds\": 1000", "\"picoseconds\": 1125899906842625"), "$.works[0].kernels[0].picoseconds"},
       {changed("\"samples\": 3", "\"samples\": 0"), "$.works[0].kernels[0].samples"},
       {changed("\"name\": \"b\"", "\"name\": \"a\""), "the kernel 'a' is listed twice"},
       {changed("\"name\": \"b\"", "\"nam\": \"b\""), "nam"},

@@ -388,6 +388,7 @@ ExitCode run_bench(const Arguments& arguments, Console& console) {
   if (files.uses_stdout()) console.keep_stdout_free();
   const Measured measured = measure(arguments, runs, files, console);
   console.notes(measured.model.notes);
+  if (measured.model.estimate) note_missing_times(arguments, *measured.model.estimate, console);
   if (page_file) files.write(*page_file, page_of(measured), console);
   if (arguments.has("--json")) {
     print_json(console, json_of_measured(measured));

@@ -286,6 +286,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
     return take(plan_graph(loaded.lowered.graph, request.target, request.options), arguments.positional("MODEL"));
   }();
   const Seconds seconds = seconds_of(planned, loaded.seconds, watch.seconds());
+  note_missing_times(arguments, planned.estimate, console);
   check_verified(planned);
 
   show_plan(arguments, request, {loaded, planned, hints, seconds}, files, console);

@@ -10,6 +10,7 @@
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/read_file.h"
+#include "lowtide/report/summary.h"
 
 namespace lowtide::cli_internal {
 
@@ -28,6 +29,15 @@ Target read_target_with_costs(const Arguments& arguments) {
   if (times == nullptr) return target;
   if (arguments.value("--target") != "cpu") stop_usage("--costs are of kernels of this machine; add --target cpu");
   return take(with_times(std::move(target), std::move(times)), name_of_file(*arguments.value("--costs")));
+}
+
+void note_missing_times(const Arguments& arguments, const PlanEstimate& estimate, Console& console) {
+  const std::optional<std::string> path = arguments.value("--costs");
+  if (!path || estimate.is_mostly_measured()) return;
+  console.note(name_of_file(*path) + " has times for " + with_thousands(estimate.measured) + " of " +
+               counted(estimate.kernels, "kernel") +
+               " of this plan; 'lowtide bench MODEL --profile FILE' measures them, " +
+               "with the sizes that the plan has");
 }
 
 Json json_of(const PlanEstimate& estimate) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "lowtide/cli/arguments.h"
+#include "lowtide/cli/console.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/pipeline/plan_estimate.h"
 #include "lowtide/target/kernel_times.h"
@@ -22,6 +23,9 @@ namespace lowtide::cli_internal {
 
 // read_target(), with --costs, which needs the target `cpu`.
 [[nodiscard]] Target read_target_with_costs(const Arguments& arguments);
+
+// Says if --costs has no times for more than one in ten kernels of a plan.
+void note_missing_times(const Arguments& arguments, const PlanEstimate& estimate, Console& console);
 
 // The key `estimate` of --json.
 [[nodiscard]] Json json_of(const PlanEstimate& estimate);

@@ -72,6 +72,8 @@ OpenedRange open_given(const Arguments& arguments, const Interrupt& interrupt, C
   const std::vector<OpenOptions> options = read_open_options(arguments, interrupt);
   const Progress progress(console, "preparing the model");
   Result<OpenedRange> opened = open_members(path, options);
+  if (opened && opened->members.front().estimate)
+    note_missing_times(arguments, *opened->members.front().estimate, console);
   const bool is_hint_useful = !opened && opened.error().code == ErrorCode::io && opened.error().place != path;
   if (!is_hint_useful || options.front().synthetic_seed) return take(std::move(opened));
   Error error = opened.error();

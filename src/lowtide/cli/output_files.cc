@@ -85,6 +85,7 @@ void make_folder(const std::string& folder) {
 OutputFiles::OutputFiles(const std::vector<std::string>& destinations, const std::vector<std::string>& inputs,
                          bool prints_json)
     : destinations_(destinations), uses_stdout_(std::any_of(destinations.begin(), destinations.end(), is_stdout)) {
+  if (std::ranges::count(destinations, "") > 0) stop_usage("the name of an output file is empty");
   check_names(destinations, inputs);
   if (uses_stdout_ && prints_json)
     stop_usage("'--json' and an output file cannot both go to stdout; name a file for the output");

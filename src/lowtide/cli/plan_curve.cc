@@ -52,6 +52,7 @@ ShownCurve curve_of(const CurveRequest& request, Console& console) {
   ShownCurve shown{
       .curve = take(plan_curve(graphs, request.target, options, points), request.arguments.positional("MODEL")),
       .lowerings = {}};
+  note_missing_times(request.arguments, shown.curve.estimate, console);
   for (const CurveGraph& graph : graphs) shown.lowerings.push_back(graph.lowering);
   return shown;
 }

@@ -76,14 +76,15 @@ struct Choice {
 // Looks for the graph with the fastest plan that fits, and for the smallest plan if none fits.
 class LoweringSearch {
  public:
-  LoweringSearch(const Graph& model, const FormatChoice& choice, const Target& target)
-      : model_(model), choice_(choice), target_(target) {}
+  // `compares_times`: of several graphs whose plans fit, the fastest one is chosen, and otherwise the first.
+  LoweringSearch(const Graph& model, const FormatChoice& choice, const Target& target, bool compares_times)
+      : model_(model), choice_(choice), target_(target), compares_times_(compares_times) {}
 
   // Returns nullopt if some graph lacks measured costs, so that they cannot decide.
   Result<std::optional<Lowered>> run(const LowerOptions& options) && {
     for (const LowerOptions& one : lowerings_for_machine(options)) {
       LOWTIDE_RETURN_IF_ERROR(consider(one));
-      if (is_measured_badly_) return std::optional<Lowered>();
+      if (is_measured_badly_ && compares_times_) return std::optional<Lowered>();
       if (is_done()) break;
     }
     return std::optional(std::move(best_->lowered));
@@ -93,7 +94,7 @@ class LoweringSearch {
   // Estimates do not know that one rewrite is faster than another, so the first graph that fits without reruns stays.
   [[nodiscard]] bool is_done() const {
     const bool is_fast = best_->planned.fits() && !best_->planned.recomputation;
-    return is_fast && seen_.size() == 1 && !choice_.has_measured_costs;
+    return is_fast && seen_.size() == 1 && !(choice_.has_measured_costs && compares_times_);
   }
 
   Result<void> consider(const LowerOptions& options) {
@@ -107,7 +108,7 @@ class LoweringSearch {
       planned = plan(lowered->graph, true);
       if (!planned) return planned.error();
     }
-    is_measured_badly_ = choice_.has_measured_costs && !is_mostly_measured(planned->estimate);
+    is_measured_badly_ = choice_.has_measured_costs && !planned->estimate.is_mostly_measured();
     if (!best_ || is_better(*planned, best_->planned)) best_ = Choice{*std::move(lowered), *std::move(planned)};
     return {};
   }
@@ -131,13 +132,14 @@ class LoweringSearch {
            (1 - kLeastGain) * static_cast<double>(than.estimate.picoseconds);
   }
 
-  static bool is_better(const PlannedGraph& plan, const PlannedGraph& than) {
+  [[nodiscard]] bool is_better(const PlannedGraph& plan, const PlannedGraph& than) const {
     return plan.shortfall != than.shortfall ? plan.shortfall < than.shortfall : is_faster(plan, than);
   }
 
   const Graph& model_;
   const FormatChoice& choice_;
   const Target& target_;
+  const bool compares_times_;
   std::set<std::vector<std::string>> seen_;  // the passes of the graphs
   std::optional<Choice> best_;
   bool is_measured_badly_ = false;  // the last graph
@@ -153,12 +155,13 @@ Result<Lowered> lower_for_machine(const Graph& model, const LowerOptions& option
     if (!made) return made.error();
     target = std::make_shared<const Target>(*std::move(made));
   }
-  Result<std::optional<Lowered>> chosen = LoweringSearch(model, choice, *target).run(options);
+  Result<std::optional<Lowered>> chosen = LoweringSearch(model, choice, *target, true).run(options);
   if (!chosen) return chosen.error();
   if (*chosen) return **std::move(chosen);
-  FormatChoice by_estimates = choice;
-  by_estimates.has_measured_costs = false;
-  return lower_for_machine(model, options, by_estimates);
+  if (!choice.budget) return lower(model, options);
+  chosen = LoweringSearch(model, choice, *target, false).run(options);
+  if (!chosen) return chosen.error();
+  return **std::move(chosen);
 }
 
 }  // namespace lowtide

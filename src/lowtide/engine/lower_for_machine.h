@@ -43,7 +43,8 @@ struct FormatChoice {
 // fits and takes the least estimated time is chosen, and if none fits the one whose plan exceeds the budget least. Such
 // a plan may run nodes again or move tensors over a link, which is often faster than slower kernels without formats. A
 // later graph must be faster by kLeastGain. With measured costs, all graphs are planned even if the first one fits, and
-// without a budget, unless fewer than nine in ten kernels of some plan have such costs. The plans are made on one
+// without a budget. If fewer than nine in ten kernels of some plan have such costs, times are not compared, and the
+// first graph that fits is chosen. The plans are made on one
 // stream and with a limited effort, so the answer depends on nothing but the arguments and the machine.
 //
 // Requires: `options.machine` is the formats of cpu_target(), or nullptr. Errors: those of lower, cpu_target and

@@ -19,7 +19,6 @@
 #include "lowtide/graph/work_text.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/step_times.h"
-#include "lowtide/target/cost.h"
 
 namespace lowtide {
 namespace {
@@ -113,7 +112,7 @@ class Measuring {
     for (auto& [work, nanoseconds] : samples_) {
       const auto middle = nanoseconds.begin() + static_cast<std::ptrdiff_t>(nanoseconds.size() / 2);
       std::nth_element(nanoseconds.begin(), middle, nanoseconds.end());
-      const std::int64_t most = cost_model::kMostPicoseconds / kPicosecondsPerNanosecond;
+      const std::int64_t most = kMostMeasuredPicoseconds / kPicosecondsPerNanosecond;
       times.of_work[work.first][work.second] = {
           .picoseconds = std::clamp<std::int64_t>(*middle, 1, most) * kPicosecondsPerNanosecond,
           .samples = static_cast<std::int64_t>(nanoseconds.size())};

@@ -65,9 +65,10 @@ constexpr std::int64_t kMostAllocateEffort = 10'000'000;
 
 // What is known about the plans of one graph.
 struct Side {
-  const CurveGraph& graph;
+  CurveGraph graph;
   Bytes floor;
   std::int64_t base = 0;   // estimated picoseconds of a plan without a limit
+  PlanEstimate estimate;   // of the same plan
   std::int64_t bound = 0;  // of plans for the budgets so far; 0: not known
   BudgetOutcome outcome = BudgetOutcome::found;
 };
@@ -84,6 +85,7 @@ class CurveSearch {
     if (!plain) return plain.error();
     note(sides_.front(), *plain);
     LOWTIDE_RETURN_IF_ERROR(plan_others_quickly());
+    if (!has_comparable_times()) sides_.erase(sides_.begin() + 1, sides_.end());
     PlanCurve curve{.points = {},
                     .base_picoseconds = plain->estimate.picoseconds,
                     .estimate = plain->estimate,
@@ -133,8 +135,16 @@ class CurveSearch {
     return {};
   }
 
+  // Measured times of one graph say nothing beside estimates of another.
+  [[nodiscard]] bool has_comparable_times() const {
+    const auto has_times = [](const Side& side) { return side.estimate.measured > 0; };
+    const auto has_all = [](const Side& side) { return side.estimate.is_mostly_measured(); };
+    return std::ranges::none_of(sides_, has_times) || std::ranges::all_of(sides_, has_all);
+  }
+
   static void note(Side& side, const PlannedGraph& planned) {
     side.floor = floor_of(planned);
+    side.estimate = planned.estimate;
     side.base = planned.estimate.picoseconds;
   }
 

@@ -53,6 +53,7 @@ struct CurveGraph {
 
 // Plans for budgets in equal steps, from that of the first graph without a limit to the smallest floor of all graphs.
 // The graphs are those of one model, the preferred one first: at each budget, a later one must be faster by kLeastGain.
+// If only some of them have measured costs (PlanEstimate::is_mostly_measured), only the first one is planned.
 // One that had no plan for some budget is not tried for a smaller one, except the first. `options.budget`, `hints` and
 // `lowering` have no effect. Once options.stop is true, the points that are left have the outcome not_found. Errors:
 // those of plan_graph. Requires: points >= 2 and graphs. Effort: that of plan_graph for each point and graph.

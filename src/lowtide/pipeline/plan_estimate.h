@@ -17,6 +17,8 @@ struct PlanEstimate {
   std::int64_t kernels = 0;      // steps that run one; a node with bodies is one step
   std::int64_t measured = 0;     // the part of them whose cost was measured (CostSource::measured)
   std::int64_t of_target = 0;    // the part of them whose cost a target file states; the others have the plain model
+  // Whether it can be compared with measured times of other graphs: nine in ten kernels are measured.
+  [[nodiscard]] bool is_mostly_measured() const { return measured * 10 >= kernels * 9; }
   friend bool operator==(const PlanEstimate&, const PlanEstimate&) = default;
 };
 

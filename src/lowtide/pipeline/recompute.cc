@@ -23,6 +23,7 @@
 #include "lowtide/pipeline/swap_route.h"
 #include "lowtide/pipeline/swap_search.h"
 #include "lowtide/rematerialize/rematerialize.h"
+#include "lowtide/target/cost.h"
 
 namespace lowtide::pipeline_internal {
 namespace {
@@ -186,7 +187,8 @@ void prove(const Task& task, const RunModel& relaxed, Recomputation& result) {
   const BudgetAnswer answer = rematerialize(relaxed.problem, relaxed.order,
                                             {.effort = is_restricted(task) ? 0 : task.options.recompute_effort / 5});
   confirm_answer(relaxed.problem, answer);
-  result.bound_picoseconds = answer.cost_bound * relaxed.unit;
+  // Costs end there as well (plan_clock.h).
+  result.bound_picoseconds = std::min(answer.cost_bound * relaxed.unit, cost_model::kMostPicoseconds);
   result.bound_kind = answer.bound_kind;
   if (answer.outcome != BudgetOutcome::infeasible || is_restricted(task)) return;
   result.outcome = BudgetOutcome::infeasible;

@@ -11,7 +11,6 @@
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/work_text.h"
-#include "lowtide/target/cost.h"
 
 namespace lowtide {
 namespace {
@@ -79,7 +78,7 @@ class TimesReader {
     KernelTime time;
     const auto read_member = [&](std::size_t member) {
       if (member == 0) return json_.read_name(name);
-      if (member == 1) return json_.read_integer("a time", 1, cost_model::kMostPicoseconds, time.picoseconds);
+      if (member == 1) return json_.read_integer("a time", 1, kMostMeasuredPicoseconds, time.picoseconds);
       return json_.read_integer("a number of samples", 1, kMostSamples, time.samples);
     };
     if (!json_.read_object(kKernelMembers, read_member)) return false;
@@ -133,7 +132,7 @@ Error other_machine(const std::vector<std::string>& measured, const std::vector<
   };
   return Error{ErrorCode::mismatch,
                "the times are of a machine with " + shown(measured) + ", and not of one with " + shown(wanted) +
-                   "; measure again with: lowtide bench MODEL --profile FILE, with the same --threads",
+                   "; 'lowtide bench MODEL --profile FILE' measures this one, into another file",
                ""};
 }
 
