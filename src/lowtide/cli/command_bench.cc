@@ -46,8 +46,7 @@ constexpr std::int64_t kMostRuns = 1'000'000;
 constexpr std::int64_t kMostTimedRuns = 20;                     // with a time per operator
 constexpr std::int64_t kMostBytesSeen = std::int64_t{1} << 33;  // steps x arena of a poisoned run, a few seconds
 
-// The plan without a budget.
-struct Unlimited {
+struct Unlimited {  // the plan without a budget
   RunTimes times;
   PlanEstimate estimate;
 };
