@@ -16,7 +16,7 @@ namespace lowtide {
 //   Conv {kernel_shape = [3, 3], pads = [1, 1, 1, 1]} (f32[1,3,8,8], f32[4,3,3,3], _) -> (f32[1,4,8,8])
 //   ReduceSum {keepdims = 0} (f32[1,4,8,8], i64[2] = [2, 3]) -> (f32[1,4])
 //
-// The program of a chain or an epilogue has numbers in place of names, and so has a body, of which the text has the hash
+// The program of a chain or an epilogue has numbers in place of names. So has a body, of which the text has the hash
 // (64-bit FNV-1a). O(length), with bodies.
 [[nodiscard]] std::string work_text(const Graph& graph, NodeId node);
 
