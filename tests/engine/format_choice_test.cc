@@ -102,6 +102,27 @@ TEST(FormatChoice, FollowsMeasuredCosts) {
   EXPECT_THAT(passes_of({.target = untimed, .has_measured_costs = true}), Contains("formats"));
 }
 
+// One of several kernels has a time, and it is far longer than the estimates of the other graphs. So times are not
+// compared: the first graph that fits stays, and a smaller one only if it does not fit.
+TEST(FormatChoice, DoesNotCompareTimesWithEstimates) {
+  Target target = must(cpu_target());
+  KernelTimes times{.machine_key = target.machine_key, .of_work = {}};
+  const Lowered first = must(lower(graph_of(kPadded), options_for_kernels(target.formats)));
+  const NodeId last(static_cast<std::uint32_t>(first.graph.nodes().size() - 1));
+  for (const Kernel& kernel : offered_kernels(first.graph, last)) {
+    times.of_work[work_text(first.graph, last)][kernel.name] = {.picoseconds = 1'000'000'000'000, .samples = 1};
+  }
+  const auto partly = std::make_shared<const Target>(
+      must(with_times(std::move(target), std::make_shared<const KernelTimes>(std::move(times)))));
+  const FormatChoice without{.target = partly, .has_measured_costs = true};
+  EXPECT_THAT(passes_of(without), Contains("formats"));
+  FormatChoice choice = without;
+  choice.budget = need_of(true);
+  EXPECT_THAT(passes_of(choice), Contains("formats"));
+  choice.budget = need_of(false);
+  EXPECT_THAT(passes_of(choice), Not(Contains("formats")));
+}
+
 // The 65,536 numbers of b and y have 131,072 bytes each on f16, and twice as many on f32. The product computes on f32.
 constexpr const char* kCopied = R"(graph "copied" {
   input x : f16[1,64]

@@ -95,7 +95,7 @@ OpenedModel open_for_bench(const Arguments& arguments, const OpenOptions& option
 Times profile_kernels(const Arguments& arguments, const OutputFiles& files, Console& console) {
   const std::string path = *arguments.value("--profile");
   KernelTimes all{.machine_key = texts_of(machine_key(options_for_bench(arguments, std::nullopt, nullptr).cpu))};
-  if (std::filesystem::exists(path)) all = read_times_file(path);
+  if (std::error_code ignored; std::filesystem::exists(path, ignored)) all = read_times_file(path);
   GivenInputs inputs;
   MeasureOptions measuring;
   measuring.bind_inputs = [&](Session& session) -> Result<void> {

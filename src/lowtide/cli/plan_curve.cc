@@ -61,7 +61,7 @@ Json json_of_curve(const LoadedModel& loaded, const ShownCurve& shown) {
   const PlanCurve& curve = shown.curve;
   Json json = json_head("plan");
   json["model"] = json_of(loaded.facts);
-  json["curve"] = {{"base_cost", curve.base_picoseconds},
+  json["curve"] = {{"base_cost", curve.estimate.picoseconds},
                    {"floor", curve.floor.count()},
                    {"knee", curve.knee ? Json(*curve.knee) : Json(nullptr)},
                    {"estimate", json_of(curve.estimate)}};

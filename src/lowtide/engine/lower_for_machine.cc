@@ -21,9 +21,9 @@
 namespace lowtide {
 namespace {
 
-// As for the plan of the model as written, which a summary compares with (cli/lowering.cc).
-constexpr std::int64_t kMostOrderEffort = 50'000'000;
-constexpr std::int64_t kMostAllocateEffort = 10'000'000;
+// Efforts of plans that are only compared with each other.
+constexpr std::int64_t kQuickOrderEffort = 50'000'000;
+constexpr std::int64_t kQuickAllocateEffort = 10'000'000;
 
 // Which of the passes that may need more memory are tried, if they are on.
 struct Passes {
@@ -115,21 +115,17 @@ class LoweringSearch {
 
   Result<PlannedGraph> plan(const Graph& graph, bool recomputes) const {
     PlanOptions options{.budget = choice_.budget,
-                        .order_effort = kMostOrderEffort,
-                        .allocate_effort = kMostAllocateEffort,
+                        .order_effort = kQuickOrderEffort,
+                        .allocate_effort = kQuickAllocateEffort,
                         .stop = choice_.stop};
     options.skip = {PlanStage::check_bound, PlanStage::verify};
     if (!recomputes) options.skip.push_back(PlanStage::recompute);
     return plan_graph(graph, target_, options);
   }
 
-  static bool is_mostly_measured(const PlanEstimate& estimate) {
-    return estimate.measured * 10 >= estimate.kernels * 9;
-  }
-
-  static bool is_faster(const PlannedGraph& plan, const PlannedGraph& than) {
-    return static_cast<double>(plan.estimate.picoseconds) <
-           (1 - kLeastGain) * static_cast<double>(than.estimate.picoseconds);
+  [[nodiscard]] bool is_faster(const PlannedGraph& plan, const PlannedGraph& than) const {
+    return compares_times_ && static_cast<double>(plan.estimate.picoseconds) <
+                                  (1 - kLeastGain) * static_cast<double>(than.estimate.picoseconds);
   }
 
   [[nodiscard]] bool is_better(const PlannedGraph& plan, const PlannedGraph& than) const {

@@ -44,8 +44,8 @@ struct FormatChoice {
 // a plan may run nodes again or move tensors over a link, which is often faster than slower kernels without formats. A
 // later graph must be faster by kLeastGain. With measured costs, all graphs are planned even if the first one fits, and
 // without a budget. If fewer than nine in ten kernels of some plan have such costs, times are not compared, and the
-// first graph that fits is chosen. The plans are made on one
-// stream and with a limited effort, so the answer depends on nothing but the arguments and the machine.
+// first graph that fits is chosen. The plans are made on one stream and with a limited effort, so the answer depends on
+// nothing but the arguments and the machine.
 //
 // Requires: `options.machine` is the formats of cpu_target(), or nullptr. Errors: those of lower, cpu_target and
 // plan_graph. Up to six plans if there is a budget or measured costs, and searches for reruns of those that can win.

@@ -29,7 +29,7 @@ constexpr std::int64_t kPicosecondsPerNanosecond = 1000;
 // A kernel for a work (graph/work_text.h).
 using Measurable = std::pair<std::string, std::string>;
 
-// What the steps of a plan are, by place. nullopt: it is known already, or has no kernel.
+// The steps of a plan whose kernels have no samples yet, by place.
 using Wanted = std::map<std::pair<PreparedGraphId, StepId>, Measurable>;
 
 class Measuring {

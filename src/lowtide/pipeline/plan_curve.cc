@@ -59,16 +59,15 @@ void share_plans(std::vector<BudgetPoint>& points) {
   }
 }
 
-// As for graphs that a budget chooses from (engine/lower_for_machine.cc).
-constexpr std::int64_t kMostOrderEffort = 50'000'000;
-constexpr std::int64_t kMostAllocateEffort = 10'000'000;
+// Efforts of plans that only state a bound and a time.
+constexpr std::int64_t kQuickOrderEffort = 50'000'000;
+constexpr std::int64_t kQuickAllocateEffort = 10'000'000;
 
 // What is known about the plans of one graph.
 struct Side {
   CurveGraph graph;
   Bytes floor;
-  std::int64_t base = 0;   // estimated picoseconds of a plan without a limit
-  PlanEstimate estimate;   // of the same plan
+  PlanEstimate estimate;   // of a plan without a limit
   std::int64_t bound = 0;  // of plans for the budgets so far; 0: not known
   BudgetOutcome outcome = BudgetOutcome::found;
 };
@@ -85,12 +84,9 @@ class CurveSearch {
     if (!plain) return plain.error();
     note(sides_.front(), *plain);
     LOWTIDE_RETURN_IF_ERROR(plan_others_quickly());
-    if (!has_comparable_times()) sides_.erase(sides_.begin() + 1, sides_.end());
-    PlanCurve curve{.points = {},
-                    .base_picoseconds = plain->estimate.picoseconds,
-                    .estimate = plain->estimate,
-                    .floor = floor(),
-                    .knee = {}};
+    PlanCurve curve{.points = {}, .estimate = plain->estimate, .floor = floor(), .knee = {}};
+    leaves_out_graphs_ = !has_comparable_times();
+    if (leaves_out_graphs_) sides_.erase(sides_.begin() + 1, sides_.end());
     const Bytes most = arena_bytes(plain->plan) + plain->caller;
     const std::int64_t width = std::max<std::int64_t>((most - curve.floor).count(), 0);
     curve.points.push_back(point_of(*plain, most));
@@ -124,8 +120,8 @@ class CurveSearch {
   // The other graphs have a plan of little effort, which states the floor and how fast they are.
   Result<void> plan_others_quickly() {
     PlanOptions quick = options_;
-    quick.order_effort = std::min(quick.order_effort, kMostOrderEffort);
-    quick.allocate_effort = std::min(quick.allocate_effort, kMostAllocateEffort);
+    quick.order_effort = std::min(quick.order_effort, kQuickOrderEffort);
+    quick.allocate_effort = std::min(quick.allocate_effort, kQuickAllocateEffort);
     for (Side& side : std::span(sides_).subspan(1)) {
       quick.lowering = side.graph.lowering;
       const Result<PlannedGraph> planned = plan_graph(*side.graph.graph, target_, quick);
@@ -145,7 +141,6 @@ class CurveSearch {
   static void note(Side& side, const PlannedGraph& planned) {
     side.floor = floor_of(planned);
     side.estimate = planned.estimate;
-    side.base = planned.estimate.picoseconds;
   }
 
   [[nodiscard]] Bytes floor() const {
@@ -165,7 +160,7 @@ class CurveSearch {
       const bool is_hopeless =
           side.outcome == BudgetOutcome::infeasible || (at > 0 && side.outcome == BudgetOutcome::not_found);
       const bool is_found = best.outcome == BudgetOutcome::found;
-      if (is_hopeless || (is_found && !is_faster(side.base, best))) continue;
+      if (is_hopeless || (is_found && !is_faster(side.estimate.picoseconds, best))) continue;
       const Result<PlannedGraph> planned = plan(side, budget);
       if (!planned) return planned.error();
       const BudgetPoint point = point_of(*planned, budget);
@@ -179,8 +174,12 @@ class CurveSearch {
     return best;
   }
 
-  // What holds for the plans of all graphs.
+  // What holds for the plans of all graphs. Nothing is known about those that are left out.
   void judge(BudgetPoint& point) const {
+    if (leaves_out_graphs_) {
+      point.bound_picoseconds = 0;
+      return;
+    }
     std::optional<std::int64_t> bound;
     for (const Side& side : sides_) {
       if (side.outcome == BudgetOutcome::infeasible) continue;
@@ -199,6 +198,7 @@ class CurveSearch {
   const Target& target_;
   const PlanOptions& options_;
   std::vector<Side> sides_;
+  bool leaves_out_graphs_ = false;  // only the first graph has plans
 };
 
 }  // namespace

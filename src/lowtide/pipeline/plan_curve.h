@@ -37,11 +37,10 @@ struct BudgetPoint {
 // From the budget of the plan without a limit down to a budget below which nothing fits. Less memory never takes less
 // time, and no bound falls.
 struct PlanCurve {
-  std::vector<BudgetPoint> points;    // descending budgets
-  std::int64_t base_picoseconds = 0;  // of the plan without a limit
-  PlanEstimate estimate;              // of the same plan
-  Bytes floor;                        // no plan keeps less: the bound for all plans, and what the caller holds
-  std::optional<std::size_t> knee;    // index of the point where memory and time are balanced (knee_of)
+  std::vector<BudgetPoint> points;  // descending budgets
+  PlanEstimate estimate;            // of the plan without a limit
+  Bytes floor;                      // no plan keeps less: the bound for all plans, and what the caller holds
+  std::optional<std::size_t> knee;  // index of the point where memory and time are balanced (knee_of)
 };
 
 // A graph that may run for a model, such as one with other formats (engine/lower_for_machine.h).
@@ -53,7 +52,8 @@ struct CurveGraph {
 
 // Plans for budgets in equal steps, from that of the first graph without a limit to the smallest floor of all graphs.
 // The graphs are those of one model, the preferred one first: at each budget, a later one must be faster by kLeastGain.
-// If only some of them have measured costs (PlanEstimate::is_mostly_measured), only the first one is planned.
+// If only some of them have measured costs (PlanEstimate::is_mostly_measured), only the first one has points, without
+// bounds and proofs, which would be about all graphs.
 // One that had no plan for some budget is not tried for a smaller one, except the first. `options.budget`, `hints` and
 // `lowering` have no effect. Once options.stop is true, the points that are left have the outcome not_found. Errors:
 // those of plan_graph. Requires: points >= 2 and graphs. Effort: that of plan_graph for each point and graph.

@@ -86,8 +86,9 @@ std::string drawing(const PlanCurve& curve) {
         number(kHeight - kMargin - time.share(static_cast<double>(point.picoseconds)) * (kHeight - 2 * kMargin));
     line += x + "," + y + " ";
     circles += "<circle cx=\"" + x + "\" cy=\"" + y + "\" r=\"" + (is_knee(curve, at) ? "8\" class=\"knee" : "4") +
-               "\"><title>" + format_bytes(point.ram) + ", " + share_text(point.picoseconds, curve.base_picoseconds) +
-               " more time" + (is_knee(curve, at) ? ", knee" : "") + "</title></circle>\n";
+               "\"><title>" + format_bytes(point.ram) + ", " +
+               share_text(point.picoseconds, curve.estimate.picoseconds) + " more time" +
+               (is_knee(curve, at) ? ", knee" : "") + "</title></circle>\n";
   }
   const std::string right = number(kWidth - kMargin);
   const std::string bottom = number(kHeight - kMargin);
@@ -121,13 +122,14 @@ StyledText plan_curve_summary(const std::string& path, const PlanCurve& curve) {
         {StyledText(report_internal::exact(point.budget)),
          StyledText(is_found ? report_internal::exact(point.ram) : ""),
          StyledText(is_found ? with_thousands(point.reruns) : ""),
-         StyledText(is_found ? share_text(point.picoseconds, curve.base_picoseconds) : ""),
-         StyledText(point.bound_picoseconds == 0 ? "" : share_text(point.bound_picoseconds, curve.base_picoseconds)),
+         StyledText(is_found ? share_text(point.picoseconds, curve.estimate.picoseconds) : ""),
+         StyledText(point.bound_picoseconds == 0 ? ""
+                                                 : share_text(point.bound_picoseconds, curve.estimate.picoseconds)),
          StyledText(is_knee(curve, at) ? "knee" : outcome_text(point.outcome))});
   }
   out.append(table.text()).end_line();
   out.add("  No plan keeps a budget below " + report_internal::exact(curve.floor) +
-          ". The plan without a limit takes " + report_internal::time_text(curve.base_picoseconds) + ".")
+          ". The plan without a limit takes " + report_internal::time_text(curve.estimate.picoseconds) + ".")
       .end_line()
       .add("  Times are estimates " + costs_text(curve.estimate) + ".")
       .end_line();
@@ -155,7 +157,7 @@ std::string plan_curve_page(const std::string& path, const PlanCurve& curve) {
     rows += std::string("<tr") + (is_knee(curve, at) ? " class=\"knee\"" : "") + "><td>" + format_bytes(point.budget) +
             "</td><td>" + (is_found ? format_bytes(point.ram) : outcome_text(point.outcome)) + "</td><td>" +
             (is_found ? with_thousands(point.reruns) : "") + "</td><td>" +
-            (is_found ? share_text(point.picoseconds, curve.base_picoseconds) : "") + "</td></tr>\n";
+            (is_found ? share_text(point.picoseconds, curve.estimate.picoseconds) : "") + "</td></tr>\n";
   }
   return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + html(shown_name(path)) +
          "</title><style>" + kStyle + "</style></head><body>\n<h1>" + html(shown_name(path)) +
