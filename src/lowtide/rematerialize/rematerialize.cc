@@ -247,8 +247,13 @@ class Search {
     Start start;
     double heat;  // in units of the mean cost of a run
   };
-  static constexpr std::array<Round, 5> kRounds = {
-      {{Start::order, 1}, {Start::best, 0.2}, {Start::order, 1}, {Start::phases, 0.5}, {Start::order, 1}}};
+  static constexpr std::array<Round, 7> kRounds = {{{Start::order, 1},
+                                                    {Start::best, 0.02},
+                                                    {Start::order, 1},
+                                                    {Start::best, 0.05},
+                                                    {Start::phases, 0.5},
+                                                    {Start::order, 1},
+                                                    {Start::best, 0.02}}};
   static constexpr double kCold = 0.005;
   static constexpr std::size_t kMostTight = 32;
 
