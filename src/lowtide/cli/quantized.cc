@@ -12,11 +12,9 @@
 namespace lowtide::cli_internal {
 namespace {
 
-// With these limits the second plan takes 0.12 s for 1,803 nodes, where the plan itself takes 2.9 s. On graphs above
-// kMostNodes, the heuristics alone would take seconds.
+// With quick efforts the second plan takes 0.12 s for 1,803 nodes, where the plan itself takes 2.9 s. On graphs above
+// this limit, the heuristics alone would take seconds.
 constexpr std::int64_t kMostNodes = 20'000;
-constexpr std::int64_t kMostOrderEffort = 50'000'000;
-constexpr std::int64_t kMostAllocateEffort = 10'000'000;
 
 // Recursion is bounded by limits::kMaxBodyNesting.
 bool is_quantizing(const Graph& graph) {
@@ -38,8 +36,8 @@ Result<IntegerEstimate> estimate(const Graph& graph, LowerOptions lowering, cons
                             .views = given.views,
                             .parts = given.parts,
                             .in_place = given.in_place,
-                            .order_effort = std::min(given.order_effort, kMostOrderEffort),
-                            .allocate_effort = std::min(given.allocate_effort, kMostAllocateEffort),
+                            .order_effort = std::min(given.order_effort, kQuickOrderEffort),
+                            .allocate_effort = std::min(given.allocate_effort, kQuickAllocateEffort),
                             .stop = given.stop};
   const Result<PlannedGraph> planned = plan_graph(lowered->graph, target, options);
   if (!planned) return planned.error();

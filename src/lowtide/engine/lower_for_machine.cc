@@ -21,10 +21,6 @@
 namespace lowtide {
 namespace {
 
-// Efforts of plans that are only compared with each other.
-constexpr std::int64_t kQuickOrderEffort = 50'000'000;
-constexpr std::int64_t kQuickAllocateEffort = 10'000'000;
-
 // Which of the passes that may need more memory are tried, if they are on.
 struct Passes {
   bool formats = false;

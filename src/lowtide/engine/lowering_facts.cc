@@ -14,8 +14,6 @@ namespace {
 
 // As for the second plan of a quantized model (cli/quantized.cc).
 constexpr std::int64_t kMostNodesAsWritten = 20'000;
-constexpr std::int64_t kMostOrderEffortAsWritten = 50'000'000;
-constexpr std::int64_t kMostAllocateEffortAsWritten = 10'000'000;
 
 Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, const PlanOptions& given) {
   lowering.unneeded = lowering.padding = lowering.halves = lowering.batch_norm = lowering.layer_norm =
@@ -27,8 +25,8 @@ Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, con
                             .views = given.views,
                             .parts = given.parts,
                             .in_place = given.in_place,
-                            .order_effort = std::min(given.order_effort, kMostOrderEffortAsWritten),
-                            .allocate_effort = std::min(given.allocate_effort, kMostAllocateEffortAsWritten),
+                            .order_effort = std::min(given.order_effort, kQuickOrderEffort),
+                            .allocate_effort = std::min(given.allocate_effort, kQuickAllocateEffort),
                             .stop = given.stop};
   const Result<PlannedGraph> planned = plan_graph(lowered->graph, dense_target(), options);
   if (!planned) return planned.error();

@@ -59,10 +59,6 @@ void share_plans(std::vector<BudgetPoint>& points) {
   }
 }
 
-// Efforts of plans that only state a bound and a time.
-constexpr std::int64_t kQuickOrderEffort = 50'000'000;
-constexpr std::int64_t kQuickAllocateEffort = 10'000'000;
-
 // What is known about the plans of one graph.
 struct Side {
   CurveGraph graph;

@@ -31,6 +31,10 @@ namespace lowtide {
 // A plan on several streams gets more memory only if a smaller plan would take longer by more than this.
 inline constexpr int kTimeTolerancePercent = 2;
 
+// The efforts of a plan that is only compared with others: about 0.1 s for its searches.
+inline constexpr std::int64_t kQuickOrderEffort = 50'000'000;
+inline constexpr std::int64_t kQuickAllocateEffort = 10'000'000;
+
 struct PlanOptions {
   std::string order = "auto";  // a name of schedule_strategies(), or auto
   // The most RAM that a run may use, at most limits::kMaxArenaBytes: all arenas together, and the inputs and states of

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "lowtide/base/bytes.h"
-#include "lowtide/base/enum_names.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/machine.h"
 #include "lowtide/target/formats.h"
@@ -23,10 +22,6 @@ enum class CostSource : std::uint8_t {
   target,    // a target file
   measured,  // runs on this machine (target/kernel_times.h)
 };
-template <>
-inline constexpr auto kEnumNames<CostSource> = enum_names<CostSource>({{CostSource::model, "model"},
-                                                                       {CostSource::target, "target"},
-                                                                       {CostSource::measured, "measured"}});
 
 // One way to run a node on a machine.
 struct Kernel {
