@@ -78,4 +78,21 @@ def kernel_curves(figures):
                  rows, f"RAM in MiB. Times are the smallest median of {figures['rounds']} rounds on one thread.")
 
 
-TABLES = {"latency": latency, "int8": int8, "tails": tails, "start": start, "kernel_curves": kernel_curves}
+def roofline_row(row):
+    above = ", ".join(f"{kind.removeprefix('lowtide::')} {ms:,.2f}" for kind, ms in row["above"].items())
+    return [name_of(row), f"{row['macs'] / 1e6:,.0f}", f"{row['limit_ms']:,.2f}", f"{row['ms']:,.2f}",
+            f"{100 * row['share']:.0f} %", above]
+
+
+def roofline(figures):
+    limits = figures["limits"]
+    rates = " / ".join(f"{level['bytes_per_second'] / 1e9:,.0f}" for level in limits["levels"])
+    return lines(["<Model", "Million products", "Limit", "Measured", "Reached", "<Most above the limit"],
+                 [roofline_row(row) for row in figures["rows"]],
+                 "Milliseconds on one thread. *Measured* is the sum of the steps, each the least mean of "
+                 f"{figures['rounds']} rounds. This core has {limits['macs_per_second'] / 1e9:.0f} GMAC/s, and reads "
+                 f"{rates} GB/s from the second cache, the third cache and memory.")
+
+
+TABLES = {"latency": latency, "int8": int8, "tails": tails, "start": start, "kernel_curves": kernel_curves,
+          "roofline": roofline}

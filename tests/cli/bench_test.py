@@ -24,7 +24,7 @@ class Bench(ProgramTest):
         self.assertEqual((report["schema_version"], report["command"]), (1, "bench"))
         self.assertEqual(list(report)[3:],
                          ["latency_ms", "estimate", "outside_kernels", "open_ms", "bytes", "budget",
-                          "allocations_per_run", "nodes", "copies", "operators"])
+                          "allocations_per_run", "nodes", "copies", "operators", "steps"])
         self.assertIsNone(report["budget"])
         latency = report["latency_ms"]
         self.assertEqual(set(latency), {"p50", "p90", "p99", "min"})
@@ -87,6 +87,28 @@ class Bench(ProgramTest):
         self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
         rows = {row["type"]: (row["count"], row["bytes"]) for row in self.bench("--runs", "1")["operators"]}
         self.assertEqual(rows, {"Relu": (2, 2 * 128), "Flatten": (1, 0)})
+
+    def test_steps_have_their_products_and_bytes(self):
+        """y has 4 x 8 elements, each a sum of 16 products. The sizes are 4 bytes x (4 x 16, 16 x 8, 4 x 8)."""
+        nodes = [node("MatMul", ["x", "z"], ["y"], "product"), node("Flatten", ["y"], ["v"], "view")]
+        content = graph(nodes, [value_info("x", [4, 16]), value_info("z", [16, 8])], [value_info("v", [4, 8])])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        report = self.bench("--runs", "2")
+        product, view = report["steps"]
+        self.assertGreater(product.pop("ms"), 0)
+        self.assertNotEqual(product.pop("kernel"), "")
+        self.assertEqual(product, {"type": "MatMul", "node": "product", "bytes": 256 + 512 + 128, "constant_bytes": 0,
+                                   "macs": 512})
+        self.assertEqual((view["node"], view["kernel"], view["bytes"], view["macs"]), ("view", "", 0, 0))
+        rows = {row["type"]: (row["macs"], row["nodes_without_macs"]) for row in report["operators"]}
+        self.assertEqual(rows, {"MatMul": (512, 0), "Flatten": (0, 0)})
+        head = self.expect(DONE, "bench", "model.onnx", "--runs", "2").stdout
+        self.assertRegex(head, r"operator +nodes +time +bytes +GB/s +GMAC/s\nMatMul +1 +\S+ us +896 +\d+\.\d +\d+\.\d\n")
+
+    def test_products_in_bodies_are_not_counted(self):
+        self.write("model.onnx", small_models.branches())
+        step, = (step for step in self.bench("--runs", "2")["steps"] if step["type"] == "If")
+        self.assertIsNone(step["macs"])
 
     def test_copies_have_a_reason_and_a_time(self):
         axis = field(1, "axis") + field(3, 1) + field(20, 2)  # an integer

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <map>
 #include <numeric>
 #include <utility>
 
@@ -20,33 +19,6 @@ namespace {
 
 void require(const Session& session, const RunResult& result) {
   if (!result.ok()) throw Stop(ExitCode::bad_input, describe(session.executable(), result).describe());
-}
-
-// The dense bytes of all tensors of a node, each once.
-Bytes bytes_of(const Graph& graph, NodeId id) {
-  std::vector<TensorId> tensors;
-  for (const auto* list : {&graph.node(id).inputs, &graph.node(id).outputs}) {
-    for (const std::optional<TensorId>& tensor : *list) {
-      if (tensor) tensors.push_back(*tensor);
-    }
-  }
-  std::sort(tensors.begin(), tensors.end());
-  tensors.erase(std::unique(tensors.begin(), tensors.end()), tensors.end());
-  Bytes sum;
-  for (TensorId tensor : tensors) sum += graph.tensor(tensor).size;
-  return sum;
-}
-
-// A step without its time.
-OperatorTimes times_of(const Graph& graph, const Step& step) {
-  if (const auto* copy = std::get_if<Copy>(&step.work)) {
-    return {.type = "copy", .count = 1, .bytes = Bytes(2 * (copy->bytes.end - copy->bytes.begin))};
-  }
-  if (const auto* alias = std::get_if<Alias>(&step.work)) {
-    return {.type = full_name(graph.op(alias->node)), .count = 1};
-  }
-  const NodeId node = std::get<Compute>(step.work).node;
-  return {.type = full_name(graph.op(node)), .count = 1, .bytes = bytes_of(graph, node)};
 }
 
 }  // namespace
@@ -101,24 +73,6 @@ StepTimes time_steps(Session& session, std::int64_t runs) {
   for (double& time : times.of_each) time *= 1e3 / static_cast<double>(runs);
   times.run *= 1e3 / static_cast<double>(runs);
   return times;
-}
-
-std::vector<OperatorTimes> operator_times(const Executable& executable, const IdVector<StepId, double>& milliseconds) {
-  const IdVector<StepId, Step>& steps = executable.plan().program.steps;
-  std::map<std::string, OperatorTimes> by_type;
-  for (StepId id : all_ids<StepId>(steps.size())) {
-    OperatorTimes one = times_of(executable.graph(), steps[id]);
-    OperatorTimes& sum = by_type[one.type];
-    sum.type = std::move(one.type);
-    sum.count += one.count;
-    sum.bytes += one.bytes;
-    sum.milliseconds += milliseconds[id];
-  }
-  std::vector<OperatorTimes> all;
-  for (auto& [type, sum] : by_type) all.push_back(std::move(sum));
-  std::stable_sort(all.begin(), all.end(),
-                   [](const OperatorTimes& a, const OperatorTimes& b) { return a.milliseconds > b.milliseconds; });
-  return all;
 }
 
 Bytes written_bytes(Session& session, const Arena& arena) {

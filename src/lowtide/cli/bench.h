@@ -31,17 +31,6 @@ struct RunTimes {
 // Throws a Stop if a run fails.
 [[nodiscard]] RunTimes time_runs(Session& session, std::int64_t runs);
 
-// The nodes of one operator that runs.
-struct OperatorTimes {
-  std::string type;  // "Conv", "domain::Type", or "copy" for copies that the plan adds
-  std::int64_t count = 0;
-  double milliseconds = 0;  // of all of them in one run, as the mean of several runs
-  Bytes bytes;              // that they read and write, constants included; 0 for nodes that are views
-};
-// Sorted by time, the longest first, and by type. `milliseconds` is that of each step in one run.
-[[nodiscard]] std::vector<OperatorTimes> operator_times(const Executable& executable,
-                                                        const IdVector<StepId, double>& milliseconds);
-
 // Where the time of one run goes, in milliseconds, as the mean of several runs.
 struct StepTimes {
   IdVector<StepId, double> of_each;

@@ -16,6 +16,7 @@
 
 #include "lowtide/analysis/copies_left.h"
 #include "lowtide/cli/bench.h"
+#include "lowtide/cli/bench_steps.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/costs.h"
 #include "lowtide/cli/given_inputs.h"
@@ -60,8 +61,8 @@ struct Measured {
   std::optional<Bytes> growth;  // of the process, without the constants
   Bytes high_water;             // of the arena
   RunTimes times;
-  std::vector<OperatorTimes> operators;
   StepTimes steps;
+  std::vector<StepFigures> figures;  // of the steps
   std::vector<CopyLeft> copies;
   PageMeasurement page;                               // only with --html
   std::optional<Unlimited> unlimited = std::nullopt;  // only with --budget
@@ -202,7 +203,7 @@ Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFile
   measured.packed = packed_bytes(executable);
   measured.scratch = most_scratch(executable.plan().layout);
   measured.steps = time_steps(session, std::min(runs, kMostTimedRuns));
-  measured.operators = operator_times(executable, measured.steps.of_each);
+  measured.figures = step_figures(executable, measured.steps.of_each);
   measured.copies = copies_left(executable.graph(), executable.plan());
   if (arguments.has("--html")) measured.page = measure_page(executable, inputs, measured.steps.of_each);
   measured.page.runs = std::min(runs, kMostTimedRuns);
@@ -272,20 +273,9 @@ Json json_of_measured(const Measured& measured) {
     const CopyLeft& one = measured.copies[at];
     json["copies"][at]["ms"] = one.inside.empty() ? Json(measured.steps.of_each[one.step]) : Json(nullptr);
   }
-  json["operators"] = Json::array();
-  for (const OperatorTimes& one : measured.operators) {
-    json["operators"].push_back(
-        {{"type", json_text(one.type)}, {"count", one.count}, {"ms", one.milliseconds}, {"bytes", one.bytes.count()}});
-  }
+  json["operators"] = json_of_operators(measured.figures);
+  json["steps"] = json_of_steps(measured.figures);
   return json;
-}
-
-// "12.345 ms", and below a millisecond "345.67 us".
-std::string time_text(double milliseconds) {
-  const bool is_short = milliseconds < 1;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), is_short ? "%.2f us" : "%.3f ms", milliseconds * (is_short ? 1000 : 1));
-  return text.data();
 }
 
 // Estimated and measured time, side by side.
@@ -345,13 +335,7 @@ StyledText text_of(const Measured& measured) {
   out.add(with_thousands(measured.model.model_nodes) + " in the model, " +
           with_thousands(measured.model.executable->graph().total_nodes()) + " after lowering");
   out.end_line().end_line();
-  TextTable table({Align::left, Align::right, Align::right, Align::right});
-  table.add_row({"operator", "nodes", "time", "bytes"});
-  for (const OperatorTimes& one : measured.operators) {
-    table.add_row({shown_name(one.type), with_thousands(one.count), time_text(one.milliseconds),
-                   with_thousands(one.bytes.count())});
-  }
-  out.append(table.text());
+  out.append(operators_text(measured.figures));
   if (measured.copies.empty()) return out;
   out.end_line();
   return out.append(copies_text(measured.copies));

@@ -14,7 +14,8 @@ namespace lowtide {
 namespace offload_internal {
 namespace {
 
-constexpr std::array<double, 2> kHeats = {0.2, 1};  // of the rounds from each start
+constexpr std::array<double, 2> kHeats = {0.2, 1};          // of the rounds from each start
+constexpr std::array<double, 2> kColdHeats = {0.05, 0.02};  // of the rounds from the best sequence, at the end
 
 // With transfers, everything but the working set of a node can be outside while it runs.
 std::optional<SwapProblem::Index> find_too_large(const SwapProblem& problem) {
@@ -90,16 +91,20 @@ SwapAnswer offload(const BudgetProblem& problem, const TransferLink& link,
     annealing.note(items);
     annealing.note(all_fetched(items, swaps));
   }
-  const auto rounds = static_cast<std::int64_t>(starts.size() * kHeats.size());
+  const auto rounds = static_cast<std::int64_t>(starts.size() * kHeats.size() + kColdHeats.size());
   const std::int64_t length = (options.length > 0 ? options.length : options.effort) / rounds;
   std::int64_t left = options.effort;
+  const auto cool = [&](const Items& items, double heat) {
+    if (left <= 0) return;
+    const SwapAnnealing::Cooling cooling{
+        .heat = heat, .goal = swaps.base_time, .length = std::max<std::int64_t>(length, 1)};
+    annealing.cool(items, cooling, left);
+  };
   for (const std::vector<NodeId>& start : starts) {
-    for (double heat : kHeats) {
-      if (left <= 0) break;
-      const SwapAnnealing::Cooling cooling{
-          .heat = heat, .goal = swaps.base_time, .length = std::max<std::int64_t>(length, 1)};
-      annealing.cool(items_of(start, swaps), cooling, left);
-    }
+    for (double heat : kHeats) cool(items_of(start, swaps), heat);
+  }
+  for (double heat : kColdHeats) {
+    if (annealing.found().time < kForever) cool(Items(annealing.found().items), heat);
   }
   const bool is_found = annealing.found().time < kForever;
   SwapAnswer answer =
