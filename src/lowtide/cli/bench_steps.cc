@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lowtide/graph/multiply_accumulates.h"
+#include "lowtide/graph/node_name.h"
 #include "lowtide/plan/plan.h"
 
 namespace lowtide::cli_internal {
@@ -78,9 +79,8 @@ std::vector<OperatorFigures> by_operator(const std::vector<StepFigures>& steps) 
   }
   std::vector<OperatorFigures> all;
   for (auto& [type, sum] : by_type) all.push_back(std::move(sum));
-  std::stable_sort(all.begin(), all.end(), [](const OperatorFigures& a, const OperatorFigures& b) {
-    return a.milliseconds > b.milliseconds;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const OperatorFigures& a, const OperatorFigures& b) { return a.milliseconds > b.milliseconds; });
   return all;
 }
 
