@@ -297,7 +297,6 @@ StyledText budget_text(const Measured& measured) {
 }
 
 StyledText text_of(const Measured& measured) {
-  using Align = TextTable::Align;
   const RunTimes& times = measured.times;
   StyledText out;
   out.add("latency  ", Style::strong);
