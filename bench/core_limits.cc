@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Measures what one core can do, for bench/roofline.py: multiply-accumulates of 32-bit floats in registers, and reading
-// from the second cache, the third cache and memory. Prints a JSON object: {"macs_per_second": N, "levels": [{"bytes": N,
-// "bytes_per_second": N}, ...]}. A level holds `bytes`, and memory holds 2^62. Each number is the best of many tries.
-// Virtual machines state the third caches of all cores together, so its size is taken to be 16 MiB.
+// from the second cache, the third cache and memory. Prints a JSON object: {"macs_per_second": N, "levels":
+// [{"bytes": N, "bytes_per_second": N}, ...]}. A level holds `bytes`, and memory holds 2^62. Each number is the best of
+// many tries. Virtual machines state the third caches of all cores together, so its size is taken to be 16 MiB.
 
 #include <unistd.h>
 

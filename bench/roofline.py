@@ -9,8 +9,8 @@ A step cannot be faster than its multiply-accumulates at the rate of the core, n
 bench/core_limits.cc measures both rates in registers, in each cache and in memory. Constants come from the smallest
 level that holds all that the model reads and writes, and other tensors from the smallest that holds those of the step.
 Winograd's algorithm needs 16 products in place of 36. The time of a step is its least mean of all rounds. Models whose
-products are not known, such as those with all work in a branch, are left out, and those that refuse made-up inputs. Runs take one thread. Figures go to
-bench/results/roofline.json.
+products are not known, such as those with all work in a branch, are left out, and those that refuse made-up inputs.
+Runs take one thread. Figures go to bench/results/roofline.json.
 """
 import collections
 import json

@@ -91,7 +91,8 @@ def roofline(figures):
                  [roofline_row(row) for row in figures["rows"]],
                  "Milliseconds on one thread. *Measured* is the sum of the steps, each the least mean of "
                  f"{figures['rounds']} rounds. This core has {limits['macs_per_second'] / 1e9:.0f} GMAC/s, and reads "
-                 f"{rates} GB/s from the second cache, the third cache and memory.")
+                 f"{rates} GB/s from the second cache, the third cache and memory. Products with padding count, and "
+                 "kernels leave some of them out, so a model with wide dilations may be above its limit.")
 
 
 TABLES = {"latency": latency, "int8": int8, "tails": tails, "start": start, "kernel_curves": kernel_curves,
