@@ -110,6 +110,7 @@ class Bench(ProgramTest):
         self.write("model.onnx", small_models.branches())
         step, = (step for step in self.bench("--runs", "2")["steps"] if step["type"] == "If")
         self.assertIsNone(step["macs"])
+        self.assertRegex(self.expect(DONE, "bench", "model.onnx", "--runs", "2").stdout, r"\n +If .*unknown\n")
 
     def test_copies_have_a_reason_and_a_time(self):
         axis = field(1, "axis") + field(3, 1) + field(20, 2)  # an integer

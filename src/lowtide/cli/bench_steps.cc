@@ -135,9 +135,10 @@ StyledText operators_text(const std::vector<StepFigures>& steps) {
   TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::right});
   table.add_row({"operator", "nodes", "time", "bytes", "GB/s", "GMAC/s"});
   for (const OperatorFigures& one : by_operator(steps)) {
+    const bool is_known = one.uncounted == 0;
     table.add_row({shown_name(one.type), with_thousands(one.count), time_text(one.milliseconds),
                    with_thousands(one.bytes.count()), rate_text(one.bytes.count(), one.milliseconds),
-                   rate_text(one.macs, one.milliseconds)});
+                   is_known ? rate_text(one.macs, one.milliseconds) : "unknown"});
   }
   return table.text();
 }
