@@ -12,11 +12,8 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <vector>
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace {
 
@@ -28,88 +25,60 @@ constexpr std::int64_t kMemoryBytes = std::int64_t{1} << 30;
 
 volatile float sink = 0;
 
-// Loops over vectors of one width. The sums begin with different numbers, or a compiler would add only one of them.
+template <typename Lane, int kBytes>
+using Vector [[gnu::vector_size(kBytes)]] = Lane;
+
+// The sums begin with different numbers, or a compiler would compute only one of them.
+template <int kBytes>
+[[gnu::always_inline]] inline void multiply() {
+  Vector<float, kBytes> sums[kSums];
+  for (int at = 0; at < kSums; ++at) sums[at] = Vector<float, kBytes>{} + static_cast<float>(at);
+  const Vector<float, kBytes> factor = Vector<float, kBytes>{} + (1 + sink);
+  for (int step = 0; step < kSteps; ++step) {
+#pragma GCC unroll 12
+    for (int at = 0; at < kSums; ++at) sums[at] = sums[at] * factor + factor;
+  }
+  for (const auto& sum : sums) sink = sum[0];
+}
+
+template <int kBytes>
+[[gnu::always_inline]] inline void read(const std::vector<std::uint64_t>& words) {
+  constexpr std::size_t kLanes = kBytes / sizeof(std::uint64_t);
+  Vector<std::uint64_t, kBytes> sums[4] = {};
+  for (std::size_t at = 0; at + 4 * kLanes <= words.size(); at += 4 * kLanes) {
+#pragma GCC unroll 4
+    for (std::size_t part = 0; part < 4; ++part) {
+      Vector<std::uint64_t, kBytes> loaded;
+      std::memcpy(&loaded, &words[at + part * kLanes], kBytes);
+      sums[part] += loaded;
+    }
+  }
+  const auto sum = sums[0] + sums[1] + sums[2] + sums[3];
+  sink = static_cast<float>(sum[0]);
+}
+
+// Loops over vectors of one width.
 struct Loops {
+  int lanes;  // floats of a vector
   void (*multiply)();
-  int macs;  // of a step of `multiply`
-  std::uint64_t (*read)(const std::uint64_t* words, std::size_t count);
+  void (*read)(const std::vector<std::uint64_t>& words);
 };
 
-void multiply_plain() {
-  float sums[kSums][4] = {};
-  for (int at = 0; at < kSums; ++at) sums[at][0] = static_cast<float>(at);
-  const float factor = 1 + sink;
-  for (int step = 0; step < kSteps; ++step) {
-    for (auto& sum : sums) {
-      for (float& lane : sum) lane = lane * factor + factor;
-    }
-  }
-  for (const auto& sum : sums) sink = sum[0] + sum[1] + sum[2] + sum[3];
-}
-
-std::uint64_t read_plain(const std::uint64_t* words, std::size_t count) {
-  std::uint64_t sums[8] = {};
-  for (std::size_t at = 0; at + 8 <= count; at += 8) {
-    for (std::size_t lane = 0; lane < 8; ++lane) sums[lane] += words[at + lane];
-  }
-  return sums[0] + sums[1] + sums[2] + sums[3] + sums[4] + sums[5] + sums[6] + sums[7];
-}
-
+void multiply_128() { multiply<16>(); }
+void read_128(const std::vector<std::uint64_t>& words) { read<16>(words); }
 #if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) void multiply_256() {
-  __m256 sums[kSums];
-  for (int at = 0; at < kSums; ++at) sums[at] = _mm256_set1_ps(static_cast<float>(at));
-  const __m256 factor = _mm256_set1_ps(1 + sink);
-  for (int step = 0; step < kSteps; ++step) {
-#pragma GCC unroll 12
-    for (int at = 0; at < kSums; ++at) sums[at] = _mm256_fmadd_ps(sums[at], factor, factor);
-  }
-  for (const __m256& sum : sums) sink = _mm256_cvtss_f32(sum);
-}
-
-__attribute__((target("avx2,fma"))) std::uint64_t read_256(const std::uint64_t* words, std::size_t count) {
-  __m256i sums[4] = {};
-  for (std::size_t at = 0; at + 16 <= count; at += 16) {
-#pragma GCC unroll 4
-    for (std::size_t part = 0; part < 4; ++part) {
-      const auto* from = reinterpret_cast<const __m256i*>(words + at + 4 * part);
-      sums[part] = _mm256_add_epi64(sums[part], _mm256_loadu_si256(from));
-    }
-  }
-  const __m256i sum = _mm256_add_epi64(_mm256_add_epi64(sums[0], sums[1]), _mm256_add_epi64(sums[2], sums[3]));
-  return static_cast<std::uint64_t>(_mm256_extract_epi64(sum, 0));
-}
-
-__attribute__((target("avx512f"))) void multiply_512() {
-  __m512 sums[kSums];
-  for (int at = 0; at < kSums; ++at) sums[at] = _mm512_set1_ps(static_cast<float>(at));
-  const __m512 factor = _mm512_set1_ps(1 + sink);
-  for (int step = 0; step < kSteps; ++step) {
-#pragma GCC unroll 12
-    for (int at = 0; at < kSums; ++at) sums[at] = _mm512_fmadd_ps(sums[at], factor, factor);
-  }
-  for (const __m512& sum : sums) sink = _mm512_cvtss_f32(sum);
-}
-
-__attribute__((target("avx512f"))) std::uint64_t read_512(const std::uint64_t* words, std::size_t count) {
-  __m512i sums[4] = {};
-  for (std::size_t at = 0; at + 32 <= count; at += 32) {
-#pragma GCC unroll 4
-    for (std::size_t part = 0; part < 4; ++part) {
-      sums[part] = _mm512_add_epi64(sums[part], _mm512_loadu_si512(words + at + 8 * part));
-    }
-  }
-  const __m512i sum = _mm512_add_epi64(_mm512_add_epi64(sums[0], sums[1]), _mm512_add_epi64(sums[2], sums[3]));
-  return static_cast<std::uint64_t>(_mm512_reduce_add_epi64(sum));
-}
+[[gnu::target("avx2,fma")]] void multiply_256() { multiply<32>(); }
+[[gnu::target("avx2,fma")]] void read_256(const std::vector<std::uint64_t>& words) { read<32>(words); }
+[[gnu::target("avx512f")]] void multiply_512() { multiply<64>(); }
+[[gnu::target("avx512f")]] void read_512(const std::vector<std::uint64_t>& words) { read<64>(words); }
 #endif
 
 Loops widest_loops() {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return {multiply_512, 16 * kSums, read_512};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {multiply_256, 8 * kSums, read_256};
+  if (__builtin_cpu_supports("avx512f")) return {16, multiply_512, read_512};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {8, multiply_256, read_256};
 #endif
-  return {multiply_plain, 4 * kSums, read_plain};
+  return {4, multiply_128, read_128};
 }
 
 // The least seconds of all tries.
@@ -129,8 +98,7 @@ double read_rate(const Loops& loops, std::int64_t bytes) {
   // Several rounds in one try, so that the clock is a small part of it.
   const std::int64_t rounds = std::max<std::int64_t>(1, (std::int64_t{1} << 22) / bytes);
   const double seconds = least_seconds(bytes > (std::int64_t{1} << 26) ? 10 : kTries, [&] {
-    for (std::int64_t round = 0; round < rounds; ++round)
-      sink = static_cast<float>(loops.read(words.data(), words.size()));
+    for (std::int64_t round = 0; round < rounds; ++round) loops.read(words);
   });
   return static_cast<double>(bytes) * static_cast<double>(rounds) / seconds;
 }
@@ -140,7 +108,8 @@ double read_rate(const Loops& loops, std::int64_t bytes) {
 int main() {
   const Loops loops = widest_loops();
   const double seconds = least_seconds(kTries, loops.multiply);
-  const double macs = static_cast<double>(loops.macs) * kSteps / seconds;
+  const std::int64_t macs_of_step = std::int64_t{kSums} * loops.lanes;
+  const double macs = static_cast<double>(macs_of_step * kSteps) / seconds;
   const std::int64_t stated = sysconf(_SC_LEVEL2_CACHE_SIZE);
   const std::int64_t second = stated > 0 ? stated : 1 << 20;
   std::printf("{\"macs_per_second\": %.4g, \"levels\": [", macs);

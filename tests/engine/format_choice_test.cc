@@ -102,19 +102,23 @@ TEST(FormatChoice, FollowsMeasuredCosts) {
   EXPECT_THAT(passes_of({.target = untimed, .has_measured_costs = true}), Contains("formats"));
 }
 
-// One of several kernels has a time, and it is far longer than the estimates of the other graphs. So times are not
-// compared: the first graph that fits stays, and a smaller one only if it does not fit.
-TEST(FormatChoice, DoesNotCompareTimesWithEstimates) {
+// The target with a time for the last node of the graph with all passes. It is far longer than the estimates of the
+// other graphs.
+std::shared_ptr<const Target> partly_timed(const char* graph) {
   Target target = must(cpu_target());
   KernelTimes times{.machine_key = target.machine_key, .of_work = {}};
-  const Lowered first = must(lower(graph_of(kPadded), options_for_kernels(target.formats)));
+  const Lowered first = must(lower(graph_of(graph), options_for_kernels(target.formats)));
   const NodeId last(static_cast<std::uint32_t>(first.graph.nodes().size() - 1));
   for (const Kernel& kernel : offered_kernels(first.graph, last)) {
     times.of_work[work_text(first.graph, last)][kernel.name] = {.picoseconds = 1'000'000'000'000, .samples = 1};
   }
-  const auto partly = std::make_shared<const Target>(
+  return std::make_shared<const Target>(
       must(with_times(std::move(target), std::make_shared<const KernelTimes>(std::move(times)))));
-  const FormatChoice without{.target = partly, .has_measured_costs = true};
+}
+
+// Times are not compared: the first graph that fits stays, and a smaller one only if it does not fit.
+TEST(FormatChoice, DoesNotCompareTimesWithEstimates) {
+  const FormatChoice without{.target = partly_timed(kPadded), .has_measured_costs = true};
   EXPECT_THAT(passes_of(without), Contains("formats"));
   FormatChoice choice = without;
   choice.budget = need_of(true);
@@ -147,16 +151,7 @@ TEST(FormatChoice, WithRerunsDoesNotCompareTimesWithEstimates) {
   choice.has_measured_costs = true;
   choice.target = timed(1000, 10, kRerun);
   EXPECT_THAT(passes_of(choice, kRerun), Not(Contains("formats")));
-  // One node of the graph with formats has a time, which is far longer than the estimates of the plain graph.
-  Target target = must(cpu_target());
-  KernelTimes times{.machine_key = target.machine_key, .of_work = {}};
-  const Lowered first = must(lower(graph_of(kRerun), options_for_kernels(target.formats)));
-  const NodeId last(static_cast<std::uint32_t>(first.graph.nodes().size() - 1));
-  for (const Kernel& kernel : offered_kernels(first.graph, last)) {
-    times.of_work[work_text(first.graph, last)][kernel.name] = {.picoseconds = 1'000'000'000'000, .samples = 1};
-  }
-  choice.target = std::make_shared<const Target>(
-      must(with_times(std::move(target), std::make_shared<const KernelTimes>(std::move(times)))));
+  choice.target = partly_timed(kRerun);
   EXPECT_THAT(passes_of(choice, kRerun), Contains("formats"));
 }
 
