@@ -93,7 +93,11 @@ bool JsonReader::has_element(char closing, bool is_first) {
     return false;
   }
   if (is_first) return true;
-  return expect(',', "or '" + std::string(1, closing) + "'");
+  if (at_ < text_.size() && text_[at_] == ',') {
+    ++at_;
+    return true;
+  }
+  return fail_expected("',' or '" + std::string(1, closing) + "'");
 }
 
 bool JsonReader::read_key(std::span<const std::string_view> keys, std::uint64_t& seen, std::size_t& index) {
@@ -215,8 +219,8 @@ bool JsonReader::read_string(std::string* out) {
 // -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
 bool JsonReader::read_number(std::string_view& out, bool& is_integer) {
   const std::size_t begin = at_;
-  const auto next_is = [&](std::string_view any) {
-    return at_ < text_.size() && any.find(text_[at_]) != std::string_view::npos;
+  const auto next_is = [&](char one, char other) {
+    return at_ < text_.size() && (text_[at_] == one || text_[at_] == other);
   };
   const auto skip_digits = [&] {
     const std::size_t first = at_;
@@ -224,19 +228,19 @@ bool JsonReader::read_number(std::string_view& out, bool& is_integer) {
     return at_ - first;
   };
   is_integer = true;
-  if (next_is("-")) ++at_;
-  const bool leading_zero = next_is("0");
+  if (next_is('-', '-')) ++at_;
+  const bool leading_zero = next_is('0', '0');
   const std::size_t digits = skip_digits();
   bool ok = digits > 0 && !(leading_zero && digits > 1);
-  if (ok && next_is(".")) {
+  if (ok && next_is('.', '.')) {
     ++at_;
     is_integer = false;
     ok = skip_digits() > 0;
   }
-  if (ok && next_is("eE")) {
+  if (ok && next_is('e', 'E')) {
     ++at_;
     is_integer = false;
-    if (next_is("+-")) ++at_;
+    if (next_is('+', '-')) ++at_;
     ok = skip_digits() > 0;
   }
   out = text_.substr(begin, at_ - begin);

@@ -12,8 +12,18 @@
 namespace lowtide {
 namespace {
 
+// The length of what `text` begins with and needs no escape: characters of ASCII that can be seen, without quotes.
+std::size_t length_of_plain(std::string_view text) {
+  const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '\'' && c != '"' && c != '\\'; };
+  return static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
+}
+
 void append_escaped(std::string& out, std::string_view text, char quote) {
-  while (!text.empty()) {
+  for (;;) {
+    const std::size_t plain = length_of_plain(text);
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) return;
     const std::size_t length = utf8_length(text);
     const std::string_view sequence = text.substr(0, std::max<std::size_t>(length, 1));
     if (length == 0 || is_invisible_or_format_character(code_point_of(sequence))) {

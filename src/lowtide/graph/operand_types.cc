@@ -4,9 +4,9 @@
 #include "lowtide/graph/operand_types.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iterator>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -247,23 +247,35 @@ class TypeCheck {
     for (const std::optional<TensorId>& id : side) {
       const char letter = of.next();
       if (!id || letter == '?') continue;
-      const Tensor& tensor = graph_.tensor(*id);
-      const std::string text = std::string(noun) + " " + quoted(tensor.name);
-      if (!is_of_class(letter, tensor.dtype)) {
-        return text + " is " + std::string(to_string(tensor.dtype)) + ", and has to be " + name_of_class(letter);
+      const DType dtype = graph_.tensor(*id).dtype;
+      if (!is_of_class(letter, dtype)) {
+        return described({*id, noun}) + ", and has to be " + name_of_class(letter);
       }
       if (name_of_class(letter) != nullptr) continue;
-      const auto [first, is_new] = first_.try_emplace(letter, tensor.dtype, text);
-      if (first->second.first == tensor.dtype) continue;
-      return text + " is " + std::string(to_string(tensor.dtype)) + ", and has to have the type of " +
-             first->second.second + ", which is " + std::string(to_string(first->second.first));
+      std::optional<Operand>& first = first_[static_cast<std::size_t>(letter - 'A')];
+      if (!first) first = {*id, noun};
+      if (graph_.tensor(first->tensor).dtype == dtype) continue;
+      return described({*id, noun}) + ", and has to have the type of " + named(*first) + ", which is " +
+             std::string(to_string(graph_.tensor(first->tensor).dtype));
     }
     return "";
   }
 
  private:
+  struct Operand {
+    TensorId tensor;
+    const char* noun;  // "input"
+  };
+
+  [[nodiscard]] std::string named(const Operand& operand) const {
+    return std::string(operand.noun) + " " + quoted(graph_.tensor(operand.tensor).name);
+  }
+  [[nodiscard]] std::string described(const Operand& operand) const {
+    return named(operand) + " is " + std::string(to_string(graph_.tensor(operand.tensor).dtype));
+  }
+
   const Graph& graph_;
-  std::map<char, std::pair<DType, std::string>> first_;  // the first operand with each letter
+  std::array<std::optional<Operand>, 26> first_;  // the first operand with each capital letter
 };
 
 }  // namespace

@@ -15,15 +15,25 @@ namespace {
 
 constexpr std::uint64_t kUsualNan = 0x7FF8000000000000ULL;
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool starts_name(char c) { return is_letter(c) || c == '_' || c == '/'; }
-bool continues_name(char c) { return starts_name(c) || is_digit(c) || c == '.' || c == '-'; }
-bool continues_number(char c) { return is_digit(c) || is_letter(c) || c == '.' || c == '-' || c == '+'; }
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool starts_name(char c) { return is_letter(c) || c == '_' || c == '/'; }
+constexpr bool continues_name(char c) { return starts_name(c) || is_digit(c) || c == '.' || c == '-'; }
+constexpr bool continues_number(char c) { return is_digit(c) || is_letter(c) || c == '.' || c == '-' || c == '+'; }
 
-template <typename Predicate>
-std::size_t length_while(std::string_view text, Predicate predicate) {
-  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), predicate) - text.begin());
+// The answers of a predicate, because a large graph has many characters.
+template <bool (*kPredicate)(char)>
+constexpr std::array<bool, 256> kTable = [] {
+  std::array<bool, 256> table{};
+  for (int c = 0; c < 256; ++c) table[static_cast<std::size_t>(c)] = kPredicate(static_cast<char>(c));
+  return table;
+}();
+
+// How many characters at the start of the text the predicate accepts.
+template <bool (*kPredicate)(char)>
+std::size_t length_while(std::string_view text) {
+  const auto is_accepted = [](char c) { return kTable<kPredicate>[static_cast<unsigned char>(c)]; };
+  return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_accepted) - text.begin());
 }
 
 template <typename Real>
@@ -97,10 +107,10 @@ Token TextLexer::take() {
   } else {
     if (starts_name(first)) {
       current_.kind = TokenKind::name;
-      length = length_while(rest_, continues_name);
+      length = length_while<continues_name>(rest_);
     } else if (is_digit(first) || first == '-') {
       current_.kind = TokenKind::number;
-      length = length_while(rest_, continues_number);
+      length = length_while<continues_number>(rest_);
     } else {
       const bool is_known = std::string_view("{}()[],=:;").find(first) != std::string_view::npos;
       if (rest_.starts_with("::") || rest_.starts_with("<=")) length = 2;
@@ -119,7 +129,7 @@ bool is_reserved(std::string_view word) {
 }
 
 bool is_plain_name(std::string_view name) {
-  return !name.empty() && starts_name(name[0]) && length_while(name, continues_name) == name.size() &&
+  return !name.empty() && starts_name(name[0]) && length_while<continues_name>(name) == name.size() &&
          !is_reserved(name);
 }
 

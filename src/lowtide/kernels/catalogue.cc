@@ -27,8 +27,8 @@ namespace lowtide {
 namespace {
 
 using kernels_internal::families;
+using kernels_internal::families_with;
 using kernels_internal::Family;
-using kernels_internal::find_operator;
 using kernels_internal::Offer;
 using kernels_internal::OfferInput;
 using kernels_internal::seconds_of;
@@ -48,9 +48,8 @@ Offer offer_of(const OfferInput& input) {
   Offer all;
   all.missing = contradiction_of_types(input.graph, input.node);
   if (!all.missing.empty()) return all;
-  for (const Family& family : families()) {
-    if (find_operator(family.operators, input.graph.op(input.node)) == nullptr) continue;
-    Offer one = family.offer(input);
+  for (const Family* family : families_with(input.graph.op(input.node))) {
+    Offer one = family->offer(input);
     for (Kernel& kernel : one.kernels) {
       if (kernel.cost_seconds == 0 && is_slow(kernel, input.graph.op(input.node), all.kernels.empty()))
         kernel.cost_seconds = kTimeOfLaterFamilies * seconds_of(input.graph, input.node);
@@ -113,17 +112,24 @@ std::vector<Kernel> offered_kernels(const Graph& graph, NodeId node, int threads
 }
 
 Result<std::unique_ptr<PreparedKernel>> prepare(const PrepareInput& input) {
+  Result<PreparedOffer> made = prepare_offer(input);
+  if (!made) return made.error();
+  return std::move(made->kernel);
+}
+
+Result<PreparedOffer> prepare_offer(const PrepareInput& input) {
   const std::string_view wanted = input.kernel == "dense" ? "plain" : input.kernel;
   const bool has_contradiction = !contradiction_of_types(input.graph, input.node).empty();
-  for (const Family& family : families()) {
+  for (const Family* family : families_with(input.graph.op(input.node))) {
     if (has_contradiction) break;
-    if (find_operator(family.operators, input.graph.op(input.node)) == nullptr) continue;
-    const Offer offer = family.offer({.graph = input.graph, .node = input.node, .threads = input.threads});
-    const auto has_name = [&](const Kernel& kernel) { return kernel.name == wanted; };
-    if (std::none_of(offer.kernels.begin(), offer.kernels.end(), has_name)) continue;
+    Offer offer = family->offer({.graph = input.graph, .node = input.node, .threads = input.threads});
+    const auto found = std::ranges::find(offer.kernels, wanted, &Kernel::name);
+    if (found == offer.kernels.end()) continue;
     PrepareInput of_family = input;
     of_family.kernel = wanted;
-    return family.prepare(of_family);
+    Result<std::unique_ptr<PreparedKernel>> kernel = family->prepare(of_family);
+    if (!kernel) return kernel.error();
+    return PreparedOffer{std::move(*found), *std::move(kernel)};
   }
   return Error{ErrorCode::unsupported,
                "no kernel " + quoted(input.kernel) + " for operator " + full_name(input.graph.op(input.node)) +

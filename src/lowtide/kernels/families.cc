@@ -3,6 +3,9 @@
 
 #include "lowtide/kernels/families.h"
 
+#include <map>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lowtide/kernels/blocks/concat.h"
@@ -91,6 +94,19 @@ std::span<const Family> families() {
     return all;
   }();
   return all_families;
+}
+
+std::span<const Family* const> families_with(const Operator& op) {
+  using Key = std::pair<std::string_view, std::string_view>;  // domain and type
+  static const std::map<Key, std::vector<const Family*>> all_operators = [] {
+    std::map<Key, std::vector<const Family*>> all;
+    for (const Family& family : families()) {
+      for (const SupportedOperator& row : family.operators) all[{row.domain, row.type}].push_back(&family);
+    }
+    return all;
+  }();
+  const auto found = all_operators.find({op.domain == "ai.onnx" ? "" : std::string_view(op.domain), op.type});
+  return found == all_operators.end() ? std::span<const Family* const>() : found->second;
 }
 
 }  // namespace lowtide::kernels_internal

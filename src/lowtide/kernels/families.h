@@ -13,4 +13,7 @@ namespace lowtide::kernels_internal {
 // order. Several families may implement one operator, under different names of kernels.
 [[nodiscard]] std::span<const Family> families();
 
+// The families with an operator, in the same order. The domains "" and "ai.onnx" are equal. O(log operators).
+[[nodiscard]] std::span<const Family* const> families_with(const Operator& op);
+
 }  // namespace lowtide::kernels_internal

@@ -122,4 +122,13 @@ struct PrepareInput {
 // the node has no kernel of this name; (invalid) attributes or constants that the operator does not allow.
 [[nodiscard]] Result<std::unique_ptr<PreparedKernel>> prepare(const PrepareInput& input);
 
+// A prepared kernel, with what offered_kernels() says of it.
+struct PreparedOffer {
+  Kernel offer;
+  std::unique_ptr<PreparedKernel> kernel;
+};
+
+// prepare(), for a caller that checks a plan against the offer.
+[[nodiscard]] Result<PreparedOffer> prepare_offer(const PrepareInput& input);
+
 }  // namespace lowtide

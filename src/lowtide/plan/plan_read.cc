@@ -36,6 +36,17 @@ PlanFile assembled(plan_internal::ReadFile file) {
   return {std::move(plans[0].plan), std::move(labels[0].labels)};
 }
 
+// The error of a text that could not be read. That it is no JSON, or has another version, comes before `found`. A text
+// that can be read is JSON and has this version, so only this case takes a second pass.
+Error first_error(std::string_view text, const std::string& source_name, Error found) {
+  plan_internal::PlanReader scan(text, source_name);
+  if (scan.check_version()) return found;
+  Error error = *scan.error();
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos || text[begin] != '{') error.message = "not a plan file: " + error.message;
+  return error;
+}
+
 }  // namespace
 
 Result<PlanFile> read_plan_json(std::string_view text, std::string source_name) {
@@ -45,16 +56,9 @@ Result<PlanFile> read_plan_json(std::string_view text, std::string source_name) 
                      std::to_string(limits::kMaxPlanFileBytes) + " (kMaxPlanFileBytes)",
                  std::move(source_name)};
   }
-  plan_internal::PlanReader scan(text, source_name);
-  if (!scan.check_version()) {
-    Error error = *scan.error();
-    const std::size_t begin = text.find_first_not_of(" \t\r\n");
-    if (begin == std::string_view::npos || text[begin] != '{') error.message = "not a plan file: " + error.message;
-    return error;
-  }
   plan_internal::ReadFile file;
   plan_internal::PlanReader reader(text, source_name);
-  if (!reader.read(file)) return *reader.error();
+  if (!reader.read(file)) return first_error(text, source_name, *reader.error());
   LOWTIDE_RETURN_IF_ERROR(plan_internal::check_plan_file(file, source_name));
   return assembled(std::move(file));
 }

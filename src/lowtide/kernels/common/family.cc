@@ -39,18 +39,6 @@ std::optional<TensorId> first_present(const std::vector<std::optional<TensorId>>
 
 }  // namespace
 
-const SupportedOperator* find_operator(std::span<const SupportedOperator> operators, const Operator& op) {
-  std::string_view domain = op.domain;
-  if (domain == "ai.onnx") domain = "";
-  const std::string_view type = op.type;
-  const auto key = std::pair(domain, type);
-  const auto found = std::lower_bound(operators.begin(), operators.end(), key, [](const auto& row, const auto& wanted) {
-    return std::pair(row.domain, row.type) < wanted;
-  });
-  const bool is_found = found != operators.end() && std::pair(found->domain, found->type) == key;
-  return is_found ? &*found : nullptr;
-}
-
 Offer offer_plain(const OfferInput& input, const SupportedOperator& row, bool takes_any_others) {
   const Graph& graph = input.graph;
   const Node& of = graph.node(input.node);

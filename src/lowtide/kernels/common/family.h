@@ -35,9 +35,6 @@ struct Family {
   Result<std::unique_ptr<PreparedKernel>> (*prepare)(const PrepareInput& input);
 };
 
-// The row of a node's operator. Returns nullptr if there is none. The domains "" and "ai.onnx" are equal. O(log rows).
-[[nodiscard]] const SupportedOperator* find_operator(std::span<const SupportedOperator> operators, const Operator& op);
-
 // The most axes that plain kernels handle.
 inline constexpr int kMostAxes = 8;
 

@@ -85,8 +85,12 @@ LOWTIDE_VECTOR_CLONES void write_tile(const DotMatrix& matrix, std::int64_t firs
   for (std::size_t row = 0; row < kRows; ++row) {
     for (std::size_t column = 0; column < kColumns; ++column) tile.sums[row][column].values = FloatLanes{}.values;
   }
+  const std::int64_t to_next = (matrix.is_backward ? -kRowsOfTile : kRowsOfTile) * matrix.inner;
   std::int64_t at = 0;
   for (; at + kSumLanes <= matrix.inner; at += kSumLanes, rows += kSumLanes) {
+    for (std::size_t row = 0; row < kRows; ++row) {
+      __builtin_prefetch(rows + static_cast<std::int64_t>(row) * matrix.inner + to_next);
+    }
     tile.add(rows, matrix.inner, x);
     for (const float*& of_column : x) of_column += kSumLanes;
   }

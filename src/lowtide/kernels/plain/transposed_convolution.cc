@@ -109,12 +109,32 @@ LOWTIDE_VECTOR_CLONES void sum_products(const CopiedChannels& copied, std::int64
   const float* factors = copied.factors + first_factor;
   for (std::int64_t channel = 0; channel < copied.channels; ++channel, elements += kElements, factors += kFactors) {
     std::array<FloatLanes, kParts> x;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-    std::memcpy(x.data(), elements, sizeof x);
+    for (std::size_t part = 0; part < kParts; ++part)
+      std::memcpy(&x[part], elements + part * kSumLanes, sizeof x[part]);
     for (std::size_t factor = 0; factor < kSummed; ++factor) {
       for (std::size_t part = 0; part < kParts; ++part) sums[factor][part].values += factors[factor] * x[part].values;
     }
   }
-  std::memcpy(result.data(), sums.data(), sizeof sums);
+  // One register after another: a copy of all sums at once would make the loop keep them in memory.
+  for (std::size_t factor = 0; factor < kSummed; ++factor) {
+    for (std::size_t part = 0; part < kParts; ++part) {
+      std::memcpy(result[factor].data() + part * kSumLanes, &sums[factor][part], sizeof sums[factor][part]);
+    }
+  }
+}
+
+// Copies rows of `kRow` floats, or of the first `count` of them, with zeros behind these.
+template <std::int64_t kRow>
+LOWTIDE_VECTOR_CLONES void copy_rows(const float* from, std::int64_t step, std::int64_t rows, std::int64_t count,
+                                     float* to) {
+  if (count == kRow) {
+    for (std::int64_t row = 0; row < rows; ++row, from += step, to += kRow) std::memcpy(to, from, kRow * sizeof(float));
+    return;
+  }
+  for (std::int64_t row = 0; row < rows; ++row, from += step, to += kRow) {
+    std::copy_n(from, count, to);
+    std::fill_n(to + count, kRow - count, 0.0F);
+  }
 }
 
 // The sums of one tap for neighboring elements of the operand.
@@ -233,10 +253,7 @@ class TransposedPlanes {
   void copy_elements(std::int64_t group, std::int64_t first, float* to) const {
     const float* from = from_ + group * channels_ * window_.out_count() + first;
     const std::int64_t count = std::min(kElements, window_.out_count() - first);
-    for (std::int64_t channel = 0; channel < channels_; ++channel, from += window_.out_count(), to += kElements) {
-      std::copy_n(from, count, to);
-      std::fill_n(to + count, kElements - count, 0.0F);
-    }
+    copy_rows<kElements>(from, window_.out_count(), channels_, count, to);
   }
 
   // Neighboring taps of all channels of a group of an image, with zeros behind the last one. Taps are counted over all
@@ -244,11 +261,7 @@ class TransposedPlanes {
   void copy_factors(std::int64_t group, Interval<std::int64_t> factors, float* to) const {
     const std::int64_t of_channel = results_of_group_ * taps_;
     const float* from = weights_ + group % groups_ * channels_ * of_channel + factors.begin - group * of_channel;
-    const std::int64_t count = factors.end - factors.begin;
-    for (std::int64_t channel = 0; channel < channels_; ++channel, from += of_channel, to += kFactors) {
-      std::copy_n(from, count, to);
-      std::fill_n(to + count, kFactors - count, 0.0F);
-    }
+    copy_rows<kFactors>(from, of_channel, channels_, factors.end - factors.begin, to);
   }
 
   void add(Interval<std::int64_t> factors, std::int64_t first, const CopiedChannels& copied) const {

@@ -43,19 +43,13 @@ std::string_view kernel_name(const PreparedGraph& in, const Step& step) {
 }
 
 // Checks that the plan reserves the scratch of the kernel.
-Result<void> check_scratch(const PreparedGraph& in, StepId step, NodeId node, int threads) {
-  const std::string_view name = kernel_name(in, in.plan.program.steps[step]);
-  const std::vector<Kernel> offered = offered_kernels(in.graph, node, threads);
-  const auto kernel = std::find_if(offered.begin(), offered.end(), [&](const Kernel& one) {
-    return one.name == name || (name == "dense" && one.name == "plain");
-  });
-  if (kernel == offered.end()) return {};  // prepare() refuses the name
+Result<void> check_scratch(const PreparedGraph& in, StepId step, const Kernel& kernel) {
   const std::optional<BufferId> buffer = in.plan.layout.steps[step].scratch;
   const Bytes reserved = buffer ? in.plan.layout.buffers[*buffer].size : Bytes(0);
-  if (reserved >= kernel->scratch) return {};
+  if (reserved >= kernel.scratch) return {};
   return Error{ErrorCode::mismatch,
-               "the plan reserves " + format_bytes(reserved) + " of scratch, but kernel " + quoted(kernel->name) +
-                   " needs " + format_bytes(kernel->scratch) + "; plan again with --target cpu",
+               "the plan reserves " + format_bytes(reserved) + " of scratch, but kernel " + quoted(kernel.name) +
+                   " needs " + format_bytes(kernel.scratch) + "; plan again with --target cpu",
                place_of(in, step)};
 }
 
@@ -90,9 +84,11 @@ Result<std::unique_ptr<PreparedKernel>> prepare_kernel(const Prepared& prepared,
       return own;
     }
   }
-  LOWTIDE_RETURN_IF_ERROR(check_scratch(in, id, input.node, input.threads));
+  Result<PreparedOffer> made = prepare_offer(input);
+  if (!made) return made.error();
+  LOWTIDE_RETURN_IF_ERROR(check_scratch(in, id, made->offer));
   LOWTIDE_RETURN_IF_ERROR(check_scratch_address(in, id));
-  return prepare(input);
+  return std::move(made->kernel);
 }
 
 Result<Action> kernel_action(const Prepared& prepared, const PreparedGraph& in, StepId id) {

@@ -74,14 +74,14 @@ class Roles {
     const Buffer& buffer = subject_.buffer_of(id);
     const std::optional<BufferKind> kind = kind_before_run(tensor.role);
     if (!kind) return;  // a node produces it, so check_program reports it
-    const std::string name = name_of(subject_, tensor_id);
-    const std::string role = with_article(to_string(tensor.role));
+    const auto name = [&] { return name_of(subject_, tensor_id); };
+    const auto role = [&] { return with_article(to_string(tensor.role)); };
     if (buffer.kind != *kind) {
-      wrong(std::nullopt, {tensor_id}, name + " is " + role + ", but is in " + name_of(subject_, place.buffer));
+      wrong(std::nullopt, {tensor_id}, name() + " is " + role() + ", but is in " + name_of(subject_, place.buffer));
     }
     if (place_[tensor_id]) {
       wrong(std::nullopt, {tensor_id},
-            name + ", " + role +
+            name() + ", " + role() +
                 ", has two places: " + name_of(subject_, plan_.layout.values[*place_[tensor_id]].buffer) + " and " +
                 name_of(subject_, place.buffer));
     }
@@ -89,15 +89,15 @@ class Roles {
     if (owner_[place.buffer]) {
       const TensorId owner = plan_.program.values[*owner_[place.buffer]].tensor;
       wrong(std::nullopt, {owner, tensor_id},
-            name_of(subject_, place.buffer) + " holds both " + name_of(subject_, owner) + " and " + name);
+            name_of(subject_, place.buffer) + " holds both " + name_of(subject_, owner) + " and " + name());
     }
     owner_[place.buffer] = id;
     // An input of a body may be in a larger buffer. Only such a buffer has a placement.
     if (place.offset != Offset(0) || (!buffer.placement && buffer.size != tensor.size)) {
       wrong(std::nullopt, {tensor_id},
-            name + " has " + std::to_string(tensor.size.count()) + " bytes and is at offset " +
+            name() + " has " + std::to_string(tensor.size.count()) + " bytes and is at offset " +
                 std::to_string(place.offset.position()) + " of " + name_of(subject_, place.buffer) + ", which has " +
-                std::to_string(buffer.size.count()) + " bytes; " + role + " must fill a buffer of its own",
+                std::to_string(buffer.size.count()) + " bytes; " + role() + " must fill a buffer of its own",
             ViolationKind::out_of_buffer);
     }
   }
@@ -107,19 +107,19 @@ class Roles {
     const Value& value = plan_.program.values[id];
     const BufferId buffer = plan_.layout.values[id].buffer;
     const BufferKind kind = plan_.layout.buffers[buffer].kind;
-    const std::string name = name_of(subject_, value.tensor);
+    const auto name = [&] { return name_of(subject_, value.tensor); };
     const bool is_output = is_output_.test(id);
     if (is_output) has_output_.set(buffer);
     if (kind == BufferKind::scratch) {
       wrong(value.written, {value.tensor},
-            name + " is in " + name_of(subject_, buffer) + ", but scratch cannot hold a value");
+            name() + " is in " + name_of(subject_, buffer) + ", but scratch cannot hold a value");
     } else if (belongs_to_caller(kind) && !is_alias(subject_.step(*value.written)) && !is_update(buffer)) {
       wrong(value.written, {value.tensor},
-            name_of(subject_, *value.written) + " would write " + name + " into " + name_of(subject_, buffer) +
+            name_of(subject_, *value.written) + " would write " + name() + " into " + name_of(subject_, buffer) +
                 ", which must stay untouched");
     } else if (is_output && kind != BufferKind::output) {
       wrong(value.written, {value.tensor},
-            name + " is an output, but is in " + name_of(subject_, buffer) + "; it needs a buffer of kind output");
+            name() + " is an output, but is in " + name_of(subject_, buffer) + "; it needs a buffer of kind output");
     }
   }
 
@@ -152,32 +152,34 @@ class Roles {
 
   void check_buffer(BufferId id) {
     const Buffer& buffer = plan_.layout.buffers[id];
-    const std::string name = name_of(subject_, id);
-    if (buffer.kind == BufferKind::output && !has_output_.test(id)) wrong(std::nullopt, {}, name + " holds no output");
+    const auto name = [&] { return name_of(subject_, id); };
+    if (buffer.kind == BufferKind::output && !has_output_.test(id))
+      wrong(std::nullopt, {}, name() + " holds no output");
     if (buffer.kind == BufferKind::output && buffer.placement && is_outside(plan_.machine, buffer.placement->region)) {
       wrong(std::nullopt, {},
-            name + " holds an output in region " +
+            name() + " holds an output in region " +
                 quoted(plan_.machine.regions[buffer.placement->region.index()].name) +
                 ", which no worker can address; outputs must be in the arena at the end",
             ViolationKind::unreachable);
     }
     if (!belongs_to_caller(buffer.kind)) return;
-    if (!owner_[id]) return wrong(std::nullopt, {}, name + " holds no " + std::string(to_string(buffer.kind)));
+    if (!owner_[id]) return wrong(std::nullopt, {}, name() + " holds no " + std::string(to_string(buffer.kind)));
     const TensorId tensor = plan_.program.values[*owner_[id]].tensor;
     const bool is_placed_here =
         subject_.is_body && buffer.kind == BufferKind::input && !subject_.graph.tensor(tensor).is_captured;
     if (buffer.placement && !is_placed_here) {
       wrong(std::nullopt, {tensor},
-            name + " of " + name_of(subject_, tensor) + " has a placement, but its bytes belong to the caller");
+            name() + " of " + name_of(subject_, tensor) + " has a placement, but its bytes belong to the caller");
     }
     if (!buffer.placement && is_placed_here) {
-      wrong(
-          std::nullopt, {tensor},
-          name + " of " + name_of(subject_, tensor) + " has no placement, but a plan must place the inputs of a body");
+      wrong(std::nullopt, {tensor},
+            name() + " of " + name_of(subject_, tensor) +
+                " has no placement, but a plan must place the inputs of a body");
     }
     const bool lives_throughout = buffer.lifespan.begin.value() == 0 && buffer.lifespan.end.index() == subject_.steps();
     if (is_placed_here && !lives_throughout) {
-      wrong(std::nullopt, {tensor}, name + " of " + name_of(subject_, tensor) + " is not live in all steps of the body",
+      wrong(std::nullopt, {tensor},
+            name() + " of " + name_of(subject_, tensor) + " is not live in all steps of the body",
             ViolationKind::dead_access);
     }
   }
