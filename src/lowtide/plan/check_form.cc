@@ -14,11 +14,12 @@
 namespace lowtide {
 namespace {
 
-// A place in a plan file: "steps[3].reads[0]". Its text is made only for a fault, because a plan has many places. A part
-// of a place must not outlive it.
+// A place in a plan file: "steps[3].reads[0]". Its text is made only for a fault, because a plan has many places.
+// A part of a place must not outlive it.
 class FormPlace {
  public:
-  FormPlace(const char* name, std::optional<std::size_t> index = std::nullopt) : name_(name), index_(index) {}
+  FormPlace(const char* name) : name_(name) {}  // NOLINT(google-explicit-constructor): `fault("streams", message)`
+  FormPlace(const char* name, std::optional<std::size_t> index) : name_(name), index_(index) {}
 
   [[nodiscard]] FormPlace part(const char* name, std::optional<std::size_t> index = std::nullopt) const {
     FormPlace inner(name, index);

@@ -36,7 +36,7 @@ PlanFile assembled(plan_internal::ReadFile file) {
   return {std::move(plans[0].plan), std::move(labels[0].labels)};
 }
 
-// The error of a text that could not be read. That it is no JSON, or has another version, comes before `found`. A text
+// The error of a text that could not be read. That it is not JSON, or has another version, comes before `found`. A text
 // that can be read is JSON and has this version, so only this case takes a second pass.
 Error first_error(std::string_view text, const std::string& source_name, Error found) {
   plan_internal::PlanReader scan(text, source_name);
