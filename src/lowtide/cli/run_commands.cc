@@ -30,7 +30,8 @@ CommandSpec run_command() {
       .positionals = {{.name = "MODEL", .summary = "an ONNX file, or what 'lowtide prepare' wrote"}},
       .options = {{.name = "--plan",
                    .value = "PLAN",
-                   .summary = "run this plan; one without --target cpu runs plain kernels, which are slow",
+                   .summary = "run this plan; one without --target cpu runs plain kernels without scratch, "
+                              "which are slow",
                    .kind = ArgumentKind::file},
                   {.name = "--budget",
                    .value = "SIZE",

@@ -99,6 +99,9 @@ bool read_constant(JsonReader& json, std::int64_t most, ConstantTable& table) {
   const Result<Bytes> size = dense_size(known->dtype, known->shape);
   if (!size) return json.fail(size.error().code, size.error().message);
   if (known->shape.has_upper_bounds()) return json.fail(ErrorCode::invalid, "a constant has no upper bounds");
+  if (place.offset % kPreparedAlignment != 0) {
+    return json.fail(ErrorCode::invalid, "an offset is a multiple of " + std::to_string(kPreparedAlignment));
+  }
   const ConstantId at(static_cast<std::uint32_t>(id));
   // What has no entry in the file is empty.
   while (table.sources.size() <= at.value()) {

@@ -38,7 +38,8 @@ bool set_axis(const TransposedParameters& parameters, std::size_t spatial, std::
   const std::int64_t whole = (axis.out - 1) * axis.stride + more + (axis.kernel - 1) * axis.dilation + 1;
   const bool is_same = window.auto_pad == AutoPad::same_upper || window.auto_pad == AutoPad::same_lower;
   if (!shape.empty() || is_same) {
-    axis.in = shape.empty() ? axis.out * axis.stride : shape[at];
+    // Windows that do not reach as far leave the result shorter, as in ONNX's rules of shapes and in ONNX Runtime.
+    axis.in = shape.empty() ? std::min(axis.out * axis.stride, whole) : shape[at];
     const std::int64_t padding = std::max<std::int64_t>(whole - axis.in, 0);
     const std::int64_t half = padding / 2;
     axis.pad_begin = window.auto_pad == AutoPad::same_upper ? half : padding - half;
