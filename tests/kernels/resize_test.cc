@@ -125,9 +125,9 @@ TEST(ConvTranspose, AddsABiasWhereNothingElseIs) {
 // The element at place 3 i is multiplied by the taps 1 and 10. 2 * 3 = 6 elements would have one more than the windows.
 TEST(ConvTranspose, WithTheSameExtentsEndsWithTheLastWindow) {
   for (const char* pad : {"SAME_UPPER", "SAME_LOWER"}) {
-    OneNode node = one_node("x : f32[1,1,2], w : f32[1,1,2]",
-                            std::string("ConvTranspose(x, w) {auto_pad = \"") + pad + "\", strides = [3]}",
-                            "f32[1,1,5]");
+    OneNode node =
+        one_node("x : f32[1,1,2], w : f32[1,1,2]",
+                 std::string("ConvTranspose(x, w) {auto_pad = \"") + pad + "\", strides = [3]}", "f32[1,1,5]");
     node.run_ok({floats({1, 2}), floats({1, 10})});
     EXPECT_THAT(node.result<float>(), ElementsAre(1, 10, 0, 2, 20)) << pad;
   }
