@@ -163,7 +163,8 @@ TEST(PreparedFile, WithARightDigestIsCheckedAsAnyInput) {
   EXPECT_EQ(refusal(with_other_text("f32[1000,4]", "f32[1000,")).code, ErrorCode::malformed);
   EXPECT_EQ(refusal(with_other_text("f32[1000,4]\", 0]", "f32[1000,4]\", 64]")).code, ErrorCode::invalid);
   EXPECT_THAT(refusal(with_other_text("f32[1000,4]\", 0]", "f32[1000,4]\", -64]")).message, HasSubstr("an offset"));
-  EXPECT_EQ(refusal(with_other_text("f32[1000,4]\", 0]", "f32[999,4]\", 1]")).message, "an offset is a multiple of 64");
+  EXPECT_THAT(refusal(with_other_text("f32[1000,4]\", 0]", "f32[999,4]\", 1]")).message,
+              HasSubstr(" is at offset 1, which is not a multiple of 64; make it again with: lowtide prepare"));
   EXPECT_EQ(refusal(with_other_text("graph \"", "graph ")).code, ErrorCode::malformed);
   EXPECT_EQ(refusal(with_other_text("\"model_nodes\": 2", "\"model_nodes\": -2")).code, ErrorCode::invalid);
 }

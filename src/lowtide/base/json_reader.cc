@@ -93,6 +93,7 @@ bool JsonReader::has_element(char closing, bool is_first) {
     return false;
   }
   if (is_first) return true;
+  // Not expect(), which would get the text of its message for each element.
   if (at_ < text_.size() && text_[at_] == ',') {
     ++at_;
     return true;
@@ -219,20 +220,18 @@ bool JsonReader::read_string(std::string* out) {
 // -?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?
 bool JsonReader::read_number(std::string_view& out, bool& is_integer) {
   const std::size_t begin = at_;
-  const auto next_is = [&](char one, char other) {
-    return at_ < text_.size() && (text_[at_] == one || text_[at_] == other);
-  };
+  const auto next_is = [&](auto... any) { return at_ < text_.size() && ((text_[at_] == any) || ...); };
   const auto skip_digits = [&] {
     const std::size_t first = at_;
     while (at_ < text_.size() && is_digit(text_[at_])) ++at_;
     return at_ - first;
   };
   is_integer = true;
-  if (next_is('-', '-')) ++at_;
-  const bool leading_zero = next_is('0', '0');
+  if (next_is('-')) ++at_;
+  const bool leading_zero = next_is('0');
   const std::size_t digits = skip_digits();
   bool ok = digits > 0 && !(leading_zero && digits > 1);
-  if (ok && next_is('.', '.')) {
+  if (ok && next_is('.')) {
     ++at_;
     is_integer = false;
     ok = skip_digits() > 0;

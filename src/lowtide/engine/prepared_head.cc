@@ -47,8 +47,10 @@ std::int64_t most_ids_in(std::int64_t head_bytes) {
   return (kFree + 16 * head_bytes) / static_cast<std::int64_t>(sizeof(ConstantSource));
 }
 
+constexpr const char* kMakeAgain = "; make it again with: lowtide prepare MODEL -o FILE";
+
 Error damaged(const std::string& path, const std::string& what) {
-  return Error{ErrorCode::malformed, what + "; make it again with: lowtide prepare MODEL -o FILE", shown_path(path)};
+  return Error{ErrorCode::malformed, what + kMakeAgain, shown_path(path)};
 }
 
 void write_texts(std::string_view key, const std::vector<std::string>& texts, JsonWriter& json) {
@@ -100,7 +102,9 @@ bool read_constant(JsonReader& json, std::int64_t most, ConstantTable& table) {
   if (!size) return json.fail(size.error().code, size.error().message);
   if (known->shape.has_upper_bounds()) return json.fail(ErrorCode::invalid, "a constant has no upper bounds");
   if (place.offset % kPreparedAlignment != 0) {
-    return json.fail(ErrorCode::invalid, "an offset is a multiple of " + std::to_string(kPreparedAlignment));
+    return json.fail(ErrorCode::invalid, "constant " + lowtide::quoted(name) + " is at offset " +
+                                             std::to_string(place.offset) + ", which is not a multiple of " +
+                                             std::to_string(kPreparedAlignment) + kMakeAgain);
   }
   const ConstantId at(static_cast<std::uint32_t>(id));
   // What has no entry in the file is empty.
@@ -149,8 +153,7 @@ Result<FirstLine> read_first_line(std::string_view begin, const std::string& pat
   if (const std::string_view version = next_word(rest); version != kVersion) {
     return Error{ErrorCode::unsupported,
                  "this prepared file has version " + lowtide::quoted(version, 20) +
-                     ", and this program reads version " + std::string(kVersion) +
-                     "; make it again with: lowtide prepare MODEL -o FILE",
+                     ", and this program reads version " + std::string(kVersion) + kMakeAgain,
                  shown_path(path)};
   }
   FirstLine line{.size = static_cast<std::int64_t>(end + 1)};

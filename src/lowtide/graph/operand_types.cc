@@ -195,6 +195,10 @@ constexpr Row kRows[] = {
 };
 
 static_assert(std::ranges::is_sorted(kRows, {}, &Row::type));
+// TypeCheck counts capital letters from A, and name_of_class() has the small ones.
+static_assert(std::ranges::all_of(kRows, [](const Row& row) {
+  return row.types.find_first_not_of("TUVlnifrb?*>") == std::string_view::npos;
+}));
 
 // What a letter stands for by itself. nullptr: a type that several operands share, or any type.
 const char* name_of_class(char letter) {

@@ -21,9 +21,9 @@ constexpr bool starts_name(char c) { return is_letter(c) || c == '_' || c == '/'
 constexpr bool continues_name(char c) { return starts_name(c) || is_digit(c) || c == '.' || c == '-'; }
 constexpr bool continues_number(char c) { return is_digit(c) || is_letter(c) || c == '.' || c == '-' || c == '+'; }
 
-// The answers of a predicate, because a large graph has many characters.
+// The answers of a predicate for each character. A table, because most of the time of the lexer is spent in names.
 template <bool (*kPredicate)(char)>
-constexpr std::array<bool, 256> kTable = [] {
+constexpr std::array<bool, 256> kAnswers = [] {
   std::array<bool, 256> table{};
   for (int c = 0; c < 256; ++c) table[static_cast<std::size_t>(c)] = kPredicate(static_cast<char>(c));
   return table;
@@ -32,7 +32,7 @@ constexpr std::array<bool, 256> kTable = [] {
 // How many characters at the start of the text the predicate accepts.
 template <bool (*kPredicate)(char)>
 std::size_t length_while(std::string_view text) {
-  const auto is_accepted = [](char c) { return kTable<kPredicate>[static_cast<unsigned char>(c)]; };
+  const auto is_accepted = [](char c) { return kAnswers<kPredicate>[static_cast<unsigned char>(c)]; };
   return static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_accepted) - text.begin());
 }
 

@@ -85,6 +85,7 @@ LOWTIDE_VECTOR_CLONES void write_tile(const DotMatrix& matrix, std::int64_t firs
   for (std::size_t row = 0; row < kRows; ++row) {
     for (std::size_t column = 0; column < kColumns; ++column) tile.sums[row][column].values = FloatLanes{}.values;
   }
+  // The rows of the next tile are asked for now, because they come from the second cache or from further away.
   const std::int64_t to_next = (matrix.is_backward ? -kRowsOfTile : kRowsOfTile) * matrix.inner;
   std::int64_t at = 0;
   for (; at + kSumLanes <= matrix.inner; at += kSumLanes, rows += kSumLanes) {
