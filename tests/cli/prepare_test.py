@@ -106,6 +106,16 @@ class Prepare(ProgramTest):
         self.expect(DONE, "prepare", "model.onnx", "--dim", "n=3", "-o", "file")
         self.expect(DONE, "run", "file", "--input", "x=x.npy")
 
+    def test_the_library_is_loaded_for_its_kernels_alone(self):
+        def loads_library(*words):
+            said = self.expect(DONE, *words, "--input", "x=x.npy", environment={"LD_DEBUG": "files"}).stderr
+            self.assertIn("libcrypto", said)  # the loader says what it loads
+            return "libdnnl" in said
+        self.expect(DONE, "prepare", "model.onnx", "-o", "file")
+        has_library = b"library=onednn" in (self.folder / "file").read_bytes()
+        self.assertEqual(loads_library("run", "model.onnx"), has_library)
+        self.assertFalse(loads_library("run", "file"))
+
     def test_a_damaged_file_is_refused(self):
         self.expect(DONE, "prepare", "model.onnx", "-o", "file")
         content = (self.folder / "file").read_bytes()

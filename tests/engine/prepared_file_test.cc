@@ -134,8 +134,8 @@ TEST(PreparedFile, OfAnotherVersionIsRefusedByName) {
 }
 
 // A file with another text in it, and the right digest for it.
-std::string with_other_text(const std::string& from, const std::string& to) {
-  const std::string bytes = prepared_ones();
+std::string with_other_text(const std::string& from, const std::string& to,
+                            const std::string& bytes = prepared_ones()) {
   std::istringstream line(bytes.substr(0, bytes.find('\n')));
   std::string magic;
   std::string version;
@@ -186,8 +186,28 @@ TEST(PreparedFile, WithAWrongPlanIsRefused) {
   EXPECT_THAT(error.message, HasSubstr("the plan is wrong for this model"));
 }
 
+// The library and its instruction set count only for its kernels. This file has none.
+TEST(PreparedFile, OfAnotherLibraryRunsIfNoKernelIsTheLibrarys) {
+  const std::string other =
+      with_other_text("\"isa=", "\"isa=other_", with_other_text("\"library=", "\"library=other_"));
+  const Result<OpenedModel> opened = open_model(write("other.prepared", other));
+  ASSERT_TRUE(opened.ok()) << opened.error().describe();
+  EXPECT_EQ(run(opened->executable), run(added_ones().executable));
+}
+
+TEST(PreparedFile, WithAKernelThatIsMissingHereIsOneOfAnotherMachine) {
+  const std::string missing = with_other_text("\"plain\"", "\"blocks.other\"");
+  EXPECT_EQ(refusal(missing).code, ErrorCode::unsupported);
+  const Error error = refusal(with_other_text("\"isa=", "\"isa=other_", missing));
+  EXPECT_EQ(error.code, ErrorCode::mismatch);
+  EXPECT_THAT(error.message, HasSubstr("prepared for a machine with isa=other_"));
+  const std::string of_library = with_other_text("\"plain\"", "\"onednn.other\"");
+  EXPECT_EQ(refusal(of_library).code, ErrorCode::unsupported);
+  EXPECT_EQ(refusal(with_other_text("\"library=", "\"library=other_", of_library)).code, ErrorCode::mismatch);
+}
+
 TEST(PreparedFile, ForAnotherMachineIsRefusedWithTheCommand) {
-  const Error error = refusal(with_other_text("\"isa=", "\"isa=other_"));
+  const Error error = refusal(with_other_text("\"kernels=", "\"kernels=9"));
   EXPECT_EQ(error.code, ErrorCode::mismatch);
   EXPECT_THAT(error.message, HasSubstr("prepared for a machine with "));
   EXPECT_THAT(error.message, HasSubstr("_ones.onnx' -o FILE"));

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -110,6 +111,44 @@ TEST(CpuTarget, OffersThePlainKernelAndMarksUnknownMemory) {
 
 TEST(CpuTarget, HasTheKeyOfThisMachine) {
   EXPECT_EQ(cpu_target({.threads = 2})->machine_key, texts_of(machine_key({.threads = 2})));
+}
+
+constexpr std::array<std::string_view, 2> kOwn = {"blocks.conv", "plain"};
+constexpr std::array<std::string_view, 2> kWithLibrary = {"onednn.matmul", "plain"};
+
+TEST(MachineKey, OfAnotherLibraryCountsForItsKernelsAlone) {
+  const std::vector<std::string> here = texts_of(machine_key());
+  EXPECT_TRUE(runs_here(here, 1, kWithLibrary));
+  EXPECT_TRUE(runs_here(here, 1, kOwn));
+  EXPECT_FALSE(runs_here(here, 2, kWithLibrary));
+  EXPECT_FALSE(runs_here(here, 2, kOwn));
+  std::vector<std::string> other = here;
+  other[0] = "isa=avx9";
+  other[2] = "library=onednn 9.9.9";
+  EXPECT_FALSE(runs_here(other, 1, kWithLibrary));
+  EXPECT_TRUE(runs_here(other, 1, kOwn));
+}
+
+TEST(MachineKey, WithOtherKernelsOrOtherPartsDoesNotRunHere) {
+  const std::vector<std::string> here = texts_of(machine_key());
+  for (std::size_t at = 0; at < here.size(); ++at) {
+    std::vector<std::string> changed = here;
+    changed[at] = "memory=1";
+    EXPECT_FALSE(runs_here(changed, 1, kOwn)) << at;
+    changed.erase(changed.begin() + static_cast<std::ptrdiff_t>(at));
+    EXPECT_FALSE(runs_here(changed, 1, kOwn)) << at;
+  }
+  std::vector<std::string> other = here;
+  other[1] = "kernels=0";
+  EXPECT_FALSE(runs_here(other, 1, kOwn));
+  EXPECT_FALSE(runs_here({}, 1, kOwn));
+}
+
+TEST(LibraryKernels, AreKnownByTheirNames) {
+  EXPECT_TRUE(is_library_kernel("onednn.matmul"));
+  EXPECT_TRUE(is_library_kernel("onednn.conv+chain"));
+  EXPECT_FALSE(is_library_kernel("plain"));
+  EXPECT_FALSE(is_library_kernel("onednn"));
 }
 
 TEST(CpuTarget, RefusesOtherNumbersOfThreads) {

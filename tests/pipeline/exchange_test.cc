@@ -27,7 +27,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-std::vector<std::string> kernel_names(const Plan& plan) {
+std::vector<std::string> kernels_of_steps(const Plan& plan) {
   std::vector<std::string> names;
   for (const Step& step : plan.program.steps) {
     const auto* compute = std::get_if<Compute>(&step.work);
@@ -39,7 +39,7 @@ std::vector<std::string> kernel_names(const Plan& plan) {
 // 256 + 64 + 512 = 832, and 320 without scratch.
 TEST(Exchange, WithoutALimitEveryNodeHasItsFastestKernel) {
   const PlannedGraph planned = must_plan(graph_of(kTwoConvs), {}, fast_and_small());
-  EXPECT_THAT(kernel_names(planned.plan), ElementsAre("fast", "fast"));
+  EXPECT_THAT(kernels_of_steps(planned.plan), ElementsAre("fast", "fast"));
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(832));
   EXPECT_EQ(planned.plan.claims.bounds, (std::vector<Bound>{{BoundScope::chosen_kernels, Bytes(832), "live_set"},
                                                             {BoundScope::run_once, Bytes(320), "live_set"},
@@ -55,7 +55,7 @@ TEST(Exchange, WithoutALimitEveryNodeHasItsFastestKernel) {
 TEST(Exchange, OnlyNodesAboveTheLimitChange) {
   const PlannedGraph planned = must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(831)}, fast_and_small());
   EXPECT_TRUE(planned.fits());
-  EXPECT_THAT(kernel_names(planned.plan), ElementsAre("fast", "small"));
+  EXPECT_THAT(kernels_of_steps(planned.plan), ElementsAre("fast", "small"));
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(768));
   EXPECT_EQ(planned.exchange->nodes, 1);
   EXPECT_EQ(planned.exchange->added_picoseconds, 3'000'000'000'000);
@@ -64,7 +64,7 @@ TEST(Exchange, OnlyNodesAboveTheLimitChange) {
 TEST(Exchange, ALimitThatTheFastestMeetsChangesNothing) {
   const PlannedGraph planned = must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(832)}, fast_and_small());
   EXPECT_TRUE(planned.fits());
-  EXPECT_THAT(kernel_names(planned.plan), ElementsAre("fast", "fast"));
+  EXPECT_THAT(kernels_of_steps(planned.plan), ElementsAre("fast", "fast"));
 }
 
 // The capacity of a region is a limit like the budget.
@@ -73,7 +73,7 @@ TEST(Exchange, ACapacityIsALimitToo) {
   target.machine.regions[0].capacity = Bytes(700);
   const PlannedGraph planned = must_plan(graph_of(kTwoConvs), {}, target);
   EXPECT_TRUE(planned.fits());
-  EXPECT_THAT(kernel_names(planned.plan), ElementsAre("small", "small"));
+  EXPECT_THAT(kernels_of_steps(planned.plan), ElementsAre("small", "small"));
 }
 
 // 320 bytes are needed with every kernel.
@@ -100,9 +100,9 @@ TEST(Exchange, TheFastestKernelThatFitsIsUsed) {
                                              {.name = "medium", .scratch = 128, .seconds = 2},
                                              {.name = "small", .seconds = 4}});
   const PlannedGraph medium = must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(448)}, target);
-  EXPECT_THAT(kernel_names(medium.plan), ElementsAre("medium", "medium"));
+  EXPECT_THAT(kernels_of_steps(medium.plan), ElementsAre("medium", "medium"));
   const PlannedGraph mixed = must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(447)}, target);
-  EXPECT_THAT(kernel_names(mixed.plan), ElementsAre("medium", "small"));
+  EXPECT_THAT(kernels_of_steps(mixed.plan), ElementsAre("medium", "small"));
   EXPECT_EQ(mixed.exchange->added_picoseconds, (1 + 3) * 1'000'000'000'000);
 }
 
@@ -112,7 +112,7 @@ TEST(Exchange, SlowerKernelsThatNeedMoreAreNotUsed) {
                                              {.name = "small", .seconds = 2},
                                              {.name = "slow", .scratch = 64, .seconds = 3}});
   const PlannedGraph planned = must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(320)}, target);
-  EXPECT_THAT(kernel_names(planned.plan), ElementsAre("small", "small"));
+  EXPECT_THAT(kernels_of_steps(planned.plan), ElementsAre("small", "small"));
 }
 
 // b over a: 256 bytes. As a copy: 512.
@@ -130,7 +130,7 @@ TEST(Exchange, AKernelMaySaveBytesByWorkingInPlace) {
   EXPECT_EQ(free.lightest->added_picoseconds, std::nullopt) << "the target gives no costs";
   const PlannedGraph limited = must_plan(graph, {.budget = Bytes(256 + 511)}, target);
   EXPECT_TRUE(limited.fits());
-  EXPECT_THAT(kernel_names(limited.plan), ElementsAre("dense", "over", "dense"));
+  EXPECT_THAT(kernels_of_steps(limited.plan), ElementsAre("dense", "over", "dense"));
 }
 
 // The If runs p and q: 640 + 64 = 704 bytes and the scratch of q. y takes 64.
@@ -149,7 +149,7 @@ TEST(Exchange, PlansOnSeveralStreamsHaveTheChosenKernels) {
   const PlannedGraph planned =
       must_plan(graph_of(kTwoConvs), {.budget = kInput + Bytes(700), .streams = 2}, fast_and_small());
   EXPECT_TRUE(planned.fits());
-  EXPECT_THAT(kernel_names(planned.plan), ElementsAre("small", "small"));
+  EXPECT_THAT(kernels_of_steps(planned.plan), ElementsAre("small", "small"));
 }
 
 // In dataflow, a and b may run at the same time, each with 64 + 512 bytes. Without scratch, 4 x 64 are enough.

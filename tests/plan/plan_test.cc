@@ -96,6 +96,16 @@ TEST(Features, IncludeThoseOfAllPlans) {
   EXPECT_THAT(features_of(all_plans_in(plan)), ElementsAre("recompute"));
 }
 
+TEST(KernelNames, AreThoseOfAllPlansEachOnceAndSorted) {
+  const Plan plan = with_body([](Plan& body) {
+    for (PlannedKernel& kernel : body.kernels) kernel.name = "a";
+    body.kernels.push_back({"z"});
+  });
+  ASSERT_EQ(plan.kernels.size(), 1U);
+  ASSERT_EQ(plan.kernels[KernelId(0)].name, "dense");
+  EXPECT_THAT(kernel_names(plan), ElementsAre("a", "dense", "z"));
+}
+
 TEST(BufferKinds, FollowTheRoles) {
   for (Role role : {Role::input, Role::output, Role::constant, Role::state, Role::temporary}) {
     EXPECT_EQ(to_string(buffer_kind_of(role)), to_string(role));

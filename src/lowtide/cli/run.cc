@@ -14,6 +14,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/help.h"
+#include "lowtide/import/import.h"
 
 namespace lowtide::cli_internal {
 namespace {
@@ -69,6 +70,7 @@ int run(const std::vector<std::string>& words) noexcept {
   try {
     Console console;
     console.set_colors(ColorChoice::automatic);
+    skip_digest_configuration();
     try {
       return static_cast<int>(run_words(words, console));
     } catch (const Stop& stop) {

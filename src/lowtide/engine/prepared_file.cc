@@ -3,10 +3,12 @@
 
 #include "lowtide/engine/prepared_file.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "lowtide/base/listed.h"
@@ -45,8 +47,7 @@ Result<int> threads_for(const Provenance& of, const CpuOptions& asked, const std
                shown_path(path)};
 }
 
-Result<void> check_prepared_for(const Provenance& of, const std::string& path) {
-  if (is_key_of_machine(of.machine_key)) return {};
+Error other_machine(const Provenance& of, const std::string& path) {
   const MachineKey own = machine_key({.threads = threads_of(of.machine_key) == 2 ? 2 : 1});
   return Error{ErrorCode::mismatch,
                "it was prepared for a machine with " +
@@ -90,13 +91,16 @@ bool is_prepared_file(const std::string& path) { return engine_internal::is_prep
 namespace engine_internal {
 
 Result<OpenedModel> open_prepared(const std::string& path, const OpenOptions& options) {
-  initialize_kernels();
   LOWTIDE_RETURN_IF_ERROR(check_options(options, path));
   Result<PreparedHead> head = read_prepared_head(path);
   if (!head) return head.error();
   Plan& plan = head->plan.plan;
-  LOWTIDE_RETURN_IF_ERROR(check_prepared_for(plan.provenance, path));
-  const Result<int> threads = threads_for(plan.provenance, options.cpu, path);
+  const Provenance provenance = plan.provenance;
+  const std::vector<std::string_view> kernels = kernel_names(plan);
+  if (!runs_here(provenance.machine_key, threads_of(provenance.machine_key) == 2 ? 2 : 1, kernels))
+    return other_machine(provenance, path);
+  if (std::ranges::any_of(kernels, &is_library_kernel)) initialize_kernels();
+  const Result<int> threads = threads_for(provenance, options.cpu, path);
   if (!threads) return threads.error();
   const std::vector<Violation> violations = verify(head->graph, plan);
   if (!violations.empty()) {
@@ -110,7 +114,12 @@ Result<OpenedModel> open_prepared(const std::string& path, const OpenOptions& op
   }
   Result<std::shared_ptr<const Executable>> executable =
       Executable::prepare(std::move(head->graph), std::move(plan), weights, {.threads = *threads});
-  if (!executable) return executable.error();
+  if (!executable) {
+    // A kernel may need instructions that this machine does not have.
+    const bool is_missing = executable.error().code == ErrorCode::unsupported;
+    return is_missing && !is_key_of_machine(provenance.machine_key) ? other_machine(provenance, path)
+                                                                    : executable.error();
+  }
   LOWTIDE_RETURN_IF_ERROR(weights->check_files());
   return OpenedModel{*std::move(executable),         head->model_nodes, Bytes(0), Bytes(0), {},
                      std::move(head->default_inputs)};

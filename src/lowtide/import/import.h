@@ -19,6 +19,10 @@ namespace lowtide {
 // digests. Otherwise the first call of import_model() does both. They take 12 MB, whatever the model. Thread-safe.
 void initialize_import();
 
+// Computes digests without the system's configuration of libcrypto, which takes as long to read as 1 MB to digest. Only
+// for the start of a program that uses libcrypto for nothing else, because it holds for the whole program.
+void skip_digest_configuration();
+
 // Reads a model file: ONNX, or Caffe2's NetDef or TensorFlow's GraphDef in binary or text form. The format is derived
 // from the content. The name counts only for files that look like neither: .pbtxt and .prototxt are read as NetDef.
 // External data is never opened. Raw data of constants above 256 bytes stay in the file (ImportedModel::constants), and

@@ -29,6 +29,7 @@ namespace {
 using kernels_internal::families;
 using kernels_internal::families_with;
 using kernels_internal::Family;
+using kernels_internal::has_library;
 using kernels_internal::Offer;
 using kernels_internal::OfferInput;
 using kernels_internal::seconds_of;
@@ -37,10 +38,15 @@ using kernels_internal::seconds_of;
 // that of the library, and the plain convolutions of randwire_s1 take 2.5 times as long as those in blocks.
 constexpr double kTimeOfLaterFamilies = 2;
 
+// MachineKey::kernels.
+constexpr const char* kKernels = "8";
+
 // A plain convolution is slow even where it is the only kernel, because in other formats the node has a faster one.
 bool is_slow(const Kernel& kernel, const Operator& op, bool is_first) {
   return !is_first || (kernel.name == "plain" && op.type == kConvType);
 }
+
+bool is_present(const Family& family) { return !family.is_of_library || has_library(); }
 
 // The kernels of all families that have the operator. If there are none, the reason is that of the last family, which
 // is the plain one and has the most types.
@@ -49,6 +55,7 @@ Offer offer_of(const OfferInput& input) {
   all.missing = contradiction_of_types(input.graph, input.node);
   if (!all.missing.empty()) return all;
   for (const Family* family : families_with(input.graph.op(input.node))) {
+    if (!is_present(*family)) continue;
     Offer one = family->offer(input);
     for (Kernel& kernel : one.kernels) {
       if (kernel.cost_seconds == 0 && is_slow(kernel, input.graph.op(input.node), all.kernels.empty()))
@@ -81,6 +88,7 @@ void collect_unsupported(const Graph& graph, const std::string& path, std::vecto
 std::vector<SupportedOperator> list_operators() {
   std::map<std::pair<std::string_view, std::string_view>, SupportedOperator> rows;
   for (const Family& family : families()) {
+    if (!is_present(family)) continue;
     for (const SupportedOperator& row : family.operators) rows.insert_or_assign({row.domain, row.type}, row);
   }
   std::vector<SupportedOperator> all;
@@ -122,6 +130,8 @@ Result<PreparedOffer> prepare_offer(const PrepareInput& input) {
   const bool has_contradiction = !contradiction_of_types(input.graph, input.node).empty();
   for (const Family* family : families_with(input.graph.op(input.node))) {
     if (has_contradiction) break;
+    // The library is only loaded for its kernels.
+    if (family->is_of_library && (!is_library_kernel(wanted) || !has_library())) continue;
     Offer offer = family->offer({.graph = input.graph, .node = input.node, .threads = input.threads});
     const auto found = std::ranges::find(offer.kernels, wanted, &Kernel::name);
     if (found == offer.kernels.end()) continue;
@@ -176,8 +186,20 @@ Result<Target> cpu_target(const CpuOptions& options) {
 
 MachineKey machine_key(const CpuOptions& options) {
   kernels_internal::LibraryKey library = kernels_internal::library_key();
-  return {
-      .isa = std::move(library.isa), .library = std::move(library.version), .kernels = "8", .threads = options.threads};
+  return {.isa = std::move(library.isa),
+          .library = std::move(library.version),
+          .kernels = kKernels,
+          .threads = options.threads};
+}
+
+bool is_library_kernel(std::string_view name) { return name.starts_with(kernels_internal::kLibraryPrefix); }
+
+bool runs_here(const std::vector<std::string>& texts, int threads, std::span<const std::string_view> kernels) {
+  if (std::ranges::any_of(kernels, &is_library_kernel)) return texts == texts_of(machine_key({.threads = threads}));
+  const std::vector<std::string> own = texts_of({.isa = "", .library = "", .kernels = kKernels, .threads = threads});
+  return std::ranges::equal(texts, own, [](std::string_view text, std::string_view of_own) {
+    return text == of_own || (of_own.ends_with('=') && text.starts_with(of_own));
+  });
 }
 
 bool is_key_of_machine(const std::vector<std::string>& texts) {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lowtide/base/result.h"
@@ -22,9 +24,9 @@ struct CpuOptions {
 // known, as an unknown operator does; prepare() refuses it. Errors (unsupported): threads other than 1 or 2.
 [[nodiscard]] Result<Target> cpu_target(const CpuOptions& options = {});
 
-// What scratch, formats and packed constants of a plan depend on. A plan is only valid where the key is equal.
+// What scratch, formats and packed constants of a plan depend on.
 struct MachineKey {
-  std::string isa;      // instruction set that the kernels use: "avx512_core_bf16", or "any" without library
+  std::string isa;      // instruction set that the library uses: "avx512_core_bf16", or "any" without library
   std::string library;  // "onednn 3.2.0", or "none"
   std::string kernels;  // raised when scratch, formats or packing of any kernel change
   int threads = 1;
@@ -36,6 +38,15 @@ struct MachineKey {
 [[nodiscard]] std::vector<std::string> texts_of(const MachineKey& key);
 // The number of threads that such texts state; nullopt if they do not.
 [[nodiscard]] std::optional<int> threads_of(const std::vector<std::string>& texts);
+
+// Whether a kernel of this name is one of the library.
+[[nodiscard]] bool is_library_kernel(std::string_view name);
+
+// Whether a plan with these texts of a key and these kernels can run on this machine with `threads` threads. A plan
+// without kernels of the library depends on MachineKey::kernels and threads alone, and the library is not loaded to
+// answer. prepare() refuses a kernel whose instructions this machine does not have.
+[[nodiscard]] bool runs_here(const std::vector<std::string>& texts, int threads,
+                             std::span<const std::string_view> kernels);
 
 // Whether texts are the key of this machine, for some number of threads. Formats depend on everything else of the key.
 [[nodiscard]] bool is_key_of_machine(const std::vector<std::string>& texts);

@@ -44,12 +44,9 @@ namespace lowtide::kernels_internal {
 
 std::span<const Family> families() {
   static const std::vector<Family> all_families = [] {
+    std::vector<Family> all = {block_convolution_family(), block_pool_family(),       block_concat_family(),
+                               block_product_family(),     block_reordering_family(), block_transpose_family()};
     const std::span<const Family> library = library_families();
-    std::vector<Family> all;
-    if (!library.empty()) {
-      all = {block_convolution_family(), block_pool_family(),       block_concat_family(),
-             block_product_family(),     block_reordering_family(), block_transpose_family()};
-    }
     all.insert(all.end(), library.begin(), library.end());
     all.insert(all.end(), {chain_family(),
                            separate_family(),

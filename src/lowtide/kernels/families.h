@@ -9,8 +9,9 @@
 
 namespace lowtide::kernels_internal {
 
-// All families. Families of faster kernels come before those of slower ones, because the kernels of a node have this
-// order. Several families may implement one operator, under different names of kernels.
+// All families, with those of the library even where it is missing. Families of faster kernels come before those of
+// slower ones, because the kernels of a node have this order. Several families may implement one operator, under
+// different names of kernels.
 [[nodiscard]] std::span<const Family> families();
 
 // The families with an operator, in the same order. The domains "" and "ai.onnx" are equal. O(log operators).

@@ -7,12 +7,14 @@
 
 namespace lowtide {
 
-// Does what kernels need once per program: it makes the library's engine, and keeps the library's small objects of a
-// run out of malloc (LibraryMemory). prepare() does the same. An earlier call separates its memory from that of a
-// model. Throws std::bad_alloc if the system has no memory for the library. Thread-safe.
+// Does what kernels of the library need once per program: it loads the library, makes its engine, and keeps the
+// library's small objects of a run out of malloc (LibraryMemory). prepare() of such a kernel does the same. An earlier
+// call separates its memory from that of a model. Throws std::bad_alloc if the system has no memory for the library.
+// Thread-safe.
 void initialize_kernels();
 
-// Does what kernels need once per thread. Otherwise the first kernel that a thread runs does it, and allocates memory.
+// Does what kernels need once per thread, for the library only if it has been loaded. Otherwise the first kernel that a
+// thread runs does it, and allocates memory.
 void prepare_kernel_thread();
 
 // Gives back what is kept only so that further kernels are made faster: the library's cache of primitives, which has

@@ -61,6 +61,14 @@ std::vector<const Plan*> all_plans_in(const Plan& plan) {
   return plans;
 }
 
+std::vector<std::string_view> kernel_names(const Plan& plan) {
+  std::set<std::string_view> names;
+  for (const Plan* one : all_plans_in(plan)) {
+    for (const PlannedKernel& kernel : one->kernels) names.insert(kernel.name);
+  }
+  return {names.begin(), names.end()};
+}
+
 std::vector<std::string_view> features_of(const Plan& plan) {
   std::vector<std::string_view> features;
   if (has_parts(plan)) features.emplace_back("buffer_parts");

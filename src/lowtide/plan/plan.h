@@ -123,6 +123,9 @@ struct Plan {
 // as the plan. O(steps). No recursion; bodies without a plan are skipped.
 [[nodiscard]] std::vector<const Plan*> all_plans_in(const Plan& plan);
 
+// The names of the kernels of these plans, each once and sorted. They are valid as long as the plan. O(steps).
+[[nodiscard]] std::vector<std::string_view> kernel_names(const Plan& plan);
+
 // The features of a plan that a reader must support in addition to a plain plan. In a plain plan, each node runs once
 // on one stream, no step copies, and every buffer is live as a whole. The names are "buffer_parts", "copies", "links",
 // "recompute", "state_updates" and "streams". Ascending. The features of bodies are not included. O(plan).

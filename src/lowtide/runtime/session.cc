@@ -15,6 +15,7 @@
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/text.h"
+#include "lowtide/kernels/initialize.h"
 #include "lowtide/runtime/execute/session_memory.h"
 #include "lowtide/runtime/execute/tensors.h"
 #include "lowtide/runtime/threads/touch_thread.h"
@@ -220,7 +221,10 @@ Result<Session> Session::open(std::shared_ptr<const Executable> executable, cons
   }
 }
 
-void Session::prepare_thread() { runtime_internal::touch_thread(); }
+void Session::prepare_thread() {
+  initialize_kernels();  // the thread may run sessions of models that are opened later
+  runtime_internal::touch_thread();
+}
 
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::Session(Session&&) noexcept = default;

@@ -62,9 +62,10 @@ void initialize_kernels() {
 }
 
 void prepare_kernel_thread() {
+  if (!kernels_internal::is_dnnl_loaded()) return;
   const kernels_internal::SingleThread single;
   kernels_internal::touch_quiet_pool();
-  if (kernels_internal::find_dnnl() != nullptr) kernels_internal::make_thread_data();
+  kernels_internal::make_thread_data();
 }
 
 LibraryMemory library_memory() {

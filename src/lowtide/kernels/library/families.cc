@@ -246,15 +246,17 @@ Prepared prepare_reordering(const PrepareInput& input) {
 
 std::span<const Family> library_families() {
   static constexpr std::array kFamilies{
-      Family{"onednn convolutions", kConvolutions, &offer_convolution, &prepare_convolution},
-      Family{"onednn products", kProducts, &offer_product, &prepare_product},
-      Family{"onednn attentions", kAttentions, &offer_tiled_attention, &prepare_tiled_attention},
-      Family{"onednn quantized convolutions", kGatheredConvolutions, &offer_gathered, &prepare_gathered_kernel},
+      Family{"onednn convolutions", kConvolutions, &offer_convolution, &prepare_convolution, true},
+      Family{"onednn products", kProducts, &offer_product, &prepare_product, true},
+      Family{"onednn attentions", kAttentions, &offer_tiled_attention, &prepare_tiled_attention, true},
+      Family{"onednn quantized convolutions", kGatheredConvolutions, &offer_gathered, &prepare_gathered_kernel, true},
       Family{"onednn quantized products", kQuantizedProducts, &offer_quantized_product,
-             &prepare_quantized_product_kernel},
-      Family{"onednn reorderings", kReorderings, &offer_reordering, &prepare_reordering},
+             &prepare_quantized_product_kernel, true},
+      Family{"onednn reorderings", kReorderings, &offer_reordering, &prepare_reordering, true},
   };
-  return find_dnnl() != nullptr ? std::span<const Family>(kFamilies) : std::span<const Family>();
+  return kFamilies;
 }
+
+bool has_library() { return find_dnnl() != nullptr; }
 
 }  // namespace lowtide::kernels_internal

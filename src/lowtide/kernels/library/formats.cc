@@ -111,7 +111,7 @@ Format library_blocks() { return has_wide_registers() ? Format::nchw16c : Format
 
 std::shared_ptr<const KernelFormats> library_formats() {
   static const std::shared_ptr<const KernelFormats> formats = std::make_shared<LibraryFormats>();
-  return find_dnnl() != nullptr ? formats : nullptr;
+  return has_library() ? formats : nullptr;
 }
 
 }  // namespace lowtide::kernels_internal

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lowtide/kernels/common/family.h"
@@ -20,8 +21,13 @@ struct LibraryKey {
 };
 [[nodiscard]] LibraryKey library_key();
 
-// The families of the library's kernels. Their names begin with "onednn.".
+// Whether the program finds the library. Loads it, as each function of this header does but library_families().
+[[nodiscard]] bool has_library();
+
+// The families of the library's kernels, whose names begin with kLibraryPrefix. Requires of their functions:
+// has_library().
 [[nodiscard]] std::span<const Family> library_families();
+inline constexpr std::string_view kLibraryPrefix = "onednn.";
 
 // All ways in which the library's kernels run a convolution of the model, the fastest one first.
 [[nodiscard]] std::vector<FormatOption> options_of_convolution(const Graph& graph, NodeId node);

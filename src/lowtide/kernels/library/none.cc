@@ -10,6 +10,8 @@ namespace lowtide::kernels_internal {
 
 LibraryKey library_key() { return {.isa = "any", .version = "none"}; }
 
+bool has_library() { return false; }
+
 std::span<const Family> library_families() { return {}; }
 
 Format library_blocks() { return Format::plain; }

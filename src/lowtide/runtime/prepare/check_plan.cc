@@ -32,8 +32,8 @@ Result<void> check_graph(const Prepared& prepared) {
 Result<void> check_key(const Prepared& prepared, int threads) {
   const Provenance& of = prepared.plan.provenance;
   if (of.machine_key.empty()) return {};
+  if (runs_here(of.machine_key, threads, kernel_names(prepared.plan))) return {};
   const std::vector<std::string> own = texts_of(machine_key({.threads = threads}));
-  if (of.machine_key == own) return {};
   return refused(prepared.graph, ErrorCode::mismatch,
                  "the plan is for a machine with " + listed(of.machine_key, "and") + ", but this one has " +
                      listed(own, "and") + "; plan again with: lowtide plan " +
