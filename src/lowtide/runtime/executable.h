@@ -37,12 +37,12 @@ class Executable {
   //
   // Requires: verify() found nothing for this graph and this plan. `graph` is the graph that runs, after lowering.
   // Several executables may share the weights. Errors: (mismatch) the plan names another graph, or a key with which it
-  // does not run here (runs_here), its scratch is smaller than a kernel needs, or a tensor is at an address that is not a multiple of the
-  // size of its elements, or scratch at one that is not a multiple of 64; (unsupported) all steps without kernel,
-  // bodies of other operators than If, Loop and Scan, a second region that a worker addresses, threads other than 1 or
-  // 2; (invalid) all constants without bytes, an attribute that a kernel refuses, or a body that does not match its
-  // node; (no_memory) also if the system refuses a thread. O(steps + values + bytes of copied constants), and what the
-  // kernels do.
+  // does not run here (runs_here), its scratch is smaller than a kernel needs, or a tensor is at an address that is not
+  // a multiple of the size of its elements, or scratch at one that is not a multiple of 64; (unsupported) all steps
+  // without kernel, bodies of other operators than If, Loop and Scan, a second region that a worker addresses, threads
+  // other than 1 or 2; (invalid) all constants without bytes, an attribute that a kernel refuses, or a body that does
+  // not match its node; (no_memory) also if the system refuses a thread. O(steps + values + bytes of copied constants),
+  // and what the kernels do.
   [[nodiscard]] static Result<std::shared_ptr<const Executable>> prepare(Graph graph, Plan plan,
                                                                          std::shared_ptr<const ModelWeights> weights,
                                                                          const ExecutableOptions& options = {});
