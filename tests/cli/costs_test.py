@@ -107,7 +107,7 @@ class Costs(ProgramTest):
         self.succeed("run", "model.onnx", "--costs", "costs.json", "--synthetic", "1")
         self.fail_with(USAGE, "--costs has no effect on a prepared file", "run", "model.prepared", "--costs",
                        "costs.json")
-        self.fail_with(USAGE, "--profile has no effect on a prepared file", "bench", "model.prepared", "--profile", "c")
+        self.fail_with(USAGE, "--profile measures the kernels of a model", "bench", "model.prepared", "--profile", "c")
 
     def test_other_machines_are_refused_and_files_stay(self):
         profile = self.profile()

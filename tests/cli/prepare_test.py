@@ -64,6 +64,9 @@ class Prepare(ProgramTest):
         self.expect(DONE, "prepare", "model.onnx", "-o", "file")
         for command in ("plan", "explain", "inspect", "compare"):
             self.assertIn("'run' and 'bench' take it", self.expect(BAD_INPUT, command, "file").stderr)
+        self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
+        self.assertIn("'run' and 'bench' take it", self.expect(BAD_INPUT, "verify", "file", "plan.json").stderr)
+        self.assertIn("give the model", self.expect(USAGE, "bench", "file", "--profile", "costs.json").stderr)
 
     def test_what_cannot_be_prepared(self):
         self.expect(USAGE, "prepare", "model.onnx")
@@ -114,6 +117,14 @@ class Prepare(ProgramTest):
         self.expect(DONE, "prepare", "model.onnx", "-o", "file")
         has_library = b"library=onednn" in (self.folder / "file").read_bytes()
         self.assertEqual(loads_library("run", "model.onnx"), has_library)
+        self.assertFalse(loads_library("run", "file"))
+        # A product with an epilogue has kernels of two families.
+        weights = field(1, 3) + field(1, 3) + field(2, small_models.FLOAT) + field(8, "w") + field(9, bytes(36))
+        nodes = [node("MatMul", ["x", "w"], ["a"]), node("Relu", ["a"], ["y"])]
+        content = graph(nodes, [value_info("x", [3])], [value_info("y", [3])], [weights])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        self.expect(DONE, "prepare", "model.onnx", "-o", "file")
+        self.assertIn(b"epilogue = ", (self.folder / "file").read_bytes())
         self.assertFalse(loads_library("run", "file"))
 
     def test_a_damaged_file_is_refused(self):

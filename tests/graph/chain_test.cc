@@ -74,6 +74,8 @@ TEST(Chain, RefusesProgramsThatDoNotFitTheNode) {
               HasSubstr("its program has results of several shapes"));
   EXPECT_THAT(fault_of(inputs + R"("constant c : f32[1]", "y = Add(x, c) : f32[2,4]", "output y")"),
               HasSubstr("its program has tensors that are neither operands nor results"));
+  EXPECT_THAT(fault_of(inputs + R"("y = Neg(x) : f32[2,4]", "z = Add(y, s) : f32[2,4]", "output y")"),
+              HasSubstr("its program has a node that reads the output of the program"));
   EXPECT_THAT(fault_of(inputs + R"("y = Add(x, s", "output y")"), HasSubstr("program:"));
 }
 

@@ -113,12 +113,12 @@ Floats run_case(const ProductCase& of, const PackedConstant& packed, int threads
 bool has_kernel_by_row(const ProductCase& of, Format format) { return of.rows > 1 && of.inner % block_of(format) == 0; }
 
 TEST(BlockProduct, EqualsSumsOfProducts) {
-  // One row; fewer rows than a tile; several tiles, groups of rows, and chunks of the inner axis; axes that do not fill
-  // their blocks.
+  // One row; fewer rows than a tile; several tiles, of which each thread has its own or not; groups of rows, and chunks
+  // of the inner axis; axes that do not fill their blocks.
   for (const ProductCase& of :
        {ProductCase{1, 64, 48}, ProductCase{1, 65, 50, true, true}, ProductCase{3, 16, 16, false, true},
         ProductCase{13, 20, 40, true}, ProductCase{29, 20, 100, false, true}, ProductCase{197, 1600, 24, true, true},
-        ProductCase{700, 130, 250}}) {
+        ProductCase{700, 130, 250}, ProductCase{700, 512, 330}}) {
     SCOPED_TRACE(::testing::PrintToString(std::vector{of.rows, of.inner, of.columns}));
     for (const Format format : formats()) {
       const std::optional<FormatOption> option = product_option(of.standard(), NodeId(0), format);
@@ -141,9 +141,9 @@ TEST(BlockProduct, EqualsSumsOfProducts) {
 }
 
 TEST(BlockProduct, DividesRowsAndTheInnerAxis) {
-  const auto divided = [](std::int64_t rows, std::int64_t inner, std::int64_t columns) {
+  const auto divided = [](std::int64_t rows, std::int64_t inner, std::int64_t columns, int threads = 1) {
     BlockProduct product{.matrix = *block_matrix(16, Shape({inner, columns}), false), .rows = rows};
-    set_division(product, 1);
+    set_division(product, threads);
     return product;
   };
   if (!has_tiles(16)) return;
@@ -151,35 +151,48 @@ TEST(BlockProduct, DividesRowsAndTheInnerAxis) {
   EXPECT_EQ(divided(197, 3072, 768).chunk * 16, 768);
   EXPECT_EQ(divided(197, 3072, 768).group_rows, 197);
   EXPECT_EQ(divided(197, 3072, 768).scratch(), Bytes(197 * 768 * 4));
-  // A matrix of 96 * 288 elements stays in the cache, so the copy has 32 * 1024: 341 rows, in tiles of 14.
-  EXPECT_EQ(divided(3136, 96, 288).group_rows, 322);
+  // A matrix of 96 * 288 elements stays in the cache, so each tile of 14 rows is finished before the next one.
+  EXPECT_TRUE(divided(3136, 96, 288).is_by_tile);
+  EXPECT_EQ(divided(3136, 96, 288).scratch(), Bytes(14 * 96 * 4));
+  EXPECT_EQ(divided(3136, 96, 288, 2).scratch(), Bytes(2 * 14 * 96 * 4));
+  // Two threads with fewer than two tiles each divide the columns.
+  EXPECT_TRUE(divided(55, 96, 288).is_by_tile);
+  EXPECT_FALSE(divided(55, 96, 288, 2).is_by_tile);
+  // A matrix of 512 * 336 elements does not stay. The copy has 160 * 1024: 320 rows, so 700 are three groups.
+  EXPECT_FALSE(divided(700, 512, 336).is_by_tile);
+  EXPECT_EQ(divided(700, 512, 336).group_rows, 238);
   // One row is read where it is, unless its last block must be filled.
   EXPECT_EQ(divided(1, 1280, 1000).scratch(), Bytes());
   EXPECT_EQ(divided(1, 1281, 1000).scratch(), Bytes(1296 * 4));
 }
 
-TEST(BlockProduct, ComputesAnEpilogueWithTheBitsOfAChain) {
-  const ProductCase of{29, 40, 300, false, true};
+// 29 rows are three tiles, and 61 are five, so that each of two threads has its own.
+void expect_bits_of_a_chain(std::int64_t rows) {
+  const ProductCase of{rows, 40, 300, false, true};
+  const std::string type = "f32" + to_string(Shape({rows, 300}));
   for (const Format format : formats()) {
     const std::optional<FormatOption> option = product_option(of.standard(), NodeId(0), format);
     ASSERT_TRUE(option && option->weights);
-    const std::string program =
-        R"(["input t : f32[29,300]", "input r : f32[29,300]", "input c : f32[300]", "input s : f32[]", )"
-        R"("a = Add(r, t) \"a\" : f32[29,300]", "m = Mul(a, c) \"m\" : f32[29,300]", )"
-        R"("d = Div(m, s) \"d\" : f32[29,300]", "y = Sigmoid(d) \"y\" : f32[29,300]", "output y"])";
-    const std::vector<std::string> operands = {"x : f32[29,40]", "w : f32" + to_string(option->weights->shape),
-                                               "b : f32[300]",   "r : f32[29,300]",
-                                               "c : f32[300]",   "s : f32[]"};
+    const std::string program = "[\"input t : " + type + "\", \"input r : " + type +
+                                R"(", "input c : f32[300]", "input s : f32[]", )" + R"("a = Add(r, t) \"a\" : )" +
+                                type + R"(", "m = Mul(a, c) \"m\" : )" + type + R"(", "d = Div(m, s) \"d\" : )" + type +
+                                R"(", "y = Sigmoid(d) \"y\" : )" + type + R"(", "output y"])";
+    const std::vector<std::string> operands = {"x : f32" + to_string(Shape({rows, 40})),
+                                               "w : f32" + to_string(option->weights->shape),
+                                               "b : f32[300]",
+                                               "r : " + type,
+                                               "c : f32[300]",
+                                               "s : f32[]"};
     const Graph fused = testing::lowered_graph("PackedMatMul(x, w, b, r, c, s) {" + of.attributes(*option->weights) +
                                                    ", product = \"t\", epilogue = " + program + "}",
-                                               operands, Shape({29, 300}));
+                                               operands, Shape({rows, 300}));
     ASSERT_EQ(offered_kernels(fused, NodeId(0)).at(0).name, "blocks.matmul");
     const Graph chain =
         testing::lowered_graph("Chain(t, r, c, s) {program = " + program + "}",
-                               {"t : f32[29,300]", operands[3], operands[4], operands[5]}, Shape({29, 300}));
+                               {"t : " + type, operands[3], operands[4], operands[5]}, Shape({rows, 300}));
     std::vector<TensorData> reads = operands_of(of, *option->weights);
     const TensorData t = testing::run_one(of.packed(*option->weights), reads);
-    const std::vector<TensorData> others = {testing::floats(Shape({29, 300}), testing::numbers(29 * 300, 7)),
+    const std::vector<TensorData> others = {testing::floats(Shape({rows, 300}), testing::numbers(rows * 300, 7)),
                                             testing::floats(Shape({300}), testing::numbers(300, 8)),
                                             testing::floats(Shape(), {0.75F})};
     std::vector<TensorData> of_chain = {t};
@@ -191,6 +204,11 @@ TEST(BlockProduct, ComputesAnEpilogueWithTheBitsOfAChain) {
       EXPECT_EQ(testing::values_of<float>(testing::run_one(fused, reads, threads, &team)), expected);
     }
   }
+}
+
+TEST(BlockProduct, ComputesAnEpilogueWithTheBitsOfAChain) {
+  expect_bits_of_a_chain(29);
+  expect_bits_of_a_chain(61);
 }
 
 TEST(BlockProduct, LeavesOtherProductsAlone) {

@@ -77,7 +77,10 @@ TEST(VerifyEpilogues, RefusesOtherEpilogues) {
   EXPECT_THAT(found("alpha = 0.5", "alpha = 0.25"), HasSubstr("differs from node 'relu' (LeakyRelu) of the model"));
   EXPECT_THAT(found("LeakyRelu(a)", "LeakyRelu(t)"), HasSubstr("differs from node 'relu' (LeakyRelu) of the model"));
   EXPECT_THAT(found("input r : f32[4,6]\",", "input q : f32[6]\","), HasSubstr("has an epilogue that is not valid"));
-  EXPECT_THAT(found("\"output y\"]", "\"output a\"]"), HasSubstr("under another name"));
+  EXPECT_THAT(found("\"output y\"]", "\"output a\"]"), HasSubstr("reads the output of the program"));
+  const std::string shorter = replaced(replaced(kFused, "\"output y\"]", "\"output a\"]"),
+                                       R"("y = LeakyRelu(a) \"relu\" {alpha = 0.5} : f32[4,6]", )", "");
+  EXPECT_THAT(faults(kModel, shorter), HasSubstr("under another name"));
   EXPECT_THAT(found("(x, w, b, r)", "(x, w, b)"), HasSubstr("has an epilogue that is not valid"));
 }
 

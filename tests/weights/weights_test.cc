@@ -230,6 +230,11 @@ TEST_F(ModelWeightsTest, NoticesAFileThatChanged) {
   ASSERT_FALSE(changed.ok());
   EXPECT_EQ(changed.error().code, ErrorCode::mismatch);
   EXPECT_THAT(changed.error().describe(), HasSubstr("it had 12 bytes and now has 13"));
+  const Result<ModelWeights> again = ModelWeights::open(model(), table());
+  ASSERT_TRUE(again.ok());
+  std::filesystem::remove(folder_ / "data.bin");
+  write("data.bin", "....ABCDEFGHI");
+  EXPECT_THAT(again->check_files().error().describe(), HasSubstr("changed after it was loaded; load the model again"));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
 #include "lowtide/cli/read_file.h"
+#include "lowtide/engine/prepared_file.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/pipeline/offered_kernels.h"
@@ -84,7 +85,8 @@ std::string other_bindings(const std::vector<std::string>& planned_for, const Im
 // For a model that cannot be imported. If the plan is for another model, that is the answer.
 Checked check_digest(const std::string& path, const Error& failure, const Provenance& provenance,
                      const std::string& cause) {
-  const bool is_a_model = failure.code != ErrorCode::io && failure.code != ErrorCode::malformed;
+  const bool is_a_model =
+      failure.code != ErrorCode::io && failure.code != ErrorCode::malformed && !is_prepared_file(path);
   if (is_a_model && !provenance.model_sha256.empty()) {
     Checked checked{.model = {.path = path}, .is_imported = false};
     checked.model.sha256 = take(model_digest(path));

@@ -325,7 +325,7 @@ const std::vector<ExitCodeSpec>& exit_codes() {
       {number(ExitCode::usage), "the command line is invalid, such as an output that is also an input"},
       {number(ExitCode::bad_input), "a file cannot be read or written, is malformed or is unsupported"},
       {number(ExitCode::internal), "a bug in lowtide"},
-      {"130", "Ctrl-C (SIGINT) ended the program"},
+      {"130", "Ctrl-C (SIGINT) ended the program; a command whose help says what Ctrl-C does has its own code for it"},
       {"128+N", "signal N ended the program, as shells show it: 129 (SIGHUP), 141 (SIGPIPE), 143 (SIGTERM)"}};
   return codes;
 }

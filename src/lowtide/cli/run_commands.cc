@@ -47,7 +47,7 @@ CommandSpec run_command() {
                   {.name = "--output-dir",
                    .value = "FOLDER",
                    .summary = "write each output to FOLDER/NAME.npy, with _ for / in NAME, which ends after 200 bytes; "
-                              "makes the folder",
+                              "makes the folder, and replaces files of these names",
                    .kind = ArgumentKind::file},
                   threads_of_plan_option(),
                   {.name = "--synthetic",
@@ -79,8 +79,9 @@ CommandSpec prepare_command() {
           "when the model is loaded, such as putting weights into the order that kernels read. The file has the graph "
           "that runs, the plan and the weights, so the model is not needed any more. 'run' and 'bench' take it in "
           "place of a model. They map it, so it is open at once, and processes share its memory.\n"
-          "The file is valid on machines with the same instruction set, library and number of threads; others refuse "
-          "it. It is not encrypted or compressed.\n"
+          "The file has kernels for its number of threads, and is valid on machines with the same instruction set, "
+          "library and kernels; others refuse it. Without kernels of the library, any machine with the instructions of "
+          "its kernels runs it. It is not encrypted or compressed.\n"
           "Ctrl-C ends the command. Then nothing is written, and the exit code is 1.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {output_option("the file to write; - is stdout"),

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/change_of_size.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/engine/engine.h"
@@ -172,8 +173,9 @@ Result<void> check_unchanged(const std::string& path, const FileState& before, c
   const FileState now = state_of(path);
   if (now == before) return {};
   return Error{ErrorCode::mismatch,
-               "changed while it was loaded: it had " + std::to_string(before.size) + " bytes and now has " +
-                   std::to_string(now.size) + "; load the model again",
+               "changed while it was loaded" +
+                   change_of_size(static_cast<std::int64_t>(before.size), static_cast<std::int64_t>(now.size)) +
+                   "; load the model again",
                shown_path(path)};
 }
 

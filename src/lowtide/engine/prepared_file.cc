@@ -16,7 +16,9 @@
 #include "lowtide/engine/load_time.h"
 #include "lowtide/engine/open_prepared.h"
 #include "lowtide/engine/prepared_head.h"
+#include "lowtide/kernels/cpu_target.h"
 #include "lowtide/kernels/initialize.h"
+#include "lowtide/kernels/kernel.h"
 #include "lowtide/verify/verify.h"
 
 namespace lowtide {

@@ -187,6 +187,9 @@ std::string chain_fault(const Graph& program, const std::vector<const Tensor*>& 
     if (!may_be_in_chain(program, id)) return "its program has a node " + program.op(id).type + " that no chain has";
     if (program.tensor(*program.node(id).outputs[0]).shape != result.shape)
       return "its program has results of several shapes";
+    // Steps write the result of the program to the result of the node, and nothing reads it there.
+    if (std::ranges::count(program.node(id).inputs, std::optional(program.outputs()[0])) > 0)
+      return "its program has a node that reads the output of the program";
   }
   if (operands.size() + program.nodes().size() != program.tensors().size())
     return "its program has tensors that are neither operands nor results";

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "lowtide/base/change_of_size.h"
 #include "lowtide/base/quote.h"
 
 namespace lowtide::import_internal {
@@ -94,9 +95,7 @@ Result<void> File::check_unchanged() const {
       status.st_mtim.tv_nsec == modified_.tv_nsec) {
     return {};
   }
-  return Error{ErrorCode::io,
-               "changed while it was read: it had " + std::to_string(size_) + " bytes and now has " +
-                   std::to_string(status.st_size) + "; read it again",
+  return Error{ErrorCode::io, "changed while it was read" + change_of_size(size_, status.st_size) + "; read it again",
                ""};
 }
 

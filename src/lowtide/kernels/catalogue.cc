@@ -39,37 +39,11 @@ using kernels_internal::seconds_of;
 constexpr double kTimeOfLaterFamilies = 2;
 
 // MachineKey::kernels.
-constexpr const char* kKernels = "8";
+constexpr const char* kKernels = "9";
 
 // A plain convolution is slow even where it is the only kernel, because in other formats the node has a faster one.
 bool is_slow(const Kernel& kernel, const Operator& op, bool is_first) {
   return !is_first || (kernel.name == "plain" && op.type == kConvType);
-}
-
-bool is_present(const Family& family) { return !family.is_of_library || has_library(); }
-
-// The kernels of all families that have the operator. If there are none, the reason is that of the last family, which
-// is the plain one and has the most types.
-Offer offer_of(const OfferInput& input) {
-  Offer all;
-  all.missing = contradiction_of_types(input.graph, input.node);
-  if (!all.missing.empty()) return all;
-  for (const Family* family : families_with(input.graph.op(input.node))) {
-    if (!is_present(*family)) continue;
-    Offer one = family->offer(input);
-    for (Kernel& kernel : one.kernels) {
-      if (kernel.cost_seconds == 0 && is_slow(kernel, input.graph.op(input.node), all.kernels.empty()))
-        kernel.cost_seconds = kTimeOfLaterFamilies * seconds_of(input.graph, input.node);
-    }
-    std::move(one.kernels.begin(), one.kernels.end(), std::back_inserter(all.kernels));
-    if (!one.missing.empty()) all.missing = std::move(one.missing);
-  }
-  if (!all.kernels.empty()) {
-    all.missing.clear();
-  } else if (all.missing.empty()) {
-    all.missing = "no kernel has this operator";
-  }
-  return all;
 }
 
 void collect_unsupported(const Graph& graph, const std::string& path, std::vector<UnsupportedNode>& out) {
@@ -79,7 +53,7 @@ void collect_unsupported(const Graph& graph, const std::string& path, std::vecto
     const std::string name = node_name(graph, id);
     for (const Body& body : node.bodies) collect_unsupported(*body.graph, path + names.prefix(id, body), out);
     if (!node.bodies.empty() || is_caller(graph.op(id))) continue;
-    Offer offer = offer_of({.graph = graph, .node = id});
+    Offer offer = kernels_internal::offer_of_all({.graph = graph, .node = id});
     if (offer.kernels.empty()) out.push_back({id, path, name, full_name(graph.op(id)), std::move(offer.missing)});
   }
 }
@@ -88,7 +62,7 @@ void collect_unsupported(const Graph& graph, const std::string& path, std::vecto
 std::vector<SupportedOperator> list_operators() {
   std::map<std::pair<std::string_view, std::string_view>, SupportedOperator> rows;
   for (const Family& family : families()) {
-    if (!is_present(family)) continue;
+    if (family.is_of_library && !has_library()) continue;
     for (const SupportedOperator& row : family.operators) rows.insert_or_assign({row.domain, row.type}, row);
   }
   std::vector<SupportedOperator> all;
@@ -115,8 +89,34 @@ class CpuCatalogue final : public Catalogue {
 
 }  // namespace
 
+namespace kernels_internal {
+
+Offer offer_of_all(const OfferInput& input) {
+  Offer all;
+  all.missing = contradiction_of_types(input.graph, input.node);
+  if (!all.missing.empty()) return all;
+  for (const Family* family : families_with(input.graph.op(input.node))) {
+    if (family->is_of_library && !(input.includes_library && has_library())) continue;
+    Offer one = family->offer(input);
+    for (Kernel& kernel : one.kernels) {
+      if (kernel.cost_seconds == 0 && is_slow(kernel, input.graph.op(input.node), all.kernels.empty()))
+        kernel.cost_seconds = kTimeOfLaterFamilies * seconds_of(input.graph, input.node);
+    }
+    std::move(one.kernels.begin(), one.kernels.end(), std::back_inserter(all.kernels));
+    if (!one.missing.empty()) all.missing = std::move(one.missing);
+  }
+  if (!all.kernels.empty()) {
+    all.missing.clear();
+  } else if (all.missing.empty()) {
+    all.missing = "no kernel has this operator";
+  }
+  return all;
+}
+
+}  // namespace kernels_internal
+
 std::vector<Kernel> offered_kernels(const Graph& graph, NodeId node, int threads) {
-  return offer_of({.graph = graph, .node = node, .threads = threads}).kernels;
+  return kernels_internal::offer_of_all({.graph = graph, .node = node, .threads = threads}).kernels;
 }
 
 Result<std::unique_ptr<PreparedKernel>> prepare(const PrepareInput& input) {
@@ -127,12 +127,13 @@ Result<std::unique_ptr<PreparedKernel>> prepare(const PrepareInput& input) {
 
 Result<PreparedOffer> prepare_offer(const PrepareInput& input) {
   const std::string_view wanted = input.kernel == "dense" ? "plain" : input.kernel;
+  const bool is_of_library = is_library_kernel(wanted);
   const bool has_contradiction = !contradiction_of_types(input.graph, input.node).empty();
   for (const Family* family : families_with(input.graph.op(input.node))) {
     if (has_contradiction) break;
-    // The library is only loaded for its kernels.
-    if (family->is_of_library && (!is_library_kernel(wanted) || !has_library())) continue;
-    Offer offer = family->offer({.graph = input.graph, .node = input.node, .threads = input.threads});
+    if (family->is_of_library && !(is_of_library && has_library())) continue;
+    Offer offer = family->offer(
+        {.graph = input.graph, .node = input.node, .threads = input.threads, .includes_library = is_of_library});
     const auto found = std::ranges::find(offer.kernels, wanted, &Kernel::name);
     if (found == offer.kernels.end()) continue;
     PrepareInput of_family = input;

@@ -39,9 +39,6 @@ struct MachineKey {
 // The number of threads that such texts state; nullopt if they do not.
 [[nodiscard]] std::optional<int> threads_of(const std::vector<std::string>& texts);
 
-// Whether a kernel of this name is one of the library.
-[[nodiscard]] bool is_library_kernel(std::string_view name);
-
 // Whether a plan with these texts of a key and these kernels can run on this machine with `threads` threads. A plan
 // without kernels of the library depends on MachineKey::kernels and threads alone, and the library is not loaded to
 // answer. prepare() refuses a kernel whose instructions this machine does not have.

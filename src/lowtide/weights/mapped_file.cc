@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "lowtide/base/change_of_size.h"
 #include "lowtide/base/quote.h"
 
 namespace lowtide::weights_internal {
@@ -83,8 +84,8 @@ Result<void> MappedFile::check_unchanged() const {
                         status.st_mtim.tv_sec == modified_.tv_sec && status.st_mtim.tv_nsec == modified_.tv_nsec;
   if (is_equal) return {};
   return Error{ErrorCode::mismatch,
-               "changed after it was loaded: it had " + std::to_string(size_) + " bytes and now has " +
-                   std::to_string(status.st_size) + "; load the model again",
+               "changed after it was loaded" + change_of_size(static_cast<std::int64_t>(size_), status.st_size) +
+                   "; load the model again",
                shown_path(path_)};
 }
 

@@ -42,7 +42,7 @@ struct RowTiles {
 // The products of one group of rows with one chunk of the inner axis.
 class ChunkRunner {
  public:
-  ChunkRunner(const BlockProduct& product, const Operands& operands, Range rows, Range inner)
+  ChunkRunner(const BlockProduct& product, const Operands& operands, Range rows, Range inner, std::int64_t share = 0)
       : product_(product),
         matrix_(product.matrix),
         tiles_(rows, product.tile_rows),
@@ -51,7 +51,14 @@ class ChunkRunner {
         weights_(reinterpret_cast<const float*>(*operands.reads[1].bytes)),
         bias_(product.has_bias ? reinterpret_cast<const float*>(*operands.reads[2].bytes) : nullptr),
         result_(reinterpret_cast<float*>(*operands.writes[0].bytes)),
-        copy_(reinterpret_cast<float*>(operands.scratch)) {}
+        copy_(reinterpret_cast<float*>(operands.scratch) + share * product.elements_of_copy()) {}
+
+  // One tile of rows with all columns, on the calling thread. Requires: it is the only one.
+  void run_alone(bool fetches_weights) {
+    fetches_weights_ = fetches_weights;
+    if (!product_.is_direct()) copy_tile(tiles_.rows);
+    for (std::int64_t pair = 0; pair < product_.pairs(); ++pair) run_tiles(pair, 0);
+  }
 
   void run(Team& team) {
     if (!product_.is_direct()) {
@@ -124,7 +131,7 @@ class ChunkRunner {
                   .blocks = blocks(),
                   .block_step = (rows.end - rows.begin) * lanes,
                   .result_step = matrix_.elements_of_block(),
-                  .fetches_weights = at == 0 && rows.end - rows.begin > kMostRowsWithoutRequests};
+                  .fetches_weights = fetches_weights_ && at == 0 && rows.end - rows.begin > kMostRowsWithoutRequests};
     function_of(count, rows.end - rows.begin)(work);
     store_sums(rows, columns, sums.data());
   }
@@ -169,6 +176,7 @@ class ChunkRunner {
   const float* bias_;
   float* result_;
   float* copy_;
+  bool fetches_weights_ = true;  // of the first tile
 };
 
 // Where the epilogue reads an operand for a row.
@@ -199,13 +207,36 @@ RunCode run_epilogue_of_row(const BlockProduct& product, const Operands& operand
   return RunCode::ok;
 }
 
+RunCode run_epilogue_of_rows(const BlockProduct& product, const Operands& operands, Range rows) {
+  FusedSlots slots;
+  for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+    const RunCode code = run_epilogue_of_row(product, operands, row, slots);
+    if (code != RunCode::ok) return code;
+  }
+  return RunCode::ok;
+}
+
 RunCode run_epilogue_of_group(const BlockProduct& product, const Operands& operands, Range rows, Team& team) {
   const std::int64_t count = rows.end - rows.begin;
   return run_shares(team, product.threads, [&](int share) {
-    FusedSlots slots;
-    const std::int64_t end = rows.begin + count * (share + 1) / product.threads;
-    for (std::int64_t row = rows.begin + count * share / product.threads; row < end; ++row) {
-      const RunCode code = run_epilogue_of_row(product, operands, row, slots);
+    return run_epilogue_of_rows(
+        product, operands,
+        {rows.begin + count * share / product.threads, rows.begin + count * (share + 1) / product.threads});
+  });
+}
+
+// Finishes one tile of rows after another, so that its results are in the first caches for the epilogue.
+RunCode run_by_tile(const BlockProduct& product, const Operands& operands, Team& team) {
+  const RowTiles tiles({0, product.rows}, product.tile_rows);
+  const Range inner{0, product.matrix.inner_blocks()};
+  return run_shares(team, product.threads, [&](int share) {
+    const std::int64_t first = tiles.count * share / product.threads;
+    const std::int64_t end = tiles.count * (share + 1) / product.threads;
+    for (std::int64_t at = first; at < end; ++at) {
+      const Range rows = tiles.tile(at);
+      ChunkRunner(product, operands, rows, inner, share).run_alone(at == first);
+      if (!product.epilogue) continue;
+      const RunCode code = run_epilogue_of_rows(product, operands, rows);
       if (code != RunCode::ok) return code;
     }
     return RunCode::ok;
@@ -220,6 +251,15 @@ std::optional<RowEpilogue::Reach> row_reach(const Shape& operand, const Shape& r
   const bool is_row = result.rank() > 0 && extents.back() == result[result.rank() - 1] &&
                       operand.rank() <= result.rank() && std::all_of(extents.begin(), extents.end() - 1, is_one);
   return is_row ? std::optional(RowEpilogue::Reach::row) : std::nullopt;
+}
+
+// Whether the matrix stays in a second cache of 1 MiB, with a tile of rows beside it.
+bool is_near(const BlockProduct& product, int threads) {
+  constexpr std::int64_t kMostMatrix = std::int64_t{160} * 1024;
+  constexpr std::int64_t kMostInner = 1536;
+  constexpr std::int64_t kLeastTiles = 2;  // of a thread
+  return !product.is_direct() && product.tile_rows > 1 && product.matrix.elements() <= kMostMatrix &&
+         product.matrix.inner <= kMostInner && product.rows >= kLeastTiles * threads * product.tile_rows;
 }
 
 }  // namespace
@@ -239,8 +279,12 @@ std::optional<RowEpilogue> row_epilogue(const Graph& program) {
   return made;
 }
 
+std::int64_t BlockProduct::elements_of_copy() const {
+  return is_direct() ? 0 : (is_by_tile ? tile_rows : group_rows) * chunk * matrix.lanes;
+}
+
 Bytes BlockProduct::scratch() const {
-  return is_direct() ? Bytes() : Bytes(group_rows * chunk * matrix.lanes * std::int64_t{sizeof(float)});
+  return Bytes((is_by_tile ? threads : 1) * elements_of_copy() * std::int64_t{sizeof(float)});
 }
 
 void set_division(BlockProduct& product, int threads, bool is_by_row) {
@@ -250,7 +294,8 @@ void set_division(BlockProduct& product, int threads, bool is_by_row) {
   const std::int64_t most_rows = most_columns(matrix.lanes, product.tile_columns, 1);
   product.tile_rows = static_cast<int>(std::min(is_by_row ? 1 : most_rows, product.rows));
   if (product.tile_rows == 1 && matrix.blocks() >= kMostResults) product.tile_columns = kMostResults;
-  if (product.is_direct()) {
+  product.is_by_tile = is_near(product, threads);
+  if (product.is_direct() || product.is_by_tile) {
     product.chunk = matrix.inner_blocks();
     product.group_rows = product.rows;
   } else {
@@ -276,6 +321,7 @@ void set_division(BlockProduct& product, int threads, bool is_by_row) {
 }
 
 RunCode run_product(const BlockProduct& product, const Operands& operands, Team& team) {
+  if (product.is_by_tile) return run_by_tile(product, operands, team);
   for (std::int64_t first = 0; first < product.rows; first += product.group_rows) {
     const Range rows{first, std::min(first + product.group_rows, product.rows)};
     for (std::int64_t begin = 0; begin < product.matrix.inner_blocks(); begin += product.chunk) {

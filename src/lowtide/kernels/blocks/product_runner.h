@@ -34,6 +34,8 @@ struct RowEpilogue {
 //
 //   197 rows, 768 inner, 3072 columns, 16 lanes: one group of 197 rows, whose elements are copied into blocks so that
 //   a tile reads neighboring bytes. For each of 96 pairs of blocks of columns, 15 tiles of 13 or 14 rows.
+//   3136 rows, 96 inner, 384 columns, 16 lanes: tile by tile, because the matrix stays in the second cache. Each of 224
+//   tiles of 14 rows is copied, multiplied with 12 pairs of blocks, and has its epilogue, before the next one begins.
 struct BlockProduct {
   BlockMatrix matrix;
   std::int64_t rows = 1;
@@ -42,6 +44,7 @@ struct BlockProduct {
   int threads = 1;              // of a run
   int tile_columns = 1;         // the most blocks of columns in a tile: 1, 2, or kMostResults for tiles of one row
   int tile_rows = 1;            // the most rows of a tile
+  bool is_by_tile = false;      // all columns of a tile of rows come before the next one; a thread has its own tiles
   std::int64_t group_rows = 1;  // of the rows that are copied at once; the last group may have fewer
   std::int64_t chunk = 1;       // inner blocks that are copied at once; the last chunk may have fewer
   // For tiles with 1 and 2 blocks of columns, by the number of rows.
@@ -52,7 +55,9 @@ struct BlockProduct {
   // Whether the rows are read where they are: a single one is in blocks already.
   [[nodiscard]] bool is_direct() const { return tile_rows == 1 && has_full_blocks(); }
   [[nodiscard]] bool has_full_blocks() const { return matrix.inner % matrix.lanes == 0; }
-  // For the copy of a group.
+  // Of the copy of a group, or of a tile.
+  [[nodiscard]] std::int64_t elements_of_copy() const;
+  // For the copy of a group, or of a tile per thread.
   [[nodiscard]] Bytes scratch() const;
 };
 

@@ -23,7 +23,8 @@ struct Offer {
 struct OfferInput {
   const Graph& graph;
   NodeId node;
-  int threads = 1;  // of the team that will run the kernel
+  int threads = 1;               // of the team that will run the kernel
+  bool includes_library = true;  // otherwise the offer has no kernel of the library, which is then not loaded
 };
 
 // Operators that one file implements. A row of kernels/families.cc.
@@ -35,6 +36,10 @@ struct Family {
   Result<std::unique_ptr<PreparedKernel>> (*prepare)(const PrepareInput& input);
   bool is_of_library = false;  // its kernels are those of the library (library/library.h)
 };
+
+// The kernels of all families that have the operator. If there are none, the reason is that of the last family, which
+// is the plain one and has the most types.
+[[nodiscard]] Offer offer_of_all(const OfferInput& input);
 
 // The most axes that plain kernels handle.
 inline constexpr int kMostAxes = 8;

@@ -174,9 +174,14 @@ Offer offer_separate(const OfferInput& input) {
   if (!has_epilogue(input.graph.node(input.node))) return {};
   const Result<Separated> both = separated(input.graph, input.node);
   if (!both) return {{}, both.error().message};
-  const std::vector<UnsupportedNode> missing = unsupported(both->graph);
-  if (!missing.empty()) return {{}, missing.front().missing};
-  Kernel kernel = offered_kernels(both->graph, kProductNode, input.threads).back();
+  OfferInput part{
+      .graph = both->graph, .node = kProductNode, .threads = input.threads, .includes_library = input.includes_library};
+  Offer product = offer_of_all(part);
+  if (product.kernels.empty()) return product;
+  part.node = kChainNode;
+  Offer chain = offer_of_all(part);
+  if (chain.kernels.empty()) return chain;
+  Kernel kernel = std::move(product.kernels.back());
   if (kernel.name != "plain") kernel.name += "+chain";
   kernel.in_place.clear();
   return {{std::move(kernel)}, ""};
@@ -195,9 +200,12 @@ Result<std::unique_ptr<PreparedKernel>> prepare_separate(const PrepareInput& inp
     const auto found = both->original.find(id);
     return found == both->original.end() ? std::span<const std::byte>() : input.constant(found->second);
   };
-  const std::vector<Kernel> offered = offered_kernels(both->graph, kProductNode, input.threads);
-  if (offered.empty()) return unsupported_error(unsupported(both->graph));
-  part.kernel = offered.back().name;
+  const Offer offered = offer_of_all({.graph = both->graph,
+                                      .node = kProductNode,
+                                      .threads = input.threads,
+                                      .includes_library = is_library_kernel(input.kernel)});
+  if (offered.kernels.empty()) return unsupported_error(unsupported(both->graph));
+  part.kernel = offered.kernels.back().name;
   Result<std::unique_ptr<PreparedKernel>> product = prepare(part);
   if (!product) return product.error();
   part.node = kChainNode;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "lowtide/base/check.h"
+
 namespace lowtide::kernels_internal {
 namespace {
 
@@ -54,6 +56,7 @@ class SlotChooser {
   [[nodiscard]] FusedSource source_of(TensorId id) const {
     if (slot_of_[id]) return {FusedSource::From::slot, *slot_of_[id]};
     const auto input = std::ranges::find(program_.inputs(), id);
+    LOWTIDE_CHECK(input != program_.inputs().end(), "a step reads an operand or the result of an earlier step");
     return {FusedSource::From::operand, static_cast<std::size_t>(input - program_.inputs().begin())};
   }
   std::size_t next_slot() {
