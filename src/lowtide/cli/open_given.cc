@@ -83,12 +83,12 @@ OpenedRange open_given(const Arguments& arguments, const Interrupt& interrupt, C
 
 void check_options_of_prepared(const Arguments& arguments) {
   if (!is_prepared_file(arguments.positional("MODEL"))) return;
-  for (const char* option : {"--plan", "--budget", "--hints", "--costs", "--profile", "--link", "--link-latency",
-                             "--threads", "--without", "--dim", "--shape"}) {
+  if (arguments.has("--profile"))
+    stop_usage(
+        "--profile measures the kernels of a model, and a prepared file has only those of its plan; give the model");
+  for (const char* option : {"--plan", "--budget", "--hints", "--costs", "--link", "--link-latency", "--threads",
+                             "--without", "--dim", "--shape"}) {
     if (!arguments.has(option)) continue;
-    if (option == std::string_view("--profile"))
-      stop_usage(
-          "--profile measures the kernels of a model, and a prepared file has only those of its plan; give the model");
     stop_usage(std::string(option) + " has no effect on a prepared file; give it to 'lowtide prepare'");
   }
 }

@@ -53,8 +53,9 @@ struct OpenedModel {
   std::optional<PlanEstimate> estimate = std::nullopt;  // PlannedGraph::estimate of a plan that was made here
 };
 
-// Does what all models need once per program (initialize_import, initialize_kernels). open_model() does the same. A
-// program that calls it at its start can tell its own memory from that of a model. Thread-safe.
+// Does what models need once per program (initialize_import, initialize_kernels). open_model() does the same, and for a
+// prepared file what it needs of this. A program that calls it at its start can tell its own memory from that of a
+// model. Thread-safe.
 void initialize();
 
 // Imports a model, lowers it, plans it for the CPU or checks the given plan, runs its load-time work, and prepares its

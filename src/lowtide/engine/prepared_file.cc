@@ -49,8 +49,11 @@ Result<int> threads_for(const Provenance& of, const CpuOptions& asked, const std
                shown_path(path)};
 }
 
+// The options of this machine that have most in common with those of a file.
+CpuOptions options_like(const Provenance& of) { return {.threads = threads_of(of.machine_key) == 2 ? 2 : 1}; }
+
 Error other_machine(const Provenance& of, const std::string& path) {
-  const MachineKey own = machine_key({.threads = threads_of(of.machine_key) == 2 ? 2 : 1});
+  const MachineKey own = machine_key(options_like(of));
   return Error{ErrorCode::mismatch,
                "it was prepared for a machine with " +
                    (of.machine_key.empty() ? "no key" : listed(of.machine_key, "and")) + ", but this one has " +
@@ -99,7 +102,7 @@ Result<OpenedModel> open_prepared(const std::string& path, const OpenOptions& op
   Plan& plan = head->plan.plan;
   const Provenance provenance = plan.provenance;
   const std::vector<std::string_view> kernels = kernel_names(plan);
-  if (!runs_here(provenance.machine_key, threads_of(provenance.machine_key) == 2 ? 2 : 1, kernels))
+  if (!runs_here(provenance.machine_key, options_like(provenance).threads, kernels))
     return other_machine(provenance, path);
   if (std::ranges::any_of(kernels, &is_library_kernel)) initialize_kernels();
   const Result<int> threads = threads_for(provenance, options.cpu, path);

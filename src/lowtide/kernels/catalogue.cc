@@ -41,6 +41,11 @@ constexpr double kTimeOfLaterFamilies = 2;
 // MachineKey::kernels.
 constexpr const char* kKernels = "9";
 
+// Whether a family has kernels here. The library is loaded only where its kernels are asked for.
+bool is_available(const Family& family, bool includes_library) {
+  return !family.is_of_library || (includes_library && has_library());
+}
+
 // A plain convolution is slow even where it is the only kernel, because in other formats the node has a faster one.
 bool is_slow(const Kernel& kernel, const Operator& op, bool is_first) {
   return !is_first || (kernel.name == "plain" && op.type == kConvType);
@@ -62,7 +67,7 @@ void collect_unsupported(const Graph& graph, const std::string& path, std::vecto
 std::vector<SupportedOperator> list_operators() {
   std::map<std::pair<std::string_view, std::string_view>, SupportedOperator> rows;
   for (const Family& family : families()) {
-    if (family.is_of_library && !has_library()) continue;
+    if (!is_available(family, true)) continue;
     for (const SupportedOperator& row : family.operators) rows.insert_or_assign({row.domain, row.type}, row);
   }
   std::vector<SupportedOperator> all;
@@ -96,7 +101,7 @@ Offer offer_of_all(const OfferInput& input) {
   all.missing = contradiction_of_types(input.graph, input.node);
   if (!all.missing.empty()) return all;
   for (const Family* family : families_with(input.graph.op(input.node))) {
-    if (family->is_of_library && !(input.includes_library && has_library())) continue;
+    if (!is_available(*family, input.includes_library)) continue;
     Offer one = family->offer(input);
     for (Kernel& kernel : one.kernels) {
       if (kernel.cost_seconds == 0 && is_slow(kernel, input.graph.op(input.node), all.kernels.empty()))
@@ -131,7 +136,7 @@ Result<PreparedOffer> prepare_offer(const PrepareInput& input) {
   const bool has_contradiction = !contradiction_of_types(input.graph, input.node).empty();
   for (const Family* family : families_with(input.graph.op(input.node))) {
     if (has_contradiction) break;
-    if (family->is_of_library && !(is_of_library && has_library())) continue;
+    if (!is_available(*family, is_of_library)) continue;
     Offer offer = family->offer(
         {.graph = input.graph, .node = input.node, .threads = input.threads, .includes_library = is_of_library});
     const auto found = std::ranges::find(offer.kernels, wanted, &Kernel::name);

@@ -222,7 +222,7 @@ Result<Session> Session::open(std::shared_ptr<const Executable> executable, cons
 }
 
 void Session::prepare_thread() {
-  initialize_kernels();  // the thread may run sessions of models that are opened later
+  initialize_kernels();
   runtime_internal::touch_thread();
 }
 

@@ -70,7 +70,8 @@ class Session {
                                             const SessionOptions& options = {});
 
   // Does what kernels need once per thread, and touches the stack. open() does it for its own thread, if it touches
-  // memory. Another thread calls it before its first run, which otherwise has page faults and may allocate memory.
+  // memory. Another thread calls it before its first run, which otherwise has page faults and may allocate memory. It
+  // loads the library of kernels, because models that are opened later may use it.
   static void prepare_thread();
 
   Session(const Session&) = delete;

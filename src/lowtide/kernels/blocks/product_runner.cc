@@ -253,8 +253,8 @@ std::optional<RowEpilogue::Reach> row_reach(const Shape& operand, const Shape& r
   return is_row ? std::optional(RowEpilogue::Reach::row) : std::nullopt;
 }
 
-// Whether the matrix stays in a second cache of 1 MiB, with a tile of rows beside it.
-bool is_near(const BlockProduct& product, int threads) {
+// Whether the matrix stays in a second cache of 1 MiB, with a tile of rows beside it, and each thread has some tiles.
+bool stays_in_cache(const BlockProduct& product, int threads) {
   constexpr std::int64_t kMostMatrix = std::int64_t{160} * 1024;
   constexpr std::int64_t kMostInner = 1536;
   constexpr std::int64_t kLeastTiles = 2;  // of a thread
@@ -294,7 +294,7 @@ void set_division(BlockProduct& product, int threads, bool is_by_row) {
   const std::int64_t most_rows = most_columns(matrix.lanes, product.tile_columns, 1);
   product.tile_rows = static_cast<int>(std::min(is_by_row ? 1 : most_rows, product.rows));
   if (product.tile_rows == 1 && matrix.blocks() >= kMostResults) product.tile_columns = kMostResults;
-  product.is_by_tile = is_near(product, threads);
+  product.is_by_tile = stays_in_cache(product, threads);
   if (product.is_direct() || product.is_by_tile) {
     product.chunk = matrix.inner_blocks();
     product.group_rows = product.rows;

@@ -45,7 +45,7 @@ struct BlockProduct {
   int tile_columns = 1;         // the most blocks of columns in a tile: 1, 2, or kMostResults for tiles of one row
   int tile_rows = 1;            // the most rows of a tile
   bool is_by_tile = false;      // all columns of a tile of rows come before the next one; a thread has its own tiles
-  std::int64_t group_rows = 1;  // of the rows that are copied at once; the last group may have fewer
+  std::int64_t group_rows = 1;  // that are copied at once, unless is_by_tile; the last group may have fewer
   std::int64_t chunk = 1;       // inner blocks that are copied at once; the last chunk may have fewer
   // For tiles with 1 and 2 blocks of columns, by the number of rows.
   std::array<std::array<TileFunction, kAvx512Limits.columns + 1>, 2> functions{};
