@@ -20,19 +20,30 @@ LAST_UNCHECKED = "578e9c4207191aaf97f925be90433fbad07f6a86"
 MOST_SUBJECT = 72
 LEAST_WORDS = 5
 
+
+def words_of(text):
+    return set(text.split())
+
+
 # Words that look like another form of a verb, and are imperatives.
-IMPERATIVES = set("""bleed breed embed exceed feed heed need proceed seed shed speed succeed weed
-                     bring ping ring sing spring string swing alias bias canvas focus
-                     apply multiply rely reply supply condition mention partition position question""".split())
+IMPERATIVES = words_of("""
+    bleed breed embed exceed feed heed need proceed seed shed speed succeed weed bring ping ring sing
+    spring string swing alias bias canvas focus apply multiply rely reply supply condition mention
+    partition position question
+""")
 # The past of irregular verbs, if it is not the imperative as well.
-PAST = set("""became began broke brought built came chose did drew fell found gave gone got grew held hid kept knew
-              led left lost made meant met ran said saw sent shown shrank slept sought spent stood stuck sunk taught
-              thought threw told took was went were won wrote""".split())
+PAST = words_of("""
+    became began broke brought built came chose did drew fell found gave gone got grew held hid kept
+    knew led left lost made meant met ran said saw sent shown shrank slept sought spent stood stuck sunk
+    taught thought threw told took was went were won wrote
+""")
 # Words that begin a label, a name or a description. "Format" names no change: format a change before its commit.
-NO_VERBS = set("""a all also an and another any as at both by chore doc each every few fewer fifth first fix-up fixup for
-                  format formatting fourth from if in it its less lint lots many minor misc more most new no none not now
-                  of on one or other plain second several small some that the there these third this three to two typo
-                  various what when where which why wip with without""".split())
+NO_VERBS = words_of("""
+    a all also an and another any as at both by chore doc each every few fewer fifth first fix-up fixup
+    for format formatting fourth from if in it its less lint lots many minor misc more most new no none
+    not now of on one or other plain second several small some that the there these third this three to
+    two typo various what when where which why wip with without
+""")
 TRAILER = re.compile(r"[A-Z][\w-]*: \S")
 # Files whose change says what it is: documents, and figures that a program has recorded.
 SELF_EXPLAINING = re.compile(r"(?:.*\.md|docs/.*|bench/results/.*)")
@@ -96,8 +107,8 @@ def check_the_check():
         found = problems_of(subject + body, code)
         if len(found) != 1 or expected not in found[0]:
             raise SystemExit(f"the check finds {found} and not {expected} in: {subject}")
-    for subject in ("Name the second plan", "Process one row at a time", "Embed the page", "Read, check and write plans",
-                    "Let std::span carry the rows", "Multiply rows of f16", "Co-locate both operands"):
+    for subject in ("Name the second plan", "Process one row at a time", "Embed the page", "Multiply rows of f16",
+                    "Read, check and write plans", "Let std::span carry the rows", "Co-locate both operands"):
         if problems_of(subject + body, code):
             raise SystemExit(f"the check refuses '{subject}': {problems_of(subject + body, code)}")
     subject = "Name the second plan"

@@ -57,8 +57,8 @@ def check_the_check():
 def main():
     check_the_check()
     presets = {preset["name"] for preset in json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]}
-    scripts = {path.relative_to(ROOT).as_posix() for folder in ("scripts", ".ci") for path in (ROOT / folder).iterdir()
-               if path.is_file() and os.access(path, os.X_OK)}
+    scripts = {path.relative_to(ROOT).as_posix() for folder in ("scripts", "scripts/checks", ".ci")
+               for path in (ROOT / folder).iterdir() if path.is_file() and os.access(path, os.X_OK)}
     files = [*sorted((ROOT / ".github/workflows").glob("*.yml")), ROOT / ".pre-commit-config.yaml"]
     count = 0
     for path in files:
