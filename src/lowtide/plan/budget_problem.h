@@ -5,47 +5,116 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/compact_vector.h"
 #include "lowtide/base/enum_names.h"
 #include "lowtide/base/id.h"
+#include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/cost_proof.h"
 
 namespace lowtide {
 
-// A node with one output. `cost` is the time of one run, in any unit.
+// One entry of a budget problem. Most entries are *runs*: something that executes, reads the outputs of other entries,
+// and has one output. An entry can also be
+//   - a *part*: a further output of a run. Each run of `part_of` makes it, and nothing else does;
+//   - a *view*: another name for the bytes of `view_of`, which may be of any kind. It costs nothing;
+//   - a *state*: bytes that exist before the first run and stay to the end, such as a weight or a cache.
+// Only runs are in a sequence. What reads a view reads the bytes that it names.
 struct BudgetNode {
-  CompactVector<NodeId> reads;  // ascending, each once: the nodes whose outputs it reads
-  Bytes size;                   // of its output; >= 0
-  std::int64_t cost = 0;        // >= 0; the sum over all nodes is at most kMaxTotalCost
-  bool is_output = false;       // its output is live until the end
-  // What a run takes in addition to its output, such as scratch. Negative, at least -size, if a run writes (a part of)
+  CompactVector<NodeId> reads;  // ascending, each once: the entries whose bytes it reads; none for parts, views, states
+  Bytes size;                   // of its output; >= 0. 0 for a view, and for a run that overwrites a state
+  std::int64_t cost = 0;        // of one run, in any unit; >= 0. All costs together are at most kMaxTotalCost
+  bool is_output = false;       // its bytes are live until the end
+  // What a run takes in addition to its outputs, such as scratch. Negative, at least -size, if a run writes (a part of)
   // its output over an input. size + extra is at most the limit of all sizes together.
   Bytes extra;
   bool runs_once = false;  // a second run is not allowed, because it would give another output or has effects
+  std::optional<NodeId> part_of = std::nullopt;  // of a part: the run that makes it
+  std::optional<NodeId> view_of = std::nullopt;  // of a view: the bytes that it names
+  bool is_state = false;
+  // Of a run: it reads these bytes and writes its output over them. They are a state, the output of an earlier run that
+  // overwrote the state, or an output that may be written over (then `extra` is negative). Such a run happens once if
+  // the bytes are those of a state. Every run of another entry that reads the old bytes must come before
+  // its first run. Between two runs of it, the output that it overwrites is made again.
+  std::optional<NodeId> overwrites = std::nullopt;
+  // What a second run needs to give the same output, such as the state of a random generator. If the entry runs more
+  // than once, these bytes are live from its first run to its last one. >= 0.
+  Bytes seed = {};
+  // Of a run without reads: its output exists outside, such as weights in a file, and a run fetches a copy over
+  // this link (an index into BudgetProblem::links). A copy is dropped for nothing, and may be fetched any number of
+  // times. `cost` is its time where no clock of links counts.
+  std::optional<std::uint32_t> fetched_over = std::nullopt;
   friend bool operator==(const BudgetNode&, const BudgetNode&) = default;
+
+  [[nodiscard]] bool is_run() const { return !part_of && !view_of && !is_state; }
 };
 
 // With it, a thousand runs of each node have a cost below 2^62.
 inline constexpr std::int64_t kMaxTotalCost = (std::int64_t{1} << 50) - 1;
 
-// The task: find a sequence of runs in which the live bytes never exceed the budget, at the least cost. Every node runs
-// at least once, and may run again. A run reads the outputs of the latest runs of the nodes that it reads.
+// A link over which values are fetched that begin outside. It copies one after another. A fetch takes the latency and
+// the bytes divided by the rate, rounded up to nanoseconds.
+struct FetchLink {
+  std::string name;
+  std::int64_t bytes_per_second = 1;     // > 0
+  std::int64_t latency_nanoseconds = 0;  // >= 0
+  friend bool operator==(const FetchLink&, const FetchLink&) = default;
+};
+
+// Every run of `reader` comes before the first run of `writer`.
+struct BeforeEdge {
+  NodeId reader;
+  NodeId writer;
+  friend auto operator<=>(const BeforeEdge&, const BeforeEdge&) = default;
+};
+
+// The task: find a sequence of runs in which the live bytes never exceed the budget, at the least cost. Every run entry
+// runs at least once, and may run again. A run reads the outputs of the latest runs of the entries that it reads.
 //
-// While a node runs, its own output and its `extra` bytes are live, and so is every output of an earlier run that this
-// or a later run reads. The last output of each node with `is_output` is live until the end. An output that no run
-// reads is live only during its own run. After the last run, the outputs of all nodes with `is_output` are live, and
-// none of them is written over.
+// While an entry runs, its own output, its parts and its `extra` bytes are live, and so is every output and part of an
+// earlier run that this or a later run reads before the entry runs again. The last output of each entry with
+// `is_output` is live until the end. An output or part that no run reads is live only during its own run. The bytes of
+// states are always live. After the last run, the bytes of all entries with `is_output` are live, and none of them is
+// written over.
 //
 //   a -> b, a -> c, b -> c     runs  a b c      live  a | a b | a b c
 //                                    a b a c    live  a | a b | b a | b a c     costs a again, and saves nothing here
+//
+//   a with part m, a -> b, m -> c      runs  a b c      live  a m | a m b | m c          m does not keep a alive
+//
+//   state w, w -> f, f -> u, u overwrites w      f cannot run again after u, because it would read the new bytes
+//
+// Requires: check_budget_problem() accepts it.
 struct BudgetProblem {
-  IdVector<NodeId, BudgetNode> nodes;  // without cycles
-  Bytes budget;                        // >= 0
+  IdVector<NodeId, BudgetNode> nodes;   // reads, parts, views, overwritten bytes and `before` have no cycle
+  Bytes budget;                         // >= 0
+  std::vector<BeforeEdge> before = {};  // ascending, each once; in addition to what `overwrites` implies
+  // Agreed sequences, such as the collectives of several ranks. The runs of the entries of a group, without all others,
+  // must be exactly this list. An entry is in at most one group. If it is there several times, it runs several times.
+  std::vector<std::vector<NodeId>> groups = {};
+  std::vector<FetchLink> links = {};
 };
+
+// Refuses a problem that is not as the comments above say, with the entry and the rule that it breaks. The names are
+// those of the entries, or their numbers if there are none. Errors: invalid, over_limit.
+// O((nodes + reads + before) x log nodes).
+[[nodiscard]] Result<void> check_budget_problem(const BudgetProblem& problem,
+                                                const IdVector<NodeId, std::string>& names = {});
+
+// The entry whose bytes are meant: of a view, what it names in the end; otherwise the entry itself.
+[[nodiscard]] NodeId bytes_of_entry(const BudgetProblem& problem, NodeId entry);
+
+// The state in whose bytes the output of an entry is, if there is one: the state itself, a view of it, or a run that
+// overwrites it.
+[[nodiscard]] std::optional<NodeId> state_of(const BudgetProblem& problem, NodeId entry);
+
+// The edges that follow from `overwrites`: readers of the old bytes and the run that overwrites them. Ascending, each
+// once. O((nodes + reads) log nodes).
+[[nodiscard]] std::vector<BeforeEdge> implied_before(const BudgetProblem& problem);
 
 // Why no sequence that keeps the budget costs less than the bound.
 enum class CostBoundKind : std::uint8_t {

@@ -1,0 +1,269 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/plan/budget_problem.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+
+namespace lowtide {
+namespace plan_internal {
+namespace {
+
+// Checks the entries one by one first, so that the later checks can follow every id.
+class ProblemCheck {
+ public:
+  ProblemCheck(const BudgetProblem& problem, const IdVector<NodeId, std::string>& names)
+      : problem_(problem), names_(names) {}
+
+  Result<void> check() {
+    if (problem_.budget < Bytes(0)) return invalid("the budget is negative");
+    for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) LOWTIDE_RETURN_IF_ERROR(check_entry(id));
+    LOWTIDE_RETURN_IF_ERROR(check_sums());
+    LOWTIDE_RETURN_IF_ERROR(check_before());
+    LOWTIDE_RETURN_IF_ERROR(check_groups());
+    LOWTIDE_RETURN_IF_ERROR(check_cycles());
+    return check_overwritten();
+  }
+
+ private:
+  static Error invalid(std::string message) { return {ErrorCode::invalid, std::move(message), ""}; }
+  [[nodiscard]] std::string name(NodeId id) const {
+    return id.index() < names_.size() ? quoted(names_[id]) : std::to_string(id.value());
+  }
+  [[nodiscard]] Error wrong(NodeId id, const std::string& what) const {
+    return invalid("node " + name(id) + " " + what);
+  }
+
+  Result<void> check_entry(NodeId id) const {
+    const BudgetNode& node = problem_.nodes[id];
+    const auto is_missing = [&](NodeId other) { return !problem_.nodes.contains(other); };
+    for (std::optional<NodeId> other : {node.part_of, node.view_of, node.overwrites}) {
+      if (other && is_missing(*other)) return wrong(id, "names a node that does not exist");
+      if (other == id) return wrong(id, "names itself");
+    }
+    if (std::any_of(node.reads.begin(), node.reads.end(), is_missing))
+      return wrong(id, "reads a node that does not exist");
+    if (std::find(node.reads.begin(), node.reads.end(), id) != node.reads.end()) return wrong(id, "reads itself");
+    if (std::adjacent_find(node.reads.begin(), node.reads.end(), std::greater_equal<>()) != node.reads.end()) {
+      return wrong(id, "has reads that do not ascend");
+    }
+    if (node.size < Bytes(0) || node.seed < Bytes(0) || node.size + node.extra < Bytes(0)) {
+      return wrong(id, "has a negative size");
+    }
+    if (node.cost < 0 || node.cost > kMaxTotalCost)
+      return wrong(id, "has a cost outside [0, 2^50 - 1] (kMaxTotalCost)");
+    return node.is_run() ? check_run(id) : check_name(id);
+  }
+
+  // A part, a view or a state.
+  Result<void> check_name(NodeId id) const {
+    const BudgetNode& node = problem_.nodes[id];
+    if ((node.part_of ? 1 : 0) + (node.view_of ? 1 : 0) + (node.is_state ? 1 : 0) != 1) {
+      return wrong(id, "is more than one of a part, a view and a state");
+    }
+    if (!node.reads.empty() || node.cost != 0 || node.extra != Bytes(0) || node.seed != Bytes(0) || node.runs_once ||
+        node.overwrites || node.fetched_over) {
+      return wrong(id,
+                   "never runs, because it is a part, a view or a state; so it reads nothing, has no cost, scratch or "
+                   "seed, and overwrites nothing");
+    }
+    if (node.part_of && !problem_.nodes[*node.part_of].is_run()) {
+      return wrong(id, "is a part of node " + name(*node.part_of) + ", which never runs");
+    }
+    if (node.view_of && node.size != Bytes(0)) {
+      return wrong(id,
+                   "is a view, which has no bytes of its own, and its size is " + std::to_string(node.size.count()));
+    }
+    return {};
+  }
+
+  Result<void> check_run(NodeId id) const {
+    const BudgetNode& node = problem_.nodes[id];
+    if (node.overwrites && !std::binary_search(node.reads.begin(), node.reads.end(), *node.overwrites)) {
+      return wrong(id, "overwrites node " + name(*node.overwrites) + " and does not read it");
+    }
+    if (node.seed > Bytes(0) && node.runs_once) return wrong(id, "has a seed for later runs, and runs once");
+    if (!node.fetched_over) return {};
+    if (*node.fetched_over >= problem_.links.size()) return wrong(id, "is fetched over a link that does not exist");
+    if (!node.reads.empty()) return wrong(id, "is fetched from outside, and reads node " + name(*node.reads.begin()));
+    return {};
+  }
+
+  Result<void> check_sums() const {
+    std::int64_t cost = 0;
+    std::int64_t bytes = 0;
+    for (const BudgetNode& node : problem_.nodes) {
+      cost += node.cost;
+      if (cost > kMaxTotalCost)
+        return Error{ErrorCode::over_limit, "all costs together exceed 2^50 - 1 (kMaxTotalCost)", ""};
+      for (Bytes part : {node.size, node.seed, std::max(node.extra, Bytes(0))}) {
+        if (part.count() > limits::kMaxTotalBytes - bytes) {
+          return Error{ErrorCode::over_limit, "all sizes together exceed 2^62 - 1 bytes (kMaxTotalBytes)", ""};
+        }
+        bytes += part.count();
+      }
+    }
+    for (const FetchLink& link : problem_.links) {
+      if (link.bytes_per_second <= 0 || link.latency_nanoseconds < 0) {
+        return invalid("link " + quoted(link.name) + " needs a rate above 0 and a latency of at least 0");
+      }
+    }
+    return {};
+  }
+
+  Result<void> check_before() const {
+    for (const BeforeEdge& edge : problem_.before) {
+      for (NodeId id : {edge.reader, edge.writer}) {
+        if (!problem_.nodes.contains(id)) return invalid("an edge of 'before' has a node that does not exist");
+        if (!problem_.nodes[id].is_run()) return wrong(id, "is in 'before' and never runs");
+      }
+      if (edge.reader == edge.writer) return wrong(edge.reader, "must come before itself");
+    }
+    if (std::adjacent_find(problem_.before.begin(), problem_.before.end(), std::greater_equal<>()) !=
+        problem_.before.end()) {
+      return invalid("the edges of 'before' do not ascend");
+    }
+    return {};
+  }
+
+  Result<void> check_groups() const {
+    IdVector<NodeId, std::size_t> group_of(problem_.nodes.size(), problem_.groups.size());
+    for (std::size_t group = 0; group < problem_.groups.size(); ++group) {
+      for (NodeId id : problem_.groups[group]) {
+        if (!problem_.nodes.contains(id)) return invalid("a group has a node that does not exist");
+        if (!problem_.nodes[id].is_run()) return wrong(id, "is in a group and never runs");
+        if (group_of[id] != problem_.groups.size() && group_of[id] != group) return wrong(id, "is in two groups");
+        if (group_of[id] == group && problem_.nodes[id].runs_once)
+          return wrong(id, "runs once, and a group has it twice");
+        group_of[id] = group;
+      }
+    }
+    return {};
+  }
+
+  // What must have run, or exist, before an entry can run for the first time.
+  void add_edges(IdVector<NodeId, std::vector<NodeId>>& later) const {
+    for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
+      const BudgetNode& node = problem_.nodes[id];
+      for (NodeId read : node.reads) later[read].push_back(id);
+      if (node.part_of) later[*node.part_of].push_back(id);
+      if (node.view_of) later[*node.view_of].push_back(id);
+    }
+    for (const BeforeEdge& edge : implied_before(problem_)) later[edge.reader].push_back(edge.writer);
+    for (const BeforeEdge& edge : problem_.before) later[edge.reader].push_back(edge.writer);
+    for (const std::vector<NodeId>& group : problem_.groups) {
+      // The first runs of a group's entries, in their order.
+      std::optional<NodeId> last;
+      std::vector<NodeId> seen;
+      for (NodeId id : group) {
+        if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
+        if (last) later[*last].push_back(id);
+        seen.push_back(id);
+        last = id;
+      }
+    }
+  }
+
+  Result<void> check_cycles() const {
+    // Views must end before the rest can resolve them.
+    for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
+      NodeId at = id;
+      std::size_t steps = 0;
+      while (problem_.nodes[at].view_of) {
+        at = *problem_.nodes[at].view_of;
+        if (++steps > kMostViews) return wrong(id, "is a view of views without end, or of more than 1,000");
+      }
+    }
+    IdVector<NodeId, std::vector<NodeId>> later(problem_.nodes.size());
+    add_edges(later);
+    IdVector<NodeId, std::size_t> missing(problem_.nodes.size(), 0);
+    for (const std::vector<NodeId>& targets : later) {
+      for (NodeId target : targets) ++missing[target];
+    }
+    std::vector<NodeId> ready;
+    for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
+      if (missing[id] == 0) ready.push_back(id);
+    }
+    for (std::size_t at = 0; at < ready.size(); ++at) {
+      for (NodeId target : later[ready[at]]) {
+        if (--missing[target] == 0) ready.push_back(target);
+      }
+    }
+    if (ready.size() == problem_.nodes.size()) return {};
+    const auto stuck = std::find_if(missing.begin(), missing.end(), [](std::size_t count) { return count > 0; });
+    return wrong(NodeId(static_cast<std::uint32_t>(stuck - missing.begin())),
+                 "must come before itself, by its reads, 'before', 'overwrites' and groups");
+  }
+
+  Result<void> check_overwritten() const {
+    IdVector<NodeId, std::optional<NodeId>> writer(problem_.nodes.size());
+    for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
+      const BudgetNode& node = problem_.nodes[id];
+      if (!node.overwrites) continue;
+      const NodeId bytes = bytes_of_entry(problem_, *node.overwrites);
+      if (writer[bytes])
+        return wrong(id, "overwrites the bytes that node " + name(*writer[bytes]) + " overwrites, too");
+      writer[bytes] = id;
+      const bool is_of_state = state_of(problem_, id).has_value();
+      if (is_of_state && (node.size != Bytes(0) || node.seed != Bytes(0))) {
+        return wrong(id, "overwrites a state, so its output has no bytes of its own, and it needs no seed");
+      }
+      if (!is_of_state && problem_.nodes[bytes].is_output) {
+        return wrong(id, "overwrites node " + name(bytes) + ", which is an output");
+      }
+    }
+    return {};
+  }
+
+  static constexpr std::size_t kMostViews = 1000;
+
+  const BudgetProblem& problem_;
+  const IdVector<NodeId, std::string>& names_;
+};
+
+}  // namespace
+}  // namespace plan_internal
+
+NodeId bytes_of_entry(const BudgetProblem& problem, NodeId entry) {
+  while (problem.nodes[entry].view_of) entry = *problem.nodes[entry].view_of;
+  return entry;
+}
+
+std::optional<NodeId> state_of(const BudgetProblem& problem, NodeId entry) {
+  while (true) {
+    entry = bytes_of_entry(problem, entry);
+    const BudgetNode& node = problem.nodes[entry];
+    if (node.is_state) return entry;
+    if (!node.overwrites) return std::nullopt;
+    entry = *node.overwrites;
+  }
+}
+
+std::vector<BeforeEdge> implied_before(const BudgetProblem& problem) {
+  IdVector<NodeId, std::optional<NodeId>> writer(problem.nodes.size());
+  for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
+    const std::optional<NodeId> overwritten = problem.nodes[id].overwrites;
+    if (overwritten) writer[bytes_of_entry(problem, *overwritten)] = id;
+  }
+  std::vector<BeforeEdge> edges;
+  for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
+    for (NodeId read : problem.nodes[id].reads) {
+      const std::optional<NodeId> after = writer[bytes_of_entry(problem, read)];
+      if (after && *after != id) edges.push_back({.reader = id, .writer = *after});
+    }
+  }
+  std::sort(edges.begin(), edges.end());
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  return edges;
+}
+
+Result<void> check_budget_problem(const BudgetProblem& problem, const IdVector<NodeId, std::string>& names) {
+  return plan_internal::ProblemCheck(problem, names).check();
+}
+
+}  // namespace lowtide
