@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/baselines/nets.h"
+#include "tests/earlier/baselines/nets.h"
 
 // Prints one line of JSON per net and baseline: how many buffers are shared and how many names are left. The counts of
 // the original planner for these nets are published or were measured.

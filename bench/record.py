@@ -22,9 +22,9 @@ DIMS = json.loads((ROOT / "bench/dims.json").read_text())  # options of models w
 
 # The rooms whose code decides the figures. The planner has all rooms except those that only show or compare plans.
 PACKER = ("base", "plan", "allocate")
-NOT_PLANNER = ("baselines", "cli", "grappler", "report")
+NOT_PLANNER = ("cli", "earlier", "report")
 # Nor do these decide what a model computes when it runs.
-NOT_RUNS = (*NOT_PLANNER, "export", "graphdef", "netdef", "offload", "rematerialize")
+NOT_RUNS = (*NOT_PLANNER, "export", "offload", "rematerialize")
 
 
 @dataclasses.dataclass

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lowtide/base/random.h"
-#include "lowtide/baselines/baselines.h"
+#include "lowtide/earlier/baselines/baselines.h"
 #include "lowtide/graph/builder.h"
 
 // Prints random graphs, and how many bytes the baselines of TFLite Micro and ExecuTorch need for them: one line of JSON

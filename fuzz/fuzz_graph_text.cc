@@ -10,13 +10,13 @@
 #include <string>
 
 #include "fuzz/plan_and_verify.h"
+#include "lowtide/earlier/graphdef/graph_of_graphdef.h"
+#include "lowtide/earlier/graphdef/graphdef_of_graph.h"
+#include "lowtide/earlier/graphdef/node_list.h"
+#include "lowtide/earlier/netdef/net.h"
+#include "lowtide/earlier/netdef/net_of_graph.h"
 #include "lowtide/export/onnx_of_graph.h"
 #include "lowtide/graph/text.h"
-#include "lowtide/graphdef/graph_of_graphdef.h"
-#include "lowtide/graphdef/graphdef_of_graph.h"
-#include "lowtide/graphdef/node_list.h"
-#include "lowtide/netdef/net.h"
-#include "lowtide/netdef/net_of_graph.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const auto graph = lowtide::parse_graph({reinterpret_cast<const char*>(bytes), size}, "fuzz");

@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "fuzz/plan_and_verify.h"
-#include "lowtide/export/lean_graphdef.h"
-#include "lowtide/export/timed_run.h"
-#include "lowtide/graphdef/graph_of_graphdef.h"
-#include "lowtide/graphdef/graphdef_of_graph.h"
-#include "lowtide/graphdef/node_list.h"
-#include "lowtide/grappler/grappler.h"
+#include "lowtide/earlier/graphdef/graph_of_graphdef.h"
+#include "lowtide/earlier/graphdef/graphdef_of_graph.h"
+#include "lowtide/earlier/graphdef/node_list.h"
+#include "lowtide/earlier/grappler/grappler.h"
+#include "lowtide/earlier/rewrite/lean_graphdef.h"
+#include "lowtide/earlier/rewrite/timed_run.h"
 
 namespace {
 

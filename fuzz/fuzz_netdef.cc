@@ -10,10 +10,10 @@
 #include <string_view>
 
 #include "fuzz/plan_and_verify.h"
-#include "lowtide/export/share_net.h"
-#include "lowtide/netdef/compare_nets.h"
-#include "lowtide/netdef/graph_of_net.h"
-#include "lowtide/netdef/net.h"
+#include "lowtide/earlier/netdef/compare_nets.h"
+#include "lowtide/earlier/netdef/graph_of_net.h"
+#include "lowtide/earlier/netdef/net.h"
+#include "lowtide/earlier/rewrite/share_net.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
   const auto file = lowtide::read_net({reinterpret_cast<const char*>(bytes), size});

@@ -22,9 +22,10 @@ def rooms_of(commands, source):
         path = pathlib.Path(entry["file"])
         if source / "src/lowtide" not in path.parents:
             continue
-        room = path.relative_to(source / "src/lowtide").parts[0]
-        if f"lowtide_{room}.dir/" in entry["command"]:
-            rooms.setdefault(room, []).append(entry)
+        # The folder of a room, or of a house and a room in it.
+        for room in path.relative_to(source / "src/lowtide").parts[:2]:
+            if f"lowtide_{room}.dir/" in entry["command"]:
+                rooms.setdefault(room, []).append(entry)
     return rooms
 
 

@@ -12,7 +12,7 @@ import re
 import sys
 import tempfile
 
-from check_rooms import includes_of, public_headers
+from check_rooms import HOUSES, ROOM, folders_of_rooms, includes_of, public_headers
 
 SHARED = re.compile(r"\bnamespace (?:lowtide::)?(detail|internal|verification)\b|\blowtide::(detail)::")
 FOLDERS = ("src", "tests", "bench", "fuzz", "examples")
@@ -21,14 +21,14 @@ FOLDERS = ("src", "tests", "bench", "fuzz", "examples")
 def room_of(path):
     """The room that a path relative to the root belongs to, as its source or its test; None for other files."""
     parts = path.parts
-    if parts[:2] == ("src", "lowtide"):
-        return parts[2]
-    return parts[1] if parts[0] == "tests" and len(parts) > 2 else None
+    inside = parts[2:] if parts[:2] == ("src", "lowtide") else parts[1:] if parts[0] == "tests" else ()
+    folders = 2 if inside[:1] and inside[0] in HOUSES else 1
+    return "/".join(inside[:folders]) if len(inside) > folders else None
 
 
 def check_included_headers(root, path, public, problems):
     for target in includes_of(root / path):
-        inside = re.match(r"lowtide/(\w+)/(.+)", target)
+        inside = re.match(rf"lowtide/({ROOM})/(.+)", target)
         if not inside or inside.group(1) == room_of(path) or inside.group(1) not in public:
             continue
         if inside.group(2) not in public[inside.group(1)]:
@@ -37,20 +37,20 @@ def check_included_headers(root, path, public, problems):
 
 def check_namespaces(root, path, public, problems):
     room = room_of(path)
+    own = room.rsplit("/", 1)[-1] if room else None
     text = re.sub(r"//.*", "", (root / path).read_text())
     for shared in sorted(set(SHARED.findall(text))):
-        problems.append(f"{path}: namespace {''.join(shared)} is not one of a room; use lowtide::{room}_internal")
-    for other in sorted(set(re.findall(r"\b(\w+)_internal(?:::| \{|;)", text)) - {room}):
+        problems.append(f"{path}: namespace {''.join(shared)} is not one of a room; use lowtide::{own}_internal")
+    for other in sorted(set(re.findall(r"\b(\w+)_internal(?:::| \{|;)", text)) - {own}):
         problems.append(f"{path}: {other}_internal is private to room {other}")
     is_header = path.suffix == ".h" and path.parts[0] == "src" and room in public
-    is_private = is_header and "/".join(path.parts[3:]) not in public[room]
-    if is_private and "namespace lowtide" in text and f"namespace lowtide::{room}_internal" not in text:
-        problems.append(f"{path}: a private header declares its names in lowtide::{room}_internal")
+    is_private = is_header and path.relative_to(f"src/lowtide/{room}").as_posix() not in public[room]
+    if is_private and "namespace lowtide" in text and f"namespace lowtide::{own}_internal" not in text:
+        problems.append(f"{path}: a private header declares its names in lowtide::{own}_internal")
 
 
 def check_tree(root):
-    rooms = [folder for folder in (root / "src/lowtide").iterdir() if folder.is_dir()]
-    public = {room.name: set(public_headers(room)) for room in rooms}
+    public = {room: set(public_headers(folder)) for room, folder in folders_of_rooms(root).items()}
     problems = []
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):

@@ -7,6 +7,8 @@ Fails where a room lacks its folder, CMake target, tests or sentence; where a fi
 name; where CMake links what the row does not name; where a third-party header is included outside its room or in a
 public header.
 
+A room is named by its folder below src/lowtide. The folder is there, or in a house, which holds rooms and no files.
+
 A room with sub-folders has a second table. Each sub-folder has a row (`room/folder` or `room/folder/inner`). The files
 beside the sub-folders share one (`room/.`), unless a file has its own rule (`room/file.h`). The check fails if a file
 includes a sub-folder that its row does not name. It also fails if rows or files include each other in a circle.
@@ -15,6 +17,10 @@ import pathlib
 import re
 import sys
 import tempfile
+
+HOUSES = ("earlier",)
+# The name of a room, in a row or in the path of an include.
+ROOM = rf"(?:(?:{'|'.join(HOUSES)})/\w+|(?!(?:{'|'.join(HOUSES)})/)\w+)"
 
 # Third-party headers, and the folders whose files may include them. Public headers may include none.
 THIRD_PARTY = {
@@ -30,7 +36,7 @@ THIRD_PARTY = {
 def read_rooms(text):
     """{room: set of rooms it may include, or None for any} from the table's rows."""
     rooms = {}
-    for name, sentence, may in re.findall(r"^\| `(\w+)` \| (.+?) \| (.+?) \|$", text, re.MULTILINE):
+    for name, sentence, may in re.findall(rf"^\| `({ROOM})` \| (.+?) \| (.+?) \|$", text, re.MULTILINE):
         allowed = None if may.strip() == "any" else set(may.replace("-", "").split())
         if not sentence.strip():
             raise SystemExit(f"ARCHITECTURE.md: room {name} has no sentence")
@@ -41,7 +47,8 @@ def read_rooms(text):
 def read_units(text):
     """{room: {unit: set of units it may include}} from the rows `room/unit`."""
     units = {}
-    for room, unit, sentence, may in re.findall(r"^\| `(\w+)/([\w./]+)` \| (.+?) \| (.+?) \|$", text, re.MULTILINE):
+    row = rf"^\| `({ROOM})/([\w./]+)` \| (.+?) \| (.+?) \|$"
+    for room, unit, sentence, may in re.findall(row, text, re.MULTILINE):
         if not sentence.strip():
             raise SystemExit(f"ARCHITECTURE.md: {room}/{unit} has no sentence")
         units.setdefault(room, {})[unit] = set() if may.strip() == "-" else set(may.split())
@@ -103,6 +110,14 @@ def check_units(folder, room, units, problems):
         problems.append(f"src/lowtide/{room}: files include each other: {' -> '.join(circle)}")
 
 
+def folders_of_rooms(root):
+    """{room: folder} of all folders that should be rooms."""
+    source = root / "src/lowtide"
+    folders = [path for path in source.iterdir() if path.is_dir() and path.name not in HOUSES]
+    folders += [path for house in HOUSES for path in (source / house).glob("*")]
+    return {folder.relative_to(source).as_posix(): folder for folder in sorted(folders)}
+
+
 def public_headers(folder):
     listed = re.search(r"HEADERS\s+((?:[\w/]+\.h\s*)+)", (folder / "CMakeLists.txt").read_text())
     return listed.group(1).split() if listed else []
@@ -114,7 +129,7 @@ def check_includes(path, room, allowed, rooms, problems):
         if not found:
             continue
         target = found.group(1)
-        inside = re.match(r"lowtide/(\w+)/", target)
+        inside = re.match(rf"lowtide/({ROOM})/", target)
         if inside:
             other = inside.group(1)
             if other not in rooms:
@@ -129,7 +144,8 @@ def check_includes(path, room, allowed, rooms, problems):
 def check_room(root, room, allowed, rooms, problems):
     folder = root / "src/lowtide" / room
     cmake = folder / "CMakeLists.txt"
-    if not cmake.is_file() or f"lowtide_add_room({room}" not in cmake.read_text():
+    name = room.rsplit("/", 1)[-1]
+    if not cmake.is_file() or f"lowtide_add_room({name}" not in cmake.read_text():
         problems.append(f"room {room} has no CMake target: {cmake}")
         return
     tests = root / "tests" / room
@@ -137,8 +153,9 @@ def check_room(root, room, allowed, rooms, problems):
         problems.append(f"room {room} has no tests in {tests}")
     text = cmake.read_text()
     uses = re.search(r"USES ([^\n)]*)", text)
+    allowed_names = None if allowed is None else {one.rsplit("/", 1)[-1] for one in allowed}
     for used in (uses.group(1).split() if uses else []):
-        if allowed is not None and used not in allowed:
+        if allowed_names is not None and used not in allowed_names:
             problems.append(f"{cmake}: links room {used}, which its row does not name")
     for header in public_headers(folder):
         source = (folder / header).read_text()
@@ -154,8 +171,7 @@ def check_tree(root):
     architecture = (root / "ARCHITECTURE.md").read_text()
     rooms = read_rooms(architecture)
     units = read_units(architecture)
-    folders = {path.name for path in (root / "src/lowtide").iterdir() if path.is_dir()}
-    for room in sorted(folders - rooms.keys()):
+    for room in sorted(folders_of_rooms(root).keys() - rooms.keys()):
         problems.append(f"src/lowtide/{room} has no row in ARCHITECTURE.md")
     for room in sorted(rooms):
         check_room(root, room, rooms[room], rooms, problems)
@@ -182,6 +198,40 @@ def check_the_check():
                          "belongs in import/onnx", "a public header includes"):
             if expected not in found:
                 raise SystemExit(f"the check does not see: {expected}")
+
+
+def check_the_check_of_houses():
+    """The same for a room in a house."""
+    def problems_of(rows, includes):
+        with tempfile.TemporaryDirectory() as name:
+            root = pathlib.Path(name)
+            table = "".join(f"| `{room}` | a part | {may} |\n" for room, may in rows.items())
+            (root / "ARCHITECTURE.md").write_text(table)
+            for path, target in includes.items():
+                room, header = path.rsplit("/", 1)[0], root / "src/lowtide" / path
+                header.parent.mkdir(parents=True)
+                header.write_text(f'#include "lowtide/{target}"\n')
+                cmake = f"lowtide_add_room({room.split('/')[-1]}\n  HEADERS a.h\n"
+                (header.parent / "CMakeLists.txt").write_text(cmake)
+                (root / "tests" / room).mkdir(parents=True)
+                (root / "tests" / room / "a_test.cc").write_text("")
+            return "\n".join(check_tree(root))
+
+    rows = {"low": "-", "earlier/old": "low", "earlier/older": "-"}
+    includes = {"low/a.h": "low/b.h", "earlier/old/a.h": "low/a.h", "earlier/older/a.h": "earlier/older/b.h"}
+    if found := problems_of(rows, includes):
+        raise SystemExit(f"the check refuses a correct house: {found}")
+    mistakes = {
+        "room low may not include room earlier/old": (rows, includes | {"low/a.h": "earlier/old/a.h"}),
+        "room earlier/old may not include room earlier/older":
+            (rows, includes | {"earlier/old/a.h": "earlier/older/a.h"}),
+        "there is no room earlier/gone": (rows, includes | {"low/a.h": "earlier/gone/a.h"}),
+        "src/lowtide/earlier/new has no row": (rows, includes | {"earlier/new/a.h": "low/a.h"}),
+        "room earlier/gone has no CMake target": (rows | {"earlier/gone": "-"}, includes),
+    }
+    for expected, tree in mistakes.items():
+        if expected not in problems_of(*tree):
+            raise SystemExit(f"the check does not see: {expected}; it sees: {problems_of(*tree)}")
 
 
 def check_the_check_of_units():
@@ -229,6 +279,7 @@ def check_the_check_of_units():
 
 def main():
     check_the_check()
+    check_the_check_of_houses()
     check_the_check_of_units()
     problems = check_tree(pathlib.Path(sys.argv[1]))
     for problem in problems:

@@ -14,8 +14,8 @@
 #include "lowtide/graph/builder.h"
 #include "lowtide/graph/text.h"
 #include "lowtide/import/import.h"
+#include "tests/earlier/graphdef/graph_facts.h"
 #include "tests/graph/random_graph.h"
-#include "tests/graphdef/graph_facts.h"
 
 namespace lowtide::testing {
 namespace {

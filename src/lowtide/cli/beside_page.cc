@@ -8,7 +8,7 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/thousands.h"
 #include "lowtide/cli/lean_run.h"
-#include "lowtide/graphdef/node_list.h"
+#include "lowtide/earlier/graphdef/node_list.h"
 #include "lowtide/report/planners_page.h"
 
 namespace lowtide::cli_internal {

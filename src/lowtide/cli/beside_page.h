@@ -6,8 +6,8 @@
 #include <string>
 
 #include "lowtide/base/result.h"
-#include "lowtide/export/beside_grappler.h"
-#include "lowtide/proto/message.h"
+#include "lowtide/earlier/proto/message.h"
+#include "lowtide/earlier/rewrite/beside_grappler.h"
 
 namespace lowtide::cli_internal {
 

@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "lowtide/base/flags.h"
-#include "lowtide/baselines/baselines.h"
-#include "lowtide/baselines/onnxruntime.h"
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/compare_runs.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
+#include "lowtide/earlier/baselines/baselines.h"
+#include "lowtide/earlier/baselines/onnxruntime.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/comparison.h"
 #include "lowtide/share/load.h"

@@ -20,14 +20,14 @@
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/cli/read_file.h"
+#include "lowtide/earlier/graphdef/graph_of_graphdef.h"
+#include "lowtide/earlier/graphdef/graphdef_of_graph.h"
+#include "lowtide/earlier/graphdef/node_list.h"
+#include "lowtide/earlier/netdef/net_of_graph.h"
 #include "lowtide/export/onnx_of_graph.h"
 #include "lowtide/graph/text.h"
-#include "lowtide/graphdef/graph_of_graphdef.h"
-#include "lowtide/graphdef/graphdef_of_graph.h"
-#include "lowtide/graphdef/node_list.h"
 #include "lowtide/import/import.h"
 #include "lowtide/import/net_file.h"
-#include "lowtide/netdef/net_of_graph.h"
 
 namespace lowtide::cli_internal {
 namespace {

@@ -9,8 +9,8 @@
 #include "lowtide/cli/net_input.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/outcome.h"
-#include "lowtide/netdef/compare_nets.h"
-#include "lowtide/netdef/net_of_graph.h"
+#include "lowtide/earlier/netdef/compare_nets.h"
+#include "lowtide/earlier/netdef/net_of_graph.h"
 #include "lowtide/report/styled_text.h"
 
 namespace lowtide::cli_internal {

@@ -19,11 +19,11 @@
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/cli/read_file.h"
-#include "lowtide/graphdef/graph_of_graphdef.h"
-#include "lowtide/graphdef/node_list.h"
-#include "lowtide/grappler/cluster.h"
-#include "lowtide/grappler/grappler.h"
-#include "lowtide/proto/raw_field.h"
+#include "lowtide/earlier/graphdef/graph_of_graphdef.h"
+#include "lowtide/earlier/graphdef/node_list.h"
+#include "lowtide/earlier/grappler/cluster.h"
+#include "lowtide/earlier/grappler/grappler.h"
+#include "lowtide/earlier/proto/raw_field.h"
 #include "lowtide/report/styled_text.h"
 
 namespace lowtide::cli_internal {

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "lowtide/base/listed.h"
-#include "lowtide/baselines/static_runtime_runs.h"
 #include "lowtide/cli/console.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/outcome.h"
+#include "lowtide/earlier/baselines/static_runtime_runs.h"
 #include "lowtide/pipeline/plan_graph.h"
 
 namespace lowtide::cli_internal {

@@ -13,7 +13,7 @@
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/thousands.h"
-#include "lowtide/grappler/grappler.h"
+#include "lowtide/earlier/grappler/grappler.h"
 
 namespace lowtide::cli_internal {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "lowtide/base/result.h"
 #include "lowtide/cli/json.h"
-#include "lowtide/export/lean_graphdef.h"
+#include "lowtide/earlier/rewrite/lean_graphdef.h"
 #include "lowtide/report/styled_text.h"
 
 namespace lowtide::cli_internal {

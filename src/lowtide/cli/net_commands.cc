@@ -5,8 +5,8 @@
 
 #include "lowtide/cli/command_runs.h"
 #include "lowtide/cli/shared_options.h"
-#include "lowtide/export/share_net.h"
-#include "lowtide/grappler/grappler.h"
+#include "lowtide/earlier/grappler/grappler.h"
+#include "lowtide/earlier/rewrite/share_net.h"
 
 namespace lowtide::cli_internal {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/earlier/netdef/net.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/import/imported.h"
-#include "lowtide/netdef/net.h"
 
 namespace lowtide::cli_internal {
 

@@ -12,9 +12,9 @@
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/id.h"
+#include "lowtide/earlier/netdef/graph_of_net.h"
 #include "lowtide/graph/constant_table.h"
 #include "lowtide/graph/graph.h"
-#include "lowtide/netdef/graph_of_net.h"
 
 namespace lowtide {
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "lowtide/base/result.h"
+#include "lowtide/earlier/netdef/graph_of_net.h"
+#include "lowtide/earlier/netdef/net.h"
 #include "lowtide/import/imported.h"
-#include "lowtide/netdef/graph_of_net.h"
-#include "lowtide/netdef/net.h"
 
 namespace lowtide {
 

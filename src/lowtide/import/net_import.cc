@@ -11,10 +11,10 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
-#include "lowtide/graphdef/graph_of_graphdef.h"
+#include "lowtide/earlier/graphdef/graph_of_graphdef.h"
+#include "lowtide/earlier/netdef/net.h"
+#include "lowtide/earlier/proto/raw_field.h"
 #include "lowtide/import/sha256.h"
-#include "lowtide/netdef/net.h"
-#include "lowtide/proto/raw_field.h"
 
 namespace lowtide::import_internal {
 namespace {

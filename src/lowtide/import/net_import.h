@@ -6,9 +6,9 @@
 #include <string>
 
 #include "lowtide/base/result.h"
+#include "lowtide/earlier/netdef/net.h"
 #include "lowtide/import/file.h"
 #include "lowtide/import/imported.h"
-#include "lowtide/netdef/net.h"
 
 namespace lowtide::import_internal {
 

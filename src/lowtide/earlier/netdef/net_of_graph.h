@@ -1,0 +1,23 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/base/result.h"
+#include "lowtide/earlier/proto/message.h"
+#include "lowtide/graph/graph.h"
+
+namespace lowtide {
+
+// Returns a graph as a net: each node is an operator, and each tensor a blob of its own name. Operators of the domains
+// "caffe2" and "caffe2.unsized" have their type. Others have no meaning in Caffe2, and have their domain before it:
+// "onnx::Conv" or "tensorflow::Conv2D". Bodies are nets inside operators. Their captured tensors have the names of the
+// outer graph, and their other tensors begin with the name of the body and a slash. Sizes and the content of constants
+// are lost. External inputs are the inputs, constants and states of the graph, and external outputs its outputs.
+// O(size of the graph).
+//
+// `with_types`: for compare_nets. Each operator has one more argument, "types", with the element types and extents of
+// its operands and results, operators of ONNX have their type, and "caffe2.unsized" stays.
+[[nodiscard]] ProtoMessage net_of_graph(const Graph& graph, bool with_types = false);
+
+}  // namespace lowtide

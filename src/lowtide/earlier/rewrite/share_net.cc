@@ -1,0 +1,304 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/earlier/rewrite/share_net.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "lowtide/base/listed.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/earlier/baselines/assigned_slots.h"
+#include "lowtide/earlier/netdef/compare_nets.h"
+#include "lowtide/earlier/rewrite/name_order.h"
+
+namespace lowtide {
+namespace rewrite_internal {
+namespace {
+
+Error invalid(std::string message) { return Error{ErrorCode::invalid, std::move(message), ""}; }
+
+bool is_interference(std::string_view rule) { return rule.starts_with("caffe2_interference"); }
+
+bool is_for_sequences(std::string_view rule) {
+  return rule == kLowtideRule || rule == "caffe2_simple" || is_interference(rule);
+}
+
+class NetSharer {
+ public:
+  NetSharer(const ProtoMessage& net, const NetGraph& graph, const ShareNetOptions& options)
+      : net_(net), graph_(graph), options_(options) {
+    for (TensorId id : all_ids<TensorId>(graph.graph.tensors().size())) {
+      tensors_[graph.facts.blob_of[id]].push_back(id);
+    }
+  }
+
+  Result<SharedNet> share() &&;
+
+ private:
+  Result<void> check() const;
+  Result<std::vector<TensorId>> tensors_of(const std::vector<std::string>& names, const char* what) const;
+  Result<BaselineOptions> baseline_options() const;
+  void list_gradients(BaselineOptions& options) const;
+  std::vector<TensorId> activations() const;
+  Result<std::vector<std::vector<TensorId>>> assigned_slots() const;
+  Result<void> check_assigned(const BaselineOptions& options, const std::vector<NodeId>& order) const;
+  Result<BaselineOutcome> decide(const BaselineOptions& options, std::vector<NodeId>& order) const;
+  [[nodiscard]] std::vector<NodeId> given_order() const;
+  [[nodiscard]] std::vector<std::string> names_of_blocks(const BaselineOutcome& outcome) const;
+  [[nodiscard]] BlobNames renaming(const BaselineOutcome& outcome) const;
+
+  const ProtoMessage& net_;
+  const NetGraph& graph_;
+  const ShareNetOptions& options_;
+  std::map<std::string, std::vector<TensorId>, std::less<>> tensors_;  // by blob
+};
+
+Result<void> NetSharer::check() const {
+  const std::vector<std::string> rules = share_rules();
+  if (std::find(rules.begin(), rules.end(), options_.rule) == rules.end()) {
+    return invalid("no rule is called " + quoted(options_.rule, 60) + "; known rules: " + listed(rules));
+  }
+  if (!is_interference(options_.rule) && (options_.order != ShareOrder::as_given || !options_.assigned.empty())) {
+    return invalid(quoted(options_.rule, 60) +
+                   (options_.assigned.empty() ? " keeps the order of its own" : " cannot begin with assigned slots") +
+                   "; only caffe2_interference_greedy and caffe2_interference_exact take this option");
+  }
+  const std::string& type = graph_.facts.type;
+  if (graph_.facts.has_free) {
+    return Error{ErrorCode::unsupported,
+                 "the net has Free operators, which release buffers that other blobs may share; share before they are "
+                 "added",
+                 ""};
+  }
+  if (is_for_sequences(options_.rule) && !type.empty() && type != "simple") {
+    return Error{ErrorCode::unsupported,
+                 "a net of the type " + quoted(type, 60) + " may run its operators in parallel, but " +
+                     quoted(options_.rule) + " is for one operator after another; use caffe2_dag or caffe2_dag_sized",
+                 ""};
+  }
+  return {};
+}
+
+Result<std::vector<TensorId>> NetSharer::tensors_of(const std::vector<std::string>& names, const char* what) const {
+  std::vector<TensorId> all;
+  for (const std::string& name : names) {
+    const auto found = tensors_.find(name);
+    if (found == tensors_.end()) return invalid("the net has no blob " + quoted(name, 60) + ", which is " + what);
+    all.insert(all.end(), found->second.begin(), found->second.end());
+  }
+  return all;
+}
+
+// An operator that has an input "b_w" writes the activation "b".
+std::vector<TensorId> NetSharer::activations() const {
+  std::vector<std::string> names;
+  for (NodeId id : all_ids<NodeId>(graph_.graph.nodes().size())) {
+    std::set<std::string_view> read;
+    for (const std::optional<TensorId>& input : graph_.graph.node(id).inputs) {
+      if (input) read.insert(graph_.facts.blob_of[*input]);
+    }
+    for (const std::optional<TensorId>& output : graph_.graph.node(id).outputs) {
+      if (!output || graph_.graph.tensor(*output).role == Role::output) continue;
+      const std::string& name = graph_.facts.blob_of[*output];
+      if (read.contains(name + "_w") && std::find(names.begin(), names.end(), name) == names.end())
+        names.push_back(name);
+    }
+  }
+  names.resize(names.size() - std::min<std::size_t>(names.size(), 2));
+  std::vector<TensorId> all;
+  for (const std::string& name : names) {
+    const std::vector<TensorId>& tensors = tensors_.find(name)->second;
+    all.insert(all.end(), tensors.begin(), tensors.end());
+  }
+  return all;
+}
+
+void NetSharer::list_gradients(BaselineOptions& options) const {
+  constexpr std::string_view kSuffix = "_grad";
+  const auto has_scope = [&](const std::string& name) {
+    return name.starts_with(options_.namescope) || name.starts_with("_" + options_.namescope);
+  };
+  for (const auto& [name, tensors] : tensors_) {
+    if (!name.ends_with(kSuffix) || !has_scope(name)) continue;
+    const auto source = tensors_.find(name.substr(0, name.size() - kSuffix.size()));
+    const bool is_of_input = source != tensors_.end() && !graph_.graph.tensor(source->second.front()).producer;
+    if (!is_of_input) options.gradients.insert(options.gradients.end(), tensors.begin(), tensors.end());
+  }
+  if (options_.share_activations) options.hosts = activations();
+}
+
+// The rows of a slot become a list, in the order of the rows.
+Result<std::vector<std::vector<TensorId>>> NetSharer::assigned_slots() const {
+  std::vector<std::vector<TensorId>> slots;
+  std::map<std::string_view, std::size_t> slot_of;
+  for (const AssignedBlob& row : options_.assigned) {
+    const auto found = tensors_.find(row.blob);
+    if (found == tensors_.end()) {
+      return Error{ErrorCode::invalid, "the net has no blob " + quoted(row.blob, 60), row.place};
+    }
+    const auto [at, is_new] = slot_of.emplace(row.slot, slots.size());
+    if (is_new) slots.emplace_back();
+    slots[at->second].push_back(found->second.front());
+  }
+  return slots;
+}
+
+// Gives a fault the place of its row.
+Result<void> NetSharer::check_assigned(const BaselineOptions& options, const std::vector<NodeId>& order) const {
+  if (options.assigned.empty()) return {};
+  const Result<std::optional<AssignedFault>> fault = find_assigned_fault(graph_.graph, order, options);
+  if (!fault) return fault.error();
+  if (!*fault) return {};
+  std::map<std::string_view, std::size_t> slot_of;
+  std::vector<std::size_t> seen;  // rows of each slot
+  for (const AssignedBlob& row : options_.assigned) {
+    const std::size_t slot = slot_of.emplace(row.slot, slot_of.size()).first->second;
+    seen.resize(slot_of.size());
+    if (slot == (*fault)->slot && seen[slot]++ == (*fault)->at) {
+      return Error{ErrorCode::invalid, (*fault)->message, row.place};
+    }
+  }
+  return invalid((*fault)->message);
+}
+
+Result<BaselineOptions> NetSharer::baseline_options() const {
+  BaselineOptions options{.baseline = options_.rule == kLowtideRule ? "caffe2_interference_exact" : options_.rule,
+                          .alignment = std::nullopt,
+                          .colocated = graph_.facts.colocated,
+                          .keep = graph_.facts.unshared,
+                          .devices = graph_.facts.devices};
+  options.namescope = options_.namescope;
+  options.effort = options_.effort;
+  const Result<std::vector<TensorId>> kept = tensors_of(options_.keep, "to be kept");
+  if (!kept) return kept.error();
+  options.keep.insert(options.keep.end(), kept->begin(), kept->end());
+  if (options_.heads) {
+    const Result<std::vector<TensorId>> heads = tensors_of(*options_.heads, "a head");
+    if (!heads) return heads.error();
+    // The tensors of a name are one blob, so that its first one stands for it.
+    options.heads.emplace();
+    for (TensorId id : *heads) {
+      if (tensors_.find(graph_.facts.blob_of[id])->second.front() == id) options.heads->push_back(id);
+    }
+  }
+  if (options_.rule.starts_with("caffe2_gradients")) list_gradients(options);
+  Result<std::vector<std::vector<TensorId>>> assigned = assigned_slots();
+  if (!assigned) return assigned.error();
+  options.assigned = *std::move(assigned);
+  return options;
+}
+
+std::vector<NodeId> NetSharer::given_order() const {
+  std::vector<NodeId> order;
+  for (NodeId id : all_ids<NodeId>(graph_.graph.nodes().size())) order.push_back(id);
+  return order;
+}
+
+// Sets `order` to the order of the outcome.
+Result<BaselineOutcome> NetSharer::decide(const BaselineOptions& options, std::vector<NodeId>& order) const {
+  order = given_order();
+  if (options_.order == ShareOrder::longest_path) {
+    Result<std::vector<NodeId>> longest = longest_path_order(graph_);
+    if (!longest) return longest.error();
+    order = *std::move(longest);
+  }
+  LOWTIDE_RETURN_IF_ERROR(check_assigned(options, order));
+  Result<BaselineOutcome> given = apply_baseline(graph_.graph, order, options);
+  if (!given || options_.rule != kLowtideRule) return given;
+  Result<std::vector<NodeId>> other = name_order(graph_);
+  if (!other) return other.error();
+  Result<BaselineOutcome> planned = apply_baseline(graph_.graph, *other, options);
+  if (!planned || planned->bytes >= given->bytes) return given;
+  order = *std::move(other);
+  return planned;
+}
+
+// As the rule names them. Lowtide numbers those that several blobs share.
+std::vector<std::string> NetSharer::names_of_blocks(const BaselineOutcome& outcome) const {
+  std::vector<std::string> names;
+  std::size_t made = 0;
+  for (const BaselineBlock& block : outcome.blocks) {
+    const bool is_numbered = options_.rule == kLowtideRule && block.blobs > 1;
+    names.push_back(is_numbered ? options_.namescope + "__m" + std::to_string(made++) + "_shared" : block.name);
+  }
+  return names;
+}
+
+BlobNames NetSharer::renaming(const BaselineOutcome& outcome) const {
+  const std::vector<std::string> names = names_of_blocks(outcome);
+  BlobNames renamed;
+  for (TensorId id : all_ids<TensorId>(graph_.graph.tensors().size())) {
+    const std::optional<SharingPlace>& place = outcome.sharing.places[id];
+    if (place && names[place->block] != graph_.facts.blob_of[id]) {
+      renamed.emplace(graph_.facts.blob_of[id], names[place->block]);
+    }
+  }
+  return renamed;
+}
+
+Result<SharedNet> NetSharer::share() && {
+  LOWTIDE_RETURN_IF_ERROR(check());
+  const Result<BaselineOptions> options = baseline_options();
+  if (!options) return options.error();
+  std::vector<NodeId> order;
+  Result<BaselineOutcome> outcome = decide(*options, order);
+  if (!outcome) return outcome.error();
+  LOWTIDE_CHECK(outcome->violations.empty(), "the result of a rule for sharing is correct");
+  SharedNet shared{.net = net_, .names = renaming(*outcome), .outcome = *std::move(outcome)};
+  const Result<std::set<std::string, std::less<>>> present = blob_names(net_);
+  if (!present) return present.error();
+  for (const std::string& name : names_of_blocks(shared.outcome)) {
+    const bool is_made = name.ends_with("_shared") && name.starts_with(options_.namescope + "__m");
+    if (!is_made || !present->contains(name)) continue;
+    shared.already_has = name;
+    shared.names.clear();
+    return shared;
+  }
+  Result<ProtoMessage> renamed = rename_blobs(net_, shared.names);
+  if (!renamed) return renamed.error();
+  shared.is_reordered = order != given_order();
+  if (shared.is_reordered) {
+    std::vector<std::uint32_t> places;
+    for (NodeId id : order) places.push_back(graph_.facts.op_of[id]);
+    *renamed = reorder_ops(*renamed, places);
+  }
+  if (options_.free_dead) {
+    renamed = add_free_ops(*renamed, {options_.keep.begin(), options_.keep.end()});
+    if (!renamed) return renamed.error();
+    shared.freed = static_cast<std::int64_t>(count_ops(*renamed) - count_ops(net_));
+  }
+  const Result<NetComparison> comparison = compare_nets(net_, *renamed);
+  if (!comparison) return comparison.error();
+  if (!comparison->is_same) {
+    return Error{ErrorCode::unsupported,
+                 "Lowtide cannot share the memory of this net, because the result would be another net: " +
+                     comparison->differences.front() + "; keep these blobs with --keep",
+                 ""};
+  }
+  shared.net = *std::move(renamed);
+  return shared;
+}
+
+}  // namespace
+}  // namespace rewrite_internal
+
+bool ignores_sizes(std::string_view rule) {
+  return rule == "caffe2_simple" || rule == "caffe2_dag" || rule == "caffe2_gradients";
+}
+
+std::vector<std::string> share_rules() {
+  std::vector<std::string> rules = {std::string(kLowtideRule)};
+  for (const BaselineSpec& spec : baselines()) {
+    if (spec.system == "Caffe2") rules.emplace_back(spec.name);
+  }
+  return rules;
+}
+
+Result<SharedNet> share_net(const ProtoMessage& net, const NetGraph& graph, const ShareNetOptions& options) {
+  return rewrite_internal::NetSharer(net, graph, options).share();
+}
+
+}  // namespace lowtide
