@@ -39,11 +39,12 @@ function(lowtide_precompile target)
 endfunction()
 
 # lowtide_add_room(<room> SOURCES <cc...> HEADERS <public h...> [USES <rooms...>] [PRIVATE <libraries...>]
-#                  [PRECOMPILE <headers...>] [INTERNAL])
+#                  [PRECOMPILE <headers...>] [BATCH <files>] [INTERNAL])
 # One static library `lowtide_<room>` with alias `lowtide::<room>`; USES are the rooms it may include. PRECOMPILE names
-# expensive headers that most files of this room include. An INTERNAL room is not installed.
+# expensive headers that most files of this room include. BATCH is how many files are compiled together, if not the
+# usual number. An INTERNAL room is not installed.
 function(lowtide_add_room room)
-  cmake_parse_arguments(ROOM "INTERNAL" "" "SOURCES;HEADERS;USES;PRIVATE;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(ROOM "INTERNAL" "BATCH" "SOURCES;HEADERS;USES;PRIVATE;PRECOMPILE" ${ARGN})
   set(target lowtide_${room})
   add_library(${target} STATIC ${ROOM_SOURCES})
   add_library(lowtide::${room} ALIAS ${target})
@@ -60,6 +61,7 @@ function(lowtide_add_room room)
   else()
     lowtide_precompile(${target} OWNER lowtide_base)
   endif()
+  lowtide_unite_sources(${target} BATCH "${ROOM_BATCH}")
   if(NOT ROOM_INTERNAL)
     set_property(GLOBAL APPEND PROPERTY lowtide_INSTALLED_ROOMS ${room})
   endif()
@@ -113,10 +115,10 @@ function(lowtide_use_onednn target)
   target_link_options(${target} INTERFACE "$<INSTALL_INTERFACE:LINKER:-rpath,$<INSTALL_PREFIX>/${folder}>")
 endfunction()
 
-# lowtide_add_tests(<room> SOURCES <cc...> [USES <libraries...>] [PRECOMPILE <headers...>])
-# One GoogleTest program per room, `<room>_tests`. PRECOMPILE as for a room.
+# lowtide_add_tests(<room> SOURCES <cc...> [USES <libraries...>] [PRECOMPILE <headers...>] [BATCH <files>])
+# One GoogleTest program per room, `<room>_tests`. PRECOMPILE and BATCH as for a room.
 function(lowtide_add_tests room)
-  cmake_parse_arguments(TESTS "" "" "SOURCES;USES;PRECOMPILE" ${ARGN})
+  cmake_parse_arguments(TESTS "" "BATCH" "SOURCES;USES;PRECOMPILE" ${ARGN})
   set(target ${room}_tests)
   add_executable(${target} ${TESTS_SOURCES})
   target_link_libraries(${target} PRIVATE ${TESTS_USES} GTest::gmock GTest::gtest_main)
@@ -129,5 +131,6 @@ function(lowtide_add_tests room)
   else()
     lowtide_precompile(${target} OWNER lowtide_test_headers)
   endif()
+  lowtide_unite_sources(${target} BATCH "${TESTS_BATCH}")
   gtest_discover_tests(${target} TEST_PREFIX "${room}." DISCOVERY_TIMEOUT 60)
 endfunction()

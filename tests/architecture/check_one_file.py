@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles all sources of each room as one file, as the release preset compiles several of them at once.
+"""Compiles all sources of each room as one file, as the build compiles several of them at once.
 
 It fails where two files of a room give the same name to different things in their unnamed namespaces.
 """
 import argparse
 import json
 import pathlib
+import re
 import shlex
 import subprocess
 
@@ -20,13 +21,23 @@ def rooms_of(commands, source):
     rooms = {}
     for entry in commands:
         path = pathlib.Path(entry["file"])
-        if source / "src/lowtide" not in path.parents:
-            continue
-        # The folder of a room, or of a house and a room in it.
-        for room in path.relative_to(source / "src/lowtide").parts[:2]:
-            if f"lowtide_{room}.dir/" in entry["command"]:
-                rooms.setdefault(room, []).append(entry)
-    return rooms
+        room = re.search(r" -o \S*/CMakeFiles/lowtide_(\w+)\.dir/", entry["command"])
+        if room and (source / "src/lowtide" in path.parents or is_batch(path)):
+            rooms.setdefault(room.group(1), []).append(entry)
+    return {room: entries for room, entries in rooms.items() if room != "program"}
+
+
+def is_batch(path):
+    """Whether the build wrote the file, which includes several sources (cmake/LowtideUnity.cmake)."""
+    return path.parent.name == "unity"
+
+
+def sources_of(entry, source):
+    """The sources that a compile command reads, below src/."""
+    path = pathlib.Path(entry["file"])
+    if is_batch(path):
+        return re.findall(r'#include "(.+)"', path.read_text())
+    return [str(path.relative_to(source / "src"))]
 
 
 def words_for(entry):
@@ -59,7 +70,7 @@ def main():
         # A file with options of its own is compiled alone.
         entries = [entry for entry in entries if words_for(entry) == words_for(entries[0])]
         # Paths below src/, so that two checkouts share what the compiler cache holds.
-        sources = [pathlib.Path(entry["file"]).relative_to(given.source / "src") for entry in entries]
+        sources = [path for entry in entries for path in sources_of(entry, given.source)]
         whole.write_text("".join(f'#include "{path}"\n' for path in sources))
         command = [*words_for(entries[0]), "-O0", "-g0", "-w", "-c", str(whole), "-o", str(whole.with_suffix(".o"))]
         done = subprocess.run(command, cwd=entries[0]["directory"], text=True, capture_output=True)
