@@ -17,9 +17,9 @@ namespace {
 constexpr std::int64_t kInfinity = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kCoverSeed = 0xC07E5;
 
-StateKey key_of_floor(CliqueId clique, std::int64_t floor) {
+StateKey key_of_bottom(CliqueId clique, std::int64_t bottom) {
   const std::uint64_t of_clique = Random(clique.value() + kCoverSeed).next();
-  const auto value = static_cast<std::uint64_t>(floor);
+  const auto value = static_cast<std::uint64_t>(bottom);
   return {Random(of_clique + value).next(), Random((of_clique ^ 0x14057B7EF767814FULL) + 3 * value).next()};
 }
 
@@ -116,7 +116,7 @@ bool CoverState::has_remaining(Component component) {
 void CoverState::append_candidates(CliqueId clique, std::vector<SearchBuffer>& out) const {
   const auto first = static_cast<std::ptrdiff_t>(out.size());
   for (SearchBuffer buffer : problem_.members(clique)) {
-    if (!is_remaining_.test(buffer) || low_[buffer] != cliques_[clique].floor) continue;
+    if (!is_remaining_.test(buffer) || low_[buffer] != cliques_[clique].bottom) continue;
     const bool is_listed =
         rules_.interchangeable && std::any_of(out.begin() + first, out.end(), [&](SearchBuffer other) {
           return problem_.buffers[other].kind == problem_.buffers[buffer].kind;
@@ -142,7 +142,7 @@ bool CoverState::assign(CliqueId /*clique*/, SearchBuffer buffer) {
 }
 
 bool CoverState::lift(CliqueId clique, Component /*component*/) {
-  const std::optional<std::int64_t> to = next_floor(clique);
+  const std::optional<std::int64_t> to = next_bottom(clique);
   if (!to || *to >= capacity_) return false;
   save(clique);
   touch(clique);
@@ -209,24 +209,24 @@ std::optional<CliqueId> CoverState::evaluate() {
 
 // Returns false if the clique cannot be completed.
 bool CoverState::evaluate(CliqueId clique) {
-  std::int64_t floor = kInfinity;
-  std::int64_t second = kInfinity;  // the lowest offset above the floor
-  std::int64_t at_floor = 0;        // padded sizes of the candidates
+  std::int64_t bottom = kInfinity;
+  std::int64_t second = kInfinity;  // the lowest offset above the bottom
+  std::int64_t at_bottom = 0;       // padded sizes of the candidates
   std::uint32_t candidates = 0;
   bool fits = true;
   for (SearchBuffer buffer : problem_.members(clique)) {
     if (!is_remaining_.test(buffer)) continue;
     const std::int64_t low = low_[buffer];
     if (low + problem_.buffers[buffer].size > capacity_) fits = false;
-    if (low < floor) {
-      second = floor;
-      floor = low;
-      at_floor = 0;
+    if (low < bottom) {
+      second = bottom;
+      bottom = low;
+      at_bottom = 0;
       candidates = 0;
     }
-    if (low == floor) {
+    if (low == bottom) {
       ++candidates;
-      at_floor += problem_.buffers[buffer].padded_size;
+      at_bottom += problem_.buffers[buffer].padded_size;
     } else {
       second = std::min(second, low);
     }
@@ -237,22 +237,22 @@ bool CoverState::evaluate(CliqueId clique) {
   CliqueState& self = cliques_[clique];
   self.candidates = candidates;
   if (candidates == 0) return true;
-  self.floor = floor;
-  self.floor_key = key_of_floor(clique, floor);
-  self.slack = space_above(clique, floor) - self.remaining;
+  self.bottom = bottom;
+  self.bottom_key = key_of_bottom(clique, bottom);
+  self.slack = space_above(clique, bottom) - self.remaining;
   if (rules_.slack && self.slack < 0) return false;
   // The candidates may start below `second`. All other buffers must fit above it.
-  return !rules_.start_bound || second == kInfinity || space_above(clique, second) >= self.remaining - at_floor;
+  return !rules_.start_bound || second == kInfinity || space_above(clique, second) >= self.remaining - at_bottom;
 }
 
 bool CoverState::is_decidable(CliqueId clique) {
-  const std::int64_t floor = cliques_[clique].floor;
+  const std::int64_t bottom = cliques_[clique].bottom;
   for (SearchBuffer buffer : problem_.members(clique)) {
-    if (!is_remaining_.test(buffer) || low_[buffer] != floor) continue;
+    if (!is_remaining_.test(buffer) || low_[buffer] != bottom) continue;
     const std::span<const CliqueId> cliques = problem_.cliques_of(buffer);
     work_ += static_cast<std::int64_t>(cliques.size()) / 4;
     const bool is_lowest =
-        std::all_of(cliques.begin(), cliques.end(), [&](CliqueId other) { return cliques_[other].floor == floor; });
+        std::all_of(cliques.begin(), cliques.end(), [&](CliqueId other) { return cliques_[other].bottom == bottom; });
     if (!is_lowest) return false;
   }
   return true;
@@ -260,22 +260,22 @@ bool CoverState::is_decidable(CliqueId clique) {
 
 // The least of the offsets in the proof in the header: the lows of buffers of the clique that are not candidates, and
 // the offsets of candidates on top of blocked ranges and other buffers.
-std::optional<std::int64_t> CoverState::next_floor(CliqueId clique) {
-  const std::int64_t floor = cliques_[clique].floor;
+std::optional<std::int64_t> CoverState::next_bottom(CliqueId clique) {
+  const std::int64_t bottom = cliques_[clique].bottom;
   const std::uint64_t in_clique = ++stamp_;
   for (SearchBuffer buffer : problem_.members(clique)) stamp_of_buffer_[buffer] = in_clique;
   std::int64_t next = kInfinity;
   std::vector<SearchBuffer> candidates;
   for (SearchBuffer buffer : problem_.members(clique)) {
     if (!is_remaining_.test(buffer)) continue;
-    if (low_[buffer] > floor) {
+    if (low_[buffer] > bottom) {
       next = std::min(next, low_[buffer]);
       continue;
     }
     candidates.push_back(buffer);
     const std::vector<AddressRange>& blocked = problem_.blocked_for[buffer];
     const auto above = std::partition_point(blocked.begin(), blocked.end(),
-                                            [&](const AddressRange& range) { return range.end <= floor; });
+                                            [&](const AddressRange& range) { return range.end <= bottom; });
     if (above != blocked.end()) next = std::min(next, lowest_free(buffer, above->end));
   }
   next = std::min(next, lowest_end_beside(candidates, in_clique));
@@ -314,7 +314,7 @@ StateKey CoverState::key_of(Component component) const {
   StateKey key;
   for (CliqueId clique : cliques_of(component)) {
     if (cliques_[clique].remaining == 0) continue;
-    key += cliques_[clique].floor_key;
+    key += cliques_[clique].bottom_key;
     key += cliques_[clique].set_key;
   }
   key = {Random(key.low).next(), Random(key.high + kCoverSeed).next()};

@@ -22,26 +22,26 @@ namespace lowtide::allocate_internal {
 // search decides a height for each clique, and none of the remaining buffers of the clique lies below it. The rest
 // follows from these heights and is kept up to date:
 //
-//   low(b)    the lowest offset that a remaining buffer can have: at or above the heights of all its cliques, aligned,
-//             and without a blocked byte
-//   floor(s)  the least low(b) of the remaining buffers of a clique; these buffers are the candidates of the clique
+//   low(b)     the lowest offset that a remaining buffer can have: at or above the heights of all its cliques, aligned,
+//              and without a blocked byte
+//   bottom(s)  the least low(b) of the remaining buffers of a clique; these buffers are the candidates of the clique
 //
 //      |    |        |xx|      b is in both cliques and cannot lie below the height of the right one. a is the
-//      |    |xxxx|   |xx|      candidate of the left clique, whose floor is the low of a. When a is assigned there,
-//      |____|xxxx|___|xx|      the floor rises to the low of b.
+//      |    |xxxx|   |xx|      candidate of the left clique, whose bottom is the low of a. When a is assigned there,
+//      |____|xxxx|___|xx|      the bottom rises to the low of b.
 //
-// A clique can be decided if none of its candidates is in a clique with a lower floor. Then the search is complete,
+// A clique can be decided if none of its candidates is in a clique with a lower bottom. Then the search is complete,
 // even with mixed alignments and blocked bytes. Proof: assume that the remaining buffers can be assigned offsets, each
-// at or above the floors of its cliques. Take the assignment with the least sum of offsets, and a clique s that can be
+// at or above the bottoms of its cliques. Take the assignment with the least sum of offsets, and a clique s that can be
 // decided.
-//   - If a buffer of s lies at the floor of s, it is a candidate, and assigning it leaves a state that can be
+//   - If a buffer of s lies at the bottom of s, it is a candidate, and assigning it leaves a state that can be
 //     completed.
 //   - Otherwise let b be the lowest buffer of s. No lower offset of b is free, because the sum is the least. So b lies
-//     at its low, which is above the floor, or it rests (rounded up) on a blocked range or on another remaining buffer
-//     c. In the last case b is a candidate, and c shares a clique with b. All cliques of candidates have the floor of
-//     s, because s can be decided, so c lies at or above that floor. c is not in s, because it is lower than b.
-//     `next_floor` is the least of all these offsets, so lifting s to it leaves a state that can be completed.
-// Some clique can always be decided: one with the least floor of all. Every move removes a buffer or raises a floor
+//     at its low, which is above the bottom, or it rests (rounded up) on a blocked range or on another remaining buffer
+//     c. In the last case b is a candidate, and c shares a clique with b. All cliques of candidates have the bottom of
+//     s, because s can be decided, so c lies at or above that bottom. c is not in s, because it is lower than b.
+//     `next_bottom` is the least of all these offsets, so lifting s to it leaves a state that can be completed.
+// Some clique can always be decided: one with the least bottom of all. Every move removes a buffer or raises a bottom
 // below the capacity, so the search ends.
 //
 // Cost of a move: the members of the cliques that it changes, and the cliques of those members.
@@ -67,7 +67,7 @@ class CoverState {
   [[nodiscard]] std::int64_t capacity() const { return capacity_; }
 
   [[nodiscard]] std::int64_t offset(SearchBuffer buffer) const { return offset_[buffer]; }
-  [[nodiscard]] std::int64_t floor(CliqueId clique) const { return cliques_[clique].floor; }
+  [[nodiscard]] std::int64_t bottom(CliqueId clique) const { return cliques_[clique].bottom; }
   [[nodiscard]] std::uint32_t candidates(CliqueId clique) const { return cliques_[clique].candidates; }
   // The bytes of the clique that may stay unused.
   [[nodiscard]] std::int64_t slack(CliqueId clique) const { return cliques_[clique].slack; }
@@ -87,17 +87,17 @@ class CoverState {
       best = clique;
       least = rank;
     }
-    LOWTIDE_CHECK(best.has_value(), "a clique with the least floor of a component can be decided");
+    LOWTIDE_CHECK(best.has_value(), "a clique with the least bottom of a component can be decided");
     return *best;
   }
 
   // Appends the candidates of a clique. Skips a candidate that is interchangeable with an earlier one.
   void append_candidates(CliqueId clique, std::vector<SearchBuffer>& out) const;
 
-  // Gives a candidate its low, which is the floor of the clique, as its offset. This is always possible, so the result
+  // Gives a candidate its low, which is the bottom of the clique, as its offset. This is always possible, so the result
   // is true.
   bool assign(CliqueId clique, SearchBuffer buffer);
-  // Lifts a clique that can be decided to the lowest offset that one of its buffers can have above its floor. Returns
+  // Lifts a clique that can be decided to the lowest offset that one of its buffers can have above its bottom. Returns
   // false if there is none below the capacity.
   bool lift(CliqueId clique, Component component);
   // Updates what follows from the decisions. Returns a clique that cannot be completed, if it finds one. Then other
@@ -113,7 +113,7 @@ class CoverState {
   [[nodiscard]] std::size_t components_mark() const { return component_cliques_.size(); }
   void forget_components(std::size_t mark) { component_cliques_.resize(mark); }
 
-  // Identifies the floors and the remaining buffers of a component.
+  // Identifies the bottoms and the remaining buffers of a component.
   [[nodiscard]] StateKey key_of(Component component) const;
 
   // The number of cliques and buffers that were visited so far.
@@ -122,11 +122,11 @@ class CoverState {
  private:
   struct CliqueState {
     std::int64_t remaining = 0;  // padded sizes of the remaining buffers
-    std::int64_t floor = 0;
+    std::int64_t bottom = 0;
     std::int64_t slack = 0;
     std::uint32_t candidates = 0;
-    StateKey set_key;    // of the remaining buffers whose first clique it is
-    StateKey floor_key;  // of the clique and its floor
+    StateKey set_key;     // of the remaining buffers whose first clique it is
+    StateKey bottom_key;  // of the clique and its bottom
   };
 
   [[nodiscard]] std::span<const CliqueId> cliques_of(Component component) const {
@@ -134,7 +134,7 @@ class CoverState {
   }
   [[nodiscard]] bool has_remaining(CliqueId clique) const { return cliques_[clique].remaining > 0; }
   [[nodiscard]] bool is_decidable(CliqueId clique);
-  [[nodiscard]] std::optional<std::int64_t> next_floor(CliqueId clique);
+  [[nodiscard]] std::optional<std::int64_t> next_bottom(CliqueId clique);
   [[nodiscard]] std::int64_t lowest_end_beside(std::vector<SearchBuffer>& candidates, std::uint64_t in_clique);
   void collect_component(CliqueId from, std::vector<Component>& components);
   [[nodiscard]] std::int64_t lowest_free(SearchBuffer buffer, std::int64_t from) const;
@@ -156,7 +156,7 @@ class CoverState {
   std::vector<CliqueId> touched_;  // cliques to be evaluated, each once
   Flags<CliqueId> is_touched_;
   std::vector<CliqueId> component_cliques_;            // of all components
-  IdVector<CliqueId, std::uint64_t> stamp_of_clique_;  // scratch of next_floor and split
+  IdVector<CliqueId, std::uint64_t> stamp_of_clique_;  // scratch of next_bottom and split
   IdVector<SearchBuffer, std::uint64_t> stamp_of_buffer_;
   std::uint64_t stamp_ = 0;
   struct SavedClique {

@@ -20,10 +20,10 @@ namespace {
 struct OptionsPerFailure {
   std::int64_t options = 0;
   std::int64_t failures = 1;
-  std::int64_t floor = 0;
+  std::int64_t bottom = 0;
 
   friend bool operator<(const OptionsPerFailure& a, const OptionsPerFailure& b) {
-    return std::pair(a.options * b.failures, a.floor) < std::pair(b.options * a.failures, b.floor);
+    return std::pair(a.options * b.failures, a.bottom) < std::pair(b.options * a.failures, b.bottom);
   }
 };
 
@@ -122,14 +122,14 @@ CliqueId SkylineSearch<State>::choose(Component component) {
   switch (rule_) {
     case CliqueRule::fewest_options:
       return state_.choose(component,
-                           [&](CliqueId clique) { return std::pair(options(clique), state_.floor(clique)); });
+                           [&](CliqueId clique) { return std::pair(options(clique), state_.bottom(clique)); });
     case CliqueRule::most_failures:
       return state_.choose(component, [&](CliqueId clique) {
-        return OptionsPerFailure{options(clique), failures_[clique], state_.floor(clique)};
+        return OptionsPerFailure{options(clique), failures_[clique], state_.bottom(clique)};
       });
     case CliqueRule::least_slack:
       return state_.choose(component, [&](CliqueId clique) {
-        return std::tuple(state_.slack(clique), options(clique), state_.floor(clique));
+        return std::tuple(state_.slack(clique), options(clique), state_.bottom(clique));
       });
   }
   LOWTIDE_CHECK(false, "every rule is listed");

@@ -19,9 +19,9 @@
 
 namespace lowtide::allocate_internal {
 
-// Depth-first search for offsets below a capacity. It builds a packing upwards. Every clique has a floor, the lowest
+// Depth-first search for offsets below a capacity. It builds a packing upwards. Every clique has a bottom, the lowest
 // offset that one of its remaining buffers can still have. A decision takes one clique and asks which of its buffers is
-// the lowest. Either one of the candidates lies at the floor, or none does and the floor is lifted. Then the cliques
+// the lowest. Either one of the candidates lies at the bottom, or none does and the bottom is lifted. Then the cliques
 // split into components that share no remaining buffer, and the search solves one component after another. If one
 // component fails, the others are not tried again.
 //
@@ -39,9 +39,9 @@ namespace lowtide::allocate_internal {
 //   whole()                       all cliques
 //   has_remaining(component)      false if the component is solved; may cut solved cliques off at its ends
 //   choose(component, rank_of)    the clique with the least rank among those that can be decided
-//   candidates, slack, floor      of a clique
+//   candidates, slack, bottom     of a clique
 //   append_candidates(clique, out)   the buffers that can lie lowest in it; of interchangeable ones only the first
-//   assign(clique, buffer)        assigns a candidate the floor; false if it ends above the capacity
+//   assign(clique, buffer)        assigns a candidate the bottom; false if it ends above the capacity
 //   lift(clique, component)       to the next offset that a buffer could have; false if there is none
 //   evaluate()                    a clique that cannot be completed, if there is one
 //   split(component, components)  appends the components that remaining buffers connect, the smallest first

@@ -163,9 +163,9 @@ CliqueId ValleyState::end_of_run(CliqueId clique, CliqueId last) const {
 }
 
 bool ValleyState::is_valley(CliqueSpan run) const {
-  const std::int64_t floor = height_[run.begin];
-  return (!is_crossed(run.begin) || height_[previous(run.begin)] > floor) &&
-         (!is_crossed(run.end) || height_[run.end] > floor);
+  const std::int64_t bottom = height_[run.begin];
+  return (!is_crossed(run.begin) || height_[previous(run.begin)] > bottom) &&
+         (!is_crossed(run.end) || height_[run.end] > bottom);
 }
 
 // The lower of the heights beside the run, on the sides that remaining buffers cross. Returns nullopt if they cross
@@ -198,7 +198,7 @@ std::optional<CliqueId> ValleyState::evaluate_run(CliqueSpan run) {
     for (CliqueId clique : cliques_in(run)) candidates_[clique].reset();
     return std::nullopt;
   }
-  const std::int64_t floor = height_[run.begin];
+  const std::int64_t bottom = height_[run.begin];
   const std::optional<std::int64_t> side = lower_side_of(run);
   std::uint32_t count = 0;
   std::int64_t within = 0;  // bytes of the remaining buffers that are live only within the run
@@ -206,7 +206,7 @@ std::optional<CliqueId> ValleyState::evaluate_run(CliqueSpan run) {
   work_ += buffers_.for_each_beginning_in(run, [&](SearchBuffer buffer) {
     const IntervalProblem::Buffer& self = problem_.buffers[buffer];
     if (self.cliques.end > run.end) return;
-    const int aligned = (floor & (self.alignment - 1)) == 0 ? 1 : 0;
+    const int aligned = (bottom & (self.alignment - 1)) == 0 ? 1 : 0;
     count_change_[self.cliques.begin] += aligned;
     bytes_change_[self.cliques.begin] += self.size;
     count_change_[self.cliques.end] -= aligned;
@@ -226,7 +226,7 @@ std::optional<CliqueId> ValleyState::evaluate_run(CliqueSpan run) {
     const std::int64_t slack = this->slack(clique);
     // Buffers that cross a side lie at or above its height. The others may not fill the space below.
     const bool wastes_too_much =
-        rules_.start_bound && within < remaining_[clique] && side && *side - floor - within > slack;
+        rules_.start_bound && within < remaining_[clique] && side && *side - bottom - within > slack;
     const bool is_full = rules_.slack && (slack < 0 || (slack == 0 && count == 0));
     if (is_full || wastes_too_much) dead = clique;
   }
@@ -245,11 +245,11 @@ bool ValleyState::are_interchangeable(SearchBuffer a, SearchBuffer b) const {
 void ValleyState::append_candidates(CliqueId clique, std::vector<SearchBuffer>& out) const {
   const CliqueSpan run{begin_of_run(clique), end_of_run(clique, whole().end)};
   const std::size_t before = out.size();
-  const std::int64_t floor = height_[clique];
+  const std::int64_t bottom = height_[clique];
   buffers_.for_each_beginning_in({run.begin, next(clique)}, [&](SearchBuffer buffer) {
     const IntervalProblem::Buffer& self = problem_.buffers[buffer];
     const bool is_candidate =
-        self.cliques.end > clique && self.cliques.end <= run.end && (floor & (self.alignment - 1)) == 0;
+        self.cliques.end > clique && self.cliques.end <= run.end && (bottom & (self.alignment - 1)) == 0;
     if (!is_candidate) return;
     const bool is_listed =
         rules_.interchangeable && std::any_of(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(),
@@ -265,7 +265,7 @@ void ValleyState::append_candidates(CliqueId clique, std::vector<SearchBuffer>& 
 std::optional<std::int64_t> ValleyState::next_height(CliqueId clique, CliqueSpan component, std::int64_t highest) {
   std::int64_t lowest = highest + 1;
   find_rests(clique, component);
-  const Reach reach = find_rests_above_floor(clique, component, lowest);
+  const Reach reach = find_rests_above_bottom(clique, component, lowest);
   find_rests_on_others(clique, component, reach, lowest);
   return lowest > highest ? std::nullopt : std::optional(lowest);
 }
@@ -283,17 +283,17 @@ void ValleyState::find_rests(CliqueId clique, CliqueSpan component) {
   work_ += length(component);
 }
 
-// Lowers `lowest` to the least offset, above the floor, at which a buffer of the clique can rest on what is assigned.
-// The buffers that can rest at the floor are the candidates.
-ValleyState::Reach ValleyState::find_rests_above_floor(CliqueId clique, CliqueSpan component, std::int64_t& lowest) {
-  const std::int64_t floor = height_[clique];
+// Lowers `lowest` to the least offset, above the bottom, at which a buffer of the clique can rest on what is assigned.
+// The buffers that can rest at the bottom are the candidates.
+ValleyState::Reach ValleyState::find_rests_above_bottom(CliqueId clique, CliqueSpan component, std::int64_t& lowest) {
+  const std::int64_t bottom = height_[clique];
   Reach reach{{clique, clique}, kNoHeight};
   work_ += buffers_.for_each_beginning_in({component.begin, next(clique)}, [&](SearchBuffer buffer) {
     const auto [begin, end] = problem_.buffers[buffer].cliques;
     if (end <= clique) return;
     const std::int64_t alignment = problem_.buffers[buffer].alignment;
     const std::int64_t offset = aligned_up(std::max(rest_[begin], rest_[previous(end)]), alignment);
-    if (offset > floor) {
+    if (offset > bottom) {
       lowest = std::min(lowest, offset);
     } else {
       reach.cliques = {std::min(reach.cliques.begin, begin), std::max(reach.cliques.end, end)};
@@ -311,11 +311,12 @@ void ValleyState::find_rests_on_others(CliqueId clique, CliqueSpan component, co
     work_ += buffers_.count_beginning_in(beginning);
     return;
   }
-  const std::int64_t floor = height_[clique];
+  const std::int64_t bottom = height_[clique];
   work_ += buffers_.for_each_beginning_in(beginning, [&](SearchBuffer buffer) {
     const IntervalProblem::Buffer& self = problem_.buffers[buffer];
-    if (floor + self.size >= lowest || self.cliques.end <= reach.cliques.begin || self.cliques.contains(clique)) return;
-    const std::int64_t rest = std::max({height_[self.cliques.begin], height_[previous(self.cliques.end)], floor});
+    if (bottom + self.size >= lowest || self.cliques.end <= reach.cliques.begin || self.cliques.contains(clique))
+      return;
+    const std::int64_t rest = std::max({height_[self.cliques.begin], height_[previous(self.cliques.end)], bottom});
     lowest = std::min(lowest, aligned_up(rest + self.size, reach.least_alignment));
   });
 }

@@ -47,7 +47,7 @@ class ValleyState {
   void set_capacity(std::int64_t capacity);
   [[nodiscard]] std::int64_t capacity() const { return exact_capacity_; }
 
-  [[nodiscard]] std::int64_t floor(CliqueId clique) const { return height_[clique]; }
+  [[nodiscard]] std::int64_t bottom(CliqueId clique) const { return height_[clique]; }
   // The bytes of the clique that may stay unused. Below 0, the remaining buffers do not fit.
   [[nodiscard]] std::int64_t slack(CliqueId clique) const { return capacity_ - height_[clique] - remaining_[clique]; }
   // The number of buffers that may lie lowest in the clique, as of `evaluate`. Requires: `choose` may return the
@@ -80,7 +80,7 @@ class ValleyState {
   // Appends the candidates of a clique of a valley. Skips a candidate that is interchangeable with an earlier one.
   void append_candidates(CliqueId clique, std::vector<SearchBuffer>& out) const;
 
-  // Gives a candidate the floor of the clique as its offset. Returns false if its bytes, without padding, end above the
+  // Gives a candidate the bottom of the clique as its offset. Returns false if its bytes, without padding, end above the
   // capacity.
   bool assign(CliqueId clique, SearchBuffer buffer);
   // Lifts the clique to the next height that one of its buffers can have. Returns false if the remaining buffers do not
@@ -131,7 +131,7 @@ class ValleyState {
   [[nodiscard]] bool is_valley(CliqueSpan run) const;
   [[nodiscard]] std::optional<std::int64_t> lower_side_of(CliqueSpan run) const;
   [[nodiscard]] std::optional<std::int64_t> next_height(CliqueId clique, CliqueSpan component, std::int64_t highest);
-  [[nodiscard]] Reach find_rests_above_floor(CliqueId clique, CliqueSpan component, std::int64_t& lowest);
+  [[nodiscard]] Reach find_rests_above_bottom(CliqueId clique, CliqueSpan component, std::int64_t& lowest);
   void find_rests(CliqueId clique, CliqueSpan component);
   void find_rests_on_others(CliqueId clique, CliqueSpan component, const Reach& reach, std::int64_t& lowest);
   [[nodiscard]] bool are_interchangeable(SearchBuffer a, SearchBuffer b) const;

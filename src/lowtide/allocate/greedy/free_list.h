@@ -26,8 +26,8 @@ namespace lowtide::allocate_internal {
 //      0  +------+
 class FreeList {
  public:
-  // No bytes below `floor` are ever free.
-  explicit FreeList(std::int64_t floor) : height_(floor) {}
+  // No bytes below `bottom` are ever free.
+  explicit FreeList(std::int64_t bottom) : height_(bottom) {}
 
   // Returns an aligned offset for `size` bytes that avoids `forbidden` (sorted and disjoint, with space between the
   // ranges). It tries free ranges of at least `size` bytes, the smallest first, up to the number in tuning.h. It takes
