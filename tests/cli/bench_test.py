@@ -78,7 +78,7 @@ class Bench(ProgramTest):
         report = self.bench("--runs", "1")
         self.assertEqual(report["bytes"]["packed"], constants * 4 * count)
         if report["allocations_per_run"] is not None:  # sanitizers take memory of their own
-            # The input, the arena, one piece of load-time work, and what every load takes.
+            # The input, the arena, one job of load-time work, and what every load takes.
             self.assertLess(report["bytes"]["process_growth"], 28_000_000)
 
     def test_views_have_no_bytes(self):

@@ -74,7 +74,7 @@ TEST(RunLoadTime, GivesComputedConstantsTheirBytes) {
 }
 
 // Each arena has one result. In one arena, both are there at the end.
-TEST(RunLoadTime, NeedsTheArenaOfTheLargestPiece) {
+TEST(RunLoadTime, NeedsTheArenaOfTheLargestJob) {
   const Graph load = testing::graph_of(R"(graph "g" {
     constant w : f32[4] data 0
     a = Relu(w) : f32[4]
@@ -84,7 +84,7 @@ TEST(RunLoadTime, NeedsTheArenaOfTheLargestPiece) {
   for (const bool is_divided : {true, false}) {
     const std::shared_ptr<ModelWeights> weights = weights_for(load, table_with_w());
     const Bytes small = is_divided ? Bytes(0) : kAllTogether;
-    const Result<Bytes> arena = run_load_time(load, 1, weights, {}, {.small_pieces = small});
+    const Result<Bytes> arena = run_load_time(load, 1, weights, {}, {.small_jobs = small});
     ASSERT_TRUE(arena.ok()) << arena.error().describe();
     EXPECT_EQ(*arena, Bytes(is_divided ? 64 : 128));
     EXPECT_THAT(floats_of(*weights, 1), ElementsAre(0, 2, 0, 4));
@@ -111,7 +111,7 @@ TEST(RunLoadTime, CopiesViewsAndKeepsResultsWithoutBytes) {
   EXPECT_THAT(floats_of(*weights, 3), ElementsAre());
 }
 
-// a is needed for x alone, b for both pieces, and c also for a run.
+// a is needed for x alone, b for both jobs, and c also for a run.
 TEST(RunLoadTime, KeepsOnlyTheOperandsThatAreStillRead) {
   const Graph load = testing::graph_of(R"(graph "g" {
     constant a : f32[4] data 0
@@ -127,7 +127,7 @@ TEST(RunLoadTime, KeepsOnlyTheOperandsThatAreStillRead) {
     table.sources.push_back({name, DType::f32, Shape({4}), Bytes(16), ConstantSource::InFile{.file = file}});
   }
   const std::shared_ptr<ModelWeights> weights = weights_for(load, std::move(table), "/nowhere/model.onnx");
-  const Result<Bytes> arena = run_load_time(load, 3, weights, {ConstantId(2)}, {.small_pieces = Bytes(0)});
+  const Result<Bytes> arena = run_load_time(load, 3, weights, {ConstantId(2)}, {.small_jobs = Bytes(0)});
   ASSERT_TRUE(arena.ok()) << arena.error().describe();
   std::vector<bool> is_kept;
   for (std::uint32_t id = 0; id < 3; ++id) is_kept.push_back(weights->bytes(ConstantId(id)).has_value());
@@ -159,7 +159,7 @@ TEST(RunLoadTime, RefusesResultsForWhichThereIsNoMemory) {
   ConstantTable table;
   table.sources.push_back(inline_floats("w", {1}));
   const std::shared_ptr<ModelWeights> weights = weights_for(load, std::move(table));
-  const Result<Bytes> arena = run_load_time(load, 1, weights, {}, {.small_pieces = Bytes(0)});
+  const Result<Bytes> arena = run_load_time(load, 1, weights, {}, {.small_jobs = Bytes(0)});
   ASSERT_FALSE(arena.ok());
   EXPECT_EQ(arena.error().code, ErrorCode::no_memory);
   EXPECT_THAT(arena.error().message, HasSubstr("for the results of load-time work"));
@@ -212,7 +212,7 @@ TEST(RunLoadTime, NoticesAFileThatBecomesShorter) {
   EXPECT_EQ(arena.error().code, ErrorCode::mismatch);
 }
 
-// Random work on constants: each node reads one or two tensors of the same size, and joins pieces by chance.
+// Random work on constants: each node reads one or two tensors of the same size, and joins jobs by chance.
 class RandomWork {
  public:
   explicit RandomWork(std::uint64_t seed) : random_(seed) {
@@ -270,19 +270,19 @@ class RandomWork {
   std::vector<Made> made_;
 };
 
-TEST(RunLoadTime, GivesTheSameBitsInPiecesAsInOne) {
+TEST(RunLoadTime, GivesTheSameBitsInJobsAsInOne) {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     RandomWork work(seed);
     const Graph load = work.graph();
     const auto first = static_cast<std::uint32_t>(work.table().sources.size());
     const std::shared_ptr<ModelWeights> whole = weights_for(load, work.table());
-    ASSERT_TRUE(run_load_time(load, first, whole, {}, {.small_pieces = kAllTogether}).ok()) << seed;
-    for (const Bytes small : {Bytes(0), Bytes(1000), LoadTimeOptions().small_pieces}) {
-      const std::shared_ptr<ModelWeights> pieces = weights_for(load, work.table());
-      ASSERT_TRUE(run_load_time(load, first, pieces, {}, {.small_pieces = small}).ok()) << seed;
+    ASSERT_TRUE(run_load_time(load, first, whole, {}, {.small_jobs = kAllTogether}).ok()) << seed;
+    for (const Bytes small : {Bytes(0), Bytes(1000), LoadTimeOptions().small_jobs}) {
+      const std::shared_ptr<ModelWeights> jobs = weights_for(load, work.table());
+      ASSERT_TRUE(run_load_time(load, first, jobs, {}, {.small_jobs = small}).ok()) << seed;
       std::vector<bool> is_equal;
       for (std::uint32_t at = 0; at < load.outputs().size(); ++at) {
-        is_equal.push_back(floats_of(*whole, first + at) == floats_of(*pieces, first + at));
+        is_equal.push_back(floats_of(*whole, first + at) == floats_of(*jobs, first + at));
       }
       EXPECT_THAT(is_equal, Each(true)) << seed;
     }

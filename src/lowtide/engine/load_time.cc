@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "lowtide/engine/load_pieces.h"
+#include "lowtide/engine/load_jobs.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
@@ -27,7 +27,7 @@ Error refused(Bytes size, const char* what) {
   return Error{ErrorCode::no_memory, "the system has no " + format_bytes(size) + " for " + what, ""};
 }
 
-// Runs the pieces of load-time work.
+// Runs the jobs of load-time work.
 class LoadTimeRun {
  public:
   LoadTimeRun(const Graph& load, std::uint32_t first, const std::shared_ptr<ModelWeights>& weights,
@@ -36,15 +36,15 @@ class LoadTimeRun {
 
   Result<Bytes> run(const std::vector<ConstantId>& kept) {
     LOWTIDE_RETURN_IF_ERROR(check_memory());
-    const std::vector<LoadPiece> pieces = load_pieces(load_, options_.small_pieces);
-    last_reader_ = IdVector<ConstantId, const LoadPiece*>(weights_->table().sources.size(), nullptr);
-    for (const LoadPiece& piece : pieces) {
-      for (ConstantId id : read_by(piece)) last_reader_[id] = &piece;
+    const std::vector<LoadJob> jobs = load_jobs(load_, options_.small_jobs);
+    last_reader_ = IdVector<ConstantId, const LoadJob*>(weights_->table().sources.size(), nullptr);
+    for (const LoadJob& job : jobs) {
+      for (ConstantId id : read_by(job)) last_reader_[id] = &job;
     }
     for (ConstantId id : kept) last_reader_[id] = nullptr;
     Bytes most;
-    for (const LoadPiece& piece : pieces) {
-      const Result<Bytes> arena = run_piece(piece);
+    for (const LoadJob& job : jobs) {
+      const Result<Bytes> arena = run_job(job);
       if (!arena) return arena.error();
       most = std::max(most, *arena);
     }
@@ -52,7 +52,7 @@ class LoadTimeRun {
   }
 
  private:
-  // Pieces take their memory one after another, so the system could end the process before it refuses any of it.
+  // Jobs take their memory one after another, so the system could end the process before it refuses any of it.
   Result<void> check_memory() const {
     Bytes sum;
     for (TensorId id : load_.outputs()) sum += load_.tensor(id).size;
@@ -60,9 +60,9 @@ class LoadTimeRun {
     return refused(sum, "the results of load-time work");
   }
 
-  [[nodiscard]] std::vector<ConstantId> read_by(const LoadPiece& piece) const {
+  [[nodiscard]] std::vector<ConstantId> read_by(const LoadJob& job) const {
     std::vector<ConstantId> constants;
-    for (NodeId node : piece.nodes) {
+    for (NodeId node : job.nodes) {
       for (TensorId id : load_.reads(node)) {
         const std::optional<ConstantId>& constant = load_.tensor(id).constant;
         if (constant && weights_->table().sources.contains(*constant)) constants.push_back(*constant);
@@ -71,11 +71,11 @@ class LoadTimeRun {
     return constants;
   }
 
-  // Returns the arena of the piece.
-  Result<Bytes> run_piece(const LoadPiece& piece) {
-    const std::vector<ConstantId> constants = read_by(piece);
+  // Returns the arena of the job.
+  Result<Bytes> run_job(const LoadJob& job) {
+    const std::vector<ConstantId> constants = read_by(job);
     for (ConstantId id : constants) LOWTIDE_RETURN_IF_ERROR(weights_->hold(id));
-    Result<LoadPieceGraph> made = graphs_.graph_of(piece);
+    Result<LoadJobGraph> made = graphs_.graph_of(job);
     if (!made) return made.error();
     Result<Plan> plan = plan_load_time(made->graph, options_.cpu);
     if (!plan) return plan.error();
@@ -95,7 +95,7 @@ class LoadTimeRun {
       LOWTIDE_RETURN_IF_ERROR(take_results(*session, made->results, *std::move(memory)));
     }
     for (ConstantId id : constants) {
-      if (last_reader_[id] == &piece) weights_->release(id);
+      if (last_reader_[id] == &job) weights_->release(id);
     }
     return size;
   }
@@ -120,8 +120,8 @@ class LoadTimeRun {
   const std::uint32_t first_;
   const std::shared_ptr<ModelWeights>& weights_;
   const LoadTimeOptions& options_;
-  const LoadPieceGraphs graphs_;
-  IdVector<ConstantId, const LoadPiece*> last_reader_;  // nullptr: the bytes are needed after all pieces
+  const LoadJobGraphs graphs_;
+  IdVector<ConstantId, const LoadJob*> last_reader_;  // nullptr: the bytes are needed after all jobs
 };
 
 }  // namespace

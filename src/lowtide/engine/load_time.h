@@ -28,15 +28,15 @@ void add_computed(const Graph& load, ConstantTable& table);
 
 struct LoadTimeOptions {
   CpuOptions cpu;
-  // Pieces of at most these bytes run together (load_pieces.h), because each costs a plan and a session. The load takes
-  // no longer than with one piece: resnet50 0.35 s, densenet121 0.29 s.
-  Bytes small_pieces{4 << 20};
+  // Jobs of at most these bytes run together (load_jobs.h), because each costs a plan and a session. The load takes
+  // no longer than with one job: resnet50 0.35 s, densenet121 0.29 s.
+  Bytes small_jobs{4 << 20};
 };
 
-// Runs the load-time work once, in pieces. Output k becomes constant `first` + k, in the arena in which its piece has
-// written it. A piece gets the memory that its constants need (ModelWeights::hold) before it runs. Afterwards, the
-// bytes of constants that only finished pieces read are given back to the system, unless `kept` has them. Returns the
-// largest arena of all pieces.
+// Runs the load-time work once, in jobs. Output k becomes constant `first` + k, in the arena in which its job has
+// written it. A job gets the memory that its constants need (ModelWeights::hold) before it runs. Afterwards, the
+// bytes of constants that only finished jobs read are given back to the system, unless `kept` has them. Returns the
+// largest arena of all jobs.
 //
 // Errors: those of plan_graph, ModelWeights::hold, Executable::prepare and describe(); (no_memory) the system has not
 // enough for all results, which is known before anything runs.

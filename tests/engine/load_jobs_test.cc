@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/engine/load_pieces.h"
+#include "lowtide/engine/load_jobs.h"
 
 #include <gmock/gmock.h>
 
@@ -13,10 +13,10 @@
 namespace lowtide {
 namespace {
 
-using engine_internal::load_pieces;
-using engine_internal::LoadPiece;
-using engine_internal::LoadPieceGraph;
-using engine_internal::LoadPieceGraphs;
+using engine_internal::load_jobs;
+using engine_internal::LoadJob;
+using engine_internal::LoadJobGraph;
+using engine_internal::LoadJobGraphs;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -34,35 +34,35 @@ constexpr const char* kWork = R"(graph "work" {
   output d, f, c
 })";
 
-// The names of what the nodes of each piece compute.
+// The names of what the nodes of each job compute.
 std::vector<std::string> names_of(const Graph& load, Bytes small) {
   std::vector<std::string> names;
-  for (const LoadPiece& piece : load_pieces(load, small)) names.push_back(testing::names_of(load, piece.nodes));
+  for (const LoadJob& job : load_jobs(load, small)) names.push_back(testing::names_of(load, job.nodes));
   return names;
 }
 
 // Bytes that are needed only meanwhile: u and a (32), v, b and e (1,200), w (32). Of u and w, u comes first.
-TEST(LoadPieces, AreSeparateWhereNoTensorJoinsThem) {
+TEST(LoadJobs, AreSeparateWhereNoTensorJoinsThem) {
   EXPECT_THAT(names_of(testing::graph_of(kWork), Bytes(0)), ElementsAre("bef", "ac", "d"));
 }
 
 // u, a and c have 48 bytes together, and w and d 64.
-TEST(LoadPieces, AreJoinedAsLongAsTheyAreSmall) {
+TEST(LoadJobs, AreJoinedAsLongAsTheyAreSmall) {
   const Graph load = testing::graph_of(kWork);
   EXPECT_THAT(names_of(load, Bytes(48 + 64)), ElementsAre("bef", "acd"));
   EXPECT_THAT(names_of(load, Bytes(48 + 64 - 1)), ElementsAre("bef", "ac", "d"));
   EXPECT_THAT(names_of(load, Bytes(1600 + 48 + 64)), ElementsAre("befacd"));
 }
 
-TEST(LoadPieces, AreNoneWithoutWork) {
+TEST(LoadJobs, AreNoneWithoutWork) {
   EXPECT_THAT(names_of(testing::graph_of("graph \"none\" {\n}"), Bytes(100)), IsEmpty());
 }
 
-TEST(LoadPieceGraphs, HaveTheResultsOfTheirNodes) {
+TEST(LoadJobGraphs, HaveTheResultsOfTheirNodes) {
   const Graph load = testing::graph_of(kWork);
-  const std::vector<LoadPiece> pieces = load_pieces(load, Bytes(48 + 64));
-  const LoadPieceGraphs graphs(load);
-  const Result<LoadPieceGraph> large = graphs.graph_of(pieces[0]);
+  const std::vector<LoadJob> jobs = load_jobs(load, Bytes(48 + 64));
+  const LoadJobGraphs graphs(load);
+  const Result<LoadJobGraph> large = graphs.graph_of(jobs[0]);
   ASSERT_TRUE(large.ok()) << large.error().describe();
   EXPECT_EQ(print_graph(large->graph), print_graph(testing::graph_of(R"(graph "work" {
     constant v : f32[100] data 1
@@ -72,7 +72,7 @@ TEST(LoadPieceGraphs, HaveTheResultsOfTheirNodes) {
     output f
   })")));
   EXPECT_THAT(large->results, ElementsAre(1));
-  const Result<LoadPieceGraph> small = graphs.graph_of(pieces[1]);
+  const Result<LoadJobGraph> small = graphs.graph_of(jobs[1]);
   ASSERT_TRUE(small.ok()) << small.error().describe();
   EXPECT_EQ(print_graph(small->graph), print_graph(testing::graph_of(R"(graph "work" {
     constant u : f32[4] data 0

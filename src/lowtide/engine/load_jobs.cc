@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/engine/load_pieces.h"
+#include "lowtide/engine/load_jobs.h"
 
 #include <algorithm>
 #include <optional>
@@ -122,24 +122,24 @@ class PartCopier {
 
 }  // namespace
 
-std::vector<LoadPiece> load_pieces(const Graph& load, Bytes small) {
+std::vector<LoadJob> load_jobs(const Graph& load, Bytes small) {
   std::vector<Component> components = components_of(load);
   measure(load, components);
   std::ranges::stable_sort(
       components, [](const Component& a, const Component& b) { return a.all - a.results > b.all - b.results; });
-  std::vector<LoadPiece> pieces;
-  Bytes last;  // the bytes of the last piece
+  std::vector<LoadJob> jobs;
+  Bytes last;  // the bytes of the last job
   for (const Component& component : components) {
-    const bool is_one_more = !pieces.empty() && component.all <= small && last <= small - component.all;
-    if (!is_one_more) pieces.emplace_back();
+    const bool is_one_more = !jobs.empty() && component.all <= small && last <= small - component.all;
+    if (!is_one_more) jobs.emplace_back();
     last = is_one_more ? last + component.all : component.all;
-    std::vector<NodeId>& nodes = pieces.back().nodes;
+    std::vector<NodeId>& nodes = jobs.back().nodes;
     nodes.insert(nodes.end(), component.nodes.begin(), component.nodes.end());
   }
-  return pieces;
+  return jobs;
 }
 
-LoadPieceGraphs::LoadPieceGraphs(const Graph& load) : load_(load) {
+LoadJobGraphs::LoadJobGraphs(const Graph& load) : load_(load) {
   for (std::size_t at = 0; at < load.outputs().size(); ++at) {
     const TensorId id = load.outputs()[at];
     LOWTIDE_CHECK(load.tensor(id).producer.has_value(), "load-time work computes its outputs");
@@ -148,11 +148,11 @@ LoadPieceGraphs::LoadPieceGraphs(const Graph& load) : load_(load) {
   std::ranges::sort(outputs_);
 }
 
-Result<LoadPieceGraph> LoadPieceGraphs::graph_of(const LoadPiece& piece) const {
+Result<LoadJobGraph> LoadJobGraphs::graph_of(const LoadJob& job) const {
   PartCopier copier(load_);
   std::vector<TensorId> outputs;
   std::vector<std::size_t> results;
-  for (NodeId id : piece.nodes) {
+  for (NodeId id : job.nodes) {
     copier.add(id);
     for (const std::optional<TensorId>& output : load_.node(id).outputs) {
       if (!output) continue;
@@ -165,7 +165,7 @@ Result<LoadPieceGraph> LoadPieceGraphs::graph_of(const LoadPiece& piece) const {
   }
   Result<Graph> graph = std::move(copier).build(std::move(outputs));
   if (!graph) return graph.error();
-  return LoadPieceGraph{*std::move(graph), std::move(results)};
+  return LoadJobGraph{*std::move(graph), std::move(results)};
 }
 
 }  // namespace lowtide::engine_internal
