@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/verify/plan/lowered_nodes.h"
+#include "lowtide/verify/lowering/lowered_nodes.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,8 +12,8 @@
 #include "lowtide/graph/chain.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
-#include "lowtide/verify/plan/conversions.h"
-#include "lowtide/verify/plan/lowered_formats.h"
+#include "lowtide/verify/lowering/conversions.h"
+#include "lowtide/verify/lowering/lowered_formats.h"
 
 namespace lowtide::verify_internal {
 namespace {

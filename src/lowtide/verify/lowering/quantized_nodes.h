@@ -9,7 +9,7 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/graph.h"
-#include "lowtide/verify/plan/lowered_nodes.h"
+#include "lowtide/verify/lowering/lowered_nodes.h"
 
 namespace lowtide::verify_internal {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "lowtide/graph/graph.h"
-#include "lowtide/verify/plan/model_tensors.h"
+#include "lowtide/verify/lowering/model_tensors.h"
 
 namespace lowtide::verify_internal {
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/verify/plan/lowered_formats.h"
+#include "lowtide/verify/lowering/lowered_formats.h"
 
 #include <algorithm>
 #include <cstddef>

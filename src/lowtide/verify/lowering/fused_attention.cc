@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/verify/plan/fused_attention.h"
+#include "lowtide/verify/lowering/fused_attention.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/verify/plan/conversions.h"
+#include "lowtide/verify/lowering/conversions.h"
 
 #include <algorithm>
 #include <limits>

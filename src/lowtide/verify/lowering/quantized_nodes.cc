@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/verify/plan/quantized_nodes.h"
+#include "lowtide/verify/lowering/quantized_nodes.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/lowered.h"
-#include "lowtide/verify/plan/conversions.h"
+#include "lowtide/verify/lowering/conversions.h"
 
 namespace lowtide::verify_internal {
 namespace {

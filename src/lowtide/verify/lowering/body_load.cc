@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/verify/plan/body_load.h"
+#include "lowtide/verify/lowering/body_load.h"
 
 #include <algorithm>
 #include <map>

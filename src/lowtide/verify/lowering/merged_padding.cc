@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/verify/plan/merged_padding.h"
+#include "lowtide/verify/lowering/merged_padding.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/verify/plan/model_tensors.h"
+#include "lowtide/verify/lowering/model_tensors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 #include "lowtide/base/half.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/verify/bytes/alias_meaning.h"
-#include "lowtide/verify/plan/conversions.h"
+#include "lowtide/verify/lowering/conversions.h"
 
 namespace lowtide::verify_internal {
 namespace {

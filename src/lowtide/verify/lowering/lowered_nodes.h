@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lowtide/graph/graph.h"
-#include "lowtide/verify/plan/model_tensors.h"
+#include "lowtide/verify/lowering/model_tensors.h"
 
 namespace lowtide::verify_internal {
 

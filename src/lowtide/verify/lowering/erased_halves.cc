@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/verify/plan/erased_halves.h"
+#include "lowtide/verify/lowering/erased_halves.h"
 
 #include <algorithm>
 #include <cstdint>

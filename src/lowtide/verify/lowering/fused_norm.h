@@ -4,7 +4,7 @@
 #pragma once
 
 #include "lowtide/graph/constant_table.h"
-#include "lowtide/verify/plan/lowered_nodes.h"
+#include "lowtide/verify/lowering/lowered_nodes.h"
 
 namespace lowtide::verify_internal {
 
