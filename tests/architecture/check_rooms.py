@@ -26,7 +26,7 @@ ROOM = rf"(?:(?:{'|'.join(HOUSES)})/\w+|(?!(?:{'|'.join(HOUSES)})/)\w+)"
 THIRD_PARTY = {
     r"onnx/|google/protobuf/": ["import/onnx", "export/onnx"],
     r"openssl/": ["import"],
-    r"oneapi/|dnnl": ["kernels/library"],
+    r"oneapi/|dnnl": ["kernels/onednn"],
     r"toml\+\+/|toml\.hpp": ["target"],
     r"nlohmann/": ["cli"],
     r"CLI/": ["cli"],

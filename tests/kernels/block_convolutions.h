@@ -9,7 +9,7 @@
 
 #include "lowtide/kernels/blocks/convolution.h"
 #include "lowtide/kernels/blocks/tile.h"
-#include "tests/kernels/library_convolutions.h"
+#include "tests/kernels/onednn_convolutions.h"
 
 namespace lowtide::testing {
 

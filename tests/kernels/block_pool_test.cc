@@ -9,7 +9,7 @@
 #include <string>
 
 #include "lowtide/kernels/blocks/tile.h"
-#include "tests/kernels/library_convolutions.h"
+#include "tests/kernels/onednn_convolutions.h"
 #include "tests/kernels/reversed_team.h"
 
 namespace lowtide {

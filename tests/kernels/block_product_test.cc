@@ -10,7 +10,7 @@
 
 #include "lowtide/kernels/blocks/product_runner.h"
 #include "lowtide/kernels/blocks/tile.h"
-#include "tests/kernels/library_convolutions.h"
+#include "tests/kernels/onednn_convolutions.h"
 #include "tests/kernels/reversed_team.h"
 
 namespace lowtide {

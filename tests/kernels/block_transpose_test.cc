@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/kernels/library_convolutions.h"
+#include "tests/kernels/onednn_convolutions.h"
 #include "tests/kernels/reversed_team.h"
 
 namespace lowtide {

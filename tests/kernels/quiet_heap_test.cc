@@ -13,9 +13,9 @@
 #endif
 
 #include "lowtide/kernels/initialize.h"
-#include "lowtide/kernels/library/parts.h"
-#include "lowtide/kernels/library/quiet_heap.h"
-#include "tests/kernels/library_convolutions.h"
+#include "lowtide/kernels/onednn/parts.h"
+#include "lowtide/kernels/onednn/quiet_heap.h"
+#include "tests/kernels/onednn_convolutions.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "lowtide/base/random.h"
-#include "lowtide/kernels/plain/dot.h"
-#include "lowtide/kernels/plain/row_dots.h"
+#include "lowtide/kernels/plain/products/dot.h"
+#include "lowtide/kernels/plain/products/row_dots.h"
 #include "tests/kernels/one_node.h"
 #include "tests/kernels/reversed_team.h"
 

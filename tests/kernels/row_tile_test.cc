@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/kernels/plain/row_tile.h"
+#include "lowtide/kernels/plain/products/row_tile.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lowtide/base/random.h"
-#include "lowtide/kernels/plain/dot.h"
+#include "lowtide/kernels/plain/products/dot.h"
 #include "tests/kernels/one_node.h"
 
 namespace lowtide {

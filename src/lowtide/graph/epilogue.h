@@ -27,7 +27,7 @@ namespace lowtide {
 // the result of the product, under the name that it has without the epilogue.
 //
 // The result is that of the product followed by the chain, where the functions may differ from those of a chain in the
-// last bits (kernels/library/epilogue.h). In blocks of channels, lanes without a channel are zero.
+// last bits (kernels/onednn/epilogue.h). In blocks of channels, lanes without a channel are zero.
 inline constexpr std::size_t kProductOperands = 3;
 
 // Whether a node has an epilogue. O(attributes).

@@ -20,7 +20,7 @@
 #include "lowtide/kernels/families.h"
 #include "lowtide/kernels/formats.h"
 #include "lowtide/kernels/kernel.h"
-#include "lowtide/kernels/library/library.h"
+#include "lowtide/kernels/onednn/onednn.h"
 #include "lowtide/kernels/supported.h"
 
 namespace lowtide {

@@ -15,30 +15,31 @@
 #include "lowtide/kernels/blocks/reordering.h"
 #include "lowtide/kernels/blocks/transpose.h"
 #include "lowtide/kernels/common/separate.h"
-#include "lowtide/kernels/library/library.h"
-#include "lowtide/kernels/plain/attention.h"
-#include "lowtide/kernels/plain/chain.h"
-#include "lowtide/kernels/plain/convolution.h"
-#include "lowtide/kernels/plain/elementwise.h"
-#include "lowtide/kernels/plain/folding.h"
-#include "lowtide/kernels/plain/grid.h"
-#include "lowtide/kernels/plain/index.h"
-#include "lowtide/kernels/plain/loss.h"
-#include "lowtide/kernels/plain/movement.h"
-#include "lowtide/kernels/plain/normalize.h"
-#include "lowtide/kernels/plain/order.h"
-#include "lowtide/kernels/plain/pooling.h"
-#include "lowtide/kernels/plain/products.h"
-#include "lowtide/kernels/plain/quantized.h"
-#include "lowtide/kernels/plain/recurrent.h"
-#include "lowtide/kernels/plain/reduce.h"
-#include "lowtide/kernels/plain/regions.h"
-#include "lowtide/kernels/plain/resize.h"
-#include "lowtide/kernels/plain/rotary.h"
-#include "lowtide/kernels/plain/sampling.h"
-#include "lowtide/kernels/plain/sequence.h"
-#include "lowtide/kernels/plain/signal.h"
-#include "lowtide/kernels/plain/softmax.h"
+#include "lowtide/kernels/onednn/onednn.h"
+#include "lowtide/kernels/plain/attention/attention.h"
+#include "lowtide/kernels/plain/attention/rotary.h"
+#include "lowtide/kernels/plain/chains/chain.h"
+#include "lowtide/kernels/plain/convolution/convolution.h"
+#include "lowtide/kernels/plain/convolution/folding.h"
+#include "lowtide/kernels/plain/convolution/pooling.h"
+#include "lowtide/kernels/plain/convolution/sampling.h"
+#include "lowtide/kernels/plain/detection/boxes.h"
+#include "lowtide/kernels/plain/detection/roi_align.h"
+#include "lowtide/kernels/plain/elementwise/elementwise.h"
+#include "lowtide/kernels/plain/lines/along_axis.h"
+#include "lowtide/kernels/plain/lines/signal.h"
+#include "lowtide/kernels/plain/movement/movement.h"
+#include "lowtide/kernels/plain/normalization/normalize.h"
+#include "lowtide/kernels/plain/products/products.h"
+#include "lowtide/kernels/plain/quantized/quantized.h"
+#include "lowtide/kernels/plain/recurrent/recurrent.h"
+#include "lowtide/kernels/plain/reduction/loss.h"
+#include "lowtide/kernels/plain/reduction/reduce.h"
+#include "lowtide/kernels/plain/reduction/softmax.h"
+#include "lowtide/kernels/plain/resampling/grid_sample.h"
+#include "lowtide/kernels/plain/resampling/resize.h"
+#include "lowtide/kernels/plain/selection/gather_scatter.h"
+#include "lowtide/kernels/plain/selection/sorting.h"
 
 namespace lowtide::kernels_internal {
 
@@ -59,9 +60,9 @@ std::span<const Family> families() {
                            movement_family(),
                            slice_family(),
                            generate_family(),
-                           index_family(),
-                           choice_family(),
-                           order_family(),
+                           gather_scatter_family(),
+                           choose_by_value_family(),
+                           sorting_family(),
                            boxes_family(),
                            reduce_family(),
                            softmax_family(),
@@ -77,12 +78,12 @@ std::span<const Family> families() {
                            transposed_convolution_family(),
                            pooling_family(),
                            sampling_family(),
-                           grid_family(),
-                           regions_family(),
+                           grid_sample_family(),
+                           roi_align_family(),
                            signal_family(),
                            resize_family(),
                            recurrent_family(),
-                           sequence_family(),
+                           along_axis_family(),
                            quantize_family(),
                            quantized_product_family(),
                            quantized_convolution_family(),

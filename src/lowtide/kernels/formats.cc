@@ -13,7 +13,7 @@
 #include "lowtide/kernels/blocks/pool.h"
 #include "lowtide/kernels/blocks/product.h"
 #include "lowtide/kernels/blocks/transpose.h"
-#include "lowtide/kernels/library/library.h"
+#include "lowtide/kernels/onednn/onednn.h"
 
 namespace lowtide::kernels_internal {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lowtide/kernels/kernel.h"
-#include "lowtide/kernels/plain/fused_steps.h"
+#include "lowtide/kernels/plain/chains/fused_steps.h"
 
 namespace lowtide::kernels_internal {
 

@@ -17,7 +17,7 @@
 #include "lowtide/kernels/common/seconds_of.h"
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/common/vector_clones.h"
-#include "lowtide/kernels/plain/window.h"
+#include "lowtide/kernels/plain/windows/sliding_window.h"
 
 namespace lowtide::kernels_internal {
 namespace {

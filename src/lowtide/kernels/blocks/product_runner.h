@@ -12,7 +12,7 @@
 #include "lowtide/kernels/blocks/block_matrix.h"
 #include "lowtide/kernels/blocks/tile.h"
 #include "lowtide/kernels/common/plain_kernel.h"
-#include "lowtide/kernels/plain/fused_steps.h"
+#include "lowtide/kernels/plain/chains/fused_steps.h"
 
 namespace lowtide::kernels_internal {
 

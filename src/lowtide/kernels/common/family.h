@@ -34,7 +34,7 @@ struct Family {
   // Requires of both: the node has one of the operators. `prepare` gets only kernels that `offer` has.
   Offer (*offer)(const OfferInput& input);
   Result<std::unique_ptr<PreparedKernel>> (*prepare)(const PrepareInput& input);
-  bool is_of_library = false;  // its kernels are those of the library (library/library.h)
+  bool is_of_library = false;  // its kernels are those of the library (onednn/onednn.h)
 };
 
 // The kernels of all families that have the operator. If there are none, the reason is that of the last family, which
