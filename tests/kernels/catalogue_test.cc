@@ -114,18 +114,18 @@ TEST(CpuTarget, HasTheKeyOfThisMachine) {
 }
 
 constexpr std::array<std::string_view, 2> kOwn = {"blocks.conv", "plain"};
-constexpr std::array<std::string_view, 2> kWithLibrary = {"onednn.matmul", "plain"};
+constexpr std::array<std::string_view, 2> kWithOnednn = {"onednn.matmul", "plain"};
 
 TEST(MachineKey, OfAnotherLibraryCountsForItsKernelsAlone) {
   const std::vector<std::string> here = texts_of(machine_key());
-  EXPECT_TRUE(runs_here(here, 1, kWithLibrary));
+  EXPECT_TRUE(runs_here(here, 1, kWithOnednn));
   EXPECT_TRUE(runs_here(here, 1, kOwn));
-  EXPECT_FALSE(runs_here(here, 2, kWithLibrary));
+  EXPECT_FALSE(runs_here(here, 2, kWithOnednn));
   EXPECT_FALSE(runs_here(here, 2, kOwn));
   std::vector<std::string> other = here;
   other[0] = "isa=avx9";
   other[2] = "library=onednn 9.9.9";
-  EXPECT_FALSE(runs_here(other, 1, kWithLibrary));
+  EXPECT_FALSE(runs_here(other, 1, kWithOnednn));
   EXPECT_TRUE(runs_here(other, 1, kOwn));
 }
 
@@ -144,11 +144,11 @@ TEST(MachineKey, WithOtherKernelsOrOtherPartsDoesNotRunHere) {
   EXPECT_FALSE(runs_here({}, 1, kOwn));
 }
 
-TEST(LibraryKernels, AreKnownByTheirNames) {
-  EXPECT_TRUE(is_library_kernel("onednn.matmul"));
-  EXPECT_TRUE(is_library_kernel("onednn.conv+chain"));
-  EXPECT_FALSE(is_library_kernel("plain"));
-  EXPECT_FALSE(is_library_kernel("onednn"));
+TEST(OnednnKernels, AreKnownByTheirNames) {
+  EXPECT_TRUE(is_onednn_kernel("onednn.matmul"));
+  EXPECT_TRUE(is_onednn_kernel("onednn.conv+chain"));
+  EXPECT_FALSE(is_onednn_kernel("plain"));
+  EXPECT_FALSE(is_onednn_kernel("onednn"));
 }
 
 TEST(CpuTarget, RefusesOtherNumbersOfThreads) {

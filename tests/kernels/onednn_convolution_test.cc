@@ -50,7 +50,7 @@ Floats run_in(const SquareConv& conv, const FormatOption& option, const Floats& 
       testing::run_one(testing::reorder_graph(option.output, Format::plain, result), {written}));
 }
 
-TEST(LibraryConvolution, EqualsTheDefinitionInEveryFormat) {
+TEST(OnednnConvolution, EqualsTheDefinitionInEveryFormat) {
   for (const SquareConv& conv : convolutions()) {
     const Graph graph = conv.graph();
     SCOPED_TRACE(conv.attributes());
@@ -75,7 +75,7 @@ TEST(LibraryConvolution, EqualsTheDefinitionInEveryFormat) {
 }
 
 // The format that a network gets is the first of all of them that has blocks.
-TEST(LibraryConvolution, OffersTheFirstFormatInBlocks) {
+TEST(OnednnConvolution, OffersTheFirstFormatInBlocks) {
   for (const SquareConv& conv : convolutions()) {
     const Graph graph = conv.graph();
     SCOPED_TRACE(conv.attributes());
@@ -83,7 +83,7 @@ TEST(LibraryConvolution, OffersTheFirstFormatInBlocks) {
     const auto first = std::ranges::find_if(
         options, [](const FormatOption& one) { return one.output != Format::plain && one.output != Format::nhwc; });
     ASSERT_NE(first, options.end());
-    const std::vector<FormatOption> found = kernels_internal::library_formats()->options(graph, NodeId(0));
+    const std::vector<FormatOption> found = kernels_internal::onednn_formats()->options(graph, NodeId(0));
     ASSERT_EQ(found.size(), 1U);
     EXPECT_EQ(found[0].input, first->input);
     EXPECT_EQ(found[0].output, first->output);
@@ -92,7 +92,7 @@ TEST(LibraryConvolution, OffersTheFirstFormatInBlocks) {
 }
 
 // 20 of 32 channels exist.
-TEST(LibraryConvolution, WritesZerosIntoThePadding) {
+TEST(OnednnConvolution, WritesZerosIntoThePadding) {
   const SquareConv conv{.channels = 16, .size = 4, .results = 20, .window = 1};
   const std::vector<FormatOption> options = kernels_internal::options_of_convolution(conv.graph(), NodeId(0));
   const Graph graph = conv_graph(conv, options.at(0));
@@ -106,7 +106,7 @@ TEST(LibraryConvolution, WritesZerosIntoThePadding) {
   for (std::size_t i = 256; i < 512; ++i) EXPECT_EQ(y[i], i % 16 < 4 ? 17 : 0) << i;
 }
 
-TEST(LibraryConvolution, HasTheScratchOfItsDescription) {
+TEST(OnednnConvolution, HasTheScratchOfItsDescription) {
   const SquareConv conv{.channels = 64, .size = 56, .results = 64, .window = 3, .pad = 1};
   const std::vector<FormatOption> options = kernels_internal::options_of_convolution(conv.graph(), NodeId(0));
   ASSERT_EQ(options.back().output, Format::nhwc);
@@ -119,7 +119,7 @@ TEST(LibraryConvolution, HasTheScratchOfItsDescription) {
   }
 }
 
-TEST(LibraryConvolution, RefusesWeightsInAnotherOrder) {
+TEST(OnednnConvolution, RefusesWeightsInAnotherOrder) {
   const SquareConv conv{.channels = 64, .size = 8, .results = 64, .window = 3, .pad = 1};
   FormatOption option = kernels_internal::options_of_convolution(conv.graph(), NodeId(0)).at(0);
   option.weights->order = "abcd";
@@ -129,7 +129,7 @@ TEST(LibraryConvolution, RefusesWeightsInAnotherOrder) {
 }
 
 // The pads make a result of 8 x 8, and the graph has one of 7 x 7.
-TEST(LibraryConvolution, RefusesExtentsThatDisagree) {
+TEST(OnednnConvolution, RefusesExtentsThatDisagree) {
   SquareConv conv{.channels = 64, .size = 8, .results = 64, .window = 3, .pad = 1};
   const FormatOption option = kernels_internal::options_of_convolution(conv.graph(), NodeId(0)).at(0);
   const std::string wide = conv.attributes();
@@ -141,8 +141,8 @@ TEST(LibraryConvolution, RefusesExtentsThatDisagree) {
   EXPECT_THAT(unsupported(testing::graph_of(text)).at(0).missing, HasSubstr("do not describe a convolution"));
 }
 
-// Plain tensors would need the library's fallback, which allocates its scratch in each run.
-TEST(LibraryConvolution, OffersNoFormatThatNeedsTheFallback) {
+// Plain tensors would need oneDNN's fallback, which allocates its scratch in each run.
+TEST(OnednnConvolution, OffersNoFormatThatNeedsTheFallback) {
   for (const SquareConv& conv : convolutions()) {
     for (const FormatOption& option : kernels_internal::options_of_convolution(conv.graph(), NodeId(0))) {
       EXPECT_NE(option.output, Format::plain);
@@ -150,7 +150,7 @@ TEST(LibraryConvolution, OffersNoFormatThatNeedsTheFallback) {
   }
 }
 
-TEST(LibraryReorder, MovesChannelsIntoBlocksAndBack) {
+TEST(OnednnReorder, MovesChannelsIntoBlocksAndBack) {
   const Shape model({2, 17, 3, 5});
   const Floats x = testing::numbers(2 * 17 * 3 * 5, 4);
   for (Format format : {Format::nchw16c, Format::nchw8c, Format::nhwc}) {
@@ -170,7 +170,7 @@ TEST(LibraryReorder, MovesChannelsIntoBlocksAndBack) {
   }
 }
 
-TEST(LibraryReorder, RefusesOtherShapes) {
+TEST(OnednnReorder, RefusesOtherShapes) {
   const Graph graph =
       testing::lowered_graph("Reorder(x) {input_format = \"plain\", output_format = \"nhwc\", channels = 3}",
                              {"x : f32[1,3,4,4]"}, Shape({1, 4, 4, 4}));

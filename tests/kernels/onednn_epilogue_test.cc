@@ -124,7 +124,7 @@ const std::vector<FunctionCase>& functions() {
   return kAll;
 }
 
-TEST(LibraryEpilogue, ComputesFunctionsWithinTheStatedErrors) {
+TEST(OnednnEpilogue, ComputesFunctionsWithinTheStatedErrors) {
   const Floats values = many_numbers();
   for (const FunctionCase& one : functions()) {
     SCOPED_TRACE(one.nodes.back());
@@ -142,7 +142,7 @@ TEST(LibraryEpilogue, ComputesFunctionsWithinTheStatedErrors) {
 
 // Bit for bit, which includes the signs of zeros, except that Relu makes them positive. A product has no negative zero,
 // but Mul(t, low) has.
-TEST(LibraryEpilogue, GivesTheBitsOfAChain) {
+TEST(OnednnEpilogue, GivesTheBitsOfAChain) {
   Floats values = many_numbers();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const Floats special = {0.0F, -0.0F, kInfinity, -kInfinity, 1e-40F, -1e-40F, 3e38F, -3e38F, 1.0F, -1.0F, 0.5F, 2.5F};
@@ -164,20 +164,20 @@ TEST(LibraryEpilogue, GivesTheBitsOfAChain) {
   }
 }
 
-// The chain applies the upper bound last. The library refuses bounds in this order.
-TEST(LibraryEpilogue, ClipsToBoundsInTheWrongOrder) {
+// The chain applies the upper bound last. oneDNN refuses bounds in this order.
+TEST(OnednnEpilogue, ClipsToBoundsInTheWrongOrder) {
   const Graph graph = function_graph({"y = Clip(t, high, low)"});
   for (const float one : testing::values_of<float>(run_kernel(graph, "onednn.matmul", reads_of(many_numbers()))))
     ASSERT_EQ(one, -1.5F);
 }
 
-TEST(LibraryEpilogue, LeavesOtherFunctionsToChains) {
+TEST(OnednnEpilogue, LeavesOtherFunctionsToChains) {
   const std::vector<Lines> others = {{"y = Elu(t)"},
                                      {"y = Erf(t)"},
                                      {"y = Sub(low, t)"},
                                      {"y = Add(t, t)"},
                                      {"y = LeakyRelu(t) {alpha = 0.0}"},   // zeros of negative numbers are negative
-                                     {"y = LeakyRelu(t) {alpha = -2.0}"},  // the library multiplies zeros, too
+                                     {"y = LeakyRelu(t) {alpha = -2.0}"},  // oneDNN multiplies zeros, too
                                      {"y = LeakyRelu(t) {alpha = inf}"},
                                      {"s = Sigmoid(t)", "y = Add(t, s)"},
                                      {"s = Sigmoid(t)", "m = Mul(t, s)", "y = Mul(m, s)"}};
@@ -235,7 +235,7 @@ const std::vector<SquareConv> kConvs = {
     {.channels = 3, .size = 11, .results = 16, .window = 3, .stride = 2}};
 
 // The product and then the chain, to the bit.
-TEST(LibraryEpilogue, AddsAndClampsAsAChainDoes) {
+TEST(OnednnEpilogue, AddsAndClampsAsAChainDoes) {
   for (const SquareConv& conv : kConvs) {
     const FusedConv fused{conv, {"a = Sub(t, r)", "c = Mul(a, r)", "y = Relu(c)"}};
     const Graph graph = fused.graph();
@@ -247,7 +247,7 @@ TEST(LibraryEpilogue, AddsAndClampsAsAChainDoes) {
 }
 
 // HardSigmoid of 0 is 0.5.
-TEST(LibraryEpilogue, WritesZerosIntoLanesWithoutAChannel) {
+TEST(OnednnEpilogue, WritesZerosIntoLanesWithoutAChannel) {
   const FusedConv fused{kConvs[1], {"a = HardSigmoid(t)", "y = Add(a, r)"}};
   const Graph graph = fused.graph();
   for (const std::string& kernel : kernels_of(graph)) {
@@ -263,7 +263,7 @@ TEST(LibraryEpilogue, WritesZerosIntoLanesWithoutAChannel) {
 }
 
 // The memory of the operand becomes that of the result if a plan says so, with the same bits.
-TEST(LibraryEpilogue, WritesSumsOverTheirOperand) {
+TEST(OnednnEpilogue, WritesSumsOverTheirOperand) {
   for (const SquareConv& conv : kConvs) {
     const FusedConv fused{conv, {"a = Add(r, t)", "y = Relu(a)"}};
     const std::string text = print_graph(fused.graph());
@@ -291,7 +291,7 @@ TEST(LibraryEpilogue, WritesSumsOverTheirOperand) {
 }
 
 // The operands of an epilogue are divided as the results are.
-TEST(LibraryEpilogue, GivesTwoThreadsTheirPartsOfTheOperands) {
+TEST(OnednnEpilogue, GivesTwoThreadsTheirPartsOfTheOperands) {
   for (const SquareConv& conv :
        {SquareConv{.channels = 64, .size = 28, .results = 64, .window = 3, .pad = 1},
         SquareConv{.channels = 64, .size = 28, .results = 64, .window = 3, .pad = 1, .group = 64},

@@ -99,7 +99,7 @@ const std::vector<IntegerCase>& integer_cases() {
   return kAll;
 }
 
-TEST(LibraryQuantizedConvolution, GivesTheBitsOfThePlainKernel) {
+TEST(OnednnQuantizedConvolution, GivesTheBitsOfThePlainKernel) {
   if (!has_products_of_bytes()) GTEST_SKIP() << "the processor has no products of 8 bits";
   Random random(3);
   for (const IntegerCase& of : integer_cases()) {
@@ -117,7 +117,7 @@ TEST(LibraryQuantizedConvolution, GivesTheBitsOfThePlainKernel) {
   }
 }
 
-TEST(LibraryQuantizedConvolution, LeavesOtherNodesToOtherKernels) {
+TEST(OnednnQuantizedConvolution, LeavesOtherNodesToOtherKernels) {
   const IntegerCase depthwise{.x = {1, 16, 9, 9}, .w = {16, 1, 3, 3}, .y = {1, 16, 7, 7}, .attributes = "group = 16"};
   const IntegerCase automatic{
       .x = {1, 16, 9, 9}, .w = {16, 16, 3, 3}, .y = {1, 16, 9, 9}, .attributes = "auto_pad = \"SAME_UPPER\""};

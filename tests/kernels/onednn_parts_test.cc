@@ -50,7 +50,7 @@ TEST(StoredOrder, FindsTheBeginOfARange) {
 }
 
 // 64 results are 32 for each thread. A result has 14 x 14 places, and its weights are 64 x 3 x 3.
-TEST(LibraryParts, DivideTheResultsOfAConvolution) {
+TEST(OnednnParts, DivideTheResultsOfAConvolution) {
   const Convolution whole{.source = {1, 64, 14, 14},
                           .weights = {64, 64, 3, 3},
                           .result = {1, 64, 14, 14},
@@ -76,7 +76,7 @@ TEST(LibraryParts, DivideTheResultsOfAConvolution) {
 }
 
 // A residual is divided as the results, and a gate of one number per channel as well. One number for all is repeated.
-TEST(LibraryParts, DivideTheOperandsOfAnEpilogue) {
+TEST(OnednnParts, DivideTheOperandsOfAnEpilogue) {
   Convolution whole{.source = {1, 64, 14, 14},
                     .weights = {64, 64, 3, 3},
                     .result = {1, 64, 14, 14},
@@ -100,7 +100,7 @@ TEST(LibraryParts, DivideTheOperandsOfAnEpilogue) {
 }
 
 // Rows 0..6 and 7..13 of 14. With a window of 3 rows, the first part reads rows 0..7, and the second one rows 6..13.
-TEST(LibraryParts, DivideTheRowsOfAnNhwcImage) {
+TEST(OnednnParts, DivideTheRowsOfAnNhwcImage) {
   const Convolution whole{.source = {1, 64, 14, 14},
                           .weights = {64, 64, 3, 3},
                           .result = {1, 64, 14, 14},
@@ -123,13 +123,13 @@ TEST(LibraryParts, DivideTheRowsOfAnNhwcImage) {
   EXPECT_EQ(parts[1].offsets.write, 7 * 14 * 64 * 4);
 }
 
-TEST(LibraryParts, LeaveSmallProblemsWhole) {
+TEST(OnednnParts, LeaveSmallProblemsWhole) {
   EXPECT_THAT(parts_of(Product{.left = {8, 8}, .right = {8, 8}, .bias = {}, .result = {8, 8}}, 2), IsEmpty());
   EXPECT_THAT(parts_of(Product{.left = {64, 512}, .right = {512, 512}, .bias = {}, .result = {64, 512}}, 2), SizeIs(2));
 }
 
 // One row times a stored matrix: columns of the matrix are contiguous only if it is transposed.
-TEST(LibraryParts, DivideTheColumnsOfATransposedMatrix) {
+TEST(OnednnParts, DivideTheColumnsOfATransposedMatrix) {
   Product product{.left = {1, 1024}, .right = {1024, 1000}, .bias = {1, 1000}, .result = {1, 1000}};
   EXPECT_THAT(parts_of(product, 2), IsEmpty());
   product.is_right_transposed = true;
@@ -186,13 +186,13 @@ const std::vector<SquareConv>& shared_convolutions() {
   return kAll;
 }
 
-TEST(LibraryParts, GiveTheBitsOfOneConvolution) {
+TEST(OnednnParts, GiveTheBitsOfOneConvolution) {
   for (const SquareConv& conv : shared_convolutions()) {
     SCOPED_TRACE(testing::text_of(conv.source()) + " " + testing::text_of(conv.weights()) + " " + conv.attributes());
     for (const FormatOption& option : kernels_internal::options_of_convolution(conv.graph(), NodeId(0))) {
       SCOPED_TRACE(std::string(to_string(option.input)) + " to " + std::string(to_string(option.output)));
       const bool is_shared = expect_equal_bits(conv_graph(conv, option), operands_of(conv, option));
-      // The library has other code for 1 x 1 convolutions of half of an NHWC image.
+      // oneDNN has other code for 1 x 1 convolutions of half of an NHWC image.
       EXPECT_TRUE(is_shared || (option.output == Format::nhwc && conv.window == 1));
     }
   }
@@ -219,7 +219,7 @@ SquareConv random_convolution(Random& random) {
   return conv;
 }
 
-TEST(LibraryParts, GiveTheBitsOfRandomConvolutions) {
+TEST(OnednnParts, GiveTheBitsOfRandomConvolutions) {
   Random random(17);
   int shared = 0;
   for (int round = 0; round < 120; ++round) {
@@ -235,17 +235,17 @@ TEST(LibraryParts, GiveTheBitsOfRandomConvolutions) {
 
 // With 384 results for an image of 20 x 20, oneDNN 3.2 adds up all 192 or 384 channels, and with half of the results
 // 80 channels at a time. So these are not divided on a machine with AVX-512.
-TEST(LibraryParts, AreNotUsedIfTheyAddInAnotherOrder) {
+TEST(OnednnParts, AreNotUsedIfTheyAddInAnotherOrder) {
   for (const std::int64_t channels : {192, 384}) {
     const SquareConv conv{.channels = channels, .size = 20, .results = 384, .window = 1};
-    for (const FormatOption& option : kernels_internal::library_formats()->options(conv.graph(), NodeId(0))) {
+    for (const FormatOption& option : kernels_internal::onednn_formats()->options(conv.graph(), NodeId(0))) {
       SCOPED_TRACE(std::to_string(channels) + " " + std::string(to_string(option.output)));
       (void)expect_equal_bits(conv_graph(conv, option), operands_of(conv, option));
     }
   }
 }
 
-TEST(LibraryParts, GiveTheBitsOfOneProduct) {
+TEST(OnednnParts, GiveTheBitsOfOneProduct) {
   struct Case {
     std::string node;
     std::vector<std::int64_t> a, b, y;
@@ -266,7 +266,7 @@ TEST(LibraryParts, GiveTheBitsOfOneProduct) {
   }
 }
 
-TEST(LibraryParts, GiveTheBitsOfOneReorder) {
+TEST(OnednnParts, GiveTheBitsOfOneReorder) {
   const Format blocks = machine_key().isa.starts_with("avx512") ? Format::nchw16c : Format::nchw8c;
   const Shape model({1, 40, 56, 56});
   EXPECT_TRUE(
@@ -278,7 +278,7 @@ TEST(LibraryParts, GiveTheBitsOfOneReorder) {
 }
 
 // Six heads of two images. With the heads after the rows, each thread copies keys and values to scratch of its own.
-TEST(LibraryParts, GiveTheBitsOfOneAttention) {
+TEST(OnednnParts, GiveTheBitsOfOneAttention) {
   for (const bool is_flat : {false, true}) {
     const Shape rows = is_flat ? Shape({2, 70, 3, 32}) : Shape({2, 3, 70, 32});
     const Shape keys = is_flat ? rows : Shape({2, 3, 32, 70});
@@ -296,7 +296,7 @@ TEST(LibraryParts, GiveTheBitsOfOneAttention) {
 }
 
 // Each part has the one buffer of sums that one thread would have.
-TEST(LibraryParts, HaveScratchOfTheirOwn) {
+TEST(OnednnParts, HaveScratchOfTheirOwn) {
   const SquareConv conv{.channels = 64, .size = 56, .results = 64, .window = 3, .pad = 1};
   const FormatOption nhwc = kernels_internal::options_of_convolution(conv.graph(), NodeId(0)).back();
   const Graph graph = conv_graph(conv, nhwc);

@@ -65,7 +65,7 @@ void expect_products(const ProductCase& given, bool is_left_transposed, bool is_
   }
 }
 
-TEST(LibraryProduct, MultipliesMatricesAndBatches) {
+TEST(OnednnProduct, MultipliesMatricesAndBatches) {
   expect_products({"MatMul(a, b)", {19, 70}, {70, 33}, {19, 33}}, false, false);
   expect_products({"MatMul(a, b)", {1, 64}, {64, 40}, {1, 40}}, false, false);
   expect_products({"MatMul(a, b)", {3, 19}, {19, 9}, {3, 9}}, false, false);  // 513 products
@@ -73,29 +73,29 @@ TEST(LibraryProduct, MultipliesMatricesAndBatches) {
   expect_products({"MatMul(a, b)", {2, 3, 19, 64}, {2, 3, 64, 20}, {2, 3, 19, 20}}, false, false);
 }
 
-TEST(LibraryProduct, RepeatsMatricesAlongABatch) {
+TEST(OnednnProduct, RepeatsMatricesAlongABatch) {
   expect_products({"MatMul(a, b)", {4, 19, 64}, {1, 64, 20}, {4, 19, 20}}, false, false);
   expect_products({"MatMul(a, b)", {19, 64}, {4, 64, 20}, {4, 19, 20}}, false, false);
 }
 
-TEST(LibraryProduct, AddsTheBiasOfAGemm) {
+TEST(OnednnProduct, AddsTheBiasOfAGemm) {
   expect_products({"Gemm(a, b, c)", {19, 64}, {64, 20}, {19, 20}, 20}, false, false);
   expect_products({"Gemm(a, b, c) {transB = 1}", {19, 64}, {20, 64}, {19, 20}, 20}, false, true);
 }
 
-TEST(LibraryProduct, LeavesOtherNodesToOtherKernels) {
+TEST(OnednnProduct, LeavesOtherNodesToOtherKernels) {
   for (const ProductCase& other :
        {ProductCase{"Gemm(a, b) {alpha = 0.5}", {40, 8}, {8, 40}, {40, 40}},
         ProductCase{"MatMul(a, b)", {40, 8}, {9, 40}, {40, 40}}, ProductCase{"MatMul(a, b)", {4, 0}, {0, 4}, {4, 4}},
         ProductCase{"Gemm(a, b) {transB = 1}", {1, 64}, {40, 64}, {1, 40}},  // a row of dot products
-        ProductCase{"MatMul(a, b)", {4, 16}, {16, 8}, {4, 8}}}) {  // 512 products: the library begins too slowly
+        ProductCase{"MatMul(a, b)", {4, 16}, {16, 8}, {4, 8}}}) {            // 512 products: oneDNN begins too slowly
     const Graph graph = other.graph();
     for (const Kernel& kernel : offered_kernels(graph, NodeId(0))) EXPECT_NE(kernel.name, "onednn.matmul");
   }
 }
 
 // 197 x 768 x 3072, as in a transformer.
-TEST(LibraryProduct, HasTheScratchOfItsDescription) {
+TEST(OnednnProduct, HasTheScratchOfItsDescription) {
   const Graph graph = ProductCase{"MatMul(a, b)", {197, 768}, {768, 3072}, {197, 3072}}.graph();
   const std::vector<Kernel> offered = offered_kernels(graph, NodeId(0));
   ASSERT_FALSE(offered.empty());
@@ -105,8 +105,8 @@ TEST(LibraryProduct, HasTheScratchOfItsDescription) {
   }
 }
 
-// A graph in the text form may state any result. The library is not asked for what does not exist.
-TEST(LibraryProduct, IsNotOfferedForAResultWithoutAxes) {
+// A graph in the text form may state any result. oneDNN is not asked for what does not exist.
+TEST(OnednnProduct, IsNotOfferedForAResultWithoutAxes) {
   for (const ProductCase& given :
        {ProductCase{"MatMul(a, b)", {2, 3}, {3, 400}, {}}, ProductCase{"MatMul(a, b)", {3}, {1, 1}, {}},
         ProductCase{"MatMul(a, b)", {2, 3}, {3, 400}, {400}}, ProductCase{"Gemm(a, b)", {2, 3}, {3, 400}, {}},
@@ -119,7 +119,7 @@ TEST(LibraryProduct, IsNotOfferedForAResultWithoutAxes) {
 
 // Heads that lie side by side in the rows of a tensor, as projections write them, are copied one by one: 8 x 4 keys and
 // values of a head, and 2 queries with their scores and their result, in units of 64 bytes.
-TEST(LibraryAttention, CopiesOneHeadAtATime) {
+TEST(OnednnAttention, CopiesOneHeadAtATime) {
   const Graph graph = testing::graph_of(R"(graph "g" {
   input q : f32[1,2,3,4]
   input k : f32[1,8,3,4]

@@ -87,7 +87,7 @@ const std::vector<ProductCase>& product_cases() {
 }
 
 // On a processor without products of 8 bits, the kernel is not offered.
-TEST(LibraryQuantizedProduct, GivesTheBitsOfThePlainKernel) {
+TEST(OnednnQuantizedProduct, GivesTheBitsOfThePlainKernel) {
   Random random(5);
   for (const ProductCase& of : product_cases()) {
     const Graph graph = graph_of_case(of);
@@ -107,7 +107,7 @@ TEST(LibraryQuantizedProduct, GivesTheBitsOfThePlainKernel) {
   }
 }
 
-TEST(LibraryQuantizedProduct, LeavesOtherNodesToOtherKernels) {
+TEST(OnednnQuantizedProduct, LeavesOtherNodesToOtherKernels) {
   const auto kernel_of = [](const std::string& a, const std::string& zero, const std::string& y) {
     const Graph graph = testing::graph_of(
         "graph \"g\" {\n input a : u8" + a + "\n input as : f32[]\n input az : u8" + zero +

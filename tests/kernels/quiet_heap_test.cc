@@ -147,7 +147,7 @@ std::vector<Graph> kernels_of_a_network() {
 
 TEST(QuietHeap, ReplacesAllImports) {
   initialize_kernels();
-  EXPECT_TRUE(library_memory().is_quiet);
+  EXPECT_TRUE(onednn_memory().is_quiet);
 }
 
 // Many runs of one kernel, some of them after a change of addresses.
@@ -166,7 +166,7 @@ void expect_no_allocation(const Graph& graph, int threads) {
   is_counting = false;
   EXPECT_EQ(allocations, 0);
   const QuietCounts after = quiet_counts();
-  EXPECT_GE(after.from_pool - before.from_pool, 5 * kRuns) << "the library makes 5 to 9 objects per run";
+  EXPECT_GE(after.from_pool - before.from_pool, 5 * kRuns) << "oneDNN makes 5 to 9 objects per run";
   EXPECT_EQ(after.from_heap, before.from_heap);
   EXPECT_EQ(after.kept, 0);
   EXPECT_LE(after.most_bytes, 1024);
@@ -184,7 +184,7 @@ TEST(QuietHeap, LetsNoAllocationOfARunReachMalloc) {
 // Without the pool the same run is counted, so the test above can fail.
 TEST(QuietHeap, CountsAllocationsOutsideOfARun) {
   is_counting = true;
-  const auto attributes = kernels_internal::library_formats();
+  const auto attributes = kernels_internal::onednn_formats();
   const Floats values(100, 1);
   is_counting = false;
   EXPECT_GE(allocations, 1);
@@ -219,7 +219,7 @@ TEST(QuietHeap, RestoresTheThreadsOfTheHost) {
 }
 
 #if defined(__GLIBC__) && !defined(LOWTIDE_TEST_OTHER_MALLOC)
-// The library keeps the primitives of kernels that are gone, about 6 KB each, beside their generated code.
+// oneDNN keeps the primitives of kernels that are gone, about 6 KB each, beside their generated code.
 TEST(ReleaseKernelCaches, GivesBackWhatGoneKernelsLeft) {
   const auto make_and_drop = [](std::int64_t channels) {
     const std::string count = std::to_string(channels);
@@ -247,7 +247,7 @@ TEST(ReleaseKernelCaches, LeavesKernelsThatExist) {
   EXPECT_EQ(after.run(), RunCode::ok);
 }
 
-TEST(LibraryKernel, FollowsOtherAddressesInAllParts) {
+TEST(OnednnKernel, FollowsOtherAddressesInAllParts) {
   const Graph graph = testing::graph_of(
       "graph \"g\" {\n input a : f32[64,64]\n input b : f32[64,64]\n y = MatMul(a, b) : f32[64,64]\n output y\n}");
   BoundNode node(graph, 2);
@@ -266,7 +266,7 @@ TEST(LibraryKernel, FollowsOtherAddressesInAllParts) {
 }
 
 // The second matrix puts the columns of the first one into another order.
-TEST(LibraryKernel, FollowsAnotherAddressAfterRebind) {
+TEST(OnednnKernel, FollowsAnotherAddressAfterRebind) {
   const Graph graph = testing::graph_of(
       "graph \"g\" {\n input a : f32[2,30]\n input b : f32[30,30]\n y = MatMul(a, b) : f32[2,30]\n output y\n}");
   BoundNode node(graph);

@@ -104,7 +104,7 @@ Result<OpenedModel> open_prepared(const std::string& path, const OpenOptions& op
   const std::vector<std::string_view> kernels = kernel_names(plan);
   if (!runs_here(provenance.machine_key, options_like(provenance).threads, kernels))
     return other_machine(provenance, path);
-  if (std::ranges::any_of(kernels, &is_library_kernel)) initialize_kernels();
+  if (std::ranges::any_of(kernels, &is_onednn_kernel)) initialize_kernels();
   const Result<int> threads = threads_for(provenance, options.cpu, path);
   if (!threads) return threads.error();
   const std::vector<Violation> violations = verify(head->graph, plan);

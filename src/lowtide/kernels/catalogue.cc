@@ -29,21 +29,21 @@ namespace {
 using kernels_internal::families;
 using kernels_internal::families_with;
 using kernels_internal::Family;
-using kernels_internal::has_library;
+using kernels_internal::has_onednn;
 using kernels_internal::Offer;
 using kernels_internal::OfferInput;
 using kernels_internal::seconds_of;
 
 // Families are in the order of their speed. Measured: a plain product of 256 x 768 x 50,257 takes 1.4 times as long as
-// that of the library, and the plain convolutions of randwire_s1 take 2.5 times as long as those in blocks.
+// that of oneDNN, and the plain convolutions of randwire_s1 take 2.5 times as long as those in blocks.
 constexpr double kTimeOfLaterFamilies = 2;
 
 // MachineKey::kernels.
 constexpr const char* kKernels = "9";
 
-// Whether a family has kernels here. The library is loaded only where its kernels are asked for.
-bool is_available(const Family& family, bool includes_library) {
-  return !family.is_of_library || (includes_library && has_library());
+// Whether a family has kernels here. oneDNN is loaded only where its kernels are asked for.
+bool is_available(const Family& family, bool includes_onednn) {
+  return !family.is_of_onednn || (includes_onednn && has_onednn());
 }
 
 // A plain convolution is slow even where it is the only kernel, because in other formats the node has a faster one.
@@ -101,7 +101,7 @@ Offer offer_of_all(const OfferInput& input) {
   all.missing = contradiction_of_types(input.graph, input.node);
   if (!all.missing.empty()) return all;
   for (const Family* family : families_with(input.graph.op(input.node))) {
-    if (!is_available(*family, input.includes_library)) continue;
+    if (!is_available(*family, input.includes_onednn)) continue;
     Offer one = family->offer(input);
     for (Kernel& kernel : one.kernels) {
       if (kernel.cost_seconds == 0 && is_slow(kernel, input.graph.op(input.node), all.kernels.empty()))
@@ -132,13 +132,13 @@ Result<std::unique_ptr<PreparedKernel>> prepare(const PrepareInput& input) {
 
 Result<PreparedOffer> prepare_offer(const PrepareInput& input) {
   const std::string_view wanted = input.kernel == "dense" ? "plain" : input.kernel;
-  const bool is_of_library = is_library_kernel(wanted);
+  const bool is_of_onednn = is_onednn_kernel(wanted);
   const bool has_contradiction = !contradiction_of_types(input.graph, input.node).empty();
   for (const Family* family : families_with(input.graph.op(input.node))) {
     if (has_contradiction) break;
-    if (!is_available(*family, is_of_library)) continue;
+    if (!is_available(*family, is_of_onednn)) continue;
     Offer offer = family->offer(
-        {.graph = input.graph, .node = input.node, .threads = input.threads, .includes_library = is_of_library});
+        {.graph = input.graph, .node = input.node, .threads = input.threads, .includes_onednn = is_of_onednn});
     const auto found = std::ranges::find(offer.kernels, wanted, &Kernel::name);
     if (found == offer.kernels.end()) continue;
     PrepareInput of_family = input;
@@ -191,17 +191,17 @@ Result<Target> cpu_target(const CpuOptions& options) {
 }
 
 MachineKey machine_key(const CpuOptions& options) {
-  kernels_internal::LibraryKey library = kernels_internal::library_key();
+  kernels_internal::OnednnKey library = kernels_internal::onednn_key();
   return {.isa = std::move(library.isa),
           .library = std::move(library.version),
           .kernels = kKernels,
           .threads = options.threads};
 }
 
-bool is_library_kernel(std::string_view name) { return name.starts_with(kernels_internal::kLibraryPrefix); }
+bool is_onednn_kernel(std::string_view name) { return name.starts_with(kernels_internal::kOnednnPrefix); }
 
 bool runs_here(const std::vector<std::string>& texts, int threads, std::span<const std::string_view> kernels) {
-  if (std::ranges::any_of(kernels, &is_library_kernel)) return texts == texts_of(machine_key({.threads = threads}));
+  if (std::ranges::any_of(kernels, &is_onednn_kernel)) return texts == texts_of(machine_key({.threads = threads}));
   const std::vector<std::string> own = texts_of({.isa = "", .library = "", .kernels = kKernels, .threads = threads});
   return std::ranges::equal(texts, own, [](std::string_view text, std::string_view of_own) {
     return text == of_own || (of_own.ends_with('=') && text.starts_with(of_own));

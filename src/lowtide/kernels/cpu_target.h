@@ -19,14 +19,14 @@ struct CpuOptions {
 };
 
 // The machine that this program runs on, with the kernels of this room (offered_kernels). One region "arena" without
-// capacity and with alignment 64, and one worker. The scratch of a kernel of the library comes from the library's own
+// capacity and with alignment 64, and one worker. The scratch of a kernel of oneDNN comes from oneDNN's own
 // description, and Target::machine_key says what it depends on. A node without kernel gets one whose memory is not
 // known, as an unknown operator does; prepare() refuses it. Errors (unsupported): threads other than 1 or 2.
 [[nodiscard]] Result<Target> cpu_target(const CpuOptions& options = {});
 
 // What scratch, formats and packed constants of a plan depend on.
 struct MachineKey {
-  std::string isa;      // instruction set that the library uses: "avx512_core_bf16", or "any" without library
+  std::string isa;      // instruction set that oneDNN uses: "avx512_core_bf16", or "any" without it
   std::string library;  // "onednn 3.2.0", or "none"
   std::string kernels;  // raised when scratch, formats or packing of any kernel change
   int threads = 1;
@@ -40,7 +40,7 @@ struct MachineKey {
 [[nodiscard]] std::optional<int> threads_of(const std::vector<std::string>& texts);
 
 // Whether a plan with these texts of a key and these kernels can run on this machine with `threads` threads. A plan
-// without kernels of the library depends on MachineKey::kernels and threads alone, and the library is not loaded to
+// without kernels of oneDNN depends on MachineKey::kernels and threads alone, and oneDNN is not loaded to
 // answer. prepare() refuses a kernel whose instructions this machine does not have.
 [[nodiscard]] bool runs_here(const std::vector<std::string>& texts, int threads,
                              std::span<const std::string_view> kernels);

@@ -47,7 +47,7 @@ std::span<const Family> families() {
   static const std::vector<Family> all_families = [] {
     std::vector<Family> all = {block_convolution_family(), block_pool_family(),       block_concat_family(),
                                block_product_family(),     block_reordering_family(), block_transpose_family()};
-    const std::span<const Family> library = library_families();
+    const std::span<const Family> library = onednn_families();
     all.insert(all.end(), library.begin(), library.end());
     all.insert(all.end(), {chain_family(),
                            separate_family(),

@@ -9,7 +9,7 @@
 
 namespace lowtide::kernels_internal {
 
-// All families, with those of the library even where it is missing. Families of faster kernels come before those of
+// All families, with those of oneDNN even where it is missing. Families of faster kernels come before those of
 // slower ones, because the kernels of a node have this order. Several families may implement one operator, under
 // different names of kernels.
 [[nodiscard]] std::span<const Family> families();

@@ -26,12 +26,12 @@ class CpuFormats final : public KernelFormats {
     const Operator& op = graph.op(node);
     if (op.domain.empty() || op.domain == "ai.onnx") {
       std::optional<FormatOption> own;
-      if (op.type == kConvType) own = block_option(graph, node, library_blocks());
+      if (op.type == kConvType) own = block_option(graph, node, onednn_blocks());
       const bool is_pool = op.type == kMaxPoolType || op.type == kAveragePoolType || op.type == kGlobalAveragePoolType;
-      if (is_pool) own = pool_option(graph, node, library_blocks());
-      if (op.type == kConcatType) own = concat_option(graph, node, library_blocks());
-      if (op.type == kTransposeType) own = transpose_option(graph, node, library_blocks());
-      if (op.type == kGemmType || op.type == kMatMulType) own = product_option(graph, node, library_blocks());
+      if (is_pool) own = pool_option(graph, node, onednn_blocks());
+      if (op.type == kConcatType) own = concat_option(graph, node, onednn_blocks());
+      if (op.type == kTransposeType) own = transpose_option(graph, node, onednn_blocks());
+      if (op.type == kGemmType || op.type == kMatMulType) own = product_option(graph, node, onednn_blocks());
       if (own) return {*std::move(own)};
     }
     return library_->options(graph, node);
@@ -56,7 +56,7 @@ class CpuFormats final : public KernelFormats {
 
 std::shared_ptr<const KernelFormats> cpu_formats() {
   static const std::shared_ptr<const KernelFormats> formats = [] {
-    std::shared_ptr<const KernelFormats> library = library_formats();
+    std::shared_ptr<const KernelFormats> library = onednn_formats();
     return library == nullptr ? nullptr : std::make_shared<const CpuFormats>(std::move(library));
   }();
   return formats;

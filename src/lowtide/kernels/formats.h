@@ -10,7 +10,7 @@
 namespace lowtide::kernels_internal {
 
 // The formats in which the kernels of this machine run nodes of the model: those of convolutions in blocks, and those
-// of the library for all other nodes. nullptr without a library.
+// of oneDNN for all other nodes. nullptr without oneDNN.
 [[nodiscard]] std::shared_ptr<const KernelFormats> cpu_formats();
 
 }  // namespace lowtide::kernels_internal

@@ -122,8 +122,8 @@ struct PrepareInput {
 // the node has no kernel of this name; (invalid) attributes or constants that the operator does not allow.
 [[nodiscard]] Result<std::unique_ptr<PreparedKernel>> prepare(const PrepareInput& input);
 
-// Whether a kernel of this name is one of the library.
-[[nodiscard]] bool is_library_kernel(std::string_view name);
+// Whether a kernel of this name is one of oneDNN.
+[[nodiscard]] bool is_onednn_kernel(std::string_view name);
 
 // A prepared kernel, with what offered_kernels() says of it.
 struct PreparedOffer {

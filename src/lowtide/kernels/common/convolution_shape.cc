@@ -42,7 +42,7 @@ std::int64_t result_extent(const ConvolutionShape& convolution, std::size_t axis
   return padded < window ? 0 : (padded - window) / convolution.strides[axis] + 1;
 }
 
-// Whether all extents agree, so that the library cannot be asked for what does not exist.
+// Whether all extents agree, so that oneDNN cannot be asked for what does not exist.
 bool is_consistent(const ConvolutionShape& convolution) {
   const ConvolutionShape& c = convolution;
   const std::size_t spatial = c.source.size() - 2;

@@ -23,8 +23,8 @@ struct Offer {
 struct OfferInput {
   const Graph& graph;
   NodeId node;
-  int threads = 1;               // of the team that will run the kernel
-  bool includes_library = true;  // otherwise the offer has no kernel of the library, which is then not loaded
+  int threads = 1;              // of the team that will run the kernel
+  bool includes_onednn = true;  // otherwise the offer has no kernel of oneDNN, which is then not loaded
 };
 
 // Operators that one file implements. A row of kernels/families.cc.
@@ -34,7 +34,7 @@ struct Family {
   // Requires of both: the node has one of the operators. `prepare` gets only kernels that `offer` has.
   Offer (*offer)(const OfferInput& input);
   Result<std::unique_ptr<PreparedKernel>> (*prepare)(const PrepareInput& input);
-  bool is_of_library = false;  // its kernels are those of the library (onednn/onednn.h)
+  bool is_of_onednn = false;  // its kernels are those of oneDNN (onednn/onednn.h)
 };
 
 // The kernels of all families that have the operator. If there are none, the reason is that of the last family, which

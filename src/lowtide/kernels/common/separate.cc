@@ -175,7 +175,7 @@ Offer offer_separate(const OfferInput& input) {
   const Result<Separated> both = separated(input.graph, input.node);
   if (!both) return {{}, both.error().message};
   OfferInput part{
-      .graph = both->graph, .node = kProductNode, .threads = input.threads, .includes_library = input.includes_library};
+      .graph = both->graph, .node = kProductNode, .threads = input.threads, .includes_onednn = input.includes_onednn};
   Offer product = offer_of_all(part);
   if (product.kernels.empty()) return product;
   part.node = kChainNode;
@@ -203,7 +203,7 @@ Result<std::unique_ptr<PreparedKernel>> prepare_separate(const PrepareInput& inp
   const Offer offered = offer_of_all({.graph = both->graph,
                                       .node = kProductNode,
                                       .threads = input.threads,
-                                      .includes_library = is_library_kernel(input.kernel)});
+                                      .includes_onednn = is_onednn_kernel(input.kernel)});
   if (offered.kernels.empty()) return unsupported_error(unsupported(both->graph));
   part.kernel = offered.kernels.back().name;
   Result<std::unique_ptr<PreparedKernel>> product = prepare(part);

@@ -9,7 +9,7 @@
 
 namespace lowtide::kernels_internal {
 
-// Keeps answers of the library, because asking it is expensive. If there are too many, it forgets all of them.
+// Keeps answers of oneDNN, because asking it is expensive. If there are too many, it forgets all of them.
 // Thread-safe.
 template <typename Question, typename Answer>
 class Answers {

@@ -57,7 +57,7 @@ std::optional<PostOps> operations_after(const Convolution& convolution, const Gr
   return post_ops_of(program, {extents, number});
 }
 
-ExtentList library_weights(const ExtentList& weights, std::int64_t group) {
+ExtentList onednn_weights(const ExtentList& weights, std::int64_t group) {
   ExtentList grouped = weights;
   if (group == 1) return grouped;
   grouped[0] /= group;
@@ -67,12 +67,12 @@ ExtentList library_weights(const ExtentList& weights, std::int64_t group) {
 
 PrimitiveDescription describe(const Convolution& convolution) {
   const SingleThread single;
-  dnnl_engine_t engine = library_engine();
+  dnnl_engine_t engine = onednn_engine();
   const PrimitiveAttributes attributes =
       attributes_with(convolution.after, order_in(convolution.output, convolution.result.size()));
   const MemoryDescription source =
       tensor_in_order(order_in(convolution.input, convolution.source.size()), convolution.source);
-  const ExtentList extents = library_weights(convolution.weights, convolution.group);
+  const ExtentList extents = onednn_weights(convolution.weights, convolution.group);
   const MemoryDescription weights = convolution.weights_order.empty()
                                         ? tensor_in_any_order(extents)
                                         : tensor_in_order(convolution.weights_order, extents);

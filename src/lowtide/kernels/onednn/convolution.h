@@ -26,7 +26,7 @@ struct Convolution {
   bool has_bias = false;
   Format input = Format::plain;
   Format output = Format::plain;
-  std::string weights_order = {};  // the library's name; empty: the primitive chooses
+  std::string weights_order = {};  // oneDNN's name; empty: the primitive chooses
   PostOps after = {};              // what it computes on the results
   friend auto operator<=>(const Convolution&, const Convolution&) = default;
 };
@@ -37,14 +37,14 @@ struct Convolution {
 // A lowtide::Conv (graph/lowered.h). `after` stays empty.
 [[nodiscard]] std::optional<Convolution> lowered_convolution(const Graph& graph, NodeId node, std::string& missing);
 
-// The operations of an epilogue on its results, in blocks of channels. nullopt: the library cannot compute them.
+// The operations of an epilogue on its results, in blocks of channels. nullopt: oneDNN cannot compute them.
 [[nodiscard]] std::optional<PostOps> operations_after(const Convolution& convolution, const Graph& program,
                                                       const NumberOf& number);
 
-// The extents of the weights as the library has them: with groups, [group, M / group, C / group, h, w].
-[[nodiscard]] ExtentList library_weights(const ExtentList& weights, std::int64_t group);
+// The extents of the weights as oneDNN has them: with groups, [group, M / group, C / group, h, w].
+[[nodiscard]] ExtentList onednn_weights(const ExtentList& weights, std::int64_t group);
 
-// The primitive for one thread. Returns nullptr if the library has no suitable one.
+// The primitive for one thread. Returns nullptr if oneDNN has no suitable one.
 [[nodiscard]] PrimitiveDescription describe(const Convolution& convolution);
 
 }  // namespace lowtide::kernels_internal

@@ -15,8 +15,8 @@
 
 namespace lowtide::kernels_internal {
 
-// How the library describes tensors and primitives. All tensors are f32. A function returns nullptr if the library
-// refuses, and throws std::bad_alloc if the library gets no memory.
+// How oneDNN describes tensors and primitives. All tensors are f32. A function returns nullptr if oneDNN
+// refuses, and throws std::bad_alloc if oneDNN gets no memory.
 
 using ExtentList = std::vector<std::int64_t>;  // of a tensor as the model has it: [N, C, H, W]
 
@@ -28,7 +28,7 @@ using ExtentList = std::vector<std::int64_t>;  // of a tensor as the model has i
 [[nodiscard]] MemoryDescription transposed_tensor(const ExtentList& extents);
 // A tensor whose order the primitive chooses.
 [[nodiscard]] MemoryDescription tensor_in_any_order(const ExtentList& extents);
-// A tensor in a named order. The library has a name for each order: "acdb" for NHWC, "ABcd16b16a" for packed weights. A
+// A tensor in a named order. oneDNN has a name for each order: "acdb" for NHWC, "ABcd16b16a" for packed weights. A
 // capital letter is an axis that is divided into blocks.
 [[nodiscard]] MemoryDescription tensor_in_order(std::string_view order, const ExtentList& extents);
 
@@ -36,7 +36,7 @@ using ExtentList = std::vector<std::int64_t>;  // of a tensor as the model has i
 [[nodiscard]] std::string_view order_in(Format format, std::size_t axes);
 // Whether an order has the name.
 [[nodiscard]] bool is_order(std::string_view name);
-// The name of the order of a tensor. Returns nullopt if it has none. O(orders that the library knows), about 0.2 ms.
+// The name of the order of a tensor. Returns nullopt if it has none. O(orders that oneDNN knows), about 0.2 ms.
 [[nodiscard]] std::optional<std::string> order_of(const_dnnl_memory_desc_t tensor);
 [[nodiscard]] Bytes size_of(const_dnnl_memory_desc_t tensor);
 
@@ -47,19 +47,19 @@ using ExtentList = std::vector<std::int64_t>;  // of a tensor as the model has i
 // Belongs to the primitive.
 [[nodiscard]] const_dnnl_memory_desc_t tensor_of(const_dnnl_primitive_desc_t primitive, dnnl_query_t which,
                                                  int number = 0);
-// The library's name of its code, such as "jit:avx512_core". Returns "" for nullptr.
+// oneDNN's name of its code, such as "jit:avx512_core". Returns "" for nullptr.
 [[nodiscard]] std::string_view implementation_of(const PrimitiveDescription& primitive);
 // The bytes of its scratchpad.
 [[nodiscard]] Bytes scratch_of(const_dnnl_primitive_desc_t primitive);
 
-// Generates the code of a primitive. Returns nullptr for nullptr, or if the library refuses. The description is not
+// Generates the code of a primitive. Returns nullptr for nullptr, or if oneDNN refuses. The description is not
 // needed afterwards. One takes 20 to 60 KB, so a kernel keeps the primitive alone.
 [[nodiscard]] Primitive primitive_of(PrimitiveDescription description);
 // The description that a primitive has of its own.
 [[nodiscard]] const_dnnl_primitive_desc_t description_of(const Primitive& primitive);
 
 // The first implementation, from the given one on, that computes with generated code and allocates only a few small
-// objects. The library's fallbacks are refused: the one for plain convolutions allocates 742 KB in each execution,
+// objects. oneDNN's fallbacks are refused: the one for plain convolutions allocates 742 KB in each execution,
 // although its scratchpad belongs to the caller. Returns nullptr if there is none.
 [[nodiscard]] PrimitiveDescription first_suitable(PrimitiveDescription primitive);
 

@@ -15,7 +15,7 @@
 namespace lowtide::kernels_internal {
 namespace {
 
-// The name of version 3 of the library. The loader finds it by the run path of the program.
+// The name of version 3 of oneDNN. The loader finds it by the run path of the program.
 constexpr const char* kFile = "libdnnl.so.3";
 
 template <typename Function>
@@ -24,7 +24,7 @@ bool find(void* library, const char* name, Function& function) {
   return function != nullptr;
 }
 
-// Whether the loader has found a library and has no memory for it. The loader has only a text for this.
+// Whether the loader has found oneDNN and has no memory for it. The loader has only a text for this.
 bool lacks_memory(std::string_view failure) {
   return failure.find("failed to map segment") != std::string_view::npos ||
          failure.find("cannot allocate") != std::string_view::npos ||
@@ -60,7 +60,7 @@ bool is_dnnl_loaded() { return is_loaded; }
 
 const Dnnl& dnnl() {
   const Dnnl* const found = find_dnnl();
-  LOWTIDE_CHECK(found != nullptr, "the library is called only where it is present");
+  LOWTIDE_CHECK(found != nullptr, "oneDNN is called only where it is present");
   return *found;
 }
 

@@ -55,12 +55,12 @@ struct Dnnl {
 #undef LOWTIDE_DNNL_MEMBER
 };
 
-// Loads the library at the first call. A program that runs no model does not load it, because that takes 13 MB of
+// Loads oneDNN at the first call. A program that runs no model does not load it, because that takes 13 MB of
 // memory. Returns nullptr if the system has no such library, or one without some of the functions. Throws
-// std::bad_alloc if the library is there and the system has no memory for it. Thread-safe.
+// std::bad_alloc if oneDNN is there and the system has no memory for it. Thread-safe.
 [[nodiscard]] const Dnnl* find_dnnl();
 
-// Whether a call of find_dnnl() has loaded the library. Thread-safe.
+// Whether a call of find_dnnl() has loaded oneDNN. Thread-safe.
 [[nodiscard]] bool is_dnnl_loaded();
 
 // Requires: find_dnnl() does not return nullptr.

@@ -27,7 +27,7 @@ void* __tls_get_addr(std::array<std::size_t, 2>* module_and_offset);
 namespace lowtide::kernels_internal {
 namespace {
 
-// Otherwise the first kernel of the thread makes the thread-local data of the library.
+// Otherwise the first kernel of the thread makes the thread-local data of oneDNN.
 void make_thread_data() {
   Dl_info place{};
   void* library = nullptr;
@@ -42,11 +42,11 @@ void make_thread_data() {
 SingleThread::SingleThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
 SingleThread::~SingleThread() { omp_set_num_threads(before_); }
 
-dnnl_engine_t library_engine() {
+dnnl_engine_t onednn_engine() {
   static auto* const the_engine = [] {
     dnnl_engine_t engine = nullptr;
     const dnnl_status_t status = with_memory(dnnl().engine_create(&engine, dnnl_cpu, 0));
-    LOWTIDE_CHECK(status == dnnl_success, "the library has a CPU engine");
+    LOWTIDE_CHECK(status == dnnl_success, "oneDNN has a CPU engine");
     install_quiet_heap();
     return engine;
   }();
@@ -58,7 +58,7 @@ dnnl_engine_t library_engine() {
 namespace lowtide {
 
 void initialize_kernels() {
-  if (kernels_internal::find_dnnl() != nullptr) static_cast<void>(kernels_internal::library_engine());
+  if (kernels_internal::find_dnnl() != nullptr) static_cast<void>(kernels_internal::onednn_engine());
 }
 
 void prepare_kernel_thread() {
@@ -68,7 +68,7 @@ void prepare_kernel_thread() {
   kernels_internal::make_thread_data();
 }
 
-LibraryMemory library_memory() {
+OnednnMemory onednn_memory() {
   const kernels_internal::QuietCounts counts = kernels_internal::quiet_counts();
   return {.is_quiet = kernels_internal::is_quiet(),
           .from_pool = counts.from_pool,

@@ -7,10 +7,10 @@
 
 namespace lowtide::kernels_internal {
 
-// The library's CPU engine. The first call makes it and installs the quiet heap (quiet_heap.h). Thread-safe.
-[[nodiscard]] dnnl_engine_t library_engine();
+// oneDNN's CPU engine. The first call makes it and installs the quiet heap (quiet_heap.h). Thread-safe.
+[[nodiscard]] dnnl_engine_t onednn_engine();
 
-// While it lives, the library uses only the calling thread: primitives that are made have one share of work, and no
+// While it lives, oneDNN uses only the calling thread: primitives that are made have one share of work, and no
 // parallel region starts. Lowtide's own threads run shares instead. The thread's setting is restored at the end,
 // because it belongs to the host program. The first one of a thread allocates memory in libgomp.
 class SingleThread {

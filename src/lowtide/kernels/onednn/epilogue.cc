@@ -20,56 +20,56 @@ namespace lowtide::kernels_internal {
 namespace {
 
 // An operator of one operand.
-struct LibraryFunction {
+struct OnednnFunction {
   std::string_view type;
   dnnl_alg_kind_t algorithm;
   double alpha = 0;  // if the attribute is absent, or the operator has none
   double beta = 0;
 };
 constexpr std::array kFunctions{
-    LibraryFunction{"Abs", dnnl_eltwise_abs},
-    LibraryFunction{"HardSigmoid", dnnl_eltwise_hardsigmoid, 0.2, 0.5},
-    LibraryFunction{"HardSwish", dnnl_eltwise_hardswish, 1.0 / 6.0, 0.5},
-    LibraryFunction{"LeakyRelu", dnnl_eltwise_relu, 0.01},
-    LibraryFunction{"Neg", dnnl_eltwise_linear, -1.0, -0.0},  // adding 0.0 would make zeros positive
-    LibraryFunction{"Relu", dnnl_eltwise_relu},
-    LibraryFunction{"Round", dnnl_eltwise_round},
-    LibraryFunction{"Sigmoid", dnnl_eltwise_logistic},
-    LibraryFunction{"Sqrt", dnnl_eltwise_sqrt},
-    LibraryFunction{"Swish", dnnl_eltwise_swish, 1.0},
-    LibraryFunction{"Tanh", dnnl_eltwise_tanh},
+    OnednnFunction{"Abs", dnnl_eltwise_abs},
+    OnednnFunction{"HardSigmoid", dnnl_eltwise_hardsigmoid, 0.2, 0.5},
+    OnednnFunction{"HardSwish", dnnl_eltwise_hardswish, 1.0 / 6.0, 0.5},
+    OnednnFunction{"LeakyRelu", dnnl_eltwise_relu, 0.01},
+    OnednnFunction{"Neg", dnnl_eltwise_linear, -1.0, -0.0},  // adding 0.0 would make zeros positive
+    OnednnFunction{"Relu", dnnl_eltwise_relu},
+    OnednnFunction{"Round", dnnl_eltwise_round},
+    OnednnFunction{"Sigmoid", dnnl_eltwise_logistic},
+    OnednnFunction{"Sqrt", dnnl_eltwise_sqrt},
+    OnednnFunction{"Swish", dnnl_eltwise_swish, 1.0},
+    OnednnFunction{"Tanh", dnnl_eltwise_tanh},
 };
 
-struct LibraryBinary {
+struct OnednnBinary {
   std::string_view type;
   dnnl_alg_kind_t algorithm;
   bool is_commutative;
 };
 constexpr std::array kBinaries{
-    LibraryBinary{"Add", dnnl_binary_add, true}, LibraryBinary{"Div", dnnl_binary_div, false},
-    LibraryBinary{"Mul", dnnl_binary_mul, true}, LibraryBinary{"Sub", dnnl_binary_sub, false},
-    LibraryBinary{"Sum", dnnl_binary_add, true},
+    OnednnBinary{"Add", dnnl_binary_add, true}, OnednnBinary{"Div", dnnl_binary_div, false},
+    OnednnBinary{"Mul", dnnl_binary_mul, true}, OnednnBinary{"Sub", dnnl_binary_sub, false},
+    OnednnBinary{"Sum", dnnl_binary_add, true},
 };
 
 // x * function(x), where the function is a node of its own.
 constexpr std::array kGates{
-    LibraryFunction{"HardSigmoid", dnnl_eltwise_hardswish, 0.2, 0.5},
-    LibraryFunction{"Sigmoid", dnnl_eltwise_swish, 1.0},
+    OnednnFunction{"HardSigmoid", dnnl_eltwise_hardswish, 0.2, 0.5},
+    OnednnFunction{"Sigmoid", dnnl_eltwise_swish, 1.0},
 };
 
 template <typename Rows>
-const auto* library_row(const Rows& rows, const Operator& op) {
+const auto* onednn_row(const Rows& rows, const Operator& op) {
   const auto row = std::ranges::find(rows, std::string_view(op.type), &Rows::value_type::type);
   return row == rows.end() || !(op.domain.empty() || op.domain == "ai.onnx") ? nullptr : &*row;
 }
 
-std::optional<PostOp> post_op_of(const LibraryFunction& row, const Node& node) {
+std::optional<PostOp> post_op_of(const OnednnFunction& row, const Node& node) {
   const auto number = [&](std::string_view name, double otherwise) {
     const auto* given = find_attribute<double>(node.attributes, name);
     return static_cast<float>(given == nullptr ? otherwise : *given);
   };
   PostOp made{.algorithm = row.algorithm, .alpha = number("alpha", row.alpha), .beta = number("beta", row.beta)};
-  // The library multiplies zeros by this factor, too, and takes 0 for Relu.
+  // oneDNN multiplies zeros by this factor, too, and takes 0 for Relu.
   if (row.type == "LeakyRelu" && !(made.alpha > 0 && std::isfinite(made.alpha))) return std::nullopt;
   return std::isnan(made.alpha) || std::isnan(made.beta) ? std::nullopt : std::optional(std::move(made));
 }
@@ -101,9 +101,9 @@ class PostOpReader {
     const Operator& op = program_.op(id);
     if (find_attribute<std::int64_t>(node.attributes, kSinceAttribute) != nullptr) return std::nullopt;
     if (op.type == "Clip") return clip(node);
-    if (const LibraryFunction* row = library_row(kFunctions, op))
+    if (const OnednnFunction* row = onednn_row(kFunctions, op))
       return node.inputs.size() == 1 ? post_op_of(*row, node) : std::nullopt;
-    const LibraryBinary* row = library_row(kBinaries, op);
+    const OnednnBinary* row = onednn_row(kBinaries, op);
     if (row == nullptr || node.inputs.size() != 2) return std::nullopt;
     const bool is_second = node.inputs[0] != at_;
     if (node.inputs[0] == node.inputs[1]) {
@@ -114,7 +114,7 @@ class PostOpReader {
     return binary(*row, *node.inputs[is_second ? 0 : 1]);
   }
 
-  [[nodiscard]] std::optional<PostOp> binary(const LibraryBinary& row, TensorId other) const {
+  [[nodiscard]] std::optional<PostOp> binary(const OnednnBinary& row, TensorId other) const {
     const std::optional<std::size_t> operand = operand_of(other);
     std::optional<ExtentList> extents;
     if (operand) extents = tensors_.extents(program_.tensor(other).shape);
@@ -133,13 +133,13 @@ class PostOpReader {
       if (!number) return std::nullopt;
       if (!std::isnan(*number)) bounds[at - 1] = *number;  // a chain compares with NaN, which changes nothing
     }
-    // The library requires ordered bounds. A chain applies the upper one last.
+    // oneDNN requires ordered bounds. A chain applies the upper one last.
     return PostOp{.algorithm = dnnl_eltwise_clip, .alpha = std::min(bounds[0], bounds[1]), .beta = bounds[1]};
   }
 
   // A function of the value, and the product of both.
   [[nodiscard]] std::optional<PostOp> gate(NodeId function, NodeId product) const {
-    const LibraryFunction* row = library_row(kGates, program_.op(function));
+    const OnednnFunction* row = onednn_row(kGates, program_.op(function));
     const Node& last = program_.node(product);
     const std::optional<TensorId> factor = program_.node(function).outputs[0];
     const bool is_gate =

@@ -17,7 +17,7 @@
 
 namespace lowtide::kernels_internal {
 
-// The library computes an epilogue (graph/epilogue.h) as a list of operations on the results of a primitive, before it
+// oneDNN computes an epilogue (graph/epilogue.h) as a list of operations on the results of a primitive, before it
 // writes them.
 //
 //   a = Add(r, t), y = Relu(a)        binary_add of operand r, or a sum with the content of the result; then relu
@@ -33,7 +33,7 @@ namespace lowtide::kernels_internal {
 //
 // Results without a unit of error have the same bits, except that Relu and Clip of NaN give a bound, and that Relu of
 // -0, or Clip with a bound of 0, may give 0. LeakyRelu needs a positive finite alpha. Elu, Exp, Gelu, Mish and Softplus
-// of the library lose more digits, so these are left to chains.
+// of oneDNN lose more digits, so these are left to chains.
 struct PostOp {
   enum class Kind : std::uint8_t {
     function,  // of one element
@@ -60,12 +60,12 @@ using NumberOf = std::function<std::optional<float>(std::size_t operand)>;
 
 // What a primitive knows about the tensors of its epilogue.
 struct EpilogueTensors {
-  // The extents of an operand with one number per axis of the result. nullopt: the library cannot read it.
+  // The extents of an operand with one number per axis of the result. nullopt: oneDNN cannot read it.
   std::function<std::optional<ExtentList>(const Shape& shape)> extents;
   NumberOf number;
 };
 
-// The operations for a program. Returns nullopt if it has a node that the library does not compute, or less precisely.
+// The operations for a program. Returns nullopt if it has a node that oneDNN does not compute, or less precisely.
 [[nodiscard]] std::optional<PostOps> post_ops_of(const Graph& program, const EpilogueTensors& tensors);
 
 // The same operations for a node with an epilogue, with a sum in place of the first Add whose operand has the extents
@@ -78,7 +78,7 @@ struct EpilogueTensors {
 [[nodiscard]] std::optional<std::size_t> sum_operand(const PostOps& operations);
 
 // The attributes of a primitive with these operations, whose scratchpad is memory of the caller. Operands with more
-// than one element have the order, or are dense if it is "". Returns nullptr if the library refuses.
+// than one element have the order, or are dense if it is "". Returns nullptr if oneDNN refuses.
 [[nodiscard]] PrimitiveAttributes attributes_with(const PostOps& operations, std::string_view order);
 
 // A kernel whose primitive adds to what the result's memory has. If this is not the memory of the operand, copies it.

@@ -95,7 +95,7 @@ namespace lowtide {
 void release_kernel_caches() {
   kernels_internal::forget_facts();
   if (!kernels_internal::is_dnnl_loaded()) return;
-  // A cache of no primitives releases those that it has. Its size is that of the library or of its environment.
+  // A cache of no primitives releases those that it has. Its size is that of oneDNN or of its environment.
   const kernels_internal::Dnnl& library = kernels_internal::dnnl();
   int capacity = 0;
   if (library.get_primitive_cache_capacity(&capacity) != dnnl_success) return;

@@ -15,13 +15,13 @@
 
 namespace lowtide::kernels_internal {
 
-// What a plan needs to know about a kernel, from the library's own description.
+// What a plan needs to know about a kernel, from oneDNN's own description.
 struct PrimitiveFacts {
   Bytes scratch;
   std::optional<PackedConstant> weights;  // of a convolution
 };
 
-// The facts for a number of threads, of which only the scratch depends on it. Returns nullopt if the library has no
+// The facts for a number of threads, of which only the scratch depends on it. Returns nullopt if oneDNN has no
 // suitable primitive. A description takes 0.1 to 1 ms, so the last 4,096 answers are kept until
 // forget_facts(). Thread-safe.
 [[nodiscard]] std::optional<PrimitiveFacts> facts_of(const Convolution& convolution, int threads);

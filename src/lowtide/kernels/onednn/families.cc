@@ -54,7 +54,7 @@ std::string add_epilogue(const Graph& graph, NodeId id, Problem& problem, Operat
 // The kernel of a problem with an epilogue.
 template <typename Problem>
 Prepared kernel_of(const Problem& problem, int threads) {
-  Prepared kernel = library_kernel(primitives_of(problem, threads), arguments_of(problem));
+  Prepared kernel = onednn_kernel(primitives_of(problem, threads), arguments_of(problem));
   const std::optional<std::size_t> operand = sum_operand(problem.after);
   return kernel && operand ? Prepared(summing_kernel(*std::move(kernel), *operand)) : std::move(kernel);
 }
@@ -124,7 +124,7 @@ std::optional<Product> product_with(const Graph& graph, NodeId id, const NumberO
   return missing.empty() ? std::move(product) : std::nullopt;
 }
 
-// The library takes about a microsecond to begin. Other kernels compute so few products in a tenth of that.
+// oneDNN takes about a microsecond to begin. Other kernels compute so few products in a tenth of that.
 bool is_tiny(const Product& product) {
   constexpr double kMostProducts = 512;
   double products = static_cast<double>(product.left.back());
@@ -239,12 +239,12 @@ Offer offer_reordering(const OfferInput& input) {
 Prepared prepare_reordering(const PrepareInput& input) {
   std::string missing;
   const Reordering reordering = reordering_of(input.graph, input.node, missing).value();
-  return library_kernel(primitives_of(reordering, input.threads), arguments_of(reordering));
+  return onednn_kernel(primitives_of(reordering, input.threads), arguments_of(reordering));
 }
 
 }  // namespace
 
-std::span<const Family> library_families() {
+std::span<const Family> onednn_families() {
   static constexpr std::array kFamilies{
       Family{"onednn convolutions", kConvolutions, &offer_convolution, &prepare_convolution, true},
       Family{"onednn products", kProducts, &offer_product, &prepare_product, true},
@@ -257,6 +257,6 @@ std::span<const Family> library_families() {
   return kFamilies;
 }
 
-bool has_library() { return find_dnnl() != nullptr; }
+bool has_onednn() { return find_dnnl() != nullptr; }
 
 }  // namespace lowtide::kernels_internal

@@ -24,9 +24,9 @@ bool has_wide_registers() {
 }
 
 // The pairs for a convolution, the fastest one first. Blocked formats were as fast as NHWC in whole networks, except
-// that NHWC needs no padding. A source whose channels do not fill a block is read as it is where the library can.
+// that NHWC needs no padding. A source whose channels do not fill a block is read as it is where oneDNN can.
 std::vector<FormatPair> format_pairs(const Convolution& convolution) {
-  const Format blocked = library_blocks();
+  const Format blocked = onednn_blocks();
   std::vector<FormatPair> pairs = {{blocked, blocked}, {Format::plain, blocked}, {Format::nhwc, Format::nhwc}};
   if (convolution.source[1] < (has_wide_registers() ? 16 : 8)) std::swap(pairs[0], pairs[1]);
   return pairs;
@@ -42,13 +42,13 @@ std::optional<FormatOption> option_with(const Graph& graph, NodeId node, Convolu
 }
 
 // The fastest one with blocks. Asking for the others would take longer than the rest of lowering: to find that no
-// implementation has a format, the library tries all of them, whose code then stays in memory.
+// implementation has a format, oneDNN tries all of them, whose code then stays in memory.
 std::vector<FormatOption> fastest_of_convolution(const Graph& graph, NodeId node) {
   std::string missing;
   std::optional<Convolution> convolution = standard_convolution(graph, node, missing);
   if (!convolution) return {};
   for (const FormatPair& pair : format_pairs(*convolution)) {
-    if (pair.output != library_blocks()) continue;
+    if (pair.output != onednn_blocks()) continue;
     if (std::optional<FormatOption> option = option_with(graph, node, *convolution, pair)) return {*std::move(option)};
   }
   return {};
@@ -69,7 +69,7 @@ bool is_light_with(const Problem& problem, std::optional<PostOps> operations) {
   return is_as_light(with, problem);
 }
 
-class LibraryFormats final : public KernelFormats {
+class OnednnFormats final : public KernelFormats {
  public:
   [[nodiscard]] std::vector<FormatOption> options(const Graph& graph, NodeId node) const override {
     const Operator& op = graph.op(node);
@@ -107,11 +107,11 @@ std::vector<FormatOption> options_of_convolution(const Graph& graph, NodeId node
   return found;
 }
 
-Format library_blocks() { return has_wide_registers() ? Format::nchw16c : Format::nchw8c; }
+Format onednn_blocks() { return has_wide_registers() ? Format::nchw16c : Format::nchw8c; }
 
-std::shared_ptr<const KernelFormats> library_formats() {
-  static const std::shared_ptr<const KernelFormats> formats = std::make_shared<LibraryFormats>();
-  return has_library() ? formats : nullptr;
+std::shared_ptr<const KernelFormats> onednn_formats() {
+  static const std::shared_ptr<const KernelFormats> formats = std::make_shared<OnednnFormats>();
+  return has_onednn() ? formats : nullptr;
 }
 
 }  // namespace lowtide::kernels_internal

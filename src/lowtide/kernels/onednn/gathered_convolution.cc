@@ -136,7 +136,7 @@ std::optional<GatheredConvolution> gathered_convolution(const Graph& graph, Node
 std::optional<GatheredTiles> gathered_tiles(const GatheredConvolution& of, bool has_signed_weights, int threads) {
   // The gathered matrix and the sums of a tile should fit the second-level cache.
   constexpr std::int64_t kMostBytes = std::int64_t{512} * 1024;
-  constexpr std::int64_t kPlaces = 16;    // a multiple of the columns that the library computes at once
+  constexpr std::int64_t kPlaces = 16;    // a multiple of the columns that oneDNN computes at once
   constexpr double kLeastSums = 1 << 18;  // of a kernel that two threads share
   const std::int64_t places = of.places();
   const std::int64_t most = std::max(kMostBytes / (of.terms() + 4 * of.results) / kPlaces, std::int64_t{4}) * kPlaces;

@@ -15,7 +15,7 @@
 namespace lowtide::kernels_internal {
 
 // A QLinearConv as products of matrices. For a tile of places of the result, what the window covers is gathered, and
-// the library multiplies the weights of a group by it:
+// oneDNN multiplies the weights of a group by it:
 //
 //   weights [M, C * h * w]  *  gathered [C * h * w, places]  =  sums [M, places]
 //
@@ -57,14 +57,14 @@ struct GatheredTiles {
   Bytes weight_sums;                       // of all threads: the sum of the weights of each result
   Bytes sums;                              // of a thread, after its gathered matrix
   Bytes column_sums;                       // of a thread: the sum of each gathered column
-  Bytes library;                           // of a thread: what the library needs
+  Bytes library;                           // of a thread: what oneDNN needs
   Bytes per_thread;
 };
-// The tiles for a number of threads. Returns nullopt if the library has no suitable primitive.
+// The tiles for a number of threads. Returns nullopt if oneDNN has no suitable primitive.
 [[nodiscard]] std::optional<GatheredTiles> gathered_tiles(const GatheredConvolution& convolution,
                                                           bool has_signed_weights, int threads);
 
-// Errors: (unsupported) the library cannot make a primitive.
+// Errors: (unsupported) oneDNN cannot make a primitive.
 [[nodiscard]] Result<std::unique_ptr<PreparedKernel>> prepare_gathered(const GatheredConvolution& convolution,
                                                                        const GatheredTiles& tiles);
 

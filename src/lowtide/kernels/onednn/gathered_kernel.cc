@@ -58,11 +58,11 @@ struct BoundGathering : BoundKernel {
   std::int32_t* weight_sums = nullptr;
   std::array<GatheringThread, kMostGatheringThreads> workers;
 
-  // As a tensor of bytes. Zero points are those of the values that the library multiplies.
+  // As a tensor of bytes. Zero points are those of the values that oneDNN multiplies.
   [[nodiscard]] const std::uint8_t* bytes_of(std::size_t operand) const {
     return reinterpret_cast<const std::uint8_t*>(*reads[operand].bytes);
   }
-  // The library multiplies by signed integers, so 128 is subtracted from unsigned ones.
+  // oneDNN multiplies by signed integers, so 128 is subtracted from unsigned ones.
   [[nodiscard]] std::uint8_t flip() const { return reads[kReadX].dtype == DType::u8 ? 0x80 : 0; }
   [[nodiscard]] std::int32_t right_zero() const { return byte_at(reads[kReadXZero], 0) - flip(); }
 
@@ -141,7 +141,7 @@ struct BoundGathering : BoundKernel {
                                        const std::uint8_t* weights) const {
     const QuietScope quiet;
     const ProductArguments& arguments = worker.arguments[kind];
-    // The library takes no pointers to constant data, but does not write what a primitive reads.
+    // oneDNN takes no pointers to constant data, but does not write what a primitive reads.
     const dnnl_status_t status = dnnl().memory_set_data_handle(arguments[0].memory, const_cast<std::uint8_t*>(weights));
     if (status != dnnl_success) return status;
     return dnnl().primitive_execute(primitives[kind], worker.stream, static_cast<int>(arguments.size()),
@@ -235,8 +235,8 @@ class GatheredKernel final : public PreparedKernel {
                                                                   .sums = scratch + tiles_.sums.count(),
                                                                   .scratchpad = scratch + tiles_.library.count()});
     }
-    const dnnl_status_t made = dnnl().stream_create(&worker.stream, library_engine(), dnnl_stream_in_order);
-    LOWTIDE_CHECK(made == dnnl_success, "the library makes streams on a CPU");
+    const dnnl_status_t made = dnnl().stream_create(&worker.stream, onednn_engine(), dnnl_stream_in_order);
+    LOWTIDE_CHECK(made == dnnl_success, "oneDNN makes streams on a CPU");
   }
 
   GatheredConvolution convolution_;

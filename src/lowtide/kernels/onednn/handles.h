@@ -10,7 +10,7 @@
 
 namespace lowtide::kernels_internal {
 
-// Owners of the library's objects. The library's own C++ classes are not used, because they throw.
+// Owners of oneDNN's objects. oneDNN's own C++ classes are not used, because they throw.
 
 template <auto kDestroy>
 struct Release {
@@ -26,13 +26,13 @@ using PrimitiveAttributes = std::unique_ptr<dnnl_primitive_attr, Release<&Dnnl::
 using PrimitiveOperations = std::unique_ptr<dnnl_post_ops, Release<&Dnnl::post_ops_destroy>>;
 using Primitive = std::unique_ptr<dnnl_primitive, Release<&Dnnl::primitive_destroy>>;
 
-// Throws std::bad_alloc if the library got no memory. Then it has not refused what was asked for.
+// Throws std::bad_alloc if oneDNN got no memory. Then it has not refused what was asked for.
 inline dnnl_status_t with_memory(dnnl_status_t status) {
   if (status == dnnl_out_of_memory) throw std::bad_alloc();
   return status;
 }
 
-// The object that `create` makes at the address that it gets. Returns nullptr if the library refuses. Throws
+// The object that `create` makes at the address that it gets. Returns nullptr if oneDNN refuses. Throws
 // std::bad_alloc.
 template <typename Owner, typename Create>
 [[nodiscard]] Owner made_by(Create create) {

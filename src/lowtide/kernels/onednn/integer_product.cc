@@ -14,7 +14,7 @@
 namespace lowtide::kernels_internal {
 namespace {
 
-// Whether the library uses instructions that add four products of 8 bits to a sum of 32 bits.
+// Whether oneDNN uses instructions that add four products of 8 bits to a sum of 32 bits.
 bool has_exact_sums() {
   const int isa = dnnl().get_effective_cpu_isa();
   const auto has = [&](int wanted) { return (isa & wanted) == wanted; };
@@ -41,13 +41,13 @@ bool has_amx() {
 }
 
 // Executes a product on memory of its own, while it may allocate. With AMX, the first execution in a process generates
-// code that the library keeps. During a run, its objects would be in the pool of a thread, and would fill it. Returns
-// false if the library refuses.
+// code that oneDNN keeps. During a run, its objects would be in the pool of a thread, and would fill it. Returns
+// false if oneDNN refuses.
 bool run_once(const Primitive& product) {
   std::array<std::vector<std::byte>, kProductTensors.size()> bytes;
   std::array<dnnl_exec_arg_t, kProductTensors.size()> arguments{};
   dnnl_stream_t stream = nullptr;
-  bool is_good = dnnl().stream_create(&stream, library_engine(), dnnl_stream_in_order) == dnnl_success;
+  bool is_good = dnnl().stream_create(&stream, onednn_engine(), dnnl_stream_in_order) == dnnl_success;
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const auto& [name, which] = kProductTensors[at];
     const_dnnl_memory_desc_t tensor = tensor_of(description_of(product), which);
@@ -56,7 +56,7 @@ bool run_once(const Primitive& product) {
     std::size_t space = bytes[at].size();
     std::align(64, 1, begin, space);
     arguments[at].arg = name;
-    is_good = dnnl().memory_create(&arguments[at].memory, tensor, library_engine(), begin) == dnnl_success && is_good;
+    is_good = dnnl().memory_create(&arguments[at].memory, tensor, onednn_engine(), begin) == dnnl_success && is_good;
   }
   is_good = is_good && dnnl().primitive_execute(product.get(), stream, static_cast<int>(arguments.size()),
                                                 arguments.data()) == dnnl_success;
@@ -70,7 +70,7 @@ bool run_once(const Primitive& product) {
 PrimitiveDescription describe(const IntegerProduct& product) {
   if (product.rows < 1 || product.inner < 1 || product.columns < 1 || !has_exact_sums()) return nullptr;
   const SingleThread single;
-  dnnl_engine_t engine = library_engine();
+  dnnl_engine_t engine = onednn_engine();
   const PrimitiveAttributes attributes = caller_scratchpad();
   const std::int64_t row_step = product.right_row_step == 0 ? product.columns : product.right_row_step;
   const std::int64_t column_step = product.right_column_step == 0 ? 1 : product.right_column_step;
@@ -98,8 +98,8 @@ ProductArguments product_arguments(const Primitive& product, const ProductPlaces
     const auto& [name, which] = kProductTensors[at];
     dnnl_memory_t memory = nullptr;
     const dnnl_status_t made =
-        dnnl().memory_create(&memory, tensor_of(description_of(product), which), library_engine(), all[at]);
-    LOWTIDE_CHECK(made == dnnl_success, "the library describes memory that exists");
+        dnnl().memory_create(&memory, tensor_of(description_of(product), which), onednn_engine(), all[at]);
+    LOWTIDE_CHECK(made == dnnl_success, "oneDNN describes memory that exists");
     arguments[at] = {name, memory};
   }
   return arguments;

@@ -25,11 +25,11 @@ struct IntegerProduct {
   friend auto operator<=>(const IntegerProduct&, const IntegerProduct&) = default;
 };
 
-// The primitive for one thread. Returns nullptr if the library has no suitable one, or if the processor has no
+// The primitive for one thread. Returns nullptr if oneDNN has no suitable one, or if the processor has no
 // instructions for it: the others limit sums of two products to 16 bits.
 [[nodiscard]] PrimitiveDescription describe(const IntegerProduct& product);
 
-// The primitive, which allocates nothing more when it runs. Returns nullptr if the library cannot make it.
+// The primitive, which allocates nothing more when it runs. Returns nullptr if oneDNN cannot make it.
 [[nodiscard]] Primitive ready_primitive(const IntegerProduct& product);
 
 // The arguments of a primitive: both matrices, the sums and the scratchpad. The caller destroys their memory objects.

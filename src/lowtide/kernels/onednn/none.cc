@@ -8,15 +8,15 @@
 
 namespace lowtide::kernels_internal {
 
-LibraryKey library_key() { return {.isa = "any", .version = "none"}; }
+OnednnKey onednn_key() { return {.isa = "any", .version = "none"}; }
 
-bool has_library() { return false; }
+bool has_onednn() { return false; }
 
-std::span<const Family> library_families() { return {}; }
+std::span<const Family> onednn_families() { return {}; }
 
-Format library_blocks() { return Format::plain; }
+Format onednn_blocks() { return Format::plain; }
 
-std::shared_ptr<const KernelFormats> library_formats() { return nullptr; }
+std::shared_ptr<const KernelFormats> onednn_formats() { return nullptr; }
 
 }  // namespace lowtide::kernels_internal
 
@@ -28,6 +28,6 @@ void prepare_kernel_thread() {}
 
 void release_kernel_caches() {}
 
-LibraryMemory library_memory() { return {}; }
+OnednnMemory onednn_memory() { return {}; }
 
 }  // namespace lowtide

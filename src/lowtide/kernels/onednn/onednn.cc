@@ -26,7 +26,7 @@ std::string name_of(dnnl_cpu_isa_t isa) {
 
 }  // namespace
 
-LibraryKey library_key() {
+OnednnKey onednn_key() {
   if (find_dnnl() == nullptr) return {.isa = "any", .version = "none"};
   const dnnl_version_t& version = *dnnl().version();
   return {.isa = name_of(dnnl().get_effective_cpu_isa()),

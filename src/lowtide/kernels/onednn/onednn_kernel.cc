@@ -43,7 +43,7 @@ struct BoundPart {
 };
 
 // In memory it is followed by its parts, and then by the arguments and lists of all of them.
-struct BoundLibraryKernel : BoundKernel {
+struct BoundOnednnKernel : BoundKernel {
   std::span<BoundPart> parts;
 
   static RunStatus call(BoundKernel* self, Team& team) {
@@ -59,7 +59,7 @@ struct BoundLibraryKernel : BoundKernel {
         }
       }
     };
-    Shares shares{.parts = static_cast<BoundLibraryKernel*>(self)->parts, .threads = team.threads()};
+    Shares shares{.parts = static_cast<BoundOnednnKernel*>(self)->parts, .threads = team.threads()};
     if (shares.parts.size() == 1) {
       shares.run(0);
     } else {
@@ -75,7 +75,7 @@ struct BoundLibraryKernel : BoundKernel {
 
   static void follow_cells(BoundKernel* self) {
     const QuietScope quiet;
-    for (const BoundPart& part : static_cast<BoundLibraryKernel*>(self)->parts) {
+    for (const BoundPart& part : static_cast<BoundOnednnKernel*>(self)->parts) {
       for (const BoundArgument& argument : part.arguments) {
         if (argument.cell == nullptr) continue;
         const dnnl_status_t status = dnnl().memory_set_data_handle(argument.memory, argument.address());
@@ -85,7 +85,7 @@ struct BoundLibraryKernel : BoundKernel {
   }
 
   static void end(BoundKernel* self) {
-    for (const BoundPart& part : static_cast<BoundLibraryKernel*>(self)->parts) {
+    for (const BoundPart& part : static_cast<BoundOnednnKernel*>(self)->parts) {
       for (const BoundArgument& argument : part.arguments) dnnl().memory_destroy(argument.memory);
       dnnl().stream_destroy(part.stream);
     }
@@ -103,26 +103,26 @@ struct PreparedPart {
 
 dnnl_memory_t memory_at(const_dnnl_memory_desc_t tensor, std::byte* address) {
   dnnl_memory_t memory = nullptr;
-  const dnnl_status_t made = dnnl().memory_create(&memory, tensor, library_engine(), address);
-  LOWTIDE_CHECK(made == dnnl_success, "the library describes memory that exists");
+  const dnnl_status_t made = dnnl().memory_create(&memory, tensor, onednn_engine(), address);
+  LOWTIDE_CHECK(made == dnnl_success, "oneDNN describes memory that exists");
   return memory;
 }
 
-class LibraryKernel final : public PreparedKernel {
+class OnednnKernel final : public PreparedKernel {
  public:
-  LibraryKernel(std::vector<PreparedPart> parts, std::vector<Argument> arguments)
+  OnednnKernel(std::vector<PreparedPart> parts, std::vector<Argument> arguments)
       : parts_(std::move(parts)), arguments_(std::move(arguments)) {}
 
   [[nodiscard]] Bytes bound_bytes() const override {
     return Bytes(static_cast<std::int64_t>(
-        sizeof(BoundLibraryKernel) + parts_.size() * (sizeof(BoundPart) + arguments_per_part() * kArgumentBytes)));
+        sizeof(BoundOnednnKernel) + parts_.size() * (sizeof(BoundPart) + arguments_per_part() * kArgumentBytes)));
   }
 
   BoundKernel* bind(std::byte* at, std::span<const BoundTensor> reads, std::span<const BoundTensor> writes,
                     std::byte* scratch) const override {
-    auto* bound = new (at) BoundLibraryKernel;
-    auto* parts = reinterpret_cast<BoundPart*>(at + sizeof(BoundLibraryKernel));
-    std::byte* next = at + sizeof(BoundLibraryKernel) + parts_.size() * sizeof(BoundPart);
+    auto* bound = new (at) BoundOnednnKernel;
+    auto* parts = reinterpret_cast<BoundPart*>(at + sizeof(BoundOnednnKernel));
+    std::byte* next = at + sizeof(BoundOnednnKernel) + parts_.size() * sizeof(BoundPart);
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       auto* part = new (parts + i) BoundPart;
       bind_arguments(parts_[i], *part, next, [&](const Argument& argument) {
@@ -130,13 +130,13 @@ class LibraryKernel final : public PreparedKernel {
       });
       if (parts_[i].has_scratch()) add_scratch(parts_[i], *part, scratch + parts_[i].scratch);
       part->primitive = parts_[i].primitive.get();
-      const dnnl_status_t made = dnnl().stream_create(&part->stream, library_engine(), dnnl_stream_in_order);
-      LOWTIDE_CHECK(made == dnnl_success, "the library makes streams on a CPU");
+      const dnnl_status_t made = dnnl().stream_create(&part->stream, onednn_engine(), dnnl_stream_in_order);
+      LOWTIDE_CHECK(made == dnnl_success, "oneDNN makes streams on a CPU");
       next += arguments_per_part() * kArgumentBytes;
     }
-    bound->run = &BoundLibraryKernel::call;
-    bound->rebind = &BoundLibraryKernel::follow_cells;
-    bound->destroy = &BoundLibraryKernel::end;
+    bound->run = &BoundOnednnKernel::call;
+    bound->rebind = &BoundOnednnKernel::follow_cells;
+    bound->destroy = &BoundOnednnKernel::end;
     bound->parts = {parts, parts_.size()};
     return bound;
   }
@@ -184,8 +184,8 @@ class LibraryKernel final : public PreparedKernel {
 
 }  // namespace
 
-Result<std::unique_ptr<PreparedKernel>> library_kernel(std::vector<PrimitivePart> parts,
-                                                       std::vector<Argument> arguments) {
+Result<std::unique_ptr<PreparedKernel>> onednn_kernel(std::vector<PrimitivePart> parts,
+                                                      std::vector<Argument> arguments) {
   const SingleThread single;
   const std::vector<std::int64_t> scratch = scratch_offsets(parts);
   std::vector<PreparedPart> prepared;
@@ -196,7 +196,7 @@ Result<std::unique_ptr<PreparedKernel>> library_kernel(std::vector<PrimitivePart
         {.primitive = std::move(primitive), .offsets = std::move(part.offsets), .scratch = scratch[prepared.size()]});
   }
   if (prepared.empty()) return Error{ErrorCode::unsupported, "oneDNN has no primitive for the node", ""};
-  return std::unique_ptr<PreparedKernel>(std::make_unique<LibraryKernel>(std::move(prepared), std::move(arguments)));
+  return std::unique_ptr<PreparedKernel>(std::make_unique<OnednnKernel>(std::move(prepared), std::move(arguments)));
 }
 
 }  // namespace lowtide::kernels_internal

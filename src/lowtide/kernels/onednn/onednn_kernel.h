@@ -25,8 +25,8 @@ struct Argument {
 };
 
 // The kernel that executes the primitives, one per thread of its team. Each gets the arguments, and a scratchpad of its
-// own. Generates the code of the primitives. Errors: (unsupported) there is none, or the library cannot make it.
-[[nodiscard]] Result<std::unique_ptr<PreparedKernel>> library_kernel(std::vector<PrimitivePart> parts,
-                                                                     std::vector<Argument> arguments);
+// own. Generates the code of the primitives. Errors: (unsupported) there is none, or oneDNN cannot make it.
+[[nodiscard]] Result<std::unique_ptr<PreparedKernel>> onednn_kernel(std::vector<PrimitivePart> parts,
+                                                                    std::vector<Argument> arguments);
 
 }  // namespace lowtide::kernels_internal

@@ -154,8 +154,7 @@ std::optional<Part<Convolution>> convolution_of_channels(const Convolution& whol
   const std::int64_t of_result = has_groups ? whole.weights[0] / whole.group : 1;
   const auto source = elements_before(order_in(whole.input, axes), whole.source, 1, range.begin * of_source);
   const auto result = elements_before(order_in(whole.output, axes), whole.result, 1, range.begin * of_result);
-  const auto weights =
-      elements_before(whole.weights_order, library_weights(whole.weights, whole.group), 0, range.begin);
+  const auto weights = elements_before(whole.weights_order, onednn_weights(whole.weights, whole.group), 0, range.begin);
   if (!result || !weights || (has_groups && !source)) return std::nullopt;
   const std::int64_t first_source = has_groups ? *source * kFloatBytes : 0;
   Part<Convolution> part{

@@ -15,7 +15,7 @@
 
 namespace lowtide::kernels_internal {
 
-// How several threads run one kernel of the library. The library would start threads of its own, but a run has those of
+// How several threads run one kernel of oneDNN. oneDNN would start threads of its own, but a run has those of
 // its team. So a problem is divided into smaller problems of the same kind, one per thread, and each gets a primitive:
 //
 //   a convolution with 64 results in nchw16c:   weights 0..31, results 0..31 | weights 32..63, results 32..63

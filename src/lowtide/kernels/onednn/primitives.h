@@ -13,7 +13,7 @@
 
 namespace lowtide::kernels_internal {
 
-// Takes the orders of tensors that the library has chosen into the problem. Returns false if one of them has no name.
+// Takes the orders of tensors that oneDNN has chosen into the problem. Returns false if one of them has no name.
 [[nodiscard]] bool fix_orders(Convolution& convolution, const PrimitiveDescription& whole);
 template <typename Problem>
 [[nodiscard]] bool fix_orders(Problem& /*problem*/, const PrimitiveDescription& /*whole*/) {
@@ -24,7 +24,7 @@ template <typename Problem>
 template <typename Problem>
 inline constexpr bool kRounds = !std::is_same_v<Problem, Reordering>;
 
-// The primitives of the parts. Empty if the library has no suitable primitive for one of them, or if all of them
+// The primitives of the parts. Empty if oneDNN has no suitable primitive for one of them, or if all of them
 // together may not give the bits of the whole problem.
 template <typename Problem>
 [[nodiscard]] std::vector<PrimitivePart> divided(const Problem& problem, const PrimitiveDescription& whole,
@@ -43,7 +43,7 @@ template <typename Problem>
 }
 
 // The primitives for a number of threads: one per part, or a single one. A problem is divided only if the result has
-// the same bits. Empty if the library has no suitable primitive.
+// the same bits. Empty if oneDNN has no suitable primitive.
 template <typename Problem>
 [[nodiscard]] std::vector<PrimitivePart> primitives_of(Problem problem, int threads) {
   std::vector<PrimitivePart> all;

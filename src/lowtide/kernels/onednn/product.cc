@@ -69,7 +69,7 @@ std::optional<Product> general_product(const Node& node, ExtentList left, Extent
   return product;
 }
 
-// Whether all extents agree, so that the library cannot be asked for what does not exist.
+// Whether all extents agree, so that oneDNN cannot be asked for what does not exist.
 bool is_consistent(const Product& product) {
   const std::size_t axes = product.result.size();
   if (axes < 2 || product.left.size() != axes || product.right.size() != axes) return false;
@@ -137,7 +137,7 @@ std::optional<PostOps> operations_after(const Product& product, const Shape& res
 
 PrimitiveDescription describe(const Product& product) {
   const SingleThread single;
-  dnnl_engine_t engine = library_engine();
+  dnnl_engine_t engine = onednn_engine();
   const auto stored = [](const ExtentList& extents, bool is_transposed) {
     return is_transposed ? transposed_tensor(extents) : dense_tensor(extents);
   };

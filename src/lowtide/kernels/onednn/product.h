@@ -30,12 +30,12 @@ struct Product {
 // reason if there is none.
 [[nodiscard]] std::optional<Product> product_of(const Graph& graph, NodeId node, std::string& missing);
 
-// The operations of an epilogue on its results, which have this shape in the graph. nullopt: the library cannot compute
+// The operations of an epilogue on its results, which have this shape in the graph. nullopt: oneDNN cannot compute
 // them.
 [[nodiscard]] std::optional<PostOps> operations_after(const Product& product, const Shape& result, const Graph& program,
                                                       const NumberOf& number);
 
-// The primitive for one thread. Returns nullptr if the library has no suitable one.
+// The primitive for one thread. Returns nullptr if oneDNN has no suitable one.
 [[nodiscard]] PrimitiveDescription describe(const Product& product);
 
 }  // namespace lowtide::kernels_internal

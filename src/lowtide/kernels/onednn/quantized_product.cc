@@ -124,8 +124,8 @@ IntegerProduct QuantizedTiles::product_of(const QuantizedProduct& of, std::size_
 std::optional<QuantizedTiles> quantized_tiles(const QuantizedProduct& of, int threads) {
   constexpr std::int64_t kMostRows = 256;
   constexpr std::int64_t kMostBytes = std::int64_t{512} * 1024;  // of sums and of the second operand: a second cache
-  constexpr std::int64_t kColumns = 64;       // a multiple of those that the library computes at once
-  constexpr double kLeastProducts = 1 << 18;  // of a kernel that two threads share
+  constexpr std::int64_t kColumns = 64;                          // a multiple of those that oneDNN computes at once
+  constexpr double kLeastProducts = 1 << 18;                     // of a kernel that two threads share
   QuantizedTiles tiles;
   tiles.rows = even_parts(of.rows, kMostRows, 16);
   std::int64_t most = std::max(kMostBytes / (of.inner + 4 * tiles.rows[0]) / kColumns, std::int64_t{1}) * kColumns;

@@ -16,7 +16,7 @@
 
 namespace lowtide::kernels_internal {
 
-// A QLinearMatMul in tiles of rows and columns of each matrix: the library sums products of a tile, and the sums become
+// A QLinearMatMul in tiles of rows and columns of each matrix: oneDNN sums products of a tile, and the sums become
 // results as in the plain kernel. So both kernels give the same bits.
 struct QuantizedProduct {
   struct Matrices {  // where a product begins, in matrices of each operand
@@ -31,7 +31,7 @@ struct QuantizedProduct {
   bool is_right_signed = false;
   bool is_transposed = false;  // the second operand is [columns, inner]
 
-  // Whether a part of the columns of the second operand is copied. The library multiplies signed integers by the first
+  // Whether a part of the columns of the second operand is copied. oneDNN multiplies signed integers by the first
   // ones, so 128 is subtracted from unsigned ones. It has no generated code for a part of the columns of dense rows.
   [[nodiscard]] bool copies_right() const { return !is_right_signed || !is_transposed; }
 };
@@ -56,10 +56,10 @@ struct QuantizedTiles {
   Bytes library;
   Bytes per_thread;
 };
-// The tiles for a number of threads. Returns nullopt if the library has no suitable primitive.
+// The tiles for a number of threads. Returns nullopt if oneDNN has no suitable primitive.
 [[nodiscard]] std::optional<QuantizedTiles> quantized_tiles(const QuantizedProduct& of, int threads);
 
-// Errors: (unsupported) the library cannot make a primitive.
+// Errors: (unsupported) oneDNN cannot make a primitive.
 [[nodiscard]] Result<std::unique_ptr<PreparedKernel>> prepare_quantized_product(const QuantizedProduct& of,
                                                                                 const QuantizedTiles& tiles);
 

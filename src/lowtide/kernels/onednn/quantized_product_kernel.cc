@@ -59,7 +59,7 @@ struct BoundQuantizedProduct : BoundKernel {
   BoundTensor result;
   std::array<ProductThread, kMostProductThreads> workers;
 
-  // The library multiplies by signed integers, so 128 is subtracted from unsigned ones.
+  // oneDNN multiplies by signed integers, so 128 is subtracted from unsigned ones.
   [[nodiscard]] std::int32_t shift() const { return of->is_right_signed ? 0 : 128; }
   [[nodiscard]] std::int32_t right_zero(std::int64_t column) const {
     const BoundTensor& zeros = reads[kRightZero];
@@ -160,7 +160,7 @@ struct BoundQuantizedProduct : BoundKernel {
                          const std::uint8_t* left, const std::uint8_t* right) const {
     const QuietScope quiet;
     const ProductArguments& arguments = worker.arguments[kinds.first][kinds.second];
-    // The library takes no pointers to constant data, but does not write what a primitive reads.
+    // oneDNN takes no pointers to constant data, but does not write what a primitive reads.
     dnnl_status_t status = dnnl().memory_set_data_handle(arguments[0].memory, const_cast<std::uint8_t*>(left));
     if (status != dnnl_success) return status;
     status = dnnl().memory_set_data_handle(arguments[1].memory, const_cast<std::uint8_t*>(right));
@@ -255,8 +255,8 @@ class QuantizedProductKernel final : public PreparedKernel {
         worker.arguments[row_kind][column_kind] = product_arguments(kernels_[row_kind][column_kind], places);
       }
     }
-    const dnnl_status_t made = dnnl().stream_create(&worker.stream, library_engine(), dnnl_stream_in_order);
-    LOWTIDE_CHECK(made == dnnl_success, "the library makes streams on a CPU");
+    const dnnl_status_t made = dnnl().stream_create(&worker.stream, onednn_engine(), dnnl_stream_in_order);
+    LOWTIDE_CHECK(made == dnnl_success, "oneDNN makes streams on a CPU");
   }
 
   QuantizedProduct product_;

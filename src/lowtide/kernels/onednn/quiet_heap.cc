@@ -92,7 +92,7 @@ void quiet_delete(void* address) {
   if (!pool.give_back(address)) originals.destroy(address);
 }
 
-// An import of the library: its name, what replaces it, and where its original is kept.
+// An import of oneDNN: its name, what replaces it, and where its original is kept.
 struct Import {
   std::string_view name;
   void* replacement;
@@ -154,7 +154,7 @@ ImportTables tables_of(const dl_phdr_info& image) {
   return tables;
 }
 
-// Returns 1, which ends the search, if the image contains the library's version record.
+// Returns 1, which ends the search, if the image contains oneDNN's version record.
 int find_library(dl_phdr_info* image, std::size_t /*size*/, void* found) {
   const auto inside = reinterpret_cast<ElfW(Addr)>(dnnl().version());
   for (ElfW(Half) i = 0; i < image->dlpi_phnum; ++i) {

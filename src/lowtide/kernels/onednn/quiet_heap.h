@@ -7,25 +7,25 @@
 
 namespace lowtide::kernels_internal {
 
-// Keeps the library from calling malloc during a run. Each execution of a primitive allocates 5 to 9 small objects, of
+// Keeps oneDNN from calling malloc during a run. Each execution of a primitive allocates 5 to 9 small objects, of
 // less than 600 bytes together (oneDNN 3.2), and frees them before it returns.
 //
-// The library imports five functions for this purpose: malloc, free, posix_memalign, operator new and operator delete.
-// This file replaces them by changing the library's table of imports (the global offset table). No other code of the
+// oneDNN imports five functions for this purpose: malloc, free, posix_memalign, operator new and operator delete.
+// This file replaces them by changing oneDNN's table of imports (the global offset table). No other code of the
 // program sees the change. While a QuietScope is open, the replacements take memory from a pool of the thread. Without
 // a scope, or if the pool is full, they call the originals.
 
 // Replaces the imports. Further calls do nothing. Thread-safe.
 void install_quiet_heap();
 
-// Whether all five imports were found and replaced. If not, for example in another version of the library, the library
+// Whether all five imports were found and replaced. If not, for example in another version of oneDNN, oneDNN
 // works as usual and allocates during runs.
 [[nodiscard]] bool is_quiet();
 
 // Touches the pool of the calling thread, so that its first scope has no page faults.
 void touch_quiet_pool();
 
-// What the library allocated in the scopes of the calling thread.
+// What oneDNN allocated in the scopes of the calling thread.
 struct QuietCounts {
   std::int64_t from_pool = 0;   // calls that the pool satisfied
   std::int64_t from_heap = 0;   // calls that went to the originals, because the pool was full

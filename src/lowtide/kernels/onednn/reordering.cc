@@ -21,7 +21,7 @@ std::optional<Reordering> packing(const Node& node, const Shape& weights) {
   if (order == nullptr || groups < 1 || weights.rank() < 3 || weights.rank() > 4 || weights[0] % groups != 0) {
     return std::nullopt;
   }
-  ExtentList extents = library_weights(weights.extents(), groups);
+  ExtentList extents = onednn_weights(weights.extents(), groups);
   const std::string_view dense = std::string_view("abcde").substr(0, extents.size());
   return Reordering{std::move(extents), std::string(dense), *order};
 }
@@ -47,7 +47,7 @@ std::optional<Reordering> reordering_of(const Graph& graph, NodeId id, std::stri
 
 PrimitiveDescription describe(const Reordering& reordering) {
   const SingleThread single;
-  dnnl_engine_t engine = library_engine();
+  dnnl_engine_t engine = onednn_engine();
   const PrimitiveAttributes attributes = caller_scratchpad();
   const MemoryDescription from = tensor_in_order(reordering.from, reordering.extents);
   const MemoryDescription to = tensor_in_order(reordering.to, reordering.extents);

@@ -14,7 +14,7 @@ namespace lowtide::kernels_internal {
 
 // The same elements in another order. Padding of the result is zero.
 struct Reordering {
-  ExtentList extents;  // of the library: with groups, [group, M / group, C / group, h, w]
+  ExtentList extents;  // of oneDNN: with groups, [group, M / group, C / group, h, w]
   std::string from;    // names of orders (tensor_in_order)
   std::string to;
   friend auto operator<=>(const Reordering&, const Reordering&) = default;
@@ -24,7 +24,7 @@ struct Reordering {
 // gets the reason if there is none.
 [[nodiscard]] std::optional<Reordering> reordering_of(const Graph& graph, NodeId node, std::string& missing);
 
-// The primitive for one thread. Returns nullptr if the library has no suitable one.
+// The primitive for one thread. Returns nullptr if oneDNN has no suitable one.
 [[nodiscard]] PrimitiveDescription describe(const Reordering& reordering);
 
 }  // namespace lowtide::kernels_internal

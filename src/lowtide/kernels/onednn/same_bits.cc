@@ -80,7 +80,7 @@ class Numbers {
 AlignedBytes result_of(std::vector<PrimitivePart> parts, const std::vector<Argument>& arguments, Bytes size,
                        std::byte* numbers) {
   const AlignedBytes scratch = aligned_bytes(scratch_offsets(parts).back());
-  const auto kernel = library_kernel(std::move(parts), arguments);
+  const auto kernel = onednn_kernel(std::move(parts), arguments);
   if (!kernel) return nullptr;
   AlignedBytes result = aligned_bytes(size.count());
   std::memcpy(result.get(), numbers, static_cast<std::size_t>(size.count()));

@@ -9,7 +9,7 @@
 
 namespace lowtide::kernels_internal {
 
-// Whether the parts of a problem write the bits that one primitive writes. The library does not say in which order it
+// Whether the parts of a problem write the bits that one primitive writes. oneDNN does not say in which order it
 // adds products, and the same implementation chooses it by the extents: its convolutions with a window of 1 x 1 add up
 // 80 or 512 channels at a time, depending on how many results there are. So both are run once on numbers that look
 // random, and the results are compared. Another order of sums gives other bits for some of the thousands of results.

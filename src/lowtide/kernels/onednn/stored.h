@@ -12,12 +12,12 @@
 
 namespace lowtide::kernels_internal {
 
-// Where ranges of a tensor lie in memory, from the library's name of its order (tensor_in_order) alone.
+// Where ranges of a tensor lie in memory, from oneDNN's name of its order (tensor_in_order) alone.
 //
 //   order aBcd16b, extents [1, 40, 7, 7]: three blocks of 16 channels, one after another. Channels 32..39 begin after
 //   2 x 7 x 7 x 16 elements. Channel 20 is in the middle of a block, and rows are not contiguous.
 
-// The name of a dense row-major order: "abcd". Requires: 1 to 12 axes, the most that the library has.
+// The name of a dense row-major order: "abcd". Requires: 1 to 12 axes, the most that oneDNN has.
 [[nodiscard]] std::string dense_order(std::size_t axes);
 
 // How many neighbours along an axis form a block: 16 for axis 1 of aBcd16b, and 1 for its other axes.

@@ -11,7 +11,7 @@ namespace lowtide::kernels_internal {
 PrimitiveDescription describe(const StridedProduct& product) {
   if (product.rows < 1 || product.inner < 1 || product.columns < 1) return nullptr;
   const SingleThread single;
-  dnnl_engine_t engine = library_engine();
+  dnnl_engine_t engine = onednn_engine();
   const PrimitiveAttributes attributes = caller_scratchpad();
   const auto matrix = [](std::int64_t rows, std::int64_t columns, const Strides& strides) {
     return tensor_with_strides({rows, columns}, {strides.row, strides.column});

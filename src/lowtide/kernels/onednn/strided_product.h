@@ -28,7 +28,7 @@ struct StridedProduct {
   friend auto operator<=>(const StridedProduct&, const StridedProduct&) = default;
 };
 
-// The primitive for one thread. Returns nullptr if the library has no suitable one, as for a matrix without elements.
+// The primitive for one thread. Returns nullptr if oneDNN has no suitable one, as for a matrix without elements.
 [[nodiscard]] PrimitiveDescription describe(const StridedProduct& product);
 
 }  // namespace lowtide::kernels_internal

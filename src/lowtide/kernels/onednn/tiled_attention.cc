@@ -29,7 +29,7 @@ bool is_dense(const MatrixPlaces& places, std::int64_t rows, std::int64_t column
   return Strides{places.row, places.column} == dense_like(places, rows, columns);
 }
 
-// Results of the library have dense rows.
+// Results of oneDNN have dense rows.
 bool has_dense_rows(const MatrixPlaces& places, std::int64_t columns) {
   return places.row == columns && places.column == 1;
 }
@@ -68,14 +68,14 @@ void copy_matrix(std::int64_t rows, std::int64_t columns, Lying<const float> fro
   }
 }
 
-// The objects of the library that one product of a session uses.
+// The objects of oneDNN that one product of a session uses.
 struct BoundProduct {
   const_dnnl_primitive_t primitive = nullptr;
   std::array<dnnl_exec_arg_t, 4> arguments{};  // left, right, result, scratchpad
 
   // The places of left, right and result.
   void move_to(const std::array<const float*, 3>& places) const {
-    // The library takes no pointers to constant data, but does not write what a primitive reads.
+    // oneDNN takes no pointers to constant data, but does not write what a primitive reads.
     for (std::size_t at = 0; at < places.size(); ++at) {
       const dnnl_status_t status = dnnl().memory_set_data_handle(arguments[at].memory, const_cast<float*>(places[at]));
       LOWTIDE_CHECK(status == dnnl_success, "memory of a bound product takes any address");
@@ -94,8 +94,8 @@ BoundProduct bind_product(const Primitive& product, std::byte* scratchpad) {
     const auto& [name, tensor] = kArguments[at];
     dnnl_memory_t memory = nullptr;
     const dnnl_status_t made =
-        dnnl().memory_create(&memory, tensor_of(description, tensor), library_engine(), scratchpad);
-    LOWTIDE_CHECK(made == dnnl_success, "the library describes memory that exists");
+        dnnl().memory_create(&memory, tensor_of(description, tensor), onednn_engine(), scratchpad);
+    LOWTIDE_CHECK(made == dnnl_success, "oneDNN describes memory that exists");
     bound.arguments[at] = {name, memory};
   }
   return bound;
@@ -266,8 +266,8 @@ class TiledAttention final : public PreparedKernel {
     for (std::size_t kind = 0; kind < kernels_.size(); ++kind) {
       worker.kinds[kind] = {bind_product(kernels_[kind].scores, library), bind_product(kernels_[kind].result, library)};
     }
-    const dnnl_status_t made = dnnl().stream_create(&worker.stream, library_engine(), dnnl_stream_in_order);
-    LOWTIDE_CHECK(made == dnnl_success, "the library makes streams on a CPU");
+    const dnnl_status_t made = dnnl().stream_create(&worker.stream, onednn_engine(), dnnl_stream_in_order);
+    LOWTIDE_CHECK(made == dnnl_success, "oneDNN makes streams on a CPU");
   }
 
   FusedAttention attention_;

@@ -17,7 +17,7 @@ namespace lowtide::kernels_internal {
 // A lowtide::Attention that computes some queries of one head at a time: their scores, a tile of [rows, keys], are in
 // scratch. All tiles of a head have the same number of rows, except perhaps the last one.
 //
-// The library's fast products need dense matrices. A matrix that is a part of a larger tensor, such as the keys of one
+// oneDNN's fast products need dense matrices. A matrix that is a part of a larger tensor, such as the keys of one
 // head among those of all heads, is copied to scratch first, and a result from there.
 
 // The products of a tile.
@@ -37,17 +37,17 @@ struct AttentionTiles {
   CopyPlace key;
   CopyPlace value;
   CopyPlace result;
-  Bytes library;  // the begin of what the library needs
+  Bytes library;  // the begin of what oneDNN needs
   Bytes scratch;  // all that one thread needs
 };
 
 // How many threads share the heads of an attention: as many as given, or one if there is too little work.
 [[nodiscard]] int attention_threads(const FusedAttention& attention, int threads);
 
-// Returns nullopt if the library has no suitable primitive.
+// Returns nullopt if oneDNN has no suitable primitive.
 [[nodiscard]] std::optional<AttentionTiles> attention_tiles(const FusedAttention& attention);
 
-// The kernel has scratch for each of the threads, one after another. Errors: (unsupported) the library cannot make a
+// The kernel has scratch for each of the threads, one after another. Errors: (unsupported) oneDNN cannot make a
 // primitive.
 [[nodiscard]] Result<std::unique_ptr<PreparedKernel>> tiled_attention(const FusedAttention& attention,
                                                                       const AttentionTiles& tiles, int threads);
