@@ -11,7 +11,7 @@
 
 #include "lowtide/import/imported.h"
 #include "lowtide/lower/lower.h"
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/plan_options.h"
 #include "lowtide/report/summary.h"
 #include "lowtide/target/target.h"
 

@@ -29,6 +29,7 @@
 #include "lowtide/import/import.h"
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/pipeline/explain_peak.h"
+#include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/plan/plans_json.h"
 #include "lowtide/report/explanation.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/planned_graph.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 #include "tests/testing/random_graphs.h"

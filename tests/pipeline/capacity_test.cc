@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/planned_graph.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lowtide/base/random.h"
-#include "lowtide/pipeline/region_proof.h"
+#include "lowtide/pipeline/sequence/region_proof.h"
 #include "tests/pipeline/offers.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"

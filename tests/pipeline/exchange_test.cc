@@ -3,7 +3,7 @@
 
 // Targets with several kernels per operator: the fastest is planned, and others if a limit requires it.
 
-#include "lowtide/pipeline/exchange.h"
+#include "lowtide/pipeline/sequence/exchange.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

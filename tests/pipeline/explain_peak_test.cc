@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/pipeline/explain_peak.h"
+#include "lowtide/pipeline/plan_graph.h"
 
 #include <gtest/gtest.h>
 

@@ -12,7 +12,7 @@
 
 #include "lowtide/graph/text.h"
 #include "lowtide/lower/lower.h"
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/share/load.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"

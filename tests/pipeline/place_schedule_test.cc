@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/pipeline/place_schedule.h"
+#include "lowtide/pipeline/place/place_schedule.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/pipeline/plan_dataflow.h"
+#include "lowtide/pipeline/parallel/plan_dataflow.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/pipeline/recompute.h"
+#include "lowtide/pipeline/recompute/recompute.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/pipeline/stages.h"
+#include "lowtide/pipeline/stages/stages.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/planned_graph.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 #include "tests/verify/interleavings.h"

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/planned_graph.h"
 #include "tests/pipeline/odd_targets.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"

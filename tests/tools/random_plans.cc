@@ -26,6 +26,7 @@
 
 #include "lowtide/base/random.h"
 #include "lowtide/engine/engine.h"
+#include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/runtime/inspect.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"

@@ -12,7 +12,7 @@
 #include "lowtide/cli/arguments.h"
 #include "lowtide/cli/json.h"
 #include "lowtide/engine/model_hints.h"
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/pipeline/resolve_hints.h"
 #include "lowtide/plan/hints.h"
 #include "lowtide/report/styled_text.h"

@@ -15,7 +15,7 @@
 #include "lowtide/cli/console.h"
 #include "lowtide/engine/range.h"
 #include "lowtide/import/import.h"
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/plan_options.h"
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/target/target.h"
 

@@ -10,7 +10,7 @@
 #include "lowtide/cli/model.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output_files.h"
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/plan_options.h"
 #include "lowtide/plan/hints.h"
 #include "lowtide/target/target.h"
 

@@ -7,7 +7,7 @@
 
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/model.h"
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/plan/labels.h"
 #include "lowtide/target/target.h"
 

@@ -12,6 +12,7 @@
 #include "lowtide/cli/json.h"
 #include "lowtide/cli/options.h"
 #include "lowtide/cli/progress.h"
+#include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plans_json.h"
 
 namespace lowtide::cli_internal {

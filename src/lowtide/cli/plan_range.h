@@ -12,7 +12,8 @@
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output_files.h"
 #include "lowtide/engine/range.h"
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/plan_options.h"
+#include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide::cli_internal {

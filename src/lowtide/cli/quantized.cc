@@ -8,6 +8,7 @@
 
 #include "lowtide/lower/integer_operators.h"
 #include "lowtide/lower/lower.h"
+#include "lowtide/pipeline/plan_graph.h"
 
 namespace lowtide::cli_internal {
 namespace {

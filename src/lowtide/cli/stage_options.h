@@ -8,7 +8,7 @@
 #include "lowtide/cli/arguments.h"
 #include "lowtide/cli/commands.h"
 #include "lowtide/cli/console.h"
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/plan_options.h"
 
 namespace lowtide::cli_internal {
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "lowtide/base/check.h"
+#include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide {

@@ -8,7 +8,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/pipeline/lowering_facts.h"
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/plan_options.h"
 
 namespace lowtide {
 

@@ -25,6 +25,7 @@
 #include "lowtide/import/import.h"
 #include "lowtide/kernels/initialize.h"
 #include "lowtide/pipeline/offered_kernels.h"
+#include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/target/add_link.h"
 #include "lowtide/verify/check_constants.h"
 #include "lowtide/verify/check_kernels.h"

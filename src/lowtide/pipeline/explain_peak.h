@@ -14,7 +14,7 @@
 #include "lowtide/base/enum_names.h"
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/graph.h"
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/plan_options.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/target/target.h"
 

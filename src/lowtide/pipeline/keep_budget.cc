@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "lowtide/base/check.h"
-#include "lowtide/pipeline/apply_hints.h"
-#include "lowtide/pipeline/budget_problem_of.h"
-#include "lowtide/pipeline/confirm_answer.h"
-#include "lowtide/pipeline/run_model.h"
+#include "lowtide/pipeline/budgets/apply_hints.h"
+#include "lowtide/pipeline/budgets/budget_problem_of.h"
+#include "lowtide/pipeline/budgets/confirm_answer.h"
+#include "lowtide/pipeline/recompute/run_model.h"
 #include "lowtide/rematerialize/rematerialize.h"
 #include "lowtide/verify/check_budget.h"
 

@@ -5,8 +5,8 @@
 
 #include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/quote.h"
-#include "lowtide/pipeline/target_kernels.h"
-#include "lowtide/pipeline/task.h"
+#include "lowtide/pipeline/task/target_kernels.h"
+#include "lowtide/pipeline/task/task.h"
 #include "lowtide/schedule/choose_order.h"
 
 namespace lowtide {

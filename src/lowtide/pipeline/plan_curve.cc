@@ -9,6 +9,7 @@
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/int128.h"
+#include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/target/kernel_times.h"
 
 namespace lowtide {

@@ -14,7 +14,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/plan_estimate.h"
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/plan_options.h"
 #include "lowtide/plan/hints.h"
 #include "lowtide/target/target.h"
 

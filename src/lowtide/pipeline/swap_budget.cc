@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
-#include "lowtide/pipeline/budget_problem_of.h"
-#include "lowtide/pipeline/swap_search.h"
+#include "lowtide/pipeline/budgets/budget_problem_of.h"
+#include "lowtide/pipeline/budgets/swap_search.h"
 
 namespace lowtide {
 

@@ -13,7 +13,7 @@
 #include "lowtide/analysis/weights.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/pipeline/explain_peak.h"
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/report/lowering.h"
 #include "lowtide/report/quantized.h"
 #include "lowtide/report/styled_text.h"

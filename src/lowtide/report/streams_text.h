@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/report/styled_text.h"
 
 namespace lowtide::report_internal {

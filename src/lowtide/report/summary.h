@@ -13,7 +13,7 @@
 #include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/limits.h"
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/report/inspection.h"
 #include "lowtide/report/lowering.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "lowtide/base/bytes.h"
-#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/report/page.h"
 #include "lowtide/report/styled_text.h"

@@ -1,0 +1,59 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/pipeline/place/assemble.h"
+#include "lowtide/pipeline/planned_graph.h"
+#include "lowtide/pipeline/task/task.h"
+#include "lowtide/schedule/parallel_runs.h"
+
+namespace lowtide::pipeline_internal {
+
+// What a plan for several streams is made from: what the plan on one stream was made from, and its schedule.
+struct ParallelizeInput : PlanParts {
+  const Task& task;
+  const Schedule& sequential;
+  const AliasOptions& aliases;
+};
+
+// A complete plan, its bytes and its time, and by how much it overflowed the last region before that was relaxed.
+struct ParallelPlan {
+  Plan plan;
+  TradeOff trade_off;
+  Bytes overflow;
+};
+
+// Whether the options ask for more than a sequence. False for a body, and for a graph without nodes.
+[[nodiscard]] bool asks_for_parallel(const Task& task);
+
+// Plans the runs that the options ask for. Streams and waves are planned with several caps on the load and several
+// priorities, dataflow once. Each plan has offsets and waits. If the arena is above the peak, also plans the run with
+// whole buffers, and with slices, splits and concats that copy. Such a plan replaces the first if it needs fewer bytes
+// and takes at most 1 % longer. Chooses from the plan on one stream and the plans of the requested execution model. The
+// choice is made among the plans whose arena exceeds that of one stream by at most `arena_slack_percent`. It is the one
+// with the smallest arena of those that take at most kTimeTolerancePercent longer than the fastest, and no longer than
+// the plan on one stream. Plans that fit come before others; among equals, the fastest wins. For dataflow, the choice
+// is the dataflow plan.
+//
+// Cost: per run, what a plan costs after its order is known. Errors: those of with_barriers and plan_dataflow.
+// `sequence`: the outcome for one stream. Its plan is replaced by the chosen one, and trade-offs and violations of all
+// plans are added. The plans that are not chosen are verified here, because later stages do not see them.
+[[nodiscard]] Result<PlannedGraph> parallelize(const ParallelizeInput& input, PlannedGraph sequence);
+
+// Completes a plan with the claims of the plan on one stream, except its load and the strategy that gave its offsets.
+[[nodiscard]] Plan complete_parallel_plan(const Task& task, const Claims& sequential, Plan draft, Bytes load,
+                                          std::string allocate);
+
+[[nodiscard]] std::int64_t count_waits(const Program& program);
+
+// Marks the plans that no sequence and no other plan of their execution model beats. To beat means less time for no
+// more bytes, or fewer bytes for no more time. Of equal plans the first is marked. O(trade-offs^2).
+void mark_pareto_front(std::vector<TradeOff>& trade_offs);
+
+}  // namespace lowtide::pipeline_internal

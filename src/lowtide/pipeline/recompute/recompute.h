@@ -1,0 +1,34 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "lowtide/base/result.h"
+#include "lowtide/pipeline/planned_graph.h"
+#include "lowtide/pipeline/sequence/sequence.h"
+#include "lowtide/pipeline/task/task.h"
+
+namespace lowtide::pipeline_internal {
+
+// Whether nodes may run again to keep the budget of a task: there is one, for one sequence in one region, and the plan
+// exceeds it.
+[[nodiscard]] bool may_recompute(const Task& task, const Plan& plan);
+
+// Looks for a plan with its kernels on one stream that fits because some nodes run again or, with a link to memory
+// outside of the arena (swap_route.h), tensors leave and come back, at the least estimated time. Copies run on streams
+// of the links. Returns the plan, or `planned` with what was found out (PlannedGraph::recomputation).
+//   1. A relaxed problem (run_model.h) may prove that no such plan fits. It also bounds the time.
+//   2. `rematerialize`, or with a link `search_swaps`, finds a sequence of runs and transfers for a limit of the live
+//      bytes, the graph is expanded to it (expand_runs.h), and the stages that share bytes and assign offsets plan it.
+//      The limit is an estimate of what the arena will need. So it is lowered while the arena is above the budget, and
+//      raised while it is below, at most kMostTries times. First each node has its fastest kernel, then the one that
+//      needs least.
+//   3. The fastest plan that fits is returned. A plan that exceeds the budget is never returned as fitting.
+// Requires: may_recompute. Errors: those of allocate_regions.
+// Effort: a fifth of PlanOptions::recompute_effort for the proof, and for each choice of kernels at most kMostTries
+// times a tenth of it, with the effort of allocate.
+[[nodiscard]] Result<PlannedGraph> recompute(const Task& task, const Alternatives& plans, PlannedGraph planned);
+
+inline constexpr int kMostTries = 10;
+
+}  // namespace lowtide::pipeline_internal
