@@ -13,7 +13,7 @@
 #include "lowtide/pipeline/budgets/apply_hints.h"
 #include "lowtide/pipeline/budgets/budget_problem_of.h"
 #include "lowtide/pipeline/budgets/confirm_answer.h"
-#include "lowtide/pipeline/recompute/run_model.h"
+#include "lowtide/pipeline/budgets/run_model.h"
 #include "lowtide/rematerialize/rematerialize.h"
 #include "lowtide/verify/check_budget.h"
 

@@ -20,6 +20,7 @@
 #include "lowtide/pipeline/sequence/region_proof.h"
 #include "lowtide/pipeline/stages/stages.h"
 #include "lowtide/pipeline/task/capacity.h"
+#include "lowtide/pipeline/task/shortfall.h"
 #include "lowtide/plan/plan_limits.h"
 #include "lowtide/schedule/choose_order.h"
 

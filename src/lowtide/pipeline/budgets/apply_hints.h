@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "lowtide/pipeline/recompute/run_model.h"
+#include "lowtide/pipeline/budgets/run_model.h"
 #include "lowtide/plan/hints.h"
 
 namespace lowtide::pipeline_internal {

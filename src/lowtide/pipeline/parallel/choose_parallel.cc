@@ -16,6 +16,7 @@
 #include "lowtide/pipeline/sequence/exchange.h"
 #include "lowtide/pipeline/sequence/outcome.h"
 #include "lowtide/pipeline/task/capacity.h"
+#include "lowtide/pipeline/task/shortfall.h"
 #include "lowtide/plan/plan_limits.h"
 
 namespace lowtide::pipeline_internal {

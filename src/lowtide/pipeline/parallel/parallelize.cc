@@ -12,8 +12,8 @@
 #include "lowtide/pipeline/parallel/plan_dataflow.h"
 #include "lowtide/pipeline/place/assign_offsets.h"
 #include "lowtide/pipeline/place/other_sharing.h"
-#include "lowtide/pipeline/sequence/complete_plan.h"
 #include "lowtide/pipeline/task/capacity.h"
+#include "lowtide/schedule/parallel_runs.h"
 #include "lowtide/synchronize/barriers.h"
 #include "lowtide/synchronize/waits.h"
 
@@ -215,12 +215,6 @@ std::size_t chosen_of(const std::vector<ParallelPlan>& plans, const PlanOptions&
 
 }  // namespace
 
-bool asks_for_parallel(const Task& task) {
-  const PlanOptions& options = task.options;
-  if (task.is_body() || task.graph.nodes().empty()) return false;
-  return options.run == ExecutionModel::dataflow || (options.run != ExecutionModel::sequence && options.streams > 1);
-}
-
 Result<PlannedGraph> parallelize(const ParallelizeInput& input, PlannedGraph sequence) {
   sequence.costs = node_costs(input.graph, input.kernels);
   Result<std::vector<ParallelPlan>> plans = all_plans(input, sequence.costs, sequence.plan);
@@ -238,21 +232,6 @@ Result<PlannedGraph> parallelize(const ParallelizeInput& input, PlannedGraph seq
   mark_pareto_front(sequence.trade_offs);
   sequence.plan = std::move((*plans)[chosen].plan);
   return sequence;
-}
-
-Plan complete_parallel_plan(const Task& task, const Claims& sequential, Plan draft, Bytes load, std::string allocate) {
-  return complete_plan(task, std::move(draft),
-                       {.load_as_given = sequential.load_as_given,
-                        .bounds = sequential.bounds,
-                        .load = load,
-                        .schedule = sequential.schedule,
-                        .allocate = std::move(allocate)});
-}
-
-std::int64_t count_waits(const Program& program) {
-  std::int64_t waits = 0;
-  for (const Step& step : program.steps) waits += static_cast<std::int64_t>(step.after.size());
-  return waits;
 }
 
 void mark_pareto_front(std::vector<TradeOff>& trade_offs) {

@@ -3,34 +3,13 @@
 
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <vector>
 
 #include "lowtide/base/result.h"
-#include "lowtide/pipeline/place/assemble.h"
+#include "lowtide/pipeline/parallel/parallel_plan.h"
 #include "lowtide/pipeline/planned_graph.h"
-#include "lowtide/pipeline/task/task.h"
-#include "lowtide/schedule/parallel_runs.h"
 
 namespace lowtide::pipeline_internal {
-
-// What a plan for several streams is made from: what the plan on one stream was made from, and its schedule.
-struct ParallelizeInput : PlanParts {
-  const Task& task;
-  const Schedule& sequential;
-  const AliasOptions& aliases;
-};
-
-// A complete plan, its bytes and its time, and by how much it overflowed the last region before that was relaxed.
-struct ParallelPlan {
-  Plan plan;
-  TradeOff trade_off;
-  Bytes overflow;
-};
-
-// Whether the options ask for more than a sequence. False for a body, and for a graph without nodes.
-[[nodiscard]] bool asks_for_parallel(const Task& task);
 
 // Plans the runs that the options ask for. Streams and waves are planned with several caps on the load and several
 // priorities, dataflow once. Each plan has offsets and waits. If the arena is above the peak, also plans the run with
@@ -45,12 +24,6 @@ struct ParallelPlan {
 // `sequence`: the outcome for one stream. Its plan is replaced by the chosen one, and trade-offs and violations of all
 // plans are added. The plans that are not chosen are verified here, because later stages do not see them.
 [[nodiscard]] Result<PlannedGraph> parallelize(const ParallelizeInput& input, PlannedGraph sequence);
-
-// Completes a plan with the claims of the plan on one stream, except its load and the strategy that gave its offsets.
-[[nodiscard]] Plan complete_parallel_plan(const Task& task, const Claims& sequential, Plan draft, Bytes load,
-                                          std::string allocate);
-
-[[nodiscard]] std::int64_t count_waits(const Program& program);
 
 // Marks the plans that no sequence and no other plan of their execution model beats. To beat means less time for no
 // more bytes, or fewer bytes for no more time. Of equal plans the first is marked. O(trade-offs^2).

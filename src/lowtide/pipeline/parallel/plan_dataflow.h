@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "lowtide/base/result.h"
-#include "lowtide/pipeline/parallel/parallelize.h"
+#include "lowtide/pipeline/parallel/parallel_plan.h"
 
 namespace lowtide::pipeline_internal {
 

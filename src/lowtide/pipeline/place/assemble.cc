@@ -10,8 +10,6 @@
 #include <string>
 #include <utility>
 
-#include "lowtide/pipeline/sequence/bodies.h"
-
 namespace lowtide::pipeline_internal {
 namespace {
 

@@ -3,25 +3,16 @@
 
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "lowtide/graph/graph.h"
+#include "lowtide/pipeline/place/planned_bodies.h"
+#include "lowtide/pipeline/task/worker.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/schedule/schedule.h"
 #include "lowtide/share/alias_classes.h"
-#include "lowtide/verify/check_bound.h"
 
 namespace lowtide::pipeline_internal {
-
-// Plans of a node's bodies, in the order of Node::bodies. Nodes without bodies have no entry.
-struct PlannedBodies {
-  NodeId node;
-  std::vector<std::shared_ptr<const Plan>> plans;
-  std::vector<Offset> offsets;                               // of each plan's arena in the scratch of the node
-  Bytes bytes;                                               // of scratch that they need
-  OrderBoundVerdict verdict = OrderBoundVerdict::confirmed;  // the worst one on their bounds
-};
 
 // What every plan of a graph is made from, whatever its order.
 struct PlanParts {
@@ -30,9 +21,6 @@ struct PlanParts {
   const std::vector<PlannedBodies>& bodies;
   const Machine& machine;  // of the plan
 };
-
-// Kernels and copies run on the first worker, and everything that they touch is in regions that it can address.
-inline constexpr WorkerId kWorker = WorkerId(0);
 
 // The first step of the program for each position of an order, and at the end the number of steps of all nodes. A node
 // has one step, after one step per operand that is copied into its result (AliasClasses::copies).

@@ -174,6 +174,10 @@ class Placing {
 
 }  // namespace
 
+PlaceInput place_input(const Task& task, const PlanParts& parts) {
+  return {parts, task.aliases, task.options.allocate_effort, task.options.order == "auto", task.options.stop};
+}
+
 Result<PlacedSchedule> place_schedule(const PlaceInput& input, const Schedule& schedule) {
   Result<PlacedSchedule> first = placed(input, schedule, input.aliases, input.effort);
   const std::optional<AliasOptions> finer = with_finest_alignment(input.aliases);

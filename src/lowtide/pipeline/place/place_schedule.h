@@ -11,6 +11,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/place/assemble.h"
+#include "lowtide/pipeline/task/task.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/schedule/schedule.h"
 #include "lowtide/share/alias_classes.h"
@@ -23,6 +24,8 @@ struct PlaceInput : PlanParts {  // NOLINT(cppcoreguidelines-pro-type-member-ini
   bool may_reorder = false;                 // whether plans of other orders may be returned
   const std::atomic<bool>* stop = nullptr;  // when set, ends the search with the best plan so far; nullptr: never
 };
+
+[[nodiscard]] PlaceInput place_input(const Task& task, const PlanParts& parts);
 
 struct PlacedSchedule {
   Schedule schedule;                  // aliases and load are those of the plan

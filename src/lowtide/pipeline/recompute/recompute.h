@@ -17,7 +17,7 @@ namespace lowtide::pipeline_internal {
 // Looks for a plan with its kernels on one stream that fits because some nodes run again or, with a link to memory
 // outside of the arena (swap_route.h), tensors leave and come back, at the least estimated time. Copies run on streams
 // of the links. Returns the plan, or `planned` with what was found out (PlannedGraph::recomputation).
-//   1. A relaxed problem (run_model.h) may prove that no such plan fits. It also bounds the time.
+//   1. A relaxed problem (graph_model.h) may prove that no such plan fits. It also bounds the time.
 //   2. `rematerialize`, or with a link `search_swaps`, finds a sequence of runs and transfers for a limit of the live
 //      bytes, the graph is expanded to it (expand_runs.h), and the stages that share bytes and assign offsets plan it.
 //      The limit is an estimate of what the arena will need. So it is lowered while the arena is above the budget, and

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "lowtide/pipeline/place/assemble.h"
+#include "lowtide/pipeline/task/worker.h"
 
 namespace lowtide::pipeline_internal {
 namespace {

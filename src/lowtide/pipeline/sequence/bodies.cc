@@ -42,12 +42,6 @@ std::optional<Bytes> alignment_of_scratch(const Plan& plan, const StepSpace& spa
 
 }  // namespace
 
-const PlannedBodies* bodies_of(const std::vector<PlannedBodies>& bodies, NodeId node) {
-  const auto inside = std::lower_bound(bodies.begin(), bodies.end(), node,
-                                       [](const PlannedBodies& one, NodeId wanted) { return one.node < wanted; });
-  return inside != bodies.end() && inside->node == node ? &*inside : nullptr;
-}
-
 Result<BodyPlans> plan_bodies(const Task& task, const PlanBody& plan_body) {
   if (task.depth > limits::kMaxBodyNesting) {
     return Error{ErrorCode::over_limit,

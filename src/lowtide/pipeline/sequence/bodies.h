@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lowtide/base/result.h"
-#include "lowtide/pipeline/place/assemble.h"
+#include "lowtide/pipeline/place/planned_bodies.h"
 #include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/pipeline/task/task.h"
 
@@ -29,9 +29,6 @@ struct BodyPlans {
   std::vector<PlannedBodies> fastest;
   std::vector<PlannedBodies> lightest;  // of the same nodes; empty if no body has such a plan
 };
-
-// The entry of a node; nullptr if it has none. O(log bodies).
-[[nodiscard]] const PlannedBodies* bodies_of(const std::vector<PlannedBodies>& bodies, NodeId node);
 
 // Plans the bodies of all nodes, and lays out the arenas of each node's bodies in the scratch of the node. Exclusive
 // bodies (branches of an If) share its bytes, others are placed one after another.

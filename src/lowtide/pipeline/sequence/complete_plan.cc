@@ -10,6 +10,7 @@
 
 #include "lowtide/pipeline/sequence/bodies.h"
 #include "lowtide/pipeline/task/capacity.h"
+#include "lowtide/pipeline/task/shortfall.h"
 #include "lowtide/pipeline/task/target_kernels.h"
 
 namespace lowtide::pipeline_internal {

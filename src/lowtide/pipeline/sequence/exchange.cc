@@ -10,6 +10,7 @@
 #include "lowtide/pipeline/place/other_sharing.h"
 #include "lowtide/pipeline/sequence/confirm_bound.h"
 #include "lowtide/pipeline/task/capacity.h"
+#include "lowtide/pipeline/task/shortfall.h"
 #include "lowtide/share/load.h"
 
 namespace lowtide::pipeline_internal {

@@ -10,6 +10,7 @@
 
 #include "lowtide/pipeline/sequence/complete_plan.h"
 #include "lowtide/pipeline/task/capacity.h"
+#include "lowtide/pipeline/task/shortfall.h"
 #include "lowtide/pipeline/task/target_kernels.h"
 #include "lowtide/share/load.h"
 

@@ -8,9 +8,9 @@
 
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
-#include "lowtide/pipeline/parallel/parallelize.h"
 #include "lowtide/pipeline/place/assemble.h"
 #include "lowtide/pipeline/place/place_schedule.h"
+#include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/pipeline/sequence/sequence.h"
 #include "lowtide/schedule/choose_order.h"
 #include "lowtide/verify/check_bound.h"

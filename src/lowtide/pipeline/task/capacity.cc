@@ -5,17 +5,9 @@
 
 #include <algorithm>
 
-#include "lowtide/pipeline/place/assemble.h"
+#include "lowtide/pipeline/task/worker.h"
 
 namespace lowtide::pipeline_internal {
-namespace {
-
-bool follows_arena(const std::optional<Weights>& weights, RegionId region) {
-  return weights && weights->id == region && weights->bytes > Bytes(0);
-}
-
-}  // namespace
-
 Bytes caller_bytes(const Graph& graph) {
   Bytes bytes;
   for (const Tensor& tensor : graph.tensors()) {
@@ -27,6 +19,10 @@ Bytes caller_bytes(const Graph& graph) {
 std::optional<Bytes> arena_budget(std::optional<Bytes> budget, Bytes caller) {
   if (!budget) return std::nullopt;
   return *budget > caller ? *budget - caller : Bytes(0);
+}
+
+bool follows_arena(const std::optional<Weights>& weights, RegionId region) {
+  return weights && weights->id == region && weights->bytes > Bytes(0);
 }
 
 std::optional<Bytes> capacity_for_arena(const Machine& machine, RegionId region,
@@ -56,20 +52,6 @@ Machine capped_machine(Machine machine, std::optional<Bytes> budget) {
   return machine;
 }
 
-Machine with_smaller_arenas(const Task& task, const std::vector<Bytes>& arenas, Bytes less) {
-  Machine machine = without_weights(task.target.machine, task.weights);
-  std::vector<RegionId> earlier = writable_regions(machine, kWorker);
-  earlier.pop_back();
-  std::reverse(earlier.begin(), earlier.end());  // slower regions lose first
-  for (RegionId id : earlier) {
-    const Bytes arena = arenas[id.index()];
-    const Bytes taken = std::min(arena, less);
-    machine.regions[id.index()].capacity = arena - taken;
-    less -= taken;
-  }
-  return capped_machine(std::move(machine), task.arena_budget);
-}
-
 std::optional<Bytes> total_capacity(const Machine& machine) {
   Bytes total;
   for (RegionId id : writable_regions(machine, kWorker)) {
@@ -87,32 +69,6 @@ Bytes overflow(const Machine& machine, const Layout& layout) {
   const std::optional<Bytes>& capacity = machine.regions[last].capacity;
   const Bytes arena = layout.arena[last];
   return capacity && arena > *capacity ? arena - *capacity : Bytes(0);
-}
-
-Bytes shortfall_of(const Task& task, const Layout& layout) {
-  if (task.is_body() || overflow(task.machine, layout) == Bytes(0)) return Bytes(0);
-  const RegionId last = last_region(task.target.machine);
-  const std::optional<Bytes> capacity = capacity_for_arena(task.target.machine, last, task.weights);
-  const Bytes arena = follows_arena(task.weights, last)
-                          ? round_up(layout.arena[last.index()], task.weights->region.alignment)
-                          : layout.arena[last.index()];
-  Bytes missing;
-  if (capacity && arena > *capacity) missing = arena - *capacity;
-  const Bytes all = arena_bytes(task.machine, layout);
-  if (task.arena_budget && all > *task.arena_budget) missing = std::max(missing, all - *task.arena_budget);
-  return missing;
-}
-
-void state_capacities(Plan& plan, const Task& task) {
-  const std::vector<Region>& own = task.target.machine.regions;
-  const std::size_t last = last_region(plan.machine).index();
-  if (overflow(plan) > Bytes(0)) {
-    const bool fits = shortfall_of(task, plan.layout) == Bytes(0);
-    plan.machine.regions[last].capacity = fits ? own[last].capacity : std::nullopt;
-  }
-  if (!task.weights) return;
-  std::optional<Bytes>& capacity = plan.machine.regions[task.weights->id.index()].capacity;
-  if (capacity) capacity = task.weights->excess() == Bytes(0) ? task.weights->region.capacity : std::nullopt;
 }
 
 }  // namespace lowtide::pipeline_internal

@@ -9,7 +9,7 @@
 #include "lowtide/analysis/view_table.h"
 #include "lowtide/base/check.h"
 #include "lowtide/pipeline/offered_kernels.h"
-#include "lowtide/pipeline/place/assemble.h"
+#include "lowtide/pipeline/task/worker.h"
 
 namespace lowtide::pipeline_internal {
 

@@ -9,9 +9,9 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
-#include "lowtide/pipeline/place/assemble.h"
 #include "lowtide/pipeline/task/capacity.h"
 #include "lowtide/pipeline/task/target_kernels.h"
+#include "lowtide/pipeline/task/worker.h"
 
 namespace lowtide::pipeline_internal {
 namespace {
@@ -109,12 +109,14 @@ Task body_task(const Task& outer, const Graph& body) {
           .depth = outer.depth + 1};
 }
 
-ScheduleOptions schedule_options(const Task& task) {
-  return {.order = task.options.order, .aliases = task.aliases, .effort = task.options.order_effort};
+bool asks_for_parallel(const Task& task) {
+  const PlanOptions& options = task.options;
+  if (task.is_body() || task.graph.nodes().empty()) return false;
+  return options.run == ExecutionModel::dataflow || (options.run != ExecutionModel::sequence && options.streams > 1);
 }
 
-PlaceInput place_input(const Task& task, const PlanParts& parts) {
-  return {parts, task.aliases, task.options.allocate_effort, task.options.order == "auto", task.options.stop};
+ScheduleOptions schedule_options(const Task& task) {
+  return {.order = task.options.order, .aliases = task.aliases, .effort = task.options.order_effort};
 }
 
 }  // namespace lowtide::pipeline_internal

@@ -9,7 +9,6 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
-#include "lowtide/pipeline/place/place_schedule.h"
 #include "lowtide/pipeline/plan_options.h"
 #include "lowtide/plan/machine.h"
 #include "lowtide/schedule/schedule.h"
@@ -45,7 +44,9 @@ struct Task {
 // and may lie in any region, so the body uses the coarsest alignment.
 [[nodiscard]] Task body_task(const Task& outer, const Graph& body);
 
+// Whether the options ask for more than a sequence. False for a body, and for a graph without nodes.
+[[nodiscard]] bool asks_for_parallel(const Task& task);
+
 [[nodiscard]] ScheduleOptions schedule_options(const Task& task);
-[[nodiscard]] PlaceInput place_input(const Task& task, const PlanParts& parts);
 
 }  // namespace lowtide::pipeline_internal

@@ -8,20 +8,12 @@
 #include <optional>
 #include <vector>
 
+#include "lowtide/pipeline/budgets/run_model.h"
 #include "lowtide/pipeline/sequence/sequence.h"
 #include "lowtide/pipeline/task/task.h"
 #include "lowtide/plan/budget_problem.h"
 
 namespace lowtide::pipeline_internal {
-
-// A graph as a budget problem. A node of the problem is a node of the graph that has bytes of its own. A view has none.
-// What reads the view reads the nodes that made its bytes, its *roots*.
-struct RunModel {
-  BudgetProblem problem;
-  IdVector<NodeId, NodeId> node_of;  // the node of the graph, by node of the problem
-  std::vector<NodeId> order;         // of the nodes of the problem
-  std::int64_t unit = 1;             // picoseconds per unit of cost; costs are rounded down
-};
 
 // The live bytes of a plan with the kernels and the sharing of `sequence`, in its order. Scratch and results in place
 // are counted by BudgetNode::extra. This is an estimate: another sequence of runs shares bytes in other ways. Nodes
@@ -38,9 +30,6 @@ struct RunModel {
 //   - every node may run again.
 // `sequence`: one with the order that the search begins from.
 [[nodiscard]] std::optional<RunModel> relaxed_model(const Task& task, const Sequence& sequence);
-
-// Makes the unit of the costs a whole number of nanoseconds. Costs are rounded down.
-void count_in_nanoseconds(RunModel& model);
 
 inline constexpr std::size_t kMostModelNodes = 20'000;
 inline constexpr std::size_t kMostModelReads = 2'000'000;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/pipeline/recompute/run_model.h"
+#include "lowtide/pipeline/recompute/graph_model.h"
 
 #include <algorithm>
 #include <set>
@@ -293,13 +293,6 @@ class RelaxedModel {
 std::optional<RunModel> estimated_model(const Task& task, const Sequence& sequence) {
   if (task.graph.nodes().size() > kMostModelNodes) return std::nullopt;
   return EstimatedModel(task, sequence).make();
-}
-
-void count_in_nanoseconds(RunModel& model) {
-  const std::int64_t nanoseconds = (model.unit + kPicosecondsPerNanosecond - 1) / kPicosecondsPerNanosecond;
-  const std::int64_t unit = nanoseconds * kPicosecondsPerNanosecond;
-  for (BudgetNode& node : model.problem.nodes) node.cost = node.cost * model.unit / unit;
-  model.unit = unit;
 }
 
 std::optional<RunModel> relaxed_model(const Task& task, const Sequence& sequence) {
