@@ -1,14 +1,14 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/cli/arguments.h"
+#include "lowtide/cli/options/arguments.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "lowtide/cli/options.h"
+#include "lowtide/cli/options/options.h"
 #include "lowtide/cli/outcome.h"
 
 namespace lowtide::cli_internal {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/cli/write_file.h"
+#include "lowtide/cli/output/write_file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -17,9 +17,9 @@
 #include <thread>
 #include <vector>
 
-#include "lowtide/cli/descriptor.h"
-#include "lowtide/cli/read_file.h"
-#include "lowtide/cli/temporary_file.h"
+#include "lowtide/cli/output/descriptor.h"
+#include "lowtide/cli/output/read_file.h"
+#include "lowtide/cli/output/temporary_file.h"
 
 namespace lowtide::cli_internal {
 namespace {

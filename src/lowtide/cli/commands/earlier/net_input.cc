@@ -1,0 +1,31 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/commands/earlier/net_input.h"
+
+#include <utility>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/cli/outcome.h"
+#include "lowtide/cli/output/read_file.h"
+#include "lowtide/graph/text.h"
+#include "lowtide/import/import.h"
+#include "lowtide/import/net_file.h"
+
+namespace lowtide::cli_internal {
+NetInput read_net_input(const std::string& path, const ImportOptions& options) {
+  if (path.ends_with(".graph")) {
+    const std::string text = take(read_text_file(path, limits::kMaxFileBytes));
+    return {.format = "graph", .net = std::nullopt, .graph = take(parse_graph(text, shown_path(path)))};
+  }
+  if (take(is_net_path(path))) {
+    NetFile net = take(read_net_file(path));
+    return {.format = std::string(to_string(net.form)), .net = std::move(net), .graph = std::nullopt};
+  }
+  ImportedModel model = take(import_model(path, options));
+  return {
+      .format = model.format, .net = std::nullopt, .graph = std::move(model.graph), .notes = std::move(model.notes)};
+}
+
+}  // namespace lowtide::cli_internal

@@ -1,0 +1,138 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/commands/plan/plan_curve.h"
+
+#include "lowtide/cli/options/costs.h"
+#include "lowtide/cli/options/options.h"
+#include "lowtide/cli/outcome.h"
+#include "lowtide/cli/output/interrupt.h"
+#include "lowtide/cli/output/json.h"
+#include "lowtide/cli/output/progress.h"
+#include "lowtide/engine/lower_for_machine.h"
+#include "lowtide/engine/model_hints.h"
+#include "lowtide/pipeline/plan_curve.h"
+#include "lowtide/report/plan_curve_report.h"
+
+namespace lowtide::cli_internal {
+namespace {
+
+constexpr std::int64_t kPoints = 10;
+
+// A curve, and the names of the passes of each of its graphs.
+struct ShownCurve {
+  PlanCurve curve;
+  std::vector<std::vector<std::string>> lowerings;
+};
+
+// The graphs that --budget may choose for the kernels of this machine; for other targets that of the model.
+std::vector<Lowered> other_graphs(const CurveRequest& request) {
+  if (request.target.formats == nullptr) return {};
+  LowerOptions lowering = request.model.lowering;
+  lowering.table = &request.loaded.model.constants;
+  return take(other_lowerings(request.loaded.model.graph, lowering, request.loaded.lowered.passes),
+              request.arguments.positional("MODEL"));
+}
+
+ShownCurve curve_of(const CurveRequest& request, Console& console) {
+  const std::int64_t points = read_points(request.arguments).value_or(kPoints);
+  PlanOptions options = request.options;
+  const Interrupt interrupt;
+  options.stop = interrupt.flag();
+  const Progress progress(console, "planning for several budgets");
+  const std::vector<Lowered> others = other_graphs(request);
+  std::vector<CurveGraph> graphs = {
+      {.graph = &request.loaded.lowered.graph, .hints = options.hints, .lowering = request.loaded.lowered.passes}};
+  const bool has_link = !request.target.machine.links.empty();
+  for (const Lowered& other : others) {
+    const Result<ModelHints> hints = model_hints(request.loaded.model, other.graph, request.hints, has_link);
+    if (!hints) continue;  // a hint names a node that this graph does not have
+    graphs.push_back({.graph = &other.graph, .hints = hints->accepted, .lowering = other.passes});
+  }
+  ShownCurve shown{
+      .curve = take(plan_curve(graphs, request.target, options, points), request.arguments.positional("MODEL")),
+      .lowerings = {}};
+  note_missing_times(request.arguments, shown.curve.estimate, console);
+  for (const CurveGraph& graph : graphs) shown.lowerings.push_back(graph.lowering);
+  return shown;
+}
+
+Json json_of_curve(const LoadedModel& loaded, const ShownCurve& shown) {
+  const PlanCurve& curve = shown.curve;
+  Json json = json_head("plan");
+  json["model"] = json_of(loaded.facts);
+  json["curve"] = {{"base_cost", curve.estimate.picoseconds},
+                   {"floor", curve.floor.count()},
+                   {"knee", curve.knee ? Json(*curve.knee) : Json(nullptr)},
+                   {"estimate", json_of(curve.estimate)}};
+  json["curve"]["points"] = Json::array();
+  for (const BudgetPoint& point : curve.points) {
+    const bool is_found = point.outcome == BudgetOutcome::found;
+    const auto or_null = [&](std::int64_t value) { return is_found ? Json(value) : Json(nullptr); };
+    json["curve"]["points"].push_back({{"budget", point.budget.count()},
+                                       {"outcome", std::string(to_string(point.outcome))},
+                                       {"planned_for", or_null(point.planned_for.count())},
+                                       {"ram", or_null(point.ram.count())},
+                                       {"cost", or_null(point.picoseconds)},
+                                       {"reruns", or_null(point.reruns)},
+                                       {"lowering", is_found ? Json(shown.lowerings[point.graph]) : Json(nullptr)},
+                                       {"cost_bound", point.bound_picoseconds}});
+  }
+  return json;
+}
+
+}  // namespace
+
+void check_curve_options(const Arguments& arguments, const PlanOptions& options) {
+  const bool is_curve = arguments.has("--curve");
+  const bool is_automatic = is_automatic_budget(arguments);
+  if (is_curve && arguments.has("--budget"))
+    stop_usage("'--curve' plans for many budgets; omit '--budget' or '--curve'");
+  if (arguments.has("--points") && !is_curve && !is_automatic) {
+    stop_usage("'--points' is the number of budgets of '--curve' and of '--budget auto'");
+  }
+  if (!is_curve && !is_automatic) return;
+  if (options.streams > 1 || options.run == ExecutionModel::dataflow) {
+    stop_usage("nodes run again on one stream only; omit '--streams' and '--run', or give one '--budget'");
+  }
+  if (is_curve && arguments.has("--output")) {
+    stop_usage("'--curve' writes no plan; use '--budget auto' for the plan at the knee");
+  }
+}
+
+void refuse_curve_of_range(const Arguments& arguments) {
+  for (const char* option : {"--hints", "--curve", "--points"}) {
+    if (arguments.has(option)) stop_usage("'" + std::string(option) + "' needs one value of each --dim; omit it");
+  }
+  if (is_automatic_budget(arguments)) stop_usage("'--budget auto' needs one value of each --dim; give a size");
+}
+
+ExitCode show_plan_curve(const CurveRequest& request, const OutputFiles& files, Console& console) {
+  const ShownCurve shown = curve_of(request, console);
+  const PlanCurve& curve = shown.curve;
+  const Arguments& arguments = request.arguments;
+  const std::string& path = request.loaded.facts.path;
+  if (const std::optional<std::string> csv = arguments.value("--csv"))
+    files.write(*csv, plan_curve_csv(curve), console);
+  if (const std::optional<std::string> page = arguments.value("--html")) {
+    files.write(*page, plan_curve_page(path, curve), console);
+  }
+  if (arguments.has("--json")) {
+    print_json(console, json_of_curve(request.loaded, shown));
+  } else {
+    console.result(plan_curve_summary(path, curve));
+  }
+  return ExitCode::done;
+}
+
+AutomaticBudget automatic_budget(const CurveRequest& request, Console& console) {
+  const PlanCurve curve = curve_of(request, console).curve;
+  if (!curve.knee) throw Stop(ExitCode::no, "no plan was found for any budget, so there is no knee");
+  const BudgetPoint& knee = curve.points[*curve.knee];
+  console.remark(StyledText("budget: " + format_bytes(knee.planned_for) + ", point " + std::to_string(*curve.knee + 1) +
+                            " of " + std::to_string(curve.points.size()) + " of the curve ('--curve' shows all)")
+                     .end_line());
+  return {knee.planned_for, knee.graph != 0};
+}
+
+}  // namespace lowtide::cli_internal

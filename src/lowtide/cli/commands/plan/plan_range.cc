@@ -1,0 +1,124 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/commands/plan/plan_range.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include "lowtide/cli/options/options.h"
+#include "lowtide/cli/output/interrupt.h"
+#include "lowtide/cli/output/json.h"
+#include "lowtide/cli/output/progress.h"
+#include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/plan/plans_json.h"
+
+namespace lowtide::cli_internal {
+namespace {
+
+// What remains of the plan for one extent.
+struct Member {
+  std::int64_t extent = 0;
+  std::string text;  // of the plan file
+  Bytes load;
+  Bytes arena;
+  Bytes bound;
+  Bytes shortfall;
+};
+
+Member plan_member(const RangeRequest& request, const ModelRequest& model, PlanOptions options,
+                   const OutputFiles& files, Console& console) {
+  const LoadedModel loaded = load_model(model, console);
+  files.protect(weight_files(model.path, loaded.model.constants));
+  options.model = std::filesystem::path(model.path).filename().string();
+  options.model_sha256 = loaded.model.sha256;
+  options.lowering = loaded.lowered.passes;
+  options.dims = written_bindings(model.bindings);
+  const PlannedGraph planned = take(plan_graph(loaded.lowered.graph, request.target, options), model.path);
+  check_verified(planned);
+  return {.text = write_plan_json(planned.plan, labels_of(loaded.lowered.graph)),
+          .load = planned.plan.claims.load,
+          .arena = arena_bytes(planned.plan),
+          .bound = bound_of(planned.plan).bytes,
+          .shortfall = planned.shortfall};
+}
+
+Bytes largest_arena(const std::vector<Member>& members) {
+  Bytes most;
+  for (const Member& member : members) most = std::max(most, member.arena);
+  return most;
+}
+
+Json json_of_range(const DimRange& range, const std::vector<Member>& members) {
+  Json json = json_head("plan");
+  json["symbol"] = json_text(range.symbol);
+  json["bytes"] = {{"arena", largest_arena(members).count()}};
+  json["plans"] = Json::array();
+  for (const Member& member : members) {
+    json["plans"].push_back({{"extent", member.extent},
+                             {"load", member.load.count()},
+                             {"arena", member.arena.count()},
+                             {"bound", member.bound.count()},
+                             {"shortfall", member.shortfall.count()}});
+  }
+  return json;
+}
+
+StyledText text_of_range(const DimRange& range, const std::vector<Member>& members) {
+  using Align = TextTable::Align;
+  TextTable table({Align::right, Align::right, Align::right, Align::right});
+  table.add_row({shown_name(range.symbol), "peak", "arena", "bound"});
+  for (const Member& member : members) {
+    table.add_row({with_thousands(member.extent), with_thousands(member.load.count()),
+                   with_thousands(member.arena.count()), with_thousands(member.bound.count())});
+  }
+  StyledText out = table.text();
+  out.add("One arena of " + format_bytes(largest_arena(members)) + " is large enough for each of the " +
+          counted(static_cast<std::int64_t>(members.size()), "plan"));
+  return out.end_line();
+}
+
+}  // namespace
+
+void check_verified(const PlannedGraph& planned) {
+  if (planned.violations.empty()) return;
+  std::string lines = "the planner made a wrong plan; nothing was written";
+  for (const Violation& violation : planned.violations)
+    lines += "\n  " + std::string(to_string(violation.kind)) + ": " + violation.message;
+  throw Stop(ExitCode::internal,
+             lines + "\nThis is a bug in lowtide. Please report it with the command line, and the model if you can.");
+}
+
+ExitCode plan_range(const Arguments& arguments, const RangeRequest& request, const DimRange& range,
+                    const OutputFiles& files, Console& console) {
+  for (const char* name : {"--html", "--csv", "--trade-offs"}) {
+    if (arguments.has(name)) {
+      stop_usage(std::string(name) + " shows one plan; give '--dim' one number instead of a range, or omit it");
+    }
+  }
+  const Interrupt interrupt;
+  std::vector<Member> members;
+  std::vector<std::string> texts;
+  for (std::int64_t extent : range.extents) {
+    const Progress progress(console, "planning for " + range.symbol + " = " + std::to_string(extent));
+    ModelRequest model = request.model;
+    model.bindings.dims[range.symbol] = extent;
+    PlanOptions options = request.options;
+    options.stop = interrupt.flag();
+    members.push_back(plan_member(request, model, std::move(options), files, console));
+    members.back().extent = extent;
+    texts.push_back(std::move(members.back().text));
+  }
+  if (request.plan_file) files.write(*request.plan_file, write_plans_json(texts), console);
+  if (arguments.has("--json")) {
+    print_json(console, json_of_range(range, members));
+  } else {
+    console.result(text_of_range(range, members));
+  }
+  const bool fits = std::ranges::all_of(members, [](const Member& one) { return one.shortfall == Bytes(0); });
+  return fits ? ExitCode::done : ExitCode::no;
+}
+
+}  // namespace lowtide::cli_internal

@@ -1,0 +1,53 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lowtide/cli/options/arguments.h"
+#include "lowtide/runtime/port.h"
+#include "lowtide/runtime/session.h"
+
+// The inputs of a run, from files or made up.
+namespace lowtide::cli_internal {
+
+// "f32[1,3,224,224]"
+[[nodiscard]] std::string type_of(const Port& port);
+
+// The seed of --synthetic; nullopt if the option was not given.
+[[nodiscard]] std::optional<std::uint64_t> read_seed(const Arguments& arguments);
+
+// All names that the words of --input NAME=FILE may begin with, because a name may contain "=". For
+// ImportOptions::overrides: an input with a default value in the file that is given is no constant.
+[[nodiscard]] std::set<std::string> possible_inputs(const Arguments& arguments);
+
+// Stops with a usage error if a word of --input names an input that the given plan has as a constant.
+void refuse_planned_defaults(const Arguments& arguments, const std::vector<std::string>& default_inputs);
+
+// The files of --input NAME=FILE, by name. Stops with a usage error if a word names no input, if an input is given
+// twice, or if two files are stdin, where --plan counts.
+[[nodiscard]] std::map<std::string, std::string> read_input_files(const Arguments& arguments,
+                                                                  const std::vector<Port>& inputs);
+
+// The extents of the files of --input that are not stdin, by name. Reads their heads.
+[[nodiscard]] std::map<std::string, std::vector<std::int64_t>> read_input_extents(const Arguments& arguments,
+                                                                                  const std::vector<Port>& inputs);
+
+// The inputs of a run. The tensors refer to the bytes and extents, which keep their addresses.
+struct GivenInputs {
+  std::vector<std::string> bytes;
+  std::vector<std::vector<std::int64_t>> extents;
+  std::vector<TensorRef> tensors;  // in the order of the model
+};
+
+// Reads every input whose file is given, makes up the others from the seed, and binds them all. Without a seed, stops
+// with a usage error that lists the inputs without file.
+[[nodiscard]] GivenInputs bind_inputs(const Arguments& arguments, std::optional<std::uint64_t> seed, Session& session);
+
+}  // namespace lowtide::cli_internal

@@ -1,0 +1,76 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/model/quantized.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/lower/integer_operators.h"
+#include "lowtide/lower/lower.h"
+#include "lowtide/pipeline/plan_graph.h"
+
+namespace lowtide::cli_internal {
+namespace {
+
+// With quick efforts the second plan takes 0.12 s for 1,803 nodes, where the plan itself takes 2.9 s. On graphs above
+// this limit, the heuristics alone would take seconds.
+constexpr std::int64_t kMostNodes = 20'000;
+
+// Recursion is bounded by limits::kMaxBodyNesting.
+bool is_quantizing(const Graph& graph) {
+  const IdVector<OperatorId, Operator>& operators = graph.operators();
+  const auto quantizes = [](const Operator& op) { return op.type == "QuantizeLinear"; };
+  if (std::any_of(operators.begin(), operators.end(), quantizes)) return true;
+  return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const Node& node) {
+    return std::any_of(node.bodies.begin(), node.bodies.end(),
+                       [](const Body& body) { return is_quantizing(*body.graph); });
+  });
+}
+
+Result<IntegerEstimate> estimate(const Graph& graph, LowerOptions lowering, const Target& target,
+                                 const PlanOptions& given) {
+  lowering.checks_types = false;
+  const Result<Lowered> lowered = lower(graph, lowering);
+  if (!lowered) return lowered.error();
+  const PlanOptions options{.order = given.order,
+                            .views = given.views,
+                            .parts = given.parts,
+                            .in_place = given.in_place,
+                            .order_effort = std::min(given.order_effort, kQuickOrderEffort),
+                            .allocate_effort = std::min(given.allocate_effort, kQuickAllocateEffort),
+                            .stop = given.stop};
+  const Result<PlannedGraph> planned = plan_graph(lowered->graph, target, options);
+  if (!planned) return planned.error();
+  LOWTIDE_CHECK(planned->violations.empty(), "the plan of the graph with integer operators is correct");
+  const Bytes arena = arena_bytes(planned->plan);
+  const Bytes bound = bound_of(planned->plan).bytes;
+  return IntegerEstimate{arena, bound, counts_all(planned->plan.claims) && arena == bound};
+}
+
+}  // namespace
+
+std::optional<QuantizedFacts> quantized_facts(const LoadedModel& loaded, const LowerOptions& lowering,
+                                              const Target& target, const PlanOptions& options) {
+  // Most models are not quantized. This check avoids a copy of their graph.
+  if (!is_quantizing(loaded.model.graph)) return std::nullopt;
+  const IntegerOperators integers = take(use_integer_operators(loaded.model.graph), loaded.facts.path);
+  if (integers.operators == 0) return std::nullopt;
+  QuantizedFacts facts{.operators = integers.operators, .estimate = std::nullopt};
+  const Graph& graph = integers.rewritten.graph;
+  if (graph.total_nodes() <= kMostNodes) facts.estimate = take(estimate(graph, lowering, target, options));
+  return facts;
+}
+
+Json json_of(const std::optional<QuantizedFacts>& facts) {
+  if (!facts) return nullptr;
+  Json json{{"operators", facts->operators}, {"estimate", nullptr}};
+  if (facts->estimate) {
+    json["estimate"] = {{"arena_bytes", facts->estimate->arena.count()},
+                        {"bound_bytes", facts->estimate->bound.count()},
+                        {"proven_optimal", facts->estimate->is_proven}};
+  }
+  return json;
+}
+
+}  // namespace lowtide::cli_internal

@@ -1,0 +1,32 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lowtide/cli/options/arguments.h"
+#include "lowtide/cli/output/json.h"
+#include "lowtide/engine/lower_for_machine.h"
+#include "lowtide/lower/lower.h"
+#include "lowtide/pipeline/lowering_facts.h"
+
+namespace lowtide::cli_internal {
+
+// The choices of --without: the passes of options_for_kernels().
+[[nodiscard]] std::vector<std::string> kernel_passes();
+
+// The passes of a command that runs or plans kernels of this machine, without those of --without.
+[[nodiscard]] LowerOptions read_kernel_lowering(const Arguments& arguments);
+// The passes of --target and --without, and those of the other options of lowering.
+[[nodiscard]] LowerOptions read_lowering(const Arguments& arguments);
+
+// What decides about the formats of the kernels: --budget, where a command has it.
+[[nodiscard]] FormatChoice read_format_choice(const Arguments& arguments);
+
+// null if there are none.
+[[nodiscard]] Json json_of(const std::optional<LoweringFacts>& facts);
+
+}  // namespace lowtide::cli_internal

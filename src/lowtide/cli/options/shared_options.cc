@@ -1,0 +1,257 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/cli/options/shared_options.h"
+
+#include <string>
+#include <vector>
+
+#include "lowtide/cli/options/lowering.h"
+#include "lowtide/schedule/schedule.h"
+
+namespace lowtide::cli_internal {
+namespace {
+
+std::vector<std::string> order_choices() {
+  std::vector<std::string> choices = {"auto"};
+  for (const std::string& name : schedule_strategies()) choices.push_back(name);
+  return choices;
+}
+
+}  // namespace
+
+OptionSpec dim_option() {
+  return {.name = "--dim",
+          .value = "NAME=N",
+          .summary =
+              "set a symbolic extent of the model, such as batch=8; 'plan' and 'run' also take batch=1..8 or "
+              "batch=1,2,4; repeatable",
+          .kind = ArgumentKind::text,
+          .is_repeatable = true};
+}
+
+OptionSpec input_option() {
+  return {.name = "--input",
+          .value = "NAME=FILE",
+          .summary = "the value of an input, such as x=image.npy; repeatable",
+          .kind = ArgumentKind::file,
+          .is_repeatable = true};
+}
+
+OptionSpec shape_option() {
+  return {
+      .name = "--shape",
+      .value = "INPUT=AxBxC",
+      .summary =
+          "set the shape of an input, or of any result of a NetDef or GraphDef, such as image=1x3x224x224; ? keeps an "
+          "extent; repeatable",
+      .kind = ArgumentKind::text,
+      .is_repeatable = true};
+}
+
+OptionSpec override_option() {
+  return {.name = "--override",
+          .value = "INPUT",
+          .summary = "let the caller give an input that has a default value in the file; repeatable",
+          .kind = ArgumentKind::text,
+          .is_repeatable = true};
+}
+
+OptionSpec init_net_option() {
+  return {.name = "--init-net",
+          .value = "FILE",
+          .summary = "the net that fills the parameters of a Caffe2 net; their shapes are read from it",
+          .kind = ArgumentKind::file};
+}
+
+OptionSpec shapes_option() {
+  return {.name = "--shapes",
+          .value = "FILE",
+          .summary = "shapes of the blobs of a NetDef or the tensors of a GraphDef (CSV): name,shape,dtype",
+          .kind = ArgumentKind::file};
+}
+
+OptionSpec unit_sizes_option() {
+  return {.name = "--unit-sizes", .summary = "count each blob of unknown size of a NetDef or GraphDef as one byte"};
+}
+
+OptionSpec target_option() {
+  return {.name = "--target",
+          .value = "FILE",
+          .summary =
+              "machine description (TOML), or cpu for the kernels of this machine; default: one region without a size "
+              "limit, alignment 64",
+          .kind = ArgumentKind::file};
+}
+
+OptionSpec threads_option() {
+  return {.name = "--threads",
+          .value = "N",
+          .summary = "threads of a run, 1 or 2, with --target cpu; default 1, or 2 with several streams",
+          .kind = ArgumentKind::text};
+}
+
+OptionSpec verified_threads_option() {
+  return {.name = "--threads",
+          .value = "N",
+          .summary = "threads of a run, 1 or 2, with --target cpu; default those of the plan",
+          .kind = ArgumentKind::text};
+}
+
+OptionSpec verified_target_option() {
+  return {.name = "--target",
+          .value = "FILE",
+          .summary =
+              "the machine description (TOML) that the plan was made for, or cpu; without it, kernels are not checked",
+          .kind = ArgumentKind::file};
+}
+
+OptionSpec top_option() {
+  return {.name = "--top", .value = "N", .summary = "rows per table; default 8", .kind = ArgumentKind::text};
+}
+
+OptionSpec wide_option() {
+  return {.name = "--wide", .summary = "do not shorten names in tables; sentences always have whole names"};
+}
+
+OptionSpec json_option() { return {.name = "--json", .summary = "print one JSON object instead of text"}; }
+
+OptionSpec output_option(std::string_view summary) {
+  return {.name = "--output", .letter = "-o", .value = "FILE", .summary = summary, .kind = ArgumentKind::file};
+}
+
+OptionSpec html_option() {
+  return {.name = "--html",
+          .value = "FILE",
+          .summary = "draw the result as one offline HTML page; - is stdout",
+          .kind = ArgumentKind::file};
+}
+
+OptionSpec hints_option() {
+  return {.name = "--hints",
+          .value = "FILE",
+          .summary = "with --budget: which results to recompute, keep or swap (JSON); default: those of the model",
+          .kind = ArgumentKind::file};
+}
+
+OptionSpec costs_option() {
+  return {.name = "--costs",
+          .value = "FILE",
+          .summary =
+              "use the times of kernels in this file, which 'lowtide bench MODEL --profile FILE' measured on this "
+              "machine; default: estimates",
+          .kind = ArgumentKind::file};
+}
+
+OptionSpec link_option() {
+  return {.name = "--link",
+          .value = "RATE",
+          .summary =
+              "with --budget, also move results to other memory and back, over a link of 12e9 or 11GiB "
+              "per second and direction",
+          .kind = ArgumentKind::text};
+}
+
+OptionSpec link_latency_option() {
+  return {.name = "--link-latency",
+          .value = "TIME",
+          .summary = "time that each transfer takes beside that of its bytes, such as 20us; default 0ns",
+          .kind = ArgumentKind::text};
+}
+
+OptionSpec swap_dir_option() {
+  return {.name = "--swap-dir",
+          .value = "DIR",
+          .summary = "keep what leaves the arena in a file without a name in this folder; default: in memory",
+          .kind = ArgumentKind::file};
+}
+
+OptionSpec order_option() {
+  return {.name = "--order",
+          .value = "NAME",
+          .summary = "scheduling strategy; default auto tries all until one is proven optimal, and keeps the best",
+          .kind = ArgumentKind::choice,
+          .choices = order_choices()};
+}
+
+OptionSpec order_effort_option() {
+  return {.name = "--order-effort",
+          .value = "N",
+          .summary = "work units for the search over orders, 0 for none; default 5000000000 (10 seconds, 256 MiB)",
+          .kind = ArgumentKind::text};
+}
+
+OptionSpec no_in_place_option() { return {.name = "--no-in-place", .summary = "do not write results over inputs"}; }
+
+OptionSpec no_views_option() {
+  return {.name = "--no-views", .summary = "make every Reshape, Slice, Split and Concat copy"};
+}
+
+OptionSpec no_parts_option() {
+  return {.name = "--no-parts",
+          .summary = "treat every buffer as live as a whole, for runtimes that cannot free a part of a buffer"};
+}
+
+OptionSpec no_load_time_option() {
+  return {.name = "--no-load-time",
+          .summary = "run the nodes that depend on constants alone in every run, not once when the model is loaded"};
+}
+
+OptionSpec without_option() {
+  return {.name = "--without",
+          .value = "PASS",
+          .summary =
+              "leave out a rewrite for the kernels of this machine, such as chains, which fuses element-wise "
+              "nodes, epilogues, which fuses them into products, formats, which stores tensors in blocks of "
+              "channels, or winograd, which rounds in other places; repeatable",
+          .kind = ArgumentKind::choice,
+          .choices = kernel_passes(),
+          .is_repeatable = true};
+}
+
+OptionSpec inputs_option() {
+  return {.name = "--inputs",
+          .value = "WHERE",
+          .summary =
+              "where the inputs are: caller (the caller's memory) or arena (the caller writes them into the "
+              "arena); default caller",
+          .kind = ArgumentKind::choice,
+          .choices = {"caller", "arena"}};
+}
+
+OptionSpec outputs_option() {
+  return {.name = "--outputs",
+          .value = "WHERE",
+          .summary = "where the outputs are: arena or caller (the caller's memory, which counts as RAM); default arena",
+          .kind = ArgumentKind::choice,
+          .choices = {"arena", "caller"}};
+}
+
+OptionSpec streams_option() {
+  return {.name = "--streams",
+          .value = "N",
+          .summary =
+              "schedule onto N streams, and take the smallest plan that is at most 2 % slower than the fastest one "
+              "within the memory limit; default 1",
+          .kind = ArgumentKind::text};
+}
+
+OptionSpec run_option() {
+  return {.name = "--run",
+          .value = "FORM",
+          .summary =
+              "streams (with waits), waves (up to N steps, then a barrier) or dataflow (steps start when "
+              "their inputs are ready); default streams",
+          .kind = ArgumentKind::choice,
+          .choices = {"streams", "waves", "dataflow"}};
+}
+
+OptionSpec stream_memory_option() {
+  return {
+      .name = "--stream-memory",
+      .value = "PERCENT",
+      .summary = "memory limit of --streams: how far the arena may exceed that of one stream, in percent; default 15",
+      .kind = ArgumentKind::text};
+}
+
+}  // namespace lowtide::cli_internal

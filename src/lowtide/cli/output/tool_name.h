@@ -1,0 +1,13 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <string>
+
+namespace lowtide::cli_internal {
+
+// "lowtide 0.1.0"
+[[nodiscard]] inline std::string tool_name() { return "lowtide " LOWTIDE_VERSION; }
+
+}  // namespace lowtide::cli_internal
