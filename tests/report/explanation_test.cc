@@ -11,7 +11,7 @@
 #include "lowtide/base/random.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/copies.h"
-#include "lowtide/report/figures.h"
+#include "lowtide/report/text/figures.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide::testing {

@@ -16,7 +16,7 @@
 
 #include "lowtide/base/utf8.h"
 #include "lowtide/pipeline/plan_graph.h"
-#include "lowtide/report/page_text.h"
+#include "lowtide/report/text/page_text.h"
 #include "lowtide/target/target.h"
 #include "tests/report/page_json.h"
 #include "tests/report/page_plans.h"

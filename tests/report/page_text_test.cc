@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/report/page_text.h"
+#include "lowtide/report/text/page_text.h"
 
 #include <gtest/gtest.h>
 

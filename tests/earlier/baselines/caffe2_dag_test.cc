@@ -12,7 +12,7 @@
 
 #include "lowtide/analysis/happens_before.h"
 #include "lowtide/earlier/baselines/baselines.h"
-#include "lowtide/earlier/baselines/blobs.h"
+#include "lowtide/earlier/baselines/net/blobs.h"
 #include "tests/earlier/baselines/nets.h"
 #include "tests/testing/graphs.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lowtide/earlier/baselines/baselines.h"
-#include "lowtide/earlier/baselines/first_fit.h"
+#include "lowtide/earlier/baselines/rules/first_fit.h"
 #include "tests/earlier/baselines/nets.h"
 #include "tests/earlier/baselines/spans.h"
 #include "tests/testing/graphs.h"

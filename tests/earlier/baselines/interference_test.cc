@@ -10,7 +10,7 @@
 
 #include "lowtide/allocate/slots.h"
 #include "lowtide/earlier/baselines/baselines.h"
-#include "lowtide/earlier/baselines/sharing_rules.h"
+#include "lowtide/earlier/baselines/rules/sharing_rules.h"
 #include "tests/earlier/baselines/nets.h"
 #include "tests/earlier/baselines/spans.h"
 #include "tests/testing/graphs.h"

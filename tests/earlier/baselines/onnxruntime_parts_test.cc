@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "lowtide/base/random.h"
-#include "lowtide/earlier/baselines/onnxruntime_arena.h"
-#include "lowtide/earlier/baselines/onnxruntime_buffers.h"
-#include "lowtide/earlier/baselines/onnxruntime_trace.h"
+#include "lowtide/earlier/baselines/onnxruntime/arena.h"
+#include "lowtide/earlier/baselines/onnxruntime/buffers.h"
+#include "lowtide/earlier/baselines/onnxruntime/steps.h"
+#include "lowtide/earlier/baselines/onnxruntime/trace.h"
 #include "tests/testing/graphs.h"
 #include "tests/testing/random_graphs.h"
 

@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "lowtide/analysis/happens_before.h"
-#include "lowtide/earlier/baselines/dag_walk.h"
-#include "lowtide/earlier/baselines/free_space.h"
+#include "lowtide/earlier/baselines/rules/dag_walk.h"
+#include "lowtide/earlier/baselines/rules/free_space.h"
 
 namespace lowtide::testing {
 

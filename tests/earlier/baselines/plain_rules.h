@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "lowtide/earlier/baselines/first_fit.h"
-#include "lowtide/earlier/baselines/sharing_rules.h"
+#include "lowtide/earlier/baselines/rules/first_fit.h"
+#include "lowtide/earlier/baselines/rules/sharing_rules.h"
 
 namespace lowtide::testing {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "lowtide/base/random.h"
-#include "lowtide/earlier/baselines/blobs.h"
-#include "lowtide/earlier/baselines/sharing_rules.h"
+#include "lowtide/earlier/baselines/net/blobs.h"
+#include "lowtide/earlier/baselines/rules/sharing_rules.h"
 #include "tests/earlier/baselines/nets.h"
 #include "tests/earlier/baselines/plain_rules.h"
 #include "tests/testing/graphs.h"

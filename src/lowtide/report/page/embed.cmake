@@ -71,7 +71,7 @@ string(SUBSTRING "${html}" ${sheets_end} -1 after_sheets)
 set(literal_begin "R\"lowtide_page(")
 set(literal_end ")lowtide_page\"sv")  # the compiler knows its length, and need not count
 file(WRITE "${TO}" "// Made by page/embed.cmake; do not edit.
-#include \"lowtide/report/page_source.h\"
+#include \"lowtide/report/html/page_source.h\"
 
 namespace lowtide::report_internal {
 

@@ -1,0 +1,23 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <vector>
+
+#include "lowtide/base/result.h"
+#include "lowtide/earlier/baselines/onnxruntime/step_types.h"
+#include "lowtide/graph/graph.h"
+
+namespace lowtide::baselines_internal {
+
+// The order of ONNX Runtime's sequential executor. It is a depth-first search against the edges, which starts at the
+// nodes without readers, the last node first. A node comes after everything that it reads. O((nodes + edges) log).
+[[nodiscard]] std::vector<NodeId> runtime_order(const Graph& graph);
+
+// The steps of the sequential executor. HardSwish has no kernel of its own and becomes HardSigmoid and Mul. A node with
+// bodies has one block of scratch, as large as the largest peak of its bodies. Errors: over_limit, if tensors and
+// scratch have more than limits::kMaxTotalBytes / 16 bytes.
+[[nodiscard]] Result<RuntimeSteps> runtime_steps(const Graph& graph);
+
+}  // namespace lowtide::baselines_internal

@@ -1,0 +1,108 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/report/budget_summary.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "lowtide/base/quote.h"
+#include "lowtide/report/summary.h"
+#include "lowtide/report/text/figures.h"
+
+namespace lowtide {
+namespace {
+
+constexpr std::size_t kMostRows = 10;
+
+std::string name_of(const Graph& graph, NodeId node) { return quoted(graph.node(node).name, 40); }
+
+std::string overhead(std::int64_t cost, std::int64_t base) {
+  if (cost == base) return "0 %";
+  if (base == 0) return "unknown";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4f %%",
+                100.0 * static_cast<double>(cost - base) / static_cast<double>(base));  // exact figures are in --json
+  return text;
+}
+
+std::string why_nothing_fits(const Graph& graph, const KeptBudget& kept) {
+  const InfeasibleProof& proof = *kept.answer.obstruction;
+  if (!proof.node) return "The outputs cannot all be in memory at the end, in whatever order they are computed.";
+  if (!proof.sets.empty()) {
+    return "The inputs of node " + name_of(graph, *proof.node) +
+           " cannot all be in memory at once, in whatever order they are computed.";
+  }
+  Bytes needed = kept.problem.nodes[*proof.node].size;
+  for (NodeId input : kept.problem.nodes[*proof.node].reads) needed += kept.problem.nodes[input].size;
+  return "Node " + name_of(graph, *proof.node) + " needs " + format_bytes(needed) +
+         " for its inputs and its output, in any sequence.";
+}
+
+void add_reruns(StyledText& out, const Graph& graph, const KeptBudget& kept) {
+  IdVector<NodeId, std::int64_t> times(kept.problem.nodes.size());
+  for (NodeId node : kept.answer.runs) ++times[node];
+  std::vector<std::pair<std::int64_t, NodeId>> rows;  // minus the cost of reruns
+  for (NodeId node : all_ids<NodeId>(times.size())) {
+    if (times[node] > 1) rows.emplace_back(-(times[node] - 1) * kept.problem.nodes[node].cost, node);
+  }
+  if (rows.empty()) return;
+  std::sort(rows.begin(), rows.end());
+  out.end_line().add("Nodes that run again", Style::heading).end_line();
+  TextTable table({TextTable::Align::left, TextTable::Align::right, TextTable::Align::right, TextTable::Align::right});
+  table.add_row({StyledText("node", Style::dim), StyledText("reruns", Style::dim), StyledText("cost", Style::dim),
+                 StyledText("output", Style::dim)});
+  for (std::size_t at = 0; at < std::min(rows.size(), kMostRows); ++at) {
+    const auto& [cost, node] = rows[at];
+    table.add_row({StyledText(name_of(graph, node)), StyledText(with_thousands(times[node] - 1)),
+                   StyledText(with_thousands(-cost)),
+                   StyledText(report_internal::exact(kept.problem.nodes[node].size))});
+  }
+  out.append(table.text());
+  if (rows.size() > kMostRows) {
+    out.add("  and " + counted(static_cast<std::int64_t>(rows.size() - kMostRows), "other node") +
+            " (--json lists all)")
+        .end_line();
+  }
+}
+
+}  // namespace
+
+StyledText budget_summary(const std::string& path, const Graph& graph, const KeptBudget& kept, Bytes fixed) {
+  const BudgetAnswer& answer = kept.answer;
+  StyledText out(shown_name(path), Style::heading);
+  out.add("  " + counted(static_cast<std::int64_t>(graph.nodes().size()), "node")).end_line().end_line();
+  const Bytes budget = kept.problem.budget + fixed;
+  const auto share = [&](Bytes bytes) { return percent(bytes.count(), budget.count()); };
+  TextTable table = report_internal::figures_table();
+  using report_internal::add_figure;
+  add_figure(table, {"budget", budget, share(budget), ""});
+  if (fixed > Bytes(0)) add_figure(table, {"always live", fixed, share(fixed), "the file's fixed_bytes"});
+  add_figure(table, {"peak without reruns", kept.ordered.load + fixed, share(kept.ordered.load + fixed),
+                     "order " + kept.ordered.strategy});
+  add_figure(table, {"peak", answer.peak + fixed, share(answer.peak + fixed),
+                     counted(static_cast<std::int64_t>(answer.runs.size()), "run"), Style::strong});
+  out.append(table.text()).end_line();
+  if (answer.outcome == BudgetOutcome::infeasible) {
+    out.add("  No sequence keeps the budget. ", Style::bad).add(why_nothing_fits(graph, kept)).end_line();
+    return out;
+  }
+  if (answer.outcome == BudgetOutcome::not_found) {
+    out.add("  No sequence was found that keeps the budget, and it is not proven that there is none.", Style::bad);
+    return out.end_line();
+  }
+  out.add("  cost    " + with_thousands(answer.cost) + "   overhead " + overhead(answer.cost, answer.base_cost))
+      .end_line();
+  out.add("  bound   " + with_thousands(answer.cost_bound) + "   overhead " +
+          overhead(answer.cost_bound, answer.base_cost) + ", from " + std::string(to_string(answer.bound_kind)));
+  out.end_line();
+  if (answer.is_optimal()) {
+    out.end_line().add("  Proven optimal: no sequence within the budget costs less.", Style::good).end_line();
+  }
+  add_reruns(out, graph, kept);
+  return out;
+}
+
+}  // namespace lowtide

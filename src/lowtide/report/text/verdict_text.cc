@@ -1,0 +1,119 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/report/text/verdict_text.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "lowtide/report/text/figures.h"
+#include "lowtide/report/text/recomputation_text.h"
+#include "lowtide/report/text/target_text.h"
+
+namespace lowtide::report_internal {
+namespace {
+
+// Why no plan fits.
+StyledText no_fit_text(const NamedPlan& shown, const PlanVerdict& verdict) {
+  const Plan& plan = shown.plan;
+  StyledText out;
+  // The bound covers only the arena, so what else is counted is subtracted from the capacity. Other kernels might fit,
+  // so only a bound for all kernels counts.
+  const Bound* bound = best_bound(plan.claims, std::max(scope_of(plan), BoundScope::run_once));
+  const Bytes beside_arena = verdict.counted - arena_bytes(plan);
+  const Bytes certain = (bound != nullptr ? bound->bytes : Bytes(0)) + beside_arena;
+  const bool is_above = certain > *verdict.capacity;
+  if (verdict.region_proof && (!is_above || verdict.region_proof->tensors.size() == 1)) {
+    return out.append(paragraph(region_proof_text(shown, *verdict.region_proof), StyledText("Proven: ")));
+  }
+  const Bytes for_arena = *verdict.capacity > beside_arena ? *verdict.capacity - beside_arena : Bytes(0);
+  const std::optional<BoundScope> beyond = scope_that_needs(plan, for_arena + Bytes(1));
+  out.add("  Proven: " + std::string(no_plan_text(beyond.value_or(BoundScope::all_plans))) + " fits, because the ");
+  const std::string others = verdict.counts_weights ? "the weights" : "what the caller holds";
+  out.add(beside_arena == Bytes(0) ? "lower bound is " : "lower bound and " + others + " are together ");
+  out.add(format_bytes(certain - *verdict.capacity) + " too large.");
+  return out.end_line();
+}
+
+// Why a plan that fits may exist although this one does not.
+StyledText not_proven_text(const Plan& plan, const PlanVerdict& verdict) {
+  const Bound* bound = best_bound(plan.claims, std::max(scope_of(plan), BoundScope::run_once));
+  const Bytes beside_arena = verdict.counted - arena_bytes(plan);
+  if (bound == nullptr || bound->bytes + beside_arena <= *verdict.capacity)
+    return StyledText("  Not proven: a plan that fits may exist.").end_line();
+  return paragraph(
+      "a plan that fits may exist. The bound counts whole units of the alignment, but the last buffer of a plan need "
+      "not fill its last unit.",
+      StyledText("Not proven: "));
+}
+
+// Load-time work replaces constants by its results, so the sum of the weights holds only with or only without it.
+std::string weights_proof_text(const Plan& plan) {
+  const bool has_work = has_load_time_work(plan);
+  return std::string("every plan ") + (has_work ? "with" : "without") +
+         " load-time work has these weights in this region." +
+         (has_work ? " With --no-load-time, the weights may need less." : "");
+}
+
+// Whether the plan fits. If the weights alone do not, the other sentences are about what remains.
+StyledText capacity_text(const NamedPlan& shown, const PlanVerdict& verdict) {
+  const bool counts_everything = counts_all(shown.plan.claims);
+  const Bytes weights_excess = verdict.weights ? verdict.weights->excess() : Bytes(0);
+  StyledText out;
+  if (weights_excess > Bytes(0)) {
+    out.add("  Does not fit", Style::bad).add(": the weights need " + format_bytes(verdict.weights->bytes) + " in ");
+    out.add(shown_name(verdict.weights->region.name) + ", which has ");
+    out.add(format_bytes(*verdict.weights->region.capacity) + ": " + format_bytes(weights_excess) + " too large.");
+    out.end_line().append(paragraph(weights_proof_text(shown.plan), StyledText("Proven: ")));
+    if (verdict.counts_weights) return out;
+  }
+  if (!verdict.capacity) return out;
+  const std::string limit = format_bytes(*verdict.capacity) + (verdict.counts_weights ? " with the weights" : "");
+  const Bytes missing = verdict.shortfall - weights_excess;
+  if (missing == Bytes(0)) {
+    if (weights_excess > Bytes(0)) {
+      out.add("  Without the weights, it fits " + limit + "; ");
+    } else if (!counts_everything) {
+      out.add("  What is counted fits " + limit + "; ");
+    } else {
+      out.add("  Fits", Style::good).add(" " + limit + "; ");
+    }
+    out.add(format_bytes(*verdict.capacity - verdict.counted) + " to spare.").end_line();
+    return out.append(recomputation_text(shown, verdict));
+  }
+  if (weights_excess > Bytes(0))
+    return out.add("  Without the weights, it exceeds " + limit + " by " + format_bytes(missing) + ".").end_line();
+  out.add("  Does not fit", Style::bad).add(" " + limit + ": ");
+  out.add(format_bytes(missing), Style::strong).add(" too large.").end_line();
+  if (verdict.proven_infeasible) {
+    out.append(no_fit_text(shown, verdict));
+    const Bound* all_plans = best_bound(shown.plan.claims, BoundScope::all_plans);
+    const Bytes certain =
+        (all_plans != nullptr ? all_plans->bytes : Bytes(0)) + verdict.counted - arena_bytes(shown.plan);
+    return certain > *verdict.capacity ? out : out.append(no_recomputation_text(shown, verdict));
+  }
+  // A proof that also covers recomputation says more than that the other one is missing.
+  if (is_recomputation_infeasible(verdict)) return out.append(no_recomputation_text(shown, verdict));
+  return out.append(not_proven_text(shown.plan, verdict)).append(no_recomputation_text(shown, verdict));
+}
+
+}  // namespace
+
+StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
+  const Plan& plan = shown.plan;
+  StyledText out;
+  if (!counts_all(plan.claims))
+    out.append(paragraph(uncounted_text(plan.claims.uncounted), StyledText("Not proven: ", Style::bad)));
+  const std::optional<BoundScope> scope = proven_scope(plan, arena_bytes(plan));
+  if (scope) {
+    out.add("  Proven optimal", Style::good).add(": " + std::string(no_plan_text(*scope)) + " needs less");
+    const auto op_of = [&](NodeId id) -> const std::string& { return shown.labels.nodes[id].op; };
+    if (copies_views(plan, op_of)) out.add(".").end_line().add("  " + std::string(kAllOrCopies));
+    if (has_outputs_at_caller(plan)) out.add(".").end_line().add("  " + std::string(kWrittenOnce));
+    out.add(".").end_line();
+  }
+  return out.append(capacity_text(shown, verdict));
+}
+
+}  // namespace lowtide::report_internal
