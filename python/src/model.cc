@@ -75,7 +75,7 @@ LoadedModel load_model(const Request& request) {
   LowerOptions lowering = lower_options_of(request);
   lowering.table = &model.constants;
   const std::optional<Bytes> budget = request.budget ? std::optional(Bytes(*request.budget)) : std::nullopt;
-  Lowered lowered = take(lower_for_machine(model.graph, lowering, {.budget = budget}));
+  Lowered lowered = take(lower_for_machine(model.graph, lowering, {.budget = BudgetRequest::of(budget)}));
   return {std::move(model), std::move(lowered)};
 }
 

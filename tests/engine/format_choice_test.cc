@@ -66,9 +66,11 @@ TEST(FormatChoice, LeavesFormatsOutUnderABudget) {
       must(add_link(must(cpu_target()), TransferLink{.bytes_per_second = 12'000'000'000})));
   for (const auto& target : {std::shared_ptr<const Target>(), with_link}) {
     const bool has_link = target != nullptr;
-    EXPECT_THAT(passes_of({.budget = padded, .target = target}), Contains("formats")) << has_link;
-    EXPECT_THAT(passes_of({.budget = plain, .target = target}), Not(Contains("formats"))) << has_link;
-    EXPECT_THAT(passes_of({.budget = padded - Bytes(1), .target = target}), Not(Contains("formats"))) << has_link;
+    EXPECT_THAT(passes_of({.budget = BudgetRequest::of(padded), .target = target}), Contains("formats")) << has_link;
+    EXPECT_THAT(passes_of({.budget = BudgetRequest::of(plain), .target = target}), Not(Contains("formats")))
+        << has_link;
+    EXPECT_THAT(passes_of({.budget = BudgetRequest::of(padded - Bytes(1)), .target = target}), Not(Contains("formats")))
+        << has_link;
   }
 }
 
@@ -121,9 +123,9 @@ TEST(FormatChoice, DoesNotCompareTimesWithEstimates) {
   const FormatChoice without{.target = partly_timed(kPadded), .has_measured_costs = true};
   EXPECT_THAT(passes_of(without), Contains("formats"));
   FormatChoice choice = without;
-  choice.budget = need_of(true);
+  choice.budget = BudgetRequest::of(need_of(true));
   EXPECT_THAT(passes_of(choice), Contains("formats"));
-  choice.budget = need_of(false);
+  choice.budget = BudgetRequest::of(need_of(false));
   EXPECT_THAT(passes_of(choice), Not(Contains("formats")));
 }
 
@@ -146,7 +148,7 @@ constexpr const char* kRerun = R"(graph "rerun" {
 // Within a budget that the graph with formats keeps only with reruns, and the plain one without.
 TEST(FormatChoice, WithRerunsDoesNotCompareTimesWithEstimates) {
   const Bytes plain(15'360);
-  FormatChoice choice{.budget = plain * 4};  // with x
+  FormatChoice choice{.budget = BudgetRequest::of(plain * 4)};  // with x
   ASSERT_THAT(passes_of(choice, kRerun), Contains("formats"));
   choice.has_measured_costs = true;
   choice.target = timed(1000, 10, kRerun);
@@ -181,9 +183,9 @@ TEST(FormatChoice, LeavesHalvesOutUnderABudget) {
   const Bytes narrow = need();
   ASSERT_LT(narrow, wide);
   EXPECT_THAT(passes({}), Contains("halves"));
-  EXPECT_THAT(passes({.budget = wide}), Contains("halves"));
-  EXPECT_THAT(passes({.budget = wide - Bytes(1)}), Not(Contains("halves")));
-  EXPECT_THAT(passes({.budget = narrow}), Not(Contains("halves")));
+  EXPECT_THAT(passes({.budget = BudgetRequest::of(wide)}), Contains("halves"));
+  EXPECT_THAT(passes({.budget = BudgetRequest::of(wide - Bytes(1))}), Not(Contains("halves")));
+  EXPECT_THAT(passes({.budget = BudgetRequest::of(narrow)}), Not(Contains("halves")));
 }
 
 // 16 squares of 64 channels. Even with its least scratch, Winograd's algorithm needs several times the 16,384 bytes of
@@ -210,10 +212,11 @@ TEST(FormatChoice, LeavesWinogradOutUnderABudget) {
   const Bytes without = need();
   ASSERT_LT(without, fast);
   EXPECT_THAT(passes({}), Contains("winograd"));
-  EXPECT_THAT(passes({.budget = fast}), Contains("winograd"));
-  EXPECT_THAT(passes({.budget = fast - Bytes(1)}), Contains("winograd")) << "there is a kernel with less scratch";
-  EXPECT_THAT(passes({.budget = without}), Contains("formats"));
-  EXPECT_THAT(passes({.budget = without}), Not(Contains("winograd")));
+  EXPECT_THAT(passes({.budget = BudgetRequest::of(fast)}), Contains("winograd"));
+  EXPECT_THAT(passes({.budget = BudgetRequest::of(fast - Bytes(1))}), Contains("winograd"))
+      << "there is a kernel with less scratch";
+  EXPECT_THAT(passes({.budget = BudgetRequest::of(without)}), Contains("formats"));
+  EXPECT_THAT(passes({.budget = BudgetRequest::of(without)}), Not(Contains("winograd")));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/plan_purpose.h"
 #include "lowtide/plan/plan.h"
 #include "lowtide/target/kernel_times.h"
 
@@ -110,13 +111,8 @@ class LoweringSearch {
   }
 
   Result<PlannedGraph> plan(const Graph& graph, bool recomputes) const {
-    PlanOptions options{.budget = choice_.budget,
-                        .order_effort = kQuickOrderEffort,
-                        .allocate_effort = kQuickAllocateEffort,
-                        .stop = choice_.stop};
-    options.skip = {PlanStage::check_bound, PlanStage::verify};
-    if (!recomputes) options.skip.push_back(PlanStage::recompute);
-    return plan_graph(graph, target_, options);
+    const PlanPurpose purpose = recomputes ? PlanPurpose::graph_with_reruns : PlanPurpose::graph;
+    return plan_graph(graph, target_, options_for(purpose, {.budget = choice_.budget.limit(), .stop = choice_.stop}));
   }
 
   [[nodiscard]] bool is_faster(const PlannedGraph& plan, const PlannedGraph& than) const {
@@ -140,7 +136,9 @@ class LoweringSearch {
 }  // namespace
 
 Result<Lowered> lower_for_machine(const Graph& model, const LowerOptions& options, const FormatChoice& choice) {
-  if (!choice.budget && !choice.has_measured_costs) return lower(model, options);
+  const bool has_limit = choice.budget.limit().has_value();
+  const bool has_choice = options.formats || options.epilogues || options.winograd || options.halves;
+  if (!has_choice || (!has_limit && !choice.has_measured_costs)) return lower(model, options);
   std::shared_ptr<const Target> target = choice.target;
   if (target == nullptr) {
     Result<Target> made = cpu_target();
@@ -150,7 +148,7 @@ Result<Lowered> lower_for_machine(const Graph& model, const LowerOptions& option
   Result<std::optional<Lowered>> chosen = LoweringSearch(model, choice, *target, true).run(options);
   if (!chosen) return chosen.error();
   if (*chosen) return **std::move(chosen);
-  if (!choice.budget) return lower(model, options);
+  if (!has_limit) return lower(model, options);
   chosen = LoweringSearch(model, choice, *target, false).run(options);
   if (!chosen) return chosen.error();
   return **std::move(chosen);

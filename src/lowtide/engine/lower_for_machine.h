@@ -5,22 +5,21 @@
 
 #include <atomic>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/lower/lower.h"
+#include "lowtide/pipeline/budget_request.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide {
 
 // What decides whether a graph has the formats and the epilogues of the machine's kernels.
 struct FormatChoice {
-  std::optional<Bytes> budget = std::nullopt;  // PlanOptions::budget
-  const std::atomic<bool>* stop = nullptr;     // PlanOptions::stop
+  BudgetRequest budget = {};                // only its limit() decides; a curve tries all graphs
+  const std::atomic<bool>* stop = nullptr;  // PlanOptions::stop
   // What the plan will be for: cpu_target(), perhaps with a link or with measured costs. nullptr: cpu_target().
   std::shared_ptr<const Target> target = nullptr;
   bool has_measured_costs = false;  // of `target` (with_times)

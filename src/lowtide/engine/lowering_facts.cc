@@ -3,18 +3,13 @@
 
 #include "lowtide/engine/lowering_facts.h"
 
-#include <algorithm>
-#include <cstdint>
-
 #include "lowtide/base/check.h"
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/plan_purpose.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide {
 namespace {
-
-// As for the second plan of a quantized model (cli/quantized.cc).
-constexpr std::int64_t kMostNodesAsWritten = 20'000;
 
 Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, const PlanOptions& given) {
   lowering.unneeded = lowering.padding = lowering.halves = lowering.batch_norm = lowering.layer_norm =
@@ -22,14 +17,8 @@ Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, con
   lowering.quantized = lowering.chains = lowering.formats = lowering.epilogues = lowering.winograd = false;
   const Result<Lowered> lowered = lower(model, lowering);
   if (!lowered) return lowered.error();
-  const PlanOptions options{.order = given.order,
-                            .views = given.views,
-                            .parts = given.parts,
-                            .in_place = given.in_place,
-                            .order_effort = std::min(given.order_effort, kQuickOrderEffort),
-                            .allocate_effort = std::min(given.allocate_effort, kQuickAllocateEffort),
-                            .stop = given.stop};
-  const Result<PlannedGraph> planned = plan_graph(lowered->graph, dense_target(), options);
+  const Result<PlannedGraph> planned =
+      plan_graph(lowered->graph, dense_target(), options_for(PlanPurpose::as_written, given));
   if (!planned) return planned.error();
   LOWTIDE_CHECK(planned->violations.empty(), "the plan of the model as written is correct");
   return AsWritten{planned->plan.claims.load, arena_bytes(planned->plan)};
@@ -45,7 +34,7 @@ Result<std::optional<LoweringFacts>> lowering_facts(const Graph& model, const Lo
   if (!is_changed) return std::optional<LoweringFacts>();
   LoweringFacts facts =
       compare_lowered(model, lowered.graph, lowered.load, lowered.origins ? &*lowered.origins : nullptr);
-  if (model.total_nodes() <= kMostNodesAsWritten) {
+  if (model.total_nodes() <= kMostReportedNodes) {
     const Result<AsWritten> as_written = plan_as_written(model, lowering, options);
     if (!as_written) return as_written.error();
     facts.as_written = *as_written;

@@ -73,7 +73,7 @@ Result<Lowered> lower_model(const Graph& model, const LowerOptions& lowering, co
                             const Target& target) {
   if (options.given_plan) return lower(model, lowering);
   return lower_for_machine(model, lowering,
-                           {.budget = options.plan.budget,
+                           {.budget = BudgetRequest::of(options.plan.budget),
                             .stop = options.plan.stop,
                             .target = std::make_shared<const Target>(target),
                             .has_measured_costs = options.costs != nullptr});

@@ -10,6 +10,7 @@
 #include "lowtide/base/check.h"
 #include "lowtide/base/int128.h"
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/plan_purpose.h"
 #include "lowtide/target/kernel_times.h"
 
 namespace lowtide {
@@ -104,8 +105,9 @@ class CurveSearch {
  private:
   [[nodiscard]] bool is_stopped() const { return options_.stop != nullptr && options_.stop->load(); }
 
+  // `budget`: nullopt for the begin of the curve.
   Result<PlannedGraph> plan(const Side& side, std::optional<Bytes> budget) const {
-    PlanOptions options = options_;
+    PlanOptions options = options_for(budget ? PlanPurpose::curve_point : PlanPurpose::curve_start, options_);
     options.budget = budget;
     options.hints = side.graph.hints;
     options.lowering = side.graph.lowering;
@@ -116,9 +118,7 @@ class CurveSearch {
 
   // The other graphs have a plan of little effort, which states the floor and how fast they are.
   Result<void> plan_others_quickly() {
-    PlanOptions quick = options_;
-    quick.order_effort = std::min(quick.order_effort, kQuickOrderEffort);
-    quick.allocate_effort = std::min(quick.allocate_effort, kQuickAllocateEffort);
+    PlanOptions quick = options_for(PlanPurpose::curve_graph, options_);
     for (Side& side : std::span(sides_).subspan(1)) {
       quick.lowering = side.graph.lowering;
       const Result<PlannedGraph> planned = plan_graph(*side.graph.graph, target_, quick);

@@ -15,9 +15,9 @@ namespace lowtide {
 //
 // Each node has the fastest kernel of the target, unless the plan then exceeds the capacities or the budget. In this
 // case, the plan is the fastest that was found to fit, or the smallest if none fits. Nodes at the peak exchange their
-// kernels first (pipeline/sequence/exchange.h). For streams, waves and dataflow, this is decided by the plan for that run
-// (pipeline/parallel/choose_parallel.h). If no choice of kernels keeps a budget on one stream, nodes run again,
-// and tensors leave the arena over a link of the target (pipeline/recompute/recompute.h).
+// kernels first (pipeline/sequence/exchange.h). For streams, waves and dataflow, this is decided by the plan for that
+// run (pipeline/parallel/choose_parallel.h). If no choice of kernels keeps a budget on one stream, nodes run again, and
+// tensors leave the arena over a link of the target (pipeline/recompute/recompute.h).
 //
 // For several streams or waves, the choice is among all tried plans, including the sequence, whose arena is within
 // `arena_slack_percent`. It is the smallest plan of those that take at most kTimeTolerancePercent longer than the

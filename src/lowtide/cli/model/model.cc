@@ -13,17 +13,15 @@
 #include "lowtide/cli/output/progress.h"
 #include "lowtide/engine/prepared_file.h"
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/plan_purpose.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide::cli_internal {
 
 namespace {
 
-// Plans the work at load time in the order of the file, because a loader follows it.
 Result<LoadTimeFacts> load_time_facts(const Graph& load) {
-  PlanOptions options{.order = "as_given", .order_effort = 0, .allocate_effort = 0};
-  options.skip = {PlanStage::refine, PlanStage::check_bound, PlanStage::verify};
-  const Result<PlannedGraph> planned = plan_graph(load, dense_target(), options);
+  const Result<PlannedGraph> planned = plan_graph(load, dense_target(), options_for(PlanPurpose::load_time, {}));
   if (!planned) return planned.error();
   LoadTimeFacts facts{.nodes = load.total_nodes(), .peak = planned->plan.claims.load};
   for (TensorId id : load.outputs()) facts.results += load.tensor(id).size;
@@ -35,6 +33,25 @@ Bytes outputs_of(const Graph& graph) {
   Bytes bytes;
   for (TensorId id : graph.outputs()) bytes += graph.tensor(id).size;
   return bytes;
+}
+
+Result<ModelFacts> facts_of(const ModelRequest& request, const ImportedModel& model, const Lowered& lowered) {
+  const bool has_caller = request.lowering.inputs_in_arena && !model.graph.inputs().empty();  // its node is not counted
+  ModelFacts facts{.path = request.path,
+                   .format = model.format,
+                   .sha256 = model.sha256,
+                   .nodes = model.nodes,
+                   .planned_nodes = lowered.graph.total_nodes() - (has_caller ? 1 : 0),
+                   .body_nodes = lowered.graph.total_nodes() - static_cast<std::int64_t>(lowered.graph.nodes().size()),
+                   .tensors = lowered.graph.total_tensors()};
+  if (!lowered.load.nodes().empty()) {
+    Result<LoadTimeFacts> at_load = load_time_facts(lowered.load);
+    if (!at_load) return at_load.error();
+    facts.load_time = *at_load;
+  }
+  if (request.lowering.outputs_at_caller) facts.outputs_at_caller = outputs_of(model.graph);
+  if (request.lowering.inputs_in_arena) facts.inputs_in_arena = plain_figures(model.graph).inputs;
+  return facts;
 }
 
 }  // namespace
@@ -60,28 +77,19 @@ Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console
   ImportedModel& model = *imported;
   const Result<void> overridden = check_overrides(model.graph, model.default_inputs, request.bindings.overrides);
   if (!overridden) return overridden.error();
-  if (!request.is_noted) console.notes(model.notes);
+  console.notes(model.notes);
   LowerOptions lowering = request.lowering;
   lowering.table = &model.constants;
   Result<Lowered> lowered = lower_for_machine(model.graph, lowering, request.formats);
   if (!lowered) return lowered.error();
-  const bool has_caller = request.lowering.inputs_in_arena && !model.graph.inputs().empty();  // its node is not counted
-  ModelFacts facts{
-      .path = request.path,
-      .format = model.format,
-      .sha256 = model.sha256,
-      .nodes = model.nodes,
-      .planned_nodes = lowered->graph.total_nodes() - (has_caller ? 1 : 0),
-      .body_nodes = lowered->graph.total_nodes() - static_cast<std::int64_t>(lowered->graph.nodes().size()),
-      .tensors = lowered->graph.total_tensors()};
-  if (!lowered->load.nodes().empty()) {
-    Result<LoadTimeFacts> at_load = load_time_facts(lowered->load);
-    if (!at_load) return at_load.error();
-    facts.load_time = *at_load;
-  }
-  if (request.lowering.outputs_at_caller) facts.outputs_at_caller = outputs_of(model.graph);
-  if (request.lowering.inputs_in_arena) facts.inputs_in_arena = plain_figures(model.graph).inputs;
-  return LoadedModel{std::move(model), *std::move(lowered), std::move(facts), watch.seconds()};
+  Result<ModelFacts> facts = facts_of(request, model, *lowered);
+  if (!facts) return facts.error();
+  return LoadedModel{std::move(model), *std::move(lowered), *std::move(facts), watch.seconds()};
+}
+
+void use_graph(const ModelRequest& request, Lowered other, LoadedModel& loaded) {
+  loaded.facts = take(facts_of(request, loaded.model, other), request.path);
+  loaded.lowered = std::move(other);
 }
 
 std::vector<std::string> weight_files(const std::string& model_path, const ConstantTable& table) {

@@ -41,8 +41,7 @@ struct ModelRequest {
   std::string path;
   ImportOptions bindings;
   LowerOptions lowering;
-  FormatChoice formats;   // whether the pass `formats` stays; not for the graph of a given plan
-  bool is_noted = false;  // the notes of the importer were printed before
+  FormatChoice formats;  // the budget, and what else decides which graph runs; not for the graph of a given plan
 };
 
 // Reads MODEL, the sizes given for it, and the options of lowering.
@@ -55,5 +54,8 @@ struct ModelRequest {
 [[nodiscard]] Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console);
 // The same, but stops if that fails.
 [[nodiscard]] LoadedModel load_model(const ModelRequest& request, Console& console);
+
+// Makes `other` the graph that runs for a loaded model. Requires: it was lowered from the graph of the model.
+void use_graph(const ModelRequest& request, Lowered other, LoadedModel& loaded);
 
 }  // namespace lowtide::cli_internal

@@ -9,13 +9,10 @@
 #include "lowtide/lower/integer_operators.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/pipeline/plan_purpose.h"
 
 namespace lowtide::cli_internal {
 namespace {
-
-// With quick efforts the second plan takes 0.12 s for 1,803 nodes, where the plan itself takes 2.9 s. On graphs above
-// this limit, the heuristics alone would take seconds.
-constexpr std::int64_t kMostNodes = 20'000;
 
 // Recursion is bounded by limits::kMaxBodyNesting.
 bool is_quantizing(const Graph& graph) {
@@ -33,14 +30,7 @@ Result<IntegerEstimate> estimate(const Graph& graph, LowerOptions lowering, cons
   lowering.checks_types = false;
   const Result<Lowered> lowered = lower(graph, lowering);
   if (!lowered) return lowered.error();
-  const PlanOptions options{.order = given.order,
-                            .views = given.views,
-                            .parts = given.parts,
-                            .in_place = given.in_place,
-                            .order_effort = std::min(given.order_effort, kQuickOrderEffort),
-                            .allocate_effort = std::min(given.allocate_effort, kQuickAllocateEffort),
-                            .stop = given.stop};
-  const Result<PlannedGraph> planned = plan_graph(lowered->graph, target, options);
+  const Result<PlannedGraph> planned = plan_graph(lowered->graph, target, options_for(PlanPurpose::integers, given));
   if (!planned) return planned.error();
   LOWTIDE_CHECK(planned->violations.empty(), "the plan of the graph with integer operators is correct");
   const Bytes arena = arena_bytes(planned->plan);
@@ -58,7 +48,7 @@ std::optional<QuantizedFacts> quantized_facts(const LoadedModel& loaded, const L
   if (integers.operators == 0) return std::nullopt;
   QuantizedFacts facts{.operators = integers.operators, .estimate = std::nullopt};
   const Graph& graph = integers.rewritten.graph;
-  if (graph.total_nodes() <= kMostNodes) facts.estimate = take(estimate(graph, lowering, target, options));
+  if (graph.total_nodes() <= kMostReportedNodes) facts.estimate = take(estimate(graph, lowering, target, options));
   return facts;
 }
 

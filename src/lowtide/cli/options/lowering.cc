@@ -50,11 +50,7 @@ LowerOptions read_lowering(const Arguments& arguments) {
 }
 
 FormatChoice read_format_choice(const Arguments& arguments) {
-  if (arguments.value("--target") != "cpu") return {};
-  FormatChoice choice;
-  if (!is_automatic_budget(arguments)) choice.budget = read_positive_size(arguments, "--budget");
-  choice.has_measured_costs = arguments.value("--costs").has_value();
-  return choice;
+  return {.budget = read_budget(arguments), .has_measured_costs = arguments.value("--costs").has_value()};
 }
 
 Json json_of(const std::optional<LoweringFacts>& facts) {

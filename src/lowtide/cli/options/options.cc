@@ -174,7 +174,28 @@ std::optional<Bytes> read_positive_size(const Arguments& arguments, std::string_
   return size;
 }
 
-bool is_automatic_budget(const Arguments& arguments) { return arguments.value("--budget") == "auto"; }
+BudgetRequest read_budget(const Arguments& arguments) {
+  BudgetRequest request;
+  if (arguments.value("--budget") == "auto") {
+    request.kind = BudgetRequest::Kind::automatic;
+  } else {
+    request = BudgetRequest::of(read_positive_size(arguments, "--budget"));
+  }
+  if (request.most.count() > limits::kMaxArenaBytes) {
+    stop_usage("'--budget' must be at most " + std::to_string(limits::kMaxArenaBytes) +
+               " bytes (kMaxArenaBytes), the largest arena that a plan can have; omit the option for no limit");
+  }
+  if (arguments.has("--curve")) {
+    if (arguments.has("--budget")) stop_usage("'--curve' plans for many budgets; omit '--budget' or '--curve'");
+    request.kind = BudgetRequest::Kind::curve;
+  }
+  const std::optional<std::int64_t> points = read_points(arguments);
+  if (points && !request.needs_curve()) {
+    stop_usage("'--points' is the number of budgets of '--curve' and of '--budget auto'");
+  }
+  request.points = points.value_or(request.points);
+  return request;
+}
 
 std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_view option, std::int64_t least,
                                        std::int64_t most) {

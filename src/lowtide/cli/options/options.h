@@ -15,6 +15,7 @@
 #include "lowtide/cli/output/console.h"
 #include "lowtide/engine/range.h"
 #include "lowtide/import/import.h"
+#include "lowtide/pipeline/budget_request.h"
 #include "lowtide/pipeline/plan_options.h"
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/target/target.h"
@@ -28,8 +29,8 @@ namespace lowtide::cli_internal {
 // A size above 0; nullopt if the option was not given.
 [[nodiscard]] std::optional<Bytes> read_positive_size(const Arguments& arguments, std::string_view option);
 
-// Whether --budget is `auto`.
-[[nodiscard]] bool is_automatic_budget(const Arguments& arguments);
+// --budget, --curve and --points as one request. Options that a command does not have are not given.
+[[nodiscard]] BudgetRequest read_budget(const Arguments& arguments);
 
 // A whole number from `least` to `most`; nullopt if the option was not given.
 [[nodiscard]] std::optional<std::int64_t> read_count(const Arguments& arguments, std::string_view option,

@@ -47,13 +47,15 @@ struct Request {
   Target target;
   PlanOptions options;
   std::vector<HintRequest> hints;
-  bool is_automatic = false;  // the budget is that of the knee
   std::size_t top = 8;
   bool wide = false;
   std::optional<std::string> plan_file;
   std::optional<std::string> page_file;
   std::optional<std::string> csv_file;
 };
+
+// The request, from which the budget of each plan follows.
+BudgetRequest& budget_of(Request& request) { return request.model.formats.budget; }
 
 struct Seconds {
   double import = 0;
@@ -96,19 +98,14 @@ Request read_request(const Arguments& arguments) {
   }
   request.model.formats.target = std::make_shared<const Target>(request.target);
   request.options.order = arguments.value("--order").value_or("auto");
-  request.is_automatic = is_automatic_budget(arguments);
-  if (!request.is_automatic) request.options.budget = read_positive_size(arguments, "--budget");
-  if (request.options.budget && request.options.budget->count() > limits::kMaxArenaBytes) {
-    stop_usage("'--budget' must be at most " + std::to_string(limits::kMaxArenaBytes) +
-               " bytes (kMaxArenaBytes), the largest arena that a plan can have; omit the option for no limit");
-  }
+  request.options.budget = budget_of(request).limit();
   request.options.views = !arguments.has("--no-views");
   request.options.parts = !arguments.has("--no-parts");
   request.options.in_place = !arguments.has("--no-in-place");
   request.options.allocate_effort = read_count(arguments, "--effort", 0).value_or(request.options.allocate_effort);
   request.options.order_effort = read_count(arguments, "--order-effort", 0).value_or(request.options.order_effort);
   read_run(arguments, request.options);
-  check_curve_options(arguments, request.options);
+  check_curve_options(arguments, budget_of(request), request.options);
   request.hints = read_hints(arguments);
   if (arguments.has("--check-bound")) request.options.bound_check_effort = kBoundCheckEffort;
   request.options.tool = tool_name();
@@ -174,7 +171,8 @@ std::string page_of(const Request& request, const LoadedModel& loaded, const Pla
 
 // The hints of --hints or of the model. Those of the model that are refused are remarks.
 ModelHints hints_for(const Request& request, const LoadedModel& loaded, Console& console) {
-  if (!request.options.budget && !request.is_automatic) return {};
+  const BudgetRequest& budget = request.model.formats.budget;
+  if (budget.kind == BudgetRequest::Kind::none || budget.kind == BudgetRequest::Kind::curve) return {};
   ModelHints hints =
       take(model_hints(loaded.model, loaded.lowered.graph, request.hints, !request.target.machine.links.empty()),
            loaded.facts.path);
@@ -202,14 +200,24 @@ ExitCode judge(const PlannedGraph& planned, Console& console) {
   return ExitCode::no;
 }
 
-// Sets the budget of the knee. Returns whether the model must be loaded again, because that plan is of another graph.
-bool set_automatic_budget(const CurveRequest& curve, Request& request, Console& console) {
-  const AutomaticBudget automatic = automatic_budget(curve, console);
-  request.options.budget = automatic.budget;
-  if (!automatic.is_of_other_graph) return false;
-  request.model.formats.budget = automatic.budget;
-  request.model.is_noted = true;
-  return true;
+// Names the graph in the options, and takes the hints that it has.
+ModelHints adopt_graph(Request& request, const LoadedModel& loaded, Console& console) {
+  request.options.lowering = loaded.lowered.passes;
+  ModelHints hints = hints_for(request, loaded, console);
+  request.options.hints = hints.accepted;
+  return hints;
+}
+
+// Turns `auto` into the budget of the knee, and takes the graph that the curve chose for it. Returns its hints.
+ModelHints settle_budget(const CurveRequest& curve, Request& request, LoadedModel& loaded, ModelHints hints,
+                         Console& console) {
+  if (budget_of(request).kind != BudgetRequest::Kind::automatic) return hints;
+  AutomaticBudget automatic = automatic_budget(curve, console);
+  budget_of(request) = BudgetRequest::of(automatic.budget);
+  request.options.budget = budget_of(request).limit();
+  if (!automatic.other) return hints;
+  use_graph(request.model, *std::move(automatic.other), loaded);
+  return adopt_graph(request, loaded, console);
 }
 
 // A plan, and what it was made from.
@@ -257,7 +265,7 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   if (files.uses_stdout()) console.keep_stdout_free();
 
   if (const std::optional<DimRange> range = read_range(arguments)) {
-    refuse_curve_of_range(arguments);
+    refuse_curve_of_range(arguments, budget_of(request));
     const RangeRequest all{request.model, request.target, request.options, request.plan_file};
     return plan_range(arguments, all, *range, files, console);
   }
@@ -266,17 +274,10 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   remark_unknown_operators(request.target, loaded.lowered.graph, console);
   request.options.model = std::filesystem::path(request.model.path).filename().string();
   request.options.model_sha256 = loaded.model.sha256;
-  request.options.lowering = loaded.lowered.passes;
-  ModelHints hints = hints_for(request, loaded, console);
-  request.options.hints = hints.accepted;
+  ModelHints hints = adopt_graph(request, loaded, console);
   const CurveRequest curve{arguments, request.model, loaded, request.target, request.options, request.hints};
-  if (arguments.has("--curve")) return show_plan_curve(curve, files, console);
-  if (request.is_automatic && set_automatic_budget(curve, request, console)) {
-    loaded = load_model(request.model, console);
-    request.options.lowering = loaded.lowered.passes;
-    hints = hints_for(request, loaded, console);
-    request.options.hints = hints.accepted;
-  }
+  if (budget_of(request).kind == BudgetRequest::Kind::curve) return show_plan_curve(curve, files, console);
+  hints = settle_budget(curve, request, loaded, std::move(hints), console);
   const Stopwatch watch;
   const Interrupt interrupt;
   request.options.stop = interrupt.flag();

@@ -17,12 +17,10 @@
 namespace lowtide::cli_internal {
 namespace {
 
-constexpr std::int64_t kPoints = 10;
-
-// A curve, and the names of the passes of each of its graphs.
+// A curve, and its graphs after that of the model.
 struct ShownCurve {
   PlanCurve curve;
-  std::vector<std::vector<std::string>> lowerings;
+  std::vector<Lowered> others;
 };
 
 // The graphs that --budget may choose for the kernels of this machine; for other targets that of the model.
@@ -35,30 +33,33 @@ std::vector<Lowered> other_graphs(const CurveRequest& request) {
 }
 
 ShownCurve curve_of(const CurveRequest& request, Console& console) {
-  const std::int64_t points = read_points(request.arguments).value_or(kPoints);
   PlanOptions options = request.options;
   const Interrupt interrupt;
   options.stop = interrupt.flag();
   const Progress progress(console, "planning for several budgets");
-  const std::vector<Lowered> others = other_graphs(request);
+  ShownCurve shown;
   std::vector<CurveGraph> graphs = {
       {.graph = &request.loaded.lowered.graph, .hints = options.hints, .lowering = request.loaded.lowered.passes}};
   const bool has_link = !request.target.machine.links.empty();
-  for (const Lowered& other : others) {
+  std::vector<Lowered> others = other_graphs(request);
+  shown.others.reserve(others.size());  // the graphs of the curve stay where they are
+  for (Lowered& other : others) {
     const Result<ModelHints> hints = model_hints(request.loaded.model, other.graph, request.hints, has_link);
     if (!hints) continue;  // a hint names a node that this graph does not have
-    graphs.push_back({.graph = &other.graph, .hints = hints->accepted, .lowering = other.passes});
+    const Lowered& kept = shown.others.emplace_back(std::move(other));
+    graphs.push_back({.graph = &kept.graph, .hints = hints->accepted, .lowering = kept.passes});
   }
-  ShownCurve shown{
-      .curve = take(plan_curve(graphs, request.target, options, points), request.arguments.positional("MODEL")),
-      .lowerings = {}};
+  shown.curve = take(plan_curve(graphs, request.target, options, request.model.formats.budget.points),
+                     request.arguments.positional("MODEL"));
   note_missing_times(request.arguments, shown.curve.estimate, console);
-  for (const CurveGraph& graph : graphs) shown.lowerings.push_back(graph.lowering);
   return shown;
 }
 
 Json json_of_curve(const LoadedModel& loaded, const ShownCurve& shown) {
   const PlanCurve& curve = shown.curve;
+  const auto lowering_of = [&](const BudgetPoint& point) -> const std::vector<std::string>& {
+    return point.graph == 0 ? loaded.lowered.passes : shown.others[point.graph - 1].passes;
+  };
   Json json = json_head("plan");
   json["model"] = json_of(loaded.facts);
   json["curve"] = {{"base_cost", curve.estimate.picoseconds},
@@ -75,7 +76,7 @@ Json json_of_curve(const LoadedModel& loaded, const ShownCurve& shown) {
                                        {"ram", or_null(point.ram.count())},
                                        {"cost", or_null(point.picoseconds)},
                                        {"reruns", or_null(point.reruns)},
-                                       {"lowering", is_found ? Json(shown.lowerings[point.graph]) : Json(nullptr)},
+                                       {"lowering", is_found ? Json(lowering_of(point)) : Json(nullptr)},
                                        {"cost_bound", point.bound_picoseconds}});
   }
   return json;
@@ -83,28 +84,22 @@ Json json_of_curve(const LoadedModel& loaded, const ShownCurve& shown) {
 
 }  // namespace
 
-void check_curve_options(const Arguments& arguments, const PlanOptions& options) {
-  const bool is_curve = arguments.has("--curve");
-  const bool is_automatic = is_automatic_budget(arguments);
-  if (is_curve && arguments.has("--budget"))
-    stop_usage("'--curve' plans for many budgets; omit '--budget' or '--curve'");
-  if (arguments.has("--points") && !is_curve && !is_automatic) {
-    stop_usage("'--points' is the number of budgets of '--curve' and of '--budget auto'");
-  }
-  if (!is_curve && !is_automatic) return;
+void check_curve_options(const Arguments& arguments, const BudgetRequest& budget, const PlanOptions& options) {
+  if (!budget.needs_curve()) return;
   if (options.streams > 1 || options.run == ExecutionModel::dataflow) {
     stop_usage("nodes run again on one stream only; omit '--streams' and '--run', or give one '--budget'");
   }
-  if (is_curve && arguments.has("--output")) {
+  if (budget.kind == BudgetRequest::Kind::curve && arguments.has("--output")) {
     stop_usage("'--curve' writes no plan; use '--budget auto' for the plan at the knee");
   }
 }
 
-void refuse_curve_of_range(const Arguments& arguments) {
+void refuse_curve_of_range(const Arguments& arguments, const BudgetRequest& budget) {
   for (const char* option : {"--hints", "--curve", "--points"}) {
     if (arguments.has(option)) stop_usage("'" + std::string(option) + "' needs one value of each --dim; omit it");
   }
-  if (is_automatic_budget(arguments)) stop_usage("'--budget auto' needs one value of each --dim; give a size");
+  if (budget.kind == BudgetRequest::Kind::automatic)
+    stop_usage("'--budget auto' needs one value of each --dim; give a size");
 }
 
 ExitCode show_plan_curve(const CurveRequest& request, const OutputFiles& files, Console& console) {
@@ -126,13 +121,16 @@ ExitCode show_plan_curve(const CurveRequest& request, const OutputFiles& files, 
 }
 
 AutomaticBudget automatic_budget(const CurveRequest& request, Console& console) {
-  const PlanCurve curve = curve_of(request, console).curve;
+  ShownCurve shown = curve_of(request, console);
+  const PlanCurve& curve = shown.curve;
   if (!curve.knee) throw Stop(ExitCode::no, "no plan was found for any budget, so there is no knee");
   const BudgetPoint& knee = curve.points[*curve.knee];
   console.remark(StyledText("budget: " + format_bytes(knee.planned_for) + ", point " + std::to_string(*curve.knee + 1) +
                             " of " + std::to_string(curve.points.size()) + " of the curve ('--curve' shows all)")
                      .end_line());
-  return {knee.planned_for, knee.graph != 0};
+  std::optional<Lowered> other;
+  if (knee.graph != 0) other = std::move(shown.others[knee.graph - 1]);
+  return {knee.planned_for, std::move(other)};
 }
 
 }  // namespace lowtide::cli_internal

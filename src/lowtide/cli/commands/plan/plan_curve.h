@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "lowtide/cli/model/model.h"
@@ -10,17 +11,19 @@
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/console.h"
 #include "lowtide/cli/output/output_files.h"
+#include "lowtide/lower/lower.h"
+#include "lowtide/pipeline/budget_request.h"
 #include "lowtide/pipeline/plan_options.h"
 #include "lowtide/plan/hints.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide::cli_internal {
 
-// Refuses options that --curve, --points and --budget auto cannot have beside them.
-void check_curve_options(const Arguments& arguments, const PlanOptions& options);
+// Refuses options that --curve and --budget auto cannot have beside them.
+void check_curve_options(const Arguments& arguments, const BudgetRequest& budget, const PlanOptions& options);
 
-// Refuses the same options, and hints, for a range of --dim.
-void refuse_curve_of_range(const Arguments& arguments);
+// Refuses both, and hints, for a range of --dim.
+void refuse_curve_of_range(const Arguments& arguments, const BudgetRequest& budget);
 
 // What the curve is about.
 struct CurveRequest {
@@ -35,11 +38,11 @@ struct CurveRequest {
 // Runs `plan --curve`.
 [[nodiscard]] ExitCode show_plan_curve(const CurveRequest& request, const OutputFiles& files, Console& console);
 
-// The budget for which the plan at the knee of the curve was made, and whether it is of another graph than that of the
-// model that was loaded, which --budget chooses. Stops if no plan was found.
+// The budget for which the plan at the knee of the curve was made, and its graph if it is not the one that was loaded.
+// Stops if no plan was found.
 struct AutomaticBudget {
   Bytes budget;
-  bool is_of_other_graph = false;
+  std::optional<Lowered> other;
 };
 [[nodiscard]] AutomaticBudget automatic_budget(const CurveRequest& request, Console& console);
 
