@@ -15,6 +15,7 @@
 #include "lowtide/graph/graph.h"
 #include "lowtide/pipeline/plan_estimate.h"
 #include "lowtide/pipeline/plan_options.h"
+#include "lowtide/plan/budget_problem.h"
 #include "lowtide/plan/hints.h"
 #include "lowtide/target/target.h"
 
