@@ -303,7 +303,12 @@ Bytes attention_scratch(const Graph& graph, const Node& node, int /*threads*/) {
 }
 
 constexpr std::array kAttentionTable{
-    PlainOperator{on_floats("Attention"), 3, &prepare_attention, &missing_attention, &attention_scratch, true},
+    PlainOperator{.op = on_floats("Attention"),
+                  .operands = 3,
+                  .prepare = &prepare_attention,
+                  .missing = &missing_attention,
+                  .scratch = &attention_scratch,
+                  .widens_half = true},
 };
 constexpr std::array kAttentionOperators = operators_of(kAttentionTable);
 

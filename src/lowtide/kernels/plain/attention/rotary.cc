@@ -103,7 +103,11 @@ std::string missing_rotary(const Graph& graph, const Node& node) {
 }
 
 constexpr std::array kRotaryTable{
-    PlainOperator{on_floats("RotaryEmbedding"), 3, &prepare_rotary, &missing_rotary, nullptr, true},
+    PlainOperator{.op = on_floats("RotaryEmbedding"),
+                  .operands = 3,
+                  .prepare = &prepare_rotary,
+                  .missing = &missing_rotary,
+                  .widens_half = true},
 };
 constexpr std::array kRotaryOperators = operators_of(kRotaryTable);
 

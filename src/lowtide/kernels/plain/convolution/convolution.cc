@@ -182,7 +182,11 @@ PreparedResult prepare_plain_convolution(const PrepareInput& input) {
 }
 
 constexpr std::array kConvolutionTable{
-    PlainOperator{on_floats("Conv"), 2, &prepare_plain_convolution, &missing_convolution, nullptr, true},
+    PlainOperator{.op = on_floats("Conv"),
+                  .operands = 2,
+                  .prepare = &prepare_plain_convolution,
+                  .missing = &missing_convolution,
+                  .widens_half = true},
 };
 constexpr std::array kConvolutionOperators = operators_of(kConvolutionTable);
 

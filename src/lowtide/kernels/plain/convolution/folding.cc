@@ -69,8 +69,11 @@ PreparedResult prepare_folding(const PrepareInput& input) {
 constexpr std::array kFoldingTypes{DType::f32};
 // Sorted by type.
 constexpr std::array kFoldingTable{
-    PlainOperator{{kOwnDomain, kScaledBiasType, kFoldingTypes}, 4, &prepare_folding<&run_bias>},
-    PlainOperator{{kOwnDomain, kScaledWeightsType, kFoldingTypes}, 3, &prepare_folding<&run_weights>},
+    PlainOperator{
+        .op = {kOwnDomain, kScaledBiasType, kFoldingTypes}, .operands = 4, .prepare = &prepare_folding<&run_bias>},
+    PlainOperator{.op = {kOwnDomain, kScaledWeightsType, kFoldingTypes},
+                  .operands = 3,
+                  .prepare = &prepare_folding<&run_weights>},
 };
 constexpr std::array kFoldingOperators = operators_of(kFoldingTable);
 

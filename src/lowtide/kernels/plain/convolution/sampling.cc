@@ -229,9 +229,18 @@ PreparedResult prepare_sampling(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kSamplingTable{
-    PlainOperator{on_floats("Col2Im"), 3, &prepare_sampling<&run_col2im>, &missing_col2im, nullptr, true},
-    PlainOperator{on_floats("DeformConv"), 3, &prepare_sampling<&run_deformed>, nullptr, nullptr, true},
-    PlainOperator{on_floats("MaxUnpool"), 2, &prepare_sampling<&run_unpool>, &missing_unpool, nullptr, true},
+    PlainOperator{.op = on_floats("Col2Im"),
+                  .operands = 3,
+                  .prepare = &prepare_sampling<&run_col2im>,
+                  .missing = &missing_col2im,
+                  .widens_half = true},
+    PlainOperator{
+        .op = on_floats("DeformConv"), .operands = 3, .prepare = &prepare_sampling<&run_deformed>, .widens_half = true},
+    PlainOperator{.op = on_floats("MaxUnpool"),
+                  .operands = 2,
+                  .prepare = &prepare_sampling<&run_unpool>,
+                  .missing = &missing_unpool,
+                  .widens_half = true},
 };
 constexpr std::array kSamplingOperators = operators_of(kSamplingTable);
 

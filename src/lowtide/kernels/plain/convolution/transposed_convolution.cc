@@ -346,7 +346,12 @@ PreparedResult prepare_transposed(const PrepareInput& input) {
 }
 
 constexpr std::array kTransposedTable{
-    PlainOperator{on_floats("ConvTranspose"), 2, &prepare_transposed, &missing_convolution, &transposed_scratch, true},
+    PlainOperator{.op = on_floats("ConvTranspose"),
+                  .operands = 2,
+                  .prepare = &prepare_transposed,
+                  .missing = &missing_convolution,
+                  .scratch = &transposed_scratch,
+                  .widens_half = true},
 };
 constexpr std::array kTransposedOperators = operators_of(kTransposedTable);
 

@@ -205,8 +205,12 @@ PreparedResult prepare_suppression(const PrepareInput& input) {
 }
 
 constexpr std::array kBoxTable{
-    PlainOperator{on_floats("NonMaxSuppression"), 2, &prepare_suppression, &missing_suppression, &suppression_scratch,
-                  true},
+    PlainOperator{.op = on_floats("NonMaxSuppression"),
+                  .operands = 2,
+                  .prepare = &prepare_suppression,
+                  .missing = &missing_suppression,
+                  .scratch = &suppression_scratch,
+                  .widens_half = true},
 };
 constexpr std::array kBoxOperators = operators_of(kBoxTable);
 

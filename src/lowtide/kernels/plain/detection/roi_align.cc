@@ -149,7 +149,11 @@ std::string missing_roi_align(const Graph& graph, const Node& node) {
 }
 
 constexpr std::array kRegionTable{
-    PlainOperator{on_floats("RoiAlign"), 3, &prepare_roi_align, &missing_roi_align, nullptr, true},
+    PlainOperator{.op = on_floats("RoiAlign"),
+                  .operands = 3,
+                  .prepare = &prepare_roi_align,
+                  .missing = &missing_roi_align,
+                  .widens_half = true},
 };
 constexpr std::array kRegionOperators = operators_of(kRegionTable);
 

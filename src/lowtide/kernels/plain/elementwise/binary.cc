@@ -219,7 +219,10 @@ constexpr std::array kPowerTypes{DType::f32, DType::f16, DType::i64, DType::i32}
 constexpr std::array kBinaryTable{
     ElementwiseOperator{on_numbers("Add"), 2, kWrapped<[](auto a, auto b) { return a + b; }>},
     ElementwiseOperator{on_booleans("And"), 2, &logical<[](auto a, auto b) { return a != 0 && b != 0; }>},
-    ElementwiseOperator{on_integers("BitShift"), 2, &shift_function, {{{"direction", 0, "LEFT"}}}},
+    ElementwiseOperator{.op = on_integers("BitShift"),
+                        .operands = 2,
+                        .function = &shift_function,
+                        .numbers = {{{"direction", 0, "LEFT"}}}},
     ElementwiseOperator{on_integers("BitwiseAnd"), 2, &binary_integers<[](auto a, auto b) { return a & b; }>},
     ElementwiseOperator{on_integers("BitwiseOr"), 2, &binary_integers<[](auto a, auto b) { return a | b; }>},
     ElementwiseOperator{on_integers("BitwiseXor"), 2, &binary_integers<[](auto a, auto b) { return a ^ b; }>},
@@ -229,13 +232,14 @@ constexpr std::array kBinaryTable{
     ElementwiseOperator{on_numbers("GreaterOrEqual"), 2, &compared<[](auto a, auto b) { return b <= a; }>},
     ElementwiseOperator{on_numbers("Less"), 2, &compared<[](auto a, auto b) { return a < b; }>},
     ElementwiseOperator{on_numbers("LessOrEqual"), 2, &compared<[](auto a, auto b) { return a <= b; }>},
-    ElementwiseOperator{on_numbers("Mod"), 2, &mod_function, {{{"fmod", 0}}}},
+    ElementwiseOperator{.op = on_numbers("Mod"), .operands = 2, .function = &mod_function, .numbers = {{{"fmod", 0}}}},
     ElementwiseOperator{on_numbers("Mul"), 2, kWrapped<[](auto a, auto b) { return a * b; }>},
     ElementwiseOperator{on_booleans("Or"), 2, &logical<[](auto a, auto b) { return a != 0 || b != 0; }>},
     ElementwiseOperator{on_numbers("PRelu"), 2, &binary_numbers<kPRelu>},
     ElementwiseOperator{{"", "Pow", kPowerTypes}, 2, &pow_function},
     ElementwiseOperator{on_numbers("Sub"), 2, kWrapped<[](auto a, auto b) { return a - b; }>},
-    ElementwiseOperator{on_floats("SwiGLU"), 2, &swiglu_function, {{{"alpha", 1.0}}}},
+    ElementwiseOperator{
+        .op = on_floats("SwiGLU"), .operands = 2, .function = &swiglu_function, .numbers = {{{"alpha", 1.0}}}},
     ElementwiseOperator{on_booleans("Xor"), 2, &logical<[](auto a, auto b) { return (a != 0) != (b != 0); }>},
 };
 constexpr std::array kBinaryOperators = operators_of(kBinaryTable);

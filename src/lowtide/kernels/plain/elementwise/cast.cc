@@ -70,9 +70,9 @@ RowFunction bit_cast_function(DType first, DType /*second*/, DType result) {
 
 // Sorted by type.
 constexpr std::array kCastTable{
-    ElementwiseOperator{{"", "BitCast", kAllTypes}, 1, &bit_cast_function, {}, true},
+    ElementwiseOperator{.op = {"", "BitCast", kAllTypes}, .function = &bit_cast_function, .moves_elements = true},
     ElementwiseOperator{{"", "Cast", kAllTypes}, 1, &cast_function},
-    ElementwiseOperator{{"", "CastLike", kAllTypes}, 1, &cast_function, {}, false, true},
+    ElementwiseOperator{.op = {"", "CastLike", kAllTypes}, .function = &cast_function, .ignores_others = true},
 };
 constexpr std::array kCastOperators = operators_of(kCastTable);
 

@@ -104,12 +104,14 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // Sorted by type. Number 0 of a variadic operator says whether it divides by the number of operands.
 constexpr std::array kSelectTable{
-    ElementwiseOperator{on_numbers("Clip"), 1, &clip_function, {{{"min", -kInfinity}, {"max", kInfinity}}}},
-    ElementwiseOperator{on_numbers("Max"), 1, &combined<kMaximum>, {}, false, false, true},
-    ElementwiseOperator{on_floats("Mean"), 1, &sum_of_floats, {{{"", 1}}}, false, false, true},
-    ElementwiseOperator{on_numbers("Min"), 1, &combined<kMinimum>, {}, false, false, true},
-    ElementwiseOperator{on_floats("Sum"), 1, &sum_of_floats, {}, false, false, true},
-    ElementwiseOperator{on_booleans("Where"), 3, &where_function, {}, true},
+    ElementwiseOperator{
+        .op = on_numbers("Clip"), .function = &clip_function, .numbers = {{{"min", -kInfinity}, {"max", kInfinity}}}},
+    ElementwiseOperator{.op = on_numbers("Max"), .function = &combined<kMaximum>, .is_variadic = true},
+    ElementwiseOperator{
+        .op = on_floats("Mean"), .function = &sum_of_floats, .numbers = {{{"", 1}}}, .is_variadic = true},
+    ElementwiseOperator{.op = on_numbers("Min"), .function = &combined<kMinimum>, .is_variadic = true},
+    ElementwiseOperator{.op = on_floats("Sum"), .function = &sum_of_floats, .is_variadic = true},
+    ElementwiseOperator{.op = on_booleans("Where"), .operands = 3, .function = &where_function, .moves_elements = true},
 };
 constexpr std::array kSelectOperators = operators_of(kSelectTable);
 

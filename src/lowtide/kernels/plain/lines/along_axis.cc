@@ -216,16 +216,19 @@ constexpr std::array kIndexedTypes{DType::f32, DType::f16, DType::i64, DType::i3
 
 // Sorted by type.
 constexpr std::array kSequenceTable{
-    PlainOperator{{"", "CumProd", kCumulatedTypes}, 2, &prepare_cumulate<true>, nullptr, nullptr, true},
-    PlainOperator{{"", "CumSum", kCumulatedTypes}, 2, &prepare_cumulate<false>, nullptr, nullptr, true},
+    PlainOperator{
+        .op = {"", "CumProd", kCumulatedTypes}, .operands = 2, .prepare = &prepare_cumulate<true>, .widens_half = true},
+    PlainOperator{
+        .op = {"", "CumSum", kCumulatedTypes}, .operands = 2, .prepare = &prepare_cumulate<false>, .widens_half = true},
     PlainOperator{.op = {"", "OneHot", kIndexedTypes},
                   .operands = 3,
                   .prepare = &prepare_one_hot,
                   .missing = &missing_one_hot,
                   .widens_half = true,
                   .copies_others = true},
-    PlainOperator{on_moved("ReverseSequence"), 2, &prepare_reverse, &missing_lengths},
-    PlainOperator{on_moved("TensorScatter"), 2, &prepare_cache, &missing_cache},
+    PlainOperator{
+        .op = on_moved("ReverseSequence"), .operands = 2, .prepare = &prepare_reverse, .missing = &missing_lengths},
+    PlainOperator{.op = on_moved("TensorScatter"), .operands = 2, .prepare = &prepare_cache, .missing = &missing_cache},
 };
 constexpr std::array kSequenceOperators = operators_of(kSequenceTable);
 

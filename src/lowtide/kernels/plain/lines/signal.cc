@@ -157,10 +157,10 @@ inline constexpr std::array kSizeTypes{DType::i64, DType::i32};
 
 // Sorted by type.
 constexpr std::array kSignalTable{
-    PlainOperator{{"", "BlackmanWindow", kSizeTypes}, 1, &prepare_window, &missing_window},
-    PlainOperator{on_floats("DFT"), 1, &prepare_dft, &missing_dft, nullptr, true},
-    PlainOperator{{"", "HammingWindow", kSizeTypes}, 1, &prepare_window, &missing_window},
-    PlainOperator{{"", "HannWindow", kSizeTypes}, 1, &prepare_window, &missing_window},
+    PlainOperator{.op = {"", "BlackmanWindow", kSizeTypes}, .prepare = &prepare_window, .missing = &missing_window},
+    PlainOperator{.op = on_floats("DFT"), .prepare = &prepare_dft, .missing = &missing_dft, .widens_half = true},
+    PlainOperator{.op = {"", "HammingWindow", kSizeTypes}, .prepare = &prepare_window, .missing = &missing_window},
+    PlainOperator{.op = {"", "HannWindow", kSizeTypes}, .prepare = &prepare_window, .missing = &missing_window},
 };
 constexpr std::array kSignalOperators = operators_of(kSignalTable);
 

@@ -216,23 +216,24 @@ constexpr std::array kRangeTypes{DType::f64, DType::f32, DType::f16, DType::i64,
 
 // Sorted by type.
 constexpr std::array kGenerateTable{
-    PlainOperator{{"", "ConstantOfShape", kShapeTypes},
-                  1,
-                  [](const PrepareInput& input) -> PreparedResult {
+    PlainOperator{.op = {"", "ConstantOfShape", kShapeTypes},
+                  .prepare = [](const PrepareInput& input) -> PreparedResult {
                     return plain_kernel(input, &run_constant_of_shape,
                                         FillParameters{*fill_value(input.graph, node_of(input))});
                   },
-                  &missing_fill},
-    PlainOperator{on_moved("EyeLike"), 1, &prepare_eye_like, &missing_eye},
-    PlainOperator{
-        {"", "Range", kRangeTypes},
-        3,
-        [](const PrepareInput& input) -> PreparedResult { return plain_kernel(input, &run_range, NoAttributes{}); },
-        &missing_range},
-    PlainOperator{on_moved("Shape"), 1, &prepare_shape},
-    PlainOperator{
-        on_moved("Size"), 1,
-        [](const PrepareInput& input) -> PreparedResult { return plain_kernel(input, &run_size, NoAttributes{}); }},
+                  .missing = &missing_fill},
+    PlainOperator{.op = on_moved("EyeLike"), .prepare = &prepare_eye_like, .missing = &missing_eye},
+    PlainOperator{.op = {"", "Range", kRangeTypes},
+                  .operands = 3,
+                  .prepare = [](const PrepareInput& input) -> PreparedResult {
+                    return plain_kernel(input, &run_range, NoAttributes{});
+                  },
+                  .missing = &missing_range},
+    PlainOperator{.op = on_moved("Shape"), .prepare = &prepare_shape},
+    PlainOperator{.op = on_moved("Size"),
+                  .prepare = [](const PrepareInput& input) -> PreparedResult {
+                    return plain_kernel(input, &run_size, NoAttributes{});
+                  }},
 };
 constexpr std::array kGenerateOperators = operators_of(kGenerateTable);
 

@@ -311,14 +311,15 @@ PreparedResult prepare_trilu(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kMovementTable{
-    PlainOperator{on_moved("Concat"), 1, &prepare_axis<AxisParameter, &run_concat>, &missing_concat},
-    PlainOperator{on_moved("DepthToSpace"), 1, &prepare_blocks<&run_depth_to_space>},
-    PlainOperator{on_moved("Expand"), 2, &prepare_simple<&run_expand>},
-    PlainOperator{on_moved("SpaceToDepth"), 1, &prepare_blocks<&run_space_to_depth>},
-    PlainOperator{on_moved("Split"), 1, &prepare_split},
-    PlainOperator{on_moved("Tile"), 2, &prepare_simple<&run_tile>},
-    PlainOperator{on_moved("Transpose"), 1, &prepare_transpose, &missing_transpose},
-    PlainOperator{on_moved("Trilu"), 1, &prepare_trilu, &missing_trilu},
+    PlainOperator{
+        .op = on_moved("Concat"), .prepare = &prepare_axis<AxisParameter, &run_concat>, .missing = &missing_concat},
+    PlainOperator{.op = on_moved("DepthToSpace"), .prepare = &prepare_blocks<&run_depth_to_space>},
+    PlainOperator{.op = on_moved("Expand"), .operands = 2, .prepare = &prepare_simple<&run_expand>},
+    PlainOperator{.op = on_moved("SpaceToDepth"), .prepare = &prepare_blocks<&run_space_to_depth>},
+    PlainOperator{.op = on_moved("Split"), .prepare = &prepare_split},
+    PlainOperator{.op = on_moved("Tile"), .operands = 2, .prepare = &prepare_simple<&run_tile>},
+    PlainOperator{.op = on_moved("Transpose"), .prepare = &prepare_transpose, .missing = &missing_transpose},
+    PlainOperator{.op = on_moved("Trilu"), .prepare = &prepare_trilu, .missing = &missing_trilu},
 };
 constexpr std::array kMovementOperators = operators_of(kMovementTable);
 

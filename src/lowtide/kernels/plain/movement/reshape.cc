@@ -175,26 +175,28 @@ AxesParameters axes_parameters(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kReshapeTable{
-    PlainOperator{on_moved("Dropout"), 1, &prepare_dropout, &missing_dropout},
-    PlainOperator{on_moved("Flatten"), 1,
-                  [](const PrepareInput& input) -> PreparedResult {
+    PlainOperator{.op = on_moved("Dropout"), .prepare = &prepare_dropout, .missing = &missing_dropout},
+    PlainOperator{.op = on_moved("Flatten"),
+                  .prepare = [](const PrepareInput& input) -> PreparedResult {
                     return plain_kernel(input, &run_flatten,
                                         FlattenParameters{integer_attribute(node_of(input), "axis", 1)});
                   }},
-    PlainOperator{
-        on_moved("Identity"), 1,
-        [](const PrepareInput& input) -> PreparedResult { return plain_kernel(input, &run_identity, NothingRead{}); }},
-    PlainOperator{on_moved("Reshape"), 2,
-                  [](const PrepareInput& input) -> PreparedResult {
+    PlainOperator{.op = on_moved("Identity"),
+                  .prepare = [](const PrepareInput& input) -> PreparedResult {
+                    return plain_kernel(input, &run_identity, NothingRead{});
+                  }},
+    PlainOperator{.op = on_moved("Reshape"),
+                  .operands = 2,
+                  .prepare = [](const PrepareInput& input) -> PreparedResult {
                     return plain_kernel(input, &run_reshape,
                                         ReshapeParameters{integer_attribute(node_of(input), "allowzero", 0) != 0});
                   }},
-    PlainOperator{on_moved("Squeeze"), 1,
-                  [](const PrepareInput& input) -> PreparedResult {
+    PlainOperator{.op = on_moved("Squeeze"),
+                  .prepare = [](const PrepareInput& input) -> PreparedResult {
                     return plain_kernel(input, &run_squeeze, axes_parameters(input));
                   }},
-    PlainOperator{on_moved("Unsqueeze"), 1,
-                  [](const PrepareInput& input) -> PreparedResult {
+    PlainOperator{.op = on_moved("Unsqueeze"),
+                  .prepare = [](const PrepareInput& input) -> PreparedResult {
                     return plain_kernel(input, &run_unsqueeze, axes_parameters(input));
                   }},
 };

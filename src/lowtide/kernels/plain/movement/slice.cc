@@ -265,9 +265,9 @@ PreparedResult prepare_slice(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kSliceTable{
-    PlainOperator{on_moved("CenterCropPad"), 2, &prepare_center_crop},
-    PlainOperator{on_moved("Pad"), 1, &prepare_pad, &missing_pad},
-    PlainOperator{on_moved("Slice"), 1, &prepare_slice},
+    PlainOperator{.op = on_moved("CenterCropPad"), .operands = 2, .prepare = &prepare_center_crop},
+    PlainOperator{.op = on_moved("Pad"), .prepare = &prepare_pad, .missing = &missing_pad},
+    PlainOperator{.op = on_moved("Slice"), .prepare = &prepare_slice},
 };
 constexpr std::array kSliceOperators = operators_of(kSliceTable);
 

@@ -313,12 +313,22 @@ constexpr std::array kBlockTypes{DType::f32};
 
 // Sorted by domain and type.
 constexpr std::array kNormalizeTable{
-    PlainOperator{on_floats("BatchNormalization"), 5, &prepare_batch, &missing_batch, nullptr, true},
-    PlainOperator{on_floats("GroupNormalization"), 3, &prepare_group, nullptr, nullptr, true},
-    PlainOperator{on_floats("InstanceNormalization"), 3, &prepare_group, nullptr, nullptr, true},
-    PlainOperator{on_floats("LayerNormalization"), 2, &prepare_layer<true>, nullptr, nullptr, true},
-    PlainOperator{on_floats("RMSNormalization"), 2, &prepare_layer<false>, nullptr, nullptr, true},
-    PlainOperator{{kOwnDomain, kBatchNormalizationType, kBlockTypes}, 5, &prepare_blocks, &missing_blocks},
+    PlainOperator{.op = on_floats("BatchNormalization"),
+                  .operands = 5,
+                  .prepare = &prepare_batch,
+                  .missing = &missing_batch,
+                  .widens_half = true},
+    PlainOperator{.op = on_floats("GroupNormalization"), .operands = 3, .prepare = &prepare_group, .widens_half = true},
+    PlainOperator{
+        .op = on_floats("InstanceNormalization"), .operands = 3, .prepare = &prepare_group, .widens_half = true},
+    PlainOperator{
+        .op = on_floats("LayerNormalization"), .operands = 2, .prepare = &prepare_layer<true>, .widens_half = true},
+    PlainOperator{
+        .op = on_floats("RMSNormalization"), .operands = 2, .prepare = &prepare_layer<false>, .widens_half = true},
+    PlainOperator{.op = {kOwnDomain, kBatchNormalizationType, kBlockTypes},
+                  .operands = 5,
+                  .prepare = &prepare_blocks,
+                  .missing = &missing_blocks},
 };
 constexpr std::array kNormalizeOperators = operators_of(kNormalizeTable);
 

@@ -139,9 +139,10 @@ PreparedResult prepare_mean_variance(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kNormTable{
-    PlainOperator{on_floats("LRN"), 1, &prepare_local, nullptr, nullptr, true},
-    PlainOperator{on_floats("LpNormalization"), 1, &prepare_lp, &missing_lp, nullptr, true},
-    PlainOperator{on_floats("MeanVarianceNormalization"), 1, &prepare_mean_variance, nullptr, nullptr, true},
+    PlainOperator{.op = on_floats("LRN"), .prepare = &prepare_local, .widens_half = true},
+    PlainOperator{
+        .op = on_floats("LpNormalization"), .prepare = &prepare_lp, .missing = &missing_lp, .widens_half = true},
+    PlainOperator{.op = on_floats("MeanVarianceNormalization"), .prepare = &prepare_mean_variance, .widens_half = true},
 };
 constexpr std::array kNormOperators = operators_of(kNormTable);
 

@@ -221,7 +221,10 @@ PreparedResult prepare_einsum(const PrepareInput& input) {
 
 constexpr std::array kEinsumTypes{DType::f32, DType::f16, DType::i64, DType::i32};
 constexpr std::array kEinsumTable{
-    PlainOperator{{"", "Einsum", kEinsumTypes}, 1, &prepare_einsum, &missing_einsum, nullptr, true},
+    PlainOperator{.op = {"", "Einsum", kEinsumTypes},
+                  .prepare = &prepare_einsum,
+                  .missing = &missing_einsum,
+                  .widens_half = true},
 };
 constexpr std::array kEinsumOperators = operators_of(kEinsumTable);
 

@@ -261,15 +261,18 @@ constexpr std::array kProductTypes{DType::f32, DType::f16, DType::i64, DType::i3
 
 // Sorted by type.
 constexpr std::array kProductTable{
-    PlainOperator{{"", "Gemm", kProductTypes}, 2, &prepare_gemm, &missing_gemm, nullptr, true},
-    PlainOperator{{"", "MatMul", kProductTypes},
-                  2,
-                  [](const PrepareInput& input) -> PreparedResult {
+    PlainOperator{.op = {"", "Gemm", kProductTypes},
+                  .operands = 2,
+                  .prepare = &prepare_gemm,
+                  .missing = &missing_gemm,
+                  .widens_half = true},
+    PlainOperator{.op = {"", "MatMul", kProductTypes},
+                  .operands = 2,
+                  .prepare = [](const PrepareInput& input) -> PreparedResult {
                     return plain_kernel(input, &run_matmul, MatMulParameters{});
                   },
-                  &missing_product,
-                  nullptr,
-                  true},
+                  .missing = &missing_product,
+                  .widens_half = true},
 };
 constexpr std::array kProductOperators = operators_of(kProductTable);
 

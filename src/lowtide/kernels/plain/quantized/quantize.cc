@@ -213,24 +213,21 @@ constexpr std::array kDynamicTypes{DType::f32};
 
 // Sorted by type.
 constexpr std::array kQuantizeTable{
-    PlainOperator{{"", "DequantizeLinear", kDequantizedFrom},
-                  2,
-                  &prepare_quantize<&dequantize_function>,
-                  &missing_quantize<&dequantize_function>,
-                  nullptr,
-                  true},
-    PlainOperator{{"", "DynamicQuantizeLinear", kDynamicTypes},
-                  1,
-                  [](const PrepareInput& input) -> PreparedResult {
+    PlainOperator{.op = {"", "DequantizeLinear", kDequantizedFrom},
+                  .operands = 2,
+                  .prepare = &prepare_quantize<&dequantize_function>,
+                  .missing = &missing_quantize<&dequantize_function>,
+                  .widens_half = true},
+    PlainOperator{.op = {"", "DynamicQuantizeLinear", kDynamicTypes},
+                  .prepare = [](const PrepareInput& input) -> PreparedResult {
                     return plain_kernel(input, &run_dynamic, DynamicParameters{});
                   },
-                  &missing_dynamic},
-    PlainOperator{{"", "QuantizeLinear", kQuantizedFrom},
-                  2,
-                  &prepare_quantize<&quantize_function>,
-                  &missing_quantize<&quantize_function>,
-                  nullptr,
-                  true},
+                  .missing = &missing_dynamic},
+    PlainOperator{.op = {"", "QuantizeLinear", kQuantizedFrom},
+                  .operands = 2,
+                  .prepare = &prepare_quantize<&quantize_function>,
+                  .missing = &missing_quantize<&quantize_function>,
+                  .widens_half = true},
 };
 constexpr std::array kQuantizeOperators = operators_of(kQuantizeTable);
 

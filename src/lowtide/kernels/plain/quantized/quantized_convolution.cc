@@ -257,24 +257,26 @@ PreparedResult prepare_integers(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kQuantizedConvolutionTable{
-    PlainOperator{
-        {"", "ConvInteger", kByteTypes}, 2, &prepare_integers<&run_integer_convolution>, &missing_integer_convolution},
-    PlainOperator{{"", "QLinearConv", kByteTypes},
-                  8,
-                  &prepare_integers<&run_quantized_convolution>,
-                  &missing_quantized_convolution<DType::i32>,
-                  &convolution_scratch,
-                  true},
+    PlainOperator{.op = {"", "ConvInteger", kByteTypes},
+                  .operands = 2,
+                  .prepare = &prepare_integers<&run_integer_convolution>,
+                  .missing = &missing_integer_convolution},
+    PlainOperator{.op = {"", "QLinearConv", kByteTypes},
+                  .operands = 8,
+                  .prepare = &prepare_integers<&run_quantized_convolution>,
+                  .missing = &missing_quantized_convolution<DType::i32>,
+                  .scratch = &convolution_scratch,
+                  .widens_half = true},
 };
 constexpr std::array kQuantizedConvolutionOperators = operators_of(kQuantizedConvolutionTable);
 
 constexpr std::array kBiasedConvolutionTable{
-    PlainOperator{{kOwnDomain, kQuantizedConvType, kByteTypes},
-                  9,
-                  &prepare_integers<&run_quantized_convolution>,
-                  &missing_quantized_convolution<DType::f32>,
-                  &convolution_scratch,
-                  true},
+    PlainOperator{.op = {kOwnDomain, kQuantizedConvType, kByteTypes},
+                  .operands = 9,
+                  .prepare = &prepare_integers<&run_quantized_convolution>,
+                  .missing = &missing_quantized_convolution<DType::f32>,
+                  .scratch = &convolution_scratch,
+                  .widens_half = true},
 };
 constexpr std::array kBiasedConvolutionOperators = operators_of(kBiasedConvolutionTable);
 

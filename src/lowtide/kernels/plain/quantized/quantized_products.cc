@@ -193,28 +193,28 @@ PreparedResult prepare_quantized_product(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kQuantizedProductTable{
-    PlainOperator{{"", "MatMulInteger", kByteTypes},
-                  2,
-                  [](const PrepareInput& input) -> PreparedResult {
+    PlainOperator{.op = {"", "MatMulInteger", kByteTypes},
+                  .operands = 2,
+                  .prepare = [](const PrepareInput& input) -> PreparedResult {
                     return plain_kernel(input, &run_integer_product, QuantizedProductParameters{});
                   },
-                  &missing_integer_product},
-    PlainOperator{{"", "QLinearMatMul", kByteTypes},
-                  8,
-                  &prepare_quantized_product,
-                  &missing_quantized_product,
-                  &product_scratch,
-                  true},
+                  .missing = &missing_integer_product},
+    PlainOperator{.op = {"", "QLinearMatMul", kByteTypes},
+                  .operands = 8,
+                  .prepare = &prepare_quantized_product,
+                  .missing = &missing_quantized_product,
+                  .scratch = &product_scratch,
+                  .widens_half = true},
 };
 constexpr std::array kQuantizedProductOperators = operators_of(kQuantizedProductTable);
 
 constexpr std::array kBiasedProductTable{
-    PlainOperator{{kOwnDomain, kQuantizedMatMulType, kByteTypes},
-                  8,
-                  &prepare_quantized_product,
-                  &missing_biased_product,
-                  &product_scratch,
-                  true},
+    PlainOperator{.op = {kOwnDomain, kQuantizedMatMulType, kByteTypes},
+                  .operands = 8,
+                  .prepare = &prepare_quantized_product,
+                  .missing = &missing_biased_product,
+                  .scratch = &product_scratch,
+                  .widens_half = true},
 };
 constexpr std::array kBiasedProductOperators = operators_of(kBiasedProductTable);
 

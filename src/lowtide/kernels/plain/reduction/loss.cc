@@ -123,8 +123,16 @@ PreparedResult prepare_loss(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kLossTable{
-    PlainOperator{on_floats("NegativeLogLikelihoodLoss"), 2, &prepare_loss<false>, &missing_loss, nullptr, true},
-    PlainOperator{on_floats("SoftmaxCrossEntropyLoss"), 2, &prepare_loss<true>, &missing_loss, nullptr, true},
+    PlainOperator{.op = on_floats("NegativeLogLikelihoodLoss"),
+                  .operands = 2,
+                  .prepare = &prepare_loss<false>,
+                  .missing = &missing_loss,
+                  .widens_half = true},
+    PlainOperator{.op = on_floats("SoftmaxCrossEntropyLoss"),
+                  .operands = 2,
+                  .prepare = &prepare_loss<true>,
+                  .missing = &missing_loss,
+                  .widens_half = true},
 };
 constexpr std::array kLossOperators = operators_of(kLossTable);
 

@@ -122,9 +122,9 @@ PreparedResult prepare_softmax(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kSoftmaxTable{
-    PlainOperator{on_floats("Hardmax"), 1, &prepare_softmax<&hardmax_line>, nullptr, nullptr, true},
-    PlainOperator{on_floats("LogSoftmax"), 1, &prepare_softmax<&log_softmax_line>, nullptr, nullptr, true},
-    PlainOperator{on_floats("Softmax"), 1, &prepare_softmax<&softmax_line>, nullptr, nullptr, true},
+    PlainOperator{.op = on_floats("Hardmax"), .prepare = &prepare_softmax<&hardmax_line>, .widens_half = true},
+    PlainOperator{.op = on_floats("LogSoftmax"), .prepare = &prepare_softmax<&log_softmax_line>, .widens_half = true},
+    PlainOperator{.op = on_floats("Softmax"), .prepare = &prepare_softmax<&softmax_line>, .widens_half = true},
 };
 constexpr std::array kSoftmaxOperators = operators_of(kSoftmaxTable);
 

@@ -229,8 +229,16 @@ PreparedResult prepare_grid(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kGridTable{
-    PlainOperator{on_floats("AffineGrid"), 2, &prepare_grid<&run_affine_grid>, &missing_affine_grid, nullptr, true},
-    PlainOperator{on_floats("GridSample"), 2, &prepare_grid<&run_grid_sample>, &missing_grid_sample, nullptr, true},
+    PlainOperator{.op = on_floats("AffineGrid"),
+                  .operands = 2,
+                  .prepare = &prepare_grid<&run_affine_grid>,
+                  .missing = &missing_affine_grid,
+                  .widens_half = true},
+    PlainOperator{.op = on_floats("GridSample"),
+                  .operands = 2,
+                  .prepare = &prepare_grid<&run_grid_sample>,
+                  .missing = &missing_grid_sample,
+                  .widens_half = true},
 };
 constexpr std::array kGridOperators = operators_of(kGridTable);
 

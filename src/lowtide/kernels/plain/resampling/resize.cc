@@ -266,8 +266,16 @@ PreparedResult prepare_resize(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kResizeTable{
-    PlainOperator{on_moved("Resize"), 1, &prepare_resize, &missing_resize, &resize_scratch, true},
-    PlainOperator{on_moved("Upsample"), 1, &prepare_resize, &missing_resize, &resize_scratch, true},
+    PlainOperator{.op = on_moved("Resize"),
+                  .prepare = &prepare_resize,
+                  .missing = &missing_resize,
+                  .scratch = &resize_scratch,
+                  .widens_half = true},
+    PlainOperator{.op = on_moved("Upsample"),
+                  .prepare = &prepare_resize,
+                  .missing = &missing_resize,
+                  .scratch = &resize_scratch,
+                  .widens_half = true},
 };
 constexpr std::array kResizeOperators = operators_of(kResizeTable);
 

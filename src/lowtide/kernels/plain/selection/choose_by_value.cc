@@ -159,17 +159,22 @@ constexpr std::array kCountedTypes{DType::f32, DType::f16, DType::i64,    DType:
 
 // Sorted by type.
 constexpr std::array kChoiceTable{
-    PlainOperator{{"", "ArgMax", kOrderedNumbers}, 1, &prepare_arg<true>, &missing_positions, nullptr, true},
-    PlainOperator{{"", "ArgMin", kOrderedNumbers}, 1, &prepare_arg<false>, &missing_positions, nullptr, true},
-    PlainOperator{on_moved("Compress"), 2, &prepare_compress, &missing_compress},
-    PlainOperator{{"", "NonZero", kCountedTypes},
-                  1,
-                  [](const PrepareInput& input) -> PreparedResult {
+    PlainOperator{.op = {"", "ArgMax", kOrderedNumbers},
+                  .prepare = &prepare_arg<true>,
+                  .missing = &missing_positions,
+                  .widens_half = true},
+    PlainOperator{.op = {"", "ArgMin", kOrderedNumbers},
+                  .prepare = &prepare_arg<false>,
+                  .missing = &missing_positions,
+                  .widens_half = true},
+    PlainOperator{
+        .op = on_moved("Compress"), .operands = 2, .prepare = &prepare_compress, .missing = &missing_compress},
+    PlainOperator{.op = {"", "NonZero", kCountedTypes},
+                  .prepare = [](const PrepareInput& input) -> PreparedResult {
                     return plain_kernel(input, &run_non_zero, NonZeroParameters{});
                   },
-                  &missing_positions,
-                  nullptr,
-                  true},
+                  .missing = &missing_positions,
+                  .widens_half = true},
 };
 constexpr std::array kChoiceOperators = operators_of(kChoiceTable);
 

@@ -234,12 +234,28 @@ PreparedResult prepare_index(const PrepareInput& input) {
 
 // Sorted by type. Scatter is the older name of ScatterElements.
 constexpr std::array kIndexTable{
-    PlainOperator{on_moved("Gather"), 2, &prepare_index<&run_gather>, &missing_index},
-    PlainOperator{on_moved("GatherElements"), 2, &prepare_index<&run_gather_elements>, &missing_index},
-    PlainOperator{on_moved("GatherND"), 2, &prepare_index<&run_gather_nd>, &missing_index},
-    PlainOperator{on_moved("Scatter"), 3, &prepare_index<&run_scatter_elements>, &missing_index},
-    PlainOperator{on_moved("ScatterElements"), 3, &prepare_index<&run_scatter_elements>, &missing_index},
-    PlainOperator{on_moved("ScatterND"), 3, &prepare_index<&run_scatter_nd>, &missing_index},
+    PlainOperator{
+        .op = on_moved("Gather"), .operands = 2, .prepare = &prepare_index<&run_gather>, .missing = &missing_index},
+    PlainOperator{.op = on_moved("GatherElements"),
+                  .operands = 2,
+                  .prepare = &prepare_index<&run_gather_elements>,
+                  .missing = &missing_index},
+    PlainOperator{.op = on_moved("GatherND"),
+                  .operands = 2,
+                  .prepare = &prepare_index<&run_gather_nd>,
+                  .missing = &missing_index},
+    PlainOperator{.op = on_moved("Scatter"),
+                  .operands = 3,
+                  .prepare = &prepare_index<&run_scatter_elements>,
+                  .missing = &missing_index},
+    PlainOperator{.op = on_moved("ScatterElements"),
+                  .operands = 3,
+                  .prepare = &prepare_index<&run_scatter_elements>,
+                  .missing = &missing_index},
+    PlainOperator{.op = on_moved("ScatterND"),
+                  .operands = 3,
+                  .prepare = &prepare_index<&run_scatter_nd>,
+                  .missing = &missing_index},
 };
 constexpr std::array kIndexOperators = operators_of(kIndexTable);
 

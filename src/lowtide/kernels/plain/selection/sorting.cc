@@ -262,8 +262,16 @@ constexpr std::array kSortedTypes{DType::f32, DType::f16, DType::i64, DType::i32
 
 // Sorted by type.
 constexpr std::array kOrderTable{
-    PlainOperator{{"", "TopK", kSortedTypes}, 1, &prepare_top_k, &missing_top_k, &top_k_scratch, true},
-    PlainOperator{{"", "Unique", kSortedTypes}, 1, &prepare_unique, &missing_unique, &unique_scratch, true},
+    PlainOperator{.op = {"", "TopK", kSortedTypes},
+                  .prepare = &prepare_top_k,
+                  .missing = &missing_top_k,
+                  .scratch = &top_k_scratch,
+                  .widens_half = true},
+    PlainOperator{.op = {"", "Unique", kSortedTypes},
+                  .prepare = &prepare_unique,
+                  .missing = &missing_unique,
+                  .scratch = &unique_scratch,
+                  .widens_half = true},
 };
 constexpr std::array kOrderOperators = operators_of(kOrderTable);
 
