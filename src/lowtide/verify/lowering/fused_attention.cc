@@ -12,16 +12,16 @@
 #include <vector>
 
 #include "lowtide/graph/lowered.h"
+#include "lowtide/verify/lowering/model_formula.h"
 
 namespace lowtide::verify_internal {
 namespace {
 
 // Reads the formula of an attention from its result to its operands. What the node says must be what the model has: a
 // scale only if the model scales, and so on. Each function returns false if the model has something else.
-class AttentionFormula {
+class AttentionFormula : public ModelFormula {
  public:
-  AttentionFormula(const ModelTensors& tensors, const Graph& lowered, NodeId attention, const ConstantTable* table)
-      : tensors_(tensors), model_(tensors.model()), lowered_(lowered), now_(lowered.node(attention)), table_(table) {}
+  using ModelFormula::ModelFormula;
 
   bool holds() {
     const std::size_t count = now_.inputs.size();
@@ -47,8 +47,6 @@ class AttentionFormula {
     return is_weighted(*product);
   }
 
-  [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_; }
-
  private:
   using AxisOrder = std::vector<std::int64_t>;
 
@@ -61,28 +59,16 @@ class AttentionFormula {
   // The node of a type that computes a tensor, with `count` operands and one result. The first one found must have the
   // name of the attention. nullptr: another node computes it. Valid until the next call.
   const Step* step(TensorId tensor, std::string_view type, std::size_t count) {
-    const std::optional<NodeId> producer = model_.tensor(tensors_.content_of(tensor)).producer;
+    const std::optional<NodeId> producer = maker(tensor, type);
     if (!producer) return nullptr;
-    const Operator& op = model_.op(*producer);
     const Node& node = model_.node(*producer);
-    if ((!op.domain.empty() && op.domain != "ai.onnx") || op.type != type) return nullptr;
     if (node.inputs.size() != count || node.outputs.size() != 1 || !node.outputs[0]) return nullptr;
     step_.node = *producer;
     for (std::size_t at = 0; at < count; ++at) {
       if (!node.inputs[at]) return nullptr;
       step_.operands[at] = *node.inputs[at];
     }
-    if (nodes_.empty() && node.name != now_.name) return nullptr;
-    nodes_.push_back(*producer);
-    return &step_;
-  }
-
-  // Whether a tensor has another producer type. Nothing is noted.
-  [[nodiscard]] bool is_made_by(TensorId tensor, std::string_view type) const {
-    const std::optional<NodeId> producer = model_.tensor(tensors_.content_of(tensor)).producer;
-    if (!producer) return false;
-    const Operator& op = model_.op(*producer);
-    return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
+    return note(*producer) ? &step_ : nullptr;
   }
 
   [[nodiscard]] bool has_known_attributes() const {
@@ -165,7 +151,7 @@ class AttentionFormula {
     const Step* found = step(scaled, factor != nullptr ? "Mul" : "Div", 2);
     if (found == nullptr || !has_shape_of_scores(scaled)) return false;
     const Step scale = *found;
-    const bool is_first = factor != nullptr && is_made_by(scale.operands[1], "MatMul");
+    const bool is_first = factor != nullptr && maker(scale.operands[1], "MatMul").has_value();
     const std::optional<float> given = number(scale.operands[is_first ? 0 : 1]);
     return given && same_number(*given, factor != nullptr ? *factor : *divisor) &&
            is_product(scale.operands[is_first ? 1 : 0]);
@@ -187,10 +173,10 @@ class AttentionFormula {
     const Step* transpose = nullptr;
     // Two operands may be the results of the same Transpose, which is one node.
     const std::optional<NodeId> producer = model_.tensor(tensors_.content_of(matrix)).producer;
-    const bool is_noted = producer && std::ranges::find(nodes_, *producer) != nodes_.end();
+    const bool is_noted = producer && std::ranges::find(nodes(), *producer) != nodes().end();
     transpose = step(matrix, "Transpose", 1);
     if (transpose == nullptr) return false;
-    if (is_noted) nodes_.pop_back();
+    if (is_noted) forget();
     const AxisOrder* perm = perm_of(transpose->node);
     return perm != nullptr && *perm == *order && tensors_.reads_same(transpose->operands[0], lowered_, now_.inputs[at]);
   }
@@ -208,16 +194,8 @@ class AttentionFormula {
   static bool same_number(float a, double b) {
     return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(static_cast<float>(b));
   }
-  [[nodiscard]] std::optional<float> number(TensorId tensor) const { return tensors_.number(tensor, table_); }
-
-  const ModelTensors& tensors_;
-  const Graph& model_;
-  const Graph& lowered_;
-  const Node& now_;
-  const ConstantTable* table_;
   const Shape* scores_ = nullptr;
   Step step_{};
-  std::vector<NodeId> nodes_;
 };
 
 }  // namespace

@@ -8,15 +8,16 @@
 #include <string_view>
 #include <vector>
 
+#include "lowtide/verify/lowering/model_formula.h"
+
 namespace lowtide::verify_internal {
 namespace {
 
 // Reads the formula of a LayerNormalization from its result to its operands. Each function returns false if the model
 // has something else at that place.
-class Formula {
+class NormFormula : public ModelFormula {
  public:
-  Formula(const ModelTensors& tensors, const Graph& lowered, NodeId norm, const ConstantTable* table)
-      : tensors_(tensors), model_(tensors.model()), lowered_(lowered), now_(lowered.node(norm)), table_(table) {}
+  using ModelFormula::ModelFormula;
 
   bool holds() {
     const bool has_bias = now_.inputs.size() == 3;
@@ -29,29 +30,23 @@ class Formula {
     return has_bias ? is_sum_with(*result, 2) : is_product_with(*result, 1);
   }
 
-  [[nodiscard]] const std::vector<NodeId>& nodes() const { return nodes_; }
-
  private:
   using Operands = std::vector<std::optional<TensorId>>;
 
   // The operands of the node that computes a tensor, or nullptr if it has another type.
   const Operands* read(TensorId tensor, std::string_view type, std::size_t count) {
-    const std::optional<NodeId> producer = model_.tensor(tensors_.content_of(tensor)).producer;
+    const std::optional<NodeId> producer = maker(tensor, type);
     if (!producer) return nullptr;
-    const Operator& op = model_.op(*producer);
     const Node& node = model_.node(*producer);
-    const bool is_it = (op.domain.empty() || op.domain == "ai.onnx") && op.type == type && node.inputs.size() >= count;
-    if (!is_it) return nullptr;
+    if (node.inputs.size() < count) return nullptr;
     for (std::size_t at = 0; at < count; ++at) {
       if (!node.inputs[at]) return nullptr;
     }
-    if (nodes_.empty() && node.name != now_.name) return nullptr;
     // Numbers of other ranks would add axes, over which the means would not go.
     const Shape& whole = lowered_.tensor(*now_.inputs[0]).shape;
     if (node.outputs.size() != 1 || !node.outputs[0]) return nullptr;
     if (model_.tensor(*node.outputs[0]).shape.rank() != whole.rank()) return nullptr;
-    nodes_.push_back(*producer);
-    return &node.inputs;
+    return note(*producer) ? &node.inputs : nullptr;
   }
 
   [[nodiscard]] bool is_operand(TensorId tensor, std::size_t at) const {
@@ -119,7 +114,7 @@ class Formula {
   std::optional<TensorId> mean_of(TensorId tensor) {
     const Operands* of = read(tensor, "ReduceMean", 1);
     if (of == nullptr) return std::nullopt;
-    const Node& node = model_.node(nodes_.back());
+    const Node& node = model_.node(nodes().back());
     const auto* keeps = find_attribute<std::int64_t>(node.attributes, "keepdims");
     const auto* axes = find_attribute<std::vector<std::int64_t>>(node.attributes, "axes");
     if (of->size() > 1 && (*of)[1]) axes = model_.known_integers(*(*of)[1]);
@@ -133,22 +128,14 @@ class Formula {
     return named == wanted ? (*of)[0] : std::nullopt;
   }
 
-  [[nodiscard]] std::optional<float> number(TensorId tensor) const { return tensors_.number(tensor, table_); }
-
-  const ModelTensors& tensors_;
-  const Graph& model_;
-  const Graph& lowered_;
-  const Node& now_;
-  const ConstantTable* table_;
   TensorId deviation_;
-  std::vector<NodeId> nodes_;
 };
 
 }  // namespace
 
 FusedNodes nodes_of_layer_norm(const ModelTensors& tensors, const Graph& lowered, NodeId norm,
                                const ConstantTable* table) {
-  Formula formula(tensors, lowered, norm, table);
+  NormFormula formula(tensors, lowered, norm, table);
   if (!formula.holds()) return {{}, "differs from its nodes in the model"};
   return {formula.nodes(), ""};
 }
