@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/blocks/exact_floats.h"
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/seconds_of.h"
@@ -112,10 +113,6 @@ std::vector<std::vector<LaneRun>> lane_runs(const std::vector<std::int64_t>& cha
   return blocks;
 }
 
-bool is_dense_image(const Tensor& tensor) {
-  return tensor.dtype == DType::f32 && !tensor.shape.has_upper_bounds() && tensor.size > Bytes();
-}
-
 // Whether two shapes differ at most in their channels.
 bool has_images_of(const Shape& shape, const Shape& other) {
   if (shape.rank() != other.rank()) return false;
@@ -133,13 +130,13 @@ std::optional<BlockConcat> block_concat(const Graph& graph, NodeId id) {
   if (!format || block_of(*format) == 1 || channels == nullptr || channels->size() != node.inputs.size()) {
     return std::nullopt;
   }
-  if (node.outputs.size() != 1 || !node.outputs[0] || !is_dense_image(graph.tensor(*node.outputs[0]))) {
+  if (node.outputs.size() != 1 || !node.outputs[0] || !has_exact_floats(graph.tensor(*node.outputs[0]))) {
     return std::nullopt;
   }
   const Shape& result = graph.tensor(*node.outputs[0]).shape;
   BlockConcat made{.lanes = block_of(*format), .images = result[0], .blocks = {}, .runs = {}};
   for (std::size_t at = 0; at < channels->size(); ++at) {
-    if (!node.inputs[at] || !is_dense_image(graph.tensor(*node.inputs[at]))) return std::nullopt;
+    if (!node.inputs[at] || !has_exact_floats(graph.tensor(*node.inputs[at]))) return std::nullopt;
     const Shape& operand = graph.tensor(*node.inputs[at]).shape;
     if (!model_shape(*format, operand, (*channels)[at]) || !has_images_of(operand, result)) return std::nullopt;
     made.blocks.push_back(operand[1]);
@@ -177,7 +174,7 @@ Family block_concat_family() {
 std::optional<FormatOption> concat_option(const Graph& graph, NodeId id, Format format) {
   const Node& node = graph.node(id);
   const auto is_image = [&](const std::optional<TensorId>& tensor) {
-    if (!tensor || !is_dense_image(graph.tensor(*tensor))) return false;
+    if (!tensor || !has_exact_floats(graph.tensor(*tensor))) return false;
     const int rank = graph.tensor(*tensor).shape.rank();
     return rank == 3 || rank == 4;
   };

@@ -12,6 +12,7 @@
 
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/blocks/exact_floats.h"
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/seconds_of.h"
@@ -170,10 +171,7 @@ bool has_known_images(const Graph& graph, const Node& node) {
     return !list.empty() && list[0] && std::all_of(list.begin() + 1, list.end(), [](const auto& id) { return !id; });
   };
   if (!is_one(node.inputs) || !is_one(node.outputs)) return false;
-  return std::ranges::all_of(std::array{*node.inputs[0], *node.outputs[0]}, [&](TensorId id) {
-    const Tensor& tensor = graph.tensor(id);
-    return tensor.dtype == DType::f32 && !tensor.shape.has_upper_bounds() && tensor.size > Bytes();
-  });
+  return has_exact_floats(graph.tensor(*node.inputs[0])) && has_exact_floats(graph.tensor(*node.outputs[0]));
 }
 
 // Whether each result has a tap within the operand. The others would have no maximum and no average, and the lanes

@@ -12,6 +12,7 @@
 
 #include "lowtide/base/interval.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/blocks/exact_floats.h"
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/seconds_of.h"
@@ -92,10 +93,6 @@ RunStatus run_transpose_of_blocks(const BlockTranspose& transpose, const Operand
   return {code, 0};
 }
 
-bool is_transposed_float(const Tensor& tensor) {
-  return tensor.dtype == DType::f32 && !tensor.shape.has_upper_bounds() && tensor.size > Bytes();
-}
-
 // The order of axes that puts the second one last, or with `is_back` the last one second.
 Order order_of_channels(int rank, bool is_back) {
   Order order = is_back ? Order{0, rank - 1} : Order{0};
@@ -132,7 +129,7 @@ std::optional<BlockTranspose> lowered_transpose(const Graph& graph, NodeId id) {
   const std::optional<Format> from = from_string<Format>(text_attribute(node, kInputFormatAttribute, ""));
   const std::optional<Format> to = from_string<Format>(text_attribute(node, kOutputFormatAttribute, ""));
   if (!from || !to || (*from == Format::plain) == (*to == Format::plain)) return std::nullopt;
-  if (!is_transposed_float(source) || !is_transposed_float(result)) return std::nullopt;
+  if (!has_exact_floats(source) || !has_exact_floats(result)) return std::nullopt;
   const bool is_into_blocks = *from == Format::plain;
   const Format format = is_into_blocks ? *to : *from;
   if (block_of(format) == 1) return std::nullopt;
@@ -172,7 +169,7 @@ std::optional<FormatOption> transpose_option(const Graph& graph, NodeId id, Form
   const Node& node = graph.node(id);
   const Tensor& source = graph.tensor(*node.inputs[0]);
   const Tensor& result = graph.tensor(*node.outputs[0]);
-  if (!is_transposed_float(source) || !is_transposed_float(result)) return std::nullopt;
+  if (!has_exact_floats(source) || !has_exact_floats(result)) return std::nullopt;
   for (const bool is_into_blocks : {false, true}) {
     const std::optional<BlockTranspose> made =
         transpose_of(node, (is_into_blocks ? result : source).shape, is_into_blocks);

@@ -14,6 +14,7 @@
 #include "lowtide/graph/chain.h"
 #include "lowtide/graph/epilogue.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/common/bound_part.h"
 #include "lowtide/target/formats.h"
 
 namespace lowtide::kernels_internal {
@@ -140,14 +141,10 @@ class SeparateKernel final : public PreparedKernel {
       return {};
     }
     static void follow_cells(BoundKernel* self) {
-      for (BoundKernel* part : static_cast<Bound*>(self)->parts) {
-        if (part->rebind != nullptr) part->rebind(part);
-      }
+      for (BoundKernel* part : static_cast<Bound*>(self)->parts) rebind_part(*part);
     }
     static void end(BoundKernel* self) {
-      for (BoundKernel* part : static_cast<Bound*>(self)->parts) {
-        if (part->destroy != nullptr) part->destroy(part);
-      }
+      for (BoundKernel* part : static_cast<Bound*>(self)->parts) destroy_part(*part);
     }
   };
   static constexpr std::int64_t kOwnBytes = 64;

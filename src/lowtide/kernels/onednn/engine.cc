@@ -53,6 +53,13 @@ dnnl_engine_t onednn_engine() {
   return the_engine;
 }
 
+dnnl_stream_t new_stream() {
+  dnnl_stream_t stream = nullptr;
+  const dnnl_status_t made = dnnl().stream_create(&stream, onednn_engine(), dnnl_stream_in_order);
+  LOWTIDE_CHECK(made == dnnl_success, "oneDNN makes streams on a CPU");
+  return stream;
+}
+
 }  // namespace lowtide::kernels_internal
 
 namespace lowtide {

@@ -14,6 +14,7 @@
 
 #include "lowtide/graph/epilogue.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/kernels/common/bound_part.h"
 #include "lowtide/kernels/onednn/dnnl.h"
 
 namespace lowtide::kernels_internal {
@@ -204,14 +205,8 @@ class SummingKernel final : public PreparedKernel {
       if (*bound->from != *bound->to) std::copy_n(*bound->from, bound->count, *bound->to);
       return bound->primitive->run(bound->primitive, team);
     }
-    static void follow_cells(BoundKernel* self) {
-      BoundKernel* const primitive = static_cast<Bound*>(self)->primitive;
-      if (primitive->rebind != nullptr) primitive->rebind(primitive);
-    }
-    static void end(BoundKernel* self) {
-      BoundKernel* const primitive = static_cast<Bound*>(self)->primitive;
-      if (primitive->destroy != nullptr) primitive->destroy(primitive);
-    }
+    static void follow_cells(BoundKernel* self) { rebind_part(*static_cast<Bound*>(self)->primitive); }
+    static void end(BoundKernel* self) { destroy_part(*static_cast<Bound*>(self)->primitive); }
   };
   static constexpr std::int64_t kOwnBytes = 64;  // keeps the alignment
   static_assert(sizeof(Bound) <= kOwnBytes);

@@ -39,7 +39,7 @@ std::size_t index_in(const BoundTensor& operand, std::int64_t result) {
   return count_of(operand) == 1 ? 0 : static_cast<std::size_t>(result);
 }
 
-std::int32_t wrapped(std::int64_t value) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(value)); }
+std::int32_t wrapped_i32(std::int64_t value) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(value)); }
 
 // What one thread of the team works with.
 struct GatheringThread {
@@ -101,7 +101,7 @@ struct BoundGathering : BoundKernel {
     for (std::size_t at = 0; at < sums.size(); ++at) {
       std::uint32_t sum = static_cast<std::uint32_t>(sums[at]) + added;
       if (weight_zero != 0) sum -= static_cast<std::uint32_t>(weight_zero * column_sums[at]);
-      sums[at] = wrapped(sum);
+      sums[at] = wrapped_i32(sum);
     }
     requantize(result, to, 1, sums,
                {.factor = *elements<float>(reads[kReadXScale]) *
@@ -235,8 +235,7 @@ class GatheredKernel final : public PreparedKernel {
                                                                   .sums = scratch + tiles_.sums.count(),
                                                                   .scratchpad = scratch + tiles_.library.count()});
     }
-    const dnnl_status_t made = dnnl().stream_create(&worker.stream, onednn_engine(), dnnl_stream_in_order);
-    LOWTIDE_CHECK(made == dnnl_success, "oneDNN makes streams on a CPU");
+    worker.stream = new_stream();
   }
 
   GatheredConvolution convolution_;
