@@ -216,12 +216,6 @@ std::string fault_of(const Graph& program, const Graph& graph, const Node& node)
 
 }  // namespace
 
-std::vector<std::string_view> chain_operators() {
-  std::vector<std::string_view> types;
-  for (const ChainRow& row : kChainRows) types.push_back(row.type);
-  return types;
-}
-
 bool may_be_in_chain(const Graph& graph, NodeId id) {
   const ChainRow* row = row_of(graph.op(id));
   const Node& node = graph.node(id);

@@ -33,9 +33,6 @@ inline constexpr std::size_t kMostFusedNodes = 32;
 inline constexpr std::size_t kMostChainOperands = 16;
 inline constexpr int kMostChainAxes = 8;
 
-// The operators of ONNX that a chain may contain, sorted.
-[[nodiscard]] std::vector<std::string_view> chain_operators();
-
 // Whether a chain may contain the node: an element-wise operator of ONNX on static f32, f16 or bool tensors, without
 // control inputs, whose result has the shape of its operands after they are broadcast to each other. QuantizeLinear and
 // DequantizeLinear are among them if one scale holds for all elements, which are f32 and integers of 8 bits.
