@@ -42,13 +42,13 @@ TEST(MultiplyAccumulates, OfConvolutions) {
             3 * 4 * 2);
 }
 
-// 1 x 20 x 8 x 8 results, each of 4 x 3 x 3 products. The 12 lanes without a channel are not counted.
 TEST(MultiplyAccumulates, OfProductsWithAnEpilogue) {
   EXPECT_EQ(macs("input x : f32[4,8]; input w : f32[8,6]; y = lowtide::MatMul(x, w, _) {product = \"p\", epilogue = "
                  "[\"input t : f32[4,6]\", \"y = Relu(t) : f32[4,6]\", \"output y\"]} : f32[4,6]; output y"),
             4 * 6 * 8);
 }
 
+// 1 x 20 x 8 x 8 results, each of 4 x 3 x 3 products. The 12 lanes without a channel are not counted.
 TEST(MultiplyAccumulates, OfConvolutionsInBlocks) {
   EXPECT_EQ(macs("input x : f32[1,4,8,8]; constant w : f32[1152]; y = lowtide::Conv(x, w) {weights = [20, 4, 3, 3], "
                  "output_format = \"nchw16c\"} : f32[1,2,8,8,16]; output y"),

@@ -32,7 +32,6 @@ TEST(Reshape, AllowsAnExtentOfZero) {
   EXPECT_EQ(reshape.run({{}, {0, 3}}).code, RunCode::bad_extents);
 }
 
-// The file declares 2 x 3, and the shape that arrives says something else.
 // The product of these extents has more than 64 bits.
 TEST(Reshape, RefusesExtentsOfAnySize) {
   OneNode reshape = one_node("x : i32[2,3], shape : i64[3]", "Reshape(x, shape)", "i32[<=6,<=6,<=6]");
@@ -40,6 +39,7 @@ TEST(Reshape, RefusesExtentsOfAnySize) {
   EXPECT_EQ(reshape.run({{0, 1, 2, 3, 4, 5}, {kMost, kMost, -1}}).code, RunCode::bad_extents);
 }
 
+// The file declares 2 x 3, and the shape that arrives says something else.
 TEST(Reshape, RefusesExtentsThatTheModelDoesNotDeclare) {
   OneNode reshape = one_node("x : i32[6], shape : i64[2]", "Reshape(x, shape)", "i32[2,3]");
   EXPECT_EQ(reshape.run({{0, 1, 2, 3, 4, 5}, {3, 2}}).code, RunCode::bad_extents);

@@ -65,11 +65,14 @@ void initialize();
 // prepared, for the threads of the file; `path` and the options of a run count.
 //
 // Errors: those of import_model, lower, model_hints, with_times, plan_graph, ModelWeights::open and
-// Executable::prepare; (mismatch) the given plan is for another model, or the first violation that verify() finds in it
-// or in its labels, or a plan for the target `cpu` has a kernel that this machine does not offer for the node, or a
-// prepared file is for another machine, or a file changed meanwhile; (invalid) load-time work that fails, as by an
-// index out of range, or options that a prepared file has decided; (malformed) a prepared file that is damaged;
-// (no_memory). A violation in a plan that was made here is a bug and throws InvariantViolation.
+// Executable::prepare, and
+//   - mismatch: the given plan is for another model, verify() finds a violation in it or in its labels (the first one
+//     is named), it is for the target `cpu` and has a kernel that this machine does not offer, a prepared file is for
+//     another machine, or a file changed meanwhile;
+//   - invalid: load-time work fails, as by an index out of range, or a prepared file has already decided an option;
+//   - malformed: a prepared file is damaged;
+//   - no_memory.
+// A violation in a plan that was made here is a bug and throws InvariantViolation.
 [[nodiscard]] Result<OpenedModel> open_model(const std::string& path, const OpenOptions& options = {});
 
 }  // namespace lowtide

@@ -34,20 +34,27 @@ struct FormatChoice {
 [[nodiscard]] Result<std::vector<Lowered>> other_lowerings(const Graph& model, const LowerOptions& options,
                                                            const std::vector<std::string>& passes);
 
-// Lowers a model for the kernels of this machine. Formats pad tensors, and Reorder nodes copy them, so a plan with them
-// may need more memory. Epilogues read what they add while their product runs, so they forbid some orders. Halves keep
-// some f16 tensors in f32, which has twice the bytes. Winograd's algorithm needs scratch. All are faster, so they stay
-// unless there is a budget that the plan does not fit without reruns. Then all graphs are planned: without Winograd's
-// algorithm, and then also without epilogues, without formats, or without both; or without halves. The graph whose plan
-// fits and takes the least estimated time is chosen, and if none fits the one whose plan exceeds the budget least. Such
-// a plan may run nodes again or move tensors over a link, which is often faster than slower kernels without formats. A
-// later graph must be faster by kLeastGain. With measured costs, all graphs are planned even if the first one fits, and
-// without a budget. If fewer than nine in ten kernels of some plan have such costs, times are not compared, and the
-// first graph that fits is chosen. The plans are made on one stream and with a limited effort, so the answer depends on
-// nothing but the arguments and the machine.
+// Lowers a model for the kernels of this machine, and chooses one of six graphs:
+//
+//   graph   formats   epilogues   Winograd   halves     a plan of it
+//   1         yes        yes         yes       yes      is the fastest, and may need most
+//   2         yes        yes          -        yes      has no scratch for Winograd's algorithm
+//   3         yes         -           -        yes      may order the operands of epilogues freely
+//   4          -         yes          -        yes      has no padding, and no copies that change formats
+//   5          -          -           -        yes      has neither
+//   6         yes        yes         yes        -       keeps f16, which has half the bytes of f32
+//
+// Without a budget and without measured costs, it is the first one, and nothing is planned. With a budget, it is the
+// first one if that fits without reruns. Otherwise all graphs are planned. The one whose plan fits and takes the least
+// estimated time is chosen, and if none fits the one whose plan exceeds the budget least. Such a plan may run nodes
+// again or move tensors over a link, which is often faster than slower kernels. A later graph must be faster by
+// kLeastGain. With measured costs, all graphs are planned even if the first one fits, and without a budget. If fewer
+// than nine in ten kernels of some plan have such costs, times are not compared, and the first graph that fits is
+// chosen. The plans (plan_purpose.h) are made on one stream and with a limited effort, so the answer depends on nothing
+// but the arguments and the machine.
 //
 // Requires: `options.machine` is the formats of cpu_target(), or nullptr. Errors: those of lower, cpu_target and
-// plan_graph. Up to six plans if there is a budget or measured costs, and searches for reruns of those that can win.
+// plan_graph.
 [[nodiscard]] Result<Lowered> lower_for_machine(const Graph& model, const LowerOptions& options,
                                                 const FormatChoice& choice = {});
 

@@ -197,7 +197,8 @@ Result<void> load_weights(const std::string& path, const OpenOptions& options, c
     shared = {weights, std::move(load), *arena};
   }
   for (ConstantId id : kept) LOWTIDE_RETURN_IF_ERROR(shared.weights->hold(id));
-  shared.weights->drop_files();  // also what the system has mapped around the bytes that were read
+  // The system has also mapped pages around the bytes that were read, and this gives them back.
+  shared.weights->drop_files();
   return {};
 }
 

@@ -63,7 +63,7 @@ void collect_unsupported(const Graph& graph, const std::string& path, std::vecto
   }
 }
 
-// Of an operator that several families have, the row of the last one stays. It is the plain one, with the most types.
+// If several families have an operator, the row of the last one stays. It is the plain one, with the most types.
 std::vector<SupportedOperator> list_operators() {
   std::map<std::pair<std::string_view, std::string_view>, SupportedOperator> rows;
   for (const Family& family : families()) {

@@ -34,7 +34,7 @@ struct MachineKey {
 };
 [[nodiscard]] MachineKey machine_key(const CpuOptions& options = {});
 
-// The key as sorted texts: "isa=avx2", "kernels=5", "library=onednn 3.2.0", "threads=1".
+// The key as sorted texts: "isa=avx2", "kernels=N", "library=onednn 3.2.0", "threads=1".
 [[nodiscard]] std::vector<std::string> texts_of(const MachineKey& key);
 // The number of threads that such texts state; nullopt if they do not.
 [[nodiscard]] std::optional<int> threads_of(const std::vector<std::string>& texts);

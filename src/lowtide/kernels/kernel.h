@@ -110,7 +110,7 @@ struct PrepareInput {
   // The bytes of a constant operand. An empty span: it is not a constant, or it has no bytes.
   std::function<std::span<const std::byte>(TensorId)> constant;
   std::optional<int> overwritten_input;  // the input whose bytes output 0 has in the plan (Kernel::in_place)
-  // As in offered_kernels(). Another team can run the kernel as well, with the same bits.
+  // The threads for which the kernel was offered. A team of another size runs it with the same bits.
   int threads = 1;
 };
 

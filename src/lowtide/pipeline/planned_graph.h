@@ -86,15 +86,15 @@ struct PlannedGraph {
   // Whether nodes may run again to keep the budget. nullopt if the plan fits without, if there is no budget, for
   // several regions or streams, for graphs that are too large, or if the stage was skipped.
   std::optional<Recomputation> recomputation;
-  // Of the plan; nullopt if no node has a slower kernel that needs less.
+  // The exchange of the plan. nullopt if no node has a slower kernel that needs less.
   std::optional<KernelExchange> exchange;
-  // Of the plan in which each node has the kernel that needs least; nullopt if that is this plan, or was not made.
+  // The same of the plan in which each node has the kernel that needs least. nullopt if it is this one, or not made.
   std::optional<KernelExchange> lightest;
   PlanEstimate estimate;  // on one stream
-  // For several streams, waves or dataflow: the estimated time of each node in picoseconds (target/cost.h); otherwise
-  // empty.
+  // The estimated time of each node in picoseconds (target/cost.h). Empty for a plan on one stream.
   IdVector<NodeId, std::int64_t> costs;
-  // For several streams or dataflow: the plan on one stream, then the others that were tried; the plan is one of them.
+  // The plan on one stream, and then the others that were tried, of which the plan is one. Empty if only one stream was
+  // asked for.
   std::vector<TradeOff> trade_offs;
   bool is_verified = false;           // the stage `verify` was not skipped
   std::vector<Violation> violations;  // found by verify in any of these plans; empty if a verified plan is correct

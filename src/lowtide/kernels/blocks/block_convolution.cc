@@ -73,8 +73,9 @@ void flatten(BlockConvolution& made) {
   made.down.source = made.down.result = 1;
 }
 
-// Chooses tiles with as many sums as possible. With equal numbers, one row is the better one. So it is if no result has
-// all of its rows of taps within the source, because a tile leaves out the rows that none of its results needs.
+// Chooses tiles with as many sums as possible. Of equals, tiles of one row are better. They are also better if no
+// result has all of its rows of taps within the source, because a tile leaves out the rows that none of its results
+// needs.
 void choose_tiles(BlockConvolution& made) {
   made.tile_results = made.kind == TileKind::channels || made.result_blocks == 1 ? 1 : 2;
   double most = 0;

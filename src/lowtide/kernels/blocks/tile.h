@@ -50,7 +50,8 @@ struct TileWork {
   std::int64_t tap_column = 0;
   std::int64_t row_step = 0;
   std::int64_t channels = 1;  // of `planes`; the others have as many as lanes
-  // Of `blocks`: channels at the end of the last block whose weights are all zero. They are left out. A multiple of 4.
+  // How many channels at the end of the last block are left out, because all of their weights are zero. For `blocks`. A
+  // multiple of 4.
   std::int64_t unused_channels = 0;
   std::int64_t channel_step = 1;  // of `planes`
   std::int64_t result_step = 0;

@@ -13,7 +13,6 @@
 namespace lowtide {
 namespace {
 
-// One graph: the model's, or a body.
 // Rounds up the bytes of each tensor if they then add up to those of the set. Otherwise several tensors may lie in one
 // unit of the alignment.
 void use_whole_units(LiveSet& set, Bytes alignment) {
@@ -23,6 +22,7 @@ void use_whole_units(LiveSet& set, Bytes alignment) {
   for (LiveSet::Member& member : set.tensors) member.bytes = round_up(member.bytes, alignment);
 }
 
+// The explanation of one graph: the model's, or a body.
 class Level {
  public:
   Level(const Graph& graph, Peak peak, const Target& target, const PlanOptions& options)

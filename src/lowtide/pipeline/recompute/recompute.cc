@@ -27,7 +27,7 @@
 namespace lowtide::pipeline_internal {
 namespace {
 
-// Of a model whose costs are counted in nanoseconds.
+// Requires: the costs of the model are counted in nanoseconds (count_in_nanoseconds).
 std::int64_t nanoseconds_per_cost(const RunModel& model) { return model.unit / kPicosecondsPerNanosecond; }
 
 // Whether the clock of a link can count one run of each node: it takes at most 13 days.
@@ -159,10 +159,10 @@ class LimitSearch {
   std::optional<Bytes> smallest_;
 };
 
-// Then proofs hold for the plans under these options only.
+// Whether options take abilities from kernels. A proof then holds only for plans under these options.
 bool is_restricted(const Task& task) { return !task.aliases.views || !task.aliases.in_place; }
 
-// As prove, with transfers over the link. Then everything but the working set of a node can be outside while it runs.
+// Does what prove does, with transfers over the link. While a node runs, all but its working set can be outside.
 void prove_with_link(const Task& task, const Alternatives& plans, const SwapRoute& route, const RunModel& relaxed,
                      Recomputation& result) {
   const TransferLink link = faster_link(task.machine, route, nanoseconds_per_cost(relaxed));
