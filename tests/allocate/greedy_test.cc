@@ -31,7 +31,7 @@ std::int64_t offset_in(std::vector<AddressRange> taken, std::int64_t size, std::
   return find_offset(taken, size, alignment, rule);
 }
 
-std::vector<std::int64_t> listed(const Placements& placements) {
+std::vector<std::int64_t> offsets_of(const Placements& placements) {
   return {placements.offsets.begin(), placements.offsets.end()};
 }
 
@@ -69,7 +69,7 @@ TEST(GreedyBySize, UsesTheSpaceBelowTheLowestLiveBuffer) {
   const PackingProblem problem = problem_of({{0, 2, 100}, {1, 4, 60}, {3, 5, 50}});
   for (FitRule rule : {FitRule::lowest, FitRule::tightest}) {
     const Placements placements = allocate(problem, greedy_by_size, rule);
-    EXPECT_THAT(listed(placements), ElementsAre(0, 100, 0));
+    EXPECT_THAT(offsets_of(placements), ElementsAre(0, 100, 0));
     EXPECT_EQ(placements.height, 160);
   }
 }
@@ -80,7 +80,7 @@ TEST(GreedyBySize, GivesTheOffsetsOfThePublishedExample) {
   const PackingProblem problem = testing::problem_of_inclusive(
       {{0, 1, 32}, {1, 4, 28}, {2, 5, 36}, {3, 5, 16}, {4, 5, 8}, {5, 7, 64}, {6, 8, 10}, {7, 8, 40}});
   const Placements placements = allocate(problem, greedy_by_size, FitRule::tightest);
-  EXPECT_THAT(listed(placements), ElementsAre(0, 32, 64, 100, 116, 0, 104, 64));
+  EXPECT_THAT(offsets_of(placements), ElementsAre(0, 32, 64, 100, 116, 0, 104, 64));
   EXPECT_EQ(placements.height, 124);
 }
 

@@ -26,13 +26,13 @@ Placements stacked(const CompressedProblem& problem) {
   return placements;
 }
 
-struct Lowered {
+struct Improved {
   Placements placements;
   std::int64_t bound = 0;
   bool is_lower = false;
 };
 
-Lowered lowered(const PackingProblem& problem, Placements start, int times = 1, std::int64_t limit = 1'000'000) {
+Improved improved(const PackingProblem& problem, Placements start, int times = 1, std::int64_t limit = 1'000'000) {
   const CompressedProblem compressed = compress(problem);
   Effort effort{.limit = 100'000'000};
   const std::int64_t bound = height_bound(compressed).height;
@@ -43,13 +43,13 @@ Lowered lowered(const PackingProblem& problem, Placements start, int times = 1, 
   const std::unique_ptr<Strategy> large_first = make_large_first(context, strategies());
   const std::int64_t before = best.height();
   for (int time = 0; time < times; ++time) large_first->run(limit);
-  const Lowered out{.placements = best.placements(), .bound = bound, .is_lower = best.height() < before};
+  const Improved out{.placements = best.placements(), .bound = bound, .is_lower = best.height() < before};
   EXPECT_EQ(best.strategy(), out.is_lower ? "large_first" : "start");
   return out;
 }
 
-Lowered lowered(const PackingProblem& problem, int times = 1) {
-  return lowered(problem, stacked(compress(problem)), times);
+Improved improved(const PackingProblem& problem, int times = 1) {
+  return improved(problem, stacked(compress(problem)), times);
 }
 
 // s is in conflict with both large buffers. It goes below them, into the 8 bytes between their height and the load.
@@ -60,7 +60,7 @@ Lowered lowered(const PackingProblem& problem, int times = 1) {
 //      0     |   s   |
 TEST(LargeFirst, PutsSmallBuffersBelowLargeOnes) {
   const PackingProblem problem = testing::problem_of({{0, 4, 1000}, {4, 8, 1000}, {2, 6, 8}});
-  const Lowered found = lowered(problem);
+  const Improved found = improved(problem);
   EXPECT_TRUE(found.is_lower);
   EXPECT_EQ(found.placements.height, 1008);
   EXPECT_EQ(found.placements.offsets[PackingId(0)], 8);
@@ -71,9 +71,9 @@ TEST(LargeFirst, PutsSmallBuffersBelowLargeOnes) {
 // 16 bytes are more than a 64th of 1,016, but less than a 16th. So they are small in the second division.
 TEST(LargeFirst, UsesAnotherThresholdInTheNextRun) {
   const PackingProblem problem = testing::problem_of({{0, 4, 1000}, {4, 8, 1000}, {2, 6, 16}});
-  EXPECT_EQ(lowered(problem).placements.height, 1016);  // only this division has small buffers
+  EXPECT_EQ(improved(problem).placements.height, 1016);  // only this division has small buffers
   const PackingProblem both = testing::problem_of({{0, 4, 1000}, {4, 8, 1000}, {2, 6, 40}, {1, 7, 8}});
-  const Lowered twice = lowered(both, 2);
+  const Improved twice = improved(both, 2);
   EXPECT_EQ(twice.bound, 1048);
   EXPECT_EQ(twice.placements.height, 1048);
   EXPECT_EQ(defect_of(both, twice.placements), "");
@@ -81,10 +81,10 @@ TEST(LargeFirst, UsesAnotherThresholdInTheNextRun) {
 
 TEST(LargeFirst, DoesNothingForEqualSizesAndRelations) {
   const PackingProblem alike = testing::problem_of({{0, 2, 10}, {0, 4, 10}, {2, 6, 10}});
-  EXPECT_FALSE(lowered(alike).is_lower);
+  EXPECT_FALSE(improved(alike).is_lower);
   const PackingProblem mixed = testing::problem_of({{0, 2, 1000}, {4, 6, 1000}, {1, 5, 8}});
-  EXPECT_TRUE(lowered(mixed).is_lower);
-  EXPECT_FALSE(lowered(testing::without_time(mixed)).is_lower);
+  EXPECT_TRUE(improved(mixed).is_lower);
+  EXPECT_FALSE(improved(testing::without_time(mixed)).is_lower);
 }
 
 // The large buffers keep their alignment when they are pushed up. The target of 1,064 leaves 40 bytes, which is less
@@ -94,7 +94,7 @@ TEST(LargeFirst, KeepsAlignments) {
   problem.buffers[PackingId(0)].alignment = Bytes(64);
   problem.buffers[PackingId(1)].alignment = Bytes(64);
   problem.buffers[PackingId(2)].alignment = Bytes(8);
-  const Lowered found = lowered(problem);
+  const Improved found = improved(problem);
   EXPECT_EQ(found.placements.height, 1064);
   EXPECT_EQ(defect_of(problem, found.placements), "");
 }
@@ -117,7 +117,7 @@ TEST(LargeFirst, NeedsLittleMoreThanTheLargeBuffers) {
   int met = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const PackingProblem problem = mixed_problem(seed);
-    const Lowered found = lowered(problem, stacked(compress(problem)), 3, 20'000'000);
+    const Improved found = improved(problem, stacked(compress(problem)), 3, 20'000'000);
     ASSERT_TRUE(found.is_lower) << seed;
     ASSERT_EQ(defect_of(problem, found.placements), "") << seed;
     // Twice the load of the small buffers is more than enough for them.
@@ -144,7 +144,7 @@ TEST(LargeFirst, IsValidWithGapsAndFixedBuffers) {
     }
     const CompressedProblem compressed = compress(problem);
     Effort effort{.limit = 1'000'000};
-    const Lowered found = lowered(problem, best_fit(compressed, effort), 3);
+    const Improved found = improved(problem, best_fit(compressed, effort), 3);
     ASSERT_EQ(defect_of(problem, found.placements), "") << round;
     lower += found.is_lower ? 1 : 0;
   }

@@ -19,7 +19,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-Effort unlimited() { return {.limit = std::numeric_limits<std::int64_t>::max()}; }
+Effort any_effort() { return {.limit = std::numeric_limits<std::int64_t>::max()}; }
 
 template <typename Stored>
 class OccupiedRangesTest : public ::testing::Test {};
@@ -30,7 +30,7 @@ TYPED_TEST_SUITE(OccupiedRangesTest, StoredTypes);
 template <typename Stored>
 std::vector<AddressRange> collected(const OccupiedRanges<Stored>& occupied, MomentSpan span) {
   std::vector<AddressRange> ranges;
-  Effort effort = unlimited();
+  Effort effort = any_effort();
   occupied.collect(span, ranges, effort);
   join_touching(ranges);
   return ranges;
@@ -66,7 +66,7 @@ TEST(GreedyAllocator, AgreesOnBothSidesOfNarrowAddresses) {
   for (const std::int64_t last : {kHalf - 1, kHalf, kHalf + 1}) {
     const CompressedProblem problem = compress(testing::problem_of({{0, 2, kHalf}, {1, 3, last}, {2, 3, 1}}));
     GreedyAllocator allocator(problem);
-    Effort effort = unlimited();
+    Effort effort = any_effort();
     const auto placements = allocate_in_order(allocator, problem.movable, FitRule::lowest, effort);
     EXPECT_EQ(placements->height, kHalf + last);
     EXPECT_EQ(placements->offsets, (IdVector<PackingId, std::int64_t>{0, kHalf, 0}));
@@ -78,7 +78,7 @@ TYPED_TEST(OccupiedRangesTest, JoinsRangesThatTouch) {
   OccupiedRanges<TypeParam> occupied(problem);
   for (std::int64_t at : {0, 20, 10, 40}) occupied.insert({0, 2}, {at, at + 10});
   std::vector<AddressRange> ranges;
-  Effort effort = unlimited();
+  Effort effort = any_effort();
   occupied.collect({1, 4}, ranges, effort);
   EXPECT_THAT(ranges, ElementsAre(AddressRange{0, 30}, AddressRange{40, 50}));
   EXPECT_EQ(effort.spent, 3);  // the ranges and the call
@@ -114,7 +114,7 @@ TEST(OccupiedRanges, NeedsNoEffortPerPairOnAStack) {
   }
   const CompressedProblem compressed = compress(problem);
   GreedyAllocator allocator(compressed);
-  Effort effort = unlimited();
+  Effort effort = any_effort();
   const auto placements =
       allocate_in_order(allocator, greedy_by_breadth_last_end(compressed), FitRule::tightest, effort);
   EXPECT_EQ(placements->height, 100 * kBuffers);

@@ -61,7 +61,7 @@ RegionProblem problem_without_offsets(Random& random) {
   }
 }
 
-constexpr std::array<testing::RuleSwitch<RegionRules>, 5> kSwitches = {{
+constexpr std::array<testing::RuleSwitch<RegionRules>, 5> kRegionSwitches = {{
     {"loads", &RegionRules::loads},
     {"bounds", &RegionRules::bounds},
     {"interchangeable", &RegionRules::interchangeable},
@@ -81,17 +81,17 @@ TEST(RegionSearch, AgreesWithBruteForceUnderAllRules) {
   for (int round = 0; round < 200; ++round) {
     const RegionProblem problem = small_problem(random, round);
     const std::optional<RegionCost> least = testing::least_cost(problem);
-    for (unsigned off = 0; off < 1U << kSwitches.size(); ++off) {
-      const Searched found = searched(problem, rules_without(kSwitches, off));
-      ASSERT_TRUE(found.is_complete) << name_without(kSwitches, off) << ", round " << round;
-      ASSERT_EQ(found.cost, least) << name_without(kSwitches, off) << ", round " << round;
+    for (unsigned off = 0; off < 1U << kRegionSwitches.size(); ++off) {
+      const Searched found = searched(problem, rules_without(kRegionSwitches, off));
+      ASSERT_TRUE(found.is_complete) << name_without(kRegionSwitches, off) << ", round " << round;
+      ASSERT_EQ(found.cost, least) << name_without(kRegionSwitches, off) << ", round " << round;
     }
   }
 }
 
 TEST(RegionSearch, EachRuleSavesDecisions) {
   std::int64_t with_all = 0;
-  std::array<std::int64_t, kSwitches.size()> without = {};
+  std::array<std::int64_t, kRegionSwitches.size()> without = {};
   Random random(71);
   for (int round = 0; round < 1500; ++round) {
     const bool is_small = round % 8 != 7;
@@ -102,14 +102,15 @@ TEST(RegionSearch, EachRuleSavesDecisions) {
       ASSERT_EQ(all.cost, testing::least_cost(problem)) << "round " << round;
     }
     with_all += all.decisions;
-    for (std::size_t at = 0; at < kSwitches.size(); ++at) {
-      const Searched found = searched(problem, rules_without(kSwitches, 1U << at));
-      ASSERT_TRUE(found.is_complete) << kSwitches[at].name << ", round " << round;
-      ASSERT_EQ(found.cost, all.cost) << kSwitches[at].name << ", round " << round;
+    for (std::size_t at = 0; at < kRegionSwitches.size(); ++at) {
+      const Searched found = searched(problem, rules_without(kRegionSwitches, 1U << at));
+      ASSERT_TRUE(found.is_complete) << kRegionSwitches[at].name << ", round " << round;
+      ASSERT_EQ(found.cost, all.cost) << kRegionSwitches[at].name << ", round " << round;
       without[at] += found.decisions;
     }
   }
-  for (std::size_t at = 0; at < kSwitches.size(); ++at) EXPECT_GT(without[at], with_all) << kSwitches[at].name;
+  for (std::size_t at = 0; at < kRegionSwitches.size(); ++at)
+    EXPECT_GT(without[at], with_all) << kRegionSwitches[at].name;
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ std::vector<std::uint32_t> regions_of(const RegionPacking& packing) {
   return regions;
 }
 
-RegionPacking must_allocate(const RegionProblem& problem, const RegionOptions& options = {}) {
+RegionPacking must_allocate_regions(const RegionProblem& problem, const RegionOptions& options = {}) {
   Result<RegionPacking> packing = allocate_regions(problem, options);
   EXPECT_TRUE(packing.ok()) << packing.error().describe();
   EXPECT_EQ(defects_of(problem, *packing), "");
@@ -43,7 +43,7 @@ RegionPacking must_allocate(const RegionProblem& problem, const RegionOptions& o
 
 TEST(Regions, AllBuffersAreInTheFirstIfTheyFit) {
   const RegionPacking packing =
-      must_allocate(region_problem_of({{0, 2, 32}, {1, 3, 32}}, {{.capacity = Bytes(64)}, {}}));
+      must_allocate_regions(region_problem_of({{0, 2, 32}, {1, 3, 32}}, {{.capacity = Bytes(64)}, {}}));
   EXPECT_EQ(regions_of(packing), (std::vector<std::uint32_t>{0, 0}));
   EXPECT_EQ(packing.cost, RegionCost{0});
   EXPECT_TRUE(packing.proven_optimal);
@@ -54,8 +54,8 @@ TEST(Regions, AllBuffersAreInTheFirstIfTheyFit) {
 // The example of region_packing.h: 160 bytes are live at step 1, and 96 fit, so 64 must leave. b costs 96 and frees too
 // little.
 TEST(Regions, KeepTheBuffersThatAreWorthMost) {
-  const RegionPacking packing =
-      must_allocate(region_problem_of({{0, 2, 64}, {1, 3, 32}, {1, 2, 64}}, {{.capacity = Bytes(96)}, {}}, {2, 3, 2}));
+  const RegionPacking packing = must_allocate_regions(
+      region_problem_of({{0, 2, 64}, {1, 3, 32}, {1, 2, 64}}, {{.capacity = Bytes(96)}, {}}, {2, 3, 2}));
   EXPECT_EQ(packing.placements[PackingId(1)].region, RegionId(0));
   EXPECT_EQ(packing.cost, RegionCost{128});
   EXPECT_TRUE(packing.proven_optimal);
@@ -63,7 +63,7 @@ TEST(Regions, KeepTheBuffersThatAreWorthMost) {
 
 // Of 30 bytes, 10 fit the first region, and 10 the second. So 20 are outside the first, and 10 outside the first two.
 TEST(Regions, CountBytesPerCostLevel) {
-  const RegionPacking packing = must_allocate(
+  const RegionPacking packing = must_allocate_regions(
       region_problem_of({{0, 1, 10}, {0, 1, 10}, {0, 1, 10}}, {{.capacity = Bytes(10)}, {.capacity = Bytes(10)}, {}}));
   EXPECT_EQ(packing.cost, (RegionCost{20, 10}));
   EXPECT_TRUE(packing.proven_optimal);
@@ -72,7 +72,7 @@ TEST(Regions, CountBytesPerCostLevel) {
 TEST(Regions, BuffersStayOutOfForbiddenRegions) {
   RegionProblem problem = region_problem_of({{0, 1, 10}}, {{}, {}}, {1});
   problem.uses[PackingId(0)].forbidden = {RegionId(0)};
-  const RegionPacking packing = must_allocate(problem);
+  const RegionPacking packing = must_allocate_regions(problem);
   EXPECT_EQ(regions_of(packing), std::vector<std::uint32_t>{1});
   EXPECT_EQ(packing.cost, RegionCost{10});
   EXPECT_TRUE(packing.proven_optimal);
@@ -82,7 +82,7 @@ TEST(Regions, FixedBuffersAreInTheFirstAllowedRegion) {
   RegionProblem problem = region_problem_of({{0, 1, 10}, {0, 1, 8}}, {{}, {.capacity = Bytes(26)}, {}}, {1, 1});
   problem.packing.buffers[PackingId(0)].fixed_offset = Offset(16);
   problem.uses[PackingId(0)].forbidden = {RegionId(0)};
-  const RegionPacking packing = must_allocate(problem);
+  const RegionPacking packing = must_allocate_regions(problem);
   EXPECT_EQ(packing.placements[PackingId(0)], (Placement{RegionId(1), Offset(16)}));
   EXPECT_EQ(packing.placements[PackingId(1)], (Placement{RegionId(0), Offset(0)}));
 }
@@ -90,7 +90,7 @@ TEST(Regions, FixedBuffersAreInTheFirstAllowedRegion) {
 TEST(Regions, AGroupGoesToOneRegion) {
   RegionProblem problem = region_problem_of({{0, 1, 16}, {1, 2, 8}, {0, 2, 8}}, {{.capacity = Bytes(20)}, {}});
   problem.packing.colocations = {{PackingId(0), PackingId(1), Bytes(4)}};
-  const RegionPacking packing = must_allocate(problem);
+  const RegionPacking packing = must_allocate_regions(problem);
   // Outside are either the 16 + 8 bytes of the group, or the 8 bytes of the other buffer.
   EXPECT_EQ(regions_of(packing), (std::vector<std::uint32_t>{0, 0, 1}));
   EXPECT_EQ(packing.cost, RegionCost{8});
@@ -99,8 +99,8 @@ TEST(Regions, AGroupGoesToOneRegion) {
 
 // 10 + 10 bytes are live at moment 4, and 19 fit.
 TEST(Regions, AMomentProvesThatBuffersDoNotFit) {
-  const RegionPacking packing =
-      must_allocate(region_problem_of({{0, 5, 10}, {4, 6, 10}}, {{.capacity = Bytes(10)}, {.capacity = Bytes(9)}}));
+  const RegionPacking packing = must_allocate_regions(
+      region_problem_of({{0, 5, 10}, {4, 6, 10}}, {{.capacity = Bytes(10)}, {.capacity = Bytes(9)}}));
   EXPECT_EQ(packing.outcome, PackingOutcome::infeasible);
   ASSERT_TRUE(packing.witness);
   EXPECT_EQ(packing.witness->time, 4);
@@ -111,7 +111,7 @@ TEST(Regions, AMomentProvesThatBuffersDoNotFit) {
 
 // All three buffers are in conflict, and no region holds two of them, although all regions together have enough bytes.
 TEST(Regions, ASearchProvesThatBuffersDoNotFit) {
-  const RegionPacking packing = must_allocate(
+  const RegionPacking packing = must_allocate_regions(
       region_problem_of({{0, 1, 10}, {0, 1, 10}, {0, 1, 10}}, {{.capacity = Bytes(18)}, {.capacity = Bytes(18)}}));
   EXPECT_EQ(packing.outcome, PackingOutcome::infeasible);
   EXPECT_FALSE(packing.witness);
@@ -123,7 +123,7 @@ TEST(Regions, ASearchProvesThatBuffersDoNotFit) {
 TEST(Regions, ACompleteSearchReportsItsDecisions) {
   RegionProblem problem = region_problem_of({{0, 1, 3}, {0, 1, 3}, {0, 1, 2}}, {{.capacity = Bytes(9)}});
   for (std::uint32_t at = 0; at < 3; ++at) problem.packing.buffers[PackingId(at)].alignment = Bytes(at < 2 ? 4 : 2);
-  const RegionPacking packing = must_allocate(problem);
+  const RegionPacking packing = must_allocate_regions(problem);
   EXPECT_EQ(packing.outcome, PackingOutcome::infeasible);
   EXPECT_FALSE(packing.witness);
   EXPECT_TRUE(packing.is_bound_searched);
@@ -131,7 +131,7 @@ TEST(Regions, ACompleteSearchReportsItsDecisions) {
 }
 
 TEST(Regions, NoBuffersNeedNothing) {
-  const RegionPacking packing = must_allocate(region_problem_of({}, {{.capacity = Bytes(0)}, {}}));
+  const RegionPacking packing = must_allocate_regions(region_problem_of({}, {{.capacity = Bytes(0)}, {}}));
   EXPECT_EQ(packing.cost, RegionCost{0});
   EXPECT_TRUE(packing.proven_optimal);
 }
@@ -276,7 +276,7 @@ TEST(Regions, AreNearTheBoundOnNetworks) {
     }
     problem.regions.push_back({.capacity = Bytes(testing::largest_load(problem.packing) / 2)});
     problem.regions.push_back({});
-    const RegionPacking packing = must_allocate(problem, {.effort = 20'000'000});
+    const RegionPacking packing = must_allocate_regions(problem, {.effort = 20'000'000});
     EXPECT_LE(static_cast<double>(packing.cost[0]), 1.02 * static_cast<double>(packing.bound[0])) << "seed " << seed;
   }
 }
@@ -286,8 +286,8 @@ TEST(Regions, TheAnswerDoesNotDependOnThreads) {
   for (int round = 0; round < 10; ++round) {
     const RegionProblem problem = testing::random_region_problem(
         random, {.packing = {.most_buffers = 40, .most_size = 100, .moments = 30}, .weights = true});
-    const RegionPacking one = must_allocate(problem, {.effort = 1'000'000});
-    const RegionPacking four = must_allocate(problem, {.effort = 1'000'000, .threads = 4});
+    const RegionPacking one = must_allocate_regions(problem, {.effort = 1'000'000});
+    const RegionPacking four = must_allocate_regions(problem, {.effort = 1'000'000, .threads = 4});
     EXPECT_EQ(one.placements, four.placements);
     EXPECT_EQ(one.bound, four.bound);
   }
@@ -299,7 +299,7 @@ TEST(Regions, StopWhenTheFlagIsSet) {
   problem.packing = testing::network_like_problem(2000, 3);
   problem.regions.push_back({.capacity = Bytes(testing::largest_load(problem.packing) / 2)});
   problem.regions.push_back({});
-  const RegionPacking packing = must_allocate(problem, {.stop = &stop});
+  const RegionPacking packing = must_allocate_regions(problem, {.stop = &stop});
   EXPECT_EQ(packing.outcome, PackingOutcome::found);
 }
 
@@ -315,7 +315,7 @@ TEST(Regions, StopAtAnyTime) {
       std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
       stop = true;
     });
-    const RegionPacking packing = must_allocate(problem, {.effort = 1'000'000'000'000'000, .stop = &stop});
+    const RegionPacking packing = must_allocate_regions(problem, {.effort = 1'000'000'000'000'000, .stop = &stop});
     other.join();
     EXPECT_EQ(packing.outcome, PackingOutcome::found);
     EXPECT_FALSE(packing.proven_optimal);  // so it has not ended by itself

@@ -16,7 +16,7 @@
 namespace lowtide::testing {
 namespace {
 
-std::string defect_of(const PackingProblem& problem, const SlotAssignment& slots) {
+std::string defect_of_slots(const PackingProblem& problem, const SlotAssignment& slots) {
   Bytes total;
   for (Bytes size : slots.sizes) total += size;
   if (total != slots.total) return "the total is not the sum";
@@ -71,7 +71,7 @@ TEST(Slots, AreSharedByBuffersWithoutConflict) {
   EXPECT_EQ(slots->bound, Bytes(12));
   EXPECT_TRUE(slots->proven_optimal);
   EXPECT_EQ(slots->slot[PackingId(2)], slots->slot[PackingId(0)]);
-  EXPECT_EQ(defect_of(problem, *slots), "");
+  EXPECT_EQ(defect_of_slots(problem, *slots), "");
 }
 
 TEST(Slots, AreNoneForNoBuffers) {
@@ -105,7 +105,7 @@ TEST(Slots, AreTheBestSoFarWhenStopped) {
     const PackingProblem problem = random_problem(random, {.most_buffers = 8, .most_size = 12, .moments = 8});
     const Result<SlotAssignment> best = assign_slots(problem);
     const Result<SlotAssignment> stopped = assign_slots(problem, {.stop = &stop});
-    ASSERT_EQ(defect_of(problem, *stopped), "") << "round " << round;
+    ASSERT_EQ(defect_of_slots(problem, *stopped), "") << "round " << round;
     ASSERT_GE(stopped->total, best->total) << "round " << round;
     ASSERT_LE(stopped->bound, best->bound) << "round " << round;
     ASSERT_FALSE(stopped->is_bound_searched) << "round " << round;
@@ -133,7 +133,7 @@ TEST(Slots, HaveTheLeastTotalThatBruteForceFinds) {
         random_problem(random, {.most_buffers = 8, .most_size = 12, .moments = 8, .gaps = round % 3 == 0});
     const Result<SlotAssignment> slots = assign_slots(problem);
     ASSERT_TRUE(slots.ok());
-    ASSERT_EQ(defect_of(problem, *slots), "") << "round " << round;
+    ASSERT_EQ(defect_of_slots(problem, *slots), "") << "round " << round;
     ASSERT_TRUE(slots->proven_optimal) << "round " << round;
     ASSERT_EQ(slots->total.count(), least_total(problem)) << "round " << round;
     ASSERT_EQ(slots->bound, slots->total) << "round " << round;
@@ -142,7 +142,7 @@ TEST(Slots, HaveTheLeastTotalThatBruteForceFinds) {
     searched += slots->strategy == "exact" ? 1 : 0;
     // Without effort for a search, the bound is that of the moments.
     const Result<SlotAssignment> quick = assign_slots(problem, {.effort = 1});
-    ASSERT_EQ(defect_of(problem, *quick), "") << "round " << round;
+    ASSERT_EQ(defect_of_slots(problem, *quick), "") << "round " << round;
     ASSERT_LE(quick->bound, slots->total) << "round " << round;
     ASSERT_TRUE(quick->is_bound_searched || check_slot_bound(problem, quick->bound).is_confirmed) << "round " << round;
     ASSERT_GE(quick->total, slots->total) << "round " << round;
@@ -158,7 +158,7 @@ TEST(Slots, AreValidAndGoodOnLargerProblems) {
     const PackingProblem problem =
         random_problem(random, {.most_buffers = 120, .most_size = 1000, .moments = 80, .gaps = round % 2 == 0});
     const Result<SlotAssignment> slots = assign_slots(problem, {.effort = 300'000});
-    ASSERT_EQ(defect_of(problem, *slots), "") << "round " << round;
+    ASSERT_EQ(defect_of_slots(problem, *slots), "") << "round " << round;
     ASSERT_LE(slots->bound, slots->total) << "round " << round;
     ASSERT_LE(static_cast<double>(slots->total.count()), 1.25 * static_cast<double>(slots->bound.count()));
   }

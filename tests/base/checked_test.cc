@@ -13,19 +13,19 @@
 namespace lowtide {
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 
 // __int128 holds every sum, difference and product of two 64-bit numbers.
 __extension__ using Wide = __int128;
 std::optional<std::int64_t> narrowed(Wide number) {
-  if (number < kLeast || number > kMost) return std::nullopt;
+  if (number < kLeast || number > kHighest) return std::nullopt;
   return static_cast<std::int64_t>(number);
 }
 
 TEST(Checked, AgreesWithWiderArithmeticAtTheEdges) {
-  constexpr std::array<std::int64_t, 11> kEdges = {kLeast, kLeast + 1, -(std::int64_t{1} << 32), -2,        -1,   0,
-                                                   1,      2,          std::int64_t{1} << 32,    kMost - 1, kMost};
+  constexpr std::array<std::int64_t, 11> kEdges = {
+      kLeast, kLeast + 1, -(std::int64_t{1} << 32), -2, -1, 0, 1, 2, std::int64_t{1} << 32, kHighest - 1, kHighest};
   for (std::int64_t a : kEdges) {
     for (std::int64_t b : kEdges) {
       EXPECT_EQ(checked_add(a, b), narrowed(Wide{a} + b)) << a << " + " << b;
@@ -36,10 +36,10 @@ TEST(Checked, AgreesWithWiderArithmeticAtTheEdges) {
 }
 
 TEST(Checked, OverflowOfBoundedNumbersThrows) {
-  EXPECT_EQ(must_add(kMost, kLeast), -1);
+  EXPECT_EQ(must_add(kHighest, kLeast), -1);
   EXPECT_EQ(must_subtract(5, 7), -2);
   EXPECT_EQ(must_multiply(-3, 7), -21);
-  EXPECT_THROW((void)must_add(kMost, 1), InvariantViolation);
+  EXPECT_THROW((void)must_add(kHighest, 1), InvariantViolation);
   EXPECT_THROW((void)must_subtract(kLeast, 1), InvariantViolation);
   EXPECT_THROW((void)must_multiply(kLeast, -1), InvariantViolation);
 }

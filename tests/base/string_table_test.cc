@@ -10,29 +10,29 @@
 namespace lowtide {
 namespace {
 
-using ThingId = Id<struct ThingTag>;
-using Names = StringTable<ThingId>;
+using TextId = Id<struct ThingTag>;
+using Names = StringTable<TextId>;
 
 TEST(StringTable, ReturnsEachString) {
   Names names;
-  EXPECT_EQ(names.push_back("conv"), ThingId(0));
-  EXPECT_EQ(names.push_back(""), ThingId(1));
-  EXPECT_EQ(names.push_back(std::string_view("a\0b", 3)), ThingId(2));
+  EXPECT_EQ(names.push_back("conv"), TextId(0));
+  EXPECT_EQ(names.push_back(""), TextId(1));
+  EXPECT_EQ(names.push_back(std::string_view("a\0b", 3)), TextId(2));
   names.shrink_to_fit();
   ASSERT_EQ(names.size(), 3U);
-  EXPECT_EQ(names[ThingId(0)], "conv");
-  EXPECT_EQ(names[ThingId(1)], "");
-  EXPECT_EQ(names[ThingId(2)], std::string_view("a\0b", 3));
+  EXPECT_EQ(names[TextId(0)], "conv");
+  EXPECT_EQ(names[TextId(1)], "");
+  EXPECT_EQ(names[TextId(2)], std::string_view("a\0b", 3));
 }
 
 TEST(StringTable, KnowsWhichIdsItHas) {
   const Names none;
   EXPECT_TRUE(none.empty());
-  EXPECT_FALSE(none.contains(ThingId(0)));
+  EXPECT_FALSE(none.contains(TextId(0)));
   const Names one = {"a"};
   EXPECT_FALSE(one.empty());
-  EXPECT_TRUE(one.contains(ThingId(0)));
-  EXPECT_FALSE(one.contains(ThingId(1)));
+  EXPECT_TRUE(one.contains(TextId(0)));
+  EXPECT_FALSE(one.contains(TextId(1)));
 }
 
 TEST(StringTable, ComparesStringsAndNotOnlyCharacters) {

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-std::span<const std::byte> bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
+std::span<const std::byte> as_bytes_of(const std::string& text) { return std::as_bytes(std::span(text)); }
 
 // What numpy.save writes for numpy.arange(6, dtype=numpy.float32).reshape(2, 3), without the elements.
 std::string numpy_head() {
@@ -25,7 +25,7 @@ std::string numpy_head() {
 }
 
 std::string fault_of(const std::string& file) {
-  const Result<NpyHead> head = read_npy_head(bytes_of(file), "x.npy");
+  const Result<NpyHead> head = read_npy_head(as_bytes_of(file), "x.npy");
   return head.ok() ? "" : head.error().describe();
 }
 
@@ -34,7 +34,7 @@ constexpr const char* kNoNumpy =
 
 TEST(Npy, ReadsWhatNumpyWrites) {
   const std::string file = numpy_head() + std::string(24, 'x');
-  const Result<NpyHead> head = read_npy_head(bytes_of(file), "x.npy");
+  const Result<NpyHead> head = read_npy_head(as_bytes_of(file), "x.npy");
   ASSERT_TRUE(head.ok()) << head.error().describe();
   EXPECT_EQ(head->dtype, DType::f32);
   EXPECT_THAT(head->extents, ElementsAre(2, 3));
@@ -48,7 +48,7 @@ TEST(Npy, ReadsDictionariesOfOtherForms) {
                                  "{'shape':(2,3),'fortran_order':False,'descr':'<f4'}"}) {
     dictionary.resize(118, ' ');
     const std::string file = std::string("\x93NUMPY\x01\x00\x76\x00", 10) + dictionary + std::string(24, 'x');
-    const Result<NpyHead> head = read_npy_head(bytes_of(file), "x.npy");
+    const Result<NpyHead> head = read_npy_head(as_bytes_of(file), "x.npy");
     ASSERT_TRUE(head.ok()) << dictionary << head.error().describe();
     EXPECT_EQ(head->dtype, DType::f32);
     EXPECT_THAT(head->extents, ElementsAre(2, 3));
@@ -63,12 +63,12 @@ TEST(Npy, ReadsWhatItWrites) {
     const std::vector<std::int16_t> elements(count, 259);
     const Result<std::string> file = write_npy(DType::i16, extents, std::as_bytes(std::span(elements)));
     ASSERT_TRUE(file.ok());
-    const Result<NpyHead> head = read_npy_head(bytes_of(*file), "x.npy");
+    const Result<NpyHead> head = read_npy_head(as_bytes_of(*file), "x.npy");
     ASSERT_TRUE(head.ok()) << head.error().describe();
     EXPECT_EQ(head->dtype, DType::i16);
     EXPECT_EQ(head->extents, extents);
     EXPECT_EQ(head->begin % 64, 0U);
-    const std::span<const std::byte> written = bytes_of(*file).subspan(head->begin);
+    const std::span<const std::byte> written = as_bytes_of(*file).subspan(head->begin);
     EXPECT_TRUE(std::ranges::equal(written, std::as_bytes(std::span(elements))));
   }
   EXPECT_THAT(write_npy(DType::bf16, {}, {}).error().message, HasSubstr("no element type for bf16"));

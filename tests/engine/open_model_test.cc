@@ -21,11 +21,11 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-std::string small_model(const std::string& name, const std::string& first, const std::string& second) {
+std::string two_node_model(const std::string& name, const std::string& first, const std::string& second) {
   return testing::write_temporary(::testing::TempDir(), name, testing::two_nodes(first, second));
 }
 
-std::vector<float> run(const std::shared_ptr<const Executable>& executable, const std::vector<float>& x) {
+std::vector<float> run_once(const std::shared_ptr<const Executable>& executable, const std::vector<float>& x) {
   const Arena arena = *Arena::allocate(executable->required_bytes());
   Session session = *Session::open(executable, arena);
   const std::array<std::int64_t, 1> extents{4};
@@ -37,16 +37,16 @@ std::vector<float> run(const std::shared_ptr<const Executable>& executable, cons
 }
 
 TEST(OpenModel, PlansAndRunsAFile) {
-  const Result<OpenedModel> opened = open_model(small_model("relu.onnx", "Relu", "Relu"));
+  const Result<OpenedModel> opened = open_model(two_node_model("relu.onnx", "Relu", "Relu"));
   ASSERT_TRUE(opened.ok()) << opened.error().describe();
   EXPECT_EQ(opened->shortfall, Bytes(0));
   EXPECT_EQ(opened->executable->plan().provenance.model, "relu.onnx");
   EXPECT_EQ(opened->executable->required_bytes(), Bytes(64));
-  EXPECT_THAT(run(opened->executable, {-1, 2, -3, 4}), ElementsAre(0, 2, 0, 4));
+  EXPECT_THAT(run_once(opened->executable, {-1, 2, -3, 4}), ElementsAre(0, 2, 0, 4));
 }
 
 TEST(OpenModel, FusesElementwiseNodesUnlessThatIsOff) {
-  const std::string path = small_model("chain.onnx", "Neg", "Exp");
+  const std::string path = two_node_model("chain.onnx", "Neg", "Exp");
   const Result<OpenedModel> fused = open_model(path);
   ASSERT_TRUE(fused.ok()) << fused.error().describe();
   EXPECT_THAT(fused->executable->plan().provenance.lowering, ElementsAre("chains"));
@@ -57,43 +57,43 @@ TEST(OpenModel, FusesElementwiseNodesUnlessThatIsOff) {
   ASSERT_TRUE(separate.ok()) << separate.error().describe();
   EXPECT_EQ(separate->executable->plan().program.steps.size(), 2U);
   const std::vector<float> x = {-1, 0.1F, 0, 7};
-  EXPECT_EQ(run(fused->executable, x), run(separate->executable, x));
+  EXPECT_EQ(run_once(fused->executable, x), run_once(separate->executable, x));
 }
 
 TEST(OpenModel, SaysByHowMuchAPlanExceedsItsBudget) {
   OpenOptions options;
   options.plan.budget = Bytes(40);  // x of the caller has 16 bytes, and the arena 64
-  const Result<OpenedModel> opened = open_model(small_model("budget.onnx", "Relu", "Relu"), options);
+  const Result<OpenedModel> opened = open_model(two_node_model("budget.onnx", "Relu", "Relu"), options);
   ASSERT_TRUE(opened.ok()) << opened.error().describe();
   EXPECT_EQ(opened->shortfall, Bytes(40));
 }
 
 TEST(OpenModel, RunsAGivenPlanOfTheSameModel) {
-  const std::string path = small_model("given.onnx", "Relu", "Relu");
+  const std::string path = two_node_model("given.onnx", "Relu", "Relu");
   OpenOptions options;
   options.given_plan = open_model(path)->executable->plan();
   const Result<OpenedModel> opened = open_model(path, options);
   ASSERT_TRUE(opened.ok()) << opened.error().describe();
-  EXPECT_THAT(run(opened->executable, {-1, 2, -3, 4}), ElementsAre(0, 2, 0, 4));
+  EXPECT_THAT(run_once(opened->executable, {-1, 2, -3, 4}), ElementsAre(0, 2, 0, 4));
 }
 
 TEST(OpenModel, RefusesAPlanOfAnotherModelOrAWrongPlan) {
   OpenOptions options;
-  options.given_plan = open_model(small_model("one.onnx", "Relu", "Relu"))->executable->plan();
-  const Result<OpenedModel> other = open_model(small_model("two.onnx", "Relu", "Abs"), options);
+  options.given_plan = open_model(two_node_model("one.onnx", "Relu", "Relu"))->executable->plan();
+  const Result<OpenedModel> other = open_model(two_node_model("two.onnx", "Relu", "Abs"), options);
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().code, ErrorCode::mismatch);
   EXPECT_THAT(other.error().message, HasSubstr("the plan is for the model with sha256 "));
 
   options.given_plan->layout.arena[0] = Bytes(0);
-  const Result<OpenedModel> wrong = open_model(small_model("one.onnx", "Relu", "Relu"), options);
+  const Result<OpenedModel> wrong = open_model(two_node_model("one.onnx", "Relu", "Relu"), options);
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.error().code, ErrorCode::mismatch);
   EXPECT_THAT(wrong.error().message, HasSubstr("the plan is wrong for this model: "));
 }
 
 TEST(OpenModel, RefusesAPlanWithTheNamesOfAnotherModel) {
-  const std::string path = small_model("labels.onnx", "Relu", "Relu");
+  const std::string path = two_node_model("labels.onnx", "Relu", "Relu");
   OpenOptions options;
   const Result<OpenedModel> made = open_model(path);
   options.given_plan = made->executable->plan();
@@ -109,7 +109,7 @@ TEST(OpenModel, RefusesAPlanWithTheNamesOfAnotherModel) {
 
 // `dense` is the kernel of the target with this name, whose plans run with the plain kernels.
 TEST(OpenModel, RefusesAKernelThatTheTargetOfThePlanDoesNotHave) {
-  const std::string path = small_model("kernels.onnx", "Relu", "Relu");
+  const std::string path = two_node_model("kernels.onnx", "Relu", "Relu");
   OpenOptions options;
   options.given_plan = open_model(path)->executable->plan();
   ASSERT_EQ(options.given_plan->provenance.target, "cpu");
@@ -160,7 +160,7 @@ TEST(OpenModel, GivesBackThePagesOfWeightsThatItCopies) {
 }
 
 TEST(OpenModel, NamesOperatorsWithoutKernel) {
-  const Result<OpenedModel> opened = open_model(small_model("bernoulli.onnx", "Bernoulli", "Relu"));
+  const Result<OpenedModel> opened = open_model(two_node_model("bernoulli.onnx", "Bernoulli", "Relu"));
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(opened.error().code, ErrorCode::unsupported);
   EXPECT_THAT(opened.error().message, HasSubstr("Bernoulli 'a_node'"));

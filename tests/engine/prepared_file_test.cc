@@ -49,7 +49,7 @@ OpenedModel added_ones() {
 
 std::string prepared_ones() { return bytes_of(*prepared_file(added_ones())); }
 
-std::vector<float> run(const std::shared_ptr<const Executable>& executable) {
+std::vector<float> run_prepared(const std::shared_ptr<const Executable>& executable) {
   const Arena arena = *Arena::allocate(executable->required_bytes());
   Session session = *Session::open(executable, arena);
   const std::vector<float> x = {1, 2, 3, 4};
@@ -77,8 +77,8 @@ TEST(PreparedFile, RunsWithoutTheModel) {
   ASSERT_TRUE(opened.ok()) << opened.error().describe();
   std::vector<float> expected;
   for (int row = 0; row < 1000; ++row) expected.insert(expected.end(), {2, 3, 4, 5});
-  EXPECT_EQ(run(opened->executable), expected);
-  EXPECT_EQ(run(made.executable), expected);
+  EXPECT_EQ(run_prepared(opened->executable), expected);
+  EXPECT_EQ(run_prepared(made.executable), expected);
   EXPECT_EQ(print_graph(opened->executable->graph()), print_graph(made.executable->graph()));
   EXPECT_EQ(opened->model_nodes, made.model_nodes);
   EXPECT_GT(made.load_time_arena, Bytes(0));
@@ -192,7 +192,7 @@ TEST(PreparedFile, OfAnotherLibraryRunsIfNoKernelIsTheLibrarys) {
       with_other_text("\"isa=", "\"isa=other_", with_other_text("\"library=", "\"library=other_"));
   const Result<OpenedModel> opened = open_model(write("other.prepared", other));
   ASSERT_TRUE(opened.ok()) << opened.error().describe();
-  EXPECT_EQ(run(opened->executable), run(added_ones().executable));
+  EXPECT_EQ(run_prepared(opened->executable), run_prepared(added_ones().executable));
 }
 
 TEST(PreparedFile, WithAKernelThatIsMissingHereIsOneOfAnotherMachine) {

@@ -50,7 +50,7 @@ std::string batched_model(const std::string& content_of_k = given_k()) {
   return number_field(1, 8) + bytes_field(7, graph) + bytes_field(8, number_field(2, 17));
 }
 
-std::vector<float> run(Session& session, const std::vector<float>& x) {
+std::vector<float> run_session(Session& session, const std::vector<float>& x) {
   const std::array<std::int64_t, 2> extents{static_cast<std::int64_t>(x.size() / 4), 4};
   EXPECT_TRUE(session.bind_input("x", {DType::f32, extents, std::as_bytes(std::span(x))}).ok());
   EXPECT_TRUE(session.run().ok());
@@ -84,10 +84,10 @@ TEST(OpenRange, RunsEachShapeInOneArena) {
   const std::vector<float> many_rows(160, 0);
   std::vector<float> expected;
   for (int row = 0; row < 40; ++row) expected.insert(expected.end(), {0, -1, -2, -3});  // exp(0) - k
-  const std::vector<float> first = run(small, one_row);
+  const std::vector<float> first = run_session(small, one_row);
   EXPECT_EQ(first, std::vector<float>(expected.begin(), expected.begin() + 4));
-  EXPECT_EQ(run(large, many_rows), expected);
-  EXPECT_EQ(run(small, one_row), first);
+  EXPECT_EQ(run_session(large, many_rows), expected);
+  EXPECT_EQ(run_session(small, one_row), first);
 }
 
 // The values of k exist while the first member computes w, which all members read.
@@ -101,11 +101,11 @@ TEST(OpenRange, SharesWhatIsComputedFromSyntheticWeights) {
   const Arena arena = *Arena::allocate(range->required_bytes());
   Session one = *Session::open(range->members[0].executable, arena);
   Session two = *Session::open(range->members[1].executable, arena);
-  const std::vector<float> first = run(one, std::vector<float>(4, 0));
+  const std::vector<float> first = run_session(one, std::vector<float>(4, 0));
   EXPECT_NE(first, std::vector<float>(4, 1));
   std::vector<float> twice = first;
   twice.insert(twice.end(), first.begin(), first.end());
-  EXPECT_EQ(run(two, std::vector<float>(8, 0)), twice);
+  EXPECT_EQ(run_session(two, std::vector<float>(8, 0)), twice);
 }
 
 TEST(OpenRange, NamesTheErrorOfAMember) {

@@ -19,7 +19,7 @@ struct Case {
   ErrorCode code = ErrorCode::malformed;
 };
 
-void expect_refused(const std::vector<Case>& cases) {
+void expect_all_refused(const std::vector<Case>& cases) {
   for (const Case& bad : cases) {
     const Result<Graph> graph = parse_graph(bad.text, "t");
     ASSERT_FALSE(graph.ok()) << bad.text;
@@ -31,7 +31,7 @@ void expect_refused(const std::vector<Case>& cases) {
 std::string in_graph(const std::string& lines) { return "graph \"g\" {\n" + lines + "\n}"; }
 
 TEST(GraphTextErrors, StateWhatWasExpectedAndFound) {
-  expect_refused({
+  expect_all_refused({
       {"", "t:1:1: expected 'graph', found the end of the text"},
       {"graph g {}", "t:1:7: expected the name of the graph in quotes, found 'g'"},
       {"graph \"g\" {", "t:1:12: expected a declaration, a node, 'output', 'update' or '}', found the end of the text"},
@@ -70,7 +70,7 @@ TEST(GraphTextErrors, StateWhatWasExpectedAndFound) {
 }
 
 TEST(GraphTextErrors, NameTheTensorAndTheLine) {
-  expect_refused({
+  expect_all_refused({
       {in_graph("input x : f32[]\ninput x : f32[]"), "t:3:7: the tensor 'x' is declared twice, first in line 2",
        ErrorCode::invalid},
       {in_graph("y = Relu(x) : f32[]"), "t:2:10: no tensor of graph 'g' is named 'x'; declare it", ErrorCode::invalid},
@@ -109,7 +109,7 @@ TEST(GraphTextErrors, EachCaptureIsListedOnce) {
     return in_graph("input x : f32[]\nIf() {b = graph \"b\" " + captures + " {" + lines + "}}");
   };
   EXPECT_TRUE(parse_graph(body("captures (x)", "captured input x : f32[]"), "t").ok());
-  expect_refused({
+  expect_all_refused({
       {body("", "captured input x : f32[]"),
        "t:3:38: the captured tensor 'x' of graph 'b' is not listed after 'captures'", ErrorCode::invalid},
       {body("captures (x)", ""), "'x' is not declared in graph 'b'", ErrorCode::invalid},

@@ -79,7 +79,7 @@ TEST(WorkText, TellsBodiesApart) {
   EXPECT_EQ(work_of(branch("Relu")), work_of(branch("Relu", "other")));
 }
 
-std::string chain(const std::string& first, const std::string& op) {
+std::string chain_text(const std::string& first, const std::string& op) {
   return R"(graph "g" {
     input x : f32[4]
     y = lowtide::Chain(x) {program = ["input )" +
@@ -89,10 +89,10 @@ std::string chain(const std::string& first, const std::string& op) {
 }
 
 TEST(WorkText, HasNumbersInProgramsInPlaceOfNames) {
-  EXPECT_EQ(work_of(chain("a", "Relu")),
+  EXPECT_EQ(work_of(chain_text("a", "Relu")),
             "lowtide::Chain {program = [%0 : f32[4]; (%1 : f32[4]) = Relu(%0); %1 ]} (f32[4]) -> (f32[4])");
-  EXPECT_EQ(work_of(chain("a", "Relu")), work_of(chain("other", "Relu")));
-  EXPECT_NE(work_of(chain("a", "Relu")), work_of(chain("a", "Tanh")));
+  EXPECT_EQ(work_of(chain_text("a", "Relu")), work_of(chain_text("other", "Relu")));
+  EXPECT_NE(work_of(chain_text("a", "Relu")), work_of(chain_text("a", "Tanh")));
 }
 
 }  // namespace

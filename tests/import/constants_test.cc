@@ -21,12 +21,12 @@ using testing::expect_refused;
 using testing::import;
 using testing::model_from;
 
-Result<TensorFact> fact_of(const TensorProto& tensor) {
+Result<TensorFact> constant_fact_of(const TensorProto& tensor) {
   ContentBudget budget(1 << 20);
   return fact_from_tensor(tensor, budget);
 }
 
-TensorProto tensor_of(int data_type, const std::vector<std::int64_t>& dims) {
+TensorProto typed_tensor(int data_type, const std::vector<std::int64_t>& dims) {
   TensorProto tensor;
   tensor.set_name("w");
   tensor.set_data_type(data_type);
@@ -42,94 +42,94 @@ std::vector<std::int64_t> integers_of(const Result<TensorFact>& fact) {
 }
 
 TEST(Constants, ReadIntegersFromRawBytes) {
-  TensorProto tensor = tensor_of(TensorProto::INT32, {2});
+  TensorProto tensor = typed_tensor(TensorProto::INT32, {2});
   tensor.set_raw_data(std::string("\x02\0\0\0\xff\xff\xff\xff", 8));
-  EXPECT_EQ(integers_of(fact_of(tensor)), (std::vector<std::int64_t>{2, -1}));
+  EXPECT_EQ(integers_of(constant_fact_of(tensor)), (std::vector<std::int64_t>{2, -1}));
   tensor.set_data_type(TensorProto::UINT32);
-  EXPECT_EQ(integers_of(fact_of(tensor)), (std::vector<std::int64_t>{2, 4294967295}));
+  EXPECT_EQ(integers_of(constant_fact_of(tensor)), (std::vector<std::int64_t>{2, 4294967295}));
 }
 
 TEST(Constants, ReadIntegersFromTypedLists) {
-  TensorProto wide = tensor_of(TensorProto::INT64, {1, 2});
+  TensorProto wide = typed_tensor(TensorProto::INT64, {1, 2});
   wide.add_int64_data(-5);
   wide.add_int64_data(7);
-  EXPECT_EQ(integers_of(fact_of(wide)), (std::vector<std::int64_t>{-5, 7}));
-  TensorProto narrow = tensor_of(TensorProto::BOOL, {2});
+  EXPECT_EQ(integers_of(constant_fact_of(wide)), (std::vector<std::int64_t>{-5, 7}));
+  TensorProto narrow = typed_tensor(TensorProto::BOOL, {2});
   narrow.add_int32_data(0);
   narrow.add_int32_data(3);
-  EXPECT_EQ(integers_of(fact_of(narrow)), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(integers_of(constant_fact_of(narrow)), (std::vector<std::int64_t>{0, 1}));
 }
 
 TEST(Constants, ReadFloatsOfEveryWidth) {
-  TensorProto half = tensor_of(TensorProto::FLOAT16, {3});
+  TensorProto half = typed_tensor(TensorProto::FLOAT16, {3});
   half.set_raw_data(std::string("\x00\x3c\x00\xc1\x01\x00", 6));  // 1, -2.5, the smallest subnormal 2^-24
-  const Result<TensorFact> fact = fact_of(half);
+  const Result<TensorFact> fact = constant_fact_of(half);
   ASSERT_TRUE(fact.ok() && fact->known.content != nullptr);
   EXPECT_EQ(fact->known.content->elements[0].real, 1.0);
   EXPECT_EQ(fact->known.content->elements[1].real, -2.5);
   EXPECT_EQ(fact->known.content->elements[2].real, 1.0 / (1 << 24));
-  TensorProto brain = tensor_of(TensorProto::BFLOAT16, {1});
+  TensorProto brain = typed_tensor(TensorProto::BFLOAT16, {1});
   brain.add_int32_data(0x4049);  // the upper half of 3.140625 as a float
-  const Result<TensorFact> pi = fact_of(brain);
+  const Result<TensorFact> pi = constant_fact_of(brain);
   ASSERT_TRUE(pi.ok() && pi->known.content != nullptr);
   EXPECT_EQ(pi->known.content->elements[0].real, 3.140625);
 }
 
 TEST(Constants, PackElementsSmallerThanAByte) {
-  TensorProto odd = tensor_of(TensorProto::INT4, {3});  // 3 x 4 bits: two bytes
+  TensorProto odd = typed_tensor(TensorProto::INT4, {3});  // 3 x 4 bits: two bytes
   odd.set_raw_data("ab");
-  EXPECT_TRUE(fact_of(odd).ok());
+  EXPECT_TRUE(constant_fact_of(odd).ok());
   odd.set_raw_data("abc");
-  expect_refused(fact_of(odd), ErrorCode::invalid, {"raw_data has 3 bytes", "need 2"});
+  expect_refused(constant_fact_of(odd), ErrorCode::invalid, {"raw_data has 3 bytes", "need 2"});
 }
 
 TEST(Constants, WithTooFewOrTooManyDataAreRefused) {
-  TensorProto tensor = tensor_of(TensorProto::FLOAT, {3});
-  expect_refused(fact_of(tensor), ErrorCode::invalid, {"float_data has 0", "need 3"});
+  TensorProto tensor = typed_tensor(TensorProto::FLOAT, {3});
+  expect_refused(constant_fact_of(tensor), ErrorCode::invalid, {"float_data has 0", "need 3"});
   tensor.set_raw_data(std::string(8, '\0'));
-  expect_refused(fact_of(tensor), ErrorCode::invalid, {"raw_data has 8 bytes", "need 12"});
+  expect_refused(constant_fact_of(tensor), ErrorCode::invalid, {"raw_data has 8 bytes", "need 12"});
   tensor.set_raw_data(std::string(16, '\0'));
-  expect_refused(fact_of(tensor), ErrorCode::invalid, {"raw_data has 16 bytes", "need 12"});
+  expect_refused(constant_fact_of(tensor), ErrorCode::invalid, {"raw_data has 16 bytes", "need 12"});
 }
 
 TEST(Constants, WithDataInTwoPlacesAreRefused) {
-  TensorProto tensor = tensor_of(TensorProto::FLOAT, {1});
+  TensorProto tensor = typed_tensor(TensorProto::FLOAT, {1});
   tensor.set_raw_data(std::string(4, '\0'));
   tensor.add_float_data(1);
-  expect_refused(fact_of(tensor), ErrorCode::invalid, {"both raw_data and float_data"});
-  TensorProto wrong = tensor_of(TensorProto::FLOAT, {1});
+  expect_refused(constant_fact_of(tensor), ErrorCode::invalid, {"both raw_data and float_data"});
+  TensorProto wrong = typed_tensor(TensorProto::FLOAT, {1});
   wrong.add_int64_data(1);
-  expect_refused(fact_of(wrong), ErrorCode::invalid, {"int64_data", "f32"});
+  expect_refused(constant_fact_of(wrong), ErrorCode::invalid, {"int64_data", "f32"});
 }
 
 TEST(Constants, WithInvalidDimsAreRefused) {
-  expect_refused(fact_of(tensor_of(TensorProto::FLOAT, {-5})), ErrorCode::invalid, {"-5", "negative"});
-  expect_refused(fact_of(tensor_of(TensorProto::FLOAT, {std::int64_t{1} << 40, std::int64_t{1} << 40})),
+  expect_refused(constant_fact_of(typed_tensor(TensorProto::FLOAT, {-5})), ErrorCode::invalid, {"-5", "negative"});
+  expect_refused(constant_fact_of(typed_tensor(TensorProto::FLOAT, {std::int64_t{1} << 40, std::int64_t{1} << 40})),
                  ErrorCode::over_limit, {"2^63"});
   // 2^32 x 2^32 is 0 in 64 bits, but the tensor is not empty.
-  expect_refused(fact_of(tensor_of(TensorProto::INT8, {std::int64_t{1} << 32, std::int64_t{1} << 32})),
+  expect_refused(constant_fact_of(typed_tensor(TensorProto::INT8, {std::int64_t{1} << 32, std::int64_t{1} << 32})),
                  ErrorCode::over_limit, {"2^63"});
-  expect_refused(fact_of(tensor_of(TensorProto::FLOAT, {std::int64_t{1} << 46})), ErrorCode::over_limit,
+  expect_refused(constant_fact_of(typed_tensor(TensorProto::FLOAT, {std::int64_t{1} << 46})), ErrorCode::over_limit,
                  {"kMaxTensorBytes"});
-  expect_refused(fact_of(tensor_of(TensorProto::FLOAT, std::vector<std::int64_t>(100'000, 1))), ErrorCode::over_limit,
-                 {"rank 100000", "kMaxRank"});
+  expect_refused(constant_fact_of(typed_tensor(TensorProto::FLOAT, std::vector<std::int64_t>(100'000, 1))),
+                 ErrorCode::over_limit, {"rank 100000", "kMaxRank"});
 }
 
 TEST(Constants, OfUnknownTypesAreRefused) {
-  expect_refused(fact_of(tensor_of(0, {1})), ErrorCode::invalid, {"missing"});
-  expect_refused(fact_of(tensor_of(9999, {1})), ErrorCode::invalid, {"9999"});
-  expect_refused(fact_of(tensor_of(TensorProto::FLOAT6E2M3, {4})), ErrorCode::unsupported, {"FLOAT6E2M3"});
+  expect_refused(constant_fact_of(typed_tensor(0, {1})), ErrorCode::invalid, {"missing"});
+  expect_refused(constant_fact_of(typed_tensor(9999, {1})), ErrorCode::invalid, {"9999"});
+  expect_refused(constant_fact_of(typed_tensor(TensorProto::FLOAT6E2M3, {4})), ErrorCode::unsupported, {"FLOAT6E2M3"});
 }
 
 TEST(Constants, WithoutElementsNeedNoData) {
-  EXPECT_TRUE(fact_of(tensor_of(TensorProto::FLOAT, {0, 5})).ok());
-  TensorProto raw = tensor_of(TensorProto::FLOAT, {0});
+  EXPECT_TRUE(constant_fact_of(typed_tensor(TensorProto::FLOAT, {0, 5})).ok());
+  TensorProto raw = typed_tensor(TensorProto::FLOAT, {0});
   raw.set_raw_data("");
-  EXPECT_TRUE(fact_of(raw).ok());
+  EXPECT_TRUE(constant_fact_of(raw).ok());
 }
 
 TEST(Constants, KeepContentOnlyWithinTheBudget) {
-  TensorProto tensor = tensor_of(TensorProto::INT64, {4});
+  TensorProto tensor = typed_tensor(TensorProto::INT64, {4});
   for (int at = 0; at < 4; ++at) tensor.add_int64_data(at);
   ContentBudget budget(6);
   EXPECT_NE(fact_from_tensor(tensor, budget)->known.content, nullptr);
@@ -141,7 +141,7 @@ TEST(Constants, KeepContentOnlyWithinTheBudget) {
 // ---------------------------------------------------------------------------------------------------- external data
 
 TensorProto external(std::vector<std::pair<std::string, std::string>> entries) {
-  TensorProto tensor = tensor_of(TensorProto::FLOAT, {8});  // 32 bytes
+  TensorProto tensor = typed_tensor(TensorProto::FLOAT, {8});  // 32 bytes
   tensor.set_data_location(TensorProto::EXTERNAL);
   for (const auto& [key, value] : entries) {
     auto* entry = tensor.add_external_data();
@@ -152,47 +152,50 @@ TensorProto external(std::vector<std::pair<std::string, std::string>> entries) {
 }
 
 TEST(ExternalData, NeedNotExist) {
-  EXPECT_TRUE(fact_of(external({{"location", "no/such/file.bin"}})).ok());
-  EXPECT_TRUE(fact_of(external({{"location", "./weights"}, {"offset", "4096"}, {"length", "32"}})).ok());
-  EXPECT_EQ(fact_of(external({{"location", "w"}}))->known.content, nullptr);
+  EXPECT_TRUE(constant_fact_of(external({{"location", "no/such/file.bin"}})).ok());
+  EXPECT_TRUE(constant_fact_of(external({{"location", "./weights"}, {"offset", "4096"}, {"length", "32"}})).ok());
+  EXPECT_EQ(constant_fact_of(external({{"location", "w"}}))->known.content, nullptr);
 }
 
 TEST(ExternalData, MayBeUnalignedOverlapAndHaveUnknownKeys) {
-  EXPECT_TRUE(fact_of(external({{"location", "w"}, {"offset", "3"}})).ok());
-  EXPECT_TRUE(fact_of(external({{"location", "w"}, {"checksum", "wrong"}, {"new_key", "x"}})).ok());
+  EXPECT_TRUE(constant_fact_of(external({{"location", "w"}, {"offset", "3"}})).ok());
+  EXPECT_TRUE(constant_fact_of(external({{"location", "w"}, {"checksum", "wrong"}, {"new_key", "x"}})).ok());
 }
 
 TEST(ExternalData, StayInTheFolderOfTheModel) {
   for (const char* location : {"../w", "sub/../../w", "sub/..", "..", "..\\w", "sub\\..\\w", "%2e%2e/w", "%2E./w",
                                "/etc/passwd", "\\\\host\\w", "C:\\w", "c:w"}) {
-    expect_refused(fact_of(external({{"location", location}})), ErrorCode::invalid, {"external data: location"});
+    expect_refused(constant_fact_of(external({{"location", location}})), ErrorCode::invalid,
+                   {"external data: location"});
   }
 }
 
 TEST(ExternalData, NameAFile) {
   for (const std::string& location : {std::string(), std::string("."), std::string("folder/"), std::string("a\0b", 3),
                                       std::string(5000, 'a'), std::string("*/_ORT_MEM_ADDR_/*")}) {
-    expect_refused(fact_of(external({{"location", location}})), ErrorCode::invalid, {"location"});
+    expect_refused(constant_fact_of(external({{"location", location}})), ErrorCode::invalid, {"location"});
   }
-  expect_refused(fact_of(external({})), ErrorCode::invalid, {"key 'location' is missing"});
-  expect_refused(fact_of(external({{"location", "a"}, {"location", "b"}})), ErrorCode::invalid,
+  expect_refused(constant_fact_of(external({})), ErrorCode::invalid, {"key 'location' is missing"});
+  expect_refused(constant_fact_of(external({{"location", "a"}, {"location", "b"}})), ErrorCode::invalid,
                  {"'location'", "twice"});
 }
 
 TEST(ExternalData, HaveValidOffsetsAndLengths) {
   for (const char* offset : {"-1", "18446744073709551584", "0x10", "1 ", "", "1e3"}) {
-    expect_refused(fact_of(external({{"location", "w"}, {"offset", offset}})), ErrorCode::invalid, {"offset"});
+    expect_refused(constant_fact_of(external({{"location", "w"}, {"offset", offset}})), ErrorCode::invalid, {"offset"});
   }
-  expect_refused(fact_of(external({{"location", "w"}, {"offset", "9223372036854775800"}})), ErrorCode::invalid,
+  expect_refused(constant_fact_of(external({{"location", "w"}, {"offset", "9223372036854775800"}})), ErrorCode::invalid,
                  {"9223372036854775800 plus 32 bytes exceeds"});
-  expect_refused(fact_of(external({{"location", "w"}, {"length", "31"}})), ErrorCode::invalid, {"31 bytes", "need 32"});
-  expect_refused(fact_of(external({{"location", "w"}, {"length", "-32"}})), ErrorCode::invalid, {"length '-32'"});
+  expect_refused(constant_fact_of(external({{"location", "w"}, {"length", "31"}})), ErrorCode::invalid,
+                 {"31 bytes", "need 32"});
+  expect_refused(constant_fact_of(external({{"location", "w"}, {"length", "-32"}})), ErrorCode::invalid,
+                 {"length '-32'"});
 }
 
 TEST(ExternalData, ExcludeDataInTheModelFile) {
   TensorProto tensor = external({{"location", "w"}});
   tensor.set_raw_data(std::string(32, '\0'));
-  expect_refused(fact_of(tensor), ErrorCode::invalid, {"both external data and raw_data"});
+  expect_refused(constant_fact_of(tensor), ErrorCode::invalid, {"both external data and raw_data"});
 }
 
 // ------------------------------------------------------------------------------------------------------------ sparse
@@ -201,9 +204,9 @@ onnx::SparseTensorProto sparse(const std::vector<std::int64_t>& dims, const std:
                                const std::vector<std::int64_t>& indices) {
   onnx::SparseTensorProto tensor;
   const std::int64_t rows = index_dims.empty() ? 0 : index_dims[0];
-  *tensor.mutable_values() = tensor_of(TensorProto::FLOAT, {rows});
+  *tensor.mutable_values() = typed_tensor(TensorProto::FLOAT, {rows});
   for (std::int64_t row = 0; row < rows; ++row) tensor.mutable_values()->add_float_data(1);
-  *tensor.mutable_indices() = tensor_of(TensorProto::INT64, index_dims);
+  *tensor.mutable_indices() = typed_tensor(TensorProto::INT64, index_dims);
   for (std::int64_t index : indices) tensor.mutable_indices()->add_int64_data(index);
   for (std::int64_t dim : dims) tensor.add_dims(dim);
   return tensor;

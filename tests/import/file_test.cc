@@ -122,7 +122,7 @@ TEST_F(Files, ThatChangeAfterTheyAreOpenedAreNoticed) {
   EXPECT_EQ(read.error().message, "shrank while it was read: only 3 of 5 bytes are left");
 }
 
-std::string digest_of(std::string_view text) {
+std::string sha256_of(std::string_view text) {
   Sha256 hash;
   hash.add(text.substr(0, text.size() / 2));
   hash.add(text.substr(text.size() / 2));
@@ -131,8 +131,8 @@ std::string digest_of(std::string_view text) {
 
 TEST(Sha256, AgreesWithTheStandardsExample) {
   // FIPS 180-4: "abc"
-  EXPECT_EQ(digest_of("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(digest_of(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256_of("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256_of(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
 }
 
 }  // namespace

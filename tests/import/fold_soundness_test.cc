@@ -36,9 +36,9 @@ struct RandomNode {
   std::size_t output_count = 1;
 };
 
-class NodeMaker {
+class SoundNodeMaker {
  public:
-  explicit NodeMaker(std::uint64_t seed) : random_(seed) {}
+  explicit SoundNodeMaker(std::uint64_t seed) : random_(seed) {}
 
   RandomNode make() {
     switch (random_.below(14)) {
@@ -310,7 +310,7 @@ std::string disagreement(DType dtype, const KnownElement& exact, const KnownElem
 }
 
 TEST(FoldSoundness, PartialKnowledgeHoldsForEveryContent) {
-  NodeMaker maker(20260101);
+  SoundNodeMaker maker(20260101);
   std::map<std::string, int> compared;  // elements with a claim, by operator
   int errors = 0;
   for (int round = 0; round < 60'000; ++round) {

@@ -74,16 +74,17 @@ TEST(InferenceBodies, IfRefusesDifferentElementTypes) {
               HasSubstr("output 0: one branch returns elements of type f32 and the other of type i64"));
 }
 
-const char* const kLoop =
+const char* const kLoopModel =
     "s, each = Loop (m, c, x) <body = b (int64 i, bool on, float state) => (bool go, float next, float out)"
     "  { go = Identity(on) next = Relu(state) out = Exp(state) }>";
 
 TEST(InferenceBodies, LoopWithAConstantConditionHasAnExactTripCount) {
   BodyWalk walk;
   // The body returns its condition unchanged, so it is always true.
-  EXPECT_EQ(described_with(walk, kLoop, {scalar(5), scalar(1, DType::boolean), f32({2, 3})}), "f32[2,3] f32[5,2,3]");
+  EXPECT_EQ(described_with(walk, kLoopModel, {scalar(5), scalar(1, DType::boolean), f32({2, 3})}),
+            "f32[2,3] f32[5,2,3]");
   EXPECT_EQ(walk.runs(), 1);
-  EXPECT_EQ(described_with(walk, kLoop, {scalar(5), boolean({}), f32({2, 3})}), "f32[2,3] f32[<=5,2,3]");
+  EXPECT_EQ(described_with(walk, kLoopModel, {scalar(5), boolean({}), f32({2, 3})}), "f32[2,3] f32[<=5,2,3]");
   const std::string turned =
       "s, each = Loop (m, c, x) <body = b (int64 i, bool on, float state) => (bool go, float next, float out)"
       "  { go = Not(on) next = Relu(state) out = Exp(state) }>";
@@ -167,7 +168,7 @@ TEST(InferenceBodies, ReturnTheErrorsOfTheirNodes) {
   const InferBody refuse = [](const onnx::GraphProto&, std::span<const TensorFact>) {
     return Result<Facts>(Error{ErrorCode::over_limit, "too deep", "body"});
   };
-  const auto facts = infer(kLoop, {scalar(5), scalar(1, DType::boolean), f32({2, 3})}, 21, refuse);
+  const auto facts = infer(kLoopModel, {scalar(5), scalar(1, DType::boolean), f32({2, 3})}, 21, refuse);
   expect_refused(facts, ErrorCode::over_limit, {"too deep", "body"});
 }
 

@@ -25,8 +25,8 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
-constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 const char* const kHighestText = "9223372036854775807";
 
 TEST(HostileNumbers, InConvolutionsAreRefusedByNameAndNumber) {
@@ -73,7 +73,7 @@ TEST(HostileNumbers, InAxesAreRefusedByNameAndNumber) {
   EXPECT_THAT(sizes("y = Concat <axis = 2> (x, x)", {f32({2, 3}), f32({2, 3})}), HasSubstr("invalid: "));
   EXPECT_THAT(sizes("y = Transpose <perm = [1, 1]> (x)", x), AllOf(HasSubstr("'perm'"), HasSubstr("axis 1 twice")));
   EXPECT_THAT(sizes("y = Transpose <perm = [0, 9223372036854775807]> (x)", x), HasSubstr(kHighestText));
-  EXPECT_THAT(sizes("y = Unsqueeze(x, a)", {f32({2}), list({kLowest})}),
+  EXPECT_THAT(sizes("y = Unsqueeze(x, a)", {f32({2}), list({kLeast})}),
               AllOf(HasSubstr("'a'"), HasSubstr("-9223372036854775808")));
   EXPECT_THAT(sizes("y = Squeeze(x, a)", {f32({2}), list({7})}), HasSubstr("invalid: "));
   EXPECT_THAT(sizes("y = Cast <to = 9999> (x)", x), AllOf(HasSubstr("'to'"), HasSubstr("9999")));
@@ -93,7 +93,7 @@ TEST(HostileNumbers, InContentsAreRefusedByNameAndNumber) {
   EXPECT_THAT(sizes("a, b = Split(x, s)", {f32({5}), list({1, 1})}), HasSubstr("invalid: "));
   EXPECT_THAT(sizes("y = Slice(x, s, e, a, t)", {f32({5}), list({0}), list({5}), list({0}), list({0})}),
               HasSubstr("step of 0"));
-  EXPECT_EQ(sizes("y = Slice(x, s, e, a, t)", {f32({5}), list({4}), list({kLowest}), list({0}), list({kLowest})}),
+  EXPECT_EQ(sizes("y = Slice(x, s, e, a, t)", {f32({5}), list({4}), list({kLeast}), list({0}), list({kLeast})}),
             "f32[1]");
   EXPECT_THAT(sizes("y = Range(a, b, c)", {scalar(0), scalar(far), scalar(1)}),
               HasSubstr("over_limit: the Range from 0"));
@@ -101,7 +101,7 @@ TEST(HostileNumbers, InContentsAreRefusedByNameAndNumber) {
   EXPECT_THAT(sizes("y = OneHot(i, d, v)", {i64({2}), scalar(far), f32({2})}), HasSubstr("'d'"));
   EXPECT_THAT(sizes("v, i = TopK(x, k)", {f32({5}), list({-1})}), AllOf(HasSubstr("'k'"), HasSubstr("-1")));
   EXPECT_THAT(sizes("y = Div(a, b)", {list({1}), list({0})}), HasSubstr("divided by 0"));
-  EXPECT_THAT(sizes("y = Div(a, b)", {list({kLowest}), list({-1})}), HasSubstr("divided by -1"));
+  EXPECT_THAT(sizes("y = Div(a, b)", {list({kLeast}), list({-1})}), HasSubstr("divided by -1"));
 }
 
 TEST(HostileNumbers, InReshapesThatChangeTheElementCountAreRefused) {
@@ -182,14 +182,14 @@ class NodeMaker {
   std::int64_t any_number() {
     constexpr std::int64_t kOne = 1;
     static constexpr std::int64_t kNumbers[] = {
-        0, 1, -1, 2, 64, 65, kOne << 16, kOne << 31, kOne << 32, kOne << 47, kOne << 62, kHighest, kLowest};
+        0, 1, -1, 2, 64, 65, kOne << 16, kOne << 31, kOne << 32, kOne << 47, kOne << 62, kMost, kLeast};
     return random_.chance(50) ? random_.between(-2, 5) : kNumbers[random_.below(std::size(kNumbers))];
   }
   DType any_dtype() { return random_.chance(80) ? DType::f32 : DType::i64; }
   std::vector<std::int64_t> any_extents() {
     std::vector<std::int64_t> extents;
     for (std::int64_t rank = random_.between(0, 4); rank > 0; --rank) {
-      extents.push_back(random_.chance(90) ? random_.between(0, 5) : any_number() & kHighest);
+      extents.push_back(random_.chance(90) ? random_.between(0, 5) : any_number() & kMost);
     }
     return extents;
   }

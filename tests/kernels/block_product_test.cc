@@ -24,7 +24,7 @@ using testing::Floats;
 using testing::ReversedTeam;
 using testing::TensorData;
 
-std::vector<Format> formats() {
+std::vector<Format> product_formats() {
   std::vector<Format> found;
   if (has_tiles(16)) found.push_back(Format::nchw16c);
   if (has_tiles(8)) found.push_back(Format::nchw8c);
@@ -32,7 +32,7 @@ std::vector<Format> formats() {
 }
 
 // Rows times a constant [inner, columns], or [columns, inner].
-struct ProductCase {
+struct BlockCase {
   std::int64_t rows = 1;
   std::int64_t inner = 1;
   std::int64_t columns = 1;
@@ -90,14 +90,14 @@ struct ProductCase {
   }
 };
 
-std::vector<TensorData> operands_of(const ProductCase& of, const PackedConstant& packed) {
+std::vector<TensorData> operands_of(const BlockCase& of, const PackedConstant& packed) {
   std::vector<TensorData> reads = {testing::floats(Shape({of.rows, of.inner}), of.x()),
                                    testing::run_one(of.pack(packed), {testing::floats(of.constant(), of.w())})};
   if (of.has_bias) reads.push_back(testing::floats(Shape({of.columns}), of.b()));
   return reads;
 }
 
-Floats run_case(const ProductCase& of, const PackedConstant& packed, int threads, std::size_t kernel = 0) {
+Floats run_case(const BlockCase& of, const PackedConstant& packed, int threads, std::size_t kernel = 0) {
   const Graph graph = of.packed(packed);
   const std::vector<Kernel> offered = offered_kernels(graph, NodeId(0), threads);
   EXPECT_EQ(offered.at(kernel).name, kernel == 0 ? "blocks.matmul" : "blocks.matmul_by_row");
@@ -110,17 +110,17 @@ Floats run_case(const ProductCase& of, const PackedConstant& packed, int threads
 }
 
 // Without scratch, rows must be in blocks as they are, and one row always is.
-bool has_kernel_by_row(const ProductCase& of, Format format) { return of.rows > 1 && of.inner % block_of(format) == 0; }
+bool has_kernel_by_row(const BlockCase& of, Format format) { return of.rows > 1 && of.inner % block_of(format) == 0; }
 
 TEST(BlockProduct, EqualsSumsOfProducts) {
   // One row; fewer rows than a tile; several tiles, of which each thread has its own or not; groups of rows, and chunks
   // of the inner axis; axes that do not fill their blocks.
-  for (const ProductCase& of :
-       {ProductCase{1, 64, 48}, ProductCase{1, 65, 50, true, true}, ProductCase{3, 16, 16, false, true},
-        ProductCase{13, 20, 40, true}, ProductCase{29, 20, 100, false, true}, ProductCase{197, 1600, 24, true, true},
-        ProductCase{700, 130, 250}, ProductCase{700, 512, 330}}) {
+  for (const BlockCase& of :
+       {BlockCase{1, 64, 48}, BlockCase{1, 65, 50, true, true}, BlockCase{3, 16, 16, false, true},
+        BlockCase{13, 20, 40, true}, BlockCase{29, 20, 100, false, true}, BlockCase{197, 1600, 24, true, true},
+        BlockCase{700, 130, 250}, BlockCase{700, 512, 330}}) {
     SCOPED_TRACE(::testing::PrintToString(std::vector{of.rows, of.inner, of.columns}));
-    for (const Format format : formats()) {
+    for (const Format format : product_formats()) {
       const std::optional<FormatOption> option = product_option(of.standard(), NodeId(0), format);
       ASSERT_TRUE(option && option->weights);
       EXPECT_EQ(option->input, Format::plain);
@@ -168,9 +168,9 @@ TEST(BlockProduct, DividesRowsAndTheInnerAxis) {
 
 // 29 rows are three tiles, and 61 are five, so that each of two threads has its own.
 void expect_bits_of_a_chain(std::int64_t rows) {
-  const ProductCase of{rows, 40, 300, false, true};
+  const BlockCase of{rows, 40, 300, false, true};
   const std::string type = "f32" + to_string(Shape({rows, 300}));
-  for (const Format format : formats()) {
+  for (const Format format : product_formats()) {
     const std::optional<FormatOption> option = product_option(of.standard(), NodeId(0), format);
     ASSERT_TRUE(option && option->weights);
     const std::string program = "[\"input t : " + type + "\", \"input r : " + type +
@@ -212,11 +212,11 @@ TEST(BlockProduct, ComputesAnEpilogueWithTheBitsOfAChain) {
 }
 
 TEST(BlockProduct, LeavesOtherProductsAlone) {
-  if (formats().empty()) return;
+  if (product_formats().empty()) return;
   const auto has_option = [](const std::string& operands, const std::string& node) {
     const Graph graph =
         testing::graph_of("graph \"g\" {\n input x : f32[4,32]\n " + operands + "\n y = " + node + "\n output y\n}");
-    return product_option(graph, NodeId(0), formats()[0]).has_value();
+    return product_option(graph, NodeId(0), product_formats()[0]).has_value();
   };
   EXPECT_TRUE(has_option("constant w : f32[32,16]", "MatMul(x, w) : f32[4,16]"));
   EXPECT_TRUE(has_option("constant w : f32[32,16]\n constant b : f32[1,16]", "Gemm(x, w, b) : f32[4,16]"));

@@ -13,11 +13,11 @@ namespace lowtide {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::kInfinity;
+using testing::kNan;
 using testing::one_node;
 using testing::OneNode;
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr auto kLowest = std::numeric_limits<std::int32_t>::min();
 
 TEST(Div, OfIntegersTruncatesAndWraps) {

@@ -20,7 +20,7 @@ namespace {
 
 using testing::TensorData;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kInfinite = std::numeric_limits<float>::infinity();
 
 // One attention: the extents of [batches, heads, rows, columns] of each matrix, and how it lies in its tensor.
 struct AttentionCase {
@@ -226,7 +226,7 @@ TEST(FusedAttention, GivesNoNumberToAQueryWithoutKeys) {
   const Graph graph = graph_of_case(of);
   Random random(9);
   std::vector<TensorData> reads = operands_of(graph, random);
-  reads[3] = testing::tensor_data(DType::f32, {6}, std::vector<float>(6, -kInfinity));
+  reads[3] = testing::tensor_data(DType::f32, {6}, std::vector<float>(6, -kInfinite));
   for (const Kernel& kernel : offered_kernels(graph, NodeId(0))) {
     testing::KernelRun run(graph, kernel.name);
     ASSERT_EQ(run.run(reads), RunStatus());

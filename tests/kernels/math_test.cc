@@ -19,7 +19,7 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 // The distance of a result from the exact value, in units in the last place of the exact value as f32.
-double units_apart(float got, double exact) {
+double units_off(float got, double exact) {
   const auto nearest = static_cast<float>(exact);
   if (got == nearest || (std::isnan(got) && std::isnan(exact))) return 0;
   const float magnitude = std::fabs(nearest);
@@ -33,7 +33,7 @@ double worst_error(float (*function)(float), double (*exact)(double)) {
   for (std::uint32_t bits = 0; bits < 0x7F800000U; bits += 8413) {  // 2^23 / 997
     for (const std::uint32_t sign : {0U, 0x80000000U}) {
       const float x = std::bit_cast<float>(bits | sign);
-      const double error = units_apart(function(x), exact(static_cast<double>(x)));
+      const double error = units_off(function(x), exact(static_cast<double>(x)));
       if (error > worst) worst = error;
       if (std::isnan(error)) return error;
     }

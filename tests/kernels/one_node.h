@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -16,6 +17,9 @@
 #include "tests/testing/graphs.h"
 
 namespace lowtide::testing {
+
+inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
+inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 // The elements of an operand, as bytes. A list of integers becomes the type that the graph declares.
 struct Elements {

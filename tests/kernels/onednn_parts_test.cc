@@ -141,7 +141,7 @@ TEST(OnednnParts, DivideTheColumnsOfATransposedMatrix) {
 }
 
 // The bits of one thread, on teams of one and two threads. Returns whether the kernel divides its work.
-bool expect_equal_bits(const Graph& graph, const std::vector<testing::TensorData>& reads) {
+bool expect_equal_parts(const Graph& graph, const std::vector<testing::TensorData>& reads) {
   const Floats expected = testing::values_of<float>(testing::run_one(graph, reads));
   ReversedTeam two(2);
   EXPECT_EQ(testing::values_of<float>(testing::run_one(graph, reads, 2, &two)), expected);
@@ -191,7 +191,7 @@ TEST(OnednnParts, GiveTheBitsOfOneConvolution) {
     SCOPED_TRACE(testing::text_of(conv.source()) + " " + testing::text_of(conv.weights()) + " " + conv.attributes());
     for (const FormatOption& option : kernels_internal::options_of_convolution(conv.graph(), NodeId(0))) {
       SCOPED_TRACE(std::string(to_string(option.input)) + " to " + std::string(to_string(option.output)));
-      const bool is_shared = expect_equal_bits(conv_graph(conv, option), operands_of(conv, option));
+      const bool is_shared = expect_equal_parts(conv_graph(conv, option), operands_of(conv, option));
       // oneDNN has other code for 1 x 1 convolutions of half of an NHWC image.
       EXPECT_TRUE(is_shared || (option.output == Format::nhwc && conv.window == 1));
     }
@@ -227,7 +227,7 @@ TEST(OnednnParts, GiveTheBitsOfRandomConvolutions) {
     SCOPED_TRACE(testing::text_of(conv.source()) + " " + testing::text_of(conv.weights()) + " " + conv.attributes());
     for (const FormatOption& option : kernels_internal::options_of_convolution(conv.graph(), NodeId(0))) {
       SCOPED_TRACE(std::string(to_string(option.input)) + " to " + std::string(to_string(option.output)));
-      shared += expect_equal_bits(conv_graph(conv, option), operands_of(conv, option)) ? 1 : 0;
+      shared += expect_equal_parts(conv_graph(conv, option), operands_of(conv, option)) ? 1 : 0;
     }
   }
   EXPECT_GT(shared, 100) << "of up to 360";
@@ -240,7 +240,7 @@ TEST(OnednnParts, AreNotUsedIfTheyAddInAnotherOrder) {
     const SquareConv conv{.channels = channels, .size = 20, .results = 384, .window = 1};
     for (const FormatOption& option : kernels_internal::onednn_formats()->options(conv.graph(), NodeId(0))) {
       SCOPED_TRACE(std::to_string(channels) + " " + std::string(to_string(option.output)));
-      (void)expect_equal_bits(conv_graph(conv, option), operands_of(conv, option));
+      (void)expect_equal_parts(conv_graph(conv, option), operands_of(conv, option));
     }
   }
 }
@@ -261,7 +261,7 @@ TEST(OnednnParts, GiveTheBitsOfOneProduct) {
     const Graph graph = testing::graph_of("graph \"g\" {\n input a : f32" + testing::text_of(one.a) +
                                           "\n input b : f32" + testing::text_of(one.b) + "\n y = " + one.node +
                                           " : f32" + testing::text_of(one.y) + "\n output y\n}");
-    EXPECT_TRUE(expect_equal_bits(
+    EXPECT_TRUE(expect_equal_parts(
         graph, {operand_in(Format::plain, Shape(one.a), 1), operand_in(Format::plain, Shape(one.b), 2)}));
   }
 }
@@ -270,11 +270,11 @@ TEST(OnednnParts, GiveTheBitsOfOneReorder) {
   const Format blocks = machine_key().isa.starts_with("avx512") ? Format::nchw16c : Format::nchw8c;
   const Shape model({1, 40, 56, 56});
   EXPECT_TRUE(
-      expect_equal_bits(testing::reorder_graph(Format::plain, blocks, model), {operand_in(Format::plain, model, 1)}));
-  EXPECT_TRUE(expect_equal_bits(testing::reorder_graph(blocks, Format::plain, model), {operand_in(blocks, model, 1)}));
+      expect_equal_parts(testing::reorder_graph(Format::plain, blocks, model), {operand_in(Format::plain, model, 1)}));
+  EXPECT_TRUE(expect_equal_parts(testing::reorder_graph(blocks, Format::plain, model), {operand_in(blocks, model, 1)}));
   const Shape images({2, 3, 112, 112});
-  EXPECT_TRUE(expect_equal_bits(testing::reorder_graph(Format::plain, Format::nhwc, images),
-                                {operand_in(Format::plain, images, 1)}));
+  EXPECT_TRUE(expect_equal_parts(testing::reorder_graph(Format::plain, Format::nhwc, images),
+                                 {operand_in(Format::plain, images, 1)}));
 }
 
 // Six heads of two images. With the heads after the rows, each thread copies keys and values to scratch of its own.
@@ -290,8 +290,8 @@ TEST(OnednnParts, GiveTheBitsOfOneAttention) {
         "Attention(q, k, v) {factor = 0.5" + orders + "}",
         {"q : f32" + to_string(rows), "k : f32" + to_string(keys), "v : f32" + to_string(rows)}, rows);
     ASSERT_EQ(offered_kernels(graph, NodeId(0)).at(0).name, "onednn.attention");
-    EXPECT_TRUE(expect_equal_bits(graph, {operand_in(Format::plain, rows, 1), operand_in(Format::plain, keys, 2),
-                                          operand_in(Format::plain, rows, 3)}));
+    EXPECT_TRUE(expect_equal_parts(graph, {operand_in(Format::plain, rows, 1), operand_in(Format::plain, keys, 2),
+                                           operand_in(Format::plain, rows, 3)}));
   }
 }
 

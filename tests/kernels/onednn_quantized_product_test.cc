@@ -22,7 +22,7 @@ using testing::result_of;
 using testing::ReversedTeam;
 using testing::TensorData;
 
-struct ProductCase {
+struct QuantizedCase {
   std::vector<std::int64_t> a, b, y;
   const char* a_type = "u8";
   const char* b_type = "i8";
@@ -32,7 +32,7 @@ struct ProductCase {
   float y_scale = 2;
 };
 
-Graph graph_of_case(const ProductCase& of) {
+Graph graph_of_case(const QuantizedCase& of) {
   const std::string columns = std::to_string(of.y.back());
   const std::string count = of.is_per_column ? "[" + columns + "]" : "[]";
   return testing::graph_of(
@@ -46,7 +46,7 @@ Graph graph_of_case(const ProductCase& of) {
 }
 
 // Elements that look random. Scales make results that fill the range of 8 bits.
-std::vector<TensorData> operands_of_case(const Graph& graph, const ProductCase& of, bool has_zeros, Random& random) {
+std::vector<TensorData> operands_of_case(const Graph& graph, const QuantizedCase& of, bool has_zeros, Random& random) {
   std::vector<TensorData> reads;
   for (const std::optional<TensorId>& id : graph.node(NodeId(0)).inputs) {
     TensorData data = testing::space_for(graph, *id);
@@ -70,8 +70,8 @@ std::vector<TensorData> operands_of_case(const Graph& graph, const ProductCase& 
 
 // Rows and columns in one tile and in several, axes in front that are broadcast or become rows, all types, and a
 // second matrix that is transposed.
-const std::vector<ProductCase>& product_cases() {
-  static const std::vector<ProductCase> kAll = {
+const std::vector<QuantizedCase>& product_cases() {
+  static const std::vector<QuantizedCase> kAll = {
       {.a = {5, 7}, .b = {7, 9}, .y = {5, 9}},
       {.a = {300, 96}, .b = {96, 70}, .y = {300, 70}},
       {.a = {1, 64}, .b = {64, 2000}, .y = {1, 2000}},
@@ -89,7 +89,7 @@ const std::vector<ProductCase>& product_cases() {
 // On a processor without products of 8 bits, the kernel is not offered.
 TEST(OnednnQuantizedProduct, GivesTheBitsOfThePlainKernel) {
   Random random(5);
-  for (const ProductCase& of : product_cases()) {
+  for (const QuantizedCase& of : product_cases()) {
     const Graph graph = graph_of_case(of);
     SCOPED_TRACE(print_graph(graph));
     const bool is_offered = offered_kernels(graph, NodeId(0)).at(0).name == "onednn.qmatmul";

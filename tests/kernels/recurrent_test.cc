@@ -76,7 +76,7 @@ TEST(Rnn, RefusesUnknownActivations) {
   EXPECT_EQ(node.missing(), "attribute 'activations' has an unknown name or a wrong number of names");
 }
 
-float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
+float float_sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 
 // All weights are 0, so gates have the values of their biases, in the order input, output, forget, cell.
 TEST(Lstm, CombinesItsGates) {
@@ -90,9 +90,9 @@ TEST(Lstm, CombinesItsGates) {
                {},
                floats({0}),
                floats({10})});
-  const float cell = sigmoid(3) * 10 + sigmoid(1) * std::tanh(4.0F);
+  const float cell = float_sigmoid(3) * 10 + float_sigmoid(1) * std::tanh(4.0F);
   EXPECT_THAT(node.result<float>(2), ElementsAre(FloatNear(cell, 1e-5F)));
-  EXPECT_THAT(node.result<float>(1), ElementsAre(FloatNear(sigmoid(2) * std::tanh(cell), 1e-6F)));
+  EXPECT_THAT(node.result<float>(1), ElementsAre(FloatNear(float_sigmoid(2) * std::tanh(cell), 1e-6F)));
 }
 
 // The forget gate is 1 - input gate, and gates are clipped to [-1, 1].
@@ -108,7 +108,7 @@ TEST(Lstm, CouplesAndClipsGates) {
                {},
                floats({0}),
                floats({10})});
-  const float cell = (1 - sigmoid(1)) * 10 + sigmoid(1) * std::tanh(-1.0F);
+  const float cell = (1 - float_sigmoid(1)) * 10 + float_sigmoid(1) * std::tanh(-1.0F);
   EXPECT_THAT(node.result<float>(2), ElementsAre(FloatNear(cell, 1e-5F)));
 }
 

@@ -14,11 +14,10 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing::floats;
+using testing::kInfinity;
+using testing::kNan;
 using testing::one_node;
 using testing::OneNode;
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 TEST(Reduce, KeepsOrRemovesAxes) {
   OneNode inner = one_node("x : i32[2,3]", "ReduceSum(x) {axes = [-1], keepdims = 0}", "i32[2]");

@@ -27,7 +27,7 @@ Floats numbers(std::int64_t count, std::uint64_t seed) {
   for (float& value : values) value = static_cast<float>(random.between(-1000, 1000)) / 512.5F;
   return values;
 }
-std::string text_of(const std::vector<std::int64_t>& extents) { return to_string(Shape(extents)); }
+std::string shape_text(const std::vector<std::int64_t>& extents) { return to_string(Shape(extents)); }
 
 // By the definition: one result after another.
 float result_of(const RowTile& tile, std::int64_t row, std::int64_t column) {
@@ -109,10 +109,11 @@ struct RandomConvolution {
   }
   [[nodiscard]] std::string text() const {
     const std::string pads = std::to_string(pad);
-    return "graph \"g\" {\n input x : f32" + text_of(image()) + "\n input w : f32" + text_of(weights()) +
-           "\n input b : f32" + text_of({group * written}) + "\n y = Conv(x, w, b) {group = " + std::to_string(group) +
-           ", strides = " + text_of({stride, stride}) + ", dilations = " + text_of({dilation, dilation}) +
-           ", pads = " + text_of({pad, pad, pad, pad}) + "} : f32" + text_of(result()) + "\n output y\n}";
+    return "graph \"g\" {\n input x : f32" + shape_text(image()) + "\n input w : f32" + shape_text(weights()) +
+           "\n input b : f32" + shape_text({group * written}) +
+           "\n y = Conv(x, w, b) {group = " + std::to_string(group) + ", strides = " + shape_text({stride, stride}) +
+           ", dilations = " + shape_text({dilation, dilation}) + ", pads = " + shape_text({pad, pad, pad, pad}) +
+           "} : f32" + shape_text(result()) + "\n output y\n}";
   }
 
   [[nodiscard]] float at(const Floats& x, const Floats& w, const Floats& b, std::int64_t index) const {
@@ -165,9 +166,9 @@ TEST(PlainProduct, AddsProductsInTheOrderOfItsDefinition) {
     const std::int64_t inner = is_one_row ? random.between(2, 200) : random.between(0, 12);
     const std::int64_t columns = is_one_row ? random.between(1, 90) : random.between(1, 7);
     const std::vector<std::int64_t> matrix = is_transposed ? std::vector{columns, inner} : std::vector{inner, columns};
-    testing::OneNode node("graph \"g\" {\n input a : f32" + text_of({rows, inner}) + "\n input b : f32" +
-                          text_of(matrix) + "\n y = Gemm(a, b)" + (is_transposed ? " {transB = 1}" : "") + " : f32" +
-                          text_of({rows, columns}) + "\n output y\n}");
+    testing::OneNode node("graph \"g\" {\n input a : f32" + shape_text({rows, inner}) + "\n input b : f32" +
+                          shape_text(matrix) + "\n y = Gemm(a, b)" + (is_transposed ? " {transB = 1}" : "") + " : f32" +
+                          shape_text({rows, columns}) + "\n output y\n}");
     SCOPED_TRACE("round " + std::to_string(round));
     const Floats a = numbers(rows * inner, 1);
     const Floats b = numbers(inner * columns, 2);

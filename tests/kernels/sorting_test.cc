@@ -20,10 +20,9 @@ namespace {
 using testing::Elements;
 using ::testing::ElementsAre;
 using testing::floats;
+using testing::kNan;
 using testing::one_node;
 using testing::OneNode;
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 TEST(TopK, TakesTheFirstOfEqualElements) {
   OneNode node = one_node("x : f32[4], k : i64[1]", "TopK(x, k)", "f32[2], i64[2]");

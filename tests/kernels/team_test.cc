@@ -19,7 +19,7 @@ using testing::floats;
 using testing::OneNode;
 using testing::ReversedTeam;
 
-std::vector<float> numbers(std::size_t count) {
+std::vector<float> counted_numbers(std::size_t count) {
   std::vector<float> values(count);
   for (std::size_t at = 0; at < count; ++at) values[at] = static_cast<float>((at * 7919) % 1009) / 503.0F - 1;
   return values;
@@ -89,7 +89,7 @@ const std::vector<Case> kCases{
 TEST(Team, GivesTheBitsOfOneThread) {
   for (const Case& one : kCases) {
     std::vector<Elements> operands;
-    for (std::size_t count : one.counts) operands.push_back(floats(numbers(count)));
+    for (std::size_t count : one.counts) operands.push_back(floats(counted_numbers(count)));
     OneNode node(one.text);
     node.run_ok(operands);
     const std::vector<float> expected = node.result<float>();

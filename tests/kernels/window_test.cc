@@ -13,10 +13,9 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing::floats;
+using testing::kInfinity;
 using testing::one_node;
 using testing::OneNode;
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 TEST(Conv, MultipliesGroupsWithStridesAndDilations) {
   // Group g reads channel g. Taps at distance 2 over 5 elements with one of padding: positions -1, 1 and 1, 3.

@@ -38,8 +38,8 @@ Graph with_algorithm(const Graph& graph, const std::string& algorithm) {
 // A lowtide::Conv, with the attribute that a lowering gives it.
 Graph with_winograd(const Graph& graph) { return with_algorithm(graph, "\"winograd\""); }
 
-TensorData run_kernel(const Graph& graph, const char* kernel, const std::vector<TensorData>& reads, int threads = 1,
-                      std::optional<int> over = std::nullopt) {
+TensorData run_named(const Graph& graph, const char* kernel, const std::vector<TensorData>& reads, int threads = 1,
+                     std::optional<int> over = std::nullopt) {
   testing::ReversedTeam team(threads);
   testing::KernelRun run(graph, kernel);
   run.threads = threads;
@@ -88,12 +88,12 @@ TEST(Winograd, EqualsTheDefinitionInRandomShapes) {
       ++tried;
       const Graph squares = with_winograd(graph);
       const std::vector<TensorData> reads = operands_of(of, option);
-      const TensorData alone = run_kernel(squares, kSquares, reads);
+      const TensorData alone = run_named(squares, kSquares, reads);
       ASSERT_LT(error_of(of, alone, format), 5e-5);
       for (const int threads : {2, 3}) {
-        ASSERT_EQ(run_kernel(squares, kSquares, reads, threads).bytes, alone.bytes) << "the bits of threads";
+        ASSERT_EQ(run_named(squares, kSquares, reads, threads).bytes, alone.bytes) << "the bits of threads";
       }
-      ASSERT_EQ(run_kernel(squares, kFewSquares, reads, 2).bytes, alone.bytes) << "the bits of other groups";
+      ASSERT_EQ(run_named(squares, kFewSquares, reads, 2).bytes, alone.bytes) << "the bits of other groups";
     }
   }
   EXPECT_GE(tried, 26 * static_cast<int>(formats().size()));
@@ -107,8 +107,8 @@ TEST(Winograd, IsMorePreciseThanTheDefinition) {
     const FormatOption option = block_option(conv.graph(), NodeId(0), format).value();
     const Graph graph = conv_graph(conv, option);
     const std::vector<TensorData> reads = operands_of(of, option);
-    const double direct = error_of(of, run_kernel(graph, "blocks.conv", reads), format);
-    const double squares = error_of(of, run_kernel(with_winograd(graph), kSquares, reads), format);
+    const double direct = error_of(of, run_named(graph, "blocks.conv", reads), format);
+    const double squares = error_of(of, run_named(with_winograd(graph), kSquares, reads), format);
     EXPECT_GT(direct, 0);
     EXPECT_LT(squares, direct);
   }
@@ -142,20 +142,20 @@ TEST(Winograd, ComputesEpilogues) {
       const Floats r = testing::numbers(*element_count(whole), 5);
       const Floats g = testing::numbers(conv.results, 6);
       std::vector<TensorData> reads = operands_of(of, option);
-      const Floats sums = testing::values_of<float>(reordered(
-          format, Format::plain, whole, run_kernel(with_winograd(conv_graph(conv, option)), kSquares, reads)));
+      const Floats sums = testing::values_of<float>(
+          reordered(format, Format::plain, whole, run_named(with_winograd(conv_graph(conv, option)), kSquares, reads)));
       reads.push_back(reordered(Format::plain, format, whole, testing::floats(whole, r)));
       reads.push_back(reordered(Format::plain, format, place, testing::floats(place, g)));
       const std::size_t places = sums.size() / g.size();
       for (const EpilogueCase& one : cases) {
         const Graph graph = with_winograd(graph_with_epilogue(conv, option, one.nodes));
         ASSERT_EQ(offered_kernels(graph, NodeId(0)).at(0).in_place, (std::vector<std::pair<int, int>>{{3, 0}}));
-        const TensorData result = run_kernel(graph, kSquares, reads, 2);
+        const TensorData result = run_named(graph, kSquares, reads, 2);
         const Floats found = testing::values_of<float>(reordered(format, Format::plain, whole, result));
         for (std::size_t i = 0; i < sums.size(); ++i) {
           ASSERT_EQ(found[i], one.of_sum(sums[i], r[i], g[i / places])) << one.nodes[0] << " " << i;
         }
-        EXPECT_EQ(run_kernel(graph, kFewSquares, reads, 1, 3).bytes, result.bytes) << "over the residual";
+        EXPECT_EQ(run_named(graph, kFewSquares, reads, 1, 3).bytes, result.bytes) << "over the residual";
       }
     }
   }
@@ -173,7 +173,7 @@ TEST(Winograd, KeepsThePaddingZero) {
     std::vector<TensorData> reads = operands_of(of, option);
     reads.push_back(reordered(Format::plain, format, whole, testing::floats(whole, Floats(36 * 400, 0))));
     reads.push_back(reordered(Format::plain, format, place, testing::floats(place, Floats(36, 0))));
-    const Floats y = testing::values_of<float>(run_kernel(graph, kSquares, reads));
+    const Floats y = testing::values_of<float>(run_named(graph, kSquares, reads));
     const std::size_t lanes = format == Format::nchw16c ? 16 : 8;
     for (std::size_t i = 0; i < y.size(); ++i) {
       const std::size_t channel = i / (400 * lanes) * lanes + i % lanes;

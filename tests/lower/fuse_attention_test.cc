@@ -35,7 +35,7 @@ ConstantTable numbers_of_model() {
 }
 
 // Two heads, five queries, six keys of width 4, values of width 3.
-constexpr std::string_view kModel = R"(graph "g" {
+constexpr std::string_view kAttention = R"(graph "g" {
   input a : f32[1,5,2,4]
   input b : f32[1,6,2,4]
   input c : f32[1,6,2,3]
@@ -53,7 +53,7 @@ constexpr std::string_view kModel = R"(graph "g" {
   output y
 })";
 
-constexpr std::string_view kFused = R"(graph "g" {
+constexpr std::string_view kFusedAttention = R"(graph "g" {
   input a : f32[1,5,2,4]
   input b : f32[1,6,2,4]
   input c : f32[1,6,2,3]
@@ -82,14 +82,14 @@ constexpr std::string_view kPlainFused = R"(graph "g" {
   output y
 })";
 
-std::string with(std::string_view text, std::string_view words, std::string_view others) {
+std::string replaced(std::string_view text, std::string_view words, std::string_view others) {
   std::string changed(text);
   const std::size_t at = changed.find(words);
   EXPECT_NE(at, std::string::npos) << words;
   return changed.replace(at, words.size(), others);
 }
 
-std::string fused(std::string_view text) {
+std::string fused_attention(std::string_view text) {
   const Result<Rewritten> rewritten = fuse_attention(graph_of(std::string(text)), numbers_of_model());
   EXPECT_TRUE(rewritten.ok()) << rewritten.error().describe();
   return print_graph(rewritten->graph);
@@ -97,7 +97,7 @@ std::string fused(std::string_view text) {
 
 std::string printed(std::string_view text) { return print_graph(graph_of(std::string(text))); }
 
-std::string differences(std::string_view model, std::string_view lowered) {
+std::string attention_differences(std::string_view model, std::string_view lowered) {
   static const ConstantTable table = numbers_of_model();
   std::string lines;
   for (const Violation& one : verify_lowering(graph_of(std::string(model)), graph_of(std::string(lowered)),
@@ -108,38 +108,39 @@ std::string differences(std::string_view model, std::string_view lowered) {
 }
 
 void expect_fused(std::string_view model, std::string_view expected) {
-  EXPECT_EQ(fused(model), printed(expected));
-  EXPECT_EQ(differences(model, expected), "");
+  EXPECT_EQ(fused_attention(model), printed(expected));
+  EXPECT_EQ(attention_differences(model, expected), "");
 }
 
 TEST(FuseAttention, MakesOneNodeOfTheFormula) {
-  expect_fused(kModel, kFused);
+  expect_fused(kAttention, kFusedAttention);
   expect_fused(kPlainModel, kPlainFused);
 }
 
 TEST(FuseAttention, TakesTheMaskAndTheScaleFromEitherSide) {
-  expect_fused(with(kModel, "Add(t, m)", "Add(m, t)"), kFused);
-  const std::string factor = with(kFused, "divisor", "factor");
-  expect_fused(with(kModel, "Div(s, eight)", "Mul(s, eight)"), factor);
-  expect_fused(with(kModel, "Div(s, eight)", "Mul(eight, s)"), factor);
+  expect_fused(replaced(kAttention, "Add(t, m)", "Add(m, t)"), kFusedAttention);
+  const std::string factor = replaced(kFusedAttention, "divisor", "factor");
+  expect_fused(replaced(kAttention, "Div(s, eight)", "Mul(s, eight)"), factor);
+  expect_fused(replaced(kAttention, "Div(s, eight)", "Mul(eight, s)"), factor);
 }
 
 TEST(FuseAttention, FillsWhereTheMaskChooses) {
-  const std::string model = with(with(kModel, "input m : f32[1,1,5,6]", "input m : bool[5,6]"),
-                                 "eight : f32[] data 0\n", "eight : f32[] data 0\n  constant low : f32[1] data 1\n");
-  const std::string node = with(with(kFused, "input m : f32[1,1,5,6]", "input m : bool[5,6]"), "divisor = 8.0",
-                                "divisor = 8.0, masked = 1, fill = -1000.0");
-  expect_fused(with(model, "Add(t, m)", "Where(m, low, t)"), node);
-  expect_fused(with(model, "Add(t, m)", "Where(m, t, low)"), with(node, "masked = 1", "masked = 0"));
+  const std::string model =
+      replaced(replaced(kAttention, "input m : f32[1,1,5,6]", "input m : bool[5,6]"), "eight : f32[] data 0\n",
+               "eight : f32[] data 0\n  constant low : f32[1] data 1\n");
+  const std::string node = replaced(replaced(kFusedAttention, "input m : f32[1,1,5,6]", "input m : bool[5,6]"),
+                                    "divisor = 8.0", "divisor = 8.0, masked = 1, fill = -1000.0");
+  expect_fused(replaced(model, "Add(t, m)", "Where(m, low, t)"), node);
+  expect_fused(replaced(model, "Add(t, m)", "Where(m, t, low)"), replaced(node, "masked = 1", "masked = 0"));
 }
 
 TEST(FuseAttention, LeavesATransposeThatIsReadElsewhere) {
   const std::string more = "z = Relu(q) \"z\" : f32[1,2,5,4]\n  output y, z";
-  const std::string expected = with(with(kFused, "  y = lowtide::Attention(a,",
-                                         "  q = Transpose(a) \"q\" {perm = [0, 2, 1, 3]} : f32[1,2,5,4]\n"
-                                         "  y = lowtide::Attention(q,"),
-                                    "query_order = [0, 2, 1, 3], ", "");
-  expect_fused(with(kModel, "output y", more), with(expected, "output y", more));
+  const std::string expected = replaced(replaced(kFusedAttention, "  y = lowtide::Attention(a,",
+                                                 "  q = Transpose(a) \"q\" {perm = [0, 2, 1, 3]} : f32[1,2,5,4]\n"
+                                                 "  y = lowtide::Attention(q,"),
+                                        "query_order = [0, 2, 1, 3], ", "");
+  expect_fused(replaced(kAttention, "output y", more), replaced(expected, "output y", more));
 }
 
 // Each key is both a query and a key: the Transpose is one node, whose operand is read twice.
@@ -224,8 +225,8 @@ TEST(FuseAttention, KeepsWhatIsNoAttention) {
            std::pair("\"scale\"", "\"scale\" after (q)"),
            std::pair("m : f32[1,1,5,6]", "m : f32[1,<=1,5,6]"),
        }) {
-    const std::string text = with(kModel, words, others);
-    EXPECT_EQ(fused(text), printed(text)) << others;
+    const std::string text = replaced(kAttention, words, others);
+    EXPECT_EQ(fused_attention(text), printed(text)) << others;
   }
 }
 
@@ -236,16 +237,16 @@ TEST(FuseAttention, KeepsOtherShapes) {
        {std::pair("k : f32[2,4,6]", "k : f32[2,4,2]"), std::pair("v : f32[2,6,3]", "v : f32[2,2,3]"),
         std::pair("\"scores\" : f32[2,5,6]", "\"scores\" : f32[2,5,2]"),
         std::pair("\"weights\" : f32[2,5,6]", "\"weights\" : f32[2,5,2]")})
-    few = with(few, words, others);
+    few = replaced(few, words, others);
   std::string flat(kPlainModel);
   for (std::size_t at = 0; (at = flat.find("[2,", at)) != std::string::npos;) flat.replace(at, 3, "[");
-  for (const std::string& text : {with(kPlainModel, "q : f32[2,5,4]", "q : f32[1,5,4]"), few, flat})
-    EXPECT_EQ(fused(text), printed(text));
+  for (const std::string& text : {replaced(kPlainModel, "q : f32[2,5,4]", "q : f32[1,5,4]"), few, flat})
+    EXPECT_EQ(fused_attention(text), printed(text));
 }
 
 TEST(FuseAttention, CountsTheProductsOfBothMatrices) {
   // 2 heads * 5 queries * 6 keys * (4 of the width + 3 columns)
-  EXPECT_EQ(multiply_accumulates(graph_of(std::string(kFused)), NodeId(0)), 420);
+  EXPECT_EQ(multiply_accumulates(graph_of(std::string(kFusedAttention)), NodeId(0)), 420);
   EXPECT_EQ(multiply_accumulates(graph_of(std::string(kPlainFused)), NodeId(0)), 420);
 }
 
@@ -268,7 +269,8 @@ TEST(VerifyAttention, RefusesAnotherNode) {
            std::pair("(a, b, c, m)", "(a, b, c, a)"),
            std::pair("Attention(a, b, c, m) \"y\"", "Attention(a, b, c, m) \"w\""),
        }) {
-    EXPECT_THAT(differences(kModel, with(kFused, words, others)), HasSubstr(fault)) << others;
+    EXPECT_THAT(attention_differences(kAttention, replaced(kFusedAttention, words, others)), HasSubstr(fault))
+        << others;
   }
 }
 
@@ -285,17 +287,18 @@ TEST(VerifyAttention, RefusesAnotherModel) {
            std::pair("MatMul(w, v)", "MatMul(u, v)"),
            std::pair("\"k\" {perm = [0, 2, 3, 1]}", "\"k\" {perm = [0, 2, 1, 3]}"),
        }) {
-    EXPECT_THAT(differences(with(kModel, words, others), kFused), HasSubstr(fault)) << others;
+    EXPECT_THAT(attention_differences(replaced(kAttention, words, others), kFusedAttention), HasSubstr(fault))
+        << others;
   }
 }
 
 // Another node reads the scores, which then exist although nothing computes them.
 TEST(VerifyAttention, RefusesANodeThatStaysBehind) {
-  const std::string model = with(kPlainModel, "output y", "z = Relu(s) \"z\" : f32[2,5,6]\n  output y, z");
+  const std::string model = replaced(kPlainModel, "output y", "z = Relu(s) \"z\" : f32[2,5,6]\n  output y, z");
   const std::string lowered =
-      with(with(kPlainFused, "  y = low", "  s = MatMul(q, k) \"scores\" : f32[2,5,6]\n  y = low"), "output y",
-           "z = Relu(s) \"z\" : f32[2,5,6]\n  output y, z");
-  EXPECT_THAT(differences(model, lowered), HasSubstr("runs twice"));
+      replaced(replaced(kPlainFused, "  y = low", "  s = MatMul(q, k) \"scores\" : f32[2,5,6]\n  y = low"), "output y",
+               "z = Relu(s) \"z\" : f32[2,5,6]\n  output y, z");
+  EXPECT_THAT(attention_differences(model, lowered), HasSubstr("runs twice"));
 }
 
 }  // namespace

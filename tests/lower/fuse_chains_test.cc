@@ -17,15 +17,15 @@ namespace {
 
 using ::testing::ElementsAre;
 
-Rewritten fused(std::string_view text) {
+Rewritten with_chains(std::string_view text) {
   Result<Rewritten> rewritten = fuse_chains(testing::graph_of(text));
   if (!rewritten) throw std::runtime_error(rewritten.error().describe());
   return *std::move(rewritten);
 }
 
 // The nodes that are left: "lowtide::Chain y = 1 2", with the original ids.
-std::vector<std::string> nodes_of(std::string_view text) {
-  const Rewritten rewritten = fused(text);
+std::vector<std::string> nodes_with_chains(std::string_view text) {
+  const Rewritten rewritten = with_chains(text);
   std::vector<std::string> nodes;
   for (NodeId id : all_ids<NodeId>(rewritten.graph.nodes().size())) {
     std::string node = full_name(rewritten.graph.op(id)) + " " +
@@ -50,14 +50,14 @@ TEST(FuseChains, MakesOneNodeOfHardSwish) {
     y = Div(c, six) "swish" : f32[2,8,8]
     output y
   })";
-  EXPECT_THAT(nodes_of(text), ElementsAre("MatMul x = 0", "lowtide::Chain y = 1 2 3 4"));
-  const Rewritten rewritten = fused(text);
+  EXPECT_THAT(nodes_with_chains(text), ElementsAre("MatMul x = 0", "lowtide::Chain y = 1 2 3 4"));
+  const Rewritten rewritten = with_chains(text);
   EXPECT_EQ(rewritten.graph.node(NodeId(1)).name, "swish");
   EXPECT_EQ(rewritten.graph.tensors().size(), 7U);  // without a, b and c
 }
 
 TEST(FuseChains, KeepsResultsThatOthersRead) {
-  EXPECT_THAT(nodes_of(R"(graph "g" {
+  EXPECT_THAT(nodes_with_chains(R"(graph "g" {
     input x : f32[4]
     a = Neg(x) : f32[4]
     b = Abs(a) : f32[4]
@@ -69,7 +69,7 @@ TEST(FuseChains, KeepsResultsThatOthersRead) {
 }
 
 TEST(FuseChains, KeepsOutputsAndNextStates) {
-  EXPECT_THAT(nodes_of(R"(graph "g" {
+  EXPECT_THAT(nodes_with_chains(R"(graph "g" {
     input x : f32[4]
     state h : f32[4]
     a = Neg(x) : f32[4]
@@ -82,7 +82,7 @@ TEST(FuseChains, KeepsOutputsAndNextStates) {
 }
 
 TEST(FuseChains, FusesResultsThatSeveralNodesOfTheChainRead) {
-  EXPECT_THAT(nodes_of(R"(graph "g" {
+  EXPECT_THAT(nodes_with_chains(R"(graph "g" {
     input x : f32[4]
     a = Neg(x) : f32[4]
     b = Sigmoid(a) : f32[4]
@@ -94,7 +94,7 @@ TEST(FuseChains, FusesResultsThatSeveralNodesOfTheChainRead) {
 
 // A smaller result is not computed for every element of the larger one.
 TEST(FuseChains, KeepsResultsOfAnotherShape) {
-  EXPECT_THAT(nodes_of(R"(graph "g" {
+  EXPECT_THAT(nodes_with_chains(R"(graph "g" {
     input x : f32[2,4]
     input s : f32[4]
     a = Neg(s) : f32[4]
@@ -106,7 +106,7 @@ TEST(FuseChains, KeepsResultsOfAnotherShape) {
 }
 
 TEST(FuseChains, KeepsNodesThatWaitOrAreWaitedFor) {
-  EXPECT_THAT(nodes_of(R"(graph "g" {
+  EXPECT_THAT(nodes_with_chains(R"(graph "g" {
     input x : f32[4]
     a = Neg(x) : f32[4]
     b = Abs(a) : f32[4]
@@ -119,7 +119,7 @@ TEST(FuseChains, KeepsNodesThatWaitOrAreWaitedFor) {
 
 // In one chain, p and q would wait in memory for r. So the sum of both is computed before.
 TEST(FuseChains, DoesNotKeepTwoOperandsForALaterOne) {
-  EXPECT_THAT(nodes_of(R"(graph "g" {
+  EXPECT_THAT(nodes_with_chains(R"(graph "g" {
     input x : f32[8]
     p = Softmax(x) : f32[8]
     q = LogSoftmax(x) : f32[8]
@@ -132,7 +132,7 @@ TEST(FuseChains, DoesNotKeepTwoOperandsForALaterOne) {
 }
 
 TEST(FuseChains, FusesInsideBodies) {
-  const Rewritten rewritten = fused(R"(graph "g" {
+  const Rewritten rewritten = with_chains(R"(graph "g" {
     input c : bool[]
     input x : f32[4]
     y = If(c) {

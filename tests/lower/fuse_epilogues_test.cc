@@ -26,7 +26,8 @@ using ::testing::IsEmpty;
 using Lines = std::vector<std::string>;
 
 // Lowers with chains, formats and epilogues, and checks the result with `verify`.
-Lowered lowered(std::string_view text, LowerOptions options = {.chains = true, .formats = true, .epilogues = true}) {
+Lowered with_epilogues(std::string_view text,
+                       LowerOptions options = {.chains = true, .formats = true, .epilogues = true}) {
   const Graph graph = testing::graph_of(text);
   options.machine = testing::block_formats();
   Result<Lowered> lowered = lower(graph, options);
@@ -51,10 +52,10 @@ Lines nodes_of(const Lowered& lowered) {
   }
   return nodes;
 }
-Lines nodes_of(std::string_view text) { return nodes_of(lowered(text)); }
+Lines nodes_of_text(std::string_view text) { return nodes_of(with_epilogues(text)); }
 
 TEST(FuseEpilogues, GivesAProductItsActivation) {
-  const Lowered fused = lowered(R"(graph "g" {
+  const Lowered fused = with_epilogues(R"(graph "g" {
     input x : f32[4,8]
     input w : f32[8,6]
     t = MatMul(x, w) "mul" : f32[4,6]
@@ -72,7 +73,7 @@ TEST(FuseEpilogues, GivesAProductItsActivation) {
 }
 
 TEST(FuseEpilogues, KeepsTheAttributesAndTheBiasOfAGemm) {
-  const Lowered fused = lowered(R"(graph "g" {
+  const Lowered fused = with_epilogues(R"(graph "g" {
     input x : f32[4,8]
     input w : f32[6,8]
     input b : f32[6]
@@ -99,7 +100,7 @@ TEST(FuseEpilogues, AddsToTheLaterOfTwoConvolutions) {
     y = Conv(d, w) : f32[1,16,8,8]
     output y
   })";
-  const Lowered fused = lowered(text);
+  const Lowered fused = with_epilogues(text);
   EXPECT_THAT(nodes_of(fused),
               ElementsAre("lowtide::Reorder x (nchw16c) =", "lowtide::Conv a = 0", "lowtide::Conv d = 1 2 3",
                           "lowtide::Conv y (nchw16c) = 4", "lowtide::Reorder y ="));
@@ -113,7 +114,7 @@ TEST(FuseEpilogues, AddsToTheLaterOfTwoConvolutions) {
 
 // 24 channels have 32 lanes. HardSigmoid of 0 is not 0, so the chain in blocks had the attribute `channels`.
 TEST(FuseEpilogues, KeepsTheZerosOfPadding) {
-  const Lowered fused = lowered(R"(graph "g" {
+  const Lowered fused = with_epilogues(R"(graph "g" {
     input x : f32[1,16,8,8]
     constant v : f32[24,16,1,1]
     constant w : f32[16,24,1,1]
@@ -127,8 +128,8 @@ TEST(FuseEpilogues, KeepsTheZerosOfPadding) {
 
 TEST(FuseEpilogues, LeavesResultsThatOthersNeed) {
   const auto with = [](std::string_view reader) {
-    return nodes_of("graph \"g\" {\n input x : f32[4,8]\n input w : f32[8,6]\n t = MatMul(x, w) : f32[4,6]\n" +
-                    std::string(reader));
+    return nodes_of_text("graph \"g\" {\n input x : f32[4,8]\n input w : f32[8,6]\n t = MatMul(x, w) : f32[4,6]\n" +
+                         std::string(reader));
   };
   EXPECT_THAT(with("y = Relu(t) : f32[4,6]\n output y, t }"), Contains("MatMul t = 0"));
   EXPECT_THAT(with("y = Relu(t) : f32[4,6]\n s = Softmax(t) : f32[4,6]\n output y, s }"), Contains("MatMul t = 0"));
@@ -141,7 +142,7 @@ TEST(FuseEpilogues, LeavesResultsThatOthersNeed) {
 
 // Until r exists, only t would be in memory, but a fused node would keep x.
 TEST(FuseEpilogues, LeavesAProductThatComesBeforeAnOperand) {
-  EXPECT_THAT(nodes_of(R"(graph "g" {
+  EXPECT_THAT(nodes_of_text(R"(graph "g" {
     input x : f32[4,8]
     input w : f32[8,6]
     t = MatMul(x, w) : f32[4,6]
@@ -160,7 +161,7 @@ TEST(FuseEpilogues, NeedsAMachine) {
 }
 
 TEST(FuseEpilogues, GoesIntoBodies) {
-  const Lowered with_body = lowered(R"(graph "g" {
+  const Lowered with_body = with_epilogues(R"(graph "g" {
     input c : bool[]
     input x : f32[4,4]
     y = If(c) {

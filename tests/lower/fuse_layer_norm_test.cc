@@ -37,7 +37,7 @@ ConstantTable table() {
   return made;
 }
 
-constexpr std::string_view kModel = R"(graph "g" {
+constexpr std::string_view kNorm = R"(graph "g" {
   input x : f32[2,4,8]
   constant two : f32[] data 0
   constant quarter : f32[] data 1
@@ -55,7 +55,7 @@ constexpr std::string_view kModel = R"(graph "g" {
   output y
 })";
 
-constexpr std::string_view kFused = R"(graph "g" {
+constexpr std::string_view kFusedNorm = R"(graph "g" {
   input x : f32[2,4,8]
   constant scale : f32[8] data 3
   constant bias : f32[8] data 4
@@ -63,22 +63,22 @@ constexpr std::string_view kFused = R"(graph "g" {
   output y
 })";
 
-std::string fused(const std::string& text) {
+std::string fused_norm(const std::string& text) {
   const Result<Rewritten> rewritten = fuse_layer_norm(graph_of(text), table());
   EXPECT_TRUE(rewritten.ok()) << rewritten.error().describe();
   return print_graph(rewritten->graph);
 }
 
 TEST(FuseLayerNorm, MakesOneNodeOfTheFormula) {
-  EXPECT_EQ(fused(std::string(kModel)), print_graph(graph_of(kFused)));
-  const std::string product = with(with(kModel, "Pow(d, two)", "Mul(d, d)"), "  constant two : f32[] data 0\n", "");
-  EXPECT_EQ(fused(product), print_graph(graph_of(kFused)));
-  const std::string turned = with(with(kModel, "Add(v, quarter)", "Add(quarter, v)"), "Mul(n, scale)", "Mul(scale, n)");
-  EXPECT_EQ(fused(turned), print_graph(graph_of(kFused)));
+  EXPECT_EQ(fused_norm(std::string(kNorm)), print_graph(graph_of(kFusedNorm)));
+  const std::string product = with(with(kNorm, "Pow(d, two)", "Mul(d, d)"), "  constant two : f32[] data 0\n", "");
+  EXPECT_EQ(fused_norm(product), print_graph(graph_of(kFusedNorm)));
+  const std::string turned = with(with(kNorm, "Add(v, quarter)", "Add(quarter, v)"), "Mul(n, scale)", "Mul(scale, n)");
+  EXPECT_EQ(fused_norm(turned), print_graph(graph_of(kFusedNorm)));
 }
 
 TEST(FuseLayerNorm, NeedsNoBias) {
-  const std::string model = with(with(kModel, "  y = Add(s, bias) \"shift\" : f32[2,4,8]\n  output y", "  output s"),
+  const std::string model = with(with(kNorm, "  y = Add(s, bias) \"shift\" : f32[2,4,8]\n  output y", "  output s"),
                                  "  constant bias : f32[8] data 4\n", "");
   const std::string expected = R"(graph "g" {
   input x : f32[2,4,8]
@@ -86,7 +86,7 @@ TEST(FuseLayerNorm, NeedsNoBias) {
   s = LayerNormalization(x, scale) "mul" {axis = 2, epsilon = 0.25} : f32[2,4,8]
   output s
 })";
-  EXPECT_EQ(fused(model), print_graph(graph_of(expected)));
+  EXPECT_EQ(fused_norm(model), print_graph(graph_of(expected)));
 }
 
 TEST(FuseLayerNorm, KeepsWhatIsNoLayerNormalization) {
@@ -101,34 +101,34 @@ TEST(FuseLayerNorm, KeepsWhatIsNoLayerNormalization) {
            std::pair("output y", "z = Relu(r) : f32[2,4,1]\n  output y, z"),
            std::pair("\"sqrt\"", "\"sqrt\" after (m)"),
        }) {
-    const std::string text = with(kModel, words, others);
-    EXPECT_EQ(fused(text), print_graph(graph_of(text))) << others;
+    const std::string text = with(kNorm, words, others);
+    EXPECT_EQ(fused_norm(text), print_graph(graph_of(text))) << others;
   }
 }
 
 // The scale has one element per row, not per column.
 TEST(FuseLayerNorm, KeepsAScaleOfOtherAxes) {
-  const std::string text = with(kModel, "scale : f32[8] data 3", "scale : f32[4,1] data 3");
-  EXPECT_EQ(fused(text), print_graph(graph_of(text)));
+  const std::string text = with(kNorm, "scale : f32[8] data 3", "scale : f32[4,1] data 3");
+  EXPECT_EQ(fused_norm(text), print_graph(graph_of(text)));
 }
 
 // Numbers with more axes than x give the result of the model more axes, too.
 TEST(FuseLayerNorm, KeepsNumbersThatAddAxes) {
-  std::string text = with(kModel, "quarter : f32[] data 1", "quarter : f32[1,1,1,1] data 1");
+  std::string text = with(kNorm, "quarter : f32[] data 1", "quarter : f32[1,1,1,1] data 1");
   for (const char* name : {"e = Add", "r = Sqrt", "n = Div", "s = Mul", "y = Add"}) {
     const std::size_t at = text.find("f32[2,4", text.find(name));
     text.replace(at, 7, "f32[1,2,4");
   }
-  EXPECT_EQ(fused(text), print_graph(graph_of(text)));
+  EXPECT_EQ(fused_norm(text), print_graph(graph_of(text)));
   const ConstantTable known = table();
-  const std::string lowered = with(kFused, "epsilon = 0.25} : f32[2,4,8]", "epsilon = 0.25} : f32[1,2,4,8]");
+  const std::string lowered = with(kFusedNorm, "epsilon = 0.25} : f32[2,4,8]", "epsilon = 0.25} : f32[1,2,4,8]");
   EXPECT_NE(differences(text, lowered, kNoLoadTimeWork, &known), "");
 }
 
 TEST(VerifyLayerNorms, AcceptsTheFormula) {
   const ConstantTable known = table();
-  EXPECT_EQ(differences(kModel, kFused, kNoLoadTimeWork, &known), "");
-  EXPECT_EQ(differences(with(kModel, "Pow(d, two)", "Mul(d, d)"), kFused, kNoLoadTimeWork, &known), "");
+  EXPECT_EQ(differences(kNorm, kFusedNorm, kNoLoadTimeWork, &known), "");
+  EXPECT_EQ(differences(with(kNorm, "Pow(d, two)", "Mul(d, d)"), kFusedNorm, kNoLoadTimeWork, &known), "");
 }
 
 TEST(VerifyLayerNorms, RefusesAnotherComputation) {
@@ -142,7 +142,8 @@ TEST(VerifyLayerNorms, RefusesAnotherComputation) {
            std::pair("\"shift\"", "\"other\""),
            std::pair("axis = 2, ", ""),
        }) {
-    EXPECT_THAT(differences(kModel, with(kFused, words, others), kNoLoadTimeWork, &known), HasSubstr(fault)) << others;
+    EXPECT_THAT(differences(kNorm, with(kFusedNorm, words, others), kNoLoadTimeWork, &known), HasSubstr(fault))
+        << others;
   }
   for (const auto& [words, others] : {
            std::pair("two : f32[] data 0", "two : f32[] data 2"),
@@ -154,16 +155,17 @@ TEST(VerifyLayerNorms, RefusesAnotherComputation) {
            std::pair("ReduceMean(p)", "ReduceMax(p)"),
            std::pair("ReduceMean(x)", "ReduceMean(scale)"),
        }) {
-    EXPECT_THAT(differences(with(kModel, words, others), kFused, kNoLoadTimeWork, &known), HasSubstr(fault)) << others;
+    EXPECT_THAT(differences(with(kNorm, words, others), kFusedNorm, kNoLoadTimeWork, &known), HasSubstr(fault))
+        << others;
   }
-  EXPECT_THAT(differences(kModel, kFused), HasSubstr(fault));
+  EXPECT_THAT(differences(kNorm, kFusedNorm), HasSubstr(fault));
 }
 
 // Another node reads the difference, which then exists although nothing computes it.
 TEST(VerifyLayerNorms, RefusesANodeThatStaysBehind) {
   const ConstantTable known = table();
-  const std::string model = with(kModel, "output y", "z = Relu(d) \"relu\" : f32[2,4,8]\n  output y, z");
-  const std::string lowered = with(kFused, "  y = Layer",
+  const std::string model = with(kNorm, "output y", "z = Relu(d) \"relu\" : f32[2,4,8]\n  output y, z");
+  const std::string lowered = with(kFusedNorm, "  y = Layer",
                                    "  m = ReduceMean(x) \"mean\" {axes = [-1]} : f32[2,4,1]\n"
                                    "  d = Sub(x, m) \"sub\" : f32[2,4,8]\n  y = Layer");
   const std::string both = with(lowered, "output y", "z = Relu(d) \"relu\" : f32[2,4,8]\n  output y, z");

@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // A window of 3 x 3, one of 1 x 1, and a window of 3 x 3 with an epilogue.
-constexpr const char* kModel = R"g(graph "g" {
+constexpr const char* kConvolution = R"g(graph "g" {
   input x : f32[1,16,8,8]
   constant v : f32[16,16,3,3]
   constant w : f32[16,16,1,1]
@@ -28,8 +28,8 @@ constexpr const char* kModel = R"g(graph "g" {
   output y
 })g";
 
-Lowered lowered(bool winograd) {
-  return lower(testing::graph_of(kModel),
+Lowered lowered_with(bool winograd) {
+  return lower(testing::graph_of(kConvolution),
                {.formats = true, .epilogues = true, .winograd = winograd, .machine = testing::block_formats()})
       .value();
 }
@@ -47,8 +47,8 @@ std::vector<std::string> changed_nodes(const Graph& graph) {
 }
 
 TEST(UseWinograd, MarksTheConvolutionsOfTheMachine) {
-  const Lowered with = lowered(true);
-  const Lowered without = lowered(false);
+  const Lowered with = lowered_with(true);
+  const Lowered without = lowered_with(false);
   EXPECT_THAT(with.passes, ElementsAre("load_time", "formats", "epilogues", "winograd"));
   EXPECT_THAT(without.passes, ElementsAre("load_time", "formats", "epilogues"));
   EXPECT_THAT(changed_nodes(without.graph), IsEmpty());
@@ -68,7 +68,7 @@ TEST(UseWinograd, IsListedOnlyIfItChangesANode) {
   const Graph relu = testing::graph_of("graph \"g\" {\n  input x : f32[2]\n  y = Relu(x) : f32[2]\n  output y\n}");
   EXPECT_FALSE(use_winograd(relu, *testing::block_formats()).value());
   EXPECT_THAT(lower(relu, {.winograd = true, .machine = testing::block_formats()})->passes, IsEmpty());
-  EXPECT_THAT(lower(testing::graph_of(kModel), {.winograd = true, .machine = testing::block_formats()})->passes,
+  EXPECT_THAT(lower(testing::graph_of(kConvolution), {.winograd = true, .machine = testing::block_formats()})->passes,
               ElementsAre())
       << "without formats there is no lowtide::Conv";
 }

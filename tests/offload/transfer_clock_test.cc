@@ -13,8 +13,8 @@ namespace {
 constexpr TransferDirection kOut = TransferDirection::out;
 constexpr TransferDirection kIn = TransferDirection::in;
 
-Item run(SwapProblem::Index node) { return {.node = node, .is_fetch = false}; }
-Item fetch(SwapProblem::Index node) { return {.node = node, .is_fetch = true}; }
+Item run_of(SwapProblem::Index node) { return {.node = node, .is_fetch = false}; }
+Item fetch_of(SwapProblem::Index node) { return {.node = node, .is_fetch = true}; }
 
 // a of 4 bytes, b of 1 which reads it, x of 3 and y of 3 which read b and x, d of 1 which reads a and y. Each takes
 // 10 ns. Node 5 is the end.
@@ -36,7 +36,8 @@ Timed timed(std::int64_t budget, std::int64_t latency) {
   const BudgetProblem problem = problem_of(budget);
   const SwapProblem swaps(problem, link_of(4, latency));  // a moves in 1 ns and the latency
   ScannedSwaps scanned;
-  EXPECT_TRUE(SwapScan(swaps).scan({run(0), run(1), run(2), run(3), fetch(0), run(4), run(5)}, scanned));
+  EXPECT_TRUE(
+      SwapScan(swaps).scan({run_of(0), run_of(1), run_of(2), run_of(3), fetch_of(0), run_of(4), run_of(5)}, scanned));
   TransferClock clock(swaps);
   const std::int64_t time = clock.time(scanned);
   return {.time = time, .peak = clock.peak(scanned), .transfers = clock.transfers()};

@@ -116,7 +116,7 @@ std::int64_t near_limit(Random& random, std::int64_t most) {
   return std::clamp<std::int64_t>(whole + random.between(-70, 70), 1, most);
 }
 
-std::string random_target(Random& random) {
+std::string random_target_text(Random& random) {
   std::string text = "name = \"t\"\n";
   const std::int64_t regions = random.between(1, 3);
   for (std::int64_t at = 0; at < regions; ++at) {
@@ -154,7 +154,7 @@ TEST(PlanLimits, WhatIsPlannedCanBeReadBack) {
   int refused = 0;
   for (int round = 0; round < 150; ++round) {
     const Graph graph = random_huge_graph(random);
-    const Result<Target> target = parse_target(random_target(random), "t.toml");
+    const Result<Target> target = parse_target(random_target_text(random), "t.toml");
     ASSERT_TRUE(target) << target.error().describe();
     PlanOptions options{.allocate_effort = 200'000};
     options.order_effort = 20'000;

@@ -17,7 +17,7 @@ namespace {
 
 // f0, f1 and f2 have 256 bytes, b2, b1 and b0 have 64. While b2 runs, all f are live: 3 * 256 + 64 = 832. If f0 runs
 // again before b0, only f1 and f2 are live there: 2 * 256 + 64 = 576. The caller holds x, 64 bytes.
-constexpr const char* kTraining = R"(graph "g" {
+constexpr const char* kTrainingStep = R"(graph "g" {
   input x : f32[16]
   f0 = Conv(x) : f32[64]
   f1 = Conv(f0) : f32[64]
@@ -27,7 +27,7 @@ constexpr const char* kTraining = R"(graph "g" {
   b0 = Conv(f0, b1) : f32[16]
   output b0
 })";
-constexpr Bytes kInput(64);
+constexpr Bytes kInputBytes(64);
 
 std::string replaced(std::string text, const std::string& old, const std::string& by) {
   const std::size_t at = text.find(old);
@@ -47,8 +47,8 @@ std::vector<std::string> reruns_of(const Graph& graph, const PlannedGraph& plann
 using Names = std::vector<std::string>;
 
 TEST(Recompute, KeepsABudgetWithOneMoreRun) {
-  const Graph graph = graph_of(kTraining);
-  const PlannedGraph planned = must_plan(graph, {.budget = kInput + Bytes(576)});
+  const Graph graph = graph_of(kTrainingStep);
+  const PlannedGraph planned = must_plan(graph, {.budget = kInputBytes + Bytes(576)});
   EXPECT_TRUE(planned.fits());
   EXPECT_LE(arena_bytes(planned.plan), Bytes(576));
   ASSERT_TRUE(planned.recomputation);
@@ -63,8 +63,8 @@ TEST(Recompute, KeepsABudgetWithOneMoreRun) {
 // While b2 runs, f1 is kept for b1. Its node reads f0, which is not kept, so f0 would have to run earlier, too. With a
 // hint, it may not leave.
 TEST(Recompute, SaysWhatIsKeptAtThePeakAndWhy) {
-  const Graph graph = graph_of(kTraining);
-  const PlannedGraph planned = must_plan(graph, {.budget = kInput + Bytes(576)});
+  const Graph graph = graph_of(kTrainingStep);
+  const PlannedGraph planned = must_plan(graph, {.budget = kInputBytes + Bytes(576)});
   ASSERT_TRUE(planned.recomputation);
   ASSERT_EQ(planned.recomputation->kept.size(), 1U);
   const KeptTensor& kept = planned.recomputation->kept[0];
@@ -78,7 +78,7 @@ TEST(Recompute, SaysWhatIsKeptAtThePeakAndWhy) {
   EXPECT_GT(kept.picoseconds, 0);
   ASSERT_EQ(kept.absent.size(), 1U);
   EXPECT_EQ(graph.tensor(kept.absent[0]).name, "f0");
-  const PlannedGraph hinted = must_plan(graph, {.budget = kInput + Bytes(576), .hints = {{f1, HintKind::keep}}});
+  const PlannedGraph hinted = must_plan(graph, {.budget = kInputBytes + Bytes(576), .hints = {{f1, HintKind::keep}}});
   ASSERT_EQ(hinted.recomputation->kept.size(), 1U);
   EXPECT_EQ(hinted.recomputation->kept[0].reason, KeptReason::hint);
 }
@@ -86,7 +86,7 @@ TEST(Recompute, SaysWhatIsKeptAtThePeakAndWhy) {
 TEST(Recompute, ProvesThatNoRecomputationFits) {
   // b1 reads f1 and b2. Whichever is made last, the other is live: f1 is made from f0, 256 + 256 + 64 bytes, and b2
   // from f2, 256 + 64 + 256.
-  const PlannedGraph planned = must_plan(graph_of(kTraining), {.budget = kInput + Bytes(575)});
+  const PlannedGraph planned = must_plan(graph_of(kTrainingStep), {.budget = kInputBytes + Bytes(575)});
   EXPECT_FALSE(planned.fits());
   ASSERT_TRUE(planned.recomputation);
   EXPECT_EQ(planned.recomputation->outcome, BudgetOutcome::infeasible);
@@ -96,15 +96,15 @@ TEST(Recompute, ProvesThatNoRecomputationFits) {
 }
 
 TEST(Recompute, DoesNothingIfThePlanFits) {
-  const Graph graph = graph_of(kTraining);
-  const PlannedGraph planned = must_plan(graph, {.budget = kInput + Bytes(832)});
+  const Graph graph = graph_of(kTrainingStep);
+  const PlannedGraph planned = must_plan(graph, {.budget = kInputBytes + Bytes(832)});
   EXPECT_FALSE(planned.recomputation);
   EXPECT_EQ(planned.plan.program, must_plan(graph).plan.program);
 }
 
 TEST(Recompute, CanBeSkipped) {
   const PlannedGraph planned =
-      must_plan(graph_of(kTraining), {.budget = kInput + Bytes(576), .skip = {PlanStage::recompute}});
+      must_plan(graph_of(kTrainingStep), {.budget = kInputBytes + Bytes(576), .skip = {PlanStage::recompute}});
   EXPECT_FALSE(planned.fits());
   EXPECT_FALSE(planned.recomputation);
 }
@@ -112,8 +112,9 @@ TEST(Recompute, CanBeSkipped) {
 // A second run would give other numbers, or have effects twice.
 TEST(Recompute, NeverRepeatsRandomUnknownOrStatefulNodes) {
   for (const std::string op : {"RandomNormalLike", "custom::Unknown"}) {
-    const Graph graph = graph_of(replaced(kTraining, "f0 = Conv(x)", "f0 = " + op + "(x)"));
-    const PlannedGraph planned = must_plan(graph, {.budget = kInput + Bytes(576), .recompute_effort = 100'000'000});
+    const Graph graph = graph_of(replaced(kTrainingStep, "f0 = Conv(x)", "f0 = " + op + "(x)"));
+    const PlannedGraph planned =
+        must_plan(graph, {.budget = kInputBytes + Bytes(576), .recompute_effort = 100'000'000});
     EXPECT_FALSE(planned.fits()) << op;
     ASSERT_TRUE(planned.recomputation);
     EXPECT_EQ(planned.recomputation->outcome, BudgetOutcome::not_found) << op;
@@ -124,8 +125,8 @@ TEST(Recompute, NeverRepeatsRandomUnknownOrStatefulNodes) {
 // b0 reads f0 through two views. They follow the second run, and take no time.
 TEST(Recompute, ViewsFollowTheRunThatTheyRead) {
   const std::string views = "v = Flatten(f0) : f32[1,64]\n  w = Identity(v) : f32[1,64]\n  b0 = Conv(w, b1)";
-  const Graph graph = graph_of(replaced(kTraining, "b0 = Conv(f0, b1)", views));
-  const PlannedGraph planned = must_plan(graph, {.budget = kInput + Bytes(576)});
+  const Graph graph = graph_of(replaced(kTrainingStep, "b0 = Conv(f0, b1)", views));
+  const PlannedGraph planned = must_plan(graph, {.budget = kInputBytes + Bytes(576)});
   EXPECT_TRUE(planned.fits());
   EXPECT_EQ(reruns_of(graph, planned), Names{"f0 1"});
 }
@@ -141,15 +142,15 @@ TEST(Recompute, ANodeWithSeveralOutputsRunsAgainAsAWhole) {
     b0 = Conv(f0, b1, g0) : f32[16]
     output b0
   })");
-  EXPECT_FALSE(must_plan(graph, {.budget = kInput + Bytes(640), .skip = {PlanStage::recompute}}).fits());
-  const PlannedGraph planned = must_plan(graph, {.budget = kInput + Bytes(640)});
+  EXPECT_FALSE(must_plan(graph, {.budget = kInputBytes + Bytes(640), .skip = {PlanStage::recompute}}).fits());
+  const PlannedGraph planned = must_plan(graph, {.budget = kInputBytes + Bytes(640)});
   EXPECT_TRUE(planned.fits());
   EXPECT_EQ(reruns_of(graph, planned), Names{"f0 1"});
 }
 
 TEST(Recompute, AnOutputMayBeComputedAgainAtTheEnd) {
-  const Graph graph = graph_of(replaced(kTraining, "output b0", "output b0, f0"));
-  const PlannedGraph planned = must_plan(graph, {.budget = kInput + Bytes(640)});
+  const Graph graph = graph_of(replaced(kTrainingStep, "output b0", "output b0, f0"));
+  const PlannedGraph planned = must_plan(graph, {.budget = kInputBytes + Bytes(640)});
   EXPECT_TRUE(planned.fits());
   EXPECT_EQ(reruns_of(graph, planned), Names{"f0 1"});
 }
@@ -179,7 +180,7 @@ TEST(Recompute, NodesWithBodiesRunOnce) {
     } : f32[16]
     output b0
   })");
-  const PlannedGraph planned = must_plan(graph, {.budget = kInput + Bytes(1 + 576)});
+  const PlannedGraph planned = must_plan(graph, {.budget = kInputBytes + Bytes(1 + 576)});
   EXPECT_TRUE(planned.fits());
   EXPECT_EQ(reruns_of(graph, planned), Names{"f0 1"});
 }

@@ -47,7 +47,7 @@ Target aligned_to(Bytes alignment) {
   return target;
 }
 
-PlannedGraph must_plan(const Graph& graph, PlanOptions options, const Target& target = dense_target()) {
+PlannedGraph must_plan_checked(const Graph& graph, PlanOptions options, const Target& target = dense_target()) {
   options.bound_check_effort = 10'000'000;
   Result<PlannedGraph> planned = plan_graph(graph, target, options);
   EXPECT_TRUE(planned.ok()) << planned.error().describe();
@@ -73,7 +73,7 @@ TEST(Restrictions, WithoutInPlaceTheSearchLooksForAnotherOrder) {
     t5 = Tanh(t4) : f32[32]
     output t0, t1, t3, t5
   })");
-  const PlannedGraph planned = must_plan(graph, {.in_place = false});
+  const PlannedGraph planned = must_plan_checked(graph, {.in_place = false});
   EXPECT_EQ(arena_bytes(planned.plan), Bytes(320));
   EXPECT_EQ(bound_of(planned.plan).bytes, Bytes(320));
 }
@@ -84,8 +84,8 @@ TEST(Restrictions, AnOptionEqualsATargetWithTheSameLimits) {
     const Graph graph = random_graph(random, static_cast<int>(random.between(2, 12)));
     const bool views = random.chance(50);
     const bool in_place = !views && random.chance(50);
-    const PlannedGraph asked = must_plan(graph, {.views = views, .in_place = in_place});
-    const PlannedGraph told = must_plan(graph, {}, lacking(views, in_place));
+    const PlannedGraph asked = must_plan_checked(graph, {.views = views, .in_place = in_place});
+    const PlannedGraph told = must_plan_checked(graph, {}, lacking(views, in_place));
     ASSERT_EQ(arena_bytes(asked.plan), arena_bytes(told.plan)) << "round " << round << print_graph(graph);
     ASSERT_EQ(asked.plan.claims.load, told.plan.claims.load) << "round " << round << print_graph(graph);
     ASSERT_EQ(bound_of(asked.plan).bytes, bound_of(told.plan).bytes) << "round " << round << print_graph(graph);
@@ -106,7 +106,7 @@ TEST(Restrictions, WithoutSharingTheBestOfAllOrdersIsProven) {
     };
     Bytes least(std::numeric_limits<std::int64_t>::max());
     for_every_order(graph, [&](const std::vector<NodeId>& order) { least = std::min(least, load_of(order)); });
-    const PlannedGraph planned = must_plan(graph, {.views = false, .in_place = false});
+    const PlannedGraph planned = must_plan_checked(graph, {.views = false, .in_place = false});
     ASSERT_EQ(planned.plan.claims.load, least) << "round " << round << print_graph(graph);
     ASSERT_EQ(bound_of(planned.plan).bytes, least) << "round " << round << print_graph(graph);
     below_given += least < load_of(given_order(graph)) ? 1 : 0;
@@ -131,7 +131,7 @@ TEST(Restrictions, WithOneForbiddenTheBestOrderIsAlmostAlwaysFound) {
       least = std::min(least, largest(load_profile(classes, kernels, order, options)));
     });
     const PlannedGraph planned =
-        must_plan(graph, {.views = options.views, .parts = options.parts, .in_place = options.in_place});
+        must_plan_checked(graph, {.views = options.views, .parts = options.parts, .in_place = options.in_place});
     ASSERT_LE(bound_of(planned.plan).bytes, least) << "round " << round << print_graph(graph);
     best += planned.plan.claims.load <= least ? 1 : 0;
   }
@@ -153,7 +153,7 @@ TEST(Restrictions, BuffersWithoutPartsMayPackBetter) {
     t10 = Concat(t4, t1) {axis = 0} : f32[14]
     output t5, t6, t8, t9, t10
   })");
-  EXPECT_EQ(arena_bytes(must_plan(graph, {}, aligned_to(Bytes(4))).plan), Bytes(144));
+  EXPECT_EQ(arena_bytes(must_plan_checked(graph, {}, aligned_to(Bytes(4))).plan), Bytes(144));
 }
 
 // A plan that shares less is also a plan that may share more.
@@ -163,12 +163,13 @@ TEST(Restrictions, ThePlanWithoutThemIsNoLarger) {
   for (int round = 0; round < 150; ++round) {
     Random random(static_cast<std::uint64_t>(8000 + round));
     const Graph graph = random_graph(random, static_cast<int>(random.between(8, 16)));
-    const PlannedGraph planned = must_plan(graph, {}, target);
+    const PlannedGraph planned = must_plan_checked(graph, {}, target);
     const Bytes arena = arena_bytes(planned.plan);
     if (arena == bound_of(planned.plan).bytes) continue;
     ++improvable;
     for (const PlanOptions& less : {PlanOptions{.parts = false}, {.views = false}, {.in_place = false}}) {
-      EXPECT_LE(arena, arena_bytes(must_plan(graph, less, target).plan)) << "round " << round << print_graph(graph);
+      EXPECT_LE(arena, arena_bytes(must_plan_checked(graph, less, target).plan))
+          << "round " << round << print_graph(graph);
     }
   }
   EXPECT_GT(improvable, 0);

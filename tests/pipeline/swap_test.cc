@@ -20,7 +20,7 @@ namespace {
 // f0, f1 and f2 have 256 bytes, b2, b1 and b0 have 64. No f may run again, because two runs would give other numbers.
 // The largest working set is that of f1 and f2, which read 256 bytes and write 256. While b2 runs, all f are needed
 // later or now: 3 * 256 + 64 = 832. The caller holds x, 64 bytes.
-constexpr const char* kTraining = R"(graph "g" {
+constexpr const char* kStep = R"(graph "g" {
   input x : f32[16]
   f0 = RandomNormalLike(x) : f32[64]
   f1 = Conv(f0) : f32[64]
@@ -30,7 +30,7 @@ constexpr const char* kTraining = R"(graph "g" {
   b0 = Conv(f0, b1) : f32[16]
   output b0
 })";
-constexpr Bytes kInput(64);
+constexpr Bytes kImage(64);
 constexpr std::int64_t kFast = 1'000'000'000'000'000;  // bytes per second; each transfer takes 1 ns
 
 Target linked(std::int64_t bytes_per_second) {
@@ -39,8 +39,8 @@ Target linked(std::int64_t bytes_per_second) {
   return *std::move(target);
 }
 
-PlanOptions options_for(std::int64_t arena) {
-  return {.budget = kInput + Bytes(arena), .recompute_effort = 100'000'000};
+PlanOptions options_with_arena(std::int64_t arena) {
+  return {.budget = kImage + Bytes(arena), .recompute_effort = 100'000'000};
 }
 
 bool moves(const Graph& graph, const PlannedGraph& planned, const std::string& name) {
@@ -50,10 +50,10 @@ bool moves(const Graph& graph, const PlannedGraph& planned, const std::string& n
 }
 
 TEST(Swap, KeepsABudgetThatRerunsCannotKeep) {
-  const Graph graph = graph_of(kTraining);
-  const PlannedGraph without = must_plan(graph, options_for(512));
+  const Graph graph = graph_of(kStep);
+  const PlannedGraph without = must_plan(graph, options_with_arena(512));
   EXPECT_FALSE(without.fits());
-  const PlannedGraph planned = must_plan(graph, options_for(512), linked(kFast));
+  const PlannedGraph planned = must_plan(graph, options_with_arena(512), linked(kFast));
   EXPECT_TRUE(planned.fits());
   EXPECT_LE(arena_bytes(planned.plan), Bytes(512));
   ASSERT_TRUE(planned.recomputation);
@@ -69,7 +69,7 @@ TEST(Swap, KeepsABudgetThatRerunsCannotKeep) {
 }
 
 TEST(Swap, IsInfeasibleOnlyBelowAWorkingSet) {
-  const PlannedGraph planned = must_plan(graph_of(kTraining), options_for(511), linked(kFast));
+  const PlannedGraph planned = must_plan(graph_of(kStep), options_with_arena(511), linked(kFast));
   EXPECT_FALSE(planned.fits());
   ASSERT_TRUE(planned.recomputation);
   EXPECT_EQ(planned.recomputation->outcome, BudgetOutcome::infeasible);
@@ -89,7 +89,7 @@ TEST(Swap, OutputsAtTheEndAreAnObstruction) {
     output b
     output c
   })");
-  const PlannedGraph planned = must_plan(graph, options_for(767), linked(kFast));
+  const PlannedGraph planned = must_plan(graph, options_with_arena(767), linked(kFast));
   ASSERT_TRUE(planned.recomputation);
   EXPECT_EQ(planned.recomputation->outcome, BudgetOutcome::infeasible);
   EXPECT_EQ(planned.recomputation->obstruction->kind, ObstructionKind::outputs_at_end);
@@ -98,9 +98,9 @@ TEST(Swap, OutputsAtTheEndAreAnObstruction) {
 
 // A slow link makes the plan wait. With a fast one, only the kernels take time, except for a few nanoseconds.
 TEST(Swap, TheClockCountsWhatTheLinkDelays) {
-  const Graph graph = graph_of(kTraining);
-  const PlannedGraph fast = must_plan(graph, options_for(512), linked(kFast));
-  const PlannedGraph slow = must_plan(graph, options_for(512), linked(1'000'000));
+  const Graph graph = graph_of(kStep);
+  const PlannedGraph fast = must_plan(graph, options_with_arena(512), linked(kFast));
+  const PlannedGraph slow = must_plan(graph, options_with_arena(512), linked(1'000'000));
   ASSERT_TRUE(fast.fits() && slow.fits());
   EXPECT_LE(fast.recomputation->stall_picoseconds, 10'000);
   // f0 leaves before f1 has all bytes of r1, so its 256 bytes take 256 us out and 256 us in: 512e6 picoseconds.
@@ -114,14 +114,14 @@ TEST(Swap, TheClockCountsWhatTheLinkDelays) {
 
 // The search takes a rerun where the link is slow, and a transfer where it is fast.
 TEST(Swap, ChoosesBetweenARerunAndATransfer) {
-  std::string text = kTraining;
+  std::string text = kStep;
   for (const std::string name : {"f0", "r1"}) {
     const std::size_t at = text.find(name + " = RandomNormalLike");
     text.replace(at, name.size() + 19, name + " = Conv");
   }
   const Graph graph = graph_of(text);
-  const PlannedGraph fast = must_plan(graph, options_for(576), linked(kFast));
-  const PlannedGraph slow = must_plan(graph, options_for(576), linked(1'000));
+  const PlannedGraph fast = must_plan(graph, options_with_arena(576), linked(kFast));
+  const PlannedGraph slow = must_plan(graph, options_with_arena(576), linked(1'000));
   ASSERT_TRUE(fast.fits() && slow.fits());
   EXPECT_TRUE(fast.recomputation->reruns.empty());
   EXPECT_FALSE(fast.recomputation->swaps.empty());
@@ -131,13 +131,13 @@ TEST(Swap, ChoosesBetweenARerunAndATransfer) {
 }
 
 TEST(Swap, ViewsFollowWhatComesBack) {
-  std::string text = kTraining;
+  std::string text = kStep;
   const std::string old = "b0 = Conv(f0, b1)";
   text.replace(text.find(old), old.size(),
                "v = Flatten(f0) : f32[1,64]\n  w = Identity(v) : f32[1,64]\n  b0 = Conv(w, b1)");
   const Graph graph = graph_of(text);
   // With 512 bytes, f0 must leave: it is not read while f1 and r1 are.
-  const PlannedGraph planned = must_plan(graph, options_for(512), linked(kFast));
+  const PlannedGraph planned = must_plan(graph, options_with_arena(512), linked(kFast));
   EXPECT_TRUE(planned.fits());
   EXPECT_TRUE(moves(graph, planned, "f0"));
   EXPECT_EQ(fault_of_some_run(graph, planned.plan), "");
@@ -146,7 +146,7 @@ TEST(Swap, ViewsFollowWhatComesBack) {
 TEST(Swap, NeedsSpaceOutside) {
   Target target = linked(kFast);
   target.machine.regions[1].capacity = Bytes(255);
-  const PlannedGraph planned = must_plan(graph_of(kTraining), options_for(512), target);
+  const PlannedGraph planned = must_plan(graph_of(kStep), options_with_arena(512), target);
   EXPECT_FALSE(planned.fits());
   EXPECT_EQ(planned.recomputation->outcome, BudgetOutcome::not_found);
 }
@@ -156,13 +156,13 @@ TEST(Swap, IsNotTriedWithoutALinkBack) {
   const Link out = target.machine.links[LinkId(0)];
   target.machine.links = {};
   target.machine.links.push_back(Link(out));
-  const PlannedGraph planned = must_plan(graph_of(kTraining), options_for(512), target);
+  const PlannedGraph planned = must_plan(graph_of(kStep), options_with_arena(512), target);
   EXPECT_FALSE(planned.fits());
   EXPECT_FALSE(planned.recomputation->has_link);
 }
 
 TEST(Swap, HintsSayWhatRunsOnce) {
-  std::string text = kTraining;
+  std::string text = kStep;
   text.replace(text.find("RandomNormalLike"), 16, "Conv");
   const Graph graph = graph_of(text);
   const NodeId f0 = *graph.tensor(TensorId(1)).producer;
@@ -173,9 +173,9 @@ TEST(Swap, HintsSayWhatRunsOnce) {
     return std::any_of(reruns.begin(), reruns.end(), [&](const Rerun& rerun) { return rerun.node == f0; });
   };
   // A transfer of 256 bytes takes 256 ms each way, and a rerun about a microsecond.
-  EXPECT_TRUE(runs_again(options_for(576)));
+  EXPECT_TRUE(runs_again(options_with_arena(576)));
   for (const HintKind kind : {HintKind::keep, HintKind::swap}) {
-    PlanOptions options = options_for(576);
+    PlanOptions options = options_with_arena(576);
     options.hints = {{f0, kind}};
     EXPECT_FALSE(runs_again(options));
   }
@@ -183,8 +183,8 @@ TEST(Swap, HintsSayWhatRunsOnce) {
 
 // What is outside does not count for the arena, so an output must not be left there.
 TEST(Swap, AnOutputIsNotOutside) {
-  const Graph graph = graph_of(kTraining);
-  PlannedGraph planned = must_plan(graph, options_for(512), linked(kFast));
+  const Graph graph = graph_of(kStep);
+  PlannedGraph planned = must_plan(graph, options_with_arena(512), linked(kFast));
   const RegionId outside(1);
   for (BufferId id : all_ids<BufferId>(planned.plan.layout.buffers.size())) {
     Buffer& buffer = planned.plan.layout.buffers[id];

@@ -15,7 +15,7 @@
 namespace lowtide::rematerialize_internal {
 namespace {
 
-Runs by_number(const RunProblem& problem) {
+Runs in_order(const RunProblem& problem) {
   Runs order(problem.count());
   for (RunProblem::Index node = 0; node < problem.count(); ++node) order[node] = node;
   return order;
@@ -25,7 +25,7 @@ constexpr std::int64_t kMuch = 1'000'000'000;
 
 FloorSearch floor_of(const RunProblem& problem) {
   std::int64_t work = kMuch;
-  return {problem, by_number(problem), work};
+  return {problem, in_order(problem), work};
 }
 
 TEST(FloorSearch, EqualsBruteForceOnRandomProblems) {
@@ -62,7 +62,7 @@ TEST(Evict, KeepsEveryBudgetFromTheFloorOn) {
       const RunProblem plain(problem);
       std::int64_t work = kMuch;
       const FloorSearch here = floor_of(plain);
-      const std::optional<Runs> runs = evict_along(plain, by_number(plain), {}, here, work);
+      const std::optional<Runs> runs = evict_along(plain, in_order(plain), {}, here, work);
       ASSERT_TRUE(runs) << "trial " << trial << ", " << above << " above the floor";
       const Loads loads = LoadScan(plain).scan(*runs);
       EXPECT_TRUE(loads.is_valid);
@@ -86,7 +86,7 @@ TEST(Evict, IsNearTheOptimumOnSmallProblems) {
     std::int64_t best = kMaxTotalCost;
     for (bool uses_distance : {true, false}) {
       std::int64_t work = kMuch;
-      const auto runs = evict_along(plain, by_number(plain), {.chain_quarters = 1, .uses_distance = uses_distance},
+      const auto runs = evict_along(plain, in_order(plain), {.chain_quarters = 1, .uses_distance = uses_distance},
                                     floor_of(plain), work);
       ASSERT_TRUE(runs);
       LoadScan scan(plain);
@@ -108,7 +108,7 @@ TEST(Evict, IsOptimalOnAChainWithHalfOfTheBytes) {
   // As in IsOptimalOnLongChains: with 60 of 81 bytes, 11 of 40 forward nodes must run again.
   const RunProblem problem(training_chain(40, 60));
   std::int64_t work = kMuch;
-  const auto runs = evict_along(problem, by_number(problem), {}, floor_of(problem), work);
+  const auto runs = evict_along(problem, in_order(problem), {}, floor_of(problem), work);
   ASSERT_TRUE(runs);
   EXPECT_EQ(LoadScan(problem).scan(retain_outputs(problem, *runs, work)).cost, 40 * 3 + 40 * 4 + 11 * 3);
 }
@@ -125,7 +125,7 @@ TEST(Evict, HonoursScratchAndNodesThatRunOnce) {
       EXPECT_LE(floor.bound(), plain.budget) << "trial " << trial;
     }
     std::int64_t work = kMuch;
-    const auto runs = evict_along(plain, by_number(plain), {}, floor, work);
+    const auto runs = evict_along(plain, in_order(plain), {}, floor, work);
     if (!runs) continue;
     const Loads loads = LoadScan(plain).scan(retain_outputs(plain, *runs, work));
     EXPECT_TRUE(loads.is_valid && loads.peak <= plain.budget) << "trial " << trial;

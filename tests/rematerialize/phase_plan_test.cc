@@ -13,9 +13,9 @@
 namespace lowtide::rematerialize_internal {
 namespace {
 
-constexpr std::int64_t kEnough = 1'000'000'000;
+constexpr std::int64_t kAmple = 1'000'000'000;
 
-Runs by_number(const RunProblem& problem) {
+Runs each_once(const RunProblem& problem) {
   Runs order(problem.count());
   std::iota(order.begin(), order.end(), 0U);
   return order;
@@ -25,15 +25,15 @@ TEST(PhasePlan, KeepsWhatItIsTold) {
   // Nodes f0 f1 f2 b2 b1 b0. Only f2 is kept at b2, so b1 needs f1 again, and b0 needs f0, which f1 has made again.
   const RunProblem problem(training_chain(3, 7));
   std::vector<std::vector<char>> keeps = {{0, 0, 1, 0, 0, 0}};
-  EXPECT_EQ(runs_of(problem, by_number(problem), {3}, keeps), (Runs{0, 1, 2, 3, 0, 1, 4, 5}));
+  EXPECT_EQ(runs_of(problem, each_once(problem), {3}, keeps), (Runs{0, 1, 2, 3, 0, 1, 4, 5}));
   keeps = {{0, 0, 1, 0, 0, 0}, {1, 1, 0, 1, 0, 0}};
-  EXPECT_EQ(runs_of(problem, by_number(problem), {3, 4}, keeps), (Runs{0, 1, 2, 3, 0, 1, 4, 5}));
+  EXPECT_EQ(runs_of(problem, each_once(problem), {3, 4}, keeps), (Runs{0, 1, 2, 3, 0, 1, 4, 5}));
 }
 
 TEST(PhasePlan, SolvesAChainAtOnce) {
   const RunProblem problem(training_chain(20, 31));
-  std::int64_t work = kEnough;
-  const PhasePlans plans = plan_phases(problem, by_number(problem), work);
+  std::int64_t work = kAmple;
+  const PhasePlans plans = plan_phases(problem, each_once(problem), work);
   ASSERT_TRUE(plans.best);
   // 41 bytes without reruns; 5 of f run again.
   EXPECT_EQ(LoadScan(problem).scan(*plans.best).cost, 20 * 3 + 20 * 4 + 5 * 3);
@@ -138,7 +138,7 @@ TEST(PhasePlan, PlansAreValid) {
     const BudgetProblem given = random_problem(random, 12);
     const RunProblem problem(given);
     std::int64_t work = 10'000'000;
-    const PhasePlans plans = plan_phases(problem, by_number(problem), work);
+    const PhasePlans plans = plan_phases(problem, each_once(problem), work);
     LoadScan scan(problem);
     for (const Runs& runs : plans.tried) EXPECT_TRUE(scan.scan(runs).is_valid) << "trial " << trial;
     if (!plans.best) continue;

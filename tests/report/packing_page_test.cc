@@ -27,12 +27,12 @@ std::string page_of(const PackingSketch& sketch, const PackingPageOptions& optio
   return packing_page(sketch.problem, sketch.packing, options);
 }
 
-Json embedded(const std::string& html) {
+Json packing_json(const std::string& html) {
   const std::size_t begin = html.find(R"(id="sheets">)") + 12;
   return Json::parse(html.substr(begin, html.find("</script>", begin) - begin));
 }
 
-Json sheet_of(const PackingSketch& sketch) { return embedded(page_of(sketch))["sheets"][0]; }
+Json sheet_of(const PackingSketch& sketch) { return packing_json(page_of(sketch))["sheets"][0]; }
 
 // A packing with all offsets 0, for buffers that are never live together. Only their times matter.
 PackingSketch sketch_of(std::initializer_list<TimeSpan> lives) {
@@ -74,13 +74,13 @@ TEST(PackingPage, HoldsBuffersAndTheirPieces) {
 }
 
 TEST(PackingPage, HoldsWhatIsKnown) {
-  const Json page = embedded(page_of(small_packing(), {.name = "a.csv", .tool = "lowtide 1", .is_verified = true}));
+  const Json page = packing_json(page_of(small_packing(), {.name = "a.csv", .tool = "lowtide 1", .is_verified = true}));
   EXPECT_EQ(page["verified"], true);
   const Json& sheet = page["sheets"][0];
   EXPECT_EQ(sheet["facts"], Json::parse(R"({"graph":"a.csv","tool":"lowtide 1","sum":327680,"bound":262144,
       "bound_searched":false,"decisions":0,"strategy":"best_fit","optimal":true,"witness":1})"));
   EXPECT_EQ(sheet["regions"], Json::parse(R"([{"name":"","capacity":262144,"alignment":1,"arena":262144}])"));
-  EXPECT_EQ(embedded(page_of(small_packing()))["verified"], false);
+  EXPECT_EQ(packing_json(page_of(small_packing()))["verified"], false);
   EXPECT_EQ(sheet_of(empty_packing())["facts"]["witness"], nullptr);
 }
 

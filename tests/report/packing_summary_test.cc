@@ -36,8 +36,8 @@ PackingWitness witness_of(std::vector<PackingId> live, std::int64_t load) {
   return {.time = 2, .load = Bytes(load), .proven = Bytes(load), .live = std::move(live), .alone = std::nullopt};
 }
 
-std::string summary(const PackingProblem& problem, const Packing& packing,
-                    const std::optional<PackingWitness>& witness = std::nullopt) {
+std::string packing_text(const PackingProblem& problem, const Packing& packing,
+                         const std::optional<PackingWitness>& witness = std::nullopt) {
   return packing_summary("b.csv", problem, figures_of(problem, packing, witness)).render(false);
 }
 
@@ -49,7 +49,7 @@ std::string slots_summary(const PackingProblem& problem, bool is_optimal) {
 }
 
 TEST(PackingSummary, SaysWhenTheLoadExceedsTheCapacity) {
-  const std::string text = summary(two_buffers(), too_high());
+  const std::string text = packing_text(two_buffers(), too_high());
   EXPECT_THAT(text, HasSubstr("Does not fit the capacity of 100 B: at least 28 B too large."));
   EXPECT_THAT(text, HasSubstr("the buffers live at time 2 alone exceed the capacity"));
 }
@@ -59,7 +59,7 @@ TEST(PackingSummary, ListsTheBuffersLiveAtThatTime) {
   problem.names.push_back("a");
   problem.names.push_back("b");
   const PackingWitness witness = witness_of({PackingId(0), PackingId(1)}, 128);
-  const std::string text = summary(problem, too_high(), witness);
+  const std::string text = packing_text(problem, too_high(), witness);
   EXPECT_THAT(text, HasSubstr("At time 2: 128 B in 2 buffers\n"));
   EXPECT_THAT(text, HasSubstr("64 B  50.0 %  a       [0,4)\n"));
   EXPECT_THAT(text, HasSubstr("64 B  50.0 %  b       [2,6)\n"));
@@ -75,7 +75,7 @@ TEST(PackingSummary, ListsTenAndSumsUpTheRest) {
   problem.capacity = Bytes(129);
   Packing packing = too_high();
   packing.height = packing.bound = Bytes(130);
-  const std::string text = summary(problem, packing, witness_of(live, 130));
+  const std::string text = packing_text(problem, packing, witness_of(live, 130));
   EXPECT_THAT(text, HasSubstr("30 B  23.1 %  and 3 more"));  // 3 x 10 of 130
   EXPECT_THAT(text, HasSubstr("  9  "));
   EXPECT_THAT(text, Not(HasSubstr("  10  ")));
@@ -87,7 +87,7 @@ TEST(PackingSummary, NamesPaddingAlignmentAndGaps) {
   problem.buffers[PackingId(0)].gaps = {{3, 4}};
   PackingWitness witness = witness_of({PackingId(0), PackingId(1)}, 128);
   witness.proven = Bytes(4160);  // 4,096 + 64
-  const std::string text = summary(problem, too_high(), witness);
+  const std::string text = packing_text(problem, too_high(), witness);
   EXPECT_THAT(text, HasSubstr("128 B in 2 buffers, 4,160 B (4.06 KiB) with the padding that alignment forces"));
   EXPECT_THAT(text, HasSubstr("[0,4), 1 gap  alignment 4,096"));
 }
@@ -98,7 +98,7 @@ TEST(PackingSummary, NamesTheFixedBufferThatDoesNotFit) {
   PackingWitness witness = witness_of({PackingId(0), PackingId(1)}, 128);
   witness.proven = Bytes(1064);
   witness.alone = PackingId(1);
-  const std::string text = summary(problem, too_high(), witness);
+  const std::string text = packing_text(problem, too_high(), witness);
   EXPECT_THAT(text, HasSubstr("Proven: no offsets fit; 1 is fixed at 1,000 and ends at 1,064."));
   EXPECT_THAT(text, Not(HasSubstr("padding")));
 }
@@ -108,7 +108,7 @@ TEST(PackingSummary, SaysThatASearchHasTriedEverything) {
   packing.is_bound_searched = true;
   packing.decisions = 1234;
   const PackingWitness witness = witness_of({PackingId(0), PackingId(1)}, 128);
-  const std::string text = summary(two_buffers(), packing, witness);
+  const std::string text = packing_text(two_buffers(), packing, witness);
   EXPECT_THAT(text, HasSubstr("a search with 1,234 decisions tried all possibilities."));
   EXPECT_THAT(text, Not(HasSubstr("At time")));
 }
@@ -119,7 +119,7 @@ TEST(PackingSummary, OmitsTheWitnessIfThePackingFits) {
   Packing packing = too_high();
   packing.outcome = PackingOutcome::found;
   const PackingWitness witness = witness_of({PackingId(0), PackingId(1)}, 128);
-  const std::string text = summary(problem, packing, witness);
+  const std::string text = packing_text(problem, packing, witness);
   EXPECT_THAT(text, HasSubstr("Fits the capacity of 128 B."));
   EXPECT_THAT(text, Not(HasSubstr("At time")));
 }
@@ -129,7 +129,7 @@ TEST(PackingSummary, NamesCannotActOnATerminal) {
   problem.names.push_back("\x1b[31m\n");
   problem.names.push_back("\xff");
   const PackingWitness witness = witness_of({PackingId(0), PackingId(1)}, 128);
-  const std::string text = summary(problem, too_high(), witness);
+  const std::string text = packing_text(problem, too_high(), witness);
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
   EXPECT_THAT(text, HasSubstr("'\\x1b[31m\\x0a'"));
 }

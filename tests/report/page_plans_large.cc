@@ -14,7 +14,7 @@
 namespace lowtide {
 namespace {
 
-constexpr std::int64_t kKiB = 1024;
+constexpr std::int64_t kKibibyte = 1024;
 constexpr std::int64_t kAlignment = 64;
 
 // Largest first, each at the lowest free place: O(n^2), for a few hundred buffers.
@@ -166,8 +166,8 @@ class NetworkSketch {
 
 PlanSketch encoder_decoder_plan(int levels, bool in_place) {
   NetworkSketch net("encoder_decoder", in_place);
-  std::int64_t size = 2048 * kKiB;
-  ValueId last = net.input("image", 768 * kKiB);
+  std::int64_t size = 2048 * kKibibyte;
+  ValueId last = net.input("image", 768 * kKibibyte);
   std::vector<std::pair<ValueId, std::int64_t>> skips;
   const auto convolve = [&](const std::string& prefix, int repeats) {
     for (int repeat = 0; repeat < repeats; ++repeat) {
@@ -193,10 +193,10 @@ PlanSketch encoder_decoder_plan(int levels, bool in_place) {
     size = skip_size;
     convolve(prefix, 2);
   }
-  const ValueId logits = net.node("/head/conv", "Conv", 512 * kKiB, {last});
-  const ValueId classes = net.node("/head/softmax", "Softmax", 512 * kKiB, {logits}, Role::output);
-  net.node("/head/argmax", "ArgMax", 128 * kKiB, {classes}, Role::output);
-  return std::move(net).finish(7 * 1024 * kKiB, in_place ? "greedy_by_freed_bytes" : "as_given");
+  const ValueId logits = net.node("/head/conv", "Conv", 512 * kKibibyte, {last});
+  const ValueId classes = net.node("/head/softmax", "Softmax", 512 * kKibibyte, {logits}, Role::output);
+  net.node("/head/argmax", "ArgMax", 128 * kKibibyte, {classes}, Role::output);
+  return std::move(net).finish(7 * 1024 * kKibibyte, in_place ? "greedy_by_freed_bytes" : "as_given");
 }
 
 PlanSketch generated_plan(std::uint32_t steps, std::uint64_t seed) {

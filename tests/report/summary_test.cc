@@ -31,7 +31,7 @@ constexpr const char* kSmall = R"(graph "small" {
 })";
 
 // The branches need 3 x 256 and 2 x 256 bytes; y and z are live in the outer graph while they run.
-constexpr const char* kBranches = R"(graph "branches" {
+constexpr const char* kTwoBranches = R"(graph "branches" {
   input condition : bool[]
   input x : f32[64]
   y = Relu(x) : f32[64]
@@ -97,7 +97,7 @@ TEST(PlanSummary, ListsWhatIsLiveAtThePeak) {
 }
 
 TEST(PlanSummary, ShowsThePeakInsideABody) {
-  const Graph graph = graph_of(kBranches);
+  const Graph graph = graph_of(kTwoBranches);
   EXPECT_THAT(summary(graph, planned(graph)), HasSubstr("Peak inside then_branch: 512 B at step 2 of 3"));
 }
 
@@ -173,7 +173,7 @@ TEST(Inspection, NamesTheRegionOfTheWeights) {
 }
 
 TEST(Inspection, CountsOperatorsAlsoInsideBodies) {
-  const Graph graph = graph_of(kBranches);
+  const Graph graph = graph_of(kTwoBranches);
   const Inspection inspection = inspect_graph(graph, dense_target());
   // 2 Add, 3 Relu, 2 Sigmoid and the If, of 256 bytes each.
   const std::vector<OperatorTotals>& operators = inspection.figures.operators;
@@ -188,7 +188,7 @@ TEST(Inspection, BoundIsThatOfThePlan) {
   const Graph graph = graph_of(kSmall);
   EXPECT_EQ(inspect_graph(graph, dense_target()).bound.bytes, bound_of(planned(graph).plan).bytes);
   // Inside bodies, it is the scratch that no plan of the body avoids. So it never exceeds what the whole plan needs.
-  const Graph branches = graph_of(kBranches);
+  const Graph branches = graph_of(kTwoBranches);
   EXPECT_LE(inspect_graph(branches, dense_target()).bound.bytes, arena_bytes(planned(branches).plan));
 }
 

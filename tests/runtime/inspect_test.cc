@@ -32,9 +32,9 @@ using testing::weights_for;
 using Work = std::function<void(const float* input, float* result, std::size_t count)>;
 
 // A kernel for operators of the domain `test`: one input and one result of the same type.
-class TestKernel final : public PreparedKernel {
+class InspectedKernel final : public PreparedKernel {
  public:
-  explicit TestKernel(Work work) : work_(std::move(work)) {}
+  explicit InspectedKernel(Work work) : work_(std::move(work)) {}
   [[nodiscard]] Bytes bound_bytes() const override { return Bytes(sizeof(Bound)); }
   BoundKernel* bind(std::byte* at, std::span<const BoundTensor> reads, std::span<const BoundTensor> writes,
                     std::byte* /*scratch*/) const override {
@@ -92,25 +92,26 @@ void move_buffers(const Graph& graph, const Offsets& offsets, Plan& plan) {
 }
 
 // An executable whose nodes of the domain `test` do the work.
-std::shared_ptr<const Executable> with_kernel(std::string_view text, const Work& work, const Offsets& offsets = {}) {
+std::shared_ptr<const Executable> opened_with_kernel(std::string_view text, const Work& work,
+                                                     const Offsets& offsets = {}) {
   Graph graph = graph_of(text);
   Plan plan = plan_for(graph, {.in_place = false});
   if (!offsets.empty()) move_buffers(graph, offsets, plan);
   ExecutableOptions options;
   options.own_kernel = [work](const PrepareInput& input) -> std::unique_ptr<PreparedKernel> {
     if (input.graph.op(input.node).domain != "test") return nullptr;
-    return std::make_unique<TestKernel>(work);
+    return std::make_unique<InspectedKernel>(work);
   };
   auto executable = Executable::prepare(std::move(graph), std::move(plan), weights_for(), options);
   if (!executable) throw std::runtime_error(executable.error().describe());
   return *std::move(executable);
 }
 
-constexpr std::array<std::int64_t, 1> kSixteen{16};
+constexpr std::array<std::int64_t, 1> kSixteenFloats{16};
 
 struct Input {
   std::vector<float> x = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-  std::vector<TensorRef> list{ref(x, kSixteen)};
+  std::vector<TensorRef> list{ref(x, kSixteenFloats)};
 };
 
 std::string fault_of(const Result<RunInspection>& inspection) {
@@ -155,7 +156,7 @@ const Offsets kBesideDead = {{"a", 0}, {"c", 64}, {"k", 128}, {"b", 192}};
 TEST(Inspect, FindsNothingInRightKernels) {
   const Input input;
   for (const Offsets& offsets : {kBesideLive, kBesideDead}) {
-    const auto executable = with_kernel(kGraph, &copy_negated, offsets);
+    const auto executable = opened_with_kernel(kGraph, &copy_negated, offsets);
     const Result<RunInspection> poisoned = run_poisoned(*executable, input.list);
     EXPECT_EQ(fault_of(poisoned), "");
     EXPECT_EQ(fault_of(run_guarded(*executable, input.list)), "");
@@ -172,8 +173,8 @@ TEST(Inspect, FindsNothingInRightKernels) {
 // The kernel writes one element too many: into another tensor, or into bytes of no tensor.
 TEST(Inspect, FindsAWriteBehindTheResult) {
   const Input input;
-  const auto beside_live = with_kernel(kGraph, &write_one_more, kBesideLive);
-  const auto beside_dead = with_kernel(kGraph, &write_one_more, kBesideDead);
+  const auto beside_live = opened_with_kernel(kGraph, &write_one_more, kBesideLive);
+  const auto beside_dead = opened_with_kernel(kGraph, &write_one_more, kBesideDead);
   EXPECT_EQ(fault_of(run_poisoned(*beside_dead, input.list)),
             "graph 'g': step 2: node 2 'work' (test::Work): writes byte 256 of the arena, which no tensor has at this "
             "step; its result 'b' ends at byte 256");
@@ -190,29 +191,29 @@ TEST(Inspect, FindsAWriteIntoPadding) {
   const std::vector<float> x(5, 1);
   const std::array<std::int64_t, 1> five{5};
   const std::vector<TensorRef> inputs{ref(x, five)};
-  const auto executable = with_kernel(R"(graph "g" {
+  const auto executable = opened_with_kernel(R"(graph "g" {
     input x : f32[5]
     b = test::Work(x) "work" : f32[5]
     y = Neg(b) : f32[5]
     output y
   })",
-                                      &write_one_more);
+                                             &write_one_more);
   EXPECT_THAT(fault_of(run_poisoned(*executable, inputs)), HasSubstr("its result 'b' ends at byte "));
   EXPECT_THAT(fault_of(run_guarded(*executable, inputs)), HasSubstr("1 byte after the buffer of 'b'"));
 }
 
 TEST(Inspect, FindsAWriteBeforeTheResult) {
   const Input input;
-  EXPECT_THAT(fault_of(run_guarded(*with_kernel(kGraph, &write_one_before, kBesideLive), input.list)),
+  EXPECT_THAT(fault_of(run_guarded(*opened_with_kernel(kGraph, &write_one_before, kBesideLive), input.list)),
               HasSubstr("4 bytes before the buffer of 'b'"));
   const Offsets beside_dead = {{"k", 0}, {"a", 64}, {"c", 128}, {"b", 192}};
-  EXPECT_THAT(fault_of(run_poisoned(*with_kernel(kGraph, &write_one_before, beside_dead), input.list)),
+  EXPECT_THAT(fault_of(run_poisoned(*opened_with_kernel(kGraph, &write_one_before, beside_dead), input.list)),
               HasSubstr("node 2 'work' (test::Work): writes byte 188 of the arena"));
 }
 
 TEST(Inspect, FindsAReadOfDeadBytes) {
   const Input input;
-  const auto executable = with_kernel(kGraph, &read_one_more, kBesideDead);
+  const auto executable = opened_with_kernel(kGraph, &read_one_more, kBesideDead);
   EXPECT_THAT(
       fault_of(run_poisoned(*executable, input.list)),
       HasSubstr("node 2 'work' (test::Work): 'b' depends on bytes that no tensor has: element 0 is nan in one"));
@@ -223,12 +224,12 @@ TEST(Inspect, FindsAReadOfDeadBytes) {
 
 TEST(Inspect, FindsAReadBehindAnInput) {
   const Input input;
-  const auto executable = with_kernel(R"(graph "g" {
+  const auto executable = opened_with_kernel(R"(graph "g" {
     input x : f32[16]
     y = test::Work(x) : f32[16]
     output y
   })",
-                                      &read_one_more);
+                                             &read_one_more);
   EXPECT_THAT(fault_of(run_guarded(*executable, input.list)), HasSubstr("1 byte after input 'x'"));
 }
 
@@ -254,13 +255,13 @@ TEST(Inspect, LooksIntoBodies) {
   const std::vector<float> x{1, 2, 3, 4, 5};
   const std::array<std::int64_t, 1> five{5};
   const std::vector<TensorRef> inputs{ref(x, five)};
-  const auto right = with_kernel(kLoop, &copy_negated);
+  const auto right = opened_with_kernel(kLoop, &copy_negated);
   const Result<RunInspection> poisoned = run_poisoned(*right, inputs);
   EXPECT_EQ(fault_of(poisoned), "");
   EXPECT_EQ(poisoned->seen_peak, right->plan().claims.load);
   EXPECT_EQ(fault_of(run_guarded(*right, inputs)), "");
   EXPECT_EQ(fault_of(compare_without_reuse(*right, inputs)), "");
-  const auto wrong = with_kernel(kLoop, &write_one_more);
+  const auto wrong = opened_with_kernel(kLoop, &write_one_more);
   EXPECT_THAT(fault_of(run_poisoned(*wrong, inputs)), HasSubstr("graph 'b' (loop/body): step 0: node 0 'work'"));
   EXPECT_THAT(fault_of(run_guarded(*wrong, inputs)), HasSubstr("1 byte after the buffer of 'loop/body/q'"));
 }
@@ -289,7 +290,7 @@ TEST(SeeValues, ShowsTheValuesOfBodiesAndTheOutputs) {
   const std::array<std::int64_t, 1> five{5};
   std::vector<std::string> seen;
   const Result<void> run =
-      see_values(*with_kernel(kLoop, &copy_negated), std::vector{ref(x, five)}, [&](const SeenValue& value) {
+      see_values(*opened_with_kernel(kLoop, &copy_negated), std::vector{ref(x, five)}, [&](const SeenValue& value) {
         EXPECT_EQ(value.dtype, DType::f32);
         EXPECT_EQ(value.bytes.size(), value.name == "s" ? 60U : 20U);
         float first = 0;

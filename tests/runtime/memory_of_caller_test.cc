@@ -25,7 +25,7 @@ using testing::values_of;
 
 using Floats = std::vector<float>;
 
-constexpr std::array<std::int64_t, 1> kFour{4};
+constexpr std::array<std::int64_t, 1> kFourFloats{4};
 
 // y is a view of b, and z is overwritten by nothing. So one output is copied to the caller, and one is written there.
 constexpr const char* kTwoOutputs = R"(graph "g" {
@@ -53,7 +53,7 @@ TEST(MemoryOfCaller, GetsTheOutputs) {
   const Floats x{-1, 2, -3, 4};
   Floats y(4);
   Floats z(4);
-  ASSERT_TRUE(session.bind_input("x", ref(x, kFour)).ok());
+  ASSERT_TRUE(session.bind_input("x", ref(x, kFourFloats)).ok());
   ASSERT_TRUE(session.bind_state("y (caller)", bytes_of(y)).ok());
   ASSERT_TRUE(session.bind_state("z (caller)", bytes_of(z)).ok());
   ASSERT_TRUE(session.run().ok());
@@ -63,7 +63,7 @@ TEST(MemoryOfCaller, GetsTheOutputs) {
   Floats other(4);  // for one output; the other one stays
   ASSERT_TRUE(session.bind_state("y (caller)", bytes_of(other)).ok());
   const Floats x2{5, 6, 7, 8};
-  ASSERT_TRUE(session.bind_input("x", ref(x2, kFour)).ok());
+  ASSERT_TRUE(session.bind_input("x", ref(x2, kFourFloats)).ok());
   ASSERT_TRUE(session.run().ok());
   EXPECT_THAT(y, ElementsAre(0, 2, 0, 4));
   EXPECT_THAT(other, ElementsAre(5, 6, 7, 8));
@@ -77,7 +77,7 @@ TEST(MemoryOfCaller, IsRefusedIfOutputsOverlap) {
   ASSERT_TRUE(session.bind_state("y (caller)", bytes.first(16)).ok());
   EXPECT_THAT(session.bind_state("z (caller)", bytes.subspan(8)).error().message,
               HasSubstr("overlap state 'y (caller)'"));
-  EXPECT_THAT(session.bind_input("x", {DType::f32, kFour, bytes.first(16)}).error().message,
+  EXPECT_THAT(session.bind_input("x", {DType::f32, kFourFloats, bytes.first(16)}).error().message,
               HasSubstr("overlap state 'y (caller)'"));
 }
 
@@ -85,7 +85,8 @@ TEST(MemoryOfCaller, HasInputsThatAreInTheArena) {
   const auto executable = prepare_lowered(kTwoOutputs, {.inputs_in_arena = true});
   Session session = must_open(executable);
   const Floats elsewhere(4);
-  EXPECT_THAT(session.bind_input("x", ref(elsewhere, kFour)).error().message, HasSubstr("write it to arena_input()"));
+  EXPECT_THAT(session.bind_input("x", ref(elsewhere, kFourFloats)).error().message,
+              HasSubstr("write it to arena_input()"));
   for (const float first : {1.0F, 5.0F}) {
     const Result<std::span<std::byte>> memory = session.arena_input("x");
     ASSERT_TRUE(memory.ok()) << memory.error().describe();
@@ -110,7 +111,7 @@ TEST(MemoryOfCaller, CanBeTheArena) {
   std::ranges::fill(memory, std::byte{7});
   Session session = must_open(executable, *Arena::of_caller(memory.subspan(64, needed)));
   const Floats x{-1, 2, -3, 4};
-  ASSERT_TRUE(session.bind_input("x", ref(x, kFour)).ok());
+  ASSERT_TRUE(session.bind_input("x", ref(x, kFourFloats)).ok());
   ASSERT_TRUE(session.run().ok());
   const OutputRef y = session.output(0);
   EXPECT_THAT(values_of(y), ElementsAre(0, 2, 0, 4));
@@ -126,8 +127,8 @@ TEST(Session, KeepsOutputsIfItHasAnArenaOfItsOwn) {
   Session two = must_open(executable);
   const Floats x1{1, 2, 3, 4};
   const Floats x2{5, 6, 7, 8};
-  ASSERT_TRUE(one.bind_input("x", ref(x1, kFour)).ok());
-  ASSERT_TRUE(two.bind_input("x", ref(x2, kFour)).ok());
+  ASSERT_TRUE(one.bind_input("x", ref(x1, kFourFloats)).ok());
+  ASSERT_TRUE(two.bind_input("x", ref(x2, kFourFloats)).ok());
   ASSERT_TRUE(one.run().ok());
   ASSERT_TRUE(two.run().ok());
   EXPECT_THAT(values_of(one.output(0)), ElementsAre(1, 2, 3, 4));
@@ -143,7 +144,7 @@ TEST(Session, RunsBesideOthersOfItsExecutable) {
     threads.emplace_back([&, at] {
       Session session = must_open(executable);
       const Floats x(4, static_cast<float>(at + 1));
-      if (!session.bind_input("x", ref(x, kFour)).ok()) return;
+      if (!session.bind_input("x", ref(x, kFourFloats)).ok()) return;
       for (int run = 0; run < 200; ++run) good[at] += session.run().ok() && values_of(session.output(0)) == x ? 1 : 0;
     });
   }
@@ -160,7 +161,7 @@ TEST(Session, SharesAnArenaWithAnotherModel) {
   const Floats x(4, 3);
   const Floats wide(64, 5);
   const std::array<std::int64_t, 1> extents{64};
-  ASSERT_TRUE(one.bind_input("x", ref(x, kFour)).ok());
+  ASSERT_TRUE(one.bind_input("x", ref(x, kFourFloats)).ok());
   ASSERT_TRUE(other.bind_input("x", ref(wide, extents)).ok());
   for (int round = 0; round < 2; ++round) {
     ASSERT_TRUE(one.run().ok());
@@ -182,7 +183,7 @@ TEST(Session, BeginsWithStatesThatAreZero) {
   })");
   Session session = must_open(executable);
   const Floats x(4, 0);
-  ASSERT_TRUE(session.bind_input("x", ref(x, kFour)).ok());
+  ASSERT_TRUE(session.bind_input("x", ref(x, kFourFloats)).ok());
   ASSERT_TRUE(session.run().ok());
   EXPECT_THAT(values_of(session.output(0)), Each(0));
   ASSERT_TRUE(session.run().ok());
@@ -199,7 +200,7 @@ TEST(Session, OpensAModelThatRefusesZeros) {
   })"));
   EXPECT_EQ(session.run().status.code, RunCode::unbound);
   const std::vector<std::int32_t> x{1, 2, 3, 4};
-  ASSERT_TRUE(session.bind_input("x", {DType::i32, kFour, std::as_bytes(std::span(x))}).ok());
+  ASSERT_TRUE(session.bind_input("x", {DType::i32, kFourFloats, std::as_bytes(std::span(x))}).ok());
   ASSERT_TRUE(session.run().ok());
   EXPECT_THAT(values_of<std::int32_t>(session.output(0)), Each(-1));
 }

@@ -22,7 +22,7 @@ using testing::must_prepare;
 using testing::ref;
 using testing::values_of;
 
-constexpr std::array<std::int64_t, 1> kFour{4};
+constexpr std::array<std::int64_t, 1> kExtents{4};
 
 constexpr const char* kTwoRelus = R"(graph "g" {
   input x : f32[4]
@@ -36,7 +36,7 @@ TEST(Session, RunsInPlaceInOneBuffer) {
   EXPECT_EQ(executable->required_bytes(), Bytes(64));  // a and y share 16 bytes, rounded up to 64
   Session session = must_open(executable);
   const std::vector<float> x{-1, 2, -3, 4};
-  ASSERT_TRUE(session.bind_input("x", ref(x, kFour)).ok());
+  ASSERT_TRUE(session.bind_input("x", ref(x, kExtents)).ok());
   ASSERT_TRUE(session.run().ok());
   const OutputRef y = session.output(0);
   EXPECT_THAT(values_of(y), ElementsAre(0, 2, 0, 4));
@@ -47,13 +47,13 @@ TEST(Session, RunsInPlaceInOneBuffer) {
 TEST(Session, ReadsNewInputsInEachRun) {
   Session session = must_open(must_prepare(kTwoRelus));
   std::vector<float> x{1, 1, 1, 1};
-  ASSERT_TRUE(session.bind_input("x", ref(x, kFour)).ok());
+  ASSERT_TRUE(session.bind_input("x", ref(x, kExtents)).ok());
   ASSERT_TRUE(session.run().ok());
   x = {5, -5, 6, -6};  // the same memory
   ASSERT_TRUE(session.run().ok());
   EXPECT_THAT(values_of(session.output(0)), ElementsAre(5, 0, 6, 0));
   const std::vector<float> other{7, 8, 9, -9};
-  ASSERT_TRUE(session.bind_input("x", ref(other, kFour)).ok());
+  ASSERT_TRUE(session.bind_input("x", ref(other, kExtents)).ok());
   ASSERT_TRUE(session.run().ok());
   EXPECT_THAT(values_of(session.output(0)), ElementsAre(7, 8, 9, 0));
 }
@@ -71,7 +71,7 @@ TEST(Session, FollowsViewsAndCopies) {
   })");
   Session session = must_open(executable);
   const std::vector<float> x{-1, 2, -3, 4};
-  ASSERT_TRUE(session.bind_input("x", ref(x, kFour)).ok());
+  ASSERT_TRUE(session.bind_input("x", ref(x, kExtents)).ok());
   ASSERT_TRUE(session.run().ok());
   EXPECT_THAT(values_of(session.output(0)), ElementsAre(-1, 2, -3, 4, 0, 2, 0, 4));
 }
@@ -88,7 +88,7 @@ TEST(Session, KeepsStatesFromRunToRun) {
   })");
   Session session = must_open(executable);
   const std::vector<float> x{-1, 2, -3, 4};
-  ASSERT_TRUE(session.bind_input("x", ref(x, kFour)).ok());
+  ASSERT_TRUE(session.bind_input("x", ref(x, kExtents)).ok());
   ASSERT_TRUE(session.run().ok());
   EXPECT_THAT(values_of(session.output(0)), ElementsAre(0, 0, 0, 0));
   ASSERT_TRUE(session.run().ok());
@@ -129,11 +129,11 @@ TEST(Session, RefusesWrongInputs) {
     return bound.ok() ? "" : bound.error().describe();
   };
   const std::span<const std::byte> bytes = std::as_bytes(std::span(x));
-  EXPECT_EQ(message("z", ref(x, kFour)), "input 'z': no input has this name; the inputs are 'x'");
-  EXPECT_EQ(message("x", {DType::i32, kFour, bytes.first(16)}), "input 'x': has type f32[4], but i32[4] is given");
+  EXPECT_EQ(message("z", ref(x, kExtents)), "input 'z': no input has this name; the inputs are 'x'");
+  EXPECT_EQ(message("x", {DType::i32, kExtents, bytes.first(16)}), "input 'x': has type f32[4], but i32[4] is given");
   EXPECT_EQ(message("x", ref(x, eight)), "input 'x': has type f32[4], but f32[8] is given");
-  EXPECT_EQ(message("x", {DType::f32, kFour, bytes}), "input 'x': 32 bytes are given, but f32[4] has 16");
-  EXPECT_EQ(message("x", {DType::f32, kFour, bytes.subspan(1, 16)}),
+  EXPECT_EQ(message("x", {DType::f32, kExtents, bytes}), "input 'x': 32 bytes are given, but f32[4] has 16");
+  EXPECT_EQ(message("x", {DType::f32, kExtents, bytes.subspan(1, 16)}),
             "input 'x': the address is 1 bytes above a multiple of 4, the size of an element; align it");
 }
 
@@ -149,13 +149,13 @@ TEST(Session, RefusesInputsThatOverlapTheArenaOrAState) {
   Session session = must_open(executable, arena);
   std::vector<float> memory(6);
   const std::span<std::byte> bytes = std::as_writable_bytes(std::span(memory));
-  EXPECT_THAT(session.bind_input("x", {DType::f32, kFour, arena.memory().first(16)}).error().message,
+  EXPECT_THAT(session.bind_input("x", {DType::f32, kExtents, arena.memory().first(16)}).error().message,
               HasSubstr("its bytes overlap the arena; use other memory"));
   ASSERT_TRUE(session.bind_state("h", bytes.first(16)).ok());
-  EXPECT_THAT(session.bind_input("x", {DType::f32, kFour, bytes.subspan(8)}).error().message,
+  EXPECT_THAT(session.bind_input("x", {DType::f32, kExtents, bytes.subspan(8)}).error().message,
               HasSubstr("its bytes overlap state 'h'"));
   const std::vector<float> x{1, 2, 3, 4};
-  ASSERT_TRUE(session.bind_input("x", ref(x, kFour)).ok());
+  ASSERT_TRUE(session.bind_input("x", ref(x, kExtents)).ok());
   EXPECT_THAT(session.bind_state("h", arena.memory().first(16)).error().message, HasSubstr("overlap the arena"));
   ASSERT_TRUE(session.run().ok());
   EXPECT_THAT(memory, ElementsAre(1, 2, 3, 4, 0, 0));
@@ -189,8 +189,8 @@ TEST(Session, SharesAnArenaWithOneRunAtATime) {
   Session two = must_open(executable, arena);
   const std::vector<float> x{1, 2, 3, 4};
   const std::vector<float> z{5, 6, 7, 8};
-  ASSERT_TRUE(one.bind_input("x", ref(x, kFour)).ok());
-  ASSERT_TRUE(two.bind_input("x", ref(z, kFour)).ok());
+  ASSERT_TRUE(one.bind_input("x", ref(x, kExtents)).ok());
+  ASSERT_TRUE(two.bind_input("x", ref(z, kExtents)).ok());
   ASSERT_TRUE(one.run().ok());
   EXPECT_THAT(values_of(one.output(0)), ElementsAre(1, 2, 3, 4));
   ASSERT_TRUE(two.run().ok());
@@ -223,7 +223,7 @@ TEST(Session, StopsBetweenStepsAndRunsAgain) {
   const auto executable = must_prepare(text + " output t1999\n}", {}, {.order_effort = 0});
   Session session = must_open(executable);
   const std::vector<float> x{1, 2, 3, 4};
-  ASSERT_TRUE(session.bind_input("x", ref(x, kFour)).ok());
+  ASSERT_TRUE(session.bind_input("x", ref(x, kExtents)).ok());
   std::atomic<bool> has_stopped = false;
   std::thread stopper([&] {
     while (!has_stopped) session.stop();

@@ -11,9 +11,9 @@
 namespace lowtide::testing {
 namespace {
 
-class Port {
+class PathPort {
  public:
-  explicit Port(const PortedReaders& readers) : count_(static_cast<int>(readers.size())) {
+  explicit PathPort(const PortedReaders& readers) : count_(static_cast<int>(readers.size())) {
     for (int at = 0; at < count_; ++at) next_[at] = readers[static_cast<std::size_t>(at)];
     add_target();
   }
@@ -105,6 +105,6 @@ class Port {
 
 }  // namespace
 
-std::optional<std::vector<int>> ported_longest_path(const PortedReaders& readers) { return Port(readers).order(); }
+std::optional<std::vector<int>> ported_longest_path(const PortedReaders& readers) { return PathPort(readers).order(); }
 
 }  // namespace lowtide::testing

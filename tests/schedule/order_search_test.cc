@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "lowtide/schedule/orders/downset_search.h"
 #include "lowtide/schedule/orders/order_state.h"
 #include "tests/schedule/order_problems.h"
@@ -15,7 +17,7 @@ namespace {
 
 using Order = std::vector<OrderProblem::Index>;
 
-constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kAnyPeak = std::numeric_limits<std::int64_t>::max();
 
 bool is_topological(const OrderProblem& problem, const Order& order) {
   std::vector<char> has_run(problem.nodes.size(), 0);
@@ -59,7 +61,7 @@ TEST(PeakOf, IsTheLargestLoadOfAStep) {
 TEST(DownsetSearch, FindsTheOrderThatFinishesABranch) {
   const OrderProblem problem = two_branches();
   DownsetSearch search(problem, 0);
-  search.run(1'000'000, kNoLimit);
+  search.run(1'000'000, kAnyPeak);
   ASSERT_TRUE(search.is_solved());
   EXPECT_EQ(search.bound(), 102);
   EXPECT_EQ(peak_of(problem, search.order()), 102);
@@ -118,7 +120,7 @@ TEST(DownsetSearch, FindsTheLeastPeakOfAllOrders) {
     const std::int64_t least = testing::least_peak(problem);
     for (const OrderProblem& one : {problem, reversed(problem)}) {
       DownsetSearch search(one, 0);
-      search.run(kNoLimit / 4, kNoLimit);
+      search.run(kAnyPeak / 4, kAnyPeak);
       ASSERT_TRUE(search.is_solved()) << "round " << round;
       ASSERT_EQ(search.bound(), least) << "round " << round;
       const Order order = search.order();
@@ -154,7 +156,7 @@ TEST(DownsetSearch, ProvesThatNothingIsBelowALimit) {
     const std::int64_t least = testing::least_peak(problem);
     const std::int64_t limit = least + random.between(-3, 3);
     DownsetSearch search(problem, 0);
-    search.run(kNoLimit / 4, limit);
+    search.run(kAnyPeak / 4, limit);
     ASSERT_EQ(search.is_solved(), least < limit) << "round " << round;
     if (search.is_solved()) continue;
     ASSERT_GE(search.bound(), limit) << "round " << round;
@@ -173,7 +175,7 @@ TEST(DownsetSearch, HasABoundAtAnyTime) {
     DownsetSearch search(problem, 0);
     std::int64_t before = 0;
     while (!search.is_solved()) {
-      search.run(1, kNoLimit);
+      search.run(1, kAnyPeak);
       ASSERT_GE(search.bound(), before);
       ASSERT_LE(search.bound(), least);
       before = search.bound();
@@ -262,7 +264,7 @@ TEST(DownsetSearch, WithAStrideTheOptimumIsBetweenBoundAndOrder) {
     const std::int64_t least = testing::least_peak(problem);
     const std::int64_t limit = least + random.between(-2, 20);
     DownsetSearch search(problem, 0, {.stride = random.between(1, 15)});
-    search.run(kNoLimit / 4, limit);
+    search.run(kAnyPeak / 4, limit);
     ASSERT_LE(search.bound(), std::max(least, limit)) << "round " << round;
     ASSERT_TRUE(search.is_solved() || limit <= least) << "round " << round;
     if (!search.is_solved()) continue;
@@ -338,7 +340,7 @@ TEST(SearchOrder, KeepsToItsMemoryLimit) {
   const OrderProblem problem = wide_layers(random, 20);
   constexpr std::int64_t kBytesOfSet = 19 * 8 + DownsetSearch::kBytesPerSet;
   DownsetSearch search(problem, 0, {.bytes = 1000 * kBytesOfSet});
-  search.run(kNoLimit / 4, kNoLimit);
+  search.run(kAnyPeak / 4, kAnyPeak);
   EXPECT_TRUE(search.is_full());
   EXPECT_EQ(search.sets(), 1000);
 

@@ -28,9 +28,9 @@ struct Tag {
 using Storage = std::pair<bool, std::uint32_t>;
 using Address = std::pair<Storage, std::int64_t>;
 
-class Machine {
+class ByteMachine {
  public:
-  Machine(const Graph& graph, const Plan& plan, bool is_body) : graph_(graph), plan_(plan), is_body_(is_body) {}
+  ByteMachine(const Graph& graph, const Plan& plan, bool is_body) : graph_(graph), plan_(plan), is_body_(is_body) {}
 
   std::vector<std::string> run() {
     if (!has_sane_ids()) return {"an id is out of range"};
@@ -357,7 +357,7 @@ class Machine {
 }  // namespace
 
 std::vector<std::string> byte_faults(const Graph& graph, const Plan& plan, bool is_body) {
-  return Machine(graph, plan, is_body).run();
+  return ByteMachine(graph, plan, is_body).run();
 }
 
 }  // namespace lowtide::testing

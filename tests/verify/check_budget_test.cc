@@ -24,7 +24,7 @@ BudgetAnswer runs_of(const std::vector<std::uint32_t>& runs, std::int64_t cost, 
   return answer;
 }
 
-std::vector<std::string> kinds(const BudgetProblem& problem, const BudgetAnswer& answer) {
+std::vector<std::string> budget_kinds(const BudgetProblem& problem, const BudgetAnswer& answer) {
   std::vector<std::string> result;
   for (const Violation& violation : check_budget_runs(problem, answer)) {
     result.emplace_back(to_string(violation.kind));
@@ -35,31 +35,31 @@ std::vector<std::string> kinds(const BudgetProblem& problem, const BudgetAnswer&
 using Kinds = std::vector<std::string>;
 
 TEST(CheckBudget, AcceptsRunsWithinTheBudget) {
-  EXPECT_EQ(kinds(triangle(7), runs_of({0, 1, 2}, 10, 7)), Kinds{});     // a + b + c
-  EXPECT_EQ(kinds(triangle(7), runs_of({0, 1, 0, 2}, 15, 7)), Kinds{});  // a again
+  EXPECT_EQ(budget_kinds(triangle(7), runs_of({0, 1, 2}, 10, 7)), Kinds{});     // a + b + c
+  EXPECT_EQ(budget_kinds(triangle(7), runs_of({0, 1, 0, 2}, 15, 7)), Kinds{});  // a again
 }
 
 TEST(CheckBudget, CountsWhatARunTakesBesideItsOutput) {
   BudgetProblem problem = triangle(20);
   problem.nodes[NodeId(2)].extra = Bytes(5);
-  EXPECT_EQ(kinds(problem, runs_of({0, 1, 2}, 10, 12)), Kinds{});  // a + b + c, and 5
-  problem.nodes[NodeId(2)].extra = Bytes(-1);                      // c is written over an input
-  EXPECT_EQ(kinds(problem, runs_of({0, 1, 2}, 10, 6)), Kinds{});
+  EXPECT_EQ(budget_kinds(problem, runs_of({0, 1, 2}, 10, 12)), Kinds{});  // a + b + c, and 5
+  problem.nodes[NodeId(2)].extra = Bytes(-1);                             // c is written over an input
+  EXPECT_EQ(budget_kinds(problem, runs_of({0, 1, 2}, 10, 6)), Kinds{});
 }
 
 TEST(CheckBudget, SomeNodesRunOnlyOnce) {
   BudgetProblem problem = triangle(7);
   problem.nodes[NodeId(0)].runs_once = true;
-  EXPECT_EQ(kinds(problem, runs_of({0, 1, 2}, 10, 7)), Kinds{});
-  EXPECT_EQ(kinds(problem, runs_of({0, 1, 0, 2}, 15, 7)), Kinds{"data_flow"});
+  EXPECT_EQ(budget_kinds(problem, runs_of({0, 1, 2}, 10, 7)), Kinds{});
+  EXPECT_EQ(budget_kinds(problem, runs_of({0, 1, 0, 2}, 15, 7)), Kinds{"data_flow"});
 }
 
 TEST(CheckBudget, OutputsLiveUntilTheEnd) {
   BudgetProblem problem = triangle(20);
   problem.nodes[NodeId(0)].is_output = true;
   problem.nodes.push_back({.reads = {}, .size = Bytes(9), .cost = 0});
-  EXPECT_EQ(kinds(problem, runs_of({0, 1, 2, 3}, 10, 13)), Kinds{});  // a + the last node
-  EXPECT_EQ(kinds(problem, runs_of({0, 1, 2, 3}, 10, 9)), Kinds{"wrong_claim"});
+  EXPECT_EQ(budget_kinds(problem, runs_of({0, 1, 2, 3}, 10, 13)), Kinds{});  // a + the last node
+  EXPECT_EQ(budget_kinds(problem, runs_of({0, 1, 2, 3}, 10, 9)), Kinds{"wrong_claim"});
 }
 
 // b is written over a, and both are outputs: a run of b has 4 live bytes, and the end has 8.
@@ -71,9 +71,9 @@ BudgetProblem overwritten_output(std::int64_t budget) {
 }
 
 TEST(CheckBudget, CountsTheOutputsAfterTheLastRun) {
-  EXPECT_EQ(kinds(overwritten_output(8), runs_of({0, 1}, 10, 8)), Kinds{});
-  EXPECT_EQ(kinds(overwritten_output(8), runs_of({0, 1}, 10, 4)), Kinds{"wrong_claim"});
-  EXPECT_EQ(kinds(overwritten_output(7), runs_of({0, 1}, 10, 8)), Kinds{"out_of_region"});
+  EXPECT_EQ(budget_kinds(overwritten_output(8), runs_of({0, 1}, 10, 8)), Kinds{});
+  EXPECT_EQ(budget_kinds(overwritten_output(8), runs_of({0, 1}, 10, 4)), Kinds{"wrong_claim"});
+  EXPECT_EQ(budget_kinds(overwritten_output(7), runs_of({0, 1}, 10, 8)), Kinds{"out_of_region"});
 }
 
 TEST(CheckInfeasible, KnowsThatOutputsExistTogether) {
@@ -83,20 +83,20 @@ TEST(CheckInfeasible, KnowsThatOutputsExistTogether) {
 }
 
 TEST(CheckBudget, ReportsEveryKindOfDamage) {
-  EXPECT_EQ(kinds(triangle(6), runs_of({0, 1, 2}, 10, 7)), Kinds{"out_of_region"});
-  EXPECT_EQ(kinds(triangle(7), runs_of({0, 1}, 10, 7)), Kinds{"missing_step"});
-  EXPECT_EQ(kinds(triangle(7), runs_of({1, 0, 2}, 10, 7)), Kinds{"data_flow"});
-  EXPECT_EQ(kinds(triangle(7), runs_of({0, 1, 3}, 10, 7)), Kinds{"malformed"});
-  EXPECT_EQ(kinds(triangle(7), runs_of({0, 1, 2}, 11, 7)), Kinds{"wrong_claim"});
-  EXPECT_EQ(kinds(triangle(7), runs_of({0, 1, 2}, 10, 6)), Kinds{"wrong_claim"});
+  EXPECT_EQ(budget_kinds(triangle(6), runs_of({0, 1, 2}, 10, 7)), Kinds{"out_of_region"});
+  EXPECT_EQ(budget_kinds(triangle(7), runs_of({0, 1}, 10, 7)), Kinds{"missing_step"});
+  EXPECT_EQ(budget_kinds(triangle(7), runs_of({1, 0, 2}, 10, 7)), Kinds{"data_flow"});
+  EXPECT_EQ(budget_kinds(triangle(7), runs_of({0, 1, 3}, 10, 7)), Kinds{"malformed"});
+  EXPECT_EQ(budget_kinds(triangle(7), runs_of({0, 1, 2}, 11, 7)), Kinds{"wrong_claim"});
+  EXPECT_EQ(budget_kinds(triangle(7), runs_of({0, 1, 2}, 10, 6)), Kinds{"wrong_claim"});
   BudgetAnswer answer = runs_of({0, 1, 2}, 10, 7);
   answer.cost_bound = 11;
-  EXPECT_EQ(kinds(triangle(7), answer), Kinds{"wrong_claim"});
+  EXPECT_EQ(budget_kinds(triangle(7), answer), Kinds{"wrong_claim"});
   answer.cost_bound = 9;
-  EXPECT_EQ(kinds(triangle(7), answer), Kinds{"wrong_claim"});
+  EXPECT_EQ(budget_kinds(triangle(7), answer), Kinds{"wrong_claim"});
   answer.cost_bound = 10;
   answer.base_cost = 9;
-  EXPECT_EQ(kinds(triangle(7), answer), Kinds{"wrong_claim"});
+  EXPECT_EQ(budget_kinds(triangle(7), answer), Kinds{"wrong_claim"});
 }
 
 // f0 -> f1 -> b1 -> b0, and f0 -> b0. Sizes 4, 3, 2, 1; f0 costs 5. While b1 runs, f1 and b1 are live (5 bytes), so a

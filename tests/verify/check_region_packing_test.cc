@@ -46,11 +46,11 @@ Case right() {
   return out;
 }
 
-std::vector<std::string> lines_of(const Case& one) {
+std::vector<std::string> lines_of_case(const Case& one) {
   return testing::messages_of(check_region_packing(one.problem, one.packing));
 }
 
-TEST(RegionPackingCheck, AcceptsACorrectPacking) { EXPECT_THAT(lines_of(right()), IsEmpty()); }
+TEST(RegionPackingCheck, AcceptsACorrectPacking) { EXPECT_THAT(lines_of_case(right()), IsEmpty()); }
 
 struct Fault {
   ViolationKind kind;
@@ -115,7 +115,7 @@ TEST(RegionPackingCheck, AnAttemptMayEndAboveACapacity) {
   one.problem.regions[RegionId(0)].capacity = Bytes(15);
   one.packing.outcome = PackingOutcome::not_found;
   one.packing.proven_optimal = false;
-  EXPECT_THAT(lines_of(one), IsEmpty());
+  EXPECT_THAT(lines_of_case(one), IsEmpty());
 }
 
 // At moment 1, all three are live: 20 bytes, above the capacities of 15 + 4.
@@ -131,16 +131,16 @@ TEST(RegionPackingCheck, ChecksAWitnessAgainstTheProblem) {
                               .capacity = Bytes(19),
                               .time = 1};
   one.packing.witness = witness;
-  EXPECT_THAT(lines_of(one), IsEmpty());
+  EXPECT_THAT(lines_of_case(one), IsEmpty());
   one.packing.witness->time = 0;
-  EXPECT_THAT(lines_of(one),
+  EXPECT_THAT(lines_of_case(one),
               ElementsAre(HasSubstr("buffer 1 does not live at 0"), HasSubstr("buffer 2 does not live at 0")));
   one.packing.witness = witness;
   one.packing.witness->regions = {RegionId(0)};
-  EXPECT_THAT(lines_of(one), ElementsAre(HasSubstr("buffer 2 could lie in region 1")));
+  EXPECT_THAT(lines_of_case(one), ElementsAre(HasSubstr("buffer 2 could lie in region 1")));
   one.packing.witness = witness;
   one.problem.regions[RegionId(1)].capacity = Bytes(5);
-  EXPECT_THAT(lines_of(one), ElementsAre(HasSubstr("20 bytes fit into 20")));
+  EXPECT_THAT(lines_of_case(one), ElementsAre(HasSubstr("20 bytes fit into 20")));
 }
 
 TEST(RegionPackingCheck, RefusesAWitnessThatCannotBeRead) {
@@ -157,7 +157,7 @@ TEST(RegionPackingCheck, RefusesAWitnessThatCannotBeRead) {
   const auto finding = [&](const std::function<void(RegionWitness&)>& change) {
     one.packing.witness = witness;
     change(*one.packing.witness);
-    return lines_of(one);
+    return lines_of_case(one);
   };
   EXPECT_THAT(finding([](RegionWitness& it) { it.buffers.push_back(PackingId(0)); }),
               ElementsAre(HasSubstr("lists a buffer twice")));

@@ -22,20 +22,20 @@ using ::testing::IsEmpty;
 //   a |=====| 8          a and b: 8, 4;   b and c: 6, 4
 //   b   |=====| 4        so the largest slot has 8, the second 4
 //   c       |===| 6
-PackingProblem three() {
+PackingProblem three_buffers() {
   return problem_of({{.lifespan = {0, 4}, .size = Bytes(8)},
                      {.lifespan = {2, 6}, .size = Bytes(4)},
                      {.lifespan = {4, 8}, .size = Bytes(6)}});
 }
 
 TEST(SlotBoundCheck, AddsUpTheLeastSizeOfEachSlot) {
-  const SlotBoundCheck check = check_slot_bound(three(), Bytes(12));
+  const SlotBoundCheck check = check_slot_bound(three_buffers(), Bytes(12));
   EXPECT_TRUE(check.is_confirmed);
   EXPECT_EQ(check.proven, Bytes(12));
   EXPECT_THAT(check.least, ElementsAre(Bytes(8), Bytes(4)));
 }
 
-TEST(SlotBoundCheck, RefusesOneByteMore) { EXPECT_FALSE(check_slot_bound(three(), Bytes(13)).is_confirmed); }
+TEST(SlotBoundCheck, RefusesOneByteMore) { EXPECT_FALSE(check_slot_bound(three_buffers(), Bytes(13)).is_confirmed); }
 
 TEST(SlotBoundCheck, TwoSlotsMayBeProvenByTwoMoments) {
   // At 0: 9 and 1. At 1: 5 and 5. So 9 + 5.
@@ -54,7 +54,7 @@ TEST(SlotBoundCheck, DoesNotCountBuffersInGapsOrWithoutBytes) {
 }
 
 TEST(SlotBoundCheck, CountsTheLargestBufferEvenIfItNeverLives) {
-  PackingProblem problem = three();
+  PackingProblem problem = three_buffers();
   problem.buffers.push_back({.lifespan = {0, 2}, .gaps = {{0, 2}}, .size = Bytes(20)});
   EXPECT_THAT(check_slot_bound(problem, Bytes(24)).least, ElementsAre(Bytes(20), Bytes(4)));
   problem.conflicts = {{PackingId(0), PackingId(1)}};

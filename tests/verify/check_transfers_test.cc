@@ -40,8 +40,8 @@ SwapAnswer swapped() {
   return answer;
 }
 
-std::vector<std::string> kinds(const BudgetProblem& problem, const SwapAnswer& answer,
-                               const TransferLink& link = kLink) {
+std::vector<std::string> transfer_kinds(const BudgetProblem& problem, const SwapAnswer& answer,
+                                        const TransferLink& link = kLink) {
   std::vector<std::string> result;
   for (const Violation& violation : check_transfers(problem, link, answer)) {
     result.emplace_back(to_string(violation.kind));
@@ -52,26 +52,26 @@ std::vector<std::string> kinds(const BudgetProblem& problem, const SwapAnswer& a
 using Kinds = std::vector<std::string>;
 
 TEST(CheckTransfers, AcceptsASequenceByHand) {
-  EXPECT_EQ(kinds(chain(10), swapped()), Kinds{});
-  EXPECT_EQ(kinds(chain(9), swapped()), Kinds{"out_of_region"});
+  EXPECT_EQ(transfer_kinds(chain(10), swapped()), Kinds{});
+  EXPECT_EQ(transfer_kinds(chain(9), swapped()), Kinds{"out_of_region"});
 }
 
 TEST(CheckTransfers, CountsBytesWhileACopyIsOnItsWay) {
   // If a is complete only before d, it is live during c, too: a, b, c are 11 bytes.
   SwapAnswer answer = swapped();
   answer.transfers[0].complete = 3;
-  EXPECT_EQ(kinds(chain(11), answer), Kinds{"data_flow"});  // the copy in is issued before that
+  EXPECT_EQ(transfer_kinds(chain(11), answer), Kinds{"data_flow"});  // the copy in is issued before that
   // If it comes back during c, it is live from then on: a, b and c again. But then it has not left before.
   answer = swapped();
   answer.transfers[1].issue = 1;
-  EXPECT_EQ(kinds(chain(11), answer), Kinds{"data_flow"});
+  EXPECT_EQ(transfer_kinds(chain(11), answer), Kinds{"data_flow"});
 }
 
 TEST(CheckTransfers, ReportsEveryKindOfDamage) {
   const auto damaged = [](const std::function<void(SwapAnswer&)>& damage) {
     SwapAnswer answer = swapped();
     damage(answer);
-    return kinds(chain(10), answer);
+    return transfer_kinds(chain(10), answer);
   };
   EXPECT_EQ(damaged([](SwapAnswer& it) { it.transfers[0].run = 9; }), Kinds{"malformed"});
   EXPECT_EQ(damaged([](SwapAnswer& it) { it.transfers[0].complete = 0; }), Kinds{"malformed"});
@@ -103,8 +103,8 @@ TEST(CheckTransfers, CountsBytesThatNeverLeave) {
   answer.time = 10;
   answer.stall_time = 0;
   answer.peak = Bytes(11);
-  EXPECT_EQ(kinds(chain(11), answer), Kinds{});
-  EXPECT_EQ(kinds(chain(10), answer), Kinds{"out_of_region"});
+  EXPECT_EQ(transfer_kinds(chain(11), answer), Kinds{});
+  EXPECT_EQ(transfer_kinds(chain(10), answer), Kinds{"out_of_region"});
 }
 
 // A copy in waits for the copies out that must be complete before the run after it, even on a link that is free. b
@@ -123,14 +123,16 @@ TEST(CheckTransfers, LetsACopyInWaitForTheBytesThatLeave) {
   answer.time_bound = 6;
   answer.stall_time = 10;
   answer.peak = Bytes(10);  // a, c, d while d runs
-  EXPECT_EQ(kinds(problem, answer), Kinds{});
+  EXPECT_EQ(transfer_kinds(problem, answer), Kinds{});
   answer.transfers[2].begin = 7;
-  EXPECT_EQ(kinds(problem, answer), Kinds{"wrong_claim"});
+  EXPECT_EQ(transfer_kinds(problem, answer), Kinds{"wrong_claim"});
 }
 
 TEST(CheckTransfers, RefusesTimesAboveTheLimits) {
-  EXPECT_EQ(kinds(chain(10), swapped(), {.bytes_per_second = 1, .latency_nanoseconds = kMaxTime}), Kinds{"malformed"});
-  EXPECT_EQ(kinds(chain(10), swapped(), {.bytes_per_second = 1, .nanoseconds_per_cost = kMaxTime}), Kinds{"malformed"});
+  EXPECT_EQ(transfer_kinds(chain(10), swapped(), {.bytes_per_second = 1, .latency_nanoseconds = kMaxTime}),
+            Kinds{"malformed"});
+  EXPECT_EQ(transfer_kinds(chain(10), swapped(), {.bytes_per_second = 1, .nanoseconds_per_cost = kMaxTime}),
+            Kinds{"malformed"});
 }
 
 // With 9 bytes outside, everything fits, so the proof for the larger budget proves nothing.

@@ -8,14 +8,14 @@
 namespace lowtide::testing {
 namespace {
 
-Step* some_copy(Random& random, Plan& plan) {
+Step* any_copy(Random& random, Plan& plan) {
   const auto id =
       some_id<StepId>(random, plan.program.steps.size(), [&](StepId at) { return is_copy(plan.program.steps[at]); });
   return id ? &plan.program.steps[*id] : nullptr;
 }
 
 bool copy_other_bytes(Random& random, Mutant& mutant) {
-  Step* step = some_copy(random, mutant.plan);
+  Step* step = any_copy(random, mutant.plan);
   if (step == nullptr) return false;
   Interval<std::int64_t>& bytes = std::get<Copy>(step->work).bytes;
   std::int64_t& end = random.chance(50) ? bytes.begin : bytes.end;
@@ -24,7 +24,7 @@ bool copy_other_bytes(Random& random, Mutant& mutant) {
 }
 
 bool copy_another_value(Random& random, Mutant& mutant) {
-  Step* step = some_copy(random, mutant.plan);
+  Step* step = any_copy(random, mutant.plan);
   if (step == nullptr) return false;
   const ValueId other(static_cast<std::uint32_t>(random.below(mutant.plan.program.values.size())));
   ValueId& changed = random.chance(50) ? step->reads[0] : step->writes[0];
@@ -51,7 +51,7 @@ bool read_another_value_of_the_tensor(Random& random, Mutant& mutant) {
 
 bool value_is_there_too_early(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  Step* step = some_copy(random, plan);
+  Step* step = any_copy(random, plan);
   if (step == nullptr) return false;
   std::optional<StepId>& written = plan.program.values[step->writes[0]].written;
   if (!written || *written == StepId(0)) return false;

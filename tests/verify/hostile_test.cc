@@ -224,7 +224,7 @@ struct ManyParts {
   std::vector<TensorId> last;
 };
 
-Graph graph_of(ManyParts& many) {
+Graph graph_of_parts(ManyParts& many) {
   for (int at = 0; at < kMany; ++at) {
     many.parts.emplace_back(many.maker.tensor("p" + std::to_string(at), {1}));
     many.maker.node("Gemm", {many.x}, {many.parts.back()});
@@ -283,7 +283,7 @@ Plan plan_of(const Graph& graph, const ManyParts& many) {
 // n values in one place, n buffers in one place, a concat of n parts read n times: linear work, not n * n.
 TEST(HostilePlan, ManyBuffersInOnePlaceTakeNoQuadraticTime) {
   ManyParts many;
-  const Graph graph = graph_of(many);
+  const Graph graph = graph_of_parts(many);
   Plan plan = plan_of(graph, many);
   EXPECT_EQ(messages(verify(graph, plan)), "");
 

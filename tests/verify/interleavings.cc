@@ -25,16 +25,17 @@ struct Run {
 
 constexpr std::int64_t kNothing = std::numeric_limits<std::int64_t>::min();
 
-struct Range {
+struct Touched {
   std::size_t begin = 0;
   std::size_t end = 0;
   [[nodiscard]] bool contains(std::size_t at) const { return begin <= at && at < end; }
   [[nodiscard]] std::size_t size() const { return end - begin; }
 };
 
-class Machine {
+class Interpreter {
  public:
-  Machine(const Graph& graph, const Plan& plan) : graph_(graph), plan_(plan), buffer_at_(plan.layout.buffers.size()) {
+  Interpreter(const Graph& graph, const Plan& plan)
+      : graph_(graph), plan_(plan), buffer_at_(plan.layout.buffers.size()) {
     std::vector<std::size_t> region_at;
     for (Bytes arena : plan.layout.arena) {
       region_at.push_back(memory_);
@@ -93,24 +94,24 @@ class Machine {
     return true;
   }
 
-  [[nodiscard]] Range range_of(ValueId id) const {
+  [[nodiscard]] Touched range_of(ValueId id) const {
     const ValuePlace& place = plan_.layout.values[id];
     const std::size_t begin = buffer_at_[place.buffer] + static_cast<std::size_t>(place.offset.position());
     return {begin, begin + static_cast<std::size_t>(graph_.tensor(plan_.program.values[id].tensor).size.count())};
   }
 
   // The bytes of a value that a step reads or writes.
-  [[nodiscard]] Range range_of(const Step& step, ValueId id) const {
-    const Range all = range_of(id);
+  [[nodiscard]] Touched range_of(const Step& step, ValueId id) const {
+    const Touched all = range_of(id);
     const Copy* copy = std::get_if<Copy>(&step.work);
     if (copy == nullptr) return all;
     return {all.begin + static_cast<std::size_t>(copy->bytes.begin),
             all.begin + static_cast<std::size_t>(copy->bytes.end)};
   }
 
-  [[nodiscard]] std::vector<Range> written_by(StepId id) const {
+  [[nodiscard]] std::vector<Touched> written_by(StepId id) const {
     const Step& step = plan_.program.steps[id];
-    std::vector<Range> ranges;
+    std::vector<Touched> ranges;
     if (is_alias(step)) return ranges;
     for (ValueId write : step.writes) ranges.push_back(range_of(step, write));
     if (const std::optional<BufferId>& scratch = plan_.layout.steps[id].scratch) {
@@ -120,13 +121,13 @@ class Machine {
     return ranges;
   }
 
-  void hold(Run& run, ValueId id, const Range& range) const {
+  void hold(Run& run, ValueId id, const Touched& range) const {
     for (std::size_t at = range.begin; at < range.end; ++at) {
       run.held[id.index()][at - range_of(id).begin] = run.memory[at];
     }
   }
 
-  void produce(Run& run, ValueId id, const Range& range) const {
+  void produce(Run& run, ValueId id, const Touched& range) const {
     for (std::size_t at = range.begin; at < range.end; ++at) {
       run.memory[at] = std::int64_t{id.value()} * 65'536 + static_cast<std::int64_t>(at - range_of(id).begin);
     }
@@ -134,12 +135,12 @@ class Machine {
   }
 
   // Whether all bytes of a range of a value are intact. Ignores those in `own`, which the step itself overwrites.
-  [[nodiscard]] bool is_intact(const Run& run, ValueId id, const Range& range,
-                               const std::vector<Range>& own = {}) const {
+  [[nodiscard]] bool is_intact(const Run& run, ValueId id, const Touched& range,
+                               const std::vector<Touched>& own = {}) const {
     const std::vector<std::int64_t>& held = run.held[id.index()];
     for (std::size_t at = range.begin; at < range.end; ++at) {
       bool is_own = false;
-      for (const Range& one : own) is_own = is_own || one.contains(at);
+      for (const Touched& one : own) is_own = is_own || one.contains(at);
       if (!is_own && run.memory[at] != held[at - range_of(id).begin]) return false;
     }
     return true;
@@ -169,7 +170,7 @@ class Machine {
         if (!has_run(run, before)) return "a control input";
       }
     }
-    for (const Range& range : written_by(id)) {
+    for (const Touched& range : written_by(id)) {
       for (std::size_t at = range.begin; at < range.end; ++at) run.memory[at] = useless(id);
     }
     return {};
@@ -178,11 +179,11 @@ class Machine {
   std::string end(Run& run, StepId id) const {
     const Step& step = plan_.program.steps[id];
     run.ended |= 1U << id.value();
-    const std::vector<Range> own = written_by(id);
+    const std::vector<Touched> own = written_by(id);
     for (ValueId read : step.reads) {
       if (!is_intact(run, read, range_of(step, read), own)) return "a read at the end";
     }
-    for (const Range& range : own) {
+    for (const Touched& range : own) {
       for (std::size_t at = range.begin; at < range.end; ++at) {
         if (run.memory[at] != useless(id)) return "a write";
       }
@@ -216,6 +217,8 @@ class Machine {
 
 }  // namespace
 
-std::string fault_of_some_run(const Graph& graph, const Plan& plan) { return Machine(graph, plan).look_at_every_run(); }
+std::string fault_of_some_run(const Graph& graph, const Plan& plan) {
+  return Interpreter(graph, plan).look_at_every_run();
+}
 
 }  // namespace lowtide::testing

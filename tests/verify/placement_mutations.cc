@@ -9,7 +9,7 @@
 namespace lowtide::testing {
 namespace {
 
-constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kLastOffset = std::numeric_limits<std::int64_t>::max();
 
 // A placed buffer with bytes.
 Buffer* some_placed(Random& random, Plan& plan) {
@@ -69,7 +69,7 @@ bool offset_below_zero(Random& random, Mutant& mutant) {
 }
 
 bool offset_that_wraps(Random& random, Mutant& mutant) {
-  return move_buffer(random, mutant, [&](const Buffer&, auto) { return kHighest - random.between(0, 63); });
+  return move_buffer(random, mutant, [&](const Buffer&, auto) { return kLastOffset - random.between(0, 63); });
 }
 
 bool size_minus_1(Random& random, Mutant& mutant) {
@@ -244,7 +244,7 @@ bool constants_get_a_region(Random& random, Mutant& mutant) {
 }
 
 bool alignment_is_no_power_of_two(Random& random, Mutant& mutant) {
-  static constexpr std::int64_t kWrong[] = {0, -1, 3, 12, kHighest};
+  static constexpr std::int64_t kWrong[] = {0, -1, 3, 12, kLastOffset};
   mutant.plan.machine.regions[0].alignment = Bytes(kWrong[random.below(5)]);
   return true;
 }

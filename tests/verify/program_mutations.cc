@@ -9,7 +9,7 @@
 namespace lowtide::testing {
 namespace {
 
-std::optional<StepId> some_step(Random& random, const Plan& plan) {
+std::optional<StepId> any_step(Random& random, const Plan& plan) {
   return some_id<StepId>(random, plan.program.steps.size(), [](StepId) { return true; });
 }
 
@@ -74,8 +74,8 @@ bool swap_dependent_steps(Random& random, Mutant& mutant) {
 
 bool swap_any_steps(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto a = some_step(random, plan);
-  const auto b = some_step(random, plan);
+  const auto a = any_step(random, plan);
+  const auto b = any_step(random, plan);
   if (!a || *a == *b) return false;
   swap_steps(plan, *a, *b);
   if (random.chance(80)) rewrite_steps(plan);
@@ -85,7 +85,7 @@ bool swap_any_steps(Random& random, Mutant& mutant) {
 
 bool drop_a_step(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto dropped = some_step(random, plan);
+  const auto dropped = any_step(random, plan);
   if (!dropped) return false;
   IdVector<StepId, Step> steps;
   IdVector<StepId, StepSpace> spaces;
@@ -108,7 +108,7 @@ bool drop_a_step(Random& random, Mutant& mutant) {
 
 bool repeat_a_step(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto id = some_step(random, plan);
+  const auto id = any_step(random, plan);
   if (!id) return false;
   plan.program.steps.push_back(Step(plan.program.steps[*id]));
   plan.layout.steps.push_back(StepSpace(plan.layout.steps[*id]));
@@ -121,7 +121,7 @@ bool repeat_a_step(Random& random, Mutant& mutant) {
 // taken over the bytes of its operands.
 bool recompute_a_step(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto id = some_step(random, plan);
+  const auto id = any_step(random, plan);
   if (!id) return false;
   Step again = plan.program.steps[*id];
   StepSpace space = plan.layout.steps[*id];
@@ -232,7 +232,7 @@ bool write_another_value(Random& random, Mutant& mutant) {
 
 bool written_in_another_step(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto step = some_step(random, plan);
+  const auto step = any_step(random, plan);
   if (!step) return false;
   Value& value = plan.program.values[ValueId(static_cast<std::uint32_t>(random.below(plan.program.values.size())))];
   const std::optional<StepId> other = random.chance(80) ? step : std::nullopt;
@@ -264,7 +264,7 @@ bool another_node(Random& random, Mutant& mutant) {
 
 bool scratch_of_another_step(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
-  const auto step = some_step(random, plan);
+  const auto step = any_step(random, plan);
   if (!step) return false;
   const BufferId other(static_cast<std::uint32_t>(random.below(plan.layout.buffers.size())));
   plan.layout.steps[*step].scratch = other;
@@ -275,7 +275,7 @@ bool id_out_of_range(Random& random, Mutant& mutant) {
   Plan& plan = mutant.plan;
   const std::uint32_t far = random.chance(50) ? ~0U : static_cast<std::uint32_t>(1000 + random.below(1000));
   const ValueId value(static_cast<std::uint32_t>(random.below(plan.program.values.size())));
-  const auto step = some_step(random, plan);
+  const auto step = any_step(random, plan);
   const std::uint64_t choice = random.below(step ? 12 : 5);
   if (choice == 0) plan.program.values[value].tensor = TensorId(far);
   if (choice == 1) plan.layout.values[value].buffer = BufferId(far);

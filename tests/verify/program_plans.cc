@@ -27,15 +27,15 @@ struct Sizes {
 std::shared_ptr<const Graph> shared(Graph graph) { return std::make_shared<const Graph>(std::move(graph)); }
 
 // a = Relu(x), b = Neg(source), c = Abs(b), d = Add(c, a); d is the output.
-struct Diamond {
+struct DiamondParts {
   TensorId x, a, b, c, d;
   NodeId relu, neg, abs, add;
   std::shared_ptr<const Graph> graph;
 };
 
-Diamond diamond(std::int64_t bytes, bool neg_reads_a) {
+DiamondParts diamond_parts(std::int64_t bytes, bool neg_reads_a) {
   GraphMaker maker;
-  Diamond made;
+  DiamondParts made;
   made.x = maker.input("x", {bytes});
   made.a = maker.tensor("a", {bytes});
   made.b = maker.tensor("b", {bytes});
@@ -57,7 +57,7 @@ Diamond diamond(std::int64_t bytes, bool neg_reads_a) {
 //   step       0   1   2   3   4
 Mutant recompute_plan(Random& random) {
   const Sizes sizes(random);
-  const Diamond net = diamond(sizes.bytes, true);
+  const DiamondParts net = diamond_parts(sizes.bytes, true);
   PlanMaker maker(*net.graph);
   maker.put(net.a, maker.buffer(BufferKind::temporary, sizes.bytes, sizes.slot(0), 0, 2));
   maker.compute(net.relu);
@@ -81,7 +81,7 @@ namespace {
 // In pieces, each copy is two, of the first byte and of the others.
 Mutant swap(Random& random, bool in_pieces) {
   const Sizes sizes(random);
-  const Diamond net = diamond(sizes.bytes, false);
+  const DiamondParts net = diamond_parts(sizes.bytes, false);
   PlanMaker maker(*net.graph);
   const RegionId host = maker.region("host");
   maker.address_only({kArena});

@@ -25,7 +25,7 @@ using ::testing::HasSubstr;
 //      |      y      |
 //    0 +-------------+
 //       step 0   1
-class Chain : public ::testing::Test {
+class VerifyChain : public ::testing::Test {
  protected:
   static Graph make_graph(TensorId& x, TensorId& y, TensorId& z) {
     GraphMaker maker("chain");
@@ -55,16 +55,16 @@ class Chain : public ::testing::Test {
   Plan plan = make_plan();
 };
 
-TEST_F(Chain, ValidPlanHasNoViolations) { EXPECT_EQ(messages(check()), ""); }
+TEST_F(VerifyChain, ValidPlanHasNoViolations) { EXPECT_EQ(messages(check()), ""); }
 
-TEST_F(Chain, IdOutOfRangeIsMalformed) {
+TEST_F(VerifyChain, IdOutOfRangeIsMalformed) {
   plan.layout.values[value_y].buffer = BufferId(99);
   const auto found = check();
   EXPECT_EQ(kinds(found), "malformed");
   EXPECT_EQ(found[0].message, "values[1].buffer: buffer 99 does not exist; the number of buffers is 3");
 }
 
-TEST_F(Chain, PlanForAnotherGraphIsWrongModel) {
+TEST_F(VerifyChain, PlanForAnotherGraphIsWrongModel) {
   plan.provenance.nodes = 7;
   const auto found = check();
   EXPECT_EQ(kinds(found), "wrong_model");
@@ -97,7 +97,7 @@ TEST(Roles, AreNamedWithTheRightArticle) {
   }
 }
 
-TEST_F(Chain, NodeThatNeverRunsIsMissingStep) {
+TEST_F(VerifyChain, NodeThatNeverRunsIsMissingStep) {
   plan.program.steps.resize(1);
   plan.layout.steps.resize(1);
   plan.program.values[value_z].written = StepId(0);
@@ -109,7 +109,7 @@ TEST_F(Chain, NodeThatNeverRunsIsMissingStep) {
 }
 
 // A Gemm gives the same result each time, so its node may run again. But each value may be written only once.
-TEST_F(Chain, ValueThatIsWrittenTwiceIsDataFlow) {
+TEST_F(VerifyChain, ValueThatIsWrittenTwiceIsDataFlow) {
   plan.program.steps.push_back(Step(plan.program.steps[StepId(1)]));
   plan.layout.steps.push_back({});
   plan.layout.buffers[buffer_y].lifespan.end = StepId(3);
@@ -144,14 +144,14 @@ TEST(Verify, NodeThatRunsAgainMustGiveTheSameResult) {
   EXPECT_EQ(run_twice("Dropout", {1}), "repeated_step: step 1 (node 0 '', 'Dropout') " + refused + "\n");
 }
 
-TEST_F(Chain, ReadingAnotherTensorIsDataFlow) {
+TEST_F(VerifyChain, ReadingAnotherTensorIsDataFlow) {
   plan.program.steps[StepId(1)].reads = {value_x};
   const auto found = check();
   EXPECT_EQ(kinds(found), "data_flow");
   EXPECT_THAT(found[0].message, HasSubstr("reads 'x' (tensor 0), but its node reads 'y' (tensor 1)"));
 }
 
-TEST_F(Chain, ReadingBeforeTheWriteIsDataFlow) {
+TEST_F(VerifyChain, ReadingBeforeTheWriteIsDataFlow) {
   std::swap(plan.program.steps[StepId(0)], plan.program.steps[StepId(1)]);
   plan.program.values[value_y].written = StepId(1);
   plan.program.values[value_z].written = StepId(0);
@@ -161,25 +161,25 @@ TEST_F(Chain, ReadingBeforeTheWriteIsDataFlow) {
   EXPECT_THAT(found[0].message, HasSubstr("reads 'y' (tensor 1), which does not exist before step 1"));
 }
 
-TEST_F(Chain, ForgottenReadIsDataFlow) {
+TEST_F(VerifyChain, ForgottenReadIsDataFlow) {
   plan.program.steps[StepId(1)].reads.clear();
   EXPECT_EQ(kinds(check()), "data_flow");
 }
 
-TEST_F(Chain, ValueThatNoStepWritesIsDataFlow) {
+TEST_F(VerifyChain, ValueThatNoStepWritesIsDataFlow) {
   plan.program.values.push_back({.tensor = y, .written = StepId(1)});
   plan.layout.values.push_back({.buffer = buffer_y});
   EXPECT_EQ(kinds(check()), "data_flow");
 }
 
-TEST_F(Chain, ProducedValueFromBeforeTheRunIsDataFlow) {
+TEST_F(VerifyChain, ProducedValueFromBeforeTheRunIsDataFlow) {
   plan.program.values[value_y].written = std::nullopt;
   // Step 0 writes a value that claims to exist before the run. Only inputs, constants and states may claim that.
   EXPECT_EQ(kinds(check()), "data_flow; data_flow");
 }
 
 // y and z have the same offset. Both are live in step 1, and the kernel would write over its own operand.
-TEST_F(Chain, ResultOverOperandIsOverlapAndBadInPlace) {
+TEST_F(VerifyChain, ResultOverOperandIsOverlapAndBadInPlace) {
   plan.layout.buffers[buffer_z].placement->offset = Offset(0);
   make_honest(graph, plan);
   const auto found = check();
@@ -190,7 +190,7 @@ TEST_F(Chain, ResultOverOperandIsOverlapAndBadInPlace) {
               HasSubstr("writes 'z' (tensor 2) over 'y' (tensor 1) in bytes [0, 16) of region 0 'arena'"));
 }
 
-TEST_F(Chain, ValueBeyondItsBufferIsOutOfBuffer) {
+TEST_F(VerifyChain, ValueBeyondItsBufferIsOutOfBuffer) {
   plan.layout.buffers[buffer_z].size = Bytes(15);
   make_honest(graph, plan);
   const auto found = check();
@@ -199,43 +199,43 @@ TEST_F(Chain, ValueBeyondItsBufferIsOutOfBuffer) {
               HasSubstr("'z' (tensor 2) has 16 bytes at offset 0 of buffer 2 (output), which has 15"));
 }
 
-TEST_F(Chain, BufferAboveTheArenaIsOutOfRegion) {
+TEST_F(VerifyChain, BufferAboveTheArenaIsOutOfRegion) {
   plan.layout.arena[0] = Bytes(31);
   EXPECT_EQ(kinds(check()), "out_of_region");
 }
 
-TEST_F(Chain, BufferBelowZeroIsOutOfRegion) {
+TEST_F(VerifyChain, BufferBelowZeroIsOutOfRegion) {
   plan.layout.buffers[buffer_z].placement->offset = Offset(-16);
   plan.layout.arena[0] = Bytes(16);
   EXPECT_EQ(kinds(check()), "out_of_region");
 }
 
-TEST_F(Chain, ArenaAboveTheCapacityIsOutOfRegion) {
+TEST_F(VerifyChain, ArenaAboveTheCapacityIsOutOfRegion) {
   plan.machine.regions[0].capacity = Bytes(31);
   const auto found = check();
   EXPECT_EQ(kinds(found), "out_of_region");
   EXPECT_THAT(found[0].message, HasSubstr("has 32 bytes, but the region only 31"));
 }
 
-TEST_F(Chain, UnusedTopOfTheArenaIsAWrongClaim) {
+TEST_F(VerifyChain, UnusedTopOfTheArenaIsAWrongClaim) {
   plan.layout.arena[0] = Bytes(33);
   EXPECT_EQ(kinds(check()), "wrong_claim");
 }
 
-TEST_F(Chain, OffsetOffTheAlignmentIsMisaligned) {
+TEST_F(VerifyChain, OffsetOffTheAlignmentIsMisaligned) {
   plan.layout.buffers[buffer_z].placement->offset = Offset(17);
   plan.layout.arena[0] = Bytes(33);
   EXPECT_EQ(kinds(check()), "misaligned");
 }
 
-TEST_F(Chain, WriteBeforeTheLifespanIsDeadAccess) {
+TEST_F(VerifyChain, WriteBeforeTheLifespanIsDeadAccess) {
   plan.layout.buffers[buffer_y].lifespan.begin = StepId(1);
   const auto found = check();
   EXPECT_EQ(kinds(found), "dead_access");
   EXPECT_EQ(found[0].step, StepId(0));
 }
 
-TEST_F(Chain, ReadAfterTheLifespanIsDeadAccess) {
+TEST_F(VerifyChain, ReadAfterTheLifespanIsDeadAccess) {
   plan.layout.buffers[buffer_y].lifespan.end = StepId(1);
   plan.claims.load = Bytes(16);
   const auto found = check();
@@ -243,7 +243,7 @@ TEST_F(Chain, ReadAfterTheLifespanIsDeadAccess) {
   EXPECT_EQ(found[0].step, StepId(1));
 }
 
-TEST_F(Chain, OutputBufferThatEndsEarlyIsOutputLost) {
+TEST_F(VerifyChain, OutputBufferThatEndsEarlyIsOutputLost) {
   GraphMaker maker;
   const TensorId a = maker.input("a", {16});
   const TensorId b = maker.result("b", {16}, "Gemm", {a});
@@ -264,63 +264,63 @@ TEST_F(Chain, OutputBufferThatEndsEarlyIsOutputLost) {
   EXPECT_THAT(found[0].message, HasSubstr("step 1 (node 1 '', 'Gemm') overwrote bytes [0, 16) with 'c' (tensor 2)"));
 }
 
-TEST_F(Chain, KernelThatWritesAnInputViolatesItsRole) {
+TEST_F(VerifyChain, KernelThatWritesAnInputViolatesItsRole) {
   plan.layout.values[value_y].buffer = buffer_x;
   // The kernel also works in place, which a Gemm does not permit.
   EXPECT_EQ(kinds(check()), "role; bad_in_place");
 }
 
-TEST_F(Chain, OutputInATemporaryBufferViolatesItsRole) {
+TEST_F(VerifyChain, OutputInATemporaryBufferViolatesItsRole) {
   plan.layout.buffers[buffer_z].kind = BufferKind::temporary;
   EXPECT_EQ(kinds(check()), "role");
 }
 
-TEST_F(Chain, TemporaryInAnOutputBufferOfItsOwnViolatesTheKind) {
+TEST_F(VerifyChain, TemporaryInAnOutputBufferOfItsOwnViolatesTheKind) {
   plan.layout.buffers[buffer_y].kind = BufferKind::output;
   EXPECT_EQ(kinds(check()), "role");
 }
 
-TEST_F(Chain, ValueInScratchViolatesTheKind) {
+TEST_F(VerifyChain, ValueInScratchViolatesTheKind) {
   plan.layout.buffers[buffer_y].kind = BufferKind::scratch;
   EXPECT_EQ(kinds(check()), "role");
 }
 
-TEST_F(Chain, InputInABufferOfAnotherKindViolatesItsRole) {
+TEST_F(VerifyChain, InputInABufferOfAnotherKindViolatesItsRole) {
   plan.layout.buffers[buffer_x].kind = BufferKind::constant;
   // This is the only violation. The constant buffer is not empty, because it holds the input.
   EXPECT_EQ(kinds(check()), "role");
 }
 
-TEST_F(Chain, PlacedInputViolatesItsRole) {
+TEST_F(VerifyChain, PlacedInputViolatesItsRole) {
   plan.layout.buffers[buffer_x].placement = Placement{RegionId(0), Offset(32)};
   make_honest(graph, plan);
   EXPECT_EQ(kinds(check()), "role");
 }
 
-TEST_F(Chain, InputWithTwoPlacesViolatesItsRole) {
+TEST_F(VerifyChain, InputWithTwoPlacesViolatesItsRole) {
   const BufferId second = plan.layout.buffers.push_back(Buffer(plan.layout.buffers[buffer_x]));
   plan.program.values.push_back({.tensor = x, .written = std::nullopt});
   plan.layout.values.push_back({.buffer = second});
   EXPECT_EQ(kinds(check()), "role");
 }
 
-TEST_F(Chain, InputBufferOfAnotherSizeIsOutOfBuffer) {
+TEST_F(VerifyChain, InputBufferOfAnotherSizeIsOutOfBuffer) {
   plan.layout.buffers[buffer_x].size = Bytes(17);
   EXPECT_EQ(kinds(check()), "out_of_buffer");
 }
 
-TEST_F(Chain, TemporaryWithoutPlacementIsMalformed) {
+TEST_F(VerifyChain, TemporaryWithoutPlacementIsMalformed) {
   plan.layout.buffers[buffer_y].placement.reset();
   EXPECT_EQ(kinds(check()), "malformed");
 }
 
-TEST_F(Chain, EmptyOrTooLongLifespanIsMalformed) {
+TEST_F(VerifyChain, EmptyOrTooLongLifespanIsMalformed) {
   plan.layout.buffers[buffer_y].lifespan = {StepId(1), StepId(1)};
   plan.layout.buffers[buffer_z].lifespan = {StepId(1), StepId(3)};
   EXPECT_EQ(kinds(check()), "malformed; malformed");
 }
 
-TEST_F(Chain, FalseFiguresAreWrongClaims) {
+TEST_F(VerifyChain, FalseFiguresAreWrongClaims) {
   EXPECT_EQ(plan.claims.load, Bytes(32));           // step 1: y and z
   EXPECT_EQ(plan.claims.load_as_given, Bytes(32));  // the same
   plan.claims.load = Bytes(31);
@@ -333,7 +333,7 @@ TEST_F(Chain, FalseFiguresAreWrongClaims) {
   EXPECT_EQ(kinds(check()), "wrong_claim");
 }
 
-TEST_F(Chain, UnknownEnumValuesAreMalformed) {
+TEST_F(VerifyChain, UnknownEnumValuesAreMalformed) {
   plan.claims.bounds = {{.scope = static_cast<BoundScope>(7), .bytes = Bytes(0)}};
   EXPECT_EQ(messages(check()), "malformed: claims.bounds[0].scope: is not a scope\n");
   plan.claims.bounds.clear();
@@ -343,14 +343,14 @@ TEST_F(Chain, UnknownEnumValuesAreMalformed) {
   EXPECT_EQ(messages(check()), "");
 }
 
-TEST_F(Chain, OptimalOrderNeedsABoundEqualToThePeak) {
+TEST_F(VerifyChain, OptimalOrderNeedsABoundEqualToThePeak) {
   plan.claims.schedule_optimal = true;
   EXPECT_EQ(kinds(check()), "wrong_claim");
   plan.claims.bounds = {{.bytes = Bytes(32)}};
   EXPECT_EQ(messages(check()), "");
 }
 
-TEST_F(Chain, OptimalOffsetsNeedAnArenaEqualToThePeak) {
+TEST_F(VerifyChain, OptimalOffsetsNeedAnArenaEqualToThePeak) {
   plan.claims.allocate_optimal = true;
   EXPECT_EQ(messages(check()), "");
   plan.layout.buffers[buffer_z].placement->offset = Offset(32);
@@ -358,13 +358,13 @@ TEST_F(Chain, OptimalOffsetsNeedAnArenaEqualToThePeak) {
   EXPECT_EQ(kinds(check()), "wrong_claim");
 }
 
-TEST_F(Chain, StopsAtTheRequestedNumberOfViolations) {
+TEST_F(VerifyChain, StopsAtTheRequestedNumberOfViolations) {
   plan.program.steps[StepId(0)].reads.assign(500, value_y);
   EXPECT_EQ(verify(graph, plan, {.most_violations = 3}).size(), 3U);
   EXPECT_EQ(verify(graph, plan).size(), 100U);
 }
 
-TEST_F(Chain, NamesFromTheFileAreSafeToPrint) {
+TEST_F(VerifyChain, NamesFromTheFileAreSafeToPrint) {
   GraphMaker maker("a\x1b[2Jb");
   const TensorId a = maker.input("in\n", {16});
   const TensorId b = maker.tensor("out\x1b[31m", {16});

@@ -145,7 +145,7 @@ TEST(Caffe2Interference, KeepsAssignedSlotsWithoutBytes) {
   EXPECT_NE(block_of(net, outcome, "a"), block_of(net, outcome, "b"));
 }
 
-std::string refusal_of(Net net, const std::string& baseline, std::vector<std::vector<TensorId>> assigned) {
+std::string refusal_of_assigned(Net net, const std::string& baseline, std::vector<std::vector<TensorId>> assigned) {
   net.options.baseline = baseline;
   net.options.assigned = std::move(assigned);
   const Result<BaselineOutcome> outcome = apply_baseline(net.graph, given_order(net.graph), net.options);
@@ -155,30 +155,31 @@ std::string refusal_of(Net net, const std::string& baseline, std::vector<std::ve
 TEST(Caffe2Interference, RefusesAssignedSlotsThatAreWrong) {
   Net net = row_of_four();
   const char* exact = "caffe2_interference_exact";
-  EXPECT_EQ(refusal_of(net, exact, slots_of(net, {{"a"}, {"b", "c"}})),
+  EXPECT_EQ(refusal_of_assigned(net, exact, slots_of(net, {{"a"}, {"b", "c"}})),
             "assigned slot 1: 'b' and 'c' are assigned to one slot, but the first is still needed when the second is "
             "written, by node 3 of the order");
-  EXPECT_EQ(refusal_of(net, exact, slots_of(net, {{"a"}, {"c", "a"}})),
+  EXPECT_EQ(refusal_of_assigned(net, exact, slots_of(net, {{"a"}, {"c", "a"}})),
             "assigned slot 1: 'a' is assigned twice; list it once");
-  EXPECT_EQ(refusal_of(net, exact, slots_of(net, {{"x"}})),
+  EXPECT_EQ(refusal_of_assigned(net, exact, slots_of(net, {{"x"}})),
             "assigned slot 0: 'x' is assigned to a slot, but inputs, constants, states, outputs and what is to be kept "
             "share no memory");
-  EXPECT_EQ(refusal_of(net, exact, {{TensorId(77)}}),
+  EXPECT_EQ(refusal_of_assigned(net, exact, {{TensorId(77)}}),
             "assigned slot 0: tensor 77 is assigned to a slot, but the graph has only 6 tensors");
-  EXPECT_EQ(refusal_of(net, exact, {{}}), "assigned slot 0: a slot has no tensors; omit it");
-  EXPECT_EQ(refusal_of(net, "caffe2_simple", slots_of(net, {{"a"}})),
+  EXPECT_EQ(refusal_of_assigned(net, exact, {{}}), "assigned slot 0: a slot has no tensors; omit it");
+  EXPECT_EQ(refusal_of_assigned(net, "caffe2_simple", slots_of(net, {{"a"}})),
             "'caffe2_simple' cannot begin with assigned slots; only caffe2_interference_* can");
-  EXPECT_EQ(refusal_of(net, exact, slots_of(net, {{"a", "c"}})), "accepted");
+  EXPECT_EQ(refusal_of_assigned(net, exact, slots_of(net, {{"a", "c"}})), "accepted");
   for (std::uint32_t at = 0; at < 6; ++at) net.options.devices.push_back(at == 3 ? 1 : 0);  // c
-  EXPECT_EQ(refusal_of(net, exact, slots_of(net, {{"a", "c"}})),
+  EXPECT_EQ(refusal_of_assigned(net, exact, slots_of(net, {{"a", "c"}})),
             "assigned slot 0: 'a' and 'c' are assigned to one slot, but are on different devices");
 }
 
 // A result without readers is live to the end, so nothing can follow it in its slot.
 TEST(Caffe2Interference, NothingFollowsAnUnreadBlobInItsSlot) {
   const Net net = net_of("F x -> a,unread; F a -> b; F b -> c; F c -> out", {.outputs = {"out"}});
-  EXPECT_NE(refusal_of(net, "caffe2_interference_greedy", slots_of(net, {{"unread", "c"}})), "accepted");
-  EXPECT_EQ(refusal_of(net, "caffe2_interference_greedy", slots_of(net, {{"a", "c"}, {"unread"}})), "accepted");
+  EXPECT_NE(refusal_of_assigned(net, "caffe2_interference_greedy", slots_of(net, {{"unread", "c"}})), "accepted");
+  EXPECT_EQ(refusal_of_assigned(net, "caffe2_interference_greedy", slots_of(net, {{"a", "c"}, {"unread"}})),
+            "accepted");
 }
 
 }  // namespace

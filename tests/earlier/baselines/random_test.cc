@@ -30,7 +30,7 @@ void draw_roles(Random& random, Net& net) {
 }
 
 // Uses two devices; all tensors of a name are on one of them.
-void draw_devices(Random& random, Net& net) {
+void draw_net_devices(Random& random, Net& net) {
   for (std::size_t at = 0; at < net.graph.tensors().size(); ++at) {
     net.options.devices.push_back(static_cast<std::uint32_t>(random.below(2)));
   }
@@ -82,7 +82,7 @@ TEST(Baselines, AreValidOnRandomDevices) {
   for (int round = 0; round < 300; ++round) {
     Net net{random_graph(random, 12), {}};
     draw_roles(random, net);
-    draw_devices(random, net);
+    draw_net_devices(random, net);
     shared += expect_sane(net, "Caffe2");
   }
   EXPECT_GT(shared, 300);  // of 1800
@@ -90,7 +90,7 @@ TEST(Baselines, AreValidOnRandomDevices) {
 
 // Names that are written again, in place or not, by random nodes with up to two results. Some nodes have a body. The
 // two inputs are read at any time and may be written over as well.
-std::string random_net(Random& random, int nodes) {
+std::string random_net_text(Random& random, int nodes) {
   std::string text;
   int made = 0;
   const auto any = [&] {
@@ -116,7 +116,7 @@ std::string random_net(Random& random, int nodes) {
 }
 
 Net random_named_net(Random& random, int nodes) {
-  const std::string text = random_net(random, nodes);
+  const std::string text = random_net_text(random, nodes);
   const bool has_result = text.find("b0") != std::string::npos;
   return net_of(text, {.outputs = {has_result ? "b0" : "data"}});
 }
@@ -130,7 +130,7 @@ TEST(Baselines, AreValidOnNetsWithNamesWrittenAgain) {
     SCOPED_TRACE(print_graph(net.graph));
     draw_roles(random, net);
     expect_sane(net);
-    draw_devices(random, net);
+    draw_net_devices(random, net);
     expect_sane(net, "Caffe2");
     sane_outcome_of(net, "static_runtime_groups");
     for (const std::vector<TensorId>& name : net.options.colocated) {

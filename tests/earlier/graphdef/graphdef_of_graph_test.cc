@@ -29,7 +29,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-Graph graph_of(const std::string& text) {
+Graph graph_of_text(const std::string& text) {
   Result<Graph> graph = parse_graph(text, "test.graph");
   if (!graph) throw std::runtime_error(graph.error().describe());
   return *std::move(graph);
@@ -70,11 +70,11 @@ const char* const kModel = R"(graph "" {
 
 TEST(GraphDefOfGraph, WritesOperatorsOfTensorFlowAsTheyAre) {
   const GraphDefOfGraph made = graphdef_of_graph(
-      graph_of(R"(graph "" {
+      graph_of_text(R"(graph "" {
   input x : f32[1,9,9,3]
   constant w : f32[3,3,3,8]
   conv = tensorflow::Conv2D(x, w) "conv")"
-               R"( {T = opaque "type: DT_FLOAT", padding = "SAME", strides = [1, 2, 2, 1]} : f32[1,5,5,8]
+                    R"( {T = opaque "type: DT_FLOAT", padding = "SAME", strides = [1, 2, 2, 1]} : f32[1,5,5,8]
   tensorflow::NoOp() "init" after (conv)
   y = tensorflow::LeakyRelu(conv) "y" after (node 1) {T = opaque "type: DT_FLOAT", alpha = 0.5} : f32[1,5,5,8]
   output y
@@ -90,16 +90,16 @@ TEST(GraphDefOfGraph, WritesOperatorsOfTensorFlowAsTheyAre) {
 }
 
 TEST(GraphDefOfGraph, BecomesTheSameGraphAgain) {
-  const Graph graph = graph_of(kModel);
+  const Graph graph = graph_of_text(kModel);
   EXPECT_EQ(facts_of(read_back(graphdef_of_graph(graph))), facts_of(graph));
 }
 
 // The reader of a variable takes it from the node that it waits for.
 TEST(GraphDefOfGraph, ReadsVariablesThroughTheirNodes) {
-  const std::string reference = text_of(graphdef_of_graph(graph_of(kModel)));
+  const std::string reference = text_of(graphdef_of_graph(graph_of_text(kModel)));
   EXPECT_THAT(reference, HasSubstr("op: \"VariableV2\""));
   EXPECT_THAT(reference, HasSubstr("op: \"Sub\"\n  input: \"add\"\n  input: \"mean\""));
-  const Graph resource = graph_of(R"(graph "" {
+  const Graph resource = graph_of_text(R"(graph "" {
   state v : f32[8]
   _ = tensorflow::ReadVariableOp(v) "read" {dtype = opaque "type: DT_FLOAT"}
   y = tensorflow::Relu(v) "y" after (node 0) {T = opaque "type: DT_FLOAT"} : f32[8]
@@ -114,7 +114,7 @@ TEST(GraphDefOfGraph, ReadsVariablesThroughTheirNodes) {
 
 // A zero in the place of an unknown axis would lead to another shape.
 TEST(GraphDefOfGraph, ClaimsNoContentThatIsNotKnown) {
-  const Graph graph = graph_of(R"(graph "" {
+  const Graph graph = graph_of_text(R"(graph "" {
   input x : f32[2,3]
   constant to : i32[2]
   y = tensorflow::Reshape(x, to) "y" {T = opaque "type: DT_FLOAT"} : f32[3,2]
@@ -126,7 +126,7 @@ TEST(GraphDefOfGraph, ClaimsNoContentThatIsNotKnown) {
 }
 
 TEST(GraphDefOfGraph, KeepsKnownIntegers) {
-  const Graph graph = graph_of(R"(graph "" {
+  const Graph graph = graph_of_text(R"(graph "" {
   input x : f32[2,3]
   constant to : i32[2] = [3, -1]
   constant pad : i64[2,2] = [0, 1, 2, -9223372036854775807]
@@ -140,7 +140,7 @@ TEST(GraphDefOfGraph, KeepsKnownIntegers) {
 }
 
 TEST(GraphDefOfGraph, WritesOperatorsOfOtherSystemsForDisplay) {
-  const Graph graph = graph_of(R"(graph "g" {
+  const Graph graph = graph_of_text(R"(graph "g" {
   input "a b" : f32[2,3]
   input "a:b" : f32[2,3]
   y = Conv("a b", _, "a:b", _) "y" {kernel_shape = [2, 2], auto_pad = "VALID"} : f32[2,<=3]
@@ -161,7 +161,7 @@ TEST(GraphDefOfGraph, WritesOperatorsOfOtherSystemsForDisplay) {
 
 // A node of type Const would be read as a constant.
 TEST(GraphDefOfGraph, KeepsNodesThatWouldBeReadAsSomethingElse) {
-  const Graph graph = graph_of(R"(graph "" {
+  const Graph graph = graph_of_text(R"(graph "" {
   input x : f32[2]
   c = tensorflow::Const() : f32[2]
   e = tensorflow::Enter(x) : f32[2]
@@ -190,7 +190,7 @@ TEST(GraphDefOfGraph, LeavesSizesOpenThatAreNotKnown) {
 }
 
 TEST(GraphDefOfGraph, LeavesBodiesOutButKeepsTheirOrder) {
-  const GraphDefOfGraph made = graphdef_of_graph(graph_of(R"(graph "" {
+  const GraphDefOfGraph made = graphdef_of_graph(graph_of_text(R"(graph "" {
   input cond : bool[]
   input x : f32[8]
   y = Relu(x) : f32[8]
@@ -206,7 +206,7 @@ TEST(GraphDefOfGraph, LeavesBodiesOutButKeepsTheirOrder) {
 }
 
 TEST(GraphDefOfGraph, AddsWhatTensorFlowAsksFor) {
-  const Graph graph = graph_of(R"(graph "" {
+  const Graph graph = graph_of_text(R"(graph "" {
   input x : f32[4]
   a = tensorflow::AddN(x, x) "a" : f32[4]
   c = tensorflow::Cast(a) "c" : i64[4]
@@ -290,9 +290,9 @@ TEST(GraphDefOfGraph, SlotsOfResourcesAreHandles) {
   const std::string step =
       "  tensorflow.once::ResourceApplyAdam(v, m, n, p, p, p, p, p, p, g) \"step\" {T = opaque \"type: DT_FLOAT\"}\n";
   const std::string text = text_of(graphdef_of_graph(
-      graph_of("graph \"\" {\n  input g : f32[8]\n  input p : f32[]\n  state v : f32[8]\n  state m : f32[8]\n"
-               "  state n : f32[8]\n" +
-               step + "  output g\n}\n")));
+      graph_of_text("graph \"\" {\n  input g : f32[8]\n  input p : f32[]\n  state v : f32[8]\n  state m : f32[8]\n"
+                    "  state n : f32[8]\n" +
+                    step + "  output g\n}\n")));
   EXPECT_THAT(text, Not(HasSubstr("VariableV2")));
 }
 

@@ -25,7 +25,7 @@ namespace {
 
 using namespace grappler_internal;  // NOLINT(google-build-using-namespace): the test of the whole room
 
-using NodeLines = std::map<std::string, std::string>;  // by name of the node
+using LinesByNode = std::map<std::string, std::string>;  // by name of the node
 
 // TensorFlow swaps in the order of a hash table of addresses. Here, it does not begin with the last node.
 const std::set<std::string> kOtherOrders = {"graph heuristics n5 n4"};
@@ -35,7 +35,7 @@ struct Case {
   std::string head;
   GrapplerOptions options;
   std::vector<std::string> nodes;  // in the text form of a GraphDef
-  NodeLines expected;
+  LinesByNode expected;
   std::map<std::string, std::string> peaks;   // by device: bytes, and the tensors
   std::map<std::string, std::int64_t> costs;  // microseconds by node
 };
@@ -135,7 +135,7 @@ std::string shown_value(const ProtoMessage& value) {
 }
 
 // Tensors and floats as the line of the graph shows them: no pass changes them.
-std::string line_of(const DefNode& node, const std::string& before) {
+std::string line_after(const DefNode& node, const std::string& before) {
   std::string line = "node " + node.name + " " + node.op + " " + (node.device.empty() ? "-" : node.device);
   for (const std::string& input : node.inputs) line += " " + input;
   std::map<std::string, std::string> attributes;
@@ -150,11 +150,11 @@ std::string line_of(const DefNode& node, const std::string& before) {
   return line;
 }
 
-NodeLines lines_of(const ProtoMessage& graphdef, const NodeLines& before) {
-  NodeLines lines;
+LinesByNode lines_after(const ProtoMessage& graphdef, const LinesByNode& before) {
+  LinesByNode lines;
   for (const DefNode& node : nodes_of_graphdef(graphdef)) {
     const auto found = before.find(node.name);
-    lines[node.name] = line_of(node, found == before.end() ? "" : found->second);
+    lines[node.name] = line_after(node, found == before.end() ? "" : found->second);
   }
   return lines;
 }
@@ -222,7 +222,7 @@ TEST(GrapplerClusterAnswers, RewritingsAreThoseOfTensorFlow) {
   for (std::size_t at = 0; at < cases.size(); ++at) {
     const Case& one = cases[at];
     const ProtoMessage graphdef = graphdef_of(one);
-    NodeLines before;
+    LinesByNode before;
     for (const std::string& line : one.nodes) {
       std::istringstream words(line);
       std::string name;
@@ -231,7 +231,7 @@ TEST(GrapplerClusterAnswers, RewritingsAreThoseOfTensorFlow) {
     }
     const Result<GrapplerResult> result = run_grappler(graphdef, one.options);
     ASSERT_TRUE(result) << result.error().describe();
-    const NodeLines lines = lines_of(result->graphdef, before);
+    const LinesByNode lines = lines_after(result->graphdef, before);
     if (kOtherOrders.contains(one.head)) {
       EXPECT_NE(lines, one.expected) << "case " << at << ": " << one.head;
     } else {

@@ -31,7 +31,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::int64_t kBytes = 4000;  // of each tensor: 1000 f32
+constexpr std::int64_t kTensorBytes = 4000;  // of each tensor: 1000 f32
 
 // A node of 1,000 operations or a little more takes some 10 us.
 Cluster gpu(std::int64_t memory) { return one_gpu(memory, 1, 1'000'000); }
@@ -81,13 +81,13 @@ std::vector<DefNode> with_late_reader() {
 
 TEST(LeanSwaps, MoveWhatCannotRunAgain) {
   const std::vector<DefNode> nodes = with_late_reader();
-  EXPECT_NE(lean_with(nodes, 5 * kBytes, "u", std::nullopt).answer.outcome, BudgetOutcome::found);
-  const LeanGraphDef moved = lean_with(nodes, 5 * kBytes, "u", kFast);
+  EXPECT_NE(lean_with(nodes, 5 * kTensorBytes, "u", std::nullopt).answer.outcome, BudgetOutcome::found);
+  const LeanGraphDef moved = lean_with(nodes, 5 * kTensorBytes, "u", kFast);
   ASSERT_EQ(moved.answer.outcome, BudgetOutcome::found);
   expect_true(nodes, moved, "u", kFast);
   ASSERT_THAT(moved.swaps, ::testing::SizeIs(1));
   EXPECT_EQ(moved.swaps[0].node, "r");
-  EXPECT_EQ(moved.swaps[0].bytes, Bytes(kBytes));
+  EXPECT_EQ(moved.swaps[0].bytes, Bytes(kTensorBytes));
   EXPECT_EQ(moved.swaps[0].returns, 1);
   const std::vector<DefNode> written = nodes_of_graphdef(moved.graphdef);
   const DefNode& out = node_named(written, "swap_out/r");
@@ -107,7 +107,7 @@ TEST(LeanSwaps, MoveWhatCannotRunAgain) {
 TEST(LeanSwaps, StayWithTheirNode) {
   std::vector<DefNode> nodes = with_late_reader();
   for (DefNode& node : nodes) node.device.clear();
-  const LeanGraphDef moved = lean_with(nodes, 5 * kBytes, "u", kFast);
+  const LeanGraphDef moved = lean_with(nodes, 5 * kTensorBytes, "u", kFast);
   const std::vector<DefNode> written = nodes_of_graphdef(moved.graphdef);
   EXPECT_TRUE(has_attribute(node_named(written, "swap_out/r"), "_class"));
   EXPECT_TRUE(has_attribute(node_named(written, "swap_in/r"), "_class"));
@@ -121,7 +121,7 @@ TEST(LeanSwaps, CopyEachOutputThatIsRead) {
   nodes[3].inputs = {"n:1"};
   nodes[8].inputs = {"f", "n:1"};
   nodes.push_back(swapped_node("swap_out/n/1", "Exp", {"v"}));
-  const std::int64_t memory = 5 * kBytes + 40;
+  const std::int64_t memory = 5 * kTensorBytes + 40;
   const LeanGraphDef moved = lean_with(nodes, memory, "u", kFast);
   ASSERT_EQ(moved.answer.outcome, BudgetOutcome::found);
   const std::vector<DefNode> written = nodes_of_graphdef(moved.graphdef);
@@ -141,18 +141,18 @@ TEST(LeanSwaps, DoNotMoveWhatIsFetched) {
   for (std::int64_t tensors = 6; tensors <= 8; ++tensors) {
     const LeanGraphDef moved =
         lean_graphdef(with_nodes({}, nodes),
-                      {.cluster = gpu(tensors * kBytes), .ends = ends, .effort = 200'000'000, .link = kFast})
+                      {.cluster = gpu(tensors * kTensorBytes), .ends = ends, .effort = 200'000'000, .link = kFast})
             .value();
     ASSERT_EQ(moved.answer.outcome, BudgetOutcome::found) << tensors;
     for (const LeanSwap& swap : moved.swaps) EXPECT_NE(swap.node, "q");
     const std::vector<DefNode> written = nodes_of_graphdef(moved.graphdef);
     EXPECT_LE(replay_graphdef(written, gpu(0), ends, kFast).peak_bytes, moved.peak.count());
-    EXPECT_LE(moved.peak.count(), tensors * kBytes);
+    EXPECT_LE(moved.peak.count(), tensors * kTensorBytes);
   }
 }
 
 TEST(LeanSwaps, NeedAGpu) {
-  Cluster cpu = gpu(4 * kBytes);
+  Cluster cpu = gpu(4 * kTensorBytes);
   cpu.devices[0].type = "CPU";
   const Result<LeanGraphDef> refused = lean_graphdef(
       with_nodes({}, with_late_reader()), {.cluster = cpu, .ends = {.feeds = {}, .fetches = {"u"}}, .link = kFast});

@@ -103,7 +103,7 @@ Mapping names_of(const PlainNet& net, const DagAnswer& answer) {
   return mapping;
 }
 
-SharedNet shared(const std::string& text, const ShareNetOptions& options, const NetGraphOptions& sizes) {
+SharedNet shared_net(const std::string& text, const ShareNetOptions& options, const NetGraphOptions& sizes) {
   const ProtoMessage net = net_of_text(text);
   Result<SharedNet> answer = share_net(net, *graph_of_net(net, sizes), options);
   if (!answer) throw std::runtime_error(answer.error().describe());
@@ -120,7 +120,7 @@ TEST(ShareNetPort, SimpleGivesTheSameNets) {
     const PlainNet net = plain_net_of(drawn);
     const std::string text = text_of(net, "simple", {});
     const Mapping mapping = ported_simple(net);
-    const SharedNet answer = shared(text, {.rule = "caffe2_simple"}, {.unit_sizes = true});
+    const SharedNet answer = shared_net(text, {.rule = "caffe2_simple"}, {.unit_sizes = true});
     ASSERT_EQ(*write_net(answer.net, NetForm::text), text_of(net, "simple", mapping)) << text;
     renamed += mapping.size();
   }
@@ -158,7 +158,7 @@ TEST(ShareNetPort, DagGivesTheSameNets) {
     const std::string text = text_of(net, "dag", {});
     const DagAnswer answer = ported_dag(net, question);
     const SharedNet own =
-        shared(text, {.rule = by_size ? "caffe2_dag_sized" : "caffe2_dag", .namescope = "ns/"}, sizes);
+        shared_net(text, {.rule = by_size ? "caffe2_dag_sized" : "caffe2_dag", .namescope = "ns/"}, sizes);
     stopped += answer.stops ? 1 : 0;
     mended += !answer.stops && own.outcome.original_failure ? 1 : 0;
     ASSERT_TRUE(!answer.stops || own.outcome.original_failure) << text;
@@ -238,12 +238,12 @@ TEST(ShareNetPort, InterferenceWritesTheSameNets) {
     for (const auto& [name, bytes] : given.bytes) sizes.types[name] = {DType::u8, {bytes}};
     const std::string text = text_of(given, "simple", {});
     const ShareOrder order = is_longest ? ShareOrder::longest_path : ShareOrder::as_given;
-    const SharedNet own = shared(text, {.rule = "caffe2_interference_greedy", .order = order}, sizes);
+    const SharedNet own = shared_net(text, {.rule = "caffe2_interference_greedy", .order = order}, sizes);
     ASSERT_EQ(*write_net(own.net, NetForm::text), text_of(ordered, "simple", mapping)) << text;
     reordered += own.is_reordered ? 1 : 0;
     renamed += own.names.size();
     // The exact rule writes the same operators.
-    const SharedNet exact = shared(text, {.rule = "caffe2_interference_exact", .order = order}, sizes);
+    const SharedNet exact = shared_net(text, {.rule = "caffe2_interference_exact", .order = order}, sizes);
     ASSERT_EQ(exact.is_reordered, own.is_reordered) << text;
     ASSERT_LE(exact.outcome.bytes, own.outcome.bytes) << text;
   }

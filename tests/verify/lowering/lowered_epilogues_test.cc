@@ -32,7 +32,7 @@ std::string replaced(std::string_view text, std::string_view words, std::string_
   return changed.replace(at, words.size(), others);
 }
 
-constexpr std::string_view kModel = R"(graph "g" {
+constexpr std::string_view kConvolutions = R"(graph "g" {
   input x : f32[4,8]
   input w : f32[6,8]
   input b : f32[6]
@@ -54,11 +54,11 @@ constexpr std::string_view kFused = R"(graph "g" {
   output y
 })";
 
-TEST(VerifyEpilogues, AcceptsTheNodesOfTheModel) { EXPECT_EQ(faults(kModel, kFused), ""); }
+TEST(VerifyEpilogues, AcceptsTheNodesOfTheModel) { EXPECT_EQ(faults(kConvolutions, kFused), ""); }
 
 TEST(VerifyEpilogues, RefusesOtherProducts) {
   const auto found = [](std::string_view words, std::string_view others) {
-    return faults(kModel, replaced(kFused, words, others));
+    return faults(kConvolutions, replaced(kFused, words, others));
   };
   EXPECT_THAT(found("transB = 1", "transB = 1, alpha = 2.0"), HasSubstr("'gemm' (Gemm) differs from its node"));
   EXPECT_THAT(found("(x, w, b, r)", "(x, w, _, r)"), HasSubstr("'gemm' (Gemm) differs from its node"));
@@ -70,7 +70,7 @@ TEST(VerifyEpilogues, RefusesOtherProducts) {
 
 TEST(VerifyEpilogues, RefusesOtherEpilogues) {
   const auto found = [](std::string_view words, std::string_view others) {
-    return faults(kModel, replaced(kFused, words, others));
+    return faults(kConvolutions, replaced(kFused, words, others));
   };
   EXPECT_THAT(found("Sub(t, r)", "Sub(r, t)"), HasSubstr("differs from node 'sub' (Sub) of the model"));
   EXPECT_THAT(found("Sub(t, r)", "Add(t, r)"), HasSubstr("differs from node 'sub' (Sub) of the model"));
@@ -80,18 +80,18 @@ TEST(VerifyEpilogues, RefusesOtherEpilogues) {
   EXPECT_THAT(found("\"output y\"]", "\"output a\"]"), HasSubstr("reads the output of the program"));
   const std::string shorter = replaced(replaced(kFused, "\"output y\"]", "\"output a\"]"),
                                        R"("y = LeakyRelu(a) \"relu\" {alpha = 0.5} : f32[4,6]", )", "");
-  EXPECT_THAT(faults(kModel, shorter), HasSubstr("under another name"));
+  EXPECT_THAT(faults(kConvolutions, shorter), HasSubstr("under another name"));
   EXPECT_THAT(found("(x, w, b, r)", "(x, w, b)"), HasSubstr("has an epilogue that is not valid"));
 }
 
 TEST(VerifyEpilogues, RefusesNamesThatTheGraphHas) {
   const std::string twice = replaced(replaced(kFused, "\"input t :", "\"input x :"), "Sub(t, r)", "Sub(x, r)");
-  EXPECT_THAT(faults(kModel, twice), HasSubstr("two tensors have this name"));
+  EXPECT_THAT(faults(kConvolutions, twice), HasSubstr("two tensors have this name"));
 }
 
 // The product of one node must not be that of another.
 TEST(VerifyEpilogues, RefusesResultsThatOthersRead) {
-  const std::string model = replaced(kModel, "  output y", "  s = Softmax(t) \"s\" : f32[4,6]\n  output y, s");
+  const std::string model = replaced(kConvolutions, "  output y", "  s = Softmax(t) \"s\" : f32[4,6]\n  output y, s");
   const std::string fused = replaced(kFused, "  output y\n}", "  s = Softmax(x) \"s\" : f32[4,8]\n  output y, s\n}");
   EXPECT_NE(faults(model, fused), "");
 }

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::string_view kModel = R"(graph "g" {
+constexpr std::string_view kPlain = R"(graph "g" {
   input x : f32[4]
   constant a : f32[4]
   w = Neg(a) : f32[4]
@@ -25,7 +25,7 @@ constexpr std::string_view kModel = R"(graph "g" {
 })";
 
 // The model without its work on constants.
-constexpr std::string_view kLowered = R"(graph "g" {
+constexpr std::string_view kPlainLowered = R"(graph "g" {
   input x : f32[4]
   constant a : f32[4]
   constant w : f32[4]
@@ -37,13 +37,13 @@ constexpr std::string_view kLowered = R"(graph "g" {
 
 // kLowered with other words in place of the first `words`.
 std::string lowered_with(std::string_view words, std::string_view others) {
-  std::string text(kLowered);
+  std::string text(kPlainLowered);
   return text.replace(text.find(words), words.size(), others);
 }
 
 TEST(VerifyLowering, AcceptsWorkOnConstantsThatIsLeftOut) {
-  EXPECT_EQ(differences(kModel, kModel), "");
-  EXPECT_EQ(differences(kModel, kLowered), "");
+  EXPECT_EQ(differences(kPlain, kPlain), "");
+  EXPECT_EQ(differences(kPlain, kPlainLowered), "");
 }
 
 // A node that writes t : f32[3,3] from x, and the same graph without it.
@@ -80,17 +80,17 @@ TEST(VerifyLowering, LeavesOutWhatMovesNothing) {
 
 TEST(VerifyLowering, RefusesConstantsThatDifferBetweenRuns) {
   const std::string found =
-      differences(kModel, lowered_with("r = RandomNormalLike(a) : f32[4]", "constant r : f32[4]"));
+      differences(kPlain, lowered_with("r = RandomNormalLike(a) : f32[4]", "constant r : f32[4]"));
   EXPECT_THAT(found, HasSubstr("tensor 'r' is planned as constant, but may differ between runs of the model"));
   EXPECT_THAT(found, HasSubstr("node 1 '' (RandomNormalLike) does not run"));
 }
 
 TEST(VerifyLowering, RefusesOtherOperandsOperatorsAndOutputs) {
-  EXPECT_THAT(differences(kModel, lowered_with("Sub(s, r)", "Sub(r, s)")),
+  EXPECT_THAT(differences(kPlain, lowered_with("Sub(s, r)", "Sub(r, s)")),
               HasSubstr("node 2 '' (Sub) differs from its node in the model"));
-  EXPECT_THAT(differences(kModel, lowered_with("Add(x, w)", "Mul(x, w)")),
+  EXPECT_THAT(differences(kPlain, lowered_with("Add(x, w)", "Mul(x, w)")),
               HasSubstr("node 1 '' (Mul) differs from its node in the model"));
-  EXPECT_THAT(differences(kModel, lowered_with("output y", "output s")),
+  EXPECT_THAT(differences(kPlain, lowered_with("output y", "output s")),
               HasSubstr("the outputs are not those of the model"));
 }
 
@@ -98,17 +98,17 @@ TEST(VerifyLowering, RefusesOtherOperandsOperatorsAndOutputs) {
 constexpr std::string_view kAtCaller = "state m : f32[4]\n  update m = y";
 
 TEST(VerifyLowering, AcceptsOutputsInMemoryOfTheCaller) {
-  EXPECT_EQ(differences(kModel, lowered_with("output y", kAtCaller)), "");
+  EXPECT_EQ(differences(kPlain, lowered_with("output y", kAtCaller)), "");
 }
 
 TEST(VerifyLowering, RefusesOtherTensorsInMemoryOfTheCaller) {
-  EXPECT_THAT(differences(kModel, lowered_with("output y", "state m : f32[4]\n  update m = s")),
+  EXPECT_THAT(differences(kPlain, lowered_with("output y", "state m : f32[4]\n  update m = s")),
               HasSubstr("the outputs are not those of the model"));
-  EXPECT_THAT(differences(kModel, lowered_with("output y", std::string(kAtCaller) + "\n  state n : f32[4]")),
+  EXPECT_THAT(differences(kPlain, lowered_with("output y", std::string(kAtCaller) + "\n  state n : f32[4]")),
               HasSubstr("tensor 'n' is not in the model"));
-  EXPECT_THAT(differences(kModel, lowered_with("output y", "output y\n  state m : f32[4]\n  update m = y")),
+  EXPECT_THAT(differences(kPlain, lowered_with("output y", "output y\n  state m : f32[4]\n  update m = y")),
               HasSubstr("tensor 'm' is not in the model"));
-  EXPECT_THAT(differences(kModel, lowered_with("output y", "state m : f32[4]")),
+  EXPECT_THAT(differences(kPlain, lowered_with("output y", "state m : f32[4]")),
               HasSubstr("the outputs are not those of the model"));
 }
 

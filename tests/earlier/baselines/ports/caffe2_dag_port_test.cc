@@ -46,7 +46,7 @@ std::set<NamedBuffer> buffers_of(const Net& net, const BaselineOutcome& outcome)
   return {found.begin(), found.end()};
 }
 
-std::int64_t bytes_of(const PlainNet& net, const std::set<NamedBuffer>& buffers) {
+std::int64_t bytes_in(const PlainNet& net, const std::set<NamedBuffer>& buffers) {
   std::int64_t sum = 0;
   std::set<std::string> left;
   for (const PlainNet::Op& op : net.ops) left.insert(op.outputs.begin(), op.outputs.end());
@@ -104,7 +104,7 @@ void compare(const Net& net, const DagQuestion& question, const std::string& bas
   tally.shared += static_cast<int>(buffers.size());
   EXPECT_EQ(buffers_of(net, outcome), buffers) << baseline;
   EXPECT_EQ(outcome.shared_buffers, static_cast<std::int64_t>(buffers.size()));
-  EXPECT_EQ(outcome.bytes.count(), bytes_of(plain, buffers));
+  EXPECT_EQ(outcome.bytes.count(), bytes_in(plain, buffers));
 }
 
 RandomNetSpec spec_of(Random& random) {

@@ -20,7 +20,7 @@ namespace {
 
 using NamedSlots = std::map<std::string, std::set<std::string>>;
 
-NamedSlots slots_of(const Net& net, const BaselineOutcome& outcome) {
+NamedSlots named_slots_of(const Net& net, const BaselineOutcome& outcome) {
   NamedSlots slots;
   for (TensorId id : all_ids<TensorId>(net.graph.tensors().size())) {
     const std::optional<SharingPlace>& place = outcome.sharing.places[id];
@@ -29,7 +29,7 @@ NamedSlots slots_of(const Net& net, const BaselineOutcome& outcome) {
   return slots;
 }
 
-Net random_net(Random& random) {
+Net random_interference_net(Random& random) {
   return random_plain_net(random, {.nodes = static_cast<int>(random.between(1, 24)),
                                    .inputs = 3,
                                    .read_twice = 10,
@@ -61,12 +61,12 @@ TEST(InterferencePort, GreedyGivesTheSameSlotsAndNames) {
   Random random(51);
   std::size_t shared = 0;
   for (int round = 0; round < 2000; ++round) {
-    const Net net = random_net(random);
+    const Net net = random_interference_net(random);
     SCOPED_TRACE(print_graph(net.graph));
     const PlainNet plain = plain_net_of(net);
     const Expected expected = expected_of(plain, ported_assignments(plain));
     const BaselineOutcome outcome = outcome_of(net, "caffe2_interference_greedy");
-    EXPECT_EQ(slots_of(net, outcome), expected.slots);
+    EXPECT_EQ(named_slots_of(net, outcome), expected.slots);
     EXPECT_EQ(outcome.bytes.count(), expected.bytes);
     shared += expected.slots.size();
     if (HasFailure()) return;
@@ -127,7 +127,7 @@ TEST(InterferencePort, GreedyGoesOnFromGivenSlots) {
   std::size_t joined = 0;  // given slots that others joined
   std::size_t changed = 0;
   for (int round = 0; round < 2000; ++round) {
-    Net net = random_net(random);
+    Net net = random_interference_net(random);
     const PlainNet plain = plain_net_of(net);
     const GivenNames given = draw_given(random, plain);
     assign(random, given, net);
@@ -135,7 +135,7 @@ TEST(InterferencePort, GreedyGoesOnFromGivenSlots) {
     const PortedSlots slots = ported_assignments(plain, given);
     const Expected expected = expected_of(plain, slots);
     const BaselineOutcome outcome = outcome_of(net, "caffe2_interference_greedy");
-    EXPECT_EQ(slots_of(net, outcome), expected.slots);
+    EXPECT_EQ(named_slots_of(net, outcome), expected.slots);
     EXPECT_EQ(outcome.bytes.count(), expected.bytes);
     EXPECT_LE(outcome.bound, outcome.bytes);
     for (std::size_t at = 0; at < given.size(); ++at) joined += slots[at].size() > given[at].size() ? 1 : 0;
@@ -205,7 +205,7 @@ TEST(InterferencePort, ExactIsTheLeastWithGivenSlots) {
   int tried = 0;
   int costlier = 0;  // rounds in which the given slots cost bytes
   while (tried < 1000) {
-    Net net = random_net(random);
+    Net net = random_interference_net(random);
     const PlainNet plain = plain_net_of(net);
     const GivenNames given = draw_given(random, plain);
     EveryAssignment every(plain, given);
@@ -236,14 +236,14 @@ TEST(InterferencePort, UnreadResultsOfOneNodeDoNotShare) {
   const Net net = net_of("F x -> p; F p -> o; F -> c; F -> a,b", {.outputs = {"o"}});
   const PortedSlots slots = ported_assignments(plain_net_of(net));
   EXPECT_EQ(slots.size(), 1U);  // p, c, a and b
-  EXPECT_EQ(slots_of(net, outcome_of(net, "caffe2_interference_greedy")), (NamedSlots{{"c", {"c", "p"}}}));
+  EXPECT_EQ(named_slots_of(net, outcome_of(net, "caffe2_interference_greedy")), (NamedSlots{{"c", {"c", "p"}}}));
 }
 
 TEST(InterferencePort, UnreadResultsAreLiveToTheEnd) {
   const Net net = net_of("F x -> a,unread; F a -> b; F b -> c; F c -> d; F d -> o", {.outputs = {"o"}});
   const BaselineOutcome outcome = outcome_of(net, "caffe2_interference_greedy");
   EXPECT_EQ(block_of(net, outcome, "unread"), -1);
-  EXPECT_EQ(slots_of(net, outcome), (NamedSlots{{"c", {"a", "c"}}, {"d", {"b", "d"}}}));
+  EXPECT_EQ(named_slots_of(net, outcome), (NamedSlots{{"c", {"a", "c"}}, {"d", {"b", "d"}}}));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace lowtide::testing {
 namespace {
 
-std::string base_of(const PlainNet& net, std::string name) {
+std::string base_of_value(const PlainNet& net, std::string name) {
   while (net.view_of.contains(name)) name = net.view_of.at(name);
   return name;
 }
@@ -18,7 +18,7 @@ std::string base_of(const PlainNet& net, std::string name) {
 std::set<std::string> always_alive(const PlainNet& net) {
   std::set<std::string> alive(net.inputs.begin(), net.inputs.end());
   alive.insert(net.constants.begin(), net.constants.end());
-  for (const std::string& name : net.outputs) alive.insert(base_of(net, name));
+  for (const std::string& name : net.outputs) alive.insert(base_of_value(net, name));
   return alive;
 }
 
@@ -33,7 +33,7 @@ std::vector<std::set<std::string>> ported_storage_groups(const PlainNet& net) {
   for (std::size_t at = 0; at < net.ops.size(); ++at) {
     for (const std::vector<std::string>& list : {net.ops[at].inputs, net.ops[at].outputs}) {
       for (const std::string& name : list) {
-        const std::string base = base_of(net, name);
+        const std::string base = base_of_value(net, name);
         if (!last.contains(base)) by_use.push_back(base);
         last[base] = at;
       }

@@ -100,7 +100,7 @@ PortedSizes draw_sizes(Random& random, const PlainNet& net, const PortedSizes& b
   return sizes;
 }
 
-void expect_same(const std::vector<StaticRuntimeRun>& own, const std::vector<PortedRun>& ported) {
+void expect_same_runs(const std::vector<StaticRuntimeRun>& own, const std::vector<PortedRun>& ported) {
   ASSERT_EQ(own.size(), ported.size());
   for (std::size_t at = 0; at < own.size(); ++at) {
     EXPECT_EQ(own[at].block.count(), ported[at].block) << at;
@@ -133,8 +133,8 @@ TEST(StaticRuntimePort, LearnsTheSameSizes) {
     const Result<StaticRuntimeRuns> own =
         static_runtime_runs(runs, given_order(net.graph), {.manage_outputs = manages});
     ASSERT_TRUE(own.ok()) << own.error().describe();
-    expect_same(own->side_by_side, ported_runs(plain, sizes, false, manages));
-    expect_same(own->groups, ported_runs(plain, sizes, true, manages));
+    expect_same_runs(own->side_by_side, ported_runs(plain, sizes, false, manages));
+    expect_same_runs(own->groups, ported_runs(plain, sizes, true, manages));
     managed_outputs += own->managed_outputs > 0 ? 1 : 0;
     for (std::size_t at = 0; at < runs.size(); ++at) {
       grown += own->groups[at].grown > 0 ? 1 : 0;
