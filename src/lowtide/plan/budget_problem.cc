@@ -26,8 +26,11 @@ class ProblemCheck {
     LOWTIDE_RETURN_IF_ERROR(check_sums());
     LOWTIDE_RETURN_IF_ERROR(check_before());
     LOWTIDE_RETURN_IF_ERROR(check_groups());
+    LOWTIDE_RETURN_IF_ERROR(check_ends_of_views());
     LOWTIDE_RETURN_IF_ERROR(check_cycles());
-    return check_overwritten();
+    LOWTIDE_RETURN_IF_ERROR(check_overwritten());
+    LOWTIDE_RETURN_IF_ERROR(check_order_of_groups(problem_.before));
+    return check_order_of_groups(implied_before(problem_));
   }
 
  private:
@@ -138,10 +141,31 @@ class ProblemCheck {
         if (!problem_.nodes.contains(id)) return invalid("a group has a node that does not exist");
         if (!problem_.nodes[id].is_run()) return wrong(id, "is in a group and never runs");
         if (group_of[id] != problem_.groups.size() && group_of[id] != group) return wrong(id, "is in two groups");
-        if (group_of[id] == group && problem_.nodes[id].runs_once)
-          return wrong(id, "runs once, and a group has it twice");
         group_of[id] = group;
       }
+    }
+    return {};
+  }
+
+  // The first run of a writer is after the last run of each reader, also within a group.
+  Result<void> check_order_of_groups(const std::vector<BeforeEdge>& before) const {
+    constexpr std::size_t kNone = 0;
+    IdVector<NodeId, std::size_t> first(problem_.nodes.size(), kNone);  // counted from 1, over all groups
+    IdVector<NodeId, std::size_t> last(problem_.nodes.size(), kNone);
+    IdVector<NodeId, std::size_t> group_of(problem_.nodes.size(), kNone);
+    std::size_t at = 0;
+    for (std::size_t group = 0; group < problem_.groups.size(); ++group) {
+      for (NodeId id : problem_.groups[group]) {
+        if (first[id] != kNone && happens_once(problem_, id)) return wrong(id, "runs once, and a group has it twice");
+        last[id] = ++at;
+        if (first[id] == kNone) first[id] = at;
+        group_of[id] = group + 1;
+      }
+    }
+    for (const BeforeEdge& edge : before) {
+      if (group_of[edge.reader] == kNone || group_of[edge.reader] != group_of[edge.writer]) continue;
+      if (last[edge.reader] < first[edge.writer]) continue;
+      return wrong(edge.reader, "must come before node " + name(edge.writer) + ", and their group has it after that");
     }
     return {};
   }
@@ -169,8 +193,8 @@ class ProblemCheck {
     }
   }
 
-  Result<void> check_cycles() const {
-    // Views must end before the rest can resolve them.
+  // Views must end before the rest can follow them.
+  Result<void> check_ends_of_views() const {
     for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
       NodeId at = id;
       std::size_t steps = 0;
@@ -179,6 +203,10 @@ class ProblemCheck {
         if (++steps > kMostViews) return wrong(id, "is a view of views without end, or of more than 1,000");
       }
     }
+    return {};
+  }
+
+  Result<void> check_cycles() const {
     IdVector<NodeId, std::vector<NodeId>> later(problem_.nodes.size());
     add_edges(later);
     IdVector<NodeId, std::size_t> missing(problem_.nodes.size(), 0);
@@ -206,15 +234,19 @@ class ProblemCheck {
       const BudgetNode& node = problem_.nodes[id];
       if (!node.overwrites) continue;
       const NodeId bytes = bytes_of_entry(problem_, *node.overwrites);
-      if (writer[bytes])
+      if (writer[bytes]) {
         return wrong(id, "overwrites the bytes that node " + name(*writer[bytes]) + " overwrites, too");
+      }
       writer[bytes] = id;
       const bool is_of_state = state_of(problem_, id).has_value();
       if (is_of_state && (node.size != Bytes(0) || node.seed != Bytes(0))) {
         return wrong(id, "overwrites a state, so its output has no bytes of its own, and it needs no seed");
       }
-      if (!is_of_state && problem_.nodes[bytes].is_output) {
-        return wrong(id, "overwrites node " + name(bytes) + ", which is an output");
+    }
+    for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
+      const std::optional<NodeId> by = writer[bytes_of_entry(problem_, id)];
+      if (problem_.nodes[id].is_output && by) {
+        return wrong(id, "is an output, and node " + name(*by) + " overwrites its bytes");
       }
     }
     return {};
@@ -242,6 +274,11 @@ std::optional<NodeId> state_of(const BudgetProblem& problem, NodeId entry) {
     if (!node.overwrites) return std::nullopt;
     entry = *node.overwrites;
   }
+}
+
+bool happens_once(const BudgetProblem& problem, NodeId run) {
+  const BudgetNode& node = problem.nodes[run];
+  return node.runs_once || (node.overwrites && state_of(problem, run));
 }
 
 std::vector<BeforeEdge> implied_before(const BudgetProblem& problem) {

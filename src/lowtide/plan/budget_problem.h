@@ -112,6 +112,9 @@ struct BudgetProblem {
 // overwrites it.
 [[nodiscard]] std::optional<NodeId> state_of(const BudgetProblem& problem, NodeId entry);
 
+// Whether a second run of a run is not allowed: `runs_once`, or it overwrites a state.
+[[nodiscard]] bool happens_once(const BudgetProblem& problem, NodeId run);
+
 // The edges that follow from `overwrites`: readers of the old bytes and the run that overwrites them. Ascending, each
 // once. O((nodes + reads) log nodes).
 [[nodiscard]] std::vector<BeforeEdge> implied_before(const BudgetProblem& problem);
