@@ -86,7 +86,8 @@ TEST(BudgetProblem, RefusesReadsThatAreNotAListOfOthers) {
 
 TEST(BudgetProblem, RefusesNumbersOutOfRange) {
   EXPECT_THAT(refusal([](Problem& it) { it.budget = Bytes(-1); }), HasSubstr("budget is negative"));
-  EXPECT_THAT(refusal([](Problem& it) { it.nodes[kBatch].size = Bytes(-1); }), HasSubstr("'batch' has a negative size"));
+  EXPECT_THAT(refusal([](Problem& it) { it.nodes[kBatch].size = Bytes(-1); }),
+              HasSubstr("'batch' has a negative size"));
   EXPECT_THAT(refusal([](Problem& it) { it.nodes[kForward].seed = Bytes(-1); }), HasSubstr("a negative size"));
   EXPECT_THAT(refusal([](Problem& it) { it.nodes[kBatch].extra = Bytes(-6); }), HasSubstr("a negative size"));
   EXPECT_EQ(refusal([](Problem& it) { it.nodes[kBatch].extra = Bytes(-5); }), "accepted");
@@ -95,7 +96,8 @@ TEST(BudgetProblem, RefusesNumbersOutOfRange) {
   EXPECT_THAT(refusal([](Problem& it) { it.nodes[kBatch].extra = Bytes(limits::kMaxTotalBytes - 6); }),
               HasSubstr("all sizes together"));
   EXPECT_THAT(refusal([](Problem& it) { it.links[0].bytes_per_second = 0; }), HasSubstr("link 'disk' needs a rate"));
-  EXPECT_THAT(refusal([](Problem& it) { it.links[0].latency_nanoseconds = -1; }), HasSubstr("link 'disk' needs a rate"));
+  EXPECT_THAT(refusal([](Problem& it) { it.links[0].latency_nanoseconds = -1; }),
+              HasSubstr("link 'disk' needs a rate"));
 }
 
 TEST(BudgetProblem, AnEntryIsOfOneKind) {
@@ -136,24 +138,36 @@ TEST(BudgetProblem, EdgesOfBeforeAreAListOfOthers) {
 
 TEST(BudgetProblem, AnEntryIsInOneGroupAtMost) {
   EXPECT_THAT(refusal([](Problem& it) { it.groups.push_back({kForward}); }), HasSubstr("'forward' is in two groups"));
-  EXPECT_THAT(refusal([](Problem& it) { it.groups = {{kUpdate, kUpdate}}; }),
+  EXPECT_THAT(refusal([](Problem& it) {
+                it.groups = {{kUpdate, kUpdate}};
+              }),
               HasSubstr("'update' runs once, and a group has it twice"));
 }
 
 TEST(BudgetProblem, GroupsHaveReadersBeforeWriters) {
-  EXPECT_THAT(refusal([](Problem& it) { it.groups = {{kGradient, kUpdate, kGradient}}; }),
+  EXPECT_THAT(refusal([](Problem& it) {
+                it.groups = {{kGradient, kUpdate, kGradient}};
+              }),
               HasSubstr("'gradient' must come before node 'update', and their group has it after that"));
-  EXPECT_THAT(refusal([](Problem& it) { it.groups = {{kBatch, kUpdate, kBatch}}; }),
+  EXPECT_THAT(refusal([](Problem& it) {
+                it.groups = {{kBatch, kUpdate, kBatch}};
+              }),
               HasSubstr("'batch' must come before node 'update'"));
   EXPECT_EQ(refusal([](Problem& it) { it.groups = {{kBatch, kGradient, kBatch, kUpdate}}; }), "accepted");
 }
 
 TEST(BudgetProblem, RefusesCyclesOfEveryKind) {
-  EXPECT_THAT(refusal([](Problem& it) { it.nodes[kForward].reads = {kShaped, kGradient}; }),
+  EXPECT_THAT(refusal([](Problem& it) {
+                it.nodes[kForward].reads = {kShaped, kGradient};
+              }),
               HasSubstr("must come before itself"));
-  EXPECT_THAT(refusal([](Problem& it) { it.nodes[kForward].reads = {kShaped, kMean}; }),  // its own part
+  EXPECT_THAT(refusal([](Problem& it) {
+                it.nodes[kForward].reads = {kShaped, kMean};
+              }),  // its own part
               HasSubstr("must come before itself"));
-  EXPECT_THAT(refusal([](Problem& it) { it.nodes[kBatch] = {.reads = {kWeight, kUpdate}, .size = Bytes(5)}; }),
+  EXPECT_THAT(refusal([](Problem& it) {
+                it.nodes[kBatch] = {.reads = {kWeight, kUpdate}, .size = Bytes(5)};
+              }),
               HasSubstr("must come before itself"));  // it reads the old and the new bytes
   EXPECT_THAT(refusal([](Problem& it) { it.before[0] = {.reader = kGradient, .writer = kForward}; }),
               HasSubstr("must come before itself"));

@@ -51,7 +51,7 @@ TEST(CheckBudget, SomeNodesRunOnlyOnce) {
   BudgetProblem problem = triangle(7);
   problem.nodes[NodeId(0)].runs_once = true;
   EXPECT_EQ(budget_kinds(problem, runs_of({0, 1, 2}, 10, 7)), Kinds{});
-  EXPECT_EQ(budget_kinds(problem, runs_of({0, 1, 0, 2}, 15, 7)), Kinds{"data_flow"});
+  EXPECT_EQ(budget_kinds(problem, runs_of({0, 1, 0, 2}, 15, 7)), Kinds{"repeated_step"});
 }
 
 TEST(CheckBudget, OutputsLiveUntilTheEnd) {
