@@ -217,7 +217,7 @@ TEST(BudgetProblem, ReadersOfOldBytesComeBeforeTheUpdate) {
   BudgetProblem problem = step();
   EXPECT_EQ(implied_before(problem), (std::vector<BeforeEdge>{{.reader = kForward, .writer = kUpdate},
                                                               {.reader = kGradient, .writer = kUpdate}}));
-  // A run that writes over an output that is no state, and another reader of that output.
+  // A run that overwrites an output that is not a state, and another reader of that output.
   const NodeId over =
       problem.nodes.push_back({.reads = {kMean}, .size = Bytes(1), .extra = Bytes(-1), .overwrites = kMean});
   EXPECT_TRUE(check_budget_problem(problem).ok());

@@ -25,7 +25,7 @@ struct RunState {
   friend auto operator<=>(const RunState&, const RunState&) = default;
 };
 
-// All sequences of a problem with at most 16 entries, as a search over states in which bytes may be dropped at any time.
+// All sequences of a problem with at most 16 entries, as a search over states. Bytes may be dropped at any time.
 // It shares no code with the planners and the checkers, and follows plan/budget_problem.h by its words.
 class RunStates {
  public:

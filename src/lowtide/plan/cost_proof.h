@@ -25,6 +25,9 @@ namespace lowtide {
 //   keep(i, u)   the output of u is live during the first run of milestone i
 //   rerun(i, u)  u has run when phase i begins, and runs again in it
 //   ran(i, u)    u has run when phase i begins. 1 for an ancestor and 0 for a descendant, so only a node aside has it
+// A part has only `keep`, and its run has the others. A view is what it names. States are always live, and nothing
+// depends on them. What else a sequence must do only leaves fewer sequences, so the proofs hold without it: seeds, the
+// edges `before`, groups, and that overwritten bytes are gone.
 enum class PhaseKind : std::uint8_t { keep, rerun, ran };
 
 struct PhaseVariable {
@@ -44,9 +47,10 @@ enum class PhaseRule : std::uint8_t {
            // exist at the end
   rerun_input,  // keep(i, node) + rerun(i, node) >= rerun(i, reader): the reader runs again and reads it
   carry,        // keep(i, node) + rerun(i, node) >= keep(i + 1, node) + ran(i, node) - 1
-  once,         // -rerun(i, node) >= 0: the node never runs again (BudgetNode::runs_once)
-  first_read,   // ran(i, node) >= ran(i, reader): the reader reads it; both are aside
-  stay_run,     // ran(i + 1, node) >= ran(i, node): it is aside of both milestones
+  once,  // -rerun(i, node) >= 0: the node happens once, or all its runs come before one that has happened by then, such
+         // as an update
+  first_read,  // ran(i, node) >= ran(i, reader): the reader reads it; both are aside
+  stay_run,    // ran(i + 1, node) >= ran(i, node): it is aside of both milestones
 };
 
 struct PhaseRow {
@@ -79,8 +83,9 @@ struct CostProof {
 
 // Why no sequence keeps the budget. Seen backwards from the first run of `node`, a set of outputs must exist before
 // each run. It begins with the inputs of the node and must become empty. The run that makes one of these outputs
-// replaces it by its own inputs, and needs all of them at once. `sets` contains the first set, and with each set all
-// that runs within the budget can lead to, or a part of it. None of them is empty.
+// replaces it and the other outputs and parts of the run by its own inputs, and needs all of them at once. `sets`
+// contains the first set, and with each set all that runs within the budget can lead to, or a part of it. None of them
+// is empty.
 struct InfeasibleProof {
   std::optional<NodeId> node;             // absent: the end, where all outputs of the problem must exist
   std::vector<std::vector<NodeId>> sets;  // each ascending; none if the inputs and the output of the node do not fit

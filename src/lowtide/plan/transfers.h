@@ -41,8 +41,8 @@ template <>
 inline constexpr auto kEnumNames<TransferDirection> = enum_names<TransferDirection>({{TransferDirection::out, "out"},
                                                                                      {TransferDirection::in, "in"}});
 
-// A copy of the output of one run. What it may do is set by two positions among the runs, not by times. So the live
-// bytes of each run are the same on a machine with a faster or slower link.
+// A copy of the output of one run, or of one of its parts. What it may do is set by two positions among the runs, not
+// by times. So the live bytes of each run are the same on a machine with a faster or slower link.
 //
 //   runs     0      1      2      3      4          the output of run 0 is read by runs 1 and 4
 //   live     x      x      x             x
@@ -59,7 +59,30 @@ struct Transfer {
   std::uint32_t complete = 0;  // > issue; the copy ends before this run begins
   std::int64_t begin = 0;      // nanoseconds, by the clock of SwapAnswer::time
   std::int64_t end = 0;
+  std::optional<NodeId> part = std::nullopt;  // the part of the run that is copied; absent: its own output
   friend bool operator==(const Transfer&, const Transfer&) = default;
+};
+
+// A copy of a value that begins outside (BudgetNode::fetched_over) over the link that it names. The value may be copied
+// any number of times, and a copy is dropped for nothing. Copies over one link follow each other in the order of the
+// list; each link and each direction of a TransferLink copies on its own.
+//
+//   runs     0      1      2      3        the value is read by runs 1 and 3
+//   fetch    issue 0, complete 1           begins at once, ends before run 1 begins
+//   live     x      x
+//   fetch                  issue 3, complete 3      begins when run 2 has ended, and run 3 waits for it
+//   live                          x
+//
+// A copy is live from run `issue` on, to the last run that reads it before the next copy of the value. It begins after
+// all copies out that are complete before that run. Bytes that a run has overwritten are fetched again before
+// its next run.
+struct Fetch {
+  NodeId entry;
+  std::uint32_t issue = 0;     // the copy begins when the run before this position has ended; 0: at the start
+  std::uint32_t complete = 0;  // >= issue; the copy ends before this run begins; the number of runs: before the end
+  std::int64_t begin = 0;      // nanoseconds, as above
+  std::int64_t end = 0;
+  friend bool operator==(const Fetch&, const Fetch&) = default;
 };
 
 // Why no sequence with transfers is faster than the bound. At each milestone of the proof, at most `away` bytes are
@@ -75,11 +98,12 @@ struct TimeProof {
 // one direction, in the order of the list.
 struct SwapAnswer {
   BudgetOutcome outcome = BudgetOutcome::not_found;
-  std::vector<NodeId> runs;         // if nothing was found, the first sequence that the search began from
+  std::vector<NodeId> runs;         // without fetched values; if nothing was found, where the search began
   std::vector<Transfer> transfers;  // by issue; those of one direction are copied in this order
-  Bytes peak;                       // of `runs` with `transfers`
-  std::int64_t time = 0;            // nanoseconds to the end of the last run and of all transfers
-  std::int64_t base_time = 0;       // of one run of each node
+  std::vector<Fetch> fetches;       // by issue; each value that begins outside is fetched at least once
+  Bytes peak;                       // of `runs` with `transfers` and `fetches`
+  std::int64_t time = 0;            // nanoseconds to the end of the last run and of all copies
+  std::int64_t base_time = 0;       // of one run of each node in `runs`
   std::int64_t time_bound = 0;      // no sequence with transfers that keeps the budget takes less; >= base_time
   std::optional<TimeProof> proof;   // present if time_bound > base_time
   // If the outcome is infeasible: the node whose inputs and output exceed the budget; absent: the outputs of the

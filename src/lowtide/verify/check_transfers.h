@@ -14,16 +14,18 @@
 // Checks of sequences of runs with transfers over a link. They share data types with `offload` and no code.
 namespace lowtide {
 
-// Replays the runs and transfers of an answer. Reports a node that does not exist or never runs, a transfer with wrong
-// positions or out of order, a copy in before the copy out is complete, a run that reads an output that is outside or
-// still on its way, a time or a peak that is not that of the sequence, a run above the budget if the outcome is
+// Replays the runs, transfers and fetches of an answer. Reports what check_budget_runs reports about runs, and a copy
+// with wrong positions or out of order, a copy in before the copy out is complete, a copy of bytes that are overwritten
+// before it is complete, a run that reads an output that is outside or still on its way, a value that is never fetched
+// or is among the runs, a time or a peak that is not that of the sequence, a run above the budget if the outcome is
 // `found`, and a bound above the time or below that of one run of each node. An empty list means that the answer is
-// correct. The proof of a bound is not checked here. O(nodes + reads of runs + transfers x log transfers).
+// correct. The proof of a bound is not checked here. Requires: check_budget_problem() accepts the problem, also below.
+// O(nodes + reads of runs + copies x log copies).
 [[nodiscard]] std::vector<Violation> check_transfers(const BudgetProblem& problem, const TransferLink& link,
                                                      const SwapAnswer& answer, const VerifyOptions& options = {});
 
-// Returns whether the inputs and the output of a node exceed the budget or, without a node, all outputs of the problem
-// together do. Then nothing keeps the budget, whatever is moved. O(nodes).
+// Returns whether the inputs, the output and the parts of a node exceed the budget beside all states or, without one,
+// all outputs of the problem together do. Then nothing keeps the budget, whatever is moved. O(nodes).
 [[nodiscard]] bool check_too_large(const BudgetProblem& problem, std::optional<NodeId> node);
 
 struct TimeBoundCheck {

@@ -137,18 +137,24 @@ class CaseSums {
     return true;
   }
 
+  // What a variable adds at least to the cost of reruns minus the weighted rows, if its value is 0 or 1, or known.
+  Int128 least_of(const PhaseVariable& variable) const {
+    const Int128 factor = sums_[index_of(variable)];
+    if (factor == 0) return 0;  // and a cost is not negative
+    const Int128 cost =
+        variable.kind == PhaseKind::rerun ? Int128{problem_.nodes[variable.node].cost} << proof_.shift : Int128{0};
+    const std::optional<std::int64_t> known = facts_.known(variable);
+    return known ? (cost - factor) * *known : std::min<Int128>(0, cost - factor);
+  }
+
   // The cost of reruns minus the weighted rows is least if each variable with a negative factor is 1.
   std::int64_t rounded_extra() const {
     Int128 least = least_;
     for (std::uint32_t phase = 0; phase < facts_.phases(); ++phase) {
       for (NodeId node : all_ids<NodeId>(problem_.nodes.size())) {
-        const Int128 cost = Int128{problem_.nodes[node].cost} << proof_.shift;
-        const auto factor = [&](PhaseKind kind) {
-          return sums_[index_of({.phase = phase, .kind = kind, .node = node})];
-        };
-        least += std::min<Int128>(0, -factor(PhaseKind::keep));
-        least += std::min<Int128>(0, -factor(PhaseKind::ran));
-        least += std::min<Int128>(0, cost - factor(PhaseKind::rerun));
+        for (PhaseKind kind : {PhaseKind::keep, PhaseKind::rerun, PhaseKind::ran}) {
+          least += least_of({.phase = phase, .kind = kind, .node = node});
+        }
       }
     }
     if (least <= 0) return 0;

@@ -5,29 +5,33 @@
 #include <functional>
 #include <set>
 
+#include "lowtide/verify/budget/entry_facts.h"
 #include "lowtide/verify/check_budget.h"
 
 namespace lowtide {
 namespace verify_internal {
 namespace {
 
-Bytes size_of(const BudgetProblem& problem, const std::set<NodeId>& nodes) {
-  Bytes sum;
-  for (NodeId node : nodes) sum += problem.nodes[node].size;
+// The bytes of these entries and of all states.
+Bytes size_of(const BudgetProblem& problem, const EntryFacts& facts, const std::set<NodeId>& entries) {
+  Bytes sum = facts.states();
+  for (NodeId entry : entries) sum += problem.nodes[entry].size;
   return sum;
 }
 
-// Returns whether the outputs of `needed` exceed the budget, or every run that makes one of them does or needs a set of
+// Returns whether the bytes of `needed` exceed the budget, or every run that makes one of them does or needs a set of
 // the proof before it.
-bool is_closed(const BudgetProblem& problem, const InfeasibleProof& proof, const std::vector<NodeId>& needed) {
-  if (size_of(problem, {needed.begin(), needed.end()}) > problem.budget) return true;
+bool is_closed(const BudgetProblem& problem, const EntryFacts& facts, const InfeasibleProof& proof,
+               const std::vector<NodeId>& needed) {
+  if (size_of(problem, facts, {needed.begin(), needed.end()}) > problem.budget) return true;
   return std::all_of(needed.begin(), needed.end(), [&](NodeId made) {
-    std::set<NodeId> live(needed.begin(), needed.end());
-    live.insert(problem.nodes[made].reads.begin(), problem.nodes[made].reads.end());
-    if (size_of(problem, live) + problem.nodes[made].extra > problem.budget) return true;
-    live.erase(made);
+    const NodeId run = facts.maker(made);
+    std::set<NodeId> before(needed.begin(), needed.end());
+    before.insert(facts.reads(run).begin(), facts.reads(run).end());
+    std::erase_if(before, [&](NodeId entry) { return facts.maker(entry) == run; });
+    if (size_of(problem, facts, before) + facts.taken_by(run) > problem.budget) return true;
     return std::any_of(proof.sets.begin(), proof.sets.end(), [&](const std::vector<NodeId>& earlier) {
-      return std::includes(live.begin(), live.end(), earlier.begin(), earlier.end());
+      return std::includes(before.begin(), before.end(), earlier.begin(), earlier.end());
     });
   });
 }
@@ -36,28 +40,26 @@ bool is_closed(const BudgetProblem& problem, const InfeasibleProof& proof, const
 }  // namespace verify_internal
 
 bool check_infeasible(const BudgetProblem& problem, const InfeasibleProof& proof) {
-  std::set<NodeId> inputs;
+  const verify_internal::EntryFacts facts(problem);
+  std::set<NodeId> inputs(facts.outputs().begin(), facts.outputs().end());
   if (proof.node) {
-    if (!problem.nodes.contains(*proof.node)) return false;
-    const BudgetNode& node = problem.nodes[*proof.node];
-    inputs.insert(node.reads.begin(), node.reads.end());
-    if (verify_internal::size_of(problem, inputs) + node.size + node.extra > problem.budget) return true;
-  } else {
-    for (NodeId node : all_ids<NodeId>(problem.nodes.size())) {
-      if (problem.nodes[node].is_output) inputs.insert(node);
-    }
+    if (!facts.is_run(*proof.node)) return false;
+    inputs = {facts.reads(*proof.node).begin(), facts.reads(*proof.node).end()};
   }
+  const Bytes taken = proof.node ? facts.taken_by(*proof.node) : Bytes(0);
+  if (verify_internal::size_of(problem, facts, inputs) + taken > problem.budget) return true;
   const auto is_valid = [&](const std::vector<NodeId>& set) {
     return !set.empty() && std::adjacent_find(set.begin(), set.end(), std::greater_equal<>()) == set.end() &&
-           std::all_of(set.begin(), set.end(), [&](NodeId id) { return problem.nodes.contains(id); });
+           std::all_of(set.begin(), set.end(), [&](NodeId id) { return facts.is_made(id); });
   };
   const auto is_needed = [&](const std::vector<NodeId>& set) {
     return std::includes(inputs.begin(), inputs.end(), set.begin(), set.end());
   };
   if (!std::all_of(proof.sets.begin(), proof.sets.end(), is_valid)) return false;
   if (std::none_of(proof.sets.begin(), proof.sets.end(), is_needed)) return false;
-  return std::all_of(proof.sets.begin(), proof.sets.end(),
-                     [&](const std::vector<NodeId>& set) { return verify_internal::is_closed(problem, proof, set); });
+  return std::all_of(proof.sets.begin(), proof.sets.end(), [&](const std::vector<NodeId>& set) {
+    return verify_internal::is_closed(problem, facts, proof, set);
+  });
 }
 
 }  // namespace lowtide

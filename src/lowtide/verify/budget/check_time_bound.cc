@@ -7,6 +7,7 @@
 
 #include "lowtide/base/checked.h"
 #include "lowtide/base/flags.h"
+#include "lowtide/verify/budget/entry_facts.h"
 #include "lowtide/verify/budget/link_clock.h"
 #include "lowtide/verify/check_budget.h"
 #include "lowtide/verify/check_transfers.h"
@@ -23,20 +24,10 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 class AwayTime {
  public:
   AwayTime(const BudgetProblem& problem, const TransferLink& link, const std::vector<std::int64_t>& times)
-      : problem_(problem), link_(link), times_(times), readers_(problem.nodes.size()) {
-    std::vector<std::uint32_t> left;
-    for (NodeId node : all_ids<NodeId>(problem.nodes.size())) {
-      left.push_back(static_cast<std::uint32_t>(problem.nodes[node].reads.size()));
-      if (left.back() == 0) order_.push_back(node);
-      for (NodeId input : problem.nodes[node].reads) readers_[input].push_back(node);
-    }
-    for (std::size_t at = 0; at < order_.size(); ++at) {
-      for (NodeId reader : readers_[order_[at]]) {
-        if (--left[reader.index()] == 0) order_.push_back(reader);
-      }
-    }
+      : problem_(problem), link_(link), times_(times), facts_(problem) {
+    sort_runs();
     count_tails();
-    for (NodeId node : all_ids<NodeId>(problem.nodes.size())) heads_.push_back(head(node));
+    for (NodeId node : all_ids<NodeId>(problem.nodes.size())) heads_.push_back(facts_.is_run(node) ? head(node) : 0);
   }
 
   // The least time of a sequence in which at least `away` bytes of ancestors of the node are outside during its first
@@ -52,11 +43,12 @@ class AwayTime {
       if (after.test(other)) time_after += times_[other.index()];
       if (!before.test(other)) continue;
       time_before += times_[other.index()];
-      const auto& inputs = problem_.nodes[node].reads;
-      if (std::find(inputs.begin(), inputs.end(), other) != inputs.end()) continue;  // it is in memory
-      const std::int64_t bytes = problem_.nodes[other].size.count();
-      outs.emplace_back(heads_[other.index()], bytes);
-      ins.emplace_back(tails_[other.index()], bytes);
+      if (problem_.nodes[other].fetched_over) continue;  // it is not moved out
+      for_each_entry(other, [&](NodeId entry) {
+        if (facts_.reads(node, entry)) return;  // it is in memory
+        outs.emplace_back(heads_[other.index()], problem_.nodes[entry].size.count());
+        ins.emplace_back(tails_[entry.index()], problem_.nodes[entry].size.count());
+      });
     }
     const std::int64_t out = moved(std::move(outs), away);
     const std::int64_t in = moved(std::move(ins), away);
@@ -65,6 +57,28 @@ class AwayTime {
   }
 
  private:
+  // The output of a run, and its parts.
+  template <typename Act>
+  void for_each_entry(NodeId run, Act act) const {
+    act(run);
+    for (NodeId part : facts_.parts(run)) act(part);
+  }
+
+  void sort_runs() {
+    IdVector<NodeId, std::size_t> left(problem_.nodes.size());
+    for (NodeId node : all_ids<NodeId>(problem_.nodes.size())) {
+      left[node] = facts_.reads(node).size();
+      if (facts_.is_run(node) && left[node] == 0) order_.push_back(node);
+    }
+    for (std::size_t at = 0; at < order_.size(); ++at) {
+      for_each_entry(order_[at], [&](NodeId entry) {
+        for (NodeId reader : facts_.readers(entry)) {
+          if (--left[reader] == 0) order_.push_back(reader);
+        }
+      });
+    }
+  }
+
   // The time of one run of a node and of all that must run before it.
   [[nodiscard]] std::int64_t head(NodeId node) const {
     const Flags<NodeId> before = ancestors(node);
@@ -76,16 +90,22 @@ class AwayTime {
   // What must still run once an output has come in: the fastest chain of readers to the end, or to an output of the
   // problem. Longer chains are not certain, because readers may run again.
   void count_tails() {
-    tails_.assign(order_.size(), 0);
+    tails_.assign(problem_.nodes.size(), 0);
     for (std::size_t at = order_.size(); at-- > 0;) {
-      const NodeId node = order_[at];
-      if (problem_.nodes[node].is_output || readers_[node].empty()) continue;
-      std::int64_t least = kNever;
-      for (NodeId reader : readers_[node]) {
-        least = std::min(least, times_[reader.index()] + tails_[reader.index()]);
-      }
-      tails_[node.index()] = least;
+      for_each_entry(order_[at], [&](NodeId entry) {
+        if (facts_.is_output(entry) || facts_.readers(entry).empty()) return;
+        std::int64_t least = kNever;
+        for (NodeId reader : facts_.readers(entry)) least = std::min(least, times_[reader.index()] + tail_of(reader));
+        tails_[entry.index()] = least;
+      });
     }
+  }
+
+  // The least time after a run: one of its output and parts may be all that is needed.
+  [[nodiscard]] std::int64_t tail_of(NodeId run) const {
+    std::int64_t least = tails_[run.index()];
+    for (NodeId part : facts_.parts(run)) least = std::min(least, tails_[part.index()]);
+    return least;
   }
 
   [[nodiscard]] Flags<NodeId> ancestors(NodeId start) const {
@@ -94,8 +114,8 @@ class AwayTime {
     while (!open.empty()) {
       const NodeId node = open.back();
       open.pop_back();
-      for (NodeId input : problem_.nodes[node].reads) {
-        if (found.insert(input)) open.push_back(input);
+      for (NodeId input : facts_.reads(node)) {
+        if (found.insert(facts_.maker(input))) open.push_back(facts_.maker(input));
       }
     }
     return found;
@@ -107,9 +127,11 @@ class AwayTime {
     while (!open.empty()) {
       const NodeId node = open.back();
       open.pop_back();
-      for (NodeId reader : readers_[node]) {
-        if (found.insert(reader)) open.push_back(reader);
-      }
+      for_each_entry(node, [&](NodeId entry) {
+        for (NodeId reader : facts_.readers(entry)) {
+          if (found.insert(reader)) open.push_back(reader);
+        }
+      });
     }
     return found;
   }
@@ -136,10 +158,10 @@ class AwayTime {
   const BudgetProblem& problem_;
   const TransferLink& link_;
   const std::vector<std::int64_t>& times_;  // by node
-  IdVector<NodeId, std::vector<NodeId>> readers_;
-  std::vector<NodeId> order_;        // inputs before readers
-  std::vector<std::int64_t> heads_;  // by node
-  std::vector<std::int64_t> tails_;  // by node
+  const EntryFacts facts_;
+  std::vector<NodeId> order_;        // runs, inputs before readers
+  std::vector<std::int64_t> heads_;  // by run
+  std::vector<std::int64_t> tails_;  // by entry
 };
 
 }  // namespace
@@ -153,13 +175,15 @@ TimeBoundCheck check_time_bound(const BudgetProblem& problem, const TransferLink
   const verify_internal::LinkClock clock(problem, link);
   std::vector<std::int64_t> times;
   std::int64_t base = 0;
-  for (const BudgetNode& node : problem.nodes) {
+  BudgetProblem larger = problem;
+  larger.budget = Bytes(*budget);
+  for (BudgetNode& node : larger.nodes) {
+    if (node.fetched_over) node.cost = 0;  // it is copied beside the runs, and no time of a run
     const std::optional<std::int64_t> time = clock.run_time(node);
     if (!time || base + *time > kMaxTime) return malformed("the times of the runs exceed the limits");
     base += *time;
     times.push_back(*time);
   }
-  BudgetProblem larger{.nodes = problem.nodes, .budget = Bytes(*budget)};
   const CostBoundCheck costs = check_cost_bound(larger, proof.proof);
   if (costs.problem) return malformed(*costs.problem);
   const std::optional<std::int64_t> proven = checked_multiply(costs.proven, link.nanoseconds_per_cost);

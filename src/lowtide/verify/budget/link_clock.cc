@@ -19,16 +19,17 @@ std::optional<std::int64_t> within_limit(Wide time) {
   return static_cast<std::int64_t>(time);
 }
 
+// The time to copy bytes, rounded up, and the latency.
+std::optional<std::int64_t> copy_time(Bytes bytes, std::int64_t bytes_per_second, std::int64_t latency) {
+  const Wide product = Wide{bytes.count()} * kSecond;
+  const Wide whole = product / bytes_per_second + (product % bytes_per_second == 0 ? 0 : 1);
+  return within_limit(whole + latency);
+}
+
 }  // namespace
 
 std::optional<std::int64_t> LinkClock::run_time(const BudgetNode& node) const {
-  return within_limit(Wide{node.cost} * link_.nanoseconds_per_cost);
-}
-
-std::optional<std::int64_t> LinkClock::transfer_time(Bytes bytes) const {
-  const Wide product = Wide{bytes.count()} * kSecond;
-  const Wide whole = product / link_.bytes_per_second + (product % link_.bytes_per_second == 0 ? 0 : 1);
-  return within_limit(whole + link_.latency_nanoseconds);
+  return node.fetched_over ? 0 : within_limit(Wide{node.cost} * link_.nanoseconds_per_cost);
 }
 
 bool LinkClock::count_base() {
@@ -43,36 +44,54 @@ bool LinkClock::count_base() {
 }
 
 // Goes through the positions between runs. What must be complete before a run is known when the run before it ends,
-// because every transfer is issued before the position at which it is complete.
-bool LinkClock::replay(const std::vector<NodeId>& runs, const std::vector<Transfer>& transfers) {
+// because every copy is issued before the position at which it is complete, or at that position.
+bool LinkClock::replay(const SwapAnswer& answer) {
   if (!count_base()) return false;
-  begins_.assign(transfers.size(), 0);
-  ends_.assign(transfers.size(), 0);
-  for (auto& ends : due_) ends.assign(runs.size() + 1, 0);
+  const std::size_t count = answer.runs.size();
+  begins_.assign(answer.transfers.size(), 0);
+  ends_.assign(answer.transfers.size(), 0);
+  fetch_begins_.assign(answer.fetches.size(), 0);
+  fetch_ends_.assign(answer.fetches.size(), 0);
+  for (auto& ends : due_) ends.assign(count + 1, 0);
+  fetch_due_.assign(count + 1, 0);
+  link_free_.assign(problem_.links.size(), 0);
   free_ = {};
+  next_copy_ = 0;
+  next_fetch_ = 0;
   std::int64_t now = 0;
   std::int64_t busy = 0;
-  std::size_t next = 0;
-  for (std::size_t at = 0; at < runs.size(); ++at) {
-    const std::int64_t taken = *run_time(problem_.nodes[runs[at]]);
-    const std::optional<std::int64_t> ended = checked_add(std::max({now, due_[0][at], due_[1][at]}), taken);
+  for (std::size_t at = 0; at < count; ++at) {
+    if (!run_fetches(answer, at, now)) return false;
+    const std::int64_t taken = *run_time(problem_.nodes[answer.runs[at]]);
+    const std::optional<std::int64_t> ended =
+        checked_add(std::max({now, due_[0][at], due_[1][at], fetch_due_[at]}), taken);
     if (!ended) return false;
     now = *ended;
     busy += taken;
-    std::size_t end = next;
-    while (end < transfers.size() && transfers[end].issue == at) ++end;
-    // Copies in wait for the copies out that are complete at the same position, wherever these are in the list.
-    for (const TransferDirection direction : {TransferDirection::out, TransferDirection::in}) {
-      for (std::size_t copy = next; copy < end; ++copy) {
-        if (transfers[copy].direction != direction) continue;
-        const std::optional<std::int64_t> copied = transfer_time(problem_.nodes[runs[transfers[copy].run]].size);
-        if (!copied || !run_copy(transfers[copy], copy, now, *copied)) return false;
-      }
-    }
-    next = end;
+    if (!run_copies(answer, at, now)) return false;
   }
-  time_ = std::max({now, due_[0].back(), due_[1].back()});
+  if (!run_fetches(answer, count, now)) return false;
+  time_ = std::max({now, due_[0].back(), due_[1].back(), fetch_due_.back()});
   stall_time_ = time_ - busy;
+  return true;
+}
+
+// The copies that are issued after a run. Copies in wait for the copies out that are complete at the same position,
+// wherever these are in the list.
+bool LinkClock::run_copies(const SwapAnswer& answer, std::size_t at, std::int64_t now) {
+  const std::vector<Transfer>& transfers = answer.transfers;
+  std::size_t end = next_copy_;
+  while (end < transfers.size() && transfers[end].issue == at) ++end;
+  for (const TransferDirection direction : {TransferDirection::out, TransferDirection::in}) {
+    for (std::size_t copy = next_copy_; copy < end; ++copy) {
+      if (transfers[copy].direction != direction) continue;
+      const NodeId entry = transfers[copy].part.value_or(answer.runs[transfers[copy].run]);
+      const std::optional<std::int64_t> taken =
+          copy_time(problem_.nodes[entry].size, link_.bytes_per_second, link_.latency_nanoseconds);
+      if (!taken || !run_copy(transfers[copy], copy, now, *taken)) return false;
+    }
+  }
+  next_copy_ = end;
   return true;
 }
 
@@ -87,6 +106,25 @@ bool LinkClock::run_copy(const Transfer& transfer, std::size_t number, std::int6
   ends_[number] = *ended;
   free_[side] = *ended;
   due_[side][transfer.complete] = std::max(due_[side][transfer.complete], *ended);
+  return true;
+}
+
+// The fetches that are issued when the run before position `at` has ended.
+bool LinkClock::run_fetches(const SwapAnswer& answer, std::size_t at, std::int64_t now) {
+  for (; next_fetch_ < answer.fetches.size() && answer.fetches[next_fetch_].issue == at; ++next_fetch_) {
+    const Fetch& fetch = answer.fetches[next_fetch_];
+    const BudgetNode& node = problem_.nodes[fetch.entry];
+    const FetchLink& link = problem_.links[*node.fetched_over];
+    const std::optional<std::int64_t> taken = copy_time(node.size, link.bytes_per_second, link.latency_nanoseconds);
+    if (!taken) return false;
+    std::int64_t& free = link_free_[*node.fetched_over];
+    fetch_begins_[next_fetch_] = std::max({free, now, due_[0][at]});
+    const std::optional<std::int64_t> ended = checked_add(fetch_begins_[next_fetch_], *taken);
+    if (!ended) return false;
+    fetch_ends_[next_fetch_] = *ended;
+    free = *ended;
+    fetch_due_[fetch.complete] = std::max(fetch_due_[fetch.complete], *ended);
+  }
   return true;
 }
 

@@ -27,27 +27,38 @@ Flags<NodeId> reached(const IdVector<NodeId, std::vector<NodeId>>& next, NodeId 
 }  // namespace
 
 PhaseFacts::PhaseFacts(const BudgetProblem& problem, const std::vector<NodeId>& milestones)
-    : problem_(problem), milestones_(milestones) {
+    : problem_(problem), milestones_(milestones), facts_(problem) {
   if (milestones.empty() || milestones.size() > kMostMilestones) {
     fault_ = "the proof has " + std::to_string(milestones.size()) + " milestones, not 1 to 64";
     return;
   }
-  IdVector<NodeId, std::vector<NodeId>> inputs(problem.nodes.size());
-  IdVector<NodeId, std::vector<NodeId>> readers(problem.nodes.size());
-  for (NodeId node : all_ids<NodeId>(problem.nodes.size())) {
-    for (NodeId input : problem.nodes[node].reads) {
-      inputs[node].push_back(input);
-      readers[input].push_back(node);
+  using Edges = IdVector<NodeId, std::vector<NodeId>>;  // between runs
+  Edges inputs(problem.nodes.size());
+  Edges readers(problem.nodes.size());
+  for (NodeId run : all_ids<NodeId>(problem.nodes.size())) {
+    for (NodeId input : facts_.reads(run)) {
+      inputs[run].push_back(facts_.maker(input));
+      readers[facts_.maker(input)].push_back(run);
+    }
+  }
+  Edges all_inputs = inputs;
+  Edges all_readers = readers;
+  for (NodeId run : all_ids<NodeId>(problem.nodes.size())) {
+    for (NodeId earlier : facts_.earlier(run)) {
+      all_inputs[run].push_back(earlier);
+      all_readers[earlier].push_back(run);
     }
   }
   for (std::size_t at = 0; at < milestones.size(); ++at) {
-    if (!problem.nodes.contains(milestones[at])) {
-      fault_ = "milestone " + std::to_string(at) + " is a node that does not exist";
+    if (!facts_.is_run(milestones[at])) {
+      fault_ = "milestone " + std::to_string(at) + " is a node that does not exist or never runs";
       return;
     }
     before_.push_back(reached(inputs, milestones[at]));
     after_.push_back(reached(readers, milestones[at]));
-    if (at > 0 && !before_[at].test(milestones[at - 1])) {
+    earlier_.push_back(reached(all_inputs, milestones[at]));
+    later_.push_back(reached(all_readers, milestones[at]));
+    if (at > 0 && !earlier_[at].test(milestones[at - 1])) {
       fault_ = "milestone " + std::to_string(at - 1) + " need not run before the next one";
       return;
     }
@@ -59,9 +70,24 @@ bool PhaseFacts::is_aside(std::uint32_t phase, NodeId node) const {
 }
 
 bool PhaseFacts::has(const PhaseVariable& variable) const {
-  if (variable.phase >= phases() || !problem_.nodes.contains(variable.node)) return false;
-  const bool is_before = before_[variable.phase].test(variable.node);
-  return is_aside(variable.phase, variable.node) || (is_before && variable.kind != PhaseKind::ran);
+  if (variable.phase >= phases() || !facts_.is_made(variable.node)) return false;
+  const NodeId run = facts_.maker(variable.node);
+  if (variable.kind != PhaseKind::keep && run != variable.node) return false;
+  return is_aside(variable.phase, run) || (before_[variable.phase].test(run) && variable.kind != PhaseKind::ran);
+}
+
+std::optional<std::int64_t> PhaseFacts::known(const PhaseVariable& variable) const {
+  const NodeId run = facts_.maker(variable.node);
+  if (run == milestones_[variable.phase] || later_[variable.phase].test(run)) return 0;
+  if (variable.kind == PhaseKind::ran && earlier_[variable.phase].test(run)) return 1;
+  return std::nullopt;
+}
+
+bool PhaseFacts::never_again(std::uint32_t phase, NodeId run) const {
+  if (facts_.happens_once(run)) return true;
+  const std::vector<NodeId>& writers = facts_.writers_after(run);
+  return std::any_of(writers.begin(), writers.end(),
+                     [&](NodeId writer) { return writer == milestones_[phase] || earlier_[phase].test(writer); });
 }
 
 void PhaseFacts::add_ran(PhaseInequality& inequality, std::uint32_t phase, NodeId node, std::int64_t factor) const {
@@ -72,15 +98,9 @@ void PhaseFacts::add_ran(PhaseInequality& inequality, std::uint32_t phase, NodeI
   }
 }
 
-bool PhaseFacts::reads(NodeId reader, NodeId node) const {
-  if (!problem_.nodes.contains(reader)) return false;
-  const auto& all = problem_.nodes[reader].reads;
-  return std::find(all.begin(), all.end(), node) != all.end();
-}
-
 std::size_t PhaseFacts::last_phase_of(NodeId node, std::size_t phase) const {
   for (std::size_t next = phase + 1; next < phases(); ++next) {
-    if (milestones_[next] == node || before_[next].test(node)) return next - 1;
+    if (milestones_[next] == node || earlier_[next].test(node)) return next - 1;
   }
   return phases() - 1;
 }
@@ -91,8 +111,7 @@ PhaseInequality PhaseFacts::memory(std::uint32_t phase) const {
     const PhaseVariable keep{.phase = phase, .kind = PhaseKind::keep, .node = node};
     if (has(keep)) result.terms.push_back({keep, -problem_.nodes[node].size.count()});
   }
-  const BudgetNode& milestone = problem_.nodes[milestones_[phase]];
-  result.least = (milestone.size + milestone.extra - problem_.budget).count();
+  result.least = (facts_.taken_by(milestones_[phase]) + facts_.states() - problem_.budget).count();
   return result;
 }
 
@@ -101,17 +120,17 @@ PhaseInequality PhaseFacts::kept_or_rerun(const PhaseRow& row, std::size_t last)
   PhaseInequality result{.terms = {{{.phase = row.phase, .kind = PhaseKind::keep, .node = row.node}, 1}}, .least = 0};
   for (std::size_t phase = row.phase; phase <= last; ++phase) {
     result.terms.push_back(
-        {{.phase = static_cast<std::uint32_t>(phase), .kind = PhaseKind::rerun, .node = row.node}, 1});
+        {{.phase = static_cast<std::uint32_t>(phase), .kind = PhaseKind::rerun, .node = facts_.maker(row.node)}, 1});
   }
   return result;
 }
 
 std::optional<PhaseInequality> PhaseFacts::need(const PhaseRow& row) const {
-  if (!reads(row.reader, row.node) || row.reader == milestones_[row.phase]) return std::nullopt;
+  if (!facts_.reads(row.reader, row.node) || row.reader == milestones_[row.phase]) return std::nullopt;
   if (before_[row.phase].test(row.reader)) return std::nullopt;
   PhaseInequality result = kept_or_rerun(row, last_phase_of(row.reader, row.phase));
   add_ran(result, row.phase, row.reader, 1);
-  add_ran(result, row.phase, row.node, -1);
+  add_ran(result, row.phase, facts_.maker(row.node), -1);
   return result;
 }
 
@@ -121,16 +140,17 @@ std::optional<PhaseInequality> PhaseFacts::carry(const PhaseRow& row) const {
   PhaseInequality result = kept_or_rerun(row, row.phase);
   result.terms.push_back({next, -1});
   result.least = -1;
-  add_ran(result, row.phase, row.node, -1);
+  add_ran(result, row.phase, facts_.maker(row.node), -1);
   return result;
 }
 
-// One node has run if another one has, or if it has run earlier.
+// One run has happened if another one has, or if it has happened earlier.
 std::optional<PhaseInequality> PhaseFacts::between_ran(const PhaseRow& row) const {
   const bool is_read = row.rule == PhaseRule::first_read;
   const PhaseVariable from{.phase = row.phase, .kind = PhaseKind::ran, .node = is_read ? row.reader : row.node};
-  const PhaseVariable to{.phase = is_read ? row.phase : row.phase + 1, .kind = PhaseKind::ran, .node = row.node};
-  if (!has(from) || !has(to) || (is_read && !reads(row.reader, row.node))) return std::nullopt;
+  const PhaseVariable to{
+      .phase = is_read ? row.phase : row.phase + 1, .kind = PhaseKind::ran, .node = facts_.maker(row.node)};
+  if (!has(from) || !has(to) || (is_read && !facts_.reads(row.reader, row.node))) return std::nullopt;
   return PhaseInequality{.terms = {{to, 1}, {from, -1}}, .least = 0};
 }
 
@@ -142,25 +162,25 @@ std::optional<PhaseInequality> PhaseFacts::inequality(const PhaseRow& row) const
   switch (row.rule) {
     case PhaseRule::memory: break;
     case PhaseRule::read:
-      if (!reads(milestones_[row.phase], row.node)) return std::nullopt;
+      if (!facts_.reads(milestones_[row.phase], row.node)) return std::nullopt;
       return PhaseInequality{.terms = {{keep, 1}}, .least = 1};
     case PhaseRule::need: return need(row);
     case PhaseRule::result: {
-      if (!problem_.nodes[row.node].is_output) return std::nullopt;
+      if (!facts_.is_output(row.node)) return std::nullopt;
       PhaseInequality result = kept_or_rerun(row, phases() - 1);
-      add_ran(result, row.phase, row.node, -1);
+      add_ran(result, row.phase, facts_.maker(row.node), -1);
       return result;
     }
     case PhaseRule::rerun_input: {
       const PhaseVariable again{.phase = row.phase, .kind = PhaseKind::rerun, .node = row.reader};
-      if (!reads(row.reader, row.node) || !has(again)) return std::nullopt;
+      if (!facts_.reads(row.reader, row.node) || !has(again)) return std::nullopt;
       PhaseInequality result = kept_or_rerun(row, row.phase);
       result.terms.push_back({again, -1});
       return result;
     }
     case PhaseRule::carry: return carry(row);
     case PhaseRule::once:
-      if (!problem_.nodes[row.node].runs_once) return std::nullopt;
+      if (!facts_.is_run(row.node) || !never_again(row.phase, row.node)) return std::nullopt;
       return PhaseInequality{.terms = {{{.phase = row.phase, .kind = PhaseKind::rerun, .node = row.node}, -1}},
                              .least = 0};
     case PhaseRule::first_read:

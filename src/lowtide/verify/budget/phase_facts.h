@@ -11,6 +11,7 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/plan/budget_problem.h"
+#include "lowtide/verify/budget/entry_facts.h"
 
 namespace lowtide::verify_internal {
 
@@ -20,7 +21,8 @@ struct PhaseInequality {
   std::int64_t least = 0;
 };
 
-// What must run before and after each milestone, and the inequalities that follow (plan/cost_proof.h).
+// What must run before and after each milestone, and the inequalities that follow (plan/cost_proof.h). Each entry with
+// bytes has `keep`, and each run has `rerun` and `ran`, also for its parts.
 class PhaseFacts {
  public:
   // At most 64 milestones. Otherwise, or if one need not run before the next, `problem()` says so.
@@ -30,11 +32,15 @@ class PhaseFacts {
   [[nodiscard]] std::size_t phases() const { return milestones_.size(); }
   // Whether a sequence has a value for this variable.
   [[nodiscard]] bool has(const PhaseVariable& variable) const;
+  // The value of a variable in all sequences, if it is known. What must run before or after a milestone follows not
+  // only from what runs read, but also from `overwrites`, `before` and groups.
+  [[nodiscard]] std::optional<std::int64_t> known(const PhaseVariable& variable) const;
   // Returns nullopt if the row does not hold for all sequences.
   [[nodiscard]] std::optional<PhaseInequality> inequality(const PhaseRow& row) const;
 
  private:
-  [[nodiscard]] bool reads(NodeId reader, NodeId node) const;
+  // Whether a run does not happen again in this phase.
+  [[nodiscard]] bool never_again(std::uint32_t phase, NodeId run) const;
   // The last phase in which the first run of a node can be. Requires: it is after milestone `phase`.
   [[nodiscard]] std::size_t last_phase_of(NodeId node, std::size_t phase) const;
   // Whether a node need not run before or after a milestone.
@@ -49,8 +55,11 @@ class PhaseFacts {
 
   const BudgetProblem& problem_;
   const std::vector<NodeId>& milestones_;
-  std::vector<Flags<NodeId>> before_;  // by milestone: its ancestors
-  std::vector<Flags<NodeId>> after_;   // by milestone: its descendants
+  const EntryFacts facts_;
+  std::vector<Flags<NodeId>> before_;   // by milestone: its ancestors
+  std::vector<Flags<NodeId>> after_;    // by milestone: its descendants
+  std::vector<Flags<NodeId>> earlier_;  // by milestone: all runs that must run before it
+  std::vector<Flags<NodeId>> later_;    // by milestone: all runs that must run after it
   std::optional<std::string> fault_;
 };
 

@@ -11,12 +11,13 @@
 namespace lowtide::verify_internal {
 namespace {
 
-std::string number(NodeId node) { return std::to_string(node.value()); }
+std::string number_of(NodeId node) { return std::to_string(node.value()); }
 
 std::string listed_numbers(const std::vector<NodeId>& nodes) {
   constexpr std::size_t kMostShown = 20;
   std::string text;
-  for (std::size_t at = 0; at < nodes.size() && at < kMostShown; ++at) text += (at == 0 ? "" : " ") + number(nodes[at]);
+  for (std::size_t at = 0; at < nodes.size() && at < kMostShown; ++at)
+    text += (at == 0 ? "" : " ") + number_of(nodes[at]);
   if (nodes.empty()) return "none";
   return text + (nodes.size() > kMostShown ? " ..." : "");
 }
@@ -43,7 +44,7 @@ bool RunReplay::report(ViolationKind kind, std::string message) {
 }
 
 std::string RunReplay::run_name(std::size_t at) const {
-  return "run " + std::to_string(at) + " of node " + number(runs_[at]);
+  return "run " + std::to_string(at) + " of node " + number_of(runs_[at]);
 }
 
 NodeId RunReplay::storage_of(NodeId entry) const {
@@ -87,20 +88,20 @@ bool RunReplay::check_kind(std::size_t at) {
   }
   const BudgetNode& node = problem_.nodes[runs_[at]];
   if (node.part_of) {
-    return report(ViolationKind::malformed, run + " is of node " + number(runs_[at]) + ", which is a part of node " +
-                                                number(*node.part_of) + " and never made alone");
+    return report(ViolationKind::malformed, run + " is of node " + number_of(runs_[at]) + ", which is a part of node " +
+                                                number_of(*node.part_of) + " and never made alone");
   }
   if (node.view_of) {
-    return report(ViolationKind::malformed, run + " is of node " + number(runs_[at]) + ", which is a view of node " +
-                                                number(*node.view_of) + " and never runs");
+    return report(ViolationKind::malformed, run + " is of node " + number_of(runs_[at]) + ", which is a view of node " +
+                                                number_of(*node.view_of) + " and never runs");
   }
   if (node.is_state) {
     return report(ViolationKind::malformed,
-                  run + " is of node " + number(runs_[at]) + ", which is a state and never runs");
+                  run + " is of node " + number_of(runs_[at]) + ", which is a state and never runs");
   }
   if (is_copied(runs_[at])) {
     return report(ViolationKind::malformed,
-                  run + " is of node " + number(runs_[at]) + ", which is fetched by copies beside the runs");
+                  run + " is of node " + number_of(runs_[at]) + ", which is fetched by copies beside the runs");
   }
   if (node.runs_once && latest_[runs_[at]]) {
     return report(ViolationKind::repeated_step, run_name(at) + " is the second one, and it must run only once");
@@ -114,11 +115,12 @@ bool RunReplay::read_bytes(std::size_t at, NodeId entry) {
   if (is_copied(storage)) {
     fetched_needs_[at].push_back(storage);
   } else if (!content_[storage]) {
-    return report(ViolationKind::data_flow, run_name(at) + " reads node " + number(entry) + ", which has not run yet");
+    return report(ViolationKind::data_flow,
+                  run_name(at) + " reads node " + number_of(entry) + ", which has not run yet");
   } else {
     Content& content = contents_[*content_[storage]];
     if (content.overwritten) {
-      return report(ViolationKind::clobbered, run_name(at) + " reads node " + number(entry) + ", whose bytes " +
+      return report(ViolationKind::clobbered, run_name(at) + " reads node " + number_of(entry) + ", whose bytes " +
                                                   run_name(*content.overwritten) + " has overwritten");
     }
     content.last_use = at;
@@ -126,8 +128,9 @@ bool RunReplay::read_bytes(std::size_t at, NodeId entry) {
   }
   // The bytes may have been made again since then, but only for the writer.
   if (writer && *writer != runs_[at] && first_[*writer]) {
-    return report(ViolationKind::data_flow, run_name(at) + " reads node " + number(entry) + ", and must come before " +
-                                                run_name(*first_[*writer]) + ", which overwrites it");
+    return report(ViolationKind::data_flow, run_name(at) + " reads node " + number_of(entry) +
+                                                ", and must come before " + run_name(*first_[*writer]) +
+                                                ", which overwrites it");
   }
   return true;
 }
@@ -160,7 +163,7 @@ void RunReplay::make(std::size_t at, NodeId entry) {
 bool RunReplay::check_end() {
   for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
     if (problem_.nodes[id].is_run() && !is_copied(id) && !latest_[id]) {
-      return report(ViolationKind::missing_step, "node " + number(id) + " never runs");
+      return report(ViolationKind::missing_step, "node " + number_of(id) + " never runs");
     }
   }
   for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
@@ -173,7 +176,7 @@ bool RunReplay::check_end() {
     Content& content = contents_[*content_[storage]];
     if (content.overwritten) {
       return report(ViolationKind::output_lost, run_name(*content.overwritten) + " has overwritten the bytes of node " +
-                                                    number(id) + ", which is an output");
+                                                    number_of(id) + ", which is an output");
     }
     content.last_use = runs_.size();
     needs_.back().push_back(*content_[storage]);
