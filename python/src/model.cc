@@ -13,6 +13,7 @@
 #include "lowtide/engine/lower_for_machine.h"
 #include "lowtide/import/import.h"
 #include "lowtide/kernels/cpu_target.h"
+#include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/target/description.h"
 
 namespace lowtide::python {
