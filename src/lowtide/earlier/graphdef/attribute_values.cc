@@ -23,45 +23,16 @@ constexpr std::size_t kMostListed = 4096;
 constexpr std::size_t kMostText = 4096;
 
 // Names of boolean attributes. No operator of TensorFlow has an integer of one of these names. Sorted.
-constexpr auto kBooleanNames = std::to_array<std::string_view>({"Truncate",
-                                                                "adj_x",
-                                                                "adj_y",
-                                                                "adjoint",
-                                                                "align_corners",
-                                                                "antialias",
-                                                                "centered",
-                                                                "clip_boxes",
-                                                                "compute_uv",
-                                                                "conjugate",
-                                                                "drop_remainder",
-                                                                "exclusive",
-                                                                "full_matrices",
-                                                                "grad_a",
-                                                                "grad_b",
-                                                                "half_pixel_centers",
-                                                                "ignore_longer_outputs_than_inputs",
-                                                                "is_training",
-                                                                "keep_dims",
-                                                                "lower",
-                                                                "narrow_range",
-                                                                "normalized",
-                                                                "overlapping",
-                                                                "pad_to_max_output_size",
-                                                                "preserve_cardinality",
-                                                                "range_given",
-                                                                "reverse",
-                                                                "scale_after_normalization",
-                                                                "signed_input",
-                                                                "sorted",
-                                                                "time_major",
-                                                                "transpose_a",
-                                                                "transpose_b",
-                                                                "transpose_output",
-                                                                "use_cudnn_on_gpu",
-                                                                "use_locking",
-                                                                "use_nesterov",
-                                                                "validate_indices",
-                                                                "validate_shape"});
+// clang-format off
+constexpr auto kBooleanNames = std::to_array<std::string_view>({
+    "Truncate", "adj_x", "adj_y", "adjoint", "align_corners", "antialias", "centered", "clip_boxes", "compute_uv",
+    "conjugate", "drop_remainder", "exclusive", "full_matrices", "grad_a", "grad_b", "half_pixel_centers",
+    "ignore_longer_outputs_than_inputs", "is_training", "keep_dims", "lower", "narrow_range", "normalized",
+    "overlapping", "pad_to_max_output_size", "preserve_cardinality", "range_given", "reverse",
+    "scale_after_normalization", "signed_input", "sorted", "time_major", "transpose_a", "transpose_b",
+    "transpose_output", "use_cudnn_on_gpu", "use_locking", "use_nesterov", "validate_indices", "validate_shape"
+});
+// clang-format on
 static_assert(std::is_sorted(kBooleanNames.begin(), kBooleanNames.end()));
 
 bool is_boolean_name(std::string_view key) {
