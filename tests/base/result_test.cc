@@ -8,6 +8,8 @@
 #include <memory>
 #include <set>
 
+#include "lowtide/base/try.h"
+
 namespace lowtide {
 namespace {
 
@@ -24,6 +26,22 @@ Result<void> check_even(int number) {
 Result<std::string> twice_checked(int number) {
   LOWTIDE_RETURN_IF_ERROR(check_even(number));
   return std::string("even");
+}
+
+// Two in one function, with commas in the second expression, and one in a lambda.
+Result<int> sum_of_halves(int a, int b) {
+  LOWTIDE_TRY(const int first, half_of(a));
+  LOWTIDE_TRY(int sum, [&](int add, int to) -> Result<int> {
+    LOWTIDE_TRY(const int half, half_of(add));
+    return to + half;
+  }(b, first));
+  return sum;
+}
+
+Result<std::unique_ptr<int>> move_through(Result<std::unique_ptr<int>> given) {
+  LOWTIDE_TRY(std::unique_ptr<int> owned, std::move(given));
+  ++*owned;
+  return owned;
 }
 
 TEST(Result, HoldsAValueOrAnError) {
@@ -52,6 +70,17 @@ TEST(Result, HoldsMoveOnlyValues) {
   Result<std::unique_ptr<int>> result = std::make_unique<int>(5);
   std::unique_ptr<int> taken = std::move(result).value();
   EXPECT_EQ(*taken, 5);
+}
+
+TEST(Try, DefinesTheValueOrReturnsTheFirstError) {
+  EXPECT_EQ(*sum_of_halves(8, 6), 7);
+  EXPECT_EQ(sum_of_halves(7, 5).error().message, "7 is odd");
+  EXPECT_EQ(sum_of_halves(8, 5).error().message, "5 is odd");
+}
+
+TEST(Try, MovesTheValue) {
+  EXPECT_EQ(**move_through(std::make_unique<int>(5)), 6);
+  EXPECT_EQ(move_through(Error{ErrorCode::io, "gone", ""}).error().code, ErrorCode::io);
 }
 
 TEST(ErrorCodes, HaveDistinctNames) {

@@ -17,6 +17,7 @@
 #include "lowtide/base/listed.h"
 #include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 
 namespace lowtide {
 namespace {
@@ -200,19 +201,16 @@ class Parser {
   }
 
   Result<void> parse_extent(PackingBuffer& buffer) {
-    const Result<std::int64_t> lower = number(kLower);
-    if (!lower) return lower.error();
-    const Result<std::int64_t> upper = number(kUpper);
-    if (!upper) return upper.error();
-    if (*lower >= *upper) {
+    LOWTIDE_TRY(const std::int64_t lower, number(kLower));
+    LOWTIDE_TRY(const std::int64_t upper, number(kUpper));
+    if (lower >= upper) {
       return refuse(lines_.number, kNames[kUpper],
-                    "upper " + std::to_string(*upper) + " is not above lower " + std::to_string(*lower) +
+                    "upper " + std::to_string(upper) + " is not above lower " + std::to_string(lower) +
                         "; a buffer lives in [lower, upper)",
                     ErrorCode::invalid);
     }
-    const Result<std::int64_t> size = number(kSize);
-    if (!size) return size.error();
-    const std::optional<std::int64_t> total = checked_add(total_bytes_, *size);
+    LOWTIDE_TRY(const std::int64_t size, number(kSize));
+    const std::optional<std::int64_t> total = checked_add(total_bytes_, size);
     if (!total || *total > limits::kMaxTotalBytes) {
       return refuse(lines_.number, kNames[kSize],
                     "the sizes up to this line add up to more than " + std::to_string(limits::kMaxTotalBytes) +
@@ -220,43 +218,41 @@ class Parser {
                     ErrorCode::over_limit);
     }
     total_bytes_ = *total;
-    buffer.lifespan = {*lower, *upper};
-    buffer.size = Bytes(*size);
+    buffer.lifespan = {lower, upper};
+    buffer.size = Bytes(size);
     return {};
   }
 
   Result<void> parse_alignment(PackingBuffer& buffer) const {
     if (!column_at_[kAlignment] || field(kAlignment).empty()) return {};
-    const Result<std::int64_t> alignment = number(kAlignment);
-    if (!alignment) return alignment.error();
-    if (!is_power_of_two(*alignment) || *alignment > limits::kMaxAlignment) {
+    LOWTIDE_TRY(const std::int64_t alignment, number(kAlignment));
+    if (!is_power_of_two(alignment) || alignment > limits::kMaxAlignment) {
       return refuse(lines_.number, kNames[kAlignment],
-                    std::to_string(*alignment) + " is not a power of two of at most " +
+                    std::to_string(alignment) + " is not a power of two of at most " +
                         std::to_string(limits::kMaxAlignment) + " (kMaxAlignment)",
                     ErrorCode::invalid);
     }
-    buffer.alignment = Bytes(*alignment);
+    buffer.alignment = Bytes(alignment);
     return {};
   }
 
   Result<void> parse_offset(PackingBuffer& buffer) const {
     if (!column_at_[kOffset] || field(kOffset).empty()) return {};
-    const Result<std::int64_t> offset = number(kOffset);
-    if (!offset) return offset.error();
-    const std::optional<std::int64_t> end = checked_add(*offset, buffer.size.count());
+    LOWTIDE_TRY(const std::int64_t offset, number(kOffset));
+    const std::optional<std::int64_t> end = checked_add(offset, buffer.size.count());
     if (!end || *end > limits::kMaxTotalBytes) {
       return refuse(
           lines_.number, kNames[kOffset],
           "the buffer would end above the limit of " + std::to_string(limits::kMaxTotalBytes) + " (kMaxTotalBytes)",
           ErrorCode::over_limit);
     }
-    if (*offset % buffer.alignment.count() != 0) {
+    if (offset % buffer.alignment.count() != 0) {
       return refuse(lines_.number, kNames[kOffset],
-                    "offset " + std::to_string(*offset) + " is not a multiple of the alignment " +
+                    "offset " + std::to_string(offset) + " is not a multiple of the alignment " +
                         std::to_string(buffer.alignment.count()),
                     ErrorCode::invalid);
     }
-    buffer.fixed_offset = Offset(*offset);
+    buffer.fixed_offset = Offset(offset);
     return {};
   }
 

@@ -9,6 +9,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/import/file.h"
 #include "lowtide/import/net_import.h"
 
@@ -34,35 +35,29 @@ Result<T> with_memory(const std::string& path, Make make) {
 }  // namespace
 
 Result<NetFile> read_net_file(const std::string& path) {
-  const Result<std::unique_ptr<import_internal::File>> file =
-      import_internal::File::open(path, limits::kMaxFileBytes, "kMaxFileBytes");
-  if (!file) return file.error();
-  const Result<bool> is_graphdef = import_internal::is_graphdef_file(**file);
+  LOWTIDE_TRY(const std::unique_ptr<import_internal::File> file,
+              import_internal::File::open(path, limits::kMaxFileBytes, "kMaxFileBytes"));
+  const Result<bool> is_graphdef = import_internal::is_graphdef_file(*file);
   if (!is_graphdef) return at_path(path, is_graphdef.error());
   if (*is_graphdef) {
     return at_path(path, {ErrorCode::malformed, "the file is a GraphDef of TensorFlow, and no net of Caffe2", ""});
   }
-  Result<import_internal::ReadNet> read =
-      with_memory<import_internal::ReadNet>(path, [&] { return import_internal::read_net_source(**file); });
-  if (!read) return read.error();
-  return std::move(read->file);
+  LOWTIDE_TRY(import_internal::ReadNet read,
+              with_memory<import_internal::ReadNet>(path, [&] { return import_internal::read_net_source(*file); }));
+  return std::move(read.file);
 }
 
 Result<bool> is_net_path(const std::string& path) {
-  const Result<std::unique_ptr<import_internal::File>> file =
-      import_internal::File::open(path, limits::kMaxFileBytes, "kMaxFileBytes");
-  if (!file) return file.error();
-  return import_internal::is_net_file(**file, path);
+  LOWTIDE_TRY(const std::unique_ptr<import_internal::File> file,
+              import_internal::File::open(path, limits::kMaxFileBytes, "kMaxFileBytes"));
+  return import_internal::is_net_file(*file, path);
 }
 
 Result<ImportedNet> import_net_file(const std::string& path, const ImportOptions& options) {
-  Result<NetFile> file = read_net_file(path);
-  if (!file) return file.error();
-  const Result<NetGraphOptions> given = import_internal::net_options(options);
-  if (!given) return given.error();
-  Result<NetGraph> graph = with_memory<NetGraph>(path, [&] { return graph_of_net(file->net, *given); });
-  if (!graph) return graph.error();
-  return ImportedNet{*std::move(file), *std::move(graph)};
+  LOWTIDE_TRY(NetFile file, read_net_file(path));
+  LOWTIDE_TRY(const NetGraphOptions given, import_internal::net_options(options));
+  LOWTIDE_TRY(NetGraph graph, with_memory<NetGraph>(path, [&] { return graph_of_net(file.net, given); }));
+  return ImportedNet{std::move(file), std::move(graph)};
 }
 
 }  // namespace lowtide

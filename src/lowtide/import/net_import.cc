@@ -11,6 +11,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/graphdef/graph_of_graphdef.h"
 #include "lowtide/earlier/netdef/net.h"
 #include "lowtide/earlier/proto/raw_field.h"
@@ -27,9 +28,8 @@ Error in_option(const std::string& path, const Error& error) {
 }
 
 Result<void> add_init_net(const std::string& path, NetGraphOptions& to) {
-  const Result<std::unique_ptr<File>> file = File::open(path, limits::kMaxFileBytes, "kMaxFileBytes");
-  if (!file) return file.error();
-  const Result<ReadNet> net = read_net_source(**file);
+  LOWTIDE_TRY(const std::unique_ptr<File> file, File::open(path, limits::kMaxFileBytes, "kMaxFileBytes"));
+  const Result<ReadNet> net = read_net_source(*file);
   if (!net) return in_option(path, net.error());
   Result<BlobTypes> types = types_written_by(net->file.net);
   if (!types) return in_option(path, types.error());
@@ -88,9 +88,8 @@ Result<ReadMessage> read_message(const ByteSource& file) {
   std::string bytes(static_cast<std::size_t>(std::min(file.size(), kSniffedBytes)), '\0');
   LOWTIDE_RETURN_IF_ERROR(file.read(0, bytes));
   if (is_proto_text(bytes)) {
-    Result<std::string> text = read_text(file);
-    if (!text) return text.error();
-    bytes = *std::move(text);
+    LOWTIDE_TRY(std::string text, read_text(file));
+    bytes = std::move(text);
   } else {
     LOWTIDE_RETURN_IF_ERROR(check_fields(file));
     bytes.resize(static_cast<std::size_t>(file.size()));
@@ -102,11 +101,9 @@ Result<ReadMessage> read_message(const ByteSource& file) {
 }
 
 Result<ReadNet> read_net_source(const ByteSource& file) {
-  Result<ReadMessage> message = read_message(file);
-  if (!message) return message.error();
-  Result<NetFile> net = read_net(message->bytes);
-  if (!net) return net.error();
-  return ReadNet{*std::move(net), std::move(message->sha256)};
+  LOWTIDE_TRY(ReadMessage message, read_message(file));
+  LOWTIDE_TRY(NetFile net, read_net(message.bytes));
+  return ReadNet{std::move(net), std::move(message.sha256)};
 }
 
 Result<bool> is_graphdef_file(const ByteSource& file) {
@@ -119,22 +116,18 @@ Result<ImportedModel> import_graphdef(const ByteSource& file, const ImportOption
   if (!options.init_net.empty()) {
     return Error{ErrorCode::invalid, "only a Caffe2 net can have an init net", "--init-net"};
   }
-  const Result<ReadMessage> message = read_message(file);
-  if (!message) return message.error();
-  const Result<ProtoMessage> graphdef = read_graphdef(message->bytes);
-  if (!graphdef) return graphdef.error();
-  const Result<NetGraphOptions> given = net_options(options);
-  if (!given) return given.error();
-  GraphDefOptions to{.shapes = given->shapes, .unit_sizes = given->unit_sizes};
-  for (const auto& [name, type] : given->types) to.listed_shapes.emplace(name, type.extents);
-  Result<GraphOfGraphDef> made = graph_of_graphdef(*graphdef, to);
-  if (!made) return made.error();
-  const auto nodes = static_cast<std::int64_t>(made->graph.nodes().size());
-  return ImportedModel{.graph = std::move(made->graph),
+  LOWTIDE_TRY(const ReadMessage message, read_message(file));
+  LOWTIDE_TRY(const ProtoMessage graphdef, read_graphdef(message.bytes));
+  LOWTIDE_TRY(const NetGraphOptions given, net_options(options));
+  GraphDefOptions to{.shapes = given.shapes, .unit_sizes = given.unit_sizes};
+  for (const auto& [name, type] : given.types) to.listed_shapes.emplace(name, type.extents);
+  LOWTIDE_TRY(GraphOfGraphDef made, graph_of_graphdef(graphdef, to));
+  const auto nodes = static_cast<std::int64_t>(made.graph.nodes().size());
+  return ImportedModel{.graph = std::move(made.graph),
                        .nodes = nodes,
-                       .sha256 = message->sha256,
-                       .format = is_proto_text(message->bytes) ? "graphdef_text" : "graphdef",
-                       .notes = std::move(made->notes)};
+                       .sha256 = message.sha256,
+                       .format = is_proto_text(message.bytes) ? "graphdef_text" : "graphdef",
+                       .notes = std::move(made.notes)};
 }
 
 Result<bool> is_net_file(const ByteSource& file, const std::string& path) {
@@ -163,9 +156,8 @@ Result<NetGraphOptions> net_options(const ImportOptions& options) {
                  "this format has no extents to keep, but the shape of " + quoted(name, 60) + " has a '?'", "--shape"};
   }
   if (!options.blob_types.empty()) {
-    const Result<FileBytes> bytes = read_file(options.blob_types, limits::kMaxFileBytes, "kMaxFileBytes");
-    if (!bytes) return bytes.error();
-    Result<BlobTypes> types = parse_blob_types(bytes->view());
+    LOWTIDE_TRY(const FileBytes bytes, read_file(options.blob_types, limits::kMaxFileBytes, "kMaxFileBytes"));
+    Result<BlobTypes> types = parse_blob_types(bytes.view());
     if (!types) return in_option(options.blob_types, types.error());
     to.types = *std::move(types);
   }
@@ -174,19 +166,16 @@ Result<NetGraphOptions> net_options(const ImportOptions& options) {
 }
 
 Result<ImportedModel> import_net(const ByteSource& file, const ImportOptions& options) {
-  const Result<ReadNet> read = read_net_source(file);
-  if (!read) return read.error();
-  const Result<NetGraphOptions> given = net_options(options);
-  if (!given) return given.error();
-  Result<NetGraph> made = graph_of_net(read->file.net, *given);
-  if (!made) return made.error();
-  const auto nodes = static_cast<std::int64_t>(made->graph.nodes().size());
-  ImportedModel model{.graph = std::move(made->graph),
+  LOWTIDE_TRY(const ReadNet read, read_net_source(file));
+  LOWTIDE_TRY(const NetGraphOptions given, net_options(options));
+  LOWTIDE_TRY(NetGraph made, graph_of_net(read.file.net, given));
+  const auto nodes = static_cast<std::int64_t>(made.graph.nodes().size());
+  ImportedModel model{.graph = std::move(made.graph),
                       .nodes = nodes,
-                      .sha256 = read->sha256,
-                      .format = std::string(to_string(read->file.form)),
-                      .notes = std::move(made->notes)};
-  model.net = std::move(made->facts);
+                      .sha256 = read.sha256,
+                      .format = std::string(to_string(read.file.form)),
+                      .notes = std::move(made.notes)};
+  model.net = std::move(made.facts);
   return model;
 }
 

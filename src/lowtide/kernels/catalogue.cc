@@ -11,6 +11,7 @@
 #include "lowtide/base/article.h"
 #include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/graph/body_names.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/graph/node_name.h"
@@ -125,9 +126,8 @@ std::vector<Kernel> offered_kernels(const Graph& graph, NodeId node, int threads
 }
 
 Result<std::unique_ptr<PreparedKernel>> prepare(const PrepareInput& input) {
-  Result<PreparedOffer> made = prepare_offer(input);
-  if (!made) return made.error();
-  return std::move(made->kernel);
+  LOWTIDE_TRY(PreparedOffer made, prepare_offer(input));
+  return std::move(made.kernel);
 }
 
 Result<PreparedOffer> prepare_offer(const PrepareInput& input) {
@@ -143,9 +143,8 @@ Result<PreparedOffer> prepare_offer(const PrepareInput& input) {
     if (found == offer.kernels.end()) continue;
     PrepareInput of_family = input;
     of_family.kernel = wanted;
-    Result<std::unique_ptr<PreparedKernel>> kernel = family->prepare(of_family);
-    if (!kernel) return kernel.error();
-    return PreparedOffer{std::move(*found), *std::move(kernel)};
+    LOWTIDE_TRY(std::unique_ptr<PreparedKernel> kernel, family->prepare(of_family));
+    return PreparedOffer{std::move(*found), std::move(kernel)};
   }
   return Error{ErrorCode::unsupported,
                "no kernel " + quoted(input.kernel) + " for operator " + full_name(input.graph.op(input.node)) +

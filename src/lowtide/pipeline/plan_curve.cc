@@ -9,6 +9,7 @@
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/int128.h"
+#include "lowtide/base/try.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/pipeline/plan_purpose.h"
 #include "lowtide/target/kernel_times.h"
@@ -78,24 +79,22 @@ class CurveSearch {
   }
 
   Result<PlanCurve> run(std::int64_t points) && {
-    Result<PlannedGraph> plain = plan(sides_.front(), std::nullopt);
-    if (!plain) return plain.error();
-    note(sides_.front(), *plain);
+    LOWTIDE_TRY(PlannedGraph plain, plan(sides_.front(), std::nullopt));
+    note(sides_.front(), plain);
     LOWTIDE_RETURN_IF_ERROR(plan_others_quickly());
-    PlanCurve curve{.points = {}, .estimate = plain->estimate, .floor = floor(), .knee = {}};
+    PlanCurve curve{.points = {}, .estimate = plain.estimate, .floor = floor(), .knee = {}};
     leaves_out_graphs_ = !has_comparable_times();
     if (leaves_out_graphs_) sides_.erase(sides_.begin() + 1, sides_.end());
-    const Bytes most = arena_bytes(plain->plan) + plain->caller;
+    const Bytes most = arena_bytes(plain.plan) + plain.caller;
     const std::int64_t width = std::max<std::int64_t>((most - curve.floor).count(), 0);
-    curve.points.push_back(point_of(*plain, most));
+    curve.points.push_back(point_of(plain, most));
     for (std::int64_t at = 1; at < points; ++at) {
       // Without the overflow of width * at.
       const std::int64_t drop = width / (points - 1) * at + width % (points - 1) * at / (points - 1);
       const Bytes budget = most - Bytes(drop);
       if (budget >= curve.points.back().budget || budget == Bytes(0)) continue;
-      const Result<BudgetPoint> point = best_for(budget);
-      if (!point) return point.error();
-      curve.points.push_back(*point);
+      LOWTIDE_TRY(const BudgetPoint point, best_for(budget));
+      curve.points.push_back(point);
     }
     share_plans(curve.points);
     curve.knee = knee_of(curve.points);
@@ -121,9 +120,8 @@ class CurveSearch {
     PlanOptions quick = options_for(PlanPurpose::curve_graph, options_);
     for (Side& side : std::span(sides_).subspan(1)) {
       quick.lowering = side.graph.lowering;
-      const Result<PlannedGraph> planned = plan_graph(*side.graph.graph, target_, quick);
-      if (!planned) return planned.error();
-      note(side, *planned);
+      LOWTIDE_TRY(const PlannedGraph planned, plan_graph(*side.graph.graph, target_, quick));
+      note(side, planned);
     }
     return {};
   }
@@ -158,9 +156,8 @@ class CurveSearch {
           side.outcome == BudgetOutcome::infeasible || (at > 0 && side.outcome == BudgetOutcome::not_found);
       const bool is_found = best.outcome == BudgetOutcome::found;
       if (is_hopeless || (is_found && !is_faster(side.estimate.picoseconds, best))) continue;
-      const Result<PlannedGraph> planned = plan(side, budget);
-      if (!planned) return planned.error();
-      const BudgetPoint point = point_of(*planned, budget);
+      LOWTIDE_TRY(const PlannedGraph planned, plan(side, budget));
+      const BudgetPoint point = point_of(planned, budget);
       side.outcome = point.outcome;
       side.bound = std::max(side.bound, point.bound_picoseconds);
       if (point.outcome != BudgetOutcome::found || (is_found && !is_faster(point.picoseconds, best))) continue;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/try.h"
 #include "lowtide/pipeline/parallel/choose_parallel.h"
 #include "lowtide/pipeline/parallel/parallelize.h"
 #include "lowtide/pipeline/place/place_schedule.h"
@@ -35,10 +36,9 @@ Result<Sequence> plan_sequence(const Task& task, KernelChoice choice, BoundScope
   // The order before offsets, because no offsets get below its load. Heuristics come before the search: they often meet
   // the bound, and otherwise the search needs the load that it must beat.
   const ScheduleInput input{graph, made.choice.kernels.planned, made.choice.kernels.least(scope)};
-  Result<ChosenOrder> first =
-      stages.run(PlanStage::order, graph, [&] { return choose_order(input, schedule_options(task)); });
-  if (!first) return first.error();
-  made.order = stages.run_on(*std::move(first), PlanStage::search, graph, [&](ChosenOrder known) {
+  LOWTIDE_TRY(ChosenOrder first,
+              stages.run(PlanStage::order, graph, [&] { return choose_order(input, schedule_options(task)); }));
+  made.order = stages.run_on(std::move(first), PlanStage::search, graph, [&](ChosenOrder known) {
     return search_for_order(input, schedule_options(task), std::move(known));
   });
 
@@ -50,20 +50,19 @@ Result<Sequence> plan_sequence(const Task& task, KernelChoice choice, BoundScope
   // sharing may lower it.
   const PlanParts parts = parts_of(task, made.choice);
   const PlaceInput placing = place_input(task, parts);
-  Result<PlacedSchedule> placed =
-      stages.run(PlanStage::allocate, graph, [&] { return place_schedule(placing, made.order.choice.best); });
-  if (!placed) return placed.error();
-  made.placed = *std::move(placed);
+  LOWTIDE_TRY(PlacedSchedule placed,
+              stages.run(PlanStage::allocate, graph, [&] { return place_schedule(placing, made.order.choice.best); }));
+  made.placed = std::move(placed);
   stages.verify_after(PlanStage::allocate, task, [&] { return sequential_plan(task, made, std::nullopt); });
-  Result<PlacedSchedule> refined =
-      stages.run_on(Result<PlacedSchedule>(std::move(made.placed)), PlanStage::refine, graph,
-                    [&](Result<PlacedSchedule> known) -> Result<PlacedSchedule> {
-                      known = refine_placement(placing, *std::move(known), std::move(made.order.choice.runners_up));
-                      if (!known) return known;
-                      return with_less_sharing(task, made.choice, made.order.bound.bytes, *std::move(known));
-                    });
-  if (!refined) return refined.error();
-  made.placed = *std::move(refined);
+  LOWTIDE_TRY(PlacedSchedule refined,
+              stages.run_on(Result<PlacedSchedule>(std::move(made.placed)), PlanStage::refine, graph,
+                            [&](Result<PlacedSchedule> known) -> Result<PlacedSchedule> {
+                              known =
+                                  refine_placement(placing, *std::move(known), std::move(made.order.choice.runners_up));
+                              if (!known) return known;
+                              return with_less_sharing(task, made.choice, made.order.bound.bytes, *std::move(known));
+                            }));
+  made.placed = std::move(refined);
 
   // The bound is confirmed last, in its final form, with the verifier's own code.
   made.check = stages.run_on(OrderBoundCheck{}, PlanStage::check_bound, graph, [&](const OrderBoundCheck&) {
@@ -87,19 +86,16 @@ Result<Sequence> search_again(const Task& task, const Alternatives& plans, Seque
 // Adds the plan with the lightest kernels. If only that one fits, also looks for one between it and the fastest.
 Result<Alternatives> with_other_kernels(const Task& task, Alternatives plans, Stages& stages) {
   if (!plans.options.has_lighter()) return plans;
-  Result<Sequence> lightest =
-      plan_sequence(task, choose_kernels(task, plans.options, plans.bodies, lightest_of(plans.options)),
-                    BoundScope::run_once, stages);
-  if (!lightest) return lightest.error();
-  plans.lightest = *std::move(lightest);
+  LOWTIDE_TRY(Sequence lightest,
+              plan_sequence(task, choose_kernels(task, plans.options, plans.bodies, lightest_of(plans.options)),
+                            BoundScope::run_once, stages));
+  plans.lightest = std::move(lightest);
   if (!exceeds(task, plans.fastest.placed.plan.layout) || exceeds(task, plans.lightest->placed.plan.layout))
     return plans;
-  Result<std::optional<Sequence>> exchanged = exchange_kernels(task, plans);
-  if (!exchanged) return exchanged.error();
-  if (!*exchanged) return plans;
-  Result<Sequence> best = search_again(task, plans, **std::move(exchanged), stages);
-  if (!best) return best.error();
-  plans.exchanged = *std::move(best);
+  LOWTIDE_TRY(std::optional<Sequence> exchanged, exchange_kernels(task, plans));
+  if (!exchanged) return plans;
+  LOWTIDE_TRY(Sequence best, search_again(task, plans, *std::move(exchanged), stages));
+  plans.exchanged = std::move(best);
   return plans;
 }
 
@@ -111,22 +107,20 @@ Result<Alternatives> run_stages(const Task& task, Stages& stages) {
 
   // Bodies first. A body runs inside the step of its node, so its arena is scratch of that node, and scratch decides
   // which order is good.
-  Result<BodyPlans> bodies = stages.run(PlanStage::bodies, graph, [&] {
+  LOWTIDE_TRY(BodyPlans bodies, stages.run(PlanStage::bodies, graph, [&] {
     return plan_bodies(task, [&](const Graph& body) { return plan_body(body_task(task, body), stages); });
-  });
-  if (!bodies) return bodies.error();
+  }));
 
   // Kernels before the order, because they say how much scratch a node needs and what it may overwrite.
-  KernelOptions options = stages.run(PlanStage::kernels, graph, [&] { return kernel_options(task, *bodies); });
+  KernelOptions options = stages.run(PlanStage::kernels, graph, [&] { return kernel_options(task, bodies); });
 
   // The fastest kernels first. If no others need less, the bound holds for all kernels.
   const BoundScope scope = options.least ? BoundScope::chosen_kernels : BoundScope::run_once;
-  Result<Sequence> fastest =
-      plan_sequence(task, choose_kernels(task, options, *bodies, fastest_of(options)), scope, stages);
-  if (!fastest) return fastest.error();
+  LOWTIDE_TRY(Sequence fastest,
+              plan_sequence(task, choose_kernels(task, options, bodies, fastest_of(options)), scope, stages));
 
   // Other kernels after that, because only this plan says whether they are needed, and where.
-  Alternatives plans{.options = std::move(options), .bodies = *std::move(bodies), .fastest = *std::move(fastest)};
+  Alternatives plans{.options = std::move(options), .bodies = std::move(bodies), .fastest = std::move(fastest)};
   Result<Alternatives> all =
       stages.run_on(Result<Alternatives>(std::move(plans)), PlanStage::exchange, graph,
                     [&](Result<Alternatives> known) { return with_other_kernels(task, *std::move(known), stages); });
@@ -136,19 +130,17 @@ Result<Alternatives> run_stages(const Task& task, Stages& stages) {
 
 // Recursion is bounded by limits::kMaxBodyNesting.
 Result<PlannedBody> plan_body(const Task& task, Stages& stages) {
-  const Result<Alternatives> plans = run_stages(task, stages);
-  if (!plans) return plans.error();
-  PlannedBody body{collect(task, *plans, plans->fastest), std::nullopt};
-  if (plans->lightest) body.lightest = collect(task, *plans, *plans->lightest);
+  LOWTIDE_TRY(const Alternatives plans, run_stages(task, stages));
+  PlannedBody body{collect(task, plans, plans.fastest), std::nullopt};
+  if (plans.lightest) body.lightest = collect(task, plans, *plans.lightest);
   return body;
 }
 
 // The model's graph: the plan with the kernels that suit the limits, on as many streams as the options ask for.
 Result<PlannedGraph> plan_model(const Task& task, Stages& stages) {
-  const Result<Alternatives> plans = run_stages(task, stages);
-  if (!plans) return plans.error();
-  const Sequence& chosen = plans->chosen(task);
-  PlannedGraph planned = collect(task, *plans, chosen);
+  LOWTIDE_TRY(const Alternatives plans, run_stages(task, stages));
+  const Sequence& chosen = plans.chosen(task);
+  PlannedGraph planned = collect(task, plans, chosen);
   if (exceeds(task, planned.plan.layout)) planned.region_proof = region_proof(task, chosen);
 
   // Sizes that a plan file cannot hold are refused here, because later stages rely on these limits.
@@ -158,7 +150,7 @@ Result<PlannedGraph> plan_model(const Task& task, Stages& stages) {
   // begins from the order and the sharing of these plans. Plans on several streams do not recompute.
   if (may_recompute(task, planned.plan)) {
     return stages.run_on(Result<PlannedGraph>(std::move(planned)), PlanStage::recompute, task.graph,
-                         [&](Result<PlannedGraph> known) { return recompute(task, *plans, *std::move(known)); });
+                         [&](Result<PlannedGraph> known) { return recompute(task, plans, *std::move(known)); });
   }
   if (!asks_for_parallel(task)) return planned;
 
@@ -167,7 +159,7 @@ Result<PlannedGraph> plan_model(const Task& task, Stages& stages) {
   // sequence.
   stages.verify_after(PlanStage::exchange, task, [&] { return planned.plan; });
   return stages.run_on(Result<PlannedGraph>(std::move(planned)), PlanStage::parallelize, task.graph,
-                       [&](Result<PlannedGraph> known) { return choose_parallel(task, *plans, *std::move(known)); });
+                       [&](Result<PlannedGraph> known) { return choose_parallel(task, plans, *std::move(known)); });
 }
 
 // A budget does not say how many bytes each region gets. In the first plan, a region may use all that faster regions
@@ -186,10 +178,9 @@ Result<PlannedGraph> try_other_splits(const Task& task, PlannedGraph planned, St
         with_smaller_arenas(task, arenas, in_earlier_regions)}) {
     if (is_done()) return planned;
     other.machine = machine;
-    Result<PlannedGraph> made = plan_model(other, stages);
-    if (!made) return made.error();
-    judge_capacity(task, *made);
-    if (made->shortfall < planned.shortfall) planned = *std::move(made);
+    LOWTIDE_TRY(PlannedGraph made, plan_model(other, stages));
+    judge_capacity(task, made);
+    if (made.shortfall < planned.shortfall) planned = std::move(made);
   }
   return planned;
 }

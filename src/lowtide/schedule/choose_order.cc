@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lowtide/base/check.h"
+#include "lowtide/base/try.h"
 #include "lowtide/share/load.h"
 
 namespace lowtide {
@@ -25,14 +26,12 @@ BoundOptions bound_options(const AliasOptions& aliases) {
 
 Result<ChosenOrder> choose_order(const ScheduleInput& input, const ScheduleOptions& options) {
   ScheduleOptions given{.order = "as_given", .aliases = options.aliases};
-  Result<OrderChoice> as_given = try_heuristics(input, given);
-  if (!as_given) return as_given.error();
-  const LoadBound bound = bound_by(input, options.aliases, as_given->best);
+  LOWTIDE_TRY(OrderChoice as_given, try_heuristics(input, given));
+  const LoadBound bound = bound_by(input, options.aliases, as_given.best);
   ScheduleOptions bounded = options;
   bounded.bound = bound.bytes;
-  Result<OrderChoice> choice = try_heuristics(input, bounded, std::move(as_given->best));
-  if (!choice) return choice.error();
-  return ChosenOrder{*std::move(choice), bound};
+  LOWTIDE_TRY(OrderChoice choice, try_heuristics(input, bounded, std::move(as_given.best)));
+  return ChosenOrder{std::move(choice), bound};
 }
 
 ChosenOrder search_for_order(const ScheduleInput& input, const ScheduleOptions& options, ChosenOrder known) {

@@ -1,6 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "lowtide/base/try.h"
 #include "lowtide/schedule/schedule.h"
 
 #include <algorithm>
@@ -110,9 +111,8 @@ Result<OrderChoice> try_heuristics(const ScheduleInput& input, const ScheduleOpt
 
 Result<OrderChoice> schedule(const Graph& graph, const ChosenKernels& kernels, const ScheduleOptions& options) {
   const ScheduleInput input{graph, kernels, kernels};
-  Result<OrderChoice> choice = try_heuristics(input, options);
-  if (!choice) return choice.error();
-  return search_orders(input, options, *std::move(choice));
+  LOWTIDE_TRY(OrderChoice choice, try_heuristics(input, options));
+  return search_orders(input, options, std::move(choice));
 }
 
 }  // namespace lowtide

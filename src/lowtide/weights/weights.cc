@@ -11,6 +11,7 @@
 
 #include "lowtide/base/interval.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/weights/mapped_file.h"
 #include "lowtide/weights/synthetic.h"
 
@@ -67,9 +68,8 @@ namespace {
 Result<std::optional<MappedFile>> map_file(const std::string& path, bool may_be_absent) {
   std::error_code ignored;
   if (may_be_absent && !std::filesystem::exists(path, ignored)) return std::optional<MappedFile>();
-  Result<MappedFile> file = MappedFile::open(path);
-  if (!file) return file.error();
-  return std::optional<MappedFile>(std::move(*file));
+  LOWTIDE_TRY(MappedFile file, MappedFile::open(path));
+  return std::optional<MappedFile>(std::move(file));
 }
 
 Result<void> check_range(const ConstantSource& source, std::int64_t offset, std::span<const std::byte> file,
@@ -93,10 +93,9 @@ Result<ModelWeights> ModelWeights::open(const std::string& model_path, ConstantT
   state->own.resize(state->table.sources.size());
   state->computed.resize(state->table.sources.size());
   for (const std::string& file : state->table.files) {
-    Result<std::optional<MappedFile>> mapped =
-        map_file(path_of(model_path, file), options.synthetic_seed.has_value() && !file.empty());
-    if (!mapped) return mapped.error();
-    state->files.push_back(std::move(*mapped));
+    LOWTIDE_TRY(std::optional<MappedFile> mapped,
+                map_file(path_of(model_path, file), options.synthetic_seed.has_value() && !file.empty()));
+    state->files.push_back(std::move(mapped));
   }
   for (ConstantId id : all_ids<ConstantId>(state->table.sources.size())) {
     const ConstantSource& source = state->table.sources[id];
@@ -137,10 +136,9 @@ bool ModelWeights::is_mapped(ConstantId id) const {
 
 Result<void> ModelWeights::set_computed(ConstantId id, std::span<const std::byte> bytes) {
   state_->check_computed(id, bytes.size());
-  Result<OwnedBytes> memory = allocate(state_->table.sources[id]);
-  if (!memory) return memory.error();
-  std::ranges::copy(bytes, memory->bytes().begin());
-  state_->computed[id] = state_->results.emplace_back(*std::move(memory)).bytes();
+  LOWTIDE_TRY(OwnedBytes memory, allocate(state_->table.sources[id]));
+  std::ranges::copy(bytes, memory.bytes().begin());
+  state_->computed[id] = state_->results.emplace_back(std::move(memory)).bytes();
   return {};
 }
 
@@ -168,10 +166,9 @@ Result<void> ModelWeights::make_synthetic(ConstantId id) {
   LOWTIDE_CHECK(state_->table.sources.contains(id), "a synthetic constant is in the table");
   if (!state_->is_synthetic(id) || state_->own[id]) return {};
   const ConstantSource& source = state_->table.sources[id];
-  Result<OwnedBytes> memory = allocate(source);
-  if (!memory) return memory.error();
-  LOWTIDE_RETURN_IF_ERROR(fill_synthetic(source, *state_->options.synthetic_seed, memory->bytes()));
-  state_->own[id] = *std::move(memory);
+  LOWTIDE_TRY(OwnedBytes memory, allocate(source));
+  LOWTIDE_RETURN_IF_ERROR(fill_synthetic(source, *state_->options.synthetic_seed, memory.bytes()));
+  state_->own[id] = std::move(memory);
   return {};
 }
 
@@ -182,10 +179,9 @@ Result<void> ModelWeights::hold(ConstantId id) {
   const auto address = reinterpret_cast<std::uintptr_t>(bytes(id)->data());
   const auto element = static_cast<std::uintptr_t>(std::max(bits_of(source.dtype).value_or(8) / 8, 1));
   if (address % element == 0 && source.size >= kLeastMapped) return {};
-  Result<OwnedBytes> memory = allocate(source);
-  if (!memory) return memory.error();
-  copy_out(id, memory->bytes());
-  state_->own[id] = *std::move(memory);
+  LOWTIDE_TRY(OwnedBytes memory, allocate(source));
+  copy_out(id, memory.bytes());
+  state_->own[id] = std::move(memory);
   return {};
 }
 

@@ -23,6 +23,7 @@
 #include "lowtide/allocate/tuning.h"
 #include "lowtide/base/check.h"
 #include "lowtide/base/flags.h"
+#include "lowtide/base/try.h"
 
 namespace lowtide::allocate_internal {
 namespace {
@@ -391,9 +392,8 @@ namespace lowtide {
 
 Result<RegionPacking> allocate_regions(const RegionProblem& problem, const RegionOptions& options) {
   LOWTIDE_RETURN_IF_ERROR(allocate_internal::validate_region_problem(problem));
-  const Result<allocate_internal::RegionModel> model = allocate_internal::RegionModel::build(problem);
-  if (!model) return model.error();
-  return allocate_internal::RegionAllocation(problem, *model, options).run();
+  LOWTIDE_TRY(const allocate_internal::RegionModel model, allocate_internal::RegionModel::build(problem));
+  return allocate_internal::RegionAllocation(problem, model, options).run();
 }
 
 }  // namespace lowtide

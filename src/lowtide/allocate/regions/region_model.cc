@@ -13,6 +13,7 @@
 #include "lowtide/allocate/problem/structure_bound.h"
 #include "lowtide/allocate/tuning.h"
 #include "lowtide/base/flags.h"
+#include "lowtide/base/try.h"
 
 namespace lowtide::allocate_internal {
 namespace {
@@ -61,9 +62,8 @@ BufferCliques cliques_of_relation(const CompressedProblem& problem) {
 }  // namespace
 
 Result<RegionModel> RegionModel::build(const RegionProblem& problem) {
-  Result<BufferGroups> groups = group_buffers(problem.packing);
-  if (!groups) return groups.error();
-  RegionModel model(problem, *std::move(groups));
+  LOWTIDE_TRY(BufferGroups groups, group_buffers(problem.packing));
+  RegionModel model(problem, std::move(groups));
   model.set_facts();
   model.set_demands();
   model.set_units();

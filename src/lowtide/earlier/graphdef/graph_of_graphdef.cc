@@ -11,6 +11,7 @@
 
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/graphdef/attribute_values.h"
 #include "lowtide/earlier/graphdef/format.h"
 #include "lowtide/earlier/graphdef/kept_facts.h"
@@ -38,9 +39,8 @@ class GraphMaker {
     LOWTIDE_RETURN_IF_ERROR(add_nodes());
     LOWTIDE_RETURN_IF_ERROR(set_outputs());
     note_devices();
-    Result<Graph> graph = std::move(builder_).build();
-    if (!graph) return graph.error();
-    return GraphOfGraphDef{*std::move(graph), std::move(notes_)};
+    LOWTIDE_TRY(Graph graph, std::move(builder_).build());
+    return GraphOfGraphDef{std::move(graph), std::move(notes_)};
   }
 
  private:
@@ -207,14 +207,13 @@ Result<void> GraphMaker::add_nodes() {
     GraphBuilder::NodeSpec spec{.name = std::string(names.empty() ? node.view.name() : names.front()),
                                 .domain = domain_of(at),
                                 .type = std::string(node.view.text(kept::kType, node.view.op()))};
-    const Result<std::vector<std::int64_t>> positions = kept_inputs(node.view, node.inputs.size());
-    if (!positions) return positions.error();
+    LOWTIDE_TRY(const std::vector<std::int64_t> positions, kept_inputs(node.view, node.inputs.size()));
     for (std::size_t input = 0; input < node.inputs.size(); ++input) {
       const auto found = tensors_.find(walk_.source(node.inputs[input]));
-      if (!positions->empty()) spec.inputs.resize(static_cast<std::size_t>((*positions)[input]));
+      if (!positions.empty()) spec.inputs.resize(static_cast<std::size_t>(positions[input]));
       spec.inputs.push_back(found == tensors_.end() ? std::nullopt : std::optional(found->second));
     }
-    if (!positions->empty()) spec.inputs.resize(static_cast<std::size_t>(positions->back()));
+    if (!positions.empty()) spec.inputs.resize(static_cast<std::size_t>(positions.back()));
     for (std::uint32_t port = 0; port < node.outputs.size(); ++port) {
       const auto found = tensors_.find({at, port});
       spec.outputs.push_back(found == tensors_.end() ? std::nullopt : std::optional(found->second));

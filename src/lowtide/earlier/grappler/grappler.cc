@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/graphdef/node_attributes.h"
 #include "lowtide/earlier/graphdef/node_list.h"
 #include "lowtide/earlier/grappler/device_name.h"
@@ -68,11 +69,10 @@ Result<void> recompute(std::vector<DefNode>& nodes, const GrapplerOptions& optio
     return (is_cheap || has_attribute(node, kRecomputeHint)) && !fed.contains(node.name);
   };
   const std::string scope(options.target_scope.empty() ? kDefaultScope : options.target_scope);
-  Result<grappler_internal::RecomputedNodes> done =
-      grappler_internal::recompute_groups(nodes, {.target_scope = scope, .is_recomputed = is_recomputed});
-  if (!done) return done.error();
-  result.recomputed = std::move(done->names);
-  result.groups = done->groups;
+  LOWTIDE_TRY(grappler_internal::RecomputedNodes done,
+              grappler_internal::recompute_groups(nodes, {.target_scope = scope, .is_recomputed = is_recomputed}));
+  result.recomputed = std::move(done.names);
+  result.groups = done.groups;
   return {};
 }
 
@@ -82,9 +82,8 @@ using grappler_internal::Simulation;
 using grappler_internal::Surroundings;
 
 Result<Simulation> simulated(const std::vector<DefNode>& nodes, const Surroundings& around) {
-  const auto graph = grappler_internal::type_nodes(nodes);
-  if (!graph) return graph.error();
-  return grappler_internal::simulate(*graph, around.cluster, around.feeds, around.fetches);
+  LOWTIDE_TRY(const auto graph, grappler_internal::type_nodes(nodes));
+  return grappler_internal::simulate(graph, around.cluster, around.feeds, around.fetches);
 }
 
 Result<void> save_memory(std::vector<DefNode>& nodes, const Surroundings& around, GrapplerLevel level,
@@ -96,16 +95,14 @@ Result<void> save_memory(std::vector<DefNode>& nodes, const Surroundings& around
   for (int round = 0; round < kMostRounds && is_changed; ++round) {
     is_changed = false;
     if (has_add_n(level)) {
-      Result<std::vector<std::string>> sums = grappler_internal::replace_sums(nodes, around, peaks);
-      if (!sums) return sums.error();
-      is_changed = !sums->empty();
-      std::ranges::move(*sums, std::back_inserter(result.sums));
+      LOWTIDE_TRY(std::vector<std::string> sums, grappler_internal::replace_sums(nodes, around, peaks));
+      is_changed = !sums.empty();
+      std::ranges::move(sums, std::back_inserter(result.sums));
     }
     if (!has_swaps(level)) continue;
-    Result<std::vector<GrapplerSwap>> swaps =
-        grappler_internal::swap_inputs(nodes, around, chooses_swaps(level), skipped, peaks);
-    if (!swaps) return swaps.error();
-    std::ranges::move(*swaps, std::back_inserter(result.swaps));
+    LOWTIDE_TRY(std::vector<GrapplerSwap> swaps,
+                grappler_internal::swap_inputs(nodes, around, chooses_swaps(level), skipped, peaks));
+    std::ranges::move(swaps, std::back_inserter(result.swaps));
   }
   return {};
 }
@@ -126,9 +123,8 @@ Result<void> rewrite_nodes(std::vector<DefNode>& nodes, const GrapplerOptions& o
   const bool measures = !options.fetches.empty();
   const bool has_cluster = !options.cluster.devices.empty();
   if (measures && !has_cluster && has_swaps(options.level)) LOWTIDE_RETURN_IF_ERROR(check_no_swap_hint(nodes));
-  Result<std::vector<std::string>> relaxed = grappler_internal::relax_assignments(nodes);
-  if (!relaxed) return relaxed.error();
-  result.relaxed = *std::move(relaxed);
+  LOWTIDE_TRY(std::vector<std::string> relaxed, grappler_internal::relax_assignments(nodes));
+  result.relaxed = std::move(relaxed);
   if (has_recomputation(options.level)) LOWTIDE_RETURN_IF_ERROR(recompute(nodes, options, around.feeds, result));
   if (!measures) return {};
   if (!has_cluster) {
@@ -143,22 +139,19 @@ bool is_cheap_for_grappler(std::string_view op) { return std::ranges::binary_sea
 
 Result<GrapplerResult> run_grappler(const ProtoMessage& graphdef, const GrapplerOptions& options) {
   std::vector<DefNode> nodes = nodes_of_graphdef(graphdef);
-  const Result<RunEnds> ends = with_placeholders(nodes, {.feeds = options.feeds, .fetches = options.fetches});
-  if (!ends) return ends.error();
-  const Surroundings around{.cluster = options.cluster, .feeds = ends->feeds, .fetches = ends->fetches};
+  LOWTIDE_TRY(const RunEnds ends, with_placeholders(nodes, {.feeds = options.feeds, .fetches = options.fetches}));
+  const Surroundings around{.cluster = options.cluster, .feeds = ends.feeds, .fetches = ends.fetches};
   GrapplerResult result;
   const bool simulates = !options.fetches.empty() && !options.cluster.devices.empty();
   std::optional<Simulation> before;
   if (simulates) {
-    Result<Simulation> simulation = simulated(nodes, around);
-    if (!simulation) return simulation.error();
-    before = *std::move(simulation);
+    LOWTIDE_TRY(Simulation simulation, simulated(nodes, around));
+    before = std::move(simulation);
   }
   if (options.level != GrapplerLevel::none) LOWTIDE_RETURN_IF_ERROR(rewrite_nodes(nodes, options, around, result));
   if (simulates) {
-    const Result<Simulation> after = simulated(nodes, around);
-    if (!after) return after.error();
-    compare_peaks(options.cluster, *before, *after, result);
+    LOWTIDE_TRY(const Simulation after, simulated(nodes, around));
+    compare_peaks(options.cluster, *before, after, result);
   }
   result.graphdef = options.level == GrapplerLevel::none ? graphdef : with_nodes(graphdef, std::move(nodes));
   return result;

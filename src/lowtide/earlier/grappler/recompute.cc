@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/grappler/node_links.h"
 
 namespace lowtide::grappler_internal {
@@ -235,16 +236,13 @@ class GroupRecomputer {
 Result<RecomputedNodes> recompute_groups(std::vector<DefNode>& nodes, const RecomputeRule& rule) {
   std::vector<DefNode> sorted;
   {
-    const Result<NodeLinks> links = link_nodes(nodes);
-    if (!links) return links.error();
-    const Result<std::vector<NodeIndex>> order = sorted_order(nodes, *links);
-    if (!order) return order.error();
-    for (NodeIndex at : *order) sorted.push_back(std::move(nodes[at]));
+    LOWTIDE_TRY(const NodeLinks links, link_nodes(nodes));
+    LOWTIDE_TRY(const std::vector<NodeIndex> order, sorted_order(nodes, links));
+    for (NodeIndex at : order) sorted.push_back(std::move(nodes[at]));
   }
   nodes = std::move(sorted);
-  Result<NodeLinks> links = link_nodes(nodes);
-  if (!links) return links.error();
-  return GroupRecomputer(nodes, *std::move(links), rule).recompute();
+  LOWTIDE_TRY(NodeLinks links, link_nodes(nodes));
+  return GroupRecomputer(nodes, std::move(links), rule).recompute();
 }
 
 }  // namespace lowtide::grappler_internal

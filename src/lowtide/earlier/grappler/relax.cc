@@ -11,6 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/graphdef/node_attributes.h"
 #include "lowtide/earlier/grappler/device_name.h"
 #include "lowtide/earlier/grappler/node_links.h"
@@ -170,9 +171,8 @@ class MemoryFlow {
 Result<std::vector<NodeIndex>> relaxable(const std::vector<DefNode>& nodes) {
   const SeenNodes seen = seen_nodes(nodes);
   if (!seen.has_send && seen.devices.size() == 1) return seen.assignments;
-  const Result<NodeLinks> links = link_nodes(nodes);
-  if (!links) return links.error();
-  const MemoryFlow flow(nodes, *links);
+  LOWTIDE_TRY(const NodeLinks links, link_nodes(nodes));
+  const MemoryFlow flow(nodes, links);
   const std::vector<Whereabouts> own = own_whereabouts(nodes);
   const std::vector<Whereabouts> places = flow.places(own);
   std::vector<bool> is_visited(nodes.size(), false);
@@ -190,10 +190,9 @@ Result<std::vector<NodeIndex>> relaxable(const std::vector<DefNode>& nodes) {
 }  // namespace
 
 Result<std::vector<std::string>> relax_assignments(std::vector<DefNode>& nodes) {
-  const Result<std::vector<NodeIndex>> found = relaxable(nodes);
-  if (!found) return found.error();
+  LOWTIDE_TRY(const std::vector<NodeIndex> found, relaxable(nodes));
   std::vector<std::string> names;
-  for (NodeIndex at : *found) {
+  for (NodeIndex at : found) {
     set_true(nodes[at], kRelaxed);
     names.push_back(nodes[at].name);
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/grappler/node_links.h"
 
 namespace lowtide::grappler_internal {
@@ -48,9 +49,8 @@ void drop_in(std::vector<DefNode>& nodes, const NodeLinks& links, NodeIndex at) 
 }  // namespace
 
 Result<void> drop_repeated_controls(std::vector<DefNode>& nodes) {
-  const Result<NodeLinks> links = link_nodes(nodes);
-  if (!links) return links.error();
-  for (NodeIndex at = 0; at < nodes.size(); ++at) drop_in(nodes, *links, at);
+  LOWTIDE_TRY(const NodeLinks links, link_nodes(nodes));
+  for (NodeIndex at = 0; at < nodes.size(); ++at) drop_in(nodes, links, at);
   return {};
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/graphdef/node_attributes.h"
 #include "lowtide/earlier/graphdef/output_types.h"
 #include "lowtide/earlier/grappler/placement.h"
@@ -129,13 +130,12 @@ Result<std::vector<DefNode>> with_shapes(std::vector<DefNode> nodes,
 
 Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& nodes, const Cluster& cluster,
                                                 const RunEnds& ends) {
-  const Result<TypedGraph> graph = grappler_internal::type_nodes(nodes);
-  if (!graph) return graph.error();
-  const std::set<NodeIndex> fed = indices_of(*graph, ends.feeds);
-  const std::set<NodeIndex> fetched = indices_of(*graph, ends.fetches);
-  const VariableUses uses = grappler_internal::find_variable_uses(*graph);
+  LOWTIDE_TRY(const TypedGraph graph, grappler_internal::type_nodes(nodes));
+  const std::set<NodeIndex> fed = indices_of(graph, ends.feeds);
+  const std::set<NodeIndex> fetched = indices_of(graph, ends.fetches);
+  const VariableUses uses = grappler_internal::find_variable_uses(graph);
   const std::vector<bool> is_needed =
-      grappler_internal::needed_nodes(*graph, std::vector<NodeIndex>(fetched.begin(), fetched.end()));
+      grappler_internal::needed_nodes(graph, std::vector<NodeIndex>(fetched.begin(), fetched.end()));
   const grappler_internal::Placement placement(cluster);
   std::vector<CostedNodeOfRun> all;
   double total = 0;
@@ -144,7 +144,7 @@ Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& node
     CostedNodeOfRun one{.node = at, .reads = {}, .waits = {}};
     bool reads_variable = false;
     for (std::size_t input = 0; input < nodes[at].inputs.size(); ++input) {
-      const NodeIndex source = graph->links.inputs[at][input];
+      const NodeIndex source = graph.links.inputs[at][input];
       const bool is_control = read_input(nodes[at].inputs[input]).is_control;
       (is_control ? one.waits : one.reads).push_back(source);
       const std::optional<NodeIndex> variable = is_control ? std::nullopt : uses.variable_of[source];
@@ -156,18 +156,18 @@ Result<std::vector<CostedNodeOfRun>> cost_nodes(const std::vector<DefNode>& node
     one.writes = uses.writes[at];
     one.reads = each_once(std::move(one.reads));
     one.waits = each_once(std::move(one.waits));
-    const double bytes = output_bytes(*graph, uses, at);
+    const double bytes = output_bytes(graph, uses, at);
     total += bytes;
     if (total > kMostRunBytes) {
       return Error{ErrorCode::over_limit, "the tensors up to this node have more than 2^60 bytes",
                    shown_node(nodes[at].name, nodes[at].op)};
     }
     const bool holds = holds_memory(nodes[at]);
-    one.is_resident = ((holds || fed.contains(at)) && nodes[at].inputs.empty()) || is_content_of_variable(*graph, at);
+    one.is_resident = ((holds || fed.contains(at)) && nodes[at].inputs.empty()) || is_content_of_variable(graph, at);
     (holds && !one.is_resident ? one.held_bytes : one.bytes) = static_cast<std::int64_t>(bytes);
     one.device = placement.device_of(nodes[at].device);
-    one.nanoseconds = nanoseconds_on(grappler_internal::work_of(graph->costed(at)), cluster.devices[one.device]);
-    one.is_sized = std::ranges::all_of(graph->outputs[at], is_known);
+    one.nanoseconds = nanoseconds_on(grappler_internal::work_of(graph.costed(at)), cluster.devices[one.device]);
+    one.is_sized = std::ranges::all_of(graph.outputs[at], is_known);
     one.may_run_again = !one.is_resident && !holds && !reads_variable && is_pure_operator(nodes[at].op);
     one.is_fetched = fetched.contains(at);
     all.push_back(std::move(one));
@@ -187,13 +187,11 @@ std::optional<std::uint32_t> node_on_unknown_device(const std::vector<DefNode>& 
 }
 
 Result<SimulatedRun> simulate_run(const std::vector<DefNode>& nodes, const Cluster& cluster, const RunEnds& ends) {
-  const Result<TypedGraph> graph = grappler_internal::type_nodes(nodes);
-  if (!graph) return graph.error();
-  const Result<grappler_internal::Simulation> simulation =
-      grappler_internal::simulate(*graph, cluster, ends.feeds, ends.fetches);
-  if (!simulation) return simulation.error();
-  SimulatedRun run{.peak_bytes = {}, .nanoseconds = simulation->nanoseconds};
-  for (const grappler_internal::DevicePeak& peak : simulation->peaks) run.peak_bytes.push_back(peak.bytes);
+  LOWTIDE_TRY(const TypedGraph graph, grappler_internal::type_nodes(nodes));
+  LOWTIDE_TRY(const grappler_internal::Simulation simulation,
+              grappler_internal::simulate(graph, cluster, ends.feeds, ends.fetches));
+  SimulatedRun run{.peak_bytes = {}, .nanoseconds = simulation.nanoseconds};
+  for (const grappler_internal::DevicePeak& peak : simulation.peaks) run.peak_bytes.push_back(peak.bytes);
   return run;
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/graphdef/node_attributes.h"
 #include "lowtide/earlier/grappler/repeated_controls.h"
 
@@ -158,9 +159,8 @@ bool has_copies(const std::vector<DefNode>& nodes) {
 
 Result<void> find_peaks(const TypedGraph& graph, const Surroundings& around, KnownPeaks& peaks) {
   if (peaks) return {};
-  Result<Simulation> simulation = simulate(graph, around.cluster, around.feeds, around.fetches);
-  if (!simulation) return simulation.error();
-  peaks = std::move(simulation->peaks);
+  LOWTIDE_TRY(Simulation simulation, simulate(graph, around.cluster, around.feeds, around.fetches));
+  peaks = std::move(simulation.peaks);
   return {};
 }
 
@@ -171,25 +171,23 @@ Result<std::vector<std::string>> replace_sums(std::vector<DefNode>& nodes, const
   if (has_copies(nodes)) return replaced;
   std::set<NodeIndex> chosen;
   {
-    const Result<TypedGraph> graph = type_nodes(nodes);
-    if (!graph) return graph.error();
-    const SumsOfTensor sums = sums_by_operand(*graph);
+    LOWTIDE_TRY(const TypedGraph graph, type_nodes(nodes));
+    const SumsOfTensor sums = sums_by_operand(graph);
     if (sums.empty()) return replaced;
-    LOWTIDE_RETURN_IF_ERROR(find_peaks(*graph, around, peaks));
+    LOWTIDE_RETURN_IF_ERROR(find_peaks(graph, around, peaks));
     chosen = sums_at_peaks(sums, *peaks, around.cluster);
     if (chosen.empty()) return replaced;
   }
-  Result<TypedGraph> graph = type_nodes(nodes, around.feeds);
-  if (!graph) return graph.error();
+  LOWTIDE_TRY(TypedGraph graph, type_nodes(nodes, around.feeds));
   if (chosen.size() > kMostSumSteps / nodes.size()) {
     return Error{ErrorCode::over_limit,
                  "each of " + std::to_string(chosen.size()) + " sums needs a walk over " +
                      std::to_string(nodes.size()) + " nodes",
                  ""};
   }
-  SumReplacer replacer(nodes, graph->links);
+  SumReplacer replacer(nodes, graph.links);
   for (NodeIndex at : chosen) {
-    const OutputType& type = graph->type_of(at, 0);
+    const OutputType& type = graph.type_of(at, 0);
     const std::int64_t data_type = attribute_type(nodes[at], "T").value_or(0);
     const bool is_known = type.extents && std::ranges::none_of(*type.extents, [](std::int64_t one) { return one < 0; });
     if (!is_known || std::ranges::find(kSummedTypes, data_type) == kSummedTypes.end()) continue;

@@ -11,6 +11,7 @@
 #include <ranges>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/graphdef/node_attributes.h"
 #include "lowtide/earlier/grappler/device_name.h"
 #include "lowtide/earlier/grappler/repeated_controls.h"
@@ -41,16 +42,15 @@ class Swapper {
 
   Result<void> swap(NodeIndex at, const std::vector<std::int64_t>& inputs, SkipList& skipped) {
     if (skipped.contains(nodes_[at].name)) return {};
-    const Result<std::optional<NodeIndex>> in_trigger = swap_in_trigger(at, inputs);
-    if (!in_trigger) return in_trigger.error();
-    if (!*in_trigger) {
+    LOWTIDE_TRY(const std::optional<NodeIndex> in_trigger, swap_in_trigger(at, inputs));
+    if (!in_trigger) {
       skipped.insert(nodes_[at].name);
       return {};
     }
     for (std::int64_t input : inputs) {
       if (!skipped.insert(nodes_[at].name + ":" + std::to_string(input)).second) continue;
       const std::optional<NodeIndex> out_trigger = swap_out_trigger(at, input);
-      if (out_trigger) add_pair(at, input, **in_trigger, *out_trigger, skipped);
+      if (out_trigger) add_pair(at, input, *in_trigger, *out_trigger, skipped);
     }
     return {};
   }
@@ -193,9 +193,8 @@ bool lacks_memory(const std::vector<DevicePeak>& peaks, const Cluster& cluster) 
 // Whether a GPU lacks memory.
 Result<bool> needs_swaps(const std::vector<DefNode>& nodes, const Surroundings& around, KnownPeaks& peaks) {
   if (!peaks) {
-    const Result<TypedGraph> graph = type_nodes(nodes);
-    if (!graph) return graph.error();
-    LOWTIDE_RETURN_IF_ERROR(find_peaks(*graph, around, peaks));
+    LOWTIDE_TRY(const TypedGraph graph, type_nodes(nodes));
+    LOWTIDE_RETURN_IF_ERROR(find_peaks(graph, around, peaks));
   }
   return lacks_memory(*peaks, around.cluster);
 }
@@ -206,23 +205,20 @@ Result<std::vector<GrapplerSwap>> swap_inputs(std::vector<DefNode>& nodes, const
                                               SkipList& skipped, KnownPeaks& peaks) {
   bool is_short = false;
   if (by_memory && !has_copies(nodes)) {
-    const Result<bool> found = needs_swaps(nodes, around, peaks);
-    if (!found) return found.error();
-    is_short = *found;
+    LOWTIDE_TRY(const bool found, needs_swaps(nodes, around, peaks));
+    is_short = found;
   }
   if (!is_short && std::ranges::none_of(nodes, has_swap_hint)) return std::vector<GrapplerSwap>();
   LOWTIDE_RETURN_IF_ERROR(drop_repeated_controls(nodes));
-  const Result<TypedGraph> graph = type_nodes(nodes);
-  if (!graph) return graph.error();
+  LOWTIDE_TRY(const TypedGraph graph, type_nodes(nodes));
   InputsToSwap chosen;
   if (is_short) {
-    const Result<Simulation> simulation = simulate(*graph, around.cluster, around.feeds, around.fetches);
-    if (!simulation) return simulation.error();
-    choose_by_memory(*graph, {.peaks = *peaks, .ends = simulation->ends}, around.cluster, skipped, chosen);
+    LOWTIDE_TRY(const Simulation simulation, simulate(graph, around.cluster, around.feeds, around.fetches));
+    choose_by_memory(graph, {.peaks = *peaks, .ends = simulation.ends}, around.cluster, skipped, chosen);
   }
-  LOWTIDE_RETURN_IF_ERROR(choose_by_hint(*graph, chosen));
-  const Times ends = earliest_ends(*graph, around.cluster);
-  Swapper swapper(nodes, *graph, ends);
+  LOWTIDE_RETURN_IF_ERROR(choose_by_hint(graph, chosen));
+  const Times ends = earliest_ends(graph, around.cluster);
+  Swapper swapper(nodes, graph, ends);
   // The original goes through a hash table of addresses, which mostly is last first.
   for (const InputsToSwap::OfNode& one : std::views::reverse(chosen.nodes())) {
     LOWTIDE_RETURN_IF_ERROR(swapper.swap(one.node, one.inputs, skipped));

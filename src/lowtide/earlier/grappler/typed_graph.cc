@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/graphdef/node_attributes.h"
 
 namespace lowtide::grappler_internal {
@@ -75,11 +76,9 @@ CostedNode TypedGraph::costed(NodeIndex node) const {
 }
 
 Result<TypedGraph> type_nodes(const std::vector<DefNode>& nodes, const std::vector<std::string>& unknown) {
-  Result<NodeLinks> links = link_nodes(nodes);
-  if (!links) return links.error();
-  Result<std::vector<std::vector<OutputType>>> outputs = infer_output_types(with_nodes({}, nodes), unknown);
-  if (!outputs) return outputs.error();
-  TypedGraph graph{.nodes = nodes, .links = *std::move(links), .outputs = *std::move(outputs)};
+  LOWTIDE_TRY(NodeLinks links, link_nodes(nodes));
+  LOWTIDE_TRY(std::vector<std::vector<OutputType>> outputs, infer_output_types(with_nodes({}, nodes), unknown));
+  TypedGraph graph{.nodes = nodes, .links = std::move(links), .outputs = std::move(outputs)};
   for (NodeIndex at = 0; at < nodes.size(); ++at) add_unread_outputs(graph, at);
   return graph;
 }

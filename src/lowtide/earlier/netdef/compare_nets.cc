@@ -13,6 +13,7 @@
 
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/netdef/format.h"
 #include "lowtide/earlier/netdef/op_view.h"
 #include "lowtide/earlier/proto/proto.h"
@@ -78,17 +79,15 @@ Result<DescribedArguments> describe_arguments(const OpView& op, std::size_t at, 
     if (may_hold_net(name)) remove_field(rest, argument_field::kText);
     by_name[name] += write_proto_binary(rest);
   }
-  Result<std::vector<NestedNet>> nets = nested_nets(op, at, meanings.depth);
-  if (!nets) return nets.error();
-  std::stable_sort(nets->begin(), nets->end(),
+  LOWTIDE_TRY(std::vector<NestedNet> nets, nested_nets(op, at, meanings.depth));
+  std::stable_sort(nets.begin(), nets.end(),
                    [](const NestedNet& a, const NestedNet& b) { return a.argument < b.argument; });
   // The whole net may have another order, so that the number of its operator is no part of a place.
   const std::string place = meanings.depth == 0 ? "" : meanings.place + std::to_string(at) + ".";
-  for (std::size_t number = 0; number < nets->size(); ++number) {
-    Result<std::string> described =
-        describe_nested((*nets)[number].net, meanings, place + std::to_string(number) + "/");
-    if (!described) return described.error();
-    by_name[(*nets)[number].argument] += *described;
+  for (std::size_t number = 0; number < nets.size(); ++number) {
+    LOWTIDE_TRY(std::string described,
+                describe_nested(nets[number].net, meanings, place + std::to_string(number) + "/"));
+    by_name[nets[number].argument] += described;
   }
   return by_name;
 }
@@ -153,9 +152,8 @@ Result<std::string> describe_nested(const ProtoMessage& net, const Meanings& out
   std::size_t at = 0;
   for (const ProtoMessage* message : messages_of(net, net_field::kOp)) {
     const OpView op(*message);
-    const Result<DescribedArguments> arguments = describe_arguments(op, at, meanings);
-    if (!arguments) return arguments.error();
-    all += kind_of(meanings.device, op) + joined(*arguments) + "|" + in_place_of(op) + "|" + waits_of(op, meanings);
+    LOWTIDE_TRY(const DescribedArguments arguments, describe_arguments(op, at, meanings));
+    all += kind_of(meanings.device, op) + joined(arguments) + "|" + in_place_of(op) + "|" + waits_of(op, meanings);
     for (std::string_view name : op.inputs()) all += "|" + meaning_of(meanings, name);
     for (std::size_t output = 0; output < op.outputs().size(); ++output) {
       meanings.own[std::string(op.outputs()[output])] =
@@ -182,9 +180,8 @@ Result<DescribedNet> describe(const ProtoMessage& net, Number number) {
       for (std::string_view name : op.outputs()) meanings.own[std::string(name)] = "released by " + one.shown;
       continue;
     }
-    Result<DescribedArguments> arguments = describe_arguments(op, one.at, meanings);
-    if (!arguments) return arguments.error();
-    one.arguments = *std::move(arguments);
+    LOWTIDE_TRY(DescribedArguments arguments, describe_arguments(op, one.at, meanings));
+    one.arguments = std::move(arguments);
     for (std::string_view name : op.inputs()) one.sources.push_back(meaning_of(meanings, name));
     one.waits = waits_of(op, meanings);
     one.outputs.assign(op.outputs().begin(), op.outputs().end());
@@ -289,22 +286,18 @@ class Numbering {
 
 Result<NetComparison> compare_nets(const ProtoMessage& first, const ProtoMessage& second) {
   namespace in = netdef_internal;
-  const Result<in::DescribedNet> a = in::describe(first, in::by_position);
-  if (!a) return a.error();
-  const Result<in::DescribedNet> b = in::describe(second, in::by_position);
-  if (!b) return b.error();
+  LOWTIDE_TRY(const in::DescribedNet a, in::describe(first, in::by_position));
+  LOWTIDE_TRY(const in::DescribedNet b, in::describe(second, in::by_position));
   NetComparison comparison;
-  in::compare_in_order(*a, *b, comparison);
+  in::compare_in_order(a, b, comparison);
   comparison.is_same = comparison.has_same_order = comparison.differences.empty();
   if (comparison.is_same) return comparison;
 
   in::Numbering numbering;
-  const Result<in::DescribedNet> c = in::describe(first, std::ref(numbering));
-  if (!c) return c.error();
+  LOWTIDE_TRY(const in::DescribedNet c, in::describe(first, std::ref(numbering)));
   numbering.begin_second();
-  const Result<in::DescribedNet> d = in::describe(second, std::ref(numbering));
-  if (!d) return d.error();
-  if (numbering.has_equal_counts() && c->outputs == d->outputs) return NetComparison{.is_same = true};
+  LOWTIDE_TRY(const in::DescribedNet d, in::describe(second, std::ref(numbering)));
+  if (numbering.has_equal_counts() && c.outputs == d.outputs) return NetComparison{.is_same = true};
   return comparison;
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lowtide/base/limits.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/netdef/format.h"
 #include "lowtide/earlier/netdef/nested_names.h"
 #include "lowtide/earlier/netdef/net.h"
@@ -113,9 +114,8 @@ Result<std::vector<std::string>> reads_of(const OpView& op, std::size_t at) {
   for (std::string_view name : op.inputs()) {
     if (is_known.emplace(name).second) reads.emplace_back(name);
   }
-  const Result<NestedNames> nested = nested_names(op, at);
-  if (!nested) return nested.error();
-  for (const std::string& name : nested->read) {
+  LOWTIDE_TRY(const NestedNames nested, nested_names(op, at));
+  for (const std::string& name : nested.read) {
     if (is_known.insert(name).second) reads.push_back(name);
   }
   for (std::string_view name : texts_of(op.message(), op_field::kControlInput)) {
@@ -174,9 +174,8 @@ Result<ProtoMessage> add_free_ops(const ProtoMessage& net, const std::set<std::s
   std::unordered_set<std::string> is_known;
   for (std::size_t at = 0; at < ops.size(); ++at) {
     const in::OpView op(*ops[at]);
-    Result<std::vector<std::string>> read = in::reads_of(op, at);
-    if (!read) return read.error();
-    for (const std::string& name : *read) {
+    LOWTIDE_TRY(std::vector<std::string> read, in::reads_of(op, at));
+    for (const std::string& name : read) {
       in::BlobUse& use = uses[name];
       is_known.insert(name);
       use.last_read = at;
@@ -185,7 +184,7 @@ Result<ProtoMessage> add_free_ops(const ProtoMessage& net, const std::set<std::s
     for (std::string_view name : op.outputs()) {
       if (is_known.emplace(name).second) uses[std::string(name)].is_written_first = true;
     }
-    reads.push_back(*std::move(read));
+    reads.push_back(std::move(read));
   }
   std::vector<ProtoMessage> with_frees;
   for (std::size_t at = 0; at < ops.size(); ++at) {
@@ -214,10 +213,9 @@ Result<std::set<std::string, std::less<>>> blob_names(const ProtoMessage& net) {
     const in::OpView op(*message);
     names.insert(op.inputs().begin(), op.inputs().end());
     names.insert(op.outputs().begin(), op.outputs().end());
-    const Result<in::NestedNames> nested = in::nested_names(op, at++);
-    if (!nested) return nested.error();
-    names.insert(nested->read.begin(), nested->read.end());
-    names.insert(nested->written.begin(), nested->written.end());
+    LOWTIDE_TRY(const in::NestedNames nested, in::nested_names(op, at++));
+    names.insert(nested.read.begin(), nested.read.end());
+    names.insert(nested.written.begin(), nested.written.end());
   }
   return names;
 }

@@ -12,6 +12,7 @@
 
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/netdef/format.h"
 #include "lowtide/earlier/netdef/infer.h"
 #include "lowtide/earlier/netdef/net_walk.h"
@@ -94,11 +95,10 @@ Result<NetGraph> NetGraphMaker::make() && {
   LOWTIDE_RETURN_IF_ERROR(add_nodes());
   LOWTIDE_RETURN_IF_ERROR(set_outputs());
   describe_blobs();
-  Result<GraphBuilder::Built> built = std::move(builder_).build_with_ids();
-  if (!built) return built.error();
+  LOWTIDE_TRY(GraphBuilder::Built built, std::move(builder_).build_with_ids());
   facts_.op_of = IdVector<NodeId, std::uint32_t>(walk_.ops().size(), 0);
   for (std::uint32_t at = 0; at < walk_.ops().size(); ++at) {
-    facts_.op_of[built->node_ids[NodeId(at)]] = walk_.ops()[at].at;
+    facts_.op_of[built.node_ids[NodeId(at)]] = walk_.ops()[at].at;
   }
   facts_.type = std::string(find_text(net_, net_field::kType).value_or(""));
   facts_.has_free = walk_.left_out() > 0;
@@ -107,7 +107,7 @@ Result<NetGraph> NetGraphMaker::make() && {
     note("the net uses " + std::to_string(facts_.device_names.size()) + " devices (" + listed(facts_.device_names) +
          "); a plan puts the tensors of all of them into one arena, but Caffe2's rules keep them apart");
   }
-  return NetGraph{std::move(built->graph), std::move(facts_), std::move(notes_)};
+  return NetGraph{std::move(built.graph), std::move(facts_), std::move(notes_)};
 }
 
 // Types that do not follow from others: those of external inputs, and of results whose operators have known inputs.
@@ -240,9 +240,8 @@ Result<void> NetGraphMaker::add_nodes() {
       node.attributes.push_back({name, value_of(*argument)});
     }
     if (!op.captures.empty()) {
-      Result<Body> body = capturing_body(op);
-      if (!body) return body.error();
-      node.bodies.push_back(*std::move(body));
+      LOWTIDE_TRY(Body body, capturing_body(op));
+      node.bodies.push_back(std::move(body));
     }
     builder_.add_node(std::move(node));
   }

@@ -3,6 +3,7 @@
 
 #include "lowtide/earlier/netdef/nested_names.h"
 
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/netdef/format.h"
 
 namespace lowtide::netdef_internal {
@@ -10,9 +11,8 @@ namespace {
 
 // The recursion ends at limits::kMaxBodyNesting.
 Result<void> add_names(const OpView& op, std::size_t at, int depth, NestedNames& names) {
-  const Result<std::vector<NestedNet>> nets = nested_nets(op, at, depth);
-  if (!nets) return nets.error();
-  for (const NestedNet& nested : *nets) {
+  LOWTIDE_TRY(const std::vector<NestedNet> nets, nested_nets(op, at, depth));
+  for (const NestedNet& nested : nets) {
     std::size_t inner_at = 0;
     for (const ProtoMessage* message : messages_of(nested.net, net_field::kOp)) {
       const OpView inner(*message);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/netdef/format.h"
 #include "lowtide/earlier/proto/proto.h"
 #include "lowtide/earlier/proto/raw_field.h"
@@ -52,10 +53,9 @@ bool is_net(std::string_view begin) {
 Result<NetFile> read_net(std::string_view bytes) {
   if (bytes.empty()) return Error{ErrorCode::malformed, "not a NetDef: the file is empty", ""};
   const NetForm form = is_proto_text(bytes) ? NetForm::text : NetForm::binary;
-  Result<ProtoMessage> net = form == NetForm::text ? read_proto_text(netdef_internal::kNetSchema, bytes)
-                                                   : read_proto_binary(netdef_internal::kNetSchema, bytes);
-  if (!net) return net.error();
-  return NetFile{*std::move(net), form};
+  LOWTIDE_TRY(ProtoMessage net, form == NetForm::text ? read_proto_text(netdef_internal::kNetSchema, bytes)
+                                                      : read_proto_binary(netdef_internal::kNetSchema, bytes));
+  return NetFile{std::move(net), form};
 }
 
 Result<std::string> write_net(const ProtoMessage& net, NetForm form) {

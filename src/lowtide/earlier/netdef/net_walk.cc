@@ -8,6 +8,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/netdef/format.h"
 #include "lowtide/earlier/netdef/infer.h"
 #include "lowtide/earlier/netdef/nested_names.h"
@@ -102,13 +103,12 @@ Result<void> NetWalk::add_reads(NetOp& op) {
       op.inputs.emplace_back();
       continue;
     }
-    const Result<std::uint32_t> version = current_version(name, op);
-    if (!version) return version.error();
-    versions_[*version].is_read = true;
-    NetBlob& blob = blobs_[versions_[*version].blob];
+    LOWTIDE_TRY(const std::uint32_t version, current_version(name, op));
+    versions_[version].is_read = true;
+    NetBlob& blob = blobs_[versions_[version].blob];
     blob.is_weight = blob.is_weight && is_weight(op.view.type(), at);
     blob.is_unshared = blob.is_unshared || op.view.type() == "Alias";
-    op.inputs.emplace_back(*version);
+    op.inputs.emplace_back(version);
   }
   return {};
 }
@@ -116,13 +116,12 @@ Result<void> NetWalk::add_reads(NetOp& op) {
 // Names that only the nested net knows are not captured. A name that it writes, or that is not yet a blob, must keep
 // its meaning, so that the blob of this name shares its memory with no other one.
 Result<void> NetWalk::add_captures(NetOp& op) {
-  const Result<NestedNames> names = nested_names(op.view, op.at);
-  if (!names) return names.error();
+  LOWTIDE_TRY(const NestedNames names, nested_names(op.view, op.at));
   std::unordered_set<std::uint32_t> inputs;
   for (const std::optional<std::uint32_t>& input : op.inputs) {
     if (input) inputs.insert(*input);
   }
-  for (const std::string& name : names->read) {
+  for (const std::string& name : names.read) {
     const auto listed = listed_.find(name);
     const std::optional<std::uint32_t> blob = find_blob(name);
     if (!blob && listed == listed_.end()) {
@@ -130,13 +129,12 @@ Result<void> NetWalk::add_captures(NetOp& op) {
       continue;
     }
     // The text of the nested net may be gone after this, but that of the list or of the blob stays.
-    const Result<std::uint32_t> version = current_version(blob ? blobs_[*blob].name : *listed, op);
-    if (!version) return version.error();
-    versions_[*version].is_read = true;
-    blobs_[versions_[*version].blob].is_weight = false;
-    if (!inputs.contains(*version)) op.captures.push_back(*version);
+    LOWTIDE_TRY(const std::uint32_t version, current_version(blob ? blobs_[*blob].name : *listed, op));
+    versions_[version].is_read = true;
+    blobs_[versions_[version].blob].is_weight = false;
+    if (!inputs.contains(version)) op.captures.push_back(version);
   }
-  nested_.insert(names->written.begin(), names->written.end());
+  nested_.insert(names.written.begin(), names.written.end());
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/graphdef/node_list.h"
 #include "lowtide/earlier/rewrite/grappler_shortfalls.h"
 
@@ -45,18 +46,16 @@ Result<std::vector<LeanPoint>> draw_curve(const ProtoMessage& graphdef, const Be
                                           const LeanGraphDef& planned) {
   std::vector<LeanPoint> curve;
   if (options.points < 1 || !planned.unsized.empty()) return curve;
-  Result<LeanGraphDef> widest = plan_for(graphdef, options.lean, planned.device, 0, options.points);
-  if (!widest) return widest.error();
-  const std::int64_t most = widest->peak.count();
-  const std::int64_t least = widest->resident.count();
-  curve.push_back(point_of(*widest, most));
+  LOWTIDE_TRY(LeanGraphDef widest, plan_for(graphdef, options.lean, planned.device, 0, options.points));
+  const std::int64_t most = widest.peak.count();
+  const std::int64_t least = widest.resident.count();
+  curve.push_back(point_of(widest, most));
   for (std::int64_t step = 1; step < options.points; ++step) {
     const std::int64_t memory = most - (most - least) / options.points * step;
     if (memory <= least || memory >= curve.back().memory_bytes) break;
-    const Result<LeanGraphDef> plan = plan_for(graphdef, options.lean, planned.device, memory, options.points);
-    if (!plan) return plan.error();
-    if (plan->answer.outcome != BudgetOutcome::found) break;
-    curve.push_back(point_of(*plan, memory));
+    LOWTIDE_TRY(const LeanGraphDef plan, plan_for(graphdef, options.lean, planned.device, memory, options.points));
+    if (plan.answer.outcome != BudgetOutcome::found) break;
+    curve.push_back(point_of(plan, memory));
   }
   share_points(curve);
   return curve;
@@ -67,36 +66,30 @@ Result<std::vector<LeanPoint>> draw_curve(const ProtoMessage& graphdef, const Be
 Result<BesideGrappler> plan_beside_grappler(const ProtoMessage& graphdef, LeanGraphDef planned,
                                             const BesideGrapplerOptions& options) {
   const LeanGraphDefOptions& lean = options.lean;
-  const Result<std::vector<DefNode>> nodes = with_shapes(nodes_of_graphdef(graphdef), lean.shapes);
-  if (!nodes) return nodes.error();
+  LOWTIDE_TRY(const std::vector<DefNode> nodes, with_shapes(nodes_of_graphdef(graphdef), lean.shapes));
   BesideGrappler beside;
   beside.lean = std::move(planned);
-  Result<GrapplerResult> rewritten = run_grappler(with_nodes(graphdef, *nodes), {.level = options.level,
-                                                                                 .target_scope = options.target_scope,
-                                                                                 .feeds = lean.ends.feeds,
-                                                                                 .fetches = lean.ends.fetches,
-                                                                                 .cluster = lean.cluster});
-  if (!rewritten) return rewritten.error();
-  beside.grappler = *std::move(rewritten);
-  const Result<std::vector<DefNode>> leaned = with_shapes(nodes_of_graphdef(beside.lean.graphdef), lean.shapes);
-  if (!leaned) return leaned.error();
+  LOWTIDE_TRY(GrapplerResult rewritten, run_grappler(with_nodes(graphdef, nodes), {.level = options.level,
+                                                                                   .target_scope = options.target_scope,
+                                                                                   .feeds = lean.ends.feeds,
+                                                                                   .fetches = lean.ends.fetches,
+                                                                                   .cluster = lean.cluster}));
+  beside.grappler = std::move(rewritten);
+  LOWTIDE_TRY(const std::vector<DefNode> leaned, with_shapes(nodes_of_graphdef(beside.lean.graphdef), lean.shapes));
   const TimedRunOptions clock{.cluster = lean.cluster,
                               .ends = lean.ends,
                               .link = lean.link.value_or(kLinkOfGrappler),
                               .device = beside.lean.device};
   for (const auto& [list, run] :
-       {std::pair(*nodes, &beside.given), std::pair(nodes_of_graphdef(beside.grappler.graphdef), &beside.grappler_run),
-        std::pair(*leaned, &beside.lean_run)}) {
-    Result<TimedRun> timed = time_run(list, clock);
-    if (!timed) return timed.error();
-    *run = *std::move(timed);
+       {std::pair(nodes, &beside.given), std::pair(nodes_of_graphdef(beside.grappler.graphdef), &beside.grappler_run),
+        std::pair(leaned, &beside.lean_run)}) {
+    LOWTIDE_TRY(TimedRun timed, time_run(list, clock));
+    *run = std::move(timed);
   }
-  Result<std::vector<LeanPoint>> curve = draw_curve(graphdef, options, beside.lean);
-  if (!curve) return curve.error();
-  beside.curve = *std::move(curve);
-  const Result<std::vector<GrapplerShortfall>> found = rewrite_internal::find_shortfalls(*nodes, beside, clock);
-  if (!found) return found.error();
-  beside.shortfalls = *found;
+  LOWTIDE_TRY(std::vector<LeanPoint> curve, draw_curve(graphdef, options, beside.lean));
+  beside.curve = std::move(curve);
+  LOWTIDE_TRY(const std::vector<GrapplerShortfall> found, rewrite_internal::find_shortfalls(nodes, beside, clock));
+  beside.shortfalls = found;
   return beside;
 }
 

@@ -15,6 +15,7 @@
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/thousands.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/graphdef/node_attributes.h"
 
 namespace lowtide::rewrite_internal {
@@ -200,12 +201,11 @@ class ShortfallFinder {
   Result<void> find_rounding() {
     TimedRunOptions rounded = clock_;
     rounded.unit = kAllocatorUnit;
-    const Result<TimedRun> run = time_run(nodes_of_graphdef(beside_.grappler.graphdef), rounded);
-    if (!run) return run.error();
-    if (run->peak_bytes - beside_.grappler_run.peak_bytes < beside_.grappler_run.peak_bytes / 100 + 1) return {};
+    LOWTIDE_TRY(const TimedRun run, time_run(nodes_of_graphdef(beside_.grappler.graphdef), rounded));
+    if (run.peak_bytes - beside_.grappler_run.peak_bytes < beside_.grappler_run.peak_bytes / 100 + 1) return {};
     add("live bytes are counted, without alignment and offsets",
         format_bytes_short(Bytes(beside_.grappler_run.peak_bytes)) + ", which is " +
-            format_bytes_short(Bytes(run->peak_bytes)) + " in multiples of 256 bytes",
+            format_bytes_short(Bytes(run.peak_bytes)) + " in multiples of 256 bytes",
         "'lowtide plan' counts both");
     return {};
   }
@@ -233,9 +233,8 @@ class ShortfallFinder {
 
 Result<std::vector<GrapplerShortfall>> find_shortfalls(const std::vector<DefNode>& nodes, const BesideGrappler& beside,
                                                        const TimedRunOptions& clock) {
-  const Result<std::vector<CostedNodeOfRun>> costed = cost_nodes(nodes, clock.cluster, clock.ends);
-  if (!costed) return costed.error();
-  return ShortfallFinder(nodes, *costed, beside, clock).find();
+  LOWTIDE_TRY(const std::vector<CostedNodeOfRun> costed, cost_nodes(nodes, clock.cluster, clock.ends));
+  return ShortfallFinder(nodes, costed, beside, clock).find();
 }
 
 }  // namespace lowtide::rewrite_internal

@@ -9,6 +9,7 @@
 
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/graphdef/node_list.h"
 #include "lowtide/earlier/graphdef/output_types.h"
 #include "lowtide/earlier/rewrite/lean_variants.h"
@@ -74,11 +75,9 @@ std::string devices_of(const Cluster& cluster) {
 
 Result<LeanGraphDef> write_variant(const ProtoMessage& graphdef, const LeanGraphDefOptions& options,
                                    std::uint32_t device, const Variant& variant) {
-  const Result<std::vector<DefNode>> shaped = with_shapes(variant.nodes, options.shapes);
-  if (!shaped) return shaped.error();
-  const Result<std::vector<std::vector<OutputType>>> types = infer_output_types(with_nodes({}, *shaped));
-  if (!types) return types.error();
-  WrittenRuns written = write_runs(variant.nodes, *types, variant.plain, variant.sequence);
+  LOWTIDE_TRY(const std::vector<DefNode> shaped, with_shapes(variant.nodes, options.shapes));
+  LOWTIDE_TRY(const std::vector<std::vector<OutputType>> types, infer_output_types(with_nodes({}, shaped)));
+  WrittenRuns written = write_runs(variant.nodes, types, variant.plain, variant.sequence);
   LeanGraphDef lean{.graphdef = {},
                     .recomputed = written.recomputed,
                     .sums = variant.sums,
@@ -103,33 +102,30 @@ Result<LeanGraphDef> lean_graphdef(const ProtoMessage& graphdef, const LeanGraph
   if (options.cluster.devices.empty()) return Error{ErrorCode::invalid, "the cluster has no device", ""};
   if (options.ends.fetches.empty()) return Error{ErrorCode::invalid, "nothing is fetched, so nothing runs", ""};
   const std::vector<DefNode> nodes = nodes_of_graphdef(graphdef);
-  const Result<std::vector<DefNode>> shaped = with_shapes(nodes, options.shapes);
-  if (!shaped) return shaped.error();
-  const Result<std::vector<CostedNodeOfRun>> costed = cost_nodes(*shaped, options.cluster, options.ends);
-  if (!costed) return costed.error();
-  if (const auto strange = node_on_unknown_device(nodes, *costed, options.cluster)) {
+  LOWTIDE_TRY(const std::vector<DefNode> shaped, with_shapes(nodes, options.shapes));
+  LOWTIDE_TRY(const std::vector<CostedNodeOfRun> costed, cost_nodes(shaped, options.cluster, options.ends));
+  if (const auto strange = node_on_unknown_device(nodes, costed, options.cluster)) {
     return Error{ErrorCode::invalid,
                  "the node is on " + quoted(nodes[*strange].device, 80) +
                      ", which the cluster file does not have; add it there, or place the node on " +
                      devices_of(options.cluster),
                  shown_node(nodes[*strange].name, nodes[*strange].op)};
   }
-  const Result<std::uint32_t> device = device_of_run(options.cluster, *costed);
-  if (!device) return device.error();
-  const ClusterDevice& planned = options.cluster.devices[*device];
+  LOWTIDE_TRY(const std::uint32_t device, device_of_run(options.cluster, costed));
+  const ClusterDevice& planned = options.cluster.devices[device];
   if (options.link && planned.type != "GPU") {
     return Error{ErrorCode::unsupported,
                  quoted(planned.name, 80) + " is no GPU, and TensorFlow has no operators that copy from it to a host",
                  ""};
   }
-  const LeanPlanner planner(options, *device);
+  const LeanPlanner planner(options, device);
   Result<Variant> variant = planner.plan(nodes, {});
   if (!variant) return variant.error();
   if (planned.memory_bytes > 0 && has_room(*variant)) {
     variant = best_variant(planner, *std::move(variant));
     if (!variant) return variant.error();
   }
-  return write_variant(graphdef, options, *device, *variant);
+  return write_variant(graphdef, options, device, *variant);
 }
 
 }  // namespace lowtide

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "lowtide/base/checked.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/rewrite/sum_parts.h"
 #include "lowtide/pipeline/keep_budget.h"
 #include "lowtide/pipeline/swap_budget.h"
@@ -116,18 +117,15 @@ LeanPlanner::LeanPlanner(const LeanGraphDefOptions& options, std::uint32_t devic
 std::int64_t LeanPlanner::memory() const { return options_.cluster.devices[device_].memory_bytes; }
 
 Result<Variant> LeanPlanner::plan(std::vector<DefNode> nodes, std::vector<std::string> sums) const {
-  const Result<std::vector<DefNode>> shaped = with_shapes(nodes, options_.shapes);
-  if (!shaped) return shaped.error();
-  Result<std::vector<CostedNodeOfRun>> costed = cost_nodes(*shaped, options_.cluster, options_.ends);
-  if (!costed) return costed.error();
-  LOWTIDE_RETURN_IF_ERROR(check_branches(nodes, *costed));
-  Result<PlainRun> plain = make_plain_run(*costed, device_);
-  if (!plain) return plain.error();
-  LOWTIDE_RETURN_IF_ERROR(check_cost(*plain));
+  LOWTIDE_TRY(const std::vector<DefNode> shaped, with_shapes(nodes, options_.shapes));
+  LOWTIDE_TRY(std::vector<CostedNodeOfRun> costed, cost_nodes(shaped, options_.cluster, options_.ends));
+  LOWTIDE_RETURN_IF_ERROR(check_branches(nodes, costed));
+  LOWTIDE_TRY(PlainRun plain, make_plain_run(costed, device_));
+  LOWTIDE_RETURN_IF_ERROR(check_cost(plain));
   Variant variant{.nodes = std::move(nodes),
                   .sums = std::move(sums),
-                  .costed = *std::move(costed),
-                  .plain = *std::move(plain),
+                  .costed = std::move(costed),
+                  .plain = std::move(plain),
                   .sequence = {},
                   .answer = {},
                   .peak = {},
@@ -177,16 +175,16 @@ OrderOptions LeanPlanner::order_options() const {
 
 Result<void> LeanPlanner::keep(Variant& variant) const {
   const PlainRun& run = variant.plain;
-  const Result<KeptBudget> kept =
+  LOWTIDE_TRY(
+      const KeptBudget kept,
       keep_budget(run.graph, run.costs, target_,
-                  {.order = order_options(), .budget = budget_of(run), .effort = options_.effort, .hints = run.hints});
-  if (!kept) return kept.error();
-  const BudgetAnswer& answer = kept->answer;
+                  {.order = order_options(), .budget = budget_of(run), .effort = options_.effort, .hints = run.hints}));
+  const BudgetAnswer& answer = kept.answer;
   variant.sequence = {.runs = answer.runs, .transfers = {}};
   variant.answer = {
       .outcome = answer.outcome, .cost = answer.cost, .base_cost = answer.base_cost, .cost_bound = answer.cost_bound};
   variant.peak = answer.peak;
-  variant.floor = kept->ordered.bound;
+  variant.floor = kept.ordered.bound;
   return {};
 }
 
@@ -210,12 +208,11 @@ Result<void> LeanPlanner::swap(Variant& variant) const {
   variant.answer.cost_bound = bound;
   Bytes held;
   if (moves_fetched(*swapped)) {
-    Result<PlainRun> holding = make_plain_run(variant.costed, device_, true);
-    if (!holding) return holding.error();
-    holding->hints = variant.plain.hints;
-    swapped = search_with_link(*holding);
+    LOWTIDE_TRY(PlainRun holding, make_plain_run(variant.costed, device_, true));
+    holding.hints = variant.plain.hints;
+    swapped = search_with_link(holding);
     if (!swapped) return swapped.error();
-    held = holding->resident - variant.plain.resident;
+    held = holding.resident - variant.plain.resident;
   }
   const SwapAnswer& answer = swapped->answer;
   const bool is_swapped = answer.outcome == BudgetOutcome::found && !moves_fetched(*swapped);
@@ -251,12 +248,11 @@ Result<Variant> best_variant(const LeanPlanner& planner, Variant whole) {
     rewrite_internal::SumParts parts = rewrite_internal::split_sums(given, is_needed, rank);
     if (parts.sums.empty()) break;
     has_parts = true;
-    Result<Variant> split = planner.plan(std::move(parts.nodes), std::move(parts.sums));
-    if (!split) return split.error();
-    const bool cannot = split->answer.outcome == BudgetOutcome::infeasible;
-    if (!cannot) bound = is_infeasible ? split->answer.cost_bound : std::min(bound, split->answer.cost_bound);
+    LOWTIDE_TRY(Variant split, planner.plan(std::move(parts.nodes), std::move(parts.sums)));
+    const bool cannot = split.answer.outcome == BudgetOutcome::infeasible;
+    if (!cannot) bound = is_infeasible ? split.answer.cost_bound : std::min(bound, split.answer.cost_bound);
     is_infeasible = is_infeasible && cannot;
-    if (is_better(*split, best)) best = *std::move(split);
+    if (is_better(split, best)) best = std::move(split);
   }
   best.answer.base_cost = base_cost;
   best.answer.tries_parts = has_parts;

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "lowtide/base/check.h"
+#include "lowtide/base/try.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/target/target.h"
@@ -62,14 +63,12 @@ Result<Graph> with_control_inputs(const Graph& graph, const Before& before) {
 }
 
 Result<std::vector<NodeId>> planned_order(const NetGraph& net, const Before& before, PlanOptions options) {
-  Result<Graph> graph = with_control_inputs(net.graph, before);
-  if (!graph) return graph.error();
+  LOWTIDE_TRY(Graph graph, with_control_inputs(net.graph, before));
   options.allocate_effort = 0;
   options.skip = {PlanStage::refine, PlanStage::check_bound, PlanStage::verify};
-  const Result<PlannedGraph> planned = plan_graph(*graph, dense_target(), options);
-  if (!planned) return planned.error();
+  LOWTIDE_TRY(const PlannedGraph planned, plan_graph(graph, dense_target(), options));
   std::vector<NodeId> order;
-  for (const Step& step : planned->plan.program.steps) {
+  for (const Step& step : planned.plan.program.steps) {
     if (const std::optional<NodeId> node = node_of(step)) order.push_back(*node);
   }
   LOWTIDE_CHECK(order.size() == net.graph.nodes().size(), "a plan on one stream without a budget runs each node once");

@@ -8,6 +8,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/graph/builder.h"
 
 namespace lowtide::rewrite_internal {
@@ -34,9 +35,8 @@ class PlainRunMaker {
       if (!one.is_resident) add_run(one);
     }
     builder_.set_outputs(fetched_);
-    Result<GraphBuilder::Built> built = std::move(builder_).build_with_ids();
-    if (!built) return built.error();
-    return finish(*std::move(built));
+    LOWTIDE_TRY(GraphBuilder::Built built, std::move(builder_).build_with_ids());
+    return finish(std::move(built));
   }
 
  private:

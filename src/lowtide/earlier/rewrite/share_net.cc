@@ -10,6 +10,7 @@
 
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/baselines/assigned_slots.h"
 #include "lowtide/earlier/netdef/compare_nets.h"
 #include "lowtide/earlier/rewrite/name_order.h"
@@ -149,19 +150,18 @@ Result<std::vector<std::vector<TensorId>>> NetSharer::assigned_slots() const {
 // Gives a fault the place of its row.
 Result<void> NetSharer::check_assigned(const BaselineOptions& options, const std::vector<NodeId>& order) const {
   if (options.assigned.empty()) return {};
-  const Result<std::optional<AssignedFault>> fault = find_assigned_fault(graph_.graph, order, options);
-  if (!fault) return fault.error();
-  if (!*fault) return {};
+  LOWTIDE_TRY(const std::optional<AssignedFault> fault, find_assigned_fault(graph_.graph, order, options));
+  if (!fault) return {};
   std::map<std::string_view, std::size_t> slot_of;
   std::vector<std::size_t> seen;  // rows of each slot
   for (const AssignedBlob& row : options_.assigned) {
     const std::size_t slot = slot_of.emplace(row.slot, slot_of.size()).first->second;
     seen.resize(slot_of.size());
-    if (slot == (*fault)->slot && seen[slot]++ == (*fault)->at) {
-      return Error{ErrorCode::invalid, (*fault)->message, row.place};
+    if (slot == fault->slot && seen[slot]++ == fault->at) {
+      return Error{ErrorCode::invalid, fault->message, row.place};
     }
   }
-  return invalid((*fault)->message);
+  return invalid(fault->message);
 }
 
 Result<BaselineOptions> NetSharer::baseline_options() const {
@@ -172,22 +172,19 @@ Result<BaselineOptions> NetSharer::baseline_options() const {
                           .devices = graph_.facts.devices};
   options.namescope = options_.namescope;
   options.effort = options_.effort;
-  const Result<std::vector<TensorId>> kept = tensors_of(options_.keep, "to be kept");
-  if (!kept) return kept.error();
-  options.keep.insert(options.keep.end(), kept->begin(), kept->end());
+  LOWTIDE_TRY(const std::vector<TensorId> kept, tensors_of(options_.keep, "to be kept"));
+  options.keep.insert(options.keep.end(), kept.begin(), kept.end());
   if (options_.heads) {
-    const Result<std::vector<TensorId>> heads = tensors_of(*options_.heads, "a head");
-    if (!heads) return heads.error();
+    LOWTIDE_TRY(const std::vector<TensorId> heads, tensors_of(*options_.heads, "a head"));
     // The tensors of a name are one blob, so that its first one stands for it.
     options.heads.emplace();
-    for (TensorId id : *heads) {
+    for (TensorId id : heads) {
       if (tensors_.find(graph_.facts.blob_of[id])->second.front() == id) options.heads->push_back(id);
     }
   }
   if (options_.rule.starts_with("caffe2_gradients")) list_gradients(options);
-  Result<std::vector<std::vector<TensorId>>> assigned = assigned_slots();
-  if (!assigned) return assigned.error();
-  options.assigned = *std::move(assigned);
+  LOWTIDE_TRY(std::vector<std::vector<TensorId>> assigned, assigned_slots());
+  options.assigned = std::move(assigned);
   return options;
 }
 
@@ -201,18 +198,16 @@ std::vector<NodeId> NetSharer::given_order() const {
 Result<BaselineOutcome> NetSharer::decide(const BaselineOptions& options, std::vector<NodeId>& order) const {
   order = given_order();
   if (options_.order == ShareOrder::longest_path) {
-    Result<std::vector<NodeId>> longest = longest_path_order(graph_);
-    if (!longest) return longest.error();
-    order = *std::move(longest);
+    LOWTIDE_TRY(std::vector<NodeId> longest, longest_path_order(graph_));
+    order = std::move(longest);
   }
   LOWTIDE_RETURN_IF_ERROR(check_assigned(options, order));
   Result<BaselineOutcome> given = apply_baseline(graph_.graph, order, options);
   if (!given || options_.rule != kLowtideRule) return given;
-  Result<std::vector<NodeId>> other = name_order(graph_);
-  if (!other) return other.error();
-  Result<BaselineOutcome> planned = apply_baseline(graph_.graph, *other, options);
+  LOWTIDE_TRY(std::vector<NodeId> other, name_order(graph_));
+  Result<BaselineOutcome> planned = apply_baseline(graph_.graph, other, options);
   if (!planned || planned->bytes >= given->bytes) return given;
-  order = *std::move(other);
+  order = std::move(other);
   return planned;
 }
 
@@ -241,18 +236,15 @@ BlobNames NetSharer::renaming(const BaselineOutcome& outcome) const {
 
 Result<SharedNet> NetSharer::share() && {
   LOWTIDE_RETURN_IF_ERROR(check());
-  const Result<BaselineOptions> options = baseline_options();
-  if (!options) return options.error();
+  LOWTIDE_TRY(const BaselineOptions options, baseline_options());
   std::vector<NodeId> order;
-  Result<BaselineOutcome> outcome = decide(*options, order);
-  if (!outcome) return outcome.error();
-  LOWTIDE_CHECK(outcome->violations.empty(), "the result of a rule for sharing is correct");
-  SharedNet shared{.net = net_, .names = renaming(*outcome), .outcome = *std::move(outcome)};
-  const Result<std::set<std::string, std::less<>>> present = blob_names(net_);
-  if (!present) return present.error();
+  LOWTIDE_TRY(BaselineOutcome outcome, decide(options, order));
+  LOWTIDE_CHECK(outcome.violations.empty(), "the result of a rule for sharing is correct");
+  SharedNet shared{.net = net_, .names = renaming(outcome), .outcome = std::move(outcome)};
+  LOWTIDE_TRY(const auto present, blob_names(net_));
   for (const std::string& name : names_of_blocks(shared.outcome)) {
     const bool is_made = name.ends_with("_shared") && name.starts_with(options_.namescope + "__m");
-    if (!is_made || !present->contains(name)) continue;
+    if (!is_made || !present.contains(name)) continue;
     shared.already_has = name;
     shared.names.clear();
     return shared;
@@ -270,12 +262,11 @@ Result<SharedNet> NetSharer::share() && {
     if (!renamed) return renamed.error();
     shared.freed = static_cast<std::int64_t>(count_ops(*renamed) - count_ops(net_));
   }
-  const Result<NetComparison> comparison = compare_nets(net_, *renamed);
-  if (!comparison) return comparison.error();
-  if (!comparison->is_same) {
+  LOWTIDE_TRY(const NetComparison comparison, compare_nets(net_, *renamed));
+  if (!comparison.is_same) {
     return Error{ErrorCode::unsupported,
                  "Lowtide cannot share the memory of this net, because the result would be another net: " +
-                     comparison->differences.front() + "; keep these blobs with --keep",
+                     comparison.differences.front() + "; keep these blobs with --keep",
                  ""};
   }
   shared.net = *std::move(renamed);

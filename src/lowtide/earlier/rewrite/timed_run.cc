@@ -11,6 +11,8 @@
 #include <queue>
 #include <unordered_map>
 
+#include "lowtide/base/try.h"
+
 namespace lowtide {
 namespace {
 
@@ -182,9 +184,8 @@ class RunClock {
 }  // namespace
 
 Result<TimedRun> time_run(const std::vector<DefNode>& nodes, const TimedRunOptions& options) {
-  const Result<std::vector<CostedNodeOfRun>> costed = cost_nodes(nodes, options.cluster, options.ends);
-  if (!costed) return costed.error();
-  return RunClock(nodes, *costed, options).run();
+  LOWTIDE_TRY(const std::vector<CostedNodeOfRun> costed, cost_nodes(nodes, options.cluster, options.ends));
+  return RunClock(nodes, costed, options).run();
 }
 
 }  // namespace lowtide

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/import/onnx/bindings.h"
 #include "lowtide/import/onnx/load/load.h"
 #include "lowtide/import/onnx/proto/opsets.h"
@@ -41,16 +42,14 @@ std::int64_t count_nodes(const onnx::GraphProto& graph) {
 void register_operators() { static_cast<void>(find_schema("Relu", kOldestOpset, "")); }
 
 Result<ImportedModel> import_onnx(const ByteSource& file, const ImportOptions& options) {
-  Result<ParsedModel> model = load_model(file);
-  if (!model) return model.error();
-  const onnx::GraphProto& graph = model->proto->graph();
-  Result<BoundInputs> inputs = bind_inputs(graph, options);
-  if (!inputs) return inputs.error();
+  LOWTIDE_TRY(ParsedModel model, load_model(file));
+  const onnx::GraphProto& graph = model.proto->graph();
+  LOWTIDE_TRY(BoundInputs inputs, bind_inputs(graph, options));
 
   const std::int64_t nodes = count_nodes(graph);
-  WalkContext context{.opsets = model->opsets,
-                      .ir_version = model->ir_version,
-                      .dims = std::move(inputs->dims),
+  WalkContext context{.opsets = model.opsets,
+                      .ir_version = model.ir_version,
+                      .dims = std::move(inputs.dims),
                       .overrides = options.overrides,
                       .content = ContentBudget(kHeldElements + file.size() / kFileBytesPerHeldElement, &file),
                       .constants = ConstantSources(file),
@@ -58,20 +57,19 @@ Result<ImportedModel> import_onnx(const ByteSource& file, const ImportOptions& o
                       .node_visits_left = kNodeVisits + kVisitsPerNode * nodes,
                       .content_work_left = kComputedElements + kComputedElementsPerNode * nodes};
   GraphWalk walk(context, graph, nullptr);
-  LOWTIDE_RETURN_IF_ERROR(walk.visit_all(inputs->facts));
-  model->proto.reset();
-  Result<WalkedGraph> walked = walk.finish();
-  if (!walked) return walked.error();
-  LOWTIDE_RETURN_IF_ERROR(outcome_of(walked->findings));
-  ConstantTable constants = std::move(context.constants).take_used_by(walked->graph);
-  return ImportedModel{std::move(walked->graph),
+  LOWTIDE_RETURN_IF_ERROR(walk.visit_all(inputs.facts));
+  model.proto.reset();
+  LOWTIDE_TRY(WalkedGraph walked, walk.finish());
+  LOWTIDE_RETURN_IF_ERROR(outcome_of(walked.findings));
+  ConstantTable constants = std::move(context.constants).take_used_by(walked.graph);
+  return ImportedModel{std::move(walked.graph),
                        nodes,
-                       std::move(model->sha256),
+                       std::move(model.sha256),
                        "onnx",
-                       notes_of(walked->findings),
+                       notes_of(walked.findings),
                        std::move(constants),
-                       std::move(walked->findings.default_values),
-                       std::move(model->hints)};
+                       std::move(walked.findings.default_values),
+                       std::move(model.hints)};
 }
 
 }  // namespace lowtide::import_internal

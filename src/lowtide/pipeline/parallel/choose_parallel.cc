@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/try.h"
 #include "lowtide/pipeline/parallel/parallelize.h"
 #include "lowtide/pipeline/place/other_sharing.h"
 #include "lowtide/pipeline/sequence/exchange.h"
@@ -46,11 +47,10 @@ class ParallelChoice {
     if (!check_plan_limits(planned.plan)) return false;
     const PlacedSchedule& placed = sequence.placed;
     const AliasOptions aliases = placed.has_finest_alignment ? *with_finest_alignment(task_.aliases) : task_.aliases;
-    Result<PlannedGraph> made =
-        parallelize({parts_of(task_, sequence.choice), task_, placed.schedule, aliases}, std::move(planned));
-    if (!made) return made.error();
-    const bool fits = !exceeds(task_, made->plan.layout);
-    if (!best_ || rank(*made) < rank(*best_)) best_ = *std::move(made);
+    LOWTIDE_TRY(PlannedGraph made,
+                parallelize({parts_of(task_, sequence.choice), task_, placed.schedule, aliases}, std::move(planned)));
+    const bool fits = !exceeds(task_, made.plan.layout);
+    if (!best_ || rank(made) < rank(*best_)) best_ = std::move(made);
     return fits;
   }
 
@@ -69,14 +69,12 @@ class ParallelChoice {
     Bytes high = plans_.fastest.placed.schedule.load;
     for (int round = 0; round < kMostDataflowExchanges && low <= high; ++round) {
       const Bytes limit = round == 0 ? low : low + Bytes((high - low).count() / 2);
-      const Result<std::optional<Sequence>> made = exchange_down_to(task_, plans_, *plans_.lightest, limit);
-      if (!made) return made.error();
-      if (!*made) return {};
-      const Result<bool> fits = add(**made);
-      if (!fits) return fits.error();
-      const Bytes load = (*made)->placed.schedule.load;
-      if (!*fits && load <= low) return {};
-      if (*fits) {
+      LOWTIDE_TRY(const std::optional<Sequence> made, exchange_down_to(task_, plans_, *plans_.lightest, limit));
+      if (!made) return {};
+      LOWTIDE_TRY(const bool fits, add(*made));
+      const Bytes load = made->placed.schedule.load;
+      if (!fits && load <= low) return {};
+      if (fits) {
         low = limit + Bytes(1);
       } else {
         high = load - Bytes(1);
@@ -93,11 +91,10 @@ class ParallelChoice {
 }  // namespace
 
 Result<PlannedGraph> choose_parallel(const Task& task, const Alternatives& plans, PlannedGraph chosen) {
-  Result<std::optional<PlannedGraph>> best = ParallelChoice(task, plans).run();
-  if (!best) return best.error();
-  if (!*best) return chosen;
-  (*best)->region_proof = std::move(chosen.region_proof);
-  return **std::move(best);
+  LOWTIDE_TRY(std::optional<PlannedGraph> best, ParallelChoice(task, plans).run());
+  if (!best) return chosen;
+  best->region_proof = std::move(chosen.region_proof);
+  return *std::move(best);
 }
 
 }  // namespace lowtide::pipeline_internal

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/pipeline/parallel/plan_dataflow.h"
 #include "lowtide/pipeline/place/assign_offsets.h"
 #include "lowtide/pipeline/place/other_sharing.h"
@@ -83,16 +84,14 @@ TradeOff trade_off_of(const ParallelRun& found, const Plan& plan) {
 Result<ParallelPlan> plan_run(const ParallelizeInput& input, const ParallelRun& found, const Claims& claims) {
   const PlanOptions& options = input.task.options;
   Plan draft = assembled(input, found.waves.run);
-  Result<std::string> allocate =
-      assign_offsets(draft, input.sequential.aliases, input.aliases,
-                     {.effort = options.allocate_effort / kEffortShares, .stop = options.stop});
-  if (!allocate) return allocate.error();
-  Result<Program> program = synchronized(input, found, draft);
-  if (!program) return program.error();
-  draft.program = *std::move(program);
+  LOWTIDE_TRY(std::string allocate,
+              assign_offsets(draft, input.sequential.aliases, input.aliases,
+                             {.effort = options.allocate_effort / kEffortShares, .stop = options.stop}));
+  LOWTIDE_TRY(Program program, synchronized(input, found, draft));
+  draft.program = std::move(program);
   draft.execution = found.request.run;
   const Bytes excess = overflow(draft);
-  Plan plan = complete_parallel_plan(input.task, claims, std::move(draft), found.waves.run.load, *std::move(allocate));
+  Plan plan = complete_parallel_plan(input.task, claims, std::move(draft), found.waves.run.load, std::move(allocate));
   TradeOff trade_off = trade_off_of(found, plan);
   return ParallelPlan{std::move(plan), std::move(trade_off), excess};
 }
@@ -117,9 +116,8 @@ class OtherSharing {
       const ParallelizeInput input{parts, input_.task, way.sequential, way.aliases};
       const ParallelRun found = simulated(input, costs, request);
       if (found.waves.run.picoseconds > longest || found.waves.run.load >= plan.trade_off.arena) continue;
-      Result<ParallelPlan> made = plan_run(input, found, claims);
-      if (!made) return made.error();
-      if (made->trade_off.arena < plan.trade_off.arena) plan = *std::move(made);
+      LOWTIDE_TRY(ParallelPlan made, plan_run(input, found, claims));
+      if (made.trade_off.arena < plan.trade_off.arena) plan = std::move(made);
     }
     return {};
   }
@@ -146,13 +144,12 @@ Result<void> add_runs(const ParallelizeInput& input, const Costs& costs, const C
   for (const ParallelRequest& request : requests) {
     ParallelRun found = simulated(input, costs, request);
     if (std::any_of(known.begin(), known.end(), [&](const ParallelRun& one) { return are_same(one, found); })) continue;
-    Result<ParallelPlan> made = plan_run(input, found, claims);
-    if (!made) return made.error();
-    if (made->trade_off.arena > made->trade_off.load && writable_regions(input.machine, kWorker).size() == 1) {
+    LOWTIDE_TRY(ParallelPlan made, plan_run(input, found, claims));
+    if (made.trade_off.arena > made.trade_off.load && writable_regions(input.machine, kWorker).size() == 1) {
       if (!other) other.emplace(input);
-      LOWTIDE_RETURN_IF_ERROR(other->lower(costs, claims, request, *made));
+      LOWTIDE_RETURN_IF_ERROR(other->lower(costs, claims, request, made));
     }
-    plans.push_back(*std::move(made));
+    plans.push_back(std::move(made));
     known.push_back(std::move(found));
   }
   return {};
@@ -167,9 +164,8 @@ Result<std::vector<ParallelPlan>> all_plans(const ParallelizeInput& input, const
                     .picoseconds = time_on_one_stream(input.sequential, costs)},
                    overflow(input.machine, sequence.layout)});
   if (input.task.options.run == ExecutionModel::dataflow) {
-    Result<ParallelPlan> made = plan_dataflow(input, costs, sequence.claims);
-    if (!made) return made.error();
-    plans.push_back(*std::move(made));
+    LOWTIDE_TRY(ParallelPlan made, plan_dataflow(input, costs, sequence.claims));
+    plans.push_back(std::move(made));
     return plans;
   }
   LOWTIDE_RETURN_IF_ERROR(add_runs(input, costs, sequence.claims, plans));
@@ -217,20 +213,19 @@ std::size_t chosen_of(const std::vector<ParallelPlan>& plans, const PlanOptions&
 
 Result<PlannedGraph> parallelize(const ParallelizeInput& input, PlannedGraph sequence) {
   sequence.costs = node_costs(input.graph, input.kernels);
-  Result<std::vector<ParallelPlan>> plans = all_plans(input, sequence.costs, sequence.plan);
-  if (!plans) return plans.error();
+  LOWTIDE_TRY(std::vector<ParallelPlan> plans, all_plans(input, sequence.costs, sequence.plan));
   const std::vector<PlanStage>& skip = input.task.options.skip;
   const bool verifies = std::find(skip.begin(), skip.end(), PlanStage::verify) == skip.end();
-  const std::size_t chosen = chosen_of(*plans, input.task.options);
-  for (std::size_t at = 0; at < plans->size(); ++at) {
-    ParallelPlan& one = (*plans)[at];
+  const std::size_t chosen = chosen_of(plans, input.task.options);
+  for (std::size_t at = 0; at < plans.size(); ++at) {
+    ParallelPlan& one = plans[at];
     one.trade_off.is_chosen = at == chosen;
     sequence.trade_offs.push_back(std::move(one.trade_off));
     if (at == chosen || !verifies) continue;
     for (Violation& violation : verify(input.graph, one.plan)) sequence.violations.push_back(std::move(violation));
   }
   mark_pareto_front(sequence.trade_offs);
-  sequence.plan = std::move((*plans)[chosen].plan);
+  sequence.plan = std::move(plans[chosen].plan);
   return sequence;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lowtide/analysis/happens_before.h"
+#include "lowtide/base/try.h"
 #include "lowtide/pipeline/place/assign_offsets.h"
 #include "lowtide/pipeline/place/other_sharing.h"
 #include "lowtide/pipeline/task/capacity.h"
@@ -111,18 +112,17 @@ Result<ParallelPlan> plan_of(const ParallelizeInput& input, const IdVector<NodeI
       draft.program.steps[id].stream = StreamId(flow.edges.chain_of[at]);
     }
   }
-  Result<std::vector<PackingPair>> conflicts = conflicts_of(input, flow, schedule, draft);
-  if (!conflicts) return conflicts.error();
+  LOWTIDE_TRY(std::vector<PackingPair> conflicts, conflicts_of(input, flow, schedule, draft));
   const PlanOptions& options = input.task.options;
-  Result<std::string> allocate = assign_offsets(
-      draft, schedule.aliases, input.aliases,
-      {.effort = options.allocate_effort / kWayEffortShares, .stop = options.stop, .conflicts = *std::move(conflicts)});
-  if (!allocate) return allocate.error();
+  LOWTIDE_TRY(std::string allocate, assign_offsets(draft, schedule.aliases, input.aliases,
+                                                   {.effort = options.allocate_effort / kWayEffortShares,
+                                                    .stop = options.stop,
+                                                    .conflicts = std::move(conflicts)}));
   // With these offsets, a node waits only for the nodes that it depends on in the graph. Waits that follow from others
   // are omitted. The copies that update states also wait for the steps that read or write their bytes.
   draft.program = with_waits(input.graph, std::move(draft.program), draft.layout);
   const Bytes excess = overflow(draft);
-  Plan plan = complete_parallel_plan(input.task, sequential, std::move(draft), schedule.load, *std::move(allocate));
+  Plan plan = complete_parallel_plan(input.task, sequential, std::move(draft), schedule.load, std::move(allocate));
   TradeOff trade_off{.run = ExecutionModel::dataflow,
                      .streams = static_cast<std::uint32_t>(plan.program.streams.size()),
                      .load = schedule.load,
@@ -136,8 +136,7 @@ Result<ParallelPlan> plan_of(const ParallelizeInput& input, const IdVector<NodeI
 
 Result<ParallelPlan> plan_dataflow(const ParallelizeInput& input, const IdVector<NodeId, std::int64_t>& costs,
                                    const Claims& sequential) {
-  const Result<Dataflow> flow = dataflow(input.graph, input.sequential.order);
-  if (!flow) return flow.error();
+  LOWTIDE_TRY(const Dataflow flow, dataflow(input.graph, input.sequential.order));
   std::optional<ParallelPlan> best;
   const auto rank = [](const ParallelPlan& one) {
     return std::tuple(one.overflow, one.trade_off.arena, one.trade_off.picoseconds);
@@ -151,15 +150,15 @@ Result<ParallelPlan> plan_dataflow(const ParallelizeInput& input, const IdVector
   ways.insert(ways.begin(), input.aliases);
   for (const AliasOptions& options : ways) {
     Schedule schedule = best ? share_again(input.graph, input.kernels, input.sequential, options) : input.sequential;
-    schedule = share_in_dataflow(input.graph, *flow, schedule, input.kernels, options);
-    LOWTIDE_RETURN_IF_ERROR(offer(plan_of(input, costs, *flow, schedule, sequential)));
+    schedule = share_in_dataflow(input.graph, flow, schedule, input.kernels, options);
+    LOWTIDE_RETURN_IF_ERROR(offer(plan_of(input, costs, flow, schedule, sequential)));
   }
   const std::optional<AliasOptions> finer = with_finest_alignment(input.aliases);
   if (finer && best->overflow > Bytes(0)) {
     const Schedule again = share_again(input.graph, input.kernels, input.sequential, *finer);
-    const Schedule schedule = share_in_dataflow(input.graph, *flow, again, input.kernels, *finer);
+    const Schedule schedule = share_in_dataflow(input.graph, flow, again, input.kernels, *finer);
     const PlanParts& parts = input;
-    LOWTIDE_RETURN_IF_ERROR(offer(plan_of({parts, input.task, again, *finer}, costs, *flow, schedule, sequential)));
+    LOWTIDE_RETURN_IF_ERROR(offer(plan_of({parts, input.task, again, *finer}, costs, flow, schedule, sequential)));
   }
   return *std::move(best);
 }

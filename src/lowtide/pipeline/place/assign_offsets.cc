@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lowtide/allocate/regions.h"
+#include "lowtide/base/try.h"
 #include "lowtide/pipeline/place/assemble.h"
 #include "lowtide/plan/region_packing.h"
 
@@ -71,20 +72,19 @@ Result<std::string> assign_offsets(Plan& plan, const AliasClasses& classes, cons
   const std::vector<BufferId> buffers = buffers_in_arena(plan, classes, aliases);
   RegionProblem problem = problem_of(plan, buffers, regions, aliases.alignment);
   problem.packing.conflicts = std::move(options.conflicts);
-  const Result<RegionPacking> packed = allocate_regions(problem, {.effort = options.effort, .stop = options.stop});
-  if (!packed) return packed.error();
+  LOWTIDE_TRY(const RegionPacking packed, allocate_regions(problem, {.effort = options.effort, .stop = options.stop}));
   plan.layout.arena.assign(plan.machine.regions.size(), Bytes(0));
-  for (RegionId id : all_ids<RegionId>(packed->fills.size())) {
-    plan.layout.arena[regions[id.index()].index()] = packed->fills[id].height;
+  for (RegionId id : all_ids<RegionId>(packed.fills.size())) {
+    plan.layout.arena[regions[id.index()].index()] = packed.fills[id].height;
   }
   std::uint32_t first_part = 0;  // of the next buffer
   for (BufferId id : buffers) {
     Buffer& buffer = plan.layout.buffers[id];
-    const Placement& placement = packed->placements[PackingId(first_part)];
+    const Placement& placement = packed.placements[PackingId(first_part)];
     buffer.placement = Placement{regions[placement.region.index()], placement.offset};
     first_part += static_cast<std::uint32_t>(std::max<std::size_t>(buffer.parts.size(), 1));
   }
-  return packed->fills[RegionId(0)].strategy;
+  return packed.fills[RegionId(0)].strategy;
 }
 
 }  // namespace lowtide::pipeline_internal

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/pipeline/place/assign_offsets.h"
 #include "lowtide/pipeline/place/other_sharing.h"
 #include "lowtide/pipeline/task/capacity.h"
@@ -25,10 +26,9 @@ constexpr std::size_t kMostCopiesOfRunnersUp = 8;
 Result<PlacedSchedule> placed(const PlaceInput& input, const Schedule& schedule, const AliasOptions& aliases,
                               std::int64_t effort) {
   PlacedSchedule made{.schedule = schedule, .plan = assemble(input, schedule, aliases), .strategy = {}};
-  Result<std::string> strategy =
-      assign_offsets(made.plan, schedule.aliases, aliases, {.effort = effort, .stop = input.stop});
-  if (!strategy) return strategy.error();
-  made.strategy = *std::move(strategy);
+  LOWTIDE_TRY(std::string strategy,
+              assign_offsets(made.plan, schedule.aliases, aliases, {.effort = effort, .stop = input.stop}));
+  made.strategy = std::move(strategy);
   return made;
 }
 
@@ -157,9 +157,8 @@ class Placing {
   Result<void> look_at(const Schedule& other, const AliasOptions& aliases) {
     if (other.load >= arena_bytes(best_.plan)) return {};
     count_try();
-    Result<PlacedSchedule> made = placed(input_, other, aliases, input_.effort / kShares);
-    if (!made) return made.error();
-    if (rank(made->plan) < rank(best_.plan)) best_ = *std::move(made);
+    LOWTIDE_TRY(PlacedSchedule made, placed(input_, other, aliases, input_.effort / kShares));
+    if (rank(made.plan) < rank(best_.plan)) best_ = std::move(made);
     return {};
   }
 

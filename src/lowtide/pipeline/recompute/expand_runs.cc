@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "lowtide/base/flags.h"
+#include "lowtide/base/try.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/graph/lowered.h"
 
@@ -324,16 +325,15 @@ class Expansion {
   }
 
   Result<ExpandedGraph> finish() {
-    Result<GraphBuilder::Built> built = std::move(builder_).build_with_ids();
-    if (!built) return built.error();
+    LOWTIDE_TRY(GraphBuilder::Built built, std::move(builder_).build_with_ids());
     IdVector<NodeId, NodeId> node_of(node_of_.size());
     IdVector<NodeId, std::uint32_t> run_of(node_of_.size());
     for (NodeId made : all_ids<NodeId>(node_of_.size())) {
-      node_of[built->node_ids[made]] = node_of_[made];
-      run_of[built->node_ids[made]] = run_of_[made];
+      node_of[built.node_ids[made]] = node_of_[made];
+      run_of[built.node_ids[made]] = run_of_[made];
     }
-    for (ExpandedMove& move : moves_) move.node = built->node_ids[move.node];
-    return ExpandedGraph{.graph = std::move(built->graph),
+    for (ExpandedMove& move : moves_) move.node = built.node_ids[move.node];
+    return ExpandedGraph{.graph = std::move(built.graph),
                          .node_of = std::move(node_of),
                          .run_of = std::move(run_of),
                          .tensor_of = std::move(tensor_of_),

@@ -14,6 +14,7 @@
 
 #include "lowtide/allocate/allocate.h"
 #include "lowtide/base/check.h"
+#include "lowtide/base/try.h"
 #include "lowtide/pipeline/place/assemble.h"
 
 namespace lowtide::pipeline_internal {
@@ -206,13 +207,12 @@ class Transfers {
                                  .alignment = region.alignment,
                                  .fixed_offset = std::nullopt});
     }
-    const Result<Packing> packing = allocate(problem, {.effort = kOutsideEffort});
-    if (!packing) return packing.error();
+    LOWTIDE_TRY(const Packing packing, allocate(problem, {.effort = kOutsideEffort}));
     for (std::size_t at = 0; at < outside_.size(); ++at) {
       plan_.layout.buffers[outside_[at]].placement =
-          Placement{route_.outside, packing->offsets[PackingId(static_cast<std::uint32_t>(at))]};
+          Placement{route_.outside, packing.offsets[PackingId(static_cast<std::uint32_t>(at))]};
     }
-    plan_.layout.arena[route_.outside.index()] = packing->height;
+    plan_.layout.arena[route_.outside.index()] = packing.height;
     return {};
   }
 

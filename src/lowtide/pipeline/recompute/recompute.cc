@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/try.h"
 #include "lowtide/pipeline/budgets/apply_hints.h"
 #include "lowtide/pipeline/budgets/confirm_answer.h"
 #include "lowtide/pipeline/budgets/swap_search.h"
@@ -55,10 +56,9 @@ class LimitSearch {
       if (task_.options.stop != nullptr && task_.options.stop->load()) break;
       model_.problem.budget = Bytes(limit);
       const FoundRuns found = find_runs(effort);
-      Result<Bytes> arena = try_runs(found.sequence);
-      if (!arena) return arena.error();
+      LOWTIDE_TRY(Bytes arena, try_runs(found.sequence));
       if (best_ && best_->picoseconds <= least) break;
-      const std::optional<std::int64_t> next = next_limit(limit, *arena, found.keeps_limit);
+      const std::optional<std::int64_t> next = next_limit(limit, arena, found.keeps_limit);
       if (!next) break;
       limit = *next;
     }
@@ -106,14 +106,13 @@ class LimitSearch {
     if (found != known_.end()) return found->second;
     RunSequence of_graph{.runs = {}, .transfers = sequence.transfers};
     for (NodeId run : sequence.runs) of_graph.runs.push_back(model_.node_of[run]);
-    Result<RunPlan> made = plan_runs(task_, sequence_, std::move(of_graph));
-    if (!made) return made.error();
-    const Bytes arena = arena_bytes(made->plan);
+    LOWTIDE_TRY(RunPlan made, plan_runs(task_, sequence_, std::move(of_graph)));
+    const Bytes arena = arena_bytes(made.plan);
     smallest_ = std::min(smallest_.value_or(arena), arena);
     known_.emplace(key, arena);
-    const bool is_better = !best_ || made->picoseconds < best_->picoseconds ||
-                           (made->picoseconds == best_->picoseconds && arena < arena_bytes(best_->plan));
-    if (!exceeds(task_, made->plan.layout) && fits_outside(made->plan) && is_better) best_ = *std::move(made);
+    const bool is_better = !best_ || made.picoseconds < best_->picoseconds ||
+                           (made.picoseconds == best_->picoseconds && arena < arena_bytes(best_->plan));
+    if (!exceeds(task_, made.plan.layout) && fits_outside(made.plan) && is_better) best_ = std::move(made);
     return arena;
   }
 

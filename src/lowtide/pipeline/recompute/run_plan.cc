@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lowtide/analysis/peak.h"
+#include "lowtide/base/try.h"
 #include "lowtide/pipeline/place/other_sharing.h"
 #include "lowtide/pipeline/recompute/place_transfers.h"
 #include "lowtide/pipeline/recompute/plan_clock.h"
@@ -69,9 +70,8 @@ Result<RunPlan> plan_runs(const Task& task, const Sequence& sequence, RunSequenc
   } while (add_stays(*expanded, placed->plan, runs.stays));
   RunPlan made{.plan = std::move(placed->plan), .load = {}, .allocate = std::move(placed->strategy)};
   if (!expanded->moves.empty()) {
-    Result<Plan> moved = place_transfers(*expanded, *swap_route(task.machine), std::move(made.plan));
-    if (!moved) return moved.error();
-    made.plan = *std::move(moved);
+    LOWTIDE_TRY(Plan moved, place_transfers(*expanded, *swap_route(task.machine), std::move(made.plan)));
+    made.plan = std::move(moved);
   }
   made.plan = contract_plan(task.graph, *expanded, std::move(made.plan));
   const std::vector<Bytes> loads = load_by_step(made.plan);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lowtide/base/limits.h"
+#include "lowtide/base/try.h"
 #include "lowtide/pipeline/task/target_kernels.h"
 
 namespace lowtide::pipeline_internal {
@@ -57,12 +58,11 @@ Result<BodyPlans> plan_bodies(const Task& task, const PlanBody& plan_body) {
     PlannedBodies fastest{id, {}, {}, {}};
     PlannedBodies lightest{id, {}, {}, {}};
     for (const Body& body : task.graph.node(id).bodies) {
-      Result<PlannedBody> inner = plan_body(*body.graph);
-      if (!inner) return inner.error();
-      add_plan(fastest, std::move(inner->fastest));
-      has_lighter = has_lighter || inner->lightest;
-      if (inner->lightest) {
-        add_plan(lightest, *std::move(inner->lightest));
+      LOWTIDE_TRY(PlannedBody inner, plan_body(*body.graph));
+      add_plan(fastest, std::move(inner.fastest));
+      has_lighter = has_lighter || inner.lightest;
+      if (inner.lightest) {
+        add_plan(lightest, *std::move(inner.lightest));
       } else {
         lightest.plans.push_back(fastest.plans.back());
         lightest.verdict = std::max(lightest.verdict, fastest.verdict);

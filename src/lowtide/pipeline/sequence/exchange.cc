@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/pipeline/place/other_sharing.h"
 #include "lowtide/pipeline/sequence/confirm_bound.h"
 #include "lowtide/pipeline/task/capacity.h"
@@ -27,9 +28,8 @@ class Exchange {
   Result<std::optional<Sequence>> lower_load_only() && {
     if (!lower_load()) return std::optional<Sequence>();
     const PlanParts parts = parts_of(task_, choice_);
-    Result<PlacedSchedule> placed = place_schedule(place_input(task_, parts), schedule_);
-    if (!placed) return placed.error();
-    return std::optional(complete(*std::move(placed)));
+    LOWTIDE_TRY(PlacedSchedule placed, place_schedule(place_input(task_, parts), schedule_));
+    return std::optional(complete(std::move(placed)));
   }
 
   Result<std::optional<Sequence>> run() && {
@@ -129,9 +129,8 @@ Result<std::optional<Sequence>> exchange_kernels(const Task& task, const Alterna
   if (!limit) return std::optional<Sequence>();
   std::optional<Sequence> best;
   for (const Sequence* given : {&plans.fastest, &*plans.lightest}) {
-    Result<std::optional<Sequence>> made = Exchange(task, plans, *given, *limit).run();
-    if (!made) return made.error();
-    if (*made && rank(**made) < rank(best ? *best : *plans.lightest)) best = *std::move(*made);
+    LOWTIDE_TRY(std::optional<Sequence> made, Exchange(task, plans, *given, *limit).run());
+    if (made && rank(*made) < rank(best ? *best : *plans.lightest)) best = *std::move(made);
   }
   return best;
 }

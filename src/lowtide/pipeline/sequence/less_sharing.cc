@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/pipeline/sequence/sequence.h"
 #include "lowtide/pipeline/task/capacity.h"
 #include "lowtide/schedule/choose_order.h"
@@ -34,9 +35,8 @@ Result<PlacedSchedule> better_of(const Task& task, const KernelChoice& choice, P
   const ScheduleInput input{task.graph, kernels, kernels};
   ScheduleOptions options = schedule_options(task);
   options.effort /= kSearchShare;
-  Result<ChosenOrder> chosen = choose_order(input, options);
-  if (!chosen) return chosen.error();
-  ChosenOrder order = *std::move(chosen);
+  LOWTIDE_TRY(ChosenOrder chosen, choose_order(input, options));
+  ChosenOrder order = std::move(chosen);
   const Bytes most = arena_bytes(known.plan);
   if (order.bound.bytes >= most) return known;
   const std::vector<PlanStage>& skip = task.options.skip;

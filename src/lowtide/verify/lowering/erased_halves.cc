@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/try.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/graph/chain.h"
 #include "lowtide/graph/lowered.h"
@@ -140,11 +141,9 @@ class Eraser {
       if (attribute.name != kProgramAttribute) continue;
       const auto* lines = std::get_if<std::vector<std::string>>(&attribute.value);
       if (lines == nullptr) continue;
-      const Result<Graph> program = chain_graph(*lines);
-      if (!program) return program.error();
-      Result<Graph> erased = Eraser(*program, model_).run();
-      if (!erased) return erased.error();
-      attribute.value = chain_lines(*erased);
+      LOWTIDE_TRY(const Graph program, chain_graph(*lines));
+      LOWTIDE_TRY(Graph erased, Eraser(program, model_).run());
+      attribute.value = chain_lines(erased);
       // An operand and its f32 copy became one input of the program, as the first of them.
       std::vector<std::optional<TensorId>> operands;
       for (const std::optional<TensorId>& input : spec.inputs) {
@@ -172,16 +171,15 @@ class Eraser {
     for (Body& body : spec.bodies) {
       Eraser eraser(*body.graph, is_model() ? body.graph.get() : body_of_model(id, body.name));
       const Graph& before = *body.graph;
-      Result<Graph> erased = std::move(eraser).run();
-      if (!erased) return erased.error();
+      LOWTIDE_TRY(Graph erased, std::move(eraser).run());
       std::unordered_map<std::string_view, TensorId> inner;
-      for (TensorId tensor : all_ids<TensorId>(erased->tensors().size()))
-        inner.emplace(erased->tensor(tensor).name, tensor);
+      for (TensorId tensor : all_ids<TensorId>(erased.tensors().size()))
+        inner.emplace(erased.tensor(tensor).name, tensor);
       std::vector<std::pair<TensorId, TensorId>> captures;
       for (const auto& [outer, captured] : body.captures)
         captures.emplace_back(*tensors_[outer], inner.at(before.tensor(captured).name));
       std::ranges::sort(captures);
-      body = {body.name, std::make_shared<const Graph>(*std::move(erased)), std::move(captures)};
+      body = {body.name, std::make_shared<const Graph>(std::move(erased)), std::move(captures)};
     }
     return {};
   }
@@ -208,13 +206,10 @@ bool has_halves(const Graph& graph) {
 }
 
 Result<ErasedHalves> without_halves(const Graph& model, const Graph& lowered, const Graph& load) {
-  Result<Graph> plain_model = Eraser(model, &model).run();
-  if (!plain_model) return plain_model.error();
-  Result<Graph> plain_lowered = Eraser(lowered, &model).run();
-  if (!plain_lowered) return plain_lowered.error();
-  Result<Graph> plain_load = Eraser(load, &model).run();
-  if (!plain_load) return plain_load.error();
-  return ErasedHalves{*std::move(plain_model), *std::move(plain_lowered), *std::move(plain_load)};
+  LOWTIDE_TRY(Graph plain_model, Eraser(model, &model).run());
+  LOWTIDE_TRY(Graph plain_lowered, Eraser(lowered, &model).run());
+  LOWTIDE_TRY(Graph plain_load, Eraser(load, &model).run());
+  return ErasedHalves{std::move(plain_model), std::move(plain_lowered), std::move(plain_load)};
 }
 
 }  // namespace lowtide::verify_internal

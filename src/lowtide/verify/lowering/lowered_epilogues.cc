@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/graph/epilogue.h"
 #include "lowtide/graph/lowered.h"
@@ -60,9 +61,8 @@ Result<Rewritten> separated(const Graph& lowered) {
   for (NodeId id : all_ids<NodeId>(lowered.nodes().size())) {
     const std::vector<Body>& bodies = lowered.node(id).bodies;
     for (std::size_t at = 0; at < bodies.size(); ++at) {
-      Result<Rewritten> body = separated(*bodies[at].graph);
-      if (!body) return body.error();
-      if (body->graph.total_nodes() != bodies[at].graph->total_nodes()) rewriter.replace_body(id, at, *std::move(body));
+      LOWTIDE_TRY(Rewritten body, separated(*bodies[at].graph));
+      if (body.graph.total_nodes() != bodies[at].graph->total_nodes()) rewriter.replace_body(id, at, std::move(body));
     }
     if (!is_fused_product(lowered, id)) continue;
     const Node& node = lowered.node(id);
@@ -95,9 +95,8 @@ Result<Rewritten> separated(const Graph& lowered) {
 }  // namespace
 
 Result<Graph> without_epilogues(const Graph& lowered) {
-  Result<Rewritten> result = separated(lowered);
-  if (!result) return result.error();
-  return std::move(result->graph);
+  LOWTIDE_TRY(Rewritten result, separated(lowered));
+  return std::move(result.graph);
 }
 
 }  // namespace lowtide::verify_internal

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lowtide/base/checked.h"
+#include "lowtide/base/try.h"
 #include "lowtide/graph/rewrite.h"
 
 namespace lowtide::verify_internal {
@@ -139,9 +140,8 @@ Result<Graph> with_merged_padding(const Graph& model, std::span<const Graph* con
       rewriter.replace_node(reader, std::move(spec));
     }
   }
-  Result<Rewritten> rewritten = std::move(rewriter).finish();
-  if (!rewritten) return rewritten.error();
-  return std::move(rewritten->graph);
+  LOWTIDE_TRY(Rewritten rewritten, std::move(rewriter).finish());
+  return std::move(rewritten.graph);
 }
 
 bool lack_padded_tensors(const Graph& model, std::span<const Graph* const> graphs) {

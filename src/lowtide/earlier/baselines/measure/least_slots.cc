@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lowtide/allocate/slots.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/baselines/measure/given_slots.h"
 
 namespace lowtide::baselines_internal {
@@ -115,10 +116,9 @@ Result<LeastSlots> least_slots(const BlobNet& net, std::int64_t effort) {
   for (std::uint32_t device : devices_of(net)) {
     const Movable movable = movable_in_sequence(net, device);
     const JoinedProblem joined = join_given(movable.problem, given_in(net, movable, device));
-    const Result<SlotAssignment> assigned = assign_slots(joined.problem, {.effort = effort});
-    if (!assigned) return assigned.error();
-    add_slots(net, movable, slots_of_members(movable.problem, joined, *assigned), least.choice);
-    least.bound += assigned->proven_optimal ? assigned->total : assigned->bound;
+    LOWTIDE_TRY(const SlotAssignment assigned, assign_slots(joined.problem, {.effort = effort}));
+    add_slots(net, movable, slots_of_members(movable.problem, joined, assigned), least.choice);
+    least.bound += assigned.proven_optimal ? assigned.total : assigned.bound;
   }
   least.bytes = bytes_of(net, least.choice);
   std::vector<BlockChoice> others = {nearest_size_choice(net)};

@@ -9,6 +9,7 @@
 #include "lowtide/allocate/allocate.h"
 #include "lowtide/allocate/slots.h"
 #include "lowtide/analysis/happens_before.h"
+#include "lowtide/base/try.h"
 
 namespace lowtide::baselines_internal {
 namespace {
@@ -39,21 +40,18 @@ struct Found {
 };
 
 Result<Found> best_offsets(const BlobNet& net, const BaselineOptions& options, const Decision& decision) {
-  const Result<Packing> packing = allocate(arena_problem(net, decision).problem, {.effort = options.effort});
-  if (!packing) return packing.error();
-  return Found{packing->height, packing->bound};
+  LOWTIDE_TRY(const Packing packing, allocate(arena_problem(net, decision).problem, {.effort = options.effort}));
+  return Found{packing.height, packing.bound};
 }
 
 Result<Found> best_in_sequence(const BlobNet& net, const BaselineOptions& options) {
-  const Result<LeastSlots> least = least_slots(net, options.effort);
-  if (!least) return least.error();
-  return Found{least->bytes, least->bound};
+  LOWTIDE_TRY(const LeastSlots least, least_slots(net, options.effort));
+  return Found{least.bytes, least.bound};
 }
 
 // Searches each device. Returns nullopt if there would be too many pairs.
 Result<Found> best_of_dependencies(const BlobNet& net, const BaselineOptions& options) {
-  const Result<HappensBefore> runs = HappensBefore::make(chains_of(net.sources));
-  if (!runs) return runs.error();
+  LOWTIDE_TRY(const HappensBefore runs, HappensBefore::make(chains_of(net.sources)));
   IdVector<BlobId, std::vector<std::uint32_t>> uses(net.blobs.size());
   for (std::uint32_t at = 0; at < net.ops.size(); ++at) {
     for (const std::vector<BlobId>& list : {net.ops[at].inputs, net.ops[at].outputs}) {
@@ -64,11 +62,10 @@ Result<Found> best_of_dependencies(const BlobNet& net, const BaselineOptions& op
   for (std::uint32_t device : devices_of(net)) {
     Movable movable = movable_in_sequence(net, device);
     if (movable.blobs.size() > kMostRelated) return Found{};
-    movable.problem.conflicts = pairs_in_conflict(net, movable.blobs, *runs, uses);
-    const Result<SlotAssignment> slots = assign_slots(movable.problem, {.effort = options.effort});
-    if (!slots) return slots.error();
-    *found.bytes += slots->total;
-    found.bound += slots->proven_optimal ? slots->total : slots->bound;
+    movable.problem.conflicts = pairs_in_conflict(net, movable.blobs, runs, uses);
+    LOWTIDE_TRY(const SlotAssignment slots, assign_slots(movable.problem, {.effort = options.effort}));
+    *found.bytes += slots.total;
+    found.bound += slots.proven_optimal ? slots.total : slots.bound;
   }
   return found;
 }
@@ -219,10 +216,9 @@ Result<void> measure(const BlobNet& net, const BaselineOptions& options, const D
     if (blob.is_kept) fixed += blob.size;
   }
   for (Bytes size : decision.scratch) outcome.naive += size;
-  const Result<Found> found = find_best(net, options, decision);
-  if (!found) return found.error();
-  outcome.bound = fixed + found->bound;
-  if (found->bytes) outcome.best = std::min(fixed + *found->bytes, outcome.bytes);
+  LOWTIDE_TRY(const Found found, find_best(net, options, decision));
+  outcome.bound = fixed + found.bound;
+  if (found.bytes) outcome.best = std::min(fixed + *found.bytes, outcome.bytes);
   outcome.proven_optimal = outcome.bytes == outcome.bound;
   return {};
 }

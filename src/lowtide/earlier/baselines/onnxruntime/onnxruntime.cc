@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/baselines/onnxruntime.h"
 #include "lowtide/earlier/baselines/onnxruntime/arena.h"
 #include "lowtide/earlier/baselines/onnxruntime/steps.h"
@@ -60,19 +61,18 @@ OnnxRuntimeBytes bytes_in_arena(const RuntimeSteps& steps, const Trace& trace, A
 
 Result<OnnxRuntimeMemory> predict_onnxruntime(const Graph& graph) {
   using namespace baselines_internal;  // NOLINT(google-build-using-namespace): the body is about these types only
-  const Result<RuntimeSteps> steps = runtime_steps(graph);
-  if (!steps) return steps.error();
-  const Trace trace = trace_of(*steps);
+  LOWTIDE_TRY(const RuntimeSteps steps, runtime_steps(graph));
+  const Trace trace = trace_of(steps);
   const TracePeak peak = peak_of(trace);
   OnnxRuntimeMemory memory{
       .order = runtime_order(graph), .live = peak.live, .scratch = peak.scratch, .pattern = pattern_size(trace)};
-  if (!steps->steps.empty()) memory.peak_node = steps->steps[peak.step].node;
+  if (!steps.steps.empty()) memory.peak_node = steps.steps[peak.step].node;
   for (const ArenaGrowth growth : {ArenaGrowth::next_power_of_two, ArenaGrowth::same_as_requested}) {
-    memory.bytes.push_back(bytes_in_arena(*steps, trace, growth, memory.pattern));
-    memory.bytes.push_back(bytes_in_arena(*steps, trace, growth, std::nullopt));
+    memory.bytes.push_back(bytes_in_arena(steps, trace, growth, memory.pattern));
+    memory.bytes.push_back(bytes_in_arena(steps, trace, growth, std::nullopt));
   }
-  memory.bytes.push_back(bytes_without_arena(*steps, trace, memory.pattern));
-  memory.bytes.push_back(bytes_without_arena(*steps, trace, std::nullopt));
+  memory.bytes.push_back(bytes_without_arena(steps, trace, memory.pattern));
+  memory.bytes.push_back(bytes_without_arena(steps, trace, std::nullopt));
   return memory;
 }
 

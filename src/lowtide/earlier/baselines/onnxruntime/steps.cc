@@ -9,6 +9,7 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/base/limits.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/baselines/onnxruntime/known_shapes.h"
 #include "lowtide/earlier/baselines/onnxruntime/trace.h"
 
@@ -52,9 +53,8 @@ bool has_reader(const Graph& graph, NodeId id) {
 Result<Bytes> largest_body(const Node& node) {
   Bytes largest;
   for (const Body& body : node.bodies) {
-    const Result<RuntimeSteps> steps = runtime_steps(*body.graph);
-    if (!steps) return steps.error();
-    largest = std::max(largest, peak_of(trace_of(*steps)).live);
+    LOWTIDE_TRY(const RuntimeSteps steps, runtime_steps(*body.graph));
+    largest = std::max(largest, peak_of(trace_of(steps)).live);
   }
   return largest;
 }
@@ -70,10 +70,9 @@ Result<RuntimeStep> step_of(const Graph& graph, NodeId id) {
   for (std::optional<TensorId> tensor : node.outputs) {
     if (tensor) step.outputs.push_back(RuntimeValueId(tensor->value()));
   }
-  const Result<Bytes> body = largest_body(node);
-  if (!body) return body.error();
+  LOWTIDE_TRY(const Bytes body, largest_body(node));
   step.scratch = kernel_scratch(graph, id);
-  step.scratch.push_back(*body);
+  step.scratch.push_back(body);
   std::erase(step.scratch, Bytes(0));
   return step;
 }
@@ -129,13 +128,12 @@ Result<RuntimeSteps> runtime_steps(const Graph& graph) {
     if (const Bytes packed = kernel_packed(graph, id); packed > Bytes(0)) all.packed.push_back(packed);
   }
   for (NodeId id : runtime_order(graph)) {
-    Result<RuntimeStep> step = step_of(graph, id);
-    if (!step) return step.error();
-    for (Bytes block : step->scratch) total += std::min(block, kMostBytes);
+    LOWTIDE_TRY(RuntimeStep step, step_of(graph, id));
+    for (Bytes block : step.scratch) total += std::min(block, kMostBytes);
     if (total > kMostBytes) return too_many_bytes();
-    const bool is_divided = graph.op(id).domain.empty() && graph.op(id).type == "HardSwish" && !step->outputs.empty();
-    if (is_divided) all.steps.push_back(divided_hard_swish(all, *step));
-    all.steps.push_back(*std::move(step));
+    const bool is_divided = graph.op(id).domain.empty() && graph.op(id).type == "HardSwish" && !step.outputs.empty();
+    if (is_divided) all.steps.push_back(divided_hard_swish(all, step));
+    all.steps.push_back(std::move(step));
   }
   return all;
 }

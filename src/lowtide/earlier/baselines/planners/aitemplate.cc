@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/baselines/rules/node_waves.h"
 #include "lowtide/earlier/baselines/rules/sharing_rules.h"
 
@@ -28,9 +29,8 @@ Decision arena_with_late_inputs(const BlobNet& net) {
 
 Result<void> pack_largest_first(const BlobNet& net, Decision& decision) {
   const Movable movable = arena_problem(net, decision);
-  const Result<IdVector<PackingId, Offset>> offsets = largest_first_offsets(movable.problem);
-  if (!offsets) return offsets.error();
-  for (PackingId id : all_ids<PackingId>(offsets->size())) decision.offset[movable.blobs[id]] = (*offsets)[id];
+  LOWTIDE_TRY(const auto offsets, largest_first_offsets(movable.problem));
+  for (PackingId id : all_ids<PackingId>(offsets.size())) decision.offset[movable.blobs[id]] = offsets[id];
   return {};
 }
 

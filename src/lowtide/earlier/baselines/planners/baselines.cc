@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/earlier/baselines/baselines.h"
+#include "lowtide/base/try.h"
 
 #include <algorithm>
 #include <utility>
@@ -38,9 +39,8 @@ Result<Decision> interference_greedy(const BlobNet& net, const BaselineOptions& 
 }
 
 Result<Decision> interference_exact(const BlobNet& net, const BaselineOptions& options) {
-  Result<LeastSlots> least = least_slots(net, options.effort);
-  if (!least) return least.error();
-  return decision_of(std::move(least->choice), ExecutionModel::sequence);
+  LOWTIDE_TRY(LeastSlots least, least_slots(net, options.effort));
+  return decision_of(std::move(least.choice), ExecutionModel::sequence);
 }
 
 // As Caffe2's interference planner: a blob without readers is live to the end, as if one more node read it.
@@ -226,26 +226,23 @@ Result<BaselineOutcome> apply_baseline(const Graph& graph, const std::vector<Nod
   using baselines_internal::ScratchRule;
   BaselineOptions settled = options;
   settled.alignment = options.alignment.value_or(Bytes(recipe->alignment));
-  Result<baselines_internal::BlobNet> net = baselines_internal::net_of_recipe(graph, order, settled, *recipe);
-  if (!net) return net.error();
-  LOWTIDE_RETURN_IF_ERROR(baselines_internal::begin_with_assigned(options, *recipe, *net));
-  LOWTIDE_RETURN_IF_ERROR(baselines_internal::check_devices(*net, *recipe));
+  LOWTIDE_TRY(baselines_internal::BlobNet net, baselines_internal::net_of_recipe(graph, order, settled, *recipe));
+  LOWTIDE_RETURN_IF_ERROR(baselines_internal::begin_with_assigned(options, *recipe, net));
+  LOWTIDE_RETURN_IF_ERROR(baselines_internal::check_devices(net, *recipe));
   if (recipe->scratch != ScratchRule::apart) {
     LOWTIDE_RETURN_IF_ERROR(lay_out_workspaces(graph, settled.workspaces, 1));
   }
-  Result<baselines_internal::Decision> decision = recipe->decide(*net, settled);
-  if (!decision) return decision.error();
+  LOWTIDE_TRY(baselines_internal::Decision decision, recipe->decide(net, settled));
   BaselineOutcome outcome;
   outcome.baseline = options.baseline;
-  outcome.original_failure = decision->original_failure;
+  outcome.original_failure = decision.original_failure;
   if (recipe->scratch == ScratchRule::behind_tensors) {
-    Result<WorkspaceLayout> workspace = lay_out_workspaces(graph, settled.workspaces, decision->streams);
-    if (!workspace) return workspace.error();
-    outcome.workspace = *std::move(workspace);
+    LOWTIDE_TRY(WorkspaceLayout workspace, lay_out_workspaces(graph, settled.workspaces, decision.streams));
+    outcome.workspace = std::move(workspace);
     baselines_internal::lay_out_constants(graph, *settled.alignment, outcome);
   }
-  baselines_internal::claim(*net, order, options, *decision, outcome);
-  LOWTIDE_RETURN_IF_ERROR(baselines_internal::measure(*net, settled, *decision, outcome));
+  baselines_internal::claim(net, order, options, decision, outcome);
+  LOWTIDE_RETURN_IF_ERROR(baselines_internal::measure(net, settled, decision, outcome));
   outcome.violations = check_sharing(graph, outcome.sharing);
   return outcome;
 }
@@ -257,9 +254,8 @@ Result<std::optional<AssignedFault>> find_assigned_fault(const Graph& graph, con
   BaselineOptions settled = options;
   settled.alignment = options.alignment.value_or(Bytes(1));
   const baselines_internal::Recipe* recipe = baselines_internal::find_recipe("caffe2_interference_exact");
-  Result<baselines_internal::BlobNet> net = baselines_internal::net_of_recipe(graph, order, settled, *recipe);
-  if (!net) return net.error();
-  return baselines_internal::add_given_slots(options, *net);
+  LOWTIDE_TRY(baselines_internal::BlobNet net, baselines_internal::net_of_recipe(graph, order, settled, *recipe));
+  return baselines_internal::add_given_slots(options, net);
 }
 
 }  // namespace lowtide

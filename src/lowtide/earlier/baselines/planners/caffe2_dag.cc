@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/baselines/rules/sharing_rules.h"
 #include "lowtide/verify/check_sharing.h"
 
@@ -30,10 +31,9 @@ Result<std::vector<BlobId>> blobs_of(const BlobNet& net, const std::vector<Tenso
 
 // Kept blobs are left out.
 Result<Flags<BlobId>> marked(const BlobNet& net, const std::vector<TensorId>& tensors, const char* what) {
-  const Result<std::vector<BlobId>> blobs = blobs_of(net, tensors, what);
-  if (!blobs) return blobs.error();
+  LOWTIDE_TRY(const std::vector<BlobId> blobs, blobs_of(net, tensors, what));
   Flags<BlobId> marks(net.blobs.size());
-  for (BlobId id : *blobs) {
+  for (BlobId id : blobs) {
     if (!net.blobs[id].is_kept) marks.set(id);
   }
   return marks;
@@ -61,12 +61,10 @@ Result<void> mark_taking_part(const BlobNet& net, const std::vector<NodeId>& nod
 Result<void> add_options(const BlobNet& net, const BaselineOptions& options, const std::vector<TensorId>& heads,
                          DagRule& rule) {
   if (options.taking_part) LOWTIDE_RETURN_IF_ERROR(mark_taking_part(net, *options.taking_part, rule));
-  Result<std::vector<BlobId>> starts = blobs_of(net, options.heads.value_or(heads), "a head");
-  if (!starts) return starts.error();
-  rule.heads = *std::move(starts);
-  Result<Flags<BlobId>> not_released = marked(net, options.dont_release, "not to be released");
-  if (!not_released) return not_released.error();
-  rule.is_not_released = *std::move(not_released);
+  LOWTIDE_TRY(std::vector<BlobId> starts, blobs_of(net, options.heads.value_or(heads), "a head"));
+  rule.heads = std::move(starts);
+  LOWTIDE_TRY(Flags<BlobId> not_released, marked(net, options.dont_release, "not to be released"));
+  rule.is_not_released = std::move(not_released);
   rule.namescope = options.namescope;
   return {};
 }
@@ -82,18 +80,16 @@ std::optional<std::string> fault_of(const BlobNet& net, const BaselineOptions& o
 }
 
 Result<Decision> decide(const BlobNet& net, const BaselineOptions& options, const DagRule& rule) {
-  Result<TokenChoice> original = recycle_by_tokens(net, rule);
-  if (!original) return original.error();
-  std::optional<std::string> failure = std::move(original->failure);
+  LOWTIDE_TRY(TokenChoice original, recycle_by_tokens(net, rule));
+  std::optional<std::string> failure = std::move(original.failure);
   if (!failure) {
-    Decision decision = decision_of(std::move(original->choice), ExecutionModel::dataflow);
+    Decision decision = decision_of(std::move(original.choice), ExecutionModel::dataflow);
     failure = fault_of(net, options, decision);
     if (!failure) return decision;
   }
-  Result<BlockChoice> choice = recycle_in_dag(net, rule);
-  if (!choice) return choice.error();
-  for (std::string& name : choice->names) name.insert(0, rule.namescope);
-  Decision decision = decision_of(*std::move(choice), ExecutionModel::dataflow);
+  LOWTIDE_TRY(BlockChoice choice, recycle_in_dag(net, rule));
+  for (std::string& name : choice.names) name.insert(0, rule.namescope);
+  Decision decision = decision_of(std::move(choice), ExecutionModel::dataflow);
   decision.original_failure = std::move(failure);
   return decision;
 }
@@ -104,9 +100,8 @@ Result<Decision> share_all(const BlobNet& net, const BaselineOptions& options, b
                .may_host = Flags<BlobId>(net.blobs.size()),
                .takes_part = Flags<std::uint32_t>(net.ops.size(), true)};
   if (options.shareable) {
-    Result<Flags<BlobId>> shareable = marked(net, *options.shareable, "shareable");
-    if (!shareable) return shareable.error();
-    rule.may_move = *std::move(shareable);
+    LOWTIDE_TRY(Flags<BlobId> shareable, marked(net, *options.shareable, "shareable"));
+    rule.may_move = std::move(shareable);
   } else {
     for (BlobId id : all_ids<BlobId>(net.blobs.size())) {
       if (!net.blobs[id].is_kept) rule.may_move.set(id);
@@ -119,13 +114,11 @@ Result<Decision> share_all(const BlobNet& net, const BaselineOptions& options, b
 }
 
 Result<Decision> share_gradients(const BlobNet& net, const BaselineOptions& options, bool by_size) {
-  Result<Flags<BlobId>> gradients = marked(net, options.gradients, "a gradient or host");
-  if (!gradients) return gradients.error();
-  Result<Flags<BlobId>> hosts = marked(net, options.hosts, "a gradient or host");
-  if (!hosts) return hosts.error();
+  LOWTIDE_TRY(Flags<BlobId> gradients, marked(net, options.gradients, "a gradient or host"));
+  LOWTIDE_TRY(Flags<BlobId> hosts, marked(net, options.hosts, "a gradient or host"));
   DagRule rule{.by_size = by_size,
-               .may_move = *std::move(gradients),
-               .may_host = *std::move(hosts),
+               .may_move = std::move(gradients),
+               .may_host = std::move(hosts),
                .takes_part = Flags<std::uint32_t>(net.ops.size())};
   const auto is_gradient = [&](BlobId id) { return rule.may_move.test(id); };
   for (std::uint32_t at = 0; at < net.ops.size(); ++at) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/baselines/rules/first_fit.h"
 
 namespace lowtide::baselines_internal {
@@ -58,13 +59,12 @@ Result<Decision> tflite_micro_greedy(const BlobNet& net, const BaselineOptions& 
   });
   std::reverse(order.begin(), order.end());
   sort_by_size(movable.problem, order);
-  const Result<IdVector<PackingId, Offset>> offsets = lowest_free_offsets(movable.problem, order);
-  if (!offsets) return offsets.error();
-  for (PackingId id : all_ids<PackingId>(movable.blobs.size())) decision.offset[movable.blobs[id]] = (*offsets)[id];
+  LOWTIDE_TRY(const auto offsets, lowest_free_offsets(movable.problem, order));
+  for (PackingId id : all_ids<PackingId>(movable.blobs.size())) decision.offset[movable.blobs[id]] = offsets[id];
   decision.scratch_at = IdVector<NodeId, Offset>(decision.scratch.size());
   for (std::size_t at = 0; at < movable.scratch.size(); ++at) {
     decision.scratch_at[movable.scratch[at]] =
-        (*offsets)[PackingId(static_cast<std::uint32_t>(movable.blobs.size() + at))];
+        offsets[PackingId(static_cast<std::uint32_t>(movable.blobs.size() + at))];
   }
   return decision;
 }
@@ -75,13 +75,12 @@ Result<Decision> executorch_greedy(const BlobNet& net, const BaselineOptions& /*
   std::vector<PackingId> order = as_collected(net, movable);
   std::reverse(order.begin(), order.end());
   sort_by_size(movable.problem, order);
-  const Result<BucketChoice> choice = bucket_offsets(movable.problem, order);
-  if (!choice) return choice.error();
+  LOWTIDE_TRY(const BucketChoice choice, bucket_offsets(movable.problem, order));
   decision.names.clear();
-  for (std::size_t at = 0; at < choice->sizes.size(); ++at) decision.names.push_back("object " + std::to_string(at));
+  for (std::size_t at = 0; at < choice.sizes.size(); ++at) decision.names.push_back("object " + std::to_string(at));
   for (PackingId id : all_ids<PackingId>(movable.blobs.size())) {
-    decision.block[movable.blobs[id]] = choice->bucket[id];
-    decision.offset[movable.blobs[id]] = choice->offset[id];
+    decision.block[movable.blobs[id]] = choice.bucket[id];
+    decision.offset[movable.blobs[id]] = choice.offset[id];
   }
   return decision;
 }

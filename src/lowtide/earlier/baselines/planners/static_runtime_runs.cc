@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/earlier/baselines/static_runtime_runs.h"
+#include "lowtide/base/try.h"
 
 #include <algorithm>
 #include <string>
@@ -173,9 +174,8 @@ Result<StaticRuntimeRuns> replay_runs(const std::vector<const Graph*>& runs, con
     if (difference) return Error{ErrorCode::mismatch, *difference, "run " + std::to_string(at + 1)};
   }
   LOWTIDE_RETURN_IF_ERROR(check_sizes(runs, options.alignment));
-  const Result<BlobNet> net = blob_net(first, order, settled, options.alignment, ViewRule::all);
-  if (!net) return net.error();
-  return replay(*net, runs, options);
+  LOWTIDE_TRY(const BlobNet net, blob_net(first, order, settled, options.alignment, ViewRule::all));
+  return replay(net, runs, options);
 }
 
 }  // namespace lowtide::baselines_internal

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lowtide/analysis/happens_before.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/baselines/rules/dag_walk.h"
 #include "lowtide/earlier/baselines/rules/sharing_rules.h"
 
@@ -59,9 +60,8 @@ class FreeBlocks {
 }  // namespace
 
 Result<BlockChoice> recycle_in_dag(const BlobNet& net, const DagRule& rule, std::int64_t* work) {
-  const Result<HappensBefore> runs = HappensBefore::make(chains_of(net.sources));
-  if (!runs) return runs.error();
-  return DagWalk<FreeBlocks>(net, rule, *runs).run(work);
+  LOWTIDE_TRY(const HappensBefore runs, HappensBefore::make(chains_of(net.sources)));
+  return DagWalk<FreeBlocks>(net, rule, runs).run(work);
 }
 
 }  // namespace lowtide::baselines_internal

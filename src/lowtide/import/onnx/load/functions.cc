@@ -11,6 +11,7 @@
 
 #include "lowtide/base/article.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/import/onnx/load/call_costs.h"
 #include "lowtide/import/onnx/proto/attributes.h"
 #include "lowtide/import/onnx/proto/text.h"
@@ -113,9 +114,8 @@ class Inliner {
   // Appends the nodes that replace the call. Calls inside calls use a stack of frames instead of recursion.
   Result<void> expand(const NodeProto& call, NodeField& out) {
     std::vector<Frame> frames;
-    Result<Frame> first = open(call, "");
-    if (!first) return first.error();
-    frames.push_back(*std::move(first));
+    LOWTIDE_TRY(Frame first, open(call, ""));
+    frames.push_back(std::move(first));
     while (!frames.empty()) {
       Frame& frame = frames.back();
       if (frame.next_node == frame.function->node_size()) {
@@ -126,9 +126,8 @@ class Inliner {
       NodeProto node = frame.function->node(frame.next_node++);
       LOWTIDE_RETURN_IF_ERROR(instantiate(frame, frame.scope, node));
       if (functions_.callee(node) != nullptr) {
-        Result<Frame> inner = open(node, frame.prefix);
-        if (!inner) return inner.error();
-        frames.push_back(*std::move(inner));
+        LOWTIDE_TRY(Frame inner, open(node, frame.prefix));
+        frames.push_back(std::move(inner));
       } else {
         NodeProto* added = out.Add();
         added->Swap(&node);
@@ -308,10 +307,9 @@ class Inliner {
 
 Result<void> inline_functions(onnx::ModelProto& model, std::int64_t file_bytes, OpsetScopes& opsets) {
   if (model.functions_size() == 0) return {};
-  Result<FunctionTable> functions = FunctionTable::make(model);
-  if (!functions) return functions.error();
-  LOWTIDE_RETURN_IF_ERROR(check_call_costs(model, *functions, file_bytes));
-  LOWTIDE_RETURN_IF_ERROR(Inliner(*functions, model.graph(), file_bytes, opsets).run(*model.mutable_graph()));
+  LOWTIDE_TRY(FunctionTable functions, FunctionTable::make(model));
+  LOWTIDE_RETURN_IF_ERROR(check_call_costs(model, functions, file_bytes));
+  LOWTIDE_RETURN_IF_ERROR(Inliner(functions, model.graph(), file_bytes, opsets).run(*model.mutable_graph()));
   model.clear_functions();
   return {};
 }

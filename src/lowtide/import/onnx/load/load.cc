@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/import/onnx/load/functions.h"
 #include "lowtide/import/onnx/load/operators.h"
 #include "lowtide/import/onnx/load/skeleton.h"
@@ -91,29 +92,26 @@ Result<int> ir_version_of(const onnx::ModelProto& model) {
 }  // namespace
 
 Result<ParsedModel> load_model(const ByteSource& file) {
-  Result<ParsedModel> loaded = parse(file);
-  if (!loaded) return loaded.error();
-  onnx::ModelProto& model = *loaded->proto;
+  LOWTIDE_TRY(ParsedModel loaded, parse(file));
+  onnx::ModelProto& model = *loaded.proto;
   // Planning does not need these, and they may be large.
   model.clear_training_info();
   for (const onnx::StringStringEntryProto& entry : model.metadata_props()) {
-    if (entry.key() == kHintsKey) loaded->hints = entry.value();
+    if (entry.key() == kHintsKey) loaded.hints = entry.value();
   }
   model.clear_metadata_props();
 
-  const Result<int> ir_version = ir_version_of(model);
-  if (!ir_version) return ir_version.error();
-  loaded->ir_version = *ir_version;
+  LOWTIDE_TRY(const int ir_version, ir_version_of(model));
+  loaded.ir_version = ir_version;
   if (model.opset_import_size() == 0) {
     return Error{ErrorCode::invalid, "the model has no opset_import, so the versions of its operators are unknown", ""};
   }
-  Result<OpsetImports> imports = opset_imports_from(model.opset_import());
-  if (!imports) return imports.error();
+  LOWTIDE_TRY(OpsetImports imports, opset_imports_from(model.opset_import()));
 
-  loaded->opsets = OpsetScopes(*std::move(imports));
-  LOWTIDE_RETURN_IF_ERROR(inline_functions(model, file.size(), loaded->opsets));
+  loaded.opsets = OpsetScopes(std::move(imports));
+  LOWTIDE_RETURN_IF_ERROR(inline_functions(model, file.size(), loaded.opsets));
   annotate_channel_blocks(*model.mutable_graph());
-  LOWTIDE_RETURN_IF_ERROR(check_operators(model.graph(), loaded->opsets));
+  LOWTIDE_RETURN_IF_ERROR(check_operators(model.graph(), loaded.opsets));
   return loaded;
 }
 

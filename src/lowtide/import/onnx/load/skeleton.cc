@@ -11,6 +11,7 @@
 
 #include "lowtide/base/article.h"
 #include "lowtide/base/limits.h"
+#include "lowtide/base/try.h"
 #include "lowtide/import/byte_reader.h"
 #include "lowtide/import/onnx/load/wire_fields.h"
 #include "lowtide/import/onnx/proto/raw_range.h"
@@ -245,9 +246,8 @@ class Scanner {
 std::int64_t parse_budget(std::int64_t file_bytes) { return (std::int64_t{64} << 20) + 16 * file_bytes; }
 
 Result<Skeleton> read_skeleton(const ByteSource& file) {
-  Result<FileBytes> out = allocate_bytes(file.size());
-  if (!out) return out.error();
-  return Scanner(file, *std::move(out)).scan();
+  LOWTIDE_TRY(FileBytes out, allocate_bytes(file.size()));
+  return Scanner(file, std::move(out)).scan();
 }
 
 }  // namespace lowtide::import_internal

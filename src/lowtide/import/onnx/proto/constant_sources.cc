@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lowtide/base/flags.h"
+#include "lowtide/base/try.h"
 #include "lowtide/graph/shape.h"
 #include "lowtide/import/onnx/proto/external_data.h"
 #include "lowtide/import/onnx/proto/raw_range.h"
@@ -66,22 +67,18 @@ Result<std::optional<ConstantId>> ConstantSources::add(const onnx::TensorProto& 
                                                        const TensorFact& fact) {
   if (const auto known = known_.find(&tensor); known != known_.end()) return known->second;
   if (fact.known.dtype == DType::string) return std::optional<ConstantId>();
-  Result<Bytes> size = dense_size(*fact.known.dtype, exact_shape_of(fact));
-  if (!size) return size.error();
-  Result<Place> place = place_of(tensor, *fact.known.dtype, *size);
-  if (!place) return place.error();
-  return add_source(&tensor, name, fact, *std::move(place));
+  LOWTIDE_TRY(Bytes size, dense_size(*fact.known.dtype, exact_shape_of(fact)));
+  LOWTIDE_TRY(Place place, place_of(tensor, *fact.known.dtype, size));
+  return add_source(&tensor, name, fact, std::move(place));
 }
 
 Result<std::optional<ConstantId>> ConstantSources::add(const onnx::SparseTensorProto& tensor, std::string_view name,
                                                        const TensorFact& fact) {
   if (const auto known = known_.find(&tensor); known != known_.end()) return known->second;
   if (fact.known.dtype == DType::string) return std::optional<ConstantId>();
-  Result<Bytes> size = dense_size(*fact.known.dtype, exact_shape_of(fact));
-  if (!size) return size.error();
-  Result<Place> place = dense_form_of(tensor, *fact.known.dtype, *size);
-  if (!place) return place.error();
-  return add_source(&tensor, name, fact, *std::move(place));
+  LOWTIDE_TRY(Bytes size, dense_size(*fact.known.dtype, exact_shape_of(fact)));
+  LOWTIDE_TRY(Place place, dense_form_of(tensor, *fact.known.dtype, size));
+  return add_source(&tensor, name, fact, std::move(place));
 }
 
 Result<std::optional<ConstantId>> ConstantSources::add_value(const onnx::AttributeProto& value, std::string_view name,
@@ -106,9 +103,8 @@ std::optional<ConstantId> ConstantSources::add_source(const void* message, std::
 
 Result<ConstantSources::Place> ConstantSources::place_of(const onnx::TensorProto& tensor, DType dtype, Bytes size) {
   if (is_external(tensor)) {
-    Result<ExternalPlace> place = external_place_of(tensor, size.count());
-    if (!place) return place.error();
-    return Place(ConstantSource::InFile{file_of(place->location), place->offset});
+    LOWTIDE_TRY(ExternalPlace place, external_place_of(tensor, size.count()));
+    return Place(ConstantSource::InFile{file_of(place.location), place.offset});
   }
   if (const std::optional<RawRange> range = raw_range_of(tensor)) {
     return Place(ConstantSource::InFile{kModelFile, range->offset});
@@ -122,15 +118,13 @@ Result<ConstantSources::Place> ConstantSources::dense_form_of(const onnx::Sparse
       size.count() > sparse_bytes_left_) {
     return Place();
   }
-  const Result<std::string> raw_values = raw_data_of(tensor.values(), &file_);
-  if (!raw_values) return raw_values.error();
-  const Result<std::string> raw_indices = raw_data_of(tensor.indices(), &file_);
-  if (!raw_indices) return raw_indices.error();
+  LOWTIDE_TRY(const std::string raw_values, raw_data_of(tensor.values(), &file_));
+  LOWTIDE_TRY(const std::string raw_indices, raw_data_of(tensor.indices(), &file_));
   std::int64_t count = 1;
   for (std::int64_t extent : tensor.indices().dims()) count *= extent;
   sparse_bytes_left_ -= size.count();
-  return Place(ConstantSource::Inline{scatter(tensor, read_bytes(tensor.values(), *raw_values, dtype),
-                                              read_i64(tensor.indices(), *raw_indices, count),
+  return Place(ConstantSource::Inline{scatter(tensor, read_bytes(tensor.values(), raw_values, dtype),
+                                              read_i64(tensor.indices(), raw_indices, count),
                                               static_cast<std::size_t>(size.count()))});
 }
 

@@ -10,6 +10,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/graph/shape.h"
 #include "lowtide/import/onnx/fold/numbers.h"
 #include "lowtide/import/onnx/proto/raw_range.h"
@@ -39,12 +40,10 @@ Result<CheckedDims> check_dims(const DimsField& dims, DType dtype) {
   extents.dims.assign(dims.begin(), dims.end());
   const Shape shape(extents.dims);
   if (dtype != DType::string) {
-    const Result<Bytes> size = dense_size(dtype, shape);
-    if (!size) return size.error();
+    LOWTIDE_TRY(const Bytes size, dense_size(dtype, shape));
   }
-  const Result<std::int64_t> elements = element_count(shape);
-  if (!elements) return elements.error();
-  extents.elements = *elements;
+  LOWTIDE_TRY(const std::int64_t elements, element_count(shape));
+  extents.elements = elements;
   return extents;
 }
 
@@ -127,20 +126,17 @@ Result<void> check_indices(const std::vector<std::int64_t>& indices, std::int64_
 Result<TensorFact> fact_from_tensor(const onnx::TensorProto& tensor, ContentBudget& budget) {
   if (tensor.has_segment())
     return Error{ErrorCode::unsupported, "the tensor is stored in segments, which is not supported", ""};
-  const Result<DType> dtype = dtype_from_onnx(tensor.data_type());
-  if (!dtype) return dtype.error();
-  const Result<CheckedDims> extents = check_dims(tensor.dims(), *dtype);
-  if (!extents) return extents.error();
-  LOWTIDE_RETURN_IF_ERROR(check_tensor_data(tensor, *dtype, extents->elements));
+  LOWTIDE_TRY(const DType dtype, dtype_from_onnx(tensor.data_type()));
+  LOWTIDE_TRY(const CheckedDims extents, check_dims(tensor.dims(), dtype));
+  LOWTIDE_RETURN_IF_ERROR(check_tensor_data(tensor, dtype, extents.elements));
 
-  TensorFact fact = fact_of(*dtype, extents->dims);
+  TensorFact fact = fact_of(dtype, extents.dims);
   const bool is_external = tensor.data_location() == onnx::TensorProto::EXTERNAL;
-  const std::int64_t most = is_float(*dtype) ? kMaxKnownFloats : limits::kMaxFoldedElements;
+  const std::int64_t most = is_float(dtype) ? kMaxKnownFloats : limits::kMaxFoldedElements;
   const bool is_absent = is_external || (raw_range_of(tensor) && budget.file() == nullptr);
-  if (!is_absent && is_readable(*dtype) && extents->elements <= most && budget.take(extents->elements)) {
-    const Result<std::string> raw = raw_data_of(tensor, budget.file());
-    if (!raw) return raw.error();
-    set_content(fact, *extents, read_elements(tensor, *raw, *dtype, extents->elements));
+  if (!is_absent && is_readable(dtype) && extents.elements <= most && budget.take(extents.elements)) {
+    LOWTIDE_TRY(const std::string raw, raw_data_of(tensor, budget.file()));
+    set_content(fact, extents, read_elements(tensor, raw, dtype, extents.elements));
   }
   return fact;
 }
@@ -151,8 +147,7 @@ Result<TensorFact> fact_from_sparse(const onnx::SparseTensorProto& tensor, const
   if (!values) return in_field("values: ", values.error());
   const Result<TensorFact> indices = fact_from_tensor(tensor.indices(), no_content);
   if (!indices) return in_field("indices: ", indices.error());
-  const Result<CheckedDims> extents = check_dims(tensor.dims(), *values->known.dtype);
-  if (!extents) return extents.error();
+  LOWTIDE_TRY(const CheckedDims extents, check_dims(tensor.dims(), *values->known.dtype));
 
   const auto& value_dims = tensor.values().dims();
   const auto& index_dims = tensor.indices().dims();
@@ -167,13 +162,12 @@ Result<TensorFact> fact_from_sparse(const onnx::SparseTensorProto& tensor, const
   }
   const bool is_external = tensor.indices().data_location() == onnx::TensorProto::EXTERNAL;
   if (!is_external && (file != nullptr || !raw_range_of(tensor.indices()))) {
-    const Result<std::string> raw = raw_data_of(tensor.indices(), file);
-    if (!raw) return raw.error();
+    LOWTIDE_TRY(const std::string raw, raw_data_of(tensor.indices(), file));
     const std::int64_t rows = index_dims.Get(0);
     const std::int64_t count = is_flat ? rows : rows * tensor.dims_size();
-    LOWTIDE_RETURN_IF_ERROR(check_indices(read_i64(tensor.indices(), *raw, count), rows, *extents));
+    LOWTIDE_RETURN_IF_ERROR(check_indices(read_i64(tensor.indices(), raw, count), rows, extents));
   }
-  return fact_of(*values->known.dtype, extents->dims);
+  return fact_of(*values->known.dtype, extents.dims);
 }
 
 Result<TensorFact> fact_from_constant_node(const onnx::NodeProto& node, ContentBudget& budget) {

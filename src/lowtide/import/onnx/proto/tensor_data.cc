@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "lowtide/base/try.h"
 #include "lowtide/import/onnx/fold/numbers.h"
 #include "lowtide/import/onnx/proto/external_data.h"
 #include "lowtide/import/onnx/proto/raw_range.h"
@@ -142,8 +143,7 @@ Result<void> check_tensor_data(const onnx::TensorProto& tensor, DType dtype, std
   const std::optional<RawRange> in_file = raw_range_of(tensor);
   const std::int64_t have = in_file ? in_file->size : raw_bytes;
   if (is_external) {
-    const Result<ExternalPlace> place = external_place_of(tensor, bytes);
-    if (!place) return place.error();
+    LOWTIDE_TRY(const ExternalPlace place, external_place_of(tensor, bytes));
   }
   if (is_external && have > 0) {
     return Error{ErrorCode::invalid, "the tensor has both external data and raw_data", ""};

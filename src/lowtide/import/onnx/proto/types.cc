@@ -9,6 +9,7 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/import/onnx/fold/numbers.h"
 
 namespace lowtide::import_internal {
@@ -127,9 +128,8 @@ Result<TensorFact> fact_from_type(const TypeProto& type, const Dims& dims) {
     return fact;
   }
   if (type.tensor_type().elem_type() != TensorProto::UNDEFINED) {
-    Result<DType> dtype = dtype_from_onnx(type.tensor_type().elem_type());
-    if (!dtype) return dtype.error();
-    fact.known.dtype = *dtype;
+    LOWTIDE_TRY(DType dtype, dtype_from_onnx(type.tensor_type().elem_type()));
+    fact.known.dtype = dtype;
   }
   const onnx::TensorShapeProto* shape = shape_of(type);
   if (shape == nullptr) return fact;
@@ -142,37 +142,35 @@ Result<TensorFact> fact_from_type(const TypeProto& type, const Dims& dims) {
   fact.known.extents.emplace();
   fact.known.extents->reserve(static_cast<std::size_t>(shape->dim_size()));
   for (int axis = 0; axis < shape->dim_size(); ++axis) {
-    Result<KnownExtent> extent = extent_from(shape->dim(axis), axis, dims);
-    if (!extent) return extent.error();
-    fact.known.extents->push_back(*std::move(extent));
+    LOWTIDE_TRY(KnownExtent extent, extent_from(shape->dim(axis), axis, dims));
+    fact.known.extents->push_back(std::move(extent));
   }
   return fact;
 }
 
 Result<void> merge_declared(const TypeProto& declared, const Dims& dims, TensorFact& fact) {
-  Result<TensorFact> wanted = fact_from_type(declared, dims);
-  if (!wanted) return wanted.error();
+  LOWTIDE_TRY(TensorFact wanted, fact_from_type(declared, dims));
   if (declared.value_case() == TypeProto::VALUE_NOT_SET) return {};
-  if (!wanted->is_tensor || !fact.is_tensor) {
+  if (!wanted.is_tensor || !fact.is_tensor) {
     const bool is_open = fact.is_tensor && !fact.known.dtype && !fact.known.extents;
     if (is_open) {
-      fact = *std::move(wanted);
-    } else if (wanted->is_tensor || fact.is_tensor) {
+      fact = std::move(wanted);
+    } else if (wanted.is_tensor || fact.is_tensor) {
       return contradiction(declared, fact);
     }
     return {};
   }
-  if (!fact.known.dtype) fact.known.dtype = wanted->known.dtype;
-  if (wanted->known.dtype && *wanted->known.dtype != *fact.known.dtype) return contradiction(declared, fact);
-  if (!wanted->known.extents) return {};
+  if (!fact.known.dtype) fact.known.dtype = wanted.known.dtype;
+  if (wanted.known.dtype && *wanted.known.dtype != *fact.known.dtype) return contradiction(declared, fact);
+  if (!wanted.known.extents) return {};
   if (!fact.known.extents) {
-    fact.known.extents = std::move(wanted->known.extents);
+    fact.known.extents = std::move(wanted.known.extents);
     return {};
   }
-  if (wanted->known.extents->size() != fact.known.extents->size()) return contradiction(declared, fact);
+  if (wanted.known.extents->size() != fact.known.extents->size()) return contradiction(declared, fact);
   for (std::size_t axis = 0; axis < fact.known.extents->size(); ++axis) {
     const bool is_from_symbol = !shape_of(declared)->dim(static_cast<int>(axis)).has_dim_value();
-    if (!merge_extent((*wanted->known.extents)[axis], is_from_symbol, (*fact.known.extents)[axis])) {
+    if (!merge_extent((*wanted.known.extents)[axis], is_from_symbol, (*fact.known.extents)[axis])) {
       return contradiction(declared, fact);
     }
   }

@@ -10,6 +10,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/import/onnx/fold/numbers.h"
 #include "lowtide/import/onnx/proto/text.h"
 
@@ -53,9 +54,8 @@ DenseType dense_type_of(const TensorFact& fact) {
 }  // namespace
 
 Result<void> GraphValues::wire() {
-  Result<Wiring> wiring = Wiring::make(graph_, context_.free_names);
-  if (!wiring) return wiring.error();
-  wiring_ = *std::move(wiring);
+  LOWTIDE_TRY(Wiring wiring, Wiring::make(graph_, context_.free_names));
+  wiring_ = std::move(wiring);
   if (around_ == nullptr) override_initializers();
   if (!wiring_.was_sorted) findings_.sorted_graphs.push_back(quoted(graph_.name()));
   values_.resize(wiring_.names.size());

@@ -10,6 +10,7 @@
 #include "lowtide/base/article.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/import/onnx/inference/infer_node.h"
 #include "lowtide/import/onnx/proto/attributes.h"
 #include "lowtide/import/onnx/proto/operator_meaning.h"
@@ -80,9 +81,8 @@ Result<void> GraphWalk::visit_all(std::span<const TensorFact> inputs) {
 }
 
 Result<WalkedGraph> GraphWalk::finish() {
-  Result<Graph> graph = std::move(values_.builder()).build();
-  if (!graph) return graph.error();
-  return WalkedGraph{*std::move(graph), std::move(values_.captures()), std::move(outputs_),
+  LOWTIDE_TRY(Graph graph, std::move(values_.builder()).build());
+  return WalkedGraph{std::move(graph), std::move(values_.captures()), std::move(outputs_),
                      std::move(values_.findings())};
 }
 
@@ -312,8 +312,7 @@ Result<Facts> GraphWalk::infer_with_bodies(const NodeProto& node, const Inputs& 
   for (int at = 0; at < node.attribute_size(); ++at) {
     if (!node.attribute(at).has_g() || bodies.walked.contains(at) || bodies.failed.contains(at)) continue;
     const Facts nothing(static_cast<std::size_t>(node.attribute(at).g().input_size()));
-    const Result<Facts> walked = walk_body(node, at, nothing, bodies);
-    if (!walked) return walked.error();
+    LOWTIDE_TRY(const Facts walked, walk_body(node, at, nothing, bodies));
   }
   return facts;
 }

@@ -12,6 +12,7 @@
 #include "lowtide/base/article.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/import/onnx/proto/text.h"
 
 namespace lowtide::import_internal {
@@ -32,9 +33,8 @@ class WiringMaker {
     for (int at = 0; at < graph_.node_size(); ++at) LOWTIDE_RETURN_IF_ERROR(add_node(static_cast<std::uint32_t>(at)));
     for (const auto& output : graph_.output()) {
       if (output.name().empty()) return refuse("an output of the graph has no name");
-      const Result<std::uint32_t> name = name_of(output.name());
-      if (!name) return name.error();
-      ++wiring_.names[*name].reads;
+      LOWTIDE_TRY(const std::uint32_t name, name_of(output.name()));
+      ++wiring_.names[name].reads;
     }
     LOWTIDE_RETURN_IF_ERROR(sort());
     return std::move(wiring_);
@@ -68,9 +68,8 @@ class WiringMaker {
     if (text.empty()) {
       return refuse(std::string(source == Source::input ? "an input" : "an initializer") + " of the graph has no name");
     }
-    const Result<std::uint32_t> id = name_of(text);
-    if (!id) return id.error();
-    Wiring::Name& name = wiring_.names[*id];
+    LOWTIDE_TRY(const std::uint32_t id, name_of(text));
+    Wiring::Name& name = wiring_.names[id];
     const bool is_default_value =
         name.source == Source::input && (source == Source::initializer || source == Source::sparse_initializer);
     if (name.source != Source::outside && !is_default_value) {
@@ -142,10 +141,9 @@ class WiringMaker {
       wiring_.pool_.push_back(Wiring::kLeftOut);
       return {};
     }
-    const Result<std::uint32_t> name = name_of(text);
-    if (!name) return name.error();
-    ++wiring_.names[*name].reads;
-    wiring_.pool_.push_back(*name);
+    LOWTIDE_TRY(const std::uint32_t name, name_of(text));
+    ++wiring_.names[name].reads;
+    wiring_.pool_.push_back(name);
     return {};
   }
 

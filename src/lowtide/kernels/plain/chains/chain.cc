@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 
+#include "lowtide/base/try.h"
 #include "lowtide/graph/chain.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/common/row_parts.h"
@@ -89,10 +90,9 @@ Family chain_family() {
           .operators = kChainOperators,
           .offer = &offer_chain,
           .prepare = [](const PrepareInput& input) -> Result<std::unique_ptr<PreparedKernel>> {
-            Result<Graph> program = chain_program(input.graph, input.node);
-            if (!program) return program.error();
+            LOWTIDE_TRY(Graph program, chain_program(input.graph, input.node));
             const Node& node = input.graph.node(input.node);
-            return plain_kernel(input, &run_chain, ChainParameters{fused_steps(*program), chain_channels(node)});
+            return plain_kernel(input, &run_chain, ChainParameters{fused_steps(program), chain_channels(node)});
           }};
 }
 
