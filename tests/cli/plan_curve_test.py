@@ -4,11 +4,33 @@
 """plan --curve and --budget auto: what less memory costs, with the knee."""
 import csv
 import io
+import json
 import unittest
 
 from json_output_test import documented_keys, keys_of
 from program import DONE, USAGE, ProgramTest
-from recompute_test import LARGE, model
+from recompute_test import LARGE, absent, model
+from small_models import field, graph, node, value_info
+
+SIDE = 56
+
+
+def padded_model():
+    """Three convolutions of 17 channels, which blocks pad, and products of which one can run again for less memory.
+
+    With formats for this machine, the convolutions need most; without them, the products do.
+    """
+    convolutions = [node("Conv", [source, "w" + result], [result], "make_" + result)
+                    for source, result in (("p", "a"), ("a", "b"), ("b", "c"))]
+    products = [node("MatMul", [left, right], [result], "make_" + result)
+                for left, right, result in (("x", "w", "f0"), ("f0", "w", "f1"), ("f1", "w", "f2"), ("u", "f2", "b2"),
+                                            ("b2", "f1", "b1"), ("b1", "f0", "b0"))]
+    weights = [absent("w" + name, [17, 17, 1, 1]) for name in "abc"]
+    weights += [absent("w", [SIDE, SIDE]), absent("u", [4, SIDE])]
+    content = graph([*convolutions, node("GlobalAveragePool", ["c"], ["y"], "pool"), *products],
+                    [value_info("p", [1, 17, 16, 16]), value_info("x", [SIDE, SIDE])],
+                    [value_info("y", [1, 17, 1, 1]), value_info("b0", [4, SIDE])], weights)
+    return field(1, 8) + field(7, content) + field(8, field(2, 17))
 
 
 class PlanCurve(ProgramTest):
@@ -52,6 +74,18 @@ class PlanCurve(ProgramTest):
         self.assertEqual((report["budget"]["capacity"], report["bytes"]["ram"]), (knee["planned_for"], knee["ram"]))
         self.expect(DONE, "verify", "model.onnx", "plan.json")
         self.assertIn("of the curve", self.expect(DONE, "plan", "model.onnx", "--budget", "auto").stderr)
+
+    def test_an_automatic_budget_takes_the_graph_of_the_knee(self):
+        self.write("model.onnx", padded_model())
+        words = ("--target", "cpu", "--points", "8")
+        curve = self.curve(*words)
+        knee = curve["points"][curve["knee"]]
+        self.expect(DONE, "plan", "model.onnx", *words, "--budget", "auto", "-o", "plan.json")
+        plan = json.loads((self.folder / "plan.json").read_text())
+        # With blocks of 8 or 16 channels, this graph is not the one of the first point.
+        self.assertEqual(plan["provenance"]["lowering"], knee["lowering"])
+        report = self.json(DONE, "plan", "model.onnx", *words, "--budget", "auto")
+        self.assertEqual((report["budget"]["capacity"], report["bytes"]["ram"]), (knee["planned_for"], knee["ram"]))
 
     def test_text_csv_and_page_have_the_same_points(self):
         points = self.curve("--points", "5")["points"]
