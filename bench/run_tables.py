@@ -26,6 +26,34 @@ def latency(figures):
                  f"{versions['onnxruntime']}, OpenVINO {versions['openvino']}.")
 
 
+# Models of README.md: some of the best and of the worst rows of both tables, and only models that are in both.
+SHOWN_PEERS = ("convnext_tiny", "densenet121", "efficientnet_b0", "gpt2_dynamic", "ppocr_v4_det", "randwire_s1",
+               "resnet50", "swin_t", "unet_256", "vgg16", "vit_b_16")
+
+
+def peers(growth, latency):
+    """Memory and time beside the peers, of some models. The note is about all of them."""
+    tools = ("lowtide", "onnxruntime", "openvino")
+    shortest = {(row["model"], row["options"]): [row[tool] and row[tool]["min"] for tool in tools]
+                for row in latency["rows"] if row["threads"] == 1}
+    rows = []
+    for row in growth["rows"]:
+        times = shortest.get((row["model"], row["options"]))
+        if row["model"] in SHOWN_PEERS and times:
+            sizes = ["refused" if row[tool] is None else f"{row[tool] / 2**20:,.1f}" for tool in tools]
+            rows.append([row["model"], *sizes, *("refused" if ms is None else f"{ms:,.1f}" for ms in times)])
+    ratios = [row["ratio"] for row in growth["rows"] if row["ratio"] is not None]
+    slowest = max(row["ratio"] for row in latency["rows"] if row["ratio"] is not None)
+    halved = sum(one <= 0.5 for one in ratios)
+    return lines(["<Model", "MiB in Lowtide", "ONNX Runtime", "OpenVINO", "ms in Lowtide", "ONNX Runtime", "OpenVINO"],
+                 rows,
+                 f"Lowtide grows by at most half as much as the better of the two for {halved} of "
+                 f"{len(growth['rows'])} models. Its time is {latency['mean_ratio']['1']:.2f} times that of the "
+                 f"faster one, as the geometric mean over {len(shortest)} models, and up to {slowest:.2f} times for "
+                 f"single ones. ONNX Runtime {latency['versions']['onnxruntime']}, OpenVINO "
+                 f"{latency['versions']['openvino']}, {latency['machine']['cpu']}.")
+
+
 def int8(figures):
     keys = ("lowtide_float", "lowtide_int8", "onnxruntime_float", "onnxruntime_int8")
     rows = [[row["model"], str(row["threads"]), *(f"{row[key]:,.1f}" for key in keys), f"{row['ratio']:.2f}"]

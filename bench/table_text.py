@@ -1,6 +1,7 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Tables in Markdown, for bench/tables.py."""
+import textwrap
 
 
 def mebibytes(count):
@@ -14,4 +15,5 @@ def lines(columns, rows, note=""):
     """A table. A column whose name begins with < is aligned to the left."""
     head = ["| " + " | ".join(name.removeprefix("<") for name in columns) + " |",
             "|" + "|".join("---" if name.startswith("<") else "--:" for name in columns) + "|"]
-    return "\n".join([*head, *("| " + " | ".join(row) + " |" for row in rows), *(["", note] if note else [])])
+    note_lines = ["", *textwrap.wrap(note, 120, break_long_words=False, break_on_hyphens=False)] if note else []
+    return "\n".join([*head, *("| " + " | ".join(row) + " |" for row in rows), *note_lines])

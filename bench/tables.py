@@ -276,16 +276,18 @@ def runtime_proof(figures):
                  f"{settings['runs']:,}, or those that fit into {settings['seconds']} seconds.")
 
 
-TABLES = {"models": models, "short_models": short_models, "orders": orders, "budgets": budgets,
-          "levers": levers, "curves": curves,
+TABLES = {"models": models, "short_models": short_models, "peers": run_tables.peers, "orders": orders,
+          "budgets": budgets, "levers": levers, "curves": curves,
           "packing": packing, "large_packings": large_packings, "growth": growth, "compare_growth": compare_growth,
           "scale": scale, "concurrency": concurrency, "onnxruntime_memory": onnxruntime_memory,
           "runtime_growth": runtime_growth, **run_tables.TABLES,
           "runtime_proof": runtime_proof}
+# The tables that are not made from the file of their own name.
+SOURCES = {"short_models": ("models",), "peers": ("runtime_growth", "latency")}
 
 
 def figures_of(name):
-    return json.loads((record.RESULTS / f"{name.removeprefix('short_')}.json").read_text())
+    return [json.loads((record.RESULTS / f"{source}.json").read_text()) for source in SOURCES.get(name, (name,))]
 
 
 def with_tables(text):
@@ -294,7 +296,7 @@ def with_tables(text):
     for name in names:
         begin, end = f"<!-- {name}:begin -->", f"<!-- {name}:end -->"
         head, rest = text.split(begin)
-        text = f"{head}{begin}\n{TABLES[name](figures_of(name))}\n{end}{rest.split(end)[1]}"
+        text = f"{head}{begin}\n{TABLES[name](*figures_of(name))}\n{end}{rest.split(end)[1]}"
     return text, names
 
 

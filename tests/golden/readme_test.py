@@ -12,8 +12,8 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROGRAM = "build/release/src/lowtide/cli/lowtide"
-PAGES = ["README.md", "CONTRIBUTING.md", "docs/library.md", "models/README.md"]
+PROGRAM = "lowtide"
+PAGES = ["README.md", "CONTRIBUTING.md", "docs/library.md", "docs/questions.md", "models/README.md"]
 
 
 def run(lowtide, *words, folder=ROOT):
