@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/choose_formats.h"
+#include "lowtide/lower/machine/choose_formats.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

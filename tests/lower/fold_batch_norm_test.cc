@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/fold_batch_norm.h"
+#include "lowtide/lower/model/fold_batch_norm.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/fuse_attention.h"
+#include "lowtide/lower/model/fuse_attention.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

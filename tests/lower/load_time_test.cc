@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/load_time.h"
+#include "lowtide/lower/load/load_time.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/quantized_kernels.h"
+#include "lowtide/lower/model/quantized_kernels.h"
 
 #include <gtest/gtest.h>
 

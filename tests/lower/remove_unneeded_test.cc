@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/remove_unneeded.h"
+#include "lowtide/lower/model/remove_unneeded.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/widen_halves.h"
+#include "lowtide/lower/model/widen_halves.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

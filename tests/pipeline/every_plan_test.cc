@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lowtide/graph/builder.h"
-#include "lowtide/lower/inputs_in_arena.h"
+#include "lowtide/lower/memory/inputs_in_arena.h"
 #include "lowtide/target/add_link.h"
 #include "lowtide/target/cost.h"
 #include "tests/pipeline/planned.h"

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "lowtide/lower/outputs_at_caller.h"
+#include "lowtide/lower/memory/outputs_at_caller.h"
 #include "lowtide/share/load.h"
 #include "tests/pipeline/offers.h"
 #include "tests/pipeline/planned.h"

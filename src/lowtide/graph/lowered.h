@@ -78,7 +78,7 @@ inline constexpr std::string_view kDivisorAttribute = "divisor";
 inline constexpr std::string_view kMaskedAttribute = "masked";  // 0 or 1
 inline constexpr std::string_view kFillAttribute = "fill";
 
-// Winograd's algorithm for windows of 3 x 3 (lower/use_winograd.h).
+// Winograd's algorithm for windows of 3 x 3 (lower/machine/use_winograd.h).
 inline constexpr std::string_view kWinogradAlgorithm = "winograd";
 
 // Products that compute a chain on their results before they write them (graph/epilogue.h). lowtide::Conv may also have
@@ -126,7 +126,7 @@ inline constexpr std::string_view kTransposeAttribute = "transB";  // 0 or 1
 // node without it has the newest meaning.
 inline constexpr std::string_view kSinceAttribute = "lowtide_since";
 
-// The end of the name of a tensor that has the content of an f16 tensor in f32: "t (f32)" (lower/widen_halves.h).
+// The end of the name of a tensor that has the content of an f16 tensor in f32: "t (f32)" (lower/model/widen_halves.h).
 inline constexpr std::string_view kWideSuffix = " (f32)";
 
 // The passes of lowering, in their order. A plan lists those that changed its graph (Provenance::lowering).

@@ -11,7 +11,7 @@
 
 namespace lowtide {
 
-// The plan of the graph that a target with integer kernels would run (lower/integer_operators.h).
+// The plan of the graph that a target with integer kernels would run (lower/estimate/integer_operators.h).
 struct IntegerEstimate {
   Bytes arena;
   Bytes bound;

@@ -25,7 +25,7 @@
 // quoted, so that it cannot control a terminal.
 namespace lowtide {
 
-// The work that is done once, when the model is loaded (lower/load_time.h).
+// The work that is done once, when the model is loaded (lower/load/load_time.h).
 struct LoadTimeFacts {
   std::int64_t nodes = 0;
   Bytes results;  // constants of every run

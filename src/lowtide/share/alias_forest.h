@@ -34,7 +34,7 @@ class AliasForest {
     std::uint32_t begin = 0;   // step of the first write
     std::uint32_t end = 0;     // one past the last use
     bool is_external = false;  // input, constant or state: written only by the next content of the state
-    bool is_given = false;     // the caller writes it into the arena (lower/inputs_in_arena.h)
+    bool is_given = false;     // the caller writes it into the arena (lower/memory/inputs_in_arena.h)
     bool is_kept = false;      // holds a tensor that is needed at the end (Graph::is_needed_at_end)
   };
   struct Place {

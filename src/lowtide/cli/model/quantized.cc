@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lowtide/lower/integer_operators.h"
+#include "lowtide/lower/estimate/integer_operators.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/pipeline/plan_purpose.h"

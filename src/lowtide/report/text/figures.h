@@ -92,10 +92,10 @@ template <typename OpOf>
   });
 }
 
-// Whether the outputs are in memory of the caller (lower/outputs_at_caller.h).
+// Whether the outputs are in memory of the caller (lower/memory/outputs_at_caller.h).
 [[nodiscard]] bool has_outputs_at_caller(const Plan& plan);
 
-// Whether nodes that depend on constants alone run once, when the model is loaded (lower/load_time.h).
+// Whether nodes that depend on constants alone run once, when the model is loaded (lower/load/load_time.h).
 [[nodiscard]] bool has_load_time_work(const Plan& plan);
 
 inline constexpr std::string_view kWrittenOnce =

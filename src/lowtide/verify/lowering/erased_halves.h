@@ -18,7 +18,7 @@ struct ErasedHalves {
   Graph load;
 };
 
-// Undoes what lower/widen_halves.h does, so that all other rules hold for what is left. Each f16 tensor becomes f32. A
+// Undoes what lower/model/widen_halves.h does, so that all other rules hold for what is left. Each f16 tensor becomes f32. A
 // tensor "t (f32)" beside an f16 tensor "t" of the model becomes "t", and a Cast between the two is left out. If "t" is
 // a constant, both stay, and the model gets the Cast between them. Rounding to f16 may be left out or added, so it is
 // not compared. Programs of chains, and bodies, are treated in the same way.

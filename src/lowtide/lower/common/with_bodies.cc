@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/with_bodies.h"
+#include "lowtide/lower/common/with_bodies.h"
 
 #include <utility>
 

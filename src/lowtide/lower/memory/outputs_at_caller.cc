@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/outputs_at_caller.h"
+#include "lowtide/lower/memory/outputs_at_caller.h"
 
 #include <set>
 #include <string>

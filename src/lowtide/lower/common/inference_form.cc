@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/inference_form.h"
+#include "lowtide/lower/common/inference_form.h"
 
 #include <algorithm>
 #include <string_view>

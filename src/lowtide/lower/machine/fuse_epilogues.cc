@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/fuse_epilogues.h"
+#include "lowtide/lower/machine/fuse_epilogues.h"
 
 #include <algorithm>
 #include <optional>
@@ -10,8 +10,8 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/epilogue.h"
-#include "lowtide/lower/waits.h"
-#include "lowtide/lower/with_bodies.h"
+#include "lowtide/lower/common/waits.h"
+#include "lowtide/lower/common/with_bodies.h"
 
 namespace lowtide {
 namespace {

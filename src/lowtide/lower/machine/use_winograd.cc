@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/use_winograd.h"
+#include "lowtide/lower/machine/use_winograd.h"
 
 #include <string>
 #include <utility>

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/choose_formats.h"
+#include "lowtide/lower/machine/choose_formats.h"
 
 #include <map>
 #include <optional>
@@ -15,7 +15,7 @@
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/chain.h"
 #include "lowtide/graph/lowered.h"
-#include "lowtide/lower/format_parts.h"
+#include "lowtide/lower/machine/format_parts.h"
 
 namespace lowtide {
 namespace {

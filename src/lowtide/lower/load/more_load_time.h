@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "lowtide/lower/load_time.h"
+#include "lowtide/lower/load/load_time.h"
 
 namespace lowtide::lower_internal {
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/integer_operators.h"
+#include "lowtide/lower/estimate/integer_operators.h"
 
 #include <algorithm>
 #include <array>

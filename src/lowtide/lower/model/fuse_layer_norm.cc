@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/fuse_layer_norm.h"
+#include "lowtide/lower/model/fuse_layer_norm.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "lowtide/lower/constants.h"
-#include "lowtide/lower/waits.h"
+#include "lowtide/lower/common/constants.h"
+#include "lowtide/lower/common/waits.h"
 
 namespace lowtide {
 namespace {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/load_time.h"
+#include "lowtide/lower/load/load_time.h"
 
 #include <algorithm>
 #include <optional>
@@ -13,7 +13,7 @@
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/body_names.h"
 #include "lowtide/graph/builder.h"
-#include "lowtide/lower/inference_form.h"
+#include "lowtide/lower/common/inference_form.h"
 
 namespace lowtide {
 namespace {

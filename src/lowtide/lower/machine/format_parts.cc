@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/format_parts.h"
+#include "lowtide/lower/machine/format_parts.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/chain.h"
 #include "lowtide/graph/lowered.h"
-#include "lowtide/lower/inference_form.h"
+#include "lowtide/lower/common/inference_form.h"
 
 namespace lowtide::lower_internal {
 namespace {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/fold_batch_norm.h"
+#include "lowtide/lower/model/fold_batch_norm.h"
 
 #include <algorithm>
 #include <optional>
@@ -11,9 +11,9 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/lowered.h"
-#include "lowtide/lower/constants.h"
-#include "lowtide/lower/inference_form.h"
-#include "lowtide/lower/waits.h"
+#include "lowtide/lower/common/constants.h"
+#include "lowtide/lower/common/inference_form.h"
+#include "lowtide/lower/common/waits.h"
 
 namespace lowtide {
 namespace {

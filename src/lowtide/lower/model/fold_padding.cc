@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/fold_padding.h"
+#include "lowtide/lower/model/fold_padding.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 #include "lowtide/base/checked.h"
 #include "lowtide/base/flags.h"
-#include "lowtide/lower/waits.h"
+#include "lowtide/lower/common/waits.h"
 
 namespace lowtide {
 namespace {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/remove_unneeded.h"
+#include "lowtide/lower/model/remove_unneeded.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "lowtide/lower/inference_form.h"
-#include "lowtide/lower/with_bodies.h"
+#include "lowtide/lower/common/inference_form.h"
+#include "lowtide/lower/common/with_bodies.h"
 
 namespace lowtide {
 namespace {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/fuse_attention.h"
+#include "lowtide/lower/model/fuse_attention.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,8 +14,8 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/lowered.h"
-#include "lowtide/lower/constants.h"
-#include "lowtide/lower/waits.h"
+#include "lowtide/lower/common/constants.h"
+#include "lowtide/lower/common/waits.h"
 
 namespace lowtide {
 namespace {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/widen_halves.h"
+#include "lowtide/lower/model/widen_halves.h"
 
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "lowtide/graph/lowered.h"
-#include "lowtide/lower/with_bodies.h"
+#include "lowtide/lower/common/with_bodies.h"
 
 namespace lowtide {
 namespace {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/constants.h"
+#include "lowtide/lower/common/constants.h"
 
 #include <cstring>
 #include <variant>

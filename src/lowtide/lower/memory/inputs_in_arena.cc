@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/inputs_in_arena.h"
+#include "lowtide/lower/memory/inputs_in_arena.h"
 
 #include <algorithm>
 #include <string>

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/quantized_kernels.h"
+#include "lowtide/lower/model/quantized_kernels.h"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/lowered.h"
-#include "lowtide/lower/with_bodies.h"
+#include "lowtide/lower/common/with_bodies.h"
 
 namespace lowtide {
 namespace {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/fuse_chains.h"
+#include "lowtide/lower/machine/fuse_chains.h"
 
 #include <algorithm>
 #include <optional>
@@ -11,7 +11,7 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/chain.h"
-#include "lowtide/lower/with_bodies.h"
+#include "lowtide/lower/common/with_bodies.h"
 
 namespace lowtide {
 namespace {

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/lower/more_load_time.h"
+#include "lowtide/lower/load/more_load_time.h"
 
 #include <algorithm>
 #include <cstddef>
