@@ -202,6 +202,26 @@ TEST(RewriteRandom, WithoutEditsTheGraphIsEqual) {
   }
 }
 
+TEST(RewriteRandom, GivesAGraphExactlyIfSomethingWasRemoved) {
+  Random random(23);
+  int changed = 0;
+  for (int round = 0; round < 400; ++round) {
+    const Graph graph = random_graph(random);
+    GraphRewriter rewriter(graph);
+    rewriter.remove_unused();
+    const std::optional<Rewritten> rewritten = std::move(rewriter).finish_if_changed().value();
+    GraphRewriter again(graph);
+    again.remove_unused();
+    const Graph expected = std::move(again).finish().value().graph;
+    ASSERT_EQ(rewritten.has_value(), !difference(graph, expected).empty()) << print_graph(graph);
+    if (!rewritten) continue;
+    ASSERT_EQ(difference(rewritten->graph, expected), "");
+    ++changed;
+  }
+  EXPECT_GT(changed, 20);
+  EXPECT_LT(changed, 380);
+}
+
 TEST(RewriteRandom, EditsKeepTheMeaningAndOriginsCompose) {
   Random random(22);
   std::int64_t edited = 0;

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+
 #include "lowtide/graph/text.h"
 
 namespace lowtide {
@@ -209,6 +211,27 @@ TEST(Rewrite, RemovesWhatNothingNeeds) {
     update s = e
     output x
   })");
+}
+
+TEST(Rewrite, GivesNoGraphIfNothingChanged) {
+  const Graph graph = chain();
+  const auto changes = [&](const std::function<void(GraphRewriter&)>& edit) {
+    GraphRewriter rewriter(graph);
+    edit(rewriter);
+    return std::move(rewriter).finish_if_changed().value().has_value();
+  };
+  EXPECT_FALSE(changes([](GraphRewriter&) {}));
+  EXPECT_FALSE(changes([](GraphRewriter& rewriter) { rewriter.remove_unused(); }));
+  EXPECT_FALSE(changes([](GraphRewriter& rewriter) { rewriter.replace_uses(kX, kX); }));
+  EXPECT_TRUE(changes([](GraphRewriter& rewriter) { rewriter.replace_uses(kZ, kY); }));
+  EXPECT_TRUE(changes([](GraphRewriter& rewriter) { rewriter.merge_node(kConv, kRelu); }));
+  EXPECT_TRUE(changes([](GraphRewriter& rewriter) { rewriter.set_known_integers(kW, {1, 2, 3, 4}); }));
+  // As many nodes and tensors as before, with equal operators.
+  EXPECT_TRUE(changes([](GraphRewriter& rewriter) {
+    GraphBuilder::NodeSpec spec = rewriter.node(kConv);
+    spec.attributes = {{"group", std::int64_t{1}}};
+    rewriter.replace_node(kConv, std::move(spec));
+  }));
 }
 
 TEST(Rewrite, NodesWaitForWhatARemovedNodeWaitedFor) {

@@ -39,6 +39,7 @@ GraphRewriter::GraphRewriter(const Graph& graph)
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     add_node(GraphBuilder::spec_of(graph, id), {id});
   }
+  is_changed_ = false;
 }
 
 GraphRewriter::NodeEntry& GraphRewriter::present(NodeId node) {
@@ -87,17 +88,30 @@ TensorId GraphRewriter::add_tensor(GraphBuilder::TensorSpec spec, std::vector<Te
   LOWTIDE_CHECK(role != Role::output, "add_output gives the role output");
   sort_unique(origins);
   readers_.push_back({});
+  is_changed_ = true;
   return tensors_.push_back({.spec = std::move(spec), .role = role, .origins = std::move(origins)});
 }
 
 void GraphRewriter::set_known_integers(TensorId tensor, std::vector<std::int64_t> content) {
   tensors_[tensor].known_integers = std::move(content);
+  is_changed_ = true;
+}
+
+void GraphRewriter::add_output(TensorId tensor) {
+  outputs_.push_back(tensor);
+  is_changed_ = true;
+}
+
+void GraphRewriter::add_state_update(TensorId state, TensorId next) {
+  updates_.push_back({state, next});
+  is_changed_ = true;
 }
 
 NodeId GraphRewriter::add_node(GraphBuilder::NodeSpec spec, std::vector<NodeId> origins) {
   sort_unique(origins);
   const NodeId id = nodes_.push_back({.spec = std::move(spec), .origins = std::move(origins)});
   note_reads(id);
+  is_changed_ = true;
   return id;
 }
 
@@ -105,9 +119,13 @@ void GraphRewriter::replace_node(NodeId node, GraphBuilder::NodeSpec spec) {
   present(node).spec = std::move(spec);
   nodes_[node].bodies.clear();
   note_reads(node);
+  is_changed_ = true;
 }
 
-void GraphRewriter::remove_node(NodeId node) { present(node).is_removed = true; }
+void GraphRewriter::remove_node(NodeId node) {
+  present(node).is_removed = true;
+  is_changed_ = true;
+}
 
 void GraphRewriter::merge_node(NodeId node, NodeId into) {
   LOWTIDE_CHECK(node != into, "a node is merged into another one");
@@ -130,6 +148,7 @@ void GraphRewriter::check_capture(const Body& body, TensorId outer, TensorId inn
 void GraphRewriter::replace_uses(TensorId tensor, TensorId by) {
   LOWTIDE_CHECK(tensors_.contains(tensor) && tensors_.contains(by), "tensors whose uses are replaced exist");
   if (tensor == by) return;
+  is_changed_ = true;
   for (NodeId reader : std::exchange(readers_[tensor], {})) {
     if (nodes_[reader].is_removed) continue;
     GraphBuilder::NodeSpec& spec = nodes_[reader].spec;
@@ -165,6 +184,7 @@ void GraphRewriter::replace_body(NodeId node, std::size_t position, Rewritten bo
            " stands for " + std::to_string(count) + " tensors of this graph; it must stand for one");
   }
   for (const auto& [outer, inner] : current.captures) check_capture(current, outer, inner);
+  is_changed_ = true;
   const auto [origins, is_first] = nodes_[node].bodies.try_emplace(position, body.origins);
   if (!is_first) origins->second = compose(origins->second, body.origins);
   note_reads(node);
@@ -194,7 +214,9 @@ Flags<NodeId> GraphRewriter::needed_nodes() const {
 void GraphRewriter::remove_unused() {
   const Flags<NodeId> is_needed = needed_nodes();
   for (NodeId id : all_ids<NodeId>(nodes_.size())) {
-    if (!is_needed.test(id)) nodes_[id].is_removed = true;
+    if (is_needed.test(id) || nodes_[id].is_removed) continue;
+    nodes_[id].is_removed = true;
+    is_changed_ = true;
   }
   for (TensorEntry& tensor : tensors_) tensor.may_be_removed = tensor.role == Role::constant || tensor.spec.is_captured;
 }
@@ -354,6 +376,16 @@ Result<Rewritten> GraphRewriter::finish() && {
     return std::pair(a.node, a.position) < std::pair(b.node, b.position);
   });
   return Rewritten{std::move(built->graph), std::move(origins)};
+}
+
+Result<std::optional<Rewritten>> GraphRewriter::finish_if_changed() && {
+  if (!is_changed_) {
+    remove_tensors_without_use(producers());
+    if (std::ranges::none_of(tensors_, &TensorEntry::is_removed)) return std::optional<Rewritten>();
+  }
+  Result<Rewritten> rewritten = std::move(*this).finish();
+  if (!rewritten) return rewritten.error();
+  return std::optional(*std::move(rewritten));
 }
 
 }  // namespace lowtide

@@ -80,8 +80,8 @@ class GraphRewriter {
   // tensors that no node reads. Nodes with bodies are not pure. O(graph).
   void remove_unused();
 
-  void add_output(TensorId tensor) { outputs_.push_back(tensor); }
-  void add_state_update(TensorId state, TensorId next) { updates_.push_back({state, next}); }
+  void add_output(TensorId tensor);
+  void add_state_update(TensorId state, TensorId next);
 
   // The current spec of a node.
   [[nodiscard]] const GraphBuilder::NodeSpec& node(NodeId id) const { return nodes_[id].spec; }
@@ -91,6 +91,11 @@ class GraphRewriter {
   // twice; an output of the original that has another dtype or shape; a captured tensor whose type differs from that of
   // the tensor in the body, or that does not stand for exactly one tensor. O((nodes + edges) log nodes); no recursion.
   [[nodiscard]] Result<Rewritten> finish() &&;
+
+  // Does the same if a function above changed the graph, and returns nullopt otherwise. remove_unused() changes it only
+  // if it removes something, and replace_uses() only if both tensors differ. Errors: those of finish(). O(graph) if the
+  // graph stays as it is.
+  [[nodiscard]] Result<std::optional<Rewritten>> finish_if_changed() &&;
 
  private:
   struct NodeEntry {
@@ -130,6 +135,7 @@ class GraphRewriter {
   IdVector<TensorId, std::vector<NodeId>> readers_;  // may list nodes that no longer read the tensor
   std::vector<TensorId> outputs_;
   std::vector<StateUpdate> updates_;
+  bool is_changed_ = false;
   std::optional<Error> error_;
 };
 
