@@ -64,9 +64,9 @@ ImportOptions import_options(const Request& request) {
 LowerOptions lower_options_of(const Request& request) {
   const bool is_cpu = request.target == "cpu" && !request.target_text;
   LowerOptions options = is_cpu ? options_for_kernels(take(cpu_target()).formats) : LowerOptions{};
-  options.load_time = request.load_time;
-  options.inputs_in_arena = request.inputs_in_arena;
-  options.outputs_at_caller = request.outputs_at_caller;
+  if (!request.load_time) options.passes.erase(PassId::load_time);
+  if (request.inputs_in_arena) options.passes.insert(PassId::inputs_in_arena);
+  if (request.outputs_at_caller) options.passes.insert(PassId::outputs_at_caller);
   return options;
 }
 

@@ -80,7 +80,8 @@ class Help(ProgramTest):
 
     def test_help_lists_the_names_of_strategies_and_stages(self):
         values = self.section("plan", "values")
-        for part in ("--order: auto, as_given", "best_of_inductor", "--skip: search, refine", "--dump-after: bodies"):
+        for part in ("--order: auto, as_given", "best_of_inductor", "--skip: search, refine", "--dump-after: bodies",
+                     "--without:\n", "padding: lets a convolution", "load_time: computes once"):
             self.assertIn(part, values)
         self.assertEqual(self.section("verify", "values"), "")
 

@@ -50,7 +50,7 @@ std::vector<std::string> passes_of(const FormatChoice& choice, const char* graph
 // The smallest budget of kPadded: no plan of this chain needs less than its arena, which the caller's input is beside.
 Bytes need_of(bool formats) {
   LowerOptions options = options_for_kernels(must(cpu_target()).formats);
-  options.formats = formats;
+  if (!formats) options.passes.erase(PassId::formats);
   const Lowered lowered = must(lower(graph_of(kPadded), options));
   const PlannedGraph planned = must(plan_graph(lowered.graph, must(cpu_target()), {}));
   EXPECT_EQ(best_bound(planned.plan.claims, BoundScope::all_plans)->bytes, arena_bytes(planned.plan));
@@ -179,7 +179,7 @@ TEST(FormatChoice, LeavesHalvesOutUnderABudget) {
     return must(lower_for_machine(graph_of(kCopied), options_for_kernels(must(cpu_target()).formats), choice)).passes;
   };
   const Bytes wide = need();
-  options.halves = false;
+  options.passes.erase(PassId::halves);
   const Bytes narrow = need();
   ASSERT_LT(narrow, wide);
   EXPECT_THAT(passes({}), Contains("halves"));
@@ -208,7 +208,7 @@ TEST(FormatChoice, LeavesWinogradOutUnderABudget) {
     return must(lower_for_machine(graph_of(kWindow), options_for_kernels(must(cpu_target()).formats), choice)).passes;
   };
   const Bytes fast = need();
-  options.winograd = false;
+  options.passes.erase(PassId::winograd);
   const Bytes without = need();
   ASSERT_LT(without, fast);
   EXPECT_THAT(passes({}), Contains("winograd"));

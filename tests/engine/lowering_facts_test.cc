@@ -36,7 +36,7 @@ std::optional<LoweringFacts> facts_of(const char* text, const LowerOptions& opti
 
 // Nodes without a name have that of what they write.
 TEST(LoweringFacts, NameWhatRunsAndWhatItStandsFor) {
-  const std::optional<LoweringFacts> facts = facts_of(kTwoNodes, {.chains = true});
+  const std::optional<LoweringFacts> facts = facts_of(kTwoNodes, {.passes = {PassId::load_time, PassId::chains}});
   ASSERT_TRUE(facts.has_value());
   EXPECT_EQ(facts->at_load, 1);
   EXPECT_EQ(facts->left_out, 0);
@@ -50,7 +50,7 @@ TEST(LoweringFacts, NameWhatRunsAndWhatItStandsFor) {
 
 TEST(LoweringFacts, AreAbsentWithoutAPassForKernels) {
   EXPECT_FALSE(facts_of(kTwoNodes, {}).has_value());
-  EXPECT_TRUE(facts_of(kTwoNodes, {.unneeded = true}).has_value());
+  EXPECT_TRUE(facts_of(kTwoNodes, {.passes = {PassId::load_time, PassId::unneeded}}).has_value());
 }
 
 }  // namespace

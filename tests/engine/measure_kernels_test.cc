@@ -36,7 +36,7 @@ MeasureOptions with_zeros() {
 TEST(MeasureKernels, MeasuresEachKernelOfAPlan) {
   const std::string path = small_model("measured.onnx", "Neg", "Exp");
   OpenOptions options;
-  options.lower.chains = false;
+  options.lower.passes.erase(PassId::chains);
   const Result<KernelTimes> times = measure_kernels(path, options, with_zeros());
   ASSERT_TRUE(times.ok()) << times.error().describe();
   EXPECT_EQ(times->machine_key, texts_of(machine_key()));
@@ -56,7 +56,7 @@ TEST(MeasureKernels, MeasuresEachKernelOfAPlan) {
 // Both nodes are the same work.
 TEST(MeasureKernels, TakesTheStepsOfOneWorkTogether) {
   OpenOptions options;
-  options.lower.chains = false;
+  options.lower.passes.erase(PassId::chains);
   const Result<KernelTimes> times = measure_kernels(small_model("equal.onnx", "Relu", "Relu"), options, with_zeros());
   ASSERT_TRUE(times.ok()) << times.error().describe();
   ASSERT_EQ(times->of_work.size(), 1U);

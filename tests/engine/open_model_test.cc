@@ -52,7 +52,7 @@ TEST(OpenModel, FusesElementwiseNodesUnlessThatIsOff) {
   EXPECT_THAT(fused->executable->plan().provenance.lowering, ElementsAre("chains"));
   EXPECT_EQ(fused->executable->plan().program.steps.size(), 1U);
   OpenOptions options;
-  options.lower.chains = false;
+  options.lower.passes.erase(PassId::chains);
   const Result<OpenedModel> separate = open_model(path, options);
   ASSERT_TRUE(separate.ok()) << separate.error().describe();
   EXPECT_EQ(separate->executable->plan().program.steps.size(), 2U);

@@ -218,7 +218,7 @@ TEST(PreparedFile, HasDecidedWhatItsPlanDependsOn) {
   std::array<OpenOptions, 4> all;
   all[0].plan.budget = Bytes(1 << 20);
   all[1].cpu.threads = 2;
-  all[2].lower.outputs_at_caller = true;
+  all[2].lower.passes.insert(PassId::outputs_at_caller);
   all[3].import.dims["n"] = 4;
   for (const OpenOptions& options : all) {
     const Result<OpenedModel> refused = open_model(path, options);

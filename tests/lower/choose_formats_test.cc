@@ -52,13 +52,13 @@ TEST(ChooseFormats, KeepsBlocksBetweenConvolutions) {
 
 TEST(ChooseFormats, NeedsAMachine) {
   const Graph graph = testing::graph_of(kTwoConvs);
-  const Result<Lowered> same = lower(graph, {.formats = true});
+  const Result<Lowered> same = lower(graph, {.passes = {PassId::load_time, PassId::formats}});
   EXPECT_EQ(same->graph.nodes().size(), graph.nodes().size());
   EXPECT_TRUE(same->passes.empty());
 }
 
 TEST(ChooseFormats, PacksInTheRunWithoutLoadTimeWork) {
-  const Lowered both = lowered(kTwoConvs, {.load_time = false});
+  const Lowered both = lowered(kTwoConvs, {.passes = {}});
   EXPECT_TRUE(both.load.nodes().empty());
   EXPECT_THAT(nodes_of(both.graph), ::testing::Contains("lowtide::Pack w (packed) : f32[48]"));
 }
@@ -92,7 +92,7 @@ TEST(ChooseFormats, GivesTheTensorsOfChainsBlocks) {
     y = Conv(c, w) : f32[1,16,8,8]
     output y
   })",
-                                  {.chains = true});
+                                  {.passes = {PassId::load_time, PassId::chains}});
   EXPECT_THAT(nodes_of(chained.graph), ::testing::Contains("lowtide::Chain c : f32[1,1,8,8,16]"));
   EXPECT_THAT(nodes_of(chained.load),
               ElementsAre("lowtide::Reorder s (nchw16c) : f32[1,1,1,1,16]", "lowtide::Pack w (packed) : f32[256]"));
@@ -308,7 +308,7 @@ TEST(ChooseFormats, PacksResultsOfLoadTimeWork) {
     y = BatchNormalization(a, scale, shift, mean, variance) : f32[1,16,8,8]
     output y
   })",
-                                 {.batch_norm = true, .constants = 5});
+                                 {.passes = {PassId::batch_norm, PassId::load_time}, .constants = 5});
   ASSERT_EQ(folded.load.outputs().size(), 2U);
   EXPECT_EQ(folded.load.tensor(folded.load.outputs()[0]).name, "w.1 (packed)");
   const TensorId packed = testing::tensor_named(folded.graph, "w.1 (packed)");

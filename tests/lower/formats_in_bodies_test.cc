@@ -65,7 +65,8 @@ TEST(FormatsInBodies, ArePackedWhenTheModelIsLoaded) {
 // With numbers of constants, one result of the load-time work may be a constant of both.
 TEST(FormatsInBodies, ShareThePackedWeightsOfBranches) {
   const Graph graph = testing::graph_of(kBranches);
-  const Result<Lowered> lowered = lower(graph, {.formats = true, .constants = 1, .machine = testing::block_formats()});
+  const Result<Lowered> lowered = lower(
+      graph, {.passes = {PassId::load_time, PassId::formats}, .constants = 1, .machine = testing::block_formats()});
   ASSERT_TRUE(lowered.ok()) << lowered.error().describe();
   EXPECT_THAT(nodes_of(lowered->load), ElementsAre("lowtide::Pack choose/then_branch/w (packed) : f32[512]",
                                                    "lowtide::Pack choose/then_branch/v (packed) : f32[1024]"));
@@ -145,7 +146,8 @@ TEST(VerifyFormatsInBodies, FindWeightsInPlaceOfOthers) {
     } : f32[1,16,8,8]
     output y
   })");
-  const Result<Lowered> lowered = lower(graph, {.formats = true, .machine = testing::block_formats()});
+  const Result<Lowered> lowered =
+      lower(graph, {.passes = {PassId::load_time, PassId::formats}, .machine = testing::block_formats()});
   ASSERT_TRUE(lowered.ok()) << lowered.error().describe();
   EXPECT_THAT(verify_lowering(graph, lowered->graph, lowered->load), IsEmpty());
   const std::string load = print_graph(lowered->load);
@@ -158,6 +160,33 @@ TEST(VerifyFormatsInBodies, FindWeightsInPlaceOfOthers) {
     const Graph damaged = testing::graph_of(testing::with(load, words, others));
     EXPECT_FALSE(verify_lowering(graph, lowered->graph, damaged).empty()) << words << " -> " << others;
   }
+}
+
+// The packed matrix has the number of nodes, tensors and constants of the plain one, and the graph around the body
+// stays as it is.
+TEST(FormatsInBodies, PackAMatrixThatIsTheOnlyChange) {
+  const Lowered lowered = testing::lowered(R"(graph "g" {
+    input p : bool[]
+    input x : f32[2,4]
+    y = If(p) "choose" {
+      then_branch = graph "t" captures (x) {
+        captured input x : f32[2,4]
+        constant w : f32[4,4]
+        b = MatMul(x, w) : f32[2,4]
+        output b
+      },
+      else_branch = graph "e" captures (x) {
+        captured input x : f32[2,4]
+        b = Softmax(x) : f32[2,4]
+        output b
+      }
+    } : f32[2,4]
+    output y
+  })");
+  EXPECT_THAT(lowered.passes, ElementsAre("load_time", "formats"));
+  const std::vector<Body>& bodies = lowered.graph.node(NodeId(0)).bodies;
+  EXPECT_THAT(nodes_of(*bodies[0].graph), ElementsAre("lowtide::PackedMatMul b : f32[2,4]"));
+  EXPECT_THAT(nodes_of(lowered.load), ElementsAre("lowtide::Pack choose/then_branch/w (packed) : f32[16]"));
 }
 
 }  // namespace

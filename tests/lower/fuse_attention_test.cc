@@ -13,6 +13,7 @@
 #include "lowtide/graph/multiply_accumulates.h"
 #include "lowtide/graph/text.h"
 #include "lowtide/verify/verify.h"
+#include "tests/testing/after_pass.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {
@@ -90,9 +91,8 @@ std::string replaced(std::string_view text, std::string_view words, std::string_
 }
 
 std::string fused_attention(std::string_view text) {
-  const Result<Rewritten> rewritten = fuse_attention(graph_of(std::string(text)), numbers_of_model());
-  EXPECT_TRUE(rewritten.ok()) << rewritten.error().describe();
-  return print_graph(rewritten->graph);
+  const Graph graph = graph_of(std::string(text));
+  return print_graph(testing::after_pass(graph, fuse_attention(graph, numbers_of_model())));
 }
 
 std::string printed(std::string_view text) { return print_graph(graph_of(std::string(text))); }

@@ -18,9 +18,9 @@ namespace {
 using ::testing::ElementsAre;
 
 Rewritten with_chains(std::string_view text) {
-  Result<Rewritten> rewritten = fuse_chains(testing::graph_of(text));
-  if (!rewritten) throw std::runtime_error(rewritten.error().describe());
-  return *std::move(rewritten);
+  const Graph graph = testing::graph_of(text);
+  std::optional<Rewritten> rewritten = fuse_chains(graph).value();
+  return rewritten ? *std::move(rewritten) : GraphRewriter(graph).finish().value();
 }
 
 // The nodes that are left: "lowtide::Chain y = 1 2", with the original ids.

@@ -26,8 +26,8 @@ using ::testing::IsEmpty;
 using Lines = std::vector<std::string>;
 
 // Lowers with chains, formats and epilogues, and checks the result with `verify`.
-Lowered with_epilogues(std::string_view text,
-                       LowerOptions options = {.chains = true, .formats = true, .epilogues = true}) {
+Lowered with_epilogues(std::string_view text, LowerOptions options = {.passes = {PassId::load_time, PassId::chains,
+                                                                                 PassId::formats, PassId::epilogues}}) {
   const Graph graph = testing::graph_of(text);
   options.machine = testing::block_formats();
   Result<Lowered> lowered = lower(graph, options);
@@ -157,7 +157,7 @@ TEST(FuseEpilogues, LeavesAProductThatComesBeforeAnOperand) {
 TEST(FuseEpilogues, NeedsAMachine) {
   const Graph graph = testing::graph_of(
       "graph \"g\" { input x : f32[2,2]\n t = MatMul(x, x) : f32[2,2]\n y = Relu(t) : f32[2,2]\n output y }");
-  EXPECT_THAT(lower(graph, {.epilogues = true})->passes, IsEmpty());
+  EXPECT_THAT(lower(graph, {.passes = {PassId::load_time, PassId::epilogues}})->passes, IsEmpty());
 }
 
 TEST(FuseEpilogues, GoesIntoBodies) {

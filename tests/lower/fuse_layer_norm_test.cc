@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "lowtide/graph/text.h"
+#include "tests/testing/after_pass.h"
 #include "tests/testing/lowered_graphs.h"
 
 namespace lowtide {
@@ -64,9 +65,8 @@ constexpr std::string_view kFusedNorm = R"(graph "g" {
 })";
 
 std::string fused_norm(const std::string& text) {
-  const Result<Rewritten> rewritten = fuse_layer_norm(graph_of(text), table());
-  EXPECT_TRUE(rewritten.ok()) << rewritten.error().describe();
-  return print_graph(rewritten->graph);
+  const Graph graph = graph_of(text);
+  return print_graph(testing::after_pass(graph, fuse_layer_norm(graph, table())));
 }
 
 TEST(FuseLayerNorm, MakesOneNodeOfTheFormula) {

@@ -25,8 +25,9 @@ TEST(InputsInArena, OneNodeWritesAllInputsBeforeTheOthers) {
     y = Add(m, r) : f32[4]
     output y
   })");
-  const Result<Graph> placed = place_inputs_in_arena(graph);
-  ASSERT_TRUE(placed.ok()) << placed.error().describe();
+  const std::optional<Rewritten> rewritten = place_inputs_in_arena(graph).value();
+  ASSERT_TRUE(rewritten);
+  const Graph* placed = &rewritten->graph;
   EXPECT_TRUE(placed->inputs().empty());
   ASSERT_EQ(placed->nodes().size(), 4U);
   EXPECT_EQ(placed->op(NodeId(0)).type, "Inputs");
@@ -36,7 +37,19 @@ TEST(InputsInArena, OneNodeWritesAllInputsBeforeTheOthers) {
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     EXPECT_EQ(placed->tensor(id).name, graph.tensor(id).name);
     EXPECT_EQ(placed->tensor(id).role, graph.tensor(id).role == Role::input ? Role::temporary : graph.tensor(id).role);
+    EXPECT_EQ(rewritten->origins.tensors[id], std::vector{id});
   }
+  EXPECT_TRUE(rewritten->origins.nodes[NodeId(0)].empty());
+  EXPECT_EQ(rewritten->origins.nodes[NodeId(3)], std::vector{NodeId(2)});
+}
+
+TEST(InputsInArena, ChangesNoGraphWithoutInputs) {
+  const Graph graph = testing::graph_of(R"(graph "g" {
+    constant a : f32[4]
+    y = RandomNormalLike(a) : f32[4]
+    output y
+  })");
+  EXPECT_FALSE(place_inputs_in_arena(graph).value());
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ namespace lowtide::testing {
 // Lowers with formats and checks the result with `verify`.
 inline Lowered lowered(std::string_view text, LowerOptions options = {}) {
   const Graph graph = graph_of(text);
-  options.formats = true;
+  options.passes.insert(PassId::formats);
   options.machine = block_formats();
   Result<Lowered> lowered = lower(graph, options);
   if (!lowered) throw std::runtime_error(lowered.error().describe());

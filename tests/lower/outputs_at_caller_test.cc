@@ -21,8 +21,9 @@ TEST(OutputsAtCaller, AreNextContentsOfStates) {
     output y, x, y
     update h = y
   })g");
-  const Result<Graph> placed = place_outputs_at_caller(graph);
-  ASSERT_TRUE(placed.ok()) << placed.error().describe();
+  const std::optional<Rewritten> rewritten = place_outputs_at_caller(graph).value();
+  ASSERT_TRUE(rewritten);
+  const Graph* placed = &rewritten->graph;
   EXPECT_EQ(print_graph(*placed), R"g(graph "g" {
   input x : f32[4]
   state h : f32[4]
@@ -39,7 +40,19 @@ TEST(OutputsAtCaller, AreNextContentsOfStates) {
 )g");
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     EXPECT_EQ(placed->tensor(id).name, graph.tensor(id).name);
+    EXPECT_EQ(rewritten->origins.tensors[id], std::vector{id});
   }
+  EXPECT_TRUE(rewritten->origins.tensors[TensorId(4)].empty());
+}
+
+TEST(OutputsAtCaller, ChangesNoGraphWithoutOutputs) {
+  const Graph graph = testing::graph_of(R"(graph "g" {
+    input x : f32[4]
+    state h : f32[4]
+    y = Neg(x) : f32[4]
+    update h = y
+  })");
+  EXPECT_FALSE(place_outputs_at_caller(graph).value());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "lowtide/graph/text.h"
+#include "tests/testing/after_pass.h"
 #include "tests/testing/lowered_graphs.h"
 
 namespace lowtide {
@@ -19,10 +20,9 @@ using testing::with;
 
 void expect_lowered(std::string_view text, std::string_view expected) {
   const Graph model = testing::graph_of(text);
-  const Result<Rewritten> rewritten = use_quantized_kernels(model);
-  ASSERT_TRUE(rewritten.ok()) << rewritten.error().describe();
-  EXPECT_EQ(print_graph(rewritten->graph), print_graph(testing::graph_of(expected)));
-  testing::expect_equal_work(model, rewritten->graph);
+  const Graph rewritten = testing::after_pass(model, use_quantized_kernels(model));
+  EXPECT_EQ(print_graph(rewritten), print_graph(testing::graph_of(expected)));
+  testing::expect_equal_work(model, rewritten);
 }
 
 constexpr std::string_view kConv = R"(graph "g" {
@@ -178,8 +178,9 @@ TEST(UseQuantizedKernels, MakesProductsOfIntegers) {
   output p
 })");
   for (std::string_view attribute : {"{alpha = 0.5, transB = 1}", "{transA = 0, beta = 2.0, transB = 1}"}) {
-    const Result<Rewritten> kept = use_quantized_kernels(testing::graph_of(with(model, "{transB = 1}", attribute)));
-    EXPECT_EQ(kept->graph.op(NodeId(2)).type, "Gemm") << attribute;
+    const Graph changed = testing::graph_of(with(model, "{transB = 1}", attribute));
+    const Graph kept = testing::after_pass(changed, use_quantized_kernels(changed));
+    EXPECT_EQ(kept.op(NodeId(2)).type, "Gemm") << attribute;
   }
 }
 
@@ -217,10 +218,9 @@ TEST(UseQuantizedKernels, GivesOperandsOfAConcatOneScale) {
 
 void expect_correct(std::string_view text, std::size_t nodes) {
   const Graph model = testing::graph_of(text);
-  const Result<Rewritten> rewritten = use_quantized_kernels(model);
-  ASSERT_TRUE(rewritten.ok()) << rewritten.error().describe();
-  EXPECT_EQ(rewritten->graph.nodes().size(), nodes) << print_graph(rewritten->graph);
-  testing::expect_equal_work(model, rewritten->graph);
+  const Graph rewritten = testing::after_pass(model, use_quantized_kernels(model));
+  EXPECT_EQ(rewritten.nodes().size(), nodes) << print_graph(rewritten);
+  testing::expect_equal_work(model, rewritten);
 }
 
 // The convolution gives integers, so the other operand of the Concat is quantized before it. Of 7 nodes, the

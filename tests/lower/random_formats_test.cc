@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -13,8 +15,10 @@
 #include "lowtide/graph/text.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/verify/verify.h"
+#include "tests/lower/each_pass.h"
 #include "tests/testing/block_formats.h"
 #include "tests/testing/in_branches.h"
+#include "tests/testing/random_passes.h"
 
 namespace lowtide {
 namespace {
@@ -200,6 +204,15 @@ Graph random_model(Random& random) {
   return testing::in_branches(network, [&](TensorId) { return random.chance(50); });
 }
 
+TEST(LowerRandomFormats, PassesGiveAGraphOnlyIfTheyChangeIt) {
+  Random random(78);
+  std::set<std::string_view> changing;
+  for (int round = 0; round < 60; ++round)
+    changing.merge(testing::run_each_pass(random_model(random), testing::block_formats()));
+  for (std::string_view pass : {"load_time", "chains", "formats", "batch_norm", "inputs_in_arena", "outputs_at_caller"})
+    EXPECT_TRUE(changing.contains(pass)) << pass;
+}
+
 TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
   Random random(77);
   int in_blocks = 0;
@@ -211,14 +224,15 @@ TEST(LowerRandomFormats, ArePassedByTheVerifierUnlessDamaged) {
   int damages = 0;
   for (int round = 0; round < 400; ++round) {
     const Graph model = random_model(random);
-    const Result<Lowered> lowered = lower(model, {.unneeded = random.chance(50),
-                                                  .load_time = random.chance(80),
-                                                  .chains = random.chance(50),
-                                                  .formats = true,
-                                                  .epilogues = random.chance(60),
-                                                  .winograd = random.chance(85),
-                                                  .outputs_at_caller = random.chance(30),
-                                                  .machine = testing::block_formats()});
+    const Result<Lowered> lowered =
+        lower(model, {.passes = testing::random_passes(random, {{PassId::unneeded, 50},
+                                                                {PassId::load_time, 80},
+                                                                {PassId::chains, 50},
+                                                                {PassId::formats, 100},
+                                                                {PassId::epilogues, 60},
+                                                                {PassId::winograd, 85},
+                                                                {PassId::outputs_at_caller, 30}}),
+                      .machine = testing::block_formats()});
     ASSERT_TRUE(lowered.ok()) << lowered.error().describe();
     for (const Violation& violation : faults(model, lowered->graph, lowered->load))
       ADD_FAILURE() << violation.message << "\n" << print_graph(model) << print_graph(lowered->graph);

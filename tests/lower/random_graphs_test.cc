@@ -11,6 +11,7 @@
 #include "lowtide/graph/builder.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/verify/verify.h"
+#include "tests/testing/random_passes.h"
 
 namespace lowtide {
 namespace {
@@ -60,10 +61,12 @@ TEST(LowerRandomGraphs, LeaveOutExactlyTheWorkOnConstants) {
   int with_chains = 0;
   for (int round = 0; round < 500; ++round) {
     const Graph graph = random_graph(random);
-    const Result<Lowered> lowered = lower(graph, {.unneeded = random.chance(50),
-                                                  .chains = random.chance(50),
-                                                  .inputs_in_arena = random.chance(50),
-                                                  .outputs_at_caller = random.chance(50)});
+    const Result<Lowered> lowered =
+        lower(graph, {.passes = testing::random_passes(random, {{PassId::unneeded, 50},
+                                                                {PassId::load_time, 100},
+                                                                {PassId::chains, 50},
+                                                                {PassId::inputs_in_arena, 50},
+                                                                {PassId::outputs_at_caller, 50}})});
     ASSERT_TRUE(lowered.ok()) << lowered.error().describe();
     for (const Violation& violation : verify_lowering(graph, lowered->graph, lowered->load))
       ADD_FAILURE() << violation.message;

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,8 @@
 #include "lowtide/graph/builder.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/verify/verify.h"
+#include "tests/lower/each_pass.h"
+#include "tests/testing/random_passes.h"
 
 namespace lowtide {
 namespace {
@@ -77,14 +81,26 @@ class RandomQuantizedGraph {
   int nodes_ = 0;
 };
 
+TEST(LowerRandomQuantizedGraphs, PassesGiveAGraphOnlyIfTheyChangeIt) {
+  Random random(32);
+  std::set<std::string_view> changing;
+  for (int round = 0; round < 100; ++round)
+    changing.merge(testing::run_each_pass(RandomQuantizedGraph(random).make(), nullptr));
+  for (std::string_view pass : {"quantized", "unneeded", "chains", "load_time"})
+    EXPECT_TRUE(changing.contains(pass)) << pass;
+}
+
 TEST(LowerRandomQuantizedGraphs, KeepTheNodesOfTheModel) {
   Random random(31);
   int products = 0;
   int changed = 0;
   for (int round = 0; round < 1000; ++round) {
     const Graph graph = RandomQuantizedGraph(random).make();
-    const Result<Lowered> lowered =
-        lower(graph, {.unneeded = random.chance(50), .quantized = true, .chains = random.chance(50)});
+    const Result<Lowered> lowered = lower(
+        graph,
+        {.passes = testing::random_passes(
+             random,
+             {{PassId::unneeded, 50}, {PassId::quantized, 100}, {PassId::load_time, 100}, {PassId::chains, 50}})});
     ASSERT_TRUE(lowered.ok()) << lowered.error().describe();
     for (const Violation& violation : verify_lowering(graph, lowered->graph, lowered->load))
       ADD_FAILURE() << "round " << round << ": " << violation.message;

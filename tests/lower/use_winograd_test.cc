@@ -29,9 +29,9 @@ constexpr const char* kConvolution = R"g(graph "g" {
 })g";
 
 Lowered lowered_with(bool winograd) {
-  return lower(testing::graph_of(kConvolution),
-               {.formats = true, .epilogues = true, .winograd = winograd, .machine = testing::block_formats()})
-      .value();
+  PassSet passes = {PassId::load_time, PassId::formats, PassId::epilogues};
+  if (winograd) passes.insert(PassId::winograd);
+  return lower(testing::graph_of(kConvolution), {.passes = passes, .machine = testing::block_formats()}).value();
 }
 
 // The nodes with an algorithm.
@@ -67,8 +67,12 @@ TEST(UseWinograd, MarksTheConvolutionsOfTheMachine) {
 TEST(UseWinograd, IsListedOnlyIfItChangesANode) {
   const Graph relu = testing::graph_of("graph \"g\" {\n  input x : f32[2]\n  y = Relu(x) : f32[2]\n  output y\n}");
   EXPECT_FALSE(use_winograd(relu, *testing::block_formats()).value());
-  EXPECT_THAT(lower(relu, {.winograd = true, .machine = testing::block_formats()})->passes, IsEmpty());
-  EXPECT_THAT(lower(testing::graph_of(kConvolution), {.winograd = true, .machine = testing::block_formats()})->passes,
+  EXPECT_THAT(
+      lower(relu, {.passes = {PassId::load_time, PassId::winograd}, .machine = testing::block_formats()})->passes,
+      IsEmpty());
+  EXPECT_THAT(lower(testing::graph_of(kConvolution),
+                    {.passes = {PassId::load_time, PassId::winograd}, .machine = testing::block_formats()})
+                  ->passes,
               ElementsAre())
       << "without formats there is no lowtide::Conv";
 }

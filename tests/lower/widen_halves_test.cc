@@ -11,6 +11,7 @@
 
 #include "lowtide/graph/text.h"
 #include "lowtide/lower/lower.h"
+#include "tests/testing/after_pass.h"
 #include "tests/testing/lowered_graphs.h"
 
 namespace lowtide {
@@ -21,9 +22,8 @@ using testing::graph_of;
 using ::testing::HasSubstr;
 
 std::string widened(std::string_view text) {
-  const Result<Rewritten> rewritten = widen_halves(graph_of(text));
-  EXPECT_TRUE(rewritten.ok()) << rewritten.error().describe();
-  return print_graph(rewritten->graph);
+  const Graph graph = graph_of(text);
+  return print_graph(testing::after_pass(graph, widen_halves(graph)));
 }
 
 void expect_widened(std::string_view text, std::string_view expected) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "tests/pipeline/every_plan.h"
+#include "tests/testing/after_pass.h"
 
 #include <gtest/gtest.h>
 
@@ -43,9 +44,8 @@ class SmallGraphs {
     }
     builder.set_outputs(outputs);
     Result<Graph> graph = std::move(builder).build();
-    if (graph && random_.chance(30)) graph = place_inputs_in_arena(*graph);
     EXPECT_TRUE(graph.ok());
-    return *std::move(graph);
+    return random_.chance(30) ? after_pass(*graph, place_inputs_in_arena(*graph)) : *std::move(graph);
   }
 
  private:

@@ -15,6 +15,7 @@
 #include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/share/load.h"
 #include "tests/pipeline/planned.h"
+#include "tests/testing/after_pass.h"
 #include "tests/testing/graphs.h"
 #include "tests/testing/random_graphs.h"
 #include "tests/verify/interleavings.h"
@@ -22,11 +23,7 @@
 namespace lowtide::testing {
 namespace {
 
-Graph at_caller(const Graph& graph) {
-  Result<Graph> placed = place_outputs_at_caller(graph);
-  if (!placed) throw std::runtime_error(placed.error().describe());
-  return *std::move(placed);
-}
+Graph at_caller(const Graph& graph) { return after_pass(graph, place_outputs_at_caller(graph)); }
 
 Bytes least_load_of_all_orders(const Graph& graph) {
   const ChosenKernels kernels = dense_kernels(graph);
@@ -97,7 +94,8 @@ TEST(OutputsAtCaller, LeaveInputsInTheArena) {
     y = Identity(x) : f32[16]
     output y
   })");
-  const Result<Lowered> lowered = lower(graph, {.inputs_in_arena = true, .outputs_at_caller = true});
+  const Result<Lowered> lowered =
+      lower(graph, {.passes = {PassId::load_time, PassId::inputs_in_arena, PassId::outputs_at_caller}});
   ASSERT_TRUE(lowered.ok());
   EXPECT_EQ(arena_bytes(must_plan(lowered->graph).plan), Bytes(64));
 }

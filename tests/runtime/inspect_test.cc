@@ -128,7 +128,7 @@ TEST(Inspect, AllowsAnInputInTheArenaThatNoStepReads) {
     y = Neg(a) : f32[16]
     output y
   })"),
-                      {.inputs_in_arena = true})
+                      {.passes = {PassId::load_time, PassId::inputs_in_arena}})
                     ->graph;
   Plan plan = plan_for(graph, {.in_place = false});
   EXPECT_EQ(plan.layout.arena[0], Bytes(128));

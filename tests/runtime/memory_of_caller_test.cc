@@ -45,7 +45,7 @@ std::shared_ptr<const Executable> prepare_lowered(std::string_view text, const L
 std::span<std::byte> bytes_of(Floats& values) { return std::as_writable_bytes(std::span(values)); }
 
 TEST(MemoryOfCaller, GetsTheOutputs) {
-  const auto executable = prepare_lowered(kTwoOutputs, {.outputs_at_caller = true});
+  const auto executable = prepare_lowered(kTwoOutputs, {.passes = {PassId::load_time, PassId::outputs_at_caller}});
   EXPECT_THAT(executable->outputs(), IsEmpty());
   ASSERT_EQ(executable->states().size(), 2U);
   EXPECT_EQ(executable->states()[0].name, "y (caller)");
@@ -71,7 +71,7 @@ TEST(MemoryOfCaller, GetsTheOutputs) {
 }
 
 TEST(MemoryOfCaller, IsRefusedIfOutputsOverlap) {
-  Session session = must_open(prepare_lowered(kTwoOutputs, {.outputs_at_caller = true}));
+  Session session = must_open(prepare_lowered(kTwoOutputs, {.passes = {PassId::load_time, PassId::outputs_at_caller}}));
   Floats memory(6);
   const std::span<std::byte> bytes = bytes_of(memory);
   ASSERT_TRUE(session.bind_state("y (caller)", bytes.first(16)).ok());
@@ -82,7 +82,7 @@ TEST(MemoryOfCaller, IsRefusedIfOutputsOverlap) {
 }
 
 TEST(MemoryOfCaller, HasInputsThatAreInTheArena) {
-  const auto executable = prepare_lowered(kTwoOutputs, {.inputs_in_arena = true});
+  const auto executable = prepare_lowered(kTwoOutputs, {.passes = {PassId::load_time, PassId::inputs_in_arena}});
   Session session = must_open(executable);
   const Floats elsewhere(4);
   EXPECT_THAT(session.bind_input("x", ref(elsewhere, kFourFloats)).error().message,

@@ -4,7 +4,6 @@
 #include "lowtide/engine/lower_for_machine.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <optional>
 #include <set>
@@ -12,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/pipeline/plan_purpose.h"
@@ -22,30 +20,23 @@
 namespace lowtide {
 namespace {
 
-// Which of the passes that may need more memory are tried, if they are on.
-struct Passes {
-  bool formats = false;
-  bool epilogues = false;
-  bool winograd = false;
-  bool halves = true;
+// The passes that each graph is made without.
+constexpr PassSet kLeftOut[] = {
+    {},
+    {PassId::winograd},
+    {PassId::winograd, PassId::epilogues},
+    {PassId::winograd, PassId::formats},
+    {PassId::winograd, PassId::formats, PassId::epilogues},
+    {PassId::halves},
 };
 
 }  // namespace
 
 std::vector<LowerOptions> lowerings_for_machine(const LowerOptions& options) {
-  constexpr std::array<Passes, 6> kAll = {{{.formats = true, .epilogues = true, .winograd = true},
-                                           {.formats = true, .epilogues = true},
-                                           {.formats = true},
-                                           {.epilogues = true},
-                                           {},
-                                           {.formats = true, .epilogues = true, .winograd = true, .halves = false}}};
   std::vector<LowerOptions> all;
-  for (const Passes& passes : kAll) {
+  for (const PassSet& left_out : kLeftOut) {
     LowerOptions& one = all.emplace_back(options);
-    one.formats = options.formats && passes.formats;
-    one.epilogues = options.epilogues && passes.epilogues;
-    one.winograd = options.winograd && passes.winograd;
-    one.halves = options.halves && passes.halves;
+    one.passes = options.passes - left_out;
   }
   return all;
 }
@@ -137,7 +128,8 @@ class LoweringSearch {
 
 Result<Lowered> lower_for_machine(const Graph& model, const LowerOptions& options, const FormatChoice& choice) {
   const bool has_limit = choice.budget.limit().has_value();
-  const bool has_choice = options.formats || options.epilogues || options.winograd || options.halves;
+  const bool has_choice =
+      std::ranges::any_of(kLeftOut, [&](const PassSet& left_out) { return !(options.passes & left_out).empty(); });
   if (!has_choice || (!has_limit && !choice.has_measured_costs)) return lower(model, options);
   std::shared_ptr<const Target> target = choice.target;
   if (target == nullptr) {

@@ -12,9 +12,7 @@ namespace lowtide {
 namespace {
 
 Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, const PlanOptions& given) {
-  lowering.unneeded = lowering.padding = lowering.halves = lowering.batch_norm = lowering.layer_norm =
-      lowering.attention = false;
-  lowering.quantized = lowering.chains = lowering.formats = lowering.epilogues = lowering.winograd = false;
+  lowering.passes = lowering.passes - passes_for(PassUse::kernels);
   const Result<Lowered> lowered = lower(model, lowering);
   if (!lowered) return lowered.error();
   const Result<PlannedGraph> planned =
@@ -28,10 +26,7 @@ Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, con
 
 Result<std::optional<LoweringFacts>> lowering_facts(const Graph& model, const Lowered& lowered,
                                                     const LowerOptions& lowering, const PlanOptions& options) {
-  const bool is_changed = lowering.unneeded || lowering.padding || lowering.halves || lowering.batch_norm ||
-                          lowering.layer_norm || lowering.attention || lowering.quantized || lowering.chains ||
-                          lowering.formats || lowering.epilogues || lowering.winograd;
-  if (!is_changed) return std::optional<LoweringFacts>();
+  if ((lowering.passes & passes_for(PassUse::kernels)).empty()) return std::optional<LoweringFacts>();
   LoweringFacts facts =
       compare_lowered(model, lowered.graph, lowered.load, lowered.origins ? &*lowered.origins : nullptr);
   if (model.total_nodes() <= kMostReportedNodes) {

@@ -32,7 +32,7 @@ constexpr std::array<char, kPreparedAlignment> kZeros = {};
 // Options that say how to make a plan have no meaning, because the file has one.
 Result<void> check_options(const OpenOptions& options, const std::string& path) {
   const bool has_sizes = !options.import.dims.empty() || !options.import.shapes.empty();
-  const bool has_places = options.lower.inputs_in_arena || options.lower.outputs_at_caller;
+  const bool has_places = !(options.lower.passes & passes_for(PassUse::request)).empty();
   const bool has_limits = options.plan.budget || options.link || !options.hints.empty();
   if (!has_sizes && !has_places && !has_limits && !options.given_plan) return {};
   return Error{ErrorCode::invalid,

@@ -129,20 +129,4 @@ inline constexpr std::string_view kSinceAttribute = "lowtide_since";
 // The end of the name of a tensor that has the content of an f16 tensor in f32: "t (f32)" (lower/model/widen_halves.h).
 inline constexpr std::string_view kWideSuffix = " (f32)";
 
-// The passes of lowering, in their order. A plan lists those that changed its graph (Provenance::lowering).
-inline constexpr std::string_view kUnneededPass = "unneeded";
-inline constexpr std::string_view kPaddingPass = "padding";
-inline constexpr std::string_view kHalvesPass = "halves";
-inline constexpr std::string_view kBatchNormPass = "batch_norm";
-inline constexpr std::string_view kLayerNormPass = "layer_norm";
-inline constexpr std::string_view kAttentionPass = "attention";
-inline constexpr std::string_view kQuantizedPass = "quantized";
-inline constexpr std::string_view kLoadTimePass = "load_time";
-inline constexpr std::string_view kChainsPass = "chains";
-inline constexpr std::string_view kFormatsPass = "formats";
-inline constexpr std::string_view kEpiloguesPass = "epilogues";
-inline constexpr std::string_view kWinogradPass = "winograd";
-inline constexpr std::string_view kInputsInArenaPass = "inputs_in_arena";
-inline constexpr std::string_view kOutputsAtCallerPass = "outputs_at_caller";
-
 }  // namespace lowtide

@@ -64,8 +64,8 @@ class KernelFormats {
   // Whether a kernel of `product` is the faster one with this epilogue, and as precise as a chain (graph/epilogue.h).
   // The graph has the formats of the machine. The node has no epilogue yet.
   [[nodiscard]] virtual bool can_follow(const Graph& graph, NodeId product, const EpilogueParts& epilogue) const = 0;
-  // Whether a kernel of a lowtide::Conv is faster with Winograd's algorithm (lower/machine/use_winograd.h). The graph has the
-  // formats of the machine.
+  // Whether a kernel of a lowtide::Conv is faster with Winograd's algorithm (lower/machine/use_winograd.h). The graph
+  // has the formats of the machine.
   [[nodiscard]] virtual bool is_faster_with_winograd(const Graph& graph, NodeId conv) const = 0;
 };
 

@@ -36,7 +36,8 @@ Bytes outputs_of(const Graph& graph) {
 }
 
 Result<ModelFacts> facts_of(const ModelRequest& request, const ImportedModel& model, const Lowered& lowered) {
-  const bool has_caller = request.lowering.inputs_in_arena && !model.graph.inputs().empty();  // its node is not counted
+  const bool has_caller =
+      request.lowering.passes.has(PassId::inputs_in_arena) && !model.graph.inputs().empty();  // its node is not counted
   ModelFacts facts{.path = request.path,
                    .format = model.format,
                    .sha256 = model.sha256,
@@ -49,8 +50,8 @@ Result<ModelFacts> facts_of(const ModelRequest& request, const ImportedModel& mo
     if (!at_load) return at_load.error();
     facts.load_time = *at_load;
   }
-  if (request.lowering.outputs_at_caller) facts.outputs_at_caller = outputs_of(model.graph);
-  if (request.lowering.inputs_in_arena) facts.inputs_in_arena = plain_figures(model.graph).inputs;
+  if (request.lowering.passes.has(PassId::outputs_at_caller)) facts.outputs_at_caller = outputs_of(model.graph);
+  if (request.lowering.passes.has(PassId::inputs_in_arena)) facts.inputs_in_arena = plain_figures(model.graph).inputs;
   return facts;
 }
 

@@ -28,6 +28,7 @@ struct OptionSpec {
   ArgumentKind kind = ArgumentKind::none;
   std::vector<std::string> choices = {};  // for kind choice
   bool is_repeatable = false;
+  std::vector<std::string_view> choice_help = {};  // what each choice means; empty: their names say it
 };
 
 struct PositionalSpec {

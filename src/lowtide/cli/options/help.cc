@@ -71,12 +71,18 @@ std::string option_names(const OptionSpec& option) {
 }
 
 bool lists_choices(const OptionSpec& option) {
-  return !option.choices.empty() && (option.value == "NAME" || option.value == "STAGE");
+  return !option.choices.empty() && (option.value == "NAME" || option.value == "STAGE" || !option.choice_help.empty());
 }
 
 std::string choices_text(const OptionSpec& option) {
   std::string text;
-  for (const std::string& choice : option.choices) text += (text.empty() ? "" : ", ") + choice;
+  for (std::size_t at = 0; at < option.choices.size(); ++at) {
+    if (option.choice_help.empty()) {
+      text += (text.empty() ? "" : ", ") + option.choices[at];
+    } else {
+      text += "\n" + option.choices[at] + ": " + std::string(option.choice_help[at]);
+    }
+  }
   return text;
 }
 

@@ -28,9 +28,10 @@ namespace lowtide::cli_internal {
 [[nodiscard]] std::string usage_line(const CommandSpec& command);
 // "-o, --output FILE"
 [[nodiscard]] std::string option_names(const OptionSpec& option);
-// Whether help lists the choices of an option apart from its summary, because they are names of strategies or stages.
+// Whether help lists the choices of an option apart from its summary, because they are names of strategies, stages or
+// passes.
 [[nodiscard]] bool lists_choices(const OptionSpec& option);
-// "streams, waves, dataflow"
+// "streams, waves, dataflow"; with OptionSpec::choice_help a line per choice
 [[nodiscard]] std::string choices_text(const OptionSpec& option);
 
 }  // namespace lowtide::cli_internal

@@ -3,37 +3,18 @@
 
 #include "lowtide/cli/options/lowering.h"
 
-#include <algorithm>
-
 #include "lowtide/cli/options/options.h"
 #include "lowtide/cli/outcome.h"
-#include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/cpu_target.h"
+#include "lowtide/lower/passes.h"
 
 namespace lowtide::cli_internal {
-std::vector<std::string> kernel_passes() {
-  return {std::string(kUnneededPass),  std::string(kPaddingPass),   std::string(kHalvesPass),
-          std::string(kBatchNormPass), std::string(kLayerNormPass), std::string(kAttentionPass),
-          std::string(kQuantizedPass), std::string(kLoadTimePass),  std::string(kChainsPass),
-          std::string(kFormatsPass),   std::string(kEpiloguesPass), std::string(kWinogradPass)};
-}
 
 LowerOptions read_kernel_lowering(const Arguments& arguments) {
   LowerOptions lowering = options_for_kernels();
-  const std::vector<std::string>& without = arguments.values("--without");
-  const auto is_on = [&](std::string_view pass) { return std::ranges::find(without, pass) == without.end(); };
-  lowering.unneeded = is_on(kUnneededPass);
-  lowering.padding = is_on(kPaddingPass);
-  lowering.halves = is_on(kHalvesPass);
-  lowering.batch_norm = is_on(kBatchNormPass);
-  lowering.layer_norm = is_on(kLayerNormPass);
-  lowering.attention = is_on(kAttentionPass);
-  lowering.quantized = is_on(kQuantizedPass);
-  lowering.load_time = is_on(kLoadTimePass);
-  lowering.chains = is_on(kChainsPass);
-  lowering.formats = is_on(kFormatsPass);
-  lowering.epilogues = is_on(kEpiloguesPass);
-  lowering.winograd = is_on(kWinogradPass);
+  for (const std::string& name : arguments.values("--without")) {
+    if (const Pass* pass = find_pass(name)) lowering.passes.erase(pass->id);
+  }
   return lowering;
 }
 
@@ -42,10 +23,10 @@ LowerOptions read_lowering(const Arguments& arguments) {
   if (!is_cpu && arguments.has("--without"))
     stop_usage("--without leaves out a rewrite for the kernels of this machine; add --target cpu");
   LowerOptions lowering = is_cpu ? read_kernel_lowering(arguments) : LowerOptions{};
-  if (lowering.formats || lowering.epilogues || lowering.winograd) lowering.machine = take(cpu_target()).formats;
-  lowering.load_time = lowering.load_time && !arguments.has("--no-load-time");
-  lowering.inputs_in_arena = arguments.value("--inputs").value_or("caller") == "arena";
-  lowering.outputs_at_caller = arguments.value("--outputs").value_or("arena") == "caller";
+  if (ask_machine(lowering.passes)) lowering.machine = take(cpu_target()).formats;
+  if (arguments.has("--no-load-time")) lowering.passes.erase(PassId::load_time);
+  if (arguments.value("--inputs") == "arena") lowering.passes.insert(PassId::inputs_in_arena);
+  if (arguments.value("--outputs") == "caller") lowering.passes.insert(PassId::outputs_at_caller);
   return lowering;
 }
 

@@ -15,9 +15,6 @@
 
 namespace lowtide::cli_internal {
 
-// The choices of --without: the passes of options_for_kernels().
-[[nodiscard]] std::vector<std::string> kernel_passes();
-
 // The passes of a command that runs or plans kernels of this machine, without those of --without.
 [[nodiscard]] LowerOptions read_kernel_lowering(const Arguments& arguments);
 // The passes of --target and --without, and those of the other options of lowering.

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "lowtide/cli/options/lowering.h"
+#include "lowtide/lower/lower.h"
+#include "lowtide/lower/passes.h"
 #include "lowtide/schedule/schedule.h"
 
 namespace lowtide::cli_internal {
@@ -198,15 +199,18 @@ OptionSpec no_load_time_option() {
 }
 
 OptionSpec without_option() {
-  return {.name = "--without",
-          .value = "PASS",
-          .summary =
-              "leave out a rewrite for the kernels of this machine, such as chains, which fuses element-wise "
-              "nodes, epilogues, which fuses them into products, formats, which stores tensors in blocks of "
-              "channels, or winograd, which rounds in other places; repeatable",
-          .kind = ArgumentKind::choice,
-          .choices = kernel_passes(),
-          .is_repeatable = true};
+  OptionSpec option{.name = "--without",
+                    .value = "PASS",
+                    .summary = "leave out a pass of lowering for the kernels of this machine; repeatable",
+                    .kind = ArgumentKind::choice,
+                    .is_repeatable = true};
+  const PassSet passes = options_for_kernels().passes;
+  for (const Pass& pass : all_passes()) {
+    if (!passes.has(pass.id)) continue;
+    option.choices.emplace_back(pass.name);
+    option.choice_help.push_back(pass.help);
+  }
+  return option;
 }
 
 OptionSpec inputs_option() {

@@ -22,7 +22,7 @@ constexpr auto kCommuting =
     std::to_array<std::string_view>({"Clip", "DepthToSpace", "Flatten", "Identity", "MaxPool", "Relu", "Reshape",
                                      "Slice", "SpaceToDepth", "Squeeze", "Transpose", "Unsqueeze"});
 
-bool is_real(DType dtype) {
+bool may_be_dequantized(DType dtype) {
   return dtype == DType::f64 || dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
 }
 
@@ -164,7 +164,7 @@ class IntegerRewriter {
     if (converts || !op.traits.is_known || !graph_.node(id).bodies.empty()) return false;
     bool has_form = false;
     for (const std::optional<TensorId>& input : graph_.node(id).inputs) {
-      if (is_constant(input) || !is_real(graph_.tensor(*input).dtype)) continue;
+      if (is_constant(input) || !may_be_dequantized(graph_.tensor(*input).dtype)) continue;
       if (!form_[*input]) return false;
       has_form = true;
     }

@@ -13,6 +13,7 @@
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/body_names.h"
 #include "lowtide/graph/builder.h"
+#include "lowtide/lower/common/bodies.h"
 #include "lowtide/lower/common/inference_form.h"
 
 namespace lowtide {
@@ -43,7 +44,7 @@ class Splitter {
   Splitter(const Graph& graph, std::optional<std::uint32_t> constants) : constants_(constants), load_(graph.name()) {}
 
   // Returns the graph without its load-time work.
-  Result<Rewritten> split(Scope& scope) {
+  Result<std::optional<Rewritten>> split(Scope& scope) {
     find_work(scope);
     for (NodeId id : all_ids<NodeId>(scope.graph.nodes().size())) {
       if (scope.is_load_time.test(id)) add_work(scope, id);
@@ -52,19 +53,13 @@ class Splitter {
     make_constants(scope, rewriter);
     const BodyNames names(scope.graph);
     for (NodeId id : all_ids<NodeId>(scope.graph.nodes().size())) {
-      if (scope.is_load_time.test(id)) {
-        rewriter.remove_node(id);
-        continue;
-      }
-      const std::vector<Body>& bodies = scope.graph.node(id).bodies;
-      for (std::size_t at = 0; at < bodies.size(); ++at) {
-        Result<Rewritten> body = split_body(scope, names.prefix(id, bodies[at]), bodies[at]);
-        if (!body) return body.error();
-        rewriter.replace_body(id, at, *std::move(body));
-      }
+      if (scope.is_load_time.test(id)) rewriter.remove_node(id);
     }
+    LOWTIDE_RETURN_IF_ERROR(lower_internal::rewrite_bodies(scope.graph, rewriter, [&](NodeId id, const Body& body) {
+      return split_body(scope, names.prefix(id, body), body);
+    }));
     rewriter.remove_unused();
-    return std::move(rewriter).finish();
+    return std::move(rewriter).finish_if_changed();
   }
 
   Result<Graph> take_load_graph() && {
@@ -181,7 +176,7 @@ class Splitter {
            !std::all_of(readers.begin(), readers.end(), [&](NodeId reader) { return scope.is_load_time.test(reader); });
   }
 
-  Result<Rewritten> split_body(Scope& scope, const std::string& prefix, const Body& body) {
+  Result<std::optional<Rewritten>> split_body(Scope& scope, const std::string& prefix, const Body& body) {
     Scope inner(*body.graph, scope.path + prefix, &scope);
     for (const auto& [from, to] : body.captures) inner.captured_from[to] = from;
     return split(inner);
@@ -198,7 +193,7 @@ class Splitter {
 Result<LoadTimeSplit> split_load_time(const Graph& graph, std::optional<std::uint32_t> constants) {
   Splitter splitter(graph, constants);
   Scope scope(graph, "", nullptr);
-  Result<Rewritten> run = splitter.split(scope);
+  Result<std::optional<Rewritten>> run = splitter.split(scope);
   if (!run) return run.error();
   Result<Graph> load = std::move(splitter).take_load_graph();
   if (!load) return load.error();

@@ -15,8 +15,8 @@ namespace lowtide {
 // A graph in two: what runs once, when the model is loaded, and what every run executes.
 struct LoadTimeSplit {
   // The nodes that are left. The results of load-time work that they read are constants, under their own names. Bodies
-  // are split as well.
-  Rewritten run;
+  // are split as well. nullopt: the graph stays as it is.
+  std::optional<Rewritten> run;
   // The load-time nodes of the graph and of all bodies. Its outputs are the results that `run` reads, and its constants
   // are those that these nodes read. A tensor of a body has the name that BodyNames gives it (graph/body_names.h),
   // unless another tensor has it. If no node is load-time work, the graph has no nodes.

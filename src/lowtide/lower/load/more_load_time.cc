@@ -16,6 +16,7 @@
 #include "lowtide/graph/body_names.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/lower/common/bodies.h"
 
 namespace lowtide::lower_internal {
 namespace {
@@ -61,25 +62,20 @@ class LoadTimeExtension {
   }
 
   // Returns the graph without the nodes that move. Recursion only over bodies.
-  Result<Rewritten> split(Scope& scope) {
+  Result<std::optional<Rewritten>> split(Scope& scope) {
     GraphRewriter rewriter(scope.graph);
     for (NodeId id : all_ids<NodeId>(scope.graph.nodes().size())) {
       if (is_moved(scope, id)) move(scope, rewriter, id);
     }
     const BodyNames names(scope.graph);
-    for (NodeId id : all_ids<NodeId>(scope.graph.nodes().size())) {
-      const std::vector<Body>& bodies = scope.graph.node(id).bodies;
-      for (std::size_t at = 0; at < bodies.size(); ++at) {
-        Scope inner{*bodies[at].graph, scope.prefix + names.prefix(id, bodies[at]), &scope,
-                    IdVector<TensorId, std::optional<TensorId>>(bodies[at].graph->tensors().size())};
-        for (const auto& [from, to] : bodies[at].captures) inner.captured_from[to] = from;
-        Result<Rewritten> body = split(inner);
-        if (!body) return body.error();
-        if (body->graph.total_nodes() != inner.graph.total_nodes()) rewriter.replace_body(id, at, *std::move(body));
-      }
-    }
+    LOWTIDE_RETURN_IF_ERROR(rewrite_bodies(scope.graph, rewriter, [&](NodeId id, const Body& body) {
+      Scope inner{*body.graph, scope.prefix + names.prefix(id, body), &scope,
+                  IdVector<TensorId, std::optional<TensorId>>(body.graph->tensors().size())};
+      for (const auto& [from, to] : body.captures) inner.captured_from[to] = from;
+      return split(inner);
+    }));
     rewriter.remove_unused();
-    return std::move(rewriter).finish();
+    return std::move(rewriter).finish_if_changed();
   }
 
   Result<Graph> take_load_graph() && {
@@ -213,7 +209,7 @@ Result<LoadTimeSplit> split_more_load_time(const Graph& run, const Graph& load,
                                            std::optional<std::uint32_t> constants) {
   LoadTimeExtension extension(load, constants);
   Scope scope{run, "", nullptr, {}, {}};
-  Result<Rewritten> rest = extension.split(scope);
+  Result<std::optional<Rewritten>> rest = extension.split(scope);
   if (!rest) return rest.error();
   Result<Graph> extended = std::move(extension).take_load_graph();
   if (!extended) return extended.error();

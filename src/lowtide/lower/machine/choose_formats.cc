@@ -15,6 +15,7 @@
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/chain.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/lower/common/bodies.h"
 #include "lowtide/lower/machine/format_parts.h"
 
 namespace lowtide {
@@ -254,7 +255,8 @@ class FormatWriter {
 };
 
 // As choose_formats(). The tensors in `stay_plain` are captured matrices that others read as they are.
-Result<Rewritten> with_formats(const Graph& graph, const KernelFormats& machine, const Flags<TensorId>& stay_plain) {
+Result<std::optional<Rewritten>> with_formats(const Graph& graph, const KernelFormats& machine,
+                                              const Flags<TensorId>& stay_plain) {
   const FormatParts parts = lower_internal::choose_parts(graph, machine, stay_plain);
   GraphRewriter rewriter = FormatWriter(graph, parts).write();
   IdVector<TensorId, std::optional<bool>> may_be_packed(graph.tensors().size());
@@ -264,28 +266,19 @@ Result<Rewritten> with_formats(const Graph& graph, const KernelFormats& machine,
     if (!answer) answer = !stay_plain.test(id) && lower_internal::is_only_a_matrix(graph, id, machine);
     return !*answer;
   };
-  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const std::vector<Body>& bodies = graph.node(id).bodies;
-    for (std::size_t at = 0; at < bodies.size(); ++at) {
-      const Graph& before = *bodies[at].graph;
-      Flags<TensorId> stay_plain_inside(before.tensors().size());
-      for (const auto& [outer, inner] : bodies[at].captures) {
-        if (stays_plain(outer)) stay_plain_inside.set(inner);
-      }
-      Result<Rewritten> body = with_formats(before, machine, stay_plain_inside);
-      if (!body) return body.error();
-      // Every change adds a tensor or a node.
-      const bool is_changed =
-          body->graph.total_nodes() != before.total_nodes() || body->graph.total_tensors() != before.total_tensors();
-      if (is_changed) rewriter.replace_body(id, at, *std::move(body));
+  LOWTIDE_RETURN_IF_ERROR(lower_internal::rewrite_bodies(graph, rewriter, [&](NodeId, const Body& body) {
+    Flags<TensorId> stay_plain_inside(body.graph->tensors().size());
+    for (const auto& [outer, inner] : body.captures) {
+      if (stays_plain(outer)) stay_plain_inside.set(inner);
     }
-  }
-  return std::move(rewriter).finish();
+    return with_formats(*body.graph, machine, stay_plain_inside);
+  }));
+  return std::move(rewriter).finish_if_changed();
 }
 
 }  // namespace
 
-Result<Rewritten> choose_formats(const Graph& graph, const KernelFormats& machine) {
+Result<std::optional<Rewritten>> choose_formats(const Graph& graph, const KernelFormats& machine) {
   return with_formats(graph, machine, Flags<TensorId>(graph.tensors().size()));
 }
 

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <optional>
+
 #include "lowtide/base/result.h"
 #include "lowtide/graph/rewrite.h"
 #include "lowtide/target/formats.h"
@@ -34,9 +36,9 @@ namespace lowtide {
 // So results have the same bits as with plain tensors, except those of convolutions and pools, whose kernels add in
 // another order.
 //
-// Bodies are rewritten as well, each on its own: what they capture, get and return is plain. Errors: those of
-// GraphBuilder. O(edges log edges), and the time of KernelFormats::options for each convolution and pool. Recursion
-// only over bodies.
-[[nodiscard]] Result<Rewritten> choose_formats(const Graph& graph, const KernelFormats& machine);
+// Bodies are rewritten as well, each on its own: what they capture, get and return is plain. Returns nullopt if nothing
+// changes. Errors: those of GraphBuilder. O(edges log edges), and the time of KernelFormats::options for each
+// convolution and pool. Recursion only over bodies.
+[[nodiscard]] Result<std::optional<Rewritten>> choose_formats(const Graph& graph, const KernelFormats& machine);
 
 }  // namespace lowtide

@@ -11,7 +11,7 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/chain.h"
-#include "lowtide/lower/common/with_bodies.h"
+#include "lowtide/lower/common/bodies.h"
 
 namespace lowtide {
 namespace {
@@ -94,7 +94,7 @@ class ChainFinder {
 
 }  // namespace
 
-Result<Rewritten> fuse_chains(const Graph& graph) {
+Result<std::optional<Rewritten>> fuse_chains(const Graph& graph) {
   GraphRewriter rewriter(graph);
   for (Chain& chain : ChainFinder(graph).find()) {
     if (chain.nodes.size() < 2) continue;

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <optional>
+
 #include "lowtide/base/result.h"
 #include "lowtide/graph/rewrite.h"
 
@@ -21,7 +23,8 @@ namespace lowtide {
 // A node stays out where the chain would keep more bytes in memory: its own operands, which would have to wait for an
 // operand of the chain that comes later in the order as given.
 //
-// Bodies are rewritten as well. Errors: those of GraphBuilder. O(edges log edges). Recursion only over bodies.
-[[nodiscard]] Result<Rewritten> fuse_chains(const Graph& graph);
+// Bodies are rewritten as well. Returns nullopt if nothing changes. Errors: those of GraphBuilder. O(edges log edges).
+// Recursion only over bodies.
+[[nodiscard]] Result<std::optional<Rewritten>> fuse_chains(const Graph& graph);
 
 }  // namespace lowtide

@@ -10,8 +10,8 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/epilogue.h"
+#include "lowtide/lower/common/bodies.h"
 #include "lowtide/lower/common/waits.h"
-#include "lowtide/lower/common/with_bodies.h"
 
 namespace lowtide {
 namespace {
@@ -35,7 +35,7 @@ std::optional<NodeId> reader_of(const Graph& graph, NodeId product, const Flags<
 
 }  // namespace
 
-Result<Rewritten> fuse_epilogues(const Graph& graph, const KernelFormats& machine) {
+Result<std::optional<Rewritten>> fuse_epilogues(const Graph& graph, const KernelFormats& machine) {
   GraphRewriter rewriter(graph);
   const Flags<NodeId> has_waits = lower_internal::nodes_with_waits(graph);
   for (NodeId product : all_ids<NodeId>(graph.nodes().size())) {

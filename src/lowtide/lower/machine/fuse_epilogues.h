@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <optional>
+
 #include "lowtide/base/result.h"
 #include "lowtide/graph/rewrite.h"
 #include "lowtide/target/formats.h"
@@ -27,8 +29,8 @@ namespace lowtide {
 // there than the product did. Another order may need more. The results of the two nodes are those of the fused node,
 // except for the last bits of the functions that KernelFormats::can_follow permits.
 //
-// Bodies are rewritten as well. Errors: those of GraphBuilder. O(edges + length of the programs), and the time of
-// KernelFormats::can_follow for each product. Recursion only over bodies.
-[[nodiscard]] Result<Rewritten> fuse_epilogues(const Graph& graph, const KernelFormats& machine);
+// Bodies are rewritten as well. Returns nullopt if nothing changes. Errors: those of GraphBuilder. O(edges + length of
+// the programs), and the time of KernelFormats::can_follow for each product. Recursion only over bodies.
+[[nodiscard]] Result<std::optional<Rewritten>> fuse_epilogues(const Graph& graph, const KernelFormats& machine);
 
 }  // namespace lowtide

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lowtide/graph/lowered.h"
+#include "lowtide/lower/common/bodies.h"
 
 namespace lowtide {
 namespace {
@@ -17,26 +18,14 @@ bool is_lowered_convolution(const Operator& op) { return op.domain == kOwnDomain
 
 Result<std::optional<Rewritten>> use_winograd(const Graph& graph, const KernelFormats& machine) {
   GraphRewriter rewriter(graph);
-  bool is_changed = false;
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-    const std::vector<Body>& bodies = graph.node(id).bodies;
-    for (std::size_t at = 0; at < bodies.size(); ++at) {
-      Result<std::optional<Rewritten>> body = use_winograd(*bodies[at].graph, machine);
-      if (!body) return body.error();
-      if (!*body) continue;
-      rewriter.replace_body(id, at, **std::move(body));
-      is_changed = true;
-    }
     if (!is_lowered_convolution(graph.op(id)) || !machine.is_faster_with_winograd(graph, id)) continue;
     GraphBuilder::NodeSpec spec = rewriter.node(id);
     spec.attributes.push_back({std::string(kAlgorithmAttribute), std::string(kWinogradAlgorithm)});
     rewriter.replace_node(id, std::move(spec));
-    is_changed = true;
   }
-  if (!is_changed) return std::optional<Rewritten>();
-  Result<Rewritten> rewritten = std::move(rewriter).finish();
-  if (!rewritten) return rewritten.error();
-  return std::optional(*std::move(rewritten));
+  return lower_internal::finish_with_bodies(graph, std::move(rewriter),
+                                            [&](const Graph& body) { return use_winograd(body, machine); });
 }
 
 }  // namespace lowtide

@@ -29,7 +29,8 @@ bool follows_another_node(const Graph& graph, NodeId id) {
 
 }  // namespace
 
-Result<Graph> place_inputs_in_arena(const Graph& graph) {
+Result<std::optional<Rewritten>> place_inputs_in_arena(const Graph& graph) {
+  if (graph.inputs().empty()) return std::optional<Rewritten>();
   GraphBuilder builder(graph.name());
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const Role role = graph.tensor(id).role;
@@ -45,7 +46,13 @@ Result<Graph> place_inputs_in_arena(const Graph& graph) {
   }
   builder.set_outputs(graph.outputs());
   for (const StateUpdate& update : graph.state_updates()) builder.add_state_update(update.state, update.next);
-  return std::move(builder).build();
+  Result<Graph> placed = std::move(builder).build();
+  if (!placed) return placed.error();
+  Origins origins;
+  origins.nodes.push_back({});
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) origins.nodes.push_back({id});
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) origins.tensors.push_back({id});
+  return std::optional(Rewritten{*std::move(placed), std::move(origins)});
 }
 
 }  // namespace lowtide

@@ -27,7 +27,8 @@ void add_callers_memory(const Graph& graph, GraphBuilder& builder) {
 
 }  // namespace
 
-Result<Graph> place_outputs_at_caller(const Graph& graph) {
+Result<std::optional<Rewritten>> place_outputs_at_caller(const Graph& graph) {
+  if (graph.outputs().empty()) return std::optional<Rewritten>();
   GraphBuilder builder(graph.name());
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
     const Role role = graph.tensor(id).role;
@@ -36,7 +37,13 @@ Result<Graph> place_outputs_at_caller(const Graph& graph) {
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) builder.add_node(GraphBuilder::spec_of(graph, id));
   for (const StateUpdate& update : graph.state_updates()) builder.add_state_update(update.state, update.next);
   add_callers_memory(graph, builder);
-  return std::move(builder).build();
+  Result<Graph> placed = std::move(builder).build();
+  if (!placed) return placed.error();
+  Origins origins;
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) origins.nodes.push_back({id});
+  for (TensorId id : all_ids<TensorId>(graph.tensors().size())) origins.tensors.push_back({id});
+  while (origins.tensors.size() < placed->tensors().size()) origins.tensors.push_back({});
+  return std::optional(Rewritten{*std::move(placed), std::move(origins)});
 }
 
 }  // namespace lowtide

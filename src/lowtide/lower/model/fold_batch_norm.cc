@@ -109,7 +109,7 @@ void fold(const Graph& graph, GraphRewriter& rewriter, NodeId before, NodeId nor
 
 }  // namespace
 
-Result<Rewritten> fold_batch_norm(const Graph& graph) {
+Result<std::optional<Rewritten>> fold_batch_norm(const Graph& graph) {
   GraphRewriter rewriter(graph);
   const Flags<NodeId> has_waits = lower_internal::nodes_with_waits(graph);
   const Flags<TensorId> is_of_run = tensors_of_runs(graph);
@@ -118,7 +118,7 @@ Result<Rewritten> fold_batch_norm(const Graph& graph) {
     if (before) fold(graph, rewriter, *before, id);
   }
   rewriter.remove_unused();
-  return std::move(rewriter).finish();
+  return std::move(rewriter).finish_if_changed();
 }
 
 }  // namespace lowtide

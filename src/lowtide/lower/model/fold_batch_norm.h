@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <optional>
+
 #include "lowtide/base/result.h"
 #include "lowtide/graph/rewrite.h"
 
@@ -21,7 +23,7 @@ namespace lowtide {
 // which is not needed at the end; no node waits for one of both, or one of both for a node. Results differ from those
 // of the two nodes by rounding, and where a factor or a sum is not finite.
 //
-// Bodies stay as they are. Errors: those of GraphBuilder. O(edges).
-[[nodiscard]] Result<Rewritten> fold_batch_norm(const Graph& graph);
+// Bodies stay as they are. Returns nullopt if nothing changes. Errors: those of GraphBuilder. O(edges).
+[[nodiscard]] Result<std::optional<Rewritten>> fold_batch_norm(const Graph& graph);
 
 }  // namespace lowtide

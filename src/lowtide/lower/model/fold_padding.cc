@@ -44,12 +44,12 @@ class PaddingFolder {
   PaddingFolder(const Graph& graph, const ConstantTable* table)
       : graph_(graph), table_(table), has_waits_(lower_internal::nodes_with_waits(graph)), rewriter_(graph) {}
 
-  Result<Rewritten> run() && {
+  Result<std::optional<Rewritten>> run() && {
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       if (const std::optional<List> pads = pads_of(id)) fold(id, *pads);
     }
     rewriter_.remove_unused();
-    return std::move(rewriter_).finish();
+    return std::move(rewriter_).finish_if_changed();
   }
 
  private:
@@ -162,7 +162,7 @@ class PaddingFolder {
 
 }  // namespace
 
-Result<Rewritten> fold_padding(const Graph& graph, const ConstantTable* table) {
+Result<std::optional<Rewritten>> fold_padding(const Graph& graph, const ConstantTable* table) {
   return PaddingFolder(graph, table).run();
 }
 

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <optional>
+
 #include "lowtide/base/result.h"
 #include "lowtide/graph/constant_table.h"
 #include "lowtide/graph/rewrite.h"
@@ -22,8 +24,8 @@ namespace lowtide {
 // with explicit pads, which stay smaller than the window. Zeros that a convolution adds in another order may change a
 // -0 to 0, or keep an infinite weight from giving NaN.
 //
-// `table` has the bytes of the model's constants; nullptr: a Pad with a value stays. Bodies stay as they are. Errors:
-// those of GraphBuilder. O(edges).
-[[nodiscard]] Result<Rewritten> fold_padding(const Graph& graph, const ConstantTable* table = nullptr);
+// `table` has the bytes of the model's constants; nullptr: a Pad with a value stays. Bodies stay as they are. Returns
+// nullopt if nothing changes. Errors: those of GraphBuilder. O(edges).
+[[nodiscard]] Result<std::optional<Rewritten>> fold_padding(const Graph& graph, const ConstantTable* table = nullptr);
 
 }  // namespace lowtide

@@ -263,7 +263,7 @@ void replace_nodes_of_attention(const Graph& graph, GraphRewriter& rewriter, con
 
 }  // namespace
 
-Result<Rewritten> fuse_attention(const Graph& graph, const ConstantTable& table) {
+Result<std::optional<Rewritten>> fuse_attention(const Graph& graph, const ConstantTable& table) {
   GraphRewriter rewriter(graph);
   // Nodes with waits, and those of an earlier attention, whose result another one may read or transpose.
   Flags<NodeId> excluded = lower_internal::nodes_with_waits(graph);
@@ -277,7 +277,7 @@ Result<Rewritten> fuse_attention(const Graph& graph, const ConstantTable& table)
     is_changed = true;
   }
   if (is_changed) rewriter.remove_unused();
-  return std::move(rewriter).finish();
+  return std::move(rewriter).finish_if_changed();
 }
 
 }  // namespace lowtide

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <optional>
+
 #include "lowtide/base/result.h"
 #include "lowtide/graph/constant_table.h"
 #include "lowtide/graph/rewrite.h"
@@ -25,7 +27,8 @@ namespace lowtide {
 // or bool and does not add axes; only these nodes read the tensors between them, which are not needed at the end; no
 // node waits for one of them, or one of them for a node. Results differ from those of the separate nodes by rounding.
 //
-// `table` has the bytes of the numbers. Bodies stay as they are. Errors: those of GraphBuilder. O(edges).
-[[nodiscard]] Result<Rewritten> fuse_attention(const Graph& graph, const ConstantTable& table);
+// `table` has the bytes of the numbers. Bodies stay as they are. Returns nullopt if nothing changes. Errors: those of
+// GraphBuilder. O(edges).
+[[nodiscard]] Result<std::optional<Rewritten>> fuse_attention(const Graph& graph, const ConstantTable& table);
 
 }  // namespace lowtide

@@ -189,7 +189,7 @@ void replace_nodes(const Graph& graph, GraphRewriter& rewriter, const Norm& norm
 
 }  // namespace
 
-Result<Rewritten> fuse_layer_norm(const Graph& graph, const ConstantTable& table) {
+Result<std::optional<Rewritten>> fuse_layer_norm(const Graph& graph, const ConstantTable& table) {
   GraphRewriter rewriter(graph);
   const Flags<NodeId> has_waits = lower_internal::nodes_with_waits(graph);
   bool is_changed = false;
@@ -201,7 +201,7 @@ Result<Rewritten> fuse_layer_norm(const Graph& graph, const ConstantTable& table
     is_changed = true;
   }
   if (is_changed) rewriter.remove_unused();
-  return std::move(rewriter).finish();
+  return std::move(rewriter).finish_if_changed();
 }
 
 }  // namespace lowtide

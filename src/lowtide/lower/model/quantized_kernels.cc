@@ -15,7 +15,7 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/lowered.h"
-#include "lowtide/lower/common/with_bodies.h"
+#include "lowtide/lower/common/bodies.h"
 
 namespace lowtide {
 namespace {
@@ -77,7 +77,7 @@ class QuantizedRewriter {
     }
   }
 
-  Result<Rewritten> run() && {
+  Result<std::optional<Rewritten>> run() && {
     for (std::size_t left = graph_.nodes().size(); left > 0; --left) {
       note_wanted(NodeId(static_cast<std::uint32_t>(left - 1)));
     }
@@ -352,6 +352,6 @@ class QuantizedRewriter {
 
 }  // namespace
 
-Result<Rewritten> use_quantized_kernels(const Graph& graph) { return QuantizedRewriter(graph).run(); }
+Result<std::optional<Rewritten>> use_quantized_kernels(const Graph& graph) { return QuantizedRewriter(graph).run(); }
 
 }  // namespace lowtide

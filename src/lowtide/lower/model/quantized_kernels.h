@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <optional>
+
 #include "lowtide/base/result.h"
 #include "lowtide/graph/rewrite.h"
 
@@ -40,7 +42,8 @@ namespace lowtide {
 // differ by one from that of the given graph, provided that the rounding of its sum is less than half a quantum. It is
 // equal if the scales are powers of two and the sums are below 2^24. All other replacements keep every bit.
 //
-// Bodies are rewritten as well. Errors: those of GraphBuilder. O(edges). Recursion only over bodies.
-[[nodiscard]] Result<Rewritten> use_quantized_kernels(const Graph& graph);
+// Bodies are rewritten as well. Returns nullopt if nothing changes. Errors: those of GraphBuilder. O(edges). Recursion
+// only over bodies.
+[[nodiscard]] Result<std::optional<Rewritten>> use_quantized_kernels(const Graph& graph);
 
 }  // namespace lowtide

@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "lowtide/lower/common/bodies.h"
 #include "lowtide/lower/common/inference_form.h"
-#include "lowtide/lower/common/with_bodies.h"
 
 namespace lowtide {
 namespace {
@@ -86,7 +86,7 @@ bool is_copy(const Graph& graph, NodeId id, const ConstantTable* table) {
 
 }  // namespace
 
-Result<Rewritten> remove_unneeded(const Graph& graph, const ConstantTable* table) {
+Result<std::optional<Rewritten>> remove_unneeded(const Graph& graph, const ConstantTable* table) {
   GraphRewriter rewriter(graph);
   IdVector<TensorId, TensorId> content(graph.tensors().size());  // the tensor that has the content, before any copy
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) content[id] = id;

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <optional>
+
 #include "lowtide/base/result.h"
 #include "lowtide/graph/constant_table.h"
 #include "lowtide/graph/rewrite.h"
@@ -19,7 +21,9 @@ namespace lowtide {
 //     shape.
 // So results have the same bits as before, and no output of the graph changes its name.
 //
-// Bodies are rewritten as well. Errors: those of GraphBuilder. O(edges log edges). Recursion only over bodies.
-[[nodiscard]] Result<Rewritten> remove_unneeded(const Graph& graph, const ConstantTable* table = nullptr);
+// Bodies are rewritten as well. Returns nullopt if nothing changes. Errors: those of GraphBuilder. O(edges log edges).
+// Recursion only over bodies.
+[[nodiscard]] Result<std::optional<Rewritten>> remove_unneeded(const Graph& graph,
+                                                               const ConstantTable* table = nullptr);
 
 }  // namespace lowtide

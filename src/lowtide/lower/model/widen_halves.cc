@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "lowtide/graph/lowered.h"
-#include "lowtide/lower/common/with_bodies.h"
+#include "lowtide/lower/common/bodies.h"
 
 namespace lowtide {
 namespace {
@@ -48,7 +48,7 @@ class HalfWidener {
  public:
   explicit HalfWidener(const Graph& graph) : graph_(graph), rewriter_(graph) {}
 
-  Result<Rewritten> run() && {
+  Result<std::optional<Rewritten>> run() && {
     for (NodeId id : all_ids<NodeId>(graph_.nodes().size())) {
       if (is_widened(id)) widen(id);
     }
@@ -125,11 +125,11 @@ class HalfWidener {
 
 }  // namespace
 
-Result<Rewritten> widen_halves(const Graph& graph) {
+Result<std::optional<Rewritten>> widen_halves(const Graph& graph) {
   // A model that has such names keeps its f16.
   const bool has_names = std::ranges::any_of(
       graph.tensors(), [](const Tensor& tensor) { return std::string_view(tensor.name).ends_with(kWideSuffix); });
-  if (has_names) return GraphRewriter(graph).finish();
+  if (has_names) return std::optional<Rewritten>();
   return HalfWidener(graph).run();
 }
 

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <optional>
+
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/graph/rewrite.h"
@@ -22,8 +24,8 @@ namespace lowtide {
 // "t (f32)" (kWideSuffix); a graph that has such a name already keeps its f16. The results differ by rounding: what was
 // rounded to f16 between two operators is not.
 //
-// Bodies are rewritten as well. Errors: those of GraphBuilder. O((nodes + edges) log nodes). Recursion only over
-// bodies.
-[[nodiscard]] Result<Rewritten> widen_halves(const Graph& graph);
+// Bodies are rewritten as well. Returns nullopt if nothing changes. Errors: those of GraphBuilder. O((nodes + edges)
+// log nodes). Recursion only over bodies.
+[[nodiscard]] Result<std::optional<Rewritten>> widen_halves(const Graph& graph);
 
 }  // namespace lowtide

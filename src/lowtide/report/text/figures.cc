@@ -10,6 +10,7 @@
 
 #include "lowtide/base/listed.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/lower/passes.h"
 
 namespace lowtide::report_internal {
 namespace {
@@ -39,9 +40,8 @@ std::string_view unbroken(std::string_view text) {
 std::string ordinal_text(std::uint32_t ordinal) { return ordinal == 1 ? "" : " #" + std::to_string(ordinal); }
 
 // Whether this pass made the planned graph from that of the model.
-bool has_pass(const Plan& plan, std::string_view pass) {
-  const std::vector<std::string>& passes = plan.provenance.lowering;
-  return std::find(passes.begin(), passes.end(), pass) != passes.end();
+bool has_pass(const Plan& plan, PassId pass) {
+  return std::ranges::find(plan.provenance.lowering, name_of(pass)) != plan.provenance.lowering.end();
 }
 
 }  // namespace
@@ -102,9 +102,9 @@ std::optional<BoundScope> proven_scope(const Plan& plan, Bytes bytes) {
   return counts_all(plan.claims) ? scope_that_needs(plan, bytes) : std::nullopt;
 }
 
-bool has_outputs_at_caller(const Plan& plan) { return has_pass(plan, kOutputsAtCallerPass); }
+bool has_outputs_at_caller(const Plan& plan) { return has_pass(plan, PassId::outputs_at_caller); }
 
-bool has_load_time_work(const Plan& plan) { return has_pass(plan, kLoadTimePass); }
+bool has_load_time_work(const Plan& plan) { return has_pass(plan, PassId::load_time); }
 
 std::string_view no_plan_text(BoundScope scope) {
   switch (scope) {

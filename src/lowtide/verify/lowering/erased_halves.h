@@ -18,10 +18,10 @@ struct ErasedHalves {
   Graph load;
 };
 
-// Undoes what lower/model/widen_halves.h does, so that all other rules hold for what is left. Each f16 tensor becomes f32. A
-// tensor "t (f32)" beside an f16 tensor "t" of the model becomes "t", and a Cast between the two is left out. If "t" is
-// a constant, both stay, and the model gets the Cast between them. Rounding to f16 may be left out or added, so it is
-// not compared. Programs of chains, and bodies, are treated in the same way.
+// Undoes what lower/model/widen_halves.h does, so that all other rules hold for what is left. Each f16 tensor becomes
+// f32. A tensor "t (f32)" beside an f16 tensor "t" of the model becomes "t", and a Cast between the two is left out. If
+// "t" is a constant, both stay, and the model gets the Cast between them. Rounding to f16 may be left out or added, so
+// it is not compared. Programs of chains, and bodies, are treated in the same way.
 //
 // Errors: those of GraphBuilder, and of chain_graph. O((nodes + edges) log nodes). Recursion only over bodies.
 [[nodiscard]] Result<ErasedHalves> without_halves(const Graph& model, const Graph& lowered, const Graph& load);
