@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "lowtide/base/half.h"
+#include "lowtide/graph/standard_operator.h"
 
 namespace lowtide::lower_internal {
 
@@ -15,7 +16,7 @@ std::optional<TensorId> constant_behind(const Graph& graph, TensorId tensor) {
   const std::optional<NodeId> producer = graph.tensor(tensor).producer;
   if (!producer) return std::nullopt;
   const Operator& op = graph.op(*producer);
-  const bool is_cast = op.type == "Cast" && (op.domain.empty() || op.domain == "ai.onnx");
+  const bool is_cast = is_standard(op, "Cast");
   const Node& node = graph.node(*producer);
   if (!is_cast || node.inputs.size() != 1 || !node.inputs[0]) return std::nullopt;
   return graph.tensor(*node.inputs[0]).role == Role::constant ? node.inputs[0] : std::nullopt;

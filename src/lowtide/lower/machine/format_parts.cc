@@ -12,16 +12,13 @@
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/chain.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/graph/standard_operator.h"
 #include "lowtide/lower/common/inference_form.h"
 
 namespace lowtide::lower_internal {
 namespace {
 
 using Kind = FormatPart::Kind;
-
-bool is_standard(const Operator& op, std::string_view type) {
-  return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
-}
 
 bool is_blocked_format(Format format) { return block_of(format) > 1; }
 

@@ -11,6 +11,7 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/graph/standard_operator.h"
 #include "lowtide/lower/common/constants.h"
 #include "lowtide/lower/common/inference_form.h"
 #include "lowtide/lower/common/waits.h"
@@ -19,10 +20,6 @@ namespace lowtide {
 namespace {
 
 constexpr double kEpsilon = 1e-5;  // of a BatchNormalization without the attribute
-
-bool is_standard(const Operator& op, std::string_view type) {
-  return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
-}
 
 bool are_constants(const Graph& graph, const std::vector<std::optional<TensorId>>& inputs, std::size_t from,
                    std::size_t count) {

@@ -14,16 +14,13 @@
 
 #include "lowtide/base/checked.h"
 #include "lowtide/base/flags.h"
+#include "lowtide/graph/standard_operator.h"
 #include "lowtide/lower/common/waits.h"
 
 namespace lowtide {
 namespace {
 
 using List = std::vector<std::int64_t>;
-
-bool is_of_onnx(const Operator& op, std::string_view type) {
-  return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
-}
 
 bool are_zeros(const List& numbers) {
   return std::ranges::all_of(numbers, [](std::int64_t number) { return number == 0; });
@@ -56,7 +53,7 @@ class PaddingFolder {
   // The pads of the spatial axes, first all before and then all behind. nullopt: this is not a Pad that may be folded.
   [[nodiscard]] std::optional<List> pads_of(NodeId id) const {
     const Node& pad = graph_.node(id);
-    if (!is_of_onnx(graph_.op(id), "Pad") || has_waits_.test(id)) return std::nullopt;
+    if (!is_standard(graph_.op(id), "Pad") || has_waits_.test(id)) return std::nullopt;
     if (pad.inputs.empty() || !pad.inputs[0] || pad.outputs.size() != 1 || !pad.outputs[0]) return std::nullopt;
     const auto* mode = find_attribute<std::string>(pad.attributes, "mode");
     if ((mode != nullptr && *mode != "constant") || !has_value_zero(pad)) return std::nullopt;
@@ -89,8 +86,8 @@ class PaddingFolder {
   // The attributes of a convolution or a pool with more pads, or nullopt if it cannot have them.
   [[nodiscard]] std::optional<std::vector<Attribute>> padded(NodeId reader, TensorId image, const List& pads) const {
     const Node& node = graph_.node(reader);
-    const bool is_convolution = is_of_onnx(graph_.op(reader), "Conv") && node.inputs.size() >= 2 && node.inputs[1];
-    const bool is_pool = is_of_onnx(graph_.op(reader), "AveragePool") && number_in(node, "ceil_mode", 0) == 0;
+    const bool is_convolution = is_standard(graph_.op(reader), "Conv") && node.inputs.size() >= 2 && node.inputs[1];
+    const bool is_pool = is_standard(graph_.op(reader), "AveragePool") && number_in(node, "ceil_mode", 0) == 0;
     if (!(is_convolution || is_pool) || has_waits_.test(reader) || node.inputs[0] != image) return std::nullopt;
     if (std::ranges::count(node.inputs, std::optional(image)) != 1) return std::nullopt;
     const auto* automatic = find_attribute<std::string>(node.attributes, "auto_pad");

@@ -15,6 +15,7 @@
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/lower/common/constants.h"
+#include "lowtide/lower/common/pattern.h"
 #include "lowtide/lower/common/waits.h"
 
 namespace lowtide {
@@ -47,7 +48,7 @@ class AttentionMatcher {
       : graph_(graph), table_(table), excluded_(excluded), softmax_(softmax) {}
 
   std::optional<Attention> match() {
-    if (!is_softmax() || !match_result() || !match_mask(*operand(softmax_, 0)) || !has_fitting_shapes())
+    if (!is_softmax() || !match_result() || !match_mask(*nodes_.operand(softmax_, 0)) || !has_fitting_shapes())
       return std::nullopt;
     found_.inner.push_back(softmax_);
     if (has_excluded_nodes()) return std::nullopt;
@@ -56,28 +57,7 @@ class AttentionMatcher {
   }
 
  private:
-  [[nodiscard]] bool is_standard(NodeId id, std::string_view type) const {
-    const Operator& op = graph_.op(id);
-    return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
-  }
-  [[nodiscard]] std::optional<TensorId> operand(NodeId id, std::size_t at) const {
-    const Node& node = graph_.node(id);
-    return at < node.inputs.size() ? node.inputs[at] : std::nullopt;
-  }
-  [[nodiscard]] TensorId result(NodeId id) const { return *graph_.node(id).outputs[0]; }
   [[nodiscard]] const Shape& shape(TensorId id) const { return graph_.tensor(id).shape; }
-
-  // The node of a type that computes a tensor.
-  [[nodiscard]] std::optional<NodeId> producer(TensorId tensor, std::string_view type) const {
-    const std::optional<NodeId> node = graph_.tensor(tensor).producer;
-    return node && is_standard(*node, type) ? node : std::nullopt;
-  }
-  // The only reader of a tensor that nothing else needs.
-  [[nodiscard]] std::optional<NodeId> only_reader(TensorId tensor, std::string_view type) const {
-    if (graph_.is_needed_at_end(tensor) || graph_.readers(tensor).size() != 1) return std::nullopt;
-    const NodeId reader = graph_.readers(tensor)[0];
-    return is_standard(reader, type) ? std::optional(reader) : std::nullopt;
-  }
 
   // The only number of a constant.
   [[nodiscard]] std::optional<float> number(TensorId tensor) const {
@@ -86,40 +66,44 @@ class AttentionMatcher {
 
   // Before opset 13, a Softmax went over all axes from `axis` on, which was 1 if absent.
   [[nodiscard]] bool is_softmax() const {
-    if (!is_standard(softmax_, "Softmax") || !operand(softmax_, 0)) return false;
+    if (!nodes_.is(softmax_, "Softmax") || !nodes_.operand(softmax_, 0)) return false;
     const Node& node = graph_.node(softmax_);
     const auto* axis = find_attribute<std::int64_t>(node.attributes, "axis");
     const bool is_old = find_attribute<std::int64_t>(node.attributes, kSinceAttribute) != nullptr;
     const std::int64_t given = axis != nullptr ? *axis : (is_old ? 1 : -1);
-    const int rank = shape(result(softmax_)).rank();
+    const int rank = shape(nodes_.result(softmax_)).rank();
     return given == -1 || given == rank - 1;
   }
 
   bool match_result() {
-    const std::optional<NodeId> product = only_reader(result(softmax_), "MatMul");
-    if (!product || operand(*product, 0) != result(softmax_) || !operand(*product, 1)) return false;
+    const std::optional<NodeId> product = nodes_.only_reader(nodes_.result(softmax_), "MatMul");
+    if (!product || nodes_.operand(*product, 0) != nodes_.result(softmax_) || !nodes_.operand(*product, 1))
+      return false;
     found_.last = *product;
-    found_.value.tensor = *operand(*product, 1);
-    found_.result.tensor = result(*product);
-    return found_.value.tensor != result(softmax_);
+    found_.value.tensor = *nodes_.operand(*product, 1);
+    found_.result.tensor = nodes_.result(*product);
+    return found_.value.tensor != nodes_.result(softmax_);
   }
 
   // Add, Where or nothing, and what is before it. The other operand of an Add may be the mask.
   bool match_mask(TensorId masked) {
-    if (const std::optional<NodeId> add = producer(masked, "Add")) {
+    if (const std::optional<NodeId> add = nodes_.producer(masked, "Add")) {
       for (const std::size_t at : {0U, 1U}) {
-        if (operand(*add, at) && operand(*add, 1 - at) && match_scale(*operand(*add, at)))
-          return take_mask(*add, *operand(*add, 1 - at), DType::f32);
+        if (nodes_.operand(*add, at) && nodes_.operand(*add, 1 - at) && match_scale(*nodes_.operand(*add, at)))
+          return take_mask(*add, *nodes_.operand(*add, 1 - at), DType::f32);
       }
       return false;
     }
-    if (const std::optional<NodeId> choice = producer(masked, "Where")) {
+    if (const std::optional<NodeId> choice = nodes_.producer(masked, "Where")) {
       for (const std::size_t at : {2U, 1U}) {
-        const std::optional<float> fill = operand(*choice, 3 - at) ? number(*operand(*choice, 3 - at)) : std::nullopt;
-        if (!fill || !operand(*choice, 0) || !operand(*choice, at) || !match_scale(*operand(*choice, at))) continue;
+        const std::optional<float> fill =
+            nodes_.operand(*choice, 3 - at) ? number(*nodes_.operand(*choice, 3 - at)) : std::nullopt;
+        if (!fill || !nodes_.operand(*choice, 0) || !nodes_.operand(*choice, at) ||
+            !match_scale(*nodes_.operand(*choice, at)))
+          continue;
         found_.attributes.push_back({std::string(kMaskedAttribute), std::int64_t{at == 2 ? 1 : 0}});
         found_.attributes.push_back({std::string(kFillAttribute), double{*fill}});
-        return take_mask(*choice, *operand(*choice, 0), DType::boolean);
+        return take_mask(*choice, *nodes_.operand(*choice, 0), DType::boolean);
       }
       return false;
     }
@@ -129,22 +113,24 @@ class AttentionMatcher {
   bool take_mask(NodeId node, TensorId mask, DType dtype) {
     found_.inner.push_back(node);
     found_.mask = mask;
-    return graph_.tensor(mask).dtype == dtype && !shape(mask).has_upper_bounds() && result(node) != mask;
+    return graph_.tensor(mask).dtype == dtype && !shape(mask).has_upper_bounds() && nodes_.result(node) != mask;
   }
 
   // Mul, Div or nothing, and the product before it.
   bool match_scale(TensorId scaled) {
-    if (const std::optional<NodeId> product = producer(scaled, "Mul")) {
+    if (const std::optional<NodeId> product = nodes_.producer(scaled, "Mul")) {
       for (const std::size_t at : {1U, 0U}) {
-        const std::optional<float> factor = operand(*product, at) ? number(*operand(*product, at)) : std::nullopt;
-        if (factor && operand(*product, 1 - at) && match_product(*operand(*product, 1 - at)))
+        const std::optional<float> factor =
+            nodes_.operand(*product, at) ? number(*nodes_.operand(*product, at)) : std::nullopt;
+        if (factor && nodes_.operand(*product, 1 - at) && match_product(*nodes_.operand(*product, 1 - at)))
           return take_scale(*product, kFactorAttribute, *factor);
       }
       return false;
     }
-    if (const std::optional<NodeId> quotient = producer(scaled, "Div")) {
-      const std::optional<float> divisor = operand(*quotient, 1) ? number(*operand(*quotient, 1)) : std::nullopt;
-      return divisor && operand(*quotient, 0) && match_product(*operand(*quotient, 0)) &&
+    if (const std::optional<NodeId> quotient = nodes_.producer(scaled, "Div")) {
+      const std::optional<float> divisor =
+          nodes_.operand(*quotient, 1) ? number(*nodes_.operand(*quotient, 1)) : std::nullopt;
+      return divisor && nodes_.operand(*quotient, 0) && match_product(*nodes_.operand(*quotient, 0)) &&
              take_scale(*quotient, kDivisorAttribute, *divisor);
     }
     return match_product(scaled);
@@ -157,17 +143,17 @@ class AttentionMatcher {
   }
 
   bool match_product(TensorId scores) {
-    const std::optional<NodeId> product = producer(scores, "MatMul");
-    if (!product || !operand(*product, 0) || !operand(*product, 1)) return false;
+    const std::optional<NodeId> product = nodes_.producer(scores, "MatMul");
+    if (!product || !nodes_.operand(*product, 0) || !nodes_.operand(*product, 1)) return false;
     found_.inner.push_back(*product);
-    found_.query.tensor = *operand(*product, 0);
-    found_.key.tensor = *operand(*product, 1);
+    found_.query.tensor = *nodes_.operand(*product, 0);
+    found_.key.tensor = *nodes_.operand(*product, 1);
     return true;
   }
 
   // Whether all tensors have the same axes before the last two, and the others agree with the scores.
   [[nodiscard]] bool has_fitting_shapes() const {
-    const Shape& scores = shape(result(softmax_));
+    const Shape& scores = shape(nodes_.result(softmax_));
     const int rank = scores.rank();
     if (rank < 3 || rank > 4) return false;
     for (const Matrix* matrix : {&found_.query, &found_.key, &found_.value, &found_.result}) {
@@ -178,7 +164,7 @@ class AttentionMatcher {
       }
     }
     for (NodeId id : found_.inner) {
-      if (shape(result(id)) != scores) return false;
+      if (shape(nodes_.result(id)) != scores) return false;
     }
     if (found_.mask && shape(*found_.mask).rank() > rank) return false;
     return scores[rank - 1] >= shape(found_.value.tensor)[rank - 1];
@@ -192,19 +178,19 @@ class AttentionMatcher {
   // A Transpose whose result only the attention reads, or that alone reads the result of the attention.
   void take_transposes() {
     for (Matrix* matrix : {&found_.query, &found_.key, &found_.value}) {
-      const std::optional<NodeId> transpose = producer(matrix->tensor, "Transpose");
+      const std::optional<NodeId> transpose = nodes_.producer(matrix->tensor, "Transpose");
       const bool is_private = !graph_.is_needed_at_end(matrix->tensor) && graph_.readers(matrix->tensor).size() == 1;
       const auto* order = transpose ? order_of(*transpose) : nullptr;
-      if (order == nullptr || !is_private || !operand(*transpose, 0) || excluded_.test(*transpose)) continue;
+      if (order == nullptr || !is_private || !nodes_.operand(*transpose, 0) || excluded_.test(*transpose)) continue;
       if (!is_inner(*transpose)) found_.inner.push_back(*transpose);  // q and k may be the same
-      *matrix = {*operand(*transpose, 0), *order};
+      *matrix = {*nodes_.operand(*transpose, 0), *order};
     }
-    const std::optional<NodeId> transpose = only_reader(found_.result.tensor, "Transpose");
+    const std::optional<NodeId> transpose = nodes_.only_reader(found_.result.tensor, "Transpose");
     const auto* order = transpose ? order_of(*transpose) : nullptr;
     if (order == nullptr || excluded_.test(*transpose)) return;
     found_.inner.push_back(found_.last);
     found_.last = *transpose;
-    found_.result = {result(*transpose), AxisOrder(order->size())};
+    found_.result = {nodes_.result(*transpose), AxisOrder(order->size())};
     for (std::size_t axis = 0; axis < order->size(); ++axis)
       found_.result.order[static_cast<std::size_t>((*order)[axis])] = static_cast<std::int64_t>(axis);
   }
@@ -212,7 +198,8 @@ class AttentionMatcher {
   // The order of a Transpose. nullptr: it is absent or not a permutation.
   [[nodiscard]] const AxisOrder* order_of(NodeId transpose) const {
     const auto* order = find_attribute<AxisOrder>(graph_.node(transpose).attributes, "perm");
-    if (order == nullptr || order->size() != static_cast<std::size_t>(shape(result(transpose)).rank())) return nullptr;
+    if (order == nullptr || order->size() != static_cast<std::size_t>(shape(nodes_.result(transpose)).rank()))
+      return nullptr;
     AxisOrder sorted = *order;
     std::ranges::sort(sorted);
     for (std::size_t axis = 0; axis < sorted.size(); ++axis) {
@@ -230,12 +217,14 @@ class AttentionMatcher {
       return id == found_.query.tensor || id == found_.key.tensor || id == found_.value.tensor || id == found_.mask;
     };
     return std::ranges::all_of(found_.inner, [&](NodeId id) {
-      if (is_read(result(id))) return false;
-      return !graph_.is_needed_at_end(result(id)) && std::ranges::all_of(graph_.readers(result(id)), is_inside);
+      if (is_read(nodes_.result(id))) return false;
+      return !graph_.is_needed_at_end(nodes_.result(id)) &&
+             std::ranges::all_of(graph_.readers(nodes_.result(id)), is_inside);
     });
   }
 
   const Graph& graph_;
+  const lower_internal::PatternReader nodes_{graph_};
   const ConstantTable& table_;
   const Flags<NodeId>& excluded_;
   NodeId softmax_;

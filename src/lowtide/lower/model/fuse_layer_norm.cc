@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lowtide/lower/common/constants.h"
+#include "lowtide/lower/common/pattern.h"
 #include "lowtide/lower/common/waits.h"
 
 namespace lowtide {
@@ -35,28 +36,17 @@ class Matcher {
   Matcher(const Graph& graph, const ConstantTable& table, NodeId root) : graph_(graph), table_(table), root_(root) {}
 
   std::optional<Norm> match() {
-    const std::optional<TensorId> sum = operand(root_, 0);
-    if (!is_standard(root_, "Sqrt") || !sum || !match_variance(*sum)) return std::nullopt;
+    const std::optional<TensorId> sum = nodes_.operand(root_, 0);
+    if (!nodes_.is(root_, "Sqrt") || !sum || !match_variance(*sum)) return std::nullopt;
     if (!match_result() || !has_private_nodes()) return std::nullopt;
     return norm_;
   }
 
  private:
-  [[nodiscard]] bool is_standard(NodeId id, std::string_view type) const {
-    const Operator& op = graph_.op(id);
-    return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
-  }
-  [[nodiscard]] std::optional<TensorId> operand(NodeId id, std::size_t at) const {
-    const Node& node = graph_.node(id);
-    return at < node.inputs.size() ? node.inputs[at] : std::nullopt;
-  }
-  [[nodiscard]] TensorId result(NodeId id) const { return *graph_.node(id).outputs[0]; }
-
   // The node of a type that computes a tensor; it becomes one of the nodes that are replaced.
   std::optional<NodeId> writer(TensorId tensor, std::string_view type) {
-    const std::optional<NodeId> producer = graph_.tensor(tensor).producer;
-    if (!producer || !is_standard(*producer, type)) return std::nullopt;
-    norm_.inner.push_back(*producer);
+    const std::optional<NodeId> producer = nodes_.producer(tensor, type);
+    if (producer) norm_.inner.push_back(*producer);
     return producer;
   }
 
@@ -86,13 +76,13 @@ class Matcher {
   // sum = Add(ReduceMean(d * d), epsilon), and d = Sub(x, ReduceMean(x)).
   bool match_variance(TensorId sum) {
     const std::optional<NodeId> add = writer(sum, "Add");
-    if (!add || !operand(*add, 0) || !operand(*add, 1)) return false;
-    const std::size_t place = number(*operand(*add, 1)) ? 1 : 0;
-    const std::optional<float> epsilon = number(*operand(*add, place));
-    const std::optional<NodeId> mean = writer(*operand(*add, 1 - place), "ReduceMean");
-    if (!epsilon || !mean || !operand(*mean, 0)) return false;
+    if (!add || !nodes_.operand(*add, 0) || !nodes_.operand(*add, 1)) return false;
+    const std::size_t place = number(*nodes_.operand(*add, 1)) ? 1 : 0;
+    const std::optional<float> epsilon = number(*nodes_.operand(*add, place));
+    const std::optional<NodeId> mean = writer(*nodes_.operand(*add, 1 - place), "ReduceMean");
+    if (!epsilon || !mean || !nodes_.operand(*mean, 0)) return false;
     const std::optional<int> axis = first_axis(*mean);
-    if (!axis || !match_square(*operand(*mean, 0))) return false;
+    if (!axis || !match_square(*nodes_.operand(*mean, 0))) return false;
     norm_.axis = *axis;
     norm_.epsilon = *epsilon;
     return match_deviation();
@@ -100,21 +90,21 @@ class Matcher {
 
   bool match_square(TensorId square) {
     if (const std::optional<NodeId> power = writer(square, "Pow")) {
-      deviation_ = operand(*power, 0);
-      return operand(*power, 1) && number(*operand(*power, 1)) == 2.0F;
+      deviation_ = nodes_.operand(*power, 0);
+      return nodes_.operand(*power, 1) && number(*nodes_.operand(*power, 1)) == 2.0F;
     }
     const std::optional<NodeId> product = writer(square, "Mul");
     if (!product) return false;
-    deviation_ = operand(*product, 0);
-    return deviation_ && operand(*product, 1) == deviation_;
+    deviation_ = nodes_.operand(*product, 0);
+    return deviation_ && nodes_.operand(*product, 1) == deviation_;
   }
 
   bool match_deviation() {
     const std::optional<NodeId> sub = deviation_ ? writer(*deviation_, "Sub") : std::nullopt;
-    if (!sub || !operand(*sub, 0) || !operand(*sub, 1)) return false;
-    norm_.x = *operand(*sub, 0);
-    const std::optional<NodeId> mean = writer(*operand(*sub, 1), "ReduceMean");
-    return mean && operand(*mean, 0) == norm_.x && first_axis(*mean) == norm_.axis &&
+    if (!sub || !nodes_.operand(*sub, 0) || !nodes_.operand(*sub, 1)) return false;
+    norm_.x = *nodes_.operand(*sub, 0);
+    const std::optional<NodeId> mean = writer(*nodes_.operand(*sub, 1), "ReduceMean");
+    return mean && nodes_.operand(*mean, 0) == norm_.x && first_axis(*mean) == norm_.axis &&
            graph_.tensor(norm_.x).dtype == DType::f32;
   }
 
@@ -122,31 +112,32 @@ class Matcher {
   // extents of the normalized axes.
   [[nodiscard]] std::optional<std::pair<NodeId, TensorId>> reader_with_constant(TensorId tensor,
                                                                                 std::string_view type) const {
-    if (graph_.readers(tensor).size() != 1 || graph_.is_needed_at_end(tensor)) return std::nullopt;
-    const NodeId reader = graph_.readers(tensor)[0];
-    if (!is_standard(reader, type) || !operand(reader, 0) || !operand(reader, 1)) return std::nullopt;
-    const TensorId other = *operand(reader, operand(reader, 0) == tensor ? 1 : 0);
+    const std::optional<NodeId> reader = nodes_.only_reader(tensor, type);
+    if (!reader || !nodes_.operand(*reader, 0) || !nodes_.operand(*reader, 1)) return std::nullopt;
+    const TensorId other = *nodes_.operand(*reader, nodes_.operand(*reader, 0) == tensor ? 1 : 0);
     const Tensor& constant = graph_.tensor(other);
     const Shape& whole = graph_.tensor(norm_.x).shape;
     bool agrees = other != tensor && lower_internal::constant_behind(graph_, other) && constant.dtype == DType::f32 &&
                   constant.shape.rank() == whole.rank() - norm_.axis && !whole.has_upper_bounds();
     for (int axis = 0; agrees && axis < constant.shape.rank(); ++axis)
       agrees = constant.shape[axis] == whole[norm_.axis + axis];
-    return agrees ? std::optional(std::pair(reader, other)) : std::nullopt;
+    return agrees ? std::optional(std::pair(*reader, other)) : std::nullopt;
   }
 
   // Div(d, root), Mul by the scale and, if it is there, Add of the bias.
   bool match_result() {
     norm_.inner.push_back(root_);
-    if (graph_.readers(result(root_)).size() != 1) return false;
-    const NodeId div = graph_.readers(result(root_))[0];
-    if (!is_standard(div, "Div") || operand(div, 0) != deviation_ || operand(div, 1) != result(root_)) return false;
+    if (graph_.readers(nodes_.result(root_)).size() != 1) return false;
+    const NodeId div = graph_.readers(nodes_.result(root_))[0];
+    if (!nodes_.is(div, "Div") || nodes_.operand(div, 0) != deviation_ ||
+        nodes_.operand(div, 1) != nodes_.result(root_))
+      return false;
     norm_.inner.push_back(div);
-    const auto scaled = reader_with_constant(result(div), "Mul");
+    const auto scaled = reader_with_constant(nodes_.result(div), "Mul");
     if (!scaled) return false;
     norm_.last = scaled->first;
     norm_.scale = scaled->second;
-    if (const auto shifted = reader_with_constant(result(norm_.last), "Add")) {
+    if (const auto shifted = reader_with_constant(nodes_.result(norm_.last), "Add")) {
       norm_.inner.push_back(norm_.last);
       norm_.last = shifted->first;
       norm_.bias = shifted->second;
@@ -160,16 +151,17 @@ class Matcher {
       return id == norm_.last || std::ranges::find(norm_.inner, id) != norm_.inner.end();
     };
     const Tensor& x = graph_.tensor(norm_.x);
-    if (x.shape.rank() == 0 || graph_.tensor(result(norm_.last)).shape != x.shape) return false;
+    if (x.shape.rank() == 0 || graph_.tensor(nodes_.result(norm_.last)).shape != x.shape) return false;
     for (NodeId id : norm_.inner) {
-      if (graph_.tensor(result(id)).shape.rank() != x.shape.rank()) return false;
-      const auto readers = graph_.readers(result(id));
-      if (graph_.is_needed_at_end(result(id)) || !std::ranges::all_of(readers, is_inside)) return false;
+      if (graph_.tensor(nodes_.result(id)).shape.rank() != x.shape.rank()) return false;
+      const auto readers = graph_.readers(nodes_.result(id));
+      if (graph_.is_needed_at_end(nodes_.result(id)) || !std::ranges::all_of(readers, is_inside)) return false;
     }
     return true;
   }
 
   const Graph& graph_;
+  const lower_internal::PatternReader nodes_{graph_};
   const ConstantTable& table_;
   NodeId root_;
   Norm norm_;

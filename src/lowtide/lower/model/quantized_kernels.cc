@@ -15,7 +15,9 @@
 
 #include "lowtide/base/flags.h"
 #include "lowtide/graph/lowered.h"
+#include "lowtide/graph/standard_operator.h"
 #include "lowtide/lower/common/bodies.h"
+#include "lowtide/lower/common/waits.h"
 
 namespace lowtide {
 namespace {
@@ -48,9 +50,6 @@ struct Wanted {
   std::optional<NodeId> skipped;  // a Relu that does nothing to integers
 };
 
-bool is_operator(const Operator& op, std::string_view type) {
-  return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
-}
 bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
 
 std::int64_t elements_of(const Tensor& tensor) {
@@ -64,17 +63,11 @@ class QuantizedRewriter {
   explicit QuantizedRewriter(const Graph& graph)
       : graph_(graph),
         rewriter_(graph),
-        has_waits_(graph.nodes().size()),
+        has_waits_(lower_internal::nodes_with_waits(graph)),
         wanted_(graph.tensors().size()),
         integers_(graph.tensors().size()),
         content_(graph.tensors().size()) {
     for (TensorId id : all_ids<TensorId>(graph.tensors().size())) content_[id] = id;
-    for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
-      for (NodeId before : graph.node(id).control_inputs) {
-        has_waits_.set(before);
-        has_waits_.set(id);
-      }
-    }
   }
 
   Result<std::optional<Rewritten>> run() && {
@@ -93,7 +86,7 @@ class QuantizedRewriter {
   // A conversion between f32 and integers of 8 bits with constant scales.
   [[nodiscard]] std::optional<Conversion> conversion(NodeId id, std::string_view type) const {
     const Node& node = graph_.node(id);
-    if (!is_operator(graph_.op(id), type) || has_waits_.test(id) || node.inputs.size() != 3) return {};
+    if (!is_standard(graph_.op(id), type) || has_waits_.test(id) || node.inputs.size() != 3) return {};
     if (!node.inputs[0] || !node.inputs[1] || !node.inputs[2] || node.outputs.size() != 1 || !node.outputs[0])
       return {};
     const auto* block = find_attribute<std::int64_t>(node.attributes, "block_size");
@@ -146,12 +139,12 @@ class QuantizedRewriter {
            node.outputs[0] && tensor(*node.outputs[0]).dtype == DType::f32;
   }
   [[nodiscard]] bool is_relu(NodeId id) const {
-    return is_operator(graph_.op(id), "Relu") && has_one_result(id) && graph_.node(id).inputs.size() == 1;
+    return is_standard(graph_.op(id), "Relu") && has_one_result(id) && graph_.node(id).inputs.size() == 1;
   }
   [[nodiscard]] bool commutes(NodeId id) const {
     const Operator& op = graph_.op(id);
     const std::vector<Operand>& inputs = graph_.node(id).inputs;
-    return std::ranges::binary_search(kCommutingOperators, std::string_view(op.type)) && is_operator(op, op.type) &&
+    return std::ranges::binary_search(kCommutingOperators, std::string_view(op.type)) && is_standard(op, op.type) &&
            has_one_result(id) && std::ranges::all_of(inputs, [](const Operand& input) { return input.has_value(); });
   }
   // How many of the inputs have the elements of the result.
@@ -196,9 +189,9 @@ class QuantizedRewriter {
     if (is_relu(id)) return replace_relu(id);
     if (commutes(id)) return replace_movement(id);
     if (!has_one_result(id)) return;
-    if (is_operator(graph_.op(id), "Conv")) replace_convolution(id);
-    if (is_operator(graph_.op(id), "MatMul")) replace_product(id, false);
-    if (is_operator(graph_.op(id), "Gemm") && is_plain_gemm(id)) replace_product(id, true);
+    if (is_standard(graph_.op(id), "Conv")) replace_convolution(id);
+    if (is_standard(graph_.op(id), "MatMul")) replace_product(id, false);
+    if (is_standard(graph_.op(id), "Gemm") && is_plain_gemm(id)) replace_product(id, true);
   }
 
   // Leaves out a QuantizeLinear that undoes a DequantizeLinear.

@@ -10,13 +10,12 @@
 #include <variant>
 #include <vector>
 
+#include "lowtide/graph/standard_operator.h"
 #include "lowtide/lower/common/bodies.h"
 #include "lowtide/lower/common/inference_form.h"
 
 namespace lowtide {
 namespace {
-
-bool is_standard(const Operator& op) { return op.domain.empty() || op.domain == "ai.onnx"; }
 
 // Whether nothing needs the outputs after the first one.
 bool has_one_result(const Graph& graph, const Node& node) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lowtide/graph/lowered.h"
+#include "lowtide/graph/standard_operator.h"
 #include "lowtide/lower/common/bodies.h"
 
 namespace lowtide {
@@ -63,7 +64,7 @@ class HalfWidener {
 
   [[nodiscard]] bool is_widened(NodeId id) const {
     const Operator& op = graph_.op(id);
-    if (!op.domain.empty() && op.domain != "ai.onnx") return false;
+    if (!is_standard(op)) return false;
     const Node& node = graph_.node(id);
     const auto half = [&](const auto& tensor) { return is_half(tensor); };
     if (std::ranges::binary_search(kComputing, std::string_view(op.type)))
