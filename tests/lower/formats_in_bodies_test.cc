@@ -87,7 +87,7 @@ TEST(FormatsInBodies, ShareThePackedWeightsOfBranches) {
 
 // A packed matrix beside the plain one would take memory.
 TEST(FormatsInBodies, LeaveMatricesThatAnotherGraphReads) {
-  constexpr std::string_view kModel = R"(graph "g" {
+  constexpr std::string_view kMatrices = R"(graph "g" {
     input p : bool[]
     input x : f32[4,4]
     constant w : f32[4,4]
@@ -116,8 +116,8 @@ TEST(FormatsInBodies, LeaveMatricesThatAnotherGraphReads) {
     }
     return types;
   };
-  EXPECT_THAT(operators(lowered(kModel)), ElementsAre("PackedMatMul", "If", "PackedMatMul", "PackedMatMul"));
-  const std::string added = testing::with(kModel, "c = MatMul(a, w)", "c = Add(a, w)");
+  EXPECT_THAT(operators(lowered(kMatrices)), ElementsAre("PackedMatMul", "If", "PackedMatMul", "PackedMatMul"));
+  const std::string added = testing::with(kMatrices, "c = MatMul(a, w)", "c = Add(a, w)");
   EXPECT_THAT(operators(lowered(added)), ElementsAre("MatMul", "If", "MatMul", "Add"));
 }
 
