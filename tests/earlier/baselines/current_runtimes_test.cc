@@ -71,8 +71,8 @@ TEST(TfliteMicroGreedy, ChainsNeedTwoNeighbours) {
   EXPECT_EQ(offset_of(net, outcome, "x3"), 256);
 }
 
-// Of equal sizes, the last tensor of the graph comes first: o at 0, and b, which is live with it, at 64. a is live with
-// b and x, and goes below b. x goes above a.
+// If sizes are equal, the last tensor of the graph comes first: o at 0, and b, which is live with it, at 64. a is live
+// with b and x, and goes below b. x goes above a.
 TEST(TfliteMicroGreedy, OfEqualSizesTheLastTensorComesFirst) {
   const Net net = net_of("F x -> a; F a -> b; F b -> o", {.outputs = {"o"}});
   const BaselineOutcome outcome = outcome_of(net, "tflite_micro_greedy");

@@ -60,7 +60,7 @@ TEST(OnnxRuntime, AReshapeKeepsTheBytesOfItsInput) {
   EXPECT_EQ(live("input x : f32[1024]; constant s : i64[2] = [2, 512]; a = Exp(x) : f32[1024]; "
                  "b = Reshape(a, s) : f32[2,512]; y = Exp(b) : f32[2,512]; output y"),
             8 * kKiB);
-  // As an output, the result of the Reshape is a copy.
+  // The result of the Reshape is a copy if it is an output.
   EXPECT_EQ(live("input x : f32[1024]; constant s : i64[2] = [2, 512]; a = Exp(x) : f32[1024]; "
                  "y = Reshape(a, s) : f32[2,512]; output y"),
             8 * kKiB);

@@ -1,8 +1,8 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// As grappler_weaknesses_test.cc, for sums, swaps and sizes. The graphs of both planners are run by replay_graphdef,
-// over one link.
+// Shows what grappler_weaknesses_test.cc does, for sums, swaps and sizes. The graphs of both planners are run by
+// replay_graphdef, over one link.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ namespace {
 constexpr TransferLink kSlow{.bytes_per_second = 4'000'000'000, .latency_nanoseconds = 20'000};
 constexpr TransferLink kSlowest{.bytes_per_second = 200'000'000, .latency_nanoseconds = 20'000};
 
-// Of a run over a link.
+// The figures of a run over a link.
 struct RunFigures {
   std::int64_t tensors = 0;
   std::int64_t microseconds = 0;

@@ -79,7 +79,7 @@ class Replay {
     return ready;
   }
 
-  // Of all that could begin now or later, the one that begins first.
+  // Starts the one that begins first among all that could begin now or later.
   void start_next() {
     std::optional<std::tuple<std::int64_t, std::int64_t, std::size_t>> next;  // begin, ready, node
     for (std::size_t at = 0; at < costed_.size(); ++at) {

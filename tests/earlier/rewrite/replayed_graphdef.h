@@ -38,7 +38,7 @@ class Meanings {
  public:
   using Output = std::pair<int, std::int64_t>;  // what a node computes, and the number of the output
 
-  // Of output 0. Requires: no cycle.
+  // Output 0 of the node with this name. Requires: no cycle.
   [[nodiscard]] Output of(const std::vector<DefNode>& nodes, const std::string& name);
 
  private:

@@ -44,7 +44,7 @@ struct Figures {
 // What Grappler makes; the last node is fetched.
 [[nodiscard]] GrapplerResult rewritten(const std::vector<DefNode>& nodes, GrapplerLevel level, std::int64_t memory);
 
-// Of Grappler's graph, in the order with the fewest live bytes, which Grappler does not look for.
+// The figures of Grappler's graph, in the order with the fewest live bytes, which Grappler does not look for.
 [[nodiscard]] Figures grappler_figures(const std::vector<DefNode>& nodes, GrapplerLevel level, std::int64_t memory);
 
 // Forward nodes f0, f1, ..., each of the one before, and gradients g<n>, ..., g0, each of the one before and of f<i>.

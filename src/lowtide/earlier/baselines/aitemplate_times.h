@@ -28,8 +28,8 @@ struct ProfiledTimes {
   // Each node starts when its inputs are there. `order` is its wave, counted from 0.
   IdVector<NodeId, NodeTime> all_streams;
 
-  // Of all times of the profile, including those of nodes that the graph does not have. 0 if the profile is empty.
-  // Of n sorted times, the percentile q is that with index n x q, rounded down.
+  // Percentiles of all times of the profile, including those of nodes that the graph does not have. 0 if the profile is
+  // empty. The percentile q of n sorted times is that with index n x q, rounded down.
   double percentile_70_ms = 0;
   double percentile_90_ms = 0;
   double percentile_95_ms = 0;

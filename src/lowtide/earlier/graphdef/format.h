@@ -28,7 +28,7 @@ inline constexpr std::uint32_t kKey = 1;
 inline constexpr std::uint32_t kValue = 2;
 }  // namespace entry_field
 
-// Of a value, and of a list of values except for kList.
+// The fields of a value, and of a list of values except for kList.
 namespace value_field {
 inline constexpr std::uint32_t kList = 1;
 inline constexpr std::uint32_t kText = 2;

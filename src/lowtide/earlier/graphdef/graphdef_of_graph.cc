@@ -188,7 +188,7 @@ void DefMaker::add_inputs(NodeId id, DefNode& to) const {
   for (const std::string& name : captured) to.inputs.push_back("^" + name);
 }
 
-// Of an operator that graph_of_graphdef would not recognize, the domain and the type.
+// Writes the domain and the type of an operator that graph_of_graphdef would not recognize.
 void DefMaker::add_operator(NodeId id, DefNode& to) const {
   const Operator& op = graph_.op(id);
   const Node& node = graph_.node(id);

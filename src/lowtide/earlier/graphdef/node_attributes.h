@@ -23,7 +23,7 @@ namespace lowtide {
 [[nodiscard]] std::optional<std::string> attribute_text(const DefNode& node, std::string_view key);
 [[nodiscard]] std::optional<std::int64_t> attribute_type(const DefNode& node, std::string_view key);
 
-// Of a list, or the one number.
+// The integers of a list, or the one number.
 [[nodiscard]] std::vector<std::int64_t> attribute_integers(const DefNode& node, std::string_view key);
 // A shape with unknown extents as -1. nullopt: there is none, or its rank is unknown.
 [[nodiscard]] std::optional<std::vector<std::int64_t>> attribute_shape(const DefNode& node, std::string_view key);

@@ -45,7 +45,7 @@ class NodeView {
 // "node 'conv' ('Conv2D')"
 [[nodiscard]] std::string shown_node(const NodeView& node);
 
-// Of DataType, also of the references to it. nullopt: not a type of dense tensors of numbers.
+// The element type for a DataType, or for a reference to one. nullopt: not a type of dense tensors of numbers.
 [[nodiscard]] std::optional<DType> dtype_of(std::uint64_t data_type);
 
 // The DataType of a type; 0: TensorFlow has none.

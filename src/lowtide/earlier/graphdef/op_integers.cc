@@ -48,7 +48,7 @@ std::int64_t extent_from_end(const Extents& extents, std::size_t from_end) {
 
 }  // namespace
 
-// Of Shape and ShapeN. infer_values sets the content.
+// Infers the results of Shape and ShapeN. infer_values sets the content.
 void infer_shape(NodeTypes& types) {
   for (std::size_t at = 0; at < types.outputs.size(); ++at) {
     if (types.extents(at) != nullptr) types.set(at, {static_cast<std::int64_t>(types.extents(at)->size())});

@@ -40,7 +40,7 @@ void same_values(NodeTypes& types) {
   if (types.values(0) != nullptr) set_content(types, *types.values(0));
 }
 
-// Of N inputs and as many outputs.
+// Copies the values of N inputs to as many outputs.
 void all_same_values(NodeTypes& types) {
   for (std::size_t at = 0; at < types.outputs.size(); ++at) {
     if (types.values(at) != nullptr) set_content(types, *types.values(at), at);

@@ -37,7 +37,7 @@ inline void set_content(NodeTypes& types, Content content, std::size_t output = 
   if (output < types.outputs.size()) types.outputs[output].content = std::move(content);
 }
 
-// Of two operands, with broadcasting. Require: the extents of output 0 are those of the result.
+// Compute with two operands, with broadcasting. Require: the extents of output 0 are those of the result.
 void add_values(NodeTypes& types);
 void subtract_values(NodeTypes& types);
 void multiply_values(NodeTypes& types);

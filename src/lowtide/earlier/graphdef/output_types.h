@@ -20,7 +20,7 @@ struct OutputType {
   std::int64_t data_type = 0;      // DataType of TensorFlow, without the mark of a reference; 0: unknown
   std::int64_t element_bytes = 0;  // 0: unknown, or not a number
   std::optional<std::vector<std::int64_t>> extents = {};  // nullopt: the rank is unknown; -1: the extent is
-  // Of small tensors of integers that follow from constants and shapes, in row-major order.
+  // The elements of a small tensor of integers that follows from constants and shapes, in row-major order.
   std::optional<std::vector<std::int64_t>> content = {};
 };
 

@@ -87,7 +87,7 @@ struct MatrixExtents {
   double columns = 1;
 };
 
-// Of the last two axes, which are swapped if the matrix is transposed.
+// The extents of the last two axes, which are swapped if the matrix is transposed.
 MatrixExtents matrix_extents(const OutputType& type, bool is_transposed) {
   const std::size_t rank = type.extents ? type.extents->size() : 0;
   const std::size_t first = rank > 2 ? rank - 2 : 0;

@@ -37,8 +37,8 @@ struct CostedNodeOfRun {
   std::vector<std::uint32_t> waits;  // the same for control inputs
   std::uint32_t device = 0;          // of the cluster, where it runs
   std::int64_t bytes = 0;            // of all outputs; 0 for a node that returns a variable or its content
-  // Of a constant or variable with control inputs, which holds its memory for the whole run, although it has a place in
-  // the order. Its `bytes` are 0.
+  // The bytes of a constant or variable with control inputs. It holds its memory for the whole run, although it has a
+  // place in the order, and its `bytes` are 0.
   std::int64_t held_bytes = 0;
   bool is_sized = true;  // otherwise, what is not known of its outputs counts as 1
   std::int64_t nanoseconds = 0;

@@ -147,7 +147,7 @@ class ReadyTasks {
   std::priority_queue<Entry, std::vector<Entry>, Later> queue_;
 };
 
-// As in the original, a task is ready when the last of its inputs has been run here. That need not be the one that ends
+// A task is ready when the last of its inputs has been run here, as in the original. That need not be the one that ends
 // last, because a task of another device may run before. A fed task with inputs runs twice. A Merge runs with each
 // input, but its readers wait for the first one.
 std::int64_t run_tasks(const TypedGraph& graph, TaskGraph& all, const std::set<NodeIndex>& fed) {

@@ -107,7 +107,7 @@ class Swapper {
     return best;
   }
 
-  // Of the other nodes that read the same output, the one that ends first.
+  // The node that ends first among the others that read the same output.
   [[nodiscard]] std::optional<NodeIndex> swap_out_trigger(NodeIndex at, std::int64_t input) const {
     const DefInput name = read_input(graph_inputs(at)[static_cast<std::size_t>(input)]);
     const NodeIndex source = graph_.links.inputs[at][static_cast<std::size_t>(input)];

@@ -44,7 +44,7 @@ void infer_types(OpTypes& types);
 // Whether the operator reads this input as a weight: what a training learns and an inference never writes.
 [[nodiscard]] bool is_weight(std::string_view type, std::size_t input);
 
-// Of TensorProto.DataType. nullopt: no type of a dense tensor.
+// The element type for a TensorProto.DataType. nullopt: no type of a dense tensor.
 [[nodiscard]] std::optional<DType> dtype_of(std::int64_t data_type);
 
 // The product of the extents in [begin, end); nullopt if it overflows.

@@ -33,7 +33,7 @@ struct LeanSwap {
   std::int64_t returns = 0;  // how often it comes back
 };
 
-// Of the sequence that is written.
+// What is known of the sequence that is written.
 struct LeanAnswer {
   BudgetOutcome outcome = BudgetOutcome::found;  // with an unknown memory, `found`
   std::int64_t cost = 0;                         // nanoseconds of all runs, and of waiting for copies

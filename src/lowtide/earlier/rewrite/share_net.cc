@@ -211,7 +211,7 @@ Result<BaselineOutcome> NetSharer::decide(const BaselineOptions& options, std::v
   return planned;
 }
 
-// As the rule names them. Lowtide numbers those that several blobs share.
+// The names that the rule gives. Lowtide numbers the blocks that several blobs share.
 std::vector<std::string> NetSharer::names_of_blocks(const BaselineOutcome& outcome) const {
   std::vector<std::string> names;
   std::size_t made = 0;

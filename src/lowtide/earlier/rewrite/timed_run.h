@@ -34,11 +34,11 @@ struct TimedRun {
   std::int64_t ins = 0;               // copies back
 };
 
-// A device runs one node at a time, with the costs of Grappler's simulation, and each direction of the link one copy:
-// of those that are ready, the first that was ready, and then the first in the list. An output is there from the begin
-// of its node to the end of its last reader; variables, constants, feeds and fetched outputs are there for the whole
-// rest. An output of another device counts if the device reads it. Requirements and errors: those of cost_nodes;
-// invalid (a cycle). O(nodes + inputs, log, times devices).
+// A device runs one node at a time, with the costs of Grappler's simulation, and each direction of the link makes one
+// copy at a time. If several nodes or copies are ready, the one that was ready first begins, and among equals the one
+// that is first in the list. An output is there from the begin of its node to the end of its last reader. Variables,
+// constants, feeds and fetched outputs are there for the whole rest. An output of another device counts if the device
+// reads it. Requirements and errors: those of cost_nodes; invalid (a cycle). O(nodes + inputs, log, times devices).
 [[nodiscard]] Result<TimedRun> time_run(const std::vector<DefNode>& nodes, const TimedRunOptions& options);
 
 }  // namespace lowtide

@@ -155,7 +155,7 @@ TEST(AitemplateTimes, AreThoseOfOneStreamAndOfAll) {
   EXPECT_EQ(times.total_ms, 9);
 }
 
-// Of ten times 1 to 10, 10 x 0.7 is index 7, and so on. The graph has none of these nodes.
+// With ten times 1 to 10, 10 x 0.7 is index 7, and so on. The graph has none of these nodes.
 TEST(AitemplateTimes, PercentilesAreThoseOfTheProfile) {
   const Graph graph = profiled_graph();
   std::map<std::string, double> profile;

@@ -43,7 +43,8 @@ Result<Decision> interference_exact(const BlobNet& net, const BaselineOptions& o
   return decision_of(std::move(least.choice), ExecutionModel::sequence);
 }
 
-// As Caffe2's interference planner: a blob without readers is live to the end, as if one more node read it.
+// Keeps a blob without readers live to the end, as if one more node read it. Caffe2's interference planner does the
+// same.
 void keep_unread(BlobNet& net) {
   for (Blob& blob : net.blobs) {
     const auto is_unread = [&](TensorId id) { return net.graph->readers(id).empty(); };
