@@ -16,7 +16,7 @@ import tempfile
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 
 TYPES = descriptor_pb2.FieldDescriptorProto
-# Of each message: name, number, type, repeated, and the name of the message type.
+# The fields of each message: name, number, type, repeated, and the name of the message type.
 FIELDS = {
     "DeviceOption": [
         ("device_type", 1, TYPES.TYPE_INT32, False, ""),

@@ -21,7 +21,7 @@ def random_graph(draw, count):
 
 class OrderCurve(ProgramTest):
     def test_figures_by_hand(self):
-        # As in order_budget_test.py: the order needs 9 bytes, with 8 node 0 runs again, and b needs 7.
+        # The graph is that of order_budget_test.py: the order needs 9 bytes, with 8 node 0 runs again, and b needs 7.
         self.write("graph.json", GRAPH)
         report = self.json(DONE, "order", "graph.json", "--curve", "--points", "5")
         self.assertFalse(set(keys_of(report)) - documented_keys("order"))

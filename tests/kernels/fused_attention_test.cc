@@ -220,7 +220,7 @@ TEST(FusedAttention, KeepsRandomFormulas) {
   }
 }
 
-// As from Softmax.
+// A query without keys gets what Softmax gives.
 TEST(FusedAttention, GivesNoNumberToAQueryWithoutKeys) {
   const AttentionCase of{.heads = 1, .queries = 1, .mask = {6}};
   const Graph graph = graph_of_case(of);

@@ -29,10 +29,10 @@ namespace lowtide {
 // What a run found.
 struct RunInspection {
   std::optional<std::string> fault;  // the first defect, with its step; nullopt: none was found
-  // Of a poisoned run: the largest sum of bytes that were written and live at once, and the end of the highest byte
-  // that was written. Buffers are rounded up to the alignment of the region, and count whole if they are scratch of a
-  // kernel. Neither exceeds Claims::load and the arena of the plan. Both are equal to them if every tensor has its
-  // planned size.
+  // What a poisoned run has seen: the largest sum of bytes that were written and live at once, and the end of the
+  // highest byte that was written. Buffers are rounded up to the alignment of the region, and count whole if they are
+  // scratch of a kernel. Neither exceeds Claims::load and the arena of the plan. Both are equal to them if every tensor
+  // has its planned size.
   Bytes seen_peak;
   Bytes seen_arena;
   // The bytes of each buffer of the plan up to the last one that was written, the sum over its parts. nullopt: it is

@@ -12,7 +12,7 @@ namespace lowtide {
 // The memory of an executable and of its sessions.
 struct ExecutableMemory {
   Bytes arena;    // of the plan
-  Bytes extra;    // of the arena of a session, in addition to the plan: states of loops that change places
+  Bytes extra;    // what the arena of a session has beyond the plan, for states of loops that change places
   Bytes outside;  // per session, outside of the arena: what links take from it and bring back
   Bytes session;  // per session, in addition: tables, bound kernels, and states until the caller binds others
   Bytes mapped;   // constants that are read in the file

@@ -23,8 +23,8 @@ struct StepTime {
   std::int64_t end_ns = 0;
 };
 
-// As Session::run(), and appends a time for each step that succeeded, in the order in which they ended. Steps without
-// work, such as aliases, have none. Allocates memory, and measures itself: about 100 ns per step.
+// Does what Session::run() does, and appends a time for each step that succeeded, in the order in which they ended.
+// Steps without work, such as aliases, have none. Allocates memory, and measures itself: about 100 ns per step.
 RunResult run_with_times(Session& session, std::vector<StepTime>& times);
 
 // What a step does, for reports.

@@ -67,9 +67,9 @@ class ModelWeights {
   // Makes the synthetic values of a constant whose file is absent. Does nothing if they are there, and for all other
   // constants. Errors: (unsupported) as open(); (no_memory). O(elements).
   [[nodiscard]] Result<void> make_synthetic(ConstantId id);
-  // As make_synthetic(). A constant in a file is copied if kernels cannot read it there, because its address is not a
-  // multiple of the size of its elements, or if it is shorter than a page: it would keep a page of the file in memory,
-  // and the system maps further pages around it. All executables with these weights share the copy.
+  // Does what make_synthetic() does, for any constant. One in a file is copied if kernels cannot read it there, because
+  // its address is not a multiple of the size of its elements, or if it is shorter than a page: it would keep a page of
+  // the file in memory, and the system maps further pages around it. All executables with these weights share the copy.
   [[nodiscard]] Result<void> hold(ConstantId id);
 
   // Returns the pages of the file that lie within this constant to the system. bytes() stays valid, and reading it
@@ -78,10 +78,10 @@ class ModelWeights {
   // Copies the bytes of a constant, and returns each page of the file after it was read, as drop(). Requires: bytes()
   // has as many.
   void copy_out(ConstantId id, std::span<std::byte> to) const;
-  // As drop(), for all pages of all files.
+  // Does what drop() does, for all pages of all files.
   void drop_files() const;
-  // As drop(). Synthetic values and copies of hold() lose their memory. For the former, bytes() is nullopt until they
-  // are made again.
+  // Does what drop() does. Synthetic values and copies of hold() lose their memory. For the former, bytes() is nullopt
+  // until they are made again.
   void release(ConstantId id);
 
   // Checks that size, modification time and inode of every file are as they were at open(). Errors: (mismatch) the

@@ -31,7 +31,7 @@ struct HintResults {
   std::optional<IdVector<NodeId, std::int64_t>> leaves = {};  // how often each output leaves; nullopt without a link
 };
 
-// Of a plan for a budget. The result refers to the hints.
+// What became of the hints in a plan for a budget. The result refers to the hints.
 [[nodiscard]] HintResults results_of(const ModelHints& hints, const Graph& graph, const PlannedGraph& planned);
 
 // A line per hint: whether it is honoured, and how. Empty without hints.

@@ -24,7 +24,7 @@ struct BlockMatrix {
   bool is_transposed = false;  // the constant of the model is [columns, inner]
 
   [[nodiscard]] std::int64_t blocks() const { return ceil_div(columns, lanes); }
-  // Of `inner`.
+  // How many blocks `inner` has.
   [[nodiscard]] std::int64_t inner_blocks() const { return ceil_div(inner, lanes); }
   [[nodiscard]] std::int64_t elements_of_block() const { return inner_blocks() * lanes * lanes; }
   [[nodiscard]] std::int64_t elements() const { return blocks() * elements_of_block(); }

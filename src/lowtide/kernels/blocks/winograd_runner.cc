@@ -249,7 +249,7 @@ class WinogradRunner {
   float* weights_points_;  // [point][result][block][channel][lane] of a part
   float* sums_;
   std::int64_t group_ = -1;
-  // Of the group: its squares, and its tiles, of which the first have one square more than the others.
+  // The squares and the tiles of the group. The first tiles have one square more than the others.
   std::int64_t squares_ = 0;
   std::int64_t tiles_ = 0;
   std::int64_t narrow_ = 0;

@@ -63,7 +63,7 @@ struct SquareResult {
   std::int64_t column_step = 0;
   int rows = kSquare;          // those after them are outside of the result
   int last_columns = kSquare;  // of the last square
-  // As TileWork::addend, low and high. The addend has the steps of the result.
+  // The same as TileWork::addend, low and high. The addend has the steps of the result.
   const float* addend = nullptr;
   float low = -std::numeric_limits<float>::infinity();
   float high = std::numeric_limits<float>::infinity();

@@ -13,7 +13,7 @@ constexpr Argument kWeights{DNNL_ARG_WEIGHTS, dnnl_query_weights_md, Argument::F
 constexpr Argument kBias{DNNL_ARG_BIAS, dnnl_query_weights_md, Argument::From::read, 2, 1};
 constexpr Argument kResult{DNNL_ARG_DST, dnnl_query_dst_md, Argument::From::write, 0};
 
-// Of a product or a convolution.
+// The arguments of a product or a convolution.
 std::vector<Argument> arguments_with(bool has_bias, const PostOps& after) {
   std::vector<Argument> arguments = {kSource, kWeights, kResult};
   if (has_bias) arguments.push_back(kBias);

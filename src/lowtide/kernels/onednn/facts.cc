@@ -31,7 +31,7 @@ std::optional<PrimitiveFacts> ask(const Problem& problem, int threads) {
   return PrimitiveFacts{.scratch = Bytes(scratch_offsets(parts).back()), .weights = std::nullopt};
 }
 
-// Of a problem that is not divided.
+// The scratch of a problem that is not divided.
 template <typename Problem>
 std::optional<PrimitiveFacts> ask_for_scratch(const Problem& problem) {
   const PrimitiveDescription primitive = describe(problem);

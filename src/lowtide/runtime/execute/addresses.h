@@ -37,7 +37,7 @@ class Addresses {
     }
     return bytes_.arena.data() + (in.arena + offset).position();
   }
-  // Of states that wait (LoopAction::waiting).
+  // The address of a state that waits (LoopAction::waiting).
   [[nodiscard]] std::byte* of_extra(Offset offset) const { return bytes_.arena.data() + offset.position(); }
   [[nodiscard]] std::byte* of_object(Offset offset) const { return bytes_.objects + offset.position(); }
   [[nodiscard]] std::byte* states() const { return bytes_.states; }

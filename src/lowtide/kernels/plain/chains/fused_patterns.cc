@@ -213,7 +213,7 @@ LOWTIDE_VECTOR_CLONES void swish_row(const float* value, float* y, std::int64_t 
   for (std::int64_t at = 0; at < count; ++at) y[at] = value[at] * sigmoid_f32(value[at]);
 }
 
-// As LeakyRelu (unary.cc) and Max (select.cc), in which a NaN wins.
+// Computes what LeakyRelu (unary.cc) and Max (select.cc) do, in which a NaN wins.
 LOWTIDE_VECTOR_CLONES void leaky_row(const float* value, const FusedNumbers& by, float* y, std::int64_t count) {
   const float a = by.a;
   const float b = by.b;
@@ -241,7 +241,7 @@ LOWTIDE_VECTOR_CLONES void sum_row(const PatternRow& row) {
   }
 }
 
-// As Clip itself reads it (select.cc): models write no bound as the largest number.
+// The bound as Clip itself reads it (select.cc): models write no bound as the largest number.
 float bound_of(double attribute) {
   constexpr float kMost = std::numeric_limits<float>::max();
   constexpr float kInfinite = std::numeric_limits<float>::infinity();

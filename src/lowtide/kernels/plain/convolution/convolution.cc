@@ -114,7 +114,8 @@ void run_columns_of_planes(const ConvolutionParameters& parameters, const Operan
   }
 }
 
-// As run_planes(), where has_neighbors(). In a plane of one row, all channels read some columns before they read more.
+// Does what run_planes() does, where has_neighbors(). In a plane of one row, all channels read some columns before they
+// read more.
 RunCode run_neighbors(const ConvolutionParameters& parameters, const Operands& operands, const Window& window,
                       Interval<std::int64_t> planes) {
   const std::int64_t columns = window.axes[2].out;

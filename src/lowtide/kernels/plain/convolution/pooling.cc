@@ -128,7 +128,7 @@ struct Average {
   }
 };
 
-// Of whole planes, several at a time: each sum waits for its own last addition only.
+// Averages whole planes, several at a time, because each sum waits for its own last addition only.
 struct GlobalAverage {
   static RunCode run(const PoolParameters& /*parameters*/, const Window& window, const Operands& operands, Team& team) {
     constexpr std::int64_t kAtOnce = 8;
@@ -212,7 +212,7 @@ void max_with_indices(const PoolParameters& parameters, const Window& window, co
     std::int64_t index = -1;
     visit_taps(place, [&](std::int64_t at) {
       const T value = from[plane * window.in_count() + at];
-      // As larger().
+      // The order is that of larger().
       if (index >= 0 && !(most < value) && !is_nan(value)) return;
       most = value;
       index = at;

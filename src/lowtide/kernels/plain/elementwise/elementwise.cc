@@ -108,7 +108,7 @@ std::optional<FlatStep> flat_step(const ElementwiseStep& step, const Graph& grap
   return flat;
 }
 
-// As run_elementwise(), without its work on extents.
+// Does what run_elementwise() does, without its work on extents.
 RunStatus run_flat(const FlatStep& flat, const Operands& operands, Team& team) {
   const std::size_t reads = flat.step.ignores_others ? 1 : operands.reads.size();
   const RunCode code = run_in_parts(team, flat.count, flat.count, [&](std::int64_t begin, std::int64_t end) {

@@ -20,7 +20,7 @@ struct Moments {
   // Adds in lanes (lanes.h).
   void add(const float* x, std::int64_t more);
   [[nodiscard]] double mean() const { return shift + sum / static_cast<double>(count); }
-  // Of the population. Rounding may not make it negative.
+  // The variance of the population. Rounding may not make it negative.
   [[nodiscard]] double variance() const {
     const double mean_of_shifted = sum / static_cast<double>(count);
     return std::max(sum_of_squares / static_cast<double>(count) - mean_of_shifted * mean_of_shifted, 0.0);

@@ -39,7 +39,7 @@ struct Line {
   }
 };
 
-// As softmax_row(), for elements that are not neighbors. The sum has one lane.
+// Does what softmax_row() does, for elements that are not neighbors. The sum has one lane.
 void strided_softmax_line(const Line& line) {
   constexpr float kSmallest = std::numeric_limits<float>::min();
   const float most = line.most();
