@@ -61,7 +61,7 @@ TEST(Regions, KeepTheBuffersThatAreWorthMost) {
   EXPECT_TRUE(packing.proven_optimal);
 }
 
-// Of 30 bytes, 10 fit the first region, and 10 the second. So 20 are outside the first, and 10 outside the first two.
+// 10 of 30 bytes fit the first region, and 10 the second. So 20 are outside the first, and 10 outside the first two.
 TEST(Regions, CountBytesPerCostLevel) {
   const RegionPacking packing = must_allocate_regions(
       region_problem_of({{0, 1, 10}, {0, 1, 10}, {0, 1, 10}}, {{.capacity = Bytes(10)}, {.capacity = Bytes(10)}, {}}));

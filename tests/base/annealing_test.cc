@@ -10,7 +10,7 @@
 namespace lowtide {
 namespace {
 
-// Of the exponential distribution of mean 1, a share of exp(-t) is above t.
+// A share of exp(-t) of the exponential distribution of mean 1 is above t.
 TEST(Exponential, HasItsMeanAndItsTails) {
   constexpr int kCount = 100'000;
   Random random(1);

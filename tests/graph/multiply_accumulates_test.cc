@@ -15,7 +15,7 @@
 namespace lowtide::testing {
 namespace {
 
-// Of node 0 of a graph with these lines.
+// The multiply-accumulates of node 0 of a graph with these lines.
 std::optional<std::int64_t> macs(const std::string& lines) {
   const Result<Graph> graph = parse_graph("graph \"g\" {\n" + lines + "\n}", "test");
   if (!graph) throw std::runtime_error(graph.error().describe());

@@ -15,7 +15,7 @@ namespace {
 
 Graph graph_of(const std::string& lines) { return *parse_graph("graph \"g\" {\n" + lines + "}\n", "test"); }
 
-// Of the first node.
+// The contradiction that the first node has.
 std::string contradiction(const std::string& lines) { return contradiction_of_types(graph_of(lines), NodeId(0)); }
 
 TEST(OperandTypes, OperandsWithOneLetterHaveOneType) {

@@ -226,7 +226,7 @@ TEST(Rewrite, GivesNoGraphIfNothingChanged) {
   EXPECT_TRUE(changes([](GraphRewriter& rewriter) { rewriter.replace_uses(kZ, kY); }));
   EXPECT_TRUE(changes([](GraphRewriter& rewriter) { rewriter.merge_node(kConv, kRelu); }));
   EXPECT_TRUE(changes([](GraphRewriter& rewriter) { rewriter.set_known_integers(kW, {1, 2, 3, 4}); }));
-  // As many nodes and tensors as before, with equal operators.
+  // The graph has as many nodes and tensors as before, with equal operators.
   EXPECT_TRUE(changes([](GraphRewriter& rewriter) {
     GraphBuilder::NodeSpec spec = rewriter.node(kConv);
     spec.attributes = {{"group", std::int64_t{1}}};

@@ -48,7 +48,7 @@ TEST(OperandCopies, AnOperandWithoutBytesHasNoPlaceInTheConcat) {
   EXPECT_TRUE(is_alias(planned.plan.program.steps[StepId(1)]));
 }
 
-// As RunRightBeforeTheirConcat, with an operand without bytes between x and a.
+// The graph is that of RunRightBeforeTheirConcat, with an operand without bytes between x and a.
 TEST(OperandCopies, AreNotMadeOfAnOperandWithoutBytes) {
   const PlannedGraph planned = must_plan(graph_of(R"(graph "g" {
     input x : f32[1,16]

@@ -51,7 +51,7 @@ TEST(PlannersPage, DrawsTheCurveToScale) {
   EXPECT_THAT(html, HasSubstr(R"(<circle class="theirs" cx="780.0" cy="14.0" r="3"/>)"));
 }
 
-// Of a line with many points, each of the 800 columns keeps the largest and the last.
+// Each of the 800 columns keeps the largest and the last point of a line with many points.
 TEST(PlannersPage, KeepsThePeakOfALongRun) {
   PlannersPage page = small_planners();
   page.runs.resize(1);

@@ -147,7 +147,7 @@ constexpr const char* kConcatAroundAPeak =
     "input x : f32[4]\n a = Conv(x) : f32[1,4]\n h = Conv(x) : f32[100,4]\n s = Conv(h) : f32[1,4]\n"
     "b = Conv(s) : f32[20,4]\n c = Concat(a, b) {axis = 0} : f32[21,4]\n output c";
 
-// As one block, the buffer of 21 rows would be live in that step: 21 + 100 > 1 + 100. With copies, the step of the
+// The buffer of 21 rows, as one block, would be live in that step: 21 + 100 > 1 + 100. With copies, the step of the
 // Concat needs 1 + 20 + 21 = 42 rows.
 TEST(Aliases, ConcatThatWouldRaiseThePeakComputes) {
   const Decided d = decide(kConcatAroundAPeak, {.parts = false});
@@ -178,7 +178,7 @@ constexpr const char* kSliceAcrossAPeak =
     "input x : f32[4]\n a = Conv(x) : f32[10,4]\n s = Slice(a) {starts = [2], ends = [3], axes = [0]} : f32[1,4]\n"
     "h = Conv(x) : f32[100,4]\n b = Conv(h, s) : f32[1,4]\n output b";
 
-// As a view of one block, it keeps all ten rows live in the step of 100 rows.
+// A view of one block keeps all ten rows live in the step of 100 rows.
 TEST(Aliases, SliceThatWouldRaiseThePeakComputes) {
   const Decided d = decide(kSliceAcrossAPeak, {.parts = false});
   EXPECT_FALSE(d.share("a", "s"));

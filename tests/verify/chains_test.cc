@@ -63,8 +63,8 @@ TEST(Chains, JoinWritersToTheirOnlyReader) {
   EXPECT_THAT(nodes_of(joined_chains(count)), ElementsAre(ElementsAre(1, 0, 2)));
 }
 
-// As above, but 0 needs 100 bytes of scratch. If 0 ran right before 2, the 8 bytes of 1 would be live together with the
-// scratch. So 0 runs first.
+// The graph is that above, but 0 needs 100 bytes of scratch. If 0 ran right before 2, the 8 bytes of 1 would be live
+// together with the scratch. So 0 runs first.
 TEST(Chains, KeepAnExpensiveWriterBeforeOthers) {
   OrderCount count = path(3, 0);
   add_edge(count, 0, 2);

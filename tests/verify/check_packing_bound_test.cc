@@ -216,7 +216,7 @@ TEST(PackingBoundCheck, LifespansProveConflicts) {
   EXPECT_TRUE(check_packing_bound(problem, Bytes(25), {b, c}).is_confirmed);  // 20 + 5
 }
 
-// As for the buffers of one moment, each except the topmost takes 64.
+// Each buffer except the topmost takes 64, as for the buffers of one moment.
 TEST(PackingBoundCheck, BuffersInConflictArePaddedToTheirAlignment) {
   PackingProblem problem = related();
   for (PackingId id : {PackingId(0), PackingId(1), PackingId(2)}) problem.buffers[id].alignment = Bytes(64);

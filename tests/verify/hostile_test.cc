@@ -275,7 +275,7 @@ Plan plan_of(const Graph& graph, const ManyParts& many) {
   }
   plan.layout.arena = {Bytes(kMany + 1)};
   plan.claims.load = Bytes(kMany + 1);
-  // As given: the parts and their concat at once; no result has readers, and the last one is an output.
+  // The peak as given: the parts and their concat at once; no result has readers, and the last one is an output.
   plan.claims.load_as_given = Bytes(2 * kMany);
   return plan;
 }

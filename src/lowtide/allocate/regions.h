@@ -17,7 +17,8 @@ struct RegionOptions {
   // same on every machine. More effort never gives a costlier answer.
   std::int64_t effort = 200'000'000;
 
-  // As in AllocateOptions. Improvements are not reported. A caller with a deadline sets `stop`.
+  // Threads and `stop` mean the same as in AllocateOptions. Improvements are not reported. A caller with a deadline
+  // sets `stop`.
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;
 };

@@ -135,7 +135,7 @@ inline constexpr std::int64_t kEjectionShiftsPerEffort = 8;
 inline constexpr std::int64_t kGroupsFirstPhase = 200'000;
 // Pairs of members up to which the search over pair orders is tried. It solves dozens of groups, not hundreds.
 inline constexpr std::int64_t kPairOrderMostPairs = 200'000;
-// That search begins in the first phase whose limit pays for this share of a whole round.
+// The pair-order search begins in the first phase whose limit pays for this share of a whole round.
 inline constexpr std::int64_t kPairOrderShareOfRound = 4;
 
 // Greedy -----------------------------------------------------------------------------------------------------------

@@ -23,10 +23,10 @@ namespace lowtide {
 struct BudgetOptions {
   OrderOptions order;  // of the search for an order without reruns
   Bytes budget;        // of the live outputs, without anything that is always live
-  // As RematerializeOptions::effort. Absent: what the number of nodes suggests, up to about a minute.
+  // The same as RematerializeOptions::effort. Absent: what the number of nodes suggests, up to about a minute.
   std::optional<std::int64_t> effort = std::nullopt;
   const std::atomic<bool>* stop = nullptr;  // when set, ends the search with the best answer so far; nullptr: never
-  // As RematerializeOptions::on_improvement.
+  // The same as RematerializeOptions::on_improvement.
   std::function<void(const BudgetAnswer&)> on_improvement = {};
   std::vector<NodeHint> hints = {};  // which nodes run again, or do not (pipeline/resolve_hints.h)
 };

@@ -24,7 +24,7 @@ struct PlanEstimate {
 
 namespace pipeline_internal {
 
-// Of a plan whose copies take no time. The sum ends at cost_model::kMostPicoseconds. O(steps).
+// The time of a plan whose copies take none. The sum ends at cost_model::kMostPicoseconds. O(steps).
 [[nodiscard]] PlanEstimate estimate_of(const Graph& graph, const Program& program, const ChosenKernels& kernels);
 
 }  // namespace pipeline_internal

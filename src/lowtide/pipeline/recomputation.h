@@ -54,7 +54,7 @@ struct KeptTensor {
   StepId step;  // the peak of the plan
   std::optional<StepId> next_read;
   KeptReason reason = KeptReason::costs_more;
-  // Of costs_more: what one more run of its node takes, by the costs of the target, and the operands of the node that
+  // For costs_more: the time of one more run of its node, by the costs of the target, and the operands of the node that
   // are not in the arena before next_read, so that they would have to be kept or computed again as well.
   std::int64_t picoseconds = 0;
   std::vector<TensorId> absent;

@@ -23,7 +23,7 @@ struct SwapOptions {
   OrderOptions order;  // of the search for an order without reruns
   Bytes budget;        // of the live outputs, without anything that is always live
   TransferLink link;
-  // As OffloadOptions::effort, for all searches: up to about half a minute. More effort is never worse.
+  // The same as OffloadOptions::effort, for all searches: up to about half a minute. More effort is never worse.
   std::int64_t effort = 20'000'000'000;
   const std::atomic<bool>* stop = nullptr;  // when set, ends the search with the best answer so far; nullptr: never
   std::function<void(const SwapAnswer&)> on_improvement = {};  // called for each better sequence and bound, if present
@@ -38,10 +38,10 @@ struct SwappedBudget {
   SwapAnswer answer;
 };
 
-// As keep_budget, but outputs may also leave over the link and come back. The sequence is at least as fast as that of
-// keep_budget with a 32nd of the effort. `verify` has checked the sequence, its clock and the proof of the bound.
-// Errors: those of order_graph; over_limit if one run of each node takes more than kMaxTime. Requires: as keep_budget,
-// and a link as in TransferLink.
+// Does what keep_budget does, but outputs may also leave over the link and come back. The sequence is at least as fast
+// as that of keep_budget with a 32nd of the effort. `verify` has checked the sequence, its clock and the proof of the
+// bound. Errors: those of order_graph; over_limit if one run of each node takes more than kMaxTime. Requires: as
+// keep_budget, and a link as in TransferLink.
 [[nodiscard]] Result<SwappedBudget> swap_budget(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs,
                                                 const Target& target, const SwapOptions& options);
 

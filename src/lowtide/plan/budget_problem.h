@@ -36,17 +36,17 @@ struct BudgetNode {
   std::optional<NodeId> part_of = std::nullopt;  // of a part: the run that makes it
   std::optional<NodeId> view_of = std::nullopt;  // of a view: the bytes that it names
   bool is_state = false;
-  // Of a run: it reads these bytes and writes its output over them. They are a state, the output of an earlier run that
-  // overwrote the state, or an output that may be written over (then `extra` is negative). Such a run happens once if
-  // the bytes are those of a state. Every run of another entry that reads the old bytes must come before
-  // its first run. Between two runs of it, the output that it overwrites is made again.
+  // The bytes that the run reads and over which it writes its output. They are a state, the output of an earlier run
+  // that overwrote the state, or an output that may be written over (then `extra` is negative). Such a run happens once
+  // if the bytes are those of a state. Every run of another entry that reads the old bytes must come before its first
+  // run. Between two runs of it, the output that it overwrites is made again.
   std::optional<NodeId> overwrites = std::nullopt;
   // What a second run needs to give the same output, such as the state of a random generator. If the entry runs more
   // than once, these bytes are live from its first run to its last one. >= 0.
   Bytes seed = {};
-  // Of a run without reads: its output exists outside, such as weights in a file, and a run fetches a copy over
-  // this link (an index into BudgetProblem::links). A copy is dropped for nothing, and may be fetched any number of
-  // times. `cost` is its time where no clock of links counts.
+  // The link (an index into BudgetProblem::links) over which a run without reads fetches a copy of its output, which
+  // exists outside, such as weights in a file. A copy is dropped for nothing, and may be fetched any number of times.
+  // `cost` is its time where no clock of links counts.
   std::optional<std::uint32_t> fetched_over = std::nullopt;
   friend bool operator==(const BudgetNode&, const BudgetNode&) = default;
 

@@ -147,7 +147,7 @@ void for_each_part(const Buffer& buffer, Function function) {
 
 // The sum of the arenas of all regions that a worker can address.
 [[nodiscard]] Bytes arena_bytes(const Machine& machine, const Layout& layout);
-// That of the other regions, which only links reach (is_outside).
+// The bytes of the other regions, which only links reach (is_outside).
 [[nodiscard]] Bytes outside_bytes(const Machine& machine, const Layout& layout);
 
 }  // namespace lowtide

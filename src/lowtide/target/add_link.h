@@ -14,8 +14,9 @@ namespace lowtide {
 // several regions, or the target has links.
 [[nodiscard]] Result<Target> add_link(Target target, const TransferLink& link);
 
-// The target for a plan of this machine. If only the machine has links, the target gets one like its first, because
-// any target with one region for the arena can have memory outside of it. Otherwise it is the target as it is.
+// The target for a plan that was made for the machine `planned`. If that machine has links and the target has none, the
+// result is the target with a link like the first one of the machine. Any target with one region for the arena can have
+// memory outside of it. Otherwise, the result is the target as it is.
 [[nodiscard]] Target with_link_of(const Machine& planned, Target target);
 
 }  // namespace lowtide

@@ -80,8 +80,8 @@ class ValleyState {
   // Appends the candidates of a clique of a valley. Skips a candidate that is interchangeable with an earlier one.
   void append_candidates(CliqueId clique, std::vector<SearchBuffer>& out) const;
 
-  // Gives a candidate the bottom of the clique as its offset. Returns false if its bytes, without padding, end above the
-  // capacity.
+  // Gives a candidate the bottom of the clique as its offset. Returns false if its bytes, without padding, end above
+  // the capacity.
   bool assign(CliqueId clique, SearchBuffer buffer);
   // Lifts the clique to the next height that one of its buffers can have. Returns false if the remaining buffers do not
   // fit above it.

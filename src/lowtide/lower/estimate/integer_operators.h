@@ -14,7 +14,7 @@ namespace lowtide {
 // What a target with integer kernels runs instead of a quantized model.
 struct IntegerOperators {
   Rewritten rewritten;
-  // That read and write integers in the new graph, and real numbers in the given one; also those in bodies.
+  // Operators that read and write integers in the new graph, and real numbers in the given one; also those in bodies.
   std::int64_t operators = 0;
 };
 

@@ -254,7 +254,7 @@ class FormatWriter {
   std::unordered_set<std::string> names_;
 };
 
-// As choose_formats(). The tensors in `stay_plain` are captured matrices that others read as they are.
+// Does what choose_formats() does. The tensors in `stay_plain` are captured matrices that others read as they are.
 Result<std::optional<Rewritten>> with_formats(const Graph& graph, const KernelFormats& machine,
                                               const Flags<TensorId>& stay_plain) {
   const FormatParts parts = lower_internal::choose_parts(graph, machine, stay_plain);

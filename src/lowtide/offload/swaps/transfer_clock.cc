@@ -71,7 +71,7 @@ void TransferClock::place_outs(const ScannedSwaps& swaps) {
   }
 }
 
-// As place_outs, from the last run to the first one. Each wait moves all earlier runs to an earlier time.
+// Does what place_outs does, from the last run to the first one. Each wait moves all earlier runs to an earlier time.
 void TransferClock::place_ins(const ScannedSwaps& swaps) {
   std::int64_t shift = 0;
   std::int64_t link = kForever;

@@ -23,7 +23,7 @@ class TransferClock {
   // The time of the sequence in nanoseconds, or kForever. Requires: swaps as SwapScan returns them. If loads exceed the
   // budget, so do they with the transfers. O(runs + absences x log absences).
   std::int64_t time(const ScannedSwaps& swaps);
-  // Of the last call.
+  // The results of the last call.
   [[nodiscard]] std::vector<Transfer> transfers() const;  // by issue
   [[nodiscard]] std::int64_t peak(const ScannedSwaps& swaps) const;
   [[nodiscard]] std::int64_t work() const { return work_; }

@@ -96,7 +96,7 @@ void DownsetSearch::go_on() {
       above.first = std::min(above.first, load);
       continue;
     }
-    // Of equal changes the node with the highest number is first.
+    // If changes are equal, the node with the highest number is first.
     const std::pair<std::int64_t, Index> step{change, ~node};
     if (load >= last.lowest && step > last.last && (!next || step < *next)) next = step;
   }

@@ -25,7 +25,7 @@ class LinkClock {
   [[nodiscard]] std::int64_t time() const { return time_; }
   // The part of the time in which no node runs.
   [[nodiscard]] std::int64_t stall_time() const { return stall_time_; }
-  // Of each transfer.
+  // When each transfer begins, and when it ends.
   [[nodiscard]] const std::vector<std::int64_t>& begins() const { return begins_; }
   [[nodiscard]] const std::vector<std::int64_t>& ends() const { return ends_; }
   [[nodiscard]] std::int64_t base_time() const { return base_time_; }

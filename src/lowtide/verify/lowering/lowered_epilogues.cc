@@ -55,7 +55,7 @@ Spec product_of_node(const Graph& graph, NodeId id) {
   return product;
 }
 
-// As without_epilogues().
+// Does what without_epilogues() does.
 Result<Rewritten> separated(const Graph& lowered) {
   GraphRewriter rewriter(lowered);
   for (NodeId id : all_ids<NodeId>(lowered.nodes().size())) {
