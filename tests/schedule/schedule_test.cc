@@ -257,5 +257,44 @@ TEST(SearchOrders, MoreEffortNeverRaisesTheLoad) {
   EXPECT_GT(lowered, 0);
 }
 
+// The load of heuristics, as a search meets it first.
+Bytes load_of_heuristics(const Graph& graph) { return must_schedule(graph, {.effort = 0}).best.load; }
+
+TEST(SearchOrders, StopsAtALoadThatIsEnough) {
+  Random random(71);
+  int lowered = 0;
+  for (int round = 0; round < 60; ++round) {
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(8, 24)));
+    const Bytes first = load_of_heuristics(graph);
+    const Bytes best = must_schedule(graph, {.effort = 1 << 22}).best.load;
+    if (best == first) continue;
+    ++lowered;
+    EXPECT_EQ(must_schedule(graph, {.effort = 1 << 22, .enough = first}).searched_sets, 0);
+    // One byte less, and the search must go on until it has found it.
+    const Bytes found = must_schedule(graph, {.effort = 1 << 22, .enough = first - Bytes(1)}).best.load;
+    EXPECT_LT(found, first);
+    EXPECT_EQ(must_schedule(graph, {.effort = 1 << 22, .enough = best}).best.load, best);
+  }
+  EXPECT_GT(lowered, 5);
+}
+
+TEST(SearchOrders, StopsNearTheBound) {
+  Random random(72);
+  int lowered = 0;
+  for (int round = 0; round < 60; ++round) {
+    const Graph graph = testing::random_graph(random, static_cast<int>(random.between(8, 24)));
+    const Bytes first = load_of_heuristics(graph);
+    const OrderChoice best = must_schedule(graph, {.effort = 1 << 22});
+    // The load is above the bound by at most itself, so nothing is searched.
+    EXPECT_EQ(must_schedule(graph, {.effort = 1 << 22, .near_share = 1}).searched_sets, 0);
+    const OrderChoice near = must_schedule(graph, {.effort = 1 << 22, .near_share = 10});
+    EXPECT_LE((near.best.load - near.bound).count(),
+              std::max((best.best.load - best.bound).count(), near.best.load.count() / 10));
+    EXPECT_LE(near.bound, best.best.load);
+    lowered += near.best.load < first ? 1 : 0;
+  }
+  EXPECT_GT(lowered, 0);
+}
+
 }  // namespace
 }  // namespace lowtide::schedule_internal

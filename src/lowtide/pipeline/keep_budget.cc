@@ -14,6 +14,7 @@
 #include "lowtide/pipeline/budgets/budget_problem_of.h"
 #include "lowtide/pipeline/budgets/confirm_answer.h"
 #include "lowtide/pipeline/budgets/run_model.h"
+#include "lowtide/pipeline/order_for_budget.h"
 #include "lowtide/rematerialize/rematerialize.h"
 #include "lowtide/verify/check_budget.h"
 
@@ -58,7 +59,7 @@ Bytes peak_of(const BudgetProblem& problem, const std::vector<NodeId>& runs) {
 }
 
 // Solves the problem of `kept`. A node that a hint makes run again is two nodes in the problem that is solved.
-Result<void> solve_with_hints(KeptBudget& kept, const BudgetOptions& options) {
+Result<void> solve_with_hints(KeptBudget& kept, const BudgetOptions& options, std::int64_t effort) {
   RunModel model{.problem = kept.problem, .node_of = {}, .order = kept.ordered.order};
   for (NodeId id : all_ids<NodeId>(kept.problem.nodes.size())) model.node_of.push_back(id);
   const std::size_t count = model.node_of.size();
@@ -71,7 +72,6 @@ Result<void> solve_with_hints(KeptBudget& kept, const BudgetOptions& options) {
                      " (kMaxTotalCost); omit some hints",
                  ""};
   }
-  const std::int64_t effort = options.effort.value_or(suggested_effort(static_cast<std::int64_t>(count)));
   kept.answer = rematerialize(model.problem, model.order,
                               {.effort = effort, .stop = options.stop, .on_improvement = options.on_improvement});
   confirm_answer(model.problem, kept.answer);
@@ -133,18 +133,23 @@ void share_answers(std::vector<BudgetAnswer>& answers) {
 
 Result<KeptBudget> keep_budget(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs, const Target& target,
                                const BudgetOptions& options) {
-  Result<OrderedGraph> ordered = order_graph(graph, target, options.order);
+  const std::int64_t effort =
+      options.effort.value_or(pipeline_internal::suggested_effort(static_cast<std::int64_t>(graph.nodes().size())));
+  Result<OrderedGraph> ordered =
+      pipeline_internal::order_for_budget(graph, target, {options.order, options.budget, effort});
   if (!ordered) return ordered.error();
   KeptBudget kept{.ordered = *std::move(ordered),
                   .problem = pipeline_internal::budget_problem_of(graph, costs, options.budget),
                   .answer = {}};
-  LOWTIDE_RETURN_IF_ERROR(pipeline_internal::solve_with_hints(kept, options));
+  LOWTIDE_RETURN_IF_ERROR(pipeline_internal::solve_with_hints(kept, options, effort));
   return kept;
 }
 
 Result<BudgetCurve> keep_budgets(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs, const Target& target,
                                  const CurveOptions& options) {
-  Result<OrderedGraph> ordered = order_graph(graph, target, options.order);
+  OrderOptions ordering = options.order;
+  ordering.near_share = pipeline_internal::kNearShare;
+  Result<OrderedGraph> ordered = order_graph(graph, target, ordering);
   if (!ordered) return ordered.error();
   BudgetCurve curve{.ordered = *std::move(ordered), .problem = {}, .budgets = {}, .answers = {}, .floor = {}};
   curve.problem = pipeline_internal::budget_problem_of(graph, costs, Bytes(0));

@@ -23,7 +23,11 @@ Result<OrderedGraph> order_graph(const Graph& graph, const Target& target, const
   const ChosenKernels kernels = pipeline_internal::fastest_kernels(graph, target);
   const AliasOptions aliases{.alignment = pipeline_internal::alignments_of(target).first};
   const ScheduleInput input{graph, kernels, kernels};
-  const ScheduleOptions ordering{.order = options.order, .aliases = aliases, .effort = options.effort};
+  const ScheduleOptions ordering{.order = options.order,
+                                 .aliases = aliases,
+                                 .effort = options.effort,
+                                 .enough = options.enough,
+                                 .near_share = options.near_share};
   Result<ChosenOrder> heuristic = choose_order(input, ordering);
   if (!heuristic) return heuristic.error();
   ChosenOrder chosen = tighten_bound(input, aliases, search_for_order(input, ordering, *std::move(heuristic)));

@@ -8,12 +8,14 @@
 
 #include "lowtide/pipeline/budgets/budget_problem_of.h"
 #include "lowtide/pipeline/budgets/swap_search.h"
+#include "lowtide/pipeline/order_for_budget.h"
 
 namespace lowtide {
 
 Result<SwappedBudget> swap_budget(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs, const Target& target,
                                   const SwapOptions& options) {
-  Result<OrderedGraph> ordered = order_graph(graph, target, options.order);
+  Result<OrderedGraph> ordered =
+      pipeline_internal::order_for_budget(graph, target, {options.order, options.budget, options.effort});
   if (!ordered) return ordered.error();
   SwappedBudget swapped{.ordered = *std::move(ordered),
                         .problem = pipeline_internal::budget_problem_of(graph, costs, options.budget),

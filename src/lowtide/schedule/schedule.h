@@ -42,6 +42,10 @@ struct ScheduleOptions {
   // up to 256 MiB, and above the default effort one byte per 32 units. 0: no search; order "search" then only joins
   // nodes that lose nothing by running one right after another.
   std::int64_t effort = 5'000'000'000;
+  // The search stops at an order that is good enough: its load is at most `enough`, or above the bound by at most this
+  // load divided by `near_share`. 0: only an order that meets the bound is good enough.
+  Bytes enough = {};
+  std::int64_t near_share = 0;
 };
 
 // The best of the orders that were measured.

@@ -43,6 +43,12 @@ constexpr std::int64_t kCutsShare = 16;
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
+// Whether a better order is not worth a search (ScheduleOptions::enough, near_share).
+bool is_good_enough(const ScheduleOptions& options, Bytes load, Bytes bound) {
+  if (load <= std::max(bound, options.enough)) return true;
+  return options.near_share > 0 && (load - bound).count() <= load.count() / options.near_share;
+}
+
 // Searches problems that were made from one graph, and measures the orders that they give.
 class GraphSearch {
  public:
@@ -55,17 +61,17 @@ class GraphSearch {
     const std::int64_t limit = best_known_ ? best_known_->count() : kNoLimit;
     const OrderProblem problem = schedule_internal::order_problem(input_.graph, input_.least_kernels, options_.aliases);
     const bool is_near = best_known_ && search_coarse(problem);
-    if (best_known_ && best_load() <= bound_) return;
+    if (is_good_enough()) return;
     const std::int64_t effort = is_near ? std::min(options_.effort, kWorkIfNear) : options_.effort;
     const std::int64_t work = has_parts ? effort / 3 : effort;
-    raise(search(problem, {.bound = bound_.count(), .limit = limit, .work = work}));
+    search(problem, {.bound = bound_.count(), .limit = limit, .work = work}, Loads::relaxed);
     // If no node shares bytes in part, the three problems are the same.
     if (!has_parts) return;
     for (Sharing sharing : {Sharing::everything, Sharing::nothing}) {
-      if (best_load() <= bound_) return;
+      if (is_good_enough()) return;
       // There is no limit. A measured order may be better than in the problem, because each node chooses for itself.
-      (void)search(schedule_internal::order_problem(input_.graph, input_.kernels, options_.aliases, sharing),
-                   {.work = work});
+      search(schedule_internal::order_problem(input_.graph, input_.kernels, options_.aliases, sharing), {.work = work},
+             Loads::of_one_choice);
     }
   }
 
@@ -77,6 +83,10 @@ class GraphSearch {
   [[nodiscard]] std::optional<Schedule> take_found() { return std::move(found_); }
 
  private:
+  // What the loads of a problem are: at most those of the graph, so that its bounds hold for the graph, or those of one
+  // choice of what slices, splits and concats share.
+  enum class Loads : std::uint8_t { relaxed, of_one_choice };
+
   // Searches problems in which small values count nothing. In a graph with thousands of small tensors, only such a
   // search ends. Does nothing unless at least half of the values are small. Returns whether the best load is then
   // within 1 / 1000 of the bound.
@@ -89,7 +99,7 @@ class GraphSearch {
       const auto is_small = [](const OrderProblem::Value& value) { return value.size == 0; };
       const auto small = std::count_if(coarse.values.begin(), coarse.values.end(), is_small);
       if (static_cast<std::size_t>(small) < coarse.values.size() / 2) break;
-      raise(search(coarse, {.bound = bound_.count(), .limit = best, .work = work}));
+      search(coarse, {.bound = bound_.count(), .limit = best, .work = work}, Loads::relaxed);
       is_near = best_load().count() - bound_.count() <= best_load().count() / kCoarseShares.back();
       if (is_near) break;
     }
@@ -101,9 +111,9 @@ class GraphSearch {
     bound_ = std::max(bound_, std::min(round_up(Bytes(shown), options_.aliases.bound_alignment()), best_load()));
   }
 
-  // Returns a lower bound of the problem. Searches in phases and measures the order of each phase, because an order
-  // that is better in the problem may be worse when it is measured.
-  std::int64_t search(const OrderProblem& problem, OrderSearchOptions options) {
+  // Searches in phases and measures the order of each phase, because an order that is better in the problem may be
+  // worse when it is measured.
+  void search(const OrderProblem& problem, OrderSearchOptions options, Loads loads) {
     const OrderSearch prepared(problem);
     const bool has_limit = options.limit < kNoLimit;
     std::int64_t left = options.work;
@@ -113,10 +123,11 @@ class GraphSearch {
       left -= options.work;
       const FoundOrder order = run_phase(prepared, options);
       options.bound = std::max(options.bound, order.bound);
+      if (loads == Loads::relaxed && (best_known_ || found_)) raise(options.bound);
       const bool is_solved = order.bound >= std::min(order.peak, options.limit);
-      if (is_solved || order.is_final || left == 0) {
+      if (is_solved || order.is_final || left == 0 || is_good_enough()) {
         is_complete_ = is_complete_ && is_solved;
-        return options.bound;
+        return;
       }
       if (has_limit && found_) options.limit = std::min(options.limit, found_->load.count());
     }
@@ -131,6 +142,11 @@ class GraphSearch {
     Schedule next = schedule_internal::measured(input_, options_, "search", std::move(nodes));
     if (!found_ || next.load < found_->load) found_ = std::move(next);
     return order;
+  }
+
+  // Before any order was measured, none is.
+  [[nodiscard]] bool is_good_enough() const {
+    return (best_known_ || found_) && lowtide::is_good_enough(options_, best_load(), bound_);
   }
 
   [[nodiscard]] Bytes best_load() const {
@@ -216,7 +232,7 @@ SearchResult search_with_smaller_efforts(const ScheduleInput& input, const Sched
                       .is_complete = search.is_complete()};
   if (!known) return result;
   for (std::int64_t effort : smaller_efforts(options.effort, input.graph.nodes().size())) {
-    if ((result.found ? result.found->load : *known) <= result.bound) break;
+    if (is_good_enough(options, result.found ? result.found->load : *known, result.bound)) break;
     ScheduleOptions smaller = options;
     smaller.effort = effort;
     GraphSearch other(input, smaller, known);
@@ -229,7 +245,7 @@ SearchResult search_with_smaller_efforts(const ScheduleInput& input, const Sched
     if (found && (!result.found || found->load < result.found->load)) result.found = std::move(found);
   }
   const Bytes best = result.found ? result.found->load : *known;
-  if (best <= result.bound) return result;
+  if (is_good_enough(options, best, result.bound)) return result;
   const Bytes raised = raised_by_cuts(input, options, result.bound, best);
   if (raised > result.bound) {
     result.bound = raised;
@@ -243,7 +259,8 @@ SearchResult search_with_smaller_efforts(const ScheduleInput& input, const Sched
 
 OrderChoice search_orders(const ScheduleInput& input, const ScheduleOptions& options, OrderChoice known) {
   const bool is_only_one = options.order == "search";
-  const bool is_needed = options.order == "auto" && known.best.load > options.bound && options.effort > 0;
+  const bool is_needed =
+      options.order == "auto" && !is_good_enough(options, known.best.load, options.bound) && options.effort > 0;
   if (!is_only_one && !is_needed) return known;
   SearchResult result =
       search_with_smaller_efforts(input, options, is_only_one ? std::nullopt : std::optional(known.best.load));
