@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lowtide/rematerialize/runs/load_scan.h"
 #include "lowtide/rematerialize/runs/moves.h"
 #include "lowtide/rematerialize/runs/pruned_scan.h"
 #include "lowtide/rematerialize/runs/timeline.h"

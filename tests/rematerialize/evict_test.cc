@@ -7,6 +7,7 @@
 
 #include "lowtide/rematerialize/phases/knapsack_bound.h"
 #include "lowtide/rematerialize/rematerialize.h"
+#include "lowtide/rematerialize/runs/load_scan.h"
 #include "lowtide/rematerialize/runs/pruned_scan.h"
 #include "lowtide/rematerialize/runs/retain.h"
 #include "lowtide/verify/check_budget.h"

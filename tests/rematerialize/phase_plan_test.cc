@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/rematerialize/phases/phase_plan.h"
+#include "lowtide/rematerialize/runs/load_scan.h"
 
 #include <gtest/gtest.h>
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lowtide/rematerialize/runs/load_scan.h"
 #include "lowtide/verify/check_budget.h"
 #include "tests/rematerialize/budget_problems.h"
 

@@ -8,6 +8,7 @@
 
 #include "lowtide/base/check.h"
 #include "lowtide/rematerialize/phases/phase_plan.h"
+#include "lowtide/rematerialize/runs/load_scan.h"
 #include "lowtide/rematerialize/runs/run_problem.h"
 
 namespace lowtide {

@@ -13,7 +13,9 @@
 #include "lowtide/rematerialize/phases/phase_plan.h"
 #include "lowtide/rematerialize/runs/anneal.h"
 #include "lowtide/rematerialize/runs/evict.h"
+#include "lowtide/rematerialize/runs/first_sequence.h"
 #include "lowtide/rematerialize/runs/floor_search.h"
+#include "lowtide/rematerialize/runs/load_scan.h"
 #include "lowtide/rematerialize/runs/need_search.h"
 #include "lowtide/rematerialize/runs/retain.h"
 #include "lowtide/rematerialize/runs/run_problem.h"
@@ -29,6 +31,16 @@ constexpr std::int64_t kFirstLevel = 20'000;      // of work per node
 constexpr std::int64_t kSmallProof = 200'000'000;
 constexpr std::uint64_t kSeed = 1;
 
+// The first run of each node.
+Runs first_runs(const RunProblem& problem, const Runs& runs) {
+  std::vector<char> has_run(problem.count(), 0);
+  Runs first;
+  for (RunProblem::Index node : runs) {
+    if (std::exchange(has_run[node], char{1}) == 0) first.push_back(node);
+  }
+  return first;
+}
+
 // The effort is spent in levels. Each has twice the allowance of the one before, and repeats what its allowance cut
 // off there. Allowances depend on the problem only. So a search with less effort does the same as one with more, up to
 // where it ends, and the answer is never worse with more effort:
@@ -41,25 +53,33 @@ constexpr std::uint64_t kSeed = 1;
 // something else. Annealing makes the same moves up to its end.
 class Search {
  public:
-  Search(const BudgetProblem& problem, Runs order, const RematerializeOptions& options)
+  Search(const BudgetProblem& problem, const Runs& order, const RematerializeOptions& options)
       : problem_(problem),
-        order_(std::move(order)),
+        first_(first_sequence(problem_, order)),
+        order_(first_runs(problem_, first_)),
         options_(options),
         left_(options.effort),
         scan_(problem_),
         annealing_(problem_, kSeed, options.stop) {
     answer_.base_cost = problem_.base_cost;
     answer_.cost_bound = problem_.base_cost;
-    for (const BudgetNode& node : problem.nodes) at_end_ += node.is_output ? node.size.count() : 0;
-    note(order_);
+    for (RunProblem::Index entry = 0; entry < problem_.count(); ++entry) {
+      at_end_ += problem_.is_output[entry] != 0 ? problem_.size[entry] : 0;
+    }
+    const Loads loads = scan_.scan(first_);
+    can_search_ = loads.is_valid;
+    answer_.cost = loads.cost;
+    answer_.peak = Bytes(std::max(loads.peak, at_end_) + problem_.state_bytes);
+    if (can_search_) note(first_);
     if (at_end_ > problem_.budget) refuse_outputs();
   }
 
   BudgetAnswer solve() {
-    if (left_ > 0 && !is_done() && !is_small_solved()) {
+    if (left_ > 0 && !is_done() && !is_small_solved() && can_search_) {
       std::int64_t allowance = kFirstLevel * static_cast<std::int64_t>(problem_.count());
       while (search_level(allowance)) allowance *= 2;
     }
+    if (best_.empty()) best_ = first_;
     answer_.runs.clear();
     for (RunProblem::Index node : best_) answer_.runs.emplace_back(node);
     return std::move(answer_);
@@ -76,7 +96,10 @@ class Search {
     for (RunProblem::Index node = 0; node < problem_.count(); ++node) {
       if (problem_.is_output[node] != 0) outputs.emplace_back(node);
     }
-    answer_.obstruction = InfeasibleProof{.node = std::nullopt, .sets = {std::move(outputs)}};
+    answer_.obstruction = InfeasibleProof{.node = std::nullopt, .sets = {}};
+    // Without outputs, the states alone exceed the budget, and so does any run.
+    if (outputs.empty() && !first_.empty()) answer_.obstruction->node = NodeId(first_.front());
+    if (!outputs.empty()) answer_.obstruction->sets = {std::move(outputs)};
     answer_.outcome = BudgetOutcome::infeasible;
   }
 
@@ -87,11 +110,12 @@ class Search {
     loads.peak = std::max(loads.peak, at_end_);
     const bool fits = loads.peak <= problem_.budget;
     const bool had = answer_.outcome == BudgetOutcome::found;
-    const bool is_better = fits ? !had || loads.cost < answer_.cost : !had && loads.peak < answer_.peak.count();
+    const std::int64_t peak = loads.peak + problem_.state_bytes;
+    const bool is_better = fits ? !had || loads.cost < answer_.cost : !had && peak < answer_.peak.count();
     if (!is_better && !best_.empty()) return;
     best_ = runs;
     answer_.cost = loads.cost;
-    answer_.peak = Bytes(loads.peak);
+    answer_.peak = Bytes(peak);
     if (fits) answer_.outcome = BudgetOutcome::found;
     report();
   }
@@ -120,6 +144,8 @@ class Search {
     const bool is_medium = problem_.count() <= kMostMediumNodes;
     if (!is_floor_complete_) spend(allowance / 8, [&](std::int64_t& work) { find_floor(work); });
     if (!are_knapsacks_complete_) spend(allowance / 16, [&](std::int64_t& work) { bound_by_knapsacks(work); });
+    const bool has_slots = !problem_.groups().empty();  // runs that no order of first runs has
+    if (has_slots) is_eviction_complete_ = is_plan_complete_ = true;
     if (floor_ && !is_eviction_complete_) spend(allowance / 8, [&](std::int64_t& work) { evict(work); });
     if (is_medium) {
       if (!is_plan_complete_) spend(allowance / 16, [&](std::int64_t& work) { plan_reruns(work); });
@@ -157,7 +183,7 @@ class Search {
 
   // Milestones where the order has the most live bytes.
   void bound_by_knapsacks(std::int64_t& work) {
-    for (RunProblem::Index milestone : tight_milestones(order_)) {
+    for (RunProblem::Index milestone : tight_milestones(first_)) {
       if (work <= 0) return;
       take(knapsack_bound(problem_, milestone, work));
     }
@@ -166,15 +192,25 @@ class Search {
 
   // Sequences by eviction with different rules. Then reruns for which there is space are removed.
   void evict(std::int64_t& work) {
-    for (bool uses_distance : {true, false}) {
-      for (int chain_quarters : {4, 1, 0, 16}) {
-        if (is_done() || work <= 0) return;
-        const EvictionRule rule{.chain_quarters = chain_quarters, .uses_distance = uses_distance};
-        const std::optional<Runs> runs = evict_along(problem_, order_, rule, *floor_, work);
-        if (runs) note(retain_outputs(problem_, *runs, work));
+    for (bool keeps_once : {true, false}) {
+      for (bool uses_distance : {true, false}) {
+        for (int chain_quarters : {4, 1, 0, 16}) {
+          if (is_done() || work <= 0) return;
+          const EvictionRule rule{
+              .chain_quarters = chain_quarters, .uses_distance = uses_distance, .keeps_once = keeps_once};
+          note_evicted(evict_along(problem_, order_, rule, *floor_, work), work);
+        }
       }
+      if (problem_.is_free()) break;
     }
     is_eviction_complete_ = work > 0;
+  }
+
+  // With rules, eviction may need a node where it must not run again.
+  void note_evicted(const std::optional<Runs>& runs, std::int64_t& work) {
+    if (!runs || (!problem_.is_free() && !scan_.scan(*runs).is_valid)) return;
+    if (problem_.has_seeds()) note(*runs);
+    note(retain_outputs(problem_, *runs, work));
   }
 
   void plan_reruns(std::int64_t& work) {
@@ -195,7 +231,7 @@ class Search {
       if (is_over()) return;
       const bool is_found = answer_.outcome == BudgetOutcome::found;
       const bool is_phases = round.start == Start::phases && !starts_.empty();
-      const Runs& start = is_phases ? starts_.back() : round.start == Start::best && is_found ? best_ : order_;
+      const Runs& start = is_phases ? starts_.back() : round.start == Start::best && is_found ? best_ : first_;
       const Cooling cooling{.hottest = round.heat,
                             .coldest = kCold,
                             .goal = answer_.cost_bound,
@@ -225,7 +261,7 @@ class Search {
   // The milestones of the last plan, or the run with the most live bytes in the order.
   Runs milestones_or_peak() {
     if (!milestones_.empty()) return milestones_;
-    return {order_[scan_.scan(order_).peak_at]};
+    return {first_[scan_.scan(first_).peak_at]};
   }
 
   void prove(const Runs& milestones, std::int64_t& work) {
@@ -258,7 +294,8 @@ class Search {
   static constexpr std::size_t kMostTight = 32;
 
   RunProblem problem_;
-  Runs order_;
+  Runs first_;  // the given order, with the rules of the problem
+  Runs order_;  // the first runs in it
   const RematerializeOptions& options_;
   std::int64_t left_;  // of the effort
   LoadScan scan_;
@@ -269,6 +306,7 @@ class Search {
   Runs milestones_;
   std::vector<Runs> starts_;
   std::optional<FloorSearch> floor_;
+  bool can_search_ = true;
   bool is_floor_complete_ = false;
   bool are_knapsacks_complete_ = false;
   bool is_eviction_complete_ = false;
@@ -280,22 +318,23 @@ class Search {
 
 BudgetAnswer rematerialize(const BudgetProblem& problem, const std::vector<NodeId>& order,
                            const RematerializeOptions& options) {
-  LOWTIDE_CHECK(order.size() == problem.nodes.size(), "the given order has each node once");
-  if (problem.nodes.empty()) return {.outcome = BudgetOutcome::found};
   rematerialize_internal::Runs runs;
   for (NodeId node : order) runs.push_back(node.value());
-  return rematerialize_internal::Search(problem, std::move(runs), options).solve();
+  return rematerialize_internal::Search(problem, runs, options).solve();
 }
 
 BudgetFloor bound_budgets(const BudgetProblem& problem, const std::vector<NodeId>& order,
                           const RematerializeOptions& options) {
-  LOWTIDE_CHECK(order.size() == problem.nodes.size(), "the given order has each node once");
   rematerialize_internal::Runs runs;
   for (NodeId node : order) runs.push_back(node.value());
   std::int64_t work = options.effort;
   const rematerialize_internal::RunProblem plain(problem);
+  runs = rematerialize_internal::first_runs(plain, rematerialize_internal::first_sequence(plain, runs));
   const rematerialize_internal::FloorSearch floor(plain, runs, work);
-  return {.bytes = Bytes(floor.bound()), .proof = floor.proof()};
+  BudgetFloor found{.bytes = Bytes(floor.bound() + plain.state_bytes), .proof = floor.proof()};
+  // The states alone exceed a smaller budget, so any run does.
+  if (!found.proof && plain.state_bytes > 0 && !order.empty()) found.proof = {.node = order.front(), .sets = {}};
+  return found;
 }
 
 }  // namespace lowtide

@@ -23,8 +23,8 @@ struct RematerializeOptions {
 };
 
 // Finds a sequence of runs that keeps the budget at a low cost, and a bound of the cost of all such sequences
-// (docs/algorithms/rematerialization.md). `order` has each node once, after the nodes that it reads. A good order needs
-// fewer reruns, so it should have a low peak.
+// (docs/algorithms/rematerialization.md). `order` has each run entry once. Where it breaks a rule of the problem, runs
+// move. A good order needs fewer reruns, so it should have a low peak.
 //
 // The answer says `infeasible` only with a proof. The bound has a proof unless it is the cost of one run of each node,
 // or a complete search of a small problem gave it. The same problem, order and effort give the same answer on every

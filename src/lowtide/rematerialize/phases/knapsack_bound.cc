@@ -22,7 +22,11 @@ constexpr int kMostCostBits = 60;   // all other multipliers
 class Knapsack {
  public:
   Knapsack(const RunProblem& problem, Index milestone, std::int64_t& work)
-      : problem_(problem), milestone_(milestone), work_(work), relation_(problem.count(), 0) {}
+      : problem_(problem),
+        milestone_(milestone),
+        work_(work),
+        relation_(problem.count(), 0),
+        bytes_(problem.count(), 0) {}
 
   std::optional<PhaseBound> bound() {
     mark(kBefore);
@@ -38,10 +42,10 @@ class Knapsack {
   static constexpr char kAfter = 2;
   static constexpr char kRead = 4;  // by the milestone
 
-  // An output that is read later, or that the milestone reads.
+  // An entry that is read later, or that the milestone reads.
   struct Item {
     Index node;
-    PhaseRow row;  // why it is kept, or runs again
+    PhaseRow row;  // why it is kept, or made again
   };
 
   void mark(char relation) {
@@ -49,30 +53,38 @@ class Knapsack {
     while (!open.empty()) {
       const Index node = open.back();
       open.pop_back();
-      for (Index next : relation == kBefore ? problem_.inputs(node) : problem_.readers(node)) {
+      const auto reach = [&](Index next) {
         work_ -= 4;
-        if ((relation_[next] & relation) != 0) continue;
+        if ((relation_[next] & relation) != 0) return;
         relation_[next] = static_cast<char>(relation_[next] | relation);
         open.push_back(next);
+      };
+      if (relation == kBefore) {
+        for (Index input : problem_.inputs(node)) reach(problem_.owner(input));
+      } else {
+        problem_.for_each_entry(node, [&](Index entry) {
+          for (Index reader : problem_.readers(entry)) reach(reader);
+        });
       }
     }
   }
 
   void find_items() {
-    for (Index node = 0; node < problem_.count(); ++node) {
-      if ((relation_[node] & kBefore) == 0 || problem_.size[node] == 0) continue;
-      PhaseRow row{.rule = PhaseRule::result, .phase = 0, .node = NodeId(node), .reader = {}};
-      if ((relation_[node] & kRead) != 0) {
+    for (Index entry = 0; entry < problem_.count(); ++entry) {
+      const Index run = problem_.owner(entry);
+      if (run == RunProblem::kNone || (relation_[run] & kBefore) == 0 || problem_.size[entry] == 0) continue;
+      PhaseRow row{.rule = PhaseRule::result, .phase = 0, .node = NodeId(entry), .reader = {}};
+      if ((relation_[entry] & kRead) != 0) {
         row.rule = PhaseRule::read;
       } else {
-        const auto readers = problem_.readers(node);
+        const auto readers = problem_.readers(entry);
         const auto later =
             std::find_if(readers.begin(), readers.end(), [&](Index other) { return (relation_[other] & kAfter) != 0; });
-        if (later == readers.end() && problem_.is_output[node] == 0) continue;
+        if (later == readers.end() && problem_.is_output[entry] == 0) continue;
         if (later != readers.end())
-          row = {.rule = PhaseRule::need, .phase = 0, .node = NodeId(node), .reader = NodeId(*later)};
+          row = {.rule = PhaseRule::need, .phase = 0, .node = NodeId(entry), .reader = NodeId(*later)};
       }
-      items_.push_back({node, row});
+      items_.push_back({entry, row});
     }
     work_ -= static_cast<std::int64_t>(10 * problem_.count() + 100 * items_.size());
   }
@@ -82,26 +94,28 @@ class Knapsack {
   // The price of a byte: the cost per byte of the item that fills the budget. Returns false if all items fit.
   bool find_price() {
     std::int64_t space = problem_.budget - problem_.own_load[milestone_];
-    std::vector<Index> by_worth;
+    std::vector<Index> by_worth;  // runs
     std::int64_t most_cost = 1;
     for (const Item& item : items_) {
       if (must_stay(item)) {
         space -= problem_.size[item.node];
-      } else {
-        by_worth.push_back(item.node);
-        most_cost = std::max(most_cost, problem_.cost[item.node]);
+        continue;
       }
+      const Index run = problem_.owner(item.node);
+      if (bytes_[run] == 0) by_worth.push_back(run);
+      bytes_[run] += problem_.size[item.node];
+      most_cost = std::max(most_cost, problem_.cost[run]);
     }
     std::sort(by_worth.begin(), by_worth.end(), [&](Index a, Index b) {
-      const Int128 left = Int128{problem_.cost[a]} * problem_.size[b];
-      const Int128 right = Int128{problem_.cost[b]} * problem_.size[a];
+      const Int128 left = Int128{problem_.cost[a]} * bytes_[b];
+      const Int128 right = Int128{problem_.cost[b]} * bytes_[a];
       return left != right ? left > right : a < b;
     });
     for (Index node : by_worth) {
-      space -= problem_.size[node];
+      space -= bytes_[node];
       if (space >= 0) continue;
       shift_ = std::max(kMostCostBits - static_cast<int>(std::bit_width(static_cast<std::uint64_t>(most_cost))), 0);
-      Int128 price = (Int128{problem_.cost[node]} << shift_) / problem_.size[node];
+      Int128 price = (Int128{problem_.cost[node]} << shift_) / bytes_[node];
       while (price >> kMostPriceBits != 0 && shift_ > 0) {
         price >>= 1;
         --shift_;
@@ -117,9 +131,15 @@ class Knapsack {
     ProofCase leaf;
     leaf.rows.push_back({{.rule = PhaseRule::memory, .phase = 0, .node = {}, .reader = {}}, price_});
     Int128 sum = Int128{price_} * (problem_.own_load[milestone_] - problem_.budget);
+    std::vector<Int128> left;  // by run: of its cost, which all its entries share
+    for (std::int64_t cost : problem_.cost) left.push_back(Int128{cost} << shift_);
     for (const Item& item : items_) {
       Int128 times = std::min<Int128>(Int128{price_} * problem_.size[item.node], kMost);
-      if (!must_stay(item)) times = std::min(times, Int128{problem_.cost[item.node]} << shift_);
+      if (!must_stay(item)) {
+        Int128& of_run = left[problem_.owner(item.node)];
+        times = std::min(times, of_run);
+        of_run -= times;
+      }
       if (times == 0) continue;
       leaf.rows.emplace_back(item.row, static_cast<std::int64_t>(times));
       sum += times;
@@ -139,9 +159,10 @@ class Knapsack {
   const RunProblem& problem_;
   Index milestone_;
   std::int64_t& work_;
-  std::vector<char> relation_;  // by node
-  std::vector<Item> items_;     // by node
-  std::int64_t price_ = 0;      // of a byte, in units of 2^-shift_ of the cost
+  std::vector<char> relation_;       // by node
+  std::vector<std::int64_t> bytes_;  // by run: of its entries among the items, except those that must stay
+  std::vector<Item> items_;          // by node
+  std::int64_t price_ = 0;           // of a byte, in units of 2^-shift_ of the cost
   int shift_ = 0;
 };
 

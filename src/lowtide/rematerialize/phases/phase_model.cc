@@ -53,8 +53,15 @@ void PhaseModel::find_sides(std::size_t phase, const std::vector<Index>* order) 
     while (!open.empty()) {
       const Index node = open.back();
       open.pop_back();
-      for (Index next : reached == Side::before ? problem_.inputs(node) : problem_.readers(node)) {
+      const auto reach = [&](Index next) {
         if (std::exchange(side[next], reached) != reached) open.push_back(next);
+      };
+      if (reached == Side::before) {
+        for (Index input : problem_.inputs(node)) reach(problem_.owner(input));
+      } else {
+        problem_.for_each_entry(node, [&](Index entry) {
+          for (Index reader : problem_.readers(entry)) reach(reader);
+        });
       }
     }
   }
@@ -63,10 +70,13 @@ void PhaseModel::find_sides(std::size_t phase, const std::vector<Index>* order) 
 void PhaseModel::find_variables(std::uint32_t phase) {
   std::vector<std::size_t>& numbers = number_.emplace_back(problem_.count(), kNone);
   for (Index node = 0; node < problem_.count(); ++node) {
-    const bool is_aside = side_[phase][node] == Side::aside;
-    if (!is_before(phase, node) && !(is_aside && with_aside_)) continue;
+    const Index run = problem_.owner(node);
+    if (run == RunProblem::kNone) continue;
+    const bool is_aside = side_[phase][run] == Side::aside;
+    if (!is_before(phase, run) && !(is_aside && with_aside_)) continue;
     numbers[node] = variables_.size();
     variables_.push_back({.phase = phase, .kind = PhaseKind::keep, .node = id_of(node)});
+    if (run != node) continue;
     variables_.push_back({.phase = phase, .kind = PhaseKind::rerun, .node = id_of(node)});
     if (!is_aside) continue;
     variables_.push_back({.phase = phase, .kind = PhaseKind::ran, .node = id_of(node)});
@@ -79,28 +89,38 @@ void PhaseModel::find_rows(std::uint32_t phase) {
   const bool is_last = phase + 1 == milestones_.size();
   for (Index node = 0; node < problem_.count(); ++node) {
     if (!has_variables(phase, node)) continue;
+    for (Index reader : problem_.readers(node)) find_read_rows(phase, node, reader);
+    const Index run = problem_.owner(node);
     const auto add = [&](PhaseRule rule) {
       rows_.push_back({.rule = rule, .phase = phase, .node = id_of(node), .reader = id_of(0)});
     };
-    for (Index reader : problem_.readers(node)) find_read_rows(phase, node, reader);
     if (!is_last && has_variables(phase + 1, node)) add(PhaseRule::carry);
-    if (!is_last && has_ran(phase, node) && has_ran(phase + 1, node)) add(PhaseRule::stay_run);
-    if ((is_last || has_ran(phase, node)) && problem_.is_output[node] != 0) add(PhaseRule::result);
-    if (problem_.runs_once[node] != 0) add(PhaseRule::once);
+    if (run == node && !is_last && has_ran(phase, run) && has_ran(phase + 1, run)) add(PhaseRule::stay_run);
+    if ((is_last || has_ran(phase, run)) && problem_.is_output[node] != 0) add(PhaseRule::result);
+    if (run == node && never_again(phase, run)) add(PhaseRule::once);
   }
 }
 
-void PhaseModel::find_read_rows(std::uint32_t phase, Index node, Index reader) {
+bool PhaseModel::never_again(std::uint32_t phase, Index run) const {
+  if (problem_.runs_once[run] != 0) return true;
+  const auto writers = problem_.writers_after(run);
+  return std::any_of(writers.begin(), writers.end(), [&](Index writer) {
+    return side_[phase][writer] == Side::at || side_[phase][writer] == Side::before;
+  });
+}
+
+void PhaseModel::find_read_rows(std::uint32_t phase, Index entry, Index reader) {
   const auto add = [&](PhaseRule rule) {
-    rows_.push_back({.rule = rule, .phase = phase, .node = id_of(node), .reader = id_of(reader)});
+    rows_.push_back({.rule = rule, .phase = phase, .node = id_of(entry), .reader = id_of(reader)});
   };
+  const Index run = problem_.owner(entry);
   const Side side = side_[phase][reader];
   if (side == Side::at) return add(PhaseRule::read);
   if (has_variables(phase, reader)) add(PhaseRule::rerun_input);
-  if (has_ran(phase, node) && has_ran(phase, reader)) add(PhaseRule::first_read);
+  if (has_ran(phase, run) && has_ran(phase, reader)) add(PhaseRule::first_read);
   // A later milestone before the reader says the same, and more.
   const bool is_later =
-      is_before(phase, node) && phase + 1 < milestones_.size() && side_[phase + 1][reader] == Side::after;
+      is_before(phase, run) && phase + 1 < milestones_.size() && side_[phase + 1][reader] == Side::after;
   if ((side == Side::after && !is_later) || has_ran(phase, reader)) add(PhaseRule::need);
 }
 
@@ -129,7 +149,7 @@ PhaseModel::Inequality PhaseModel::kept_or_rerun(const PhaseRow& row, std::size_
   Inequality result{.terms = {{number({.phase = row.phase, .kind = PhaseKind::keep, .node = row.node}), 1}}};
   for (auto phase = row.phase; phase <= last; ++phase) {
     if (!has_variables(phase, row.node.value())) continue;
-    result.terms.emplace_back(number({.phase = phase, .kind = PhaseKind::rerun, .node = row.node}), 1);
+    result.terms.emplace_back(number({.phase = phase, .kind = PhaseKind::rerun, .node = owner(row.node)}), 1);
   }
   return result;
 }
@@ -147,7 +167,7 @@ PhaseModel::Inequality PhaseModel::memory(std::uint32_t phase) const {
 PhaseModel::Inequality PhaseModel::between_ran(const PhaseRow& row) const {
   const bool is_read = row.rule == PhaseRule::first_read;
   const PhaseVariable from{.phase = row.phase, .kind = PhaseKind::ran, .node = is_read ? row.reader : row.node};
-  const PhaseVariable to{.phase = is_read ? row.phase : row.phase + 1, .kind = PhaseKind::ran, .node = row.node};
+  const PhaseVariable to{.phase = is_read ? row.phase : row.phase + 1, .kind = PhaseKind::ran, .node = owner(row.node)};
   return {.terms = {{number(to), 1}, {number(from), -1}}};
 }
 
@@ -159,12 +179,12 @@ PhaseModel::Inequality PhaseModel::inequality(const PhaseRow& row) const {
     case PhaseRule::need: {
       Inequality result = kept_or_rerun(row, last_phase_of(row.reader.value(), row.phase));
       add_ran(result, row.phase, row.reader, 1);
-      add_ran(result, row.phase, row.node, -1);
+      add_ran(result, row.phase, owner(row.node), -1);
       return result;
     }
     case PhaseRule::result: {
       Inequality result = kept_or_rerun(row, milestones_.size() - 1);
-      add_ran(result, row.phase, row.node, -1);
+      add_ran(result, row.phase, owner(row.node), -1);
       return result;
     }
     case PhaseRule::rerun_input: {
@@ -176,7 +196,7 @@ PhaseModel::Inequality PhaseModel::inequality(const PhaseRow& row) const {
       Inequality result = kept_or_rerun(row, row.phase);
       result.terms.emplace_back(number({.phase = row.phase + 1, .kind = PhaseKind::keep, .node = row.node}), -1);
       result.least = -1;
-      add_ran(result, row.phase, row.node, -1);
+      add_ran(result, row.phase, owner(row.node), -1);
       return result;
     }
     case PhaseRule::once: return {.terms = {{number({row.phase, PhaseKind::rerun, row.node}), -1}}, .least = 0};

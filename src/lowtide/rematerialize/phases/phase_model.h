@@ -42,11 +42,11 @@ class PhaseModel {
     std::int64_t least = 0;
   };
   [[nodiscard]] Inequality inequality(const PhaseRow& row) const;
-  // The number of a variable. Requires: the node has it in this phase.
+  // The number of a variable. Requires: the node has it in this phase. A part has only `keep`.
   [[nodiscard]] std::size_t number(const PhaseVariable& variable) const {
     return number_[variable.phase][variable.node.index()] + static_cast<std::size_t>(variable.kind);
   }
-  [[nodiscard]] bool is_before(std::size_t phase, Index node) const { return side_[phase][node] == Side::before; }
+  [[nodiscard]] bool is_before(std::size_t phase, Index run) const { return side_[phase][run] == Side::before; }
 
   // Whether some node aside has variables.
   [[nodiscard]] bool has_aside() const { return has_aside_; }
@@ -67,11 +67,14 @@ class PhaseModel {
   void find_sides(std::size_t phase, const std::vector<Index>* order);
   void find_variables(std::uint32_t phase);
   void find_rows(std::uint32_t phase);
-  void find_read_rows(std::uint32_t phase, Index node, Index reader);
+  void find_read_rows(std::uint32_t phase, Index entry, Index reader);
+  // Whether a run does not happen again from a milestone on, because something that comes after all its runs has run.
+  [[nodiscard]] bool never_again(std::uint32_t phase, Index run) const;
   [[nodiscard]] bool has_variables(std::size_t phase, Index node) const { return number_[phase][node] != kNone; }
-  [[nodiscard]] bool has_ran(std::size_t phase, Index node) const {
-    return has_variables(phase, node) && side_[phase][node] == Side::aside;
+  [[nodiscard]] bool has_ran(std::size_t phase, Index run) const {
+    return has_variables(phase, run) && side_[phase][run] == Side::aside;
   }
+  [[nodiscard]] NodeId owner(NodeId entry) const { return NodeId(problem_.owner(entry.value())); }
   // Adds factor * ran(phase, node) to the left side.
   void add_ran(Inequality& inequality, std::uint32_t phase, NodeId node, std::int64_t factor) const;
   [[nodiscard]] std::size_t last_phase_of(Index node, std::size_t phase) const;
@@ -85,7 +88,7 @@ class PhaseModel {
   bool has_aside_ = false;
   std::vector<PhaseVariable> variables_;          // those of a node and phase are neighbors, in the order of PhaseKind
   std::vector<std::vector<std::size_t>> number_;  // by phase and node: the number of its keep variable, or kNone
-  std::vector<std::vector<Side>> side_;           // by phase and node
+  std::vector<std::vector<Side>> side_;           // by phase and run
   std::vector<PhaseRow> rows_;
   int shift_ = 0;
   std::int64_t unit_ = 0;  // every cost is a multiple of it

@@ -8,6 +8,8 @@
 
 #include "lowtide/rematerialize/phases/phase_model.h"
 #include "lowtide/rematerialize/phases/phase_search.h"
+#include "lowtide/rematerialize/runs/load_scan.h"
+#include "lowtide/rematerialize/runs/rerun_limits.h"
 
 namespace lowtide::rematerialize_internal {
 namespace {
@@ -18,10 +20,13 @@ constexpr std::size_t kMostMilestones = 24;
 constexpr std::size_t kModelWork = 20;          // per variable and row of a model
 constexpr std::size_t kMostVariables = 20'000;  // a linear program with more takes seconds per step
 
-// Makes a sequence run by run.
+// Makes a sequence run by run. First runs follow an order.
 class RunWriter {
  public:
-  explicit RunWriter(const RunProblem& problem) : problem_(problem), is_there_(problem.count(), 0) {}
+  RunWriter(const RunProblem& problem, const Runs& order)
+      : problem_(problem), position_(positions_in(problem, order)), is_there_(problem.count(), 0) {
+    if (problem.has_rules()) limits_.emplace(problem, position_, true);
+  }
 
   // Runs a node, and before it all inputs that are not there, and their inputs, and so on.
   void run(Index node) {
@@ -31,33 +36,52 @@ class RunWriter {
       const auto inputs = problem_.inputs(current);
       while (next < inputs.size() && is_there_[inputs[next]] != 0) ++next;
       if (next < inputs.size()) {
-        open.emplace_back(inputs[next], 0);
+        open.emplace_back(problem_.owner(inputs[next]), 0);
         continue;
       }
       runs_.push_back(current);
-      is_there_[current] = 1;
+      problem_.for_each_entry(current, [&](Index entry) { is_there_[entry] = 1; });
+      const Index overwritten = problem_.overwritten_by(current);
+      if (overwritten != RunProblem::kNone) is_there_[overwritten] = 0;
       open.pop_back();
     }
   }
-  [[nodiscard]] bool is_there(Index node) const { return is_there_[node] != 0; }
-  void drop_all_except(const std::vector<char>& kept) {
-    for (std::size_t node = 0; node < kept.size(); ++node) {
-      if (kept[node] == 0 && problem_.runs_once[node] == 0) is_there_[node] = 0;
+  [[nodiscard]] bool is_there(Index entry) const { return is_there_[entry] != 0; }
+  // Drops what is not kept at a milestone. What could not be made again for its next use stays.
+  void drop_all_except(const std::vector<char>& kept, std::uint32_t milestone) {
+    std::vector<char> stays = kept;
+    for (Index entry = 0; entry < kept.size() && limits_; ++entry) {
+      if (is_there_[entry] != 0 && kept[entry] == 0) hold_for(entry, milestone, stays);
+    }
+    for (Index entry = 0; entry < kept.size(); ++entry) {
+      if (is_there_[entry] != 0 && stays[entry] == 0 && problem_.runs_once[problem_.owner(entry)] == 0) {
+        is_there_[entry] = 0;
+      }
     }
   }
   [[nodiscard]] Runs take() && { return std::move(runs_); }
 
  private:
+  void hold_for(Index entry, std::uint32_t milestone, std::vector<char>& stays) {
+    std::uint32_t next_use = problem_.is_output[entry] != 0 ? static_cast<std::uint32_t>(problem_.count()) : kNoUse;
+    for (Index reader : problem_.readers(entry)) {
+      if (position_[reader] > milestone) next_use = std::min(next_use, position_[reader]);
+    }
+    if (next_use == kNoUse) return;
+    std::vector<Index> held;
+    std::int64_t work = 0;
+    if (!limits_->find_held(problem_.owner(entry), next_use, is_there_, held, work)) held = {entry};
+    for (Index other : held) stays[other] = 1;
+  }
+
+  static constexpr std::uint32_t kNoUse = 0xFFFFFFFF;
+
   const RunProblem& problem_;
-  std::vector<char> is_there_;
+  std::vector<std::uint32_t> position_;  // by run: in the order
+  std::vector<char> is_there_;           // by entry
+  std::optional<RerunLimits> limits_;    // absent without rules
   Runs runs_;
 };
-
-std::vector<std::size_t> positions_in(const Runs& order, std::size_t nodes) {
-  std::vector<std::size_t> position(nodes);
-  for (std::size_t at = 0; at < order.size(); ++at) position[order[at]] = at;
-  return position;
-}
 
 // The node whose first run is the first at or after a run.
 Index first_run_from(const Runs& runs, std::size_t from, std::size_t nodes) {
@@ -150,22 +174,27 @@ class BoundSearch {
 
 Runs runs_of(const RunProblem& problem, const Runs& order, const Runs& milestones,
              const std::vector<std::vector<char>>& keeps) {
-  RunWriter writer(problem);
+  RunWriter writer(problem, order);
   std::size_t next = 0;
-  for (Index node : order) {
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    const Index node = order[at];
     if (next < milestones.size() && milestones[next] == node) {
       // What is kept from here on must exist before the milestone runs.
       for (Index kept : order) {
         if (kept == node) break;
-        if (keeps[next][kept] != 0 && !writer.is_there(kept)) writer.run(kept);
+        problem.for_each_entry(kept, [&](Index entry) {
+          if (keeps[next][entry] != 0 && !writer.is_there(entry)) writer.run(kept);
+        });
       }
-      writer.drop_all_except(keeps[next]);
+      writer.drop_all_except(keeps[next], static_cast<std::uint32_t>(at));
       ++next;
     }
     writer.run(node);
   }
   for (Index node : order) {
-    if (problem.is_output[node] != 0 && !writer.is_there(node)) writer.run(node);
+    problem.for_each_entry(node, [&](Index entry) {
+      if (problem.is_output[entry] != 0 && !writer.is_there(entry)) writer.run(node);
+    });
   }
   return std::move(writer).take();
 }
@@ -174,7 +203,7 @@ PhasePlans plan_phases(const RunProblem& problem, const Runs& order, std::int64_
                        const std::atomic<bool>* stop) {
   PhasePlans plans;
   LoadScan scan(problem);
-  const std::vector<std::size_t> position = positions_in(order, problem.count());
+  const std::vector<std::uint32_t> position = positions_in(problem, order);
   const auto is_earlier = [&](Index a, Index b) { return position[a] < position[b]; };
   Runs milestones = {order[scan.scan(order).peak_at]};
   while (work > 0 && milestones.size() <= kMostMilestones) {
@@ -188,6 +217,8 @@ PhasePlans plan_phases(const RunProblem& problem, const Runs& order, std::int64_
     plans.milestones = milestones;
     Runs runs = runs_of(problem, order, milestones, answer.keeps);
     const Loads loads = scan.scan(runs);
+    // With rules, a node may be needed where it must not run again.
+    if (!loads.is_valid) break;
     plans.tried.insert(plans.tried.begin(), runs);
     if (loads.peak <= problem.budget) {
       plans.best = std::move(runs);

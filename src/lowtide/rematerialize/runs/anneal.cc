@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lowtide/base/annealing.h"
+#include "lowtide/rematerialize/runs/load_scan.h"
 #include "lowtide/rematerialize/runs/moves.h"
 #include "lowtide/rematerialize/runs/timeline.h"
 
@@ -32,7 +33,7 @@ class Annealing::State {
     set_prices();
     const std::int64_t limit = std::min(work, cooling.length);
     const std::int64_t begin = done();
-    const double base = static_cast<double>(problem_.base_cost) / static_cast<double>(problem_.count());
+    const double base = static_cast<double>(problem_.base_cost) / static_cast<double>(problem_.run_count());
     const double hottest = cooling.hottest * base + 1e-3;
     const double coldest = cooling.coldest * base + 1e-4;
     std::int64_t spent = 0;
@@ -83,8 +84,8 @@ class Annealing::State {
   void set_prices() {
     std::int64_t total = 0;
     for (std::int64_t size : problem_.size) total += size;
-    const double mean_size = static_cast<double>(total) / static_cast<double>(problem_.count()) + 1;
-    const double mean_cost = static_cast<double>(problem_.base_cost) / static_cast<double>(problem_.count()) + 1e-3;
+    const double mean_size = static_cast<double>(total) / static_cast<double>(problem_.run_count()) + 1;
+    const double mean_cost = static_cast<double>(problem_.base_cost) / static_cast<double>(problem_.run_count()) + 1e-3;
     usual_price_ = mean_cost / mean_size;
     price_ = usual_price_;
   }

@@ -42,7 +42,7 @@ class LevelSearch {
       if (auto path = finished(at)) return *path;
       if (work_ < 0 || sets_.size() > kMostLevelSets) break;
       for (std::size_t next = 0; next < sets_[at].nodes.size(); ++next) {
-        const Index made = sets_[at].nodes[next];
+        const Index made = problem_.owner(sets_[at].nodes[next]);
         auto [live, before] = before_run(sets_[at].nodes, made);
         if (!add(std::move(before), std::max(level, live), {at, made}) || live > level) continue;
         if (auto path = finished(sets_.size() - 1)) return *path;
@@ -66,16 +66,16 @@ class LevelSearch {
   struct Set {
     Needed nodes;
     std::int64_t level;
-    std::pair<std::size_t, Index> next;  // the set that the run of a node leads to, and the node
+    std::pair<std::size_t, Index> next;  // the set that a run leads to, and the run
   };
 
-  // What is live while `made` runs, and the set before this run.
-  std::pair<std::int64_t, Needed> before_run(const Needed& after, Index made) {
-    const auto inputs = problem_.inputs(made);
+  // What is live while `run` runs, and the set before that. The run makes its output and all its parts.
+  std::pair<std::int64_t, Needed> before_run(const Needed& after, Index run) {
+    const auto inputs = problem_.inputs(run);
     Needed before;
     std::set_union(after.begin(), after.end(), inputs.begin(), inputs.end(), std::back_inserter(before));
-    before.erase(std::lower_bound(before.begin(), before.end(), made));
-    std::int64_t live = problem_.own_load[made];
+    std::erase_if(before, [&](Index entry) { return problem_.owner(entry) == run; });
+    std::int64_t live = problem_.own_load[run];
     for (Index node : before) live += problem_.size[node];
     work_ -= static_cast<std::int64_t>(10 * before.size());
     return {live, std::move(before)};
@@ -114,11 +114,11 @@ class LevelSearch {
       work_ -= static_cast<std::int64_t>(5 * nodes.size());
       const auto inputs = problem_.inputs(node);
       return known_.paths_[node].is_known && std::all_of(nodes.begin(), nodes.end(), [&](Index other) {
-               return other == node || std::binary_search(inputs.begin(), inputs.end(), other);
+               return problem_.owner(other) == node || std::binary_search(inputs.begin(), inputs.end(), other);
              });
     };
     const Index last = nodes.back();
-    if (has_all(last)) return last;
+    if (has_all(problem_.owner(last))) return problem_.owner(last);
     const auto readers = problem_.readers(last);
     const auto end = readers.begin() + static_cast<std::ptrdiff_t>(std::min(readers.size(), kMostBegins));
     const auto found = std::find_if(readers.begin(), end, has_all);

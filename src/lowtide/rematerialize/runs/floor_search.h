@@ -12,8 +12,8 @@
 
 namespace lowtide::rematerialize_internal {
 
-// Looks for the floor: the smallest budget that some sequence keeps, whatever it costs. It lets every node run again,
-// so with nodes that run only once it is a lower bound.
+// Looks for the floor: the smallest budget that some sequence keeps, whatever it costs. It lets every node run again at
+// any time, so with rules, seeds or nodes that run only once it is a lower bound. Bytes of states do not count.
 //
 // For each node, it goes backwards from the set of its inputs. A set of outputs is preceded by the run that makes one
 // of them, whose inputs are then live together with the others. A path ends with the empty set, or with a set that is
@@ -32,14 +32,14 @@ class FloorSearch {
 
   // No sequence has a lower peak.
   [[nodiscard]] std::int64_t bound() const { return bound_; }
-  // Whether a path to every node and the end is known. Then the bound is the floor, unless nodes run only once.
+  // Whether a path to every node and the end is known. Then the bound is the floor, unless nodes must not run again.
   [[nodiscard]] bool is_reached() const { return is_reached_; }
   // Why no sequence keeps a budget of bound() - 1. Present unless the bound is 0.
   [[nodiscard]] const std::optional<InfeasibleProof>& proof() const { return proof_; }
 
-  // Runs after which all inputs of the node are live, if nothing is live before. Without a node: all outputs of the
-  // problem. Each run needs at most bound() bytes. Returns nullopt if no path is known, or it has more than `most`
-  // runs.
+  // Runs after which all inputs of the node are live, if nothing is live before. They heed no rules. Without a node:
+  // all outputs of the problem. Each run needs at most bound() bytes. Returns nullopt if no path is known, or it has
+  // more than `most` runs.
   [[nodiscard]] std::optional<Runs> path_to(std::optional<Index> node, std::size_t most) const;
 
  private:

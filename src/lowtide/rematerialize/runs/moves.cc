@@ -26,14 +26,19 @@ Moves::Moves(const RunProblem& problem, std::uint64_t seed, Timeline& timeline)
   std::vector<std::size_t> missing(problem.count());
   std::vector<Index> sorted;
   for (Index node = 0; node < problem.count(); ++node) {
-    missing[node] = problem.inputs(node).size();
-    if (missing[node] == 0) sorted.push_back(node);
+    missing[node] = problem.inputs(node).size() + problem.readers_before(node).size();
+    if (missing[node] == 0 && problem.is_run(node)) sorted.push_back(node);
   }
+  const auto has_run = [&](Index later) {
+    if (--missing[later] == 0) sorted.push_back(later);
+  };
   for (std::size_t at = 0; at < sorted.size(); ++at) {
-    rank_[sorted[at]] = static_cast<std::uint32_t>(at);
-    for (Index reader : problem.readers(sorted[at])) {
-      if (--missing[reader] == 0) sorted.push_back(reader);
-    }
+    const Index node = sorted[at];
+    rank_[node] = static_cast<std::uint32_t>(at);
+    problem.for_each_entry(node, [&](Index entry) {
+      for (Index reader : problem.readers(entry)) has_run(reader);
+    });
+    for (Index writer : problem.writers_after(node)) has_run(writer);
   }
 }
 
@@ -68,16 +73,24 @@ bool Moves::drop(std::size_t at, double affordable) {
   const auto inputs = problem_.inputs(timeline_.node_at(at));
   for (std::size_t tries = 0; tries < kTries; ++tries) {
     const std::size_t made = below(at);
-    if (timeline_.last_use_at(made) <= at) continue;
     const Index node = timeline_.node_at(made);
-    if (std::find(inputs.begin(), inputs.end(), node) != inputs.end()) continue;
-    std::size_t to = timeline_.next_reader(node, at);
+    const Index entry = some_entry(node);
+    if (timeline_.last_use_at(made, problem_.slot(entry)) <= at) continue;
+    if (std::find(inputs.begin(), inputs.end(), entry) != inputs.end()) continue;
+    std::size_t to = timeline_.next_reader(entry, at);
     if (random_.chance(15)) to = at + 1 + below(to - at);
     if (!collect(node, to, some_chance(0), affordable)) return false;
     for (Index added : collected_) timeline_.insert(added, to);
     return true;
   }
   return false;
+}
+
+Moves::Index Moves::some_entry(Index node) {
+  const auto parts = problem_.parts(node);
+  if (parts.empty()) return node;
+  const std::size_t slot = below(parts.size() + 1);
+  return slot == 0 ? node : parts[slot - 1];
 }
 
 void Moves::push(Index node) {
@@ -102,14 +115,26 @@ void Moves::clear_open() {
 bool Moves::loses_use(Index node, std::size_t at) const {
   const std::size_t made = timeline_.latest_run(node, at);
   if (made == at) return false;
-  for (Index reader : problem_.readers(node)) {
-    if (is_replaced_[reader] == 0 && timeline_.runs_within(reader, made, at)) return false;
-  }
-  return true;
+  bool is_used = false;
+  problem_.for_each_entry(node, [&](Index entry) {
+    for (Index reader : problem_.readers(entry)) {
+      is_used = is_used || (is_replaced_[reader] == 0 && timeline_.runs_within(reader, made, at));
+    }
+  });
+  return !is_used;
+}
+
+bool Moves::runs_too(Index node, Index input, std::size_t at, unsigned percent) {
+  const Index maker = problem_.owner(input);
+  if (is_open_[maker] != 0) return false;
+  // What a rerun writes over a second time must be made again.
+  if (problem_.overwritten_by(node) == input && is_replaced_[node] == 0) return true;
+  return !timeline_.is_live(input, at) && random_.chance(percent) && !timeline_.is_locked(maker, at);
 }
 
 bool Moves::collect(Index node, std::size_t at, unsigned percent, double affordable) {
   collected_.clear();
+  if (timeline_.is_locked(node, at)) return false;
   double cost = 0;
   push(node);
   while (!open_.empty()) {
@@ -124,7 +149,7 @@ bool Moves::collect(Index node, std::size_t at, unsigned percent, double afforda
       break;
     }
     for (Index input : problem_.inputs(added)) {
-      if (is_open_[input] == 0 && !timeline_.is_live(input, at) && random_.chance(percent)) push(input);
+      if (runs_too(added, input, at, percent)) push(problem_.owner(input));
     }
     work_ += static_cast<std::int64_t>(30 + 20 * problem_.inputs(added).size());
   }
@@ -146,9 +171,13 @@ bool Moves::collect_ahead(Index node, std::size_t at, unsigned percent, double a
     if (!is_ahead) cost += static_cast<double>(problem_.cost[added]);
     if (cost > affordable || collected_.size() > kMostCollected) break;
     for (Index input : problem_.inputs(added)) {
-      if (is_open_[input] != 0) continue;
-      const bool may_rerun = problem_.runs_once[input] == 0 && !timeline_.is_live(input, at);
-      if (!timeline_.has_run(input, at) || (may_rerun && random_.chance(percent))) push(input);
+      const Index maker = problem_.owner(input);
+      if (is_open_[maker] != 0) continue;
+      const bool may_rerun = problem_.runs_once[maker] == 0 && !timeline_.is_live(input, at);
+      if (!timeline_.has_run(maker, at) || (may_rerun && random_.chance(percent))) push(maker);
+    }
+    for (Index reader : problem_.readers_before(added)) {
+      if (is_open_[reader] == 0 && !timeline_.has_run(reader, at)) push(reader);
     }
     work_ += static_cast<std::int64_t>(30 + 20 * problem_.inputs(added).size());
   }
@@ -191,7 +220,11 @@ bool Moves::exchange(double affordable) {
   timeline_.prune();
   // Now the output of the run before it stays up to there, so another output must go in the meantime.
   const std::size_t from = timeline_.position_of(node, std::min(rerun, timeline_.times(node)) - 1);
-  const std::size_t until = std::min({removed, timeline_.last_use_at(from), timeline_.length()});
+  std::size_t last_use = timeline_.last_use_at(from);
+  for (Index part : problem_.parts(node)) {
+    last_use = std::max(last_use, timeline_.last_use_at(from, problem_.slot(part)));
+  }
+  const std::size_t until = std::min({removed, last_use, timeline_.length()});
   if (until <= from + 1) return true;
   const std::size_t at =
       random_.chance(50) ? timeline_.peak_within(from + 1, until) : from + 1 + below(until - from - 1);
@@ -210,7 +243,10 @@ bool Moves::shift() {
 
 bool Moves::shift_later(std::size_t from) {
   const Index node = timeline_.node_at(from);
-  const std::size_t most = std::min(timeline_.next_reader(node, from), timeline_.next_run(node, from)) - 1 - from;
+  std::size_t end = timeline_.next_run(node, from);
+  problem_.for_each_entry(node, [&](Index entry) { end = std::min(end, timeline_.next_reader(entry, from)); });
+  for (Index writer : problem_.writers_after(node)) end = std::min(end, timeline_.next_run(writer, from));
+  const std::size_t most = end - 1 - from;
   if (most == 0) return false;
   timeline_.insert(node, from + step(most) + 1);
   return timeline_.erase(from);
@@ -223,7 +259,8 @@ bool Moves::shift_earlier(std::size_t from) {
     const std::size_t at = timeline_.latest_run(other, from);
     if (at != from) least = std::max(least, at + 1);
   };
-  for (Index input : problem_.inputs(node)) stay_after(input);
+  for (Index input : problem_.inputs(node)) stay_after(problem_.owner(input));
+  for (Index reader : problem_.readers_before(node)) stay_after(reader);
   stay_after(node);
   if (least == from) return false;
   timeline_.insert(node, from - step(from - least));

@@ -13,7 +13,8 @@
 
 namespace lowtide::rematerialize_internal {
 
-// Random moves of the annealing. Each changes a sequence to another valid one.
+// Random moves of the annealing. Each changes a sequence to another one in which every run finds its inputs. It looks
+// at the rules of the problem where it can, but only Timeline::is_allowed() says whether all of them are kept.
 //
 //   insert    a live output is dropped at some run, and made again before its next reader, with inputs that are gone
 //   remove    a rerun disappears
@@ -47,10 +48,14 @@ class Moves {
 
   [[nodiscard]] std::size_t place_to_drop(bool is_over);
   [[nodiscard]] std::size_t step(std::size_t most);
+  // The output of a node, or one of its parts.
+  [[nodiscard]] Index some_entry(Index node);
   // How likely an input that is gone runs again, in percent. Otherwise it lives longer.
   [[nodiscard]] unsigned some_chance(unsigned never);
   // Collects a node and what runs again with it at a place, readers first. Returns false if that costs too much.
   bool collect(Index node, std::size_t at, unsigned percent, double affordable);
+  // Whether what makes an input of a collected node runs again with it.
+  [[nodiscard]] bool runs_too(Index node, Index input, std::size_t at, unsigned percent);
   // As collect(), but what has not run there comes along in any case, and costs nothing.
   bool collect_ahead(Index node, std::size_t at, unsigned percent, double affordable);
   void push(Index node);

@@ -36,13 +36,15 @@ class NeedSearch {
       const Needed here = found_[std::get<1>(*open_.begin())];
       open_.erase(open_.begin());
       if (bytes_of(problem_, here) > problem_.budget) continue;
-      for (Index made : here) {
+      for (Index entry : here) {
+        const Index made = problem_.owner(entry);
         Needed live = here;
         for (Index input : problem_.inputs(made)) live.push_back(input);
         std::sort(live.begin(), live.end());
         live.erase(std::unique(live.begin(), live.end()), live.end());
         work_ -= static_cast<std::int64_t>(20 * live.size());
-        live.erase(std::find(live.begin(), live.end(), made));
+        // A run makes its output and all its parts.
+        std::erase_if(live, [&](Index other) { return problem_.owner(other) == made; });
         if (bytes_of(problem_, live) + problem_.own_load[made] > problem_.budget) continue;
         if (live.empty()) return false;
         add(std::move(live));
@@ -81,6 +83,7 @@ std::vector<NodeId> ids_of(const Needed& nodes) {
 std::optional<InfeasibleProof> find_obstruction(const RunProblem& problem, std::int64_t& work) {
   std::vector<std::pair<std::int64_t, Index>> nodes;  // what a run takes, the most first
   for (Index node = 0; node < problem.count(); ++node) {
+    if (!problem.is_run(node)) continue;
     std::int64_t bytes = problem.own_load[node];
     for (Index input : problem.inputs(node)) bytes += problem.size[input];
     nodes.emplace_back(-bytes, node);

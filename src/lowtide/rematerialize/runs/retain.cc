@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <tuple>
+#include <utility>
 
 #include "lowtide/rematerialize/runs/pruned_scan.h"
 
@@ -86,21 +87,50 @@ struct Rerun {
   std::uint32_t previous;
 };
 
+// Reruns that may go. Without one, its last uses are those of the run before it. Bytes that are written over in between
+// must be made again, and the runs of groups are agreed.
 std::vector<Rerun> reruns_of(const RunProblem& problem, const ScannedRuns& scanned) {
   constexpr std::uint32_t kNever = 0xFFFFFFFF;
   std::vector<std::uint32_t> latest(problem.count(), kNever);
   std::vector<Rerun> reruns;
   for (std::uint32_t at = 0; at < scanned.runs.size(); ++at) {
     const Index node = scanned.runs[at];
-    if (latest[node] != kNever) {
-      const double bytes = static_cast<double>(problem.size[node] + 1) * (at - scanned.last_use[latest[node]]);
-      reruns.push_back({static_cast<double>(problem.cost[node]) / bytes, at, latest[node]});
-    }
-    latest[node] = at;
+    const std::uint32_t previous = std::exchange(latest[node], at);
+    if (previous == kNever || problem.group_of(node) != RunProblem::kNone) continue;
+    double bytes = 0;
+    bool may_go = true;
+    problem.for_each_entry(node, [&](Index entry) {
+      may_go = may_go && problem.overwriter_of(entry) == RunProblem::kNone;
+      const std::uint32_t use = scanned.last_use_of(previous, problem.slot(entry));
+      if (entry != node && scanned.last_use_of(at, problem.slot(entry)) == at) return;
+      bytes += static_cast<double>(problem.size[entry] + (entry == node ? 1 : 0)) * (at - use);
+    });
+    if (may_go) reruns.push_back({static_cast<double>(problem.cost[node]) / bytes, at, previous});
   }
   std::sort(reruns.begin(), reruns.end(),
             [](const Rerun& a, const Rerun& b) { return std::tuple(-a.gain, a.at) < std::tuple(-b.gain, b.at); });
   return reruns;
+}
+
+// Lets the outputs of the run before a rerun live up to it. Returns false, and changes nothing, if there is no space.
+bool hold_outputs(const RunProblem& problem, const ScannedRuns& scanned, const Rerun& rerun, RangeMaximum& loads) {
+  const Index node = scanned.runs[rerun.at];
+  std::vector<std::pair<std::uint32_t, std::int64_t>> held;  // from where on, and bytes
+  bool fits = true;
+  problem.for_each_entry(node, [&](Index entry) {
+    // An output is live at its last use, and where it ran again.
+    const std::uint32_t begin = scanned.last_use_of(rerun.previous, problem.slot(entry)) + 1;
+    const bool is_unused = scanned.last_use_of(rerun.at, problem.slot(entry)) == rerun.at;
+    const bool is_alone = problem.parts(node).empty();
+    if (!fits || (is_unused && !is_alone)) return;
+    fits = loads.most(begin, rerun.at) + problem.size[entry] <= problem.budget;
+    if (!fits) return;
+    loads.add(begin, rerun.at, problem.size[entry]);
+    held.emplace_back(begin, problem.size[entry]);
+  });
+  if (fits) return true;
+  for (const auto& [begin, bytes] : held) loads.add(begin, rerun.at, -bytes);
+  return false;
 }
 
 // The sequence without the reruns for whose outputs there is space.
@@ -110,12 +140,7 @@ Runs without_reruns(const RunProblem& problem, const ScannedRuns& scanned, std::
   for (const Rerun& rerun : reruns_of(problem, scanned)) {
     work -= kStepWork;
     if (work < 0) break;
-    const std::int64_t size = problem.size[scanned.runs[rerun.at]];
-    // The output is live at its last use, and where it ran again.
-    const std::uint32_t begin = scanned.last_use[rerun.previous] + 1;
-    if (loads.most(begin, rerun.at) + size > problem.budget) continue;
-    loads.add(begin, rerun.at, size);
-    is_removed[rerun.at] = 1;
+    if (hold_outputs(problem, scanned, rerun, loads)) is_removed[rerun.at] = 1;
   }
   Runs runs;
   for (std::size_t at = 0; at < scanned.runs.size(); ++at) {

@@ -12,62 +12,113 @@
 
 namespace lowtide::rematerialize_internal {
 
-// A budget problem in the form that the searches work on. Nodes are numbers, and their inputs are in one row.
-class RunProblem {
+// Rows of numbers, one after another in one vector.
+class NumberRows {
  public:
   using Index = std::uint32_t;
 
-  explicit RunProblem(const BudgetProblem& problem);
+  NumberRows() = default;
+  // A row for each first number of a pair, with the second numbers in ascending order, each once.
+  NumberRows(std::size_t rows, std::vector<std::pair<Index, Index>> pairs);
 
-  [[nodiscard]] std::size_t count() const { return size.size(); }
-  [[nodiscard]] std::span<const Index> inputs(Index node) const {
-    return {inputs_.data() + input_begin_[node], inputs_.data() + input_begin_[node + 1]};
+  [[nodiscard]] std::span<const Index> row(Index at) const {
+    return {numbers_.data() + begin_[at], numbers_.data() + begin_[at + 1]};
   }
-  [[nodiscard]] std::span<const Index> readers(Index node) const {
-    return {readers_.data() + reader_begin_[node], readers_.data() + reader_begin_[node + 1]};
-  }
-
-  std::vector<std::int64_t> size;      // by node: bytes of its output
-  std::vector<std::int64_t> own_load;  // by node: bytes that a run takes beside its inputs and what else is live
-  std::vector<std::int64_t> cost;      // by node
-  std::vector<char> is_output;         // by node: 0 or 1
-  std::vector<char> runs_once;         // by node: 0 or 1
-  std::int64_t budget = 0;
-  std::int64_t base_cost = 0;  // of one run of each node
+  [[nodiscard]] bool is_empty() const { return numbers_.empty(); }
 
  private:
-  std::vector<std::size_t> input_begin_;
-  std::vector<std::size_t> reader_begin_;
-  std::vector<Index> inputs_;
-  std::vector<Index> readers_;
+  std::vector<std::size_t> begin_;
+  std::vector<Index> numbers_;
+};
+
+// A budget problem in the form that the searches work on. Entries keep their numbers, and only two kinds are left:
+// runs, and the parts that they make. Views are replaced by what they name. States are always live, so their bytes are
+// taken off the budget, and reading them depends on nothing.
+//
+// An *entry* below is the output of a run, with the number of that run, or a part.
+class RunProblem {
+ public:
+  using Index = std::uint32_t;
+  static constexpr Index kNone = 0xFFFFFFFF;
+
+  explicit RunProblem(const BudgetProblem& problem);
+
+  // Of all numbers, also those of views and states.
+  [[nodiscard]] std::size_t count() const { return size.size(); }
+  [[nodiscard]] std::size_t run_count() const { return run_count_; }
+  [[nodiscard]] bool is_run(Index node) const { return owner_[node] == node; }
+
+  // The entries that a run reads, ascending.
+  [[nodiscard]] std::span<const Index> inputs(Index run) const { return inputs_.row(run); }
+  // The runs that read an entry, ascending.
+  [[nodiscard]] std::span<const Index> readers(Index entry) const { return readers_.row(entry); }
+  [[nodiscard]] std::span<const Index> parts(Index run) const { return parts_.row(run); }
+  // The run that makes an entry. kNone for a view or a state.
+  [[nodiscard]] Index owner(Index entry) const { return owner_[entry]; }
+  // 0 for the output of a run, and 1, 2, ... for its parts.
+  [[nodiscard]] std::uint32_t slot(Index entry) const { return slot_[entry]; }
+  [[nodiscard]] std::size_t most_parts() const { return most_parts_; }
+  // Calls act(entry) for the output of a run and its parts.
+  template <typename Act>
+  void for_each_entry(Index run, Act act) const {
+    act(run);
+    for (Index part : parts(run)) act(part);
+  }
+
+  // All runs of a reader come before the first run of each of its writers. The entries of a group that has each of them
+  // once are such pairs.
+  [[nodiscard]] std::span<const Index> writers_after(Index reader) const { return writers_.row(reader); }
+  [[nodiscard]] std::span<const Index> readers_before(Index writer) const { return before_.row(writer); }
+  // The entry that a run writes over, and the run that writes over an entry, or kNone. Without states.
+  [[nodiscard]] Index overwritten_by(Index run) const { return overwritten_[run]; }
+  [[nodiscard]] Index overwriter_of(Index entry) const { return overwriter_[entry]; }
+  // The groups that have an entry more than once, and by run its group, or kNone.
+  [[nodiscard]] const std::vector<std::vector<Index>>& groups() const { return groups_; }
+  [[nodiscard]] Index group_of(Index run) const { return group_of_[run]; }
+  // Whether a run is subject to anything of these.
+  [[nodiscard]] bool is_ruled(Index run) const { return is_ruled_[run] != 0; }
+  [[nodiscard]] bool has_rules() const { return has_rules_; }
+  [[nodiscard]] bool has_seeds() const { return has_seeds_; }
+  // Whether every run may happen at any time again, for its cost alone.
+  [[nodiscard]] bool is_free() const { return !has_rules_ && !has_seeds_ && !has_once_; }
+
+  std::vector<std::int64_t> size;      // by entry: bytes
+  std::vector<std::int64_t> own_load;  // by run: bytes that it takes beside its inputs and what else is live
+  std::vector<std::int64_t> cost;      // by run
+  std::vector<std::int64_t> seed;      // by run: bytes that are live from its first run to its last one, if it has two
+  std::vector<char> is_output;         // by entry: 0 or 1
+  std::vector<char> runs_once;         // by run: 0 or 1
+  std::int64_t budget = 0;             // without the bytes of states, so it may be negative
+  std::int64_t state_bytes = 0;
+  std::int64_t base_cost = 0;  // of one run of each run
+
+ private:
+  void find_entries(const BudgetProblem& problem);
+  void find_reads(const BudgetProblem& problem);
+  void find_rules(const BudgetProblem& problem);
+
+  NumberRows inputs_;
+  NumberRows readers_;
+  NumberRows parts_;
+  NumberRows writers_;
+  NumberRows before_;
+  std::vector<Index> owner_;
+  std::vector<std::uint32_t> slot_;
+  std::vector<Index> overwritten_;
+  std::vector<Index> overwriter_;
+  std::vector<Index> group_of_;
+  std::vector<std::vector<Index>> groups_;
+  std::vector<char> is_ruled_;
+  std::size_t run_count_ = 0;
+  std::size_t most_parts_ = 0;
+  bool has_rules_ = false;
+  bool has_seeds_ = false;
+  bool has_once_ = false;
 };
 
 using Runs = std::vector<RunProblem::Index>;
 
-// What the live bytes of a sequence are.
-struct Loads {
-  bool is_valid = false;    // every run finds its inputs, and every node runs, some of them only once
-  std::int64_t cost = 0;    // with reruns
-  std::int64_t peak = 0;    // the largest number of live bytes of a run
-  std::size_t peak_at = 0;  // the first run that has it
-  double excess = 0;        // the sum over all runs of the live bytes above the budget
-};
-
-// Counts live bytes by one walk from the end of a sequence to its begin. There, an output is needed from its last
-// reader back to the run that makes it. O(runs + reads) per sequence, about 1 ns each.
-class LoadScan {
- public:
-  explicit LoadScan(const RunProblem& problem)
-      : problem_(problem), is_needed_(problem.count()), has_run_(problem.count()) {}
-
-  // If `loads` is given, it receives the live bytes of each run.
-  Loads scan(const Runs& runs, std::vector<std::int64_t>* loads = nullptr);
-
- private:
-  const RunProblem& problem_;
-  std::vector<char> is_needed_;         // all 0 between scans
-  std::vector<std::uint32_t> has_run_;  // the number of the last scan that met the node
-  std::uint32_t number_ = 0;
-};
+// By run: its place in an order. 0 for everything else.
+[[nodiscard]] std::vector<std::uint32_t> positions_in(const RunProblem& problem, const Runs& order);
 
 }  // namespace lowtide::rematerialize_internal

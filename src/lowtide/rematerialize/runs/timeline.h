@@ -20,7 +20,8 @@ namespace lowtide::rematerialize_internal {
 //   with a      a  b  c  d  a' e  f       a lives from 0 to 1, and a' from 4 to 6
 //
 // So an added run takes bytes from the runs between two uses, and gives bytes to those between the inputs' last uses
-// and itself. Nothing else changes. A change costs O(runs) for the positions that shift, in one pass over an array, and
+// and itself. Nothing else changes, except where the bytes of a seed are live: from the first run of its node to the
+// last one, if there are two. A change costs O(runs) for the positions that shift, in one pass over an array, and
 // O(readers) of the nodes concerned: about 0.3 us for 500 runs.
 //
 // Live bytes are doubles, so that several are compared at once. They are exact if all sizes together are below 2^53.
@@ -36,12 +37,16 @@ class Timeline {
   [[nodiscard]] std::size_t length() const { return order_.size(); }
   [[nodiscard]] Index node_at(std::size_t at) const { return runs_[order_[at]].node; }
   [[nodiscard]] double load_at(std::size_t at) const { return loads_[at]; }
-  // The last run that uses the output of a run: itself if there is none, length() if it is live until the end.
-  [[nodiscard]] std::size_t last_use_at(std::size_t at) const { return use_position(order_[at]); }
-  // The first reader of a node after a position, or length().
-  [[nodiscard]] std::size_t next_reader(Index node, std::size_t after) const;
-  // Whether the output of a node that has run before a position is live there, for the run at it or a later one.
-  [[nodiscard]] bool is_live(Index node, std::size_t at) const;
+  // The last run that uses an output of a run: itself if there is none, length() if it is live until the end.
+  [[nodiscard]] std::size_t last_use_at(std::size_t at, std::uint32_t slot = 0) const {
+    return use_position(order_[at], slot);
+  }
+  // The first reader of an entry after a position, or length().
+  [[nodiscard]] std::size_t next_reader(Index entry, std::size_t after) const;
+  // Whether an entry that was made before a position is live there, for the run at it or a later one.
+  [[nodiscard]] bool is_live(Index entry, std::size_t at) const;
+  // Whether a node must not run again at a position, because what comes after all of its runs is before that.
+  [[nodiscard]] bool is_locked(Index node, std::size_t at) const;
   [[nodiscard]] bool has_run(Index node, std::size_t before) const { return run_before(node, before) != kNone; }
   // The latest run of a node before a position, or that position if there is none.
   [[nodiscard]] std::size_t latest_run(Index node, std::size_t before) const;
@@ -60,8 +65,8 @@ class Timeline {
   [[nodiscard]] std::size_t times(Index node) const { return runs_of_[node].size(); }
   [[nodiscard]] Runs runs() const;
 
-  // Whether each node with `runs_once` runs once.
-  [[nodiscard]] bool is_allowed() const { return forbidden_ == 0; }
+  // Whether each node with `runs_once` runs once, and the changes since the last commit() keep all rules.
+  [[nodiscard]] bool is_allowed() const;
   [[nodiscard]] std::int64_t cost() const { return cost_; }
   // The largest number of live bytes, and the sum of what is above the budget.
   struct Height {
@@ -94,7 +99,7 @@ class Timeline {
   struct Run {
     Index node = 0;
     std::uint32_t position = 0;
-    RunId last_use = kNone;
+    RunId last_use = kNone;  // of its output
   };
   struct Change {
     bool is_insertion;
@@ -102,24 +107,45 @@ class Timeline {
     std::size_t at;
   };
 
-  [[nodiscard]] std::size_t use_position(RunId run) const {
-    return runs_[run].last_use == kEnd ? order_.size() : runs_[runs_[run].last_use].position;
+  [[nodiscard]] RunId last_use(RunId run, std::uint32_t slot) const {
+    return slot == 0 ? runs_[run].last_use : part_uses_[run * problem_.most_parts() + slot - 1];
   }
+  void set_last_use(RunId run, std::uint32_t slot, RunId use) {
+    (slot == 0 ? runs_[run].last_use : part_uses_[run * problem_.most_parts() + slot - 1]) = use;
+  }
+  [[nodiscard]] std::size_t use_position(RunId run, std::uint32_t slot) const {
+    const RunId use = last_use(run, slot);
+    return use == kEnd ? order_.size() : runs_[use].position;
+  }
+  [[nodiscard]] std::size_t first_run(Index node) const { return runs_[runs_of_[node].front()].position; }
+  [[nodiscard]] std::size_t last_run(Index node) const { return runs_[runs_of_[node].back()].position; }
   [[nodiscard]] RunId run_before(Index node, std::size_t at) const;
-  // The last reader of a node in (from, until), or kNone.
-  [[nodiscard]] RunId last_reader(Index node, std::size_t from, std::size_t until) const;
+  // The last reader of an entry in (from, until), or kNone.
+  [[nodiscard]] RunId last_reader(Index entry, std::size_t from, std::size_t until) const;
+  // Whether something uses an output of a run.
+  [[nodiscard]] bool is_used(RunId run) const;
+  [[nodiscard]] RunId new_run(Index node, std::size_t at);
+  // What is live before the run at a position, for that run or a later one, without the seed of a node.
+  [[nodiscard]] double live_across(std::size_t at, Index without) const;
   void add_run(Index node, std::size_t at);
   bool remove_run(std::size_t at);
   void shift(std::size_t from);
   void add_bytes(std::size_t from, std::size_t until, double bytes);
+  // An entry lives up to the last reader before a position. The later use goes to another run.
+  void end_before(RunId run, Index entry, std::size_t at);
   void take_uses(RunId run, std::size_t at);
   void note_unused(RunId run);
+  void add_seed(Index node, double sign);
+  [[nodiscard]] bool keeps_rules(Index node) const;
+  [[nodiscard]] bool is_remade(Index writer) const;
+  [[nodiscard]] bool keeps_group(Index node) const;
   [[nodiscard]] bool runs_again(Index node) const { return runs_of_[node].size() > 1; }
   void link(RunId run);
   void unlink(RunId run);
 
   const RunProblem& problem_;
   std::vector<Run> runs_;                    // by id; removed ones are in free_
+  std::vector<RunId> part_uses_;             // by run and part: the last use
   std::vector<RunId> order_;                 // by position
   std::vector<double> loads_;                // by position
   std::vector<std::vector<RunId>> runs_of_;  // by node, ascending by position
