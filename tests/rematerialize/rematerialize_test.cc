@@ -60,6 +60,15 @@ TEST(Rematerialize, OutputsTogetherMayNotFit) {
   EXPECT_FALSE(answer.obstruction->node);
 }
 
+TEST(Rematerialize, ReturnsTheLowestPeakIfNothingFits) {
+  // Without reruns, the peak is 40 * 2 + 1. No sequence keeps less than f(k - 1), f(k) and b(k + 1): 5 bytes.
+  const BudgetProblem problem = training_chain(40, 4);
+  const BudgetAnswer answer = answer_of(problem);
+  EXPECT_EQ(answer.outcome, BudgetOutcome::infeasible);
+  EXPECT_EQ(answer.peak, Bytes(5));
+  EXPECT_EQ(bound_budgets(problem, order_by_number(problem)).bytes, Bytes(5));
+}
+
 TEST(Rematerialize, EqualsBruteForceOnRandomProblems) {
   Random random(11);
   int reruns = 0;

@@ -16,6 +16,7 @@
 #include "lowtide/rematerialize/runs/first_sequence.h"
 #include "lowtide/rematerialize/runs/floor_search.h"
 #include "lowtide/rematerialize/runs/load_scan.h"
+#include "lowtide/rematerialize/runs/lowest_peak.h"
 #include "lowtide/rematerialize/runs/need_search.h"
 #include "lowtide/rematerialize/runs/retain.h"
 #include "lowtide/rematerialize/runs/run_problem.h"
@@ -29,6 +30,7 @@ constexpr std::int64_t kSmallStates = 200'000;    // about 0.1 s
 constexpr std::size_t kMostMediumNodes = 10'000;  // more would have no linear programs, and 1 ms per move of annealing
 constexpr std::int64_t kFirstLevel = 20'000;      // of work per node
 constexpr std::int64_t kSmallProof = 200'000'000;
+constexpr std::int64_t kLowestWork = 50'000;  // per node, to look for the lowest peak if nothing keeps the budget
 constexpr std::uint64_t kSeed = 1;
 
 // The first run of each node.
@@ -79,6 +81,7 @@ class Search {
       std::int64_t allowance = kFirstLevel * static_cast<std::int64_t>(problem_.count());
       while (search_level(allowance)) allowance *= 2;
     }
+    if (options_.effort > 0 && answer_.outcome != BudgetOutcome::found && can_search_) find_lowest();
     if (best_.empty()) best_ = first_;
     answer_.runs.clear();
     for (RunProblem::Index node : best_) answer_.runs.emplace_back(node);
@@ -211,6 +214,18 @@ class Search {
     if (!runs || (!problem_.is_free() && !scan_.scan(*runs).is_valid)) return;
     if (problem_.has_seeds()) note(*runs);
     note(retain_outputs(problem_, *runs, work));
+  }
+
+  // Nothing keeps the budget, so the sequence with the lowest peak is the answer.
+  void find_lowest() {
+    if (!problem_.groups().empty()) return;
+    std::int64_t work = kLowestWork * static_cast<std::int64_t>(problem_.count());
+    if (!floor_) floor_.emplace(problem_, order_, work);
+    best_ = find_lowest_peak(problem_, order_, *floor_, best_, work);
+    const Loads loads = scan_.scan(best_);
+    answer_.cost = loads.cost;
+    answer_.peak = Bytes(std::max(loads.peak, at_end_) + problem_.state_bytes);
+    if (answer_.peak.count() - problem_.state_bytes <= problem_.budget) answer_.outcome = BudgetOutcome::found;
   }
 
   void plan_reruns(std::int64_t& work) {
