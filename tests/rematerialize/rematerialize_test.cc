@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lowtide/rematerialize/runs/load_scan.h"
 #include "lowtide/verify/check_budget.h"
 #include "tests/rematerialize/budget_problems.h"
 
@@ -67,6 +68,82 @@ TEST(Rematerialize, ReturnsTheLowestPeakIfNothingFits) {
   EXPECT_EQ(answer.outcome, BudgetOutcome::infeasible);
   EXPECT_EQ(answer.peak, Bytes(5));
   EXPECT_EQ(bound_budgets(problem, order_by_number(problem)).bytes, Bytes(5));
+}
+
+// Checkpointing of a chain that turns after `depth` nodes: all but the last of the segments run again, except their
+// last nodes.
+std::vector<NodeId> checkpointed_chain(std::uint32_t depth, std::uint32_t length) {
+  std::vector<NodeId> runs;
+  for (std::uint32_t at = 0; at < depth; ++at) runs.emplace_back(at);
+  for (std::uint32_t at = depth; at-- > 0;) {
+    const bool is_last_of_segment = (at + 1) % length == 0;
+    const bool is_in_last_segment = at / length == (depth - 1) / length;
+    const bool restores = !is_in_last_segment && (at + 2) % length == 0;
+    for (std::uint32_t again = at / length * length; restores && !is_last_of_segment && again <= at; ++again) {
+      runs.emplace_back(again);
+    }
+    runs.emplace_back(depth + depth - 1 - at);
+  }
+  return runs;
+}
+
+// At the peak of checkpointing, no answer is slower.
+TEST(Rematerialize, IsNeverSlowerThanCheckpointingOfAChain) {
+  for (std::uint32_t length : {4, 7, 10}) {
+    BudgetProblem problem = training_chain(60, 0);
+    const rematerialize_internal::RunProblem plain(problem);
+    rematerialize_internal::Runs runs;
+    for (NodeId run : checkpointed_chain(60, length)) runs.push_back(run.value());
+    const rematerialize_internal::Loads loads = rematerialize_internal::LoadScan(plain).scan(runs);
+    ASSERT_TRUE(loads.is_valid);
+    EXPECT_GT(loads.cost, plain.base_cost);
+    problem.budget = Bytes(loads.peak);
+    const BudgetAnswer answer = answer_of(problem, 5'000'000);
+    ASSERT_EQ(answer.outcome, BudgetOutcome::found) << length;
+    EXPECT_LE(answer.cost, loads.cost) << length;
+  }
+}
+
+// A U-net: levels of four nodes go down, and up again with what the same level made on the way down. Each node has a
+// backward node. Every level is a segment of checkpointing: its inner nodes run again, right before its backward nodes.
+TEST(Rematerialize, IsNeverSlowerThanCheckpointingOfAUNet) {
+  constexpr std::uint32_t kLevels = 4;
+  constexpr std::uint32_t kForward = 2 * kLevels * 4;
+  std::vector<TestNode> nodes;
+  std::vector<std::uint32_t> across(kForward, kForward);  // what an upward level reads of a downward one
+  for (std::uint32_t at = 0; at < kForward; ++at) {
+    const std::uint32_t level = at / 4 < kLevels ? at / 4 : 2 * kLevels - 1 - at / 4;
+    TestNode node{.size = 64 >> level, .cost = 10 + (at % 4)};
+    if (at > 0) node.reads = {at - 1};
+    if (at / 4 > kLevels && at % 4 == 0) {
+      across[at] = level * 4 + 3;
+      node.reads.insert(node.reads.begin(), across[at]);
+    }
+    nodes.push_back(node);
+  }
+  for (std::uint32_t at = kForward; at-- > 0;) {
+    TestNode node{.size = nodes[at].size, .cost = 20, .reads = nodes[at].reads};
+    node.reads.push_back(at);
+    if (at + 1 < kForward) node.reads.push_back(static_cast<std::uint32_t>(nodes.size()) - 1);
+    nodes.push_back(node);
+  }
+  BudgetProblem problem = budget_problem(0, nodes);
+  rematerialize_internal::Runs runs;
+  for (std::uint32_t at = 0; at < kForward; ++at) runs.push_back(at);
+  for (std::uint32_t at = kForward; at-- > 0;) {
+    const bool is_last_segment = at / 4 + 1 == kForward / 4;
+    for (std::uint32_t again = at - at % 4; at % 4 == 3 && !is_last_segment && again < at; ++again) {
+      runs.push_back(again);
+    }
+    runs.push_back(2 * kForward - 1 - at);
+  }
+  const rematerialize_internal::RunProblem plain(problem);
+  const rematerialize_internal::Loads loads = rematerialize_internal::LoadScan(plain).scan(runs);
+  ASSERT_TRUE(loads.is_valid);
+  problem.budget = Bytes(loads.peak);
+  const BudgetAnswer answer = answer_of(problem, 5'000'000);
+  ASSERT_EQ(answer.outcome, BudgetOutcome::found);
+  EXPECT_LT(answer.cost, loads.cost);
 }
 
 TEST(Rematerialize, EqualsBruteForceOnRandomProblems) {

@@ -12,6 +12,7 @@
 #include "lowtide/rematerialize/phases/knapsack_bound.h"
 #include "lowtide/rematerialize/phases/phase_plan.h"
 #include "lowtide/rematerialize/runs/anneal.h"
+#include "lowtide/rematerialize/runs/checkpoint.h"
 #include "lowtide/rematerialize/runs/evict.h"
 #include "lowtide/rematerialize/runs/first_sequence.h"
 #include "lowtide/rematerialize/runs/floor_search.h"
@@ -148,7 +149,8 @@ class Search {
     if (!is_floor_complete_) spend(allowance / 8, [&](std::int64_t& work) { find_floor(work); });
     if (!are_knapsacks_complete_) spend(allowance / 16, [&](std::int64_t& work) { bound_by_knapsacks(work); });
     const bool has_slots = !problem_.groups().empty();  // runs that no order of first runs has
-    if (has_slots) is_eviction_complete_ = is_plan_complete_ = true;
+    if (has_slots) is_eviction_complete_ = is_plan_complete_ = is_checkpointing_complete_ = true;
+    if (!is_checkpointing_complete_) spend(allowance / 16, [&](std::int64_t& work) { checkpoint(work); });
     if (floor_ && !is_eviction_complete_) spend(allowance / 8, [&](std::int64_t& work) { evict(work); });
     if (is_medium) {
       if (!is_plan_complete_) spend(allowance / 16, [&](std::int64_t& work) { plan_reruns(work); });
@@ -156,7 +158,8 @@ class Search {
       spend(allowance / 16, [&](std::int64_t& work) { prove(tight_milestones(best_), work); });
       anneal(allowance - allowance / 4);
     }
-    return !is_over() && (is_medium || !is_floor_complete_ || !are_knapsacks_complete_ || !is_eviction_complete_);
+    return !is_over() && (is_medium || !is_floor_complete_ || !are_knapsacks_complete_ || !is_checkpointing_complete_ ||
+                          !is_eviction_complete_);
   }
 
   template <typename Part>
@@ -191,6 +194,20 @@ class Search {
       take(knapsack_bound(problem_, milestone, work));
     }
     are_knapsacks_complete_ = true;
+  }
+
+  // Checkpointing's own sequences. Reruns for which there is space are removed.
+  void checkpoint(std::int64_t& work) {
+    if (!checkpoints_) checkpoints_.emplace(problem_, order_);
+    while (work > 0 && !is_done()) {
+      const std::optional<Runs> runs = checkpoints_->next(work);
+      is_checkpointing_complete_ = !runs;
+      if (!runs) return;
+      const Loads loads = scan_.scan(*runs);
+      if (!loads.is_valid) continue;
+      note(*runs);
+      if (loads.peak <= problem_.budget) note(retain_outputs(problem_, *runs, work));
+    }
   }
 
   // Sequences by eviction with different rules. Then reruns for which there is space are removed.
@@ -320,10 +337,12 @@ class Search {
   Runs best_;
   Runs milestones_;
   std::vector<Runs> starts_;
+  std::optional<CheckpointSequences> checkpoints_;
   std::optional<FloorSearch> floor_;
   bool can_search_ = true;
   bool is_floor_complete_ = false;
   bool are_knapsacks_complete_ = false;
+  bool is_checkpointing_complete_ = false;
   bool is_eviction_complete_ = false;
   bool is_plan_complete_ = false;
 };
