@@ -106,7 +106,7 @@ TEST(Evict, IsNearTheOptimumOnSmallProblems) {
 }
 
 TEST(Evict, IsOptimalOnAChainWithHalfOfTheBytes) {
-  // As in IsOptimalOnLongChains: with 60 of 81 bytes, 11 of 40 forward nodes must run again.
+  // The problem is that of IsOptimalOnLongChains: with 60 of 81 bytes, 11 of 40 forward nodes must run again.
   const RunProblem problem(training_chain(40, 60));
   std::int64_t work = kMuch;
   const auto runs = evict_along(problem, in_order(problem), {}, floor_of(problem), work);

@@ -17,9 +17,10 @@ namespace lowtide {
 
 struct OrderOptions {
   std::string order = "auto";  // a name of schedule_strategies(), or auto
-  // As ScheduleOptions::effort, but the default is larger, because only the order is requested: up to about a minute.
+  // The same as ScheduleOptions::effort, but the default is larger, because only the order is requested: up to about a
+  // minute.
   std::int64_t effort = 30'000'000'000;
-  // As ScheduleOptions::enough and near_share: which order needs no better one.
+  // The same as ScheduleOptions::enough and near_share: which order needs no better one.
   Bytes enough = {};
   std::int64_t near_share = 0;
 };

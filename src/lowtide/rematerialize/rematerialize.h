@@ -14,8 +14,8 @@
 namespace lowtide {
 
 struct RematerializeOptions {
-  // Work units that the searches may spend, about 1 ns each. 0: only the given order and what it proves.
-  // An answer is never worse with more effort.
+  // Work units that the searches may spend, about 1 ns each. With 0, the answer is the given order, with the bounds
+  // that follow from it. An answer is never worse with more effort.
   std::int64_t effort = 10'000'000'000;
   const std::atomic<bool>* stop = nullptr;  // when set, ends the search with the best answer so far; nullptr: never
   // Called when a better sequence or bound is found, if present. `runs` of the answer is not filled in.

@@ -56,7 +56,7 @@ class Moves {
   bool collect(Index node, std::size_t at, unsigned percent, double affordable);
   // Whether what makes an input of a collected node runs again with it.
   [[nodiscard]] bool runs_too(Index node, Index input, std::size_t at, unsigned percent);
-  // As collect(), but what has not run there comes along in any case, and costs nothing.
+  // Does what collect() does, but what has not run there comes along in any case, and costs nothing.
   bool collect_ahead(Index node, std::size_t at, unsigned percent, double affordable);
   void push(Index node);
   [[nodiscard]] Index pop();

@@ -29,9 +29,9 @@ struct ScannedRuns {
   double excess = 0;  // the sum of live bytes above the budget
 };
 
-// As LoadScan, but leaves out reruns that nothing needs, also those that only such reruns need. Those of groups stay.
-// It does not look at the rules of the problem, and does not count seeds: a sequence that LoadScan accepts is accepted
-// without such reruns, too.
+// Scans as LoadScan does, but leaves out reruns that nothing needs, also those that only such reruns need. Those of
+// groups stay. It does not look at the rules of the problem, and does not count seeds: a sequence that LoadScan accepts
+// is accepted without such reruns, too.
 class PrunedScan {
  public:
   explicit PrunedScan(const RunProblem& problem)

@@ -43,7 +43,7 @@ class RunProblem {
 
   explicit RunProblem(const BudgetProblem& problem);
 
-  // Of all numbers, also those of views and states.
+  // The number of all entries, also of views and states.
   [[nodiscard]] std::size_t count() const { return size.size(); }
   [[nodiscard]] std::size_t run_count() const { return run_count_; }
   [[nodiscard]] bool is_run(Index node) const { return owner_[node] == node; }

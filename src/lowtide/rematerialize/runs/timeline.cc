@@ -240,7 +240,7 @@ Timeline::RunId Timeline::new_run(Index node, std::size_t at) {
   return run;
 }
 
-// As at the run, without its own outputs and the seed that begins with it.
+// The live bytes at the run, without its own outputs and the seed that begins with it.
 double Timeline::live_across(std::size_t at, Index without) const {
   if (at == order_.size()) return end_bytes_;
   const Index next = node_at(at);

@@ -30,7 +30,7 @@ class LinkClock {
   [[nodiscard]] const std::vector<std::int64_t>& ends() const { return ends_; }
   [[nodiscard]] std::int64_t base_time() const { return base_time_; }
 
-  // Of each fetch.
+  // When each fetch begins, and when it ends.
   [[nodiscard]] const std::vector<std::int64_t>& fetch_begins() const { return fetch_begins_; }
   [[nodiscard]] const std::vector<std::int64_t>& fetch_ends() const { return fetch_ends_; }
 
