@@ -75,7 +75,7 @@ def row_of(given, source, words, threads):
 
 def main():
     parser = record.model_arguments(__doc__)
-    parser.add_argument("--threads", action="append", type=int, help="1 or 2; default: both")
+    parser.add_argument("--threads", action="append", type=int, help="a number of threads; default: 1 and 2")
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--runs", type=int, default=5, help="of a round")
     given = parser.parse_args()

@@ -102,7 +102,7 @@ def mean_ratio(rows):
 
 def main():
     parser = record.model_arguments(__doc__)
-    parser.add_argument("--threads", action="append", type=int, help="1 or 2; default: both")
+    parser.add_argument("--threads", action="append", type=int, help="a number of threads; default: 1 and 2")
     parser.add_argument("--rounds", type=int, default=6)
     given = parser.parse_args()
     rows = []

@@ -190,7 +190,7 @@ def plan(
     Args:
         model: path of the file.
         target: "dense", "cpu" (the kernels of this machine), or the path of a target file.
-        threads: threads of a run, 1 or 2, for the target "cpu". None: 1, or 2 with several streams.
+        threads: threads of a run, 1 to 256, for the target "cpu". None: 1, or 2 with several streams.
         dims: extents of symbols, such as {"batch": 8}.
         shapes: extents of inputs, such as {"image": [1, 3, 224, 224]}; -1 keeps the extent of the file.
         overrides: inputs that have a default value in the file, and get another one in each run.

@@ -65,9 +65,9 @@ class Session:
     """
 
     def __init__(self, model: StrPath, plan: Plan | StrPath | None = None, synthetic: int | None = None, *,
-                 threads: int | None = None, dims: Mapping[str, int] | None = None,
-                 shapes: Mapping[str, Sequence[int]] | None = None, overrides: Iterable[str] = (),
-                 outputs: Literal["arena", "caller"] = "arena") -> None:
+                 threads: int | None = None, system_threads: int | None = None,
+                 dims: Mapping[str, int] | None = None, shapes: Mapping[str, Sequence[int]] | None = None,
+                 overrides: Iterable[str] = (), outputs: Literal["arena", "caller"] = "arena") -> None:
         """Prepares a model.
 
         Args:
@@ -75,7 +75,9 @@ class Session:
             plan: a plan of this model, or the path of a plan file. It is verified. None: the model is planned for the
                 kernels of this machine.
             synthetic: a seed. Constants whose file is absent get values that follow from it.
-            threads: threads of a run, 1 or 2. None: those of the plan, otherwise 1. The results do not depend on it.
+            threads: threads of a run, 1 to 256. None: those of the plan, otherwise 1. The results do not depend on it.
+            system_threads: how many threads of the system run these, with the calling one. With 1, none is started.
+                None: no more than there are processors.
             dims, shapes, overrides: the bindings of `lowtide.plan`. Those of the given plan are used, too.
             outputs: "caller" for outputs in memory of the caller, as in `lowtide.plan`. A given plan decides itself.
 
@@ -90,7 +92,7 @@ class Session:
             plan = load_plan(plan)
         request = session_request(model, plan, dims, shapes, overrides)
         set_target(request, "cpu", threads)
-        give(request, synthetic=synthetic)
+        give(request, synthetic=synthetic, system_threads=system_threads)
         request.outputs_at_caller = is_second(outputs, "outputs", "arena", "caller")
         self._set_up(_core.SessionHandle(request, None if plan is None else plan._handle), model)
         self._check_overrides(request.overrides)

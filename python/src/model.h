@@ -32,6 +32,7 @@ struct Request {
 
   std::string target = "dense";            // "dense", "cpu", or the name of a target file
   std::optional<std::string> target_text;  // the content of that file
+  std::optional<int> system_threads;       // OpenOptions::system_threads
   std::optional<int> threads;              // of a run; nullopt: those of the given plan, otherwise 1, or 2 with streams
 
   std::string order = "auto";

@@ -29,6 +29,7 @@ NB_MODULE(_core, module) {
       .def_rw("target", &Request::target)
       .def_rw("target_text", &Request::target_text, nanobind::arg().none())
       .def_rw("threads", &Request::threads)
+      .def_rw("system_threads", &Request::system_threads, nanobind::arg().none())
       .def_rw("order", &Request::order)
       .def_rw("budget", &Request::budget, nanobind::arg().none())
       .def_rw("views", &Request::views)

@@ -231,7 +231,8 @@ std::vector<Violation> find_violations(const Request& request, const PlanHandle&
   if (has_formats && !is_key_of_machine(provenance.machine_key)) {
     return {{.kind = ViolationKind::wrong_kernel,
              .message = "the plan has the formats of a machine with " + listed(provenance.machine_key, "and") +
-                        ", but this one has " + listed(texts_of(machine_key()), "and") +
+                        ", but this one has " +
+                        listed(texts_of(machine_key(options_of_key(provenance.machine_key))), "and") +
                         "; plan again with target 'cpu'"}};
   }
   const std::shared_ptr<const KernelFormats> machine = has_formats ? take(cpu_target()).formats : nullptr;

@@ -59,6 +59,7 @@ OpenOptions open_options(const Request& request, const PlanHandle* plan, const s
     if (!threads) threads = threads_of(plan->plan.provenance.machine_key);
   }
   options.cpu.threads = threads.value_or(1);
+  options.system_threads = request.system_threads;
   return options;
 }
 

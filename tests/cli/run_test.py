@@ -79,7 +79,7 @@ class Run(ProgramTest):
         self.assertEqual(outputs, [outputs[0]] * 4)
         refused = self.expect(BAD_INPUT, *words, "one", "--plan", "plan.json", "--threads", "1").stderr
         self.assertIn("--target cpu --threads 1", refused)
-        self.expect(USAGE, *words, "one", "--threads", "3")
+        self.expect(USAGE, *words, "one", "--threads", "257")
 
     def test_outputs_at_the_caller_are_written(self):
         self.expect(DONE, "plan", "model.onnx", "--outputs", "caller", "-o", "plan.json")

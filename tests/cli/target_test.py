@@ -94,7 +94,7 @@ class TargetTest(ProgramTest):
         provenance = json.loads((self.folder / "plan.json").read_text())["provenance"]
         self.assertEqual(provenance["target"], "cpu")
         self.assertEqual([text.split("=")[0] for text in provenance["machine_key"]],
-                         ["isa", "kernels", "library", "threads"])
+                         ["caches", "isa", "kernels", "library", "threads"])
         verify = ("verify", "parallel.onnx", "plan.json", "--target", "cpu")
         self.expect(DONE, *verify, "--threads", "2")
         self.expect(DONE, *verify)

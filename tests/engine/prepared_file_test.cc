@@ -39,9 +39,11 @@ std::string write(const std::string& name, const std::string& bytes) {
 }
 
 // y[i] = x + 1 for 1,000 rows, where the ones are Relu(w), which load-time work computes.
-OpenedModel added_ones() {
+OpenedModel added_ones(const CpuOptions& cpu = {}) {
   const std::string path = write("ones.onnx", testing::ones_added(1000, true));
-  const Result<OpenedModel> opened = open_model(path);
+  OpenOptions options;
+  options.cpu = cpu;
+  const Result<OpenedModel> opened = open_model(path, options);
   std::filesystem::remove(path);
   EXPECT_TRUE(opened.ok()) << opened.error().describe();
   return *opened;
@@ -200,7 +202,7 @@ TEST(PreparedFile, WithAKernelThatIsMissingHereIsOneOfAnotherMachine) {
   EXPECT_EQ(refusal(missing).code, ErrorCode::unsupported);
   const Error error = refusal(with_other_text("\"isa=", "\"isa=other_", missing));
   EXPECT_EQ(error.code, ErrorCode::mismatch);
-  EXPECT_THAT(error.message, HasSubstr("prepared for a machine with isa=other_"));
+  EXPECT_THAT(error.message, HasSubstr("isa=other_"));
   const std::string of_library = with_other_text("\"plain\"", "\"onednn.other\"");
   EXPECT_EQ(refusal(of_library).code, ErrorCode::unsupported);
   EXPECT_EQ(refusal(with_other_text("\"library=", "\"library=other_", of_library)).code, ErrorCode::mismatch);
@@ -211,6 +213,40 @@ TEST(PreparedFile, ForAnotherMachineIsRefusedWithTheCommand) {
   EXPECT_EQ(error.code, ErrorCode::mismatch);
   EXPECT_THAT(error.message, HasSubstr("prepared for a machine with "));
   EXPECT_THAT(error.message, HasSubstr("_ones.onnx' -o FILE"));
+}
+
+// The file decides how many threads share a kernel, and machines may have fewer.
+TEST(PreparedFile, RunsWithTheThreadsThatItWasPreparedFor) {
+  const std::vector<float> expected = run_prepared(added_ones().executable);
+  for (const int threads : {2, 3, 4, 8}) {
+    const std::string path = write("threads.prepared", bytes_of(*prepared_file(added_ones({.threads = threads}))));
+    for (const int asked : {1, threads}) {
+      OpenOptions options{.system_threads = 1 + threads / 2};
+      options.cpu.threads = asked;
+      const Result<OpenedModel> opened = open_model(path, options);
+      ASSERT_TRUE(opened.ok()) << opened.error().describe();
+      EXPECT_EQ(threads_of(opened->executable->plan().provenance.machine_key), threads);
+      EXPECT_EQ(run_prepared(opened->executable), expected);
+    }
+    OpenOptions other;
+    other.cpu.threads = threads + 1;
+    EXPECT_THAT(open_model(path, other).error().message,
+                HasSubstr("it was prepared for " + std::to_string(threads) + " threads; prepare it for " +
+                          std::to_string(threads + 1) + " with: lowtide prepare --threads"));
+  }
+  OpenOptions many;
+  many.cpu.threads = 257;
+  EXPECT_THAT(open_model(write("one.prepared", prepared_ones()), many).error().message,
+              HasSubstr("257 threads are not supported; choose a number from 1 to 256"));
+}
+
+TEST(PreparedFile, RunsOnMachinesWithOtherCaches) {
+  const OpenedModel made = added_ones({.caches = CacheSizes{Bytes(16 * 1024), Bytes(256 * 1024)}});
+  EXPECT_EQ(made.executable->plan().provenance.machine_key[0], "caches=16K+256K");
+  const Result<OpenedModel> opened = open_model(write("caches.prepared", bytes_of(*prepared_file(made))));
+  ASSERT_TRUE(opened.ok()) << opened.error().describe();
+  EXPECT_EQ(run_prepared(opened->executable), run_prepared(made.executable));
+  EXPECT_EQ(refusal(with_other_text("\"caches=", "\"caches=9")).code, ErrorCode::mismatch);
 }
 
 TEST(PreparedFile, HasDecidedWhatItsPlanDependsOn) {

@@ -77,7 +77,7 @@ TEST(BlockConcat, HasTheBytesOfThePlainKernelInBlocks) {
       const testing::TensorData joined = testing::run_one(one.graph(), plain);
       const testing::TensorData expected =
           testing::run_one(testing::reorder_graph(Format::plain, format, one.result()), {joined});
-      for (const int threads : {1, 2}) {
+      for (const int threads : testing::kThreadCounts) {
         ReversedTeam team(threads);
         EXPECT_EQ(testing::run_one(one.in_blocks(format), blocks, threads, &team).bytes, expected.bytes);
       }

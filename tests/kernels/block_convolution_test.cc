@@ -38,11 +38,11 @@ using testing::SquareConv;
 using testing::TensorData;
 
 // The plain result.
-Floats run_case(const ConvCase& of, const FormatOption& option, int threads = 1) {
+Floats run_case(const ConvCase& of, const FormatOption& option, int threads = 1, const CacheSizes& caches = {}) {
   const Graph graph = conv_graph(of.conv, option);
   EXPECT_EQ(offered_kernels(graph, NodeId(0), threads).at(0).name, "blocks.conv");
   ReversedTeam team(threads);
-  const TensorData result = testing::run_one(graph, operands_of(of, option), threads, &team);
+  const TensorData result = testing::run_one(graph, operands_of(of, option), threads, &team, caches);
   return testing::values_of<float>(reordered(option.output, Format::plain, Shape(of.conv.result()), result));
 }
 
@@ -121,7 +121,10 @@ TEST(BlockConvolution, EqualsTheDefinitionInRandomShapes) {
       ASSERT_TRUE(option);
       const Floats alone = run_case(of, *option);
       expect_near(alone, naive(conv, of.x, of.w, of.b));
-      ASSERT_EQ(run_case(of, *option, 2), alone) << "the bits of two threads";
+      for (const int threads : testing::kThreadCounts) {
+        ASSERT_EQ(run_case(of, *option, threads), alone) << "the bits of " << threads << " threads";
+      }
+      ASSERT_EQ(run_case(of, *option, 3, testing::kLeastCaches), alone) << "the bits of small caches";
     }
   }
 }
@@ -141,6 +144,11 @@ TEST(BlockConvolution, PlansTheScratchOfItsCopy) {
     const Bytes all_blocks(is_wide ? 4 * 768 * 4 : 8 * 160 * 4);
     EXPECT_EQ(scratch(conv, 1), all_blocks);
     EXPECT_EQ(scratch(conv, 2), all_blocks * 2);
+    // 2 KiB elements are half of a first cache of 16 KiB.
+    const FormatOption option = block_option(conv.graph(), NodeId(0), format).value();
+    const CacheSizes small{Bytes(16 * 1024), Bytes(256 * 1024)};
+    EXPECT_EQ(offered_kernels(conv_graph(conv, option), NodeId(0), 1, small).at(0).scratch,
+              is_wide ? Bytes(768 * 4) : all_blocks);
     conv.channels = 512;
     EXPECT_EQ(scratch(conv, 1), Bytes(is_wide ? 768 * 4 : 160 * 4));
     conv.pad = 0;

@@ -97,7 +97,7 @@ TEST(BlockPool, HasTheBitsOfThePlainKernel) {
       const auto x = testing::floats(pool.source, numbers);
       const Floats expected = testing::values_of<float>(testing::run_one(graph, {x}));
       const auto blocks = testing::run_one(testing::reorder_graph(Format::plain, format, pool.source), {x});
-      for (const int threads : {1, 2}) {
+      for (const int threads : testing::kThreadCounts) {
         ReversedTeam team(threads);
         const auto written = testing::run_one(pool.in_blocks(format), {blocks}, threads, &team);
         EXPECT_EQ(in_model_order(format, pool.result, written), expected);

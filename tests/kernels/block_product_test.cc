@@ -97,14 +97,16 @@ std::vector<TensorData> operands_of(const BlockCase& of, const PackedConstant& p
   return reads;
 }
 
-Floats run_case(const BlockCase& of, const PackedConstant& packed, int threads, std::size_t kernel = 0) {
+Floats run_case(const BlockCase& of, const PackedConstant& packed, int threads, std::size_t kernel = 0,
+                const CacheSizes& caches = {}) {
   const Graph graph = of.packed(packed);
-  const std::vector<Kernel> offered = offered_kernels(graph, NodeId(0), threads);
+  const std::vector<Kernel> offered = offered_kernels(graph, NodeId(0), threads, caches);
   EXPECT_EQ(offered.at(kernel).name, kernel == 0 ? "blocks.matmul" : "blocks.matmul_by_row");
   ReversedTeam team(threads);
   testing::KernelRun run(graph, offered.at(kernel).name);
   run.threads = threads;
   run.team = &team;
+  run.caches = caches;
   EXPECT_EQ(run.run(operands_of(of, packed)), RunStatus());
   return testing::values_of<float>(run.writes[0]);
 }
@@ -130,12 +132,13 @@ TEST(BlockProduct, EqualsSumsOfProducts) {
       ASSERT_EQ(found.size(), expected.size());
       // Up to 1,600 products of numbers below 1 are summed in float.
       for (std::size_t i = 0; i < found.size(); ++i) ASSERT_NEAR(found[i], expected[i], 4e-4) << i;
-      EXPECT_EQ(run_case(of, *option->weights, 2), found);
+      for (const int threads : testing::kThreadCounts) EXPECT_EQ(run_case(of, *option->weights, threads), found);
+      EXPECT_EQ(run_case(of, *option->weights, 3, 0, testing::kLeastCaches), found);
       const bool has_two = has_kernel_by_row(of, format);
       ASSERT_EQ(offered_kernels(of.packed(*option->weights), NodeId(0)).size(), has_two ? 2U : 1U);
       if (!has_two) continue;
       EXPECT_EQ(offered_kernels(of.packed(*option->weights), NodeId(0))[1].scratch, Bytes());
-      for (const int threads : {1, 2}) EXPECT_EQ(run_case(of, *option->weights, threads, 1), found);
+      for (const int threads : testing::kThreadCounts) EXPECT_EQ(run_case(of, *option->weights, threads, 1), found);
     }
   }
 }
@@ -143,7 +146,7 @@ TEST(BlockProduct, EqualsSumsOfProducts) {
 TEST(BlockProduct, DividesRowsAndTheInnerAxis) {
   const auto divided = [](std::int64_t rows, std::int64_t inner, std::int64_t columns, int threads = 1) {
     BlockProduct product{.matrix = *block_matrix(16, Shape({inner, columns}), false), .rows = rows};
-    set_division(product, threads);
+    set_division(product, threads, {});
     return product;
   };
   if (!has_tiles(16)) return;
@@ -161,12 +164,17 @@ TEST(BlockProduct, DividesRowsAndTheInnerAxis) {
   // A matrix of 512 * 336 elements does not stay. The copy has 160 * 1024: 320 rows, so 700 are three groups.
   EXPECT_FALSE(divided(700, 512, 336).is_by_tile);
   EXPECT_EQ(divided(700, 512, 336).group_rows, 238);
+  // A second cache of 256 KiB has space for a copy of 40 * 1024 elements: 80 rows. So 700 are nine groups of 78, in
+  // whole tiles of 14 rows.
+  BlockProduct small{.matrix = *block_matrix(16, Shape({512, 336}), false), .rows = 700};
+  set_division(small, 1, {Bytes(32 * 1024), Bytes(256 * 1024)});
+  EXPECT_EQ(small.group_rows, 84);
   // One row is read where it is, unless its last block must be filled.
   EXPECT_EQ(divided(1, 1280, 1000).scratch(), Bytes());
   EXPECT_EQ(divided(1, 1281, 1000).scratch(), Bytes(1296 * 4));
 }
 
-// 29 rows are three tiles, and 61 are five, so that each of two threads has its own.
+// 29 rows are three tiles, and 61 are five, so that each of two threads has its own. Eight threads divide the columns.
 void expect_bits_of_a_chain(std::int64_t rows) {
   const BlockCase of{rows, 40, 300, false, true};
   const std::string type = "f32" + to_string(Shape({rows, 300}));
@@ -199,7 +207,7 @@ void expect_bits_of_a_chain(std::int64_t rows) {
     of_chain.insert(of_chain.end(), others.begin(), others.end());
     reads.insert(reads.end(), others.begin(), others.end());
     const Floats expected = testing::values_of<float>(testing::run_one(chain, of_chain));
-    for (const int threads : {1, 2}) {
+    for (const int threads : testing::kThreadCounts) {
       ReversedTeam team(threads);
       EXPECT_EQ(testing::values_of<float>(testing::run_one(fused, reads, threads, &team)), expected);
     }

@@ -63,7 +63,7 @@ TEST(BlockTranspose, HasTheBytesOfThePlainKernel) {
         };
         const auto x = testing::floats(one.source(), testing::numbers(*element_count(one.source()), 3));
         const testing::TensorData moved = testing::run_one(one.graph(), {x});
-        for (const int threads : {1, 2}) {
+        for (const int threads : testing::kThreadCounts) {
           ReversedTeam team(threads);
           const auto found =
               testing::run_one(one.in_blocks(format), {is_into_blocks ? x : in_blocks(x)}, threads, &team);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "lowtide/graph/operand_types.h"
@@ -13,6 +14,7 @@
 #include "lowtide/kernels/families.h"
 #include "lowtide/kernels/kernel.h"
 #include "lowtide/kernels/supported.h"
+#include "lowtide/kernels/team.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide {
@@ -123,8 +125,8 @@ TEST(MachineKey, OfAnotherLibraryCountsForItsKernelsAlone) {
   EXPECT_FALSE(runs_here(here, 2, kWithOnednn));
   EXPECT_FALSE(runs_here(here, 2, kOwn));
   std::vector<std::string> other = here;
-  other[0] = "isa=avx9";
-  other[2] = "library=onednn 9.9.9";
+  other[1] = "isa=avx9";
+  other[3] = "library=onednn 9.9.9";
   EXPECT_FALSE(runs_here(other, 1, kWithOnednn));
   EXPECT_TRUE(runs_here(other, 1, kOwn));
 }
@@ -139,9 +141,37 @@ TEST(MachineKey, WithOtherKernelsOrOtherPartsDoesNotRunHere) {
     EXPECT_FALSE(runs_here(changed, 1, kOwn)) << at;
   }
   std::vector<std::string> other = here;
-  other[1] = "kernels=0";
+  other[2] = "kernels=0";
   EXPECT_FALSE(runs_here(other, 1, kOwn));
   EXPECT_FALSE(runs_here({}, 1, kOwn));
+}
+
+// Kernels have tiles for the caches of the plan, whatever those of the machine are.
+TEST(MachineKey, WithOtherCachesRunsHere) {
+  std::vector<std::string> other = texts_of(machine_key());
+  ASSERT_EQ(other[0], "caches=" + to_text(machine_caches()));
+  other[0] = other[0] == "caches=16K+256K" ? "caches=32K+1024K" : "caches=16K+256K";
+  EXPECT_TRUE(runs_here(other, 1, kWithOnednn));
+  EXPECT_TRUE(runs_here(other, 1, kOwn));
+  EXPECT_TRUE(is_key_of_machine(other));
+  EXPECT_EQ(cpu_target(options_of_key(other))->machine_key, other);
+  other[0] = "caches=33K+256K";
+  EXPECT_FALSE(runs_here(other, 1, kOwn));
+  EXPECT_FALSE(is_key_of_machine(other));
+}
+
+// Formats do not depend on the number of threads, so plans for each number are plans for this machine.
+TEST(MachineKey, OfAnyNumberOfThreadsIsOneOfThisMachine) {
+  for (const int threads : {1, 2, 3, 4, 8, kMostTeamThreads}) {
+    const std::vector<std::string> key = texts_of(machine_key({.threads = threads}));
+    EXPECT_EQ(threads_of(key), threads);
+    EXPECT_TRUE(is_key_of_machine(key)) << threads;
+    EXPECT_TRUE(runs_here(key, threads, kWithOnednn)) << threads;
+    EXPECT_FALSE(runs_here(key, threads + 1, kOwn)) << threads;
+  }
+  for (const int threads : {-1, 0, kMostTeamThreads + 1}) {
+    EXPECT_FALSE(is_key_of_machine(texts_of(machine_key({.threads = threads})))) << threads;
+  }
 }
 
 TEST(OnednnKernels, AreKnownByTheirNames) {
@@ -152,7 +182,11 @@ TEST(OnednnKernels, AreKnownByTheirNames) {
 }
 
 TEST(CpuTarget, RefusesOtherNumbersOfThreads) {
-  EXPECT_THAT(cpu_target({.threads = 3}).error().message, HasSubstr("3 threads are not supported; choose 1 or 2"));
+  for (const int threads : {-1, 0, kMostTeamThreads + 1}) {
+    EXPECT_THAT(cpu_target({.threads = threads}).error().message,
+                HasSubstr(std::to_string(threads) + " threads are not supported; choose a number from 1 to 256"));
+  }
+  EXPECT_TRUE(cpu_target({.threads = kMostTeamThreads}).ok());
 }
 
 TEST(Prepare, NamesAKernelThatTheNodeDoesNotHave) {

@@ -144,11 +144,13 @@ TEST(Elementwise, SharesOneRow) {
     expected.push_back(static_cast<float>(i) + 0.5F);
   }
   OneNode add = one_node("x : f32[40001], y : f32[]", "Add(x, y)", "f32[40001]");
-  testing::ReversedTeam team(2);
-  add.team = &team;
-  add.run_ok({testing::floats(x), testing::floats({0.5F})});
-  EXPECT_EQ(add.result<float>(), expected);
-  EXPECT_EQ(team.calls, 1);
+  for (const int threads : testing::kThreadCounts) {
+    testing::ReversedTeam team(threads);
+    add.team = &team;
+    add.run_ok({testing::floats(x), testing::floats({0.5F})});
+    EXPECT_EQ(add.result<float>(), expected);
+    EXPECT_EQ(team.calls, threads == 1 ? 0 : 1);
+  }
 }
 
 // Rows of 3 elements are joined: the second operand begins again in each. 300 rows of the third axis are several parts.
@@ -170,9 +172,9 @@ TEST(Broadcast, BeginsAgainInShortRows) {
     large.push_back(static_cast<float>(i % 100));
     products.push_back(static_cast<float>(i % 100) * gate[static_cast<std::size_t>(i % 3)]);
   }
-  for (const int over : {-1, 0}) {
+  for (const auto [over, threads] : {std::pair(-1, 2), {0, 2}, {-1, 3}, {0, 8}}) {
     OneNode shared = one_node("x : f32[1,13000,3], g : f32[1,1,3]", "Mul(x, g)", "f32[1,13000,3]");
-    testing::ReversedTeam team(2);
+    testing::ReversedTeam team(threads);
     shared.team = &team;
     if (over == 0) shared.over = 0;
     shared.run_ok({testing::floats(large), testing::floats({1, 2, 3})});

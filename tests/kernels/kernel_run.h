@@ -49,6 +49,9 @@ inline TensorData space_for(const Graph& graph, TensorId id) {
           .is_dynamic = tensor.shape.has_upper_bounds()};
 }
 
+// The smallest caches that a target can have.
+inline const CacheSizes kLeastCaches{Bytes(8 * 1024), Bytes(128 * 1024)};
+
 // Runs a kernel of one node of a graph, by default of the first one. `reads` has one entry per entry of Node::inputs.
 // The results replace `writes`; the extents of dynamic results are those that the kernel stored. With `over`, output 0
 // has the memory of this input. Constants are operands of the role constant, with the bytes of `reads`.
@@ -60,6 +63,7 @@ class KernelRun {
   std::optional<int> over;
   int threads = 1;       // that the kernel is prepared for
   Team* team = nullptr;  // that runs it; nullptr: one thread
+  CacheSizes caches;     // that its tiles fit
   NodeId id = NodeId(0);
 
   RunStatus run(std::vector<TensorData> reads) {
@@ -75,7 +79,8 @@ class KernelRun {
                                                                 .kernel = kernel_,
                                                                 .constant = constant,
                                                                 .overwritten_input = over,
-                                                                .threads = threads});
+                                                                .threads = threads,
+                                                                .caches = caches});
     if (!prepared) throw std::runtime_error(prepared.error().describe());
     writes.clear();
     for (const std::optional<TensorId>& output : node.outputs) {
@@ -96,7 +101,7 @@ class KernelRun {
       }
     }
     if (over) cells[reads.size()] = cells[static_cast<std::size_t>(*over)];
-    const std::vector<Kernel> offered = offered_kernels(graph_, id, threads);
+    const std::vector<Kernel> offered = offered_kernels(graph_, id, threads, caches);
     std::int64_t scratch_bytes = 0;
     for (const Kernel& kernel : offered) {
       if (kernel.name == kernel_) scratch_bytes = kernel.scratch.count();

@@ -74,7 +74,7 @@ TEST(Transpose, IsDividedAmongThreads) {
     x[i] = static_cast<float>(i);
     moved[i % 61 * (7 * 90) + i / 61] = x[i];
   }
-  for (const int threads : {1, 2, 4}) {
+  for (const int threads : testing::kThreadCounts) {
     testing::ReversedTeam team(threads);
     OneNode one = one_node("x : f32[7,90,61]", "Transpose(x) {perm = [2, 0, 1]}", "f32[61,7,90]");
     one.team = &team;

@@ -118,12 +118,13 @@ inline Graph conv_graph(const SquareConv& conv, const FormatOption& option) {
 
 // Runs the fastest kernel of a graph of one node, prepared for a number of threads.
 inline TensorData run_one(const Graph& graph, const std::vector<TensorData>& reads, int threads = 1,
-                          Team* team = nullptr) {
-  const std::vector<Kernel> offered = offered_kernels(graph, NodeId(0), threads);
+                          Team* team = nullptr, const CacheSizes& caches = {}) {
+  const std::vector<Kernel> offered = offered_kernels(graph, NodeId(0), threads, caches);
   if (offered.empty()) throw std::runtime_error(unsupported(graph).front().missing);
   KernelRun run(graph, offered[0].name);
   run.threads = threads;
   run.team = team;
+  run.caches = caches;
   const RunStatus status = run.run(reads);
   if (status != RunStatus()) throw std::runtime_error(std::string(to_string(status.code)));
   return run.writes[0];

@@ -291,7 +291,7 @@ TEST(OnednnEpilogue, WritesSumsOverTheirOperand) {
 }
 
 // The operands of an epilogue are divided as the results are.
-TEST(OnednnEpilogue, GivesTwoThreadsTheirPartsOfTheOperands) {
+TEST(OnednnEpilogue, GivesThreadsTheirPartsOfTheOperands) {
   for (const SquareConv& conv :
        {SquareConv{.channels = 64, .size = 28, .results = 64, .window = 3, .pad = 1},
         SquareConv{.channels = 64, .size = 28, .results = 64, .window = 3, .pad = 1, .group = 64},
@@ -299,13 +299,15 @@ TEST(OnednnEpilogue, GivesTwoThreadsTheirPartsOfTheOperands) {
     const FusedConv fused{conv, {"a = Mul(t, r)", "b = Add(a, r)", "y = Relu(b)"}};
     const Graph graph = fused.graph();
     const Floats alone = testing::values_of<float>(run_kernel(graph, "onednn.conv", fused.reads()));
-    testing::ReversedTeam team(2);
-    testing::KernelRun run(graph, "onednn.conv");
-    run.threads = 2;
-    run.team = &team;
-    ASSERT_EQ(run.run(fused.reads()), RunStatus());
-    EXPECT_EQ(testing::values_of<float>(run.writes[0]), alone);
-    EXPECT_EQ(team.calls, 1);
+    for (const int threads : testing::kThreadCounts) {
+      testing::ReversedTeam team(threads);
+      testing::KernelRun run(graph, "onednn.conv");
+      run.threads = threads;
+      run.team = &team;
+      ASSERT_EQ(run.run(fused.reads()), RunStatus());
+      EXPECT_EQ(testing::values_of<float>(run.writes[0]), alone) << threads;
+      EXPECT_EQ(team.calls, threads == 1 ? 0 : 1);
+    }
   }
 }
 

@@ -109,11 +109,18 @@ TEST(OnednnQuantizedConvolution, GivesTheBitsOfThePlainKernel) {
     const std::vector<TensorData> reads = operands_of_case(graph, of.y_scale, random);
     const std::vector<std::byte> expected = result_of(graph, "plain", reads, 1);
     EXPECT_TRUE(testing::has_inner_values(expected));
-    EXPECT_EQ(result_of(graph, "onednn.qconv", reads, 1), expected);
-    ReversedTeam two(2);
-    EXPECT_EQ(result_of(graph, "onednn.qconv", reads, 2, &two), expected);
-    EXPECT_EQ(result_of(graph, "onednn.qconv", reads, 2), expected);
-    EXPECT_GT(two.calls, 0);
+    for (const int threads : testing::kThreadCounts) {
+      ReversedTeam team(threads);
+      EXPECT_EQ(result_of(graph, "onednn.qconv", reads, threads, &team), expected) << threads;
+      EXPECT_EQ(result_of(graph, "onednn.qconv", reads, threads), expected) << threads << " on one";
+      EXPECT_EQ(team.calls > 0, threads > 1);
+    }
+    testing::KernelRun small(graph, "onednn.qconv");
+    small.caches = testing::kLeastCaches;
+    EXPECT_EQ(small.run(reads), RunStatus());
+    EXPECT_EQ(small.writes[0].bytes, expected) << "small caches";
+    ReversedTeam other(3);
+    EXPECT_EQ(result_of(graph, "onednn.qconv", reads, 8, &other), expected) << "8 on 3";
   }
 }
 

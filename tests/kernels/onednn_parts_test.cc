@@ -5,7 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <optional>
+#include <span>
 
 #include "lowtide/base/random.h"
 #include "lowtide/kernels/cpu_target.h"
@@ -140,12 +142,20 @@ TEST(OnednnParts, DivideTheColumnsOfATransposedMatrix) {
   EXPECT_EQ(parts[1].offsets.write, 500 * 4);
 }
 
-// The bits of one thread, on teams of one and two threads. Returns whether the kernel divides its work.
-bool expect_equal_parts(const Graph& graph, const std::vector<testing::TensorData>& reads) {
+// The bits of one thread, on teams of the threads that the kernel is prepared for, and of others. Returns whether it
+// divides its work between two threads.
+bool expect_equal_parts(const Graph& graph, const std::vector<testing::TensorData>& reads,
+                        std::span<const int> counts = testing::kThreadCounts) {
   const Floats expected = testing::values_of<float>(testing::run_one(graph, reads));
   ReversedTeam two(2);
   EXPECT_EQ(testing::values_of<float>(testing::run_one(graph, reads, 2, &two)), expected);
-  EXPECT_EQ(testing::values_of<float>(testing::run_one(graph, reads, 2)), expected);
+  for (const int threads : counts) {
+    ReversedTeam team(threads);
+    EXPECT_EQ(testing::values_of<float>(testing::run_one(graph, reads, threads, &team)), expected) << threads;
+    EXPECT_EQ(testing::values_of<float>(testing::run_one(graph, reads, threads)), expected) << threads << " on one";
+  }
+  ReversedTeam other(3);
+  EXPECT_EQ(testing::values_of<float>(testing::run_one(graph, reads, 8, &other)), expected) << "8 on 3";
   return two.calls > 0;
 }
 
@@ -227,7 +237,8 @@ TEST(OnednnParts, GiveTheBitsOfRandomConvolutions) {
     SCOPED_TRACE(testing::text_of(conv.source()) + " " + testing::text_of(conv.weights()) + " " + conv.attributes());
     for (const FormatOption& option : kernels_internal::options_of_convolution(conv.graph(), NodeId(0))) {
       SCOPED_TRACE(std::string(to_string(option.input)) + " to " + std::string(to_string(option.output)));
-      shared += expect_equal_parts(conv_graph(conv, option), operands_of(conv, option)) ? 1 : 0;
+      const std::array counts{3 + round % 6};
+      shared += expect_equal_parts(conv_graph(conv, option), operands_of(conv, option), counts) ? 1 : 0;
     }
   }
   EXPECT_GT(shared, 100) << "of up to 360";

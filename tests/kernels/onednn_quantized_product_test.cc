@@ -99,10 +99,17 @@ TEST(OnednnQuantizedProduct, GivesTheBitsOfThePlainKernel) {
       const std::vector<std::byte> expected = result_of(graph, "plain", reads, 1);
       EXPECT_TRUE(testing::has_inner_values(expected));
       if (!is_offered) continue;
-      EXPECT_EQ(result_of(graph, "onednn.qmatmul", reads, 1), expected);
-      ReversedTeam two(2);
-      EXPECT_EQ(result_of(graph, "onednn.qmatmul", reads, 2, &two), expected);
-      EXPECT_EQ(result_of(graph, "onednn.qmatmul", reads, 2), expected);
+      for (const int threads : testing::kThreadCounts) {
+        ReversedTeam team(threads);
+        EXPECT_EQ(result_of(graph, "onednn.qmatmul", reads, threads, &team), expected) << threads;
+        EXPECT_EQ(result_of(graph, "onednn.qmatmul", reads, threads), expected) << threads << " on one";
+      }
+      testing::KernelRun small(graph, "onednn.qmatmul");
+      small.caches = testing::kLeastCaches;
+      EXPECT_EQ(small.run(reads), RunStatus());
+      EXPECT_EQ(small.writes[0].bytes, expected) << "small caches";
+      ReversedTeam other(3);
+      EXPECT_EQ(result_of(graph, "onednn.qmatmul", reads, 8, &other), expected) << "8 on 3";
     }
   }
 }

@@ -14,7 +14,7 @@ using ::testing::MatchesRegex;
 
 TEST(MachineKey, NamesTheLibraryAndItsInstructionSet) {
   EXPECT_THAT(texts_of(machine_key({.threads = 2})),
-              ElementsAre(MatchesRegex("isa=(sse|avx)[a-z0-9_]+"), "kernels=9",
+              ElementsAre("caches=" + to_text(machine_caches()), MatchesRegex("isa=(sse|avx)[a-z0-9_]+"), "kernels=10",
                           MatchesRegex("library=onednn 3\\.[0-9.]+"), "threads=2"));
 }
 

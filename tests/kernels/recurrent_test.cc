@@ -225,10 +225,12 @@ TEST(Lstm, EqualsTheFormulasInRandomShapes) {
         }
       }
     }
-    testing::ReversedTeam team(2);
-    node.team = &team;
-    node.run_ok(reads);
-    ASSERT_EQ(node.result<float>(), y) << "the bits of two threads, seed " << seed;
+    for (const int threads : testing::kThreadCounts) {
+      testing::ReversedTeam team(threads);
+      node.team = &team;
+      node.run_ok(reads);
+      ASSERT_EQ(node.result<float>(), y) << "the bits of " << threads << " threads, seed " << seed;
+    }
   }
 }
 

@@ -41,7 +41,7 @@ TEST(Reduce, SumsInTheSameOrderForAllResults) {
     for (std::size_t i = 0; i < 8000; ++i) sum += static_cast<double>(x[result * 8000 + i]);
     means.push_back(static_cast<float>(sum / 8000));
   }
-  for (const int threads : {1, 2, 3}) {
+  for (const int threads : testing::kThreadCounts) {
     testing::ReversedTeam team(threads);
     OneNode mean = one_node("x : f32[19,40,200]", "ReduceMean(x) {axes = [1, 2], keepdims = 0}", "f32[19]");
     mean.team = &team;

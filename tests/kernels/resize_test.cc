@@ -72,10 +72,12 @@ TEST(Resize, BlendsRowsOfPlanesOnTwoThreads) {
     const double lower = value(row + 1, column) * (1 - right) + value(row + 1, column + 1) * right;
     ASSERT_NEAR(alone[static_cast<std::size_t>(at)], upper * (1 - below) + lower * below, 1e-5) << at;
   }
-  testing::ReversedTeam team(2);
-  node.team = &team;
-  node.run_ok({floats(x), {}, floats({1, 1, 4, 4})});
-  EXPECT_EQ(node.result<float>(), alone);
+  for (const int threads : testing::kThreadCounts) {
+    testing::ReversedTeam team(threads);
+    node.team = &team;
+    node.run_ok({floats(x), {}, floats({1, 1, 4, 4})});
+    EXPECT_EQ(node.result<float>(), alone) << threads;
+  }
   OneNode nearest =
       one_node("x : f32[2,3,20,24], s : f32[4]", "Resize(x, _, s) {mode = \"nearest\"}", "f32[2,3,80,96]");
   nearest.run_ok({floats(x), {}, floats({1, 1, 4, 4})});
@@ -84,9 +86,12 @@ TEST(Resize, BlendsRowsOfPlanesOnTwoThreads) {
     const std::int64_t from = (at / (80 * 96) * 20 + at / 96 % 80 / 4) * 24 + at % 96 / 4;
     ASSERT_EQ(moved[static_cast<std::size_t>(at)], x[static_cast<std::size_t>(from)]) << at;
   }
-  nearest.team = &team;
-  nearest.run_ok({floats(x), {}, floats({1, 1, 4, 4})});
-  EXPECT_EQ(nearest.result<float>(), moved);
+  for (const int threads : testing::kThreadCounts) {
+    testing::ReversedTeam team(threads);
+    nearest.team = &team;
+    nearest.run_ok({floats(x), {}, floats({1, 1, 4, 4})});
+    EXPECT_EQ(nearest.result<float>(), moved) << threads;
+  }
 }
 
 // With antialias, halving four elements weighs 1/8, 3/8, 3/8, 1/8 of the neighbors of 0.5 and 2.5. Elements in front of
@@ -170,10 +175,12 @@ TEST(ConvTranspose, AddsTheProductsOfAllElementsAndTaps) {
                           "ConvTranspose(x, w) {dilations = [2,1], output_padding = [2,0], pads = [2,1,1,0], "
                           "strides = [3,2]}",
                           "f32[1,2,22,22]");
-  testing::ReversedTeam team(2);
-  node.team = &team;
-  node.run_ok({floats(x), floats(w)});
-  EXPECT_EQ(node.result<float>(), expected);
+  for (const int threads : testing::kThreadCounts) {
+    testing::ReversedTeam team(threads);
+    node.team = &team;
+    node.run_ok({floats(x), floats(w)});
+    EXPECT_EQ(node.result<float>(), expected) << threads;
+  }
 }
 
 // A thread copies 64 elements and 16 taps of each of 3 channels: (64 + 16) * 3 * 4 bytes.
@@ -184,7 +191,7 @@ TEST(ConvTranspose, PlansTheScratchOfEachThread) {
     y = ConvTranspose(x, w) {strides = [2, 2]} : f32[1,5,40,40]
     output y
   })");
-  for (const int threads : {1, 2}) {
+  for (const int threads : testing::kThreadCounts) {
     EXPECT_EQ(offered_kernels(graph, NodeId(0), threads).at(0).scratch, Bytes(threads * (64 + 16) * 3 * 4));
   }
 }
@@ -200,10 +207,12 @@ TEST(Pools, MayHaveWindowsThatAreMuchLargerThanTheirOperand) {
   const std::string window = "{kernel_shape = [1073741824,1073741824], pads = [1073741823,1073741823,0,0]}";
   for (const char* type : {"MaxPool", "AveragePool", "LpPool"}) {
     OneNode node = one_node("x : f32[1,1,1,1]", std::string(type) + "(x) " + window, "f32[1,1,1,1]");
-    testing::ReversedTeam team(2);
-    node.team = &team;
-    node.run_ok({floats({3})});
-    EXPECT_THAT(node.result<float>(), ElementsAre(3)) << type;
+    for (const int threads : testing::kThreadCounts) {
+      testing::ReversedTeam team(threads);
+      node.team = &team;
+      node.run_ok({floats({3})});
+      EXPECT_THAT(node.result<float>(), ElementsAre(3)) << type;
+    }
   }
 }
 

@@ -3,9 +3,15 @@
 
 #pragma once
 
+#include <array>
+
 #include "lowtide/kernels/team.h"
 
 namespace lowtide::testing {
+
+// For each of these, a kernel gives the same bits: also for numbers that divide nothing evenly, and for more threads
+// than a small result has parts.
+inline constexpr std::array kThreadCounts{1, 2, 3, 4, 8};
 
 // Runs the last share first, all of them on the calling thread. So a share that needs an earlier one gives other bits.
 class ReversedTeam final : public Team {

@@ -148,9 +148,9 @@ TEST(NonMaxSuppression, EqualsTheDefinitionInRandomBoxes) {
   const std::int64_t rows = static_cast<std::int64_t>(expected.size()) / 3;
   for (const std::int64_t space : {std::int64_t{6 * 70}, rows}) {
     OneNode node = one_node(operands, "NonMaxSuppression(b, s, n, t)", "i64[<=" + std::to_string(space) + ",3]");
-    testing::ReversedTeam team(2);
-    for (Team* threads : {static_cast<Team*>(nullptr), static_cast<Team*>(&team)}) {
-      node.team = threads;
+    for (const int threads : testing::kThreadCounts) {
+      testing::ReversedTeam team(threads);
+      node.team = &team;
       node.run_ok({floats(all_boxes), floats(scores), {70}, floats({0.25F})});
       EXPECT_EQ(node.result<std::int64_t>(), expected);
     }

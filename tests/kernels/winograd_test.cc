@@ -90,9 +90,13 @@ TEST(Winograd, EqualsTheDefinitionInRandomShapes) {
       const std::vector<TensorData> reads = operands_of(of, option);
       const TensorData alone = run_named(squares, kSquares, reads);
       ASSERT_LT(error_of(of, alone, format), 5e-5);
-      for (const int threads : {2, 3}) {
+      for (const int threads : testing::kThreadCounts) {
         ASSERT_EQ(run_named(squares, kSquares, reads, threads).bytes, alone.bytes) << "the bits of threads";
       }
+      testing::KernelRun small(squares, kSquares);
+      small.caches = testing::kLeastCaches;
+      ASSERT_EQ(small.run(reads), RunStatus());
+      ASSERT_EQ(small.writes.at(0).bytes, alone.bytes) << "the bits of small caches";
       ASSERT_EQ(run_named(squares, kFewSquares, reads, 2).bytes, alone.bytes) << "the bits of other groups";
     }
   }
@@ -219,7 +223,7 @@ TEST(Winograd, PlansItsScratch) {
     const auto points = [&](std::int64_t squares, std::int64_t channels) {
       return 16 * (squares * 512 + lanes + 2 * channels * lanes + lanes + 2 * squares * lanes) * 4;
     };
-    for (const int threads : {1, 2}) {
+    for (const int threads : {1, 2, 4}) {
       const std::vector<Kernel> offered = offered_kernels(graph, NodeId(0), threads);
       ASSERT_EQ(offered.size(), 2U);
       EXPECT_EQ(offered[0].name, kSquares);

@@ -12,7 +12,8 @@ namespace {
 using ::testing::ElementsAre;
 
 TEST(MachineKey, SaysThatThereIsNoLibrary) {
-  EXPECT_THAT(texts_of(machine_key({.threads = 2})), ElementsAre("isa=any", "kernels=9", "library=none", "threads=2"));
+  EXPECT_THAT(texts_of(machine_key({.threads = 2, .caches = CacheSizes()})),
+              ElementsAre("caches=32K+1024K", "isa=any", "kernels=10", "library=none", "threads=2"));
 }
 
 }  // namespace

@@ -200,7 +200,7 @@ def test_each_error_has_a_class(tmp_path, mlp, batched):
     with pytest.raises(lowtide.UnresolvedError, match="batch"):
         lowtide.plan(batched)
     with pytest.raises(lowtide.UnsupportedError, match="threads"):
-        lowtide.plan(mlp, target="cpu", threads=64)
+        lowtide.plan(mlp, target="cpu", threads=257)
     with pytest.raises(lowtide.MalformedError):
         lowtide.load_plan(mlp)
     with pytest.raises(lowtide.IoError):

@@ -57,7 +57,8 @@ Plan swapped_plan(const Graph& graph, int threads = 1) {
 std::shared_ptr<const Executable> swapped(int threads = 1) {
   Graph graph = graph_of(kSkips);
   Plan plan = swapped_plan(graph, threads);
-  return *Executable::prepare(std::move(graph), std::move(plan), weights_for(), {.threads = threads});
+  return *Executable::prepare(std::move(graph), std::move(plan), weights_for(),
+                              {.threads = threads, .system_threads = std::max(threads, 2)});
 }
 
 std::vector<float> input_values() {
@@ -80,7 +81,7 @@ TEST(Swap, GivesTheBitsOfAPlanWithoutIt) {
   const std::shared_ptr<const Executable> plain = testing::must_prepare(kSkips);
   Session reference = must_open(plain);
   const std::vector<float> expected = run_once(reference, x);
-  for (int threads : {1, 2}) {
+  for (int threads : {1, 2, 3, 4, 8}) {
     const std::shared_ptr<const Executable> executable = swapped(threads);
     EXPECT_EQ(executable->required_bytes(), kTensor * 2);
     EXPECT_LT(executable->required_bytes(), plain->required_bytes());

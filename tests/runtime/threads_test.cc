@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/kernels/team.h"
 #include "lowtide/runtime/inspect.h"
 #include "lowtide/runtime/run_error.h"
 #include "tests/runtime/prepared_graph.h"
@@ -27,6 +28,7 @@ using ::testing::AnyOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using testing::graph_of;
+using ::testing::HasSubstr;
 using testing::must_open;
 using testing::plan_for;
 using testing::ref;
@@ -90,13 +92,13 @@ std::shared_ptr<const Executable> with_nodes(std::string_view text, ExecutionMod
   Graph graph = graph_of(text);
   Plan plan = plan_for(graph, {.streams = 2, .run = run, .arena_slack_percent = 1000}, threads);
   EXPECT_EQ(plan.execution, run);
-  ExecutableOptions options{.threads = threads, .own_kernel = [on_node](const PrepareInput& input) {
-                              std::unique_ptr<PreparedKernel> kernel;
-                              const Node& node = input.graph.node(input.node);
-                              if (input.graph.op(input.node).domain == "test")
-                                kernel = std::make_unique<SumKernel>(node.name, on_node);
-                              return kernel;
-                            }};
+  ExecutableOptions options{
+      .threads = threads, .system_threads = threads, .own_kernel = [on_node](const PrepareInput& input) {
+        std::unique_ptr<PreparedKernel> kernel;
+        const Node& node = input.graph.node(input.node);
+        if (input.graph.op(input.node).domain == "test") kernel = std::make_unique<SumKernel>(node.name, on_node);
+        return kernel;
+      }};
   auto executable = Executable::prepare(std::move(graph), std::move(plan), weights_for(), options);
   if (!executable) throw std::runtime_error(executable.error().describe());
   return *std::move(executable);
@@ -362,11 +364,15 @@ TEST(Threads, OtherNumbersAreRefused) {
   Graph graph = graph_of(kLoops);
   Plan plan = plan_for(graph);
   plan.provenance.machine_key.clear();
-  for (const int threads : {0, 3}) {
+  for (const int threads : {0, kMostTeamThreads + 1}) {
     const auto executable = Executable::prepare(graph, plan, weights_for(), {.threads = threads});
     ASSERT_FALSE(executable.ok());
     EXPECT_EQ(executable.error().code, ErrorCode::unsupported);
+    EXPECT_THAT(executable.error().message, HasSubstr("choose a number from 1 to 256"));
   }
+  const auto without = Executable::prepare(graph, plan, weights_for(), {.system_threads = 0});
+  ASSERT_FALSE(without.ok());
+  EXPECT_THAT(without.error().message, HasSubstr("system_threads is 0"));
 }
 
 }  // namespace

@@ -13,16 +13,19 @@
 #include <cmath>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "lowtide/runtime/threads/pause.h"
 
 namespace lowtide::runtime_internal {
 namespace {
 
+constexpr int kMostShares = 8;
+
 struct Counts {
   std::int64_t input = 0;  // written before the call
-  std::array<std::int64_t, 4> of_share{};
-  std::array<std::thread::id, 4> thread;
+  std::array<std::int64_t, kMostShares> of_share{};
+  std::array<std::thread::id, kMostShares> thread;
 
   static void add(void* self, int share) noexcept {
     auto& counts = *static_cast<Counts*>(self);
@@ -33,15 +36,15 @@ struct Counts {
 };
 
 TEST(Workers, RunEachShareOnce) {
-  for (const int threads : {1, 2, 4}) {
-    Workers workers(threads);
+  for (const auto [threads, system_threads] : {std::pair(1, 1), {2, 2}, {3, 3}, {4, 4}, {8, 8}, {8, 3}, {8, 1}}) {
+    Workers workers(threads, system_threads);
     EXPECT_EQ(workers.threads(), threads);
     Counts counts;
     constexpr std::int64_t kCalls = 20'000;
     ASSERT_TRUE(workers.take());
     for (counts.input = 1; counts.input <= kCalls; ++counts.input) workers.run(&Counts::add, &counts);
     workers.give_back();
-    for (int share = 0; share < 4; ++share) {
+    for (int share = 0; share < kMostShares; ++share) {
       EXPECT_EQ(counts.of_share[static_cast<std::size_t>(share)], share < threads ? kCalls * (kCalls + 1) / 2 : 0);
     }
     EXPECT_EQ(counts.thread[0], std::this_thread::get_id());
@@ -58,7 +61,7 @@ TEST(Workers, WakeUpForARun) {
       while (!meeting.is_met) pause();
     }
   };
-  Workers workers(2);
+  Workers workers(2, 2);
   for (int run = 0; run < 5; ++run) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));  // long enough for the worker to sleep
     Meeting meeting;
@@ -70,7 +73,7 @@ TEST(Workers, WakeUpForARun) {
 }
 
 TEST(Workers, BelongToOneRunAtATime) {
-  Workers workers(2);
+  Workers workers(2, 2);
   {
     RunTeam first(&workers);
     RunTeam second(&workers);
@@ -83,7 +86,7 @@ TEST(Workers, BelongToOneRunAtATime) {
 
 // The child has no workers. It must neither wait for one in a run nor at its end.
 TEST(Workers, AreAbsentInAChildOfFork) {
-  auto workers = std::make_unique<Workers>(2);
+  auto workers = std::make_unique<Workers>(2, 2);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
@@ -114,7 +117,7 @@ TEST(Workers, ComputeInTheModeOfTheCallingThread) {
   };
   const std::uint32_t before = float_mode();
   if (before == 0) GTEST_SKIP() << "the mode is not known here";
-  Workers workers(2);
+  Workers workers(2, 2);
   for (const std::uint32_t mode : {before | kFlushToZero, before}) {
     Halves halves;
     ASSERT_TRUE(workers.take());

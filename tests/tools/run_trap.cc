@@ -10,9 +10,10 @@
 //
 // The inputs of a model are the files input_0.npy and so on beside it. Inputs and weights without a file are synthetic.
 // Each model has at most N runs (200 unless given), and after 100 runs it ends when S seconds (60 unless given) are
-// over. With --other-thread, a thread that did not open the session runs it. With --threads 2, a run that finds the
-// second thread asleep wakes it. With --streams K, the plan is for waves of K steps. With --budget B, it is for B bytes
-// and a link, so copies run on the second thread. The program prints one JSON object per model and line:
+// over. With --other-thread, a thread that did not open the session runs it. With --threads T, a run that finds the
+// other threads asleep wakes them. They are there even if the machine has fewer processors. With --streams K, the plan
+// is for waves of K steps. With --budget B, it is for B bytes and a link, so copies run on a second thread. The program
+// prints one JSON object per model and line:
 //
 //   {"model": "a.onnx", "runs": 200, "first": {...}, "others": {...}, "most_calls": 0, "without_calls": 200,
 //    "outside": 0}                             counts of run 1, and sums of all other runs; the most system calls of a
@@ -21,9 +22,9 @@
 //   {"model": "a.onnx", "refused": "..."}                               it cannot be opened, or a run fails
 //
 // `first` and `others` have the keys allocations, system_calls, page_faults and first_call, the number of the first
-// system call or -1. The exit code is 1 if any count of a run is not 0, and 2 if nothing can be counted here. With two
-// threads or copies over links, up to two system calls per run are allowed: one that wakes the second thread, and one
-// of that thread, which was about to sleep.
+// system call or -1. The exit code is 1 if any count of a run is not 0, and 2 if nothing can be counted here. With T
+// threads, up to T system calls per run are allowed: one that wakes the other threads, and one of each of them, which
+// was about to sleep. Copies over links count as a second thread.
 
 #include <algorithm>
 #include <atomic>
@@ -93,10 +94,10 @@ struct Counted {
   RunResult failed;
 };
 
-// Whether the runs cost nothing, except that they woke the second thread.
+// Whether the runs cost nothing, except that they woke the other threads.
 bool is_free(const Counted& counted, int threads) {
   const auto is_quiet = [](const RunCosts& costs) { return costs.allocations == 0 && costs.page_faults == 0; };
-  return is_quiet(counted.first) && is_quiet(counted.others) && counted.most_calls <= (threads > 1 ? 2 : 0);
+  return is_quiet(counted.first) && is_quiet(counted.others) && counted.most_calls <= (threads > 1 ? threads : 0);
 }
 
 // The counters have run before, so that their own pages are present.
@@ -150,6 +151,7 @@ bool count_model(const std::string& path, const Options& options) {
   opening.plan.run = ExecutionModel::waves;
   opening.plan.arena_slack_percent = 1000;
   opening.cpu.threads = options.threads;
+  opening.system_threads = std::max(options.threads, options.budget > 0 ? 2 : 1);
   if (options.budget > 0) {
     opening.plan.budget = Bytes(options.budget);
     opening.plan.recompute_effort = 100'000'000;
@@ -175,7 +177,7 @@ bool count_model(const std::string& path, const Options& options) {
                   {"without_calls", counted.without_calls},
                   {"outside", executable.memory().outside.count()}};
   std::cout << line.dump() << std::endl;
-  return is_free(counted, options.budget > 0 ? 2 : options.threads);
+  return is_free(counted, options.budget > 0 ? std::max(options.threads, 2) : options.threads);
 }
 
 // Does each of the things that are counted, and checks that the counters see it.

@@ -34,6 +34,7 @@ struct OpenOptions {
   // Memory outside of the arena, to which tensors may move to keep a budget (add_link); not used with a given plan.
   std::optional<TransferLink> link = std::nullopt;
   CpuOptions cpu;
+  std::optional<int> system_threads = std::nullopt;  // ExecutableOptions::system_threads
   // Measured times of kernels, by which the plan is chosen (with_times, lower_for_machine). nullptr: estimates. Not
   // used with a given plan.
   std::shared_ptr<const KernelTimes> costs = nullptr;

@@ -80,7 +80,8 @@ class LoadTimeRun {
     Result<Plan> plan = plan_load_time(made->graph, options_.cpu);
     if (!plan) return plan.error();
     Result<std::shared_ptr<const Executable>> executable =
-        Executable::prepare(std::move(made->graph), *std::move(plan), weights_, {.threads = options_.cpu.threads});
+        Executable::prepare(std::move(made->graph), *std::move(plan), weights_,
+                            {.threads = options_.cpu.threads, .system_threads = options_.system_threads});
     if (!executable) return executable.error();
     const Bytes size = (*executable)->required_bytes();
     std::optional<OwnedBytes> memory = OwnedBytes::allocate(size);

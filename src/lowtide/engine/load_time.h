@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
@@ -28,6 +29,7 @@ void add_computed(const Graph& load, ConstantTable& table);
 
 struct LoadTimeOptions {
   CpuOptions cpu;
+  std::optional<int> system_threads = std::nullopt;  // ExecutableOptions::system_threads
   // Jobs of at most these bytes run together (load_jobs.h), because each costs a plan and a session. The load takes
   // no longer than with one job: resnet50 0.35 s, densenet121 0.29 s.
   Bytes small_jobs{4 << 20};

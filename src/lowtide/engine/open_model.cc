@@ -55,6 +55,13 @@ Result<LowerOptions> lowering_of(const OpenOptions& options) {
   return lower_options(options.given_plan->provenance.lowering);
 }
 
+// The kernels of a given plan have tiles for the caches of its machine.
+CpuOptions cpu_of(const OpenOptions& options) {
+  CpuOptions cpu = options.cpu;
+  if (options.given_plan) cpu.caches = options_of_key(options.given_plan->provenance.machine_key).caches;
+  return cpu;
+}
+
 // Formats are those of one machine, so no other machine can make the graph of such a plan again. Other plans are
 // compared with the machine where their kernels are prepared.
 Result<void> check_machine(const Plan& plan, const Target& target) {
@@ -192,7 +199,8 @@ Result<void> load_weights(const std::string& path, const OpenOptions& options, c
     if (!opened) return opened.error();
     const auto weights = std::make_shared<ModelWeights>(*std::move(opened));
     const Result<Bytes> arena =
-        engine_internal::run_load_time(lowered.load, first_computed, weights, kept, {.cpu = options.cpu});
+        engine_internal::run_load_time(lowered.load, first_computed, weights, kept,
+                                       {.cpu = cpu_of(options), .system_threads = options.system_threads});
     if (!arena) return arena.error();
     shared = {weights, std::move(load), *arena};
   }
@@ -222,7 +230,7 @@ Result<PlannedModel> import_and_plan(const std::string& path, const OpenOptions&
   if (!lowering) return lowering.error();
   lowering->constants = static_cast<std::uint32_t>(model->constants.sources.size());
   lowering->table = &model->constants;
-  Result<Target> target = cpu_target(options.cpu);
+  Result<Target> target = cpu_target(cpu_of(options));
   if (target && options.given_plan) target = with_link_of(options.given_plan->machine, *std::move(target));
   if (target && options.link && !options.given_plan) target = add_link(*std::move(target), *options.link);
   if (target && options.costs && !options.given_plan) target = with_times(*std::move(target), options.costs);
@@ -255,11 +263,12 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
   engine_internal::give_back_heap();
 
   const Result<void> loaded = load_weights(path, options, lowered, std::move(planned->constants), shared);
-  if (!loaded) return with_nodes_of_runs(loaded.error(), lowered, chosen.plan, options.cpu);
+  if (!loaded) return with_nodes_of_runs(loaded.error(), lowered, chosen.plan, cpu_of(options));
   { const Graph done = std::move(lowered.load); }  // the kernels can use its memory
 
-  Result<std::shared_ptr<const Executable>> executable = Executable::prepare(
-      std::move(lowered.graph), std::move(chosen.plan), shared.weights, {.threads = options.cpu.threads});
+  Result<std::shared_ptr<const Executable>> executable =
+      Executable::prepare(std::move(lowered.graph), std::move(chosen.plan), shared.weights,
+                          {.threads = options.cpu.threads, .system_threads = options.system_threads});
   if (!executable) return executable.error();
   LOWTIDE_RETURN_IF_ERROR(check_unchanged(path, before, *shared.weights));
   return OpenedModel{*std::move(executable),          planned->nodes,

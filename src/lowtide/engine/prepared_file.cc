@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/engine/load_time.h"
@@ -43,17 +44,17 @@ Result<void> check_options(const OpenOptions& options, const std::string& path) 
 
 // One thread is the default, so it does not ask for anything.
 Result<int> threads_for(const Provenance& of, const CpuOptions& asked, const std::string& path) {
+  if (const Result<void> allowed = check_threads(asked.threads); !allowed) return allowed.error();
   const int threads = threads_of(of.machine_key).value_or(1);
   if (asked.threads == 1 || asked.threads == threads) return threads;
-  return Error{ErrorCode::invalid, "it was prepared for 1 thread; prepare it for 2 with: lowtide prepare --threads 2",
+  return Error{ErrorCode::invalid,
+               "it was prepared for " + with_count(threads, "thread") + "; prepare it for " +
+                   std::to_string(asked.threads) + " with: lowtide prepare --threads " + std::to_string(asked.threads),
                shown_path(path)};
 }
 
-// The options of this machine that have most in common with those of a file.
-CpuOptions options_like(const Provenance& of) { return {.threads = threads_of(of.machine_key) == 2 ? 2 : 1}; }
-
 Error other_machine(const Provenance& of, const std::string& path) {
-  const MachineKey own = machine_key(options_like(of));
+  const MachineKey own = machine_key(options_of_key(of.machine_key));
   return Error{ErrorCode::mismatch,
                "it was prepared for a machine with " +
                    (of.machine_key.empty() ? "no key" : listed(of.machine_key, "and")) + ", but this one has " +
@@ -102,7 +103,7 @@ Result<OpenedModel> open_prepared(const std::string& path, const OpenOptions& op
   Plan& plan = head->plan.plan;
   const Provenance provenance = plan.provenance;
   const std::vector<std::string_view> kernels = kernel_names(plan);
-  if (!runs_here(provenance.machine_key, options_like(provenance).threads, kernels))
+  if (!runs_here(provenance.machine_key, options_of_key(provenance.machine_key).threads, kernels))
     return other_machine(provenance, path);
   if (std::ranges::any_of(kernels, &is_onednn_kernel)) initialize_kernels();
   const Result<int> threads = threads_for(provenance, options.cpu, path);
@@ -118,7 +119,8 @@ Result<OpenedModel> open_prepared(const std::string& path, const OpenOptions& op
     if (weights->table().sources.contains(id)) LOWTIDE_RETURN_IF_ERROR(weights->hold(id));
   }
   Result<std::shared_ptr<const Executable>> executable =
-      Executable::prepare(std::move(head->graph), std::move(plan), weights, {.threads = *threads});
+      Executable::prepare(std::move(head->graph), std::move(plan), weights,
+                          {.threads = *threads, .system_threads = options.system_threads});
   if (!executable) {
     // A kernel may need instructions that this machine does not have.
     const bool is_missing = executable.error().code == ErrorCode::unsupported;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -23,6 +22,7 @@
 #include "lowtide/kernels/kernel.h"
 #include "lowtide/kernels/onednn/onednn.h"
 #include "lowtide/kernels/supported.h"
+#include "lowtide/kernels/team.h"
 
 namespace lowtide {
 namespace {
@@ -40,7 +40,17 @@ using kernels_internal::seconds_of;
 constexpr double kTimeOfLaterFamilies = 2;
 
 // MachineKey::kernels.
-constexpr const char* kKernels = "9";
+constexpr const char* kKernels = "10";
+
+// Where texts of a key begin.
+constexpr std::string_view kCachesOfKey = "caches=";
+constexpr std::string_view kThreadsOfKey = "threads=";
+
+// What follows `begin` in the first text that begins so.
+std::optional<std::string_view> text_after(std::string_view begin, const std::vector<std::string>& texts) {
+  const auto text = std::ranges::find_if(texts, [&](const std::string& one) { return one.starts_with(begin); });
+  return text == texts.end() ? std::nullopt : std::optional(std::string_view(*text).substr(begin.size()));
+}
 
 // Whether a family has kernels here. oneDNN is loaded only where its kernels are asked for.
 bool is_available(const Family& family, bool includes_onednn) {
@@ -78,10 +88,10 @@ std::vector<SupportedOperator> list_operators() {
 
 class CpuCatalogue final : public Catalogue {
  public:
-  explicit CpuCatalogue(int threads) : threads_(threads) {}
+  CpuCatalogue(int threads, const CacheSizes& caches) : threads_(threads), caches_(caches) {}
 
   [[nodiscard]] std::vector<Kernel> kernels(const Graph& graph, NodeId node) const override {
-    std::vector<Kernel> offered = offered_kernels(graph, node, threads_);
+    std::vector<Kernel> offered = offered_kernels(graph, node, threads_, caches_);
     if (!offered.empty()) return offered;
     std::vector<Kernel> unknown = dense_catalogue()->kernels(graph, node);
     const bool is_run_by_runtime = !graph.node(node).bodies.empty() || is_caller(graph.op(node));
@@ -91,6 +101,7 @@ class CpuCatalogue final : public Catalogue {
 
  private:
   int threads_;
+  CacheSizes caches_;
 };
 
 }  // namespace
@@ -121,8 +132,8 @@ Offer offer_of_all(const OfferInput& input) {
 
 }  // namespace kernels_internal
 
-std::vector<Kernel> offered_kernels(const Graph& graph, NodeId node, int threads) {
-  return kernels_internal::offer_of_all({.graph = graph, .node = node, .threads = threads}).kernels;
+std::vector<Kernel> offered_kernels(const Graph& graph, NodeId node, int threads, const CacheSizes& caches) {
+  return kernels_internal::offer_of_all({.graph = graph, .node = node, .threads = threads, .caches = caches}).kernels;
 }
 
 Result<std::unique_ptr<PreparedKernel>> prepare(const PrepareInput& input) {
@@ -137,8 +148,11 @@ Result<PreparedOffer> prepare_offer(const PrepareInput& input) {
   for (const Family* family : families_with(input.graph.op(input.node))) {
     if (has_contradiction) break;
     if (!is_available(*family, is_of_onednn)) continue;
-    Offer offer = family->offer(
-        {.graph = input.graph, .node = input.node, .threads = input.threads, .includes_onednn = is_of_onednn});
+    Offer offer = family->offer({.graph = input.graph,
+                                 .node = input.node,
+                                 .threads = input.threads,
+                                 .caches = input.caches,
+                                 .includes_onednn = is_of_onednn});
     const auto found = std::ranges::find(offer.kernels, wanted, &Kernel::name);
     if (found == offer.kernels.end()) continue;
     PrepareInput of_family = input;
@@ -173,17 +187,22 @@ Error unsupported_error(const std::vector<UnsupportedNode>& nodes) {
   return Error{ErrorCode::unsupported, std::move(message), ""};
 }
 
+Result<void> check_threads(int threads) {
+  if (threads >= 1 && threads <= kMostTeamThreads) return {};
+  return Error{ErrorCode::unsupported,
+               std::to_string(threads) + " threads are not supported; choose a number from 1 to " +
+                   std::to_string(kMostTeamThreads),
+               ""};
+}
+
 Result<Target> cpu_target(const CpuOptions& options) {
-  if (options.threads != 1 && options.threads != 2) {
-    return Error{ErrorCode::unsupported, std::to_string(options.threads) + " threads are not supported; choose 1 or 2",
-                 ""};
-  }
+  LOWTIDE_RETURN_IF_ERROR(check_threads(options.threads));
   // One member after another, because GCC 12 destroys parts of an aggregate twice if a later part throws.
   Target target;
   target.name = "cpu";
   target.machine.regions = {Region{.name = "arena"}};
   target.machine.workers = {Worker{.name = "cpu"}};
-  target.catalogue = std::make_shared<CpuCatalogue>(options.threads);
+  target.catalogue = std::make_shared<CpuCatalogue>(options.threads, options.caches.value_or(machine_caches()));
   target.machine_key = texts_of(machine_key(options));
   target.formats = kernels_internal::cpu_formats();
   return target;
@@ -194,34 +213,45 @@ MachineKey machine_key(const CpuOptions& options) {
   return {.isa = std::move(library.isa),
           .library = std::move(library.version),
           .kernels = kKernels,
-          .threads = options.threads};
+          .threads = options.threads,
+          .caches = options.caches.value_or(machine_caches())};
 }
 
 bool is_onednn_kernel(std::string_view name) { return name.starts_with(kernels_internal::kOnednnPrefix); }
 
 bool runs_here(const std::vector<std::string>& texts, int threads, std::span<const std::string_view> kernels) {
-  if (std::ranges::any_of(kernels, &is_onednn_kernel)) return texts == texts_of(machine_key({.threads = threads}));
-  const std::vector<std::string> own = texts_of({.isa = "", .library = "", .kernels = kKernels, .threads = threads});
+  const CpuOptions like{.threads = threads, .caches = options_of_key(texts).caches};
+  if (std::ranges::any_of(kernels, &is_onednn_kernel)) return texts == texts_of(machine_key(like));
+  const std::vector<std::string> own =
+      texts_of({.isa = "", .library = "", .kernels = kKernels, .threads = threads, .caches = *like.caches});
   return std::ranges::equal(texts, own, [](std::string_view text, std::string_view of_own) {
     return text == of_own || (of_own.ends_with('=') && text.starts_with(of_own));
   });
 }
 
 bool is_key_of_machine(const std::vector<std::string>& texts) {
-  return texts == texts_of(machine_key({.threads = 1})) || texts == texts_of(machine_key({.threads = 2}));
+  return texts == texts_of(machine_key(options_of_key(texts)));
 }
 
 std::vector<std::string> texts_of(const MachineKey& key) {
-  return {"isa=" + key.isa, "kernels=" + key.kernels, "library=" + key.library,
-          "threads=" + std::to_string(key.threads)};
+  return {std::string(kCachesOfKey) + to_text(key.caches), "isa=" + key.isa, "kernels=" + key.kernels,
+          "library=" + key.library, std::string(kThreadsOfKey) + std::to_string(key.threads)};
+}
+
+CpuOptions options_of_key(const std::vector<std::string>& texts) {
+  CpuOptions options{.caches = CacheSizes()};
+  const int threads = threads_of(texts).value_or(1);
+  if (check_threads(threads).ok()) options.threads = threads;
+  const std::optional<std::string_view> caches = text_after(kCachesOfKey, texts);
+  if (const std::optional<CacheSizes> known = parse_caches(caches.value_or(""))) options.caches = known;
+  return options;
 }
 
 std::optional<int> threads_of(const std::vector<std::string>& texts) {
-  constexpr std::string_view kBegin = "threads=";
-  const auto text = std::ranges::find_if(texts, [&](const std::string& one) { return one.starts_with(kBegin); });
-  if (text == texts.end()) return std::nullopt;
-  const std::optional<std::int64_t> count = parse_number(std::string_view(*text).substr(kBegin.size()));
-  if (!count || *count > std::numeric_limits<int>::max()) return std::nullopt;
+  const std::optional<std::string_view> text = text_after(kThreadsOfKey, texts);
+  if (!text) return std::nullopt;
+  const std::optional<std::int64_t> count = parse_number(*text);
+  if (!count || *count > kMostTeamThreads) return std::nullopt;
   return static_cast<int>(*count);
 }
 

@@ -16,6 +16,7 @@
 #include "lowtide/base/enum_names.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/kernels/caches.h"
 #include "lowtide/kernels/team.h"
 #include "lowtide/target/target.h"
 
@@ -112,11 +113,13 @@ struct PrepareInput {
   std::optional<int> overwritten_input;  // the input whose bytes output 0 has in the plan (Kernel::in_place)
   // The threads for which the kernel was offered. A team of another size runs it with the same bits.
   int threads = 1;
+  CacheSizes caches = {};
 };
 
 // The kernels of this machine for a node on a team of this many threads, the fastest one first. Empty if there is none:
-// `unsupported` says why. Their names do not depend on the number of threads. Their scratch may.
-[[nodiscard]] std::vector<Kernel> offered_kernels(const Graph& graph, NodeId node, int threads = 1);
+// `unsupported` says why. Their names depend neither on the number of threads nor on the caches. Their scratch may.
+[[nodiscard]] std::vector<Kernel> offered_kernels(const Graph& graph, NodeId node, int threads = 1,
+                                                  const CacheSizes& caches = {});
 
 // Makes a kernel. The name "dense" means "plain", so that a plan for the target `dense` can run. Errors (unsupported):
 // the node has no kernel of this name; (invalid) attributes or constants that the operator does not allow.

@@ -5,7 +5,12 @@
 
 namespace lowtide {
 
-// The threads that run one kernel together. Room `runtime` implements it. A kernel gets it for the time of its run.
+// The most threads of one team: as many as the cores of the largest processors. Shares of a kernel are of equal size
+// and wait for the slowest one, so a team of several processors gains little. Scratch and tables grow with the number.
+inline constexpr int kMostTeamThreads = 256;
+
+// The threads that run one kernel together. Room `runtime` implements it. A kernel gets it for the time of its run. The
+// system may run a team of `threads()` on fewer threads of its own, so a share must not wait for another one.
 class Team {
  public:
   // A share of the work. `context` is what the kernel passed; `thread` is in [0, threads()).

@@ -3,7 +3,9 @@
 
 #include "lowtide/runtime/executable.h"
 
+#include <algorithm>
 #include <new>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -16,11 +18,16 @@ namespace {
 using runtime_internal::Prepared;
 
 Result<void> start_workers(Prepared& prepared) {
-  const int threads = prepared.threads;
+  const int system_threads = prepared.system_threads;
+  const int shares = std::max(prepared.options.threads, system_threads);
   try {
-    if (threads > 1) prepared.workers = std::make_unique<runtime_internal::Workers>(threads);
+    if (system_threads > 1) {
+      prepared.workers = std::make_unique<runtime_internal::Workers>(shares, system_threads);
+    }
   } catch (const std::system_error&) {
-    return Error{ErrorCode::no_memory, "the system refuses a thread; end other threads, or run with one thread",
+    return Error{ErrorCode::no_memory,
+                 "the system refuses one of " + std::to_string(system_threads) +
+                     " threads; end other threads, or run with fewer",
                  "graph " + quoted(prepared.graph.name())};
   }
   return {};

@@ -30,9 +30,9 @@ struct Prepared;
 class Executable {
  public:
   // Prepares the kernel of every step. With one thread, the steps of all execution models run one after another, in the
-  // order of the list, which verify() has shown to be a correct run. With two, steps of plans for streams or waves run
-  // side by side, with the waits of the plan. A step that runs beside no other one has both threads, as all steps of
-  // other plans have. Copies over links run beside kernels, with one thread for both directions: the second one, which
+  // order of the list, which verify() has shown to be a correct run. With more, steps of plans for streams or waves run
+  // side by side, with the waits of the plan. A step that runs beside no other one has all threads, as all steps of
+  // other plans have. Copies over links run beside kernels, with one thread for both directions: the last one, which
   // the executable has for this even if kernels run on one. The results are the same bits.
   //
   // Requires: verify() found nothing for this graph and this plan. `graph` is the graph that runs, after lowering.
@@ -40,9 +40,9 @@ class Executable {
   // does not run here (runs_here), its scratch is smaller than a kernel needs, or a tensor is at an address that is not
   // a multiple of the size of its elements, or scratch at one that is not a multiple of 64; (unsupported) all steps
   // without kernel, bodies of other operators than If, Loop and Scan, a second region that a worker addresses, threads
-  // other than 1 or 2; (invalid) all constants without bytes, an attribute that a kernel refuses, or a body that does
-  // not match its node; (no_memory) also if the system refuses a thread. O(steps + values + bytes of copied constants),
-  // and what the kernels do.
+  // that check_threads() or ExecutableOptions do not allow; (invalid) all constants without bytes, an attribute that a
+  // kernel refuses, or a body that does not match its node; (no_memory) also if the system refuses a thread. O(steps +
+  // values + bytes of copied constants), and what the kernels do.
   [[nodiscard]] static Result<std::shared_ptr<const Executable>> prepare(Graph graph, Plan plan,
                                                                          std::shared_ptr<const ModelWeights> weights,
                                                                          const ExecutableOptions& options = {});

@@ -99,10 +99,10 @@ class Session {
   // except those of memory that the caller bound. After a run that failed, outputs and states are undefined, and the
   // session can run again.
   //
-  // With two threads, or with copies over links, the other one belongs to the executable, and one run at a time has it.
-  // A run that begins meanwhile takes one thread, with the same results. The other thread looks for work during the
-  // whole run and for some 0.1 ms afterwards, and then sleeps. A run that finds it asleep wakes it with one system
-  // call. If it is about to sleep, it may make one call of its own. There are no other calls.
+  // With several threads, or with copies over links, the other threads belong to the executable. Only one run at a time
+  // can use them. A run that begins meanwhile takes one thread, with the same results. The other threads look for work
+  // during the whole run and for some 0.1 ms afterwards, and then sleep. A run that finds them asleep wakes them with
+  // one system call. Each that is about to sleep may make one call of its own. There are no other calls.
   RunResult run() noexcept;
 
   // As run(), but no steps run side by side, and it adds the seconds that each step took. Requires: `seconds` has one

@@ -112,7 +112,8 @@ std::optional<Violation> other_formats(const Provenance& provenance) {
   if (!depend_on_machine(provenance.lowering) || is_key_of_machine(provenance.machine_key)) return std::nullopt;
   return Violation{.kind = ViolationKind::wrong_kernel,
                    .message = "the plan has the formats of a machine with " + shown_key(provenance.machine_key) +
-                              ", but this one has " + shown_key(texts_of(machine_key())) +
+                              ", but this one has " +
+                              shown_key(texts_of(machine_key(options_of_key(provenance.machine_key)))) +
                               "; verify it on that machine, or plan again with --target cpu on this one"};
 }
 
@@ -135,11 +136,14 @@ std::vector<Violation> check_target(const Graph& graph, const Plan& plan, const 
   return violations;
 }
 
-// Without --threads, kernels are those for the threads of the plan.
+// Kernels are those for the threads and the caches of the plan. --threads asks for another number.
 std::optional<Target> read_target_of(const Arguments& arguments, const Plan& plan) {
   const auto with_link = [&](Target target) { return with_link_of(plan.machine, std::move(target)); };
-  if (arguments.value("--target") == "cpu" && !arguments.has("--threads"))
-    return with_link(take(cpu_target({.threads = threads_of(plan.provenance.machine_key).value_or(1)})));
+  if (arguments.value("--target") == "cpu") {
+    CpuOptions like = options_of_key(plan.provenance.machine_key);
+    like.threads = read_threads(arguments).value_or(like.threads);
+    return with_link(take(cpu_target(like)));
+  }
   if (arguments.has("--target") || arguments.has("--threads")) return with_link(read_target(arguments));
   return std::nullopt;
 }

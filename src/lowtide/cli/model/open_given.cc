@@ -35,8 +35,8 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
   common.hints = read_hints(arguments);
   common.link = read_link(arguments);
   common.costs = read_costs(arguments);
-  const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, 2);
-  common.cpu.threads = static_cast<int>(threads.value_or(1));
+  const std::optional<int> threads = read_threads(arguments);
+  common.cpu.threads = threads.value_or(1);
   const std::optional<DimRange> range = read_range(arguments);
   std::vector<OpenOptions> all;
   if (const std::optional<std::string> path = arguments.value("--plan")) {
@@ -47,7 +47,7 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
     for (PlanFile& file : choose_plans(read_plans_file(*path), common.import, *path)) {
       OpenOptions& one = all.emplace_back(common);
       add_written_bindings(file.plan.provenance.dims, one.import);
-      if (!threads) one.cpu.threads = static_cast<int>(threads_of(file.plan.provenance.machine_key).value_or(1));
+      if (!threads) one.cpu.threads = threads_of(file.plan.provenance.machine_key).value_or(1);
       one.given_plan = std::move(file.plan);
       one.given_labels = std::move(file.labels);
     }

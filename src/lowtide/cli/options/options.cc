@@ -14,6 +14,7 @@
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/read_file.h"
 #include "lowtide/kernels/cpu_target.h"
+#include "lowtide/kernels/team.h"
 #include "lowtide/plan/plans_json.h"
 #include "lowtide/target/description.h"
 
@@ -356,12 +357,17 @@ std::string forbidden_text(const PlanOptions& options) {
   return text.empty() ? text : text.substr(1);
 }
 
+std::optional<int> read_threads(const Arguments& arguments) {
+  const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, kMostTeamThreads);
+  return threads ? std::optional(static_cast<int>(*threads)) : std::nullopt;
+}
+
 Target read_target(const Arguments& arguments) {
   const std::optional<std::string> path = arguments.value("--target");
-  const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, 2);
+  const std::optional<int> threads = read_threads(arguments);
   if (path == "cpu") {
     const bool has_streams = read_count(arguments, "--streams", 1, limits::kMaxStreams).value_or(1) > 1;
-    return take(cpu_target({.threads = static_cast<int>(threads.value_or(has_streams ? 2 : 1))}));
+    return take(cpu_target({.threads = threads.value_or(has_streams ? 2 : 1)}));
   }
   if (threads) stop_usage("--threads needs kernels of this machine; add --target cpu");
   if (!path) return dense_target();

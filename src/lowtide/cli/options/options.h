@@ -68,6 +68,9 @@ void add_written_bindings(const std::vector<std::string>& written, ImportOptions
 // The options that rule out plans which the bound covers (ExplanationFacts::forbidden).
 [[nodiscard]] std::string forbidden_text(const PlanOptions& options);
 
+// The threads of a run by --threads, or nullopt.
+[[nodiscard]] std::optional<int> read_threads(const Arguments& arguments);
+
 // The target of --target FILE, or a built-in one: `cpu` with --threads, or without --target `dense`.
 [[nodiscard]] Target read_target(const Arguments& arguments);
 

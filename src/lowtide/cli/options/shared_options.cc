@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/kernels/team.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/lower/passes.h"
 #include "lowtide/schedule/schedule.h"
@@ -85,19 +86,16 @@ OptionSpec target_option() {
           .kind = ArgumentKind::file};
 }
 
-OptionSpec threads_option() {
+OptionSpec threads_option(const std::string& condition) {
   return {.name = "--threads",
           .value = "N",
-          .summary = "threads of a run, 1 or 2, with --target cpu; default 1, or 2 with several streams",
+          .summary = "threads of a run, 1 to " + std::to_string(kMostTeamThreads) + condition,
           .kind = ArgumentKind::text};
 }
 
-OptionSpec verified_threads_option() {
-  return {.name = "--threads",
-          .value = "N",
-          .summary = "threads of a run, 1 or 2, with --target cpu; default those of the plan",
-          .kind = ArgumentKind::text};
-}
+OptionSpec threads_option() { return threads_option(", with --target cpu; default 1, or 2 with several streams"); }
+
+OptionSpec verified_threads_option() { return threads_option(", with --target cpu; default those of the plan"); }
 
 OptionSpec verified_target_option() {
   return {.name = "--target",

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "lowtide/cli/options/command_spec.h"
@@ -18,6 +19,8 @@ namespace lowtide::cli_internal {
 [[nodiscard]] OptionSpec shapes_option();
 [[nodiscard]] OptionSpec unit_sizes_option();
 [[nodiscard]] OptionSpec target_option();
+// Option --threads. `condition` ends its help, such as "; default 1".
+[[nodiscard]] OptionSpec threads_option(const std::string& condition);
 [[nodiscard]] OptionSpec threads_option();
 [[nodiscard]] OptionSpec verified_threads_option();
 [[nodiscard]] OptionSpec verified_target_option();

@@ -8,6 +8,7 @@
 
 #include "lowtide/base/enum_names.h"
 #include "lowtide/kernels/common/ceil_div.h"
+#include "lowtide/kernels/common/tuning.h"
 
 namespace lowtide {
 
@@ -92,17 +93,16 @@ void choose_tiles(BlockConvolution& made) {
 }
 
 // Chooses what the caches of a core keep.
-void choose_order(BlockConvolution& made) {
-  constexpr std::int64_t kMostWeights = std::int64_t{160} * 1024;  // elements: a third of a second cache of 2 MiB
-  constexpr std::int64_t kMostCopied = std::int64_t{4} * 1024;     // elements: a third of a first cache of 48 KiB
-  constexpr double kMostSource = 256 * 1024;                       // elements: half of a second cache of 2 MiB
+void choose_order(BlockConvolution& made, const CacheSizes& caches) {
   // A double, because nothing has checked the padded size of the source yet.
   const double places = static_cast<double>(made.down.source) * static_cast<double>(made.across.source);
   const double source = places * static_cast<double>(made.source_blocks * made.lanes);
-  const bool is_large = source > kMostSource && made.weights_of_block() * made.result_blocks <= kMostWeights;
+  const bool is_large = source > static_cast<double>(kConvolutionSource.floats(caches)) &&
+                        made.weights_of_block() * made.result_blocks <= kConvolutionWeights.floats(caches);
   // A spread copy takes longer than to read weights again.
   made.is_by_rectangle = is_large || made.spreads_columns();
-  made.copies_all_blocks = made.source_blocks == 1 || made.elements_of_copy() <= kMostCopied / made.source_blocks;
+  made.copies_all_blocks =
+      made.source_blocks == 1 || made.elements_of_copy() <= kConvolutionCopy.floats(caches) / made.source_blocks;
 }
 
 }  // namespace
@@ -154,7 +154,7 @@ Bytes BlockConvolution::scratch_per_thread() const {
   return Bytes(ceil_div(elements_of_copy() * (copies_all_blocks ? source_blocks : 1), 16) * 64);
 }
 
-std::optional<BlockConvolution> block_convolution(const ConvolutionShape& shape) {
+std::optional<BlockConvolution> block_convolution(const ConvolutionShape& shape, const CacheSizes& caches) {
   BlockConvolution made{.lanes = static_cast<int>(block_of(shape.output)), .has_bias = shape.has_bias};
   if (!has_tiles(made.lanes) || !set_channels(shape, made)) return std::nullopt;
   if (!packed_elements({made.kind, made.lanes}, Shape(shape.weights), shape.group)) return std::nullopt;
@@ -166,7 +166,7 @@ std::optional<BlockConvolution> block_convolution(const ConvolutionShape& shape)
   made.across = *across;
   if (made.kind != TileKind::planes) flatten(made);
   choose_tiles(made);
-  choose_order(made);
+  choose_order(made, caches);
   return made;
 }
 

@@ -11,6 +11,7 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/interval.h"
 #include "lowtide/kernels/blocks/tile.h"
+#include "lowtide/kernels/caches.h"
 #include "lowtide/kernels/common/convolution_shape.h"
 
 namespace lowtide::kernels_internal {
@@ -92,7 +93,8 @@ struct BlockConvolution {
 
 // Returns nullopt if the formats are others, if the channels of a group do not fill their blocks, or if the machine has
 // no instructions for it. O(1).
-[[nodiscard]] std::optional<BlockConvolution> block_convolution(const ConvolutionShape& shape);
+[[nodiscard]] std::optional<BlockConvolution> block_convolution(const ConvolutionShape& shape,
+                                                                const CacheSizes& caches = {});
 
 // The order of the weights, as a name and as an array. Blocks of results are those of all groups:
 //

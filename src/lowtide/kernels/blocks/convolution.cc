@@ -46,15 +46,15 @@ int threads_for(const BlockConvolution& shape, int threads) {
   const double places = static_cast<double>(shape.down.result) * static_cast<double>(shape.across.result);
   const double products = static_cast<double>(shape.weights_of_block()) * static_cast<double>(shape.result_blocks) *
                           static_cast<double>(shape.groups * shape.images) * places;
-  const bool is_enough = products >= static_cast<double>(kLeastSharedOperations * threads) && shape.tiles() >= threads;
-  return is_enough ? threads : 1;
+  return threads_with_work(threads, shape.tiles(), products / kProductsPerOperation);
 }
 
 constexpr std::array kBlockConvolutionTypes{DType::f32};
 constexpr std::array kBlockConvolutions{SupportedOperator{kOwnDomain, kConvType, kBlockConvolutionTypes}};
 
 // The parameters of a node, or the reason why there are none.
-std::optional<ConvolutionParameters> parameters_of(const Graph& graph, NodeId id, int threads, std::string& missing) {
+std::optional<ConvolutionParameters> parameters_of(const Graph& graph, NodeId id, int threads, const CacheSizes& caches,
+                                                   std::string& missing) {
   const std::optional<ConvolutionShape> shape = lowered_convolution_shape(graph, id, missing);
   if (!shape) return std::nullopt;
   const Node& node = graph.node(id);
@@ -62,7 +62,7 @@ std::optional<ConvolutionParameters> parameters_of(const Graph& graph, NodeId id
   const std::optional<WeightsOrder> order = weights_order(name == nullptr ? "" : *name);
   missing = "its weights are not in an order of kernels in blocks";
   if (!order) return std::nullopt;
-  const std::optional<BlockConvolution> made = block_convolution(*shape);
+  const std::optional<BlockConvolution> made = block_convolution(*shape, caches);
   missing = "the machine has no vector instructions for it";
   if (!made) return std::nullopt;
   missing = "its weights are in the order " + quoted(*name) + ", and the kernel reads " +
@@ -87,13 +87,13 @@ constexpr std::string_view kFewSquares = "blocks.winograd_narrow";  // the same 
 constexpr double kTimeOfFewSquares = 1.5;                           // in times of the other kernel's
 
 // As parameters_of(), for a node whose algorithm is Winograd's.
-std::optional<WinogradConvolution> squares_of_node(const ConvolutionParameters& parameters, int threads, bool is_narrow,
-                                                   std::string& missing) {
+std::optional<WinogradConvolution> squares_of_node(const ConvolutionParameters& parameters, int threads,
+                                                   const CacheSizes& caches, bool is_narrow, std::string& missing) {
   missing = "Winograd's algorithm has no kernel for its window, or would save nothing";
   std::optional<WinogradConvolution> made = winograd_convolution(parameters.shape);
   if (!made) return std::nullopt;
   made->epilogue = parameters.epilogue;
-  set_groups(*made, threads_for(parameters.shape, threads), is_narrow);
+  set_groups(*made, threads_for(parameters.shape, threads), caches, is_narrow);
   missing.clear();
   return made;
 }
@@ -113,7 +113,7 @@ Offer offer_winograd(const OfferInput& input, const ConvolutionParameters& param
   Offer offer;
   for (const bool is_narrow : {false, true}) {
     const std::optional<WinogradConvolution> made =
-        squares_of_node(parameters, input.threads, is_narrow, offer.missing);
+        squares_of_node(parameters, input.threads, input.caches, is_narrow, offer.missing);
     if (!made) return offer;
     Kernel kernel{.name = std::string(is_narrow ? kFewSquares : kSquares),
                   .scratch = made->scratch_per_thread() * made->threads};
@@ -127,7 +127,7 @@ Offer offer_winograd(const OfferInput& input, const ConvolutionParameters& param
 Offer offer_block_convolution(const OfferInput& input) {
   std::string missing;
   const std::optional<ConvolutionParameters> parameters =
-      parameters_of(input.graph, input.node, input.threads, missing);
+      parameters_of(input.graph, input.node, input.threads, input.caches, missing);
   if (!parameters) return {{}, std::move(missing)};
   if (parameters->has_winograd) return offer_winograd(input, *parameters);
   Kernel kernel{.name = "blocks.conv", .scratch = parameters->shape.scratch_per_thread() * parameters->threads};
@@ -137,11 +137,12 @@ Offer offer_block_convolution(const OfferInput& input) {
 
 Result<std::unique_ptr<PreparedKernel>> prepare_block_convolution(const PrepareInput& input) {
   std::string missing;
-  std::optional<ConvolutionParameters> parameters = parameters_of(input.graph, input.node, input.threads, missing);
+  std::optional<ConvolutionParameters> parameters =
+      parameters_of(input.graph, input.node, input.threads, input.caches, missing);
   if (!parameters) return Error{ErrorCode::unsupported, std::move(missing), ""};
   if (parameters->has_winograd) {
     std::optional<WinogradConvolution> made =
-        squares_of_node(*parameters, input.threads, input.kernel == kFewSquares, missing);
+        squares_of_node(*parameters, input.threads, input.caches, input.kernel == kFewSquares, missing);
     if (!made) return Error{ErrorCode::unsupported, std::move(missing), ""};
     set_functions(*made);
     return plain_kernel(input, &run_winograd, *std::move(made));
@@ -177,12 +178,12 @@ std::optional<FormatOption> block_option(const Graph& graph, NodeId node, Format
 
 bool has_block_kernel(const Graph& graph, NodeId node) {
   std::string missing;
-  return parameters_of(graph, node, 1, missing).has_value();
+  return parameters_of(graph, node, 1, {}, missing).has_value();
 }
 
 bool has_winograd_kernel(const Graph& graph, NodeId node) {
   std::string missing;
-  const std::optional<ConvolutionParameters> parameters = parameters_of(graph, node, 1, missing);
+  const std::optional<ConvolutionParameters> parameters = parameters_of(graph, node, 1, {}, missing);
   return parameters && winograd_convolution(parameters->shape).has_value();
 }
 

@@ -85,7 +85,7 @@ Offer offer_block_product(const OfferInput& input) {
   std::string missing;
   std::optional<BlockProduct> product = block_product(input.graph, input.node, missing);
   if (!product) return {{}, std::move(missing)};
-  set_division(*product, input.threads);
+  set_division(*product, input.threads, input.caches);
   Offer offer{{Kernel{.name = std::string(kTiledProduct), .scratch = product->scratch()}}, ""};
   if (!product->is_direct() && product->has_full_blocks()) {
     const double seconds = seconds_of(input.graph, input.node);
@@ -106,7 +106,7 @@ Result<std::unique_ptr<PreparedKernel>> prepare_block_product(const PrepareInput
   std::string missing;
   std::optional<BlockProduct> product = block_product(input.graph, input.node, missing);
   if (!product) return Error{ErrorCode::unsupported, std::move(missing), ""};
-  set_division(*product, input.threads, input.kernel == kProductByRow);
+  set_division(*product, input.threads, input.caches, input.kernel == kProductByRow);
   return plain_kernel(input, &run, *std::move(product));
 }
 

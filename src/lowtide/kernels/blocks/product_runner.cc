@@ -9,6 +9,7 @@
 #include "lowtide/graph/epilogue.h"
 #include "lowtide/kernels/common/ceil_div.h"
 #include "lowtide/kernels/common/team_parts.h"
+#include "lowtide/kernels/common/tuning.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -16,10 +17,6 @@ namespace {
 using Range = Interval<std::int64_t>;
 
 constexpr std::int64_t kLeastChunk = 768;  // elements of a row: sums are stored and loaded again after each chunk
-// Elements of the copy of a group: a third of a second cache of 2 MiB, or less if the matrix stays there, too, and each
-// group may read all of it again.
-constexpr std::int64_t kMostCopied = std::int64_t{160} * 1024;
-constexpr std::int64_t kLeastCopied = std::int64_t{32} * 1024;
 // A tile of so few rows only waits for weights. The processor itself then asks for them in time, and more requests
 // delay it: four matrices of 512 x 512 take 50 us for one row, and 64 us with these requests.
 constexpr std::int64_t kMostRowsWithoutRequests = 4;
@@ -253,12 +250,11 @@ std::optional<RowEpilogue::Reach> row_reach(const Shape& operand, const Shape& r
   return is_row ? std::optional(RowEpilogue::Reach::row) : std::nullopt;
 }
 
-// Whether the matrix stays in a second cache of 1 MiB, with a tile of rows beside it, and each thread has some tiles.
-bool stays_in_cache(const BlockProduct& product, int threads) {
-  constexpr std::int64_t kMostMatrix = std::int64_t{160} * 1024;
+// Whether the matrix stays in the second cache, with a tile of rows beside it, and each thread has some tiles.
+bool stays_in_cache(const BlockProduct& product, int threads, const CacheSizes& caches) {
   constexpr std::int64_t kMostInner = 1536;
   constexpr std::int64_t kLeastTiles = 2;  // of a thread
-  return !product.is_direct() && product.tile_rows > 1 && product.matrix.elements() <= kMostMatrix &&
+  return !product.is_direct() && product.tile_rows > 1 && product.matrix.elements() <= kProductMatrix.floats(caches) &&
          product.matrix.inner <= kMostInner && product.rows >= kLeastTiles * threads * product.tile_rows;
 }
 
@@ -287,30 +283,31 @@ Bytes BlockProduct::scratch() const {
   return Bytes((is_by_tile ? threads : 1) * elements_of_copy() * std::int64_t{sizeof(float)});
 }
 
-void set_division(BlockProduct& product, int threads, bool is_by_row) {
+void set_division(BlockProduct& product, int threads, const CacheSizes& caches, bool is_by_row) {
   const BlockMatrix& matrix = product.matrix;
   const std::int64_t lanes = matrix.lanes;
   product.tile_columns = matrix.blocks() == 1 ? 1 : 2;
   const std::int64_t most_rows = most_columns(matrix.lanes, product.tile_columns, 1);
   product.tile_rows = static_cast<int>(std::min(is_by_row ? 1 : most_rows, product.rows));
   if (product.tile_rows == 1 && matrix.blocks() >= kMostResults) product.tile_columns = kMostResults;
-  product.is_by_tile = stays_in_cache(product, threads);
+  product.is_by_tile = stays_in_cache(product, threads, caches);
   if (product.is_direct() || product.is_by_tile) {
     product.chunk = matrix.inner_blocks();
     product.group_rows = product.rows;
   } else {
-    const std::int64_t most_inner = std::max(kLeastChunk, kMostCopied / product.rows) / lanes;
+    const std::int64_t most_copied = kMostProductCopy.floats(caches);
+    const std::int64_t most_inner = std::max(kLeastChunk, most_copied / product.rows) / lanes;
     product.chunk = ceil_div(matrix.inner_blocks(), ceil_div(matrix.inner_blocks(), most_inner));
     const std::int64_t of_matrix = product.chunk * lanes * matrix.blocks() * lanes;
-    const std::int64_t most = std::clamp(of_matrix, kLeastCopied, kMostCopied) / (product.chunk * lanes);
+    const std::int64_t elements = std::clamp(of_matrix, kLeastProductCopy.floats(caches), most_copied);
+    const std::int64_t most = elements / (product.chunk * lanes);
     const std::int64_t groups = ceil_div(product.rows, std::max<std::int64_t>(most, product.tile_rows));
     product.group_rows =
         std::min(ceil_div(ceil_div(product.rows, groups), product.tile_rows) * product.tile_rows, product.rows);
   }
   const double products = static_cast<double>(matrix.elements()) * static_cast<double>(product.rows);
-  const bool is_enough = products >= static_cast<double>(kLeastSharedOperations * threads) &&
-                         product.pairs() * ceil_div(product.group_rows, product.tile_rows) >= threads;
-  product.threads = is_enough ? threads : 1;
+  const std::int64_t tiles = product.pairs() * ceil_div(product.group_rows, product.tile_rows);
+  product.threads = threads_with_work(threads, tiles, products / kProductsPerOperation);
   product.row_function = tile_function(matrix.lanes, TileKind::blocks, {kMostResults, 1, 1, 1});
   for (int columns = 1; columns <= std::min(product.tile_columns, 2); ++columns) {
     for (int rows = 1; rows <= product.tile_rows; ++rows) {

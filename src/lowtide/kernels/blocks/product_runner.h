@@ -11,6 +11,7 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/kernels/blocks/block_matrix.h"
 #include "lowtide/kernels/blocks/tile.h"
+#include "lowtide/kernels/caches.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/plain/chains/fused_steps.h"
 
@@ -64,7 +65,7 @@ struct BlockProduct {
 // Chooses how the work is divided. Sets everything that follows from the first four members. `is_by_row`: a tile has
 // one row, which takes several times longer and needs no scratch. Requires for it: has_full_blocks(). The results have
 // the same bits.
-void set_division(BlockProduct& product, int threads, bool is_by_row = false);
+void set_division(BlockProduct& product, int threads, const CacheSizes& caches, bool is_by_row = false);
 
 // Computes all rows. `operands` are those of a lowtide::PackedMatMul.
 [[nodiscard]] RunCode run_product(const BlockProduct& product, const Operands& operands, Team& team);

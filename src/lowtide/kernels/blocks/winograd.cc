@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lowtide/kernels/common/ceil_div.h"
+#include "lowtide/kernels/common/tuning.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -72,20 +73,19 @@ std::optional<WinogradConvolution> winograd_convolution(const BlockConvolution& 
                         static_cast<double>(shape.across.dilation);
   if (images * static_cast<double>(made.squares_down) * static_cast<double>(made.squares_across) > kMostSquares)
     return std::nullopt;
-  set_groups(made, 1, false);
+  set_groups(made, 1, {}, false);  // lowering asks, and makes the same graph for all caches
   constexpr double kWorthwhile = 0.85;
   if (square_operations(made) > kWorthwhile * direct_operations(made)) return std::nullopt;
   return made;
 }
 
-void set_groups(WinogradConvolution& made, int threads, bool is_narrow) {
-  constexpr std::int64_t kMostSource = std::int64_t{1} << 17;  // elements at once: half of a second cache of 1 MiB
+void set_groups(WinogradConvolution& made, int threads, const CacheSizes& caches, bool is_narrow) {
   constexpr std::int64_t kMostSquares = 56;
   constexpr std::int64_t kMostChannels = 64;  // of a part
   made.threads = threads;
   const std::int64_t tile = most_columns(made.shape.lanes, made.shape.tile_results, 1);
   const std::int64_t channels = made.shape.source_blocks * made.shape.lanes;
-  const std::int64_t fitting = kMostSource / (kPoints * channels) / tile * tile;
+  const std::int64_t fitting = kWinogradSource.floats(caches) / (kPoints * channels) / tile * tile;
   const std::int64_t most = is_narrow ? tile : std::clamp(fitting, 2 * tile, kMostSquares);
   const std::int64_t groups = ceil_div(made.squares(), most);
   made.group = ceil_div(made.squares(), groups);

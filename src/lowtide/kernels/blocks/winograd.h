@@ -12,6 +12,7 @@
 #include "lowtide/kernels/blocks/block_convolution.h"
 #include "lowtide/kernels/blocks/block_epilogue.h"
 #include "lowtide/kernels/blocks/winograd_step.h"
+#include "lowtide/kernels/caches.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 
 namespace lowtide::kernels_internal {
@@ -72,7 +73,7 @@ struct WinogradConvolution {
 
 // Chooses the size of groups and parts. `is_narrow`: as little scratch as a tile permits, which takes longer and has
 // the same bits.
-void set_groups(WinogradConvolution& made, int threads, bool is_narrow);
+void set_groups(WinogradConvolution& made, int threads, const CacheSizes& caches, bool is_narrow);
 
 // Finds the functions. Requires: has_tiles(shape.lanes).
 void set_functions(WinogradConvolution& made);

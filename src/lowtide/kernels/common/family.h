@@ -24,6 +24,7 @@ struct OfferInput {
   const Graph& graph;
   NodeId node;
   int threads = 1;              // of the team that will run the kernel
+  CacheSizes caches = {};       // of the target
   bool includes_onednn = true;  // otherwise the offer has no kernel of oneDNN, which is then not loaded
 };
 

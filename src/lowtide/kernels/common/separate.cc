@@ -171,8 +171,11 @@ Offer offer_separate(const OfferInput& input) {
   if (!has_epilogue(input.graph.node(input.node))) return {};
   const Result<Separated> both = separated(input.graph, input.node);
   if (!both) return {{}, both.error().message};
-  OfferInput part{
-      .graph = both->graph, .node = kProductNode, .threads = input.threads, .includes_onednn = input.includes_onednn};
+  OfferInput part = {.graph = both->graph,
+                     .node = kProductNode,
+                     .threads = input.threads,
+                     .caches = input.caches,
+                     .includes_onednn = input.includes_onednn};
   Offer product = offer_of_all(part);
   if (product.kernels.empty()) return product;
   part.node = kChainNode;
@@ -192,7 +195,8 @@ Result<std::unique_ptr<PreparedKernel>> prepare_separate(const PrepareInput& inp
                     .kernel = {},
                     .constant = {},
                     .overwritten_input = {},
-                    .threads = input.threads};
+                    .threads = input.threads,
+                    .caches = input.caches};
   part.constant = [&](TensorId id) -> std::span<const std::byte> {
     const auto found = both->original.find(id);
     return found == both->original.end() ? std::span<const std::byte>() : input.constant(found->second);
@@ -200,6 +204,7 @@ Result<std::unique_ptr<PreparedKernel>> prepare_separate(const PrepareInput& inp
   const Offer offered = offer_of_all({.graph = both->graph,
                                       .node = kProductNode,
                                       .threads = input.threads,
+                                      .caches = input.caches,
                                       .includes_onednn = is_onednn_kernel(input.kernel)});
   if (offered.kernels.empty()) return unsupported_error(unsupported(both->graph));
   part.kernel = offered.kernels.back().name;

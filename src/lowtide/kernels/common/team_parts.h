@@ -3,16 +3,38 @@
 
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <new>
+#include <span>
+#include <type_traits>
 
+#include "lowtide/kernels/common/tuning.h"
 #include "lowtide/kernels/kernel.h"
 #include "lowtide/kernels/team.h"
 
 namespace lowtide::kernels_internal {
 
-// Below this many operations, a second thread costs more than it saves: a share begins after about a microsecond.
-inline constexpr std::int64_t kLeastSharedOperations = 1 << 15;
+// How many of `threads` have enough to do: at most one per unit of work. Fewer operations than `least` are for one
+// thread.
+[[nodiscard]] inline int threads_with_work(int threads, std::int64_t units, double operations,
+                                           std::int64_t least = kLeastSharedOperations) {
+  if (operations < static_cast<double>(least)) return 1;
+  const double most = 2 * operations / static_cast<double>(least);
+  const double fewest = std::min({static_cast<double>(threads), static_cast<double>(units), most});
+  return std::max(static_cast<int>(fewest), 1);
+}
+
+// Makes the objects of the threads of a kernel behind its bound object, in the bytes of PreparedKernel::bound_bytes().
+template <typename Thread, typename Bound>
+std::span<Thread> threads_after(Bound* bound, int threads) {
+  static_assert(sizeof(Bound) % alignof(Thread) == 0 && std::is_trivially_destructible_v<Thread>);
+  auto* const first = reinterpret_cast<Thread*>(reinterpret_cast<std::byte*>(bound) + sizeof(Bound));
+  for (int thread = 0; thread < threads; ++thread) new (first + thread) Thread;
+  return {first, static_cast<std::size_t>(threads)};
+}
 
 // Calls run(share) for each share in [0, shares), on the threads of the team. Shares run side by side, so none may
 // write what another one reads or writes. The team may have another number of threads than there are shares. Returns a
@@ -39,17 +61,18 @@ RunCode run_shares(Team& team, int shares, const Run& run) {
   return all.code.load(std::memory_order_relaxed);
 }
 
-// Calls part(begin, end) for ranges that together are [0, count): one per thread of the team, or one if the kernel has
-// few operations. For equal bits, a part computes an element in the same way wherever its range begins. Otherwise as
+// Calls part(begin, end) for ranges that together are [0, count): one per thread of the team that has enough to do. For
+// equal bits, a part computes an element in the same way wherever its range begins. Otherwise as
 // run_shares().
 template <typename Part>
 RunCode run_in_parts(Team& team, std::int64_t count, std::int64_t operations, const Part& part) {
-  const std::int64_t threads = team.threads();
-  if (threads == 1 || count < threads || operations < kLeastSharedOperations) return part(0, count);
-  return run_shares(team, team.threads(), [&](int share) {
-    const std::int64_t size = count / threads;
-    const std::int64_t begin = share * size;
-    return part(begin, share + 1 == threads ? count : begin + size);
+  const int shares = threads_with_work(team.threads(), count, static_cast<double>(operations));
+  if (shares == 1) return part(0, count);
+  return run_shares(team, shares, [&](int share) {
+    const std::int64_t size = count / shares;
+    const std::int64_t wide = count % shares;  // as many parts have one element more
+    const std::int64_t begin = share * size + std::min<std::int64_t>(share, wide);
+    return part(begin, begin + size + (share < wide ? 1 : 0));
   });
 }
 

@@ -166,7 +166,7 @@ Offer offer_tiled_attention(const OfferInput& input) {
   std::string missing;
   const std::optional<FusedAttention> attention = fused_attention(input.graph, input.graph.node(input.node), missing);
   if (!attention) return {{}, std::move(missing)};
-  const std::optional<AttentionTiles> tiles = attention_tiles(*attention);
+  const std::optional<AttentionTiles> tiles = attention_tiles(*attention, input.caches);
   return tiles ? offer_one("onednn.attention", tiles->scratch * attention_threads(*attention, input.threads))
                : Offer{{}, std::string(kNoPrimitive)};
 }
@@ -174,7 +174,8 @@ Offer offer_tiled_attention(const OfferInput& input) {
 Prepared prepare_tiled_attention(const PrepareInput& input) {
   std::string missing;
   const FusedAttention attention = fused_attention(input.graph, input.graph.node(input.node), missing).value();
-  return tiled_attention(attention, attention_tiles(attention).value(), attention_threads(attention, input.threads));
+  return tiled_attention(attention, attention_tiles(attention, input.caches).value(),
+                         attention_threads(attention, input.threads));
 }
 
 // QLinearConv of both domains.
@@ -191,7 +192,8 @@ Offer offer_gathered(const OfferInput& input) {
   std::string missing;
   const auto convolution = gathered_convolution(input.graph, input.node, missing);
   if (!convolution) return {{}, std::move(missing)};
-  const auto tiles = gathered_tiles(*convolution, has_signed_weights(input.graph, input.node), input.threads);
+  const auto tiles =
+      gathered_tiles(*convolution, has_signed_weights(input.graph, input.node), input.threads, input.caches);
   if (!tiles) return {{}, std::string(kNoPrimitive)};
   return offer_one("onednn.qconv", tiles->weight_sums + tiles->per_thread * tiles->threads);
 }
@@ -200,7 +202,7 @@ Prepared prepare_gathered_kernel(const PrepareInput& input) {
   std::string missing;
   const GatheredConvolution convolution = gathered_convolution(input.graph, input.node, missing).value();
   const GatheredTiles tiles =
-      gathered_tiles(convolution, has_signed_weights(input.graph, input.node), input.threads).value();
+      gathered_tiles(convolution, has_signed_weights(input.graph, input.node), input.threads, input.caches).value();
   return prepare_gathered(convolution, tiles);
 }
 
@@ -213,7 +215,7 @@ Offer offer_quantized_product(const OfferInput& input) {
   std::string missing;
   const auto product = quantized_product(input.graph, input.node, missing);
   if (!product) return {{}, std::move(missing)};
-  const auto tiles = quantized_tiles(*product, input.threads);
+  const auto tiles = quantized_tiles(*product, input.threads, input.caches);
   if (!tiles) return {{}, std::string(kNoPrimitive)};
   return offer_one("onednn.qmatmul", tiles->per_thread * tiles->threads);
 }
@@ -221,7 +223,7 @@ Offer offer_quantized_product(const OfferInput& input) {
 Prepared prepare_quantized_product_kernel(const PrepareInput& input) {
   std::string missing;
   const QuantizedProduct product = quantized_product(input.graph, input.node, missing).value();
-  return prepare_quantized_product(product, quantized_tiles(product, input.threads).value());
+  return prepare_quantized_product(product, quantized_tiles(product, input.threads, input.caches).value());
 }
 
 // lowtide::Pack.

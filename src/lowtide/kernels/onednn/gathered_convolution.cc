@@ -9,6 +9,8 @@
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/byte_rows.h"
+#include "lowtide/kernels/common/team_parts.h"
+#include "lowtide/kernels/common/tuning.h"
 #include "lowtide/kernels/onednn/facts.h"
 
 namespace lowtide::kernels_internal {
@@ -133,22 +135,22 @@ std::optional<GatheredConvolution> gathered_convolution(const Graph& graph, Node
   return convolution;
 }
 
-std::optional<GatheredTiles> gathered_tiles(const GatheredConvolution& of, bool has_signed_weights, int threads) {
-  // The gathered matrix and the sums of a tile should fit the second-level cache.
-  constexpr std::int64_t kMostBytes = std::int64_t{512} * 1024;
-  constexpr std::int64_t kPlaces = 16;    // a multiple of the columns that oneDNN computes at once
-  constexpr double kLeastSums = 1 << 18;  // of a kernel that two threads share
+std::optional<GatheredTiles> gathered_tiles(const GatheredConvolution& of, bool has_signed_weights, int threads,
+                                            const CacheSizes& caches) {
+  constexpr std::int64_t kPlaces = 16;  // a multiple of the columns that oneDNN computes at once
   const std::int64_t places = of.places();
-  const std::int64_t most = std::max(kMostBytes / (of.terms() + 4 * of.results) / kPlaces, std::int64_t{4}) * kPlaces;
+  const std::int64_t most =
+      std::max(kGatheredTile.bytes(caches) / (of.terms() + 4 * of.results) / kPlaces, std::int64_t{4}) * kPlaces;
   GatheredTiles tiles{.tiles = (places + most - 1) / most};
   const double sums = static_cast<double>(places) * static_cast<double>(of.terms()) * static_cast<double>(of.results);
   const std::int64_t matrices = of.images * of.groups;
-  const bool is_shared = threads > 1 && sums * static_cast<double>(matrices) >= kLeastSums;
+  const int sharing =
+      threads_with_work(threads, kMostGatheredExtent, sums * static_cast<double>(matrices), kLeastSharedProducts);
   // Each thread gets as many tiles as the others.
-  if (is_shared && matrices % threads != 0) tiles.tiles = (tiles.tiles + threads - 1) / threads * threads;
+  if (matrices % sharing != 0) tiles.tiles = (tiles.tiles + sharing - 1) / sharing * sharing;
   tiles.places = std::min(places, ((places + tiles.tiles - 1) / tiles.tiles + kPlaces - 1) / kPlaces * kPlaces);
   tiles.tiles = (places + tiles.places - 1) / tiles.places;
-  if (is_shared && matrices * tiles.tiles > 1) tiles.threads = 2;
+  tiles.threads = static_cast<int>(std::min<std::int64_t>(sharing, matrices * tiles.tiles));
   const IntegerProduct full{of.results, of.terms(), tiles.places, has_signed_weights};
   IntegerProduct last = full;
   last.columns = places - (tiles.tiles - 1) * tiles.places;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "lowtide/kernels/caches.h"
 #include "lowtide/kernels/kernel.h"
 #include "lowtide/kernels/onednn/integer_product.h"
 
@@ -62,7 +63,8 @@ struct GatheredTiles {
 };
 // The tiles for a number of threads. Returns nullopt if oneDNN has no suitable primitive.
 [[nodiscard]] std::optional<GatheredTiles> gathered_tiles(const GatheredConvolution& convolution,
-                                                          bool has_signed_weights, int threads);
+                                                          bool has_signed_weights, int threads,
+                                                          const CacheSizes& caches);
 
 // Errors: (unsupported) oneDNN cannot make a primitive.
 [[nodiscard]] Result<std::unique_ptr<PreparedKernel>> prepare_gathered(const GatheredConvolution& convolution,

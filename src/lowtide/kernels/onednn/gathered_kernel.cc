@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "lowtide/base/check.h"
@@ -47,7 +48,6 @@ struct GatheringThread {
   std::array<ProductArguments, 2> arguments{};
   dnnl_stream_t stream = nullptr;
 };
-constexpr std::size_t kMostGatheringThreads = 2;
 
 struct BoundGathering : BoundKernel {
   const GatheredConvolution* of = nullptr;
@@ -56,7 +56,7 @@ struct BoundGathering : BoundKernel {
   std::array<BoundTensor, kReadOperandCount> reads{};
   BoundTensor result;
   std::int32_t* weight_sums = nullptr;
-  std::array<GatheringThread, kMostGatheringThreads> workers;
+  std::span<GatheringThread> workers;  // after the object in memory
 
   // As a tensor of bytes. Zero points are those of the values that oneDNN multiplies.
   [[nodiscard]] const std::uint8_t* bytes_of(std::size_t operand) const {
@@ -192,7 +192,6 @@ struct BoundGathering : BoundKernel {
 
   static void end(BoundKernel* self) {
     for (const GatheringThread& worker : static_cast<BoundGathering*>(self)->workers) {
-      if (worker.stream == nullptr) continue;  // no thread has it
       for (const auto& arguments : worker.arguments) {
         for (const dnnl_exec_arg_t& argument : arguments) dnnl().memory_destroy(argument.memory);
       }
@@ -206,7 +205,9 @@ class GatheredKernel final : public PreparedKernel {
   GatheredKernel(const GatheredConvolution& convolution, const GatheredTiles& tiles, std::array<Primitive, 2> kernels)
       : convolution_(convolution), tiles_(tiles), kernels_(std::move(kernels)) {}
 
-  [[nodiscard]] Bytes bound_bytes() const override { return Bytes(sizeof(BoundGathering)); }
+  [[nodiscard]] Bytes bound_bytes() const override {
+    return Bytes(sizeof(BoundGathering)) + Bytes(sizeof(GatheringThread)) * tiles_.threads;
+  }
 
   BoundKernel* bind(std::byte* at, std::span<const BoundTensor> reads, std::span<const BoundTensor> writes,
                     std::byte* scratch) const override {
@@ -219,9 +220,11 @@ class GatheredKernel final : public PreparedKernel {
     bound->result = writes[0];
     bound->weight_sums = reinterpret_cast<std::int32_t*>(scratch);
     for (std::size_t kind = 0; kind < kernels_.size(); ++kind) bound->primitives[kind] = kernels_[kind].get();
-    for (int thread = 0; thread < tiles_.threads; ++thread) {
-      bind_thread(bound->workers[static_cast<std::size_t>(thread)],
-                  scratch + tiles_.weight_sums.count() + tiles_.per_thread.count() * thread);
+    bound->workers = threads_after<GatheringThread>(bound, tiles_.threads);
+    scratch += tiles_.weight_sums.count();
+    for (GatheringThread& worker : bound->workers) {
+      bind_thread(worker, scratch);
+      scratch += tiles_.per_thread.count();
     }
     return bound;
   }

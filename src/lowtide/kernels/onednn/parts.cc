@@ -9,6 +9,7 @@
 #include <string>
 
 #include "lowtide/base/interval.h"
+#include "lowtide/kernels/common/tuning.h"
 #include "lowtide/kernels/onednn/stored.h"
 
 namespace lowtide::kernels_internal {
@@ -20,15 +21,16 @@ constexpr std::int64_t kFloatBytes = sizeof(float);
 
 std::int64_t length(Range range) { return range.end - range.begin; }
 
-// Divides [0, count) into one range per thread, as even as possible. All begins are multiples of `unit`. Empty if there
-// are not enough units.
+// Divides [0, count) into one range per thread, as even as possible, or one per unit if there are fewer units. All
+// begins are multiples of `unit`. Empty if there is one unit.
 std::vector<Range> even_ranges(std::int64_t count, std::int64_t unit, int threads) {
   std::vector<Range> ranges;
   const std::int64_t units = count / unit + (count % unit == 0 ? 0 : 1);
-  if (units < threads) return ranges;
+  if (units < 2) return ranges;
+  const std::int64_t parts = std::min<std::int64_t>(units, threads);
   std::int64_t begin = 0;
-  for (std::int64_t thread = 0; thread < threads; ++thread) {
-    const std::int64_t own = units / threads + (thread < units % threads ? 1 : 0);
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const std::int64_t own = units / parts + (part < units % parts ? 1 : 0);
     ranges.push_back({begin, std::min(count, begin + own * unit)});
     begin += own * unit;
   }
@@ -44,9 +46,9 @@ double elements_of(const ExtentList& extents) {
                          [](double product, std::int64_t extent) { return product * static_cast<double>(extent); });
 }
 
-// A model of one core: 50 G multiply-accumulates and 20 GB per second.
+// On one core.
 double estimated_seconds(double multiply_accumulates, double elements) {
-  return multiply_accumulates / 50e9 + elements * kFloatBytes / 20e9;
+  return multiply_accumulates / kProductsPerSecond + elements * kFloatBytes / kBytesPerSecond;
 }
 
 double estimated_seconds(const Convolution& of) {
@@ -61,9 +63,6 @@ double estimated_seconds(const Product& of) {
 }
 
 double estimated_seconds(const Reordering& of) { return estimated_seconds(0, 2 * elements_of(of.extents)); }
-
-// A second thread begins after about a microsecond, and its end is seen as late.
-constexpr double kSecondsOfSharing = 3e-6;
 
 // Collects ways to divide a problem, and keeps the best one.
 template <typename Problem>

@@ -36,9 +36,9 @@ struct Part {
   PartOffsets offsets;
 };
 
-// The parts for a number of threads, in the order of their results. Of several ways to divide a problem, the one whose
-// slowest part is the fastest is taken, by an estimate. Empty if the tensors of parts would not be contiguous, or if a
-// second thread saves too little time. Requires: the order of weights is known.
+// The parts for a number of threads, or fewer, in the order of their results. Of several ways to divide a problem, the
+// one whose slowest part is the fastest is taken, by an estimate. Empty if the tensors of parts would not be
+// contiguous, or if a second thread saves too little time. Requires: the order of weights is known.
 [[nodiscard]] std::vector<Part<Convolution>> parts_of(const Convolution& convolution, int threads);
 [[nodiscard]] std::vector<Part<Product>> parts_of(const Product& product, int threads);
 [[nodiscard]] std::vector<Part<Reordering>> parts_of(const Reordering& reordering, int threads);

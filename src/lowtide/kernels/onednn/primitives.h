@@ -37,19 +37,21 @@ template <typename Problem>
     if (name.empty() || (kRounds<Problem> && name != implementation_of(whole))) return {};
   }
   if constexpr (kRounds<Problem>) {
-    if (!all.empty() && !give_same_bits(problem, parts)) return {};
+    if (!all.empty() && !give_same_bits(problem, parts, threads)) return {};
   }
   return all;
 }
 
 // The primitives for a number of threads: one per part, or a single one. A problem is divided only if the result has
-// the same bits. Empty if oneDNN has no suitable primitive.
+// the same bits. If it does not, it is divided among half of the threads. Empty if oneDNN has no suitable
+// primitive.
 template <typename Problem>
 [[nodiscard]] std::vector<PrimitivePart> primitives_of(Problem problem, int threads) {
   std::vector<PrimitivePart> all;
   PrimitiveDescription whole = describe(problem);
   if (whole == nullptr) return all;
-  if (threads > 1 && fix_orders(problem, whole)) all = divided(problem, whole, threads);
+  if (threads > 1 && !fix_orders(problem, whole)) threads = 1;
+  for (; threads > 1 && all.empty(); threads /= 2) all = divided(problem, whole, threads);
   if (all.empty()) all.push_back({std::move(whole)});
   return all;
 }

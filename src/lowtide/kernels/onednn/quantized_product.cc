@@ -10,6 +10,8 @@
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/byte_rows.h"
 #include "lowtide/kernels/common/matmul_shapes.h"
+#include "lowtide/kernels/common/team_parts.h"
+#include "lowtide/kernels/common/tuning.h"
 #include "lowtide/kernels/onednn/facts.h"
 
 namespace lowtide::kernels_internal {
@@ -121,23 +123,23 @@ IntegerProduct QuantizedTiles::product_of(const QuantizedProduct& of, std::size_
   return product;
 }
 
-std::optional<QuantizedTiles> quantized_tiles(const QuantizedProduct& of, int threads) {
+std::optional<QuantizedTiles> quantized_tiles(const QuantizedProduct& of, int threads, const CacheSizes& caches) {
   constexpr std::int64_t kMostRows = 256;
-  constexpr std::int64_t kMostBytes = std::int64_t{512} * 1024;  // of sums and of the second operand: a second cache
-  constexpr std::int64_t kColumns = 64;                          // a multiple of those that oneDNN computes at once
-  constexpr double kLeastProducts = 1 << 18;                     // of a kernel that two threads share
+  constexpr std::int64_t kColumns = 64;  // a multiple of those that oneDNN computes at once
   QuantizedTiles tiles;
   tiles.rows = even_parts(of.rows, kMostRows, 16);
-  std::int64_t most = std::max(kMostBytes / (of.inner + 4 * tiles.rows[0]) / kColumns, std::int64_t{1}) * kColumns;
+  std::int64_t most =
+      std::max(kQuantizedTile.bytes(caches) / (of.inner + 4 * tiles.rows[0]) / kColumns, std::int64_t{1}) * kColumns;
   const auto matrices = static_cast<std::int64_t>(of.matrices.size());
   const double products = static_cast<double>(of.rows) * static_cast<double>(of.inner) *
                           static_cast<double>(of.columns) * static_cast<double>(matrices);
-  const bool is_shared = threads > 1 && products >= kLeastProducts;
-  if (is_shared && matrices == 1) most = std::min(most, rounded_up((of.columns + 1) / 2, kColumns));
+  const int sharing = threads_with_work(threads, kMostProductExtent, products, kLeastSharedProducts);
+  const std::int64_t parts = (sharing + matrices - 1) / matrices;  // of each matrix, so that all threads have one
+  if (parts > 1) most = std::min(most, rounded_up((of.columns + parts - 1) / parts, kColumns));
   tiles.columns = even_parts(of.columns, most, kColumns);
   tiles.row_tiles = (of.rows + tiles.rows[0] - 1) / tiles.rows[0];
   tiles.column_tiles = (of.columns + tiles.columns[0] - 1) / tiles.columns[0];
-  if (is_shared && matrices * tiles.column_tiles > 1) tiles.threads = 2;
+  tiles.threads = static_cast<int>(std::min<std::int64_t>(sharing, matrices * tiles.column_tiles));
   tiles.sums = of.copies_right() ? whole_lines(of.inner * tiles.columns[0]) : Bytes();
   tiles.of_rows = tiles.sums + whole_lines(4 * tiles.rows[0] * tiles.columns[0]);
   tiles.of_columns = tiles.of_rows + whole_lines(4 * tiles.rows[0]);

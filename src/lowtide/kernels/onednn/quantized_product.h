@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lowtide/base/interval.h"
+#include "lowtide/kernels/caches.h"
 #include "lowtide/kernels/kernel.h"
 #include "lowtide/kernels/onednn/integer_product.h"
 
@@ -57,7 +58,8 @@ struct QuantizedTiles {
   Bytes per_thread;
 };
 // The tiles for a number of threads. Returns nullopt if oneDNN has no suitable primitive.
-[[nodiscard]] std::optional<QuantizedTiles> quantized_tiles(const QuantizedProduct& of, int threads);
+[[nodiscard]] std::optional<QuantizedTiles> quantized_tiles(const QuantizedProduct& of, int threads,
+                                                            const CacheSizes& caches);
 
 // Errors: (unsupported) oneDNN cannot make a primitive.
 [[nodiscard]] Result<std::unique_ptr<PreparedKernel>> prepare_quantized_product(const QuantizedProduct& of,

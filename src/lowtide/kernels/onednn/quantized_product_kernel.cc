@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "lowtide/base/check.h"
@@ -34,7 +35,6 @@ enum : std::size_t {
 };
 
 constexpr std::size_t kTileKinds = QuantizedTiles::kKinds;
-constexpr std::size_t kMostProductThreads = 2;
 
 // What one thread works with.
 struct ProductThread {
@@ -57,7 +57,7 @@ struct BoundQuantizedProduct : BoundKernel {
   std::array<std::array<const_dnnl_primitive_t, kTileKinds>, kTileKinds> primitives{};
   std::array<BoundTensor, kProductOperandCount> reads{};
   BoundTensor result;
-  std::array<ProductThread, kMostProductThreads> workers;
+  std::span<ProductThread> workers;  // after the object in memory
 
   // oneDNN multiplies by signed integers, so 128 is subtracted from unsigned ones.
   [[nodiscard]] std::int32_t shift() const { return of->is_right_signed ? 0 : 128; }
@@ -204,7 +204,6 @@ struct BoundQuantizedProduct : BoundKernel {
 
   static void end(BoundKernel* self) {
     for (const ProductThread& worker : static_cast<BoundQuantizedProduct*>(self)->workers) {
-      if (worker.stream == nullptr) continue;  // no thread has it
       for (const auto& of_rows : worker.arguments) {
         for (const ProductArguments& arguments : of_rows) {
           for (const dnnl_exec_arg_t& argument : arguments) dnnl().memory_destroy(argument.memory);
@@ -221,7 +220,9 @@ class QuantizedProductKernel final : public PreparedKernel {
   QuantizedProductKernel(QuantizedProduct product, const QuantizedTiles& tiles, Kernels kernels)
       : product_(std::move(product)), tiles_(tiles), kernels_(std::move(kernels)) {}
 
-  [[nodiscard]] Bytes bound_bytes() const override { return Bytes(sizeof(BoundQuantizedProduct)); }
+  [[nodiscard]] Bytes bound_bytes() const override {
+    return Bytes(sizeof(BoundQuantizedProduct)) + Bytes(sizeof(ProductThread)) * tiles_.threads;
+  }
 
   BoundKernel* bind(std::byte* at, std::span<const BoundTensor> reads, std::span<const BoundTensor> writes,
                     std::byte* scratch) const override {
@@ -237,8 +238,10 @@ class QuantizedProductKernel final : public PreparedKernel {
         bound->primitives[row_kind][column_kind] = kernels_[row_kind][column_kind].get();
       }
     }
-    for (int thread = 0; thread < tiles_.threads; ++thread) {
-      bind_thread(bound->workers[static_cast<std::size_t>(thread)], scratch + tiles_.per_thread.count() * thread);
+    bound->workers = threads_after<ProductThread>(bound, tiles_.threads);
+    for (ProductThread& worker : bound->workers) {
+      bind_thread(worker, scratch);
+      scratch += tiles_.per_thread.count();
     }
     return bound;
   }

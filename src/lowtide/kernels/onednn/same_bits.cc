@@ -127,18 +127,18 @@ Problem without_numbers(Problem problem) {
 }
 
 template <typename Problem>
-bool answer(const Problem& key, const Problem& whole, const std::vector<Part<Problem>>& parts) {
-  static Answers<std::pair<Problem, std::size_t>, bool> answers;
-  return answers.get({key, parts.size()}, [&] { return try_parts(whole, parts); });
+bool answer(const Problem& whole, const std::vector<Part<Problem>>& parts, int threads) {
+  static Answers<std::pair<Problem, int>, bool> answers;
+  return answers.get({without_numbers(whole), threads}, [&] { return try_parts(whole, parts); });
 }
 
 }  // namespace
 
-bool give_same_bits(const Convolution& convolution, const std::vector<Part<Convolution>>& parts) {
-  return answer(without_numbers(convolution), convolution, parts);
+bool give_same_bits(const Convolution& convolution, const std::vector<Part<Convolution>>& parts, int threads) {
+  return answer(convolution, parts, threads);
 }
-bool give_same_bits(const Product& product, const std::vector<Part<Product>>& parts) {
-  return answer(without_numbers(product), product, parts);
+bool give_same_bits(const Product& product, const std::vector<Part<Product>>& parts, int threads) {
+  return answer(product, parts, threads);
 }
 
 }  // namespace lowtide::kernels_internal

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "lowtide/base/check.h"
+#include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/common/tensor_view.h"
+#include "lowtide/kernels/common/tuning.h"
 #include "lowtide/kernels/onednn/dnnl.h"
 #include "lowtide/kernels/onednn/engine.h"
 #include "lowtide/kernels/onednn/facts.h"
@@ -17,9 +20,6 @@
 
 namespace lowtide::kernels_internal {
 namespace {
-
-// The scores of a tile should fit the second-level cache, beside the keys and values of the head.
-constexpr std::int64_t kMostScores = std::int64_t{256} * 1024 / sizeof(float);
 
 // The strides of the dense matrix that a matrix is copied to. Its rows or its columns stay together.
 Strides dense_like(const MatrixPlaces& places, std::int64_t rows, std::int64_t columns) {
@@ -119,7 +119,6 @@ struct AttentionThread {
 
   [[nodiscard]] float* at(Bytes place) const { return reinterpret_cast<float*>(scratch + place.count()); }
 };
-constexpr int kMostAttentionThreads = 2;
 
 class TiledAttention final : public PreparedKernel {
  public:
@@ -127,7 +126,9 @@ class TiledAttention final : public PreparedKernel {
                  std::array<TileKernels, 2> kernels)
       : attention_(attention), tiles_(tiles), threads_(threads), kernels_(std::move(kernels)) {}
 
-  [[nodiscard]] Bytes bound_bytes() const override { return Bytes(sizeof(Bound)); }
+  [[nodiscard]] Bytes bound_bytes() const override {
+    return Bytes(sizeof(Bound)) + Bytes(sizeof(AttentionThread)) * threads_;
+  }
 
   BoundKernel* bind(std::byte* at, std::span<const BoundTensor> reads, std::span<const BoundTensor> writes,
                     std::byte* scratch) const override {
@@ -140,8 +141,10 @@ class TiledAttention final : public PreparedKernel {
     if (has_operand(reads, 3)) bound->mask = reads[3].bytes;
     bound->result = writes[0];
     bound->threads = threads_;
-    for (int thread = 0; thread < threads_; ++thread) {
-      bind_thread(bound->workers[static_cast<std::size_t>(thread)], scratch + tiles_.scratch.count() * thread);
+    bound->workers = threads_after<AttentionThread>(bound, threads_);
+    for (AttentionThread& worker : bound->workers) {
+      bind_thread(worker, scratch);
+      scratch += tiles_.scratch.count();
     }
     return bound;
   }
@@ -154,7 +157,7 @@ class TiledAttention final : public PreparedKernel {
     std::byte* const* mask = nullptr;
     BoundTensor result;
     int threads = 1;
-    std::array<AttentionThread, kMostAttentionThreads> workers;
+    std::span<AttentionThread> workers;  // after the object in memory
 
     // The heads are divided among the threads that the kernel is prepared for. The team may have fewer.
     static RunStatus call(BoundKernel* self, Team& team) {
@@ -302,9 +305,9 @@ void place_copies(const FusedAttention& of, std::int64_t rows, AttentionTiles& t
 
 }  // namespace
 
-std::optional<AttentionTiles> attention_tiles(const FusedAttention& attention) {
+std::optional<AttentionTiles> attention_tiles(const FusedAttention& attention, const CacheSizes& caches) {
   if (attention.batches < 1 || attention.heads < 1 || attention.queries < 1 || attention.keys < 1) return std::nullopt;
-  const std::int64_t most = std::max<std::int64_t>(kMostScores / attention.keys, 16);
+  const std::int64_t most = std::max<std::int64_t>(kAttentionScores.floats(caches) / attention.keys, 16);
   AttentionTiles tiles{.tiles = (attention.queries + most - 1) / most};
   const std::int64_t rows = (attention.queries + tiles.tiles - 1) / tiles.tiles;
   tiles.tiles = (attention.queries + rows - 1) / rows;
@@ -324,10 +327,9 @@ std::optional<AttentionTiles> attention_tiles(const FusedAttention& attention) {
 
 int attention_threads(const FusedAttention& attention, int threads) {
   const auto extent = [](std::int64_t value) { return static_cast<double>(value); };
-  const double heads = extent(attention.batches) * extent(attention.heads);
-  const double sums = heads * extent(attention.queries) * extent(attention.keys) * extent(attention.width);
-  constexpr double kLeastSums = 1 << 18;  // about 5 us
-  return heads < threads || sums < kLeastSums ? 1 : std::min(threads, kMostAttentionThreads);
+  const double sums = extent(attention.batches) * extent(attention.heads) * extent(attention.queries) *
+                      extent(attention.keys) * extent(attention.width);
+  return threads_with_work(threads, attention.batches * attention.heads, sums, kLeastSharedProducts);
 }
 
 Result<std::unique_ptr<PreparedKernel>> tiled_attention(const FusedAttention& attention, const AttentionTiles& tiles,

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "lowtide/kernels/caches.h"
 #include "lowtide/kernels/common/fused_attention.h"
 #include "lowtide/kernels/kernel.h"
 #include "lowtide/kernels/onednn/strided_product.h"
@@ -45,7 +46,7 @@ struct AttentionTiles {
 [[nodiscard]] int attention_threads(const FusedAttention& attention, int threads);
 
 // Returns nullopt if oneDNN has no suitable primitive.
-[[nodiscard]] std::optional<AttentionTiles> attention_tiles(const FusedAttention& attention);
+[[nodiscard]] std::optional<AttentionTiles> attention_tiles(const FusedAttention& attention, const CacheSizes& caches);
 
 // The kernel has scratch for each of the threads, one after another. Errors: (unsupported) oneDNN cannot make a
 // primitive.

@@ -36,6 +36,7 @@ std::optional<SideBySide::Failure> SideBySide::run(Interval<std::size_t> actions
 
 // An action before the first one that failed needs only actions before itself, so they all run.
 void SideBySide::run_share(std::size_t thread) noexcept {
+  if (thread >= progress_.size()) return;  // a share for kernels that are divided
   if (order_.has_thread_for_copies && thread + 1 == progress_.size()) return run_copies();
   SoloTeam alone;
   std::uint32_t ended = 0;

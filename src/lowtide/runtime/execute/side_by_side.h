@@ -31,7 +31,7 @@ class SideBySide {
 
   // Runs a stretch of the order. Waits spin. Returns the first action of the list that does not succeed; all actions
   // before it have run. So the answer does not depend on how fast the threads are. Allocates nothing.
-  // Requires: the team has as many threads as the order.
+  // Requires: the team has at least as many shares as the order has threads, and as many threads of the system.
   [[nodiscard]] std::optional<Failure> run(Interval<std::size_t> actions, RunAction run_action, void* tables,
                                            Team& team) noexcept;
 

@@ -130,16 +130,18 @@ bool copies_over_links(const PreparedGraph& in) {
 
 // Copies over links have a thread of their own beside kernels that run on one.
 void order_actions(Prepared& prepared) {
-  const int workers = prepared.options.threads;
-  prepared.threads = workers;
-  for (PreparedGraph& one : prepared.graphs) {
-    if (can_run_side_by_side(one) && copies_over_links(one)) prepared.threads = std::max(workers, 2);
+  const ExecutableOptions& options = prepared.options;
+  int wanted = options.threads;
+  for (const PreparedGraph& one : prepared.graphs) {
+    if (can_run_side_by_side(one) && copies_over_links(one)) wanted = std::max(wanted, 2);
   }
+  prepared.system_threads = std::min(wanted, options.system_threads.value_or(processors_of_thread()));
+  const int workers = std::min(options.threads, prepared.system_threads);
   for (PreparedGraph& one : prepared.graphs) {
-    if (prepared.threads > 1 && can_run_side_by_side(one) && (workers > 1 || copies_over_links(one))) {
-      const auto threads = static_cast<std::size_t>(prepared.threads);
+    if (prepared.system_threads > 1 && can_run_side_by_side(one) && (workers > 1 || copies_over_links(one))) {
+      const auto threads = static_cast<std::size_t>(prepared.system_threads);
       one.order = Ordering(one, threads, static_cast<std::size_t>(workers)).make();
-      one.order.has_thread_for_copies = copies_over_links(one) && workers < prepared.threads;
+      one.order.has_thread_for_copies = copies_over_links(one) && workers < prepared.system_threads;
     } else {
       one.order.stretches = {{{0, one.actions.size()}, false}};
     }

@@ -8,6 +8,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/graph/node_name.h"
+#include "lowtide/kernels/cpu_target.h"
 #include "lowtide/kernels/supported.h"
 #include "lowtide/runtime/prepare/prepare.h"
 
@@ -76,7 +77,8 @@ Result<std::unique_ptr<PreparedKernel>> prepare_kernel(const Prepared& prepared,
                            .kernel = kernel_name(in, step),
                            .constant = [&](TensorId tensor) { return in.constants[tensor]; },
                            .overwritten_input = overwritten_input(in.plan.layout, operands_of(in, id)),
-                           .threads = prepared.options.threads};
+                           .threads = prepared.options.threads,
+                           .caches = *options_of_key(prepared.plan.provenance.machine_key).caches};
   if (prepared.options.own_kernel) {
     std::unique_ptr<PreparedKernel> own = prepared.options.own_kernel(input);
     if (own != nullptr) {

@@ -33,7 +33,8 @@ Result<void> check_key(const Prepared& prepared, int threads) {
   const Provenance& of = prepared.plan.provenance;
   if (of.machine_key.empty()) return {};
   if (runs_here(of.machine_key, threads, kernel_names(prepared.plan))) return {};
-  const std::vector<std::string> own = texts_of(machine_key({.threads = threads}));
+  const std::vector<std::string> own =
+      texts_of(machine_key({.threads = threads, .caches = options_of_key(of.machine_key).caches}));
   return refused(prepared.graph, ErrorCode::mismatch,
                  "the plan is for a machine with " + listed(of.machine_key, "and") + ", but this one has " +
                      listed(own, "and") + "; plan again with: lowtide plan " +
@@ -74,9 +75,12 @@ Result<void> check_values(const PreparedGraph& in) {
 }  // namespace
 
 Result<void> check_plan(const Prepared& prepared, int threads) {
-  if (threads != 1 && threads != 2) {
+  if (const Result<void> allowed = check_threads(threads); !allowed) {
+    return refused(prepared.graph, allowed.error().code, allowed.error().message);
+  }
+  if (const std::optional<int>& of_system = prepared.options.system_threads; of_system && *of_system < 1) {
     return refused(prepared.graph, ErrorCode::unsupported,
-                   std::to_string(threads) + " threads are not supported; choose 1 or 2");
+                   "a run has at least the thread that calls it, but system_threads is " + std::to_string(*of_system));
   }
   LOWTIDE_RETURN_IF_ERROR(check_graph(prepared));
   LOWTIDE_RETURN_IF_ERROR(check_key(prepared, threads));

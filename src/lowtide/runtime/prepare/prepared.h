@@ -171,7 +171,8 @@ struct Prepared {
   Bytes objects = {};                // that hold the bound kernels of a session
   Bytes own_states = {};             // that hold all states of a session
   ExecutableMemory memory = {};
-  int threads = 1;                        // of a run: those of the options, and at least 2 if one copies over links
+  // Of the system, in a run: those of the options, and at least 2 if one copies over links.
+  int system_threads = 1;
   std::unique_ptr<Workers> workers = {};  // that sessions share; nullptr: runs have one thread
 };
 

@@ -5,9 +5,11 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <csignal>
 #include <new>
@@ -50,7 +52,18 @@ std::uint32_t count_forks() {
 
 }  // namespace
 
-Workers::Workers(int threads) : threads_(threads), forks_(count_forks()), ticket_(static_cast<std::uint64_t>(threads)) {
+int processors_of_thread() {
+  cpu_set_t allowed;  // the system refuses it on machines with more than 1,024 processors
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(CPU_COUNT(&allowed), 1);
+  return std::max(static_cast<int>(std::thread::hardware_concurrency()), 1);
+}
+
+Workers::Workers(int shares, int system_threads)
+    : shares_(shares),
+      system_threads_(system_threads),
+      forks_(count_forks()),
+      ticket_(static_cast<std::uint64_t>(shares)) {
   try {
     start_workers();
   } catch (...) {
@@ -63,10 +76,10 @@ Workers::~Workers() { end_workers(); }
 
 void Workers::start_workers() {
   const BlockedSignals blocked;  // threads inherit it
-  workers_.reserve(static_cast<std::size_t>(threads_ - 1));
-  for (int at = 1; at < threads_; ++at) workers_.emplace_back([this] { work(); });
+  workers_.reserve(static_cast<std::size_t>(system_threads_ - 1));
+  for (int at = 1; at < system_threads_; ++at) workers_.emplace_back([this] { work(); });
   // A worker calls the system and allocates memory until it is ready.
-  for (int ready = ready_.load(); ready < threads_ - 1; ready = ready_.load()) ready_.wait(ready);
+  for (int ready = ready_.load(); ready < system_threads_ - 1; ready = ready_.load()) ready_.wait(ready);
 }
 
 bool Workers::are_in_another_process() const noexcept { return forks.load(std::memory_order_relaxed) != forks_; }
@@ -133,7 +146,7 @@ void Workers::work() noexcept {
 // call.
 std::optional<int> Workers::next_share() noexcept {
   std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
-  while ((ticket & kShareMask) < static_cast<std::uint64_t>(threads_)) {
+  while ((ticket & kShareMask) < static_cast<std::uint64_t>(shares_)) {
     if (ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
       return static_cast<int>(ticket & kShareMask);
     }
@@ -149,7 +162,7 @@ void Workers::run(Share share, void* context) noexcept {
   const std::uint64_t call = (ticket_.load(std::memory_order_relaxed) >> kShareBits) + 1;
   ticket_.store((call << kShareBits) | 1, std::memory_order_release);
   share(context, 0);
-  int of_others = threads_ - 1;
+  int of_others = shares_ - 1;
   while (const std::optional<int> left = next_share()) {
     share(context, *left);
     --of_others;

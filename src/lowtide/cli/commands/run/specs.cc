@@ -9,12 +9,7 @@
 namespace lowtide::cli_internal {
 namespace {
 
-OptionSpec threads_of_plan_option() {
-  return {.name = "--threads",
-          .value = "N",
-          .summary = "threads of a run, 1 or 2; default: those of the plan, otherwise 1",
-          .kind = ArgumentKind::text};
-}
+OptionSpec threads_of_plan_option() { return threads_option("; default those of the plan, otherwise 1"); }
 
 }  // namespace
 
@@ -122,10 +117,7 @@ CommandSpec bench_command() {
           "a run, and a table of the operators with their time. No run warms up, because the first run is like every "
           "other.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file, or what 'lowtide prepare' wrote"}},
-      .options = {{.name = "--threads",
-                   .value = "N",
-                   .summary = "threads of a run, 1 or 2; default 1",
-                   .kind = ArgumentKind::text},
+      .options = {threads_option("; default 1"),
                   {.name = "--runs", .value = "N", .summary = "runs to time; default 100", .kind = ArgumentKind::text},
                   {.name = "--budget",
                    .value = "SIZE",

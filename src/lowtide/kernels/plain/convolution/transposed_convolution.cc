@@ -300,8 +300,8 @@ class TransposedPlanes {
 
 // `threads`: for which the scratch has space.
 RunCode spread_all(const TransposedPlanes& planes, std::int64_t channels, float* scratch, int threads, Team& team) {
-  const bool is_enough = planes.count() >= threads && planes.products() >= kLeastSharedOperations;
-  const int shares = team.threads() > 1 && is_enough ? threads : 1;
+  const auto products = static_cast<double>(planes.products());
+  const int shares = team.threads() > 1 ? threads_with_work(threads, planes.count(), products) : 1;
   return run_shares(team, shares, [&](int share) {
     planes.compute({planes.count() * share / shares, planes.count() * (share + 1) / shares},
                    scratch + share * CopiedChannels::size(channels));

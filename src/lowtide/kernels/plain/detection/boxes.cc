@@ -122,11 +122,16 @@ struct Suppression {
   }
 };
 
+// As many classes as threads are computed at the same time.
+int shares_of(std::int64_t groups, int threads) {
+  return static_cast<int>(std::clamp<std::int64_t>(groups, 1, threads));
+}
+
 // Each group writes into space for the most boxes, so that shares can run side by side; then the rows move together.
 // Requires: the result has space for it.
 std::int64_t run_side_by_side(const Suppression& all, Team& team) {
   const std::int64_t most = all.most();
-  const int shares = all.parameters.threads;
+  const int shares = shares_of(all.groups, all.parameters.threads);
   run_shares(team, shares, [&](int share) {
     const std::int64_t end = all.groups * (share + 1) / shares;
     for (std::int64_t group = all.groups * share / shares; group < end; ++group) {
@@ -194,7 +199,10 @@ std::string missing_suppression(const Graph& graph, const Node& node) {
 
 Bytes suppression_scratch(const Graph& graph, const Node& node, int threads) {
   const std::vector<std::int64_t>& boxes = graph.tensor(*node.inputs[0]).shape.extents();
-  return boxes.size() == 3 ? Bytes(bytes_of_share(std::min(boxes[1], kMostBoxes))) * threads : Bytes(0);
+  const Shape& scores = graph.tensor(*node.inputs[1]).shape;
+  if (boxes.size() != 3 || scores.rank() != 3) return {};
+  const int shares = shares_of(std::min(scores[0], kMostBoxes) * std::min(scores[1], kMostBoxes), threads);
+  return Bytes(bytes_of_share(std::min(boxes[1], kMostBoxes))) * shares;
 }
 
 PreparedResult prepare_suppression(const PrepareInput& input) {

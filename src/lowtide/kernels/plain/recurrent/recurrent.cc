@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lowtide/kernels/common/attributes.h"
+#include "lowtide/kernels/common/ceil_div.h"
 #include "lowtide/kernels/common/extents.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
@@ -244,18 +245,23 @@ RunStatus set_recurrent_extents(const RecurrentParameters& parameters, const Rec
   return {};
 }
 
-// Two directions, or two halves of a batch, can run side by side. Each thread has scratch for one of them.
-std::int64_t groups_of(const RecurrentExtents& of) { return of.directions == 2 || of.batch > 1 ? 2 : 1; }
+// Both directions, and parts of a batch, can run side by side. Each thread has scratch for one of them. One thread runs
+// the halves of a batch one after another, so that they share scratch.
+std::int64_t parts_of_batch(const RecurrentExtents& of, int threads) {
+  const int most = of.directions == 2 ? threads / 2 : std::max(threads, 2);
+  return std::clamp<std::int64_t>(of.batch, 1, std::max(most, 1));
+}
+std::int64_t groups_of(const RecurrentExtents& of, int threads) { return of.directions * parts_of_batch(of, threads); }
 
-SequenceGroup group_of(const RecurrentExtents& of, std::int64_t number) {
-  if (of.directions == 2) return {.direction = number, .batch = {0, of.batch}};
-  const std::int64_t groups = groups_of(of);
-  return {.direction = 0, .batch = {of.batch * number / groups, of.batch * (number + 1) / groups}};
+SequenceGroup group_of(const RecurrentExtents& of, std::int64_t number, int threads) {
+  const std::int64_t parts = parts_of_batch(of, threads);
+  const std::int64_t part = number % parts;
+  return {.direction = number / parts, .batch = {of.batch * part / parts, of.batch * (part + 1) / parts}};
 }
 
 // Elements of scratch of a group.
-std::int64_t scratch_of_group(const RecurrentExtents& of, std::int64_t rows) {
-  const std::int64_t in_group = of.directions == 2 ? of.batch : of.batch - of.batch / 2;
+std::int64_t scratch_of_group(const RecurrentExtents& of, std::int64_t rows, int threads) {
+  const std::int64_t in_group = ceil_div(of.batch, parts_of_batch(of, threads));
   const std::int64_t states = std::min(in_group, kMostSequences);
   const std::int64_t inputs = std::min(states * of.length, std::max(states, kInputsAtOnce));
   return states * scratch_of_state(rows, of.hidden) + inputs * rows;
@@ -284,15 +290,17 @@ RunStatus run_recurrent(const RecurrentParameters& parameters, const Operands& o
   if (!has_valid_lengths(*of, operands)) return {RunCode::index_out_of_range, kLengths};
   if (of->batch == 0 || of->hidden == 0) return {};
   const std::int64_t rows = gates_of(parameters.cell) * of->hidden;
-  const std::int64_t groups = groups_of(*of);
-  const auto run = [&](std::int64_t number, Team& threads) {
-    SequenceGroup group = group_of(*of, number);
+  const int threads = parameters.threads;
+  const std::int64_t groups = groups_of(*of, threads);
+  const auto run = [&](std::int64_t number, Team& of_group) {
+    SequenceGroup group = group_of(*of, number, threads);
     group.scratch = reinterpret_cast<float*>(operands.scratch);
-    if (parameters.threads > 1) group.scratch += number * scratch_of_group(*of, rows);
-    run_group(parameters, *of, operands, group, threads);
+    if (threads > 1) group.scratch += number * scratch_of_group(*of, rows, threads);
+    run_group(parameters, *of, operands, group, of_group);
     return RunCode::ok;
   };
-  if (groups > 1 && parameters.threads > 1 && team.threads() > 1) {
+  // A team with many more threads than groups shares the products of each group.
+  if (groups > 1 && 2 * groups >= threads && threads > 1 && team.threads() > 1) {
     return {run_shares(team, static_cast<int>(groups),
                        [&](int share) {
                          SoloTeam alone;
@@ -327,8 +335,8 @@ Bytes recurrent_scratch(const Graph& graph, const Node& node, int threads) {
   const Shape& r = graph.tensor(*node.inputs[kR]).shape;
   if (x.rank() != 3 || r.rank() != 3) return {};
   const RecurrentExtents of = extents_with(x, r, integer_attribute(node, "layout", 0) != 0);
-  const std::int64_t shares = std::min<std::int64_t>(groups_of(of), threads);
-  return Bytes(shares * scratch_of_group(of, gates_of(cell) * of.hidden)) * std::int64_t{sizeof(float)};
+  const std::int64_t shares = std::min<std::int64_t>(groups_of(of, threads), threads);
+  return Bytes(shares * scratch_of_group(of, gates_of(cell) * of.hidden, threads)) * std::int64_t{sizeof(float)};
 }
 
 template <Cell cell>

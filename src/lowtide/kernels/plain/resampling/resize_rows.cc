@@ -136,8 +136,8 @@ void run_row_shares(const ResizeRows& of, Team& team, const Run& run) {
   const ResizePlan& plan = of.plan;
   std::int64_t rows = 1;
   for (int axis = 0; axis < plan.rank - 1; ++axis) rows *= plan[axis].axis.out;
-  const bool is_enough = rows >= of.shares && rows * plan[plan.rank - 1].axis.out >= kLeastSharedOperations;
-  const int shares = team.threads() > 1 && is_enough ? of.shares : 1;
+  const auto elements = static_cast<double>(rows * plan[plan.rank - 1].axis.out);
+  const int shares = team.threads() > 1 ? threads_with_work(of.shares, rows, elements) : 1;
   run_shares(team, shares, [&](int share) {
     run(share, ResultRows{rows * share / shares, rows * (share + 1) / shares});
     return RunCode::ok;
