@@ -20,6 +20,7 @@ from ._errors import (
 )
 from ._packing import Buffer, Ordering, Packing, order, pack
 from ._plan import Explanation, Plan, Violation, explain, load_plan, plan, verify
+from ._process import configure_process
 from ._range import PlanRange, RangeSession, load_plan_range, plan_range
 from ._session import Session, TensorInfo
 
@@ -46,6 +47,7 @@ __all__ = [
     "UnresolvedError",
     "UnsupportedError",
     "Violation",
+    "configure_process",
     "explain",
     "load_plan",
     "load_plan_range",

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -22,6 +23,7 @@
 #include "call.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/engine/engine.h"
+#include "lowtide/engine/process.h"
 #include "lowtide/engine/range.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
@@ -63,12 +65,37 @@ OpenOptions open_options(const Request& request, const PlanHandle* plan, const s
   return options;
 }
 
+// Python reads files of weights that other programs may change, so by default it wants no SIGBUS of them.
+std::atomic<bool> wants_file_faults = true;
+
+void prepare_process() {
+  if (wants_file_faults) catch_file_faults();
+}
+
+// The options by name, each of which keeps what it is without a value.
+void configure(const std::map<std::string, bool>& given) {
+  static ProcessOptions options;  // calls have the GIL
+  const auto set = [&](const char* name, bool& option) {
+    const auto found = given.find(name);
+    if (found != given.end()) option = found->second;
+  };
+  options.catches_file_faults = wants_file_faults;
+  set("catch_file_faults", options.catches_file_faults);
+  set("keep_runs_off_heap", options.kernels.keeps_runs_off_heap);
+  set("load_onednn", options.kernels.loads_onednn);
+  set("make_memory_files", options.kernels.makes_memory_files);
+  set("trim_heap", options.trims_heap);
+  wants_file_faults = options.catches_file_faults;
+  options.catches_file_faults = false;  // prepare_process() does it for the first session
+  configure_process(options);
+}
+
 // A session with its arena and the arrays that are bound to it. The package calls it under a lock.
 class SessionHandle {
  public:
   SessionHandle(const Request& request, const PlanHandle* plan)
       : SessionHandle(call_interruptibly([&](const std::atomic<bool>* stop) {
-          catch_file_faults();
+          prepare_process();
           return take(open_model(request.model, open_options(request, plan, stop)));
         })) {}
   SessionHandle(OpenedModel opened, const Arena& arena)
@@ -166,7 +193,7 @@ nb::typed<nb::list, SessionHandle> open_sessions(const std::vector<Request>& req
     std::vector<OpenOptions> all;
     for (std::size_t at = 0; at < requests.size(); ++at)
       all.push_back(open_options(requests[at], plans.empty() ? nullptr : plans[at], stop));
-    catch_file_faults();
+    prepare_process();
     return take(open_members(requests.front().model, all));
   });
   const Arena arena = take(Arena::allocate(range.required_bytes()));
@@ -220,6 +247,7 @@ void bind_session(nb::module_& module) {
       .def_prop_ro("states", [](const SessionHandle& self) { return rows_of(self.executable().states()); })
       .def_prop_ro("outputs", [](const SessionHandle& self) { return rows_of(self.executable().outputs()); });
   module.def("open_sessions", open_sessions);
+  module.def("configure_process", configure);
 }
 
 }  // namespace lowtide::python

@@ -27,6 +27,7 @@
 
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/npy.h"
+#include "lowtide/engine/process.h"
 #include "lowtide/kernels/supported.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
@@ -122,6 +123,7 @@ int main(int argc, char** argv) {
     lowtide::print_operators();
     return 0;
   }
+  lowtide::configure_process({.kernels = {.keeps_runs_off_heap = true}});  // allocations of runs are counted
   const bool is_lowered = argc == 2 && std::string_view(argv[1]) == "--lowered";
   std::string folder;
   while (std::getline(std::cin, folder)) {

@@ -40,6 +40,7 @@
 #include <vector>
 
 #include "lowtide/engine/engine.h"
+#include "lowtide/engine/process.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
 #include "tests/tools/model_case.h"
@@ -224,6 +225,7 @@ Options read_options(const std::vector<std::string>& words) {
 }
 
 int count_all(const std::vector<std::string>& words) {
+  configure_process({.kernels = {.keeps_runs_off_heap = true}});
   initialize();
   if (!trap_system_calls()) {
     std::cerr << "run_trap: the system does not allow a seccomp filter\n";

@@ -31,10 +31,6 @@
 #include "lowtide/verify/check_kernels.h"
 #include "lowtide/verify/verify.h"
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
 namespace lowtide {
 namespace {
 
@@ -298,12 +294,6 @@ namespace engine_internal {
 void give_back_memory() {
   release_kernel_caches();
   give_back_heap();
-}
-
-void give_back_heap() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
 }
 
 Result<OpenedModel> open_sharing(const std::string& path, const OpenOptions& options, SharedWeights& shared,

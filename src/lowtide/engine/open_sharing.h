@@ -28,7 +28,8 @@ struct SharedWeights {
                                                SharedWeights& shared, std::optional<std::size_t> rank = std::nullopt);
 
 // Returns what is free in the heap to the system. What reading and planning a model has freed would otherwise stay with
-// the process, beside the weights. Does nothing where the C library is not glibc.
+// the process, beside the weights. Does nothing where the C library is not glibc, and if ProcessOptions::trims_heap is
+// false.
 void give_back_heap();
 
 // As give_back_heap(), and what kernels keep for further loads (release_kernel_caches).

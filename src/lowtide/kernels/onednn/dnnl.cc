@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "lowtide/base/check.h"
+#include "lowtide/kernels/common/process_options.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -32,6 +33,7 @@ bool lacks_memory(std::string_view failure) {
 }
 
 std::optional<Dnnl> load() {
+  if (!may_load_onednn()) return std::nullopt;
   void* const library = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const failure = dlerror();  // NOLINT(concurrency-mt-unsafe): its state is that of the thread

@@ -10,9 +10,11 @@
 #include <cstddef>
 
 #include "lowtide/base/check.h"
+#include "lowtide/kernels/common/process_options.h"
 #include "lowtide/kernels/initialize.h"
 #include "lowtide/kernels/onednn/dnnl.h"
 #include "lowtide/kernels/onednn/handles.h"
+#include "lowtide/kernels/onednn/onednn.h"
 #include "lowtide/kernels/onednn/quiet_heap.h"
 
 // Of libgomp. Its header is not included, because clang has another one in its place.
@@ -47,7 +49,7 @@ dnnl_engine_t onednn_engine() {
     dnnl_engine_t engine = nullptr;
     const dnnl_status_t status = with_memory(dnnl().engine_create(&engine, dnnl_cpu, 0));
     LOWTIDE_CHECK(status == dnnl_success, "oneDNN has a CPU engine");
-    install_quiet_heap();
+    if (keeps_runs_off_heap()) install_quiet_heap();
     return engine;
   }();
   return the_engine;
@@ -58,6 +60,10 @@ dnnl_stream_t new_stream() {
   const dnnl_status_t made = dnnl().stream_create(&stream, onednn_engine(), dnnl_stream_in_order);
   LOWTIDE_CHECK(made == dnnl_success, "oneDNN makes streams on a CPU");
   return stream;
+}
+
+void quiet_loaded_onednn() {
+  if (is_dnnl_loaded()) install_quiet_heap();
 }
 
 }  // namespace lowtide::kernels_internal

@@ -7,7 +7,8 @@
 
 namespace lowtide::kernels_internal {
 
-// oneDNN's CPU engine. The first call makes it and installs the quiet heap (quiet_heap.h). Thread-safe.
+// oneDNN's CPU engine. The first call makes it, and installs the quiet heap (quiet_heap.h) if the program asked
+// for this. Thread-safe.
 [[nodiscard]] dnnl_engine_t onednn_engine();
 
 // A stream of that engine, on which a thread runs one primitive after another. The caller destroys it.

@@ -12,6 +12,8 @@ OnednnKey onednn_key() { return {.isa = "any", .version = "none"}; }
 
 bool has_onednn() { return false; }
 
+void quiet_loaded_onednn() {}
+
 std::span<const Family> onednn_families() { return {}; }
 
 Format onednn_blocks() { return Format::plain; }

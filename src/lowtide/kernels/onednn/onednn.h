@@ -24,6 +24,10 @@ struct OnednnKey {
 // Whether the program finds oneDNN. Loads it, as each function of this header does but onednn_families().
 [[nodiscard]] bool has_onednn();
 
+// Keeps oneDNN's small objects of a run out of malloc (KernelProcess::keeps_runs_off_heap), if it is loaded. Otherwise
+// its engine does the same when it is made.
+void quiet_loaded_onednn();
+
 // The families of oneDNN's kernels, whose names begin with kOnednnPrefix. Requires of their functions:
 // has_onednn().
 [[nodiscard]] std::span<const Family> onednn_families();

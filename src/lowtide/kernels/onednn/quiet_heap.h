@@ -7,8 +7,9 @@
 
 namespace lowtide::kernels_internal {
 
-// Keeps oneDNN from calling malloc during a run. Each execution of a primitive allocates 5 to 9 small objects, of
-// less than 600 bytes together (oneDNN 3.2), and frees them before it returns.
+// Keeps oneDNN from calling malloc during a run, if the program asks for it (KernelProcess::keeps_runs_off_heap).
+// Each execution of a primitive allocates 5 to 9 small objects, of less than 600 bytes together (oneDNN 3.2), and frees
+// them before it returns.
 //
 // oneDNN imports five functions for this purpose: malloc, free, posix_memalign, operator new and operator delete.
 // This file replaces them by changing oneDNN's table of imports (the global offset table). No other code of the

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "lowtide/base/random.h"
+#include "lowtide/kernels/common/process_options.h"
 #include "lowtide/kernels/onednn/answers.h"
 #include "lowtide/kernels/onednn/arguments.h"
 #include "lowtide/kernels/onednn/onednn_kernel.h"
@@ -31,22 +32,21 @@ AlignedBytes aligned_bytes(std::int64_t size) {
   return AlignedBytes(new (std::align_val_t(kAlignment)) std::byte[static_cast<std::size_t>(size)]);
 }
 
-// Numbers in [-1, 1) that look random, as many as asked for. They repeat after 1 MiB, because the same memory is mapped
-// again and again. So the weights of a large model take no memory.
+// Numbers in [-1, 1) that look random, as many as asked for. They repeat after 1 MiB. If the process may have memory
+// files, the same memory is mapped again and again, so that the weights of a large model take no memory.
 class Numbers {
  public:
   explicit Numbers(std::int64_t bytes) : size_((static_cast<std::size_t>(bytes) + kPeriod - 1) / kPeriod * kPeriod) {
     if (size_ == 0) return;
-    const int file = memfd_create("lowtide-numbers", MFD_CLOEXEC);
-    if (file < 0) throw std::bad_alloc();
-    map(file);
-    close(file);
-    if (begin_ == nullptr) throw std::bad_alloc();
-    Random random(1);
-    auto* numbers = reinterpret_cast<float*>(begin_);
-    for (std::size_t at = 0; at < kPeriod / sizeof(float); ++at) {
-      numbers[at] = static_cast<float>(random.below(1U << 24U)) / static_cast<float>(1U << 23U) - 1;
+    const bool has_file = may_make_memory_files();
+    if (has_file) {
+      map_file();
+    } else {
+      map_own();
     }
+    if (begin_ == nullptr) throw std::bad_alloc();
+    write_period();
+    for (std::size_t at = kPeriod; !has_file && at < size_; at += kPeriod) std::memcpy(begin_ + at, begin_, kPeriod);
   }
   Numbers(const Numbers&) = delete;
   Numbers& operator=(const Numbers&) = delete;
@@ -59,7 +59,27 @@ class Numbers {
  private:
   static constexpr std::size_t kPeriod = std::size_t{1} << 20U;
 
-  void map(int file) {
+  void write_period() {
+    Random random(1);
+    auto* numbers = reinterpret_cast<float*>(begin_);
+    for (std::size_t at = 0; at < kPeriod / sizeof(float); ++at) {
+      numbers[at] = static_cast<float>(random.below(1U << 24U)) / static_cast<float>(1U << 23U) - 1;
+    }
+  }
+
+  void map_own() {
+    void* all = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all != MAP_FAILED) begin_ = static_cast<std::byte*>(all);
+  }
+
+  void map_file() {
+    const int file = memfd_create("lowtide-numbers", MFD_CLOEXEC);
+    if (file < 0) return;
+    map_again_and_again(file);
+    close(file);
+  }
+
+  void map_again_and_again(int file) {
     if (ftruncate(file, kPeriod) != 0) return;
     void* all = mmap(nullptr, size_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (all == MAP_FAILED) return;

@@ -15,7 +15,7 @@ namespace lowtide::kernels_internal {
 // random, and the results are compared. Another order of sums gives other bits for some of the thousands of results.
 //
 // The first call for a problem and a number of threads takes about as long as two runs of the kernel. It needs memory
-// for two results and 1 MiB for all operands.
+// for two results and 1 MiB for all operands, or as much as the largest one (KernelProcess::makes_memory_files).
 // Answers are kept. They do not depend on the numbers of an epilogue, such as the bounds of a Clip. Thread-safe. Throws
 // std::bad_alloc. Requires: `parts` are parts_of(problem, threads).
 [[nodiscard]] bool give_same_bits(const Convolution& convolution, const std::vector<Part<Convolution>>& parts,

@@ -33,10 +33,10 @@
 #include "lowtide/cli/output/read_file.h"
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/measure_kernels.h"
+#include "lowtide/engine/process.h"
 #include "lowtide/report/copies.h"
 #include "lowtide/report/page.h"
 #include "lowtide/runtime/inspect.h"
-#include "lowtide/weights/file_faults.h"
 
 namespace lowtide::cli_internal {
 namespace {
@@ -178,7 +178,7 @@ Unlimited time_unlimited(const Arguments& arguments, std::int64_t runs, const Ti
 Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFiles& files, Console& console) {
   check_options_of_prepared(arguments);
   initialize();
-  catch_file_faults();
+  configure_process({.kernels = {.keeps_runs_off_heap = true}, .catches_file_faults = true});
   const std::optional<Bytes> budget = read_positive_size(arguments, "--budget");
   const Times times = arguments.has("--profile") ? profile_kernels(arguments, files, console) : read_costs(arguments);
   const OpenOptions options = options_for_bench(arguments, budget, times);

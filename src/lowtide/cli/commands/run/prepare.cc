@@ -15,8 +15,8 @@
 #include "lowtide/cli/output/interrupt.h"
 #include "lowtide/cli/output/output_files.h"
 #include "lowtide/engine/prepared_file.h"
+#include "lowtide/engine/process.h"
 #include "lowtide/import/import.h"
-#include "lowtide/weights/file_faults.h"
 
 namespace lowtide::cli_internal {
 namespace {
@@ -52,7 +52,7 @@ ExitCode run_prepare(const Arguments& arguments, Console& console) {
     if (const std::optional<std::string> file = arguments.value(option)) inputs.push_back(*file);
   }
   const OutputFiles files({*destination}, inputs, false);
-  catch_file_faults();
+  configure_process({.kernels = {.keeps_runs_off_heap = true}, .catches_file_faults = true});
   const Interrupt interrupt;
   const OpenedRange range = open_given(arguments, interrupt, console);
   if (interrupt.was_asked()) throw Stop(ExitCode::no, "interrupted; nothing is written");

@@ -25,12 +25,12 @@
 #include "lowtide/cli/output/progress.h"
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/npy.h"
+#include "lowtide/engine/process.h"
 #include "lowtide/engine/range.h"
 #include "lowtide/runtime/inspect.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
 #include "lowtide/runtime/step_times.h"
-#include "lowtide/weights/file_faults.h"
 
 namespace lowtide::cli_internal {
 namespace {
@@ -215,7 +215,7 @@ bool run_checks(const Arguments& arguments, const Executable& executable, const 
 
 ExitCode run_run(const Arguments& arguments, Console& console) {
   if (arguments.value("--output-dir") == "") stop_usage("'--output-dir' needs the name of a folder, such as .");
-  catch_file_faults();
+  configure_process({.kernels = {.keeps_runs_off_heap = true}, .catches_file_faults = true});
   const Interrupt interrupt;
   const OpenedRange range = open_given(arguments, interrupt, console);
   if (interrupt.was_asked()) stop_interrupted();
