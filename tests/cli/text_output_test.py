@@ -231,7 +231,7 @@ class TextOutput(ProgramTest):
             result = self.run_program(*words)
             self.assertNotRegex(result.stdout + result.stderr, "[\u200b\u202e\ufeff]")
             self.assertIn("\\xe2\\x80\\x8b", result.stdout + result.stderr)
-        # As a file name, too.
+        # The name of a file is safe, too.
         self.assertNotIn("\x1b", self.run_program("plan", "\x1b[31m.onnx").stderr)
 
 

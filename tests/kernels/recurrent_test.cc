@@ -41,7 +41,7 @@ TEST(Rnn, RunsForwardAndBackward) {
   EXPECT_THAT(backward.result<float>(1), ElementsAre(7));
 }
 
-// Of two sequences the first has 2 steps: its third step is 0, and its last state is that of step 2. The second
+// The first of two sequences has 2 steps: its third step is 0, and its last state is that of step 2. The second
 // direction begins at the last valid step.
 TEST(Rnn, StopsAtTheLengthOfEachSequence) {
   OneNode node = one_node("x : f32[3,2,1], w : f32[2,1,1], r : f32[2,1,1], l : i32[2]",

@@ -95,7 +95,7 @@ struct TestBox {
   float top, left, bottom, right;
 };
 
-// As the standard defines it, one pair of boxes after another.
+// Selects boxes as the standard defines it, one pair of boxes after another.
 std::vector<std::int64_t> selected_boxes(const std::vector<TestBox>& boxes, const std::vector<float>& scores,
                                          std::int64_t most, float threshold) {
   std::vector<std::int64_t> order(boxes.size());

@@ -21,9 +21,9 @@ struct SharedWeights {
   Bytes load_time_arena;
 };
 
-// As open_model(). If table of constants and load-time work are those of `shared`, takes its weights; otherwise puts
-// those of this model there. `rank`: each node has the kernel with this index among those that are offered for it, or
-// the last one.
+// Opens a model as open_model() does. If table of constants and load-time work are those of `shared`, takes its
+// weights; otherwise puts those of this model there. `rank`: each node has the kernel with this index among those that
+// are offered for it, or the last one.
 [[nodiscard]] Result<OpenedModel> open_sharing(const std::string& path, const OpenOptions& options,
                                                SharedWeights& shared, std::optional<std::size_t> rank = std::nullopt);
 
@@ -32,7 +32,7 @@ struct SharedWeights {
 // false.
 void give_back_heap();
 
-// As give_back_heap(), and what kernels keep for further loads (release_kernel_caches).
+// Gives back what give_back_heap() does, and what kernels keep for further loads (release_kernel_caches).
 void give_back_memory();
 
 }  // namespace lowtide::engine_internal

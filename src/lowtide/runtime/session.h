@@ -105,8 +105,8 @@ class Session {
   // one system call. Each that is about to sleep may make one call of its own. There are no other calls.
   RunResult run() noexcept;
 
-  // As run(), but no steps run side by side, and it adds the seconds that each step took. Requires: `seconds` has one
-  // entry per step of the plan.
+  // Does what run() does, but no steps run side by side, and it adds the seconds that each step took. Requires:
+  // `seconds` has one entry per step of the plan.
   RunResult run_timed(IdVector<StepId, double>& seconds) noexcept;
 
   // For the rest of this room.

@@ -68,7 +68,7 @@ Json json_of_nodes(const GraphFigures& figures) {
   return list;
 }
 
-// Of a net of Caffe2; otherwise nothing.
+// The figures of each device of a net of Caffe2. Other models have none.
 std::vector<DeviceFigures> devices_of(const ImportedModel& model) {
   if (!model.net) return {};
   return device_figures(model.graph, model.net->devices, model.net->colocated);

@@ -57,7 +57,7 @@ struct BlockConvolution {
   BlockAxis down;
   BlockAxis across;
   bool has_bias = false;
-  // Of most tiles. Those at the end of a row or a column may be smaller.
+  // The extents of most tiles. Those at the end of a row or a column may be smaller.
   int tile_results = 1;
   int tile_rows = 1;
   std::int64_t column_tiles = 1;  // in a row, as even as possible

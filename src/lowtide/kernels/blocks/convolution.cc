@@ -86,7 +86,7 @@ constexpr std::string_view kSquares = "blocks.winograd";
 constexpr std::string_view kFewSquares = "blocks.winograd_narrow";  // the same bits with less scratch
 constexpr double kTimeOfFewSquares = 1.5;                           // in times of the other kernel's
 
-// As parameters_of(), for a node whose algorithm is Winograd's.
+// Does what parameters_of() does, for a node whose algorithm is Winograd's.
 std::optional<WinogradConvolution> squares_of_node(const ConvolutionParameters& parameters, int threads,
                                                    const CacheSizes& caches, bool is_narrow, std::string& missing) {
   missing = "Winograd's algorithm has no kernel for its window, or would save nothing";

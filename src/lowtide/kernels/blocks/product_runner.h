@@ -56,7 +56,7 @@ struct BlockProduct {
   // Whether the rows are read where they are: a single one is in blocks already.
   [[nodiscard]] bool is_direct() const { return tile_rows == 1 && has_full_blocks(); }
   [[nodiscard]] bool has_full_blocks() const { return matrix.inner % matrix.lanes == 0; }
-  // Of the copy of a group, or of a tile.
+  // The elements of the copy of a group, or of a tile.
   [[nodiscard]] std::int64_t elements_of_copy() const;
   // For the copy of a group, or of a tile per thread.
   [[nodiscard]] Bytes scratch() const;

@@ -17,11 +17,12 @@
 #include "lowtide/kernels/onednn/onednn.h"
 #include "lowtide/kernels/onednn/quiet_heap.h"
 
-// Of libgomp. Its header is not included, because clang has another one in its place.
+// Functions of libgomp. Its header is not included, because clang has another one in its place.
 extern "C" {
 int omp_get_max_threads(void);
 void omp_set_num_threads(int count);
-// Of glibc: returns the address of thread-local data of a library. The first call of a thread allocates them.
+// This function of glibc returns the address of thread-local data of a library. The first call of a thread allocates
+// them.
 // NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming): the name is that of glibc.
 void* __tls_get_addr(std::array<std::size_t, 2>* module_and_offset);
 }

@@ -58,7 +58,7 @@ struct BoundGathering : BoundKernel {
   std::int32_t* weight_sums = nullptr;
   std::span<GatheringThread> workers;  // after the object in memory
 
-  // As a tensor of bytes. Zero points are those of the values that oneDNN multiplies.
+  // The operand as a tensor of bytes. Zero points are those of the values that oneDNN multiplies.
   [[nodiscard]] const std::uint8_t* bytes_of(std::size_t operand) const {
     return reinterpret_cast<const std::uint8_t*>(*reads[operand].bytes);
   }

@@ -171,7 +171,7 @@ struct Prepared {
   Bytes objects = {};                // that hold the bound kernels of a session
   Bytes own_states = {};             // that hold all states of a session
   ExecutableMemory memory = {};
-  // Of the system, in a run: those of the options, and at least 2 if one copies over links.
+  // The threads of the system in a run: those of the options, and at least 2 if one copies over links.
   int system_threads = 1;
   std::unique_ptr<Workers> workers = {};  // that sessions share; nullptr: runs have one thread
 };

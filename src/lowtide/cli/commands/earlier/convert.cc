@@ -37,7 +37,8 @@ struct Converted {
   std::vector<std::string> lost;  // what the new file does not have
 };
 
-// Of --to, or else of the name. "pb" and "pb_text" are NetDef or GraphDef, by what the input is.
+// The format that --to names, or else the name of the file. "pb" and "pb_text" are NetDef or GraphDef, by what the
+// input is.
 std::string format_of_output(const Arguments& arguments) {
   if (const std::optional<std::string> to = arguments.value("--to")) return *to;
   const std::string& path = arguments.positional("OUT");

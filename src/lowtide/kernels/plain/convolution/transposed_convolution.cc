@@ -194,7 +194,7 @@ LOWTIDE_VECTOR_CLONES void add_pairs(const float* even, const float* odd, float*
   }
 }
 
-// As spread(), for a tap and the next one. Requires: has_pairs(), and the tap is the first of a row.
+// Does what spread() does, for a tap and the next one. Requires: has_pairs(), and the tap is the first of a row.
 void spread_pair(const Window& window, const TapSums& of, const float* next, float* to) {
   const WindowAxis& across = window.axes[2];
   for_rows_of(of, across.out, [&](std::int64_t row, std::int64_t column, std::int64_t count, std::int64_t before) {

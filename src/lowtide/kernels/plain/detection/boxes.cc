@@ -122,7 +122,7 @@ struct Suppression {
   }
 };
 
-// As many classes as threads are computed at the same time.
+// The number of classes that are computed at the same time: one per thread.
 int shares_of(std::int64_t groups, int threads) {
   return static_cast<int>(std::clamp<std::int64_t>(groups, 1, threads));
 }
