@@ -84,6 +84,8 @@ class JsonReader {
     return ends_row(columns);
   }
 
+  // The next character that is not white space, which tells what kind of value comes next; '\0' at the end.
+  char peek();
   // Reads a name that append_json_name wrote.
   bool read_name(std::string& out);
   // Reads an integer in [least, most]. `what` says in messages what the number is: "a size".
@@ -132,7 +134,6 @@ class JsonReader {
   };
 
   void skip_blanks();
-  char peek();  // the next character that is not white space; '\0' at the end
   bool begin(char bracket, std::string_view what);
   bool expect(char c, std::string_view where);
   bool has_element(char closing, bool is_first);

@@ -15,6 +15,7 @@
 #include "lowtide/earlier/netdef/graph_of_net.h"
 #include "lowtide/graph/constant_table.h"
 #include "lowtide/graph/graph.h"
+#include "lowtide/plan/budget_problem.h"
 
 namespace lowtide {
 
@@ -56,8 +57,7 @@ struct OrderFileOptions {
   bool with_units = false;  // the time of a unit of cost, in `units`; otherwise it is ignored
 };
 
-// An ordering problem: a graph without operators. Each node has one output, which is live until its last reader has
-// run.
+// An ordering problem: a graph without operators, whose outputs are live until their last readers have run.
 struct ImportedOrderGraph {
   Graph graph;
   IdVector<NodeId, std::int64_t> index;  // number of each node in the file, counted from 0
@@ -67,6 +67,12 @@ struct ImportedOrderGraph {
   Bytes fixed_bytes = {};  // live at all times, beside the outputs of nodes
   // With OrderFileOptions::with_units, if the file states it: the nanoseconds of one unit of cost, at least 1.
   std::optional<std::int64_t> nanoseconds_per_cost = std::nullopt;
+  // All that the file states about its nodes, with a budget of 0. Its first entries are the nodes of the graph, in the
+  // same order, and parts, views and states follow. Costs are 0 without OrderFileOptions::with_costs. States have 0
+  // bytes here, because fixed_bytes contains them.
+  BudgetProblem problem = {};
+  bool has_steps = false;  // whether there is more than nodes with one output, their edges and costs
+  IdVector<NodeId, std::string> origins = {};  // module and source line of each node, if the file states them
 };
 
 }  // namespace lowtide

@@ -11,9 +11,9 @@
 namespace lowtide {
 
 // Parses the text of an ordering problem, as import_order_graph does for a file. It is a JSON object with members in
-// any order. Other members are ignored.
+// any order. Other members are refused. docs/order-format.md lists all, such as those of parts, views and updates.
 //
-//   {"nodes": [{"name": "a", "bytes": 64}, {"name": "b", "bytes": 32}],     one output per node; names are optional
+//   {"nodes": [{"name": "a", "bytes": 64}, {"name": "b", "bytes": 32}],     names are optional
 //    "edges": [[0, 1]],                  node b reads the output of node a; nodes are counted from 0
 //    "outputs": [1],                     optional: nodes whose outputs live until the end
 //    "order": [0, 1],                    optional: the given order; without it, the order of "nodes"

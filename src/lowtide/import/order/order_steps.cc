@@ -1,0 +1,255 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/import/order/order_steps.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
+
+namespace lowtide::import_internal {
+namespace {
+
+CompactVector<NodeId> ascending(std::vector<NodeId> nodes) {
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  return {nodes.data(), nodes.data() + nodes.size()};
+}
+
+class StepMaker {
+ public:
+  StepMaker(const OrderFile& file, const OrderNames& names) : file_(file), names_(names) {}
+
+  Result<OrderSteps> make(const std::vector<std::size_t>& order) {
+    steps_.runs = order;
+    entries_.resize(file_.nodes.size());
+    for (std::size_t node : order) add_run(node);
+    LOWTIDE_RETURN_IF_ERROR(add_parts());
+    for (std::size_t node = 0; node < file_.nodes.size(); ++node) {
+      if (is_view(node)) entries_[node] = {add({.reads = {}, .size = Bytes(0)}, names_.name_of(node))};
+    }
+    for (const OrderState& state : file_.states) {
+      if (state.bytes > limits::kMaxTotalBytes - steps_.state_bytes) {
+        return Error{ErrorCode::over_limit, "all states together exceed 2^62 - 1 bytes (kMaxTotalBytes)", ""};
+      }
+      steps_.state_bytes += state.bytes;
+      states_.push_back(add({.reads = {}, .size = Bytes(0), .is_state = true}, state.name));
+    }
+    LOWTIDE_RETURN_IF_ERROR(fill_views());
+    LOWTIDE_RETURN_IF_ERROR(fill_reads());
+    LOWTIDE_RETURN_IF_ERROR(fill_outputs());
+    LOWTIDE_RETURN_IF_ERROR(fill_overwrites());
+    LOWTIDE_RETURN_IF_ERROR(fill_order());
+    // The graph of a file without steps has all of these checks.
+    if (file_.has_steps()) LOWTIDE_RETURN_IF_ERROR(check_budget_problem(steps_.problem, steps_.names));
+    return std::move(steps_);
+  }
+
+ private:
+  [[nodiscard]] bool is_view(std::size_t node) const {
+    const OrderExtras* more = file_.extras_of(node);
+    return more != nullptr && more->view_of.has_value();
+  }
+
+  NodeId add(BudgetNode node, std::string name) {
+    steps_.names.push_back(std::move(name));
+    return steps_.problem.nodes.push_back(std::move(node));
+  }
+
+  void add_run(std::size_t node) {
+    const OrderExtras* more = file_.extras_of(node);
+    BudgetNode run{.reads = {}, .size = Bytes(std::max<std::int64_t>(file_.nodes[node].bytes, 0))};
+    run.cost = std::max<std::int64_t>(file_.nodes[node].cost, 0);
+    if (more != nullptr) {
+      if (!more->outputs.empty()) run.size = Bytes(std::max<std::int64_t>(more->outputs[0].bytes, 0));
+      run.extra = Bytes(more->scratch);
+      run.seed = Bytes(more->seed_bytes);
+      run.runs_once = more->runs_once;
+    }
+    steps_.scratch.push_back(more == nullptr ? 0 : more->scratch);
+    entries_[node] = {add(std::move(run), names_.name_of(node))};
+  }
+
+  // The further outputs of each node.
+  Result<void> add_parts() {
+    for (std::size_t node : steps_.runs) {
+      const OrderExtras* more = file_.extras_of(node);
+      const std::size_t count = more == nullptr ? 0 : more->outputs.size();
+      for (std::size_t at = 0; at < count; ++at) {
+        const OrderOutput& output = more->outputs[at];
+        if (output.same_as < 0) {
+          const std::string name = output.name.empty() ? std::to_string(at) : output.name;
+          if (at > 0) {
+            entries_[node].push_back(add({.reads = {}, .size = Bytes(output.bytes), .part_of = entries_[node][0]},
+                                         names_.name_of(node) + "/" + name));
+          }
+          continue;
+        }
+        const auto same = static_cast<std::size_t>(output.same_as);
+        if (same >= at || more->outputs[same].same_as >= 0) {
+          return invalid_order("output " + std::to_string(at) + " of node " + quoted(names_.name_of(node)) +
+                               " is the same as output " + std::to_string(same) +
+                               ", which must be an earlier one with 'bytes'");
+        }
+        entries_[node].push_back(entries_[node][same]);
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] NodeId entry_of(const OrderTarget& target) const {
+    return target.is_state ? states_[target.at] : entries_[target.at][target.output];
+  }
+
+  Result<NodeId> find(const OrderRef& ref, const std::string& what) const {
+    const Result<OrderTarget> target = names_.find(ref, what);
+    if (!target) return target.error();
+    return entry_of(*target);
+  }
+
+  Result<NodeId> find_run(const OrderRef& ref, const std::string& what) const {
+    const Result<std::size_t> node = names_.find_node(ref, what);
+    if (!node) return node.error();
+    if (is_view(*node)) return invalid_order(what + " is node " + quoted(names_.name_of(*node)) + ", which is a view");
+    return entries_[*node][0];
+  }
+
+  Result<void> fill_views() {
+    for (std::size_t node = 0; node < file_.nodes.size(); ++node) {
+      if (!is_view(node)) continue;
+      const Result<NodeId> named =
+          find(*file_.extras_of(node)->view_of, "'view_of' of node " + quoted(names_.name_of(node)));
+      if (!named) return named.error();
+      steps_.problem.nodes[entries_[node][0]].view_of = *named;
+    }
+    return {};
+  }
+
+  Result<void> fill_reads() {
+    IdVector<NodeId, std::vector<NodeId>> reads(steps_.problem.nodes.size());
+    for (std::size_t at = 0; at < file_.edges.size(); ++at) {
+      const std::string edge = "edge " + std::to_string(at);
+      const Result<NodeId> from = find(file_.edges[at].first, "the start of " + edge);
+      if (!from) return from.error();
+      const Result<NodeId> to = find_run(file_.edges[at].second, "the end of " + edge);
+      if (!to) return to.error();
+      if (*from == *to) return invalid_order(edge + " goes from node " + quoted(steps_.names[*to]) + " to itself");
+      reads[*to].push_back(*from);
+    }
+    for (std::size_t node : steps_.runs) {
+      const OrderExtras* more = file_.extras_of(node);
+      if (more == nullptr || !more->overwrites) continue;
+      const NodeId run = entries_[node][0];
+      const Result<NodeId> bytes = find(*more->overwrites, "'overwrites' of node " + quoted(steps_.names[run]));
+      if (!bytes) return bytes.error();
+      steps_.problem.nodes[run].overwrites = *bytes;
+      reads[run].push_back(*bytes);  // what a node overwrites, it also reads
+    }
+    for (NodeId id : all_ids<NodeId>(reads.size())) steps_.problem.nodes[id].reads = ascending(std::move(reads[id]));
+    return {};
+  }
+
+  Result<void> fill_outputs() {
+    for (const OrderRef& output : file_.outputs) {
+      const Result<NodeId> entry = find(output, "one of the outputs");
+      if (!entry) return entry.error();
+      steps_.problem.nodes[*entry].is_output = true;
+    }
+    return {};
+  }
+
+  // An output that overwrites another one takes only the bytes that it has more.
+  Result<void> fill_overwrites() {
+    if (!file_.has_steps()) return {};
+    LOWTIDE_RETURN_IF_ERROR(check_budget_problem(steps_.problem, steps_.names));  // so that views and updates end
+    for (std::size_t node : steps_.runs) {
+      BudgetNode& run = steps_.problem.nodes[entries_[node][0]];
+      if (!run.overwrites || state_of(steps_.problem, *run.overwrites)) continue;
+      if (file_.nodes[node].bytes < 0 && file_.extras_of(node)->outputs.empty()) {
+        return invalid_order("node " + quoted(names_.name_of(node)) +
+                             " has no 'bytes'; only a node that overwrites a state needs none");
+      }
+      run.extra -= std::min(run.size, steps_.problem.nodes[bytes_of_entry(steps_.problem, *run.overwrites)].size);
+    }
+    return {};
+  }
+
+  Result<void> fill_order() {
+    std::vector<BeforeEdge>& before = steps_.problem.before;
+    for (std::size_t at = 0; at < file_.before.size(); ++at) {
+      const std::string edge = "pair " + std::to_string(at) + " of 'before'";
+      const Result<NodeId> reader = find_run(file_.before[at].first, "the first of " + edge);
+      if (!reader) return reader.error();
+      const Result<NodeId> writer = find_run(file_.before[at].second, "the second of " + edge);
+      if (!writer) return writer.error();
+      before.push_back({.reader = *reader, .writer = *writer});
+    }
+    std::sort(before.begin(), before.end());
+    before.erase(std::unique(before.begin(), before.end()), before.end());
+    for (std::size_t at = 0; at < file_.groups.size(); ++at) {
+      std::vector<NodeId>& group = steps_.problem.groups.emplace_back();
+      for (const OrderRef& ref : file_.groups[at]) {
+        const Result<NodeId> run = find_run(ref, "one node of group " + std::to_string(at));
+        if (!run) return run.error();
+        group.push_back(*run);
+      }
+    }
+    return fill_links();
+  }
+
+  Result<void> fill_links() {
+    for (const OrderLink& link : file_.links) {
+      steps_.problem.links.push_back(
+          {.name = link.name, .bytes_per_second = link.bytes_per_second, .latency_nanoseconds = link.latency_ns});
+    }
+    for (std::size_t node : steps_.runs) {
+      const OrderExtras* more = file_.extras_of(node);
+      if (more == nullptr || more->from.empty()) continue;
+      const auto link = std::find_if(file_.links.begin(), file_.links.end(),
+                                     [&](const OrderLink& one) { return one.name == more->from; });
+      if (link == file_.links.end()) {
+        return invalid_order("node " + quoted(names_.name_of(node)) + " is 'from' " + quoted(more->from) +
+                             ", and no link has this name");
+      }
+      steps_.problem.nodes[entries_[node][0]].fetched_over = static_cast<std::uint32_t>(link - file_.links.begin());
+    }
+    return {};
+  }
+
+  const OrderFile& file_;
+  const OrderNames& names_;
+  OrderSteps steps_{.problem = {.nodes = {}, .budget = Bytes(0)}, .runs = {}, .names = {}, .scratch = {}};
+  std::vector<std::vector<NodeId>> entries_;  // by node: of its outputs, or of the view
+  std::vector<NodeId> states_;
+};
+
+}  // namespace
+
+Result<OrderSteps> make_steps(const OrderFile& file, const OrderNames& names, const std::vector<std::size_t>& order) {
+  return StepMaker(file, names).make(order);
+}
+
+BudgetProblem renumbered(const BudgetProblem& problem, const IdVector<NodeId, NodeId>& new_ids) {
+  const auto of = [&](NodeId id) { return new_ids.contains(id) ? new_ids[id] : id; };
+  BudgetProblem result = problem;
+  for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
+    BudgetNode node = problem.nodes[id];
+    std::vector<NodeId> reads;
+    for (NodeId read : node.reads) reads.push_back(of(read));
+    node.reads = ascending(std::move(reads));
+    for (std::optional<NodeId>* other : {&node.part_of, &node.view_of, &node.overwrites}) {
+      if (*other) *other = of(**other);
+    }
+    result.nodes[of(id)] = std::move(node);
+  }
+  for (BeforeEdge& edge : result.before) edge = {.reader = of(edge.reader), .writer = of(edge.writer)};
+  std::sort(result.before.begin(), result.before.end());
+  for (std::vector<NodeId>& group : result.groups) {
+    for (NodeId& id : group) id = of(id);
+  }
+  return result;
+}
+
+}  // namespace lowtide::import_internal
