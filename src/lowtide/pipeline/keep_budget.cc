@@ -92,6 +92,21 @@ Result<void> solve_with_hints(KeptBudget& kept, const BudgetOptions& options, st
   return {};
 }
 
+// A node that a hint makes run again is two nodes, which is only possible if it has one output and no rules.
+Result<void> check_hints(const BudgetProblem& steps, const std::vector<NodeHint>& hints) {
+  const bool is_plain = steps.before.empty() && steps.groups.empty() &&
+                        std::all_of(steps.nodes.begin(), steps.nodes.end(), [](const BudgetNode& node) {
+                          return node.is_run() && !node.overwrites && node.seed == Bytes(0) && !node.fetched_over;
+                        });
+  const bool must_rerun =
+      std::any_of(hints.begin(), hints.end(), [](const NodeHint& hint) { return hint.kind == HintKind::recompute; });
+  if (is_plain || !must_rerun) return {};
+  return Error{ErrorCode::unsupported,
+               "a hint 'recompute' is not possible where the file has parts, views, states, updates, seeds, 'before', "
+               "groups or values from outside; omit the hint",
+               ""};
+}
+
 // Budgets in equal steps from `most` to `least`, each once.
 std::vector<Bytes> budgets_between(Bytes most, Bytes least, std::int64_t points) {
   LOWTIDE_CHECK(points >= 2 && least <= most, "a curve has two ends");
@@ -133,26 +148,30 @@ void share_answers(std::vector<BudgetAnswer>& answers) {
 
 Result<KeptBudget> keep_budget(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs, const Target& target,
                                const BudgetOptions& options) {
+  return keep_budget(graph, pipeline_internal::budget_problem_of(graph, costs, options.budget), target, options);
+}
+
+Result<KeptBudget> keep_budget(const Graph& graph, const BudgetProblem& steps, const Target& target,
+                               const BudgetOptions& options) {
+  LOWTIDE_RETURN_IF_ERROR(pipeline_internal::check_hints(steps, options.hints));
   const std::int64_t effort =
       options.effort.value_or(pipeline_internal::suggested_effort(static_cast<std::int64_t>(graph.nodes().size())));
   Result<OrderedGraph> ordered =
       pipeline_internal::order_for_budget(graph, target, {options.order, options.budget, effort});
   if (!ordered) return ordered.error();
-  KeptBudget kept{.ordered = *std::move(ordered),
-                  .problem = pipeline_internal::budget_problem_of(graph, costs, options.budget),
-                  .answer = {}};
+  KeptBudget kept{.ordered = *std::move(ordered), .problem = steps, .answer = {}};
+  kept.problem.budget = options.budget;
   LOWTIDE_RETURN_IF_ERROR(pipeline_internal::solve_with_hints(kept, options, effort));
   return kept;
 }
 
-Result<BudgetCurve> keep_budgets(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs, const Target& target,
+Result<BudgetCurve> keep_budgets(const Graph& graph, const BudgetProblem& steps, const Target& target,
                                  const CurveOptions& options) {
   OrderOptions ordering = options.order;
   ordering.near_share = pipeline_internal::kNearShare;
   Result<OrderedGraph> ordered = order_graph(graph, target, ordering);
   if (!ordered) return ordered.error();
-  BudgetCurve curve{.ordered = *std::move(ordered), .problem = {}, .budgets = {}, .answers = {}, .floor = {}};
-  curve.problem = pipeline_internal::budget_problem_of(graph, costs, Bytes(0));
+  BudgetCurve curve{.ordered = *std::move(ordered), .problem = steps, .budgets = {}, .answers = {}, .floor = {}};
   const std::int64_t share = options.effort / options.points;
   const BudgetFloor floor = bound_budgets(curve.problem, curve.ordered.order, {.effort = share});
   curve.floor = floor.bytes;

@@ -47,6 +47,13 @@ struct KeptBudget {
 [[nodiscard]] Result<KeptBudget> keep_budget(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs,
                                              const Target& target, const BudgetOptions& options);
 
+// The same for nodes with parts, updates and all else that a budget problem can state. The first entries of `steps` are
+// the nodes of the graph, in their order, and its budget is ignored. The answer has only these entries among its runs.
+// Errors: also unsupported, if a node of such a problem must run again by a hint. Requires: check_budget_problem()
+// accepts `steps`, and the graph has its sizes, and an edge for all that must run before.
+[[nodiscard]] Result<KeptBudget> keep_budget(const Graph& graph, const BudgetProblem& steps, const Target& target,
+                                             const BudgetOptions& options);
+
 struct CurveOptions {
   OrderOptions order;                       // of the search for an order without reruns
   std::int64_t points = 20;                 // budgets, >= 2
@@ -65,9 +72,9 @@ struct BudgetCurve {
 
 // Solves budgets in equal steps, from the peak of the best order, where nothing runs again, to the lower bound of all
 // budgets. A cheaper sequence of a smaller budget replaces that of a larger one, and a bound of a larger budget is also
-// one of all smaller budgets. So each point is at least as good as keep_budget with the effort of one point. Errors and
-// requirements: those of keep_budget.
-[[nodiscard]] Result<BudgetCurve> keep_budgets(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs,
-                                               const Target& target, const CurveOptions& options);
+// one of all smaller budgets. So each point is at least as good as keep_budget with the effort of one point. `steps`,
+// errors and requirements: those of keep_budget.
+[[nodiscard]] Result<BudgetCurve> keep_budgets(const Graph& graph, const BudgetProblem& steps, const Target& target,
+                                               const CurveOptions& options);
 
 }  // namespace lowtide

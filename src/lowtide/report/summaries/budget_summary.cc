@@ -35,13 +35,20 @@ std::string why_nothing_fits(const Graph& graph, const KeptBudget& kept) {
     return "The inputs of node " + name_of(graph, *proof.node) +
            " cannot all be in memory at once, in whatever order they are computed.";
   }
-  Bytes needed = kept.problem.nodes[*proof.node].size;
-  for (NodeId input : kept.problem.nodes[*proof.node].reads) needed += kept.problem.nodes[input].size;
+  const IdVector<NodeId, BudgetNode>& nodes = kept.problem.nodes;
+  Bytes needed = nodes[*proof.node].size + nodes[*proof.node].extra;
+  std::vector<NodeId> inputs;
+  for (NodeId input : nodes[*proof.node].reads) inputs.push_back(bytes_of_entry(kept.problem, input));
+  std::sort(inputs.begin(), inputs.end());
+  inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
+  for (NodeId input : inputs) needed += nodes[input].size;
+  for (const BudgetNode& part : nodes) needed += part.part_of == proof.node ? part.size : Bytes(0);
   return "Node " + name_of(graph, *proof.node) + " needs " + format_bytes(needed) +
          " for its inputs and its output, in any sequence.";
 }
 
-void add_reruns(StyledText& out, const Graph& graph, const KeptBudget& kept) {
+void add_reruns(StyledText& out, const Graph& graph, const KeptBudget& kept,
+                const IdVector<NodeId, std::string>& origins) {
   IdVector<NodeId, std::int64_t> times(kept.problem.nodes.size());
   for (NodeId node : kept.answer.runs) ++times[node];
   std::vector<std::pair<std::int64_t, NodeId>> rows;  // minus the cost of reruns
@@ -51,14 +58,23 @@ void add_reruns(StyledText& out, const Graph& graph, const KeptBudget& kept) {
   if (rows.empty()) return;
   std::sort(rows.begin(), rows.end());
   out.end_line().add("Nodes that run again", Style::heading).end_line();
-  TextTable table({TextTable::Align::left, TextTable::Align::right, TextTable::Align::right, TextTable::Align::right});
-  table.add_row({StyledText("node", Style::dim), StyledText("reruns", Style::dim), StyledText("cost", Style::dim),
-                 StyledText("output", Style::dim)});
+  const bool has_origins = std::any_of(origins.begin(), origins.end(), [](const auto& one) { return !one.empty(); });
+  std::vector<TextTable::Align> columns(has_origins ? 5 : 4, TextTable::Align::right);
+  columns.front() = TextTable::Align::left;
+  if (has_origins) columns.back() = TextTable::Align::left;
+  TextTable table(columns);
+  const auto add_row = [&](std::vector<StyledText> row, StyledText origin) {
+    if (has_origins) row.push_back(std::move(origin));
+    table.add_row(std::move(row));
+  };
+  add_row({StyledText("node", Style::dim), StyledText("reruns", Style::dim), StyledText("cost", Style::dim),
+           StyledText("output", Style::dim)},
+          StyledText("from", Style::dim));
   for (std::size_t at = 0; at < std::min(rows.size(), kMostRows); ++at) {
     const auto& [cost, node] = rows[at];
-    table.add_row({StyledText(name_of(graph, node)), StyledText(with_thousands(times[node] - 1)),
-                   StyledText(with_thousands(-cost)),
-                   StyledText(report_internal::exact(kept.problem.nodes[node].size))});
+    add_row({StyledText(name_of(graph, node)), StyledText(with_thousands(times[node] - 1)),
+             StyledText(with_thousands(-cost)), StyledText(report_internal::exact(kept.problem.nodes[node].size))},
+            StyledText(has_origins ? quoted(origins[node], 60) : ""));
   }
   out.append(table.text());
   if (rows.size() > kMostRows) {
@@ -70,7 +86,8 @@ void add_reruns(StyledText& out, const Graph& graph, const KeptBudget& kept) {
 
 }  // namespace
 
-StyledText budget_summary(const std::string& path, const Graph& graph, const KeptBudget& kept, Bytes fixed) {
+StyledText budget_summary(const std::string& path, const Graph& graph, const KeptBudget& kept, Bytes fixed,
+                          const IdVector<NodeId, std::string>& origins) {
   const BudgetAnswer& answer = kept.answer;
   StyledText out(shown_name(path), Style::heading);
   out.add("  " + counted(static_cast<std::int64_t>(graph.nodes().size()), "node")).end_line().end_line();
@@ -79,7 +96,7 @@ StyledText budget_summary(const std::string& path, const Graph& graph, const Kep
   TextTable table = report_internal::figures_table();
   using report_internal::add_figure;
   add_figure(table, {"budget", budget, share(budget), ""});
-  if (fixed > Bytes(0)) add_figure(table, {"always live", fixed, share(fixed), "the file's fixed_bytes"});
+  if (fixed > Bytes(0)) add_figure(table, {"always live", fixed, share(fixed), "the file's fixed_bytes and states"});
   add_figure(table, {"peak without reruns", kept.ordered.load + fixed, share(kept.ordered.load + fixed),
                      "order " + kept.ordered.strategy});
   add_figure(table, {"peak", answer.peak + fixed, share(answer.peak + fixed),
@@ -101,7 +118,7 @@ StyledText budget_summary(const std::string& path, const Graph& graph, const Kep
   if (answer.is_optimal()) {
     out.end_line().add("  Proven optimal: no sequence within the budget costs less.", Style::good).end_line();
   }
-  add_reruns(out, graph, kept);
+  add_reruns(out, graph, kept, origins);
   return out;
 }
 

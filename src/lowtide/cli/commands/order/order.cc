@@ -64,7 +64,7 @@ ExitCode keep_budget_of(const OrderRequest& request, Bytes budget, Console& cons
       progress.note(
           progress_of_budget(best.outcome == BudgetOutcome::found, best.cost, best.cost_bound, best.base_cost));
     };
-    return take(keep_budget(file.graph, file.costs, plain_target(), options), request.path);
+    return take(keep_budget(file.graph, file.problem, plain_target(), options), request.path);
   }();
   if (interrupt.was_asked()) remark_interrupted(console);
   const HintResults hints{.hints = request.hints.accepted,
@@ -78,7 +78,7 @@ ExitCode keep_budget_of(const OrderRequest& request, Bytes budget, Console& cons
     json["hints"] = json_of(hints);
     print_json(console, json);
   } else {
-    console.result(budget_summary(request.path, file.graph, kept, file.fixed_bytes));
+    console.result(budget_summary(request.path, file.graph, kept, file.fixed_bytes, file.origins));
     console.result(hints_text(hints));
   }
   return kept.answer.outcome == BudgetOutcome::found ? ExitCode::done : ExitCode::no;
@@ -171,6 +171,10 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
   const std::optional<TransferLink> link = read_link(arguments);
   const ImportedOrderGraph file =
       read_graph(file_name, {.with_costs = budget.has_value() || is_curve, .with_units = link.has_value()});
+  if (link && file.has_steps) {
+    throw Stop(ExitCode::bad_input, path + ": with '--link', a file has only nodes with one output, their edges and " +
+                                        "costs; omit '--link', or the other keys");
+  }
   console.notes(file.notes);
   const double import_seconds = reading.seconds();
   if (is_curve) return show_curve(arguments, file, path, console);

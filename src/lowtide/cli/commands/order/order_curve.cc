@@ -80,7 +80,7 @@ ExitCode show_curve(const Arguments& arguments, const ImportedOrderGraph& file, 
   options.stop = interrupt.flag();
   const BudgetCurve curve = [&] {
     const Progress progress(console, "solving budgets");
-    return take(keep_budgets(file.graph, file.costs, plain_target(), options), path);
+    return take(keep_budgets(file.graph, file.problem, plain_target(), options), path);
   }();
   if (interrupt.was_asked()) remark_interrupted(console);
   if (csv_file) files.write(*csv_file, csv_of_curve(file, curve), console);
