@@ -235,7 +235,7 @@ class Search {
 
   // Nothing keeps the budget, so the sequence with the lowest peak is the answer.
   void find_lowest() {
-    if (!problem_.groups().empty()) return;
+    if (!problem_.groups().empty() || order_.empty()) return;
     std::int64_t work = kLowestWork * static_cast<std::int64_t>(problem_.count());
     if (!floor_) floor_.emplace(problem_, order_, work);
     best_ = find_lowest_peak(problem_, order_, *floor_, best_, work);
