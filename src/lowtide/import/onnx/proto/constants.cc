@@ -39,9 +39,7 @@ Result<CheckedDims> check_dims(const DimsField& dims, DType dtype) {
   CheckedDims extents;
   extents.dims.assign(dims.begin(), dims.end());
   const Shape shape(extents.dims);
-  if (dtype != DType::string) {
-    LOWTIDE_TRY(const Bytes size, dense_size(dtype, shape));
-  }
+  if (dtype != DType::string) LOWTIDE_RETURN_IF_ERROR(dense_size(dtype, shape));
   LOWTIDE_TRY(const std::int64_t elements, element_count(shape));
   extents.elements = elements;
   return extents;
