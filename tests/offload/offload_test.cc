@@ -186,7 +186,7 @@ TEST(Offload, IsNearTheLeastTimeOfAllSequences) {
       std::optional<ProvenCost> proven = bound_cost(larger, order_of(problem), kMaxTotalCost, 2'000'000);
       if (!proven) continue;
       // The room and the verifier count the time of the link in different ways.
-      const std::int64_t moved = least_time_away(problem, link, proven->proof.milestones, Bytes(away + 1));
+      const std::int64_t moved = least_time_away(problem, link, proven->proof, Bytes(away + 1));
       const std::int64_t kept = proven->cost * link.nanoseconds_per_cost;
       const TimeBoundCheck check =
           check_time_bound(problem, link, {.away = Bytes(away), .proof = std::move(proven->proof)});

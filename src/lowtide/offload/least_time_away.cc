@@ -63,18 +63,31 @@ class AwaySearch {
     }
   }
 
-  [[nodiscard]] std::int64_t least(Index milestone, std::int64_t away) const {
+  // Whether some row of the proof says something about a node that need not run before the milestone of its phase. Then
+  // the proof counts outputs of such nodes as kept, and they may be what is outside.
+  [[nodiscard]] bool counts_aside(const CostProof& proof) const {
+    std::vector<Flags<Index>> earlier;
+    for (NodeId milestone : proof.milestones) earlier.push_back(before(milestone.value()));
+    const auto is_aside = [&](const std::pair<PhaseRow, std::int64_t>& row) {
+      return row.first.rule != PhaseRule::memory && !earlier[row.first.phase].test(row.first.node.value());
+    };
+    return std::any_of(proof.cases.begin(), proof.cases.end(),
+                       [&](const ProofCase& one) { return std::any_of(one.rows.begin(), one.rows.end(), is_aside); });
+  }
+
+  [[nodiscard]] std::int64_t least(Index milestone, std::int64_t away, bool with_aside) const {
     const Flags<Index> earlier = before(milestone);
+    const auto later_nodes = reached(milestone, problem_.count(), [&](Index node) { return problem_.readers(node); });
     Flags<Index> inputs(problem_.count());
     for (Index input : problem_.inputs(milestone)) inputs.set(input);
     std::vector<Ready> outs;
     std::vector<Ready> ins;
     for (Index node = 0; node < problem_.end(); ++node) {
-      if (!earlier.test(node) || inputs.test(node)) continue;
+      const bool is_aside = with_aside && node != milestone && !later_nodes.test(node);
+      if ((!earlier.test(node) && !is_aside) || inputs.test(node)) continue;
       outs.push_back({heads_[node], problem_.size[node]});
       ins.push_back({tails_[node], problem_.size[node]});
     }
-    const auto later_nodes = reached(milestone, problem_.count(), [&](Index node) { return problem_.readers(node); });
     const std::int64_t begin = std::max(time_of(earlier), moved(std::move(outs), away));
     const std::int64_t rest = std::max(time_of(later_nodes), moved(std::move(ins), away));
     return std::min(begin + problem_.time[milestone] + rest, kMaxTime);
@@ -116,12 +129,15 @@ class AwaySearch {
 }  // namespace
 }  // namespace offload_internal
 
-std::int64_t least_time_away(const BudgetProblem& problem, const TransferLink& link,
-                             const std::vector<NodeId>& milestones, Bytes away) {
+std::int64_t least_time_away(const BudgetProblem& problem, const TransferLink& link, const CostProof& proof,
+                             Bytes away) {
   const offload_internal::SwapProblem swaps(problem, link);
   const offload_internal::AwaySearch search(swaps, link);
+  const bool with_aside = search.counts_aside(proof);
   std::int64_t least = kMaxTime;
-  for (NodeId milestone : milestones) least = std::min(least, search.least(milestone.value(), away.count()));
+  for (NodeId milestone : proof.milestones) {
+    least = std::min(least, search.least(milestone.value(), away.count(), with_aside));
+  }
   return least;
 }
 

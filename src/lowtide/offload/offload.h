@@ -32,10 +32,12 @@ struct OffloadOptions {
 [[nodiscard]] SwapAnswer offload(const BudgetProblem& problem, const TransferLink& link,
                                  const std::vector<std::vector<NodeId>>& starts, const OffloadOptions& options = {});
 
-// The least time, in nanoseconds, of a sequence in which, during the first run of one of the milestones, at least
-// `away` bytes of outputs that this milestone needs before it are outside. They must be moved out before it and in
-// after it. kMaxTime if no milestone has that many bytes. O(nodes x reads + milestones x nodes x log nodes).
+// The least time, in nanoseconds, of a sequence in which, during the first run of one of the milestones of a proof, at
+// least `away` bytes of outputs are outside that the proof counts as kept there. They must be moved out before the
+// milestone and in after it. A proof counts outputs of nodes that must run before the milestone and, if it has rows
+// about them, of those that need not run before or after it. kMaxTime if no milestone has that many bytes.
+// O(nodes x reads + milestones x nodes x log nodes + rows).
 [[nodiscard]] std::int64_t least_time_away(const BudgetProblem& problem, const TransferLink& link,
-                                           const std::vector<NodeId>& milestones, Bytes away);
+                                           const CostProof& proof, Bytes away);
 
 }  // namespace lowtide

@@ -103,7 +103,7 @@ class SwapSearch {
         continue;
       }
       const std::int64_t kept = must_multiply(proven->cost, link_.nanoseconds_per_cost);
-      const std::int64_t moved = least_time_away(problem_, link_, proven->proof.milestones, Bytes(away + 1));
+      const std::int64_t moved = least_time_away(problem_, link_, proven->proof, Bytes(away + 1));
       const std::int64_t bound = std::min({kept, moved, answer_.time});
       if (bound > answer_.time_bound) {
         answer_.time_bound = bound;

@@ -30,9 +30,21 @@ class AwayTime {
     for (NodeId node : all_ids<NodeId>(problem.nodes.size())) heads_.push_back(facts_.is_run(node) ? head(node) : 0);
   }
 
-  // The least time of a sequence in which at least `away` bytes of ancestors of the node are outside during its first
-  // run. kNever if there are not that many.
-  [[nodiscard]] std::int64_t least(NodeId node, std::int64_t away) const {
+  // Whether the proof may count outputs that need not exist before a milestone as kept while it runs: some row is about
+  // an entry that none of the milestone's inputs needs.
+  [[nodiscard]] bool may_keep_aside(const CostProof& proof) const {
+    for (const ProofCase& one : proof.cases) {
+      for (const auto& [row, times] : one.rows) {
+        if (row.rule == PhaseRule::memory) continue;
+        if (!ancestors(proof.milestones[row.phase]).test(facts_.maker(row.node))) return true;
+      }
+    }
+    return false;
+  }
+
+  // The least time of a sequence in which at least `away` bytes are outside during the first run of a node: outputs of
+  // its ancestors and, `with_aside`, of all that are not its descendants. kNever if there are not that many.
+  [[nodiscard]] std::int64_t least(NodeId node, std::int64_t away, bool with_aside) const {
     const Flags<NodeId> before = ancestors(node);
     const Flags<NodeId> after = descendants(node);
     std::vector<std::pair<std::int64_t, std::int64_t>> outs;  // when the output exists, bytes
@@ -41,8 +53,8 @@ class AwayTime {
     std::int64_t time_after = 0;
     for (NodeId other : order_) {
       if (after.test(other)) time_after += times_[other.index()];
-      if (!before.test(other)) continue;
-      time_before += times_[other.index()];
+      if (before.test(other)) time_before += times_[other.index()];
+      if (other == node || after.test(other) || !(with_aside || before.test(other))) continue;
       if (problem_.nodes[other].fetched_over) continue;  // it is not moved out
       for_each_entry(other, [&](NodeId entry) {
         if (facts_.reads(node, entry)) return;  // it is in memory
@@ -190,8 +202,9 @@ TimeBoundCheck check_time_bound(const BudgetProblem& problem, const TransferLink
   if (!proven) return malformed("the proven time exceeds 64 bits");
   std::int64_t least = *proven;
   const verify_internal::AwayTime away(problem, link, times);
+  const bool with_aside = away.may_keep_aside(proof.proof);
   for (NodeId milestone : proof.proof.milestones) {
-    least = std::min(least, away.least(milestone, proof.away.count() + 1));
+    least = std::min(least, away.least(milestone, proof.away.count() + 1, with_aside));
   }
   return {.proven = std::max(base, least), .problem = std::nullopt};
 }
