@@ -3,6 +3,7 @@
 
 #include "model.h"
 
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +16,9 @@
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/target/description.h"
+#if __has_include("lowtide/earlier/formats/earlier_formats.h")
+#include "lowtide/earlier/formats/earlier_formats.h"
+#endif
 
 namespace lowtide::python {
 namespace {
@@ -27,6 +31,15 @@ void check_range(std::string_view name, std::int64_t number, std::int64_t least,
   if (number >= least && number <= most) return;
   refuse(std::string(name) + " is " + std::to_string(number) + "; give a number from " + std::to_string(least) +
          " to " + std::to_string(most));
+}
+
+// What an installed Lowtide reads beside ONNX.
+std::span<const ModelFormat> model_formats() {
+#if __has_include("lowtide/earlier/formats/earlier_formats.h")
+  return earlier_formats();
+#else
+  return {};
+#endif
 }
 
 // Plans the work at load time in the order of the file, because a loader follows it.
@@ -58,7 +71,8 @@ ExecutionModel execution_of(const Request& request) {
 ImportOptions import_options(const Request& request) {
   return {.dims = request.dims,
           .shapes = request.shapes,
-          .overrides = {request.overrides.begin(), request.overrides.end()}};
+          .overrides = {request.overrides.begin(), request.overrides.end()},
+          .formats = model_formats()};
 }
 
 LowerOptions lower_options_of(const Request& request) {

@@ -20,6 +20,7 @@ import sys
 import tempfile
 
 HOUSES = ("earlier",)
+VISITORS = ("cli/commands/earlier/",)  # the folders outside of the houses that may include their rooms
 # The name of a room, in a row or in the path of an include.
 ROOM = rf"(?:(?:{'|'.join(HOUSES)})/\w+|(?!(?:{'|'.join(HOUSES)})/)\w+)"
 
@@ -125,7 +126,13 @@ def public_headers(folder):
     return listed.group(1).split() if listed else []
 
 
+def may_include_house(place):
+    """Whether a file or room, below src/lowtide, may include the rooms of a house, which a build may leave out."""
+    return place.startswith(tuple(f"{house}/" for house in HOUSES) + VISITORS)
+
+
 def check_includes(path, room, allowed, rooms, problems):
+    inside_source = path.as_posix().rsplit("src/lowtide/", 1)[-1]
     for number, line in enumerate(path.read_text().splitlines(), 1):
         found = re.match(r'\s*#\s*include\s*["<]([^">]+)[">]', line)
         if not found:
@@ -138,6 +145,8 @@ def check_includes(path, room, allowed, rooms, problems):
                 problems.append(f"{path}:{number}: includes {target}, and there is no room {other}")
             elif other != room and allowed is not None and other not in allowed:
                 problems.append(f"{path}:{number}: room {room} may not include room {other}")
+            elif other.startswith(tuple(f"{house}/" for house in HOUSES)) and not may_include_house(inside_source):
+                problems.append(f"{path}:{number}: {other} is in a house, which a build may leave out")
         for pattern, places in THIRD_PARTY.items():
             if re.match(pattern, target) and not any(f"/{place}/" in path.as_posix() for place in places):
                 problems.append(f"{path}:{number}: {target} belongs in {' or '.join(places)}")
@@ -177,6 +186,9 @@ def check_tree(root):
         problems.append(f"src/lowtide/{room} has no row in ARCHITECTURE.md")
     for room in sorted(rooms):
         check_room(root, room, rooms[room], rooms, problems)
+    for room, folder in folders_of_rooms(root).items():
+        if room not in units and [path for path in folder.glob("*/*") if path.suffix in (".h", ".cc")]:
+            problems.append(f"src/lowtide/{room} has sub-folders, and ARCHITECTURE.md has no table of them")
     for room in sorted(units):
         check_units(root / "src/lowtide" / room, room, units[room], problems)
     return problems
@@ -219,14 +231,16 @@ def check_the_check_of_houses():
                 (root / "tests" / room / "a_test.cc").write_text("")
             return "\n".join(check_tree(root))
 
-    rows = {"low": "-", "earlier/old": "low", "earlier/older": "-"}
-    includes = {"low/a.h": "low/b.h", "earlier/old/a.h": "low/a.h", "earlier/older/a.h": "earlier/older/b.h"}
+    rows = {"low": "-", "earlier/old": "low", "earlier/older": "-", "cli": "any"}
+    includes = {"low/a.h": "low/b.h", "earlier/old/a.h": "low/a.h", "earlier/older/a.h": "earlier/older/b.h",
+                "cli/a.h": "low/a.h"}
     if found := problems_of(rows, includes):
         raise SystemExit(f"the check refuses a correct house: {found}")
     mistakes = {
         "room low may not include room earlier/old": (rows, includes | {"low/a.h": "earlier/old/a.h"}),
         "room earlier/old may not include room earlier/older":
             (rows, includes | {"earlier/old/a.h": "earlier/older/a.h"}),
+        "earlier/old is in a house": (rows, includes | {"cli/a.h": "earlier/old/a.h"}),
         "there is no room earlier/gone": (rows, includes | {"low/a.h": "earlier/gone/a.h"}),
         "src/lowtide/earlier/new has no row": (rows, includes | {"earlier/new/a.h": "low/a.h"}),
         "room earlier/gone has no CMake target": (rows | {"earlier/gone": "-"}, includes),
@@ -271,6 +285,7 @@ def check_the_check_of_units():
         "low/top may not include lowtide/low/top/inner/f.h": (rows, files | {"top/c.h": ["top/inner/f.h"]}),
         "top/other has no row": (rows, files | {"top/other/g.h": []}),
         "stray has no row": (rows, files | {"stray/d.h": []}),
+        "src/lowtide/low has sub-folders": ({}, files),
         "may include nowhere, which has no row": (rows | {"top": "bottom nowhere"}, files),
         "there is no low/gone": (rows | {"gone": "-"}, files),
     }

@@ -9,7 +9,7 @@ import shlex
 import unittest
 
 import small_models
-from program import BAD_INPUT, DONE, NO, USAGE, ProgramTest
+from program import BAD_INPUT, DONE, NO, USAGE, ProgramTest, needs_earlier
 
 
 class ExitCodes(ProgramTest):
@@ -52,6 +52,7 @@ class ExitCodes(ProgramTest):
         self.expect(DONE, "plan", "model.onnx", "--budget", str(131072 + 65536))
         self.expect(NO, "plan", "model.onnx", "--budget", str(131072 + 65535))
 
+    @needs_earlier
     def test_what_is_not_counted_is_not_proven_to_fit(self):
         self.write("gradient.onnx", small_models.gradient())
         free = self.expect(DONE, "plan", "gradient.onnx")

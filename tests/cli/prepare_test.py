@@ -5,7 +5,7 @@
 import unittest
 
 import small_models
-from program import BAD_INPUT, DONE, NO, PROGRAM, USAGE, ProgramTest
+from program import BAD_INPUT, DONE, NO, PROGRAM, USAGE, ProgramTest, needs_earlier
 from small_models import field, graph, node, value_info
 
 assert PROGRAM
@@ -60,6 +60,7 @@ class Prepare(ProgramTest):
                 self.assertIn(f"{option[0]} has no effect on a prepared file; give it to 'lowtide prepare'", said)
         self.assertIn("is a prepared file already", self.expect(USAGE, "prepare", "file", "-o", "other").stderr)
 
+    @needs_earlier
     def test_other_commands_say_what_the_file_is(self):
         self.expect(DONE, "prepare", "model.onnx", "-o", "file")
         for command in ("plan", "explain", "inspect", "compare"):

@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 import small_models
-from program import BAD_INPUT, DONE, FILES, NO, PLAIN, PROGRAM, USAGE, ProgramTest
+from program import BAD_INPUT, DONE, FILES, NO, PLAIN, PROGRAM, USAGE, ProgramTest, needs_earlier
 
 ESCAPE = "\x1b["
 
@@ -135,6 +135,7 @@ class TextOutput(ProgramTest):
         self.write("buffers.csv", "id,lower,upper,size\n" + "".join(f"b{at},{at},12,{at + 1}\n" for at in range(12)))
         self.expect_golden("pack_witness.txt", "pack", "buffers.csv", "--capacity", "77", code=NO)
 
+    @needs_earlier
     def test_compare_looks_as_it_should(self):
         self.expect_golden("compare_small.txt", "compare", "model.onnx")
 

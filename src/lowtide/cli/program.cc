@@ -12,6 +12,7 @@
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/cli/earlier.h"
 #include "lowtide/cli/options/arguments.h"
 #include "lowtide/cli/options/help.h"
 #include "lowtide/cli/outcome.h"
@@ -48,6 +49,11 @@ ExitCode run_words(const std::vector<std::string>& words, Console& console) {
   if (command == nullptr) {
     std::vector<std::string> known;
     for (const CommandSpec& one : commands()) known.emplace_back(one.name);
+    const std::vector<std::string_view> left_out = left_out_commands();
+    if (std::ranges::find(left_out, first) != left_out.end()) {
+      stop_usage("this build leaves out the command '" + first +
+                 "', which is for earlier systems; build Lowtide with lowtide_WITH_EARLIER=ON");
+    }
     const std::string hint = suggestion(first, known);
     stop_usage("unknown command " + quoted(first, 60) + (hint.empty() ? "; see 'lowtide --help'" : hint));
   }

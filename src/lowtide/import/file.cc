@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "lowtide/base/change_of_size.h"
+#include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 
 namespace lowtide::import_internal {
@@ -118,3 +119,14 @@ Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, st
 }
 
 }  // namespace lowtide::import_internal
+
+namespace lowtide {
+
+Result<std::unique_ptr<ByteSource>> open_file(const std::string& path) {
+  Result<std::unique_ptr<import_internal::File>> file =
+      import_internal::File::open(path, limits::kMaxFileBytes, "kMaxFileBytes");
+  if (!file) return file.error();
+  return std::unique_ptr<ByteSource>(*std::move(file));
+}
+
+}  // namespace lowtide

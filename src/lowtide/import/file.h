@@ -12,21 +12,9 @@
 #include <string_view>
 
 #include "lowtide/base/result.h"
+#include "lowtide/import/byte_source.h"
 
 namespace lowtide::import_internal {
-
-// Bytes that can be read in any order.
-class ByteSource {
- public:
-  ByteSource() = default;
-  ByteSource(const ByteSource&) = delete;
-  ByteSource& operator=(const ByteSource&) = delete;
-  virtual ~ByteSource() = default;
-
-  [[nodiscard]] virtual std::int64_t size() const = 0;
-  // Fills `to` with the bytes from `offset` on. Requires: size() includes them. Errors: io, without a place.
-  [[nodiscard]] virtual Result<void> read(std::int64_t offset, std::span<char> to) const = 0;
-};
 
 // The bytes of a text, which must outlive the object.
 class TextBytes final : public ByteSource {

@@ -15,7 +15,6 @@
 #include "lowtide/import/byte_reader.h"
 #include "lowtide/import/csv.h"
 #include "lowtide/import/file.h"
-#include "lowtide/import/net_import.h"
 #include "lowtide/import/order_json.h"
 #include "lowtide/import/sha256.h"
 #ifdef LOWTIDE_WITH_ONNX
@@ -48,7 +47,17 @@ Result<Problem> import_problem(const std::string& path, Parse parse) {
   }
 }
 
-Result<ImportedModel> import_other(const File& file, const ImportOptions& options) {
+// Whether a file that no format claims is a NetDef or a GraphDef, as far as its first byte and its name say. A model of
+// ONNX begins with the version of its format, which is a number.
+Result<bool> is_of_earlier_system(const File& file, std::string_view path) {
+  std::string begin(file.size() > 0 ? 1 : 0, '\0');
+  LOWTIDE_RETURN_IF_ERROR(file.read(0, begin));
+  if (begin.empty() || begin == "\x08") return false;
+  const auto has_ending = [&](std::string_view ending) { return path.ends_with(ending); };
+  return begin == "\x0a" || has_ending(".pb") || has_ending(".pbtxt") || has_ending(".prototxt");
+}
+
+Result<ImportedModel> import_onnx_model(const File& file, const ImportOptions& options) {
 #ifdef LOWTIDE_WITH_ONNX
   Result<ImportedModel> model = import_internal::import_onnx(file, options);
   if (model && (!options.init_net.empty() || !options.blob_types.empty() || options.unit_sizes)) {
@@ -64,6 +73,21 @@ Result<ImportedModel> import_other(const File& file, const ImportOptions& option
 #endif
 }
 
+Result<ImportedModel> import_by_format(const File& file, std::string_view path, const ImportOptions& options) {
+  for (const ModelFormat& format : options.formats) {
+    const Result<bool> matches = format.matches(file, path);
+    if (!matches) return matches.error();
+    if (*matches) return format.import(file, options);
+  }
+  const Result<bool> is_earlier = options.formats.empty() ? is_of_earlier_system(file, path) : Result<bool>(false);
+  if (!is_earlier) return is_earlier.error();
+  if (!*is_earlier) return import_onnx_model(file, options);
+  return Error{ErrorCode::unsupported,
+               "this looks like a NetDef or a GraphDef, and only ONNX is read here; build Lowtide with "
+               "lowtide_WITH_EARLIER=ON, and let programs of your own set ImportOptions::formats",
+               ""};
+}
+
 }  // namespace
 
 void initialize_import() {
@@ -77,13 +101,7 @@ Result<ImportedModel> import_model(const std::string& path, const ImportOptions&
   const Result<std::unique_ptr<File>> file = File::open(path, limits::kMaxFileBytes, "kMaxFileBytes");
   if (!file) return file.error();
   try {
-    const Result<bool> is_net = import_internal::is_net_file(**file, path);
-    if (!is_net) return in_file(path, is_net.error());
-    const Result<bool> is_graphdef = import_internal::is_graphdef_file(**file);
-    if (!is_graphdef) return in_file(path, is_graphdef.error());
-    Result<ImportedModel> model = *is_net        ? import_internal::import_net(**file, options)
-                                  : *is_graphdef ? import_internal::import_graphdef(**file, options)
-                                                 : import_other(**file, options);
+    Result<ImportedModel> model = import_by_format(**file, path, options);
     if (!model) return in_file(path, model.error());
     const Result<void> unchanged = (*file)->check_unchanged();
     if (!unchanged) return in_file(path, unchanged.error());

@@ -23,9 +23,7 @@ void initialize_import();
 // for the start of a program that uses libcrypto for nothing else, because it holds for the whole program.
 void skip_digest_configuration();
 
-// Reads a model file: ONNX, or Caffe2's NetDef or TensorFlow's GraphDef in binary or text form. The format is derived
-// from the content. The name counts only for files that look like neither: .pbtxt and .prototxt are read as NetDef.
-// External data is never opened. Raw data of constants above 256 bytes stay in the file (ImportedModel::constants), and
+// Reads a model file: ONNX, or one of ImportOptions::formats. External data is never opened. Raw data of constants above 256 bytes stay in the file (ImportedModel::constants), and
 // only their digest is computed.
 // Errors: malformed; invalid; unsupported, which lists every unsupported operator; over_limit; unresolved, which
 // lists every open symbol with the options that bind it; io; no_memory.

@@ -7,17 +7,31 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/id.h"
-#include "lowtide/earlier/netdef/graph_of_net.h"
+#include "lowtide/base/result.h"
 #include "lowtide/graph/constant_table.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/budget_problem.h"
 
 namespace lowtide {
+
+class ByteSource;
+struct ImportOptions;
+struct ImportedModel;
+
+// A format of models beside ONNX, which a caller adds (ImportOptions::formats).
+struct ModelFormat {
+  // Whether the file has this format, by its first bytes, and by its name if they say nothing. Errors: io.
+  Result<bool> (*matches)(const ByteSource& file, std::string_view path);
+  // Errors: those of import_model(), without the path in the place.
+  Result<ImportedModel> (*import)(const ByteSource& file, const ImportOptions& options);
+};
 
 // What a caller says about the inputs of a model. Names are those of the model, as they are or with the escapes of
 // `quoted` (base/quote.h).
@@ -27,10 +41,21 @@ struct ImportOptions {
   // Inputs that have a default value in the file, and get another one from the caller. Otherwise they are constants.
   // Other names have no effect (check_overrides). Without escapes.
   std::set<std::string> overrides = {};
-  // For a NetDef, whose `shapes` may name any blob. Paths of files; empty: none.
-  std::string init_net = {};    // a NetDef that fills the parameters; their types follow from it
-  std::string blob_types = {};  // a CSV file (parse_blob_types in netdef/blob_type.h)
-  bool unit_sizes = false;      // blobs of unknown size count as one byte; otherwise the net is refused
+  // The formats that are read beside ONNX, asked in this order, such as earlier_formats(). They must outlive the call.
+  std::span<const ModelFormat> formats = {};
+  // For these formats, if their files do not have the sizes of tensors. `shapes` may name any tensor. Paths of files;
+  // empty: none.
+  std::string init_net = {};    // a model that fills the parameters; their types follow from it
+  std::string blob_types = {};  // a CSV file of types by name
+  bool unit_sizes = false;      // tensors of unknown size count as one byte; otherwise the model is refused
+};
+
+// What some files say about the memory of their tensors, beside the graph.
+struct StorageFacts {
+  std::vector<std::vector<TensorId>> colocated;  // tensors that have one place, in order of their writes
+  std::vector<TensorId> unshared;                // tensors whose memory must not be shared
+  IdVector<TensorId, std::uint32_t> devices;     // index into device_names
+  std::vector<std::string> device_names;
 };
 
 // The content of a model file.
@@ -38,7 +63,7 @@ struct ImportedModel {
   Graph graph;
   std::int64_t nodes = 0;  // in all graphs of the file after inlining, including Constant nodes; `graph` has none
   std::string sha256;      // of the bytes of the file, in lower-case hex
-  std::string format;      // "onnx", "netdef", "netdef_text", "graphdef" or "graphdef_text"
+  std::string format;      // "onnx", or for earlier_formats() "netdef", "netdef_text", "graphdef" or "graphdef_text"
   // remarks for the user, for example that nodes were sorted
   std::vector<std::string> notes;
   // Where the bytes of the constants are. Every constant of the graph and its bodies has a source there, unless it
@@ -48,7 +73,7 @@ struct ImportedModel {
   // not name them.
   std::vector<std::string> default_inputs = {};
   std::string hints = {};  // the value of kHintsKey (plan/hints.h) in the metadata of the file, as it is
-  std::optional<NetFacts> net = std::nullopt;  // of a NetDef
+  std::optional<StorageFacts> storage = std::nullopt;  // of a NetDef
 };
 
 // What is read from the file of an ordering problem.

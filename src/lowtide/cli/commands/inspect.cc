@@ -70,14 +70,14 @@ Json json_of_nodes(const GraphFigures& figures) {
 
 // The figures of each device of a net of Caffe2. Other models have none.
 std::vector<DeviceFigures> devices_of(const ImportedModel& model) {
-  if (!model.net) return {};
-  return device_figures(model.graph, model.net->devices, model.net->colocated);
+  if (!model.storage) return {};
+  return device_figures(model.graph, model.storage->devices, model.storage->colocated);
 }
 
 Json json_of_devices(const ImportedModel& model) {
   Json list = Json::array();
   for (const DeviceFigures& device : devices_of(model)) {
-    Json json{{"name", json_text(model.net->device_names[device.device])},
+    Json json{{"name", json_text(model.storage->device_names[device.device])},
               {"nodes", device.nodes},
               {"bytes", device.written.count()},
               {"load_as_given", device.load_as_given.count()}};
@@ -109,7 +109,7 @@ Json json_of_inspection(const LoadedModel& loaded, const Inspection& inspection,
   for (const OperatorTotals& one : inspection.figures.operators) json["operators"].push_back(json_of_operator(one));
   json["totals"] = json_of_totals(inspection.figures.totals);
   json["totals"]["written_bytes"] = inspection.figures.totals.written.sum;
-  if (loaded.model.net) json["devices"] = json_of_devices(loaded.model);
+  if (loaded.model.storage) json["devices"] = json_of_devices(loaded.model);
   if (lists_nodes) json["nodes"] = json_of_nodes(inspection.figures);
   json["peak"] = json_of(peaks_of(inspection.as_given, inspection.labels), top);
   json["notes"] = json_of(loaded.model.notes);
@@ -155,8 +155,8 @@ ExitCode run_inspect(const Arguments& arguments, Console& console) {
     return ExitCode::done;
   }
   StyledText shown = inspection_summary(loaded.facts, inspection, {.top = top, .wide = wide});
-  if (loaded.model.net && loaded.model.net->device_names.size() > 1) {
-    shown.end_line().append(device_table(devices_of(loaded.model), loaded.model.net->device_names, top));
+  if (loaded.model.storage && loaded.model.storage->device_names.size() > 1) {
+    shown.end_line().append(device_table(devices_of(loaded.model), loaded.model.storage->device_names, top));
   }
   if (lists_nodes) {
     const std::optional<std::size_t> most = rows ? std::optional(top) : std::nullopt;

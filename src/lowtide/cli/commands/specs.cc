@@ -4,10 +4,13 @@
 #include "lowtide/cli/options/command_spec.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
-#include "lowtide/cli/commands/earlier/specs.h"
 #include "lowtide/cli/commands/plan/specs.h"
 #include "lowtide/cli/commands/run/specs.h"
+#include "lowtide/cli/earlier.h"
 #include "lowtide/cli/handlers.h"
 #include "lowtide/cli/options/shared_options.h"
 
@@ -23,7 +26,7 @@ CommandSpec inspect_command() {
           "without any reuse, the peak in the order of the file, and proven lower bounds. Two tables follow: the "
           "operators by the bytes that they produce, with their multiply-accumulates, and the tensors that are live "
           "at the peak. --operators adds a table of all nodes.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file, a NetDef or a GraphDef"}},
+      .positionals = {model_positional()},
       .options = {{.name = "--operators",
                    .summary = "list all nodes with the bytes that they read and write, scratch, weights and "
                               "multiply-accumulates (MACs); with --top N, only the N nodes with the most MACs"},
@@ -61,7 +64,7 @@ CommandSpec explain_command() {
           "the bound. Finally lists what would lower the peak, and by how much if that is known.\n"
           "In the table, 'x +2' is the buffer of x, in which 2 other tensors are live.\n"
           "Writes no file. The exit code is 0 for every model that can be planned.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file, a NetDef or a GraphDef"}},
+      .positionals = {model_positional()},
       .options = {dim_option(),      shape_option(),        override_option(),    init_net_option(),
                   shapes_option(),   unit_sizes_option(),   target_option(),      threads_option(),
                   order_option(),    order_effort_option(), no_in_place_option(), no_views_option(),
@@ -222,31 +225,39 @@ CommandSpec completion_command() {
           .run = run_completion};
 }
 
-CommandSpec help_command() {
-  return {
-      .name = "help",
-      .summary = "show help for lowtide or one of its commands",
-      .description = "Shows the help of a command. Without a command, lists the commands and the exit codes.",
-      .positionals = {{.name = "COMMAND",
-                       .summary = "the command to explain",
-                       .kind = ArgumentKind::choice,
-                       .choices = {"inspect", "plan", "explain", "verify", "run", "prepare", "bench", "view", "pack",
-                                   "order", "compare", "share", "rewrite", "convert", "diff", "completion", "help"},
-                       .is_optional = true}},
-      .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
-      .examples = {{"lowtide help plan", "Show the help of 'plan'."},
-                   {"lowtide help --man | man -l -", "Show the manual page."}},
-      .run = run_help};
+CommandSpec help_command(std::vector<std::string> commands) {
+  return {.name = "help",
+          .summary = "show help for lowtide or one of its commands",
+          .description = "Shows the help of a command. Without a command, lists the commands and the exit codes.",
+          .positionals = {{.name = "COMMAND",
+                           .summary = "the command to explain",
+                           .kind = ArgumentKind::choice,
+                           .choices = std::move(commands),
+                           .is_optional = true}},
+          .options = {{.name = "--man", .summary = "print the manual page (roff)"}},
+          .examples = {{"lowtide help plan", "Show the help of 'plan'."},
+                       {"lowtide help --man | man -l -", "Show the manual page."}},
+          .run = run_help};
+}
+
+std::vector<CommandSpec> all_commands() {
+  std::vector<CommandSpec> all = {inspect_command(), plan_command(),    explain_command(), verify_command(),
+                                  run_command(),     prepare_command(), bench_command(),   view_command(),
+                                  pack_command(),    order_command()};
+  for (CommandSpec& command : earlier_commands()) all.push_back(std::move(command));
+  all.push_back(completion_command());
+  std::vector<std::string> names;
+  for (const CommandSpec& command : all) names.emplace_back(command.name);
+  names.emplace_back("help");
+  all.push_back(help_command(std::move(names)));
+  for (CommandSpec& command : all) drop_unused_format_options(command);
+  return all;
 }
 
 }  // namespace
 
 const std::vector<CommandSpec>& commands() {
-  static const std::vector<CommandSpec> all = {
-      inspect_command(),    plan_command(),  explain_command(), verify_command(),  run_command(),
-      prepare_command(),    bench_command(), view_command(),    pack_command(),    order_command(),
-      compare_command(),    share_command(), rewrite_command(), convert_command(), diff_command(),
-      completion_command(), help_command()};
+  static const std::vector<CommandSpec> all = all_commands();
   return all;
 }
 

@@ -11,6 +11,7 @@
 #include "lowtide/base/listed.h"
 #include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/cli/earlier.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/read_file.h"
 #include "lowtide/kernels/cpu_target.h"
@@ -267,6 +268,7 @@ ImportOptions read_bindings_beside_range(const Arguments& arguments) {
   }
   const std::vector<std::string>& overrides = arguments.values("--override");
   bindings.overrides.insert(overrides.begin(), overrides.end());
+  bindings.formats = earlier_model_formats();
   bindings.init_net = arguments.value("--init-net").value_or("");
   bindings.blob_types = arguments.value("--shapes").value_or("");
   bindings.unit_sizes = arguments.has("--unit-sizes");

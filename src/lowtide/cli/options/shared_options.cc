@@ -3,9 +3,12 @@
 
 #include "lowtide/cli/options/shared_options.h"
 
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "lowtide/cli/earlier.h"
 #include "lowtide/kernels/team.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/lower/passes.h"
@@ -21,6 +24,11 @@ std::vector<std::string> order_choices() {
 }
 
 }  // namespace
+
+PositionalSpec model_positional() {
+  return {.name = "MODEL",
+          .summary = earlier_model_formats().empty() ? "an ONNX file" : "an ONNX file, a NetDef or a GraphDef"};
+}
 
 OptionSpec dim_option() {
   return {.name = "--dim",
@@ -41,14 +49,14 @@ OptionSpec input_option() {
 }
 
 OptionSpec shape_option() {
-  return {
-      .name = "--shape",
-      .value = "INPUT=AxBxC",
-      .summary =
-          "set the shape of an input, or of any result of a NetDef or GraphDef, such as image=1x3x224x224; ? keeps an "
-          "extent; repeatable",
-      .kind = ArgumentKind::text,
-      .is_repeatable = true};
+  return {.name = "--shape",
+          .value = "INPUT=AxBxC",
+          .summary = earlier_model_formats().empty()
+                         ? "set the shape of an input, such as image=1x3x224x224; ? keeps an extent; repeatable"
+                         : "set the shape of an input, or of any result of a NetDef or GraphDef, such as "
+                           "image=1x3x224x224; ? keeps an extent; repeatable",
+          .kind = ArgumentKind::text,
+          .is_repeatable = true};
 }
 
 OptionSpec override_option() {
@@ -254,6 +262,13 @@ OptionSpec stream_memory_option() {
       .value = "PERCENT",
       .summary = "memory limit of --streams: how far the arena may exceed that of one stream, in percent; default 15",
       .kind = ArgumentKind::text};
+}
+
+void drop_unused_format_options(CommandSpec& command) {
+  if (!earlier_model_formats().empty()) return;
+  const std::vector<std::string_view> unused = {init_net_option().name, shapes_option().name, unit_sizes_option().name};
+  std::erase_if(command.options,
+                [&](const OptionSpec& option) { return std::ranges::find(unused, option.name) != unused.end(); });
 }
 
 }  // namespace lowtide::cli_internal

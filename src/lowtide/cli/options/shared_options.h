@@ -11,6 +11,7 @@
 // Options of the commands that plan, and those that several commands have.
 namespace lowtide::cli_internal {
 
+[[nodiscard]] PositionalSpec model_positional();
 [[nodiscard]] OptionSpec dim_option();
 [[nodiscard]] OptionSpec shape_option();
 [[nodiscard]] OptionSpec override_option();
@@ -46,5 +47,8 @@ namespace lowtide::cli_internal {
 [[nodiscard]] OptionSpec streams_option();
 [[nodiscard]] OptionSpec run_option();
 [[nodiscard]] OptionSpec stream_memory_option();
+
+// Takes away the options of the formats beside ONNX if the program reads none (cli/earlier.h).
+void drop_unused_format_options(CommandSpec& command);
 
 }  // namespace lowtide::cli_internal

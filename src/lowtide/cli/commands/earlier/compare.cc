@@ -78,7 +78,7 @@ struct BaselineInput {
   const Graph& graph;
   std::vector<NodeId> order;
   IdVector<NodeId, Bytes> scratch;
-  const NetFacts* net = nullptr;  // of a NetDef
+  const StorageFacts* storage = nullptr;  // of a NetDef
 };
 
 ComparisonLine compare_with(const BaselineSpec& spec, const BaselineInput& input, Bytes alignment) {
@@ -86,7 +86,7 @@ ComparisonLine compare_with(const BaselineSpec& spec, const BaselineInput& input
       .name = std::string(spec.name), .system = std::string(spec.system), .is_discontinued = spec.is_discontinued};
   if (spec.needs_gradients) {
     line.refusal =
-        input.net != nullptr
+        input.storage != nullptr
             ? "does not apply: only names say which blobs are gradients; use 'lowtide share --rule " + line.name + "'"
             : "does not apply: a model file does not say which tensors are gradients; a caller of the "
               "library can list them";
@@ -94,12 +94,12 @@ ComparisonLine compare_with(const BaselineSpec& spec, const BaselineInput& input
   }
   BaselineOptions options{.baseline = line.name, .alignment = alignment};
   options.workspaces.shared = input.scratch;
-  if (input.net != nullptr) {
-    options.devices = input.net->devices;
-    options.keep = input.net->unshared;
+  if (input.storage != nullptr) {
+    options.devices = input.storage->devices;
+    options.keep = input.storage->unshared;
   }
-  if (spec.system == "Caffe2" && input.net != nullptr) options.colocated = input.net->colocated;
-  if (spec.system == "Caffe2" && input.net == nullptr) options.keep = foreign_to_caffe2(input.graph);
+  if (spec.system == "Caffe2" && input.storage != nullptr) options.colocated = input.storage->colocated;
+  if (spec.system == "Caffe2" && input.storage == nullptr) options.keep = foreign_to_caffe2(input.graph);
   const Result<BaselineOutcome> outcome = apply_baseline(input.graph, input.order, options);
   if (!outcome) {
     line.refusal = outcome.error().message;
@@ -156,11 +156,11 @@ RuntimeComparison runtime_comparison(const Graph& graph, const OnnxRuntimeMemory
 // A Caffe2 net keeps its own operators and names for the baselines, and has no kernels with scratch.
 BaselineInput baseline_input(const LoadedModel& loaded, const Plan& plan, bool as_planned) {
   const Graph& lowered = loaded.lowered.graph;
-  if (!loaded.model.net) return {lowered, order_of(lowered, plan, as_planned), scratch_of(lowered, plan)};
+  if (!loaded.model.storage) return {lowered, order_of(lowered, plan, as_planned), scratch_of(lowered, plan)};
   const Graph& graph = loaded.model.graph;
   const bool has_same_ids = !loaded.lowered.origins.has_value();
   return {graph, order_of(graph, plan, as_planned && has_same_ids), IdVector<NodeId, Bytes>(graph.nodes().size()),
-          &*loaded.model.net};
+          &*loaded.model.storage};
 }
 
 // ONNX Runtime only runs ONNX models.

@@ -20,6 +20,7 @@
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/output_files.h"
 #include "lowtide/cli/output/read_file.h"
+#include "lowtide/earlier/formats/net_file.h"
 #include "lowtide/earlier/graphdef/graph_of_graphdef.h"
 #include "lowtide/earlier/graphdef/graphdef_of_graph.h"
 #include "lowtide/earlier/graphdef/node_list.h"
@@ -27,7 +28,6 @@
 #include "lowtide/export/onnx_of_graph.h"
 #include "lowtide/graph/text.h"
 #include "lowtide/import/import.h"
-#include "lowtide/import/net_file.h"
 
 namespace lowtide::cli_internal {
 namespace {

@@ -32,7 +32,7 @@ Sized load_sized(const ModelRequest& request, const Target& target) {
   if (!planned.violations.empty()) {
     throw Stop(ExitCode::internal, "the plan of Lowtide is wrong: " + planned.violations.front().message);
   }
-  const bool is_net = loaded.model.net.has_value();
+  const bool is_net = loaded.model.storage.has_value();
   return {is_net ? std::move(loaded.model.graph) : std::move(loaded.lowered.graph), arena_bytes(planned.plan)};
 }
 
@@ -42,9 +42,9 @@ LearnedFigures figures_of(const StaticRuntimeRun& run) {
 
 StaticRuntimeRuns replay(const FirstRun& first, const std::vector<const Graph*>& graphs, bool manages_outputs) {
   StaticRuntimeOptions options{.manage_outputs = manages_outputs, .alignment = first_alignment(first.plan.machine)};
-  if (first.loaded.model.net) {
-    options.keep = first.loaded.model.net->unshared;
-    options.devices = first.loaded.model.net->devices;
+  if (first.loaded.model.storage) {
+    options.keep = first.loaded.model.storage->unshared;
+    options.devices = first.loaded.model.storage->devices;
   }
   Result<StaticRuntimeRuns> runs = static_runtime_runs(graphs, first.order, options);
   if (runs || runs.error().code != ErrorCode::mismatch) return take(std::move(runs), first.request.path);
@@ -60,7 +60,7 @@ Bytes first_alignment(const Machine& machine) {
 }
 
 const Graph& baseline_graph(const LoadedModel& loaded) {
-  return loaded.model.net ? loaded.model.graph : loaded.lowered.graph;
+  return loaded.model.storage ? loaded.model.graph : loaded.lowered.graph;
 }
 
 std::optional<LearnedRuns> compare_runs(const Arguments& arguments, const FirstRun& first, const Target& target) {

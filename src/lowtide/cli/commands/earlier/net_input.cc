@@ -9,9 +9,9 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/read_file.h"
+#include "lowtide/earlier/formats/net_file.h"
 #include "lowtide/graph/text.h"
 #include "lowtide/import/import.h"
-#include "lowtide/import/net_file.h"
 
 namespace lowtide::cli_internal {
 NetInput read_net_input(const std::string& path, const ImportOptions& options) {

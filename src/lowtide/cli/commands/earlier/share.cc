@@ -15,9 +15,9 @@
 #include "lowtide/cli/output/output_files.h"
 #include "lowtide/cli/output/progress.h"
 #include "lowtide/cli/output/read_file.h"
+#include "lowtide/earlier/formats/net_file.h"
 #include "lowtide/earlier/netdef/net.h"
 #include "lowtide/earlier/rewrite/share_net.h"
-#include "lowtide/import/net_file.h"
 #include "lowtide/report/styled_text.h"
 
 namespace lowtide::cli_internal {

@@ -24,7 +24,7 @@ CommandSpec compare_command() {
           "its rule' shows the smallest result that a search finds under the same rule.\n"
           "The bytes of ONNX Runtime are predicted for this graph. A session optimizes the model first, so compare one "
           "that it has saved.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file, a NetDef or a GraphDef"}},
+      .positionals = {model_positional()},
       .options = {{.name = "--same-order",
                    .summary = "give the verified planners the order of Lowtide's plan, not the file's"},
                   {.name = "--then",

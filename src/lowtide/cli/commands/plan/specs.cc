@@ -89,7 +89,7 @@ CommandSpec plan_command() {
           "If the plan exceeds the --budget or the capacity of the target, prints by how many bytes (exit code 1). The "
           "files are written nevertheless, and say so.\n"
           "Ctrl-C or SIGTERM ends the search and keeps the best plan so far. A second signal ends the program.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file, a NetDef or a GraphDef"}},
+      .positionals = {model_positional()},
       .options = plan_options(),
       .examples = {{"lowtide plan model.onnx -o plan.json --html map.html", "Write a plan and a drawing of it."},
                    {"lowtide plan model.onnx --dim batch=8 --budget 64MiB", "Check whether a batch of 8 fits 64 MiB."},

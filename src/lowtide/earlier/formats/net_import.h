@@ -4,16 +4,18 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "lowtide/base/result.h"
+#include "lowtide/earlier/netdef/graph_of_net.h"
 #include "lowtide/earlier/netdef/net.h"
-#include "lowtide/import/file.h"
+#include "lowtide/import/byte_source.h"
 #include "lowtide/import/imported.h"
 
-namespace lowtide::import_internal {
+namespace lowtide::formats_internal {
 
 // Whether the file is a NetDef: by its first bytes, or by its name if they say nothing (import.h). Errors: io.
-[[nodiscard]] Result<bool> is_net_file(const ByteSource& file, const std::string& path);
+[[nodiscard]] Result<bool> is_net_file(const ByteSource& file, std::string_view path);
 
 // Reads a NetDef as a model. Errors: those of read_net and graph_of_net; invalid, for options that only ONNX models
 // have; io, for the files that the options name.
@@ -46,4 +48,4 @@ struct ReadNet {
 // The options of the graph of a net. Reads the files that the options name. Errors: as import_net.
 [[nodiscard]] Result<NetGraphOptions> net_options(const ImportOptions& options);
 
-}  // namespace lowtide::import_internal
+}  // namespace lowtide::formats_internal

@@ -1,23 +1,23 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/import/net_import.h"
+#include "lowtide/earlier/formats/net_import.h"
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
-#include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
 #include "lowtide/earlier/graphdef/graph_of_graphdef.h"
 #include "lowtide/earlier/netdef/net.h"
 #include "lowtide/earlier/proto/raw_field.h"
-#include "lowtide/import/sha256.h"
+#include "lowtide/import/import.h"
 
-namespace lowtide::import_internal {
+namespace lowtide::formats_internal {
 namespace {
 
 constexpr std::int64_t kSniffedBytes = std::int64_t{64} << 10;
@@ -28,7 +28,7 @@ Error in_option(const std::string& path, const Error& error) {
 }
 
 Result<void> add_init_net(const std::string& path, NetGraphOptions& to) {
-  LOWTIDE_TRY(const std::unique_ptr<File> file, File::open(path, limits::kMaxFileBytes, "kMaxFileBytes"));
+  LOWTIDE_TRY(const std::unique_ptr<ByteSource> file, open_file(path));
   const Result<ReadNet> net = read_net_source(*file);
   if (!net) return in_option(path, net.error());
   Result<BlobTypes> types = types_written_by(net->file.net);
@@ -38,6 +38,13 @@ Result<void> add_init_net(const std::string& path, NetGraphOptions& to) {
     to.types.emplace(name, std::move(type));
   }
   return {};
+}
+
+Result<std::string> read_option_file(const std::string& path) {
+  LOWTIDE_TRY(const std::unique_ptr<ByteSource> file, open_file(path));
+  std::string text(static_cast<std::size_t>(file->size()), '\0');
+  if (const Result<void> done = file->read(0, text); !done) return in_option(path, done.error());
+  return text;
 }
 
 constexpr std::int64_t kTextWindow = std::int64_t{1} << 20;
@@ -95,9 +102,8 @@ Result<ReadMessage> read_message(const ByteSource& file) {
     bytes.resize(static_cast<std::size_t>(file.size()));
     LOWTIDE_RETURN_IF_ERROR(file.read(0, bytes));
   }
-  Sha256 hash;
-  hash.add(bytes);
-  return ReadMessage{std::move(bytes), hash.finish()};
+  std::string digest = text_digest(bytes);
+  return ReadMessage{std::move(bytes), std::move(digest)};
 }
 
 Result<ReadNet> read_net_source(const ByteSource& file) {
@@ -130,7 +136,7 @@ Result<ImportedModel> import_graphdef(const ByteSource& file, const ImportOption
                        .notes = std::move(made.notes)};
 }
 
-Result<bool> is_net_file(const ByteSource& file, const std::string& path) {
+Result<bool> is_net_file(const ByteSource& file, std::string_view path) {
   std::string begin(static_cast<std::size_t>(std::min(file.size(), kSniffedBytes)), '\0');
   LOWTIDE_RETURN_IF_ERROR(file.read(0, begin));
   if (is_net(begin)) return true;
@@ -156,8 +162,8 @@ Result<NetGraphOptions> net_options(const ImportOptions& options) {
                  "this format has no extents to keep, but the shape of " + quoted(name, 60) + " has a '?'", "--shape"};
   }
   if (!options.blob_types.empty()) {
-    LOWTIDE_TRY(const FileBytes bytes, read_file(options.blob_types, limits::kMaxFileBytes, "kMaxFileBytes"));
-    Result<BlobTypes> types = parse_blob_types(bytes.view());
+    LOWTIDE_TRY(const std::string text, read_option_file(options.blob_types));
+    Result<BlobTypes> types = parse_blob_types(text);
     if (!types) return in_option(options.blob_types, types.error());
     to.types = *std::move(types);
   }
@@ -175,8 +181,11 @@ Result<ImportedModel> import_net(const ByteSource& file, const ImportOptions& op
                       .sha256 = read.sha256,
                       .format = std::string(to_string(read.file.form)),
                       .notes = std::move(made.notes)};
-  model.net = std::move(made.facts);
+  model.storage = StorageFacts{.colocated = std::move(made.facts.colocated),
+                               .unshared = std::move(made.facts.unshared),
+                               .devices = std::move(made.facts.devices),
+                               .device_names = std::move(made.facts.device_names)};
   return model;
 }
 
-}  // namespace lowtide::import_internal
+}  // namespace lowtide::formats_internal

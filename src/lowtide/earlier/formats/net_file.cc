@@ -1,17 +1,16 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/import/net_file.h"
+#include "lowtide/earlier/formats/net_file.h"
 
 #include <memory>
 #include <new>
 #include <utility>
 
-#include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
-#include "lowtide/import/file.h"
-#include "lowtide/import/net_import.h"
+#include "lowtide/earlier/formats/net_import.h"
+#include "lowtide/import/byte_source.h"
 
 namespace lowtide {
 namespace {
@@ -35,27 +34,25 @@ Result<T> with_memory(const std::string& path, Make make) {
 }  // namespace
 
 Result<NetFile> read_net_file(const std::string& path) {
-  LOWTIDE_TRY(const std::unique_ptr<import_internal::File> file,
-              import_internal::File::open(path, limits::kMaxFileBytes, "kMaxFileBytes"));
-  const Result<bool> is_graphdef = import_internal::is_graphdef_file(*file);
+  LOWTIDE_TRY(const std::unique_ptr<ByteSource> file, open_file(path));
+  const Result<bool> is_graphdef = formats_internal::is_graphdef_file(*file);
   if (!is_graphdef) return at_path(path, is_graphdef.error());
   if (*is_graphdef) {
     return at_path(path, {ErrorCode::malformed, "the file is a GraphDef of TensorFlow, and no net of Caffe2", ""});
   }
-  LOWTIDE_TRY(import_internal::ReadNet read,
-              with_memory<import_internal::ReadNet>(path, [&] { return import_internal::read_net_source(*file); }));
+  LOWTIDE_TRY(formats_internal::ReadNet read,
+              with_memory<formats_internal::ReadNet>(path, [&] { return formats_internal::read_net_source(*file); }));
   return std::move(read.file);
 }
 
 Result<bool> is_net_path(const std::string& path) {
-  LOWTIDE_TRY(const std::unique_ptr<import_internal::File> file,
-              import_internal::File::open(path, limits::kMaxFileBytes, "kMaxFileBytes"));
-  return import_internal::is_net_file(*file, path);
+  LOWTIDE_TRY(const std::unique_ptr<ByteSource> file, open_file(path));
+  return formats_internal::is_net_file(*file, path);
 }
 
 Result<ImportedNet> import_net_file(const std::string& path, const ImportOptions& options) {
   LOWTIDE_TRY(NetFile file, read_net_file(path));
-  LOWTIDE_TRY(const NetGraphOptions given, import_internal::net_options(options));
+  LOWTIDE_TRY(const NetGraphOptions given, formats_internal::net_options(options));
   LOWTIDE_TRY(NetGraph graph, with_memory<NetGraph>(path, [&] { return graph_of_net(file.net, given); }));
   return ImportedNet{std::move(file), std::move(graph)};
 }
