@@ -97,7 +97,7 @@ Json json_of_fusion(const PeakExplanation& level) {
             {"all_chains_load_bytes", fusion->peak_of_all.count()}};
   json["chains"] = Json::array();
   for (const std::vector<StepId>& chain : fusion->chains) {
-    Json& steps = json["chains"].emplace_back(Json::array());
+    Json& steps = json["chains"].push_back(Json::array());
     for (StepId step : chain) steps.push_back(json_of_step(level, step));
   }
   return json;

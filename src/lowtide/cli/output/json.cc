@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "lowtide/base/json_writer.h"
+#include "lowtide/base/hex.h"
+#include "lowtide/base/utf8.h"
 #include "lowtide/cli/output/tool_name.h"
 
 namespace lowtide::cli_internal {
@@ -37,9 +38,19 @@ Json json_head(std::string_view command) {
 }
 
 std::string json_text(std::string_view name) {
-  std::string written;
-  append_json_name(written, name);
-  return Json::parse(written).get<std::string>();
+  std::string shown;
+  while (!name.empty()) {
+    const std::size_t length = utf8_length(name);
+    const std::string_view sequence = name.substr(0, std::max<std::size_t>(length, 1));
+    if (length == 0) {
+      shown += "\\x";
+      append_hex(shown, static_cast<unsigned char>(sequence[0]));
+    } else {
+      shown += sequence == "\\" ? std::string_view("\\\\") : sequence;
+    }
+    name.remove_prefix(sequence.size());
+  }
+  return shown;
 }
 
 Json json_of(const ModelFacts& model) {
@@ -112,6 +123,6 @@ Json json_of_gap(Bytes achieved, Bytes bound) {
   return gap ? Json(*gap) : Json(nullptr);
 }
 
-void print_json(Console& console, const Json& json) { console.write_stdout(json.dump(2) + "\n"); }
+void print_json(Console& console, const Json& json) { console.write_stdout(json.text(2) + "\n"); }
 
 }  // namespace lowtide::cli_internal

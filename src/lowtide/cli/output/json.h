@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,14 +11,13 @@
 #include "lowtide/analysis/copies_left.h"
 #include "lowtide/analysis/peak.h"
 #include "lowtide/cli/output/console.h"
+#include "lowtide/cli/output/json_value.h"
 #include "lowtide/plan/packing.h"
 #include "lowtide/report/shown_step.h"
 #include "lowtide/report/summary.h"
 
 // The output of --json; docs/json-output.md explains each key. Keys keep the order in which they are added.
 namespace lowtide::cli_internal {
-
-using Json = nlohmann::ordered_json;
 
 inline constexpr int kJsonSchemaVersion = 1;
 

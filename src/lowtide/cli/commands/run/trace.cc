@@ -71,7 +71,7 @@ std::string trace_of(const Executable& executable, std::span<const StepTime> tim
   }
   for (const StepTime& one : times) events.push_back(slice_of(executable, one));
   add_counters(executable, times, events);
-  return Json{{"displayTimeUnit", "ns"}, {"traceEvents", events}}.dump() + "\n";
+  return Json{{"displayTimeUnit", "ns"}, {"traceEvents", events}}.text() + "\n";
 }
 
 }  // namespace lowtide::cli_internal
