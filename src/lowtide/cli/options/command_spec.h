@@ -24,7 +24,7 @@ struct OptionSpec {
   std::string_view name;         // "--budget"
   std::string_view letter = "";  // "-b"; empty: none
   std::string_view value = "";   // "SIZE"; empty: a flag
-  std::string_view summary;
+  std::string summary;
   ArgumentKind kind = ArgumentKind::none;
   std::vector<std::string> choices = {};  // for kind choice
   bool is_repeatable = false;

@@ -124,7 +124,8 @@ OptionSpec wide_option() {
 OptionSpec json_option() { return {.name = "--json", .summary = "print one JSON object instead of text"}; }
 
 OptionSpec output_option(std::string_view summary) {
-  return {.name = "--output", .letter = "-o", .value = "FILE", .summary = summary, .kind = ArgumentKind::file};
+  return {
+      .name = "--output", .letter = "-o", .value = "FILE", .summary = std::string(summary), .kind = ArgumentKind::file};
 }
 
 OptionSpec html_option() {
