@@ -48,7 +48,8 @@ StyledText choices_section(const CommandSpec& command) {
   for (const OptionSpec& option : command.options) {
     if (!lists_choices(option)) continue;
     if (out.empty()) out.end_line().add("values", Style::heading).end_line();
-    out.append(wrapped(std::string(option.name) + ": " + choices_text(option), "  "));
+    const char* colon = option.choice_help.empty() ? ": " : ":";  // choices with a help have a line each
+    out.append(wrapped(std::string(option.name) + colon + choices_text(option), "  "));
   }
   return out;
 }
