@@ -34,11 +34,12 @@ def check_layers(text, problems):
     for room in sorted(rooms.keys() - places.keys()):
         problems.append(f"ARCHITECTURE.md: room {room} is not in the block of layers")
     for room in sorted(places.keys() - rooms.keys()):
-        problems.append(f"ARCHITECTURE.md: the block of layers has {room}, which is no room")
+        problems.append(f"ARCHITECTURE.md: the block of layers has {room}, and there is no such room")
     for room, may in sorted(rooms.items()):
         for other in sorted((rooms.keys() - {room} if may is None else may) & places.keys()):
             if room in places and not places[other] < places[room]:
-                problems.append(f"ARCHITECTURE.md: {room} may include {other}, which is neither lower nor behind an arrow")
+                problems.append(
+                    f"ARCHITECTURE.md: {room} may include {other}, which is neither lower nor behind an arrow")
 
 
 def check_places(root, text, problems):
@@ -66,7 +67,8 @@ def check_tree(root):
 
 def check_the_check():
     """One correct map, then one mistake at a time."""
-    rooms = "| `low` | ground | - |\n| `mid` | walls | low |\n| `inner/old` | cellar | mid low |\n| `top` | roof | any |\n"
+    rooms = ("| `low` | ground | - |\n| `mid` | walls | low |\n| `inner/old` | cellar | mid low |\n"
+             "| `top` | roof | any |\n")
     layers = "    layer 1   top\n    layer 0   inner/old -> mid -> low\n"
     places = f"| {PLACES} | Why |\n|---|---|\n| `src/a.cc` | the story |\n"
 
@@ -83,7 +85,7 @@ def check_the_check():
     mistakes = {
         "room low is not in the block": (rooms, layers.replace(" -> low", ""), places),
         "room mid is in the block of layers twice": (rooms, layers + "    layer 2   mid\n", places),
-        "has gone, which is no room": (rooms, layers.replace("top", "top | gone"), places),
+        "has gone, and there is no such room": (rooms, layers.replace("top", "top | gone"), places),
         "mid may include low, which is neither": (rooms, layers.replace("mid -> low", "mid | low"), places),
         "low may include mid, which is neither": (rooms.replace("ground | -", "ground | mid"), layers, places),
         "low may include top, which is neither": (rooms.replace("ground | -", "ground | top"), layers, places),

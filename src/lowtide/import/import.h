@@ -23,8 +23,8 @@ void initialize_import();
 // for the start of a program that uses libcrypto for nothing else, because it holds for the whole program.
 void skip_digest_configuration();
 
-// Reads a model file: ONNX, or one of ImportOptions::formats. External data is never opened. Raw data of constants above 256 bytes stay in the file (ImportedModel::constants), and
-// only their digest is computed.
+// Reads a model file: ONNX, or one of ImportOptions::formats. External data is never opened. Raw data of constants
+// above 256 bytes stay in the file (ImportedModel::constants), and only their digest is computed.
 // Errors: malformed; invalid; unsupported, which lists every unsupported operator; over_limit; unresolved, which
 // lists every open symbol with the options that bind it; io; no_memory.
 // Time and memory are near linear in the size of the file. The memory for the parsed form is limited to 64 MB + 16
