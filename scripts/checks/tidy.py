@@ -30,6 +30,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = "clang-tidy-19"
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 FINDING = re.compile(r"(?:warning|error): .*\[[\w.,-]+\]$", re.MULTILINE)
+TARGET = re.compile(r"/CMakeFiles/lowtide_(\w+)\.dir/")  # of a room
 BATCH = 12
 DAYS_KEPT = 30
 
@@ -103,9 +104,9 @@ def tasks_in_batches(build):
     options = ["--checks=-clang-analyzer-*,-bugprone-suspicious-include"]
     rooms = {}
     for inside, entry in entries_of(build):
-        is_room = inside.parts[0] == "src" and f"lowtide_{inside.parts[2]}.dir/" in entry["command"]
-        if is_room:
-            rooms.setdefault(inside.parts[2], []).append((inside, entry))
+        target = TARGET.search(entry["command"])
+        if inside.parts[0] == "src" and target and target.group(1) in inside.parts:
+            rooms.setdefault(target.group(1), []).append((inside, entry))
         elif inside.parts[0] != "tests":
             yield Task([ROOT / inside], entry["command"], entry["directory"], options)
     folder = build / "tidy"
