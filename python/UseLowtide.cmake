@@ -45,6 +45,10 @@ macro(lowtide_use_build folder)
   math(EXPR lowtide_seconds "${lowtide_end} - ${lowtide_begin}")
   message(STATUS "Lowtide: the libraries are up to date (${lowtide_seconds} s)")
   find_package(lowtide CONFIG REQUIRED COMPONENTS onnx static PATHS "${lowtide_prefix}" NO_DEFAULT_PATH)
+  # Only for this run of CMake. The next one must bring the libraries up to date again.
+  set(lowtide_found_DIR "${lowtide_DIR}")
+  unset(lowtide_DIR CACHE)
+  set(lowtide_DIR "${lowtide_found_DIR}")
 endmacro()
 
 lowtide_is_complete_build(lowtide_demo_is_built "${lowtide_root}build/release")

@@ -67,7 +67,7 @@ def copy_nanobind(folder):
         raise SystemExit("the licences in the package nanobind are not where they were")
     shutil.copyfile(texts[0], folder / "nanobind.txt")
     (folder / "robin-map.txt").write_text(pathlib.Path(headers[0]).read_text().split("*/")[0] + "*/\n")
-    return f"nanobind {distribution.version}: https://pypi.org/project/nanobind/{distribution.version}/"
+    return f"nanobind {distribution.version}: https://github.com/wjakob/nanobind"
 
 
 def main():
@@ -75,7 +75,7 @@ def main():
     folder.mkdir(parents=True)
     lines = [copy_debian(folder, package) for package in [*packages_of(sys.argv[2:]), *COMPILED_IN]]
     lines.append(copy_nanobind(folder))
-    (folder / "SOURCES.txt").write_text("\n".join(["Libraries in this wheel, from Debian and PyPI:", "", *lines, ""]))
+    (folder / "SOURCES.txt").write_text("\n".join(["Libraries in this wheel, from Debian and the Python package index:", "", *lines, ""]))
     print("\n".join(lines))
     return 0
 

@@ -3,6 +3,7 @@
 
 #include "model.h"
 
+#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -90,7 +91,9 @@ LoadedModel load_model(const Request& request) {
   LowerOptions lowering = lower_options_of(request);
   lowering.table = &model.constants;
   const std::optional<Bytes> budget = request.budget ? std::optional(Bytes(*request.budget)) : std::nullopt;
-  Lowered lowered = take(lower_for_machine(model.graph, lowering, {.budget = BudgetRequest::of(budget)}));
+  const FormatChoice choice{.budget = BudgetRequest::of(budget),
+                            .target = std::make_shared<const Target>(target_of(request))};
+  Lowered lowered = take(lower_for_machine(model.graph, lowering, choice));
   return {std::move(model), std::move(lowered)};
 }
 
