@@ -12,7 +12,7 @@
 
 namespace lowtide {
 
-// Why a plan is made. All plans of a request have their options from options_for().
+// Why `lowtide plan` makes a plan. The options of each are from options_for().
 enum class PlanPurpose : std::uint8_t {
   graph,
   graph_with_reruns,
@@ -47,11 +47,11 @@ struct PlanOfRequest {
 inline constexpr std::array<PlanOfRequest, 9> kPlansOfRequest = {{
     {.purpose = PlanPurpose::graph,
      .when = "for the kernels of this machine, with a budget or measured costs",
-     .most = "6, one for each graph",
+     .most = "6, one for each graph; twice, if one lacks measured times",
      .decides = "which graph runs: with or without the formats, epilogues, halves and Winograd's algorithm"},
     {.purpose = PlanPurpose::graph_with_reruns,
      .when = "after `graph`, if that plan exceeds the budget and may still win",
-     .most = "6, one for each graph",
+     .most = "6, one for each graph; twice, if one lacks measured times",
      .decides = "whether reruns make a fast graph fit"},
     {.purpose = PlanPurpose::load_time,
      .when = "if some nodes run once, when the model is loaded",

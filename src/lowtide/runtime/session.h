@@ -95,8 +95,9 @@ class Session {
   // the content that it had. Errors (invalid): as for bind_input, and bytes that overlap an input.
   [[nodiscard]] Result<void> bind_state(std::string_view name, std::span<std::byte> bytes);
 
-  // Runs all steps. Every input must be bound. Allocates nothing, calls nothing of the system, and has no page faults
-  // except those of memory that the caller bound. After a run that failed, outputs and states are undefined, and the
+  // Runs all steps. Every input must be bound. Allocates nothing, except small objects of oneDNN's kernels unless
+  // KernelProcess::keeps_runs_off_heap says otherwise. Calls nothing of the system, and has no page faults except those
+  // of memory that the caller bound. After a run that failed, outputs and states are undefined, and the
   // session can run again.
   //
   // With several threads, or with copies over links, the other threads belong to the executable. Only one run at a time
