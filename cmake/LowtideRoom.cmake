@@ -21,7 +21,8 @@ set(lowtide_COMMON_HEADERS <algorithm> <array> <bit> <cmath> <cstdint> <function
 
 # lowtide_precompile(<target> OWNER <target> [HEADERS <header...>])
 # Precompiles the common headers and HEADERS. Targets with the same OWNER share what the owner compiles, so an owner
-# comes first and the others have no HEADERS. Owner and user need the same compiler flags. Headers of this project are
+# comes first and the others have no HEADERS. Owner and user need the same compiler flags, except
+# for the level of optimisation. Headers of this project are
 # given as <lowtide/...>, because a path would name the checkout, and two checkouts could not share the compiler cache.
 function(lowtide_precompile target)
   cmake_parse_arguments(PRECOMPILE "" "OWNER" "HEADERS" ${ARGN})

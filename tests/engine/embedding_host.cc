@@ -194,7 +194,10 @@ void runs_off_heap() {
     names.insert(one.substr(7, one.find(' ', 7) - 7));
   }
   const std::set<std::string> five{"malloc", "free", "posix_memalign", "_Znwm", "_ZdlPv"};
-  expect(!onednn_memory().is_quiet || !host.has_onednn_kernels() || names == five, "five imports change");
+  // Another release of the library may import other functions. Then is_quiet says so.
+  if (!host.has_onednn_kernels()) return;
+  expect(onednn_memory().is_quiet == (names == five), "five imports change, or is_quiet says that they do not");
+  expect(!names.empty(), "the option has an effect");
 }
 
 // Blocks all signals that another thread may handle.

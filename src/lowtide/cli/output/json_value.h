@@ -26,6 +26,7 @@ namespace lowtide::cli_internal {
 class Json {
  public:
   Json() = default;  // null
+  // NOLINTBEGIN(google-explicit-constructor): values in braces become JSON as they are
   Json(std::nullptr_t) {}
   Json(std::same_as<bool> auto truth) : value_(truth) {}
   template <std::integral T>
@@ -37,6 +38,7 @@ class Json {
   template <typename T>
   Json(const std::vector<T>& items) : value_(Items(items.begin(), items.end())) {}
   Json(std::initializer_list<Json> items);
+  // NOLINTEND(google-explicit-constructor)
 
   [[nodiscard]] static Json array() { return Json(Items()); }
   [[nodiscard]] static Json object() { return Json(Members()); }
