@@ -75,7 +75,8 @@ def main():
     folder.mkdir(parents=True)
     lines = [copy_debian(folder, package) for package in [*packages_of(sys.argv[2:]), *COMPILED_IN]]
     lines.append(copy_nanobind(folder))
-    (folder / "SOURCES.txt").write_text("\n".join(["Libraries in this wheel, from Debian and the Python package index:", "", *lines, ""]))
+    head = "Libraries in this wheel, from Debian and the Python package index:"
+    (folder / "SOURCES.txt").write_text("\n".join([head, "", *lines, ""]))
     print("\n".join(lines))
     return 0
 
