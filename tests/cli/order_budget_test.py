@@ -14,6 +14,12 @@ GRAPH = """{"nodes": [{"name": "a", "bytes": 4, "cost": 5}, {"name": "b", "bytes
             "edges": [[0, 1], [1, 2], [0, 3], [2, 3]], "fixed_bytes": 10}"""
 
 
+# A step: f reads the weight w, g reads f, and u overwrites w. 8 bytes are always live. f and g: 6, g and u: 2.
+STEP = """{"nodes": [{"name": "f", "bytes": 4, "cost": 3, "module": "net.layer"}, {"name": "g", "bytes": 2, "cost": 1},
+                     {"name": "u", "cost": 1, "overwrites": "w"}],
+           "edges": [["w", "f"], ["f", "g"], ["w", "u"], ["g", "u"]], "states": [{"name": "w", "bytes": 8}]}"""
+
+
 class OrderBudget(ProgramTest):
     def expect_documented(self, report):
         self.assertFalse(set(keys_of(report)) - documented_keys("order"))
@@ -51,6 +57,36 @@ class OrderBudget(ProgramTest):
         self.expect(DONE, "order", "wrong.json")  # without a budget, costs do not matter
         self.expect(USAGE, "order", "graph.json", "--budget", "0")
         self.expect(USAGE, "order", "graph.json", "--budget", "-1")
+
+    def test_a_step_with_an_update(self):
+        self.write("step.json", STEP)
+        report = self.json(DONE, "order", "step.json", "--budget", "14")
+        self.expect_documented(report)
+        self.assertEqual((report["order"], report["fixed_bytes"], report["peak_bytes"]), ([0, 1, 2], 8, 14))
+        report = self.json(NO, "order", "step.json", "--budget", "13")
+        self.assertEqual((report["proven_infeasible"], report["infeasible_node"]), (True, 1))
+        self.assertEqual(self.json(DONE, "order", "step.json")["order"], [0, 1, 2])
+        # Without the update before it, g could be made again after u. With it, f would read the new weight.
+        self.write("step.json", STEP.replace('["g", "u"]', '["g", "u"]], "before": [["u", "f"]'))
+        said = self.expect(BAD_INPUT, "order", "step.json", "--budget", "14").stderr
+        self.assertIn("must come before itself", said)
+
+    def test_groups_that_nothing_keeps_are_refused(self):
+        nodes = ", ".join(f'{{"name": "{name}", "bytes": 1, "cost": 1}}' for name in "abc")
+        self.write("group.json", f'{{"nodes": [{nodes}], "edges": [["c", "b"]], "before": [["a", "c"]], '
+                                 '"groups": [["a", "b", "a"]]}')
+        for words in (("--budget", "200"), ("--curve",), ("--budget", "200", "--effort", "0")):
+            said = self.expect(BAD_INPUT, "order", "group.json", *words).stderr
+            self.assertIn("no sequence is known that has the runs of all groups", said)
+        self.write("hints.json", '{"hints": [{"name": "a", "hint": "keep"}]}')
+        said = self.expect(BAD_INPUT, "order", "group.json", "--budget", "200", "--hints", "hints.json").stderr
+        self.assertIn("a node that a group repeats", said)
+
+    def test_sizes_above_the_limit_are_refused_together(self):
+        largest = 2**62 - 1
+        self.write("large.json", f'{{"nodes": [{{"bytes": 1, "cost": 1}}], "edges": [], "fixed_bytes": {largest}}}')
+        said = self.expect(BAD_INPUT, "order", "large.json", "--budget", str(2**63 - 1)).stderr
+        self.assertIn("together exceed", said)
 
 
 if __name__ == "__main__":

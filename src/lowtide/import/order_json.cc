@@ -13,6 +13,8 @@
 
 #include "lowtide/base/article.h"
 #include "lowtide/base/flags.h"
+#include "lowtide/base/int128.h"
+#include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/graph/lowered.h"
@@ -160,6 +162,17 @@ std::string origin_of(const OrderFile& file, std::size_t node) {
   return more->module + (more->module.empty() || more->source.empty() ? "" : ", ") + more->source;
 }
 
+// What is live at all times, and all nodes together.
+Result<void> check_total(const OrderFile& file, const OrderSteps& steps) {
+  Int128 total = Int128{file.fixed_bytes} + steps.state_bytes;
+  for (const BudgetNode& node : steps.problem.nodes) {
+    total += Int128{node.size.count()} + std::max(node.extra, Bytes(0)).count() + node.seed.count();
+  }
+  if (total <= limits::kMaxTotalBytes) return {};
+  return Error{ErrorCode::over_limit,
+               "'fixed_bytes', states and all nodes together exceed 2^62 - 1 bytes (kMaxTotalBytes)", ""};
+}
+
 Result<ImportedOrderGraph> make(const OrderFile& file, const OrderFileOptions& options) {
   OrderNames names(file);
   LOWTIDE_RETURN_IF_ERROR(names.check());
@@ -168,6 +181,7 @@ Result<ImportedOrderGraph> make(const OrderFile& file, const OrderFileOptions& o
   if (!order) return order.error();
   const Result<OrderSteps> steps = make_steps(file, names, *order);
   if (!steps) return steps.error();
+  LOWTIDE_RETURN_IF_ERROR(check_total(file, *steps));
   Result<GraphBuilder::Built> built = OrderGraph(file, *steps).build();
   if (!built) return built.error();
 

@@ -58,6 +58,16 @@ Bytes peak_of(const BudgetProblem& problem, const std::vector<NodeId>& runs) {
   return peak;
 }
 
+// Groups may repeat nodes in a way for which no sequence is known, or for which there is none.
+Result<void> check_known(const BudgetAnswer& answer, const std::vector<NodeId>& order) {
+  if (!answer.runs.empty() || order.empty()) return {};
+  return Error{
+      ErrorCode::unsupported,
+      "no sequence is known that has the runs of all groups in their order; list each node of a group once, or "
+      "check that 'before' and 'overwrites' permit the second runs",
+      ""};
+}
+
 // Solves the problem of `kept`. A node that a hint makes run again is two nodes in the problem that is solved.
 Result<void> solve_with_hints(KeptBudget& kept, const BudgetOptions& options, std::int64_t effort) {
   RunModel model{.problem = kept.problem, .node_of = {}, .order = kept.ordered.order};
@@ -74,8 +84,12 @@ Result<void> solve_with_hints(KeptBudget& kept, const BudgetOptions& options, st
   }
   kept.answer = rematerialize(model.problem, model.order,
                               {.effort = effort, .stop = options.stop, .on_improvement = options.on_improvement});
+  LOWTIDE_RETURN_IF_ERROR(check_known(kept.answer, model.order));
   confirm_answer(model.problem, kept.answer);
-  for (NodeId id : all_ids<NodeId>(count)) kept.problem.nodes[id].runs_once = model.problem.nodes[id].runs_once;
+  for (NodeId id : all_ids<NodeId>(count)) {
+    kept.problem.nodes[id].runs_once = model.problem.nodes[id].runs_once;
+    kept.problem.nodes[id].seed = model.problem.nodes[id].seed;
+  }
   if (model.node_of.size() == count) return {};
   for (std::size_t at = count; at < model.node_of.size(); ++at) {
     kept.answer.base_cost -= model.problem.nodes[NodeId(static_cast<std::uint32_t>(at))].cost;
@@ -100,6 +114,12 @@ Result<void> check_hints(const BudgetProblem& steps, const std::vector<NodeHint>
                         });
   const bool must_rerun =
       std::any_of(hints.begin(), hints.end(), [](const NodeHint& hint) { return hint.kind == HintKind::recompute; });
+  for (const NodeHint& hint : hints) {
+    for (const std::vector<NodeId>& group : steps.groups) {
+      if (std::count(group.begin(), group.end(), hint.node) < 2) continue;
+      return Error{ErrorCode::unsupported, "a hint is about a node that a group repeats; omit the hint", ""};
+    }
+  }
   if (is_plain || !must_rerun) return {};
   return Error{ErrorCode::unsupported,
                "a hint 'recompute' is not possible where the file has parts, views, states, updates, seeds, 'before', "
@@ -185,6 +205,7 @@ Result<BudgetCurve> keep_budgets(const Graph& graph, const BudgetProblem& steps,
     const bool is_stopped = options.stop != nullptr && options.stop->load();
     curve.answers.push_back(
         rematerialize(curve.problem, curve.ordered.order, {.effort = is_stopped ? 0 : share, .stop = options.stop}));
+    LOWTIDE_RETURN_IF_ERROR(pipeline_internal::check_known(curve.answers.back(), curve.ordered.order));
   }
   pipeline_internal::share_answers(curve.answers);
   for (std::size_t at = 0; at < curve.budgets.size(); ++at) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 
@@ -180,14 +181,13 @@ class ProblemCheck {
     }
     for (const BeforeEdge& edge : implied_before(problem_)) later[edge.reader].push_back(edge.writer);
     for (const BeforeEdge& edge : problem_.before) later[edge.reader].push_back(edge.writer);
+    Flags<NodeId> seen(problem_.nodes.size());  // an entry is in one group
     for (const std::vector<NodeId>& group : problem_.groups) {
       // The first runs of a group's entries, in their order.
       std::optional<NodeId> last;
-      std::vector<NodeId> seen;
       for (NodeId id : group) {
-        if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
+        if (!seen.insert(id)) continue;
         if (last) later[*last].push_back(id);
-        seen.push_back(id);
         last = id;
       }
     }

@@ -83,7 +83,9 @@ class Search {
       while (search_level(allowance)) allowance *= 2;
     }
     if (options_.effort > 0 && answer_.outcome != BudgetOutcome::found && can_search_) find_lowest();
-    if (best_.empty()) best_ = first_;
+    if (best_.empty() && can_search_) best_ = first_;
+    if (best_.empty()) answer_.cost = 0;
+    if (best_.empty()) answer_.peak = {};
     answer_.runs.clear();
     for (RunProblem::Index node : best_) answer_.runs.emplace_back(node);
     return std::move(answer_);
@@ -235,7 +237,8 @@ class Search {
 
   // Nothing keeps the budget, so the sequence with the lowest peak is the answer.
   void find_lowest() {
-    if (!problem_.groups().empty() || order_.empty()) return;
+    const bool is_stopped = options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
+    if (!problem_.groups().empty() || order_.empty() || is_stopped) return;
     std::int64_t work = kLowestWork * static_cast<std::int64_t>(problem_.count());
     if (!floor_) floor_.emplace(problem_, order_, work);
     best_ = find_lowest_peak(problem_, order_, *floor_, best_, work);

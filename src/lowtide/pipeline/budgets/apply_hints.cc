@@ -65,6 +65,7 @@ void apply_hints(RunModel& model, const std::vector<NodeHint>& hints) {
       add_stand_in(model, *node);
     } else {
       model.problem.nodes[*node].runs_once = true;
+      model.problem.nodes[*node].seed = {};  // it is for a second run
     }
   }
 }

@@ -85,7 +85,9 @@ class SwapSearch {
   }
 
   [[nodiscard]] BudgetProblem larger(std::int64_t by) const {
-    return {.nodes = problem_.nodes, .budget = Bytes(must_add(problem_.budget.count(), by))};
+    BudgetProblem larger = problem_;
+    larger.budget = Bytes(must_add(problem_.budget.count(), by));
+    return larger;
   }
 
   // The more bytes may be outside, the weaker is the bound of a larger budget, and the more time the link needs for

@@ -188,7 +188,8 @@ class CheckpointSequences::State {
   State(const RunProblem& problem, const Runs& order) : checkpointing_(problem, order), length_(order.size()) {
     turns_ = turns_of(problem, order);
     for (std::size_t turn : turns_) segmentations_.emplace_back(problem, order, checkpointing_.position(), turn);
-    const auto root = static_cast<std::size_t>(std::sqrt(static_cast<double>(order.size()) / 2));
+    const auto root =
+        std::max<std::size_t>(static_cast<std::size_t>(std::sqrt(static_cast<double>(order.size()) / 2)), 2);
     for (std::size_t at = 0; at < turns_.size(); ++at) add_ways(at, root);
     for (std::size_t count = 2; count <= kMostSegments; ++count) {
       for (std::size_t at = 0; at < turns_.size(); ++at) add_ways(at, count);
