@@ -29,7 +29,8 @@ struct RematerializeOptions {
 // The answer says `infeasible` only with a proof. The bound has a proof unless it is the cost of one run of each node,
 // or a complete search of a small problem gave it. The same problem, order and effort give the same answer on every
 // machine. If groups repeat entries, it may know no sequence that has all their runs. Then it has no runs, and the
-// outcome is `not_found` or, with a proof, `infeasible`. Requires: the order is complete, and the problem is as its comments say (plan/budget_problem.h).
+// outcome is `not_found` or, with a proof, `infeasible`. Requires: the order is complete, and the problem is as its
+// comments say (plan/budget_problem.h).
 // Memory: O(nodes + reads + runs), and up to 256 MiB for the linear programs.
 [[nodiscard]] BudgetAnswer rematerialize(const BudgetProblem& problem, const std::vector<NodeId>& order,
                                          const RematerializeOptions& options = {});
