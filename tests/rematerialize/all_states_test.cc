@@ -70,7 +70,9 @@ TEST(AllStates, FeasibilityCostAndBoundAgree) {
       // A proof allows sequences that break some rules, so it may not exist.
       ASSERT_NE(answer.outcome, BudgetOutcome::found) << "trial " << trial;
       ++(answer.outcome == BudgetOutcome::infeasible ? infeasible : undecided);
-      if (answer.obstruction) EXPECT_TRUE(check_infeasible(problem, *answer.obstruction)) << "trial " << trial;
+      if (answer.obstruction) {
+        EXPECT_TRUE(check_infeasible(problem, *answer.obstruction)) << "trial " << trial;
+      }
       continue;
     }
     ASSERT_EQ(answer.outcome, BudgetOutcome::found) << "trial " << trial;
