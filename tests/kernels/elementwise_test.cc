@@ -172,7 +172,7 @@ TEST(Broadcast, BeginsAgainInShortRows) {
     large.push_back(static_cast<float>(i % 100));
     products.push_back(static_cast<float>(i % 100) * gate[static_cast<std::size_t>(i % 3)]);
   }
-  for (const auto [over, threads] : {std::pair(-1, 2), {0, 2}, {-1, 3}, {0, 8}}) {
+  for (const auto& [over, threads] : {std::pair(-1, 2), {0, 2}, {-1, 3}, {0, 8}}) {
     OneNode shared = one_node("x : f32[1,13000,3], g : f32[1,1,3]", "Mul(x, g)", "f32[1,13000,3]");
     testing::ReversedTeam team(threads);
     shared.team = &team;

@@ -80,7 +80,7 @@ TEST(TeamSizes, EachNumberGivesTheSameBitsWithinItsPlan) {
   const LargeInputs inputs;
   const Graph graph = graph_of(kTeamGraph);
   std::vector<std::vector<float>> expected;
-  for (const auto [threads, of_system] : {std::pair(1, 1), {2, 2}, {3, 3}, {4, 4}, {8, 8}, {8, 3}, {8, 2}, {8, 1}}) {
+  for (const auto& [threads, of_system] : {std::pair(1, 1), {2, 2}, {3, 3}, {4, 4}, {8, 8}, {8, 3}, {8, 2}, {8, 1}}) {
     for (const ExecutionModel run : {ExecutionModel::sequence, ExecutionModel::streams, ExecutionModel::waves}) {
       PlanOptions options{.run = run, .arena_slack_percent = 1000};
       if (run != ExecutionModel::sequence) options.streams = 3;

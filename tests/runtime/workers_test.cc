@@ -36,7 +36,7 @@ struct Counts {
 };
 
 TEST(Workers, RunEachShareOnce) {
-  for (const auto [threads, system_threads] : {std::pair(1, 1), {2, 2}, {3, 3}, {4, 4}, {8, 8}, {8, 3}, {8, 1}}) {
+  for (const auto& [threads, system_threads] : {std::pair(1, 1), {2, 2}, {3, 3}, {4, 4}, {8, 8}, {8, 3}, {8, 1}}) {
     Workers workers(threads, system_threads);
     EXPECT_EQ(workers.threads(), threads);
     Counts counts;
