@@ -40,6 +40,7 @@ class CompactVector {
   }
   CompactVector(const CompactVector& other) : CompactVector(other.begin(), other.end()) {}
   CompactVector(CompactVector&& other) noexcept : head_(std::exchange(other.head_, nullptr)) {}
+  // NOLINTNEXTLINE(bugprone-unhandled-self-assignment): a copy is moved in
   CompactVector& operator=(const CompactVector& other) { return *this = CompactVector(other); }
   CompactVector& operator=(CompactVector&& other) noexcept {
     std::swap(head_, other.head_);
