@@ -83,9 +83,10 @@ class Search {
       while (search_level(allowance)) allowance *= 2;
     }
     if (options_.effort > 0 && answer_.outcome != BudgetOutcome::found && can_search_) find_lowest();
-    if (best_.empty() && can_search_) best_ = first_;
-    if (best_.empty()) answer_.cost = 0;
-    if (best_.empty()) answer_.peak = {};
+    if (best_.empty() && !can_search_) {
+      answer_.cost = 0;
+      answer_.peak = {};
+    }
     answer_.runs.clear();
     for (RunProblem::Index node : best_) answer_.runs.emplace_back(node);
     return std::move(answer_);
