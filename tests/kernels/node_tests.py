@@ -18,6 +18,7 @@ import collections
 import pathlib
 import subprocess
 import tempfile
+import textwrap
 import warnings
 
 import numpy as np
@@ -139,7 +140,9 @@ def table(runner, results):
     reasons = collections.Counter((operators, reason_of(line)) for (operators, _), line in results.items()
                                   if operators in rows and line != "ok")
     text += "\nWhy the other node tests of single operators do not pass:\n\n"
-    text += "".join(f"- {name} ({count}): {reason}\n" for (name, reason), count in sorted(reasons.items()))
+    for (name, reason), count in sorted(reasons.items()):
+        text += textwrap.fill(f"- {name} ({count}): {reason}", 120, subsequent_indent="  ", break_long_words=False,
+                              break_on_hyphens=False) + "\n"
     run_elsewhere = {"Constant", "If", "Loop", "Scan"}
     absent = sorted(one for one in all_tests if "+" not in one and one not in rows and one not in run_elsewhere)
     text += "\nOperators that have node tests, but no kernel:\n\n"
