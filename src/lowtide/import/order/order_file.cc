@@ -83,8 +83,9 @@ class OrderReader {
   bool read_units() {
     static constexpr std::array<std::string_view, 2> kKeys = {"bytes", "cost"};
     return json_.read_object(kKeys, kKeys.size(), [&](std::size_t key) {
+      if (!options_.with_units) return json_.skip_value(2);  // it is not read, so it may be anything
       if (!json_.read_name(skipped_)) return false;
-      if (kKeys[key] == "cost" && options_.with_units) file_.nanoseconds_per_cost = leading_duration(skipped_);
+      if (kKeys[key] == "cost") file_.nanoseconds_per_cost = leading_duration(skipped_);
       return true;
     });
   }
