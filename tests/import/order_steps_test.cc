@@ -137,6 +137,8 @@ TEST(OrderSteps, ReferencesThatMeanNothingAreRefused) {
   EXPECT_THAT(refusal_with("[1, 3]", "[1, 1]"), HasSubstr("the end of edge 2 is node 'shaped', which is a view"));
   EXPECT_THAT(refusal_with("\"same_as\": 0", "\"same_as\": 2"), HasSubstr("must be an earlier one with 'bytes'"));
   EXPECT_THAT(refusal_with("\"from\": \"disk\"", "\"from\": \"disc\""), HasSubstr("no link has this name"));
+  EXPECT_THAT(refusal_with("\"links\": [", "\"links\": [{\"name\": \"disk\", \"bytes_per_second\": 1}, "),
+              HasSubstr("two links are named 'disk'"));
   EXPECT_THAT(refusal_with("[\"tied\"]", "[\"loss\"]"), HasSubstr("a state and a node are both named 'loss'"));
 }
 

@@ -4,6 +4,8 @@
 #include "lowtide/import/order/order_steps.h"
 
 #include <algorithm>
+#include <map>
+#include <string_view>
 #include <utility>
 
 #include "lowtide/base/limits.h"
@@ -200,20 +202,23 @@ class StepMaker {
   }
 
   Result<void> fill_links() {
+    std::map<std::string_view, std::uint32_t> links;
     for (const OrderLink& link : file_.links) {
+      if (!links.emplace(link.name, static_cast<std::uint32_t>(links.size())).second) {
+        return invalid_order("two links are named " + quoted(link.name) + "; give them different names");
+      }
       steps_.problem.links.push_back(
           {.name = link.name, .bytes_per_second = link.bytes_per_second, .latency_nanoseconds = link.latency_ns});
     }
     for (std::size_t node : steps_.runs) {
       const OrderExtras* more = file_.extras_of(node);
       if (more == nullptr || more->from.empty()) continue;
-      const auto link = std::find_if(file_.links.begin(), file_.links.end(),
-                                     [&](const OrderLink& one) { return one.name == more->from; });
-      if (link == file_.links.end()) {
+      const auto link = links.find(more->from);
+      if (link == links.end()) {
         return invalid_order("node " + quoted(names_.name_of(node)) + " is 'from' " + quoted(more->from) +
                              ", and no link has this name");
       }
-      steps_.problem.nodes[entries_[node][0]].fetched_over = static_cast<std::uint32_t>(link - file_.links.begin());
+      steps_.problem.nodes[entries_[node][0]].fetched_over = link->second;
     }
     return {};
   }

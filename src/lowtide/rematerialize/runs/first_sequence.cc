@@ -20,7 +20,8 @@ class ForcedRuns {
   ForcedRuns(const RunProblem& problem, const Runs& order) : problem_(problem), runs_of_(problem.count()) {
     for (Index node : order) add(node, runs_.size());
     const std::size_t last = order.size();
-    for (const Runs& group : problem.groups()) add_group(group, last);
+    std::vector<char> is_met(problem.count(), 0);  // a node is in one group
+    for (const Runs& group : problem.groups()) add_group(group, last, is_met);
     later_.resize(runs_.size());
     missing_.assign(runs_.size(), 0);
     for (const auto& [earlier, later] : pairs_) order_by(earlier, later);
@@ -58,8 +59,7 @@ class ForcedRuns {
     place_.push_back(place);
   }
 
-  void add_group(const Runs& group, std::size_t last) {
-    std::vector<char> is_met(problem_.count(), 0);
+  void add_group(const Runs& group, std::size_t last, std::vector<char>& is_met) {
     std::size_t previous = 0;
     for (std::size_t at = 0; at < group.size(); ++at) {
       std::size_t run = runs_of_[group[at]].front();
