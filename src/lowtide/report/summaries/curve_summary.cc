@@ -29,7 +29,7 @@ std::string bound_text(const BudgetAnswer& answer) {
 
 StyledText curve_summary(const std::string& path, const BudgetCurve& curve, Bytes fixed) {
   StyledText out(shown_name(path), Style::heading);
-  out.add("  " + counted(static_cast<std::int64_t>(curve.problem.nodes.size()), "node")).end_line().end_line();
+  out.add("  " + counted(static_cast<std::int64_t>(curve.ordered.order.size()), "node")).end_line().end_line();
   TextTable table({TextTable::Align::right, TextTable::Align::right, TextTable::Align::right, TextTable::Align::left});
   table.add_row({StyledText("budget", Style::dim), StyledText("cost", Style::dim), StyledText("overhead", Style::dim),
                  StyledText("bound", Style::dim)});
