@@ -24,7 +24,7 @@ DIMS = json.loads((ROOT / "bench/dims.json").read_text())  # options of models w
 PACKER = ("base", "plan", "allocate")
 NOT_PLANNER = ("cli", "earlier", "report")
 # Nor do these decide what a model computes when it runs.
-NOT_RUNS = (*NOT_PLANNER, "export", "offload", "rematerialize")
+NOT_RUNS = (*NOT_PLANNER, "budget", "export")
 
 
 @dataclasses.dataclass

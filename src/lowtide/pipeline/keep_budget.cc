@@ -10,12 +10,12 @@
 #include <utility>
 
 #include "lowtide/base/check.h"
+#include "lowtide/budget/rematerialize.h"
 #include "lowtide/pipeline/budgets/apply_hints.h"
 #include "lowtide/pipeline/budgets/budget_problem_of.h"
 #include "lowtide/pipeline/budgets/confirm_answer.h"
 #include "lowtide/pipeline/budgets/run_model.h"
 #include "lowtide/pipeline/order_for_budget.h"
-#include "lowtide/rematerialize/rematerialize.h"
 #include "lowtide/verify/check_budget.h"
 
 namespace lowtide {

@@ -9,9 +9,9 @@
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/checked.h"
-#include "lowtide/offload/offload.h"
-#include "lowtide/rematerialize/bound_cost.h"
-#include "lowtide/rematerialize/rematerialize.h"
+#include "lowtide/budget/bound_cost.h"
+#include "lowtide/budget/offload.h"
+#include "lowtide/budget/rematerialize.h"
 #include "lowtide/verify/check_transfers.h"
 
 namespace lowtide::pipeline_internal {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lowtide/base/try.h"
+#include "lowtide/budget/rematerialize.h"
 #include "lowtide/pipeline/budgets/apply_hints.h"
 #include "lowtide/pipeline/budgets/confirm_answer.h"
 #include "lowtide/pipeline/budgets/swap_search.h"
@@ -22,7 +23,6 @@
 #include "lowtide/pipeline/sequence/exchange.h"
 #include "lowtide/pipeline/sequence/outcome.h"
 #include "lowtide/pipeline/task/capacity.h"
-#include "lowtide/rematerialize/rematerialize.h"
 #include "lowtide/target/cost.h"
 
 namespace lowtide::pipeline_internal {

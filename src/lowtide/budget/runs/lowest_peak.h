@@ -1,0 +1,20 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "lowtide/budget/problem/run_problem.h"
+#include "lowtide/budget/runs/floor_search.h"
+
+namespace lowtide::budget_internal {
+
+// Looks for the sequence with the lowest peak, if nothing keeps the budget: eviction along the order, with budgets
+// between the bound of the floor search and the peak of `runs`, by bisection. If the floor search has reached the
+// floor, the peak is the lowest one of all. Reruns for which there is space below the peak are removed. Returns `runs`
+// if nothing is lower. Requires: `runs` is valid, and no group has an entry twice. Subtracts what it does from `work`.
+[[nodiscard]] Runs find_lowest_peak(const RunProblem& problem, const Runs& order, const FloorSearch& floor,
+                                    const Runs& runs, std::int64_t& work);
+
+}  // namespace lowtide::budget_internal
