@@ -7,7 +7,7 @@
 
 #include "lowtide/budget/rematerialize.h"
 #include "lowtide/verify/check_budget.h"
-#include "tests/testing/run_states.h"
+#include "tests/testing/least_cost_by_states.h"
 #include "tests/testing/step_problems.h"
 
 // Random problems with everything that a budget problem can state, against a search over all states.
@@ -50,8 +50,13 @@ TEST(AllStates, FeasibilityCostAndBoundAgree) {
   int found = 0;
   int infeasible = 0;
   int undecided = 0;
+  int fused = 0;  // some part overwrites something
   for (int trial = 0; trial < 2000; ++trial) {
     BudgetProblem problem = problems.next(8);
+    fused += std::any_of(problem.nodes.begin(), problem.nodes.end(),
+                         [](const BudgetNode& node) { return node.part_of && node.overwrites; })
+                 ? 1
+                 : 0;
     for (std::vector<NodeId>& group : problem.groups) {
       std::vector<NodeId> once;
       for (NodeId id : group) {
@@ -83,6 +88,7 @@ TEST(AllStates, FeasibilityCostAndBoundAgree) {
   EXPECT_GT(found, 600);
   EXPECT_GT(infeasible, 1000);
   EXPECT_LT(undecided, 60);
+  EXPECT_GT(fused, 50);
 }
 
 }  // namespace

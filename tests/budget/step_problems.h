@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -23,8 +22,20 @@ inline std::vector<NodeId> runs_by_number(const BudgetProblem& problem) {
   return order;
 }
 
+// Writes an output over something that its run reads.
+inline void overwrite_input(Random& random, const BudgetProblem& problem, BudgetNode& output, BudgetNode& run) {
+  if (run.reads.empty()) return;
+  output.overwrites = run.reads[random.below(run.reads.size())];
+  const EntryBytes facts(problem);
+  if (facts.state[*output.overwrites]) {
+    output.size = run.seed = Bytes(0);
+  } else {
+    run.extra -= std::min(output.size, problem.nodes[facts.bytes[*output.overwrites]].size);
+  }
+}
+
 // One entry of a random problem. It may break a rule together with others.
-inline BudgetNode random_entry(Random& random, const BudgetProblem& problem) {
+inline BudgetNode random_entry(Random& random, BudgetProblem& problem) {
   const auto at = static_cast<std::uint32_t>(problem.nodes.size());
   BudgetNode node{.size = Bytes(random.between(0, 6))};
   node.is_output = random.chance(10);
@@ -42,6 +53,7 @@ inline BudgetNode random_entry(Random& random, const BudgetProblem& problem) {
   const NodeId maker = at > 0 ? earlier() : NodeId(0);
   if (at > 0 && random.chance(20) && problem.nodes[maker].is_run()) {
     node.part_of = maker;
+    if (random.chance(40)) overwrite_input(random, problem, node, problem.nodes[maker]);
     return node;
   }
   node.cost = random.between(0, 5);
@@ -51,13 +63,9 @@ inline BudgetNode random_entry(Random& random, const BudgetProblem& problem) {
   if (random.chance(25)) node.extra = Bytes(random.between(0, 3));
   node.runs_once = random.chance(12);
   if (!node.runs_once && random.chance(20)) node.seed = Bytes(random.between(1, 3));
-  if (node.reads.empty() || !random.chance(35)) return node;
-  node.overwrites = node.reads[random.below(node.reads.size())];
-  if (state_of(problem, *node.overwrites)) {
-    node.size = node.seed = Bytes(0);
-  } else {
-    node.extra = Bytes(-std::min(node.size, problem.nodes[bytes_of_entry(problem, *node.overwrites)].size).count());
-  }
+  if (!random.chance(35)) return node;
+  node.extra = Bytes(0);
+  overwrite_input(random, problem, node, node);
   return node;
 }
 
@@ -82,107 +90,6 @@ inline BudgetProblem random_step_problem(Random& random, std::uint32_t most) {
     problem.budget = Bytes(random.between(sum.count() / 2, sum.count()));
     if (check_budget_problem(problem)) return problem;
   }
-}
-
-// Whether all edges and groups are kept. `places`: the positions of the runs of each entry.
-inline bool keeps_orders(const BudgetProblem& problem, const std::vector<NodeId>& runs,
-                         const IdVector<NodeId, std::vector<std::size_t>>& places) {
-  std::vector<BeforeEdge> edges = implied_before(problem);
-  edges.insert(edges.end(), problem.before.begin(), problem.before.end());
-  for (const BeforeEdge& edge : edges) {
-    if (places[edge.reader].back() > places[edge.writer].front()) return false;
-  }
-  for (const std::vector<NodeId>& group : problem.groups) {
-    std::vector<NodeId> done;
-    for (NodeId run : runs) {
-      if (std::find(group.begin(), group.end(), run) != group.end()) done.push_back(run);
-    }
-    if (done != group) return false;
-  }
-  return true;
-}
-
-// Replays a sequence forwards, by the words of plan/budget_problem.h. Returns the most live bytes, or nullopt if the
-// sequence breaks a rule.
-inline std::optional<std::int64_t> peak_of_steps(const BudgetProblem& problem, const std::vector<NodeId>& runs) {
-  struct Content {
-    NodeId entry;
-    std::size_t made;
-    std::size_t last;
-  };
-  constexpr std::size_t kGone = static_cast<std::size_t>(-1);
-  IdVector<NodeId, std::size_t> current(problem.nodes.size(), kGone);
-  IdVector<NodeId, std::vector<std::size_t>> places(problem.nodes.size());
-  std::vector<Content> contents;
-  for (std::size_t at = 0; at < runs.size(); ++at) {
-    const BudgetNode& node = problem.nodes[runs[at]];
-    for (NodeId read : node.reads) {
-      const NodeId bytes = bytes_of_entry(problem, read);
-      if (problem.nodes[bytes].is_state) continue;
-      if (current[bytes] == kGone) return std::nullopt;
-      contents[current[bytes]].last = at;
-    }
-    for (NodeId entry : all_ids<NodeId>(problem.nodes.size())) {
-      if (entry != runs[at] && problem.nodes[entry].part_of != runs[at]) continue;
-      current[entry] = contents.size();
-      contents.push_back({entry, at, at});
-    }
-    if (node.overwrites) current[bytes_of_entry(problem, *node.overwrites)] = kGone;
-    places[runs[at]].push_back(at);
-  }
-  std::vector<std::int64_t> loads(runs.size() + 1, 0);
-  for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
-    const BudgetNode& node = problem.nodes[id];
-    if (node.is_state) {
-      for (std::int64_t& load : loads) load += node.size.count();
-    }
-    const NodeId bytes = bytes_of_entry(problem, id);
-    if (node.is_output && !problem.nodes[bytes].is_state) {
-      if (current[bytes] == kGone) return std::nullopt;
-      contents[current[bytes]].last = runs.size();
-    }
-    if (!node.is_run()) continue;
-    const bool is_once = node.runs_once || (node.overwrites && state_of(problem, id));
-    if (places[id].empty() || (is_once && places[id].size() > 1)) return std::nullopt;
-    for (std::size_t at : places[id]) loads[at] += node.extra.count();
-    if (places[id].size() == 1) continue;
-    for (std::size_t at = places[id].front(); at <= places[id].back(); ++at) loads[at] += node.seed.count();
-  }
-  if (!keeps_orders(problem, runs, places)) return std::nullopt;
-  for (const Content& content : contents) {
-    for (std::size_t at = content.made; at <= content.last; ++at) {
-      loads[at] += problem.nodes[content.entry].size.count();
-    }
-  }
-  return *std::max_element(loads.begin(), loads.end());
-}
-
-inline std::int64_t cost_of_runs(const BudgetProblem& problem, const std::vector<NodeId>& runs) {
-  return std::accumulate(runs.begin(), runs.end(), std::int64_t{0},
-                         [&](std::int64_t sum, NodeId run) { return sum + problem.nodes[run].cost; });
-}
-
-// The least cost of all sequences of up to `most` runs that keep the budget.
-inline std::optional<std::int64_t> least_cost_of_steps(const BudgetProblem& problem, std::size_t most) {
-  const std::vector<NodeId> runs = runs_by_number(problem);
-  std::optional<std::int64_t> least;
-  std::vector<NodeId> sequence;
-  std::vector<std::size_t> next = {0};
-  while (!next.empty()) {
-    if (next.back() == runs.size() || sequence.size() == most) {
-      next.pop_back();
-      if (!sequence.empty()) sequence.pop_back();
-      continue;
-    }
-    sequence.push_back(runs[next.back()++]);
-    next.push_back(0);
-    if (sequence.size() < runs.size()) continue;
-    const std::int64_t cost = cost_of_runs(problem, sequence);
-    if (least && cost >= *least) continue;
-    const std::optional<std::int64_t> peak = peak_of_steps(problem, sequence);
-    if (peak && *peak <= problem.budget.count()) least = cost;
-  }
-  return least;
 }
 
 }  // namespace lowtide

@@ -14,7 +14,7 @@
 #include "lowtide/budget/runs/small_search.h"
 #include "lowtide/budget/runs/timeline.h"
 #include "lowtide/verify/check_budget.h"
-#include "tests/budget/step_problems.h"
+#include "tests/budget/step_replay.h"
 
 namespace lowtide::budget_internal {
 namespace {

@@ -102,6 +102,42 @@ TEST(OrderSteps, TheGraphHasPartsScratchAndUpdates) {
   EXPECT_THAT(file.graph.node(NodeId(4)).control_inputs, testing::IsSupersetOf({NodeId(0), NodeId(1), NodeId(2)}));
 }
 
+// A fused update of a weight and two moments, and a node that writes its second output over an input.
+TEST(OrderSteps, EachOutputMayOverwriteSomething) {
+  const ImportedOrderGraph file = step_of(R"({"states": [{"name": "w", "bytes": 4}, {"name": "m", "bytes": 4},
+      {"name": "v", "bytes": 4}],
+    "nodes": [{"name": "g", "bytes": 4, "cost": 1}, {"name": "h", "bytes": 6, "cost": 1},
+      {"name": "scale", "cost": 1, "outputs": [{"bytes": 2}, {"bytes": 8, "overwrites": "h"}]},
+      {"name": "adam", "cost": 1, "outputs": [{"overwrites": "w"}, {"overwrites": "m"}, {"overwrites": "v"}]}],
+    "edges": [["g", "h"], ["g", "adam"], [["scale", 1], "adam"]], "outputs": [["adam", 1]]})");
+  const IdVector<NodeId, BudgetNode>& nodes = file.problem.nodes;
+  ASSERT_EQ(nodes.size(), 4U + 3 + 3);  // runs, parts, states
+  EXPECT_EQ(nodes[NodeId(2)], (BudgetNode{.reads = {NodeId(1)}, .size = Bytes(2), .cost = 1, .extra = Bytes(-6)}));
+  EXPECT_EQ(nodes[NodeId(4)],
+            (BudgetNode{.reads = {}, .size = Bytes(8), .part_of = NodeId(2), .overwrites = NodeId(1)}));
+  EXPECT_EQ(nodes[NodeId(3)].reads, (CompactVector<NodeId>{NodeId(0), NodeId(4), NodeId(7), NodeId(8), NodeId(9)}));
+  EXPECT_EQ(nodes[NodeId(3)].overwrites, NodeId(7));
+  EXPECT_EQ(
+      nodes[NodeId(5)],
+      (BudgetNode{.reads = {}, .size = Bytes(0), .is_output = true, .part_of = NodeId(3), .overwrites = NodeId(8)}));
+  EXPECT_TRUE(EntryBytes(file.problem).happens_once.test(NodeId(3)));
+}
+
+TEST(OrderSteps, OverwritesBelongToOneOutput) {
+  const std::string old = R"({"name": "update", "cost": 1, "overwrites": "weight"})";
+  EXPECT_THAT(refusal_with(old, R"({"name": "update", "cost": 1, "overwrites": "weight",
+                                    "outputs": [{"overwrites": "weight"}]})"),
+              HasSubstr("a node and its first output have 'overwrites'"));
+  EXPECT_THAT(refusal_with(old, R"({"name": "update", "cost": 1, "outputs": [{"bytes": 1},
+                                    {"same_as": 0, "overwrites": "weight"}]})"),
+              HasSubstr("an output needs 'bytes', 'overwrites' or 'same_as'"));
+  EXPECT_THAT(refusal_with(old, R"({"name": "update", "cost": 1, "outputs": [{"bytes": 1},
+                                    {"name": "x", "overwrites": "halved"}]})"),
+              HasSubstr("node 'update/x' has no 'bytes'; only what overwrites a state needs none"));
+  EXPECT_EQ(refusal_with(old, R"({"name": "update", "cost": 1, "outputs": [{"bytes": 1}, {"overwrites": "weight"}]})"),
+            "accepted");
+}
+
 TEST(OrderSteps, SortedNodesKeepTheirEntries) {
   const ImportedOrderGraph file = step_of(R"({"nodes": [{"bytes": 1, "cost": 1}, {"cost": 7,
     "outputs": [{"bytes": 2}, {"bytes": 3}]}, {"cost": 2, "overwrites": "w"}],
@@ -146,12 +182,12 @@ TEST(OrderSteps, NodesThatContradictThemselvesAreRefused) {
   EXPECT_THAT(refusal_with("\"cost\": 3, ", "\"cost\": 3, \"bytes\": 1, "), HasSubstr("'bytes' and 'outputs'"));
   EXPECT_THAT(refusal_with("\"view_of\"", "\"cost\": 1, \"view_of\""),
               HasSubstr("it has no bytes, cost or other keys"));
-  EXPECT_THAT(refusal_with("{\"bytes\": 6}", "{}"), HasSubstr("needs 'bytes' or 'same_as'"));
+  EXPECT_THAT(refusal_with("{\"bytes\": 6}", "{}"), HasSubstr("needs 'bytes', 'overwrites' or 'same_as'"));
   EXPECT_THAT(refusal_with("\"bytes\": 8, \"cost\": 1, \"overwrites\"", "\"cost\": 1, \"overwrites\""),
               HasSubstr("node 'halved' has no 'bytes'"));
   EXPECT_THAT(
       refusal_with("\"cost\": 1, \"overwrites\": \"weight\"", "\"bytes\": 8, \"cost\": 1, \"overwrites\": \"weight\""),
-      HasSubstr("node 'update' overwrites a state, so its output has no bytes of its own"));
+      HasSubstr("node 'update' overwrites a state, so it has no bytes of its own"));
   EXPECT_THAT(refusal_with("\"seed_bytes\": 2", "\"seed_bytes\": 2, \"once\": true"), HasSubstr("and runs once"));
   EXPECT_THAT(refusal_with("[\"batch\", \"update\"]", "[\"update\", \"batch\"]"), HasSubstr("must come before itself"));
 }

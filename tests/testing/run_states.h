@@ -5,11 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <optional>
-#include <queue>
-#include <utility>
 #include <vector>
 
 #include "lowtide/plan/budget_problem.h"
@@ -43,7 +39,7 @@ class RunStates {
     const BudgetNode& node = problem_.nodes[NodeId(at)];
     if (!node.is_run()) return std::nullopt;
     const bool is_again = has(from.ran, at);
-    if (is_again && (node.runs_once || is_of_state(at) || (node.seed > Bytes(0) && !has(from.seeds, at)))) {
+    if (is_again && (node.runs_once || updates_state(at) || (node.seed > Bytes(0) && !has(from.seeds, at)))) {
       return std::nullopt;
     }
     if (!is_again && keeps_seed && node.seed == Bytes(0)) return std::nullopt;
@@ -59,14 +55,16 @@ class RunStates {
     if (!advance_group(move.to, at)) return std::nullopt;
     move.to.ran |= bit(at);
     if (!is_again && keeps_seed) move.to.seeds |= bit(at);
-    if (!is_of_state(at)) move.to.kept |= bit(at);
     for (std::uint32_t other = 0; other < count(); ++other) {
       const BudgetNode& entry = problem_.nodes[NodeId(other)];
-      if (entry.part_of == NodeId(at)) move.to.kept |= bit(other);
+      if (is_made_by(other, at) && !is_of_state(other)) move.to.kept |= bit(other);
       if (has(move.to.kept, other)) move.load += entry.size;
       if (has(move.to.seeds, other)) move.load += entry.seed;
     }
-    if (node.overwrites) move.to.kept &= ~bit(bytes_of(node.overwrites->value()));
+    for (std::uint32_t other = 0; other < count(); ++other) {
+      const std::optional<NodeId> overwritten = problem_.nodes[NodeId(other)].overwrites;
+      if (overwritten && is_made_by(other, at)) move.to.kept &= ~bit(bytes_of(overwritten->value()));
+    }
     return move;
   }
 
@@ -123,15 +121,29 @@ class RunStates {
     return node.view_of ? bytes_of(node.view_of->value()) : at;
   }
 
+  // Whether an entry is the output of a run, or a part of it.
+  [[nodiscard]] bool is_made_by(std::uint32_t entry, std::uint32_t run) const {
+    return entry == run || problem_.nodes[NodeId(entry)].part_of == NodeId(run);
+  }
+
+  // The run that overwrites bytes.
   [[nodiscard]] std::optional<std::uint32_t> writer_of(std::uint32_t bytes) const {
     for (std::uint32_t at = 0; at < count(); ++at) {
       const BudgetNode& node = problem_.nodes[NodeId(at)];
-      if (node.overwrites && bytes_of(node.overwrites->value()) == bytes) return at;
+      if (node.overwrites && bytes_of(node.overwrites->value()) == bytes)
+        return node.part_of.value_or(NodeId(at)).value();
     }
     return std::nullopt;
   }
 
-  // Whether a run writes into the bytes of a state.
+  [[nodiscard]] bool updates_state(std::uint32_t run) const {
+    for (std::uint32_t at = 0; at < count(); ++at) {
+      if (is_made_by(at, run) && is_of_state(at)) return true;
+    }
+    return false;
+  }
+
+  // Whether an output is in the bytes of a state.
   [[nodiscard]] bool is_of_state(std::uint32_t at) const {
     const BudgetNode& node = problem_.nodes[NodeId(at)];
     if (!node.overwrites) return false;
@@ -144,7 +156,8 @@ class RunStates {
     const bool is_state = problem_.nodes[NodeId(bytes)].is_state;
     if (!is_state && !is_of_state(bytes)) return has(state.kept, bytes);
     const std::optional<std::uint32_t> writer = writer_of(bytes);
-    return (is_state || has(state.ran, bytes)) && !(writer && has(state.ran, *writer));
+    const std::uint32_t maker = problem_.nodes[NodeId(bytes)].part_of.value_or(NodeId(bytes)).value();
+    return (is_state || has(state.ran, maker)) && !(writer && has(state.ran, *writer));
   }
 
   bool advance_group(RunState& state, std::uint32_t at) const {
@@ -161,35 +174,5 @@ class RunStates {
   const BudgetProblem& problem_;
   Bytes states_;
 };
-
-// The least cost of all sequences that keep the budget, reruns included; nullopt if there are none.
-[[nodiscard]] inline std::optional<std::int64_t> least_cost_by_states(const BudgetProblem& problem) {
-  const RunStates states(problem);
-  std::map<RunState, std::int64_t> least = {{{}, 0}};
-  using Open = std::pair<std::int64_t, RunState>;
-  std::priority_queue<Open, std::vector<Open>, std::greater<>> open;
-  open.push({0, {}});
-  while (!open.empty()) {
-    const auto [cost, from] = open.top();
-    open.pop();
-    if (cost > least.at(from)) continue;
-    const std::optional<Bytes> end = states.end(from);
-    if (end && *end <= problem.budget) return cost;
-    const auto reach = [&](const RunState& to, std::int64_t to_cost) {
-      const auto [place, is_new] = least.emplace(to, to_cost);
-      if (!is_new && place->second <= to_cost) return;
-      place->second = to_cost;
-      open.push({to_cost, to});
-    };
-    for (const RunState& to : states.drops(from)) reach(to, cost);
-    for (std::uint32_t at = 0; at < states.count(); ++at) {
-      for (bool keeps_seed : {false, true}) {
-        const std::optional<RunStates::Move> move = states.run(from, at, keeps_seed);
-        if (move && move->load <= problem.budget) reach(move->to, cost + states.cost(at));
-      }
-    }
-  }
-  return std::nullopt;
-}
 
 }  // namespace lowtide

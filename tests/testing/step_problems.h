@@ -73,8 +73,9 @@ class StepProblems {
     } else if (at > 0 && random_.chance(8)) {
       node.view_of = NodeId(static_cast<std::uint32_t>(random_.between(0, at - 1)));
       node.size = Bytes(0);
-    } else if (!runs.empty() && random_.chance(14)) {
+    } else if (!runs.empty() && random_.chance(18)) {
       node.part_of = one_of(runs);
+      if (random_.chance(40)) overwrite(problem, node, problem.nodes[*node.part_of]);
     } else {
       fill_run(problem, node, count, is_training);
     }
@@ -92,19 +93,26 @@ class StepProblems {
     }
     if (random_.chance(20)) node.extra = Bytes(random_.between(-node.size.count(), 4));
     if (!node.reads.empty() && random_.chance(30)) {
-      node.overwrites = one_of({node.reads.begin(), node.reads.end()});
-      if (state_of(problem, *node.overwrites)) {
-        node.size = Bytes(0);
-        node.extra = Bytes(random_.between(0, 2));
-      } else {
-        node.extra -= std::min(node.size, problem.nodes[bytes_of_entry(problem, *node.overwrites)].size) + node.extra;
-      }
+      node.extra = Bytes(random_.between(0, 2));
+      overwrite(problem, node, node);
     } else if (random_.chance(20)) {
       node.seed = Bytes(random_.between(1, 3));
     } else {
       node.runs_once = random_.chance(15);
     }
     if (node.reads.empty() && random_.chance(30)) node.fetched_over = 0;
+  }
+
+  // Writes an output over something that its run reads.
+  void overwrite(const BudgetProblem& problem, BudgetNode& output, BudgetNode& run) {
+    if (run.reads.empty()) return;
+    output.overwrites = one_of({run.reads.begin(), run.reads.end()});
+    const EntryBytes facts(problem);
+    if (facts.state[*output.overwrites]) {
+      output.size = run.seed = Bytes(0);
+    } else {
+      run.extra -= std::min(output.size, problem.nodes[facts.bytes[*output.overwrites]].size);
+    }
   }
 
   Random random_;

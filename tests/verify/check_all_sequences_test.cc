@@ -7,7 +7,7 @@
 #include <map>
 
 #include "lowtide/verify/check_budget.h"
-#include "tests/testing/run_states.h"
+#include "tests/testing/least_cost_by_states.h"
 #include "tests/testing/step_problems.h"
 
 // The checker and a search over all states accept the same sequences of runs, with the same peaks.

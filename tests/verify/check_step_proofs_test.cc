@@ -8,7 +8,7 @@
 
 #include "lowtide/verify/check_budget.h"
 #include "lowtide/verify/check_transfers.h"
-#include "tests/testing/run_states.h"
+#include "tests/testing/least_cost_by_states.h"
 #include "tests/testing/step_problems.h"
 
 // Proofs about problems with parts, views, states, updates, seeds, edges `before` and groups.
@@ -190,7 +190,7 @@ std::int64_t best_bound(const BudgetProblem& problem, NodeId milestone, Random& 
 TEST(CheckStepProofs, NoBoundIsAboveTheLeastCost) {
   StepProblems problems(8);
   int raised = 0;
-  for (int trial = 0; trial < 4000; ++trial) {
+  for (int trial = 0; trial < 6000; ++trial) {
     BudgetProblem problem = problems.next(7);
     Bytes all;
     for (const BudgetNode& node : problem.nodes) all += node.size;

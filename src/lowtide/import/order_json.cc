@@ -73,7 +73,11 @@ Result<std::vector<std::size_t>> given_order(const OrderFile& file) {
 class OrderGraph {
  public:
   OrderGraph(const OrderFile& file, const OrderSteps& steps)
-      : steps_(steps), builder_(file.name), tensors_(steps.problem.nodes.size()), inputs_(steps.runs.size()) {}
+      : steps_(steps),
+        facts_(steps.problem),
+        builder_(file.name),
+        tensors_(steps.problem.nodes.size()),
+        inputs_(steps.runs.size()) {}
 
   Result<GraphBuilder::Built> build() && {
     const IdVector<NodeId, BudgetNode>& nodes = steps_.problem.nodes;
@@ -97,7 +101,7 @@ class OrderGraph {
     }
     std::vector<TensorId> kept;
     for (NodeId id : all_ids<NodeId>(nodes.size())) {
-      const std::optional<TensorId>& tensor = tensors_[bytes_of_entry(steps_.problem, id)];
+      const std::optional<TensorId>& tensor = tensors_[facts_.bytes[id]];
       if (nodes[id].is_output && tensor) kept.push_back(*tensor);
     }
     std::sort(kept.begin(), kept.end());
@@ -126,7 +130,7 @@ class OrderGraph {
   [[nodiscard]] std::vector<std::optional<TensorId>> reads_of(NodeId id) const {
     std::vector<std::optional<TensorId>> reads;
     for (NodeId read : steps_.problem.nodes[id].reads) {
-      const std::optional<TensorId> tensor = tensors_[bytes_of_entry(steps_.problem, read)];
+      const std::optional<TensorId> tensor = tensors_[facts_.bytes[read]];
       if (tensor) reads.emplace_back(tensor);
     }
     std::sort(reads.begin(), reads.end());
@@ -138,9 +142,9 @@ class OrderGraph {
     const auto add = [&](NodeId before, NodeId after) { inputs_[after.index()].push_back(before); };
     for (const BeforeEdge& edge : steps_.problem.before) add(edge.reader, edge.writer);
     for (const BeforeEdge& edge : implied_before(steps_.problem)) add(edge.reader, edge.writer);
+    Flags<NodeId> seen(steps_.runs.size());  // a node is in one group
     for (const std::vector<NodeId>& group : steps_.problem.groups) {
       std::optional<NodeId> last;
-      Flags<NodeId> seen(steps_.runs.size());
       for (NodeId id : group) {
         if (!seen.insert(id)) continue;
         if (last) add(*last, id);
@@ -150,6 +154,7 @@ class OrderGraph {
   }
 
   const OrderSteps& steps_;
+  const EntryBytes facts_;
   GraphBuilder builder_;
   IdVector<NodeId, std::optional<TensorId>> tensors_;  // by entry
   std::vector<std::vector<NodeId>> inputs_;            // by run

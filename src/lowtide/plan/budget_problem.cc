@@ -7,13 +7,33 @@
 #include <functional>
 #include <utility>
 
-#include "lowtide/base/flags.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 
 namespace lowtide {
 namespace plan_internal {
 namespace {
+
+// By entry: where a chain of links from it ends. O(count): each entry is walked over once.
+template <typename LinkOf>
+IdVector<NodeId, NodeId> ends_of(std::size_t count, LinkOf link_of) {
+  IdVector<NodeId, NodeId> ends;
+  for (NodeId id : all_ids<NodeId>(count)) ends.push_back(NodeId(id));
+  Flags<NodeId> is_known(count);
+  std::vector<NodeId> chain;
+  for (NodeId id : all_ids<NodeId>(count)) {
+    NodeId at = id;
+    while (is_known.insert(at)) {
+      chain.push_back(at);
+      const std::optional<NodeId> next = link_of(at);
+      if (!next) break;
+      at = *next;
+    }
+    for (NodeId passed : chain) ends[passed] = ends[at];
+    chain.clear();
+  }
+  return ends;
+}
 
 // Checks the entries one by one first, so that the later checks can follow every id.
 class ProblemCheck {
@@ -25,13 +45,15 @@ class ProblemCheck {
     if (problem_.budget < Bytes(0)) return invalid("the budget is negative");
     for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) LOWTIDE_RETURN_IF_ERROR(check_entry(id));
     LOWTIDE_RETURN_IF_ERROR(check_sums());
+    LOWTIDE_RETURN_IF_ERROR(check_extras());
     LOWTIDE_RETURN_IF_ERROR(check_before());
     LOWTIDE_RETURN_IF_ERROR(check_groups());
-    LOWTIDE_RETURN_IF_ERROR(check_ends_of_views());
+    implied_ = implied_before(problem_);
     LOWTIDE_RETURN_IF_ERROR(check_cycles());
-    LOWTIDE_RETURN_IF_ERROR(check_overwritten());
-    LOWTIDE_RETURN_IF_ERROR(check_order_of_groups(problem_.before));
-    return check_order_of_groups(implied_before(problem_));
+    const EntryBytes facts(problem_);
+    LOWTIDE_RETURN_IF_ERROR(check_overwritten(facts));
+    LOWTIDE_RETURN_IF_ERROR(check_order_of_groups(facts, problem_.before));
+    return check_order_of_groups(facts, implied_);
   }
 
  private:
@@ -56,9 +78,7 @@ class ProblemCheck {
     if (std::adjacent_find(node.reads.begin(), node.reads.end(), std::greater_equal<>()) != node.reads.end()) {
       return wrong(id, "has reads that do not ascend");
     }
-    if (node.size < Bytes(0) || node.seed < Bytes(0) || node.size + node.extra < Bytes(0)) {
-      return wrong(id, "has a negative size");
-    }
+    if (node.size < Bytes(0) || node.seed < Bytes(0)) return wrong(id, "has a negative size");
     if (node.cost < 0 || node.cost > kMaxTotalCost)
       return wrong(id, "has a cost outside [0, 2^50 - 1] (kMaxTotalCost)");
     return node.is_run() ? check_run(id) : check_name(id);
@@ -71,14 +91,15 @@ class ProblemCheck {
       return wrong(id, "is more than one of a part, a view and a state");
     }
     if (!node.reads.empty() || node.cost != 0 || node.extra != Bytes(0) || node.seed != Bytes(0) || node.runs_once ||
-        node.overwrites || node.fetched_over) {
+        (node.overwrites && !node.part_of) || node.fetched_over) {
       return wrong(id,
                    "never runs, because it is a part, a view or a state; so it reads nothing, has no cost, scratch or "
-                   "seed, and overwrites nothing");
+                   "seed, and overwrites nothing unless it is a part");
     }
     if (node.part_of && !problem_.nodes[*node.part_of].is_run()) {
       return wrong(id, "is a part of node " + name(*node.part_of) + ", which never runs");
     }
+    if (node.overwrites) LOWTIDE_RETURN_IF_ERROR(check_reads_overwritten(id));
     if (node.view_of && node.size != Bytes(0)) {
       return wrong(id,
                    "is a view, which has no bytes of its own, and its size is " + std::to_string(node.size.count()));
@@ -86,11 +107,16 @@ class ProblemCheck {
     return {};
   }
 
+  Result<void> check_reads_overwritten(NodeId id) const {
+    const NodeId overwritten = *problem_.nodes[id].overwrites;
+    const CompactVector<NodeId>& reads = problem_.nodes[problem_.nodes[id].part_of.value_or(id)].reads;
+    if (std::binary_search(reads.begin(), reads.end(), overwritten)) return {};
+    return wrong(id, "overwrites node " + name(overwritten) + " and does not read it");
+  }
+
   Result<void> check_run(NodeId id) const {
     const BudgetNode& node = problem_.nodes[id];
-    if (node.overwrites && !std::binary_search(node.reads.begin(), node.reads.end(), *node.overwrites)) {
-      return wrong(id, "overwrites node " + name(*node.overwrites) + " and does not read it");
-    }
+    if (node.overwrites) LOWTIDE_RETURN_IF_ERROR(check_reads_overwritten(id));
     if (node.seed > Bytes(0) && node.runs_once) return wrong(id, "has a seed for later runs, and runs once");
     if (!node.fetched_over) return {};
     if (*node.fetched_over >= problem_.links.size()) return wrong(id, "is fetched over a link that does not exist");
@@ -116,6 +142,19 @@ class ProblemCheck {
       if (link.bytes_per_second <= 0 || link.latency_nanoseconds < 0) {
         return invalid("link " + quoted(link.name) + " needs a rate above 0 and a latency of at least 0");
       }
+    }
+    return {};
+  }
+
+  // What a run writes over inputs is at most all that it writes.
+  Result<void> check_extras() const {
+    IdVector<NodeId, Bytes> taken(problem_.nodes.size());
+    for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
+      const BudgetNode& node = problem_.nodes[id];
+      taken[node.part_of.value_or(id)] += node.size + node.extra;
+    }
+    for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
+      if (taken[id] < Bytes(0)) return wrong(id, "has a negative size");
     }
     return {};
   }
@@ -149,7 +188,7 @@ class ProblemCheck {
   }
 
   // The first run of a writer is after the last run of each reader, also within a group.
-  Result<void> check_order_of_groups(const std::vector<BeforeEdge>& before) const {
+  Result<void> check_order_of_groups(const EntryBytes& facts, const std::vector<BeforeEdge>& before) const {
     constexpr std::size_t kNone = 0;
     IdVector<NodeId, std::size_t> first(problem_.nodes.size(), kNone);  // counted from 1, over all groups
     IdVector<NodeId, std::size_t> last(problem_.nodes.size(), kNone);
@@ -157,7 +196,7 @@ class ProblemCheck {
     std::size_t at = 0;
     for (std::size_t group = 0; group < problem_.groups.size(); ++group) {
       for (NodeId id : problem_.groups[group]) {
-        if (first[id] != kNone && happens_once(problem_, id)) return wrong(id, "runs once, and a group has it twice");
+        if (first[id] != kNone && facts.happens_once.test(id)) return wrong(id, "runs once, and a group has it twice");
         last[id] = ++at;
         if (first[id] == kNone) first[id] = at;
         group_of[id] = group + 1;
@@ -179,7 +218,7 @@ class ProblemCheck {
       if (node.part_of) later[*node.part_of].push_back(id);
       if (node.view_of) later[*node.view_of].push_back(id);
     }
-    for (const BeforeEdge& edge : implied_before(problem_)) later[edge.reader].push_back(edge.writer);
+    for (const BeforeEdge& edge : implied_) later[edge.reader].push_back(edge.writer);
     for (const BeforeEdge& edge : problem_.before) later[edge.reader].push_back(edge.writer);
     Flags<NodeId> seen(problem_.nodes.size());  // an entry is in one group
     for (const std::vector<NodeId>& group : problem_.groups) {
@@ -191,19 +230,6 @@ class ProblemCheck {
         last = id;
       }
     }
-  }
-
-  // Views must end before the rest can follow them.
-  Result<void> check_ends_of_views() const {
-    for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
-      NodeId at = id;
-      std::size_t steps = 0;
-      while (problem_.nodes[at].view_of) {
-        at = *problem_.nodes[at].view_of;
-        if (++steps > kMostViews) return wrong(id, "is a view of views without end, or of more than 1,000");
-      }
-    }
-    return {};
   }
 
   Result<void> check_cycles() const {
@@ -225,26 +251,28 @@ class ProblemCheck {
     if (ready.size() == problem_.nodes.size()) return {};
     const auto stuck = std::find_if(missing.begin(), missing.end(), [](std::size_t count) { return count > 0; });
     return wrong(NodeId(static_cast<std::uint32_t>(stuck - missing.begin())),
-                 "must come before itself, by its reads, 'before', 'overwrites' and groups");
+                 "must come before itself, by its reads, parts, views, 'before', 'overwrites' and groups");
   }
 
-  Result<void> check_overwritten() const {
-    IdVector<NodeId, std::optional<NodeId>> writer(problem_.nodes.size());
+  Result<void> check_overwritten(const EntryBytes& facts) const {
+    IdVector<NodeId, std::optional<NodeId>> writer(problem_.nodes.size());  // by entry with bytes: a run or a part
     for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
       const BudgetNode& node = problem_.nodes[id];
       if (!node.overwrites) continue;
-      const NodeId bytes = bytes_of_entry(problem_, *node.overwrites);
+      const NodeId bytes = facts.bytes[*node.overwrites];
       if (writer[bytes]) {
         return wrong(id, "overwrites the bytes that node " + name(*writer[bytes]) + " overwrites, too");
       }
       writer[bytes] = id;
-      const bool is_of_state = state_of(problem_, id).has_value();
-      if (is_of_state && (node.size != Bytes(0) || node.seed != Bytes(0))) {
-        return wrong(id, "overwrites a state, so its output has no bytes of its own, and it needs no seed");
+      if (!facts.state[id]) continue;
+      const NodeId maker = node.part_of.value_or(id);
+      if (node.size != Bytes(0)) return wrong(id, "overwrites a state, so it has no bytes of its own");
+      if (problem_.nodes[maker].seed != Bytes(0)) {
+        return wrong(maker, "overwrites a state, so it never runs again and needs no seed");
       }
     }
     for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
-      const std::optional<NodeId> by = writer[bytes_of_entry(problem_, id)];
+      const std::optional<NodeId> by = writer[facts.bytes[id]];
       if (problem_.nodes[id].is_output && by) {
         return wrong(id, "is an output, and node " + name(*by) + " overwrites its bytes");
       }
@@ -252,10 +280,9 @@ class ProblemCheck {
     return {};
   }
 
-  static constexpr std::size_t kMostViews = 1000;
-
   const BudgetProblem& problem_;
   const IdVector<NodeId, std::string>& names_;
+  std::vector<BeforeEdge> implied_;
 };
 
 }  // namespace
@@ -266,31 +293,26 @@ NodeId bytes_of_entry(const BudgetProblem& problem, NodeId entry) {
   return entry;
 }
 
-std::optional<NodeId> state_of(const BudgetProblem& problem, NodeId entry) {
-  while (true) {
-    entry = bytes_of_entry(problem, entry);
-    const BudgetNode& node = problem.nodes[entry];
-    if (node.is_state) return entry;
-    if (!node.overwrites) return std::nullopt;
-    entry = *node.overwrites;
+EntryBytes::EntryBytes(const BudgetProblem& problem)
+    : writer(problem.nodes.size()), state(problem.nodes.size()), happens_once(problem.nodes.size()) {
+  const IdVector<NodeId, BudgetNode>& nodes = problem.nodes;
+  bytes = plan_internal::ends_of(nodes.size(), [&](NodeId id) { return nodes[id].view_of; });
+  const IdVector<NodeId, NodeId> origins = plan_internal::ends_of(
+      nodes.size(), [&](NodeId id) { return nodes[id].view_of ? nodes[id].view_of : nodes[id].overwrites; });
+  for (NodeId id : all_ids<NodeId>(nodes.size())) {
+    const BudgetNode& node = nodes[id];
+    if (nodes[origins[id]].is_state) state[id] = origins[id];
+    if (node.overwrites) writer[bytes[*node.overwrites]] = node.part_of.value_or(id);
+    if (node.runs_once || (node.overwrites && state[id])) happens_once.set(node.part_of.value_or(id));
   }
-}
-
-bool happens_once(const BudgetProblem& problem, NodeId run) {
-  const BudgetNode& node = problem.nodes[run];
-  return node.runs_once || (node.overwrites && state_of(problem, run));
 }
 
 std::vector<BeforeEdge> implied_before(const BudgetProblem& problem) {
-  IdVector<NodeId, std::optional<NodeId>> writer(problem.nodes.size());
-  for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
-    const std::optional<NodeId> overwritten = problem.nodes[id].overwrites;
-    if (overwritten) writer[bytes_of_entry(problem, *overwritten)] = id;
-  }
+  const EntryBytes facts(problem);
   std::vector<BeforeEdge> edges;
   for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
     for (NodeId read : problem.nodes[id].reads) {
-      const std::optional<NodeId> after = writer[bytes_of_entry(problem, read)];
+      const std::optional<NodeId> after = facts.writer[facts.bytes[read]];
       if (after && *after != id) edges.push_back({.reader = id, .writer = *after});
     }
   }

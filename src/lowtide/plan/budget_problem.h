@@ -11,6 +11,7 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/compact_vector.h"
 #include "lowtide/base/enum_names.h"
+#include "lowtide/base/flags.h"
 #include "lowtide/base/id.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/graph.h"
@@ -23,23 +24,25 @@ namespace lowtide {
 //   - a *part*: a further output of a run. Each run of `part_of` makes it, and nothing else does;
 //   - a *view*: another name for the bytes of `view_of`, which may be of any kind. It costs nothing;
 //   - a *state*: bytes that exist before the first run and stay to the end, such as a weight or a cache.
-// Only runs are in a sequence. What reads a view reads the bytes that it names.
+// Only runs are in a sequence. What reads a view reads the bytes that it names. The *maker* of an output or a part is
+// the run that makes it.
 struct BudgetNode {
   CompactVector<NodeId> reads;  // ascending, each once: the entries whose bytes it reads; none for parts, views, states
-  Bytes size;                   // of its output; >= 0. 0 for a view, and for a run that overwrites a state
+  Bytes size;                   // of its output; >= 0. 0 for a view, and for what overwrites a state
   std::int64_t cost = 0;        // of one run, in any unit; >= 0. All costs together are at most kMaxTotalCost
   bool is_output = false;       // its bytes are live until the end
-  // What a run takes in addition to its outputs, such as scratch. Negative, at least -size, if a run writes (a part of)
-  // its output over an input. size + extra is at most the limit of all sizes together.
+  // What a run takes in addition to its output and parts, such as scratch. Negative, at least minus the size of its
+  // output and parts, if a run writes (some of) them over inputs. size + extra is at most the limit of all sizes
+  // together.
   Bytes extra;
   bool runs_once = false;  // a second run is not allowed, because it would give another output or has effects
   std::optional<NodeId> part_of = std::nullopt;  // of a part: the run that makes it
   std::optional<NodeId> view_of = std::nullopt;  // of a view: the bytes that it names
   bool is_state = false;
-  // The bytes that the run reads and over which it writes its output. They are a state, the output of an earlier run
-  // that overwrote the state, or an output that may be written over (then `extra` is negative). Such a run happens once
-  // if the bytes are those of a state. Every run of another entry that reads the old bytes must come before its first
-  // run. Between two runs of it, the output that it overwrites is made again.
+  // The bytes that a run reads and over which it writes this output or part. They are a state, an earlier output that
+  // overwrote the state, or an output that may be written over (then `extra` is negative). The run happens once if the
+  // bytes are those of a state. Every run of another entry that reads the old bytes must come before its first run.
+  // Between two runs of it, all outputs that it overwrites are made again.
   std::optional<NodeId> overwrites = std::nullopt;
   // What a second run needs to give the same output, such as the state of a random generator. If the entry runs more
   // than once, these bytes are live from its first run to its last one. >= 0.
@@ -108,12 +111,18 @@ struct BudgetProblem {
 // The entry whose bytes are meant: of a view, what it names in the end; otherwise the entry itself.
 [[nodiscard]] NodeId bytes_of_entry(const BudgetProblem& problem, NodeId entry);
 
-// The state in whose bytes the output of an entry is, if there is one: the state itself, a view of it, or a run that
-// overwrites it.
-[[nodiscard]] std::optional<NodeId> state_of(const BudgetProblem& problem, NodeId entry);
+// What follows from views and `overwrites`, for all entries at once. O(nodes), however long their chains are. A chain
+// that comes back to itself, which check_budget_problem() refuses, ends somewhere.
+struct EntryBytes {
+  explicit EntryBytes(const BudgetProblem& problem);
 
-// Whether a second run of a run is not allowed: `runs_once`, or it overwrites a state.
-[[nodiscard]] bool happens_once(const BudgetProblem& problem, NodeId run);
+  IdVector<NodeId, NodeId> bytes;                  // by entry: the same as bytes_of_entry
+  IdVector<NodeId, std::optional<NodeId>> writer;  // by entry with bytes: the run that writes over them
+  // By entry: the state in whose bytes the output is, if there is one. It is the entry itself, or it is what a view
+  // names in the end, or what an output overwrites.
+  IdVector<NodeId, std::optional<NodeId>> state;
+  Flags<NodeId> happens_once;  // by run: a second run is not allowed, by `runs_once` or because it overwrites a state
+};
 
 // The edges that follow from `overwrites`: readers of the old bytes and the run that overwrites them. Ascending, each
 // once. O((nodes + reads) log nodes).

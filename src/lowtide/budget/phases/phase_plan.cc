@@ -41,8 +41,7 @@ class RunWriter {
       }
       runs_.push_back(current);
       problem_.for_each_entry(current, [&](Index entry) { is_there_[entry] = 1; });
-      const Index overwritten = problem_.overwritten_by(current);
-      if (overwritten != RunProblem::kNone) is_there_[overwritten] = 0;
+      for (Index overwritten : problem_.overwritten_by(current)) is_there_[overwritten] = 0;
       open.pop_back();
     }
   }

@@ -24,13 +24,14 @@ NumberRows::NumberRows(std::size_t rows, std::vector<std::pair<Index, Index>> pa
 }
 
 RunProblem::RunProblem(const BudgetProblem& problem) : budget(problem.budget.count()) {
-  find_entries(problem);
-  find_reads(problem);
-  find_rules(problem);
+  const EntryBytes facts(problem);
+  find_entries(problem, facts);
+  find_reads(problem, facts);
+  find_rules(problem, facts);
   LOWTIDE_CHECK(base_cost <= kMaxTotalCost, "the costs of all nodes together are within their limit");
 }
 
-void RunProblem::find_entries(const BudgetProblem& problem) {
+void RunProblem::find_entries(const BudgetProblem& problem, const EntryBytes& facts) {
   const std::size_t nodes = problem.nodes.size();
   std::vector<std::pair<Index, Index>> parts;
   owner_.assign(nodes, kNone);
@@ -40,7 +41,7 @@ void RunProblem::find_entries(const BudgetProblem& problem) {
   for (NodeId id : all_ids<NodeId>(nodes)) {
     const BudgetNode& node = problem.nodes[id];
     if (node.is_output) {
-      const NodeId bytes = bytes_of_entry(problem, id);
+      const NodeId bytes = facts.bytes[id];
       if (!problem.nodes[bytes].is_state) is_output[bytes.index()] = 1;
     }
     if (node.is_state) state_bytes += node.size.count();
@@ -54,12 +55,13 @@ void RunProblem::find_entries(const BudgetProblem& problem) {
     }
     ++run_count_;
     own_load[id.index()] += (node.size + node.extra).count();
-    LOWTIDE_CHECK((node.size + node.extra).count() >= 0, "a run takes no fewer than 0 bytes");
     cost[id.index()] = node.cost;
     base_cost = must_add(base_cost, node.cost);
-    runs_once[id.index()] = node.runs_once || (node.overwrites && state_of(problem, id)) ? 1 : 0;
+    runs_once[id.index()] = facts.happens_once.test(id) ? 1 : 0;
     seed[id.index()] = node.seed.count();
   }
+  LOWTIDE_CHECK(std::all_of(own_load.begin(), own_load.end(), [](std::int64_t bytes) { return bytes >= 0; }),
+                "a run takes no fewer than 0 bytes");
   budget -= state_bytes;
   parts_ = NumberRows(nodes, std::move(parts));
   slot_.assign(nodes, 0);
@@ -70,12 +72,12 @@ void RunProblem::find_entries(const BudgetProblem& problem) {
   }
 }
 
-void RunProblem::find_reads(const BudgetProblem& problem) {
+void RunProblem::find_reads(const BudgetProblem& problem, const EntryBytes& facts) {
   std::vector<std::pair<Index, Index>> reads;
   std::vector<std::pair<Index, Index>> readers;
   for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
     for (NodeId read : problem.nodes[id].reads) {
-      const Index entry = bytes_of_entry(problem, read).value();
+      const Index entry = facts.bytes[read].value();
       if (owner_[entry] == kNone) continue;
       reads.emplace_back(id.value(), entry);
       readers.emplace_back(entry, id.value());
@@ -85,7 +87,7 @@ void RunProblem::find_reads(const BudgetProblem& problem) {
   readers_ = NumberRows(problem.nodes.size(), std::move(readers));
 }
 
-void RunProblem::find_rules(const BudgetProblem& problem) {
+void RunProblem::find_rules(const BudgetProblem& problem, const EntryBytes& facts) {
   const std::size_t nodes = problem.nodes.size();
   std::vector<std::pair<Index, Index>> before;  // reader and writer
   for (const BeforeEdge& edge : implied_before(problem)) before.emplace_back(edge.reader.value(), edge.writer.value());
@@ -105,19 +107,20 @@ void RunProblem::find_rules(const BudgetProblem& problem) {
     groups_.emplace_back();
     for (NodeId id : group) groups_.back().push_back(id.value());
   }
-  overwritten_.assign(nodes, kNone);
   overwriter_.assign(nodes, kNone);
+  std::vector<std::pair<Index, Index>> overwritten;  // run and entry
   for (NodeId id : all_ids<NodeId>(nodes)) {
     const BudgetNode& node = problem.nodes[id];
-    if (!node.overwrites || state_of(problem, id)) continue;
-    const Index entry = bytes_of_entry(problem, *node.overwrites).value();
-    overwritten_[id.index()] = entry;
-    overwriter_[entry] = id.value();
+    if (!node.overwrites || facts.state[id]) continue;
+    const Index entry = facts.bytes[*node.overwrites].value();
+    overwritten.emplace_back(owner_[id.index()], entry);
+    overwriter_[entry] = owner_[id.index()];
   }
   is_ruled_.assign(nodes, 0);
   for (const auto& [reader, writer] : before) is_ruled_[reader] = is_ruled_[writer] = 1;
+  for (const auto& [run, entry] : overwritten) is_ruled_[run] = is_ruled_[owner_[entry]] = 1;
+  overwritten_ = NumberRows(nodes, std::move(overwritten));
   for (Index node = 0; node < nodes; ++node) {
-    if (overwritten_[node] != kNone) is_ruled_[node] = is_ruled_[owner_[overwritten_[node]]] = 1;
     if (group_of_[node] != kNone) is_ruled_[node] = 1;
     if (runs_once[node] != 0) seed[node] = 0;
     has_seeds_ = has_seeds_ || seed[node] != 0;

@@ -69,8 +69,8 @@ class RunProblem {
   // once are such pairs.
   [[nodiscard]] std::span<const Index> writers_after(Index reader) const { return writers_.row(reader); }
   [[nodiscard]] std::span<const Index> readers_before(Index writer) const { return before_.row(writer); }
-  // The entry that a run writes over, and the run that writes over an entry, or kNone. Without states.
-  [[nodiscard]] Index overwritten_by(Index run) const { return overwritten_[run]; }
+  // The entries that a run writes over, ascending, and the run that writes over an entry, or kNone. Without states.
+  [[nodiscard]] std::span<const Index> overwritten_by(Index run) const { return overwritten_.row(run); }
   [[nodiscard]] Index overwriter_of(Index entry) const { return overwriter_[entry]; }
   // The groups that have an entry more than once, and by run its group, or kNone.
   [[nodiscard]] const std::vector<std::vector<Index>>& groups() const { return groups_; }
@@ -93,9 +93,9 @@ class RunProblem {
   std::int64_t base_cost = 0;  // of one run of each run
 
  private:
-  void find_entries(const BudgetProblem& problem);
-  void find_reads(const BudgetProblem& problem);
-  void find_rules(const BudgetProblem& problem);
+  void find_entries(const BudgetProblem& problem, const EntryBytes& facts);
+  void find_reads(const BudgetProblem& problem, const EntryBytes& facts);
+  void find_rules(const BudgetProblem& problem, const EntryBytes& facts);
 
   NumberRows inputs_;
   NumberRows readers_;
@@ -104,7 +104,7 @@ class RunProblem {
   NumberRows before_;
   std::vector<Index> owner_;
   std::vector<std::uint32_t> slot_;
-  std::vector<Index> overwritten_;
+  NumberRows overwritten_;
   std::vector<Index> overwriter_;
   std::vector<Index> group_of_;
   std::vector<std::vector<Index>> groups_;

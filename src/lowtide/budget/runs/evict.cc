@@ -154,8 +154,7 @@ class Eviction {
     });
     runs_.push_back(node);
     dropped_.remove(node);
-    const Index overwritten = problem_.overwritten_by(node);
-    if (overwritten != RunProblem::kNone) free(overwritten);
+    for (Index overwritten : problem_.overwritten_by(node)) free(overwritten);
     for (Index input : problem_.inputs(node)) unpin(input);
     problem_.for_each_entry(node, [&](Index entry) { release(entry); });
     return true;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <functional>
 #include <queue>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -41,9 +42,9 @@ class ForcedRuns {
       const std::size_t run = ready.top().second;
       ready.pop();
       ++done;
-      const Index overwritten = problem_.overwritten_by(runs_[run]);
       const bool is_again = runs_of_[runs_[run]].front() != run;
-      if (is_again && overwritten != RunProblem::kNone) result.push_back(problem_.owner(overwritten));
+      const auto overwritten = is_again ? problem_.overwritten_by(runs_[run]) : std::span<const Index>();
+      for (Index entry : overwritten) result.push_back(problem_.owner(entry));
       result.push_back(runs_[run]);
       for (std::size_t later : later_[run]) {
         if (--missing_[later] == 0) ready.emplace(place_[later], later);

@@ -8,8 +8,9 @@
 namespace lowtide::budget_internal {
 
 bool LoadScan::keeps_rules(Index run) {
-  const Index overwritten = problem_.overwritten_by(run);
-  if (overwritten != RunProblem::kNone && is_needed_[overwritten] != 0) return false;
+  for (Index overwritten : problem_.overwritten_by(run)) {
+    if (is_needed_[overwritten] != 0) return false;
+  }
   for (Index reader : problem_.readers_before(run)) {
     if (has_run_[reader] == number_) return false;
   }

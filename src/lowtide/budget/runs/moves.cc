@@ -128,7 +128,7 @@ bool Moves::runs_too(Index node, Index input, std::size_t at, unsigned percent) 
   const Index maker = problem_.owner(input);
   if (is_open_[maker] != 0) return false;
   // What a rerun writes over a second time must be made again.
-  if (problem_.overwritten_by(node) == input && is_replaced_[node] == 0) return true;
+  if (problem_.overwriter_of(input) == node && is_replaced_[node] == 0) return true;
   return !timeline_.is_live(input, at) && random_.chance(percent) && !timeline_.is_locked(maker, at);
 }
 

@@ -31,7 +31,7 @@ struct Unit {
   Bits never = 0;       // units after which it must not run
   Bits inputs = 0;      // entries that must be live
   Bits makes = 0;       // entries
-  Bits overwrites = 0;  // an entry
+  Bits overwrites = 0;  // entries
   Bits seed = 0;        // an entry, if it has a seed
 };
 
@@ -115,8 +115,7 @@ class SmallSearch {
     Unit& unit = units_[at];
     for (Index input : problem_.inputs(unit.node)) unit.inputs |= entry_bit_[input];
     problem_.for_each_entry(unit.node, [&](Index entry) { unit.makes |= entry_bit_[entry]; });
-    const Index overwritten = problem_.overwritten_by(unit.node);
-    if (overwritten != RunProblem::kNone) unit.overwrites = entry_bit_[overwritten];
+    for (Index overwritten : problem_.overwritten_by(unit.node)) unit.overwrites |= entry_bit_[overwritten];
     for (Index reader : problem_.readers_before(unit.node)) {
       for (std::size_t earlier : units_of_[reader]) unit.after |= bit(earlier);
     }

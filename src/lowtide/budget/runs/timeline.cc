@@ -130,11 +130,13 @@ bool Timeline::keeps_rules(Index node) const {
 
 // Between two runs, what the node writes over is made again.
 bool Timeline::is_remade(Index writer) const {
-  const Index entry = problem_.overwritten_by(writer);
-  if (entry == RunProblem::kNone) return true;
   const std::vector<RunId>& all = runs_of_[writer];
+  const auto overwritten = problem_.overwritten_by(writer);
   for (std::size_t which = 1; which < all.size(); ++which) {
-    if (!runs_within(problem_.owner(entry), runs_[all[which - 1]].position, runs_[all[which]].position)) return false;
+    const bool are_made = std::all_of(overwritten.begin(), overwritten.end(), [&](Index entry) {
+      return runs_within(problem_.owner(entry), runs_[all[which - 1]].position, runs_[all[which]].position);
+    });
+    if (!are_made) return false;
   }
   return true;
 }

@@ -136,6 +136,10 @@ class OrderReader {
     if (has_outputs && node.bytes >= 0) {
       return json_.fail(ErrorCode::malformed, "a node has 'bytes' and 'outputs'; give it one of the two");
     }
+    if (has_outputs && more->overwrites && more->outputs[0].overwrites) {
+      return json_.fail(ErrorCode::malformed,
+                        "a node and its first output have 'overwrites', which is the same; give it to one of the two");
+    }
     if (more != nullptr && more->view_of) {
       const bool is_plain = node.bytes <= 0 && node.cost <= 0 && !has_outputs && more->scratch == 0 &&
                             more->seed_bytes == 0 && !more->runs_once && !more->overwrites && more->from.empty();
@@ -153,15 +157,18 @@ class OrderReader {
   bool read_bytes(std::int64_t& out) { return json_.read_integer("a size", 0, limits::kMaxTensorBytes, out); }
 
   bool read_output(OrderOutput& output) {
-    static constexpr std::array<std::string_view, 3> kKeys = {"bytes", "same_as", "name"};
+    static constexpr std::array<std::string_view, 4> kKeys = {"bytes", "same_as", "name", "overwrites"};
     const auto read = [&](std::size_t key) {
       if (key == 0) return read_bytes(output.bytes);
       if (key == 1) return json_.read_integer("an output of the node", 0, kMostOutputs, output.same_as);
-      return json_.read_name(output.name);
+      if (key == 2) return json_.read_name(output.name);
+      return read_ref(output.overwrites.emplace());
     };
     if (!json_.read_object(kKeys, kKeys.size(), read)) return false;
-    return (output.bytes >= 0) != (output.same_as >= 0) ||
-           json_.fail(ErrorCode::malformed, "an output needs 'bytes' or 'same_as', and not both");
+    const bool has_own = output.bytes >= 0 || output.overwrites;
+    return has_own != (output.same_as >= 0) ||
+           json_.fail(ErrorCode::malformed,
+                      "an output needs 'bytes', 'overwrites' or 'same_as', and nothing beside the last");
   }
 
   bool read_state(OrderState& state) {

@@ -22,11 +22,12 @@ struct OrderRef {
   bool is_name = false;
 };
 
-// A further output of a node, or another name of an output.
+// An output of a node, or another name of an output.
 struct OrderOutput {
   std::string name;
   std::int64_t bytes = -1;
   std::int64_t same_as = -1;  // number of an output of the node
+  std::optional<OrderRef> overwrites = std::nullopt;
 };
 
 // What only few nodes have.
@@ -36,8 +37,8 @@ struct OrderExtras {
   std::int64_t seed_bytes = 0;
   bool runs_once = false;
   std::optional<OrderRef> view_of;
-  std::optional<OrderRef> overwrites;
-  std::string from;  // name of a link
+  std::optional<OrderRef> overwrites;  // by the first output
+  std::string from;                    // name of a link
   std::string module;
   std::string source;
 };

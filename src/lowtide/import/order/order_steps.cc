@@ -84,8 +84,9 @@ class StepMaker {
         if (output.same_as < 0) {
           const std::string name = output.name.empty() ? std::to_string(at) : output.name;
           if (at > 0) {
-            entries_[node].push_back(add({.reads = {}, .size = Bytes(output.bytes), .part_of = entries_[node][0]},
-                                         names_.name_of(node) + "/" + name));
+            const Bytes size(std::max<std::int64_t>(output.bytes, 0));
+            entries_[node].push_back(
+                add({.reads = {}, .size = size, .part_of = entries_[node][0]}, names_.name_of(node) + "/" + name));
           }
           continue;
         }
@@ -140,16 +141,27 @@ class StepMaker {
       if (*from == *to) return invalid_order(edge + " goes from node " + quoted(steps_.names[*to]) + " to itself");
       reads[*to].push_back(*from);
     }
-    for (std::size_t node : steps_.runs) {
-      const OrderExtras* more = file_.extras_of(node);
-      if (more == nullptr || !more->overwrites) continue;
-      const NodeId run = entries_[node][0];
-      const Result<NodeId> bytes = find(*more->overwrites, "'overwrites' of node " + quoted(steps_.names[run]));
-      if (!bytes) return bytes.error();
-      steps_.problem.nodes[run].overwrites = *bytes;
-      reads[run].push_back(*bytes);  // what a node overwrites, it also reads
-    }
+    for (std::size_t node : steps_.runs) LOWTIDE_RETURN_IF_ERROR(find_overwritten(node, reads[entries_[node][0]]));
     for (NodeId id : all_ids<NodeId>(reads.size())) steps_.problem.nodes[id].reads = ascending(std::move(reads[id]));
+    return {};
+  }
+
+  // What a node overwrites, it also reads.
+  Result<void> find_overwritten(std::size_t node, std::vector<NodeId>& reads) {
+    const OrderExtras* more = file_.extras_of(node);
+    const auto find_one = [&](const std::optional<OrderRef>& ref, NodeId output) -> Result<void> {
+      if (!ref) return {};
+      const Result<NodeId> bytes = find(*ref, "'overwrites' of node " + quoted(steps_.names[output]));
+      if (!bytes) return bytes.error();
+      steps_.problem.nodes[output].overwrites = *bytes;
+      reads.push_back(*bytes);
+      return {};
+    };
+    if (more == nullptr) return {};
+    LOWTIDE_RETURN_IF_ERROR(find_one(more->overwrites, entries_[node][0]));
+    for (std::size_t at = 0; at < more->outputs.size(); ++at) {
+      LOWTIDE_RETURN_IF_ERROR(find_one(more->outputs[at].overwrites, entries_[node][at]));
+    }
     return {};
   }
 
@@ -165,17 +177,32 @@ class StepMaker {
   // An output that overwrites another one takes only the bytes that it has more.
   Result<void> fill_overwrites() {
     if (!file_.has_steps()) return {};
-    LOWTIDE_RETURN_IF_ERROR(check_budget_problem(steps_.problem, steps_.names));  // so that views and updates end
+    const EntryBytes facts(steps_.problem);
+    IdVector<NodeId, BudgetNode>& nodes = steps_.problem.nodes;
     for (std::size_t node : steps_.runs) {
-      BudgetNode& run = steps_.problem.nodes[entries_[node][0]];
-      if (!run.overwrites || state_of(steps_.problem, *run.overwrites)) continue;
-      if (file_.nodes[node].bytes < 0 && file_.extras_of(node)->outputs.empty()) {
-        return invalid_order("node " + quoted(names_.name_of(node)) +
-                             " has no 'bytes'; only a node that overwrites a state needs none");
+      for (std::size_t at = 0; at < entries_[node].size(); ++at) {
+        const NodeId output = entries_[node][at];
+        if (is_other_name(node, at) || !nodes[output].overwrites || facts.state[output]) continue;
+        if (stated_bytes(node, at) < 0) {
+          return invalid_order("node " + quoted(steps_.names[output]) +
+                               " has no 'bytes'; only what overwrites a state needs none");
+        }
+        nodes[entries_[node][0]].extra -=
+            std::min(nodes[output].size, nodes[facts.bytes[*nodes[output].overwrites]].size);
       }
-      run.extra -= std::min(run.size, steps_.problem.nodes[bytes_of_entry(steps_.problem, *run.overwrites)].size);
     }
     return {};
+  }
+
+  [[nodiscard]] bool is_other_name(std::size_t node, std::size_t output) const {
+    const OrderExtras* more = file_.extras_of(node);
+    return more != nullptr && !more->outputs.empty() && more->outputs[output].same_as >= 0;
+  }
+
+  // What the file has for an output; -1 for nothing.
+  [[nodiscard]] std::int64_t stated_bytes(std::size_t node, std::size_t output) const {
+    const OrderExtras* more = file_.extras_of(node);
+    return more == nullptr || more->outputs.empty() ? file_.nodes[node].bytes : more->outputs[output].bytes;
   }
 
   Result<void> fill_order() {

@@ -38,7 +38,8 @@ std::string why_nothing_fits(const Graph& graph, const KeptBudget& kept) {
   const IdVector<NodeId, BudgetNode>& nodes = kept.problem.nodes;
   Bytes needed = nodes[*proof.node].size + nodes[*proof.node].extra;
   std::vector<NodeId> inputs;
-  for (NodeId input : nodes[*proof.node].reads) inputs.push_back(bytes_of_entry(kept.problem, input));
+  const EntryBytes facts(kept.problem);
+  for (NodeId input : nodes[*proof.node].reads) inputs.push_back(facts.bytes[input]);
   std::sort(inputs.begin(), inputs.end());
   inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
   for (NodeId input : inputs) needed += nodes[input].size;

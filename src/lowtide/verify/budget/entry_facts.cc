@@ -18,19 +18,22 @@ void make_ascending(std::vector<NodeId>& nodes) {
 
 EntryFacts::EntryFacts(const BudgetProblem& problem)
     : problem_(problem),
+      storage_(problem),
       parts_(problem.nodes.size()),
       reads_(problem.nodes.size()),
       readers_(problem.nodes.size()),
       earlier_(problem.nodes.size()),
       writers_after_(problem.nodes.size()),
-      agreed_runs_(problem.nodes.size()) {
+      agreed_runs_(problem.nodes.size()),
+      updates_state_(problem.nodes.size()) {
   for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
     const BudgetNode& node = problem.nodes[id];
     if (node.is_state) states_ += node.size;
     if (node.part_of) parts_[*node.part_of].push_back(id);
-    if (node.is_output && is_made(storage_of(id))) outputs_.push_back(storage_of(id));
+    if (node.overwrites && storage_.is_in_state(id)) updates_state_.set(maker(id));
+    if (node.is_output && is_made(storage_.of(id))) outputs_.push_back(storage_.of(id));
     for (NodeId read : node.reads) {
-      if (is_made(storage_of(read))) reads_[id].push_back(storage_of(read));
+      if (is_made(storage_.of(read))) reads_[id].push_back(storage_.of(read));
     }
     make_ascending(reads_[id]);
     for (NodeId read : reads_[id]) readers_[read].push_back(id);
@@ -39,15 +42,10 @@ EntryFacts::EntryFacts(const BudgetProblem& problem)
   find_order();
 }
 
-NodeId EntryFacts::storage_of(NodeId entry) const {
-  while (problem_.nodes[entry].view_of) entry = *problem_.nodes[entry].view_of;
-  return entry;
-}
-
 void EntryFacts::find_order() {
   IdVector<NodeId, std::vector<NodeId>> all_readers(problem_.nodes.size());  // also of states
   for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
-    for (NodeId read : problem_.nodes[id].reads) all_readers[storage_of(read)].push_back(id);
+    for (NodeId read : problem_.nodes[id].reads) all_readers[storage_.of(read)].push_back(id);
   }
   const auto add = [&](NodeId reader, NodeId writer) {
     earlier_[writer].push_back(reader);
@@ -56,8 +54,8 @@ void EntryFacts::find_order() {
   for (NodeId writer : all_ids<NodeId>(problem_.nodes.size())) {
     const std::optional<NodeId> overwritten = problem_.nodes[writer].overwrites;
     if (!overwritten) continue;
-    for (NodeId reader : all_readers[storage_of(*overwritten)]) {
-      if (reader != writer) add(reader, writer);
+    for (NodeId reader : all_readers[storage_.of(*overwritten)]) {
+      if (reader != maker(writer)) add(reader, maker(writer));
     }
   }
   for (const BeforeEdge& edge : problem_.before) add(edge.reader, edge.writer);
@@ -72,11 +70,7 @@ void EntryFacts::find_order() {
 }
 
 bool EntryFacts::happens_once(NodeId run) const {
-  if (problem_.nodes[run].runs_once || agreed_runs_[run] == 1) return true;
-  // Through the chain of runs that overwrite the same bytes.
-  NodeId at = run;
-  while (problem_.nodes[at].overwrites) at = storage_of(*problem_.nodes[at].overwrites);
-  return problem_.nodes[at].is_state;
+  return problem_.nodes[run].runs_once || agreed_runs_[run] == 1 || updates_state_.test(run);
 }
 
 bool EntryFacts::reads(NodeId run, NodeId entry) const {

@@ -6,7 +6,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/plan/budget_problem.h"
+#include "lowtide/verify/budget/entry_storage.h"
 
 namespace lowtide::verify_internal {
 
@@ -43,16 +45,17 @@ class EntryFacts {
   [[nodiscard]] bool happens_once(NodeId run) const;
 
  private:
-  [[nodiscard]] NodeId storage_of(NodeId entry) const;
   void find_order();
 
   const BudgetProblem& problem_;
+  EntryStorage storage_;
   IdVector<NodeId, std::vector<NodeId>> parts_;
   IdVector<NodeId, std::vector<NodeId>> reads_;
   IdVector<NodeId, std::vector<NodeId>> readers_;
   IdVector<NodeId, std::vector<NodeId>> earlier_;
   IdVector<NodeId, std::vector<NodeId>> writers_after_;
   IdVector<NodeId, std::size_t> agreed_runs_;  // how often its group has it
+  Flags<NodeId> updates_state_;                // by run: some output of it is in the bytes of a state
   std::vector<NodeId> outputs_;
   Bytes states_;
 };

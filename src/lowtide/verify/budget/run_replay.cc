@@ -29,6 +29,7 @@ RunReplay::RunReplay(const BudgetProblem& problem, const std::vector<NodeId>& ru
       runs_(runs),
       findings_(findings),
       fetched_(fetched),
+      storage_(problem),
       writer_(problem.nodes.size()),
       parts_(problem.nodes.size()),
       later_writers_(problem.nodes.size()),
@@ -47,11 +48,6 @@ std::string RunReplay::run_name(std::size_t at) const {
   return "run " + std::to_string(at) + " of node " + number_of(runs_[at]);
 }
 
-NodeId RunReplay::storage_of(NodeId entry) const {
-  while (problem_.nodes[entry].view_of) entry = *problem_.nodes[entry].view_of;
-  return entry;
-}
-
 bool RunReplay::is_copied(NodeId entry) const {
   return fetched_ == Fetched::copies && problem_.nodes[entry].fetched_over.has_value();
 }
@@ -59,7 +55,7 @@ bool RunReplay::is_copied(NodeId entry) const {
 void RunReplay::find_writers() {
   for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
     const BudgetNode& node = problem_.nodes[id];
-    if (node.overwrites) writer_[storage_of(*node.overwrites)] = id;
+    if (node.overwrites) writer_[storage_.of(*node.overwrites)] = node.part_of.value_or(id);
     if (node.part_of) parts_[*node.part_of].push_back(id);
     if (node.is_state) make(0, id);
   }
@@ -110,7 +106,7 @@ bool RunReplay::check_kind(std::size_t at) {
 }
 
 bool RunReplay::read_bytes(std::size_t at, NodeId entry) {
-  const NodeId storage = storage_of(entry);
+  const NodeId storage = storage_.of(entry);
   const std::optional<NodeId> writer = writer_[storage];
   if (is_copied(storage)) {
     fetched_needs_[at].push_back(storage);
@@ -145,14 +141,19 @@ bool RunReplay::check_order(std::size_t at) {
 
 void RunReplay::write(std::size_t at) {
   const NodeId run = runs_[at];
-  if (problem_.nodes[run].overwrites) {
-    const std::optional<std::size_t> old = content_[storage_of(*problem_.nodes[run].overwrites)];
-    if (old) contents_[*old].overwritten = at;
-  }
+  spoil(at, run);
+  for (NodeId part : parts_[run]) spoil(at, part);
   make(at, run);
   for (NodeId part : parts_[run]) make(at, part);
   if (!first_[run]) first_[run] = at;
   latest_[run] = at;
+}
+
+// The bytes over which an output is written have lost their content.
+void RunReplay::spoil(std::size_t at, NodeId entry) {
+  if (!problem_.nodes[entry].overwrites) return;
+  const std::optional<std::size_t> old = content_[storage_.of(*problem_.nodes[entry].overwrites)];
+  if (old) contents_[*old].overwritten = at;
 }
 
 void RunReplay::make(std::size_t at, NodeId entry) {
@@ -168,7 +169,7 @@ bool RunReplay::check_end() {
   }
   for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
     if (!problem_.nodes[id].is_output) continue;
-    const NodeId storage = storage_of(id);
+    const NodeId storage = storage_.of(id);
     if (is_copied(storage)) {
       fetched_needs_.back().push_back(storage);
       continue;

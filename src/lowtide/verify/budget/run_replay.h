@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lowtide/plan/budget_problem.h"
+#include "lowtide/verify/budget/entry_storage.h"
 #include "lowtide/verify/findings.h"
 
 namespace lowtide::verify_internal {
@@ -48,18 +49,20 @@ class RunReplay {
   // By position, and at the last one the end: all live bytes, if contents are kept up to their last use.
   [[nodiscard]] std::vector<Bytes> loads() const;
 
+  [[nodiscard]] const EntryStorage& storage() const { return storage_; }
+  [[nodiscard]] const std::vector<NodeId>& parts_of(NodeId run) const { return parts_[run]; }
   // "run 3 of node 7".
   [[nodiscard]] std::string run_name(std::size_t at) const;
 
  private:
   bool report(ViolationKind kind, std::string message);
-  [[nodiscard]] NodeId storage_of(NodeId entry) const;
   [[nodiscard]] bool is_copied(NodeId entry) const;
   void find_writers();
   bool check_kind(std::size_t at);
   bool read_bytes(std::size_t at, NodeId entry);
   bool check_order(std::size_t at);
   void write(std::size_t at);
+  void spoil(std::size_t at, NodeId entry);
   void make(std::size_t at, NodeId entry);
   bool check_end();
   bool check_groups();
@@ -68,6 +71,7 @@ class RunReplay {
   const std::vector<NodeId>& runs_;
   Findings& findings_;
   const Fetched fetched_;
+  const EntryStorage storage_;
   IdVector<NodeId, std::optional<NodeId>> writer_;        // by entry with bytes: the run that overwrites them
   IdVector<NodeId, std::vector<NodeId>> parts_;           // by run
   IdVector<NodeId, std::vector<NodeId>> later_writers_;   // by run: what must come after it, by `before`

@@ -184,11 +184,16 @@ bool TransferReplay::use_all() {
   return true;
 }
 
-// A run may overwrite a fetched copy.
+// A run may overwrite fetched copies.
 void TransferReplay::spoil_fetched(std::size_t at) {
-  const std::optional<NodeId> overwritten = problem_.nodes[answer_.runs[at]].overwrites;
+  spoil_fetched(at, answer_.runs[at]);
+  for (NodeId part : runs_.parts_of(answer_.runs[at])) spoil_fetched(at, part);
+}
+
+void TransferReplay::spoil_fetched(std::size_t at, NodeId written) {
+  const std::optional<NodeId> overwritten = problem_.nodes[written].overwrites;
   if (!overwritten) return;
-  Stays& stays = fetched_stays_[bytes_of_entry(problem_, *overwritten)];
+  Stays& stays = fetched_stays_[runs_.storage().of(*overwritten)];
   const auto later = std::find_if(stays.begin(), stays.end(), [&](const Stay& stay) { return stay.begin > at; });
   if (later != stays.begin()) std::prev(later)->overwritten = at;
 }

@@ -47,6 +47,7 @@ class TransferReplay {
   bool use(Stays& stays, std::size_t at, const std::string& what);
   bool use_all();
   void spoil_fetched(std::size_t at);
+  void spoil_fetched(std::size_t at, NodeId written);
 
   const BudgetProblem& problem_;
   const SwapAnswer& answer_;
