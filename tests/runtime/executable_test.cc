@@ -183,6 +183,23 @@ TEST(Executable, NamesAllConstantsWithoutBytes) {
   EXPECT_THAT(refused.error().message, HasSubstr("2 constants without bytes: 'w', 'v'"));
 }
 
+// b is in the bytes of its operand a. A Transpose reads an element after it has written others.
+TEST(Executable, RefusesAResultOverAnOperandThatItsKernelStillReads) {
+  Graph graph = graph_of(R"(graph "g" {
+    input x : f32[4,4]
+    a = Relu(x) : f32[4,4]
+    b = Transpose(a) "turn" {perm = [1, 0]} : f32[4,4]
+    output b
+  })");
+  Plan plan = plan_for(graph);
+  const Step& turn = plan.program.steps[StepId(1)];
+  plan.layout.values[turn.writes[0]] = plan.layout.values[turn.reads[0]];
+  const auto error = Executable::prepare(std::move(graph), std::move(plan), weights_for()).error();
+  EXPECT_EQ(error.code, ErrorCode::mismatch);
+  EXPECT_THAT(error.message, HasSubstr("writes 'b' over operand 'a', but kernel 'plain' may not work in place there"));
+  EXPECT_THAT(error.place, HasSubstr("'turn' (Transpose)"));
+}
+
 TEST(Executable, RunsPlansOfTheTargetDense) {
   Graph graph = graph_of(R"(graph "g" { input x : f32[4]; y = Relu(x) : f32[4]; output y })");
   Plan plan = plan_graph(graph, dense_target())->plan;

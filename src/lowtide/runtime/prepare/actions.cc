@@ -54,6 +54,43 @@ Result<void> check_scratch(const PreparedGraph& in, StepId step, const Kernel& k
                place_of(in, step)};
 }
 
+// Whether two values have a byte in common. Requires: both are in buffers of one plan.
+bool share_bytes(const PreparedGraph& in, ValueId a, ValueId b) {
+  const ValuePlace& first = in.plan.layout.values[a];
+  const ValuePlace& second = in.plan.layout.values[b];
+  if (first.buffer != second.buffer) return false;
+  const auto size = [&](ValueId value) { return in.graph.tensor(in.plan.program.values[value].tensor).size; };
+  return first.offset < second.offset + size(b) && second.offset < first.offset + size(a);
+}
+
+// Whether a kernel may write an output over an operand. A tensor may be several inputs of the node.
+bool may_overwrite(const Kernel& kernel, const Node& node, const std::optional<TensorId>& operand, int output) {
+  return std::ranges::any_of(kernel.in_place, [&](const std::pair<int, int>& pair) {
+    return pair.second == output && node.inputs[static_cast<std::size_t>(pair.first)] == operand;
+  });
+}
+
+// Checks that the kernel permits each result that the plan puts over an operand. What the operator permits is checked
+// before, but a kernel may still read an operand after it has begun to write.
+Result<void> check_in_place(const PreparedGraph& in, StepId step, const Kernel& kernel) {
+  if (!is_compute(in.plan.program.steps[step])) return {};  // an alias has the bytes of its operand
+  const Node& node = in.graph.node(*node_of(in.plan.program.steps[step]));
+  const Operands operands = operands_of(in, step);
+  for (std::size_t output = 0; output < operands.writes.size(); ++output) {
+    for (std::size_t input = 0; input < operands.reads.size(); ++input) {
+      if (!operands.writes[output] || !operands.reads[input]) continue;
+      if (!share_bytes(in, *operands.writes[output], *operands.reads[input])) continue;
+      if (may_overwrite(kernel, node, node.inputs[input], static_cast<int>(output))) continue;
+      return Error{ErrorCode::mismatch,
+                   "the plan writes " + quoted(in.graph.tensor(*node.outputs[output]).name) + " over operand " +
+                       quoted(in.graph.tensor(*node.inputs[input]).name) + ", but kernel " + quoted(kernel.name) +
+                       " may not work in place there; plan again with --target cpu",
+                   place_of(in, step)};
+    }
+  }
+  return {};
+}
+
 // PreparedKernel::bind needs scratch at a multiple of 64. A plan for a target with another alignment may have it
 // elsewhere.
 Result<void> check_scratch_address(const PreparedGraph& in, StepId step) {
@@ -89,6 +126,7 @@ Result<std::unique_ptr<PreparedKernel>> prepare_kernel(const Prepared& prepared,
   Result<PreparedOffer> made = prepare_offer(input);
   if (!made) return made.error();
   LOWTIDE_RETURN_IF_ERROR(check_scratch(in, id, made->offer));
+  LOWTIDE_RETURN_IF_ERROR(check_in_place(in, id, made->offer));
   LOWTIDE_RETURN_IF_ERROR(check_scratch_address(in, id));
   return std::move(made->kernel);
 }
