@@ -11,6 +11,7 @@
 
 #include "lowtide/base/change_of_size.h"
 #include "lowtide/base/listed.h"
+#include "lowtide/base/no_memory.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/load_time.h"
@@ -298,11 +299,15 @@ void give_back_memory() {
 
 Result<OpenedModel> open_sharing(const std::string& path, const OpenOptions& options, SharedWeights& shared,
                                  std::optional<std::size_t> rank) {
+  // What the failed load holds is free again before the error is made.
   try {
     return open_checked(path, options, shared, rank);
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::no_memory, "the system has no memory to load the model", shown_path(path)};
+    shared = {};
   }
+  return no_memory_error([&] {
+    return Error{ErrorCode::no_memory, "the system has no memory to load the model", shown_path(path)};
+  });
 }
 
 }  // namespace engine_internal

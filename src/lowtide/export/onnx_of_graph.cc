@@ -6,6 +6,7 @@
 #include <new>
 
 #ifdef LOWTIDE_WITH_ONNX
+#include "lowtide/base/no_memory.h"
 #include "lowtide/export/onnx/write_model.h"
 #endif
 
@@ -18,7 +19,7 @@ Result<OnnxOfGraph> onnx_of_graph([[maybe_unused]] const Graph& graph) {
     LOWTIDE_RETURN_IF_ERROR(export_internal::write_model(graph, made.bytes, made.lost));
     return made;
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::no_memory, "there is not enough memory for the model", ""};
+    return no_memory_error([] { return Error{ErrorCode::no_memory, "there is not enough memory for the model", ""}; });
   }
 #else
   return Error{ErrorCode::unsupported, "this build of Lowtide writes no ONNX", ""};

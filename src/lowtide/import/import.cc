@@ -11,6 +11,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/listed.h"
+#include "lowtide/base/no_memory.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/import/byte_reader.h"
 #include "lowtide/import/csv.h"
@@ -43,7 +44,9 @@ Result<Problem> import_problem(const std::string& path, Parse parse) {
     if (!problem) return in_file(path, problem.error());
     return problem;
   } catch (const std::bad_alloc&) {
-    return in_file(path, {ErrorCode::no_memory, "there is not enough memory for the problem", ""});
+    return no_memory_error([&] {
+      return in_file(path, {ErrorCode::no_memory, "there is not enough memory for the problem", ""});
+    });
   }
 }
 
@@ -107,7 +110,9 @@ Result<ImportedModel> import_model(const std::string& path, const ImportOptions&
     if (!unchanged) return in_file(path, unchanged.error());
     return model;
   } catch (const std::bad_alloc&) {
-    return in_file(path, {ErrorCode::no_memory, "there is not enough memory for the model", ""});
+    return no_memory_error([&] {
+      return in_file(path, {ErrorCode::no_memory, "there is not enough memory for the model", ""});
+    });
   }
 }
 

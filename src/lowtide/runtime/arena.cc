@@ -16,6 +16,8 @@
 #include <string>
 #include <system_error>
 
+#include "lowtide/base/no_memory.h"
+
 namespace lowtide {
 
 struct Arena::State {
@@ -57,7 +59,7 @@ Result<Arena> Arena::own(void* data, std::size_t count) {
     return Arena(std::move(state));
   } catch (const std::bad_alloc&) {
     munmap(data, count);
-    return refused(Bytes(static_cast<std::int64_t>(count)));
+    return no_memory_error([&] { return refused(Bytes(static_cast<std::int64_t>(count))); });
   }
 }
 
@@ -96,7 +98,7 @@ Result<Arena> Arena::of_caller(std::span<std::byte> memory) {
     state->memory = memory;
     return Arena(std::move(state));
   } catch (const std::bad_alloc&) {
-    return refused(Bytes(sizeof(State)));
+    return no_memory_error([] { return refused(Bytes(sizeof(State))); });
   }
 }
 

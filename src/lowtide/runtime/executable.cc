@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "lowtide/base/no_memory.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/runtime/prepare/prepare.h"
 
@@ -67,7 +68,9 @@ Result<std::shared_ptr<const Executable>> Executable::prepare(Graph graph, Plan 
     LOWTIDE_RETURN_IF_ERROR(fill(*prepared));
     return std::shared_ptr<const Executable>(new Executable(std::move(prepared)));
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::no_memory, "the system has no memory for the prepared model", place};
+    return no_memory_error([&] {
+      return Error{ErrorCode::no_memory, "the system has no memory for the prepared model", place};
+    });
   }
 }
 

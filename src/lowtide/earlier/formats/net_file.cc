@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "lowtide/base/no_memory.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
 #include "lowtide/earlier/formats/net_import.h"
@@ -27,7 +28,9 @@ Result<T> with_memory(const std::string& path, Make make) {
     if (!made) return at_path(path, made.error());
     return made;
   } catch (const std::bad_alloc&) {
-    return at_path(path, {ErrorCode::no_memory, "there is not enough memory for the net", ""});
+    return no_memory_error([&] {
+      return at_path(path, {ErrorCode::no_memory, "there is not enough memory for the net", ""});
+    });
   }
 }
 

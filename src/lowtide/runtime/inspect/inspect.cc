@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/no_memory.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/runtime/inspect/guard.h"
 #include "lowtide/runtime/inspect/poison.h"
@@ -42,8 +43,10 @@ Result<RunInspection> with_memory(const Executable& executable, Inspect inspect)
   try {
     return inspect();
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::no_memory, "the system has no memory to inspect a run",
-                 "graph " + quoted(executable.graph().name())};
+    return no_memory_error([&] {
+      return Error{ErrorCode::no_memory, "the system has no memory to inspect a run",
+                   "graph " + quoted(executable.graph().name())};
+    });
   }
 }
 

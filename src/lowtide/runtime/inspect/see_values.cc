@@ -4,6 +4,7 @@
 #include <new>
 #include <vector>
 
+#include "lowtide/base/no_memory.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/runtime/execute/tensors.h"
 #include "lowtide/runtime/inspect.h"
@@ -82,8 +83,10 @@ Result<void> see_values(const Executable& executable, std::span<const TensorRef>
     for (ValueId output : main.graph().plan.program.outputs) show(main, output, see);
     return {};
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::no_memory, "the system has no memory to look at a run",
-                 "graph " + quoted(executable.graph().name())};
+    return no_memory_error([&] {
+      return Error{ErrorCode::no_memory, "the system has no memory to look at a run",
+                   "graph " + quoted(executable.graph().name())};
+    });
   }
 }
 
