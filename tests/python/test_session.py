@@ -289,15 +289,6 @@ def test_operators_without_kernel_are_listed(tmp_path):
         lowtide.Session(path)
 
 
-def test_a_changed_file_is_refused(mlp):
-    session = lowtide.Session(mlp)
-    session.run({"x": values((2, 3))})
-    time.sleep(0.02)
-    mlp.write_bytes(mlp.read_bytes() + b"\0")
-    with pytest.raises(lowtide.MismatchError):
-        session.run()
-
-
 def test_inputs_with_default_values(tmp_path):
     """w is an input with a default value. It is a constant unless the caller wants to give it."""
     f32 = TensorProto.FLOAT

@@ -230,11 +230,31 @@ TEST_F(ModelWeightsTest, NoticesAFileThatChanged) {
   ASSERT_FALSE(changed.ok());
   EXPECT_EQ(changed.error().code, ErrorCode::mismatch);
   EXPECT_THAT(changed.error().describe(), HasSubstr("it had 12 bytes and now has 13"));
-  const Result<ModelWeights> again = ModelWeights::open(model(), table());
-  ASSERT_TRUE(again.ok());
+}
+
+// A deploy puts a new file at the path. The map is of the old one.
+TEST_F(ModelWeightsTest, KeepsAFileWhosePathGoesToAnother) {
+  write("data.bin", "....abcdefgh");
+  Result<ModelWeights> weights = ModelWeights::open(model(), table());
+  ASSERT_TRUE(weights.ok());
   std::filesystem::remove(folder_ / "data.bin");
+  EXPECT_TRUE(weights->check_files().ok());
   write("data.bin", "....ABCDEFGHI");
-  EXPECT_THAT(again->check_files().error().describe(), HasSubstr("changed after it was loaded; load the model again"));
+  EXPECT_TRUE(weights->check_files().ok());
+  write("new.bin", "....12345678");
+  std::filesystem::rename(folder_ / "new.bin", folder_ / "data.bin");
+  EXPECT_TRUE(weights->check_files().ok());
+}
+
+// The old file has a second name, by which it is written.
+TEST_F(ModelWeightsTest, NoticesAChangeByAnotherName) {
+  write("data.bin", "....abcdefgh");
+  Result<ModelWeights> weights = ModelWeights::open(model(), table());
+  ASSERT_TRUE(weights.ok());
+  std::filesystem::create_hard_link(folder_ / "data.bin", folder_ / "other.bin");
+  std::filesystem::remove(folder_ / "data.bin");
+  write("other.bin", "....abcdefghi");
+  EXPECT_EQ(weights->check_files().error().code, ErrorCode::mismatch);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "lowtide/base/listed.h"
+#include "lowtide/base/no_memory.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/graph/text.h"
 #include "lowtide/kernels/initialize.h"
@@ -217,7 +218,9 @@ Result<Session> Session::open(std::shared_ptr<const Executable> executable, cons
                  "another session runs in the arena; open this one between two runs, or without SessionOptions::touch",
                  ""};
   } catch (const std::bad_alloc&) {
-    return Error{ErrorCode::no_memory, "the system has no memory for the tables of a session", ""};
+    return no_memory_error([] {
+      return Error{ErrorCode::no_memory, "the system has no memory for the tables of a session", ""};
+    });
   }
 }
 
@@ -328,7 +331,10 @@ std::vector<DynamicSize> Session::dynamic_sizes() const {
   return sizes;
 }
 
-Result<void> Session::check_files() const { return executable().weights().check_files(); }
+Result<void> Session::check_files() const {
+  if (executable().memory().mapped == Bytes(0)) return {};
+  return executable().weights().check_files();
+}
 
 void Session::stop() noexcept { state_->memory.control.is_stopped.store(true, std::memory_order_relaxed); }
 

@@ -121,8 +121,9 @@ class Session {
   [[nodiscard]] std::vector<DynamicSize> dynamic_sizes() const;
 
   // Checks that the files of the constants are as they were when the model was loaded. A run reads them where they are
-  // mapped, so the result of a run is right if this succeeds afterwards. Errors: (mismatch) the file that changed; (io)
-  // it is gone. One system call per file.
+  // mapped, so the result of a run is right if this succeeds afterwards. Another file at the same path, or none, is no
+  // change, because the map is of the file that was opened. If no constant is mapped, it succeeds. Errors: (mismatch)
+  // the file that changed; (io). One system call per file.
   [[nodiscard]] Result<void> check_files() const;
 
   // The run in progress ends with RunCode::stopped before its next step or iteration. Without a run in progress it does

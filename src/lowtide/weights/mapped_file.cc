@@ -24,7 +24,7 @@ Error io_error(const std::string& path, int cause) {
 
 }  // namespace
 
-Result<MappedFile> MappedFile::open(const std::string& path) {
+Result<MappedFile> MappedFile::open(const std::string& path, bool keeps_open) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) return io_error(path, errno);
   MappedFile file;
@@ -42,7 +42,11 @@ Result<MappedFile> MappedFile::open(const std::string& path) {
       file.range_ = add_range(file.bytes());
     }
   }
-  ::close(descriptor);
+  if (keeps_open && file.data_ != nullptr) {
+    file.descriptor_ = descriptor;
+  } else {
+    ::close(descriptor);
+  }
   if (cause != 0) return io_error(path, cause);
   file.device_ = status.st_dev;
   file.inode_ = status.st_ino;
@@ -56,6 +60,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(path_, other.path_);
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
+  std::swap(descriptor_, other.descriptor_);
   std::swap(device_, other.device_);
   std::swap(inode_, other.inode_);
   std::swap(modified_, other.modified_);
@@ -66,6 +71,7 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
 MappedFile::~MappedFile() {
   if (range_) remove_range(*range_);
   if (data_ != nullptr) munmap(data_, size_);
+  if (descriptor_ >= 0) ::close(descriptor_);
 }
 
 void MappedFile::drop(std::int64_t begin, std::int64_t end) const {
@@ -78,13 +84,17 @@ void MappedFile::drop(std::int64_t begin, std::int64_t end) const {
 
 Result<void> MappedFile::check_unchanged() const {
   struct stat status = {};
-  if (stat(path_.c_str(), &status) != 0) return io_error(path_, errno);
-  const bool is_equal = !has_lost_bytes() && status.st_dev == device_ && status.st_ino == inode_ &&
-                        static_cast<std::size_t>(status.st_size) == size_ &&
-                        status.st_mtim.tv_sec == modified_.tv_sec && status.st_mtim.tv_nsec == modified_.tv_nsec;
-  if (is_equal) return {};
+  const bool is_open = descriptor_ >= 0;
+  const int failed = is_open ? fstat(descriptor_, &status) : stat(path_.c_str(), &status);
+  if (failed != 0 && (is_open || errno != ENOENT)) return io_error(path_, errno);
+  const bool is_other = failed != 0 || status.st_dev != device_ || status.st_ino != inode_;
+  const bool is_equal =
+      is_other || (static_cast<std::size_t>(status.st_size) == size_ && status.st_mtim.tv_sec == modified_.tv_sec &&
+                   status.st_mtim.tv_nsec == modified_.tv_nsec);
+  if (is_equal && !has_lost_bytes()) return {};
   return Error{ErrorCode::mismatch,
-               "changed after it was loaded" + change_of_size(static_cast<std::int64_t>(size_), status.st_size) +
+               "changed after it was loaded" +
+                   (is_other ? "" : change_of_size(static_cast<std::int64_t>(size_), status.st_size)) +
                    "; load the model again",
                shown_path(path_)};
 }

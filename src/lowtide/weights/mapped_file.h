@@ -16,11 +16,13 @@
 
 namespace lowtide::weights_internal {
 
-// A file that is mapped read-only. Move-only; the address stays the same.
+// A file that is mapped read-only. The map is of the file that was opened, so the path may be deleted or given to
+// another file. Move-only; the address stays the same.
 class MappedFile {
  public:
-  // Errors: (io) the file cannot be opened or mapped, or is not a regular file.
-  [[nodiscard]] static Result<MappedFile> open(const std::string& path);
+  // `keeps_open`: the file stays open, so that check_unchanged() finds it without its path. A process can have few
+  // files open. Errors: (io) the file cannot be opened or mapped, or is not a regular file.
+  [[nodiscard]] static Result<MappedFile> open(const std::string& path, bool keeps_open = true);
 
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
@@ -33,7 +35,8 @@ class MappedFile {
   // Returns the whole pages inside [begin, end) to the system. Requires: 0 <= begin and end <= the size of the file.
   void drop(std::int64_t begin, std::int64_t end) const;
 
-  // Errors: (mismatch) the file at the path is another one, or was written; (io).
+  // Errors: (mismatch) the file was written, or bytes of it were gone; (io). If it is not kept open and its path names
+  // another file, or none, then it counts as unchanged.
   [[nodiscard]] Result<void> check_unchanged() const;
   // Whether bytes of the file were gone when they were read (catch_file_faults).
   [[nodiscard]] bool has_lost_bytes() const noexcept { return range_ && weights_internal::has_lost_bytes(*range_); }
@@ -44,6 +47,7 @@ class MappedFile {
   std::string path_;
   std::byte* data_ = nullptr;  // nullptr for an empty file
   std::size_t size_ = 0;
+  int descriptor_ = -1;  // -1: not kept open
   dev_t device_ = 0;
   ino_t inode_ = 0;
   timespec modified_ = {};

@@ -65,10 +65,13 @@ struct ModelWeights::State {
 
 namespace {
 
-Result<std::optional<MappedFile>> map_file(const std::string& path, bool may_be_absent) {
+// A process may often open 1,024 files, and a model can have a file per tensor.
+constexpr std::size_t kMostOpenFiles = 16;
+
+Result<std::optional<MappedFile>> map_file(const std::string& path, bool may_be_absent, bool keeps_open) {
   std::error_code ignored;
   if (may_be_absent && !std::filesystem::exists(path, ignored)) return std::optional<MappedFile>();
-  LOWTIDE_TRY(MappedFile file, MappedFile::open(path));
+  LOWTIDE_TRY(MappedFile file, MappedFile::open(path, keeps_open));
   return std::optional<MappedFile>(std::move(file));
 }
 
@@ -94,7 +97,8 @@ Result<ModelWeights> ModelWeights::open(const std::string& model_path, ConstantT
   state->computed.resize(state->table.sources.size());
   for (const std::string& file : state->table.files) {
     LOWTIDE_TRY(std::optional<MappedFile> mapped,
-                map_file(path_of(model_path, file), options.synthetic_seed.has_value() && !file.empty()));
+                map_file(path_of(model_path, file), options.synthetic_seed.has_value() && !file.empty(),
+                         state->files.size() < kMostOpenFiles));
     state->files.push_back(std::move(mapped));
   }
   for (ConstantId id : all_ids<ConstantId>(state->table.sources.size())) {

@@ -84,8 +84,9 @@ class ModelWeights {
   // until they are made again.
   void release(ConstantId id);
 
-  // Checks that size, modification time and inode of every file are as they were at open(). Errors: (mismatch) the
-  // file that changed; (io). One system call per file.
+  // Checks that size and modification time of every file are as they were at open(). The files that were opened count,
+  // not their paths: those may be deleted or given to other files. Errors: (mismatch) the file that changed; (io). One
+  // system call per file.
   [[nodiscard]] Result<void> check_files() const;
 
   // Whether a file became shorter and bytes of it were read, which gave zeros. Always false without catch_file_faults()
