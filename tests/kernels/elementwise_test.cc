@@ -120,6 +120,13 @@ TEST(Clip, KeepsNanAndTakesBoundsFromAttributes) {
   EXPECT_THAT(std::span(result).subspan(1), ElementsAre(2, -kInfinity, 1));
 }
 
+// ONNX: x + bias below -lambd, x - bias above lambd, and 0 otherwise. A comparison with NaN is false.
+TEST(Shrink, IsZeroWhereNothingElseHolds) {
+  OneNode shrink = one_node("x : f32[5]", "Shrink(x) {bias = 0.5, lambd = 1.0}", "f32[5]");
+  shrink.run_ok({testing::floats({kNan, -kInfinity, kInfinity, 1, -3})});
+  EXPECT_THAT(shrink.result<float>(), ElementsAre(0, -kInfinity, kInfinity, 0, -2.5F));
+}
+
 TEST(Sign, KeepsNanAndZero) {
   OneNode sign = one_node("x : f32[4]", "Sign(x)", "f32[4]");
   sign.run_ok({testing::floats({kNan, 0, -3, 1e-40F})});

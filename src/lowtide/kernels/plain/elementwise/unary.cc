@@ -80,7 +80,8 @@ RowFunction bitwise_not_function(DType first, DType second, DType result) {
   return unary_numbers<kFlip>(first, second, result);
 }
 
-// A comparison with NaN is false, so the functions below return x where x is NaN.
+// A comparison with NaN is false, so the functions below return x where x is NaN. Shrink gives 0 there, because ONNX
+// defines it as 0 wherever x is neither below -lambd nor above lambd.
 constexpr auto kElu = [](float x, float alpha, float) { return x < 0.0F ? exponential_tail(x, alpha) : x; };
 constexpr auto kCelu = [](float x, float alpha, float) { return x < 0.0F ? exponential_tail(x / alpha, alpha) : x; };
 constexpr auto kSelu = [](float x, float alpha, float gamma) {
@@ -88,8 +89,7 @@ constexpr auto kSelu = [](float x, float alpha, float gamma) {
 };
 constexpr auto kShrink = [](auto x, float bias, float lambd) {
   const auto wide = static_cast<float>(x);
-  const float result = wide < -lambd ? wide + bias : (wide > lambd ? wide - bias : 0.0F);
-  return static_cast<decltype(x)>(std::isnan(wide) ? wide : result);
+  return static_cast<decltype(x)>(wide < -lambd ? wide + bias : (wide > lambd ? wide - bias : 0.0F));
 };
 constexpr auto kHardSigmoid = [](float x, float alpha, float beta) {
   const float line = alpha * x + beta;
