@@ -49,6 +49,26 @@ class Verify(ProgramTest):
         wrong = self.expect(NO, "verify", "model.onnx", "plan.json", "--target", "cpu", "--threads", "2").stdout
         self.assertIn("threads=1", wrong)
 
+    def test_verify_says_what_it_does_not_check(self):
+        """The kernels of a plan belong to its target. Those of built-in targets are known without --target."""
+        self.write("board.toml", b'name = "board"\n[[region]]\nname = "ram"\n')
+        for target, unchecked in ((), False), (("--target", "cpu"), False), (("--target", "board.toml"), True):
+            self.expect(DONE, "plan", "model.onnx", "--dim", "batch=1", *target, "-o", "plan.json")
+            said = self.expect(DONE, "verify", "model.onnx", "plan.json").stdout
+            self.assertEqual("not checked: scratch, in-place rules and constants of the kernels" in said, unchecked)
+            self.assertEqual(self.json(DONE, "verify", "model.onnx", "plan.json")["unchecked"] is not None, unchecked)
+        self.assertIn("target 'board' describes them; add --target FILE", said)
+        self.assertNotIn("not checked", self.expect(DONE, "verify", "model.onnx", "plan.json", "--target",
+                                                    "board.toml").stdout)
+
+    def test_a_kernel_that_no_target_has_is_found(self):
+        for target in (), ("--target", "cpu"):
+            self.expect(DONE, "plan", "model.onnx", "--dim", "batch=1", *target, "-o", "plan.json")
+            plan = json.loads((self.folder / "plan.json").read_text())
+            plan["kernels"] = ["other"] * len(plan["kernels"])
+            self.write("wrong.json", json.dumps(plan).encode())
+            self.assertIn("wrong_kernel", self.expect(NO, "verify", "model.onnx", "wrong.json").stdout)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -58,6 +58,7 @@ struct Checked {
   bool is_imported = true;      // otherwise only its path and digest are known
   bool is_other_graph = false;  // the violations are differences between the graph and the names in the plan
   std::vector<Violation> violations;
+  std::string unchecked;  // what the checks leave out; empty: nothing
   double import_seconds = 0;
   double verify_seconds = 0;
 };
@@ -136,16 +137,30 @@ std::vector<Violation> check_target(const Graph& graph, const Plan& plan, const 
   return violations;
 }
 
-// Kernels are those for the threads and the caches of the plan. --threads asks for another number.
+// The target whose kernels the plan has, if this machine knows it. Without --target, that is the one that the plan
+// names if it is built in. Kernels are those for the threads and the caches of the plan. --threads asks for another
+// number.
 std::optional<Target> read_target_of(const Arguments& arguments, const Plan& plan) {
+  const Provenance& of = plan.provenance;
   const auto with_link = [&](Target target) { return with_link_of(plan.machine, std::move(target)); };
-  if (arguments.value("--target") == "cpu") {
-    CpuOptions like = options_of_key(plan.provenance.machine_key);
+  const bool is_given = arguments.has("--target") || arguments.has("--threads");
+  const bool is_cpu_here = !is_given && of.target == "cpu" && is_key_of_machine(of.machine_key);
+  if (arguments.value("--target") == "cpu" || is_cpu_here) {
+    CpuOptions like = options_of_key(of.machine_key);
     like.threads = read_threads(arguments).value_or(like.threads);
     return with_link(take(cpu_target(like)));
   }
-  if (arguments.has("--target") || arguments.has("--threads")) return with_link(read_target(arguments));
+  if (is_given) return with_link(read_target(arguments));
+  if (of.target == "dense" && of.machine_key.empty()) return with_link(dense_target());
   return std::nullopt;
+}
+
+// What is not known of a plan that is correct otherwise.
+std::string unchecked_part(const Plan& plan) {
+  const bool is_cpu = plan.provenance.target == "cpu";
+  return "scratch, in-place rules and constants of the kernels, because " +
+         (is_cpu ? "they are those of another machine; verify it there"
+                 : "target " + lowtide::quoted(plan.provenance.target) + " describes them; add --target FILE");
 }
 
 Checked check(const std::string& path, const PlanFile& file, const Arguments& arguments, Console& console) {
@@ -176,6 +191,7 @@ Checked check(const std::string& path, const PlanFile& file, const Arguments& ar
           verify_lowering(loaded->model.graph, graph, loaded->lowered.load, {}, &loaded->model.constants);
       for (Violation& violation : verify(graph, file.plan)) checked.violations.push_back(std::move(violation));
       if (target && checked.violations.empty()) checked.violations = check_target(graph, file.plan, *target);
+      if (!target) checked.unchecked = unchecked_part(file.plan);
     }
     if (!checked.violations.empty() && !cause.empty()) {
       checked.violations.insert(checked.violations.begin(), {.kind = ViolationKind::wrong_model, .message = cause});
@@ -220,6 +236,7 @@ void add_check(const Checked& checked, const std::string& path, const Plan& plan
                    {"shortfall", plan.claims.shortfall.count()}};
   json["bound_scope"] = std::string(to_string(bound.scope));
   json["verified"] = checked.violations.empty();
+  json["unchecked"] = checked.unchecked.empty() ? Json(nullptr) : Json(json_text(checked.unchecked));
   json["violations"] = Json::array();
   for (const Violation& violation : checked.violations) {
     if (json["violations"].size() == VerifyOptions{}.most_violations) break;
@@ -256,6 +273,7 @@ StyledText text_of_check(const Checked& checked, const std::string& name, const 
     out.add("    " + counted(static_cast<std::int64_t>(plan.program.steps.size()), "step") + ", ");
     out.add(counted(static_cast<std::int64_t>(plan.layout.buffers.size()), "buffer") + ", arena ");
     out.add(format_bytes(arena_bytes(plan))).end_line();
+    if (!checked.unchecked.empty()) out.add("    not checked: " + checked.unchecked, Style::strong).end_line();
     if (plan.claims.shortfall == Bytes(0)) return out;
     out.add("    the plan says that it exceeds its memory limit by ");
     return out.add(format_bytes(plan.claims.shortfall), Style::bad).end_line();
