@@ -33,7 +33,7 @@ class ExitCodes(ProgramTest):
         result = self.expect(NO, "plan", "model.onnx", "--budget", "100KiB", "-o", "plan.json", "--html", "map.html")
         # The arena needs 131,072 B, which is proven, and the input 65,536 B. 102,400 B are available.
         self.assertIn("94,208 B", result.stdout)
-        self.assertIn("Proven: no plan fits", result.stdout)
+        self.assertIn("Proven for the model as written: no plan fits", result.stdout)
         self.assertIn("sigmoid", result.stdout)  # what holds the peak
         self.assertIn("the plan exceeds its memory limit by 94,208 B (92.00 KiB)", result.stderr)
         self.assertEqual(self.listing(), ["map.html", "model.onnx", "plan.json"])

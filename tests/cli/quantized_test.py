@@ -6,7 +6,7 @@ import unittest
 
 import small_models
 from json_output_test import documented_keys, keys_of
-from program import DONE, ProgramTest
+from program import DONE, NO, ProgramTest
 
 REAL = 16 * 32 * 32 * 4  # a, b, c and d of small_models.quantized
 INTEGER = 16 * 32 * 32  # q, p and y
@@ -55,6 +55,24 @@ class Quantized(ProgramTest):
         self.assertEqual(report["bytes"]["arena"], REAL + 2 * INTEGER)
         self.assertEqual(report["quantized"], {"operators": 2, "estimate": {
             "arena_bytes": 2 * INTEGER, "bound_bytes": 2 * INTEGER, "proven_optimal": True}})
+
+    def test_nothing_is_proven_of_integers_that_are_planned_as_reals(self):
+        """A target with integer kernels runs another graph, which fits where this one does not."""
+        for capacity, words in ((INTEGER + 64, "which fits."), (INTEGER - 64, "which exceeds the limit by 64 B.")):
+            budget = str(capacity + REAL) + "B"  # the input counts
+            said = " ".join(self.expect(NO, "plan", "quantized.onnx", "--budget", budget).stdout.split())
+            self.assertNotIn("Proven", said)
+            self.assertIn("Not proven: this graph computes floating-point numbers between DequantizeLinear and "
+                          "QuantizeLinear. With integer kernels, it would need about 81,920 B (80.00 KiB), " + words,
+                          said)
+            report = self.json(NO, "plan", "quantized.onnx", "--budget", budget)
+            self.assertFalse(report["budget"]["proven_infeasible"])
+            self.assertFalse(report["proven_optimal"])
+
+    def test_the_target_cpu_does_not_say_that_integers_are_reals(self):
+        report = self.json(DONE, "plan", "quantized.onnx", "--target", "cpu")
+        self.assertIsNone(report["quantized"])
+        self.assertNotIn("floating-point", self.expect(DONE, "plan", "quantized.onnx", "--target", "cpu").stdout)
 
     def test_other_models_have_no_estimate(self):
         for command in ("plan", "explain"):

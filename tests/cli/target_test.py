@@ -150,7 +150,8 @@ class TargetTest(ProgramTest):
         self.write("regions.toml", regions(*["3KiB"] * 5))
         said = self.plan(NO, target="regions.toml")
         self.assertRegex(" ".join(said.split()),
-                         r"Proven: no plan without recomputation or extra copies fits, because the tensor "
+                         r"Proven for the model as written on target [\w.-]+: no plan without recomputation or "
+                         r"extra copies fits, because the tensor "
                          r"[a-e] \(4,096 B\) is larger than every region")
         budget = self.plan_json(NO, target="regions.toml")["budget"]
         self.assertTrue(budget["proven_infeasible"])

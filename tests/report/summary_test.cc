@@ -149,7 +149,7 @@ TEST(PlanSummary, CountsWeightsInTheRegionOfTheArena) {
   target.machine.regions[0].capacity = Bytes(384);
   const std::string missed = summary(graph, plan_graph(graph, target).value());
   EXPECT_THAT(missed, HasSubstr("Does not fit 384 B with the weights: 128 B too large.\n"));
-  EXPECT_THAT(missed, HasSubstr("because the lower bound and the weights are together 128 B too large."));
+  EXPECT_THAT(missed, HasSubstr("because the lower bound and the weights are\n  together 128 B too large."));
   target.machine.regions[0].capacity = Bytes(250);
   EXPECT_THAT(summary(graph, plan_graph(graph, target).value()),
               HasSubstr("Does not fit: the weights need 256 B in arena, which has 250 B: 6 B too large."));
@@ -215,11 +215,11 @@ TEST(PlanSummary, SaysHowMuchIsMissingAndWhetherThatIsProven) {
   const std::string missing = summary(graph, planned(graph, Bytes(704)));
   EXPECT_THAT(missing, HasSubstr("Does not fit 704 B: 64 B too large."));
   EXPECT_THAT(missing,
-              HasSubstr("Proven: no plan fits, because the lower bound and what the caller holds are together 64 B "
-                        "too large."));
+              HasSubstr("Proven for the model as written: no plan fits, because the lower bound and what the caller "
+                        "holds\n  are together 64 B too large."));
   // 200 bytes are less than the input alone.
   EXPECT_THAT(summary(graph, planned(graph, Bytes(200))),
-              HasSubstr("the lower bound and what the caller holds are together 568 B too large."));
+              HasSubstr("the lower bound and what the caller holds\n  are together 568 B too large."));
 }
 
 TEST(PlanSummary, NamesCannotActOnATerminal) {

@@ -20,8 +20,10 @@ struct IntegerEstimate {
 
 // Operators of a quantized model that are planned with floating-point tensors.
 struct QuantizedFacts {
-  std::int64_t operators = 0;               // between DequantizeLinear and QuantizeLinear
-  std::optional<IntegerEstimate> estimate;  // nullopt: the graph is too large for a second plan
+  std::int64_t operators = 0;  // between DequantizeLinear and QuantizeLinear
+  // nullopt: the graph is too large for a second plan, or other operators run on integers already
+  std::optional<IntegerEstimate> estimate;
+  bool are_others_on_integers = false;  // the pass `quantized` has run, and has left these
 };
 
 // A paragraph: why the plan needs as much as it does, and what a target with integer kernels would need.

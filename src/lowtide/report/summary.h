@@ -73,14 +73,15 @@ struct PlanVerdict {
   std::optional<Machine> machine = std::nullopt;  // of the target; the machine of a plan has other capacities
   std::optional<QuantizedFacts> quantized = std::nullopt;
   std::optional<LoweringFacts> lowering = std::nullopt;
+  std::optional<Bytes> counted_on_cpu = std::nullopt;  // of a plan for target `cpu` that fits, if this one does not
   std::vector<TradeOff> points;
   bool shows_trade_offs = false;
   bool is_bound_verified = false;  // by an independent check
   bool is_verified = false;        // PlannedGraph::is_verified
 };
 
-// What planning found. The fields `machine`, `quantized`, `lowering` and `shows_trade_offs` are left as they are by
-// default.
+// What planning found. The fields `machine`, `quantized`, `lowering`, `counted_on_cpu` and `shows_trade_offs` are left
+// as they are by default.
 [[nodiscard]] PlanVerdict verdict_of(const PlannedGraph& planned);
 
 [[nodiscard]] StyledText plan_summary(const ModelFacts& model, const NamedPlan& shown, const PlanVerdict& verdict,

@@ -42,13 +42,17 @@ Result<IntegerEstimate> estimate(const Graph& graph, LowerOptions lowering, cons
 
 std::optional<QuantizedFacts> quantized_facts(const LoadedModel& loaded, const LowerOptions& lowering,
                                               const Target& target, const PlanOptions& options) {
+  const bool runs_integers = lowering.passes.has(PassId::quantized);
+  const Graph& given = runs_integers ? loaded.lowered.graph : loaded.model.graph;
   // Most models are not quantized. This check avoids a copy of their graph.
-  if (!is_quantizing(loaded.model.graph)) return std::nullopt;
-  const IntegerOperators integers = take(use_integer_operators(loaded.model.graph), loaded.facts.path);
+  if (!is_quantizing(given)) return std::nullopt;
+  const IntegerOperators integers = take(use_integer_operators(given), loaded.facts.path);
   if (integers.operators == 0) return std::nullopt;
-  QuantizedFacts facts{.operators = integers.operators, .estimate = std::nullopt};
+  QuantizedFacts facts{
+      .operators = integers.operators, .estimate = std::nullopt, .are_others_on_integers = runs_integers};
   const Graph& graph = integers.rewritten.graph;
-  if (graph.total_nodes() <= kMostReportedNodes) facts.estimate = take(estimate(graph, lowering, target, options));
+  if (!runs_integers && graph.total_nodes() <= kMostReportedNodes)
+    facts.estimate = take(estimate(graph, lowering, target, options));
   return facts;
 }
 

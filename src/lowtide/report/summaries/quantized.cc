@@ -8,6 +8,12 @@
 namespace lowtide {
 
 std::string quantized_text(const QuantizedFacts& facts) {
+  if (facts.are_others_on_integers) {
+    return counted(facts.operators, "operator") + " between DequantizeLinear and QuantizeLinear" +
+           (facts.operators == 1 ? " works" : " work") +
+           " on floating-point numbers, because this target has no integer kernel for " +
+           (facts.operators == 1 ? "it." : "them.");
+  }
   std::string text =
       counted(facts.operators, "operator") + (facts.operators == 1 ? " is" : " are") +
       " between DequantizeLinear and QuantizeLinear. The plan runs the graph as it is: these operators work on "

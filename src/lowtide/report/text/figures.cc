@@ -106,6 +106,17 @@ bool has_outputs_at_caller(const Plan& plan) { return has_pass(plan, PassId::out
 
 bool has_load_time_work(const Plan& plan) { return has_pass(plan, PassId::load_time); }
 
+std::string planned_graph_text(const Plan& plan) {
+  const auto is_for_kernels = [](const std::string& name) {
+    const Pass* pass = find_pass(name);
+    return pass != nullptr && pass->use == PassUse::kernels;
+  };
+  const std::string target = shown_name(plan.provenance.target);
+  if (std::ranges::any_of(plan.provenance.lowering, is_for_kernels)) return "the graph that target " + target + " runs";
+  const bool is_plain = plan.provenance.target.empty() || plan.provenance.target == "dense";
+  return is_plain ? "the model as written" : "the model as written on target " + target;
+}
+
 std::string_view no_plan_text(BoundScope scope) {
   switch (scope) {
     case BoundScope::chosen_kernels: return "no plan with these kernels and without recomputation or extra copies";

@@ -71,6 +71,10 @@ void add_figure(TextTable& table, const Figure& figure);
 // The same for a claim that a plan of `bytes` is optimal. nullopt also if an operator is uncounted (Claims::uncounted).
 [[nodiscard]] std::optional<BoundScope> proven_scope(const Plan& plan, Bytes bytes);
 
+// Which graph a proof is about: "the model as written", or "the graph that target cpu runs" if passes for its kernels
+// have rewritten the model.
+[[nodiscard]] std::string planned_graph_text(const Plan& plan);
+
 // "no plan without recomputation or extra copies", "no plan"
 [[nodiscard]] std::string_view no_plan_text(BoundScope scope);
 

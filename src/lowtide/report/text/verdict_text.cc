@@ -17,23 +17,24 @@ namespace {
 // Why no plan fits.
 StyledText no_fit_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   const Plan& plan = shown.plan;
-  StyledText out;
   // The bound covers only the arena, so what else is counted is subtracted from the capacity. Other kernels might fit,
-  // so only a bound for all kernels counts.
-  const Bound* bound = best_bound(plan.claims, std::max(scope_of(plan), BoundScope::run_once));
+  // so only a bound for all kernels counts. The number belongs to the widest scope that exceeds the capacity, because
+  // the sentence is about that one.
   const Bytes beside_arena = verdict.counted - arena_bytes(plan);
-  const Bytes certain = (bound != nullptr ? bound->bytes : Bytes(0)) + beside_arena;
-  const bool is_above = certain > *verdict.capacity;
-  if (verdict.region_proof && (!is_above || verdict.region_proof->tensors.size() == 1)) {
-    return out.append(paragraph(region_proof_text(shown, *verdict.region_proof), StyledText("Proven: ")));
-  }
   const Bytes for_arena = *verdict.capacity > beside_arena ? *verdict.capacity - beside_arena : Bytes(0);
   const std::optional<BoundScope> beyond = scope_that_needs(plan, for_arena + Bytes(1));
-  out.add("  Proven: " + std::string(no_plan_text(beyond.value_or(BoundScope::all_plans))) + " fits, because the ");
+  const Bound* bound = best_bound(plan.claims, beyond.value_or(std::max(scope_of(plan), BoundScope::run_once)));
+  const Bytes certain = (bound != nullptr ? bound->bytes : Bytes(0)) + beside_arena;
+  const bool is_above = certain > *verdict.capacity;
+  const std::string lead = "Proven for " + planned_graph_text(plan) + ": ";
+  if (verdict.region_proof && (!is_above || verdict.region_proof->tensors.size() == 1))
+    return paragraph(region_proof_text(shown, *verdict.region_proof), StyledText(lead));
   const std::string others = verdict.counts_weights ? "the weights" : "what the caller holds";
-  out.add(beside_arena == Bytes(0) ? "lower bound is " : "lower bound and " + others + " are together ");
-  out.add(format_bytes(certain - *verdict.capacity) + " too large.");
-  return out.end_line();
+  return paragraph(std::string(no_plan_text(beyond.value_or(BoundScope::all_plans))) +
+                       " fits, because the lower bound " +
+                       (beside_arena == Bytes(0) ? "is " : "and " + others + " are together ") +
+                       format_bytes(certain - *verdict.capacity) + " too large.",
+                   StyledText(lead));
 }
 
 // Why a plan that fits may exist although this one does not.
@@ -46,6 +47,18 @@ StyledText not_proven_text(const Plan& plan, const PlanVerdict& verdict) {
       "a plan that fits may exist. The bound counts whole units of the alignment, but the last buffer of a plan need "
       "not fill its last unit.",
       StyledText("Not proven: "));
+}
+
+// What a plan on floating-point numbers says about a target with integer kernels.
+StyledText integers_text(const PlanVerdict& verdict, Bytes arena) {
+  std::string text = "this graph computes floating-point numbers between DequantizeLinear and QuantizeLinear";
+  const std::optional<IntegerEstimate>& estimate = verdict.quantized->estimate;
+  if (!estimate) return paragraph(text + ", and a target with integer kernels does not.", StyledText("Not proven: "));
+  const Bytes counted = estimate->arena + (verdict.counted - arena);
+  text += ". With integer kernels, it would need about " + format_bytes(counted) + ", which ";
+  text += counted <= *verdict.capacity ? "fits."
+                                       : "exceeds the limit by " + format_bytes(counted - *verdict.capacity) + ".";
+  return paragraph(text, StyledText("Not proven: "));
 }
 
 // Load-time work replaces constants by its results, so the sum of the weights holds only with or only without it.
@@ -86,6 +99,11 @@ StyledText capacity_text(const NamedPlan& shown, const PlanVerdict& verdict) {
     return out.add("  Without the weights, it exceeds " + limit + " by " + format_bytes(missing) + ".").end_line();
   out.add("  Does not fit", Style::bad).add(" " + limit + ": ");
   out.add(format_bytes(missing), Style::strong).add(" too large.").end_line();
+  if (verdict.counted_on_cpu) {
+    out.add("  With --target cpu, whose kernels run another graph, a plan of " + format_bytes(*verdict.counted_on_cpu));
+    out.add(" fits.").end_line();
+  }
+  if (verdict.quantized) return out.append(integers_text(verdict, arena_bytes(shown.plan)));
   if (verdict.proven_infeasible) {
     out.append(no_fit_text(shown, verdict));
     const Bound* all_plans = best_bound(shown.plan.claims, BoundScope::all_plans);
@@ -106,8 +124,9 @@ StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   if (!counts_all(plan.claims))
     out.append(paragraph(uncounted_text(plan.claims.uncounted), StyledText("Not proven: ", Style::bad)));
   const std::optional<BoundScope> scope = proven_scope(plan, arena_bytes(plan));
-  if (scope) {
-    out.add("  Proven optimal", Style::good).add(": " + std::string(no_plan_text(*scope)) + " needs less");
+  if (scope && !verdict.quantized) {
+    out.add("  Proven optimal", Style::good).add(" for " + planned_graph_text(plan) + ": ");
+    out.add(std::string(no_plan_text(*scope)) + " needs less");
     const auto op_of = [&](NodeId id) -> const std::string& { return shown.labels.nodes[id].op; };
     if (copies_views(plan, op_of)) out.add(".").end_line().add("  " + std::string(kAllOrCopies));
     if (has_outputs_at_caller(plan)) out.add(".").end_line().add("  " + std::string(kWrittenOnce));

@@ -27,8 +27,10 @@
 #include "lowtide/cli/output/output_files.h"
 #include "lowtide/cli/output/progress.h"
 #include "lowtide/cli/output/tool_name.h"
+#include "lowtide/engine/lower_for_machine.h"
 #include "lowtide/engine/lowering_facts.h"
 #include "lowtide/engine/model_hints.h"
+#include "lowtide/kernels/cpu_target.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/packing_csv.h"
@@ -190,6 +192,30 @@ PlanVerdict verdict_of(const Request& request, const PlannedGraph& planned,
   return verdict;
 }
 
+// What a plan for the kernels of this machine counts, if it fits. They fuse nodes, so it may fit where the model as
+// written does not. Only asked if the caller names no target, and the plan does not fit.
+std::optional<Bytes> counted_on_cpu(const Arguments& arguments, const Request& request, const LoadedModel& loaded,
+                                    const PlannedGraph& planned) {
+  if (planned.fits() || !request.options.budget || arguments.has("--target")) return std::nullopt;
+  const Result<Target> cpu = cpu_target();
+  if (!cpu) return std::nullopt;
+  LowerOptions lowering = options_for_kernels();
+  lowering.machine = cpu->formats;
+  for (PassId pass : {PassId::inputs_in_arena, PassId::outputs_at_caller}) {
+    if (request.model.lowering.passes.has(pass)) lowering.passes.insert(pass);
+  }
+  const Result<Lowered> lowered = lower_for_machine(
+      loaded.model.graph, lowering,
+      {.budget = request.model.formats.budget, .stop = request.options.stop, .target = std::make_shared<Target>(*cpu)});
+  if (!lowered) return std::nullopt;
+  PlanOptions options = request.options;
+  options.lowering = lowered->passes;
+  options.hints.clear();
+  options.on_stage = {};
+  const Result<PlannedGraph> other = plan_graph(lowered->graph, *cpu, options);
+  return other && other->fits() ? std::optional(other->counted) : std::nullopt;
+}
+
 // Says whether the plan fits.
 ExitCode judge(const PlannedGraph& planned, Console& console) {
   // With uncounted memory, it is not known whether the plan fits a limit.
@@ -240,13 +266,16 @@ void show_plan(const Arguments& arguments, const Request& request, const Made& m
   const NamedPlan named{planned.plan, labels};
   if (request.plan_file) files.write(*request.plan_file, write_plan_json(named.plan, named.labels), console);
   if (request.csv_file) files.write(*request.csv_file, write_packing_csv(packing_of(planned.plan, labels)), console);
-  const PlanVerdict verdict = verdict_of(request, planned, quantized, lowering);
+  PlanVerdict verdict = verdict_of(request, planned, quantized, lowering);
+  verdict.counted_on_cpu = counted_on_cpu(arguments, request, loaded, planned);
   if (request.page_file) files.write(*request.page_file, page_of(request, loaded, planned, named, verdict), console);
   if (arguments.has("--json")) {
     Json json = json_of_plan(loaded, planned, labels, {request.target, request.top});
     json["hints"] = json_of(results_of(hints, loaded.lowered.graph, planned));
     json["quantized"] = json_of(quantized);
     json["lowering"] = json_of(lowering);
+    json["budget"]["counted_on_cpu"] = verdict.counted_on_cpu ? Json(verdict.counted_on_cpu->count()) : Json(nullptr);
+    if (quantized) json["proven_optimal"] = json["budget"]["proven_infeasible"] = false;
     json["seconds"] = {{"import", seconds.import}, {"plan", seconds.plan}, {"verify", seconds.verify}};
     print_json(console, json);
   } else {
