@@ -22,13 +22,14 @@ from ._packing import Buffer, Ordering, Packing, order, pack
 from ._plan import Explanation, Plan, Violation, explain, load_plan, plan, verify
 from ._process import configure_process
 from ._range import PlanRange, RangeSession, load_plan_range, plan_range
-from ._session import Session, TensorInfo
+from ._session import Executable, Session, TensorInfo
 
 __version__ = _version("lowtide")
 
 __all__ = [
     "Buffer",
     "Error",
+    "Executable",
     "Explanation",
     "InternalError",
     "InvalidError",

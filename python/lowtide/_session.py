@@ -16,7 +16,7 @@ import numpy.typing as npt
 from . import _core
 from ._errors import InvalidError, UnsupportedError
 from ._plan import Plan, load_plan
-from ._request import StrPath, give, is_second, read_dims, request_for, set_target
+from ._request import StrPath, bytes_of, give, is_second, read_dims, request_for, set_target
 
 _TYPES: dict[str, Any] = {
     "f64": np.float64, "f32": np.float32, "f16": np.float16, "i64": np.int64, "i32": np.int32, "i16": np.int16,
@@ -54,11 +54,58 @@ class TensorInfo:
     """Whether its bytes are in the arena. Such an input is copied there by `run`."""
 
 
+class Executable:
+    """A model that is ready to run, for any number of sessions. They share its plan, kernels and packed weights.
+
+        model = lowtide.Executable("model.onnx")
+        sessions = [model.session() for _ in range(4)]  # one per thread
+    """
+
+    def __init__(self, model: StrPath, plan: Plan | StrPath | None = None, synthetic: int | None = None, *,
+                 threads: int | None = None, system_threads: int | None = None,
+                 dims: Mapping[str, int] | None = None, shapes: Mapping[str, Sequence[int]] | None = None,
+                 overrides: Iterable[str] = (), outputs: Literal["arena", "caller"] = "arena",
+                 budget: int | str | None = None) -> None:
+        """Prepares a model, with the arguments of `Session`."""
+        if plan is not None and not isinstance(plan, Plan):
+            plan = load_plan(plan)
+        if plan is not None and budget is not None:
+            raise InvalidError("a given plan has its budget; omit one of plan and budget", os.fspath(model))
+        request = session_request(model, plan, dims, shapes, overrides)
+        set_target(request, "cpu", threads)
+        give(request, synthetic=synthetic, system_threads=system_threads,
+             budget=None if budget is None else bytes_of(budget, "budget"))
+        request.outputs_at_caller = is_second(outputs, "outputs", "arena", "caller")
+        self._core = _core.ExecutableHandle(request, None if plan is None else plan._handle)
+        self._model = os.fspath(model)
+        self._overrides = request.overrides
+
+    @property
+    def plan(self) -> Plan:
+        """The plan that runs."""
+        return Plan(self._core.plan())
+
+    @property
+    def memory(self) -> dict[str, int]:
+        """`Session.memory`. Each session has its own "arena" and "session"; the weights are there once."""
+        return self._core.memory()
+
+    def session(self) -> Session:
+        """Returns a new session, with an arena of its own. `Session.clone` makes sessions that share one."""
+        session = Session._of(_core.SessionHandle(self._core), self._model)
+        session._check_overrides(self._overrides)
+        return session
+
+    def __repr__(self) -> str:
+        return f"<lowtide.Executable of {self._model!r}: arena {self.memory['arena']} bytes>"
+
+
 class Session:
     """Runs a model in one arena, by a verified plan.
 
     The weights are mapped from the file. The arena is allocated here once, and has the size that the plan states. One
-    thread at a time runs a session; another one waits. Give each thread a session of its own to run them together.
+    thread at a time runs a session; another one waits. Give each thread a session of its own to run them together: a
+    `clone` shares everything but the arena.
 
         session = lowtide.Session("model.onnx")
         y = session.run({"x": x})["y"]
@@ -67,7 +114,8 @@ class Session:
     def __init__(self, model: StrPath, plan: Plan | StrPath | None = None, synthetic: int | None = None, *,
                  threads: int | None = None, system_threads: int | None = None,
                  dims: Mapping[str, int] | None = None, shapes: Mapping[str, Sequence[int]] | None = None,
-                 overrides: Iterable[str] = (), outputs: Literal["arena", "caller"] = "arena") -> None:
+                 overrides: Iterable[str] = (), outputs: Literal["arena", "caller"] = "arena",
+                 budget: int | str | None = None) -> None:
         """Prepares a model.
 
         Args:
@@ -80,22 +128,21 @@ class Session:
                 None: no more than there are processors.
             dims, shapes, overrides: the bindings of `lowtide.plan`. Those of the given plan are used, too.
             outputs: "caller" for outputs in memory of the caller, as in `lowtide.plan`. A given plan decides itself.
+            budget: the most RAM of a run, in bytes or as "64MiB": the arena, and what the caller holds. If the plan
+                exceeds it, nothing is prepared.
 
         Ctrl-C raises KeyboardInterrupt. Other Python threads run meanwhile.
 
         Raises:
             MismatchError: the plan is for another model or machine, or is wrong.
             UnsupportedError: the model has operators without kernel; the message lists them.
+            OverLimitError: no plan was found that keeps the budget; the message has the missing bytes.
             Error: the model is refused for another reason.
         """
-        if plan is not None and not isinstance(plan, Plan):
-            plan = load_plan(plan)
-        request = session_request(model, plan, dims, shapes, overrides)
-        set_target(request, "cpu", threads)
-        give(request, synthetic=synthetic, system_threads=system_threads)
-        request.outputs_at_caller = is_second(outputs, "outputs", "arena", "caller")
-        self._set_up(_core.SessionHandle(request, None if plan is None else plan._handle), model)
-        self._check_overrides(request.overrides)
+        executable = Executable(model, plan, synthetic, threads=threads, system_threads=system_threads, dims=dims,
+                                shapes=shapes, overrides=overrides, outputs=outputs, budget=budget)
+        self._set_up(_core.SessionHandle(executable._core), model)
+        self._check_overrides(executable._overrides)
 
     @classmethod
     def _of(cls, core: _core.SessionHandle, model: StrPath) -> Session:
@@ -183,6 +230,21 @@ class Session:
                 results[info.name] = (self._output(at, info, copy) if array is None
                                       else _copied(self._output(at, info, False), array, info.name))
             return {**results, **at_caller}
+
+    def clone(self, *, share_arena: bool = False) -> Session:
+        """Returns another session of the same model, which shares its plan, kernels and weights.
+
+        It has none of the arrays that this session was given.
+
+        Args:
+            share_arena: the new session runs in the arena of this one. Then one of the sessions of an arena runs at a
+                time, and others wait. Each run overwrites what the one before has left there, also views of outputs
+                (`copy=False`).
+        """
+        other = Session._of(self._core.clone(share_arena), self._model)
+        if share_arena:
+            other._lock = self._lock
+        return other
 
     def stop(self) -> None:
         """Ends the run in progress with an InvalidError before its next step. Any thread may call it."""

@@ -90,16 +90,44 @@ void configure(const std::map<std::string, bool>& given) {
   configure_process(options);
 }
 
+// A model that is ready to run. Its sessions share what it has prepared, and the weights.
+class ExecutableHandle {
+ public:
+  explicit ExecutableHandle(OpenedModel opened) : opened_(std::make_shared<const OpenedModel>(std::move(opened))) {}
+  ExecutableHandle(const Request& request, const PlanHandle* plan)
+      : ExecutableHandle(call_interruptibly([&](const std::atomic<bool>* stop) {
+          prepare_process();
+          OpenedModel opened = take(open_model(request.model, open_options(request, plan, stop)));
+          if (request.budget && opened.shortfall > Bytes(0)) refuse_budget(request, opened);
+          return opened;
+        })) {}
+
+  [[nodiscard]] const OpenedModel& opened() const { return *opened_; }
+  [[nodiscard]] const Executable& executable() const { return *opened_->executable; }
+
+ private:
+  [[noreturn]] static void refuse_budget(const Request& request, const OpenedModel& opened) {
+    throw Failure({ErrorCode::over_limit,
+                   "the plan exceeds the budget of " + format_bytes(Bytes(*request.budget)) + " by " +
+                       format_bytes(opened.shortfall) + "; lowtide.plan(model, target=\"cpu\", budget=...) says why",
+                   shown_path(request.model)});
+  }
+
+  std::shared_ptr<const OpenedModel> opened_;
+};
+
 // A session with its arena and the arrays that are bound to it. The package calls it under a lock.
 class SessionHandle {
  public:
-  SessionHandle(const Request& request, const PlanHandle* plan)
-      : SessionHandle(call_interruptibly([&](const std::atomic<bool>* stop) {
-          prepare_process();
-          return take(open_model(request.model, open_options(request, plan, stop)));
-        })) {}
-  SessionHandle(OpenedModel opened, const Arena& arena)
-      : opened_(std::move(opened)), session_(take(Session::open(opened_.executable, arena))) {}
+  explicit SessionHandle(const ExecutableHandle& model)
+      : SessionHandle(model, take(Arena::allocate(model.executable().required_bytes()))) {}
+  SessionHandle(const ExecutableHandle& model, const Arena& arena)
+      : model_(model), arena_(arena), session_(take(Session::open(model.opened().executable, arena))) {}
+
+  // Another session of the model, in an arena of its own or in that of this session.
+  [[nodiscard]] SessionHandle* clone(bool shares_arena) const {
+    return shares_arena ? new SessionHandle(model_, arena_) : new SessionHandle(model_);
+  }
 
   void bind_input(const std::string& name, const std::string& dtype, const std::vector<std::int64_t>& extents,
                   const Input& input) {
@@ -136,14 +164,14 @@ class SessionHandle {
     take(session_.check_files());
     const RunResult result = session_.run();
     has_run_ = result.ok();
-    if (!result.ok()) throw Failure(describe(*opened_.executable, result));
+    if (!result.ok()) throw Failure(describe(executable(), result));
     take(session_.check_files());
   }
 
   // The extents and the bytes of an output of the last run.
   std::pair<std::vector<std::int64_t>, View> output(std::size_t position) {
     const Use use(*this);
-    if (!has_run_ || position >= opened_.executable->outputs().size()) {
+    if (!has_run_ || position >= executable().outputs().size()) {
       throw Failure({ErrorCode::invalid, "there is no such output, because no run has succeeded yet", ""});
     }
     const OutputRef output = session_.output(position);
@@ -153,9 +181,10 @@ class SessionHandle {
 
   void stop() noexcept { session_.stop(); }
 
-  [[nodiscard]] const Executable& executable() const { return *opened_.executable; }
-  [[nodiscard]] const std::vector<std::string>& notes() const { return opened_.notes; }
-  [[nodiscard]] const std::vector<std::string>& default_inputs() const { return opened_.default_inputs; }
+  [[nodiscard]] const ExecutableHandle& model() const { return model_; }
+  [[nodiscard]] const Executable& executable() const { return model_.executable(); }
+  [[nodiscard]] const std::vector<std::string>& notes() const { return model_.opened().notes; }
+  [[nodiscard]] const std::vector<std::string>& default_inputs() const { return model_.opened().default_inputs; }
 
  private:
   // Refuses a second thread.
@@ -174,10 +203,8 @@ class SessionHandle {
     SessionHandle& session_;
   };
 
-  explicit SessionHandle(OpenedModel opened)
-      : SessionHandle(opened, take(Arena::allocate(opened.executable->required_bytes()))) {}
-
-  OpenedModel opened_;
+  ExecutableHandle model_;
+  Arena arena_;
   Session session_;
   std::map<std::string, Input> inputs_;  // destroyed with the GIL, as this object is
   std::map<std::string, Output> states_;
@@ -199,7 +226,8 @@ nb::typed<nb::list, SessionHandle> open_sessions(const std::vector<Request>& req
   const Arena arena = take(Arena::allocate(range.required_bytes()));
   nb::list sessions;
   for (OpenedModel& member : range.members)
-    sessions.append(nb::cast(new SessionHandle(std::move(member), arena), nb::rv_policy::take_ownership));
+    sessions.append(
+        nb::cast(new SessionHandle(ExecutableHandle(std::move(member)), arena), nb::rv_policy::take_ownership));
   return sessions;
 }
 
@@ -212,15 +240,15 @@ std::vector<PortRow> rows_of(const std::vector<Port>& ports) {
   return rows;
 }
 
-PlanHandle plan_of(const SessionHandle& session) {
-  return {session.executable().plan(), labels_of(session.executable().graph()), true, nullptr};
+PlanHandle plan_of(const Executable& executable) {
+  return {executable.plan(), labels_of(executable.graph()), true, nullptr};
 }
 
 // Bytes by use.
-nb::typed<nb::dict, nb::str, std::int64_t> memory_of(const SessionHandle& session) {
-  const ExecutableMemory& memory = session.executable().memory();
+nb::typed<nb::dict, nb::str, std::int64_t> memory_of(const Executable& executable) {
+  const ExecutableMemory& memory = executable.memory();
   nb::dict bytes;
-  bytes["arena"] = session.executable().required_bytes().count();
+  bytes["arena"] = executable.required_bytes().count();
   bytes["session"] = memory.session.count();
   bytes["weights_mapped"] = memory.mapped.count();
   bytes["weights_copied"] = memory.copied.count();
@@ -230,8 +258,14 @@ nb::typed<nb::dict, nb::str, std::int64_t> memory_of(const SessionHandle& sessio
 }  // namespace
 
 void bind_session(nb::module_& module) {
-  nb::class_<SessionHandle>(module, "SessionHandle")
+  nb::class_<ExecutableHandle>(module, "ExecutableHandle")
       .def(nb::init<const Request&, const PlanHandle*>(), nb::arg(), nb::arg().none())
+      .def("plan", [](const ExecutableHandle& self) { return plan_of(self.executable()); })
+      .def("memory", [](const ExecutableHandle& self) { return memory_of(self.executable()); });
+  nb::class_<SessionHandle>(module, "SessionHandle")
+      .def(nb::init<const ExecutableHandle&>())
+      .def("clone", &SessionHandle::clone, nb::rv_policy::take_ownership)
+      .def("model", [](const SessionHandle& self) { return self.model(); })
       .def("bind_input", &SessionHandle::bind_input)
       .def("bind_state", &SessionHandle::bind_state)
       .def("release_states", &SessionHandle::release_states)
@@ -239,8 +273,8 @@ void bind_session(nb::module_& module) {
       .def("run", &SessionHandle::run)
       .def("output", &SessionHandle::output)
       .def("stop", &SessionHandle::stop)
-      .def("plan", plan_of)
-      .def("memory", memory_of)
+      .def("plan", [](const SessionHandle& self) { return plan_of(self.executable()); })
+      .def("memory", [](const SessionHandle& self) { return memory_of(self.executable()); })
       .def_prop_ro("notes", &SessionHandle::notes)
       .def_prop_ro("default_inputs", &SessionHandle::default_inputs)
       .def_prop_ro("inputs", [](const SessionHandle& self) { return rows_of(self.executable().inputs()); })
