@@ -76,9 +76,15 @@ ImportOptions import_options(const Request& request) {
           .formats = model_formats()};
 }
 
+// Whether a target file states that its kernels of quantized models work on integers.
+static bool wants_integers(const Request& request) {
+  return request.target_text && take(parse_target(*request.target_text, request.target)).has_integer_kernels;
+}
+
 LowerOptions lower_options_of(const Request& request) {
   const bool is_cpu = request.target == "cpu" && !request.target_text;
   LowerOptions options = is_cpu ? options_for_kernels(take(cpu_target()).formats) : LowerOptions{};
+  if (wants_integers(request)) options.passes = options.passes | integer_passes();
   if (!request.load_time) options.passes.erase(PassId::load_time);
   if (request.inputs_in_arena) options.passes.insert(PassId::inputs_in_arena);
   if (request.outputs_at_caller) options.passes.insert(PassId::outputs_at_caller);

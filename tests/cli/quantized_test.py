@@ -69,6 +69,20 @@ class Quantized(ProgramTest):
             self.assertFalse(report["budget"]["proven_infeasible"])
             self.assertFalse(report["proven_optimal"])
 
+    def test_a_target_file_may_have_integer_kernels(self):
+        """q, p and y are all that is in the arena: Sigmoid and Neg with their conversions are nodes on integers."""
+        for capacity, code in ((INTEGER, DONE), (INTEGER - 64, NO)):
+            self.write("board.toml", b'name = "board"\ninteger_kernels = true\n[[region]]\nname = "ram"\n'
+                       b'capacity = %d\n' % capacity)
+            report = self.json(code, "plan", "quantized.onnx", "--target", "board.toml", "-o", "plan.json")
+            self.assertEqual(report["bytes"]["arena"], INTEGER)
+            self.assertIsNone(report["quantized"])
+            self.assertTrue(report["proven_optimal"])
+            self.assertEqual(report["budget"]["proven_infeasible"], code == NO)
+            self.expect(DONE, "verify", "quantized.onnx", "plan.json", "--target", "board.toml")
+        said = " ".join(self.expect(NO, "plan", "quantized.onnx", "--target", "board.toml").stdout.split())
+        self.assertIn("Proven for the graph that target board runs: no plan", said)
+
     def test_the_target_cpu_does_not_say_that_integers_are_reals(self):
         report = self.json(DONE, "plan", "quantized.onnx", "--target", "cpu")
         self.assertIsNone(report["quantized"])

@@ -36,6 +36,37 @@ std::vector<std::string> nodes_with_chains(std::string_view text) {
   return nodes;
 }
 
+// r and s are integers, so each of them ends a chain. The real number h comes from outside, so that the last Add is on
+// real numbers.
+TEST(FuseIntegerChains, EndAtIntegersAndReadNothingElse) {
+  const Graph graph = testing::graph_of(R"(graph "g" {
+    input p : i8[8]
+    input q : i8[8]
+    input h : f32[8]
+    constant scale : f32[]
+    constant zero : i8[]
+    a = DequantizeLinear(p, scale, zero) : f32[8]
+    b = DequantizeLinear(q, scale, zero) : f32[8]
+    c = Add(a, b) : f32[8]
+    r = QuantizeLinear(c, scale, zero) : i8[8]
+    d = DequantizeLinear(r, scale, zero) : f32[8]
+    e = Sigmoid(d) : f32[8]
+    s = QuantizeLinear(e, scale, zero) : i8[8]
+    f = DequantizeLinear(s, scale, zero) : f32[8]
+    k = Add(f, h) : f32[8]
+    t = QuantizeLinear(k, scale, zero) : i8[8]
+    output t
+  })");
+  const Rewritten rewritten = *fuse_integer_chains(graph).value();
+  std::vector<std::string> nodes;
+  for (NodeId id : all_ids<NodeId>(rewritten.graph.nodes().size())) {
+    nodes.push_back(full_name(rewritten.graph.op(id)) + " " +
+                    rewritten.graph.tensor(*rewritten.graph.node(id).outputs[0]).name);
+  }
+  EXPECT_THAT(nodes, ElementsAre("lowtide::Chain r", "lowtide::Chain s", "DequantizeLinear f", "Add k",
+                                 "QuantizeLinear t"));
+}
+
 TEST(FuseChains, MakesOneNodeOfHardSwish) {
   const std::string_view text = R"(graph "g" {
     input i : f32[2,8,8]

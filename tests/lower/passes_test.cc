@@ -49,7 +49,8 @@ TEST(Passes, HaveOneUseEach) {
   EXPECT_THAT(names_of(passes_for(PassUse::always)), ElementsAre("load_time"));
   EXPECT_THAT(names_of(passes_for(PassUse::request)), ElementsAre("inputs_in_arena", "outputs_at_caller"));
   const PassSet kernels = passes_for(PassUse::kernels);
-  EXPECT_EQ(names_of(kernels).size() + 3, all_passes().size());
+  EXPECT_EQ(names_of(kernels).size() + 4, all_passes().size());
+  EXPECT_THAT(names_of(integer_passes()), ElementsAre("quantized", "integer_chains"));
   EXPECT_EQ(options_for_kernels().passes, kernels | passes_for(PassUse::always));
 }
 

@@ -61,7 +61,7 @@ TEST(TargetDescriptionErrors, UnknownAndMissingKeysAreRefused) {
       {with("capcity = 1"),
        "t:4:1: region 0: unknown key 'capcity'; the keys here are name, capacity, alignment, read_only"},
       {"nane = \"t\"\n" + with(""),
-       "t:1:1: target: unknown key 'nane'; the keys here are name, schema_version, constants, region"},
+       "t:1:1: target: unknown key 'nane'; the keys here are name, schema_version, constants, integer_kernels, region"},
       {"schema_version = 2\n" + with(""),
        "t:1:18: target: schema_version should be an integer from 1 to 1, not the integer 2"},
       {with("[[region]]\ncapacity = 1"), "t:4:1: region 1: name is missing"},

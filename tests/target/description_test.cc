@@ -54,6 +54,30 @@ TEST(TargetDescription, ReadsRegionsLinksAndWorkers) {
   EXPECT_THAT(target.machine.workers, ElementsAre(Worker{"stream", 2}));
 }
 
+TEST(TargetDescription, StatesWhetherKernelsWorkOnIntegers) {
+  const std::string region = "[[region]]\nname = \"ram\"\n";
+  EXPECT_TRUE(parse_target("name = \"mcu\"\ninteger_kernels = true\n" + region, "t")->has_integer_kernels);
+  EXPECT_FALSE(parse_target("name = \"mcu\"\n" + region, "t")->has_integer_kernels);
+  EXPECT_FALSE(parse_target("name = \"mcu\"\ninteger_kernels = 1\n" + region, "t").ok());
+}
+
+// A product of integers is that of the model, unless the file has kernels of its own for it.
+TEST(TargetDescription, ProductsOfIntegersHaveTheKernelsOfTheModel) {
+  const std::string file =
+      "name = \"mcu\"\n[[region]]\nname = \"ram\"\n"
+      "[[kernel]]\noperator = \"Conv\"\nname = \"rows\"\nscratch = 128\n"
+      "[[kernel]]\noperator = \"QLinearMatMul\"\nname = \"own\"\n"
+      "[[kernel]]\noperator = \"*\"\nname = \"any\"\n";
+  const Target target = parse_target(file, "t").value();
+  const auto kernel_of = [&](const std::string& node) {
+    return kernels(target, "input x : i8[1,2,4,4]\ny = " + node + " : i8[1,2,4,4]\noutput y").front().name;
+  };
+  EXPECT_EQ(kernel_of("lowtide::QLinearConv(x)"), "rows");
+  EXPECT_EQ(kernel_of("QLinearConv(x)"), "rows");
+  EXPECT_EQ(kernel_of("QLinearMatMul(x)"), "own");
+  EXPECT_EQ(kernel_of("lowtide::Chain(x)"), "any");
+}
+
 TEST(TargetDescription, LinksAreRoundedToIntegers) {
   const auto link = [](const std::string& numbers) {
     return parse(std::string(kHead) + "[[region]]\nname = \"s\"\n[[link]]\nfrom = \"r\"\nto = \"s\"\n" + numbers)

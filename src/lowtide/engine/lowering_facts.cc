@@ -12,7 +12,7 @@ namespace lowtide {
 namespace {
 
 Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, const PlanOptions& given) {
-  lowering.passes = lowering.passes - passes_for(PassUse::kernels);
+  lowering.passes = lowering.passes - passes_for(PassUse::kernels) - passes_for(PassUse::integers);
   const Result<Lowered> lowered = lower(model, lowering);
   if (!lowered) return lowered.error();
   const Result<PlannedGraph> planned =

@@ -92,7 +92,7 @@ constexpr Pass kPasses[] = {
              "integers",
      .differs = "convolutions and products differ by at most one quantum; otherwise same bits",
      .use = PassUse::kernels,
-     .traits = {},
+     .traits = {PassTrait::makes_integers},
      .run = [](const Graph& graph, PassInput& /*in*/) { return use_quantized_kernels(graph); }},
     {.id = PassId::load_time,
      .name = "load_time",
@@ -101,6 +101,14 @@ constexpr Pass kPasses[] = {
      .use = PassUse::always,
      .traits = {},
      .run = &move_to_load},
+    {.id = PassId::integer_chains,
+     .name = "integer_chains",
+     .help = "for a target file with `integer_kernels`: runs element-wise nodes between DequantizeLinear and "
+             "QuantizeLinear as one node on integers",
+     .differs = "",
+     .use = PassUse::integers,
+     .traits = {PassTrait::makes_integers},
+     .run = [](const Graph& graph, PassInput& /*in*/) { return fuse_integer_chains(graph); }},
     {.id = PassId::chains,
      .name = "chains",
      .help = "runs connected element-wise nodes as one node, so that no tensor is needed between them",
@@ -175,6 +183,14 @@ PassSet passes_for(PassUse use) {
   PassSet passes;
   for (const Pass& pass : kPasses) {
     if (pass.use == use) passes.insert(pass.id);
+  }
+  return passes;
+}
+
+PassSet integer_passes() {
+  PassSet passes;
+  for (const Pass& pass : kPasses) {
+    if (pass.traits.has(PassTrait::makes_integers)) passes.insert(pass.id);
   }
   return passes;
 }

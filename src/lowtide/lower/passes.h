@@ -27,6 +27,7 @@ enum class PassId : std::uint8_t {
   attention,
   quantized,
   load_time,
+  integer_chains,
   chains,
   formats,
   epilogues,
@@ -38,15 +39,17 @@ using PassSet = EnumSet<PassId>;
 
 // When a pass is on, unless the options say otherwise.
 enum class PassUse : std::uint8_t {
-  always,   // for every target
-  kernels,  // for a graph that the kernels of this machine run
-  request,  // only if the caller asks for it
+  always,    // for every target
+  kernels,   // for a graph that the kernels of this machine run
+  integers,  // for a described target with integer kernels (Target::has_integer_kernels)
+  request,   // only if the caller asks for it
 };
 
 enum class PassTrait : std::uint8_t {
   needs_table,     // it changes nothing without PassInput::table
   asks_machine,    // it changes nothing without PassInput::machine, and only an equal machine makes its graph again
   adds_load_time,  // it adds nodes on constants, which run at load if the pass `load_time` is on
+  makes_integers,  // it lets operators of a quantized model work on integers
   changes_ports,   // the graph has other inputs, outputs or states than before
 };
 
@@ -80,6 +83,9 @@ struct Pass {
 
 // The passes that are on for this use alone. O(passes).
 [[nodiscard]] PassSet passes_for(PassUse use);
+
+// The passes for a described target with integer kernels, in addition to those that are always on. O(passes).
+[[nodiscard]] PassSet integer_passes();
 
 // Whether some of the passes ask a machine (PassTrait::asks_machine). O(passes).
 [[nodiscard]] bool ask_machine(PassSet passes);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lowtide/base/limits.h"
+#include "lowtide/graph/lowered.h"
 
 namespace lowtide::target_internal {
 namespace {
@@ -57,6 +58,14 @@ Kernel kernel_of(const KernelRule& rule, const Traffic& traffic, const Kernel& d
   return kernel;
 }
 
+// The operator whose rules a node has if there are none for its own. A product or convolution of integers, which
+// lowering makes of a quantized model, is such an operator of the model.
+Operator as_written(const Operator& op) {
+  if (op.type == kQuantizedConvType) return {.domain = "", .type = "Conv"};
+  if (op.type == kQuantizedMatMulType) return {.domain = "", .type = "MatMul"};
+  return op;
+}
+
 class DescribedCatalogue final : public Catalogue {
  public:
   explicit DescribedCatalogue(std::vector<KernelRule> rules) : rules_(std::move(rules)) {
@@ -72,7 +81,8 @@ class DescribedCatalogue final : public Catalogue {
   [[nodiscard]] std::vector<Kernel> kernels(const Graph& graph, NodeId id) const override {
     std::vector<Kernel> dense = dense_catalogue()->kernels(graph, id);
     const Operator& op = graph.op(id);
-    const auto exact = by_operator_.find({op.domain == "ai.onnx" ? std::string() : op.domain, op.type});
+    auto exact = by_operator_.find({op.domain == "ai.onnx" ? std::string() : op.domain, op.type});
+    if (exact == by_operator_.end()) exact = by_operator_.find({as_written(op).domain, as_written(op).type});
     const std::vector<std::size_t>& chosen = exact != by_operator_.end() ? exact->second : for_any_;
     if (chosen.empty()) return dense;
     const Traffic traffic = traffic_of(graph, graph.node(id));

@@ -43,8 +43,10 @@ class TargetReader {
   TargetReader(const toml::table& root, TomlErrors& errors) : root_(root), errors_(errors) {}
 
   Target read() {
-    const TomlTable table(root_, "target",
-                          {"name", "schema_version", "constants", "region", "link", "worker", "kernel"}, errors_);
+    const TomlTable table(
+        root_, "target",
+        {"name", "schema_version", "constants", "integer_kernels", "region", "link", "worker", "kernel"}, errors_);
+    target_.has_integer_kernels = table.boolean("integer_kernels", false);
     (void)table.integer("schema_version", kSchemaVersion, kSchemaVersion, kSchemaVersion);
     target_.name = table.name("name");
     for (const toml::table* region : table.tables("region")) read_region(*region);

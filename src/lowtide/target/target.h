@@ -65,6 +65,9 @@ struct Target {
   // What the scratch and the formats of its kernels depend on, as sorted texts: "isa=avx2". A plan is only valid for a
   // machine with an equal key. Empty: the description states everything.
   std::vector<std::string> machine_key = {};
+  // Whether its kernels of a quantized model work on integers of 8 bits. The graph is then lowered with the passes for
+  // integers (lower/passes.h).
+  bool has_integer_kernels = false;
   // nullptr: every tensor keeps the format of the model, and no kernel does the work of two nodes.
   std::shared_ptr<const KernelFormats> formats = nullptr;
 };

@@ -20,17 +20,6 @@
 namespace lowtide::cli_internal {
 namespace {
 
-PlanOptions read_plan_options(const Arguments& arguments) {
-  PlanOptions options;
-  options.order = arguments.value("--order").value_or("auto");
-  options.order_effort = read_count(arguments, "--order-effort", 0).value_or(options.order_effort);
-  options.views = !arguments.has("--no-views");
-  options.parts = !arguments.has("--no-parts");
-  options.in_place = !arguments.has("--no-in-place");
-  options.tool = tool_name();
-  return options;
-}
-
 Json json_of_step(const PeakExplanation& level, std::optional<StepId> step) {
   if (!step) return nullptr;
   return {{"step", step->value()}, {"node", json_of(shown_step(*level.peak.plan, *level.peak.labels, step))}};
@@ -145,7 +134,7 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
   const PlanOptions options = read_plan_options(arguments);
   const auto top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));
   const std::string& path = arguments.positional("MODEL");
-  const ModelRequest request = read_model_request(arguments);
+  const ModelRequest request = read_model_request(arguments, target);
   const LoadedModel loaded = load_model(request, console);
   remark_unknown_operators(target, loaded.lowered.graph, console);
 

@@ -134,7 +134,7 @@ ExitCode run_inspect(const Arguments& arguments, Console& console) {
   const bool wide = arguments.has("--wide");
   const bool lists_nodes = arguments.has("--operators");
   const Target target = read_target(arguments);
-  const ModelRequest request = read_model_request(arguments);
+  const ModelRequest request = read_model_request(arguments, target);
   const OutputFiles files = check_outputs(request, arguments);
   if (files.uses_stdout()) console.keep_stdout_free();
   const LoadedModel loaded = load_model(request, console);

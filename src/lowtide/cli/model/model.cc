@@ -57,10 +57,10 @@ Result<ModelFacts> facts_of(const ModelRequest& request, const ImportedModel& mo
 
 }  // namespace
 
-ModelRequest read_model_request(const Arguments& arguments) {
+ModelRequest read_model_request(const Arguments& arguments, const Target& target) {
   return {.path = arguments.positional("MODEL"),
           .bindings = read_bindings(arguments),
-          .lowering = read_lowering(arguments),
+          .lowering = read_lowering(arguments, target),
           .formats = read_format_choice(arguments)};
 }
 

@@ -44,8 +44,8 @@ struct ModelRequest {
   FormatChoice formats;  // the budget, and what else decides which graph runs; not for the graph of a given plan
 };
 
-// Reads MODEL, the sizes given for it, and the options of lowering.
-[[nodiscard]] ModelRequest read_model_request(const Arguments& arguments);
+// Reads MODEL, the sizes given for it, and the options of lowering for a target.
+[[nodiscard]] ModelRequest read_model_request(const Arguments& arguments, const Target& target);
 
 // The paths of the files that hold the constants of a model, such as its external data.
 [[nodiscard]] std::vector<std::string> weight_files(const std::string& model_path, const ConstantTable& table);

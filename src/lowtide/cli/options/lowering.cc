@@ -18,11 +18,12 @@ LowerOptions read_kernel_lowering(const Arguments& arguments) {
   return lowering;
 }
 
-LowerOptions read_lowering(const Arguments& arguments) {
+LowerOptions read_lowering(const Arguments& arguments, const Target& target) {
   const bool is_cpu = arguments.value("--target") == "cpu";
   if (!is_cpu && arguments.has("--without"))
     stop_usage("--without leaves out a rewrite for the kernels of this machine; add --target cpu");
   LowerOptions lowering = is_cpu ? read_kernel_lowering(arguments) : LowerOptions{};
+  if (target.has_integer_kernels) lowering.passes = lowering.passes | integer_passes();
   if (ask_machine(lowering.passes)) lowering.machine = take(cpu_target()).formats;
   if (arguments.has("--no-load-time")) lowering.passes.erase(PassId::load_time);
   if (arguments.value("--inputs") == "arena") lowering.passes.insert(PassId::inputs_in_arena);

@@ -17,8 +17,8 @@ namespace lowtide::cli_internal {
 
 // The passes of a command that runs or plans kernels of this machine, without those of --without.
 [[nodiscard]] LowerOptions read_kernel_lowering(const Arguments& arguments);
-// The passes of --target and --without, and those of the other options of lowering.
-[[nodiscard]] LowerOptions read_lowering(const Arguments& arguments);
+// The passes of --target, which is given, and --without, and those of the other options of lowering.
+[[nodiscard]] LowerOptions read_lowering(const Arguments& arguments, const Target& target);
 
 // What decides about the formats of the kernels: --budget, where a command has it.
 [[nodiscard]] FormatChoice read_format_choice(const Arguments& arguments);

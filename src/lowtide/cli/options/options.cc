@@ -359,6 +359,17 @@ std::string forbidden_text(const PlanOptions& options) {
   return text.empty() ? text : text.substr(1);
 }
 
+PlanOptions read_plan_options(const Arguments& arguments) {
+  PlanOptions options;
+  options.order = arguments.value("--order").value_or("auto");
+  options.order_effort = read_count(arguments, "--order-effort", 0).value_or(options.order_effort);
+  options.views = !arguments.has("--no-views");
+  options.parts = !arguments.has("--no-parts");
+  options.in_place = !arguments.has("--no-in-place");
+  options.tool = tool_name();
+  return options;
+}
+
 std::optional<int> read_threads(const Arguments& arguments) {
   const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, kMostTeamThreads);
   return threads ? std::optional(static_cast<int>(*threads)) : std::nullopt;

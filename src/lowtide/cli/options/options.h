@@ -68,6 +68,9 @@ void add_written_bindings(const std::vector<std::string>& written, ImportOptions
 // The options that rule out plans which the bound covers (ExplanationFacts::forbidden).
 [[nodiscard]] std::string forbidden_text(const PlanOptions& options);
 
+// The options of a plan on one stream that several commands have: the order, its effort, and what shares bytes.
+[[nodiscard]] PlanOptions read_plan_options(const Arguments& arguments);
+
 // The threads of a run by --threads, or nullopt.
 [[nodiscard]] std::optional<int> read_threads(const Arguments& arguments);
 

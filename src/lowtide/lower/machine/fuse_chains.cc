@@ -23,11 +23,17 @@ struct Chain {
   std::set<TensorId> operands;  // without the results of its nodes
 };
 
+bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
+
 // Collects the nodes of all chains, readers before producers.
 class ChainFinder {
  public:
-  explicit ChainFinder(const Graph& graph)
-      : graph_(graph), chain_of_(graph.nodes().size()), is_waited_for_(graph.nodes().size()) {
+  // `ends_at_integers`: no chain has a node that reads integers which another node of it computes.
+  ChainFinder(const Graph& graph, bool ends_at_integers)
+      : graph_(graph),
+        ends_at_integers_(ends_at_integers),
+        chain_of_(graph.nodes().size()),
+        is_waited_for_(graph.nodes().size()) {
     for (const Node& node : graph.nodes()) {
       for (NodeId before : node.control_inputs) is_waited_for_.set(before);
     }
@@ -37,7 +43,8 @@ class ChainFinder {
     for (std::size_t at = graph_.nodes().size(); at-- > 0;) {
       const NodeId id(static_cast<std::uint32_t>(at));
       if (is_waited_for_.test(id) || !may_be_in_chain(graph_, id)) continue;
-      std::optional<ChainId> chain = chain_of_readers(id);
+      const bool is_end = ends_at_integers_ && is_byte(graph_.tensor(result_of(id)).dtype);
+      std::optional<ChainId> chain = is_end ? std::nullopt : chain_of_readers(id);
       if (!chain || !may_join(id, chains_[*chain])) chain = chains_.push_back({});
       join(id, chains_[*chain]);
       chain_of_[id] = chain;
@@ -87,24 +94,46 @@ class ChainFinder {
   }
 
   const Graph& graph_;
+  bool ends_at_integers_;
   IdVector<NodeId, std::optional<ChainId>> chain_of_;
   Flags<NodeId> is_waited_for_;
   IdVector<ChainId, Chain> chains_;
 };
 
+// Puts a chain in the place of its last node.
+void replace(const Graph& graph, Chain chain, GraphRewriter& rewriter) {
+  std::ranges::reverse(chain.nodes);
+  const NodeId last = chain.nodes.back();
+  rewriter.replace_node(last, chain_of(graph, chain.nodes));
+  chain.nodes.pop_back();
+  for (NodeId id : chain.nodes) rewriter.merge_node(id, last);
+}
+
+// Whether a chain reads and writes no real numbers, except those of constants.
+bool is_on_integers(const Graph& graph, const Chain& chain) {
+  if (!is_byte(graph.tensor(*graph.node(chain.nodes[0]).outputs[0]).dtype)) return false;
+  return std::ranges::all_of(chain.operands, [&](TensorId id) {
+    const Tensor& tensor = graph.tensor(id);
+    return tensor.role == Role::constant || is_byte(tensor.dtype);
+  });
+}
+
 }  // namespace
 
 Result<std::optional<Rewritten>> fuse_chains(const Graph& graph) {
   GraphRewriter rewriter(graph);
-  for (Chain& chain : ChainFinder(graph).find()) {
-    if (chain.nodes.size() < 2) continue;
-    std::ranges::reverse(chain.nodes);
-    const NodeId last = chain.nodes.back();
-    rewriter.replace_node(last, chain_of(graph, chain.nodes));
-    chain.nodes.pop_back();
-    for (NodeId id : chain.nodes) rewriter.merge_node(id, last);
+  for (Chain& chain : ChainFinder(graph, false).find()) {
+    if (chain.nodes.size() > 1) replace(graph, std::move(chain), rewriter);
   }
   return lower_internal::finish_with_bodies(graph, std::move(rewriter), &fuse_chains);
+}
+
+Result<std::optional<Rewritten>> fuse_integer_chains(const Graph& graph) {
+  GraphRewriter rewriter(graph);
+  for (Chain& chain : ChainFinder(graph, true).find()) {
+    if (chain.nodes.size() > 1 && is_on_integers(graph, chain)) replace(graph, std::move(chain), rewriter);
+  }
+  return lower_internal::finish_with_bodies(graph, std::move(rewriter), &fuse_integer_chains);
 }
 
 }  // namespace lowtide

@@ -27,4 +27,13 @@ namespace lowtide {
 // Recursion only over bodies.
 [[nodiscard]] Result<std::optional<Rewritten>> fuse_chains(const Graph& graph);
 
+// Makes only those chains whose operands are integers of 8 bits and constants, and whose result is an integer: each is
+// an operator that a target with integer kernels runs. A chain ends with its QuantizeLinear.
+//
+//   p -> DequantizeLinear -.
+//   q -> DequantizeLinear -+-> Add -> QuantizeLinear -> r        becomes        p, q -> Chain -> r
+//
+// Otherwise as fuse_chains().
+[[nodiscard]] Result<std::optional<Rewritten>> fuse_integer_chains(const Graph& graph);
+
 }  // namespace lowtide

@@ -109,7 +109,7 @@ bool has_load_time_work(const Plan& plan) { return has_pass(plan, PassId::load_t
 std::string planned_graph_text(const Plan& plan) {
   const auto is_for_kernels = [](const std::string& name) {
     const Pass* pass = find_pass(name);
-    return pass != nullptr && pass->use == PassUse::kernels;
+    return pass != nullptr && (pass->use == PassUse::kernels || pass->use == PassUse::integers);
   };
   const std::string target = shown_name(plan.provenance.target);
   if (std::ranges::any_of(plan.provenance.lowering, is_for_kernels)) return "the graph that target " + target + " runs";

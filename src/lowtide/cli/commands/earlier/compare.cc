@@ -252,7 +252,7 @@ Json json_of_runtime(const RuntimeComparison& runtime) {
 
 ExitCode run_compare(const Arguments& arguments, Console& console) {
   const Target target = read_target(arguments);
-  const ModelRequest request = read_model_request(arguments);
+  const ModelRequest request = read_model_request(arguments, target);
   const LoadedModel loaded = load_model(request, console);
   remark_unknown_operators(target, loaded.lowered.graph, console);
 

@@ -90,10 +90,10 @@ void read_run(const Arguments& arguments, PlanOptions& options) {
 
 Request read_request(const Arguments& arguments) {
   Request request;
+  request.target = read_target_with_costs(arguments);
   request.model = {.path = arguments.positional("MODEL"),
                    .bindings = read_bindings_beside_range(arguments),
-                   .lowering = read_lowering(arguments)};
-  request.target = read_target_with_costs(arguments);
+                   .lowering = read_lowering(arguments, request.target)};
   request.model.formats = read_format_choice(arguments);
   if (const std::optional<TransferLink> link = read_link(arguments)) {
     request.target = take(add_link(std::move(request.target), *link));
