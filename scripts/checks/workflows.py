@@ -59,7 +59,7 @@ def main():
     presets = {preset["name"] for preset in json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]}
     scripts = {path.relative_to(ROOT).as_posix() for folder in ("scripts", "scripts/checks", ".ci")
                for path in (ROOT / folder).iterdir() if path.is_file() and os.access(path, os.X_OK)}
-    files = [*sorted((ROOT / ".github/workflows").glob("*.yml")), ROOT / ".pre-commit-config.yaml"]
+    files = [*sorted((ROOT / ".github").rglob("*.yml")), ROOT / ".pre-commit-config.yaml"]
     count = 0
     for path in files:
         problems, called = problems_of(path.read_text(), presets, scripts)

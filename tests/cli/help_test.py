@@ -31,7 +31,7 @@ class Help(ProgramTest):
 
     @needs_earlier
     def test_commands(self):
-        expected = ("inspect plan explain verify run prepare bench view pack order compare share rewrite convert "
+        expected = ("inspect plan explain verify check run prepare bench view pack order compare share rewrite convert "
                     "diff completion help")
         self.assertEqual(self.commands(), expected.split())
 

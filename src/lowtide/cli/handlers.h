@@ -17,6 +17,7 @@ namespace lowtide::cli_internal {
 [[nodiscard]] ExitCode run_prepare(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_bench(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_explain(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_check(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_verify(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_view(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_pack(const Arguments& arguments, Console& console);

@@ -95,6 +95,51 @@ CommandSpec verify_command() {
       .run = run_verify};
 }
 
+CommandSpec check_command() {
+  return {
+      .name = "check",
+      .summary = "fail if a model needs more memory than a stored plan",
+      .description =
+          "Plans the model and compares its arena with that of the baseline, a plan file of an earlier version of the "
+          "model. If it is larger than the tolerance allows, the exit code is 1, and the buffers are listed that are "
+          "live at the peak and were not, or with fewer bytes. The extents that the baseline was made for are read "
+          "from its file. The options should be those with which the baseline was planned.\n"
+          "With --annotate, a line for hosted workflows follows, which shows the growth beside the change.",
+      .positionals = {model_positional()},
+      .options = {{.name = "--baseline",
+                   .value = "PLAN",
+                   .summary = "the plan file to compare with (required)",
+                   .kind = ArgumentKind::file},
+                  {.name = "--tolerance",
+                   .value = "SHARE|SIZE",
+                   .summary = "how much more is permitted, such as 2% or 64KiB; default 0%"},
+                  {.name = "--annotate", .summary = "also print '::error ...' if the model has grown"},
+                  dim_option(),
+                  shape_option(),
+                  override_option(),
+                  init_net_option(),
+                  shapes_option(),
+                  unit_sizes_option(),
+                  target_option(),
+                  threads_option(),
+                  order_option(),
+                  order_effort_option(),
+                  no_in_place_option(),
+                  no_views_option(),
+                  no_parts_option(),
+                  no_load_time_option(),
+                  without_option(),
+                  inputs_option(),
+                  outputs_option(),
+                  top_option(),
+                  json_option()},
+      .examples = {{"lowtide check model.onnx --baseline plan.json --tolerance 2%",
+                    "Fail if the model needs 2 % more than when plan.json was made."},
+                   {"lowtide check model.onnx --baseline plan.json --annotate",
+                    "Also print a line that a hosted workflow shows beside the change."}},
+      .run = run_check};
+}
+
 CommandSpec view_command() {
   return {
       .name = "view",
@@ -241,9 +286,9 @@ CommandSpec help_command(std::vector<std::string> commands) {
 }
 
 std::vector<CommandSpec> all_commands() {
-  std::vector<CommandSpec> all = {inspect_command(), plan_command(),    explain_command(), verify_command(),
-                                  run_command(),     prepare_command(), bench_command(),   view_command(),
-                                  pack_command(),    order_command()};
+  std::vector<CommandSpec> all = {inspect_command(), plan_command(), explain_command(), verify_command(),
+                                  check_command(),   run_command(),  prepare_command(), bench_command(),
+                                  view_command(),    pack_command(), order_command()};
   for (CommandSpec& command : earlier_commands()) all.push_back(std::move(command));
   all.push_back(completion_command());
   std::vector<std::string> names;
