@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lowtide/base/annealing.h"
+#include "lowtide/budget/problem/excess_price.h"
 #include "lowtide/budget/runs/load_scan.h"
 #include "lowtide/budget/runs/moves.h"
 #include "lowtide/budget/runs/timeline.h"
@@ -13,9 +14,7 @@
 namespace lowtide::budget_internal {
 namespace {
 
-constexpr double kSumShare = 0.005;  // of the price of the largest excess; with 0.03, some problems get stuck
 constexpr double kPriceStep = 1.01;
-constexpr int kRound = 256;             // moves between two changes of temperature and price
 constexpr std::int64_t kMoveWork = 50;  // of a move, beside what it changes
 
 }  // namespace
@@ -23,14 +22,19 @@ constexpr std::int64_t kMoveWork = 50;  // of a move, beside what it changes
 class Annealing::State {
  public:
   State(const RunProblem& problem, std::uint64_t seed, const std::atomic<bool>* stop)
-      : problem_(problem), stop_(stop), scan_(problem), timeline_(problem), moves_(problem, seed, timeline_) {}
+      : problem_(problem),
+        stop_(stop),
+        scan_(problem),
+        timeline_(problem),
+        moves_(problem, seed, timeline_),
+        price_(usual_price(problem), kPriceStep) {}
 
   void cool(const Runs& start, const Cooling& cooling, std::int64_t& work) {
     if (!scan_.scan(start).is_valid) return;
     timeline_.begin(start);
     height_ = timeline_.height();
     note();
-    set_prices();
+    price_.reset();
     const std::int64_t limit = std::min(work, cooling.length);
     const std::int64_t begin = done();
     const double base = static_cast<double>(problem_.base_cost) / static_cast<double>(problem_.run_count());
@@ -39,7 +43,7 @@ class Annealing::State {
     std::int64_t spent = 0;
     while (spent < limit && !(found_.best && found_.best_cost <= cooling.goal) && !is_stopped()) {
       const double share = static_cast<double>(spent) / static_cast<double>(cooling.length);
-      adapt_price(make_moves(cooled(hottest, coldest, share)));
+      price_.adapt(make_moves(cooled(hottest, coldest, share)));
       spent = done() - begin;
     }
     work -= spent;
@@ -57,7 +61,7 @@ class Annealing::State {
     const auto budget = static_cast<double>(problem_.budget);
     double energy = energy_of(height_);
     int over = 0;
-    for (int move = 0; move < kRound; ++move) {
+    for (int move = 0; move < ExcessPrice::kRound; ++move) {
       // What the energy may rise by is drawn first. Most reruns cost more than that and all excess, and are not tried.
       const double rise = temperature * exponential(moves_.random());
       const double excess = energy - static_cast<double>(timeline_.cost());
@@ -77,27 +81,20 @@ class Annealing::State {
       timeline_.undo();
       over += height_.peak > budget ? 1 : 0;
     }
-    made_ += kRound;
+    made_ += ExcessPrice::kRound;
     return over;
   }
 
-  void set_prices() {
+  [[nodiscard]] static double usual_price(const RunProblem& problem) {
     std::int64_t total = 0;
-    for (std::int64_t size : problem_.size) total += size;
-    const double mean_size = static_cast<double>(total) / static_cast<double>(problem_.run_count()) + 1;
-    const double mean_cost = static_cast<double>(problem_.base_cost) / static_cast<double>(problem_.run_count()) + 1e-3;
-    usual_price_ = mean_cost / mean_size;
-    price_ = usual_price_;
-  }
-
-  void adapt_price(int over) {
-    if (over > kRound / 2) price_ = std::min(price_ * kPriceStep, usual_price_ * 1e3);
-    if (over < kRound / 4) price_ = std::max(price_ / kPriceStep, usual_price_ * 1e-3);
+    for (std::int64_t size : problem.size) total += size;
+    const auto runs = static_cast<double>(std::max<std::size_t>(problem.run_count(), 1));
+    return (static_cast<double>(problem.base_cost) / runs + 1e-3) / (static_cast<double>(total) / runs + 1);
   }
 
   [[nodiscard]] double energy_of(const Timeline::Height& height) const {
     const double over = std::max(height.peak - static_cast<double>(problem_.budget), 0.0);
-    return static_cast<double>(timeline_.cost()) + price_ * (over + kSumShare * height.excess);
+    return static_cast<double>(timeline_.cost()) + price_.of(over, height.excess);
   }
 
   void note() {
@@ -124,8 +121,7 @@ class Annealing::State {
   Timeline::Height height_;
   std::int64_t made_ = 0;     // moves
   std::int64_t scanned_ = 0;  // runs whose live bytes were compared
-  double usual_price_ = 1;
-  double price_ = 1;
+  ExcessPrice price_;
   Annealed found_;
 };
 

@@ -11,13 +11,7 @@ bool LoadScan::keeps_rules(Index run) {
   for (Index overwritten : problem_.overwritten_by(run)) {
     if (is_needed_[overwritten] != 0) return false;
   }
-  for (Index reader : problem_.readers_before(run)) {
-    if (has_run_[reader] == number_) return false;
-  }
-  const Index group = problem_.group_of(run);
-  if (group == RunProblem::kNone) return true;
-  if (group_left_[group] == 0) return false;
-  return problem_.groups()[group][--group_left_[group]] == run;
+  return rules_.keep(run, [&](Index reader) { return has_run_[reader] == number_; });
 }
 
 void LoadScan::begin_seed(Index run, std::int64_t& live) {
@@ -44,8 +38,7 @@ Loads LoadScan::scan(const Runs& runs, std::vector<std::int64_t>* loads) {
   if (has_seeds) {
     for (Index run : runs) ++left_[run];
   }
-  group_left_.clear();
-  for (const Runs& group : problem_.groups()) group_left_.push_back(group.size());
+  rules_.begin();
   const auto need = [&](Index entry) {
     if (is_needed_[entry] != 0) return;
     is_needed_[entry] = 1;
@@ -82,9 +75,7 @@ Loads LoadScan::scan(const Runs& runs, std::vector<std::int64_t>* loads) {
     }
     if (load > problem_.budget) result.excess += static_cast<double>(load - problem_.budget);
   }
-  const bool are_groups_done =
-      std::all_of(group_left_.begin(), group_left_.end(), [](std::size_t left) { return left == 0; });
-  result.is_valid = is_allowed && needed == 0 && different == problem_.run_count() && are_groups_done;
+  result.is_valid = is_allowed && needed == 0 && different == problem_.run_count() && rules_.are_groups_done();
   if (needed != 0) std::fill(is_needed_.begin(), is_needed_.end(), char{0});
   return result;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lowtide/budget/problem/rules_from_end.h"
 #include "lowtide/budget/problem/run_problem.h"
 
 namespace lowtide::budget_internal {
@@ -26,6 +27,7 @@ class LoadScan {
  public:
   explicit LoadScan(const RunProblem& problem)
       : problem_(problem),
+        rules_(problem),
         is_needed_(problem.count()),
         has_run_(problem.count()),
         left_(problem.count()),
@@ -45,11 +47,11 @@ class LoadScan {
   void end_seed(Index run, std::int64_t& live);
 
   const RunProblem& problem_;
-  std::vector<char> is_needed_;          // by entry; all 0 between scans
-  std::vector<std::uint32_t> has_run_;   // the number of the last scan that met the run
-  std::vector<std::uint32_t> left_;      // by run: its runs that are not yet met; only with seeds
-  std::vector<char> has_seed_;           // by run: its seed is live; only with seeds
-  std::vector<std::size_t> group_left_;  // by group: its runs that are not yet met
+  RulesFromEnd rules_;
+  std::vector<char> is_needed_;         // by entry; all 0 between scans
+  std::vector<std::uint32_t> has_run_;  // the number of the last scan that met the run
+  std::vector<std::uint32_t> left_;     // by run: its runs that are not yet met; only with seeds
+  std::vector<char> has_seed_;          // by run: its seed is live; only with seeds
   std::uint32_t number_ = 0;
 };
 
