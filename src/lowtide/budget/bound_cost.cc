@@ -17,14 +17,16 @@ namespace {
 
 constexpr std::size_t kMostBoundMilestones = 12;
 
-// Nodes by the live bytes of their first runs, the most first.
-Runs heaviest_first_runs(const RunProblem& problem, const Runs& runs) {
+// Nodes by the live bytes of their first runs, the most first. With a link, copies stand for the runs of what begins
+// outside, so these are no milestones.
+Runs heaviest_first_runs(const RunProblem& problem, const Runs& runs, const BudgetProblem& stated) {
   std::vector<std::int64_t> loads;
   const Loads scanned = LoadScan(problem).scan(runs, &loads);
   LOWTIDE_CHECK(scanned.is_valid, "the sequence that gives milestones is valid");
   std::vector<char> has_run(problem.count(), 0);
   std::vector<std::pair<std::int64_t, RunProblem::Index>> first;  // minus the live bytes
   for (std::size_t at = 0; at < runs.size(); ++at) {
+    if (stated.nodes[NodeId(runs[at])].fetched_over) continue;
     if (std::exchange(has_run[runs[at]], char{1}) == 0) first.emplace_back(-loads[at], runs[at]);
   }
   std::sort(first.begin(), first.end());
@@ -44,8 +46,9 @@ std::optional<ProvenCost> bound_cost(const BudgetProblem& problem, const std::ve
   const RunProblem inner(problem);
   Runs sequence;
   for (NodeId node : runs) sequence.push_back(node.value());
-  std::optional<PhaseBound> bound =
-      bound_phases(inner, heaviest_first_runs(inner, sequence), enough - inner.base_cost, effort);
+  const Runs milestones = heaviest_first_runs(inner, sequence, problem);
+  if (milestones.empty()) return std::nullopt;
+  std::optional<PhaseBound> bound = bound_phases(inner, milestones, enough - inner.base_cost, effort);
   if (!bound || bound->extra <= 0) return std::nullopt;
   return ProvenCost{.cost = inner.base_cost + bound->extra, .proof = std::move(bound->proof)};
 }

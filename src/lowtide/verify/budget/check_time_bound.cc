@@ -190,11 +190,19 @@ TimeBoundCheck check_time_bound(const BudgetProblem& problem, const TransferLink
   BudgetProblem larger = problem;
   larger.budget = Bytes(*budget);
   for (BudgetNode& node : larger.nodes) {
-    if (node.fetched_over) node.cost = 0;  // it is copied beside the runs, and no time of a run
+    if (node.fetched_over) {  // it is copied beside the runs, any number of times, and takes no time of a run
+      node.cost = 0;
+      node.runs_once = false;
+    }
     const std::optional<std::int64_t> time = clock.run_time(node);
     if (!time || base + *time > kMaxTime) return malformed("the times of the runs exceed the limits");
     base += *time;
     times.push_back(*time);
+  }
+  for (NodeId milestone : proof.proof.milestones) {
+    if (problem.nodes.contains(milestone) && problem.nodes[milestone].fetched_over) {
+      return malformed("a milestone is a value that begins outside, and never runs");
+    }
   }
   const CostBoundCheck costs = check_cost_bound(larger, proof.proof);
   if (costs.problem) return malformed(*costs.problem);
