@@ -40,7 +40,7 @@ Timed timed(std::int64_t budget, std::int64_t latency) {
       SwapScan(swaps).scan({run_of(0), run_of(1), run_of(2), run_of(3), fetch_of(0), run_of(4), run_of(5)}, scanned));
   TransferClock clock(swaps);
   const std::int64_t time = clock.time(scanned);
-  return {.time = time, .peak = clock.peak(scanned), .transfers = clock.transfers()};
+  return {.time = time, .peak = clock.peak(scanned), .transfers = clock.transfers(scanned)};
 }
 
 // Shortest stays: a; a, b; b, x; x, y; a, y, d: 4, 5, 4, 6, 8 bytes. With 8 bytes, a could stay while x runs.

@@ -23,7 +23,7 @@ struct Ready {
   std::int64_t bytes = 0;
 };
 
-// Marks what leads to a node, or what it leads to.
+// Marks what leads to a node, or what it leads to: next(node, reach) calls reach(other).
 template <typename Next>
 Flags<Index> reached(Index start, std::size_t count, Next next) {
   Flags<Index> found(count);
@@ -31,9 +31,9 @@ Flags<Index> reached(Index start, std::size_t count, Next next) {
   while (!open.empty()) {
     const Index node = open.back();
     open.pop_back();
-    for (Index other : next(node)) {
+    next(node, [&](Index other) {
       if (found.insert(other)) open.push_back(other);
-    }
+    });
   }
   return found;
 }
@@ -42,25 +42,9 @@ class AwaySearch {
  public:
   AwaySearch(const SwapProblem& problem, const TransferLink& link) : problem_(problem), link_(link) {
     for (Index node = 0; node < problem.count(); ++node) {
-      heads_.push_back(time_of(before(node)) + problem.time[node]);
+      heads_.push_back(problem.is_run(node) ? time_of(before(node)) + problem.time[node] : 0);
     }
-    // From the nodes without readers to their inputs.
-    tails_.assign(problem.count(), kForever);
-    std::vector<std::size_t> left;
-    std::vector<Index> open;
-    for (Index node = 0; node < problem.count(); ++node) {
-      left.push_back(problem.readers(node).size());
-      if (left.back() == 0) open.push_back(node);
-    }
-    while (!open.empty()) {
-      const Index node = open.back();
-      open.pop_back();
-      if (problem.readers(node).empty()) tails_[node] = 0;
-      for (Index input : problem.inputs(node)) {
-        tails_[input] = std::min(tails_[input], problem.time[node] + tails_[node]);
-        if (--left[input] == 0) open.push_back(input);
-      }
-    }
+    find_tails();
   }
 
   // Whether some row of the proof says something about a node that need not run before the milestone of its phase. Then
@@ -69,7 +53,8 @@ class AwaySearch {
     std::vector<Flags<Index>> earlier;
     for (NodeId milestone : proof.milestones) earlier.push_back(before(milestone.value()));
     const auto is_aside = [&](const std::pair<PhaseRow, std::int64_t>& row) {
-      return row.first.rule != PhaseRule::memory && !earlier[row.first.phase].test(row.first.node.value());
+      if (row.first.rule == PhaseRule::memory) return false;
+      return !earlier[row.first.phase].test(problem_.owner(row.first.node.value()));
     };
     return std::any_of(proof.cases.begin(), proof.cases.end(),
                        [&](const ProofCase& one) { return std::any_of(one.rows.begin(), one.rows.end(), is_aside); });
@@ -77,16 +62,21 @@ class AwaySearch {
 
   [[nodiscard]] std::int64_t least(Index milestone, std::int64_t away, bool with_aside) const {
     const Flags<Index> earlier = before(milestone);
-    const auto later_nodes = reached(milestone, problem_.count(), [&](Index node) { return problem_.readers(node); });
+    const Flags<Index> later_nodes = after(milestone);
     Flags<Index> inputs(problem_.count());
     for (Index input : problem_.inputs(milestone)) inputs.set(input);
     std::vector<Ready> outs;
     std::vector<Ready> ins;
     for (Index node = 0; node < problem_.end(); ++node) {
+      // What is fetched from outside never leaves.
+      if (!problem_.is_run(node) || problem_.is_fetched(node)) continue;
       const bool is_aside = with_aside && node != milestone && !later_nodes.test(node);
-      if ((!earlier.test(node) && !is_aside) || inputs.test(node)) continue;
-      outs.push_back({heads_[node], problem_.size[node]});
-      ins.push_back({tails_[node], problem_.size[node]});
+      if (!earlier.test(node) && !is_aside) continue;
+      problem_.for_each_entry(node, [&](Index entry) {
+        if (inputs.test(entry)) return;
+        outs.push_back({heads_[node], problem_.size[entry]});
+        ins.push_back({tails_[entry], problem_.size[entry]});
+      });
     }
     const std::int64_t begin = std::max(time_of(earlier), moved(std::move(outs), away));
     const std::int64_t rest = std::max(time_of(later_nodes), moved(std::move(ins), away));
@@ -94,8 +84,43 @@ class AwaySearch {
   }
 
  private:
+  // From the runs without readers to their inputs. An entry that nothing reads may be all that is needed of a run.
+  void find_tails() {
+    tails_.assign(problem_.count(), kForever);
+    std::vector<std::size_t> left(problem_.count(), 0);  // by run: readers of its entries
+    std::vector<Index> open;
+    for (Index node = 0; node < problem_.count(); ++node) {
+      if (!problem_.is_run(node)) continue;
+      problem_.for_each_entry(node, [&](Index entry) { left[node] += problem_.readers(entry).size(); });
+      if (left[node] == 0) open.push_back(node);
+    }
+    while (!open.empty()) {
+      const Index node = open.back();
+      open.pop_back();
+      std::int64_t rest = kForever;
+      problem_.for_each_entry(node, [&](Index entry) {
+        if (problem_.readers(entry).empty()) tails_[entry] = 0;
+        rest = std::min(rest, tails_[entry]);
+      });
+      for (Index input : problem_.inputs(node)) {
+        tails_[input] = std::min(tails_[input], problem_.time[node] + rest);
+        if (--left[problem_.owner(input)] == 0) open.push_back(problem_.owner(input));
+      }
+    }
+  }
+
   [[nodiscard]] Flags<Index> before(Index node) const {
-    return reached(node, problem_.count(), [&](Index other) { return problem_.inputs(other); });
+    return reached(node, problem_.count(), [&](Index other, auto reach) {
+      for (Index input : problem_.inputs(other)) reach(problem_.owner(input));
+    });
+  }
+
+  [[nodiscard]] Flags<Index> after(Index node) const {
+    return reached(node, problem_.count(), [&](Index other, auto reach) {
+      problem_.for_each_entry(other, [&](Index entry) {
+        for (Index reader : problem_.readers(entry)) reach(reader);
+      });
+    });
   }
 
   [[nodiscard]] std::int64_t time_of(const Flags<Index>& nodes) const {
@@ -122,8 +147,8 @@ class AwaySearch {
 
   const SwapProblem& problem_;
   const TransferLink& link_;
-  std::vector<std::int64_t> heads_;  // by node: a run of it and of all that must run before
-  std::vector<std::int64_t> tails_;  // by node: the fastest chain of readers to a node without readers
+  std::vector<std::int64_t> heads_;  // by run: one of it and of all that must run before
+  std::vector<std::int64_t> tails_;  // by entry: the fastest chain of readers to one without readers
 };
 
 }  // namespace

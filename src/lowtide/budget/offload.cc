@@ -20,6 +20,7 @@ constexpr std::array<double, 2> kColdHeats = {0.05, 0.02};  // of the rounds fro
 // With transfers, everything but the working set of a node can be outside while it runs.
 std::optional<SwapProblem::Index> find_too_large(const SwapProblem& problem) {
   for (SwapProblem::Index node = 0; node < problem.count(); ++node) {
+    if (!problem.is_run(node) || problem.is_fetched(node)) continue;
     std::int64_t bytes = problem.own_load[node];
     for (SwapProblem::Index input : problem.inputs(node)) bytes += problem.size[input];
     if (bytes > problem.budget) return node;
@@ -27,9 +28,10 @@ std::optional<SwapProblem::Index> find_too_large(const SwapProblem& problem) {
   return std::nullopt;
 }
 
+// A run of a fetched entry is a copy.
 Items items_of(const std::vector<NodeId>& runs, const SwapProblem& problem) {
   Items items;
-  for (NodeId node : runs) items.push_back({.node = node.value(), .is_fetch = false});
+  for (NodeId node : runs) items.push_back({.node = node.value(), .is_fetch = problem.is_fetched(node.value())});
   items.push_back({.node = problem.end(), .is_fetch = false});
   return items;
 }
@@ -38,8 +40,10 @@ Items items_of(const std::vector<NodeId>& runs, const SwapProblem& problem) {
 Items all_fetched(const Items& runs, const SwapProblem& problem) {
   Items items;
   for (const Item& run : runs) {
+    if (run.is_fetch) continue;
     for (SwapProblem::Index input : problem.inputs(run.node)) {
-      if (problem.transfer[input] < kForever) items.push_back({.node = input, .is_fetch = true});
+      const bool may_leave = problem.transfer[input] < kForever && !problem.is_fetched_once(input);
+      if (may_leave) items.push_back({.node = input, .is_fetch = true});
     }
     items.push_back(run);
   }
@@ -56,7 +60,8 @@ SwapAnswer answer_of(const SwapProblem& problem, const FoundSwaps& found) {
   SwapAnswer answer{.base_time = problem.base_time, .time_bound = problem.base_time};
   for (std::size_t at = 0; at + 1 < found.runs.size(); ++at) answer.runs.emplace_back(found.runs[at]);
   answer.transfers = found.transfers;
-  answer.peak = Bytes(found.peak);
+  answer.fetches = found.fetches;
+  answer.peak = Bytes(found.peak + problem.state_bytes);
   answer.time = found.time;
   answer.stall_time = stall_time(problem, found);
   return answer;
@@ -67,8 +72,14 @@ FoundSwaps without_transfers(const SwapProblem& problem, const Items& items) {
   SwapScan scan(problem);
   ScannedSwaps swaps;
   LOWTIDE_CHECK(scan.scan(items, swaps), "every sequence that the search begins from is valid");
-  const std::int64_t time = TransferClock(problem).time(swaps);
-  return {.items = swaps.items, .runs = swaps.runs, .transfers = {}, .peak = swaps.peak, .time = time};
+  TransferClock clock(problem);
+  const std::int64_t time = clock.time(swaps);
+  return {.items = swaps.items,
+          .runs = swaps.runs,
+          .transfers = clock.transfers(swaps),
+          .fetches = clock.fetches(),
+          .peak = clock.peak(swaps),
+          .time = time};
 }
 
 }  // namespace

@@ -21,14 +21,16 @@ struct OffloadOptions {
   const std::atomic<bool>* stop = nullptr;  // when set, ends the search with the best answer so far; nullptr: never
 };
 
-// Finds a fast sequence of runs and transfers whose live bytes keep the budget (docs/algorithms/offload.md). `starts`
-// are valid sequences of runs to begin from, such as an order and answers of `rematerialize` for larger budgets. They
-// may exceed the budget.
+// Finds a fast sequence of runs, transfers and fetches whose live bytes keep the budget (docs/algorithms/offload.md).
+// `starts` are valid sequences of runs to begin from, such as an order and answers of `rematerialize` for larger
+// budgets. They may exceed the budget. Runs of values that begin outside stand for fetches.
 //
-// A sequence is found if the working set of every node, its inputs and its output, is within the budget, and so are all
-// outputs of the problem together, and if each output can be moved within kMaxTime. The answer says `infeasible` only
-// if one of the first two is not so. The bound is the time of one run of each node. The same problem, starts and effort
-// give the same answer on every machine. Requires: at least one start; one run of each node takes at most kMaxTime.
+// The answer says `infeasible` only if the working set of some node, its inputs, outputs and scratch, exceeds the
+// budget beside the states, or all outputs of the problem together do. Otherwise a sequence is found, even without
+// effort, if each output can be moved within kMaxTime and no group repeats nodes. The bound is the time of one run of
+// each node. The same problem, starts and effort give the same answer on every machine. Requires: at least one start;
+// one run of each node takes at most kMaxTime, and so does one fetch of each value; a value that begins outside has no
+// parts and is in no group and no edge of `before`.
 [[nodiscard]] SwapAnswer offload(const BudgetProblem& problem, const TransferLink& link,
                                  const std::vector<std::vector<NodeId>>& starts, const OffloadOptions& options = {});
 

@@ -62,6 +62,7 @@ class RunProblem {
   template <typename Act>
   void for_each_entry(Index run, Act act) const {
     act(run);
+    if (most_parts_ == 0) return;
     for (Index part : parts(run)) act(part);
   }
 

@@ -11,24 +11,35 @@
 namespace lowtide::budget_internal {
 namespace {
 
-constexpr double kSumShare = 0.005;  // of the price of the largest excess
-constexpr int kRound = 256;          // moves between two changes of temperature and price
+constexpr double kPriceStep = 1.1;
 constexpr std::int64_t kMoveWork = 40;
+
+// The mean of runs and of copies of fetched entries.
+double mean_time_of(const SwapProblem& problem) {
+  const auto time = static_cast<double>(problem.base_time + problem.fetch_time);
+  return time / static_cast<double>(problem.run_count()) + 1e-3;
+}
+
+double mean_bytes_of(const SwapProblem& problem) {
+  std::int64_t bytes = 0;
+  for (std::int64_t size : problem.size) bytes += size;
+  return static_cast<double>(bytes) / static_cast<double>(problem.run_count()) + 1;
+}
 
 }  // namespace
 
 SwapAnnealing::SwapAnnealing(const SwapProblem& problem, std::uint64_t seed, const std::atomic<bool>* stop)
-    : problem_(problem), stop_(stop), scan_(problem), clock_(problem), moves_(problem, seed) {
-  std::int64_t bytes = 0;
-  for (std::int64_t size : problem.size) bytes += size;
-  const auto count = static_cast<double>(problem.count());
-  mean_time_ = static_cast<double>(problem.base_time) / count + 1e-3;
-  usual_price_ = mean_time_ / (static_cast<double>(bytes) / count + 1);
-}
+    : problem_(problem),
+      stop_(stop),
+      scan_(problem),
+      clock_(problem),
+      moves_(problem, seed),
+      mean_time_(mean_time_of(problem)),
+      price_(mean_time_ / mean_bytes_of(problem), kPriceStep) {}
 
 double SwapAnnealing::energy_of(const ScannedSwaps& swaps, std::int64_t time) const {
   const auto over = static_cast<double>(std::max<std::int64_t>(swaps.peak - problem_.budget, 0));
-  return static_cast<double>(time) + price_ * (over + kSumShare * swaps.excess);
+  return static_cast<double>(time) + price_.of(over, swaps.excess);
 }
 
 // Requires: the clock has just counted the time of the sequence.
@@ -36,18 +47,14 @@ void SwapAnnealing::keep(const ScannedSwaps& swaps, std::int64_t time) {
   if (swaps.peak > problem_.budget || time >= found_.time) return;
   found_ = {.items = swaps.items,
             .runs = swaps.runs,
-            .transfers = clock_.transfers(),
+            .transfers = clock_.transfers(swaps),
+            .fetches = clock_.fetches(),
             .peak = clock_.peak(swaps),
             .time = time};
 }
 
 void SwapAnnealing::note(const Items& items) {
   if (scan_.scan(items, next_)) keep(next_, clock_.time(next_));
-}
-
-void SwapAnnealing::adapt_price(int over) {
-  if (over > kRound / 2) price_ = std::min(price_ * 1.1, usual_price_ * 1e3);
-  if (over < kRound / 4) price_ = std::max(price_ / 1.1, usual_price_ * 1e-3);
 }
 
 void SwapAnnealing::step(double temperature) {
@@ -65,7 +72,7 @@ void SwapAnnealing::cool(const Items& start, const Cooling& cooling, std::int64_
   if (!scan_.scan(start, now_)) return;
   time_ = clock_.time(now_);
   keep(now_, time_);
-  price_ = usual_price_;
+  price_.reset();
   energy_ = energy_of(now_, time_);
   const std::int64_t limit = std::min(work, cooling.length);
   const std::int64_t begin = spent();
@@ -77,13 +84,13 @@ void SwapAnnealing::cool(const Items& start, const Cooling& cooling, std::int64_
     const double temperature =
         cooled(hottest, coldest, static_cast<double>(done) / static_cast<double>(cooling.length));
     int over = 0;
-    for (int move = 0; move < kRound; ++move) {
+    for (int move = 0; move < ExcessPrice::kRound; ++move) {
       step(temperature);
       over += now_.peak > problem_.budget ? 1 : 0;
     }
-    moves += kRound;
+    moves += ExcessPrice::kRound;
     done = spent() - begin + kMoveWork * moves;
-    adapt_price(over);
+    price_.adapt(over);
     energy_ = energy_of(now_, time_);
   }
   work -= done;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lowtide/budget/problem/excess_price.h"
 #include "lowtide/budget/transfers/swap_moves.h"
 #include "lowtide/budget/transfers/swap_scan.h"
 #include "lowtide/budget/transfers/transfer_clock.h"
@@ -18,7 +19,8 @@ struct FoundSwaps {
   Items items;
   std::vector<SwapProblem::Index> runs;  // with the end
   std::vector<Transfer> transfers;
-  std::int64_t peak = 0;
+  std::vector<Fetch> fetches;
+  std::int64_t peak = 0;         // without the bytes of states
   std::int64_t time = kForever;  // kForever: nothing was found
 };
 
@@ -44,7 +46,6 @@ class SwapAnnealing {
   [[nodiscard]] double energy_of(const ScannedSwaps& swaps, std::int64_t time) const;
   void step(double temperature);
   void keep(const ScannedSwaps& swaps, std::int64_t time);
-  void adapt_price(int over);
   [[nodiscard]] std::int64_t spent() const { return 2 * (scan_.work() + clock_.work()); }
 
   const SwapProblem& problem_;
@@ -55,9 +56,8 @@ class SwapAnnealing {
   ScannedSwaps now_;
   ScannedSwaps next_;
   Items candidate_;
-  double mean_time_ = 1;
-  double usual_price_ = 1;
-  double price_ = 1;
+  double mean_time_;
+  ExcessPrice price_;
   double energy_ = 0;
   std::int64_t time_ = 0;  // of `now_`
   FoundSwaps found_;

@@ -23,9 +23,9 @@ std::size_t run_of(const Items& items, std::size_t item) {
                                                 [](const Item& other) { return !other.is_fetch; }));
 }
 
-bool is_live_before(const ScannedSwaps& now, SwapProblem::Index node, std::size_t run) {
+bool is_live_before(const ScannedSwaps& now, SwapProblem::Index entry, std::size_t run) {
   return std::any_of(now.stays.begin(), now.stays.end(),
-                     [&](const Stay& stay) { return stay.node == node && stay.begin < run && run <= stay.end; });
+                     [&](const Stay& stay) { return stay.entry == entry && stay.begin < run && run <= stay.end; });
 }
 
 }  // namespace
@@ -45,21 +45,22 @@ bool SwapMoves::insert(const ScannedSwaps& now, Items& candidate) {
   choices_.clear();
   for (std::size_t choice = 0; choice < now.stays.size(); ++choice) {
     const Stay& stay = now.stays[choice];
-    if (stay.begin < at && at < stay.end && !reads(now.runs[at], stay.node)) choices_.push_back(choice);
+    if (stay.begin < at && at < stay.end && !reads(now.runs[at], stay.entry)) choices_.push_back(choice);
   }
   if (choices_.empty()) return false;
-  const Index node = now.stays[choices_[below(choices_.size())]].node;
-  for (Index reader : problem_.readers(node)) is_reader_.set(reader);
+  const Index entry = now.stays[choices_[below(choices_.size())]].entry;
+  const Index maker = problem_.owner(entry);
+  for (Index reader : problem_.readers(entry)) is_marked_.set(reader);
   std::size_t to = at + 1;
-  while (to < size && !is_reader_.test(now.runs[to])) ++to;
-  for (Index reader : problem_.readers(node)) is_reader_.reset(reader);
+  while (to < size && !is_marked_.test(now.runs[to])) ++to;
+  for (Index reader : problem_.readers(entry)) is_marked_.reset(reader);
   if (to == size) return false;
   added_.clear();
-  if (problem_.transfer[node] < kForever && (problem_.runs_once[node] != 0 || random_.chance(50))) {
-    added_.push_back({.node = node, .is_fetch = true});
+  if (problem_.transfer[entry] < kForever && (problem_.runs_once[maker] != 0 || random_.chance(50))) {
+    added_.push_back({.node = entry, .is_fetch = true});
   } else {
     if (random_.chance(15)) to = at + 1 + below(to - at);
-    collect(now, node, to);
+    collect(now, maker, to);
   }
   candidate = now.items;
   candidate.insert(candidate.begin() + static_cast<std::ptrdiff_t>(item_of(now.items, to)), added_.begin(),
@@ -75,12 +76,15 @@ void SwapMoves::collect(const ScannedSwaps& now, Index node, std::size_t to) {
   for (std::size_t next = 0; next < added_.size() && next < kChainLength; ++next) {
     if (added_[next].is_fetch) continue;
     for (Index input : problem_.inputs(added_[next].node)) {
-      const auto is_input = [&](const Item& item) { return item.node == input; };
-      if (std::any_of(added_.begin(), added_.end(), is_input)) continue;
-      if (is_live_before(now, input, to) || !(is_whole || random_.chance(40))) continue;
-      const bool may_fetch = problem_.runs_once[input] != 0 || (has_fetches && random_.chance(50));
+      const Index maker = problem_.owner(input);
+      const auto brings_input = [&](const Item& item) { return item.node == (item.is_fetch ? input : maker); };
+      if (std::any_of(added_.begin(), added_.end(), brings_input)) continue;
+      // What a run writes over a second time is another output.
+      const bool is_overwritten = problem_.overwriter_of(input) == added_[next].node;
+      if (!is_overwritten && (is_live_before(now, input, to) || !(is_whole || random_.chance(40)))) continue;
+      const bool may_fetch = problem_.runs_once[maker] != 0 || (has_fetches && !is_overwritten && random_.chance(50));
       const bool is_fetch = may_fetch && problem_.transfer[input] < kForever;
-      added_.push_back({.node = input, .is_fetch = is_fetch});
+      added_.push_back({.node = is_fetch ? input : maker, .is_fetch = is_fetch});
     }
   }
   sort_by_first_run(now);
@@ -90,10 +94,14 @@ void SwapMoves::collect(const ScannedSwaps& now, Index node, std::size_t to) {
 void SwapMoves::sort_by_first_run(const ScannedSwaps& now) {
   if (added_.size() < 2) return;
   Items sorted;
+  for (const Item& item : added_) {
+    if (item.is_fetch && problem_.is_fetched(item.node)) sorted.push_back(item);  // it has no run
+  }
   for (Index node : now.runs) {
-    const auto found = std::find_if(added_.begin(), added_.end(), [&](const Item& item) { return item.node == node; });
-    if (found == added_.end() || std::find(sorted.begin(), sorted.end(), *found) != sorted.end()) continue;
-    sorted.push_back(*found);
+    for (const Item& item : added_) {
+      if (problem_.owner(item.node) != node || std::find(sorted.begin(), sorted.end(), item) != sorted.end()) continue;
+      sorted.push_back(item);
+    }
     if (sorted.size() == added_.size()) break;
   }
   added_ = std::move(sorted);
@@ -124,12 +132,15 @@ bool SwapMoves::replace(const ScannedSwaps& now, Items& candidate) {
   std::size_t at = 0;
   if (!pick_extra(now, at)) return false;
   const Item item = now.items[at];
-  if (!item.is_fetch && problem_.transfer[item.node] == kForever) return false;
+  if (item.is_fetch && problem_.is_fetched(item.node)) return false;  // no run makes it
   added_.clear();
   if (item.is_fetch) {
-    collect(now, item.node, run_of(now.items, at));
+    collect(now, problem_.owner(item.node), run_of(now.items, at));
   } else {
-    added_.push_back({.node = item.node, .is_fetch = true});
+    problem_.for_each_entry(item.node, [&](Index entry) {
+      if (problem_.transfer[entry] < kForever) added_.push_back({.node = entry, .is_fetch = true});
+    });
+    if (added_.empty()) return false;
   }
   candidate = now.items;
   const auto place = candidate.erase(candidate.begin() + static_cast<std::ptrdiff_t>(at));
@@ -137,23 +148,41 @@ bool SwapMoves::replace(const ScannedSwaps& now, Items& candidate) {
   return true;
 }
 
-bool SwapMoves::blocks(const Item& item, Index moved, bool is_later) const {
-  if (item.node == moved) return true;
-  if (item.is_fetch) return false;
-  return is_later ? item.node == problem_.end() || reads(item.node, moved) : reads(moved, item.node);
+template <typename Act>
+void SwapMoves::for_each_block(Index moved, bool is_later, Act act) const {
+  act(moved);
+  if (is_later) {
+    act(problem_.end());
+    problem_.for_each_entry(moved, [&](Index entry) {
+      for (Index reader : problem_.readers(entry)) act(reader);
+    });
+    for (Index writer : problem_.writers_after(moved)) act(writer);
+  } else {
+    for (Index input : problem_.inputs(moved)) act(problem_.owner(input));
+    for (Index reader : problem_.readers_before(moved)) act(reader);
+  }
+  if (problem_.group_of(moved) == SwapProblem::kNone) return;
+  for (Index other : problem_.groups()[problem_.group_of(moved)]) act(other);
+}
+
+bool SwapMoves::blocks(const Item& item, Index moved) const {
+  return item.is_fetch ? problem_.owner(item.node) == moved : is_marked_.test(item.node);
 }
 
 bool SwapMoves::move(const ScannedSwaps& now, Items& candidate) {
+  if (now.items.size() < 2) return false;
   const std::size_t from = below(now.items.size() - 1);  // not the end
   if (now.items[from].is_fetch) return false;
   const Index node = now.items[from].node;
   const bool is_later = random_.chance(50);
+  for_each_block(node, is_later, [&](Index other) { is_marked_.set(other); });
   std::size_t to = from;
   if (is_later) {
-    while (to + 1 < now.items.size() && !blocks(now.items[to + 1], node, true)) ++to;
+    while (to + 1 < now.items.size() && !blocks(now.items[to + 1], node)) ++to;
   } else {
-    while (to > 0 && !blocks(now.items[to - 1], node, false)) --to;
+    while (to > 0 && !blocks(now.items[to - 1], node)) --to;
   }
+  for_each_block(node, is_later, [&](Index other) { is_marked_.reset(other); });
   const std::size_t distance = is_later ? to - from : from - to;
   if (distance == 0) return false;
   const std::size_t step =
@@ -168,9 +197,9 @@ bool SwapMoves::move(const ScannedSwaps& now, Items& candidate) {
   return true;
 }
 
-bool SwapMoves::reads(Index reader, Index node) const {
+bool SwapMoves::reads(Index reader, Index entry) const {
   const auto inputs = problem_.inputs(reader);
-  return std::find(inputs.begin(), inputs.end(), node) != inputs.end();
+  return std::find(inputs.begin(), inputs.end(), entry) != inputs.end();
 }
 
 }  // namespace lowtide::budget_internal

@@ -9,49 +9,60 @@
 namespace lowtide::budget_internal {
 namespace {
 
-// What is empty saves nothing elsewhere.
-std::int64_t transfer_time(std::int64_t bytes, const TransferLink& link) {
-  if (bytes == 0) return kForever;
-  const Int128 whole = nanoseconds_to_move(bytes, link.bytes_per_second) + link.latency_nanoseconds;
+// kForever if it is longer than the limit.
+std::int64_t copy_time(std::int64_t bytes, std::int64_t bytes_per_second, std::int64_t latency) {
+  const Int128 whole = nanoseconds_to_move(bytes, bytes_per_second) + latency;
   return whole > kMaxTime ? kForever : static_cast<std::int64_t>(whole);
+}
+
+BudgetProblem with_end(const BudgetProblem& problem) {
+  BudgetProblem result = problem;
+  BudgetNode end{.reads = {}, .runs_once = true};
+  for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
+    if (!problem.nodes[id].is_output) continue;
+    end.reads.push_back(id);
+    result.nodes[id].is_output = false;
+  }
+  result.nodes.push_back(std::move(end));
+  return result;
 }
 
 }  // namespace
 
-SwapProblem::SwapProblem(const BudgetProblem& problem, const TransferLink& link) : budget(problem.budget.count()) {
-  const std::size_t nodes = problem.nodes.size() + 1;
-  input_begin_.assign(nodes + 1, 0);
-  reader_begin_.assign(nodes + 1, 0);
-  const auto add_input = [&](NodeId input) {
-    inputs_.push_back(input.value());
-    ++reader_begin_[input.index() + 1];
-  };
-  std::vector<NodeId> outputs;
+SwapProblem::SwapProblem(const BudgetProblem& problem, const TransferLink& link)
+    : RunProblem(with_end(problem)),
+      time(count(), 0),
+      transfer(count(), kForever),
+      link_of(count(), kMainLink),
+      is_fetched_once_(count(), 0) {
+  find_times(problem, link);
+  LOWTIDE_CHECK(base_time <= kMaxTime && fetch_time <= kMaxTime,
+                "the time of one run of each node is within its limit");
+}
+
+void SwapProblem::find_times(const BudgetProblem& problem, const TransferLink& link) {
+  std::vector<std::uint32_t> number_of(problem.links.size(), kMainLink);
   for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
     const BudgetNode& node = problem.nodes[id];
-    size.push_back(node.size.count());
-    own_load.push_back((node.size + node.extra).count());
-    runs_once.push_back(node.runs_once ? 1 : 0);
-    time.push_back(must_multiply(node.cost, link.nanoseconds_per_cost));
-    transfer.push_back(transfer_time(node.size.count(), link));
-    base_time = must_add(base_time, time.back());
-    for (NodeId input : node.reads) add_input(input);
-    input_begin_[id.index() + 1] = inputs_.size();
-    if (node.is_output) outputs.push_back(id);
-  }
-  LOWTIDE_CHECK(base_time <= kMaxTime, "the time of one run of each node is within its limit");
-  for (NodeId id : outputs) add_input(id);
-  input_begin_[nodes] = inputs_.size();
-  size.push_back(0);
-  own_load.push_back(0);
-  runs_once.push_back(1);
-  time.push_back(0);
-  transfer.push_back(kForever);
-  for (std::size_t at = 0; at < nodes; ++at) reader_begin_[at + 1] += reader_begin_[at];
-  readers_.resize(inputs_.size());
-  std::vector<std::size_t> next(reader_begin_.begin(), reader_begin_.end() - 1);
-  for (Index node = 0; node < nodes; ++node) {
-    for (Index input : inputs(node)) readers_[next[input]++] = node;
+    const Index entry = id.value();
+    if (node.view_of || node.is_state) continue;
+    if (node.fetched_over) {
+      const FetchLink& from = problem.links[*node.fetched_over];
+      transfer[entry] = copy_time(node.size.count(), from.bytes_per_second, from.latency_nanoseconds);
+      fetch_time = must_add(fetch_time, transfer[entry]);
+      std::uint32_t& number = number_of[*node.fetched_over];
+      if (number == kMainLink) number = static_cast<std::uint32_t>(link_count_++);
+      link_of[entry] = number;
+      is_fetched_once_[entry] = runs_once[entry];
+      runs_once[entry] = 1;
+      (readers(entry).empty() ? unread_ : fetched_).push_back(entry);
+      continue;
+    }
+    time[entry] = must_multiply(node.cost, link.nanoseconds_per_cost);
+    base_time = must_add(base_time, time[entry]);
+    // What is empty saves nothing elsewhere.
+    if (node.size == Bytes(0)) continue;
+    transfer[entry] = copy_time(node.size.count(), link.bytes_per_second, link.latency_nanoseconds);
   }
 }
 

@@ -5,9 +5,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "lowtide/budget/problem/run_problem.h"
 #include "lowtide/plan/transfers.h"
 
 namespace lowtide::budget_internal {
@@ -19,42 +19,44 @@ inline constexpr std::int64_t kForever = std::int64_t{1} << 61;
   return time + by < kForever ? time + by : kForever;
 }
 
-// A budget problem with a link in the form that the searches work on. Nodes are numbers. The last one is an added node,
-// the end, which reads all outputs of the problem and takes neither bytes nor time. It runs once, after all others.
-class SwapProblem {
+// A budget problem with links, and with the end as a run: it reads all outputs of the problem, takes neither bytes nor
+// time, and happens once, after all others. A *fetched* entry begins outside (BudgetNode::fetched_over). It is not a
+// run of a sequence, but each of its copies comes in over its own link.
+class SwapProblem : public RunProblem {
  public:
-  using Index = std::uint32_t;
-
   SwapProblem(const BudgetProblem& problem, const TransferLink& link);
 
-  [[nodiscard]] std::size_t count() const { return size.size(); }  // with the end
   [[nodiscard]] Index end() const { return static_cast<Index>(count() - 1); }
-  [[nodiscard]] std::span<const Index> inputs(Index node) const {
-    return {inputs_.data() + input_begin_[node], inputs_.data() + input_begin_[node + 1]};
-  }
-  [[nodiscard]] std::span<const Index> readers(Index node) const {
-    return {readers_.data() + reader_begin_[node], readers_.data() + reader_begin_[node + 1]};
-  }
+  // Links are numbered. kMainLink is the TransferLink, and the others are those that bring fetched entries.
+  static constexpr std::uint32_t kMainLink = 0;
+  [[nodiscard]] std::size_t link_count() const { return link_count_; }
+  [[nodiscard]] bool is_fetched(Index entry) const { return link_of[entry] != kMainLink; }
+  // The fetched entries that something reads, and the others. Both ascend.
+  [[nodiscard]] const std::vector<Index>& fetched() const { return fetched_; }
+  [[nodiscard]] const std::vector<Index>& unread() const { return unread_; }
+  // Whether a second copy of a fetched entry is not allowed. `runs_once` is set for all of them, because no run makes
+  // them.
+  [[nodiscard]] bool is_fetched_once(Index entry) const { return is_fetched_once_[entry] != 0; }
 
-  std::vector<std::int64_t> size;      // by node: bytes of its output
-  std::vector<std::int64_t> own_load;  // by node: bytes that a run takes beside its inputs and what else is live
-  std::vector<char> runs_once;         // by node: 0 or 1
-  std::vector<std::int64_t> time;      // by node: nanoseconds of a run
-  std::vector<std::int64_t> transfer;  // by node: nanoseconds of a transfer; kForever: it stays
-  std::int64_t budget = 0;
-  std::int64_t base_time = 0;  // of one run of each node
+  std::vector<std::int64_t> time;      // by run: nanoseconds
+  std::vector<std::int64_t> transfer;  // by entry: nanoseconds of a copy; kForever: it stays
+  std::vector<std::uint32_t> link_of;  // by entry
+  std::int64_t base_time = 0;          // of one run of each node
+  std::int64_t fetch_time = 0;         // of one copy of each fetched entry
 
  private:
-  std::vector<std::size_t> input_begin_;
-  std::vector<std::size_t> reader_begin_;
-  std::vector<Index> inputs_;
-  std::vector<Index> readers_;
+  void find_times(const BudgetProblem& problem, const TransferLink& link);
+
+  std::size_t link_count_ = 1;
+  std::vector<Index> fetched_;
+  std::vector<Index> unread_;
+  std::vector<char> is_fetched_once_;
 };
 
-// A sequence of runs and fetches. A fetch of a node says that its output comes back over the link before the next run
-// that reads it. Then it may be absent since the run before that uses it.
+// A sequence of runs and fetches. A fetch says that an entry comes back over its link before the next run that reads
+// it. Then it may be absent since the run before that uses it. The first copy of a fetched entry needs no item.
 struct Item {
-  SwapProblem::Index node = 0;
+  SwapProblem::Index node = 0;  // a run, or the entry that comes back
   bool is_fetch = false;
   friend bool operator==(const Item&, const Item&) = default;
 };
