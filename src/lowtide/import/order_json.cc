@@ -205,6 +205,7 @@ Result<ImportedOrderGraph> make(const OrderFile& file, const OrderFileOptions& o
   }
   imported.problem = is_sorted ? steps->problem : renumbered(steps->problem, built->node_ids);
   imported.has_steps = file.has_steps();
+  imported.output_numbers = steps->output_numbers;
   if (options.with_costs) imported.fixed_bytes = Bytes(file.fixed_bytes) + Bytes(steps->state_bytes);
   imported.nanoseconds_per_cost = file.nanoseconds_per_cost;
   if (!is_sorted) {

@@ -14,6 +14,7 @@
 #include "lowtide/pipeline/budgets/apply_hints.h"
 #include "lowtide/pipeline/budgets/budget_problem_of.h"
 #include "lowtide/pipeline/budgets/confirm_answer.h"
+#include "lowtide/pipeline/budgets/refusals.h"
 #include "lowtide/pipeline/budgets/run_model.h"
 #include "lowtide/pipeline/order_for_budget.h"
 #include "lowtide/verify/check_budget.h"
@@ -58,14 +59,9 @@ Bytes peak_of(const BudgetProblem& problem, const std::vector<NodeId>& runs) {
   return peak;
 }
 
-// Groups may repeat nodes in a way for which no sequence is known, or for which there is none.
 Result<void> check_known(const BudgetAnswer& answer, const std::vector<NodeId>& order) {
   if (!answer.runs.empty() || order.empty()) return {};
-  return Error{
-      ErrorCode::unsupported,
-      "no sequence is known that has the runs of all groups in their order; list each node of a group once, or "
-      "check that 'before' and 'overwrites' permit the second runs",
-      ""};
+  return no_known_sequence();
 }
 
 // Solves the problem of `kept`. A node that a hint makes run again is two nodes in the problem that is solved.
@@ -114,12 +110,7 @@ Result<void> check_hints(const BudgetProblem& steps, const std::vector<NodeHint>
                         });
   const bool must_rerun =
       std::any_of(hints.begin(), hints.end(), [](const NodeHint& hint) { return hint.kind == HintKind::recompute; });
-  for (const NodeHint& hint : hints) {
-    for (const std::vector<NodeId>& group : steps.groups) {
-      if (std::count(group.begin(), group.end(), hint.node) < 2) continue;
-      return Error{ErrorCode::unsupported, "a hint is about a node that a group repeats; omit the hint", ""};
-    }
-  }
+  LOWTIDE_RETURN_IF_ERROR(check_groups_of_hints(steps, hints));
   if (is_plain || !must_rerun) return {};
   return Error{ErrorCode::unsupported,
                "a hint 'recompute' is not possible where the file has parts, views, states, updates, seeds, 'before', "

@@ -30,7 +30,7 @@ struct SwapOptions {
   std::vector<NodeHint> hints = {};                            // keep and swap: the node runs once
 };
 
-// A sequence of runs and transfers within a budget, and the order that it begins from.
+// A sequence of runs, transfers and fetches within a budget, and the order that it begins from.
 struct SwappedBudget {
   OrderedGraph ordered;  // each node runs once, and nothing is moved
   BudgetProblem problem;
@@ -44,5 +44,11 @@ struct SwappedBudget {
 // keep_budget, and a link as in TransferLink.
 [[nodiscard]] Result<SwappedBudget> swap_budget(const Graph& graph, const IdVector<NodeId, std::int64_t>& costs,
                                                 const Target& target, const SwapOptions& options);
+
+// The same for nodes with parts, updates and all else that a budget problem can state. `steps`: as for keep_budget.
+// Errors: also unsupported, if a value that begins outside has parts or is in a group or an edge of `before`, if no
+// sequence is known that has the runs of all groups, or if a hint is about a node that a group repeats.
+[[nodiscard]] Result<SwappedBudget> swap_budget(const Graph& graph, const BudgetProblem& steps, const Target& target,
+                                                const SwapOptions& options);
 
 }  // namespace lowtide

@@ -55,8 +55,9 @@ class StepMaker {
     return more != nullptr && more->view_of.has_value();
   }
 
-  NodeId add(BudgetNode node, std::string name) {
+  NodeId add(BudgetNode node, std::string name, std::size_t output_number = 0) {
     steps_.names.push_back(std::move(name));
+    steps_.output_numbers.push_back(static_cast<std::int64_t>(output_number));
     return steps_.problem.nodes.push_back(std::move(node));
   }
 
@@ -86,7 +87,7 @@ class StepMaker {
           if (at > 0) {
             const Bytes size(std::max<std::int64_t>(output.bytes, 0));
             entries_[node].push_back(
-                add({.reads = {}, .size = size, .part_of = entries_[node][0]}, names_.name_of(node) + "/" + name));
+                add({.reads = {}, .size = size, .part_of = entries_[node][0]}, names_.name_of(node) + "/" + name, at));
           }
           continue;
         }
@@ -252,7 +253,8 @@ class StepMaker {
 
   const OrderFile& file_;
   const OrderNames& names_;
-  OrderSteps steps_{.problem = {.nodes = {}, .budget = Bytes(0)}, .runs = {}, .names = {}, .scratch = {}};
+  OrderSteps steps_{
+      .problem = {.nodes = {}, .budget = Bytes(0)}, .runs = {}, .names = {}, .scratch = {}, .output_numbers = {}};
   std::vector<std::vector<NodeId>> entries_;  // by node: of its outputs, or of the view
   std::vector<NodeId> states_;
 };

@@ -20,9 +20,10 @@ namespace lowtide::import_internal {
 // and states. The bytes of states are not in the problem: they are live at all times.
 struct OrderSteps {
   BudgetProblem problem;
-  std::vector<std::size_t> runs;        // by entry that runs: number of the node in the file
-  IdVector<NodeId, std::string> names;  // of all entries
-  std::vector<std::int64_t> scratch;    // by entry that runs
+  std::vector<std::size_t> runs;                  // by entry that runs: number of the node in the file
+  IdVector<NodeId, std::string> names;            // of all entries
+  std::vector<std::int64_t> scratch;              // by entry that runs
+  IdVector<NodeId, std::int64_t> output_numbers;  // as in ImportedOrderGraph
   std::int64_t state_bytes = 0;
 };
 

@@ -22,6 +22,16 @@ constexpr std::int64_t kFirstLevel = 500'000;             // of effort per node
 constexpr std::int64_t kBoundSteps = 8;
 constexpr std::size_t kMostBoundNodes = 10'000;  // a bound takes time quadratic in the nodes
 
+// A copy of a value that begins outside takes no time of a run. The verifier permits any number of them.
+BudgetProblem with_free_fetches(BudgetProblem problem) {
+  for (BudgetNode& node : problem.nodes) {
+    if (!node.fetched_over) continue;
+    node.cost = 0;
+    node.runs_once = false;
+  }
+  return problem;
+}
+
 // The loop over rematerialize and offload. As in rematerialize.cc, the effort is spent in levels, each with
 // twice the allowance of the one before. A search with less effort does the same up to where it ends, so more effort
 // is never worse. Sequences of an earlier level are kept.
@@ -32,12 +42,14 @@ class SwapSearch {
       : problem_(problem),
         link_(link),
         order_(start.order),
+        first_(rematerialize(problem, start.order, {.effort = 0}).runs),
         options_(options),
         left_(std::min(options.effort, kMostEffortPerNode * static_cast<std::int64_t>(problem.nodes.size()))),
-        missing_(std::max<std::int64_t>((start.load - problem_.budget).count(), 0)),
-        answer_(offload(problem_, link_, {order_}, {.effort = 0})) {}
+        missing_(std::max<std::int64_t>((start.load - problem_.budget).count(), 0)) {}
 
-  SwapAnswer search() {
+  std::optional<SwapAnswer> search() {
+    if (first_.empty() && !order_.empty()) return std::nullopt;
+    answer_ = offload(problem_, link_, {first_}, {.effort = 0});
     if (answer_.outcome == BudgetOutcome::infeasible) return std::move(answer_);
     std::int64_t allowance = kFirstLevel * static_cast<std::int64_t>(problem_.nodes.size());
     for (std::uint64_t level = 1; !is_over(); ++level, allowance *= 2) search_level(level, allowance);
@@ -52,7 +64,7 @@ class SwapSearch {
 
   void search_level(std::uint64_t level, std::int64_t allowance) {
     // What a link can move for nothing acts like a larger budget. So sequences for larger budgets are begins, too.
-    std::vector<std::vector<NodeId>> starts = {order_};
+    std::vector<std::vector<NodeId>> starts = {first_};
     for (std::int64_t part : {std::int64_t{0}, missing_ / 2}) {
       if (missing_ == 0) break;
       if (!begin_part(allowance / 8)) return;
@@ -99,7 +111,8 @@ class SwapSearch {
     for (std::int64_t step = 0; step < kBoundSteps && low < high; ++step) {
       if (is_stopped_or_optimal()) return;
       const std::int64_t away = low + (high - low) / 2;
-      std::optional<ProvenCost> proven = bound_cost(larger(away), order_, kMaxTotalCost, effort / kBoundSteps);
+      std::optional<ProvenCost> proven =
+          bound_cost(with_free_fetches(larger(away)), first_, kMaxTotalCost, effort / kBoundSteps);
       if (!proven) {
         high = away;
         continue;
@@ -119,6 +132,7 @@ class SwapSearch {
   const BudgetProblem& problem_;
   const TransferLink& link_;
   const std::vector<NodeId>& order_;
+  std::vector<NodeId> first_;  // the order, as the rules of the problem permit it; empty if none is known
   const SwapSearchOptions& options_;
   std::int64_t left_;     // of the effort
   std::int64_t missing_;  // bytes by which the order exceeds the budget
@@ -139,15 +153,37 @@ void verify_swaps(const BudgetProblem& problem, const TransferLink& link, const 
 }  // namespace
 
 bool has_countable_time(const BudgetProblem& problem, const TransferLink& link) {
-  std::int64_t cost = 0;
-  for (const BudgetNode& node : problem.nodes) cost = must_add(cost, node.cost);
-  return cost <= kMaxTime / link.nanoseconds_per_cost;
+  IdVector<NodeId, std::int64_t> agreed(problem.nodes.size());  // runs by groups
+  IdVector<NodeId, std::int64_t> times(problem.nodes.size(), 1);
+  for (const std::vector<NodeId>& group : problem.groups) {
+    for (NodeId id : group) {
+      if (++agreed[id] == 1) continue;
+      ++times[id];
+      // What the run overwrites is made again before it.
+      for (NodeId read : problem.nodes[id].reads) {
+        const NodeId bytes = bytes_of_entry(problem, read);
+        ++times[problem.nodes[bytes].part_of.value_or(bytes)];
+      }
+    }
+  }
+  Int128 runs = 0;
+  Int128 fetches = 0;
+  for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
+    const BudgetNode& node = problem.nodes[id];
+    const FetchLink* from = node.fetched_over ? &problem.links[*node.fetched_over] : nullptr;
+    const Int128 time =
+        from == nullptr ? Int128{node.cost} * link.nanoseconds_per_cost
+                        : nanoseconds_to_move(node.size.count(), from->bytes_per_second) + from->latency_nanoseconds;
+    if (time > kMaxTime) return false;
+    (from == nullptr ? runs : fetches) += time * times[id];
+  }
+  return runs <= kMaxTime && fetches <= kMaxTime;
 }
 
-SwapAnswer search_swaps(const BudgetProblem& problem, const TransferLink& link, const SwapStart& start,
-                        const SwapSearchOptions& options) {
-  SwapAnswer answer = SwapSearch(problem, link, start, options).search();
-  verify_swaps(problem, link, answer);
+std::optional<SwapAnswer> search_swaps(const BudgetProblem& problem, const TransferLink& link, const SwapStart& start,
+                                       const SwapSearchOptions& options) {
+  std::optional<SwapAnswer> answer = SwapSearch(problem, link, start, options).search();
+  if (answer) verify_swaps(problem, link, *answer);
   return answer;
 }
 

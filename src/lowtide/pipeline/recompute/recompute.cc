@@ -82,9 +82,11 @@ class LimitSearch {
       return {{std::move(answer.runs)}, answer.outcome == BudgetOutcome::found};
     }
     const TransferLink link = slower_link(task_.machine, *route_, nanoseconds_per_cost(model_));
+    // A model has no groups, so a sequence is known.
     SwapAnswer answer =
         search_swaps(model_.problem, link, {.order = model_.order, .load = sequence_.placed.schedule.load},
-                     {.effort = effort, .stop = task_.options.stop});
+                     {.effort = effort, .stop = task_.options.stop})
+            .value();
     return {{std::move(answer.runs), std::move(answer.transfers)}, answer.outcome == BudgetOutcome::found};
   }
 
@@ -167,7 +169,8 @@ void prove_with_link(const Task& task, const Alternatives& plans, const SwapRout
   const TransferLink link = faster_link(task.machine, route, nanoseconds_per_cost(relaxed));
   const SwapAnswer answer =
       search_swaps(relaxed.problem, link, {.order = relaxed.order, .load = plans.chosen(task).placed.schedule.load},
-                   {.effort = is_restricted(task) ? 0 : task.options.recompute_effort / 5, .stop = task.options.stop});
+                   {.effort = is_restricted(task) ? 0 : task.options.recompute_effort / 5, .stop = task.options.stop})
+          .value();
   result.bound_picoseconds = answer.time_bound * kPicosecondsPerNanosecond;
   result.bound_kind = answer.proof ? CostBoundKind::milestones : CostBoundKind::run_once;
   if (answer.outcome != BudgetOutcome::infeasible || is_restricted(task)) return;

@@ -11,6 +11,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/report/summary.h"
 #include "lowtide/report/text/figures.h"
+#include "lowtide/report/text/working_set.h"
 
 namespace lowtide {
 namespace {
@@ -35,16 +36,8 @@ std::string why_nothing_fits(const Graph& graph, const KeptBudget& kept) {
     return "The inputs of node " + name_of(graph, *proof.node) +
            " cannot all be in memory at once, in whatever order they are computed.";
   }
-  const IdVector<NodeId, BudgetNode>& nodes = kept.problem.nodes;
-  Bytes needed = nodes[*proof.node].size + nodes[*proof.node].extra;
-  std::vector<NodeId> inputs;
-  const EntryBytes facts(kept.problem);
-  for (NodeId input : nodes[*proof.node].reads) inputs.push_back(facts.bytes[input]);
-  std::sort(inputs.begin(), inputs.end());
-  inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
-  for (NodeId input : inputs) needed += nodes[input].size;
-  for (const BudgetNode& part : nodes) needed += part.part_of == proof.node ? part.size : Bytes(0);
-  return "Node " + name_of(graph, *proof.node) + " needs " + format_bytes(needed) +
+  return "Node " + name_of(graph, *proof.node) + " needs " +
+         format_bytes(report_internal::working_set_of(kept.problem, *proof.node)) +
          " for its inputs and its output, in any sequence.";
 }
 

@@ -11,6 +11,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/report/summary.h"
 #include "lowtide/report/text/figures.h"
+#include "lowtide/report/text/working_set.h"
 
 namespace lowtide {
 namespace report_internal {
@@ -35,34 +36,49 @@ std::string share_of(std::int64_t more, std::int64_t base) {
 std::string why_too_large(const Graph& graph, const SwappedBudget& swapped) {
   if (!swapped.answer.obstruction) return "The outputs cannot all be in memory at the end.";
   const NodeId node = *swapped.answer.obstruction;
-  Bytes needed = swapped.problem.nodes[node].size + swapped.problem.nodes[node].extra;
-  for (NodeId input : swapped.problem.nodes[node].reads) needed += swapped.problem.nodes[input].size;
-  return "Node " + quoted(graph.node(node).name, 40) + " needs " + format_bytes(needed) +
+  return "Node " + quoted(graph.node(node).name, 40) + " needs " + format_bytes(working_set_of(swapped.problem, node)) +
          " for its inputs and its output, whatever is moved or runs again.";
 }
 
-// One output that is moved, with all transfers of all its runs.
+NodeId maker_of(const BudgetProblem& problem, NodeId entry) { return problem.nodes[entry].part_of.value_or(entry); }
+
+// The name of a node, or of its output if that is not the first one.
+std::string name_of(const Graph& graph, const BudgetProblem& problem, NodeId entry) {
+  const Node& node = graph.node(maker_of(problem, entry));
+  if (maker_of(problem, entry) == entry) return quoted(node.name, 40);
+  std::size_t place = 1;
+  for (NodeId other : all_ids<NodeId>(entry.index())) {
+    place += maker_of(problem, other) == maker_of(problem, entry) && other != maker_of(problem, entry) ? 1 : 0;
+  }
+  return quoted(graph.tensor(*node.outputs[place]).name, 40);
+}
+
+// One output that is moved, with all transfers of all its runs, or one value that is fetched.
 struct Moved {
-  NodeId node;
+  NodeId entry;
   std::int64_t transfers = 0;
   std::int64_t link_time = 0;
 };
 
+// The largest ones first.
 std::vector<Moved> moved_outputs(const SwappedBudget& swapped) {
   IdVector<NodeId, Moved> all(swapped.problem.nodes.size());
+  const auto add = [&](NodeId entry, std::int64_t time) {
+    all[entry].entry = entry;
+    ++all[entry].transfers;
+    all[entry].link_time += time;
+  };
   for (const Transfer& transfer : swapped.answer.transfers) {
-    Moved& moved = all[swapped.answer.runs[transfer.run]];
-    moved.node = swapped.answer.runs[transfer.run];
-    ++moved.transfers;
-    moved.link_time += transfer.end - transfer.begin;
+    add(transfer.part.value_or(swapped.answer.runs[transfer.run]), transfer.end - transfer.begin);
   }
+  for (const Fetch& fetch : swapped.answer.fetches) add(fetch.entry, fetch.end - fetch.begin);
   std::vector<Moved> rows;
   for (const Moved& moved : all) {
     if (moved.transfers > 0) rows.push_back(moved);
   }
-  const auto size_of = [&](const Moved& moved) { return swapped.problem.nodes[moved.node].size; };
+  const auto size_of = [&](const Moved& moved) { return swapped.problem.nodes[moved.entry].size; };
   std::sort(rows.begin(), rows.end(), [&](const Moved& a, const Moved& b) {
-    return size_of(a) != size_of(b) ? size_of(a) > size_of(b) : a.node < b.node;
+    return size_of(a) != size_of(b) ? size_of(a) > size_of(b) : a.entry < b.entry;
   });
   return rows;
 }
@@ -70,16 +86,23 @@ std::vector<Moved> moved_outputs(const SwappedBudget& swapped) {
 void add_moved(StyledText& out, const Graph& graph, const SwappedBudget& swapped) {
   const std::vector<Moved> rows = moved_outputs(swapped);
   if (rows.empty()) return;
-  out.end_line().add("Outputs that leave and come back", Style::heading).end_line();
+  const bool has_fetches = !swapped.answer.fetches.empty();
+  out.end_line()
+      .add(has_fetches ? "Outputs that leave and come back, and values that are fetched"
+                       : "Outputs that leave and come back",
+           Style::heading)
+      .end_line();
   using Align = TextTable::Align;
   TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right});
   table.add_row({StyledText("node", Style::dim), StyledText("output", Style::dim), StyledText("transfers", Style::dim),
                  StyledText("time on the link", Style::dim), StyledText("a run instead", Style::dim)});
   for (std::size_t at = 0; at < std::min(rows.size(), kMostMoved); ++at) {
-    const BudgetNode& node = swapped.problem.nodes[rows[at].node];
-    table.add_row({StyledText(quoted(graph.node(rows[at].node).name, 40)), StyledText(exact(node.size)),
-                   StyledText(with_thousands(rows[at].transfers)), StyledText(milliseconds(rows[at].link_time)),
-                   StyledText(milliseconds(node.cost * swapped.link.nanoseconds_per_cost))});
+    const NodeId entry = rows[at].entry;
+    const BudgetNode& maker = swapped.problem.nodes[maker_of(swapped.problem, entry)];
+    const std::string run = maker.fetched_over ? "" : milliseconds(maker.cost * swapped.link.nanoseconds_per_cost);
+    table.add_row({StyledText(name_of(graph, swapped.problem, entry)),
+                   StyledText(exact(swapped.problem.nodes[entry].size)), StyledText(with_thousands(rows[at].transfers)),
+                   StyledText(milliseconds(rows[at].link_time)), StyledText(run)});
   }
   out.append(table.text());
   if (rows.size() <= kMostMoved) return;
@@ -93,7 +116,7 @@ void add_times(StyledText& out, const SwappedBudget& swapped) {
   Bytes moved_out;
   Bytes moved_in;
   for (const Transfer& transfer : answer.transfers) {
-    const Bytes size = swapped.problem.nodes[answer.runs[transfer.run]].size;
+    const Bytes size = swapped.problem.nodes[transfer.part.value_or(answer.runs[transfer.run])].size;
     (transfer.direction == TransferDirection::out ? moved_out : moved_in) += size;
   }
   std::int64_t busy = answer.time - answer.stall_time;
@@ -110,6 +133,13 @@ void add_times(StyledText& out, const SwappedBudget& swapped) {
   out.add("  moved   " + format_bytes_short(moved_out) + " out, " + format_bytes_short(moved_in) + " in, at " +
           format_bytes_short(Bytes(swapped.link.bytes_per_second)) + " per second and direction")
       .end_line();
+  Bytes fetched;
+  for (const Fetch& fetch : answer.fetches) fetched += swapped.problem.nodes[fetch.entry].size;
+  if (!answer.fetches.empty()) {
+    out.add("  fetched " + format_bytes_short(fetched) + " in " +
+            counted(static_cast<std::int64_t>(answer.fetches.size()), "transfer"))
+        .end_line();
+  }
   if (answer.is_optimal()) {
     out.end_line().add("  Proven optimal: nothing within the budget is faster.", Style::good).end_line();
   }
@@ -127,7 +157,7 @@ StyledText swap_summary(const std::string& path, const Graph& graph, const Swapp
   const auto share = [&](Bytes bytes) { return percent(bytes.count(), budget.count()); };
   TextTable table = figures_table();
   add_figure(table, {"budget", budget, share(budget), ""});
-  if (fixed > Bytes(0)) add_figure(table, {"always live", fixed, share(fixed), "the file's fixed_bytes"});
+  if (fixed > Bytes(0)) add_figure(table, {"always live", fixed, share(fixed), "the file's fixed_bytes and states"});
   add_figure(table, {"peak of the order", swapped.ordered.load + fixed, share(swapped.ordered.load + fixed),
                      "order " + swapped.ordered.strategy + ", without reruns and transfers"});
   if (answer.outcome == BudgetOutcome::found) {
@@ -141,8 +171,7 @@ StyledText swap_summary(const std::string& path, const Graph& graph, const Swapp
     return out.add("  Nothing keeps the budget. ", Style::bad).add(why_too_large(graph, swapped)).end_line();
   }
   if (answer.outcome == BudgetOutcome::not_found) {
-    out.add("  No sequence was found that keeps the budget, because some transfers would take more than 13 days.",
-            Style::bad);
+    out.add("  No sequence was found that keeps the budget, and it is not proven that there is none.", Style::bad);
     return out.end_line();
   }
   add_times(out, swapped);

@@ -171,10 +171,6 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
   const std::optional<TransferLink> link = read_link(arguments);
   const ImportedOrderGraph file =
       read_graph(file_name, {.with_costs = budget.has_value() || is_curve, .with_units = link.has_value()});
-  if (link && file.has_steps) {
-    throw Stop(ExitCode::bad_input, path + ": with '--link', a file has only nodes with one output, their edges and " +
-                                        "costs; omit '--link', or the other keys");
-  }
   console.notes(file.notes);
   const double import_seconds = reading.seconds();
   if (is_curve) return show_curve(arguments, file, path, console);

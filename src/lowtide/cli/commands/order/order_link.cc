@@ -32,9 +32,11 @@ void add_transfers(Json& json, const ImportedOrderGraph& file, const SwappedBudg
   json["transfers"] = Json::array();
   for (const Transfer& transfer : answer.transfers) {
     const NodeId node = answer.runs[transfer.run];
-    const Bytes bytes = swapped.problem.nodes[node].size;
+    const NodeId entry = transfer.part.value_or(node);
+    const Bytes bytes = swapped.problem.nodes[entry].size;
     (transfer.direction == TransferDirection::out ? moved_out : moved_in) += bytes;
     json["transfers"].push_back({{"node", file.index[node]},
+                                 {"output", file.output_numbers[entry]},
                                  {"run", transfer.run},
                                  {"direction", to_string(transfer.direction)},
                                  {"issue", transfer.issue},
@@ -45,6 +47,24 @@ void add_transfers(Json& json, const ImportedOrderGraph& file, const SwappedBudg
   }
   json["bytes_out"] = moved_out.count();
   json["bytes_in"] = moved_in.count();
+}
+
+void add_fetches(Json& json, const ImportedOrderGraph& file, const SwappedBudget& swapped) {
+  const BudgetProblem& problem = swapped.problem;
+  Bytes fetched;
+  json["fetches"] = Json::array();
+  for (const Fetch& fetch : swapped.answer.fetches) {
+    const BudgetNode& node = problem.nodes[fetch.entry];
+    fetched += node.size;
+    json["fetches"].push_back({{"node", file.index[fetch.entry]},
+                               {"link", json_text(problem.links[*node.fetched_over].name)},
+                               {"issue", fetch.issue},
+                               {"complete", fetch.complete},
+                               {"bytes", node.size.count()},
+                               {"begin", fetch.begin},
+                               {"end", fetch.end}});
+  }
+  json["bytes_fetched"] = fetched.count();
 }
 
 // The keys that --budget adds, with the same meanings, and those of --link.
@@ -67,6 +87,7 @@ void add_swaps(Json& json, const ImportedOrderGraph& file, const SwappedBudget& 
   json["cost_bound_name"] = answer.proof ? "milestones" : "run_once";
   json["cost_proven_optimal"] = answer.is_optimal();
   add_transfers(json, file, swapped);
+  add_fetches(json, file, swapped);
   add_runs(json, file, answer.runs);
 }
 
@@ -79,6 +100,7 @@ HintResults results_of_runs(const OrderRequest& request, const SwapAnswer& answe
   for (const Transfer& transfer : answer.transfers) {
     if (transfer.direction == TransferDirection::out) ++(*results.leaves)[answer.runs[transfer.run]];
   }
+  for (const Fetch& fetch : answer.fetches) ++results.runs[fetch.entry];
   return results;
 }
 
@@ -104,7 +126,7 @@ ExitCode swap_budget_of(const OrderRequest& request, Bytes budget, TransferLink 
       progress.note(
           progress_of_budget(best.outcome == BudgetOutcome::found, best.time, best.time_bound, best.base_time));
     };
-    return take(swap_budget(file.graph, file.costs, plain_target(), options), request.path);
+    return take(swap_budget(file.graph, file.problem, plain_target(), options), request.path);
   }();
   if (interrupt.was_asked()) remark_interrupted(console);
   const HintResults hints = results_of_runs(request, swapped.answer);
