@@ -159,6 +159,33 @@ TEST(LoadTime, OnlyADropoutThatDropsNothingIsDoneOnce) {
   EXPECT_EQ(split.run->graph.nodes().size(), 3U);
 }
 
+// The number of elements that are not zero is known only once `q` is computed. So `i` and what reads it stay, and `q`
+// is a constant.
+TEST(LoadTime, ResultsWhoseSizesDependOnDataAreMadeInEveryRun) {
+  const LoadTimeSplit split = split_of(R"(graph "g" {
+    input x : f32[4]
+    constant c : f32[4]
+    q = Neg(c) : f32[4]
+    i = NonZero(q) : i64[1,<=4]
+    s = ReduceSum(i) {keepdims = 0} : i64[]
+    y = Relu(x) : f32[4]
+    output i, s, y
+  })");
+  expect_graph(split.run->graph, R"(graph "g" {
+    input x : f32[4]
+    i = NonZero(q) : i64[1,<=4]
+    s = ReduceSum(i) {keepdims = 0} : i64[]
+    y = Relu(x) : f32[4]
+    constant q : f32[4]
+    output i, s, y
+  })");
+  expect_graph(split.load, R"(graph "g" {
+    constant c : f32[4]
+    q = Neg(c) : f32[4]
+    output q
+  })");
+}
+
 TEST(LoadTime, RandomNumbersAndNextStatesAreMadeInEveryRun) {
   const std::string_view text = R"(graph "g" {
     input x : f32[4]

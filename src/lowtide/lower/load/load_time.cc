@@ -73,12 +73,15 @@ class Splitter {
     const OperatorTraits& traits = scope.graph.op(id).traits;
     if (!traits.is_pure || traits.is_random || traits.is_stateful || !scope.graph.node(id).bodies.empty()) return false;
     const auto is_known = [&](TensorId read) { return scope.is_known.test(read); };
-    const auto is_next_state = [&](const std::optional<TensorId>& output) {
-      return output && scope.graph.tensor(*output).is_next_state;
+    // A constant has one size.
+    const auto can_be_constant = [&](const std::optional<TensorId>& output) {
+      if (!output) return true;
+      const Tensor& tensor = scope.graph.tensor(*output);
+      return !tensor.is_next_state && !tensor.shape.has_upper_bounds();
     };
     const std::vector<std::optional<TensorId>>& outputs = scope.graph.node(id).outputs;
     return std::all_of(scope.graph.reads(id).begin(), scope.graph.reads(id).end(), is_known) &&
-           std::none_of(outputs.begin(), outputs.end(), is_next_state);
+           std::all_of(outputs.begin(), outputs.end(), can_be_constant);
   }
 
   // Whether all that a node computes follows from the given sizes, such as the content of a Shape.

@@ -24,9 +24,9 @@ struct LoadTimeSplit {
 };
 
 // Finds the load-time work of a graph: all pure nodes whose inputs are constants or results of load-time work. These
-// nodes run in every run nevertheless: nodes with bodies, nodes that may give random results, and the producer of a
-// next state (StateUpdate). A tensor whose content follows from the given sizes, such as that of a Shape, becomes a
-// constant. Pure nodes and constants without uses are left out of `run`.
+// nodes run in every run nevertheless: nodes with bodies, nodes that may give random results, nodes with a result whose
+// size depends on data, and the producer of a next state (StateUpdate). A tensor whose content follows from the given
+// sizes, such as that of a Shape, becomes a constant. Pure nodes and constants without uses are left out of `run`.
 //
 // `constants` is LowerOptions::constants: output k of `load` becomes constant `*constants + k` of `run`.
 //
