@@ -66,14 +66,39 @@ TEST(MaxPool, LeavesOutAWindowThatBeginsInThePaddingAtTheEnd) {
   EXPECT_THAT(pooled("MaxPool(x) " + with, 3), ElementsAre(2, 4, 5));
 }
 
-// A window of 6 or 7 over 5 elements. The quotient -1 / 2 or -2 / 2 is rounded towards 0.
-TEST(MaxPool, HasOneResultIfItsWindowIsTooLargeByLessThanAStride) {
-  for (const char* mode : {"0", "1"}) {
-    const std::string with = std::string("strides = [2], ceil_mode = ") + mode + "}";
-    EXPECT_THAT(pooled("MaxPool(x) {kernel_shape = [6], " + with, 1), ElementsAre(5));
-    EXPECT_THAT(pooled("MaxPool(x) {kernel_shape = [7], " + with, 0), ElementsAre());
-    EXPECT_THAT(pooled("AveragePool(x) {kernel_shape = [6], " + with, 1), ElementsAre(3));
+// A window of 6 or 7 over 5 elements: (5 - 6) / 2 + 1 is 0.5, and (5 - 7) / 2 + 1 is 0. Rounded up, 0.5 is one result.
+TEST(Pools, HaveNoResultIfTheWindowIsTooLargeByLessThanAStride) {
+  for (const char* pool : {"MaxPool(x) {", "AveragePool(x) {", "LpPool(x) {"}) {
+    EXPECT_THAT(pooled(std::string(pool) + "kernel_shape = [6], strides = [2]}", 0), ElementsAre());
+    EXPECT_THAT(pooled(std::string(pool) + "kernel_shape = [7], strides = [2]}", 0), ElementsAre());
+    EXPECT_THAT(pooled(std::string(pool) + "kernel_shape = [7], strides = [2], ceil_mode = 1}", 0), ElementsAre());
   }
+  EXPECT_THAT(pooled("MaxPool(x) {kernel_shape = [6], strides = [2], ceil_mode = 1}", 1), ElementsAre(5));
+  EXPECT_THAT(pooled("AveragePool(x) {kernel_shape = [6], strides = [2], ceil_mode = 1}", 1), ElementsAre(3));
+  // Three taps with a dilation of 3 reach over 7 elements: (5 - 7) / 3 + 1 is 0.33.
+  EXPECT_THAT(pooled("MaxPool(x) {kernel_shape = [3], strides = [3], dilations = [3]}", 0), ElementsAre());
+}
+
+// (8 - 3) / 3 + 1 is 2 rows, and (1 - 3) / 3 + 1 is 0.33, so there is no column.
+TEST(Convolutions, HaveNoResultIfTheWindowIsTooLargeByLessThanAStride) {
+  const std::string with = "{strides = [3, 3]}";
+  const Elements x = {1, 2, 3, 4, 5, 6, 7, 8};
+  const Elements w = {1, 1, 1, 1, 1, 1, 1, 1, 1};
+  OneNode conv = one_node("x : f32[1,1,8,1], w : f32[1,1,3,3]", "Conv(x, w) " + with, "f32[1,1,2,0]");
+  conv.run_ok({floats({1, 2, 3, 4, 5, 6, 7, 8}), floats(std::vector<float>(9, 1))});
+  EXPECT_THAT(conv.result<float>(), ElementsAre());
+  OneNode integer = one_node("x : u8[1,1,8,1], w : u8[1,1,3,3]", "ConvInteger(x, w) " + with, "i32[1,1,2,0]");
+  integer.run_ok({x, w});
+  EXPECT_THAT(integer.result<std::int32_t>(), ElementsAre());
+  OneNode quantized =
+      one_node("x : u8[1,1,8,1], xs : f32[], xz : u8[], w : u8[1,1,3,3], ws : f32[], wz : u8[], ys : f32[], yz : u8[]",
+               "QLinearConv(x, xs, xz, w, ws, wz, ys, yz) " + with, "u8[1,1,2,0]");
+  quantized.run_ok({x, floats({1}), {0}, w, floats({1}), {0}, floats({1}), {0}});
+  EXPECT_THAT(quantized.result<std::uint8_t>(), ElementsAre());
+  OneNode deformed =
+      one_node("x : f32[1,1,8,1], w : f32[1,1,3,3], o : f32[1,18,2,0]", "DeformConv(x, w, o) " + with, "f32[1,1,2,0]");
+  deformed.run_ok({floats({1, 2, 3, 4, 5, 6, 7, 8}), floats(std::vector<float>(9, 1)), {}});
+  EXPECT_THAT(deformed.result<float>(), ElementsAre());
 }
 
 // Windows of 3 at 0, 2 and, rounded up, 4: it has element 4, one of padding, and one beyond.

@@ -36,11 +36,14 @@ void pad_same(WindowAxis& axis, bool is_upper) {
   axis.pad_end = padding - axis.pad_begin;
 }
 
-// False if the window does not fit. As for the onnx library and ONNX Runtime, the quotient is rounded towards 0, so a
-// window that exceeds the padded operand by less than a stride has one result.
+// False if the window does not fit. The quotient is rounded down, or up with ceil_mode. So a window that exceeds the
+// padded operand by at most a stride has no result, and with ceil_mode it may have one.
 bool set_result(WindowAxis& axis, bool rounds_up) {
   const std::int64_t space = axis.in + axis.pad_begin + axis.pad_end - (axis.kernel - 1) * axis.dilation - 1;
-  axis.out = (space + (rounds_up && space > 0 ? axis.stride - 1 : 0)) / axis.stride + 1;
+  const std::int64_t rest = space % axis.stride;
+  axis.out = space / axis.stride + 1;
+  if (rounds_up && rest > 0) ++axis.out;
+  if (!rounds_up && rest < 0) --axis.out;
   // A window that begins in the padding at the end is left out.
   if (rounds_up && axis.out > 0 && (axis.out - 1) * axis.stride >= axis.in + axis.pad_begin) --axis.out;
   return axis.out >= 0;
