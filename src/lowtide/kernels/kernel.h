@@ -72,6 +72,9 @@ struct BoundTensor {
   DType dtype = DType::f32;
   bool is_dynamic = false;          // its extents are known only during the run; the graph has upper bounds
   std::int64_t capacity_bytes = 0;  // what the plan reserves for the tensor, >= its size in any run
+  // The upper bounds of the extents of a dynamic tensor, which scratch and other results are sized for. nullptr: only
+  // the capacity counts.
+  const std::int64_t* bounds = nullptr;
 };
 
 // First member of every bound object. The functions get the object itself.

@@ -3,7 +3,9 @@
 
 #include "lowtide/runtime/run_error.h"
 
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/quote.h"
@@ -16,7 +18,7 @@ std::string meaning_of(RunCode code) {
   switch (code) {
     case RunCode::ok: break;
     case RunCode::index_out_of_range: return "an index in the data is outside of the tensor";
-    case RunCode::size_exceeds_plan: return "a result is larger than the bytes that the plan reserves for it";
+    case RunCode::size_exceeds_plan: return "a result is larger than the plan permits";
     case RunCode::division_by_zero: return "an integer is divided by zero";
     case RunCode::bad_extents: return "the data ask for other extents than the model declares";
     case RunCode::unbound: return "the input has no memory; call bind_input() first";
@@ -37,6 +39,22 @@ ErrorCode code_of(RunCode code) {
   }
 }
 
+// What the plan permits where sizes depend on data, and how to permit more.
+std::string permitted_sizes(const Executable& executable, const RunResult& result) {
+  std::string text;
+  if (result.place) {
+    const runtime_internal::PreparedGraph& in = executable.prepared().graphs[result.place->graph];
+    const std::optional<NodeId> node = node_of(in.plan.program.steps[result.place->step]);
+    for (const std::optional<TensorId>& id : node ? in.graph.node(*node).outputs : Node().outputs) {
+      if (!id || !in.graph.tensor(*id).shape.has_upper_bounds()) continue;
+      const Tensor& tensor = in.graph.tensor(*id);
+      text += (text.empty() ? ": " : ", ") + quoted(tensor.name, 60) + " is " + std::string(to_string(tensor.dtype)) +
+              to_string(tensor.shape);
+    }
+  }
+  return text + "; plan for larger sizes with --at-most";
+}
+
 std::string place_of(const Executable& executable, const RunResult& result) {
   if (result.status.code == RunCode::unbound) return "input " + quoted(executable.inputs()[result.status.detail].name);
   if (!result.place) return "graph " + quoted(executable.graph().name());
@@ -47,7 +65,9 @@ std::string place_of(const Executable& executable, const RunResult& result) {
 
 Error describe(const Executable& executable, const RunResult& result) {
   LOWTIDE_CHECK(!result.ok(), "only a run that failed has an error");
-  return Error{code_of(result.status.code), meaning_of(result.status.code), place_of(executable, result)};
+  std::string meaning = meaning_of(result.status.code);
+  if (result.status.code == RunCode::size_exceeds_plan) meaning += permitted_sizes(executable, result);
+  return Error{code_of(result.status.code), std::move(meaning), place_of(executable, result)};
 }
 
 }  // namespace lowtide

@@ -26,6 +26,9 @@ RunStatus set_extents(const BoundTensor& result, const Extents& extents) {
     if (__builtin_mul_overflow(bits, extent, &bits)) return {RunCode::size_exceeds_plan, 0};
   }
   if (bits / 8 + (bits % 8 != 0 ? 1 : 0) > result.capacity_bytes) return {RunCode::size_exceeds_plan, 0};
+  for (std::size_t axis = 0; result.bounds != nullptr && axis < values.size(); ++axis) {
+    if (values[axis] > result.bounds[axis]) return {RunCode::size_exceeds_plan, 0};
+  }
   std::ranges::copy(values, result.extents);
   return {};
 }

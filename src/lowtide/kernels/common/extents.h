@@ -56,7 +56,8 @@ class Extents {
 [[nodiscard]] std::optional<int> axis_in(std::int64_t axis, int rank);
 
 // Gives a result its extents. Returns bad_extents if an extent is negative or if a static result has others, or
-// size_exceeds_plan if the result does not fit. A kernel calls it before it writes. Extents of any size are allowed.
+// size_exceeds_plan if the result does not fit, or an extent exceeds its upper bound. A kernel calls it before it
+// writes. Extents of any size are allowed.
 [[nodiscard]] RunStatus set_extents(const BoundTensor& result, const Extents& extents);
 
 // The extents of a result whose operands are broadcast to each other, as in numpy. Omitted operands do not count.

@@ -195,7 +195,8 @@ BoundTensor GraphTables::bound(ValueId value) {
           .rank = static_cast<std::int32_t>(tensor.shape.rank()),
           .dtype = tensor.dtype,
           .is_dynamic = tensor.shape.has_upper_bounds(),
-          .capacity_bytes = tensor.size.count()};
+          .capacity_bytes = tensor.size.count(),
+          .bounds = tensor.shape.has_upper_bounds() ? tensor.shape.extents().data() : nullptr};
 }
 
 void GraphTables::note_rebind(ValueId value, BoundKernel* kernel) {

@@ -24,6 +24,9 @@ RunStatus set_extents(const BoundTensor& tensor, std::span<const std::int64_t> e
     return {std::ranges::equal(extents, extents_of(tensor)) ? RunCode::ok : RunCode::bad_extents, 0};
   }
   if (dense_bytes(tensor.dtype, extents) > tensor.capacity_bytes) return {RunCode::size_exceeds_plan, 0};
+  for (std::size_t axis = 0; tensor.bounds != nullptr && axis < extents.size(); ++axis) {
+    if (extents[axis] > tensor.bounds[axis]) return {RunCode::size_exceeds_plan, 0};
+  }
   std::ranges::copy(extents, tensor.extents);
   return {};
 }

@@ -24,7 +24,7 @@ namespace lowtide::runtime_internal {
 }
 
 // Gives a tensor its extents. Returns bad_extents if a static tensor has others, or size_exceeds_plan if it would have
-// more bytes than its capacity.
+// more bytes than its capacity, or an extent above its upper bound.
 [[nodiscard]] RunStatus set_extents(const BoundTensor& tensor, std::span<const std::int64_t> extents);
 
 // Gives `to` the extents and bytes of `from`. The bytes of both are equal or do not overlap.
