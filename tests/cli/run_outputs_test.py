@@ -64,6 +64,30 @@ class RunOutputs(ProgramTest):
         self.assertEqual(files, {"a_b_3.npy": [0, 2, 3], "a_b_2.npy": [1, -2, -3], "a_b.npy": [1, 2, 3],
                                  "_a_b.npy": [-1, 2, 3]})
 
+    def test_what_cannot_be_seen_is_not_in_names_of_files(self):
+        """The names differ only by such characters, or by bytes that are not UTF-8, or are the name of a folder."""
+        names = [b"a\0b", b"a\x1bb", b"a\nb", b"a\xffb", b"a\xe2\x80\xaeb", b"a_b", b"..", b"."]
+        nodes = [node("Relu", ["x"], [name]) for name in names]
+        content = graph(nodes, [value_info("x", [3])], [value_info(name, [3]) for name in names])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        said = self.expect(DONE, "run", "model.onnx", "--input", "x=x.npy", "--output-dir", "out").stderr
+        self.assertNotIn("\x1b", said)
+        files = {path.name for path in (self.folder / "out").iterdir()}
+        self.assertEqual(files, {"a_b.npy", *(f"a_b_{number}.npy" for number in range(2, 7)), "...npy", "..npy"})
+        for name in files:
+            self.assertEqual(floats((self.folder / "out" / name).read_bytes()), [0, 2, 3])
+
+    def test_a_name_of_65536_bytes_is_one_of_a_file(self):
+        names = ["n" * 65535 + end for end in "ab"]
+        nodes = [node("Relu", ["x"], [name]) for name in names]
+        content = graph(nodes, [value_info("x", [3])], [value_info(name, [3]) for name in names])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        self.expect(DONE, "run", "model.onnx", "--input", "x=x.npy", "--output-dir", "out")
+        self.assertEqual({path.name for path in (self.folder / "out").iterdir()},
+                         {"n" * 200 + ".npy", "n" * 200 + "_2.npy"})
+        self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
+        self.expect(DONE, "run", "model.onnx", "--plan", "plan.json", "--input", "x=x.npy")
+
 
 if __name__ == "__main__":
     unittest.main()

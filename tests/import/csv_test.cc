@@ -115,7 +115,7 @@ TEST(PackingCsv, RefusesRowsThatDoNotFitTheHeader) {
   expect_refused(header + "a\rb,0,1,2\n", ErrorCode::malformed, {"line 2", "carriage return at position 2"});
   expect_refused(header + ",0,1,2\n", ErrorCode::malformed, {"line 2, column 'id'", "empty"});
   expect_refused(header + "a,0,1,2\nb,0,1,2\na,0,1,2\n", ErrorCode::invalid, {"line 4", "'a'", "line 2"});
-  expect_refused(header + std::string(5000, 'n') + ",0,1,2\n", ErrorCode::over_limit, {"5000", "kMaxNameBytes"});
+  expect_refused(header + std::string(70'000, 'n') + ",0,1,2\n", ErrorCode::over_limit, {"70000", "kMaxNameBytes"});
 }
 
 TEST(PackingCsv, RefusesNumbersThatAreNotDigits) {

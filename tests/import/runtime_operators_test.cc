@@ -100,7 +100,7 @@ TEST(RuntimeOperators, OthersOfTheDomainAreNotSupported) {
       "g (float[2] x) => (float[2] y) { y = com.microsoft.Inverse(x) }");
   ASSERT_FALSE(model.ok());
   EXPECT_EQ(model.error().code, ErrorCode::unsupported);
-  EXPECT_THAT(model.error().message, HasSubstr("com.microsoft.Inverse: it is unknown in version 1 of its domain"));
+  EXPECT_THAT(model.error().message, HasSubstr("com.microsoft.Inverse: Lowtide does not know it"));
 }
 
 }  // namespace

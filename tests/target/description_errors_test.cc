@@ -138,7 +138,7 @@ TEST(TargetDescriptionErrors, NumbersOutOfRangeAreRefused) {
 TEST(TargetDescriptionErrors, RepeatedNamesAndUnknownRegionsAreRefused) {
   expect_refused({
       {"name = \"\"", "target: name is empty"},
-      {"name = \"" + std::string(5000, 'x') + "\"", "name of 5000 bytes is above the limit of 4096 (kMaxNameBytes)"},
+      {"name = \"" + std::string(70000, 'x') + "\"", "name of 70000 bytes is above the limit of 65536 (kMaxNameBytes)"},
       {with("[[region]]\nname = \"r\""), "t:5:8: region 1: name 'r' is also the name of region 0"},
       {with("[[worker]]\nname = \"w\"\n[[worker]]\nname = \"w\""),
        "t:7:8: worker 1: name 'w' is also the name of another worker; use count"},

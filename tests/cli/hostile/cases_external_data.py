@@ -28,7 +28,7 @@ def outside_locations():
     yield "empty", located(""), r"initializer 'w'.*location '' is empty"
     yield "folder", located("."), r"initializer 'w'.*names a folder"
     yield "zero_byte", located("w.bin\0.txt"), r"initializer 'w'.*contains a zero byte"
-    yield "long", located("w" * 5_000_000), r"initializer 'w'.*longer than the limit of 4096 bytes \(kMaxNameBytes\)"
+    yield "long", located("w" * 5_000_000), r"initializer 'w'.*longer than the limit of 4096 bytes \(kMaxPathBytes\)"
 
 
 @case(MODEL, "external data with invalid positions", refused=r"initializer 'w'.*external data")

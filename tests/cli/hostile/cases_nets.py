@@ -178,7 +178,7 @@ def odd_net_names():
 
 @case(NET, "names that are too long", refused=r"kMaxNameBytes")
 def long_net_names():
-    yield "blob", op("A", ["x"], "y" * 5000)
+    yield "blob", op("A", ["x"], "y" * 70000)
 
 
 @case(NET, "nets that contradict themselves", refused=r"")

@@ -87,8 +87,8 @@ def packing_rows():
     yield "empty_line_between", HEADER + "a,0,1,1\n\nb,0,1,1\n", r"line 3: this line is empty"
     yield "empty_id", HEADER + ",0,1,1\n", r"line 2, column 'id': the id is empty"
     yield "id_twice", HEADER + "a,0,1,1\na,2,3,1\n", r"line 3, column 'id': 'a' is also the id of line 2"
-    long_id = "n" * 5000
-    yield "id_of_5000_bytes", f"{HEADER}{long_id},0,1,1\n", r"column 'id': .* 5000 bytes; .* 4096 \(kMaxNameBytes\)"
+    long_id = "n" * 70000
+    yield "id_of_70000_bytes", f"{HEADER}{long_id},0,1,1\n", r"column 'id': .* 70000 bytes; .* 65536 \(kMaxNameBytes\)"
     yield "zero_byte", HEADER + "a\0b,0,1,1\n", r"line 2: there is a zero byte at position 2"
     yield "old_line_ends", HEADER.replace("\n", "\r") + "a,0,1,1\r", r"line 1"
     yield "fault_in_the_last_of_200000_lines", HEADER + "".join(

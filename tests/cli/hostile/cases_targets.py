@@ -52,7 +52,7 @@ def bad_toml():
     yield "text_without_end", changed('"sram"', '"sram'), r"bad\.toml:[67]:"
     yield "three_quotes", changed('"sram"', '"""sram"""'), r"bad\.toml:6:8: a text in three quotes"
     yield "old_line_ends", MACHINE.replace("\n", "\r"), r"bad\.toml:1:.*control character"
-    yield "a_text_of_1_MB", 'name = "' + "x" * 1_000_000 + '"', r"1000000 bytes is above .* 4096 \(kMaxNameBytes\)"
+    yield "a_text_of_1_MB", 'name = "' + "x" * 1_000_000 + '"', r"1000000 bytes is above .* 65536 \(kMaxNameBytes\)"
     yield "json", '{"name": "sram"}', r"bad\.toml:1:"
     yield "binary", b"\x7fELF\x02\x01\x01\0", r"bad\.toml:1:1.*control character"
 

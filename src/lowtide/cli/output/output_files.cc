@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/utf8.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/write_file.h"
 #include "lowtide/report/summary.h"
@@ -43,15 +44,18 @@ void check_names(std::span<const std::string> outputs, const std::vector<std::st
 // A file system takes 255 bytes. Some stay for a number, for ".npy", and for the name of the temporary file.
 constexpr std::size_t kMostStemBytes = 200;
 
-// The name of a file for a tensor, without its ending.
-std::string stem_of(const std::string& name) {
-  std::string stem = name;
-  std::replace(stem.begin(), stem.end(), '/', '_');
-  if (stem.size() <= kMostStemBytes) return stem;
-  std::size_t end = kMostStemBytes;
-  const auto continues = [&](std::size_t at) { return (static_cast<unsigned char>(stem[at]) & 0xC0U) == 0x80U; };
-  while (end > 0 && continues(end)) --end;  // no character of UTF-8 is cut
-  stem.resize(end);
+// The name of a file for a tensor, without its ending. It is UTF-8, and no character is cut.
+std::string stem_of(std::string_view name) {
+  std::string stem;
+  while (!name.empty()) {
+    const std::size_t length = utf8_length(name);
+    const std::string_view character = name.substr(0, std::max<std::size_t>(length, 1));
+    const bool is_kept = length > 0 && character != "/" && !is_invisible_or_format_character(code_point_of(character));
+    const std::string_view shown = is_kept ? character : "_";
+    if (stem.size() + shown.size() > kMostStemBytes) break;
+    stem += shown;
+    name.remove_prefix(character.size());
+  }
   return stem;
 }
 

@@ -13,9 +13,10 @@
 
 namespace lowtide::cli_internal {
 
-// The paths FOLDER/NAME.npy of tensors, with _ for / in NAME, and without what is behind its first 200 bytes. Names
-// that stay as they are come first. If two names lead to one path, the later file is NAME_2.npy, or has the next number
-// that is free. Requires: the names differ. O(n log n).
+// The paths FOLDER/NAME.npy of tensors. In NAME, _ stands for / and for each character that cannot be seen, such as a
+// newline, or is not UTF-8. What is behind its first 200 bytes is left out. Names that stay as they are come first. If
+// two names lead to one path, the later file is NAME_2.npy, or has the next number that is free. Requires: the names
+// differ. O(n log n).
 [[nodiscard]] std::vector<std::string> paths_of_tensors(const std::string& folder, std::span<const std::string> names);
 
 // Makes the folder and those that contain it, where they are absent. Stops with exit code 3 if the system refuses.

@@ -7,7 +7,6 @@
 #include <charconv>
 
 #include "lowtide/base/hex.h"
-#include "lowtide/base/limits.h"
 #include "lowtide/base/utf8.h"
 
 namespace lowtide::report_internal {
@@ -49,7 +48,7 @@ void append_shown(std::string& out, std::string_view name) {
 }  // namespace
 
 std::string name_in_page(std::string_view name) {
-  constexpr auto kMost = static_cast<std::size_t>(limits::kMaxNameBytes);
+  constexpr std::size_t kMost = 4096;
   std::string out;
   if (name.size() <= kMost) {
     append_shown(out, name);

@@ -99,7 +99,7 @@ class OperatorCheck {
     const OpSchema* schema = find_schema(node.op_type(), version->second, domain);
     if (schema == nullptr && is_foreign_domain(domain)) return {nullptr, ""};
     if (schema == nullptr) {
-      return {nullptr, "it is unknown in version " + std::to_string(version->second) + " of its domain"};
+      return {nullptr, why_unknown(node.op_type(), version->second, domain)};
     }
     const auto works_on_others = [](const OpSchema::FormalParameter& parameter) {
       return parameter.GetOption() != OpSchema::Optional && excludes_tensors(parameter);

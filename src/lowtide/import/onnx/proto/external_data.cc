@@ -30,9 +30,9 @@ bool is_parent_folder(std::string_view part) {
 
 std::string_view fault_of_location(std::string_view location) {
   if (location.empty()) return "is empty";
-  if (static_cast<std::int64_t>(location.size()) > limits::kMaxNameBytes)
-    return "is longer than the limit of 4096 bytes (kMaxNameBytes)";
-  static_assert(limits::kMaxNameBytes == 4096, "the message above names the limit");
+  if (static_cast<std::int64_t>(location.size()) > limits::kMaxPathBytes)
+    return "is longer than the limit of 4096 bytes (kMaxPathBytes)";
+  static_assert(limits::kMaxPathBytes == 4096, "the message above names the limit");
   if (location.find('\0') != std::string_view::npos) return "contains a zero byte";
   if (location.front() == '/' || location.front() == '\\') return "is an absolute path";
   if (location.size() >= 2 && location[1] == ':' && std::isalpha(static_cast<unsigned char>(location[0])) != 0) {

@@ -44,6 +44,19 @@ const onnx::OpSchema* find_schema(const std::string& type, int version, const st
   return last != nullptr ? last : schema;
 }
 
+std::string why_unknown(const std::string& type, int version, const std::string& domain) {
+  const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
+  const auto range = known.find(domain);
+  const bool is_ranged = range != known.end() && !is_runtime_domain(domain);
+  const onnx::OpSchema* newest =
+      is_ranged ? onnx::OpSchemaRegistry::Schema(type, range->second.second, domain) : nullptr;
+  if (newest == nullptr) return "Lowtide does not know it";
+  int first = version + 1;
+  while (onnx::OpSchemaRegistry::Schema(type, first, domain) == nullptr) ++first;
+  return "it exists since version " + std::to_string(first) + " of its domain, and the model imports version " +
+         std::to_string(version);
+}
+
 Result<OpsetImports> opset_imports_from(const OpsetField& field) {
   const auto& known = onnx::OpSchemaRegistry::DomainToVersionRange::Instance().Map();
   OpsetImports imports;

@@ -50,6 +50,10 @@ class OpsetScopes {
 // For a deprecated operator it returns the last definition before the deprecation, because models still use it.
 [[nodiscard]] const onnx::OpSchema* find_schema(const std::string& type, int version, const std::string& domain);
 
+// Why find_schema() returns nullptr: the version is older than the operator, or Lowtide does not know it. Whether the
+// domain has it is not known.
+[[nodiscard]] std::string why_unknown(const std::string& type, int version, const std::string& domain);
+
 using OpsetField = google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>;
 
 // Reads and checks the imports of a model or function. A domain that the onnx library does not know may be imported; it

@@ -45,10 +45,10 @@ Result<KnownExtent> extent_from(const onnx::TensorShapeProto_Dimension& dimensio
     return KnownExtent{Knowledge::exact, dimension.dim_value(), {}};
   }
   const std::string& symbol = dimension.dim_param();
-  if (static_cast<std::int64_t>(symbol.size()) > limits::kMaxNameBytes) {
+  if (static_cast<std::int64_t>(symbol.size()) > limits::kMaxSymbolBytes) {
     return Error{ErrorCode::over_limit,
                  "the symbol of extent " + std::to_string(axis) + " has " + std::to_string(symbol.size()) +
-                     " bytes; the limit is " + std::to_string(limits::kMaxNameBytes) + " (kMaxNameBytes)",
+                     " bytes; the limit is " + std::to_string(limits::kMaxSymbolBytes) + " (kMaxSymbolBytes)",
                  ""};
   }
   const auto bound = dims.find(symbol);

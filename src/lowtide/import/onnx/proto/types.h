@@ -28,7 +28,7 @@ using Dims = std::map<std::string, std::int64_t>;  // symbol -> extent, as given
 // an empty symbol, or is -1, as some exporters write it, is unknown and has no symbol. The symbol "<=8" is an upper
 // bound (export/onnx_of_graph.h). Errors: those of
 // dtype_from_onnx; an extent below -1 (invalid); a rank above limits::kMaxRank or a symbol longer than
-// limits::kMaxNameBytes (over_limit).
+// limits::kMaxSymbolBytes (over_limit).
 [[nodiscard]] Result<TensorFact> fact_from_type(const onnx::TypeProto& type, const Dims& dims);
 
 // Fills what is unknown in `fact` from a declared type. Errors: those of fact_from_type; a type, rank or number that
