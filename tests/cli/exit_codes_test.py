@@ -137,13 +137,26 @@ class ExitCodes(ProgramTest):
                           "no symbol 'bach'")
 
     def test_suggestions_for_open_sizes_work(self):
-        for symbol in ("ba\ntch", "it's", "a b", 'say "n"', "back\\slash", "ba\u202etch", b"\xff", "n=m"):
-            with self.subTest(symbol):
-                self.write("open.onnx", small_models.small(symbol))
+        for name in ("ba\ntch", "it's", "a b", 'say "n"', "back\\slash", "ba\u202etch", b"\xff", "n=m"):
+            with self.subTest(name):
+                self.write("open.onnx", small_models.model([small_models.node("Relu", [name], ["y"])],
+                                                           [small_models.value_info(name, ["n", 3])],
+                                                           [small_models.value_info("y", ["m", 3])]))
                 said = self.expect(BAD_INPUT, "plan", "open.onnx").stderr
-                hint = re.search("give (--dim .*=)N$", said, re.MULTILINE)
+                hint = re.search("give (--shape .*=[?]x3), with a number for each [?]$", said, re.MULTILINE)
                 self.assertTrue(hint, said)
-                words = shlex.split(hint[1] + "2")  # as a shell splits it
+                words = shlex.split(hint[1].replace("?x3", "2x3"))  # as a shell splits it
+                self.expect(DONE, "plan", "open.onnx", *words, "-o", "plan.json")
+                self.expect(DONE, "verify", "open.onnx", "plan.json")
+
+    def test_suggestions_for_sizes_that_depend_on_data_work(self):
+        for name in ("po\ns", "it's", "a b", 'say "n"', "back\\slash", "po\u202es", b"\xff", "n=m", "p<"):
+            with self.subTest(name):
+                self.write("open.onnx", small_models.counting(name))
+                said = self.expect(BAD_INPUT, "plan", "open.onnx").stderr
+                hint = re.search("give (--at-most .*=)N, with a number that it never exceeds$", said, re.MULTILINE)
+                self.assertTrue(hint, said)
+                words = shlex.split(hint[1] + "20")
                 self.expect(DONE, "plan", "open.onnx", *words, "-o", "plan.json")
                 self.expect(DONE, "verify", "open.onnx", "plan.json")
 

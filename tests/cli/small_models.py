@@ -23,7 +23,7 @@ def field(number, content):
     return varint(number << 3 | 2) + varint(len(content)) + content
 
 
-FLOAT, UINT8, BOOL = 1, 2, 9
+FLOAT, UINT8, INT64, BOOL = 1, 2, 7, 9
 
 
 def value_info(name, extents, dtype=FLOAT):
@@ -84,6 +84,16 @@ def small(batch=1):
         [value_info("x", wide)],
         [value_info("d", narrow)],
     )
+
+
+def counting(name="pos"):
+    """y = f32 of the whole numbers below n, which a Range makes under a name. How many there are depends on data."""
+    numbers = [field(2, INT64) + field(8, key) + field(9, struct.pack("<q", number))
+               for key, number in (("zero", 0), ("one", 1))]
+    nodes = [node("Range", ["zero", "n", "one"], [name], "range"),
+             node("Cast", [name], ["y"], attributes=[field(1, "to") + field(3, FLOAT) + field(20, 2)])]
+    content = graph(nodes, [value_info("n", [], INT64)], [value_info("y", ["length"])], numbers)
+    return field(1, 8) + field(7, content) + field(8, field(2, 17))
 
 
 def scale_and_zero():

@@ -303,7 +303,7 @@ TEST(Bodies, WithStaleDeclaredSizesArePlannedByOperators) {
   EXPECT_EQ(type_of(*other->graph, "b"), "f32[192]");
   EXPECT_NE(body_of(model->graph, "choose", "then_branch"), nullptr);
   ASSERT_EQ(model->notes.size(), 2U);  // the other note: y has 64 or 192 elements and is planned at its upper bound
-  for (const char* word : {"2 sizes declared", "'big' of graph 'e' is declared as f32[3,64]", "f32[192]", "'b'"})
+  for (const char* word : {"2 declared sizes", "'big' of graph 'e' is declared as f32[3,64]", "f32[192]", "'b'"})
     EXPECT_NE(model->notes[1].find(word), std::string::npos) << "lacks: " << word << "\n" << model->notes[1];
 }
 
@@ -314,7 +314,7 @@ TEST(Bodies, ThatReturnAValueWithAStaleSizeArePlanned) {
       "else_branch = e () => (float[64] b) { b = Exp(x) }> }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
   ASSERT_EQ(model->notes.size(), 1U);
-  EXPECT_NE(model->notes[0].find("1 size declared in a body"), std::string::npos) << model->notes[0];
+  EXPECT_NE(model->notes[0].find("1 declared size"), std::string::npos) << model->notes[0];
 }
 
 TEST(Bodies, ThatAreMalformedAfterADeadBranchAreRefused) {

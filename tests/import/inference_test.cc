@@ -84,6 +84,88 @@ TEST(Inference, LeavesOutPoolWindowsThatBeginInThePaddingAtTheEnd) {
             "f32[1,1,3] i64[1,1,3]");
 }
 
+// A window of 3 with stride 3 over 1 element: (1 - 3) / 3 is -0.67. Rounded down it is -1, so there are 0 results.
+TEST(Inference, GivesWindowsThatExceedTheirOperandNoResult) {
+  const TensorFact x = f32({1, 1, 8, 1});
+  const TensorFact w = f32({1, 1, 3, 3});
+  const std::string with = " <strides = [3, 3]> ";
+  EXPECT_EQ(sizes("y = Conv" + with + "(x, w)", {x, w}), "f32[1,1,2,0]");
+  EXPECT_EQ(sizes("y = Conv <auto_pad = \"VALID\", strides = [3, 3]> (x, w)", {x, w}), "f32[1,1,2,0]");
+  EXPECT_EQ(sizes("y = Conv <auto_pad = \"SAME_UPPER\", strides = [3, 3]> (x, w)", {x, w}), "f32[1,1,3,1]");
+  EXPECT_EQ(sizes("y = com.microsoft.FusedConv" + with + "(x, w)", {x, w}), "f32[1,1,2,0]");
+  EXPECT_EQ(sizes("y = DeformConv" + with + "(x, w, o)", {x, w, f32({1, 18, 2, 0})}), "f32[1,1,2,0]");
+  const auto bytes = [](const std::vector<std::int64_t>& extents) {
+    return import_internal::fact_of(DType::u8, extents);
+  };
+  EXPECT_EQ(sizes("y = ConvInteger" + with + "(x, w)", {bytes({1, 1, 8, 1}), bytes({1, 1, 3, 3})}), "i32[1,1,2,0]");
+  EXPECT_EQ(
+      sizes("y = QLinearConv" + with + "(x, a, b, w, c, d, e, f)",
+            {bytes({1, 1, 8, 1}), f32({}), bytes({}), bytes({1, 1, 3, 3}), f32({}), bytes({}), f32({}), bytes({})}),
+      "u8[1,1,2,0]");
+  for (const std::string pool : {"MaxPool", "AveragePool", "LpPool"}) {
+    for (const int opset : {18, 21, 22}) {
+      const auto extents = [&](const std::string& attributes, const TensorFact& data) {
+        return sizes("y = " + pool + " <" + attributes + "> (x)", {data}, opset);
+      };
+      EXPECT_EQ(extents("kernel_shape = [3], strides = [3]", f32({1, 1, 1})), "f32[1,1,0]") << pool << " " << opset;
+      EXPECT_EQ(extents("kernel_shape = [3], strides = [3], pads = [1, 0]", f32({1, 1, 1})), "f32[1,1,0]");
+      EXPECT_EQ(extents("kernel_shape = [3], strides = [3]", f32({1, 1, 2})), "f32[1,1,0]") << pool << " " << opset;
+      EXPECT_EQ(extents("kernel_shape = [3], strides = [3]", f32({1, 1, 3})), "f32[1,1,1]") << pool << " " << opset;
+      EXPECT_EQ(extents("kernel_shape = [3]", fact(DType::f32, {exactly(1), exactly(1), at_most(2)})), "f32[1,1,<=0]");
+    }
+  }
+  // Three taps with a dilation of 3 reach over 7 elements.
+  EXPECT_EQ(sizes("y = MaxPool <kernel_shape = [3], strides = [3], dilations = [3]> (x)", {f32({1, 1, 5})}),
+            "f32[1,1,0]");
+}
+
+// The library gives a scalar no rank.
+TEST(Inference, GivesAGatherNDTheRankOfWhatItsIndicesLeave) {
+  EXPECT_EQ(sizes("y = GatherND(x, i)", {f32({28}), i64({1})}), "f32[]");
+  EXPECT_EQ(sizes("y = GatherND(x, i)", {f32({4, 5}), i64({2})}), "f32[]");
+  EXPECT_EQ(sizes("y = GatherND(x, i)", {f32({4, 5}), i64({1})}), "f32[5]");
+  EXPECT_EQ(sizes("y = GatherND(x, i)", {f32({28}), i64({2, 1})}), "f32[2]");
+  EXPECT_EQ(sizes("y = GatherND <batch_dims = 1> (x, i)", {f32({3, 4}), i64({3, 1})}), "f32[3]");
+  EXPECT_EQ(sizes("y = GatherND(x, i)", {fact(DType::f32, {named("n")}), i64({1})}), "f32[]");
+}
+
+// The function that defines the operator has the attribute as an operand.
+TEST(Inference, UsesTheDefaultsOfAttributesInFunctions) {
+  for (const int opset : {13, 18, 21}) {
+    EXPECT_EQ(sizes("y = MeanVarianceNormalization(x)", {f32({2, 3, 4, 4})}, opset), "f32[2,3,4,4]") << opset;
+  }
+}
+
+TEST(Inference, ComputesTheLengthOfARange) {
+  EXPECT_EQ(sizes("y = Range(a, b, c)", {scalar(10), scalar(6), scalar(-3)}), "i64[2]") << "10, 7";
+  EXPECT_EQ(sizes("y = Range(a, b, c)", {scalar(0), list({7}), scalar(2)}), "i64[4]") << "a list of one number";
+  EXPECT_EQ(sizes("y = Range(a, b, c)", {scalar(0), scalar(200'000), scalar(2)}), "i64[100000]");
+  EXPECT_EQ(sizes("y = Range(a, b, c)", {scalar(3), scalar(3), scalar(1)}), "i64[0]");
+  EXPECT_EQ(sizes("y = Range(a, b, c)", {reals({0}), reals({1}), reals({0.4})}), "f32[3]") << "0, 0.4, 0.8";
+  const auto half = [](double real) {
+    return content(DType::f16, {}, {{.knowledge = Knowledge::exact, .real = real}});
+  };
+  EXPECT_EQ(sizes("y = Range(a, b, c)", {half(1), half(5), half(2)}), "f16[2]") << "1, 3";
+}
+
+TEST(Inference, NamesSumsOfOpenExtents) {
+  const TensorFact x = fact(DType::f32, {named("n"), exactly(4)});
+  EXPECT_EQ(sizes("y = Concat <axis = 0> (x, a, b)", {x, f32({2, 4}), f32({1, 4})}), "f32[n+3,4]");
+  EXPECT_EQ(sizes("y = Concat <axis = 0> (x, a)", {fact(DType::f32, {named("n+3"), exactly(4)}), f32({2, 4})}),
+            "f32[n+5,4]");
+  EXPECT_EQ(sizes("y = Concat <axis = 0> (x, x)", {x, x}), "f32[y[0],4]") << "the sum of two open extents has no name";
+  EXPECT_EQ(sizes("y = Pad(x, p)", {x, list({1, 0, 2, 0})}), "f32[n+3,4]");
+}
+
+TEST(Inference, RefusesWindowsThatExceedTheirOperandByMoreThanAStride) {
+  const std::string refused = sizes("y = Conv (x, w)", {f32({1, 1, 2}), f32({1, 1, 5})});
+  for (const char* word : {"invalid", "spans 5", "axis 2", "'x'", "f32[1,1,2]", "without padding"}) {
+    EXPECT_NE(refused.find(word), std::string::npos) << "lacks: " << word << "\n" << refused;
+  }
+  const std::string padded = sizes("y = MaxPool <kernel_shape = [9], pads = [1, 2]> (x)", {f32({1, 1, 2})});
+  EXPECT_NE(padded.find("a padding of 3"), std::string::npos) << padded;
+}
+
 TEST(Inference, NamesUnknownExtentsAfterTheOutput) {
   EXPECT_EQ(sizes("y = Slice(x, s, e)", {fact(DType::f32, {named(""), exactly(4)}), i64({1}), i64({1})}),
             "f32[y[0],4]");
@@ -258,9 +340,11 @@ TEST(InferenceErrors, EscapeControlCharacters) {
 
 TEST(InferenceErrors, NameUnknownOperatorsAndDomains) {
   EXPECT_EQ(sizes("y = Frobnicate(x)", {f32({1})}),
-            "unsupported: operator 'Frobnicate' of domain '' is not known in opset 21");
+            "unsupported: operator 'Frobnicate' of domain 'ai.onnx' is not supported: Lowtide does not know it");
   EXPECT_THAT(sizes("y = com.example.Relu(x)", {f32({1})}), HasSubstr("imports no opset"));
-  EXPECT_THAT(sizes("y = Gelu(x)", {f32({1})}, 19), HasSubstr("is not known in opset 19"));
+  EXPECT_THAT(sizes("y = Gelu(x)", {f32({1})}, 19),
+              HasSubstr("it exists since version 20 of its domain, and the model imports version 19"));
+  EXPECT_THAT(sizes("y = com.microsoft.Inverse(x)", {f32({1})}), HasSubstr("Lowtide does not know it"));
 }
 
 TEST(InferenceErrors, CountInputsOutputsAndAttributes) {

@@ -5,11 +5,15 @@
 //   {"graph": "main/if:then_branch", "name": "x", "dtype": "f32", "shape": [1, 3], "at_most": [0], "role": "input"}
 // A constant also has its source: "file" and "offset", or "bytes" in hexadecimal digits.
 // usage: print_tensors MODEL [symbol=extent | input=AxBxC]...
-// compare_with_onnx.py reads the output.
+//        print_tensors --list FILE
+// FILE has the path of a model per line. For each, a line comes first: {"model": "a.onnx"}, with "error" if it is
+// refused. compare_with_onnx.py and node_shapes.py read the output.
 
 #include <cstddef>
 #include <cstdio>
+#include <fstream>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "lowtide/base/hex.h"
@@ -94,9 +98,24 @@ bool read_option(const std::string& argument, lowtide::ImportOptions& options) {
   return true;
 }
 
+int print_all(const char* list) {
+  std::ifstream file(list);
+  for (std::string path; std::getline(file, path);) {
+    const lowtide::Result<lowtide::ImportedModel> model = lowtide::import_model(path);
+    const std::string error =
+        model
+            ? ""
+            : ", \"error\": " + json_string(std::string(to_string(model.error().code)) + ": " + model.error().message);
+    std::printf("{\"model\": %s%s}\n", json_string(path).c_str(), error.c_str());
+    if (model) print_graph(model->graph, "main", model->constants);
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 3 && std::string_view(argv[1]) == "--list") return print_all(argv[2]);
   lowtide::ImportOptions options;
   for (int at = 2; at < argc; ++at) {
     if (!read_option(argv[at], options)) return 2;

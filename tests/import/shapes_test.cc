@@ -12,15 +12,58 @@
 namespace lowtide::testing {
 namespace {
 
-TEST(DeclaredTypes, ThatContradictTheInferredOnesAreRefused) {
-  expect_refused(import("g (float[2] x) => (float[3] y) { [r] y = Relu(x) }"), ErrorCode::invalid,
-                 {"node 0 'r' (Relu)", "output 'y'", "f32[3]", "f32[2]"});
-  expect_refused(import("g (float[2] x) => (float[2,1] y) { y = Relu(x) }"), ErrorCode::invalid,
-                 {"f32[2,1]", "f32[2]"});
-  expect_refused(import("g (float[2] x) => (int64[2] y) { y = Relu(x) }"), ErrorCode::invalid, {"i64[2]", "f32[2]"});
-  expect_refused(import("g (float[2] x) => (float[2] y) <float[4] t> { [r] t = Relu(x) y = Neg(t) }"),
-                 ErrorCode::invalid, {"node 0 'r'", "'t'", "f32[4]", "f32[2]"});
-  expect_refused(import("g (float[2] x) => (float[3] x) { }"), ErrorCode::invalid, {"output 'x'", "f32[3]", "f32[2]"});
+void expect_words(const std::string& text, const std::vector<std::string>& words) {
+  for (const std::string& word : words)
+    EXPECT_NE(text.find(word), std::string::npos) << "lacks: " << word << "\n" << text;
+}
+
+TEST(DeclaredTypes, OfOtherElementsAreRefused) {
+  expect_refused(import("g (float[2] x) => (int64[2] y) { [r] y = Relu(x) }"), ErrorCode::invalid,
+                 {"node 0 'r' (Relu)", "output 'y'", "i64[2]", "f32[2]"});
+  expect_refused(import("g (float[2] x) => (int64[2] x) { }"), ErrorCode::invalid, {"output 'x'", "i64[2]", "f32[2]"});
+}
+
+// A batch that was opened later leaves old sizes behind: here 1, 3 and 4, and a rank of 1.
+TEST(DeclaredTypes, WithOtherSizesAreNotedAndIgnored) {
+  const auto model = import(
+      "g (float[N,4] x) => (float[1,4] y, float[4] z, float[3] w, float[2,4] x) <float[1,4] t, int64[1] axis = {1}> { "
+      "t = Relu(x) y = Neg(t) z = Exp(t) w = ReduceSum<keepdims = 0>(y, axis) }",
+      {.dims = {{"N", 5}}, .shapes = {}});
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(type_of(model->graph, "t"), "f32[5,4]");
+  EXPECT_EQ(type_of(model->graph, "y"), "f32[5,4]");
+  EXPECT_EQ(type_of(model->graph, "z"), "f32[5,4]");
+  EXPECT_EQ(type_of(model->graph, "w"), "f32[5]");
+  ASSERT_EQ(model->notes.size(), 1U);
+  expect_words(model->notes[0], {"5 declared sizes", "'t'", "'y'", "'z'", "'w'", "'x'", "f32[1,4]", "f32[5,4]",
+                                 "f32[3]", "f32[5]", "f32[2,4]"});
+}
+
+TEST(DeclaredTypes, OfManyTensorsAreNotedByTheFirstFive) {
+  std::string nodes;
+  std::string types;
+  for (int at = 0; at < 8; ++at) {
+    const std::string name = "t" + std::to_string(at);
+    types += (at == 0 ? "" : ", ") + ("float[1] " + name);
+    nodes += name + " = Relu(x) ";
+  }
+  const auto model = import("g (float[2] x) => (float[2] y) <" + types + "> { " + nodes + " y = Relu(x) }");
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  ASSERT_EQ(model->notes.size(), 1U);
+  expect_words(model->notes[0], {"8 declared sizes", "'t0'", "'t4'", "and 3 more"});
+  EXPECT_EQ(model->notes[0].find("'t5'"), std::string::npos);
+}
+
+// Runs with other data may find up to 8 elements.
+TEST(DeclaredTypes, DoNotLowerAnUpperBound) {
+  const auto model = import("g (float[2,4] x) => (int64[2,3] y) { y = NonZero(x) }");
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(type_of(model->graph, "y"), "i64[2,<=8]");
+  const auto larger = import("g (float[2,4] x) => (int64[2,9] y) { y = NonZero(x) }");
+  ASSERT_TRUE(larger.ok()) << larger.error().describe();
+  EXPECT_EQ(type_of(larger->graph, "y"), "i64[2,<=8]");
+  ASSERT_EQ(larger->notes.size(), 2U);
+  expect_words(larger->notes[1], {"1 declared size", "i64[2,9]", "i64[2,<=8]"});
 }
 
 // The onnx library counts a window that begins in the padding at the end, up to opset 21. It has written 4.

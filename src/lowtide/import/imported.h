@@ -38,6 +38,16 @@ struct ModelFormat {
 struct ImportOptions {
   std::map<std::string, std::int64_t> dims;                 // symbol -> extent, such as {"batch", 8}
   std::map<std::string, std::vector<std::int64_t>> shapes;  // graph input -> extents; -1 keeps the extent of the file
+  // The shapes of inputs that the caller has, which bind what is open otherwise. Each entry is one input. It has the
+  // names that the input may have, and the longest one that the model has counts. Entries of other inputs have no
+  // effect. An extent that is bounded by `at_most` stays open, and is compared with the bound.
+  std::vector<std::map<std::string, std::vector<std::int64_t>>> given = {};
+  // Upper bounds of extents that are not known before a run, or of open extents of inputs: of a symbol such as
+  // "frames", of an extent of a tensor such as "pos[0]", or of the only such extent of a tensor, such as "pos". The
+  // plan holds for all sizes up to the bound, and a run ends with an error before it exceeds one.
+  std::map<std::string, std::int64_t> at_most = {};
+  // Whether a model is imported although sizes are not known. The result can only be inspected (ImportedModel::open).
+  bool keeps_open_sizes = false;
   // Inputs that have a default value in the file, and get another one from the caller. Otherwise they are constants.
   // Other names have no effect (check_overrides). Without escapes.
   std::set<std::string> overrides = {};
@@ -58,6 +68,19 @@ struct StorageFacts {
   std::vector<std::string> device_names;
 };
 
+// What is not known of a model because its inputs are open, or because sizes depend on data.
+struct OpenSizes {
+  struct OpenTensor {
+    TensorId tensor;
+    // Each is a number, a symbol, an upper bound such as "<=20", or "?". nullopt: the rank is not known.
+    std::optional<std::vector<std::string>> extents;
+  };
+  // The tensors of the graph, without those of bodies, whose size is not known, by id. Their shape in the graph, and
+  // those of tensors in bodies, mean nothing.
+  std::vector<OpenTensor> tensors;
+  std::string reason;  // the message of the error without ImportOptions::keeps_open_sizes
+};
+
 // The content of a model file.
 struct ImportedModel {
   Graph graph;
@@ -74,6 +97,11 @@ struct ImportedModel {
   std::vector<std::string> default_inputs = {};
   std::string hints = {};  // the value of kHintsKey (plan/hints.h) in the metadata of the file, as it is
   std::optional<StorageFacts> storage = std::nullopt;  // of a NetDef
+  // The shapes of ImportOptions::given of inputs whose size is open in the file, with -1 for an extent that has an
+  // upper bound. As ImportOptions::shapes, they give the same model.
+  std::map<std::string, std::vector<std::int64_t>> given_shapes = {};
+  // Only with ImportOptions::keeps_open_sizes, and if a size is not known.
+  std::optional<OpenSizes> open = std::nullopt;
 };
 
 // What is read from the file of an ordering problem.

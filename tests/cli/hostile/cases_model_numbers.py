@@ -86,7 +86,7 @@ def small_shapes():
 
 @case(MODEL, "symbols for extents", refused=r"--dim")
 def symbols():
-    yield "unbound", net(RELU, x=["n", 3]), r"symbol 'n' \(extent 0 of 'x'\): give --dim n=N"
+    yield "unbound", net(RELU, x=["n", 3]), r"input 'x' is f32\[n,3\]: give --shape x=\?x3, with a number for each \?"
     yield "without_name", net(RELU, x=["", 3]), r"input 'x' is .*give --shape x="
     yield "of_open_rank", net(RELU, x=None), r"input 'x' is .*give --shape x="
     yield "of_the_shell", net(RELU, x=["$(reboot)"]), r"--dim '\$\(reboot\)'=N"

@@ -13,6 +13,7 @@
 #include "lowtide/base/article.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/inference/extent_symbol.h"
 #include "lowtide/import/onnx/proto/text.h"
 
 namespace lowtide::import_internal {
@@ -37,7 +38,7 @@ std::string shown_names(const Names& names) {
 void add_symbols(const google::protobuf::RepeatedPtrField<onnx::ValueInfoProto>& values, Names& symbols) {
   for (const onnx::ValueInfoProto& value : values) {
     for (const auto& dimension : value.type().tensor_type().shape().dim()) {
-      if (!dimension.dim_param().empty()) symbols.insert(dimension.dim_param());
+      if (is_symbol(dimension.dim_param())) symbols.insert(dimension.dim_param());
     }
   }
 }
@@ -53,14 +54,22 @@ std::optional<std::string> name_given(const std::string& given, const Names& nam
 
 std::string option_of(const std::string& input) { return "--shape " + quoted(input); }
 
+// A shape of an input, and where it comes from: "--shape 'x'".
+struct GivenShape {
+  std::vector<std::int64_t> extents;
+  std::string origin;
+};
+
 class Binder {
  public:
   Binder(const onnx::GraphProto& graph, const ImportOptions& options) : graph_(graph), options_(options) {}
 
   Result<BoundInputs> bind() {
     LOWTIDE_RETURN_IF_ERROR(check_dims());
+    LOWTIDE_RETURN_IF_ERROR(check_bounds());
     LOWTIDE_RETURN_IF_ERROR(find_inputs());
-    for (const auto& [input, extents] : shapes_) LOWTIDE_RETURN_IF_ERROR(bind_shape(input, extents));
+    for (const auto& [input, shape] : shapes_) LOWTIDE_RETURN_IF_ERROR(bind_shape(input, shape));
+    LOWTIDE_RETURN_IF_ERROR(take_given());
     for (const onnx::ValueInfoProto& input : graph_.input()) {
       Result<TensorFact> fact = fact_from_type(input.type(), bound_.dims);
       if (!fact) return located(fact.error(), place_of_graph(graph_.name()), "input " + quoted(input.name()));
@@ -102,84 +111,181 @@ class Binder {
     return {};
   }
 
-  Result<void> find_inputs() {
+  // A symbol has a number or an upper bound.
+  Result<void> check_bounds() {
+    for (const auto& [name, most] : options_.at_most) {
+      if (most < 0) {
+        return invalid(quoted(name) + " cannot be at most " + std::to_string(most) + "; give a bound of at least 0",
+                       "--at-most");
+      }
+      if (!bound_.dims.contains(name)) continue;
+      return invalid("symbol " + quoted(name) + " is given both a number and an upper bound; give one of them",
+                     "--at-most");
+    }
+    return {};
+  }
+
+  [[nodiscard]] Names input_names() const {
     Names names;
     for (const onnx::ValueInfoProto& value : graph_.input()) names.insert(value.name());
+    return names;
+  }
+
+  [[nodiscard]] const onnx::ValueInfoProto& input_named(const std::string& name) const {
+    return *std::find_if(graph_.input().begin(), graph_.input().end(),
+                         [&](const onnx::ValueInfoProto& value) { return value.name() == name; });
+  }
+
+  Result<void> find_inputs() {
+    const Names names = input_names();
     for (const auto& [given, extents] : options_.shapes) {
       const std::optional<std::string> input = name_given(given, names);
       if (!input) {
         return invalid("the model has no input " + quoted(given) + "; its inputs: " + shown_names(names), "--shape");
       }
-      if (!shapes_.emplace(*input, extents).second) {
+      if (!shapes_.emplace(*input, GivenShape{extents, option_of(*input)}).second) {
         return invalid("the input " + quoted(*input) + " is given twice; give it once", "--shape");
       }
     }
     return {};
   }
 
-  Result<void> bind_shape(const std::string& name, const std::vector<std::int64_t>& extents) {
-    const auto input = std::find_if(graph_.input().begin(), graph_.input().end(),
-                                    [&](const onnx::ValueInfoProto& value) { return value.name() == name; });
-    if (static_cast<std::int64_t>(extents.size()) > limits::kMaxRank) {
-      return invalid("rank " + std::to_string(extents.size()) + " is above the limit of " +
-                         std::to_string(limits::kMaxRank) + " (kMaxRank)",
-                     option_of(name));
-    }
-    const bool has_rank = input->type().tensor_type().has_shape();
-    for (std::int64_t extent : extents) {
-      if (extent < -1 || (extent == -1 && !has_rank)) {
-        return invalid("extent " + std::to_string(extent) + " is not a size; give at least 0" +
-                           (has_rank ? ", or -1 to keep the extent of the file" : ""),
-                       option_of(name));
+  // The shapes of inputs that the caller has bind what is open otherwise.
+  Result<void> take_given() {
+    const Names names = input_names();
+    for (const auto& meanings : options_.given) {
+      const std::pair<const std::string, std::vector<std::int64_t>>* meant = nullptr;
+      for (const auto& meaning : meanings) {
+        const bool is_longer = meant == nullptr || meaning.first.size() > meant->first.size();
+        if (names.contains(meaning.first) && is_longer) meant = &meaning;
       }
-    }
-    if (!has_rank) return {};
-    const onnx::TensorShapeProto& shape = input->type().tensor_type().shape();
-    if (shape.dim_size() != static_cast<int>(extents.size())) {
-      return invalid("the option gives " + with_count(extents.size(), "extent") + ", but the file declares " +
-                         std::to_string(shape.dim_size()) + ": " + describe(input->type()),
-                     option_of(name));
-    }
-    for (int axis = 0; axis < shape.dim_size(); ++axis) {
-      const std::int64_t extent = extents[static_cast<std::size_t>(axis)];
-      if (extent != -1) LOWTIDE_RETURN_IF_ERROR(bind_extent(name, axis, shape.dim(axis), extent));
+      if (meant == nullptr) continue;
+      GivenShape shape{meant->second, "input " + quoted(meant->first)};
+      LOWTIDE_RETURN_IF_ERROR(keep_bounded(meant->first, shape));
+      LOWTIDE_RETURN_IF_ERROR(bind_shape(meant->first, shape));
+      if (is_open_input(meant->first)) bound_.given.emplace(meant->first, shape.extents);
+      const auto [earlier, is_new] = shapes_.emplace(meant->first, shape);
+      if (!is_new) LOWTIDE_RETURN_IF_ERROR(merge_given(meant->first, shape, earlier->second));
     }
     return {};
   }
 
-  Result<void> bind_extent(const std::string& input, int axis, const onnx::TensorShapeProto_Dimension& dimension,
+  // Whether the file leaves a size of the input open.
+  [[nodiscard]] bool is_open_input(const std::string& name) const {
+    const onnx::TypeProto::Tensor& type = input_named(name).type().tensor_type();
+    return !type.has_shape() || std::any_of(type.shape().dim().begin(), type.shape().dim().end(), [](const auto& dim) {
+      return !dim.has_dim_value() || dim.dim_value() < 0;
+    });
+  }
+
+  // Leaves extents open that have an upper bound, and compares them with it.
+  Result<void> keep_bounded(const std::string& name, GivenShape& shape) const {
+    const onnx::TypeProto& type = input_named(name).type();
+    const bool has_extents = type.tensor_type().has_shape() &&
+                             type.tensor_type().shape().dim_size() == static_cast<int>(shape.extents.size());
+    for (std::size_t axis = 0; has_extents && axis < shape.extents.size(); ++axis) {
+      const auto& dimension = type.tensor_type().shape().dim(static_cast<int>(axis));
+      if (dimension.has_dim_value() && dimension.dim_value() >= 0) continue;
+      for (const std::string& bounded : {dimension.dim_param(), extent_symbol(name, axis), name}) {
+        const auto most = options_.at_most.find(bounded);
+        if (most == options_.at_most.end()) continue;
+        if (shape.extents[axis] > most->second) {
+          return invalid("extent " + std::to_string(axis) + " is " + std::to_string(shape.extents[axis]) + ", but " +
+                             quoted(bounded) + " is given as at most " + std::to_string(most->second) +
+                             "; give a larger bound",
+                         shape.origin);
+        }
+        shape.extents[axis] = -1;
+        break;
+      }
+    }
+    return {};
+  }
+
+  // The shape of the caller must be the one of the options.
+  static Result<void> merge_given(const std::string& name, const GivenShape& given, GivenShape& shape) {
+    for (std::size_t axis = 0; axis < std::min(given.extents.size(), shape.extents.size()); ++axis) {
+      std::int64_t& extent = shape.extents[axis];
+      if (extent == -1) extent = given.extents[axis];
+      if (given.extents[axis] == -1 || extent == given.extents[axis]) continue;
+      return invalid("extent " + std::to_string(axis) + " is " + std::to_string(given.extents[axis]) + ", but " +
+                         shape.origin + " gives " + std::to_string(extent) + "; give one of them",
+                     given.origin);
+    }
+    if (given.extents.size() == shape.extents.size()) return {};
+    return invalid("has " + with_count(given.extents.size(), "extent") + ", but " + option_of(name) + " gives " +
+                       std::to_string(shape.extents.size()),
+                   given.origin);
+  }
+
+  Result<void> bind_shape(const std::string& name, const GivenShape& shape) {
+    const onnx::TypeProto& type = input_named(name).type();
+    const std::vector<std::int64_t>& extents = shape.extents;
+    if (static_cast<std::int64_t>(extents.size()) > limits::kMaxRank) {
+      return invalid("rank " + std::to_string(extents.size()) + " is above the limit of " +
+                         std::to_string(limits::kMaxRank) + " (kMaxRank)",
+                     shape.origin);
+    }
+    const bool has_rank = type.tensor_type().has_shape();
+    for (std::int64_t extent : extents) {
+      if (extent < -1 || (extent == -1 && !has_rank)) {
+        return invalid("extent " + std::to_string(extent) + " is not a size; give at least 0" +
+                           (has_rank ? ", or -1 to keep the extent of the file" : ""),
+                       shape.origin);
+      }
+    }
+    if (!has_rank) return {};
+    const onnx::TensorShapeProto& declared = type.tensor_type().shape();
+    if (declared.dim_size() != static_cast<int>(extents.size())) {
+      return invalid("is given with " + with_count(extents.size(), "extent") + ", but the file declares " +
+                         std::to_string(declared.dim_size()) + ": " + describe(type),
+                     shape.origin);
+    }
+    for (int axis = 0; axis < declared.dim_size(); ++axis) {
+      const std::int64_t extent = extents[static_cast<std::size_t>(axis)];
+      if (extent != -1) LOWTIDE_RETURN_IF_ERROR(bind_extent(shape.origin, axis, declared.dim(axis), extent));
+    }
+    return {};
+  }
+
+  Result<void> bind_extent(const std::string& origin, int axis, const onnx::TensorShapeProto_Dimension& dimension,
                            std::int64_t extent) {
     const std::string given = "extent " + std::to_string(axis) + " is given as " + std::to_string(extent);
     if (dimension.has_dim_value() && dimension.dim_value() >= 0 && dimension.dim_value() != extent) {
-      return invalid(given + ", but it is fixed in the file at " + std::to_string(dimension.dim_value()),
-                     option_of(input));
+      return invalid(given + ", but it is fixed in the file at " + std::to_string(dimension.dim_value()), origin);
     }
-    if (dimension.dim_param().empty()) return {};
+    if (!is_symbol(dimension.dim_param())) return {};
     const std::string& symbol = dimension.dim_param();
+    if (const auto most = options_.at_most.find(symbol); most != options_.at_most.end()) {
+      return invalid("symbol " + quoted(symbol) + " is given both a number, by " + origin +
+                         ", and an upper bound; give one of them",
+                     "--at-most");
+    }
     const auto [earlier, is_new] = bound_.dims.try_emplace(symbol, extent);
     if (is_new) {
-      origin_[symbol] = "extent " + std::to_string(axis) + " of " + option_of(input);
+      origin_[symbol] = "extent " + std::to_string(axis) + " of " + origin;
     } else if (earlier->second != extent) {
       return invalid(given + ", but its symbol " + quoted(symbol) + " is given as " + std::to_string(earlier->second) +
                          " by " + origin_[symbol] + "; give it one value",
-                     option_of(input));
+                     origin);
     }
     return {};
   }
 
   void apply_shape(const std::string& input, TensorFact& fact) const {
-    const auto given = shapes_.find(input);
-    if (given == shapes_.end()) return;
-    if (!fact.known.extents) fact.known.extents.emplace(given->second.size());
-    for (std::size_t axis = 0; axis < given->second.size(); ++axis) {
-      if (given->second[axis] != -1) (*fact.known.extents)[axis] = {Knowledge::exact, given->second[axis], {}};
+    const auto found = shapes_.find(input);
+    if (found == shapes_.end()) return;
+    const std::vector<std::int64_t>& extents = found->second.extents;
+    if (!fact.known.extents) fact.known.extents.emplace(extents.size());
+    for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+      if (extents[axis] != -1) (*fact.known.extents)[axis] = {Knowledge::exact, extents[axis], {}};
     }
   }
 
   const onnx::GraphProto& graph_;
   const ImportOptions& options_;
-  std::map<std::string, std::vector<std::int64_t>> shapes_;  // the shapes of the options, by the names of the model
-  std::map<std::string, std::string> origin_;                // of bound_.dims: what gives each symbol its value
+  std::map<std::string, GivenShape> shapes_;   // by the names of the model
+  std::map<std::string, std::string> origin_;  // of bound_.dims: what gives each symbol its value
   BoundInputs bound_;
 };
 

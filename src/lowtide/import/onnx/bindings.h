@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "lowtide/base/result.h"
@@ -15,8 +18,9 @@ namespace lowtide::import_internal {
 
 // The sizes that the user gives, applied to the inputs of a model.
 struct BoundInputs {
-  Dims dims;                      // all symbols that are bound, by --dim or through --shape
-  std::vector<TensorFact> facts;  // one per input of the graph
+  Dims dims;                                               // all symbols that are bound, by --dim or through --shape
+  std::vector<TensorFact> facts;                           // one per input of the graph
+  std::map<std::string, std::vector<std::int64_t>> given;  // ImportedModel::given_shapes
 };
 
 // Binds sizes. If a shape gives an extent for a symbol of the file, the symbol is bound everywhere.

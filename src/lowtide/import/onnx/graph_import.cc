@@ -55,12 +55,24 @@ Result<ImportedModel> import_onnx(const ByteSource& file, const ImportOptions& o
                       .constants = ConstantSources(file),
                       .free_names = {},
                       .node_visits_left = kNodeVisits + kVisitsPerNode * nodes,
-                      .content_work_left = kComputedElements + kComputedElementsPerNode * nodes};
+                      .content_work_left = kComputedElements + kComputedElementsPerNode * nodes,
+                      .bounds = UpperBounds(options.at_most),
+                      .keeps_open = options.keeps_open_sizes};
   GraphWalk walk(context, graph, nullptr);
-  LOWTIDE_RETURN_IF_ERROR(walk.visit_all(inputs.facts));
+  if (const Result<void> visited = walk.visit_all(inputs.facts); !visited) {
+    // Sizes that are unknown so far count as 0 or as an assumed bound, which may not fit an operator.
+    if (context.is_error_of_sizes) LOWTIDE_RETURN_IF_ERROR(outcome_of(walk.findings()));
+    return visited.error();
+  }
   model.proto.reset();
   LOWTIDE_TRY(WalkedGraph walked, walk.finish());
-  LOWTIDE_RETURN_IF_ERROR(outcome_of(walked.findings));
+  if (walked.findings.unsupported.empty())
+    LOWTIDE_RETURN_IF_ERROR(context.bounds.check_all_met(open_names(walked.findings)));
+  std::optional<OpenSizes> open;
+  if (const Result<void> outcome = outcome_of(walked.findings); !outcome) {
+    if (!options.keeps_open_sizes || outcome.error().code != ErrorCode::unresolved) return outcome.error();
+    open = OpenSizes{std::move(walked.findings.open_tensors), outcome.error().message};
+  }
   ConstantTable constants = std::move(context.constants).take_used_by(walked.graph);
   return ImportedModel{std::move(walked.graph),
                        nodes,
@@ -69,7 +81,10 @@ Result<ImportedModel> import_onnx(const ByteSource& file, const ImportOptions& o
                        notes_of(walked.findings),
                        std::move(constants),
                        std::move(walked.findings.default_values),
-                       std::move(model.hints)};
+                       std::move(model.hints),
+                       std::nullopt,
+                       std::move(inputs.given),
+                       std::move(open)};
 }
 
 }  // namespace lowtide::import_internal

@@ -78,6 +78,12 @@ KnownElement absolute(DType dtype, const KnownElement& a) {
   return a.integer < 0 ? negated(dtype, a) : a;
 }
 
+KnownElement not_negative(DType dtype, const KnownElement& a) {
+  if (a.knowledge != Knowledge::exact) return a;  // as above
+  if (is_float(dtype)) return a.real < 0 ? exact_real(0) : a;
+  return a.integer < 0 ? exact_integer(0) : a;
+}
+
 KnownElement sign(DType dtype, const KnownElement& a) {
   if (a.knowledge == Knowledge::exact) {
     if (is_float(dtype)) return std::isnan(a.real) ? a : exact_real((a.real > 0 ? 1 : 0) - (a.real < 0 ? 1 : 0));
@@ -223,6 +229,7 @@ std::span<const NamedRule> arithmetic_rules() {
       {"Neg", unary<negated>},
       {"Abs", unary<absolute>},
       {"Sign", unary<sign>},
+      {"Relu", unary<not_negative>},
       {"Floor", unary<rising<floor_of>>},
       {"Ceil", unary<rising<ceil_of>>},
       {"Round", unary<rising<half_to_even>>},

@@ -9,6 +9,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/import/onnx/fold/numbers.h"
+#include "lowtide/import/onnx/inference/extent_symbol.h"
 
 namespace lowtide::import_internal {
 namespace {
@@ -157,14 +158,12 @@ Result<TensorFact> either_fact(const TensorFact& a, const TensorFact& b, const s
                  ""};
   }
   TensorFact result;
-  result.is_resized = a.is_resized || b.is_resized;
   result.known.dtype = a.known.dtype ? a.known.dtype : b.known.dtype;
   result.known.content = either_content(a.known, b.known);
   if (!a.known.extents || !b.known.extents || a.known.extents->size() != b.known.extents->size()) return result;
   std::vector<KnownExtent>& extents = result.known.extents.emplace();
   for (std::size_t axis = 0; axis < a.known.extents->size(); ++axis) {
-    extents.push_back(
-        either_extent((*a.known.extents)[axis], (*b.known.extents)[axis], symbol + "[" + std::to_string(axis) + "]"));
+    extents.push_back(either_extent((*a.known.extents)[axis], (*b.known.extents)[axis], extent_symbol(symbol, axis)));
   }
   return result;
 }

@@ -10,17 +10,17 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/import/onnx/fold/numbers.h"
 #include "lowtide/import/onnx/inference/bounds.h"
+#include "lowtide/import/onnx/inference/counted_loop.h"
+#include "lowtide/import/onnx/inference/extent_symbol.h"
+#include "lowtide/import/onnx/inference/repeated_body.h"
 
 namespace lowtide::import_internal {
 namespace {
 
 using Facts = std::vector<TensorFact>;
-
-Error wrong_count(const std::string& what, std::size_t has, std::size_t expected) {
-  return {ErrorCode::invalid, what + " " + std::to_string(has) + ", expected " + std::to_string(expected), ""};
-}
 
 const onnx::AttributeProto* attribute_of(const onnx::NodeProto& node, const std::string& name) {
   for (const onnx::AttributeProto& attribute : node.attribute()) {
@@ -35,16 +35,6 @@ Result<const onnx::GraphProto*> body_of(const onnx::NodeProto& node, const std::
     return Error{ErrorCode::invalid, "attribute " + quoted(name) + " is not a graph", ""};
   }
   return &attribute->g();
-}
-
-// Infers a body, and checks that there is one fact per output.
-Result<Facts> run_body(const onnx::GraphProto& body, const Facts& inputs, const InferBody& infer_body) {
-  Result<Facts> outputs = infer_body(body, inputs);
-  if (outputs.ok() && outputs->size() != static_cast<std::size_t>(body.output_size())) {
-    return wrong_count("number of facts of the body's outputs:", outputs->size(),
-                       static_cast<std::size_t>(body.output_size()));
-  }
-  return outputs;
 }
 
 TensorFact scalar_fact(DType dtype) {
@@ -63,127 +53,8 @@ std::optional<std::int64_t> exact_scalar(const TensorFact* fact) {
   return element.integer;
 }
 
-std::string output_symbol(const onnx::NodeProto& node, std::size_t index) {
-  return node.output(static_cast<int>(index));
-}
-
 std::string axis_symbol(const onnx::NodeProto& node, std::size_t index, std::size_t axis) {
-  return output_symbol(node, index) + "[" + std::to_string(axis) + "]";
-}
-
-// Returns the deepest nesting of Loop and Scan nodes in a body. It does not recurse, because the nesting is not limited
-// here.
-int loop_height(const onnx::GraphProto& body) {
-  std::vector<std::pair<const onnx::GraphProto*, int>> open = {{&body, 0}};
-  int highest = 0;
-  while (!open.empty()) {
-    const auto [graph, height] = open.back();
-    open.pop_back();
-    highest = std::max(highest, height);
-    for (const onnx::NodeProto& node : graph->node()) {
-      const bool is_loop = node.op_type() == "Loop" || node.op_type() == "Scan";
-      for (const onnx::AttributeProto& attribute : node.attribute()) {
-        if (attribute.has_g()) open.emplace_back(&attribute.g(), height + (is_loop ? 1 : 0));
-      }
-    }
-  }
-  return highest;
-}
-
-// Widens the state at the start of an iteration so that it includes what the previous iteration may leave. Returns true
-// if anything became unknown.
-bool widen(TensorFact& state, const TensorFact& next, const std::string& symbol) {
-  if (!state.is_tensor && !next.is_tensor) {
-    const std::string before = state.type.SerializeAsString();
-    onnx::UnionTypeInfo(next.type, state.type);  // throws if the kinds differ
-    return state.type.SerializeAsString() != before;
-  }
-  if (!state.known.extents) return false;
-  if (!next.known.extents || next.known.extents->size() != state.known.extents->size()) {
-    state.known.extents.reset();
-    return true;
-  }
-  bool is_changed = false;
-  for (std::size_t axis = 0; axis < state.known.extents->size(); ++axis) {
-    KnownExtent& extent = (*state.known.extents)[axis];
-    const KnownExtent own = {Knowledge::unknown, 0, symbol + "[" + std::to_string(axis) + "]"};
-    if (extent == (*next.known.extents)[axis] || extent == own) continue;
-    extent = own;
-    is_changed = true;
-  }
-  return is_changed;
-}
-
-// Checks that the body keeps the element type and kind of a state.
-Result<void> check_kind(const TensorFact& state, const TensorFact& next, std::size_t index) {
-  const bool same_kind = state.is_tensor == next.is_tensor;
-  if (same_kind && (!state.known.dtype || !next.known.dtype || state.known.dtype == next.known.dtype)) return {};
-  const auto name = [](const TensorFact& fact) {
-    return fact.known.dtype ? std::string(to_string(*fact.known.dtype)) : std::string("a value that is not a tensor");
-  };
-  return Error{ErrorCode::invalid,
-               "state " + std::to_string(index) + " has type " + name(state) + ", but the body returns " + name(next),
-               ""};
-}
-
-void forget_extents(TensorFact& state, const std::string& symbol) {
-  if (!state.known.extents) return;
-  for (std::size_t axis = 0; axis < state.known.extents->size(); ++axis) {
-    (*state.known.extents)[axis] = {Knowledge::unknown, 0, symbol + "[" + std::to_string(axis) + "]"};
-  }
-}
-
-// A body that runs repeatedly. Both its inputs and its outputs contain the states as one range.
-struct RepeatedBody {
-  const onnx::NodeProto& node;
-  const onnx::GraphProto& body;
-  Facts inputs;
-  std::size_t first_state = 0;  // index of the first state among the inputs
-  std::size_t state_count = 0;
-  std::size_t first_state_output = 0;  // index of the first state among the outputs
-};
-
-// Infers the body until the states hold for every iteration. Returns the outputs, and leaves the states in
-// `loop.inputs`.
-Result<Facts> infer_repeated(RepeatedBody& loop, const InferBody& infer_body) {
-  if (loop.body.input_size() < static_cast<int>(loop.first_state + loop.state_count) ||
-      loop.body.output_size() < static_cast<int>(loop.first_state_output + loop.state_count)) {
-    return wrong_count("number of outputs of the body:", static_cast<std::size_t>(loop.body.output_size()),
-                       loop.first_state_output + loop.state_count);
-  }
-  for (std::size_t i = 0; i < loop.state_count; ++i) {
-    const std::string& in = loop.body.input(static_cast<int>(loop.first_state + i)).name();
-    const std::string& out = loop.body.output(static_cast<int>(loop.first_state_output + i)).name();
-    if (in != out) loop.inputs[loop.first_state + i].known.content = nullptr;
-  }
-  const bool is_deep = loop_height(loop.body) >= 2;
-  constexpr int kMostRuns = 3;
-  for (int run = 1; run <= kMostRuns; ++run) {
-    const bool is_last = run == kMostRuns || is_deep;
-    for (std::size_t i = 0; i < loop.state_count && is_last; ++i) {
-      forget_extents(loop.inputs[loop.first_state + i], output_symbol(loop.node, i));
-    }
-    Result<Facts> outputs = run_body(loop.body, loop.inputs, infer_body);
-    if (!outputs.ok()) return outputs;
-    bool is_changed = false;
-    bool has_lost_rank = false;
-    for (std::size_t i = 0; i < loop.state_count; ++i) {
-      TensorFact& state = loop.inputs[loop.first_state + i];
-      const TensorFact& next = (*outputs)[loop.first_state_output + i];
-      const bool had_rank = state.known.extents.has_value();
-      LOWTIDE_RETURN_IF_ERROR(check_kind(state, next, i));
-      if (widen(state, next, output_symbol(loop.node, i))) is_changed = true;
-      if (had_rank && !state.known.extents) has_lost_rank = true;
-    }
-    // An extent that changed is unknown from now on. In the last run, all extents were already unknown, but a rank may
-    // still change.
-    if (!is_changed || (is_last && !has_lost_rank)) return outputs;
-    if (is_last) {
-      for (std::size_t i = 0; i < loop.state_count; ++i) loop.inputs[loop.first_state + i].known.extents.reset();
-      return run_body(loop.body, loop.inputs, infer_body);
-    }
-  }
-  return Error{ErrorCode::invalid, "the states of the body keep changing", ""};
+  return extent_symbol(node.output(static_cast<int>(index)), axis);
 }
 
 // Returns a fact with one more axis.
@@ -210,23 +81,26 @@ bool returns_its_condition(const onnx::GraphProto& body) {
   return name == body.input(1).name();
 }
 
-// Returns the number of iterations of a Loop.
-KnownExtent trip_count(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
-                       const TensorFact& next_condition, const onnx::GraphProto& body, std::size_t output) {
-  KnownExtent count = {Knowledge::unknown, 0, axis_symbol(node, output, 0)};
-  const TensorFact* limit = inputs[0];
-  if (limit == nullptr || limit->known.content == nullptr || limit->known.content->elements.size() != 1) return count;
-  const KnownElement& most = limit->known.content->elements[0];
-  if (most.knowledge == Knowledge::unknown) {
-    return count;
+// Returns the number of iterations of a Loop, with the symbol of the extent that has it. `goes_on`: its condition is
+// always true.
+KnownExtent trip_count(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs, bool goes_on,
+                       const std::optional<CountedIterations>& counted, std::size_t output) {
+  const KnownElement* limit = nullptr;
+  if (inputs[0] != nullptr && inputs[0]->known.content != nullptr && inputs[0]->known.content->elements.size() == 1 &&
+      inputs[0]->known.content->elements[0].knowledge != Knowledge::unknown) {
+    limit = &inputs[0]->known.content->elements[0];
   }
-  count.extent = std::max<std::int64_t>(0, most.integer);
+  const std::string symbol = axis_symbol(node, output, 0);
+  if (exact_scalar(inputs[1]) == 0) return {Knowledge::exact, 0, ""};
+  if (limit == nullptr && !counted) return {Knowledge::unknown, 0, symbol};
   const bool starts = inputs[1] == nullptr || exact_scalar(inputs[1]) == 1;
-  const bool goes_on = exact_scalar(&next_condition) == 1 || returns_its_condition(body);
-  const bool is_exact = most.knowledge == Knowledge::exact && starts && goes_on;
-  count.knowledge = is_exact ? Knowledge::exact : Knowledge::at_most;
-  if (is_exact) count.symbol.clear();
-  return count;
+  const bool has_limit = inputs[0] != nullptr;
+  const bool knows_end = counted ? counted->is_exact : goes_on;
+  const bool knows_limit = limit == nullptr ? !has_limit : limit->knowledge == Knowledge::exact;
+  std::int64_t count = counted ? counted->most : std::max<std::int64_t>(0, limit->integer);
+  if (limit != nullptr) count = std::min(count, std::max<std::int64_t>(0, limit->integer));
+  if (starts && knows_end && knows_limit) return {Knowledge::exact, count, ""};
+  return {Knowledge::at_most, count, symbol};
 }
 
 Result<void> check_extent(const KnownExtent& extent) {
@@ -279,7 +153,7 @@ Result<Facts> infer_if(const onnx::NodeProto& node, std::span<const TensorFact* 
   if (!else_facts.ok()) return then_facts;
   Facts result;
   for (std::size_t i = 0; i < count; ++i) {
-    Result<TensorFact> fact = either_fact((*then_facts)[i], (*else_facts)[i], output_symbol(node, i));
+    Result<TensorFact> fact = either_fact((*then_facts)[i], (*else_facts)[i], node.output(static_cast<int>(i)));
     if (!fact.ok()) {
       return Error{fact.error().code, "output " + std::to_string(i) + ": " + fact.error().message, fact.error().place};
     }
@@ -304,19 +178,17 @@ Result<Facts> infer_loop(const onnx::NodeProto& node, std::span<const TensorFact
     return wrong_count("number of inputs of the body:", static_cast<std::size_t>((*body)->input_size()), inputs.size());
   }
   if (count < loop.state_count) return wrong_count("number of outputs:", count, loop.state_count);
-  Result<Facts> outputs = infer_repeated(loop, infer_body);
-  if (!outputs.ok()) return outputs;
-  Facts result;
-  for (std::size_t i = 0; i < count; ++i) {
-    // Without an iteration a state stays unchanged. The facts at the start of every iteration therefore hold at
-    // the end.
-    if (i < loop.state_count) {
-      result.push_back(loop.inputs[2 + i]);
-      continue;
-    }
-    const KnownExtent trips = trip_count(node, inputs, outputs->front(), **body, i);
-    LOWTIDE_RETURN_IF_ERROR(check_extent(trips));
-    result.push_back(stacked((*outputs)[i + 1], 0, trips));
+  const std::optional<CountedIterations> counted = counted_iterations(**body, inputs, infer_body);
+  const auto goes_on = [&](const Facts& outputs) {
+    return exact_scalar(&outputs.front()) == 1 || returns_its_condition(**body);
+  };
+  const auto trips = [&](const Facts& outputs) { return trip_count(node, inputs, goes_on(outputs), counted, 0); };
+  LOWTIDE_TRY(const RepeatedFacts facts, infer_repeated(loop, infer_body, trips));
+  Facts result = facts.states;
+  for (std::size_t i = loop.state_count; i < count; ++i) {
+    const KnownExtent length = trip_count(node, inputs, goes_on(facts.outputs), counted, i);
+    LOWTIDE_RETURN_IF_ERROR(check_extent(length));
+    result.push_back(stacked(facts.outputs[i + 1], 0, length));
   }
   return result;
 }
@@ -372,15 +244,11 @@ Result<Facts> infer_scan(const onnx::NodeProto& node, std::span<const TensorFact
     }
     loop.inputs.push_back(std::move(fact));
   }
-  Result<Facts> outputs = infer_repeated(loop, infer_body);
-  if (!outputs.ok()) return outputs;
-  Facts result;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i < states) {
-      result.push_back(loop.inputs[i]);
-      continue;
-    }
-    const TensorFact& each = (*outputs)[i];
+  LOWTIDE_TRY(const RepeatedFacts facts,
+              infer_repeated(loop, infer_body, [&](const Facts& /*outputs*/) { return length; }));
+  Facts result = facts.states;
+  for (std::size_t i = states; i < count; ++i) {
+    const TensorFact& each = facts.outputs[i];
     const std::size_t rank = each.known.extents ? each.known.extents->size() + 1 : 1;
     const auto axis = scan_axis(node, "scan_output_axes", i - states, rank);
     if (!axis)

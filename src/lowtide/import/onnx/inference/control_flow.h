@@ -17,15 +17,12 @@ namespace lowtide::import_internal {
 //          that runs, and the other branch may be invalid. Otherwise they are what both agree on, with the larger of
 //          two extents as a bound. If one branch is invalid, for example for these sizes, no run can take it, so the
 //          outputs are those of the other one. The caller's `infer_body` sees the error and can drop that branch.
-//   Loop   A state keeps an extent that the body returns unchanged. Any other extent becomes unknown, and the body is
-//          inferred again, at most four times in total. The content of a state is kept only if the body returns the
-//          state unchanged. A scan output is as long as the trip count: exactly M if M is known and the condition is
-//          always true, at most M if only M is known.
+//   Loop   The states have the sizes that hold in every iteration (repeated_body.h). The content of a state is kept
+//          only if the body returns the state unchanged. A scan output is as long as the trip count: exactly M if M is
+//          known and the condition is always true, at most M if only M is known. A condition that counts
+//          (counted_loop.h) says as much.
 //   Scan   States are treated as in a Loop. The scan outputs have the extent of the scanned sequence. This covers Scan
 //          from opset 9 on, where it has no batch.
-//
-// Repeated inference multiplies along nested loops. A body that contains loops nested two deep is therefore inferred
-// once, with states of unknown extents, and once more if even the rank of a state changes.
 [[nodiscard]] Result<std::vector<TensorFact>> infer_if(const onnx::NodeProto& node,
                                                        std::span<const TensorFact* const> inputs,
                                                        const InferBody& infer_body);

@@ -12,6 +12,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/import/onnx/fold/numbers.h"
 #include "lowtide/import/onnx/inference/guard_groups.h"
 
 namespace lowtide::import_internal {
@@ -267,8 +268,7 @@ Result<void> guard_range(std::span<const TensorFact* const> inputs) {
     if (content == nullptr || content->elements.size() != 1) return {};
     const KnownElement& element = content->elements[0];
     if (element.knowledge == Knowledge::unknown) return {};
-    const bool is_real = content->dtype == DType::f32 || content->dtype == DType::f64;
-    numbers[i] = is_real ? element.real : static_cast<double>(element.integer);
+    numbers[i] = is_float(content->dtype) ? element.real : static_cast<double>(element.integer);
   }
   if (numbers[2] == 0) return Error{ErrorCode::invalid, "the step ('delta') of the Range is 0", ""};
   const double count = std::ceil((numbers[1] - numbers[0]) / numbers[2]);

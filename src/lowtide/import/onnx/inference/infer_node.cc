@@ -15,11 +15,13 @@
 #include "lowtide/import/onnx/fold/numbers.h"
 #include "lowtide/import/onnx/inference/bounds.h"
 #include "lowtide/import/onnx/inference/control_flow.h"
+#include "lowtide/import/onnx/inference/extent_symbol.h"
 #include "lowtide/import/onnx/inference/function_operators.h"
 #include "lowtide/import/onnx/inference/guard.h"
 #include "lowtide/import/onnx/inference/library_context.h"
 #include "lowtide/import/onnx/inference/reshape_size.h"
 #include "lowtide/import/onnx/inference/size_rules.h"
+#include "lowtide/import/onnx/inference/window_sizes.h"
 #include "lowtide/import/onnx/proto/constants.h"
 #include "lowtide/import/onnx/proto/runtime_operators.h"
 #include "lowtide/import/onnx/proto/types.h"
@@ -84,21 +86,35 @@ Result<const onnx::OpSchema*> schema_of(const onnx::NodeProto& node, const Opset
   const onnx::OpSchema* schema = find_schema(node.op_type(), opset, domain);
   if (schema == nullptr) {
     return Error{ErrorCode::unsupported,
-                 "operator " + quoted(node.op_type()) + " of domain " + quoted(domain) + " is not known in opset " +
-                     std::to_string(opset),
+                 "operator " + quoted(node.op_type()) + " of domain " + quoted(domain.empty() ? "ai.onnx" : domain) +
+                     " is not supported: " + why_unknown(node.op_type(), opset, domain),
                  ""};
   }
   return schema;
 }
 
+// The node with the attributes that it omits. A function refers to them by name.
+onnx::NodeProto with_default_attributes(const Request& request) {
+  onnx::NodeProto node = request.node;
+  for (const auto& [name, attribute] : request.schema.attributes()) {
+    const bool is_given = std::ranges::any_of(request.node.attribute(),
+                                              [&name = name](const auto& given) { return given.name() == name; });
+    if (!is_given && attribute.default_value.has_name()) *node.add_attribute() = attribute.default_value;
+  }
+  return node;
+}
+
 // Asks the library's inference function of the operator, or infers the function body that defines it.
 Result<Facts> ask_library(const Request& request, BoundsAs bounds) {
-  FactContext context(request.node, request.inputs, bounds, request.infer_body);
+  const bool has_function = !request.schema.has_type_and_shape_inference_function();
+  const onnx::NodeProto whole = has_function ? with_default_attributes(request) : onnx::NodeProto();
+  const onnx::NodeProto& node = has_function ? whole : request.node;
+  FactContext context(node, request.inputs, bounds, request.infer_body);
   try {
-    if (request.schema.has_type_and_shape_inference_function()) {
-      request.schema.GetTypeAndShapeInferenceFunction()(context);
+    if (has_function) {
+      infer_by_function(request.schema, request.opset, node, context);
     } else {
-      infer_by_function(request.schema, request.opset, request.node, context);
+      request.schema.GetTypeAndShapeInferenceFunction()(context);
     }
   } catch (const std::bad_alloc&) {
     throw;
@@ -138,8 +154,12 @@ Result<Facts> ask_for_sizes(const Request& request) {
   if (request.is_standard() && type == "Scan" && request.schema.SinceVersion() >= 9) {
     return infer_scan(request.node, request.inputs, request.infer_body);
   }
-  Result<Facts> facts = ask_library_with_bounds(request);
-  if (!facts.ok() || !request.is_standard()) return facts;
+  // The library refuses lists of one number, which runtimes accept. The rules have all of its sizes.
+  const bool is_range = request.is_standard() && type == "Range";
+  Result<Facts> facts = is_range ? Facts(1) : ask_library_with_bounds(request);
+  if (!facts.ok()) return facts;
+  LOWTIDE_RETURN_IF_ERROR(size_windows(request.node, request.inputs, *facts));
+  if (!request.is_standard()) return facts;
   apply_size_rules(request.node, request.inputs, *facts);
   LOWTIDE_RETURN_IF_ERROR(check_reshape(request.node, request.inputs, *facts));
   return facts;
@@ -259,7 +279,7 @@ void name_unknown_extents(const std::string& output, TensorFact& fact) {
   for (std::size_t axis = 0; axis < fact.known.extents->size(); ++axis) {
     KnownExtent& extent = (*fact.known.extents)[axis];
     if (extent.knowledge == Knowledge::unknown && extent.symbol.empty()) {
-      extent.symbol = output + "[" + std::to_string(axis) + "]";
+      extent.symbol = extent_symbol(output, axis);
     }
   }
 }
@@ -288,9 +308,6 @@ Result<Facts> infer(const onnx::NodeProto& node, std::span<const TensorFact* con
     TensorFact& fact = (*facts)[i];
     if (fact.is_tensor && !fact.known.dtype) fact.known.dtype = dtype_by_signature(request, i);
   }
-  const bool is_resized =
-      std::ranges::any_of(inputs, [](const TensorFact* input) { return input != nullptr && input->is_resized; });
-  for (TensorFact& fact : *facts) fact.is_resized = fact.is_resized || is_resized;
   LOWTIDE_RETURN_IF_ERROR(fold_contents(request, *facts));
   for (std::size_t i = 0; i < facts->size(); ++i) name_unknown_extents(node.output(static_cast<int>(i)), (*facts)[i]);
   return facts;

@@ -10,6 +10,7 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/import/onnx/fold/numbers.h"
+#include "lowtide/import/onnx/inference/extent_symbol.h"
 
 namespace lowtide::import_internal {
 namespace {
@@ -112,7 +113,7 @@ Result<TensorFact> fact_of_type(const onnx::TypeProto& type, const std::string& 
       extent.knowledge = Knowledge::exact;
       extent.extent = dim.dim_value();
     } else {
-      extent.symbol = dim.dim_param().empty() ? symbol + "[" + std::to_string(axis) + "]" : dim.dim_param();
+      extent.symbol = dim.dim_param().empty() ? extent_symbol(symbol, static_cast<std::size_t>(axis)) : dim.dim_param();
     }
   }
   return fact;

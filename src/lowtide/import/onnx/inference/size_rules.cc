@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lowtide/import/onnx/fold/numbers.h"
 #include "lowtide/import/onnx/inference/data_dependent_sizes.h"
-#include "lowtide/import/onnx/inference/pool_sizes.h"
 #include "lowtide/import/onnx/inference/reshape_size.h"
 
 namespace lowtide::import_internal {
@@ -87,9 +87,32 @@ void size_split(const Sized& sized) {
   }
 }
 
+// The length of a Range of known numbers; nullopt if it is not one of 63 bits.
+std::optional<std::int64_t> range_length(const Sized& sized) {
+  const KnownElement* numbers[3] = {};
+  for (std::size_t i = 0; i < 3; ++i) {
+    numbers[i] = element_at(sized.content(i), 0);
+    if (numbers[i] == nullptr || numbers[i]->knowledge != Knowledge::exact) return std::nullopt;
+  }
+  if (is_float(sized.content(0)->dtype)) {
+    const double length = std::ceil((numbers[1]->real - numbers[0]->real) / numbers[2]->real);
+    if (!(length <= static_cast<double>(limits::kMaxTensorBytes))) return std::nullopt;
+    return length > 0 ? static_cast<std::int64_t>(length) : 0;
+  }
+  const std::int64_t step = numbers[2]->integer;
+  const auto distance = checked_subtract(numbers[1]->integer, numbers[0]->integer);
+  if (!distance || step == 0) return std::nullopt;
+  const std::int64_t rest = *distance % step;
+  const std::int64_t length = *distance / step + (rest != 0 && (rest < 0) == (step < 0) ? 1 : 0);
+  return std::max<std::int64_t>(length, 0);
+}
+
 void size_range(const Sized& sized) {
   sized.give_rank(0, 1);
   KnownExtents* output = sized.output(0);
+  if (const auto length = range_length(sized); length && output != nullptr && output->size() == 1) {
+    set_exact((*output)[0], *length);
+  }
   const auto start = exact_at(sized.content(0), 0);
   const KnownElement* limit = element_at(sized.content(1), 0);
   const auto step = exact_at(sized.content(2), 0);
@@ -136,6 +159,10 @@ void size_pad(const Sized& sized) {
     const auto added = before && after ? checked_add(*before, *after) : std::nullopt;
     if (!added) continue;
     if (*added == 0 && is_open((*output)[i])) (*output)[i] = (*data)[i];
+    const bool is_grown = *added > 0 && (*data)[i].knowledge == Knowledge::unknown && !(*data)[i].symbol.empty();
+    if (is_grown && (*output)[i].knowledge == Knowledge::unknown) {
+      (*output)[i].symbol = symbol_plus((*data)[i].symbol, *added);
+    }
     const Bound own = bound_of((*data)[i]);
     const auto sum = own ? checked_add(*own, *added) : std::nullopt;
     if (!sum || *sum < 0) continue;
@@ -214,18 +241,83 @@ void size_recurrent(const Sized& sized) {
   }
 }
 
+// The library knows only a shape that follows from the window. A given shape may be larger.
+void size_max_unpool(const Sized& sized) {
+  const KnownExtents* data = sized.extents(0);
+  const KnownContent* shape = sized.content(2);
+  if (data == nullptr || shape == nullptr || shape->elements.size() != data->size()) return;
+  sized.give_rank(0, data->size());
+  KnownExtents* output = sized.output(0);
+  if (output == nullptr || output->size() != data->size()) return;
+  for (std::size_t i = 0; i < data->size(); ++i) {
+    const KnownElement& extent = shape->elements[i];
+    if (extent.knowledge == Knowledge::exact && extent.integer >= 0)
+      (*output)[i] = {Knowledge::exact, extent.integer, ""};
+    if (extent.knowledge == Knowledge::at_most) set_bound((*output)[i], extent.integer);
+  }
+}
+
+// [batch, frames, frequencies, 2]. A spectrum is one-sided by default. The library gives it all frequencies.
+void size_stft(const Sized& sized) {
+  KnownExtents* output = sized.output(0);
+  if (output == nullptr || output->size() != 4 || sized.attribute("onesided") != nullptr) return;
+  KnownExtent& frequencies = (*output)[2];
+  if (frequencies.knowledge != Knowledge::unknown) frequencies.extent = frequencies.extent / 2 + 1;
+}
+
+// The extents of the indices without the last one, then those of the data that they do not index. The library gives a
+// scalar no rank.
+void size_gather_nd(const Sized& sized) {
+  const KnownExtents* data = sized.extents(0);
+  const KnownExtents* indices = sized.extents(1);
+  if (data == nullptr || indices == nullptr || indices->empty() || is_open(indices->back())) return;
+  const std::int64_t indexed = sized.integer("batch_dims", 0) + indices->back().extent;
+  if (indexed > static_cast<std::int64_t>(data->size())) return;
+  KnownExtents known(indices->begin(), indices->end() - 1);
+  known.insert(known.end(), data->begin() + indexed, data->end());
+  sized.give_rank(0, known.size());
+  KnownExtents* output = sized.output(0);
+  if (output == nullptr || output->size() != known.size()) return;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if ((*output)[i].knowledge == Knowledge::unknown) (*output)[i] = known[i];
+  }
+}
+
+// Along the axis, the sum. One extent that is unknown gives the sum a symbol, such as "batch+1".
+void size_concat(const Sized& sized) {
+  KnownExtents* output = sized.output(0);
+  if (output == nullptr) return;
+  const auto axis = axis_in(sized.integer("axis", 1), output->size());
+  if (!axis || (*output)[*axis].knowledge != Knowledge::unknown) return;
+  const KnownExtent* open = nullptr;
+  std::optional<std::int64_t> sum = 0;
+  for (std::size_t input = 0; input < sized.inputs.size(); ++input) {
+    const KnownExtents* extents = sized.extents(input);
+    if (extents == nullptr || extents->size() != output->size() || !sum) return;
+    const KnownExtent& extent = (*extents)[*axis];
+    if (extent.knowledge == Knowledge::exact) {
+      sum = checked_add(*sum, extent.extent);
+    } else if (extent.knowledge == Knowledge::unknown && open == nullptr) {
+      open = &extent;
+    } else {
+      return;
+    }
+  }
+  if (open != nullptr && sum && !open->symbol.empty()) (*output)[*axis].symbol = symbol_plus(open->symbol, *sum);
+}
+
 struct SizeRule {
   std::string_view type;
   void (*rule)(const Sized&);
 };
 
 constexpr SizeRule kRules[] = {
-    {"AveragePool", size_pool},
     {"Compress", size_compress},
+    {"Concat", size_concat},
     {"GRU", size_recurrent},
+    {"GatherND", size_gather_nd},
     {"LSTM", size_recurrent},
-    {"LpPool", size_pool},
-    {"MaxPool", size_pool},
+    {"MaxUnpool", size_max_unpool},
     {"NonMaxSuppression", size_non_max_suppression},
     {"NonZero", size_non_zero},
     {"Pad", size_pad},
@@ -233,6 +325,7 @@ constexpr SizeRule kRules[] = {
     {"Range", size_range},
     {"Reshape", size_reshape},
     {"Resize", size_resize},
+    {"STFT", size_stft},
     {"Slice", size_slice},
     {"Split", size_split},
     {"Tile", size_tile},

@@ -13,6 +13,7 @@
 
 #include "lowtide/base/checked.h"
 #include "lowtide/base/limits.h"
+#include "lowtide/import/onnx/inference/extent_symbol.h"
 #include "lowtide/import/onnx/proto/tensor_fact.h"
 
 // Helpers that the size rules share (size_rules.h).
@@ -50,7 +51,7 @@ struct Sized {
     return &*outputs[index].known.extents;
   }
   [[nodiscard]] std::string symbol(std::size_t index, std::size_t axis) const {
-    return node.output(static_cast<int>(index)) + "[" + std::to_string(axis) + "]";
+    return extent_symbol(node.output(static_cast<int>(index)), axis);
   }
   void give_rank(std::size_t index, std::size_t rank) const {
     if (index >= outputs.size() || outputs[index].known.extents) return;

@@ -13,9 +13,6 @@ struct TensorFact {
   KnownInput known;       // element type, extents, content
   bool is_tensor = true;  // false for a sequence, optional or map
   onnx::TypeProto type;   // set only if is_tensor is false
-
-  // Whether the library would infer other extents, here or before. Declared extents may then be those of the library.
-  bool is_resized = false;
 };
 
 }  // namespace lowtide::import_internal

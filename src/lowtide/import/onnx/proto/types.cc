@@ -18,17 +18,6 @@ namespace {
 using onnx::TensorProto;
 using onnx::TypeProto;
 
-std::string describe_extent(const KnownExtent& extent) {
-  switch (extent.knowledge) {
-    case Knowledge::exact: return std::to_string(extent.extent);
-    case Knowledge::at_most: return "<=" + std::to_string(extent.extent);
-    case Knowledge::unknown: break;
-  }
-  if (extent.symbol.empty()) return "?";
-  const std::string shown = quoted(extent.symbol, 40);
-  return shown.substr(1, shown.rfind('\'') - 1);
-}
-
 const onnx::TensorShapeProto* shape_of(const TypeProto& type) {
   return type.tensor_type().has_shape() ? &type.tensor_type().shape() : nullptr;
 }
@@ -51,6 +40,7 @@ Result<KnownExtent> extent_from(const onnx::TensorShapeProto_Dimension& dimensio
                      " bytes; the limit is " + std::to_string(limits::kMaxSymbolBytes) + " (kMaxSymbolBytes)",
                  ""};
   }
+  if (!is_symbol(symbol)) return KnownExtent{};
   const auto bound = dims.find(symbol);
   if (bound != dims.end()) return KnownExtent{Knowledge::exact, bound->second, {}};
   if (symbol.starts_with("<=")) {
@@ -73,12 +63,25 @@ bool merge_extent(const KnownExtent& declared, bool is_from_symbol, KnownExtent&
   }
   if (declared.knowledge == Knowledge::unknown || is_from_symbol) return true;
   if (inferred.knowledge == Knowledge::exact) return inferred.extent == declared.extent;
-  if (declared.extent > inferred.extent) return false;
-  inferred = declared;  // a number below the upper bound
-  return true;
+  return declared.extent <= inferred.extent;  // the bound stays, because the declared number may be that of other data
 }
 
 }  // namespace
+
+bool is_symbol(const std::string& text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return c != '?' && c != ' '; }) && text != "-1";
+}
+
+std::string describe(const KnownExtent& extent) {
+  switch (extent.knowledge) {
+    case Knowledge::exact: return std::to_string(extent.extent);
+    case Knowledge::at_most: return "<=" + std::to_string(extent.extent);
+    case Knowledge::unknown: break;
+  }
+  if (extent.symbol.empty()) return "?";
+  const std::string shown = quoted(extent.symbol, 40);
+  return shown.substr(1, shown.rfind('\'') - 1);
+}
 
 Result<DType> dtype_from_onnx(int data_type) {
   if (const std::optional<DType> dtype = dtype_of_onnx_number(data_type)) return *dtype;
@@ -98,7 +101,7 @@ std::string describe(const TensorFact& fact) {
   if (!fact.known.extents) return dtype + ", rank unknown";
   std::string text = dtype + "[";
   for (std::size_t axis = 0; axis < fact.known.extents->size(); ++axis) {
-    text += (axis == 0 ? "" : ",") + describe_extent((*fact.known.extents)[axis]);
+    text += (axis == 0 ? "" : ",") + describe((*fact.known.extents)[axis]);
   }
   return text + "]";
 }

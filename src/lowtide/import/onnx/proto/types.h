@@ -16,17 +16,22 @@ namespace lowtide::import_internal {
 
 using Dims = std::map<std::string, std::int64_t>;  // symbol -> extent, as given by the user
 
+// Whether a text of the file names an extent. Some exporters write "?" for each extent that is not known.
+[[nodiscard]] bool is_symbol(const std::string& text);
+
 // Returns the element type of an ONNX tensor. Errors: 0, or a number that ONNX does not define (invalid); a type
 // that Graph does not have (unsupported: FLOAT6*).
 [[nodiscard]] Result<DType> dtype_from_onnx(int data_type);
 
+// For messages: "12", "batch", "<=100", or "?".
+[[nodiscard]] std::string describe(const KnownExtent& extent);
 // For messages: "f32[1,batch,<=100]", "f32, rank unknown", "a sequence".
 [[nodiscard]] std::string describe(const TensorFact& fact);
 [[nodiscard]] std::string describe(const onnx::TypeProto& type);
 
 // Returns the fact that a declared type states. A symbol in `dims` becomes its number. An extent that is missing, has
-// an empty symbol, or is -1, as some exporters write it, is unknown and has no symbol. The symbol "<=8" is an upper
-// bound (export/onnx_of_graph.h). Errors: those of
+// a symbol without a name (is_symbol), or is -1, as some exporters write it, is unknown and has no symbol. The symbol
+// "<=8" is an upper bound (export/onnx_of_graph.h). Errors: those of
 // dtype_from_onnx; an extent below -1 (invalid); a rank above limits::kMaxRank or a symbol longer than
 // limits::kMaxSymbolBytes (over_limit).
 [[nodiscard]] Result<TensorFact> fact_from_type(const onnx::TypeProto& type, const Dims& dims);

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
-#include <map>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "lowtide/base/article.h"
@@ -48,68 +48,68 @@ std::string typed(const std::string& name) {
   return text + "'";
 }
 
-// Returns "1x3xNxN" for "f32[1,3,h,w]".
+// Returns "1x3x?x?" for "f32[1,3,h,w]".
 std::string shape_option(const std::string& type) {
   const std::size_t begin = type.find('[');
-  if (begin == std::string::npos) return "...";
+  if (begin == std::string::npos) return "AxBxC";
   std::string option;
-  bool is_number = true;
   std::string item;
-  const auto flush = [&] {
-    option += (option.empty() ? "" : "x") + (is_number && !item.empty() ? item : std::string("N"));
-    item.clear();
-    is_number = true;
-  };
   for (std::size_t at = begin + 1; at < type.size(); ++at) {
-    if (type[at] == ',' || at + 1 == type.size()) {
-      flush();
-    } else {
+    if (type[at] != ',' && at + 1 < type.size()) {
       item += type[at];
-      is_number = is_number && std::isdigit(static_cast<unsigned char>(type[at])) != 0;
+      continue;
     }
+    const bool is_number =
+        !item.empty() && std::all_of(item.begin(), item.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+    option += (option.empty() ? "" : "x") + (is_number ? item : "?");
+    item.clear();
   }
   return option;
 }
 
-std::string what_is_unknown(const UnknownSize& unknown) {
-  if (unknown.axis) return "extent " + std::to_string(*unknown.axis) + " of " + quoted(unknown.tensor);
-  return "rank or element type of " + quoted(unknown.tensor);
-}
-
-// Lists the symbols of inputs by name, each once.
-void list_symbols(const std::vector<UnknownSize>& unknown, std::vector<std::string>& lines) {
-  std::map<std::string, std::pair<std::string, std::size_t>> uses;  // symbol -> first use, count
-  for (const UnknownSize& size : unknown) {
-    if (size.cause != UnknownSize::Cause::input || size.symbol.empty()) continue;
-    auto& [first, count] = uses[size.symbol];
-    if (count++ == 0) first = what_is_unknown(size);
-  }
-  for (const auto& [symbol, use] : uses) {
-    const auto& [first, count] = use;
-    lines.push_back("symbol " + quoted(symbol) + " (" + first +
-                    (count > 1 ? " and " + std::to_string(count - 1) + " more" : "") + "): give --dim " +
-                    typed(symbol) + "=N");
+// Lists the inputs that must get sizes, in their order. An input is left out if those before it have all its symbols,
+// because a symbol is bound everywhere.
+void list_inputs(const std::vector<UnknownSize>& unknown, std::vector<std::string>& lines) {
+  std::set<std::string> bound;  // symbols
+  for (std::size_t at = 0; at < unknown.size();) {
+    const UnknownSize& first = unknown[at];
+    bool is_new = false;
+    for (; at < unknown.size() && unknown[at].tensor == first.tensor && unknown[at].cause == first.cause; ++at) {
+      if (unknown[at].cause != UnknownSize::Cause::input) continue;
+      is_new = unknown[at].symbol.empty() || bound.insert(unknown[at].symbol).second || is_new;
+    }
+    if (!is_new) continue;
+    const std::string option = shape_option(first.type);
+    lines.push_back("input " + quoted(first.tensor) + " is " + first.type + ": give --shape " + typed(first.tensor) +
+                    "=" + option + (option.find('?') != std::string::npos ? ", with a number for each ?" : ""));
   }
 }
 
-void list_unnamed(const std::vector<UnknownSize>& unknown, std::vector<std::string>& lines) {
-  std::set<std::string> listed;
-  for (const UnknownSize& size : unknown) {
-    if (size.cause != UnknownSize::Cause::input || !size.symbol.empty()) continue;
-    if (!listed.insert(size.tensor).second) continue;
-    lines.push_back("input " + quoted(size.tensor) + " is " + size.type + ": give --shape " + typed(size.tensor) + "=" +
-                    shape_option(size.type));
+// The options that bound the extents of one tensor.
+std::string bound_options(std::span<const UnknownSize> sizes) {
+  if (sizes.size() == 1) return "--at-most " + typed(sizes.front().tensor) + "=N";
+  std::string options;
+  for (const UnknownSize& size : sizes) {
+    const std::string name = size.tensor + "[" + std::to_string(*size.axis) + "]";
+    options += (options.empty() ? "" : " ") + ("--at-most " + typed(name) + "=N");
   }
+  return options;
 }
 
 // Adds one line per tensor.
 void list_makers(const std::vector<UnknownSize>& unknown, UnknownSize::Cause cause, std::vector<std::string>& lines) {
   std::set<std::pair<std::string, std::string>> listed;
-  for (const UnknownSize& size : unknown) {
-    if (size.cause != cause || !listed.emplace(size.maker, size.tensor).second) continue;
-    lines.push_back(quoted(size.tensor) + " is " + size.type + ", " +
-                    (size.maker.empty() ? "passed in from outside its graph" : "produced by " + size.maker) +
-                    ": its size depends on data, and no bound is known");
+  for (std::size_t at = 0; at < unknown.size();) {
+    const UnknownSize& first = unknown[at];
+    const std::size_t begin = at;
+    while (at < unknown.size() && unknown[at].tensor == first.tensor && unknown[at].maker == first.maker) ++at;
+    if (first.cause != cause || !listed.emplace(first.maker, first.tensor).second) continue;
+    const std::string remedy = first.axis ? "; give " + bound_options(std::span(unknown).subspan(begin, at - begin)) +
+                                                ", with a number that it never exceeds"
+                                          : ", and its rank must be known";
+    lines.push_back(quoted(first.tensor) + " is " + first.type + ", " +
+                    (first.maker.empty() ? "passed in from outside its graph" : "produced by " + first.maker) +
+                    ": its size depends on data" + remedy);
   }
 }
 
@@ -124,7 +124,6 @@ void Findings::append(Findings&& other) {
   move_behind(dead_branches, other.dead_branches);
   move_behind(impossible_branches, other.impossible_branches);
   move_behind(stale_sizes, other.stale_sizes);
-  move_behind(stale_pools, other.stale_pools);
 }
 
 Result<void> outcome_of(const Findings& findings) {
@@ -138,16 +137,23 @@ Result<void> outcome_of(const Findings& findings) {
   }
   if (findings.unknown.empty()) return {};
   std::vector<std::string> lines;
-  list_symbols(findings.unknown, lines);
-  list_unnamed(findings.unknown, lines);
-  list_makers(findings.unknown, UnknownSize::Cause::node, lines);
+  list_inputs(findings.unknown, lines);
+  // Where inputs are open, most of the other sizes follow from them.
+  if (lines.empty()) list_makers(findings.unknown, UnknownSize::Cause::node, lines);
   if (lines.empty()) list_makers(findings.unknown, UnknownSize::Cause::inherited, lines);
-  std::set<std::string> tensors;
-  for (const UnknownSize& size : findings.unknown) tensors.insert(size.tensor);
   return Error{ErrorCode::unresolved,
-               "the sizes of " + with_count(tensors.size(), "tensor") +
-                   " are not known before the run, because of:\n  " + joined(lines, kMostShown, "\n  "),
+               with_count(lines.size(), "size") + (lines.size() == 1 ? " is" : " are") +
+                   " not known before the run:\n  " + joined(lines, kMostShown, "\n  "),
                ""};
+}
+
+std::vector<std::string> open_names(const Findings& findings) {
+  std::set<std::string> names;
+  for (const UnknownSize& size : findings.unknown) {
+    if (size.cause == UnknownSize::Cause::inherited) continue;
+    names.insert(size.cause == UnknownSize::Cause::input && !size.symbol.empty() ? size.symbol : size.tensor);
+  }
+  return {names.begin(), names.end()};
 }
 
 std::vector<std::string> notes_of(const Findings& findings) {
@@ -173,10 +179,8 @@ std::vector<std::string> notes_of(const Findings& findings) {
        "branches never run, because the conditions of these nodes are known", ", ");
   note(findings.impossible_branches, "1 branch cannot run with these sizes and is left out",
        "branches cannot run with these sizes and are left out", "; ");
-  note(findings.stale_sizes, "1 size declared in a body contradicts the operators and was ignored",
-       "sizes declared in bodies contradict the operators and were ignored", "; ");
-  note(findings.stale_pools, "1 declared size counts a window of a pool that begins after its operand, and was ignored",
-       "declared sizes count windows of pools that begin after their operands, and were ignored", "; ");
+  note(findings.stale_sizes, "1 declared size contradicts the operators and was ignored",
+       "declared sizes contradict the operators and were ignored", "; ");
   return notes;
 }
 

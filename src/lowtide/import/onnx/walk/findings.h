@@ -9,11 +9,15 @@
 #include <vector>
 
 #include "lowtide/base/result.h"
+#include "lowtide/import/imported.h"
 #include "lowtide/import/onnx/proto/tensor_fact.h"
 
 namespace lowtide::import_internal {
 
 // A rank, extent or element type of a tensor that is unknown before the run.
+//
+// After a size that begins at a node, the walk goes on as if it had a bound. So a size that follows from another
+// unknown one has a bound, too, and is not found. The findings then are the least that the user has to bound.
 struct UnknownSize {
   // Why the size is unknown: because of an input of the model, of a node whose inputs are known, or of another
   // unknown size.
@@ -37,15 +41,19 @@ struct Findings {
 
   std::vector<std::string> dead_branches;        // nodes with a branch that never runs
   std::vector<std::string> impossible_branches;  // branches that cannot run with the given sizes, with the reason
-  std::vector<std::string> stale_sizes;          // declared sizes in bodies that contradict the operators
-  std::vector<std::string> stale_pools;          // declared sizes that contradict a pool, or what reads it
+  std::vector<std::string> stale_sizes;          // declared sizes that contradict the operators
+
+  std::vector<OpenSizes::OpenTensor> open_tensors;  // of the graph itself, without those of bodies
 
   void append(Findings&& other);
 };
 
 // Returns an error that lists everything that cannot be planned: the unsupported values if there are any, otherwise
-// each open symbol with the option that binds it.
+// the open inputs with the options that bind them, otherwise the sizes that depend on data with those that bound them.
 [[nodiscard]] Result<void> outcome_of(const Findings& findings);
+
+// The names that options could bind or bound: symbols and tensors, sorted.
+[[nodiscard]] std::vector<std::string> open_names(const Findings& findings);
 
 // Returns one sentence for each kind of remark.
 [[nodiscard]] std::vector<std::string> notes_of(const Findings& findings);

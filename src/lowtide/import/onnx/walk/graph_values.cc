@@ -12,6 +12,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
 #include "lowtide/import/onnx/fold/numbers.h"
+#include "lowtide/import/onnx/inference/extent_symbol.h"
 #include "lowtide/import/onnx/proto/text.h"
 
 namespace lowtide::import_internal {
@@ -43,6 +44,16 @@ Shape shape_of(const TensorFact& fact) {
     if ((*fact.known.extents)[static_cast<std::size_t>(axis)].knowledge == Knowledge::at_most) shape.mark_at_most(axis);
   }
   return shape;
+}
+
+// The bound with which the walk goes on (UnknownSize).
+constexpr std::int64_t kAssumedExtent = 1024;
+
+void assume_bounds(TensorFact& fact) {
+  if (!fact.known.extents) return;
+  for (KnownExtent& extent : *fact.known.extents) {
+    if (extent.knowledge == Knowledge::unknown) extent = {Knowledge::at_most, kAssumedExtent, extent.symbol};
+  }
 }
 
 // A value that is not a dense tensor is a finding; a scalar takes its place.
@@ -134,13 +145,29 @@ bool GraphValues::is_made_around(std::string_view name) const {
   return false;
 }
 
+void GraphValues::forget_useless_bounds(std::uint32_t name, TensorFact& fact) const {
+  if (!fact.known.extents) return;
+  const DenseType type = dense_type_of(fact);
+  if (dense_size(type.dtype, type.shape).ok()) return;
+  for (std::size_t axis = 0; axis < fact.known.extents->size(); ++axis) {
+    KnownExtent& extent = (*fact.known.extents)[axis];
+    if (extent.knowledge != Knowledge::at_most) continue;
+    const std::string own = extent_symbol(std::string(wiring_.names[name].text), axis);
+    extent = {Knowledge::unknown, 0, extent.symbol.empty() ? own : extent.symbol};
+  }
+}
+
 Result<TensorId> GraphValues::add_tensor(std::uint32_t name, TensorFact fact, const Declaration& declaration) {
   Value& value = values_[name];
   note_findings(name, fact, declaration);
+  if (declaration.unknown == UnknownSize::Cause::node && !context_.keeps_open) assume_bounds(fact);
   if (declaration.role != Role::constant) LOWTIDE_RETURN_IF_ERROR(limit_content(fact));
   DenseType type = dense_type_of(fact);
   const Result<Bytes> size = dense_size(type.dtype, type.shape);
-  if (!size) return located(size.error(), "", "tensor " + shown(name));
+  if (!size) {
+    context_.is_error_of_sizes = true;
+    return located(size.error(), "", "tensor " + shown(name));
+  }
   value.is_made = true;
   value.is_constant = declaration.role == Role::constant;
   value.tensor = builder_.add_tensor({.name = std::string(wiring_.names[name].text),
@@ -149,9 +176,18 @@ Result<TensorId> GraphValues::add_tensor(std::uint32_t name, TensorFact fact, co
                                       .constant = declaration.constant},
                                      declaration.role);
   set_known_integers(*value.tensor, fact, declaration.role);
+  if (context_.keeps_open && !is_sized(fact)) note_open(*value.tensor, fact);
   value.fact = std::move(fact);
   forget_if_unread(value);
   return *value.tensor;
+}
+
+void GraphValues::note_open(TensorId tensor, const TensorFact& fact) {
+  OpenSizes::OpenTensor& open = findings_.open_tensors.emplace_back();
+  open.tensor = tensor;
+  if (!fact.known.extents) return;
+  open.extents.emplace();
+  for (const KnownExtent& extent : *fact.known.extents) open.extents->push_back(describe(extent));
 }
 
 void GraphValues::note_findings(std::uint32_t name, const TensorFact& fact, const Declaration& declaration) {

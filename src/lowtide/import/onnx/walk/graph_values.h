@@ -18,6 +18,7 @@
 #include "lowtide/import/onnx/proto/opsets.h"
 #include "lowtide/import/onnx/proto/types.h"
 #include "lowtide/import/onnx/walk/findings.h"
+#include "lowtide/import/onnx/walk/upper_bounds.h"
 #include "lowtide/import/onnx/walk/wiring.h"
 
 namespace lowtide::import_internal {
@@ -37,8 +38,12 @@ struct WalkContext {
   std::int64_t node_visits_left;
   std::int64_t content_work_left;  // elements
 
-  // Whether the error being returned comes from an operator whose sizes do not fit each other. Such a graph cannot run.
-  // Other errors, such as a wrong declared size, do not prove that.
+  UpperBounds bounds;           // that the user gives
+  bool keeps_open = false;      // ImportOptions::keeps_open_sizes
+  bool has_open_input = false;  // whether a size of an input of the model is not known
+
+  // Whether the error being returned comes from sizes that do not fit each other, or exceed a limit. Such a graph
+  // cannot run with these sizes.
   bool is_error_of_sizes = false;
 };
 
@@ -98,6 +103,8 @@ class GraphValues {
   TensorId tensor_of(std::uint32_t name);
   // Adds the tensor of a name that this graph produces. Errors: over_limit.
   [[nodiscard]] Result<TensorId> add_tensor(std::uint32_t name, TensorFact fact, const Declaration& declaration);
+  // Makes bounds unknown that are too large to be useful, such as that of a Slice to the end of an open axis.
+  void forget_useless_bounds(std::uint32_t name, TensorFact& fact) const;
   // Counts one read of each name, and discards facts that have no reads left.
   void release(std::span<const std::uint32_t> names);
 
@@ -107,6 +114,7 @@ class GraphValues {
  private:
   void override_initializers();
   void note_findings(std::uint32_t name, const TensorFact& fact, const Declaration& declaration);
+  void note_open(TensorId tensor, const TensorFact& fact);
   void set_known_integers(TensorId tensor, const TensorFact& fact, Role role);
   [[nodiscard]] Result<void> limit_content(TensorFact& fact);
   void forget_if_unread(Value& value);

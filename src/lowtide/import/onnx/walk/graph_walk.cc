@@ -94,8 +94,11 @@ Result<void> GraphWalk::add_inputs(std::span<const TensorFact> inputs) {
     const std::uint32_t name = wiring().index_of.at(input.name());
     if (wiring().names[name].source != Source::input) continue;  // the initializer is its default value
     TensorFact fact = inputs[static_cast<std::size_t>(at)];
-    const Result<void> merged = merge_declared(input.type(), context_.dims, fact);
+    const Result<void> merged = values_.is_body() ? merge_body_input(name, input.type(), fact)
+                                                  : merge_declared(input.type(), context_.dims, fact);
     if (!merged) return located(merged.error(), place_of_graph(graph_.name()), "input " + quoted(input.name()));
+    LOWTIDE_RETURN_IF_ERROR(context_.bounds.apply(input.name(), &input.type(), fact));
+    if (!is_sized(fact)) (values_.is_body() ? has_open_input_ : context_.has_open_input) = true;
     const Result<TensorId> added = values_.add_tensor(name, std::move(fact), declaration);
     if (!added) return located(added.error(), place_of_graph(graph_.name()));
   }
@@ -103,15 +106,18 @@ Result<void> GraphWalk::add_inputs(std::span<const TensorFact> inputs) {
 }
 
 Result<void> GraphWalk::add_initializers() {
+  std::map<std::uint32_t, const onnx::TypeProto*> input_types;  // of initializers that are listed as inputs
   const auto add = [&](const auto& tensor, const std::string& text, Result<TensorFact> fact) -> Result<void> {
     const std::string place = place_of_graph(graph_.name()) + ": initializer " + quoted(text);
     if (!fact) return located(fact.error(), place);
     const std::uint32_t name = wiring().index_of.at(text);
     if (wiring().names[name].source == Source::input) return {};  // the caller gives another value
-    if (declared_[name] != nullptr) {
-      const Result<void> merged = merge_declared(*declared_[name], context_.dims, *fact);
+    if (const auto input = input_types.find(name); input != input_types.end()) {
+      const Result<void> merged = merge_declared(*input->second, context_.dims, *fact);
       if (!merged) return located(merged.error(), place);
     }
+    const Result<void> merged = merge_output(name, declared_[name], *fact);
+    if (!merged) return located(merged.error(), place);
     const Result<std::optional<ConstantId>> source = context_.constants.add(tensor, text, *fact);
     if (!source) return located(source.error(), place);
     const Result<TensorId> added =
@@ -122,7 +128,7 @@ Result<void> GraphWalk::add_initializers() {
   for (const onnx::ValueInfoProto& input : graph_.input()) {
     const std::uint32_t name = wiring().index_of.at(input.name());
     if (wiring().names[name].source == Source::input) continue;
-    declared_[name] = &input.type();
+    input_types[name] = &input.type();
     if (context_.ir_version >= 4) values_.findings().default_values.push_back(input.name());
   }
   for (const onnx::TensorProto& tensor : graph_.initializer()) {
@@ -190,6 +196,8 @@ Result<void> GraphWalk::add_node(std::uint32_t index, Facts facts, NodeBodies&& 
     }
     const Result<void> merged = merge_output(outputs[at], declared_[outputs[at]], facts[at]);
     if (!merged) return located(merged.error(), place_of(index), "output " + shown(outputs[at]));
+    LOWTIDE_RETURN_IF_ERROR(context_.bounds.apply(wiring().names[outputs[at]].text, declared_[outputs[at]], facts[at]));
+    if (context_.has_open_input) values_.forget_useless_bounds(outputs[at], facts[at]);
     if (values_.is_body() && values_.is_made_around(wiring().names[outputs[at]].text)) {
       return Error{ErrorCode::invalid, "produces " + shown(outputs[at]) + ", but an outer graph already has this name",
                    place_of(index)};
@@ -212,23 +220,29 @@ Result<void> GraphWalk::add_node(std::uint32_t index, Facts facts, NodeBodies&& 
   return {};
 }
 
-// Sizes declared inside a body are often left over from other input sizes. Runtimes run such a body by the sizes
-// that its operators compute, so this function does the same. If it refused the body, the body would be missing from
-// the plan. Sizes that the onnx library has declared for a pool, and for what reads it, may be wrong (pool_sizes.h).
+// The sizes that the node passes count.
+Result<void> GraphWalk::merge_body_input(std::uint32_t name, const onnx::TypeProto& declared, TensorFact& fact) {
+  std::optional<std::vector<KnownExtent>> passed = fact.known.extents;
+  LOWTIDE_RETURN_IF_ERROR(merge_output(name, &declared, fact));
+  if (passed) fact.known.extents = std::move(passed);
+  return {};
+}
+
+// Declared sizes are often left over from other sizes of the inputs, such as those of a batch that was opened later.
+// Runtimes run such a model by the sizes that its operators compute, and so does this function. A body with an open
+// input is inferred for all iterations of a loop at once. Declared numbers may be those of the first one.
 Result<void> GraphWalk::merge_output(std::uint32_t name, const onnx::TypeProto* declared, TensorFact& fact) {
   if (declared == nullptr) return {};
-  if (!values_.is_body() && !fact.is_resized) return merge_declared(*declared, context_.dims, fact);
   TensorFact merged = fact;
   Result<void> outcome = merge_declared(*declared, context_.dims, merged);
   if (outcome.ok()) {
+    if (has_open_input_ && fact.known.extents) merged.known.extents = std::move(fact.known.extents);
     fact = std::move(merged);
-  } else if (differs_in_sizes(fact_from_type(*declared, context_.dims), fact)) {
-    Findings& findings = values_.findings();
-    std::vector<std::string>& stale = values_.is_body() ? findings.stale_sizes : findings.stale_pools;
-    stale.push_back(shown(name) + " of " + place_of_graph(graph_.name()) + " " + outcome.error().message);
-  } else {
-    return outcome;
+    return {};
   }
+  if (!differs_in_sizes(fact_from_type(*declared, context_.dims), fact)) return outcome;
+  const std::string of_body = values_.is_body() ? " of " + place_of_graph(graph_.name()) : "";
+  values_.findings().stale_sizes.push_back(shown(name) + of_body + " " + outcome.error().message);
   return {};
 }
 
@@ -295,12 +309,18 @@ Result<Facts> GraphWalk::infer(std::uint32_t index, NodeBodies& bodies) {
 }
 
 Result<Facts> GraphWalk::infer_with_bodies(const NodeProto& node, const Inputs& inputs, NodeBodies& bodies) {
-  const InferBody infer_body = [&](const GraphProto& body, std::span<const TensorFact> given) {
-    int attribute = 0;
-    while (attribute < node.attribute_size() && &node.attribute(attribute).g() != &body) ++attribute;
-    LOWTIDE_CHECK(attribute < node.attribute_size(), "a body is inferred under its own address");
-    return walk_body(node, attribute, given, bodies);
-  };
+  const InferBody infer_body(
+      [&](const GraphProto& body, std::span<const TensorFact> given) {
+        int attribute = 0;
+        while (attribute < node.attribute_size() && &node.attribute(attribute).g() != &body) ++attribute;
+        LOWTIDE_CHECK(attribute < node.attribute_size(), "a body is inferred under its own address");
+        return walk_body(node, attribute, given, bodies);
+      },
+      [&](std::string_view text) -> const TensorFact* {
+        const std::optional<std::uint32_t> name = wiring().find(text);
+        const GraphValues::Value* value = name ? values_.find(*name) : nullptr;
+        return value == nullptr ? nullptr : &value->fact;
+      });
   Result<Facts> facts = infer_node(node, inputs, context_.opsets.of(node), infer_body);
   if (!facts) {
     const bool is_of_a_body = !bodies.failed.empty();

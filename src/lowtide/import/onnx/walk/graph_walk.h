@@ -33,12 +33,17 @@ class GraphWalk {
  public:
   // `around`: the walk over the graph that contains this body, or nullptr. Both must outlive this object.
   GraphWalk(WalkContext& context, const onnx::GraphProto& graph, GraphWalk* around)
-      : context_(context), graph_(graph), values_(context, graph, around == nullptr ? nullptr : &around->values_) {}
+      : context_(context),
+        graph_(graph),
+        values_(context, graph, around == nullptr ? nullptr : &around->values_),
+        has_open_input_(around != nullptr && around->has_open_input_) {}
 
   // Visits all nodes. `inputs` has one fact per input of the graph. An unknown size is a finding, not an error.
   [[nodiscard]] Result<void> visit_all(std::span<const TensorFact> inputs);
   // Makes the graph. Requires: visit_all() succeeded. Does not use the GraphProto, which may have been destroyed.
   [[nodiscard]] Result<WalkedGraph> finish();
+  // What has been found so far.
+  [[nodiscard]] const Findings& findings() { return values_.findings(); }
 
  private:
   struct WalkedBody {
@@ -69,6 +74,7 @@ class GraphWalk {
   void make_captured_tensors(std::uint32_t index, const NodeBodies& bodies);
   std::vector<Body> take_bodies(const onnx::NodeProto& node, NodeBodies&& bodies);
   Result<void> merge_output(std::uint32_t name, const onnx::TypeProto* declared, TensorFact& fact);
+  Result<void> merge_body_input(std::uint32_t name, const onnx::TypeProto& declared, TensorFact& fact);
   Result<void> add_outputs();
   [[nodiscard]] UnknownSize::Cause cause_of_unknown(std::uint32_t index, const NodeBodies& bodies) const;
 
@@ -79,6 +85,7 @@ class GraphWalk {
   WalkContext& context_;
   const onnx::GraphProto& graph_;
   GraphValues values_;
+  bool has_open_input_;                           // of a body or one around it: a size of an input is not known
   std::vector<const onnx::TypeProto*> declared_;  // by name; nullptr if no type is declared
   std::vector<TensorFact> outputs_;               // of a body
 };
