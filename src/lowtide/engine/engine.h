@@ -29,7 +29,9 @@ struct OpenOptions {
   ImportOptions import;  // with a given plan: the bindings of Provenance::dims
   // Without `constants` and `machine`, which open_model() sets. Not used with a given plan.
   LowerOptions lower = options_for_kernels();
-  PlanOptions plan;  // without the provenance and the hints, which open_model() sets; not used with a given plan
+  // Without the provenance and the hints, which open_model() sets, except that `dims` has the bindings of `import`
+  // without ImportOptions::given. Not used with a given plan.
+  PlanOptions plan;
   std::vector<HintRequest> hints = {};  // empty: those of the file; no effect without a budget (engine/model_hints.h)
   // Memory outside of the arena, to which tensors may move to keep a budget (add_link); not used with a given plan.
   std::optional<TransferLink> link = std::nullopt;

@@ -128,12 +128,23 @@ Result<ChosenPlan> check_given(const OpenOptions& options, const Target& target,
   return Error{ErrorCode::mismatch, "the plan is wrong for this model: " + violations[0].message, place};
 }
 
+// A binding in the form of Provenance::dims: "x=[1,3,?,?]".
+std::string written_shape(const std::string& name, const std::vector<std::int64_t>& extents) {
+  std::string text;
+  for (const std::int64_t extent : extents) {
+    text += (text.empty() ? "" : ",") + (extent < 0 ? std::string("?") : std::to_string(extent));
+  }
+  return name + "=[" + text + "]";
+}
+
 Result<ChosenPlan> make_plan(const std::string& path, const OpenOptions& options, const Target& target,
                              const ImportedModel& model, const Lowered& lowered) {
   PlanOptions planning = options.plan;
   planning.model = std::filesystem::path(path).filename().string();
   planning.model_sha256 = model.sha256;
   planning.lowering = lowered.passes;
+  for (const auto& [name, extents] : model.given_shapes) planning.dims.push_back(written_shape(name, extents));
+  std::sort(planning.dims.begin(), planning.dims.end());
   std::vector<std::string> notes;
   if (planning.budget) {
     Result<ModelHints> hints = model_hints(model, lowered.graph, options.hints, options.link.has_value());

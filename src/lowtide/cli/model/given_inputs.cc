@@ -87,6 +87,38 @@ void refuse_planned_defaults(const Arguments& arguments, const std::vector<std::
   }
 }
 
+std::vector<std::map<std::string, std::vector<std::int64_t>>> read_given_shapes(const Arguments& arguments) {
+  std::vector<std::map<std::string, std::vector<std::int64_t>>> given;
+  for (const std::string& word : arguments.values("--input")) {
+    auto& meanings = given.emplace_back();
+    // A name may contain "=", and the model decides where it ends.
+    for (std::size_t end = word.find('='); end != std::string::npos; end = word.find('=', end + 1)) {
+      const std::string file = word.substr(end + 1);
+      if (file.empty() || file == "-") continue;
+      const Result<std::string> bytes = read_text_file(file, limits::kMaxFileBytes);
+      if (!bytes) continue;
+      const Result<NpyHead> head = read_npy_head(std::as_bytes(std::span(*bytes)), name_of_file(file));
+      if (head) meanings.emplace(word.substr(0, end), head->extents);
+    }
+  }
+  return given;
+}
+
+Error with_input_hint(Error error, const Arguments& arguments) {
+  constexpr std::string_view kShape = "--shape";
+  if (error.code != ErrorCode::unresolved || error.message.find(kShape) == std::string::npos) return error;
+  for (const std::string& word : arguments.values("--input")) {
+    const std::size_t end = word.find('=');
+    if (end == std::string::npos || word.find('=', end + 1) != std::string::npos) continue;
+    const std::string file = word.substr(end + 1);
+    if (file.empty() || file == "-") continue;
+    const std::string bytes = take(read_text_file(file, limits::kMaxFileBytes));
+    static_cast<void>(take(read_npy_head(std::as_bytes(std::span(bytes)), name_of_file(file))));
+  }
+  error.message += "\n  or give the inputs as files, whose shapes count: --input NAME=FILE.npy";
+  return error;
+}
+
 std::map<std::string, std::string> read_input_files(const Arguments& arguments, const std::vector<Port>& inputs) {
   // A name may contain "=", so the inputs of the model decide where it ends. In "a=b=x.npy", the input "a=b" is meant
   // if the model has it. "a=./b=x.npy" is the input "a".

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/base/result.h"
 #include "lowtide/cli/options/arguments.h"
 #include "lowtide/runtime/port.h"
 #include "lowtide/runtime/session.h"
@@ -29,6 +30,15 @@ namespace lowtide::cli_internal {
 
 // Stops with a usage error if a word of --input names an input that the given plan has as a constant.
 void refuse_planned_defaults(const Arguments& arguments, const std::vector<std::string>& default_inputs);
+
+// ImportOptions::given: the shapes of the files of --input, which bind the open sizes of a model. Files that cannot be
+// read, and stdin, are left out. Reads the files.
+[[nodiscard]] std::vector<std::map<std::string, std::vector<std::int64_t>>> read_given_shapes(
+    const Arguments& arguments);
+
+// The error of a model that cannot be opened. If sizes of its inputs are not known, it names --input as well, or says
+// what is wrong with a file of --input.
+[[nodiscard]] Error with_input_hint(Error error, const Arguments& arguments);
 
 // The files of --input NAME=FILE, by name. Stops with a usage error if a word names no input, if an input is given
 // twice, or if two files are stdin, where --plan counts.

@@ -60,6 +60,7 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
     one.plan.tool = tool_name();
     one.plan.dims = written_bindings(one.import);
     one.import.overrides.merge(possible_inputs(arguments));
+    if (!range) one.import.given = read_given_shapes(arguments);
   }
   return all;
 }
@@ -74,6 +75,8 @@ OpenedRange open_given(const Arguments& arguments, const Interrupt& interrupt, C
   Result<OpenedRange> opened = open_members(path, options);
   if (opened && opened->members.front().estimate)
     note_missing_times(arguments, *opened->members.front().estimate, console);
+  const bool has_inputs = !arguments.has("--output");  // 'prepare' has none
+  if (!opened && has_inputs) opened = with_input_hint(opened.error(), arguments);
   const bool is_hint_useful = !opened && opened.error().code == ErrorCode::io && opened.error().place != path;
   if (!is_hint_useful || options.front().synthetic_seed) return take(std::move(opened));
   Error error = opened.error();
@@ -87,7 +90,7 @@ void check_options_of_prepared(const Arguments& arguments) {
     stop_usage(
         "--profile measures the kernels of a model, and a prepared file has only those of its plan; give the model");
   for (const char* option : {"--plan", "--budget", "--hints", "--costs", "--link", "--link-latency", "--threads",
-                             "--without", "--dim", "--shape"}) {
+                             "--without", "--dim", "--shape", "--at-most"}) {
     if (!arguments.has(option)) continue;
     stop_usage(std::string(option) + " has no effect on a prepared file; give it to 'lowtide prepare'");
   }

@@ -23,6 +23,10 @@
 // Converts the values of options. Every invalid value stops with a usage error that shows a valid one.
 namespace lowtide::cli_internal {
 
+// Whether the text is a whole number above 2^63 - 1, and what a message says of it.
+[[nodiscard]] bool is_too_large(std::string_view text);
+inline constexpr std::string_view kTooLarge = " is too large; the largest number is 2^63 - 1";
+
 // A size such as "64MiB"; nullopt if the option was not given.
 [[nodiscard]] std::optional<Bytes> read_size(const Arguments& arguments, std::string_view option);
 
@@ -40,8 +44,8 @@ namespace lowtide::cli_internal {
 // --points, the number of budgets of a curve; nullopt if the option was not given.
 [[nodiscard]] std::optional<std::int64_t> read_points(const Arguments& arguments);
 
-// --dim NAME=EXTENT, --shape INPUT=AxBxC ("?" keeps the extent of the file), and --override INPUT. The last "="
-// separates name and value.
+// --dim NAME=EXTENT, --shape INPUT=AxBxC ("?" keeps the extent of the file), --at-most NAME=N and --override INPUT. The
+// last "=" separates name and value.
 [[nodiscard]] ImportOptions read_bindings(const Arguments& arguments);
 
 // The one --dim with several values, such as batch=1..8 or batch=1,2,4,8; nullopt if there is none.
@@ -54,7 +58,8 @@ namespace lowtide::cli_internal {
 [[nodiscard]] std::vector<ImportOptions> read_later_runs(const Arguments& arguments, const ImportOptions& first,
                                                          bool has_symbols);
 
-// Bindings in the form of a plan file, sorted: "batch=8" for --dim, "x=[1,3,?,?]" for --shape, "w=?" for --override.
+// Bindings in the form of a plan file, sorted: "batch=8" for --dim, "x=[1,3,?,?]" for --shape, "frames<=500" for
+// --at-most, "w=?" for --override.
 [[nodiscard]] std::vector<std::string> written_bindings(const ImportOptions& bindings);
 // The plans whose bindings do not contradict those of the command line. Stops with an error that lists the bindings of
 // all plans if there is none. `path` is that of the file.

@@ -59,6 +59,16 @@ OptionSpec shape_option() {
           .is_repeatable = true};
 }
 
+OptionSpec at_most_option() {
+  return {.name = "--at-most",
+          .value = "NAME=N",
+          .summary =
+              "plan for all sizes up to N: of an extent that depends on data or is open, such as frames=500 for "
+              "a symbol, or pos=500 or 'pos[0]=500' for a tensor; a run checks it; repeatable",
+          .kind = ArgumentKind::text,
+          .is_repeatable = true};
+}
+
 OptionSpec override_option() {
   return {.name = "--override",
           .value = "INPUT",

@@ -14,6 +14,7 @@ namespace lowtide::cli_internal {
 [[nodiscard]] PositionalSpec model_positional();
 [[nodiscard]] OptionSpec dim_option();
 [[nodiscard]] OptionSpec shape_option();
+[[nodiscard]] OptionSpec at_most_option();
 [[nodiscard]] OptionSpec override_option();
 [[nodiscard]] OptionSpec input_option();
 [[nodiscard]] OptionSpec init_net_option();  // of a NetDef, like the next two

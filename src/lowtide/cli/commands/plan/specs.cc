@@ -40,6 +40,7 @@ std::vector<OptionSpec> plan_options() {
           link_latency_option(),
           dim_option(),
           shape_option(),
+          at_most_option(),
           override_option(),
           init_net_option(),
           shapes_option(),

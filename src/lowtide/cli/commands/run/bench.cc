@@ -74,6 +74,7 @@ OpenOptions options_for_bench(const Arguments& arguments, std::optional<Bytes> b
   OpenOptions options{
       .import = read_bindings(arguments), .lower = read_kernel_lowering(arguments), .synthetic_seed = kSeed};
   options.import.overrides = possible_inputs(arguments);
+  options.import.given = read_given_shapes(arguments);
   options.cpu.threads = read_threads(arguments).value_or(1);
   options.plan.budget = budget;
   // Without --budget, each of the two stops with the reason. The baseline is a plan without a budget, and uses neither.
@@ -89,7 +90,9 @@ OpenOptions options_for_bench(const Arguments& arguments, std::optional<Bytes> b
 
 OpenedModel open_for_bench(const Arguments& arguments, const OpenOptions& options, Console& console) {
   const Progress progress(console, "preparing the model");
-  return take(open_model(arguments.positional("MODEL"), options));
+  Result<OpenedModel> opened = open_model(arguments.positional("MODEL"), options);
+  if (!opened) opened = with_input_hint(opened.error(), arguments);
+  return take(std::move(opened));
 }
 
 // Measures the kernels for --profile, and writes them to its file, beside those of other models that it has.

@@ -41,8 +41,9 @@ CommandSpec run_command() {
                   input_option(),
                   {.name = "--output-dir",
                    .value = "FOLDER",
-                   .summary = "write each output to FOLDER/NAME.npy, with _ for / in NAME, which ends after 200 bytes; "
-                              "makes the folder, and replaces files of these names",
+                   .summary =
+                       "write each output to FOLDER/NAME.npy, with _ in NAME for / and for characters that cannot be "
+                       "seen; NAME ends after 200 bytes; makes the folder, and replaces files of these names",
                    .kind = ArgumentKind::file},
                   threads_of_plan_option(),
                   {.name = "--synthetic",
@@ -59,7 +60,8 @@ CommandSpec run_command() {
                    .summary = "compare each value with that of a run in which no bytes are reused"},
                   without_option(),
                   dim_option(),
-                  shape_option()},
+                  shape_option(),
+                  at_most_option()},
       .examples = {{"lowtide run model.onnx --input x=image.npy --output-dir .", "Run a model on one image."},
                    {"lowtide run model.onnx --plan plan.json --synthetic 1", "Run a plan, on input that is made up."}},
       .run = run_run};
@@ -100,7 +102,8 @@ CommandSpec prepare_command() {
                   override_option(),
                   without_option(),
                   dim_option(),
-                  shape_option()},
+                  shape_option(),
+                  at_most_option()},
       .examples = {{"lowtide prepare model.onnx -o model.prepared", "Prepare a model."},
                    {"lowtide run model.prepared --input x=image.npy --output-dir .", "Run it."}},
       .run = run_prepare};
@@ -138,6 +141,7 @@ CommandSpec bench_command() {
                   html_option(),
                   dim_option(),
                   shape_option(),
+                  at_most_option(),
                   without_option(),
                   json_option()},
       .examples = {{"lowtide bench model.onnx", "Measure 100 runs."},
