@@ -1,10 +1,16 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "lowtide/analysis/device_figures.h"
+#include "lowtide/analysis/node_figures.h"
+#include "lowtide/analysis/plain_figures.h"
+#include "lowtide/base/parse_number.h"
 #include "lowtide/cli/handlers.h"
 #include "lowtide/cli/model/model.h"
 #include "lowtide/cli/options/options.h"
@@ -14,6 +20,8 @@
 #include "lowtide/report/device_table.h"
 #include "lowtide/report/inspection.h"
 #include "lowtide/report/node_table.h"
+#include "lowtide/report/open_inspection.h"
+#include "lowtide/target/target.h"
 
 namespace lowtide::cli_internal {
 namespace {
@@ -116,6 +124,99 @@ Json json_of_inspection(const LoadedModel& loaded, const Inspection& inspection,
   return json;
 }
 
+// "f32[batch,3,h,w]" of each tensor, in which open sizes have their symbols.
+std::vector<std::string> open_types(const Graph& graph, const OpenSizes& open) {
+  std::vector<std::string> types;
+  for (const Tensor& tensor : graph.tensors())
+    types.push_back(std::string(to_string(tensor.dtype)) + to_string(tensor.shape));
+  for (const OpenSizes::OpenTensor& one : open.tensors) {
+    std::string& type = types[one.tensor.index()];
+    type = std::string(to_string(graph.tensor(one.tensor).dtype));
+    if (!one.extents) type += ", rank unknown";
+    if (!one.extents) continue;
+    std::string extents;
+    for (const std::string& extent : *one.extents) extents += (extents.empty() ? "" : ",") + extent;
+    type += "[" + extents + "]";
+  }
+  return types;
+}
+
+// The operators by the weights that they read, then by their nodes. Other figures need sizes.
+std::vector<OperatorTotals> operators_by_weights(const Graph& graph) {
+  std::vector<OperatorTotals> operators = graph_figures(graph, dense_target()).operators;
+  std::stable_sort(operators.begin(), operators.end(), [](const OperatorTotals& a, const OperatorTotals& b) {
+    if (a.totals.constants != b.totals.constants) return a.totals.constants > b.totals.constants;
+    return a.totals.nodes > b.totals.nodes;
+  });
+  return operators;
+}
+
+// Shapes have numbers and symbols. What follows from sizes is null.
+Json json_of_open_tensors(const Graph& graph, const std::vector<TensorId>& tensors, const OpenSizes& open) {
+  Json list = json_of_tensors(graph, tensors);
+  for (std::size_t at = 0; at < tensors.size(); ++at) {
+    const auto found = std::ranges::lower_bound(open.tensors, tensors[at], {}, &OpenSizes::OpenTensor::tensor);
+    if (found == open.tensors.end() || found->tensor != tensors[at]) continue;
+    Json& shape = list[at]["shape"];
+    shape = found->extents ? Json::array() : Json(nullptr);
+    for (const std::string& extent : found->extents.value_or(std::vector<std::string>())) {
+      const std::optional<std::int64_t> number = parse_number(extent);
+      shape.push_back(number ? Json(*number) : json_text(extent));
+    }
+    list[at]["bytes"] = nullptr;
+  }
+  return list;
+}
+
+Json json_of_open(const ModelFacts& facts, const ImportedModel& model, Bytes constants) {
+  Json json = json_head("inspect");
+  json["model"] = json_of(facts);
+  json["model"]["inputs"] = json_of_open_tensors(model.graph, model.graph.inputs(), *model.open);
+  json["model"]["outputs"] = json_of_open_tensors(model.graph, model.graph.outputs(), *model.open);
+  json["bytes"] = {{"constants", constants.count()}};
+  json["operators"] = Json::array();
+  for (const OperatorTotals& one : operators_by_weights(model.graph)) {
+    json["operators"].push_back(
+        {{"op", json_text(one.op)}, {"nodes", one.totals.nodes}, {"constants_bytes", one.totals.constants.count()}});
+  }
+  json["open"] = {{"tensors", model.open->tensors.size()}, {"reason", json_text(model.open->reason)}};
+  json["notes"] = json_of(model.notes);
+  return json;
+}
+
+// Shows what is known of a model whose sizes are open. `error`: why it cannot be inspected as a whole.
+ExitCode inspect_open(const Arguments& arguments, const ModelRequest& request, const Error& error,
+                      const SummaryOptions& options, Console& console) {
+  ImportOptions bindings = request.bindings;
+  bindings.keeps_open_sizes = true;
+  const Result<ImportedModel> model = import_model(request.path, bindings);
+  const bool needs_sizes = arguments.has("--operators") || arguments.has("--csv");
+  if (!model || !model->open || needs_sizes) take(Result<void>(error));
+  const Graph& graph = model->graph;
+  const ModelFacts facts{.path = request.path,
+                         .format = model->format,
+                         .sha256 = model->sha256,
+                         .nodes = model->nodes,
+                         .planned_nodes = graph.total_nodes(),
+                         .body_nodes = graph.total_nodes() - static_cast<std::int64_t>(graph.nodes().size()),
+                         .tensors = graph.total_tensors()};
+  const Bytes constants = plain_figures(graph).constants;
+  console.notes(model->notes);
+  if (arguments.has("--json")) {
+    print_json(console, json_of_open(facts, *model, constants));
+    return ExitCode::done;
+  }
+  OpenInspection shown{.constants = constants,
+                       .operators = operators_by_weights(graph),
+                       .open = model->open->tensors.size(),
+                       .reason = model->open->reason.substr(model->open->reason.find('\n') + 1)};
+  const std::vector<std::string> types = open_types(graph, *model->open);
+  for (const TensorId id : graph.inputs()) shown.inputs.push_back({graph.tensor(id).name, types[id.index()]});
+  for (const TensorId id : graph.outputs()) shown.outputs.push_back({graph.tensor(id).name, types[id.index()]});
+  console.result(open_inspection_summary(facts, shown, options));
+  return ExitCode::done;
+}
+
 OutputFiles check_outputs(const ModelRequest& request, const Arguments& arguments) {
   std::vector<std::string> destinations;
   if (const std::optional<std::string> csv = arguments.value("--csv")) destinations.push_back(*csv);
@@ -137,7 +238,11 @@ ExitCode run_inspect(const Arguments& arguments, Console& console) {
   const ModelRequest request = read_model_request(arguments, target);
   const OutputFiles files = check_outputs(request, arguments);
   if (files.uses_stdout()) console.keep_stdout_free();
-  const LoadedModel loaded = load_model(request, console);
+  Result<LoadedModel> tried = try_load_model(request, console);
+  if (!tried && tried.error().code == ErrorCode::unresolved) {
+    return inspect_open(arguments, request, tried.error(), {.top = top, .wide = wide}, console);
+  }
+  const LoadedModel loaded = take(std::move(tried));
   files.protect(weight_files(request.path, loaded.model.constants));
   remark_unknown_operators(target, loaded.lowered.graph, console);
 
