@@ -52,7 +52,7 @@ class UnsupportedError(Error):
 
 
 class UnresolvedError(Error):
-    """Sizes remain unknown. The message lists the symbols; `dims` and `shapes` bind them."""
+    """Sizes remain unknown. The message lists them; `shapes`, `dims`, `at_most` and `inputs` bind or bound them."""
 
     code = "unresolved"
 
@@ -93,7 +93,11 @@ _BY_CODE = {
 
 
 def error_of(code: str, message: str, place: str) -> Error:
-    """Returns the exception of an error of the library."""
+    """Returns the exception of an error of the library, which speaks of the options of the program."""
+    for option, arguments in (("--shape", "shapes={...}, or inputs={...} of a Session"),
+                              ("--at-most", "at_most={...}")):
+        if code == "unresolved" and option in message:
+            message += f"\n  In Python, {option} is {arguments}."
     return _BY_CODE[code](message, place)
 
 

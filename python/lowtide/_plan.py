@@ -108,7 +108,7 @@ class Plan:
 
     @property
     def dims(self) -> list[str]:
-        """The bindings that the plan was made with: "batch=8"."""
+        """The bindings that the plan was made with: "batch=8", "x=[1,3,640,640]", "frames<=500"."""
         return self._handle.dims
 
     @property
@@ -170,6 +170,7 @@ def plan(
     threads: int | None = None,
     dims: Mapping[str, int] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
+    at_most: Mapping[str, int] | None = None,
     overrides: Iterable[str] = (),
     budget: int | str | None = None,
     order: str = "auto",
@@ -193,6 +194,9 @@ def plan(
         threads: threads of a run, 1 to 256, for the target "cpu". None: 1, or 2 with several streams.
         dims: extents of symbols, such as {"batch": 8}.
         shapes: extents of inputs, such as {"image": [1, 3, 224, 224]}; -1 keeps the extent of the file.
+        at_most: upper bounds of extents that depend on data or are open, such as {"frames": 500} for a symbol, and
+            {"pos": 500} or {"pos[0]": 500} for a tensor. The plan holds for all sizes up to them, and a run that
+            exceeds one raises OverLimitError.
         overrides: inputs that have a default value in the file, and get another one in each run.
         budget: the most RAM of a run, in bytes or as "64MiB". A plan that exceeds it has `fits == False`.
         order: a scheduling strategy; "auto" tries all of them.
@@ -207,7 +211,7 @@ def plan(
     Raises:
         Error: the model or an option is refused. Each code has a subclass.
     """
-    request = request_for(model, dims, shapes, overrides)
+    request = request_for(model, dims, shapes, overrides, at_most)
     set_target(request, target, threads)
     give(request, budget=None if budget is None else bytes_of(budget, "budget"), order=order,
          order_effort=order_effort, effort=effort, views=views, parts=parts, in_place=in_place, load_time=load_time,
@@ -241,6 +245,7 @@ def explain(
     threads: int | None = None,
     dims: Mapping[str, int] | None = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
+    at_most: Mapping[str, int] | None = None,
     overrides: Iterable[str] = (),
     order: str = "auto",
     order_effort: int | None = None,
@@ -257,7 +262,7 @@ def explain(
 
     The other arguments and the exceptions are those of `plan`.
     """
-    request = request_for(model, dims, shapes, overrides)
+    request = request_for(model, dims, shapes, overrides, at_most)
     set_target(request, target, threads)
     give(request, order=order, order_effort=order_effort, views=views, parts=parts, in_place=in_place,
          load_time=load_time)
@@ -291,6 +296,7 @@ def verify(model: StrPath, plan: Plan | StrPath, *, dims: Mapping[str, int] | No
         Error: the model or the plan file cannot be read.
     """
     plan = plan if isinstance(plan, Plan) else load_plan(os.fspath(plan))
-    planned_dims, planned_shapes, overrides = read_dims(plan.dims)
-    request = request_for(model, {**planned_dims, **(dims or {})}, {**planned_shapes, **(shapes or {})}, overrides)
+    planned = read_dims(plan.dims)
+    request = request_for(model, {**planned.dims, **(dims or {})}, {**planned.shapes, **(shapes or {})},
+                          planned.overrides, planned.at_most)
     return [Violation(*row) for row in _core.verify(request, plan._handle)]

@@ -97,14 +97,15 @@ class RangeSession:
     def __init__(self, model: StrPath, symbol: str | None = None, extents: Iterable[int] | None = None, *,
                  plans: PlanRange | StrPath | None = None, synthetic: int | None = None, threads: int | None = None,
                  system_threads: int | None = None, dims: Mapping[str, int] | None = None,
-                 shapes: Mapping[str, Sequence[int]] | None = None, overrides: Iterable[str] = ()) -> None:
+                 shapes: Mapping[str, Sequence[int]] | None = None, at_most: Mapping[str, int] | None = None,
+                 overrides: Iterable[str] = ()) -> None:
         """Prepares a model once for each extent of a symbol, or for each plan.
 
         Args:
             model: path of the ONNX file.
             symbol, extents: a symbolic extent and its values, at most 16. The model is planned for each of them.
             plans: plans of this model, or the path of their file. They are verified. Give either these or a symbol.
-            synthetic, threads, system_threads, dims, shapes, overrides: as for `Session`.
+            synthetic, threads, system_threads, dims, shapes, at_most, overrides: as for `Session`.
 
         Raises: as `Session`.
         """
@@ -117,7 +118,7 @@ class RangeSession:
             [(one, dict(dims or {})) for one in plans.plans] if plans is not None
             else [(None, {**(dims or {}), str(symbol): one}) for one in _extents(extents or [])])
         overrides = list(overrides)
-        requests = [session_request(model, one, own_dims, shapes, overrides) for one, own_dims in given]
+        requests = [session_request(model, one, own_dims, shapes, overrides, at_most) for one, own_dims in given]
         for request in requests:
             set_target(request, "cpu", threads)
             give(request, synthetic=synthetic, system_threads=system_threads)

@@ -7,7 +7,7 @@ import os
 import pathlib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _core
 from ._errors import InvalidError, read_text
@@ -45,40 +45,53 @@ def give(request: object, **fields: Any) -> None:
             raise TypeError(f"{name} is {value!r}, which has the wrong type or is out of range") from None
 
 
-def written_dims(dims: Mapping[str, int], shapes: Mapping[str, Sequence[int]], overrides: Iterable[str]) -> list[str]:
-    """Returns the bindings as a plan file lists them: "batch=8", "image=[1,3,224,224]", "w=?"."""
+def written_dims(dims: Mapping[str, int], shapes: Mapping[str, Sequence[int]], overrides: Iterable[str],
+                 at_most: Mapping[str, int]) -> list[str]:
+    """Returns the bindings as a plan file lists them: "batch=8", "image=[1,3,224,224]", "w=?", "frames<=500"."""
     extents = {name: ",".join("?" if one < 0 else str(one) for one in shape) for name, shape in shapes.items()}
     return sorted([f"{name}={extent}" for name, extent in dims.items()]
                   + [f"{name}=[{shape}]" for name, shape in extents.items()]
+                  + [f"{name}<={most}" for name, most in at_most.items()]
                   + [f"{name}=?" for name in overrides])
 
 
-def read_dims(written: Sequence[str]) -> tuple[dict[str, int], dict[str, list[int]], list[str]]:
-    """Returns the bindings of a plan file as `dims`, `shapes` and `overrides`."""
-    dims: dict[str, int] = {}
-    shapes: dict[str, list[int]] = {}
-    overrides: list[str] = []
+class Bindings(NamedTuple):
+    """What determines the sizes of a model."""
+
+    dims: dict[str, int]
+    shapes: dict[str, list[int]]
+    overrides: list[str]
+    at_most: dict[str, int]
+
+
+def read_dims(written: Sequence[str]) -> Bindings:
+    """Returns the bindings of a plan file."""
+    read = Bindings({}, {}, [], {})
     for line in written:
         name, _, value = line.rpartition("=")
         if value.startswith("["):
-            shapes[name] = [-1 if one == "?" else int(one) for one in value[1:-1].split(",") if one]
+            read.shapes[name] = [-1 if one == "?" else int(one) for one in value[1:-1].split(",") if one]
         elif value == "?":
-            overrides.append(name)
+            read.overrides.append(name)
+        elif name.endswith("<"):
+            read.at_most[name[:-1]] = int(value)
         else:
-            dims[name] = int(value)
-    return dims, shapes, overrides
+            read.dims[name] = int(value)
+    return read
 
 
 def request_for(model: StrPath, dims: Mapping[str, int] | None = None,
-                shapes: Mapping[str, Sequence[int]] | None = None, overrides: Iterable[str] = ()) -> _core.Request:
+                shapes: Mapping[str, Sequence[int]] | None = None, overrides: Iterable[str] = (),
+                at_most: Mapping[str, int] | None = None) -> _core.Request:
     """Returns a request for a model with the given sizes."""
     if isinstance(overrides, str):
         raise TypeError(f"overrides is {overrides!r}; give a list of names, such as [{overrides!r}]")
     request = _core.Request()
     give(request, model=os.fspath(model), dims=dict(dims or {}),
-         shapes={name: list(shape) for name, shape in (shapes or {}).items()}, overrides=list(set(overrides)))
+         shapes={name: list(shape) for name, shape in (shapes or {}).items()}, overrides=list(set(overrides)),
+         at_most=dict(at_most or {}))
     request.overrides = sorted(request.overrides)
-    request.written_dims = written_dims(request.dims, request.shapes, request.overrides)
+    request.written_dims = written_dims(request.dims, request.shapes, request.overrides, request.at_most)
     request.tool = "lowtide " + version("lowtide")
     return request
 

@@ -63,7 +63,8 @@ class Executable:
 
     def __init__(self, model: StrPath, plan: Plan | StrPath | None = None, synthetic: int | None = None, *,
                  threads: int | None = None, system_threads: int | None = None,
-                 dims: Mapping[str, int] | None = None, shapes: Mapping[str, Sequence[int]] | None = None,
+                 inputs: Mapping[str, npt.ArrayLike] | None = None, dims: Mapping[str, int] | None = None,
+                 shapes: Mapping[str, Sequence[int]] | None = None, at_most: Mapping[str, int] | None = None,
                  overrides: Iterable[str] = (), outputs: Literal["arena", "caller"] = "arena",
                  budget: int | str | None = None) -> None:
         """Prepares a model, with the arguments of `Session`."""
@@ -71,7 +72,9 @@ class Executable:
             plan = load_plan(plan)
         if plan is not None and budget is not None:
             raise InvalidError("a given plan has its budget; omit one of plan and budget", os.fspath(model))
-        request = session_request(model, plan, dims, shapes, overrides)
+        request = session_request(model, plan, dims, shapes, overrides, at_most)
+        if plan is None and inputs is not None:
+            request.given = _shapes_of(inputs)
         set_target(request, "cpu", threads)
         give(request, synthetic=synthetic, system_threads=system_threads,
              budget=None if budget is None else bytes_of(budget, "budget"))
@@ -113,7 +116,8 @@ class Session:
 
     def __init__(self, model: StrPath, plan: Plan | StrPath | None = None, synthetic: int | None = None, *,
                  threads: int | None = None, system_threads: int | None = None,
-                 dims: Mapping[str, int] | None = None, shapes: Mapping[str, Sequence[int]] | None = None,
+                 inputs: Mapping[str, npt.ArrayLike] | None = None, dims: Mapping[str, int] | None = None,
+                 shapes: Mapping[str, Sequence[int]] | None = None, at_most: Mapping[str, int] | None = None,
                  overrides: Iterable[str] = (), outputs: Literal["arena", "caller"] = "arena",
                  budget: int | str | None = None) -> None:
         """Prepares a model.
@@ -126,7 +130,9 @@ class Session:
             threads: threads of a run, 1 to 256. None: those of the plan, otherwise 1. The results do not depend on it.
             system_threads: how many threads of the system run these, with the calling one. With 1, none is started.
                 None: no more than there are processors.
-            dims, shapes, overrides: the bindings of `lowtide.plan`. Those of the given plan are used, too.
+            inputs: arrays by name, such as those of the first run. Their shapes bind the sizes that the model leaves
+                open. They are not kept. No effect with a plan or a prepared file, which has its sizes.
+            dims, shapes, at_most, overrides: the bindings of `lowtide.plan`. Those of the given plan are used, too.
             outputs: "caller" for outputs in memory of the caller, as in `lowtide.plan`. A given plan decides itself.
             budget: the most RAM of a run, in bytes or as "64MiB": the arena, and what the caller holds. If the plan
                 exceeds it, nothing is prepared.
@@ -139,8 +145,9 @@ class Session:
             OverLimitError: no plan was found that keeps the budget; the message has the missing bytes.
             Error: the model is refused for another reason.
         """
-        executable = Executable(model, plan, synthetic, threads=threads, system_threads=system_threads, dims=dims,
-                                shapes=shapes, overrides=overrides, outputs=outputs, budget=budget)
+        executable = Executable(model, plan, synthetic, threads=threads, system_threads=system_threads, inputs=inputs,
+                                dims=dims, shapes=shapes, at_most=at_most, overrides=overrides, outputs=outputs,
+                                budget=budget)
         self._set_up(_core.SessionHandle(executable._core), model)
         self._check_overrides(executable._overrides)
 
@@ -317,11 +324,18 @@ class Session:
 
 
 def session_request(model: StrPath, plan: Plan | None, dims: Mapping[str, int] | None,
-                    shapes: Mapping[str, Sequence[int]] | None, overrides: Iterable[str]) -> _core.Request:
+                    shapes: Mapping[str, Sequence[int]] | None, overrides: Iterable[str],
+                    at_most: Mapping[str, int] | None) -> _core.Request:
     """Returns a request with these bindings and those of the plan."""
-    planned_dims, planned_shapes, planned_overrides = read_dims(plan.dims) if plan is not None else ({}, {}, [])
-    return request_for(model, {**planned_dims, **(dims or {})}, {**planned_shapes, **(shapes or {})},
-                       [*planned_overrides, *overrides])
+    planned = read_dims(plan.dims if plan is not None else [])
+    return request_for(model, {**planned.dims, **(dims or {})}, {**planned.shapes, **(shapes or {})},
+                       [*planned.overrides, *overrides], {**planned.at_most, **(at_most or {})})
+
+
+def _shapes_of(inputs: Mapping[str, npt.ArrayLike]) -> dict[str, list[int]]:
+    if not isinstance(inputs, Mapping):
+        raise TypeError(f"inputs is a {type(inputs).__name__}; give arrays by name, such as {{'x': array}}")
+    return {name: list(np.shape(value)) for name, value in inputs.items()}
 
 
 def check_mapping(argument: str, given: object, infos: Sequence[TensorInfo]) -> None:

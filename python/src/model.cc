@@ -70,10 +70,13 @@ ExecutionModel execution_of(const Request& request) {
 }  // namespace
 
 ImportOptions import_options(const Request& request) {
-  return {.dims = request.dims,
-          .shapes = request.shapes,
-          .overrides = {request.overrides.begin(), request.overrides.end()},
-          .formats = model_formats()};
+  ImportOptions options{.dims = request.dims,
+                        .shapes = request.shapes,
+                        .at_most = request.at_most,
+                        .overrides = {request.overrides.begin(), request.overrides.end()},
+                        .formats = model_formats()};
+  for (const auto& [name, extents] : request.given) options.given.push_back({{name, extents}});
+  return options;
 }
 
 // Whether a target file states that its kernels of quantized models work on integers.

@@ -22,9 +22,11 @@ struct Request {
   std::string model;  // path
   std::map<std::string, std::int64_t> dims;
   std::map<std::string, std::vector<std::int64_t>> shapes;
-  std::vector<std::string> overrides;     // ImportOptions::overrides
-  std::vector<std::string> written_dims;  // Provenance::dims
-  std::string tool;                       // Provenance::tool
+  std::map<std::string, std::vector<std::int64_t>> given;  // ImportOptions::given, by the names of inputs
+  std::map<std::string, std::int64_t> at_most;             // ImportOptions::at_most
+  std::vector<std::string> overrides;                      // ImportOptions::overrides
+  std::vector<std::string> written_dims;                   // Provenance::dims
+  std::string tool;                                        // Provenance::tool
 
   bool load_time = true;
   bool inputs_in_arena = false;

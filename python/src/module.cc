@@ -20,6 +20,8 @@ NB_MODULE(_core, module) {
       .def_rw("model", &Request::model)
       .def_rw("dims", &Request::dims)
       .def_rw("shapes", &Request::shapes)
+      .def_rw("given", &Request::given)
+      .def_rw("at_most", &Request::at_most)
       .def_rw("overrides", &Request::overrides)
       .def_rw("written_dims", &Request::written_dims)
       .def_rw("tool", &Request::tool)
