@@ -112,11 +112,70 @@ TEST(CompareNets, ComparesArgumentsDevicesAndEngines) {
 }
 
 TEST(CompareNets, AcceptsAnotherOrder) {
-  const ProtoMessage net = net_from("A d -> x; B d -> y; Sum x,y -> z");
-  const NetComparison comparison = compare(net, net_from("B d -> p; A d -> q; Sum q,p -> z"));
+  const ProtoMessage net = net_from("Relu d -> x; Tanh d -> y; Sum x,y -> z");
+  const NetComparison comparison = compare(net, net_from("Tanh d -> p; Relu d -> q; Sum q,p -> z"));
   EXPECT_TRUE(comparison.is_same);
   EXPECT_FALSE(comparison.has_same_order);
-  EXPECT_FALSE(compare(net, net_from("B d -> p; A d -> q; Sum p,q -> z")).is_same);
+  EXPECT_FALSE(compare(net, net_from("Tanh d -> p; Relu d -> q; Sum p,q -> z")).is_same);
+}
+
+// Two operators of one type with equal inputs give two results, unless each run of the operator repeats its results.
+TEST(CompareNets, MergesOnlyOperatorsThatRepeatTheirResults) {
+  const auto merged = [](const std::string& type, const std::string& inputs) {
+    const std::string begin = type + " " + inputs + " -> ";
+    const std::string both = begin + "a; " + begin + "b; ";
+    return compare(net_from(both + "Sub a,b -> o"), net_from(both + "Sub a,a -> o")).is_same;
+  };
+  for (const char* type : {"TensorProtosDBInput", "Dropout", "UniformFill", "GaussianFill", "XavierFill", "MSRAFill",
+                           "RandomCrop", "AtomicIter", "Iter", "Python", "Unknown", "DequeueBlobs", "If"}) {
+    EXPECT_FALSE(merged(type, "x")) << type;
+  }
+  for (const char* type : {"Relu", "ConstantFill", "GivenTensorFill", "Alias", "Conv", "Softmax"}) {
+    EXPECT_TRUE(merged(type, "x")) << type;
+  }
+}
+
+// A type that repeats its results may have a net inside that does not.
+TEST(CompareNets, MergesNoOperatorWithANetInside) {
+  const auto with = [](const std::string& second) {
+    const std::string op =
+        "op { type: 'Relu' input: 'x' arg { name: 'n' n { op { type: 'UniformFill' output: 'u' } } } output: ";
+    return net_of_text(op + "'a' } " + op + "'b' } op { type: 'Sub' input: 'a' input: '" + second + "' output: 'o' }");
+  };
+  EXPECT_FALSE(compare(with("b"), with("a")).is_same);
+}
+
+// The counterparts of a and b are those of their names, or the first and the second one.
+TEST(CompareNets, FindsRandomOperatorsInAnotherOrder) {
+  const ProtoMessage net = net_from("Dropout x -> a; Dropout x -> b; Relu x -> c; Sub a,b -> d; Sum d,c -> o");
+  const auto is_same = [&](const std::string& other) { return compare(net, net_from(other)).is_same; };
+  EXPECT_TRUE(is_same("Relu x -> c; Dropout x -> b; Dropout x -> a; Sub a,b -> d; Sum d,c -> o"));
+  EXPECT_TRUE(is_same("Relu x -> r; Dropout x -> p; Dropout x -> q; Sub p,q -> d; Sum d,r -> o"));
+  EXPECT_FALSE(is_same("Relu x -> c; Dropout x -> b; Dropout x -> a; Sub b,b -> d; Sum d,c -> o"));
+  EXPECT_FALSE(is_same("Relu x -> r; Dropout x -> p; Dropout x -> q; Sub q,q -> d; Sum d,r -> o"));
+}
+
+// Both nets have the batches a and b, but the second one reads b first.
+TEST(CompareNets, KeepsTheOrderOfEffects) {
+  const ProtoMessage net = net_from("Next r -> a; Relu a -> c; Next r -> b; Sub c,b -> o");
+  EXPECT_TRUE(compare(net, net_from("Next r -> a; Next r -> b; Relu a -> c; Sub c,b -> o")).is_same);
+  EXPECT_FALSE(compare(net, net_from("Next r -> b; Next r -> a; Relu a -> c; Sub c,b -> o")).is_same);
+  const ProtoMessage two = net_from("Next r -> a; Close r -> b; Relu a -> c; Sub c,b -> o");
+  const ProtoMessage turned = net_from("Close r -> b; Next r -> a; Relu a -> c; Sub c,b -> o");
+  EXPECT_THAT(compare(two, turned).differences,
+              ElementsAre("operator 0 ('Next') and operator 1 ('Close') may have effects on each other, and run in the "
+                          "other order in the second net"));
+  EXPECT_TRUE(compare_nets(two, turned, {.effects_keep_order = false})->is_same);
+}
+
+// The caller finds the new content in s. Without a reader, only the list of external inputs shows that s is its blob.
+TEST(CompareNets, ComparesWhatTheCallerFindsInItsBlobs) {
+  EXPECT_THAT(
+      compare(net_from("Relu s -> x; Tanh x -> s"), net_from("Relu s -> x; Tanh x -> m")).differences,
+      ElementsAre("the blob 's' of the caller ends as output 0 of operator 1, but in the second net as it began"));
+  const std::string lists = "external_input: 'x' external_input: 's' ";
+  EXPECT_FALSE(compare(net_from("Copy x -> s", lists), net_from("Copy x -> m", lists)).is_same);
+  EXPECT_FALSE(compare(net_from("Copy x -> s; Copy x -> t", lists), net_from("Copy x -> t", lists)).is_same);
 }
 
 // In the second net, B overwrites x before C reads it.

@@ -4,6 +4,8 @@
 #include "lowtide/earlier/netdef/compare_nets.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -15,6 +17,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
 #include "lowtide/earlier/netdef/format.h"
+#include "lowtide/earlier/netdef/op_effects.h"
 #include "lowtide/earlier/netdef/op_view.h"
 #include "lowtide/earlier/proto/proto.h"
 
@@ -38,6 +41,7 @@ using DescribedArguments = std::map<std::string, std::string>;
 
 struct DescribedOp {
   std::size_t at = 0;
+  OpEffects effects = OpEffects::any;
   std::string shown;  // for messages
   std::string kind;   // type, device, engine and number of outputs
   DescribedArguments arguments;
@@ -50,6 +54,8 @@ struct DescribedOp {
 struct DescribedNet {
   std::vector<DescribedOp> ops;
   std::vector<std::pair<std::string, std::string>> outputs;  // name and meaning
+  std::set<std::string> of_caller;                           // external inputs, and what is read before it is written
+  std::unordered_map<std::string, std::string> last;         // what each name that an operator writes means in the end
 };
 
 std::string meaning_of(const Meanings& meanings, std::string_view name) {
@@ -167,14 +173,18 @@ Result<std::string> describe_nested(const ProtoMessage& net, const Meanings& out
 
 // `number(op, at)` is the number of an operator in the meanings of its outputs.
 template <typename Number>
-Result<DescribedNet> describe(const ProtoMessage& net, Number number) {
+Result<DescribedNet> describe(const ProtoMessage& net, const CompareNetsOptions& options, Number number) {
   DescribedNet described;
+  for (std::string_view name : texts_of(net, net_field::kExternalInput)) described.of_caller.emplace(name);
   Meanings meanings{.device = find_message(net, net_field::kDevice)};
   std::size_t at = 0;
   for (const ProtoMessage* message : messages_of(net, net_field::kOp)) {
     const OpView op(*message);
-    DescribedOp one{
-        .at = at, .shown = shown_op(op, at), .kind = kind_of(meanings.device, op), .in_place = in_place_of(op)};
+    DescribedOp one{.at = at,
+                    .effects = options.are_graphs ? effects_in_graph(op) : effects_of(op),
+                    .shown = shown_op(op, at),
+                    .kind = kind_of(meanings.device, op),
+                    .in_place = in_place_of(op)};
     ++at;
     if (op.type() == "Free") {
       for (std::string_view name : op.outputs()) meanings.own[std::string(name)] = "released by " + one.shown;
@@ -182,7 +192,10 @@ Result<DescribedNet> describe(const ProtoMessage& net, Number number) {
     }
     LOWTIDE_TRY(DescribedArguments arguments, describe_arguments(op, one.at, meanings));
     one.arguments = std::move(arguments);
-    for (std::string_view name : op.inputs()) one.sources.push_back(meaning_of(meanings, name));
+    for (std::string_view name : op.inputs()) {
+      one.sources.push_back(meaning_of(meanings, name));
+      if (!meanings.own.contains(std::string(name))) described.of_caller.emplace(name);
+    }
     one.waits = waits_of(op, meanings);
     one.outputs.assign(op.outputs().begin(), op.outputs().end());
     const std::string own = number(one, described.ops.size());
@@ -195,6 +208,7 @@ Result<DescribedNet> describe(const ProtoMessage& net, Number number) {
     described.outputs.emplace_back(name, meaning_of(meanings, name));
   }
   std::sort(described.outputs.begin(), described.outputs.end());
+  described.last = std::move(meanings.own);
   return described;
 }
 
@@ -232,6 +246,28 @@ class Differences {
   NetComparison& to_;
 };
 
+// The names of the caller that end with another content in the second net, with both contents, except for those that
+// are external outputs of both nets.
+std::vector<std::array<std::string, 3>> other_ends(const DescribedNet& a, const DescribedNet& b) {
+  std::vector<std::array<std::string, 3>> others;
+  std::set<std::string> names = a.of_caller;
+  names.insert(b.of_caller.begin(), b.of_caller.end());
+  const std::map<std::string, std::string> of_second(b.outputs.begin(), b.outputs.end());
+  for (const auto& [name, meaning] : a.outputs) {
+    if (of_second.contains(name)) names.erase(name);
+  }
+  const auto end_of = [](const DescribedNet& net, const std::string& name) {
+    const auto found = net.last.find(name);
+    return found == net.last.end() ? std::string("it began") : found->second;
+  };
+  for (const std::string& name : names) {
+    std::string one = end_of(a, name);
+    std::string other = end_of(b, name);
+    if (one != other) others.push_back({name, std::move(one), std::move(other)});
+  }
+  return others;
+}
+
 void compare_in_order(const DescribedNet& a, const DescribedNet& b, NetComparison& to) {
   Differences differences(to);
   if (a.ops.size() != b.ops.size()) {
@@ -258,46 +294,100 @@ void compare_in_order(const DescribedNet& a, const DescribedNet& b, NetCompariso
   }
   for (const auto& [name, meaning] : of_second)
     differences.add("the first net has no external output " + quoted(name, 60));
+  for (const auto& [name, one, other] : other_ends(a, b)) {
+    differences.add("the blob " + quoted(name, 60) + " of the caller ends as " + one + ", but in the second net as " +
+                    other);
+  }
 }
 
-// Operators that compute the same from the same have the same number, in whatever order they run.
+// How an operator that is a value of its own finds its counterpart.
+enum class Counterpart : std::uint8_t {
+  by_name,  // its results have the same names
+  by_turn,  // as many of its equals come before it
+};
+
+// Operators that compute the same from the same have the same number, in whatever order they run. Nets with equal
+// numbers have a one-to-one relation between the operators that are values of their own, under which all operators read
+// the same.
 class Numbering {
  public:
+  explicit Numbering(Counterpart counterpart) : counterpart_(counterpart) {}
+
   std::string operator()(const DescribedOp& op, std::size_t /*at*/) {
     std::string key = op.kind + "\n" + joined(op.arguments) + "\n" + op.in_place + "\n" + op.waits;
     for (const std::string& source : op.sources) key += "\n" + source;
-    const auto [found, is_new] = numbers_.emplace(std::move(key), numbers_.size());
-    counts_[found->second] += sign_;
-    return "value " + std::to_string(found->second);
+    if (op.effects != OpEffects::none) {
+      for (const std::string& name : op.outputs) {
+        if (counterpart_ == Counterpart::by_name) key += "\n" + std::to_string(name.size()) + ":" + name;
+      }
+      key += "\nturn " + std::to_string(turns_[key]++);
+    }
+    const std::size_t number = numbers_.emplace(std::move(key), numbers_.size()).first->second;
+    counts_[number] += is_second_ ? -1 : 1;
+    if (op.effects == OpEffects::any) (is_second_ ? second_ : first_).emplace_back(number, op.shown);
+    return "value " + std::to_string(number);
   }
-  void begin_second() { sign_ = -1; }
+  void begin_second() {
+    is_second_ = true;
+    turns_.clear();
+  }
   [[nodiscard]] bool has_equal_counts() const {
     return std::all_of(counts_.begin(), counts_.end(), [](const auto& count) { return count.second == 0; });
   }
+  // Requires: has_equal_counts(). nullopt: operators that may have effects run in the same order.
+  [[nodiscard]] std::optional<std::string> other_order() const {
+    for (std::size_t at = 0; at < first_.size(); ++at) {
+      if (first_[at].first == second_[at].first) continue;
+      const auto later =
+          std::find_if(first_.begin(), first_.end(), [&](const auto& one) { return one.first == second_[at].first; });
+      return first_[at].second + " and " + later->second +
+             " may have effects on each other, and run in the other order in the second net";
+    }
+    return std::nullopt;
+  }
 
  private:
+  Counterpart counterpart_;
   std::unordered_map<std::string, std::size_t> numbers_;
-  std::map<std::size_t, std::int64_t> counts_;  // in the first net, less those in the second
-  std::int64_t sign_ = 1;
+  std::unordered_map<std::string, std::size_t> turns_;      // operators with this key so far
+  std::map<std::size_t, std::int64_t> counts_;              // in the first net, less those in the second
+  std::vector<std::pair<std::size_t, std::string>> first_;  // operators that may have effects, with their numbers
+  std::vector<std::pair<std::size_t, std::string>> second_;
+  bool is_second_ = false;
 };
+
+// nullopt: the nets differ. "": they are the same. Otherwise operators run in another order that may not.
+Result<std::optional<std::string>> compare_by_value(const ProtoMessage& first, const ProtoMessage& second,
+                                                    const CompareNetsOptions& options, Counterpart counterpart) {
+  Numbering numbering(counterpart);
+  LOWTIDE_TRY(const DescribedNet a, describe(first, options, std::ref(numbering)));
+  numbering.begin_second();
+  LOWTIDE_TRY(const DescribedNet b, describe(second, options, std::ref(numbering)));
+  const bool is_same = numbering.has_equal_counts() && a.outputs == b.outputs && other_ends(a, b).empty();
+  if (!is_same) return std::optional<std::string>();
+  if (!options.effects_keep_order) return std::optional<std::string>("");
+  return std::optional<std::string>(numbering.other_order().value_or(""));
+}
 
 }  // namespace
 }  // namespace netdef_internal
 
-Result<NetComparison> compare_nets(const ProtoMessage& first, const ProtoMessage& second) {
+Result<NetComparison> compare_nets(const ProtoMessage& first, const ProtoMessage& second,
+                                   const CompareNetsOptions& options) {
   namespace in = netdef_internal;
-  LOWTIDE_TRY(const in::DescribedNet a, in::describe(first, in::by_position));
-  LOWTIDE_TRY(const in::DescribedNet b, in::describe(second, in::by_position));
+  LOWTIDE_TRY(const in::DescribedNet a, in::describe(first, options, in::by_position));
+  LOWTIDE_TRY(const in::DescribedNet b, in::describe(second, options, in::by_position));
   NetComparison comparison;
   in::compare_in_order(a, b, comparison);
   comparison.is_same = comparison.has_same_order = comparison.differences.empty();
   if (comparison.is_same) return comparison;
 
-  in::Numbering numbering;
-  LOWTIDE_TRY(const in::DescribedNet c, in::describe(first, std::ref(numbering)));
-  numbering.begin_second();
-  LOWTIDE_TRY(const in::DescribedNet d, in::describe(second, std::ref(numbering)));
-  if (numbering.has_equal_counts() && c.outputs == d.outputs) return NetComparison{.is_same = true};
+  for (const in::Counterpart counterpart : {in::Counterpart::by_name, in::Counterpart::by_turn}) {
+    LOWTIDE_TRY(const std::optional<std::string> order, in::compare_by_value(first, second, options, counterpart));
+    if (!order) continue;
+    if (order->empty()) return NetComparison{.is_same = true};
+    return NetComparison{.differences = {*order}};
+  }
   return comparison;
 }
 

@@ -169,7 +169,9 @@ Result<ProtoMessage> add_free_ops(const ProtoMessage& net, const std::set<std::s
   const std::vector<const ProtoMessage*> ops = messages_of(net, in::net_field::kOp);
   std::unordered_map<std::string, in::BlobUse> uses;
   std::vector<std::vector<std::string>> reads;
-  for (std::string_view name : texts_of(net, in::net_field::kExternalOutput)) uses[std::string(name)].is_kept = true;
+  for (std::uint32_t field : {in::net_field::kExternalInput, in::net_field::kExternalOutput}) {
+    for (std::string_view name : texts_of(net, field)) uses[std::string(name)].is_kept = true;
+  }
   for (const std::string& name : keep) uses[name].is_kept = true;
   std::unordered_set<std::string> is_known;
   for (std::size_t at = 0; at < ops.size(); ++at) {

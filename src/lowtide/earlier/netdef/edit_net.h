@@ -29,7 +29,7 @@ using BlobNames = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] ProtoMessage reorder_ops(const ProtoMessage& net, const std::vector<std::uint32_t>& order);
 
 // Returns the net with an operator `Free b -> b` behind the last reader of each blob b that is written before it is
-// read, except for external outputs, inputs of Alias, and the names in `keep`. Errors: as rename_blobs.
+// read, except for external inputs and outputs, inputs of Alias, and the names in `keep`. Errors: as rename_blobs.
 [[nodiscard]] Result<ProtoMessage> add_free_ops(const ProtoMessage& net,
                                                 const std::set<std::string, std::less<>>& keep = {});
 

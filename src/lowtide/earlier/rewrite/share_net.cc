@@ -50,6 +50,9 @@ class NetSharer {
   [[nodiscard]] std::vector<NodeId> given_order() const;
   [[nodiscard]] std::vector<std::string> names_of_blocks(const BaselineOutcome& outcome) const;
   [[nodiscard]] BlobNames renaming(const BaselineOutcome& outcome) const;
+  Result<void> check_same(const ProtoMessage& before, const ProtoMessage& after,
+                          const CompareNetsOptions& options) const;
+  Result<ProtoMessage> in_order(const std::vector<NodeId>& order) const;
 
   const ProtoMessage& net_;
   const NetGraph& graph_;
@@ -234,6 +237,28 @@ BlobNames NetSharer::renaming(const BaselineOutcome& outcome) const {
   return renamed;
 }
 
+Result<void> NetSharer::check_same(const ProtoMessage& before, const ProtoMessage& after,
+                                   const CompareNetsOptions& options) const {
+  LOWTIDE_TRY(const NetComparison comparison, compare_nets(before, after, options));
+  if (comparison.is_same) return {};
+  return Error{ErrorCode::unsupported,
+               "Lowtide cannot share the memory of this net, because the result would be another net: " +
+                   comparison.differences.front() + "; keep these blobs with --keep",
+               ""};
+}
+
+// The net in this order, with the names that it has.
+Result<ProtoMessage> NetSharer::in_order(const std::vector<NodeId>& order) const {
+  if (order == given_order()) return net_;
+  std::vector<std::uint32_t> places;
+  for (NodeId id : order) places.push_back(graph_.facts.op_of[id]);
+  ProtoMessage ordered = reorder_ops(net_, places);
+  // The order by the longest path is that of Caffe2, which takes no account of effects.
+  LOWTIDE_RETURN_IF_ERROR(
+      check_same(net_, ordered, {.effects_keep_order = options_.order != ShareOrder::longest_path}));
+  return ordered;
+}
+
 Result<SharedNet> NetSharer::share() && {
   LOWTIDE_RETURN_IF_ERROR(check());
   LOWTIDE_TRY(const BaselineOptions options, baseline_options());
@@ -249,27 +274,15 @@ Result<SharedNet> NetSharer::share() && {
     shared.names.clear();
     return shared;
   }
-  Result<ProtoMessage> renamed = rename_blobs(net_, shared.names);
-  if (!renamed) return renamed.error();
   shared.is_reordered = order != given_order();
-  if (shared.is_reordered) {
-    std::vector<std::uint32_t> places;
-    for (NodeId id : order) places.push_back(graph_.facts.op_of[id]);
-    *renamed = reorder_ops(*renamed, places);
-  }
+  LOWTIDE_TRY(const ProtoMessage ordered, in_order(order));
+  LOWTIDE_TRY(ProtoMessage renamed, rename_blobs(ordered, shared.names));
   if (options_.free_dead) {
-    renamed = add_free_ops(*renamed, {options_.keep.begin(), options_.keep.end()});
-    if (!renamed) return renamed.error();
-    shared.freed = static_cast<std::int64_t>(count_ops(*renamed) - count_ops(net_));
+    LOWTIDE_TRY(renamed, add_free_ops(renamed, {options_.keep.begin(), options_.keep.end()}));
+    shared.freed = static_cast<std::int64_t>(count_ops(renamed) - count_ops(net_));
   }
-  LOWTIDE_TRY(const NetComparison comparison, compare_nets(net_, *renamed));
-  if (!comparison.is_same) {
-    return Error{ErrorCode::unsupported,
-                 "Lowtide cannot share the memory of this net, because the result would be another net: " +
-                     comparison.differences.front() + "; keep these blobs with --keep",
-                 ""};
-  }
-  shared.net = *std::move(renamed);
+  LOWTIDE_RETURN_IF_ERROR(check_same(ordered, renamed, {}));
+  shared.net = std::move(renamed);
   return shared;
 }
 

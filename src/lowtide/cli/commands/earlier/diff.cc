@@ -40,8 +40,11 @@ StyledText summary_of(const NetComparison& comparison, const std::string& both) 
   return text;
 }
 
-ProtoMessage comparable(NetInput input) {
-  return input.net ? std::move(input.net->net) : net_of_graph(*input.graph, true);
+bool has_updates(const NetInput& input) { return input.graph && !input.graph->state_updates().empty(); }
+
+ProtoMessage comparable(NetInput input, bool with_updates) {
+  if (input.net) return std::move(input.net->net);
+  return net_of_graph(*input.graph, {.for_comparison = true, .with_updates = with_updates});
 }
 
 }  // namespace
@@ -58,7 +61,11 @@ ExitCode run_diff(const Arguments& arguments, Console& console) {
                                         "; convert the net with 'lowtide convert' first");
   }
   const bool are_nets = a.net.has_value();
-  const NetComparison comparison = take(compare_nets(comparable(std::move(a)), comparable(std::move(b))), second);
+  // ONNX has no states.
+  const bool with_updates = has_updates(a) && has_updates(b);
+  const NetComparison comparison = take(compare_nets(comparable(std::move(a), with_updates),
+                                                     comparable(std::move(b), with_updates), {.are_graphs = !are_nets}),
+                                        second);
   if (!arguments.has("--json")) {
     const std::string both = shown_path(first) + " and " + shown_path(second);
     console.result(comparison.is_same ? same_text(comparison, both, are_nets) : summary_of(comparison, both));
