@@ -142,6 +142,51 @@ TEST(OutputTypes, ImpossibleOperandsHaveUnknownResults) {
   EXPECT_TRUE(is_unknown({input("x", "1x4x4x3"), "y DepthToSpace x block_size=2 T=#1"}));  // 3 / (2 * 2)
 }
 
+// x has an unknown rank. With a constant shape, a Reshape of it has that shape, and a rank with an open extent.
+TEST(OutputTypes, ReshapesOfUnknownTensorsHaveTheGivenShape) {
+  EXPECT_THAT(last_output({"x Unknown", list("s", "2:4,8"), "y Reshape x s T=#1"}).extents,
+              Optional(ElementsAre(4, 8)));
+  EXPECT_THAT(last_output({"x Unknown", list("s", "2:-1,8"), "y Reshape x s T=#1"}).extents,
+              Optional(ElementsAre(-1, 8)));
+}
+
+// The rows of x have as many elements as w has rows, or columns if it is transposed, and so has what x is made of.
+TEST(OutputTypes, ProductsAndBiasesTellExtents) {
+  const std::string w = input("w", "16x32");
+  EXPECT_THAT(last_output({w, "x Unknown", "y MatMul x w T=#1", "z Exp x T=#1"}).extents,
+              Optional(ElementsAre(-1, 16)));
+  EXPECT_THAT(last_output({w, "x Unknown", "y MatMul x w T=#1 transpose_b=true", "z Exp x T=#1"}).extents,
+              Optional(ElementsAre(-1, 32)));
+  EXPECT_THAT(
+      last_output({w, "x Unknown", "e Exp x T=#1", "y MatMul e w T=#1", "z MatMul x x T=#1 transpose_a=true"}).extents,
+      Optional(ElementsAre(16, 16)));
+  EXPECT_THAT(last_output({input("b", "5"), input("x", "3x-1"), "y BiasAdd x b T=#1", "z Exp x T=#1"}).extents,
+              Optional(ElementsAre(3, 5)));
+}
+
+// The shape is [?, 8], and its second element is also known behind other operators.
+TEST(OutputTypes, ListsAreKnownInParts) {
+  const std::string x = input("x", "-1x8");
+  const std::string shape = "s Shape x T=#1";
+  const auto extents = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {x, shape});
+    return last_output(more).extents;
+  };
+  const std::string zero = list("zero", "scalar:0");
+  EXPECT_THAT(extents({"y Reshape u s T=#1", "u Unknown"}), std::nullopt);  // u is last
+  EXPECT_THAT(extents({"u Unknown", "y Reshape u s T=#1"}), Optional(ElementsAre(-1, 8)));
+  EXPECT_THAT(extents({"v Unknown", "y Fill s v T=#1"}), Optional(ElementsAre(-1, 8)));
+  const std::vector<std::string> slice = {list("b", "1:1"), list("e", "1:2"), list("t", "1:1"),
+                                          "n StridedSlice s b e t T=#3 shrink_axis_mask=1"};
+  std::vector<std::string> packed = slice;
+  packed.insert(packed.end(), {list("c", "scalar:3"), "p Pack n c T=#3 N=2", "v Unknown", "y Fill p v T=#1"});
+  EXPECT_THAT(extents(packed), Optional(ElementsAre(8, 3)));
+  EXPECT_THAT(extents({zero, list("c", "1:3"), "p ConcatV2 s c zero T=#3 N=2", "v Unknown", "y Fill p v T=#1"}),
+              Optional(ElementsAre(-1, 8, 3)));
+  EXPECT_THAT(extents({zero, list("i", "2:1,0"), "p GatherV2 s i zero Tparams=#3", "v Unknown", "y Fill p v T=#1"}),
+              Optional(ElementsAre(8, -1)));
+}
+
 // 2^40 * 2^40 does not fit, nor does a content of 65,536 * 65,536 into int32.
 TEST(OutputTypes, SizesThatOverflowAreUnknown) {
   const std::string big = "1099511627776";

@@ -230,6 +230,7 @@ Result<void> NodeWalk::infer(std::uint32_t at) {
     set_kept_types(*node.kept_types, types);
   } else if (node.kind == NodeKind::ordinary) {
     infer_node(types);
+    if (known_ != nullptr) infer_partial(types);
   }
   if (!types.fault.empty()) return fault(node.view, types.fault);
   for (KnownTensor& output : types.outputs) {

@@ -35,6 +35,7 @@ void infer_scalar(NodeTypes& types) { types.set(0, {}); }
 // The shape is the content of an input.
 template <std::size_t kInput>
 void infer_given(NodeTypes& types) {
+  if (const Extents* partial = types.partial(kInput)) return types.set(0, *partial);
   const Extents* given = types.content(kInput);
   if (given == nullptr || std::ranges::any_of(*given, [](std::int64_t one) { return one < 0; })) return;
   types.set(0, *given);

@@ -18,6 +18,8 @@ struct KnownTensor {
   std::optional<DType> dtype;
   std::optional<Extents> extents;
   std::optional<Extents> content;  // of small tensors of integers, in row-major order
+  // The elements of a short list of extents of which some are not known (kOpen). Only without `content`.
+  std::optional<Extents> partial = std::nullopt;
 };
 
 // One node while a rule works on it: it sets what follows from the inputs, and leaves the rest alone.
@@ -33,6 +35,9 @@ struct NodeTypes {
   }
   [[nodiscard]] const Extents* content(std::size_t input) const {
     return input < inputs.size() && inputs[input]->content ? &*inputs[input]->content : nullptr;
+  }
+  [[nodiscard]] const Extents* partial(std::size_t input) const {
+    return input < inputs.size() && inputs[input]->partial ? &*inputs[input]->partial : nullptr;
   }
   // The content of an input, if its extents are known too and agree with it. Otherwise nullptr.
   [[nodiscard]] const Extents* values(std::size_t input) const;
@@ -66,6 +71,9 @@ void infer_node(NodeTypes& types);
 
 // Sets the contents of outputs whose types and extents are set, and removes those that do not agree with them.
 void infer_values(NodeTypes& types);
+
+// Sets what is known of lists of which not all is known (op_partial.cc). For walks with open extents.
+void infer_partial(NodeTypes& types);
 
 // op_shapes.cc
 void infer_broadcast(NodeTypes& types);

@@ -48,13 +48,15 @@ void infer_batch_mat_mul(NodeTypes& types) {
   types.set(0, *std::move(y));
 }
 
-// One -1 is what is left.
+// One -1 is what is left. The given shape is that of the result, whatever is known of the operand.
 void infer_reshape(NodeTypes& types) {
-  if (types.extents(0) == nullptr || types.content(1) == nullptr) return;
+  if (const Extents* partial = types.partial(1)) return types.set(0, *partial);
+  if (types.content(1) == nullptr) return;
   Extents shape = *types.content(1);
   if (std::ranges::any_of(shape, [](std::int64_t one) { return one < kOpen; })) return;
   if (std::ranges::count(shape, kOpen) > 1) return;
-  if (is_open(*types.extents(0))) return types.set(0, std::move(shape));  // its -1 is an open extent
+  const bool is_unknown = types.extents(0) == nullptr || is_open(*types.extents(0));
+  if (is_unknown) return types.set(0, std::move(shape));  // its -1 is an open extent
   const std::optional<std::int64_t> elements = product(*types.extents(0));
   const auto open = std::find(shape.begin(), shape.end(), kOpen);
   const bool has_open = open != shape.end();

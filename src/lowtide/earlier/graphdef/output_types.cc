@@ -9,6 +9,7 @@
 
 #include "lowtide/base/disjoint_sets.h"
 #include "lowtide/earlier/graphdef/node_walk.h"
+#include "lowtide/earlier/graphdef/told_extents.h"
 
 namespace lowtide {
 namespace {
@@ -103,6 +104,28 @@ class ShapeClasses {
   std::optional<DisjointSets<TensorId>> sets_;
 };
 
+// Adds what operators say of their operands. Whether there was something new.
+bool share_told_extents(const NodeWalk& walk, KnownShapes& known) {
+  bool is_changed = false;
+  for (const WalkedNode& node : walk.nodes()) {
+    std::vector<const KnownTensor*> inputs;
+    for (const auto& input : node.inputs) {
+      const auto [from, port] = walk.source(input);
+      inputs.push_back(&walk.nodes()[from].outputs[port]);
+    }
+    for (std::size_t input = 0; input < inputs.size(); ++input) {
+      const std::optional<Extents> told = graphdef_internal::told_extents(node.view, inputs, input);
+      if (!told) continue;
+      const std::optional<Extents>& extents = inputs[input]->extents;
+      if (extents && graphdef_internal::merged_extents(*extents, *told) == *extents) continue;
+      Extents& now = known.of_outputs.try_emplace(walk.source(node.inputs[input]), *told).first->second;
+      now = graphdef_internal::merged_extents(std::move(now), *told);
+      is_changed = true;
+    }
+  }
+  return is_changed;
+}
+
 }  // namespace
 
 Result<std::vector<std::vector<OutputType>>> infer_output_types(const ProtoMessage& graphdef,
@@ -113,7 +136,9 @@ Result<std::vector<std::vector<OutputType>>> infer_output_types(const ProtoMessa
   for (int count = 1;; ++count) {
     NodeWalk walk(graphdef, options, known);
     LOWTIDE_RETURN_IF_ERROR(walk.walk());
-    if (ShapeClasses(walk).share(known) && count < kMostWalks) continue;
+    bool is_changed = ShapeClasses(walk).share(known);
+    is_changed = share_told_extents(walk, known) || is_changed;
+    if (is_changed && count < kMostWalks) continue;
     std::vector<std::vector<OutputType>> all;
     for (std::uint32_t at = 0; at < walk.nodes().size(); ++at) all.push_back(types_of(walk, at));
     return all;
