@@ -58,6 +58,31 @@ class Rewrite(ProgramTest):
         other = self.json(DONE, "rewrite", "train.pbtxt", "--level", "heuristics", "--scope", "other/")
         self.assertEqual(other["recomputed"], [])
 
+    def test_says_why_there_was_nothing_to_do(self):
+        said = self.expect(DONE, "rewrite", "train.pbtxt").stdout
+        self.assertIn("Nothing was to do: level manual follows the attributes _recompute_hint and _swap_to_host, and "
+                      "no node has one. Try --level recomputation", said)
+        said = self.expect(DONE, "rewrite", "train.pbtxt", "--level", "scheduling").stdout
+        self.assertIn("Nothing was done: sums and swaps need --cluster and --fetch.", said)
+        self.assertNotIn("Nothing", self.expect(DONE, "rewrite", "train.pbtxt", "--level", "recomputation").stdout)
+
+    def test_says_why_a_hint_is_not_followed(self):
+        hint = 'attr { key: "_recompute_hint" value { i: 0 } }'
+        self.write("hinted.pbtxt", TRAINING.replace('op: "Conv2D"', f'op: "Conv2D" {hint}'))
+        text = "has _recompute_hint, but this level runs nothing again"
+        self.assertIn(f"Left out: 'loss' {text}",
+                      self.expect(DONE, "rewrite", "hinted.pbtxt", "--level", "scheduling").stdout)
+        found = self.json(DONE, "rewrite", "hinted.pbtxt", "--level", "scheduling")
+        self.assertEqual((found["left_out"], found["warnings"]), ([{"node": "loss", "text": text}], []))
+
+    def test_warns_of_random_nodes(self):
+        """r draws other numbers for the gradient than for the loss."""
+        hint = 'attr { key: "_recompute_hint" value { i: 0 } }'
+        self.write("random.pbtxt", TRAINING.replace('op: "Relu"', f'op: "RandomShuffle" {hint}'))
+        said = self.expect(DONE, "rewrite", "random.pbtxt").stdout
+        self.assertIn("warning: 'r' runs again and may give other results then: 'RandomShuffle' does not repeat its "
+                      "results", said)
+
     # v, a and b have 512 KiB each, which is more than the GPU has. The hint sends a to the host until d needs it.
     def test_tensors_are_swapped(self):
         words = ("rewrite", "swapped.pbtxt", "--level", "swapping", "--fetch", "d", "--cluster", "gpu.json")

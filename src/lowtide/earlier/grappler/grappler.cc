@@ -17,6 +17,7 @@
 #include "lowtide/earlier/grappler/device_name.h"
 #include "lowtide/earlier/grappler/recompute.h"
 #include "lowtide/earlier/grappler/relax.h"
+#include "lowtide/earlier/grappler/remarks.h"
 #include "lowtide/earlier/grappler/repeated_controls.h"
 #include "lowtide/earlier/grappler/run_costs.h"
 #include "lowtide/earlier/grappler/simulate.h"
@@ -95,7 +96,8 @@ Result<void> save_memory(std::vector<DefNode>& nodes, const Surroundings& around
   for (int round = 0; round < kMostRounds && is_changed; ++round) {
     is_changed = false;
     if (has_add_n(level)) {
-      LOWTIDE_TRY(std::vector<std::string> sums, grappler_internal::replace_sums(nodes, around, peaks));
+      LOWTIDE_TRY(std::vector<std::string> sums,
+                  grappler_internal::replace_sums(nodes, around, peaks, result.left_out));
       is_changed = !sums.empty();
       std::ranges::move(sums, std::back_inserter(result.sums));
     }
@@ -148,7 +150,14 @@ Result<GrapplerResult> run_grappler(const ProtoMessage& graphdef, const Grappler
     LOWTIDE_TRY(Simulation simulation, simulated(nodes, around));
     before = std::move(simulation);
   }
+  const std::vector<DefNode> given = nodes;
   if (options.level != GrapplerLevel::none) LOWTIDE_RETURN_IF_ERROR(rewrite_nodes(nodes, options, around, result));
+  LOWTIDE_RETURN_IF_ERROR(grappler_internal::add_remarks(
+      given, around,
+      {.recomputes = has_recomputation(options.level),
+       .swaps = has_swaps(options.level),
+       .target_scope = std::string(options.target_scope.empty() ? kDefaultScope : options.target_scope)},
+      result));
   if (simulates) {
     LOWTIDE_TRY(const Simulation after, simulated(nodes, around));
     compare_peaks(options.cluster, *before, after, result);

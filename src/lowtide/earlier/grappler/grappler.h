@@ -61,6 +61,12 @@ struct GrapplerPeak {
   std::int64_t after = 0;
 };
 
+// What a pass left out, or what the caller should know about a node that it changed.
+struct GrapplerRemark {
+  std::string node;
+  std::string text;  // begins behind the name of the node: "is fed"
+};
+
 struct GrapplerResult {
   ProtoMessage graphdef;
   std::vector<std::string> recomputed;  // nodes that have a copy "Recomputed/<name>" now
@@ -71,6 +77,11 @@ struct GrapplerResult {
   std::int64_t nanoseconds_before = 0;   // of a run, by the same simulation
   std::int64_t nanoseconds_after = 0;
   std::vector<std::string> relaxed;  // assignments whose variables may be in memory that no device transfers from
+  // Why hints were not followed, and why sums were not accumulated at a level that accumulates sums.
+  std::vector<GrapplerRemark> left_out = {};
+  // Nodes that run again and may give other results then.
+  std::vector<GrapplerRemark> warnings = {};
+  bool has_hints = false;  // some node has _recompute_hint or _swap_to_host
 };
 
 // Whether levels recomputation and heuristics run an operator again without a hint.
@@ -91,6 +102,8 @@ struct GrapplerResult {
 //     The pass leaves out control inputs of a node from nodes that it reads anyway.
 //   - Swaps (levels default, swapping and heuristics; only those that _swap_to_host asks for at level manual): swaps.h
 //     says which inputs are copied to the host and back.
+//   - As in the original, nodes run again even if they may give other results then: random nodes without a seed, and
+//     nodes that read a variable. GrapplerResult::warnings names them.
 //   - The simulation of memory and time (simulate.h) knows the costs of operators by the rules of the original.
 // Sums and swaps alternate while sums are found, at most 25 times. Without a cluster, devices count as large enough.
 // Errors: invalid (a name twice, an input that does not exist, a cycle, a graph that was rewritten before, a feed or a

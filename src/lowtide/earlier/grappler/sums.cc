@@ -12,6 +12,7 @@
 
 #include "lowtide/base/try.h"
 #include "lowtide/earlier/graphdef/node_attributes.h"
+#include "lowtide/earlier/graphdef/output_types.h"
 #include "lowtide/earlier/grappler/repeated_controls.h"
 
 namespace lowtide::grappler_internal {
@@ -151,6 +152,32 @@ class SumReplacer {
   std::vector<DefNode> added_;
 };
 
+// All sums except for those that are chosen.
+void leave_out_all(const std::vector<DefNode>& nodes, const std::string& why, const std::set<NodeIndex>& chosen,
+                   std::vector<GrapplerRemark>& left_out) {
+  for (NodeIndex at = 0; at < nodes.size(); ++at) {
+    if (is_sum(nodes[at]) && count_operands(nodes[at]) > 2 && !chosen.contains(at)) {
+      left_out.push_back({nodes[at].name, why});
+    }
+  }
+}
+
+std::string why_not_at_peak(const std::vector<DevicePeak>& peaks, const Cluster& cluster) {
+  std::string peak;
+  for (std::size_t device = 0; device < cluster.devices.size(); ++device) {
+    const std::int64_t memory = cluster.devices[device].memory_bytes;
+    if (memory <= 0) continue;
+    if (static_cast<double>(peaks[device].bytes) > static_cast<double>(memory) * kFullShare) {
+      return "is a sum, but none of its operands on its device is live at the peak of a device that uses more than 80 "
+             "% "
+             "of its memory";
+    }
+    peak += (peak.empty() ? "" : ", ") + std::to_string(peaks[device].bytes) + " of " + std::to_string(memory) + " B";
+  }
+  if (peak.empty()) return "is a sum, but the memory of no device is known";
+  return "is a sum, but no device uses more than 80 % of its memory: " + peak;
+}
+
 }  // namespace
 
 bool has_copies(const std::vector<DefNode>& nodes) {
@@ -165,10 +192,15 @@ Result<void> find_peaks(const TypedGraph& graph, const Surroundings& around, Kno
 }
 
 Result<std::vector<std::string>> replace_sums(std::vector<DefNode>& nodes, const Surroundings& around,
-                                              KnownPeaks& peaks) {
+                                              KnownPeaks& peaks, std::vector<GrapplerRemark>& left_out) {
   LOWTIDE_RETURN_IF_ERROR(drop_repeated_controls(nodes));
   std::vector<std::string> replaced;
-  if (has_copies(nodes)) return replaced;
+  left_out.clear();
+  if (has_copies(nodes)) {
+    leave_out_all(nodes, "is a sum, but something is swapped, and TensorFlow simulates no graph with such copies", {},
+                  left_out);
+    return replaced;
+  }
   std::set<NodeIndex> chosen;
   {
     LOWTIDE_TRY(const TypedGraph graph, type_nodes(nodes));
@@ -176,6 +208,7 @@ Result<std::vector<std::string>> replace_sums(std::vector<DefNode>& nodes, const
     if (sums.empty()) return replaced;
     LOWTIDE_RETURN_IF_ERROR(find_peaks(graph, around, peaks));
     chosen = sums_at_peaks(sums, *peaks, around.cluster);
+    leave_out_all(nodes, why_not_at_peak(*peaks, around.cluster), chosen, left_out);
     if (chosen.empty()) return replaced;
   }
   LOWTIDE_TRY(TypedGraph graph, type_nodes(nodes, around.feeds));
@@ -186,13 +219,22 @@ Result<std::vector<std::string>> replace_sums(std::vector<DefNode>& nodes, const
                  ""};
   }
   SumReplacer replacer(nodes, graph.links);
+  bool is_stopped = false;
   for (NodeIndex at : chosen) {
     const OutputType& type = graph.type_of(at, 0);
     const std::int64_t data_type = attribute_type(nodes[at], "T").value_or(0);
     const bool is_known = type.extents && std::ranges::none_of(*type.extents, [](std::int64_t one) { return one < 0; });
-    if (!is_known || std::ranges::find(kSummedTypes, data_type) == kSummedTypes.end()) continue;
-    if (!replacer.replace(at, type, data_type)) break;
-    replaced.push_back(nodes[at].name);
+    if (!is_known) {
+      left_out.push_back({nodes[at].name, "is a sum whose shape TensorFlow does not know without the feeds: " +
+                                              (type.extents ? shown_extents(*type.extents) : "any")});
+    } else if (std::ranges::find(kSummedTypes, data_type) == kSummedTypes.end()) {
+      left_out.push_back({nodes[at].name, "is a sum of another element type than f16, f32, f64 and i64"});
+    } else if (is_stopped || !replacer.replace(at, type, data_type)) {
+      is_stopped = true;
+      left_out.push_back({nodes[at].name, "is a sum, but a node ends in '/tmp_var' already, where TensorFlow stops"});
+    } else {
+      replaced.push_back(nodes[at].name);
+    }
   }
   replacer.add_new_nodes();
   if (!replaced.empty()) peaks.reset();

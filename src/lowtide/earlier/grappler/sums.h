@@ -10,6 +10,7 @@
 #include "lowtide/base/result.h"
 #include "lowtide/earlier/graphdef/node_list.h"
 #include "lowtide/earlier/grappler/cluster.h"
+#include "lowtide/earlier/grappler/grappler.h"
 #include "lowtide/earlier/grappler/simulate.h"
 
 namespace lowtide::grappler_internal {
@@ -43,9 +44,10 @@ using KnownPeaks = std::optional<std::vector<DevicePeak>>;
 //
 // Only sums of f16, f32, f64 and i64 whose shape is known without the feeds are replaced. The peaks are forgotten then.
 // Returns the names of the sums that were replaced, in the order of the nodes. As in the original, no further sum is
-// replaced if a name exists. Errors: those of type_nodes and simulate; over_limit. O(nodes + inputs, log), and as much
-// again for each sum that is replaced, at most 2,000,000,000 steps.
+// replaced if a name exists. `left_out` becomes the other sums with more than two operands, and why they stay.
+// Errors: those of type_nodes and simulate; over_limit. O(nodes + inputs, log), and as much again for each sum that is
+// replaced, at most 2,000,000,000 steps.
 [[nodiscard]] Result<std::vector<std::string>> replace_sums(std::vector<DefNode>& nodes, const Surroundings& around,
-                                                            KnownPeaks& peaks);
+                                                            KnownPeaks& peaks, std::vector<GrapplerRemark>& left_out);
 
 }  // namespace lowtide::grappler_internal

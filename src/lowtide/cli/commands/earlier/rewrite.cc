@@ -1,14 +1,18 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lowtide/base/article.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/limits.h"
+#include "lowtide/base/quote.h"
 #include "lowtide/base/thousands.h"
 #include "lowtide/cli/commands/earlier/beside_page.h"
 #include "lowtide/cli/commands/earlier/handlers.h"
@@ -63,7 +67,34 @@ StyledText peaks_table(const GrapplerResult& result) {
   return text.end_line();
 }
 
-StyledText summary_of_rewriting(const GrapplerResult& result, std::int64_t before) {
+void add_remarks(const std::vector<GrapplerRemark>& remarks, std::string_view label, StyledText& text) {
+  constexpr std::size_t kMostShown = 8;
+  for (std::size_t at = 0; at < std::min(kMostShown, remarks.size()); ++at) {
+    text.add("  " + std::string(label) + quoted(remarks[at].node, 60) + " " + remarks[at].text).end_line();
+  }
+  if (remarks.size() > kMostShown) {
+    text.add("  and " + std::to_string(remarks.size() - kMostShown) + " more; --json lists all").end_line();
+  }
+}
+
+bool changes_nothing(const GrapplerResult& result) {
+  return result.recomputed.empty() && result.sums.empty() && result.swaps.empty();
+}
+
+// What another level would do, if this one had nothing to do.
+std::string advice_for(const GrapplerResult& result, const GrapplerOptions& options) {
+  if (!changes_nothing(result) || !result.left_out.empty()) return "";
+  if (options.level == GrapplerLevel::manual && !result.has_hints) {
+    return "Nothing was to do: level manual follows the attributes _recompute_hint and _swap_to_host, and no node has "
+           "one. Try --level recomputation, or with --cluster and --fetch --level heuristics.";
+  }
+  const bool measures = !options.fetches.empty() && !options.cluster.devices.empty();
+  const bool needs_cluster = options.level != GrapplerLevel::none && options.level != GrapplerLevel::recomputation;
+  if (needs_cluster && !measures) return "Nothing was done: sums and swaps need --cluster and --fetch.";
+  return "";
+}
+
+StyledText summary_of_rewriting(const GrapplerResult& result, const GrapplerOptions& options, std::int64_t before) {
   const auto count = [](const auto& list) { return static_cast<std::int64_t>(list.size()); };
   StyledText text("Grappler", Style::strong);
   text.add(": " + with_count(before, "node") + ", and " + std::to_string(count_nodes(result.graphdef)) +
@@ -73,14 +104,17 @@ StyledText summary_of_rewriting(const GrapplerResult& result, std::int64_t befor
            " again, in " + with_count(result.groups, "group"))
       .end_line();
   text.add("  Assignments that need no memory for transfers: " + std::to_string(result.relaxed.size())).end_line();
-  if (result.peaks.empty()) {
-    text.add("  Devices are taken to have enough memory, so nothing is swapped and no AddN is split.", Style::dim);
-    return text.end_line();
+  if (!result.peaks.empty()) {
+    text.add("  " + with_count(count(result.sums), "sum") + " in a temporary variable, " +
+             with_count(count(result.swaps), "input") + " swapped to the host")
+        .end_line();
   }
-  text.add("  " + with_count(count(result.sums), "sum") + " in a temporary variable, " +
-           with_count(count(result.swaps), "input") + " swapped to the host")
-      .end_line();
-  return text.append(peaks_table(result));
+  add_remarks(result.warnings, "warning: ", text);
+  add_remarks(result.left_out, "Left out: ", text);
+  if (const std::string advice = advice_for(result, options); !advice.empty()) text.add("  " + advice).end_line();
+  if (!result.peaks.empty()) return text.append(peaks_table(result));
+  text.add("  Devices are taken to have enough memory, so nothing is swapped and no AddN is split.", Style::dim);
+  return text.end_line();
 }
 
 Json json_of_rewriting(const GrapplerResult& result, const GrapplerOptions& options, std::int64_t before) {
@@ -101,6 +135,13 @@ Json json_of_rewriting(const GrapplerResult& result, const GrapplerOptions& opti
   json["swaps"] = Json::array();
   for (const GrapplerSwap& one : result.swaps) {
     json["swaps"].push_back({{"node", json_text(one.node)}, {"input", one.input}});
+  }
+  for (const auto& [key, remarks] :
+       {std::pair("left_out", &result.left_out), std::pair("warnings", &result.warnings)}) {
+    json[key] = Json::array();
+    for (const GrapplerRemark& one : *remarks) {
+      json[key].push_back({{"node", json_text(one.node)}, {"text", json_text(one.text)}});
+    }
   }
   json["devices"] = Json::array();
   for (const GrapplerPeak& one : result.peaks) {
@@ -133,7 +174,7 @@ Rewriting rewrite_as_grappler(const ProtoMessage& graphdef, const Arguments& arg
   const GrapplerResult result = take(run_grappler(graphdef, options), shown);
   const std::int64_t before = count_nodes(graphdef);
   return {.graphdef = result.graphdef,
-          .summary = summary_of_rewriting(result, before),
+          .summary = summary_of_rewriting(result, options, before),
           .json = json_of_rewriting(result, options, before)};
 }
 
