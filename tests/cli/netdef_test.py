@@ -205,6 +205,24 @@ class ShareTest(ProgramTest):
         self.assertEqual(shared["bytes"], 65_536 + 16_384 + 40)
         self.assertEqual(shared["naive_bytes"], 65_536 + 16_384 + 40 + 40)
 
+    def test_releases_without_sharing(self):
+        done = self.json(DONE, "share", "net.pbtxt", "--rule", "none", "--free", "-o", "freed.pbtxt")
+        self.assertEqual((done["rule"], done["names"], done["free_operators"]), ("none", [], 3))  # c1, p1, fc
+        self.expect(DONE, "diff", "net.pbtxt", "freed.pbtxt")
+        done = self.json(DONE, "share", "net.pbtxt", "--rule", "none", "--free", "--free-only", "p1")
+        self.assertEqual(done["free_operators"], 1)
+        self.assertIn("needs --free", self.expect(USAGE, "share", "net.pbtxt", "--rule", "none").stderr)
+        self.assertIn("needs --free", self.expect(USAGE, "share", "net.pbtxt", "--free-only", "p1").stderr)
+
+    def test_gradients_are_listed(self):
+        words = ("share", "net.pbtxt", "--rule", "caffe2_gradients")
+        self.assertEqual(self.json(DONE, *words)["gradients"], [])
+        found = self.json(DONE, *words, "--gradient", "p1", "--gradient", "fc")
+        self.assertEqual((found["gradients"], found["op_indices"]), (["fc", "p1"], [2, 3, 4]))
+        self.expect(DONE, *words, "--gradient-names", "anywhere")
+        self.assertIn("is for the rules caffe2_gradients",
+                      self.expect(USAGE, "share", "net.pbtxt", "--gradient", "p1").stderr)
+
     def test_begins_with_assigned_slots(self):
         """c1 in 65,536 B, and fc, of 40 B, apart from it in a slot of its own."""
         self.write("slots.csv", "slot,blob\nbig,c1\nsmall,fc\n")

@@ -23,8 +23,25 @@ Error invalid(std::string message) { return Error{ErrorCode::invalid, std::move(
 
 bool is_interference(std::string_view rule) { return rule.starts_with("caffe2_interference"); }
 
+bool is_for_gradients(std::string_view rule) { return rule.starts_with("caffe2_gradients"); }
+
 bool is_for_sequences(std::string_view rule) {
   return rule == kLowtideRule || rule == "caffe2_simple" || is_interference(rule);
+}
+
+std::string baseline_of(const std::string& rule) {
+  if (rule == kNoRule) return "caffe2_interference_greedy";  // for its figures without sharing
+  return rule == kLowtideRule ? "caffe2_interference_exact" : rule;
+}
+
+// The figures without sharing.
+void share_nothing(BaselineOutcome& outcome) {
+  outcome.bytes = outcome.naive;
+  outcome.blocks.clear();
+  outcome.shared_buffers = 0;
+  outcome.blobs_left = outcome.blobs;
+  outcome.proven_optimal = false;
+  std::ranges::fill(outcome.sharing.places, std::nullopt);
 }
 
 class NetSharer {
@@ -42,7 +59,8 @@ class NetSharer {
   Result<void> check() const;
   Result<std::vector<TensorId>> tensors_of(const std::vector<std::string>& names, const char* what) const;
   Result<BaselineOptions> baseline_options() const;
-  void list_gradients(BaselineOptions& options) const;
+  [[nodiscard]] bool is_gradient(const std::string& name) const;
+  Result<void> list_gradients(BaselineOptions& options) const;
   std::vector<TensorId> activations() const;
   Result<std::vector<std::vector<TensorId>>> assigned_slots() const;
   Result<void> check_assigned(const BaselineOptions& options, const std::vector<NodeId>& order) const;
@@ -53,6 +71,9 @@ class NetSharer {
   Result<void> check_same(const ProtoMessage& before, const ProtoMessage& after,
                           const CompareNetsOptions& options) const;
   Result<ProtoMessage> in_order(const std::vector<NodeId>& order) const;
+  [[nodiscard]] std::set<std::string, std::less<>> not_freed(const BlobNames& names) const;
+  [[nodiscard]] std::vector<std::string> names_of(const std::vector<TensorId>& tensors) const;
+  void list_arguments(const BaselineOptions& options, SharedNet& shared) const;
 
   const ProtoMessage& net_;
   const NetGraph& graph_;
@@ -62,13 +83,22 @@ class NetSharer {
 
 Result<void> NetSharer::check() const {
   const std::vector<std::string> rules = share_rules();
-  if (std::find(rules.begin(), rules.end(), options_.rule) == rules.end()) {
+  if (options_.rule != kNoRule && std::find(rules.begin(), rules.end(), options_.rule) == rules.end()) {
     return invalid("no rule is called " + quoted(options_.rule, 60) + "; known rules: " + listed(rules));
   }
   if (!is_interference(options_.rule) && (options_.order != ShareOrder::as_given || !options_.assigned.empty())) {
     return invalid(quoted(options_.rule, 60) +
                    (options_.assigned.empty() ? " keeps the order of its own" : " cannot begin with assigned slots") +
                    "; only caffe2_interference_greedy and caffe2_interference_exact take this option");
+  }
+  if (!options_.gradients.empty() && !is_for_gradients(options_.rule)) {
+    return invalid("gradients are listed, but only caffe2_gradients and caffe2_gradients_sized use them");
+  }
+  if (options_.rule == kNoRule && !options_.free_dead) {
+    return invalid("with the rule none nothing shares, so there is nothing to do without Free operators");
+  }
+  if (!options_.free_only.empty() && !options_.free_dead) {
+    return invalid("blobs are listed for Free operators, but none are asked for");
   }
   const std::string& type = graph_.facts.type;
   if (graph_.facts.has_free) {
@@ -120,18 +150,27 @@ std::vector<TensorId> NetSharer::activations() const {
   return all;
 }
 
-void NetSharer::list_gradients(BaselineOptions& options) const {
-  constexpr std::string_view kSuffix = "_grad";
-  const auto has_scope = [&](const std::string& name) {
-    return name.starts_with(options_.namescope) || name.starts_with("_" + options_.namescope);
-  };
-  for (const auto& [name, tensors] : tensors_) {
-    if (!name.ends_with(kSuffix) || !has_scope(name)) continue;
-    const auto source = tensors_.find(name.substr(0, name.size() - kSuffix.size()));
-    const bool is_of_input = source != tensors_.end() && !graph_.graph.tensor(source->second.front()).producer;
-    if (!is_of_input) options.gradients.insert(options.gradients.end(), tensors.begin(), tensors.end());
+// Gradients of external inputs, such as parameters, are results for the caller.
+bool NetSharer::is_gradient(const std::string& name) const {
+  constexpr std::string_view kMark = "_grad";
+  if (!name.starts_with(options_.namescope) && !name.starts_with("_" + options_.namescope)) return false;
+  if (!name.ends_with(kMark)) {
+    return options_.gradient_names == GradientNames::anywhere && name.find(kMark) != std::string::npos;
   }
+  const auto source = tensors_.find(name.substr(0, name.size() - kMark.size()));
+  return source == tensors_.end() || graph_.graph.tensor(source->second.front()).producer.has_value();
+}
+
+Result<void> NetSharer::list_gradients(BaselineOptions& options) const {
+  std::set<TensorId> found;
+  for (const auto& [name, tensors] : tensors_) {
+    if (is_gradient(name)) found.insert(tensors.begin(), tensors.end());
+  }
+  LOWTIDE_TRY(const std::vector<TensorId> named, tensors_of(options_.gradients, "a gradient"));
+  found.insert(named.begin(), named.end());
+  options.gradients.assign(found.begin(), found.end());
   if (options_.share_activations) options.hosts = activations();
+  return {};
 }
 
 // The rows of a slot become a list, in the order of the rows.
@@ -168,13 +207,14 @@ Result<void> NetSharer::check_assigned(const BaselineOptions& options, const std
 }
 
 Result<BaselineOptions> NetSharer::baseline_options() const {
-  BaselineOptions options{.baseline = options_.rule == kLowtideRule ? "caffe2_interference_exact" : options_.rule,
+  BaselineOptions options{.baseline = baseline_of(options_.rule),
                           .alignment = std::nullopt,
                           .colocated = graph_.facts.colocated,
                           .keep = graph_.facts.unshared,
                           .devices = graph_.facts.devices};
   options.namescope = options_.namescope;
   options.effort = options_.effort;
+  LOWTIDE_RETURN_IF_ERROR(tensors_of(options_.free_only, "to be released"));
   LOWTIDE_TRY(const std::vector<TensorId> kept, tensors_of(options_.keep, "to be kept"));
   options.keep.insert(options.keep.end(), kept.begin(), kept.end());
   if (options_.heads) {
@@ -185,7 +225,7 @@ Result<BaselineOptions> NetSharer::baseline_options() const {
       if (tensors_.find(graph_.facts.blob_of[id])->second.front() == id) options.heads->push_back(id);
     }
   }
-  if (options_.rule.starts_with("caffe2_gradients")) list_gradients(options);
+  if (is_for_gradients(options_.rule)) LOWTIDE_RETURN_IF_ERROR(list_gradients(options));
   LOWTIDE_TRY(std::vector<std::vector<TensorId>> assigned, assigned_slots());
   options.assigned = std::move(assigned);
   return options;
@@ -259,13 +299,58 @@ Result<ProtoMessage> NetSharer::in_order(const std::vector<NodeId>& order) const
   return ordered;
 }
 
+// The blobs, by their new names, that no operator Free may release.
+std::set<std::string, std::less<>> NetSharer::not_freed(const BlobNames& names) const {
+  std::set<std::string, std::less<>> kept(options_.keep.begin(), options_.keep.end());
+  if (options_.free_only.empty()) return kept;
+  const std::set<std::string> freed(options_.free_only.begin(), options_.free_only.end());
+  for (const auto& [name, tensors] : tensors_) {
+    const auto renamed = names.find(name);
+    if (!freed.contains(name)) kept.insert(renamed == names.end() ? name : renamed->second);
+  }
+  return kept;
+}
+
+std::vector<std::string> NetSharer::names_of(const std::vector<TensorId>& tensors) const {
+  std::set<std::string> names;
+  for (TensorId id : tensors) names.insert(graph_.facts.blob_of[id]);
+  return {names.begin(), names.end()};
+}
+
+void NetSharer::list_arguments(const BaselineOptions& options, SharedNet& shared) const {
+  if (!is_for_gradients(options_.rule) && !options_.rule.starts_with("caffe2_dag")) return;
+  shared.gradients = names_of(options.gradients);
+  shared.hosts = names_of(options.hosts);
+  std::set<std::string> may_share(shared.gradients.begin(), shared.gradients.end());
+  may_share.insert(shared.hosts.begin(), shared.hosts.end());
+  if (!is_for_gradients(options_.rule)) {
+    for (const auto& [name, tensors] : tensors_) {
+      if (graph_.graph.tensor(tensors.front()).producer) may_share.insert(name);
+    }
+    for (TensorId id : graph_.graph.outputs()) may_share.erase(graph_.facts.blob_of[id]);
+    for (TensorId id : options.keep) may_share.erase(graph_.facts.blob_of[id]);
+  }
+  shared.shareable = {may_share.begin(), may_share.end()};
+  const std::set<TensorId> gradients(options.gradients.begin(), options.gradients.end());
+  for (NodeId id : all_ids<NodeId>(graph_.graph.nodes().size())) {
+    const auto is_one = [&](const std::optional<TensorId>& tensor) { return tensor && gradients.contains(*tensor); };
+    const Node& node = graph_.graph.node(id);
+    const bool takes_part = !is_for_gradients(options_.rule) || std::ranges::any_of(node.inputs, is_one) ||
+                            std::ranges::any_of(node.outputs, is_one);
+    if (takes_part) shared.op_indices.push_back(graph_.facts.op_of[id]);
+  }
+  std::ranges::sort(shared.op_indices);
+}
+
 Result<SharedNet> NetSharer::share() && {
   LOWTIDE_RETURN_IF_ERROR(check());
   LOWTIDE_TRY(const BaselineOptions options, baseline_options());
   std::vector<NodeId> order;
   LOWTIDE_TRY(BaselineOutcome outcome, decide(options, order));
   LOWTIDE_CHECK(outcome.violations.empty(), "the result of a rule for sharing is correct");
+  if (options_.rule == kNoRule) share_nothing(outcome);
   SharedNet shared{.net = net_, .names = renaming(outcome), .outcome = std::move(outcome)};
+  list_arguments(options, shared);
   LOWTIDE_TRY(const auto present, blob_names(net_));
   for (const std::string& name : names_of_blocks(shared.outcome)) {
     const bool is_made = name.ends_with("_shared") && name.starts_with(options_.namescope + "__m");
@@ -278,7 +363,7 @@ Result<SharedNet> NetSharer::share() && {
   LOWTIDE_TRY(const ProtoMessage ordered, in_order(order));
   LOWTIDE_TRY(ProtoMessage renamed, rename_blobs(ordered, shared.names));
   if (options_.free_dead) {
-    LOWTIDE_TRY(renamed, add_free_ops(renamed, {options_.keep.begin(), options_.keep.end()}));
+    LOWTIDE_TRY(renamed, add_free_ops(renamed, not_freed(shared.names)));
     shared.freed = static_cast<std::int64_t>(count_ops(renamed) - count_ops(net_));
   }
   LOWTIDE_RETURN_IF_ERROR(check_same(ordered, renamed, {}));
@@ -290,7 +375,7 @@ Result<SharedNet> NetSharer::share() && {
 }  // namespace rewrite_internal
 
 bool ignores_sizes(std::string_view rule) {
-  return rule == "caffe2_simple" || rule == "caffe2_dag" || rule == "caffe2_gradients";
+  return rule == "caffe2_simple" || rule == "caffe2_dag" || rule == "caffe2_gradients" || rule == kNoRule;
 }
 
 std::vector<std::string> share_rules() {

@@ -31,7 +31,12 @@ ShareNetOptions read_share_options(const Arguments& arguments) {
   options.namescope = arguments.value("--namescope").value_or("");
   if (!options.namescope.empty() && !options.namescope.ends_with('/')) options.namescope += '/';
   options.share_activations = arguments.has("--activations");
+  options.gradients = arguments.values("--gradient");
+  if (const std::optional<std::string> names = arguments.value("--gradient-names")) {
+    options.gradient_names = from_string<GradientNames>(*names).value_or(GradientNames::suffix);
+  }
   options.free_dead = arguments.has("--free");
+  options.free_only = arguments.values("--free-only");
   if (const std::optional<std::string> order = arguments.value("--order")) {
     options.order = from_string<ShareOrder>(*order).value_or(ShareOrder::as_given);
   }
@@ -40,6 +45,13 @@ ShareNetOptions read_share_options(const Arguments& arguments) {
     stop_usage(std::string(option) +
                " is for the rules caffe2_interference_greedy and caffe2_interference_exact; name one with --rule");
   }
+  for (const char* option : {"--gradient", "--gradient-names"}) {
+    if (!arguments.has(option) || options.rule.starts_with("caffe2_gradients")) continue;
+    stop_usage(std::string(option) +
+               " is for the rules caffe2_gradients and caffe2_gradients_sized; name one with --rule");
+  }
+  if (!options.free_only.empty() && !options.free_dead) stop_usage("--free-only needs --free");
+  if (options.rule == kNoRule && !options.free_dead) stop_usage("--rule none shares nothing, so it needs --free");
   return options;
 }
 
@@ -117,6 +129,15 @@ Json json_of_shared(const SharedNet& shared, const ShareNetOptions& options, boo
   json["shared_buffers"] = outcome.shared_buffers;
   json["bytes"] = has_bytes ? Json(outcome.bytes.count()) : Json(nullptr);
   json["naive_bytes"] = has_bytes ? Json(outcome.naive.count()) : Json(nullptr);
+  const auto texts = [](const std::vector<std::string>& names) {
+    Json list = Json::array();
+    for (const std::string& name : names) list.push_back(json_text(name));
+    return list;
+  };
+  json["gradients"] = texts(shared.gradients);
+  json["hosts"] = texts(shared.hosts);
+  json["shareable"] = texts(shared.shareable);
+  json["op_indices"] = shared.op_indices;
   json["names"] = Json::array();
   for (const auto& [name, renamed] : shared.names) {
     json["names"].push_back({{"blob", json_text(name)}, {"name", json_text(renamed)}});

@@ -53,6 +53,16 @@ CommandSpec compare_command() {
       .run = run_compare};
 }
 
+namespace {
+
+std::vector<std::string> rules_to_choose() {
+  std::vector<std::string> rules = share_rules();
+  rules.emplace_back(kNoRule);
+  return rules;
+}
+
+}  // namespace
+
 CommandSpec share_command() {
   return {
       .name = "share",
@@ -60,7 +70,9 @@ CommandSpec share_command() {
       .description =
           "Plans which blobs of a NetDef share buffers, and writes the net with shared names, as Caffe2's memonger "
           "does. "
-          "The rules caffe2_* are those of memonger. The rule lowtide finds the least total of whole buffers, and "
+          "The rules caffe2_* are those of memonger: caffe2_dag is optimize_inference_for_dag, caffe2_gradients "
+          "share_grad_blobs, caffe2_interference_greedy optimize_interference. The rule lowtide finds the least total "
+          "of whole buffers, and "
           "changes the order of the operators if that lowers it. Nets inside operators are renamed as well.\n"
           "The result is checked: it has the data flow and the results in place of the net. External inputs and "
           "outputs keep their names. The written net has the form of the one that was read, binary or text.",
@@ -68,9 +80,9 @@ CommandSpec share_command() {
       .options = {output_option("write the net; - is stdout"),
                   {.name = "--rule",
                    .value = "RULE",
-                   .summary = "lowtide (default) or one of Caffe2's",
+                   .summary = "lowtide (default), one of Caffe2's, or with --free none",
                    .kind = ArgumentKind::choice,
-                   .choices = share_rules()},
+                   .choices = rules_to_choose()},
                   {.name = "--order",
                    .value = "ORDER",
                    .summary =
@@ -99,8 +111,25 @@ CommandSpec share_command() {
                    .kind = ArgumentKind::text},
                   {.name = "--activations",
                    .summary = "for caffe2_gradients: gradients may move into results of the forward pass"},
+                  {.name = "--gradient",
+                   .value = "BLOB",
+                   .summary = "for caffe2_gradients: a blob that is a gradient, whatever its name; repeatable",
+                   .kind = ArgumentKind::text,
+                   .is_repeatable = true},
+                  {.name = "--gradient-names",
+                   .value = "WHERE",
+                   .summary = "for caffe2_gradients: gradients have _grad at the end of their name, suffix (default), "
+                              "or anywhere in it, as in versions before August 2017",
+                   .kind = ArgumentKind::choice,
+                   .choices = {kEnumNames<GradientNames>.begin(), kEnumNames<GradientNames>.end()}},
                   {.name = "--free",
-                   .summary = "add an operator Free behind the last reader of each blob that --keep does not name"},
+                   .summary = "add an operator Free behind the last reader of each blob that --keep does not name, as "
+                              "release_blobs_when_used"},
+                  {.name = "--free-only",
+                   .value = "BLOB",
+                   .summary = "with --free: only for this blob; repeatable",
+                   .kind = ArgumentKind::text,
+                   .is_repeatable = true},
                   shape_option(),
                   init_net_option(),
                   shapes_option(),
@@ -109,7 +138,9 @@ CommandSpec share_command() {
       .examples = {{"lowtide share net.pbtxt --rule caffe2_dag -o shared.pbtxt",
                     "Share as memonger does for nets of type dag."},
                    {"lowtide share predict_net.pb --init-net init_net.pb --shape data=1x3x224x224 -o shared.pb",
-                    "Find the least total of whole buffers."}},
+                    "Find the least total of whole buffers."},
+                   {"lowtide share net.pbtxt --rule none --free -o freed.pbtxt",
+                    "Only release what is no longer read."}},
       .run = run_share};
 }
 
