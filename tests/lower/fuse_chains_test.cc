@@ -63,8 +63,8 @@ TEST(FuseIntegerChains, EndAtIntegersAndReadNothingElse) {
     nodes.push_back(full_name(rewritten.graph.op(id)) + " " +
                     rewritten.graph.tensor(*rewritten.graph.node(id).outputs[0]).name);
   }
-  EXPECT_THAT(nodes, ElementsAre("lowtide::Chain r", "lowtide::Chain s", "DequantizeLinear f", "Add k",
-                                 "QuantizeLinear t"));
+  EXPECT_THAT(nodes,
+              ElementsAre("lowtide::Chain r", "lowtide::Chain s", "DequantizeLinear f", "Add k", "QuantizeLinear t"));
 }
 
 TEST(FuseChains, MakesOneNodeOfHardSwish) {
