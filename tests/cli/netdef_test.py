@@ -366,38 +366,6 @@ class ConvertTest(ProgramTest):
         found = self.json(DONE, "diff", "net.pbtxt", "shared.pbtxt")
         self.assertEqual((found["same"], found["same_order"], found["renamed"]), (True, True, 4))  # c1 twice, p1, fc
 
-    def test_a_reader_gives_another_batch_each_time(self):
-        """a - b are two batches; a - a is zero."""
-        read = 'op {{ type: "{0}" input: "x" output: "{1}" }} '
-        net = read + 'op {{ type: "{0}" input: "x" output: "b" }} ' \
-            'op {{ type: "Sub" input: ["a", "{2}"] output: "o" }} external_input: "x" external_output: "o"'
-        for kind in ("TensorProtosDBInput", "Dropout", "UniformFill", "AtomicIter", "Python", "Unknown"):
-            self.write("first.pbtxt", net.format(kind, "a", "b"))
-            self.write("second.pbtxt", net.format(kind, "a", "a"))
-            self.assertEqual(self.json(NO, "diff", "first.pbtxt", "second.pbtxt")["differences"],
-                             ["input 1 of operator 2 ('Sub') is output 0 of operator 1, but in the second net output 0 "
-                              "of operator 0"])
-            self.write("turned.pbtxt", net.format(kind, "a", "b").replace('["a", "b"]', '["b", "a"]'))
-            self.expect(NO, "diff", "first.pbtxt", "turned.pbtxt")
-        self.write("first.pbtxt", net.format("Relu", "a", "b"))
-        self.write("second.pbtxt", net.format("Relu", "a", "a"))
-        self.expect(DONE, "diff", "first.pbtxt", "second.pbtxt")
-
-    def test_random_nodes_of_graphs_are_no_twins(self):
-        graph = 'graph "g" {{\n  input x : f32[4]\n  y = {0}(x) : f32[4]\n  z = {0}(x) : f32[4]\n' \
-            '  o = Add(y, {1}) : f32[4]\n  output o\n}}\n'
-        for kind, code in (("RandomUniformLike", NO), ("Dropout", NO), ("tensorflow::Unknown", NO), ("Relu", DONE)):
-            self.write("a.graph", graph.format(kind, "z"))
-            self.write("b.graph", graph.format(kind, "y"))
-            self.expect(code, "diff", "a.graph", "b.graph")
-
-    def test_updates_of_states_are_compared(self):
-        graph = 'graph "g" {{\n  input x : f32[4]\n  state s : f32[4]\n  y = Add(x, s) : f32[4]\n' \
-            '  z = Mul(x, s) : f32[4]\n  output y\n  output z\n  update s = {0}\n}}\n'
-        self.write("a.graph", graph.format("y"))
-        self.write("b.graph", graph.format("z"))
-        self.assertIn("operator 2 ('(next state)')", self.expect(NO, "diff", "a.graph", "b.graph").stdout)
-
 
 if __name__ == "__main__":
     unittest.main()

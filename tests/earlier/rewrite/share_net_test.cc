@@ -11,6 +11,7 @@
 #include "lowtide/earlier/netdef/compare_nets.h"
 #include "tests/earlier/baselines/ports/plain_net.h"
 #include "tests/earlier/netdef/net_text.h"
+#include "tests/earlier/rewrite/shared_nets.h"
 
 namespace lowtide::testing {
 namespace {
@@ -19,29 +20,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
-
-SharedNet shared(const std::string& text, const ShareNetOptions& options,
-                 const NetGraphOptions& sizes = {.unit_sizes = true}) {
-  const ProtoMessage net = net_of_text(text);
-  Result<SharedNet> answer = share_net(net, *graph_of_net(net, sizes), options);
-  if (!answer) throw std::runtime_error(answer.error().describe());
-  return *std::move(answer);
-}
-
-std::string refusal(const std::string& text, const ShareNetOptions& options) {
-  const ProtoMessage net = net_of_text(text);
-  const Result<SharedNet> answer = share_net(net, *graph_of_net(net, {.unit_sizes = true}), options);
-  return answer.ok() ? "accepted" : answer.error().describe();
-}
-
-// x0 -> x1 -> ... -> x<ops>
-std::string chain_text(int ops, const std::string& more) {
-  std::string text = more;
-  for (int at = 0; at < ops; ++at) {
-    text += "op { type: 'F' input: 'x" + std::to_string(at) + "' output: 'x" + std::to_string(at + 1) + "' }\n";
-  }
-  return text + "external_input: 'x0' external_output: 'x" + std::to_string(ops) + "'";
-}
 
 // A result waits for the step after its reader, so three alternate: x1 and x3, x2 and x4.
 TEST(ShareNet, RenamesAChain) {
@@ -62,14 +40,6 @@ TEST(ShareNet, LeavesAPlannedNetAsItIs) {
 TEST(ShareNet, KeepsWhatTheCallerLists) {
   EXPECT_FALSE(shared(chain_text(5, ""), {.rule = "caffe2_simple", .keep = {"x1"}}).names.contains("x1"));
   EXPECT_THAT(refusal(chain_text(5, ""), {.rule = "caffe2_simple", .keep = {"z"}}), HasSubstr("has no blob 'z'"));
-}
-
-std::vector<std::string> freed_in(const ProtoMessage& net) {
-  std::vector<std::string> names;
-  for (const ProtoMessage* op : messages_of(net, 2)) {
-    if (find_text(*op, 4) == "Free") names.emplace_back(find_text(*op, 1).value_or(""));
-  }
-  return names;
 }
 
 // x1 to x4 in two buffers, of which x3 and x4 are the last contents. What is kept is not released either.
@@ -109,55 +79,6 @@ TEST(ShareNet, ReleasesBuffersOfWhichAllBlobsAreListed) {
   };
   EXPECT_THAT(freed({"x1"}), IsEmpty());
   EXPECT_THAT(freed({"x1", "x3"}), ElementsAre("__m0_shared"));
-}
-
-// a and b read x, so its gradient is the sum of two parts, whose names end in a number. Only the versions of Caffe2
-// before August 2017 take the parts for gradients.
-const std::string kSummedGradients =
-    "op { type: 'A' input: 'x' output: 'a' } op { type: 'B' input: 'x' output: 'b' }"
-    "op { type: 'L' input: 'a' input: 'b' output: 'l' }"
-    "op { type: 'LG' input: 'a' input: 'b' input: 'l' output: 'a_grad' output: 'b_grad' }"
-    "op { type: 'AG' input: 'a_grad' output: '_x_grad_autosplit_0' }"
-    "op { type: 'BG' input: 'b_grad' output: '_x_grad_autosplit_1' }"
-    "op { type: 'Sum' input: '_x_grad_autosplit_0' input: '_x_grad_autosplit_1' output: 'x_grad' }"
-    "op { type: 'XG' input: 'x_grad' output: 'd_grad' } op { type: 'End' input: 'd_grad' output: 'e' }"
-    "external_input: 'x' external_output: 'l' external_output: 'e'";
-
-TEST(ShareNet, TakesGradientsByNameOrAsTheyAreListed) {
-  const auto gradients = [](ShareNetOptions options) {
-    options.rule = "caffe2_gradients";
-    return shared(kSummedGradients, options).gradients;
-  };
-  EXPECT_THAT(gradients({}), ElementsAre("a_grad", "b_grad", "d_grad"));  // x is of the caller
-  EXPECT_THAT(gradients({.gradient_names = GradientNames::anywhere}),
-              ElementsAre("_x_grad_autosplit_0", "_x_grad_autosplit_1", "a_grad", "b_grad", "d_grad"));
-  EXPECT_THAT(gradients({.gradients = {"_x_grad_autosplit_0", "x_grad"}}),
-              ElementsAre("_x_grad_autosplit_0", "a_grad", "b_grad", "d_grad", "x_grad"));
-  EXPECT_THAT(refusal(kSummedGradients, {.rule = "caffe2_gradients", .gradients = {"z"}}),
-              HasSubstr("no blob 'z', which is a gradient"));
-  EXPECT_THAT(refusal(kSummedGradients, {.rule = "caffe2_dag", .gradients = {"x_grad"}}),
-              HasSubstr("only caffe2_gradi"));
-}
-
-// The chain from the loss to d_grad is unbroken only with the parts of the sum.
-TEST(ShareNet, SharesMoreWithSummedGradients) {
-  const auto names = [](ShareNetOptions options) {
-    options.rule = "caffe2_gradients";
-    options.heads = {"l"};
-    return shared(kSummedGradients, options).names;
-  };
-  EXPECT_THAT(names({}), IsEmpty());
-  EXPECT_GT(names({.gradients = {"_x_grad_autosplit_0", "_x_grad_autosplit_1", "x_grad"}}).size(), 1U);
-}
-
-TEST(ShareNet, ListsWhatCaffe2sFunctionsTake) {
-  const SharedNet gradients = shared(kSummedGradients, {.rule = "caffe2_gradients"});
-  EXPECT_THAT(gradients.op_indices, ElementsAre(3, 4, 5, 7, 8));  // LG, AG, BG, XG and End
-  EXPECT_EQ(gradients.shareable, gradients.gradients);
-  const SharedNet dag = shared(chain_text(3, ""), {.rule = "caffe2_dag", .keep = {"x1"}});
-  EXPECT_THAT(dag.op_indices, ElementsAre(0, 1, 2));
-  EXPECT_THAT(dag.shareable, ElementsAre("x2"));
-  EXPECT_THAT(shared(chain_text(3, ""), {.rule = "caffe2_simple"}).op_indices, IsEmpty());
 }
 
 // Operator If reads q in its net, where it is not yet a blob of the outer net. The later blob q keeps its name.
