@@ -12,6 +12,7 @@
 #include "lowtide/report/packing_page.h"
 #include "lowtide/report/page.h"
 #include "lowtide/report/planners_page.h"
+#include "lowtide/report/summary.h"
 #include "tests/report/page_packings.h"
 #include "tests/report/page_planners.h"
 #include "tests/report/page_plans.h"
@@ -107,6 +108,36 @@ bool write_kept(const std::filesystem::path& path) {
   return write_page(path, skip_plan(), {.kept = &kept});
 }
 
+// transfers_plan() as the plan of a budget of 40 KiB, of which the input takes 4 and the arena 32. One node runs again
+// and one tensor moves, which takes 1,053 instead of 1,000 us. No plan that fits takes less than 1,021.
+bool write_budget(const std::filesystem::path& path) {
+  const PlanVerdict verdict{.caller = Bytes(4096),
+                            .capacity = Bytes(40 * 1024),
+                            .is_budget_the_limit = true,
+                            .counted = Bytes(36 * 1024),
+                            .recomputation = Recomputation{.outcome = BudgetOutcome::found,
+                                                           .has_link = true,
+                                                           .base_picoseconds = 1'000'000'000,
+                                                           .picoseconds = 1'053'000'000,
+                                                           .bound_picoseconds = 1'021'000'000,
+                                                           .bound_kind = CostBoundKind::milestones}};
+  return write_page(path, transfers_plan(), {.is_verified = true, .verdict = &verdict});
+}
+
+// small_plan(), which is optimal, under a budget of 600 KiB. Its arena of 576 KiB and the input of 64 are 40 too large.
+bool write_no_fit(const std::filesystem::path& path) {
+  PlanSketch made = small_plan();
+  made.plan.claims.bounds = {{BoundScope::all_plans, Bytes(576 * 1024), "working_set"}};
+  made.plan.claims.shortfall = Bytes(40 * 1024);
+  const PlanVerdict verdict{.caller = Bytes(64 * 1024),
+                            .capacity = Bytes(600 * 1024),
+                            .is_budget_the_limit = true,
+                            .counted = Bytes(640 * 1024),
+                            .shortfall = Bytes(40 * 1024),
+                            .proven_infeasible = true};
+  return write_page(path, made, {.is_verified = true, .verdict = &verdict});
+}
+
 bool write_all(const std::filesystem::path& folder) {
   std::filesystem::create_directories(folder);
   const PlanSketch before = small_plan_before();
@@ -133,6 +164,7 @@ bool write_all(const std::filesystem::path& folder) {
          write_page(folder / "flash.html", flash_plan()) &&
          write_page(folder / "shared_region.html", shared_region_plan()) &&
          write_page(folder / "transfers.html", transfers_plan()) && write_kept(folder / "kept.html") &&
+         write_budget(folder / "budget.html") && write_no_fit(folder / "no_fit.html") &&
          write_page(folder / "skip.html", skip_plan()) && write_page(folder / "hostile.html", hostile_plan()) &&
          write_page(folder / "empty.html", empty_plan()) && write_page(folder / "unplaced.html", unplaced_plan()) &&
          write_page(folder / "network.html", encoder_decoder_plan(5, true)) &&

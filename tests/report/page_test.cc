@@ -16,6 +16,7 @@
 
 #include "lowtide/base/utf8.h"
 #include "lowtide/pipeline/plan_graph.h"
+#include "lowtide/report/summary.h"
 #include "lowtide/report/text/page_text.h"
 #include "lowtide/target/target.h"
 #include "tests/report/page_json.h"
@@ -190,6 +191,49 @@ TEST(Page, HoldsProofsByPlanAndAMissedBudget) {
   EXPECT_EQ(sheets[1]["not_in_place"], Json({"x is read."}));
   EXPECT_EQ(sheets[0]["facts"]["missed_budget"], 100);
   EXPECT_FALSE(sheets[1]["facts"].contains("missed_budget"));
+}
+
+// The page gets the limit as it was asked for, what counts against it, and what is proven.
+TEST(Page, HoldsTheVerdictOfAPlanThatDoesNotFit) {
+  PlanSketch sketch = small_plan();
+  sketch.plan.claims.bounds = {{BoundScope::all_plans, Bytes(576 * 1024), "working_set"}};
+  PlanVerdict verdict{.caller = Bytes(64 * 1024),
+                      .capacity = Bytes(600 * 1024),
+                      .is_budget_the_limit = true,
+                      .counted = Bytes(640 * 1024),
+                      .shortfall = Bytes(40 * 1024),
+                      .proven_infeasible = true};
+  const Json facts = embedded_json(page({sketch.plan, sketch.labels}, {.verdict = &verdict}))["sheets"][0]["facts"];
+  // 576 KiB of bound and 64 of the input are 40 more than 600.
+  const Json expected = Json::parse(R"({"limit":614400,"is_budget":true,"counts_weights":false,"counted":655360,
+      "fits":false,"shortfall":40960,"is_proven":true,"words":[
+      "Proven for the model as written: no plan fits, because the lower bound and what the caller holds are together )"
+                                    R"(40,960 B (40.00 KiB) too large.",
+      "Proven optimal for the model as written: no plan needs less."]})");
+  EXPECT_EQ(facts["verdict"], expected);
+  EXPECT_FALSE(facts.contains("recomputed"));
+  verdict.capacity = std::nullopt;
+  const Json free = embedded_json(page({sketch.plan, sketch.labels}, {.verdict = &verdict}))["sheets"][0]["facts"];
+  EXPECT_FALSE(free.contains("verdict"));
+  EXPECT_EQ(free["proven"], Json::array({expected["words"][1]}));
+}
+
+TEST(Page, HoldsTheTimeOfAPlanThatRunsNodesAgain) {
+  const PlanSketch sketch = transfers_plan();
+  const PlanVerdict verdict{.capacity = Bytes(40 * 1024),
+                            .counted = Bytes(36 * 1024),
+                            .recomputation = Recomputation{.outcome = BudgetOutcome::found,
+                                                           .base_picoseconds = 1'000'000'000,
+                                                           .picoseconds = 1'053'000'000,
+                                                           .bound_picoseconds = 1'021'000'000,
+                                                           .bound_kind = CostBoundKind::milestones}};
+  const Json facts = embedded_json(page({sketch.plan, sketch.labels}, {.verdict = &verdict}))["sheets"][0]["facts"];
+  EXPECT_EQ(facts["verdict"]["fits"], true);
+  EXPECT_EQ(facts["verdict"]["words"], Json::array());
+  EXPECT_EQ(facts["recomputed"]["picoseconds"], 1'053'000'000);
+  EXPECT_EQ(facts["recomputed"]["bound_kind"], "milestones");
+  // 1,053 is 5.3 % more than 1,000.
+  EXPECT_NE(facts["recomputed"]["words"].get<std::string>().find("5.30 % more"), std::string::npos);
 }
 
 TEST(Page, HasTheNameOfTheModelFileAsTitle) {

@@ -70,7 +70,8 @@ struct PlannedGraph {
   // The budget, or the capacity of all regions that the worker addresses, whichever is the tighter limit. nullopt if
   // there is no budget and one of these regions has no capacity.
   std::optional<Bytes> capacity;
-  Bytes counted;  // what counts against `capacity`: the arenas, with `caller` or the weights
+  bool is_budget_the_limit = false;  // `capacity` is the budget
+  Bytes counted;                     // what counts against `capacity`: the arenas, with `caller` or the weights
   // Whether `counted` includes the weights, because they share a region with an arena. Against a budget, `caller`
   // counts instead.
   bool counts_weights = false;

@@ -39,6 +39,8 @@ struct PageMeasurement {
   IdVector<BufferId, std::int64_t> seen = {};
 };
 
+struct PlanVerdict;  // summary.h
+
 struct PageOptions {
   const NamedPlan* against = nullptr;  // a second plan to compare with (before / after)
   bool is_verified = false;            // whether the caller has verified the plan against its model; the page says so
@@ -54,6 +56,8 @@ struct PageOptions {
   const std::vector<CopyLeft>* copies = nullptr;  // copies_left() of the plan shown; nullptr: not known
   // Recomputation::kept of the plan shown, if nodes run again or tensors move to keep its budget; nullptr: not known.
   const std::vector<KeptTensor>* kept = nullptr;
+  // Whether the plan shown fits what was asked for, and what runs again. nullptr: not known, as in a plan file.
+  const PlanVerdict* verdict = nullptr;
 };
 
 // One self-contained HTML page, offline, that shows where every buffer is and when: x = step, y = address.

@@ -60,6 +60,7 @@ struct PlanVerdict {
   std::vector<std::pair<std::string, Bytes>> orders_tried;
   Bytes caller;
   std::optional<Bytes> capacity;
+  bool is_budget_the_limit = false;  // PlannedGraph::is_budget_the_limit
   Bytes counted;
   bool counts_weights = false;  // PlannedGraph::counts_weights
   std::optional<Weights> weights = std::nullopt;

@@ -24,7 +24,7 @@ def test_the_buffers_of_the_peak_come_first(open_page):
     opened.page.click("#panel .peak-row >> text=cat")
     assert opened.text("#panel h2") == "cat"
     opened.press("Escape")
-    opened.page.click("#panel >> text=Show the peak")
+    opened.page.click("#toolbar >> text=To peak")
     assert opened.run("() => lowtide.state.step") == 2
 
 

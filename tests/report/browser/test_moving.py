@@ -16,12 +16,17 @@ def test_keys_zoom_pan_and_fit(open_page):
     opened.press("ArrowLeft")
     panned = opened.view()
     assert zoomed["x0"] - panned["x0"] == pytest.approx(0.12 * (zoomed["x1"] - zoomed["x0"]))
-    opened.press("ArrowUp")
+    opened.press(">", "ArrowUp")
     assert opened.view()["y0"] > panned["y0"]
-    opened.press("ArrowDown", "ArrowRight", "-")
+    opened.press("ArrowDown", "<", "ArrowRight", "-")
     assert opened.view()["x1"] - opened.view()["x0"] == pytest.approx(64 / 1.35)
+    assert (zoomed["y0"], zoomed["y1"]) == (fitted["y0"], fitted["y1"]), "addresses keep their range"
+    height = opened.view()["y1"] - opened.view()["y0"]
     opened.press(">")
     assert opened.view()["x1"] - opened.view()["x0"] == pytest.approx(64 / 1.35**2)
+    assert opened.view()["y1"] - opened.view()["y0"] == pytest.approx(height / 1.35)
+    opened.press("<")
+    assert opened.view()["y1"] - opened.view()["y0"] == pytest.approx(height)
     opened.press("0")
     assert opened.view() == fitted
 

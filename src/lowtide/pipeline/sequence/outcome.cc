@@ -157,6 +157,7 @@ void judge_capacity(const Task& task, PlannedGraph& planned) {
   planned.caller = caller_bytes(task.graph);
   // The budget is the limit unless the target's own regions have less space than it leaves for the arenas.
   const bool is_budget_the_limit = budget && for_arenas == task.arena_budget;
+  planned.is_budget_the_limit = is_budget_the_limit;
   planned.capacity = is_budget_the_limit ? budget : total_capacity(task.target.machine);
   planned.counted = is_budget_the_limit ? arena + planned.caller : arena;
   planned.weights = task.weights;

@@ -35,6 +35,7 @@ void append_page_json(std::string& out, const NamedPlan& shown, const PageOption
   sheets.front().lowering = options.lowering;
   sheets.front().copies = options.copies;
   sheets.front().kept = options.kept;
+  sheets.front().verdict = options.verdict;
   const std::size_t against_at = sheets.size();
   if (options.against != nullptr) {
     report_internal::append_sheets(sheets, options.against->plan, options.against->labels);

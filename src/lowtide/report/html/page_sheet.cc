@@ -18,6 +18,7 @@
 #include "lowtide/graph/multiply_accumulates.h"
 #include "lowtide/report/copies.h"
 #include "lowtide/report/html/page_columns.h"
+#include "lowtide/report/html/page_verdict.h"
 #include "lowtide/report/shown_step.h"
 #include "lowtide/report/text/figures.h"
 #include "lowtide/report/text/recomputation_text.h"
@@ -87,6 +88,7 @@ void add_facts(JsonWriter& json, const Sheet& sheet) {
   const Bytes arena = arena_bytes(plan);
   if (claims.shortfall > Bytes(0) && claims.shortfall < arena) json.member("missed_budget", arena - claims.shortfall);
   if (const std::string extra = extra_work_text(plan); !extra.empty()) json.member("extra_work", extra);
+  if (sheet.verdict != nullptr) add_verdict(json, {plan, *sheet.labels}, *sheet.verdict);
   json.end_object();
 }
 

@@ -35,6 +35,7 @@ struct Sheet {
   const LoweringFacts* lowering = nullptr;                // PageOptions::lowering
   const std::vector<CopyLeft>* copies = nullptr;          // PageOptions::copies
   const std::vector<KeptTensor>* kept = nullptr;          // PageOptions::kept
+  const PlanVerdict* verdict = nullptr;                   // PageOptions::verdict
 };
 
 // Appends the plan and all plans of bodies inside it, each after the sheet that runs it. `graph` is that of the plan,
@@ -46,7 +47,8 @@ void append_sheets(std::vector<Sheet>& sheets, const Plan& plan, const Labels& l
 //   proof       [paragraph]   if the caller has them: why no order needs less
 //   not_in_place   [paragraph]   the same: why results at the peak are not written in place
 //   facts       provenance and claims, with the best bound for plans such as this one; execution; streams, if there are
-//               several; extra_work, if nodes run again or bytes are copied; missed_budget, if the plan exceeds one
+//               several; extra_work, if nodes run again or bytes are copied; missed_budget, if the plan exceeds one;
+//               verdict, proven and recomputed, if they are known (page_verdict.h)
 //   streams     [null or [region, region]]   if there are several: null for a worker, the regions of a link
 //   regions     [{name, capacity, alignment, arena, peak}]   peak: the step, as peak_step() chooses it in the region
 //   ops, types  texts to which the columns below refer by index ("Conv"; "f32[1,64]")

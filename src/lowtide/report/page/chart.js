@@ -6,7 +6,7 @@
 
 const kWide = 560; // pixels: a narrower picture has smaller margins
 const kOutsideBar = 22; // width of the bar beside the map
-const kOutsideWidth = 112; // with its texts
+const kOutsideWidth = 128; // with its texts
 
 // Areas in CSS pixels, from top to bottom: the sentence about the peak, the load, the lanes of streams, the map, the
 // axis and the strip. `lanes` is their number. `hasOutside`: with a bar beside the map.
@@ -43,6 +43,8 @@ function readInk() {
     stripFill: 'strip',
     stripLoad: 'strip-load',
     panel: 'panel',
+    again: 'change-only',
+    moved: 'change-shared',
     onFill: 'on-fill',
     limit: 'bad',
     'kind-input': 'kind-input',
@@ -103,7 +105,7 @@ class Chart {
     this.note.hidden = !isEmpty && !isAside;
     if (this.note.hidden) return;
     const words = sheet.stepCount === 0 ? sheet.words.empty : sheet.words.unplaced;
-    fill(this.note, isAside ? 'Nothing is live here. Fit (0) shows everything, To peak (P) the peak.' : words);
+    fill(this.note, isAside ? 'Nothing is live here. Press 0 to show all, or P for the peak.' : words);
   }
 
   // `classes` and `classOf` come from paintSheet; `lit` is as for paintsOf.
@@ -112,7 +114,9 @@ class Chart {
     this.paints = paintsOf(this.sheet, classOf, lit);
     this.table = mixPaints(classes);
     this.ink = readInk();
-    this.hatch = makeHatch(this.scene.getContext('2d'), this.ink.map);
+    const context = this.scene.getContext('2d');
+    this.hatch = makeHatch(context, `${this.ink.map}66`);
+    this.hatchAgain = makeHatch(context, `${this.ink.map}90`, {isFalling: true, width: 2});
   }
 
   get scaleX() {
@@ -217,17 +221,17 @@ class Chart {
   }
 }
 
-// A pattern of diagonal lines in the background colour.
-function makeHatch(context, color) {
+// A pattern of diagonal lines, which rise or fall from left to right.
+function makeHatch(context, color, {isFalling = false, width = 1.5} = {}) {
   const tile = document.createElement('canvas');
   tile.width = tile.height = 8;
   const lines = tile.getContext('2d');
-  lines.strokeStyle = `${color}66`;
-  lines.lineWidth = 1.5;
+  lines.strokeStyle = color;
+  lines.lineWidth = width;
   for (const shift of [-8, 0, 8]) {
     lines.beginPath();
-    lines.moveTo(shift, 8);
-    lines.lineTo(shift + 8, 0);
+    lines.moveTo(shift, isFalling ? 0 : 8);
+    lines.lineTo(shift + 8, isFalling ? 8 : 0);
     lines.stroke();
   }
   return context.createPattern(tile, 'repeat');

@@ -73,6 +73,7 @@ function planDetails(sheet) {
         row('Order', found(facts.schedule, facts.schedule_optimal)),
         row('Offsets', found(facts.allocate, facts.allocate_optimal)),
         row('Bound', bothBytes(totals(sheet).bound), make('span', {class: 'muted'}, ` ${facts.bound_name}`)),
+        row('Peak as given', bothBytes(facts.load_as_given)),
       ),
       make('h3', {}, 'Where it comes from'),
       make(

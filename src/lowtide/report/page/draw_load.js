@@ -69,31 +69,46 @@ function drawAxes(chart, context) {
   drawLine(context, map.x, half(map.y + map.h), map.x + map.w, half(map.y + map.h), ink.axis);
 }
 
-// Marks on the axis where idle steps are folded into one position.
-function drawFolds(chart, context) {
+const kBreakDistance = 9; // pixels between two marks; nearer ones are drawn as one
+
+// The middles of the break marks in sight, in pixels.
+function breaksOf(chart) {
   const {
     sheet: {axis},
     view,
     layout: {map},
+  } = chart;
+  const places = [];
+  for (const [begin, end] of axis.folds) {
+    const at = (axis.at(begin) + axis.at(end)) / 2;
+    const x = map.x + (at - view.x0) * chart.scaleX;
+    if (at >= view.x0 && at <= view.x1 && !(x - places.at(-1) < kBreakDistance)) places.push(x);
+  }
+  return places;
+}
+
+// Break marks on the axis, two slanted lines each, where idle steps are folded into one position.
+function drawFolds(chart, context) {
+  const {
+    layout: {map},
     ink,
   } = chart;
-  context.fillStyle = ink.axis;
-  for (const [begin] of axis.folds) {
-    const at = axis.at(begin);
-    if (at + 1 < view.x0 || at > view.x1) continue;
-    context.fillRect(chart.xOf(begin), map.y + map.h + 1, Math.max(1, chart.scaleX), 3);
+  const y = map.y + map.h;
+  for (const x of breaksOf(chart)) {
+    context.fillStyle = ink.panel;
+    context.fillRect(x - 2, y - 1, 4, 3);
+    for (const side of [-2.5, 1.5]) drawLine(context, x + side - 1.5, y + 4, x + side + 2.5, y - 4, ink.text);
   }
 }
 
 // The lines over the map: the end of the arena, and the capacity or the budget, with its text on the left:
 // [{bytes, text, color, dash, isLeft}].
 function limitLines({sheet, facts, ink}) {
-  const {arena, limit, limitName} = facts;
+  const {arena, limit, limitText} = facts;
   const lines = [];
   if (arena > 0)
     lines.push({bytes: arena, text: `${sheet.words.top} ${shortBytes(arena)}`, color: ink.arena, dash: [6, 3]});
-  if (limit !== null)
-    lines.push({bytes: limit, text: `${limitName} ${shortBytes(limit)}`, color: ink.limit, dash: [], isLeft: true});
+  if (limit !== null) lines.push({bytes: limit, text: limitText, color: ink.limit, dash: [], isLeft: true});
   return lines;
 }
 
@@ -170,7 +185,12 @@ function loadLimits(chart) {
   const lines = limitLines(chart).slice(1);
   const {bound} = sheet.facts;
   if (hasBoundIn(sheet, state.region) && bound > 0)
-    lines.push({bytes: bound, text: `bound ${shortBytes(bound)}`, color: ink.bound, dash: [2, 3]});
+    lines.push({
+      bytes: bound,
+      text: `${hasMoreWork(sheet) ? 'floor' : 'bound'} ${shortBytes(bound)}`,
+      color: ink.bound,
+      dash: [2, 3],
+    });
   return lines.filter(({bytes}) => bytes <= chart.loadTop);
 }
 

@@ -134,6 +134,7 @@ function drawMap(chart, context) {
   if (chart.sheet.hasParts) drawSeams(chart, context, crisp);
   const names = drawNames(chart, context, crisp);
   context.restore();
+  drawReturns(chart, context);
   Object.assign(chart.frame, {
     isKept,
     names,
@@ -146,7 +147,7 @@ function drawMap(chart, context) {
 
 // Classes that are hatched, so that they differ by more than colour.
 function isHatched(kind) {
-  return kind === 'scratch' || kind === 'fixed';
+  return kind === 'scratch' || kind === 'fixed' || kind === 'runs again';
 }
 
 // A box clipped to the map and aligned to device pixels, with a small gap to others. Between parts of one buffer, the
@@ -174,21 +175,12 @@ function drawRectangles(chart, context, crisp) {
     const {css} = table[paints[box.buffer]];
     if (css !== style) context.fillStyle = style = css;
     context.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
-    if (earlierLife(sheet, box.buffer) !== kNone) drawAgain(context, box, table[paints[box.buffer]].text);
-    if (sheet.bufferKind[box.buffer] !== hatched || box.right - box.left < 6) continue;
-    context.fillStyle = style = chart.hatch;
+    if (markMoves(chart, context, box)) style = '';
+    const hatch = isAgain(sheet, box.buffer) ? chart.hatchAgain : chart.hatch;
+    if ((hatch === chart.hatch && sheet.bufferKind[box.buffer] !== hatched) || box.right - box.left < 6) continue;
+    context.fillStyle = style = hatch;
     context.fillRect(box.left, box.top, box.right - box.left, box.bottom - box.top);
   }
-}
-
-// A dashed line inside a box marks a value that is computed again.
-function drawAgain(context, {left, right, top, bottom}, color) {
-  if (right - left < 8 || bottom - top < 8) return;
-  context.save();
-  context.strokeStyle = color;
-  context.setLineDash([5, 3]);
-  context.strokeRect(left + 2.5, top + 2.5, right - left - 5, bottom - top - 5);
-  context.restore();
 }
 
 // Fills the gaps between adjacent parts of one buffer.
@@ -244,9 +236,10 @@ function drawNames(chart, context, crisp) {
     const isTall = height >= 30 && size.length <= letters && name !== size;
     const isWide = !isTall && name !== size && name.length + size.length + 2 <= letters;
     const middle = (box.y0 + box.y1) / 2;
-    context.fillStyle = table[paints[box.buffer]].text;
-    context.fillText(isWide ? `${name}  ${size}` : name, box.x0 + 5, isTall ? middle - 7 : middle);
-    if (isTall) context.fillText(size, box.x0 + 5, middle + 7);
+    const {css, text} = table[paints[box.buffer]];
+    const halo = isAgain(sheet, box.buffer) ? css : null; // over hatching
+    drawText(context, isWide ? `${name}  ${size}` : name, box.x0 + 5, isTall ? middle - 7 : middle, text, 'left', halo);
+    if (isTall) drawText(context, size, box.x0 + 5, middle + 7, text, 'left', halo);
     chart.named.push({x0: box.x0, x1: box.x0 + 10 + kLetterWidth * name.length, y0: middle - 16, y1: middle + 16});
   }
   return Math.min(drawn, kMostLabels);

@@ -30,9 +30,7 @@ function whyItStays(sheet, buffer, step) {
 
 function peakRow({buffer, bytes, use, next}, sheet, whole, step = null) {
   const words =
-    use === 'keeps'
-      ? [...keptWords(sheet, buffer, next), ...whyItStays(sheet, buffer, step)]
-      : [kPeakUses[use] ?? ''];
+    use === 'keeps' ? [...keptWords(sheet, buffer, next), ...whyItStays(sheet, buffer, step)] : [kPeakUses[use] ?? ''];
   const line = make(
     'li',
     {class: 'peak-row'},
@@ -88,7 +86,6 @@ function peakPart(sheet) {
             make('div', {class: 'muted'}, `${plural(more.length, 'more buffer')}, listed in the table`),
           ),
     ),
-    tool('Show the peak', 'Zoom to the peak (P)', goToPeak),
   ];
 }
 
@@ -253,9 +250,11 @@ function explainPanel(sheet) {
     ? [make('h2', {}, 'What changed'), comparisonPart(), make('h3', {}, `${title} ${sidesOf(sheet)[0]}`)]
     : make('h2', {}, title);
   return [
+    verdictPart(sheet),
     head,
     sheet.parent && sheet === state.opened ? openedNote(sheet) : null,
     hasPeak ? peakPart(sheet) : make('p', {class: 'muted'}, 'No buffer is live in this region.'),
+    workPart(sheet),
     hasPeak && hasBoundIn(sheet, state.region) ? proofPart(sheet) : null,
     hasPeak ? remediesPart(sheet) : null,
     sheet.quantized ? [make('h3', {}, 'Quantized model'), make('p', {class: 'why'}, sheet.quantized)] : null,

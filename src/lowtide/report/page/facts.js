@@ -60,9 +60,20 @@ function hasBoundIn(sheet, region) {
   return regions.length === 1 && regions[0] === region;
 }
 
-// The most bytes that the arena of a region may have, and the name of this limit: [bytes, name]. [null, ''] if there is
-// none.
+// The most bytes that the arena of a region may have, the name of this limit, and how it is written beside its line:
+// [bytes, name, text]. [null, '', ''] if there is none.
 function limitOf(sheet, region) {
+  const {verdict} = sheet.facts;
+  if (verdict?.is_budget && arenaRegions(sheet).length === 1) {
+    const beside = countedWords(sheet);
+    const bytes = Math.max(0, verdict.limit - (verdict.counted - totals(sheet).arena));
+    return [bytes, 'budget', `budget ${shortBytes(verdict.limit)}${beside === '' ? '' : `, less ${beside}`}`];
+  }
+  const [bytes, name] = plainLimitOf(sheet, region);
+  return [bytes, name, bytes === null ? '' : `${name} ${shortBytes(bytes)}`];
+}
+
+function plainLimitOf(sheet, region) {
   const stated = sheet.regions[region];
   const capacity = stated?.capacity ?? null;
   if (capacity !== null && region === sheet.facts.constants)
@@ -88,7 +99,7 @@ class RegionFacts {
     this.maxima = new Maxima(this.load);
     this.largestLoad = this.load.reduce((most, load) => Math.max(most, load), 0);
     this.peakStep = sheet.peakStep(region, this.load.indexOf(this.largestLoad));
-    [this.limit, this.limitName] = limitOf(sheet, region);
+    [this.limit, this.limitName, this.limitText] = limitOf(sheet, region);
     const stated = sheet.regions[region]?.arena ?? 0;
     this.arena = this.placed.reduce(
       (top, buffer) => Math.max(top, sheet.bufferOffset[buffer] + sheet.bufferSize[buffer]),

@@ -13,7 +13,8 @@ function metric(label, value, detail, {title = null, tone = null} = {}) {
   );
 }
 
-function gapMetric(now, uncounted = []) {
+// `exceeds`: the plan is larger than what was asked for, so that even a proof is no good news.
+function gapMetric(now, uncounted = [], exceeds = false) {
   if (uncounted.length > 0) {
     return metric('Gap', 'not proven', 'uncounted operators', {
       title: `The memory inside these operators is unknown and not counted: ${uncounted.join(', ')}`,
@@ -27,7 +28,7 @@ function gapMetric(now, uncounted = []) {
     const more = now.isPacking
       ? 'No choice of offsets needs less.'
       : 'No order and no layout of this graph needs less. Fused operators, recomputation, swaps or smaller types may.';
-    return metric('Gap', '0 %', words, {title: `${title}. ${more}`, tone: 'good'});
+    return metric('Gap', '0 %', words, {title: `${title}. ${more}`, tone: exceeds ? null : 'good'});
   }
   const excess = now.reached - now.bound;
   return metric('Gap', percentText(excess, now.bound), `${shortBytes(excess)} above`, {title});
@@ -67,6 +68,8 @@ function metricsOf(sheet) {
   const saved = now.loadAsGiven - now.arena;
   const outside = memoryParts(sheet).slice(1);
   return [
+    verdictMetric(sheet),
+    ...workMetrics(sheet),
     metric('Arena', shortBytes(now.arena), exactBytes(now.arena), {
       title: `Bytes to reserve: ${bothBytes(now.arena)}`,
       tone: 'main',
@@ -74,12 +77,8 @@ function metricsOf(sheet) {
     metric('Peak', shortBytes(now.load), wasteWords(facts, now.waste), {
       title: `Largest number of live bytes: ${bothBytes(now.load)}`,
     }),
-    metric('Bound', shortBytes(now.bound), 'proven lower bound', {
-      title: `${noPlanText(facts)} needs less than ${bothBytes(now.bound)} (${facts.bound_name || 'unnamed bound'})`,
-    }),
-    gapMetric(now, facts.uncounted),
-    limitMetric(sheet),
-    now.loadAsGiven > 0
+    ...boundMetrics(sheet, now),
+    now.loadAsGiven > 0 && facts.recomputed === undefined
       ? metric(
           'Peak as given',
           shortBytes(now.loadAsGiven),
@@ -88,12 +87,17 @@ function metricsOf(sheet) {
         )
       : null,
     outside.length > 0
-      ? metric('Memory in all', shortBytes(memoryInAll(sheet)), `with ${outside.map(({name}) => name).join(', ')}`, {
-          title: memoryParts(sheet)
-            .map(({name, bytes}) => `${name} ${bothBytes(bytes)}`)
-            .join(', '),
-          tone: 'extra',
-        })
+      ? metric(
+          'Memory in all',
+          shortBytes(memoryInAll(sheet)),
+          `with ${outside.map(({name, region = name}) => region).join(', ')}`,
+          {
+            title: memoryParts(sheet)
+              .map(({name, bytes}) => `${name} ${bothBytes(bytes)}`)
+              .join(', '),
+            tone: 'extra',
+          },
+        )
       : null,
     metric('Program', plural(sheet.stepCount, 'step'), programNote(facts, now), {
       title:

@@ -72,6 +72,7 @@ function respond(keys) {
   if (isOther || has('tab', 'step', 'colourBy', 'active')) {
     drawTabs();
     drawTable();
+    if (isOther || has('tab')) sizeDock();
   }
   if (has('selected')) markRow();
   if (isOther || has('selected', 'active')) drawPanel();

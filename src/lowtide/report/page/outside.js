@@ -29,10 +29,18 @@ function memoryParts(sheet) {
   // ONNX has no states of its own, so these stand for memory in which the caller takes the outputs.
   const isOutput = (kind) => kind === 'state' && sheet.facts.lowering?.includes('outputs_at_caller');
   sheet.memory = [
-    {name: sheet.words.top, bytes: totals(sheet).arena, color: 'arena', place: ''},
+    {name: sheet.words.top, bytes: totals(sheet).arena, color: 'arena', place: '', isCounted: false},
     ...sheet.regions
       .filter(({outside, arena}) => outside && arena > 0)
-      .map(({name, arena}) => ({name: `moved to ${name}`, bytes: arena, color: 'kind-state', place: ''})),
+      .map(({name, arena}) => ({
+        name: `moved to ${name}`,
+        short: `to ${name}`,
+        region: name,
+        bytes: arena,
+        color: 'kind-state',
+        place: '',
+        isCounted: false,
+      })),
     ...kOutsideKinds
       .filter(([kind]) => bytes.get(kind) > 0)
       .map(([kind, name]) => ({
@@ -40,6 +48,7 @@ function memoryParts(sheet) {
         bytes: bytes.get(kind),
         color: `kind-${kind}`,
         place: kind === 'constant' ? placeOfWeights(sheet) : '',
+        isCounted: true,
       })),
   ];
   return sheet.memory;
@@ -55,17 +64,21 @@ function hasOutside(sheet, width) {
 }
 
 const kTextDistance = 28; // between the middles of two texts
+const kLeaderWidth = 12; // from the bar to its texts
+const kOutsideLetters = 11; // of a name
 
-// The parts of the bar from bottom to top: [{x, y, w, h, color, lines, textY}].
+// The parts of the bar from bottom to top: [{x, y, w, h, color, lines, textY}]. A text may be beside another part if
+// its own is thin, so a line leads to it.
 function outsideBoxes({sheet, layout: {outside}}) {
   const all = memoryInAll(sheet);
   let y = outside.y + outside.h;
   let lowest = y + kTextDistance / 2;
-  const boxes = memoryParts(sheet).map(({name, bytes, color}) => {
+  const boxes = memoryParts(sheet).map(({name, short = name, bytes, color}) => {
     const h = (bytes / all) * outside.h;
     y -= h;
     lowest = Math.min(y + h / 2, lowest - kTextDistance);
-    return {x: outside.x, y, w: outside.bar, h: Math.max(h, 1), color, lines: [name, shortBytes(bytes)], textY: lowest};
+    const lines = [elideEnd(short, kOutsideLetters), shortBytes(bytes)];
+    return {x: outside.x, y, w: outside.bar, h: Math.max(h, 2), color, lines, textY: lowest};
   });
   let highest = outside.y + kTextDistance / 2;
   for (const box of [...boxes].reverse()) {
@@ -73,6 +86,14 @@ function outsideBoxes({sheet, layout: {outside}}) {
     highest = box.textY + kTextDistance;
   }
   return boxes;
+}
+
+// From the middle of a part to its text, which has a stroke in the colour of the part beside it.
+function leaderLines(x, y, textY) {
+  return [
+    [x, y, x + kLeaderWidth, textY],
+    [x + kLeaderWidth, textY - 11, x + kLeaderWidth, textY + 11],
+  ];
 }
 
 function drawOutside(chart, context) {
@@ -84,8 +105,9 @@ function drawOutside(chart, context) {
   for (const {x, y, w, h, color, lines, textY} of outsideBoxes(chart)) {
     context.fillStyle = ink[color];
     context.fillRect(x, y, w, Math.max(1, h - 1));
+    leaderLines(x + w, y + h / 2, textY).forEach((ends) => drawLine(context, ...ends, ink[color]));
     lines.forEach((line, at) =>
-      drawText(context, line, x + w + 6, textY + 13 * at - 6, at === 0 ? ink.muted : ink.text),
+      drawText(context, line, x + w + kLeaderWidth + 3, textY + 13 * at - 6, at === 0 ? ink.muted : ink.text),
     );
   }
 }
@@ -98,7 +120,10 @@ function svgOutside(chart) {
     svgText(outside.x, outside.y - 6, `in all ${shortBytes(memoryInAll(sheet))}`, ink.text),
     ...outsideBoxes(chart).flatMap(({x, y, w, h, color, lines, textY}) => [
       svgRect({x, y, w, h: Math.max(1, h - 1)}, ink[color]),
-      ...lines.map((line, at) => svgText(x + w + 6, textY + 13 * at - 2, line, at === 0 ? ink.muted : ink.text)),
+      ...leaderLines(x + w, y + h / 2, textY).map((ends) => svgLine(...ends, ink[color])),
+      ...lines.map((line, at) =>
+        svgText(x + w + kLeaderWidth + 3, textY + 13 * at - 2, line, at === 0 ? ink.muted : ink.text),
+      ),
     ]),
   ];
 }

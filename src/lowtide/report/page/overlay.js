@@ -26,7 +26,10 @@ function drawOverlay(chart) {
   context.clip();
   drawFound(chart, context);
   drawSelected(chart, context);
-  if (chart.hover && chart.hover.buffer !== kNone) outlineBuffer(chart, context, chart.hover.buffer, ink.text, 1);
+  if (chart.hover && chart.hover.buffer !== kNone) {
+    outlineBuffer(chart, context, chart.hover.buffer, ink.text, 1);
+    drawRelatives(chart, context, chart.hover.buffer, ink.text);
+  }
   if (chart.box) {
     const {x0, y0, x1, y1} = chart.box;
     context.fillStyle = `${ink.accent}22`;
@@ -94,6 +97,7 @@ function drawSelected(chart, context) {
   if (!state.selected || state.selected.sheet !== sheet) return;
   const {buffer} = state.selected;
   if (sheet.bufferRegion[buffer] !== state.region) return;
+  drawRelatives(chart, context, buffer, ink.accent);
   const box = boxOf(chart, buffer);
   const mark = (step, y, height) => {
     const [begin, end] = [chart.xOf(step), chart.xOf(step + 1)];

@@ -84,6 +84,7 @@ function coloursOffered() {
     'size',
     'kind',
     ...(sheets.some((sheet) => sheet.streamCount > 1) ? ['stream'] : []),
+    ...(sheets.some((sheet) => returnsOf(sheet).length > 0) ? ['runs'] : []),
     ...(isRootComparison() ? ['change'] : []),
   ];
 }
@@ -101,6 +102,8 @@ function paintSheet(sheet, colourBy, {ops, largest}) {
       return sizeClasses(sheet, largest);
     case 'stream':
       return streamClasses(sheet);
+    case 'runs':
+      return returnClasses(sheet);
     case 'change':
       return {classes: kChangeClasses, classOf: changesOf(sheet)};
     case 'peak':

@@ -206,6 +206,11 @@ class Sheet {
     return this.kinds[this.bufferKind[buffer]];
   }
 
+  // Whether a value is in a region that no worker can address.
+  isOutside(value) {
+    return Boolean(this.regions[this.bufferRegion[this.valueBuffer[value]]]?.outside);
+  }
+
   isPlaced(buffer) {
     return this.bufferRegion[buffer] !== kNone;
   }

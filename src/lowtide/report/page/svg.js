@@ -229,6 +229,7 @@ function svgChart(chart, x, y) {
     svgRect(layout.map, ink.map),
     ...svgAxes(chart),
     ...svgBuffers(chart),
+    ...svgReturns(chart),
     ...svgLimits(chart),
     ...svgLoad(chart),
     ...svgLanes(chart),

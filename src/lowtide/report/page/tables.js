@@ -77,6 +77,7 @@ const columns = {
   },
   change: {title: 'Change', text: (sheet, buffer) => changeNote(sheet, buffer)},
   ...operatorColumns,
+  ...returnColumns,
 };
 
 function bytesNow(sheet, buffer) {
@@ -142,6 +143,8 @@ function tabContent(sheet) {
     }
     case 'operators':
       return operatorContent(sheet);
+    case 'runs':
+      return returnContent(sheet);
     case 'changes': {
       const changes = changesOf(sheet);
       return {
@@ -286,6 +289,17 @@ function drawTable() {
   );
 }
 
+const kFewestRows = 4;
+const kMostRows = 12;
+
+// Gives the tables the height of the rows that a tab has when it is opened, within limits, and the picture the rest. At
+// another step the height stays, so that the picture does not jump.
+function sizeDock() {
+  const rows =
+    state.tab === 'step' ? regionFacts(activeSheet(), state.region).liveAtPeak.length : tableView.list.length;
+  byId('dock').style.setProperty('--dock-rows', String(Math.min(kMostRows, Math.max(kFewestRows, rows))));
+}
+
 function moveInTable(event) {
   const line = event.target.closest('tr');
   const shift = {ArrowDown: 'nextElementSibling', ArrowUp: 'previousElementSibling'}[event.key];
@@ -349,6 +363,7 @@ function drawTabs() {
     ['all', 'All buffers'],
     ...(sheet.isPacking ? [] : [['operators', 'Operators']]),
     ...(sheet.isPacking ? [] : [['unplaced', `Not in an arena (${countText(unplaced)})`]]),
+    ...(returnsOf(sheet).length > 0 ? [['runs', `Again (${countText(returnsOf(sheet).length)})`]] : []),
     ...(isRootComparison() ? [['changes', 'Changes']] : []),
   ];
   if (!tabs.some(([key]) => key === state.tab)) state.tab = 'step';

@@ -77,6 +77,7 @@ function colourChoice() {
     size: 'Size',
     stream: 'Stream',
     kind: 'Kind',
+    runs: 'Runs',
     change: 'Change',
   };
   const options = coloursOffered().map((key) => ({key, text: names[key]}));
@@ -130,7 +131,35 @@ function legend() {
         elide(name || '(no operator)', 28),
       );
     });
-  return make('div', {class: 'legend', role: 'group', 'aria-label': 'Legend'}, items);
+  return make('div', {class: 'legend', role: 'group', 'aria-label': 'Legend'}, items, markKeys());
+}
+
+function stepsWord() {
+  return state.shown.isPacking ? 'times' : 'steps';
+}
+
+// What hatching and marked edges mean, while other colours do not say it. A click shows the colours that do.
+function markKeys() {
+  if (state.colourBy === 'runs') return [];
+  const all = state.inSight.flatMap((sheet) => returnsOf(sheet));
+  return [
+    ['runs again', 'hatched again', all.some(({isMoved}) => !isMoved)],
+    ['comes back', 'edge', all.some(({isMoved}) => isMoved)],
+  ]
+    .filter(([, , isPresent]) => isPresent)
+    .map(([text, kind]) =>
+      make(
+        'button',
+        {
+          type: 'button',
+          class: 'legend-item',
+          title: 'Colour by runs, and show an arrow from the earlier value to each later one',
+          onclick: () => update({colourBy: 'runs', onlyClass: null}),
+        },
+        make('span', {class: `swatch ${kind}`, 'aria-hidden': 'true'}),
+        text,
+      ),
+    );
 }
 
 function tool(text, title, onclick) {
@@ -146,14 +175,18 @@ function drawToolbar() {
     labelled('Region', regionChoice()),
     labelled('Colour', colourChoice()),
     labelled('Axis', axisChoice()),
-    legend(),
     make(
       'div',
-      {class: 'tools'},
-      tool('To peak', 'Zoom to the peak (P)', goToPeak),
-      tool('−', 'Zoom out (-)', () => zoomBy(1.6)),
-      tool('+', 'Zoom in (+)', () => zoomBy(1 / 1.6)),
-      tool('Fit', 'Show everything (0)', fitView),
+      {class: 'legend-and-tools'},
+      legend(),
+      make(
+        'div',
+        {class: 'tools'},
+        tool('−', `Zoom out on ${stepsWord()} (-)`, () => zoomBy(1.6, 1)),
+        tool('+', `Zoom in on ${stepsWord()} (+)`, () => zoomBy(1 / 1.6, 1)),
+        tool('To peak', 'Zoom to the peak and the steps beside it (P)', goToPeak),
+        tool('Show all', 'Show all steps and addresses (0)', fitView),
+      ),
     ),
   );
 }

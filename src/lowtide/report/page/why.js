@@ -85,51 +85,37 @@ function whyEnds(sheet, buffer) {
   return words;
 }
 
-// For each value that a kernel wrote, the one that a kernel wrote before it for the same tensor; kNone without one.
-function earlierValues(sheet) {
-  const latest = new Int32Array(sheet.tensorName.length).fill(kNone);
-  return sheet.valueTensor.map((tensor, value) => {
-    const step = sheet.valueWritten[value];
-    if (tensor === kNone || step === kNone || sheet.isCopy(step) || sheet.stepAlias[step] !== 0) return kNone;
-    const earlier = latest[tensor];
-    latest[tensor] = value;
-    return earlier !== kNone && sheet.valueWritten[earlier] < step ? earlier : kNone;
-  });
-}
-
-// The earlier value, if a buffer is named by one that is computed again; otherwise kNone.
-function earlierLife(sheet, buffer) {
-  const value = sheet.mainValue[buffer];
-  if (value === kNone) return kNone;
-  sheet.earlier ??= earlierValues(sheet);
-  return sheet.earlier[value];
-}
-
-// For a value that is computed again: when the earlier one was dropped, and what that saves where.
+// For a value that is in the arena again: since when the earlier one is gone, and what that saves where.
 function whyAgain(sheet, buffer) {
-  const earlier = earlierLife(sheet, buffer);
-  if (earlier === kNone) return null;
-  const value = sheet.mainValue[buffer];
-  const again = sheet.valueWritten[value];
-  const lastRead = sheet.lastReadOf(earlier);
-  const dropped = lastRead === kNone ? sheet.valueWritten[earlier] : lastRead;
-  const steps = again - dropped - 1;
-  const words = ['It is computed again: ', {step: again}, ' has run before. '];
+  const again = returnOf(sheet, buffer);
+  if (again === null) return null;
+  const {from, value, left, step, isMoved} = again;
+  const steps = step - left - 1;
+  const words = isMoved
+    ? ['It came back: ', {step: left}, ' moved it out of the arena, and ', {step}, ' moves it in again. ']
+    : ['It is computed again: ', {step}, ' has run before. '];
   if (steps <= 0) return words;
   const {load} = regionFacts(sheet, sheet.bufferRegion[buffer]);
-  let fullest = dropped + 1;
-  for (let step = fullest + 1; step < again; ++step) if (load[step] > load[fullest]) fullest = step;
+  let fullest = left + 1;
+  for (let at = fullest + 1; at < step; ++at) if (load[at] > load[fullest]) fullest = at;
   const size = sheet.valueSize(value);
+  const lastRead = isMoved ? [] : ['The earlier value ', {value: from}, ' is last read by ', {step: left}, '. '];
   return [
     ...words,
-    'The earlier value ',
-    {value: earlier},
-    ' is last read by ',
-    {step: dropped},
-    `. In the ${plural(steps, 'step')} between, its ${shortBytes(size)} are free. The most live bytes are at `,
+    ...lastRead,
+    `In the ${plural(steps, 'step')} between, its ${shortBytes(size)} are free. The most live bytes are at `,
     {step: fullest},
     `: ${shortBytes(load[fullest])} instead of ${shortBytes(load[fullest] + size)}.`,
   ];
+}
+
+// For a value that another one follows: when it is in the arena again.
+function whyLeaves(sheet, buffer) {
+  const next = returnsOf(sheet).find(({from}) => sheet.valueBuffer[from] === buffer);
+  if (next === undefined) return null;
+  return next.isMoved
+    ? ['After ', {step: next.left}, ' has moved it out, it comes back at ', {step: next.step}, '.']
+    : ['After ', {step: next.left}, ', it is dropped, and computed again at ', {step: next.step}, '.'];
 }
 
 // The longest range of steps in which no step touches the buffer.
@@ -183,7 +169,7 @@ function whyItLives(sheet, buffer) {
     const holder = kind === 'input' ? 'the caller' : kind === 'constant' ? 'the model' : 'the runtime';
     return [[`Its bytes belong to ${holder}. They are in no arena, and no other buffer shares them.`]];
   }
-  return [whyBegins, whyAgain, whyEnds, whyParts, whyWaits]
+  return [whyBegins, whyAgain, whyEnds, whyLeaves, whyParts, whyWaits]
     .map((why) => why(sheet, buffer))
     .filter((words) => words !== null);
 }

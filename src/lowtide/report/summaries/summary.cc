@@ -187,6 +187,7 @@ PlanVerdict verdict_of(const PlannedGraph& planned) {
           .orders_tried = planned.orders_tried,
           .caller = planned.caller,
           .capacity = planned.capacity,
+          .is_budget_the_limit = planned.is_budget_the_limit,
           .counted = planned.counted,
           .counts_weights = planned.counts_weights,
           .weights = planned.weights,

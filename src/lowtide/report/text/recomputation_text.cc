@@ -179,23 +179,24 @@ bool is_recomputation_infeasible(const PlanVerdict& verdict) {
   return verdict.recomputation && verdict.recomputation->outcome == BudgetOutcome::infeasible;
 }
 
+std::string recomputation_time(const Recomputation& found) {
+  const std::string text =
+      "Estimated time " + time_text(found.picoseconds) + ", " + overhead(found.picoseconds, found.base_picoseconds) +
+      " more than with each node once and the fastest kernels (" + time_text(found.base_picoseconds) + "). ";
+  const std::string none =
+      std::string("no plan on one stream") + (found.has_link ? " with this link" : "") + " that fits takes less";
+  if (found.picoseconds <= found.bound_picoseconds) return text + "Proven: " + none + ".";
+  return text + "Bound: " + none + " than " + time_text(found.bound_picoseconds) + " (" +
+         std::string(to_string(found.bound_kind)) + ").";
+}
+
 StyledText recomputation_text(const NamedPlan& shown, const PlanVerdict& verdict) {
   StyledText out;
   if (!verdict.recomputation || verdict.recomputation->outcome != BudgetOutcome::found) return out;
   const Recomputation& found = *verdict.recomputation;
   const bool moves = !found.swaps.empty();
-  std::string text = (moves ? swaps_text(found) + " " : "") + reruns_text(found) + " Estimated time " +
-                     time_text(found.picoseconds) + ", " + overhead(found.picoseconds, found.base_picoseconds) +
-                     " more than with each node once and the fastest kernels (" + time_text(found.base_picoseconds) +
-                     "). ";
-  const std::string none =
-      std::string("no plan on one stream") + (found.has_link ? " with this link" : "") + " that fits takes less";
-  if (found.picoseconds <= found.bound_picoseconds) {
-    text += "Proven: " + none + ".";
-  } else {
-    text += "Bound: " + none + " than " + time_text(found.bound_picoseconds) + " (" +
-            std::string(to_string(found.bound_kind)) + ").";
-  }
+  const std::string text =
+      (moves ? swaps_text(found) + " " : "") + reruns_text(found) + " " + recomputation_time(found);
   out.append(paragraph(text, StyledText(moves ? "Moves: " : "Recomputes: ", Style::strong)));
   if (moves) out.append(swaps_table(shown, found.swaps).text());
   if (!found.reruns.empty()) out.append(reruns_table(shown, found.reruns).text());

@@ -17,6 +17,9 @@ namespace lowtide::report_internal {
 // without recomputation.
 [[nodiscard]] StyledText recomputation_text(const NamedPlan& shown, const PlanVerdict& verdict);
 
+// What such a plan costs: its time, how much more that is, and what is proven. Requires: the outcome is `found`.
+[[nodiscard]] std::string recomputation_time(const Recomputation& found);
+
 // Why a tensor stays in the arena: "its node would take 12 us again, and needs x, which is not there". The labels are
 // those of the plan.
 [[nodiscard]] std::string why_kept(const Labels& labels, const KeptTensor& kept);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "lowtide/report/text/figures.h"
 #include "lowtide/report/text/recomputation_text.h"
@@ -69,70 +70,113 @@ std::string weights_proof_text(const Plan& plan) {
          (has_work ? " With --no-load-time, the weights may need less." : "");
 }
 
+// Why no plan that fits was found.
+void add_reasons(std::vector<StyledText>& parts, const NamedPlan& shown, const PlanVerdict& verdict) {
+  if (verdict.counted_on_cpu) {
+    StyledText other("  With --target cpu, whose kernels run another graph, a plan of ");
+    parts.push_back(other.add(format_bytes(*verdict.counted_on_cpu) + " fits.").end_line());
+  }
+  if (verdict.quantized) {
+    parts.push_back(integers_text(verdict, arena_bytes(shown.plan)));
+    return;
+  }
+  if (verdict.proven_infeasible) {
+    parts.push_back(no_fit_text(shown, verdict));
+    const Bound* all_plans = best_bound(shown.plan.claims, BoundScope::all_plans);
+    const Bytes certain =
+        (all_plans != nullptr ? all_plans->bytes : Bytes(0)) + verdict.counted - arena_bytes(shown.plan);
+    if (certain <= *verdict.capacity) parts.push_back(no_recomputation_text(shown, verdict));
+    return;
+  }
+  // A proof that also covers recomputation says more than that the other one is missing.
+  if (!is_recomputation_infeasible(verdict)) parts.push_back(not_proven_text(shown.plan, verdict));
+  parts.push_back(no_recomputation_text(shown, verdict));
+}
+
 // Whether the plan fits. If the weights alone do not, the other sentences are about what remains.
-StyledText capacity_text(const NamedPlan& shown, const PlanVerdict& verdict) {
-  const bool counts_everything = counts_all(shown.plan.claims);
+std::vector<StyledText> capacity_parts(const NamedPlan& shown, const PlanVerdict& verdict) {
   const Bytes weights_excess = verdict.weights ? verdict.weights->excess() : Bytes(0);
-  StyledText out;
+  std::vector<StyledText> parts;
   if (weights_excess > Bytes(0)) {
-    out.add("  Does not fit", Style::bad).add(": the weights need " + format_bytes(verdict.weights->bytes) + " in ");
+    StyledText out("  Does not fit", Style::bad);
+    out.add(": the weights need " + format_bytes(verdict.weights->bytes) + " in ");
     out.add(shown_name(verdict.weights->region.name) + ", which has ");
     out.add(format_bytes(*verdict.weights->region.capacity) + ": " + format_bytes(weights_excess) + " too large.");
-    out.end_line().append(paragraph(weights_proof_text(shown.plan), StyledText("Proven: ")));
-    if (verdict.counts_weights) return out;
+    parts = {out.end_line(), paragraph(weights_proof_text(shown.plan), StyledText("Proven: "))};
+    if (verdict.counts_weights) return parts;
   }
-  if (!verdict.capacity) return out;
+  if (!verdict.capacity) return parts;
   const std::string limit = format_bytes(*verdict.capacity) + (verdict.counts_weights ? " with the weights" : "");
   const Bytes missing = verdict.shortfall - weights_excess;
+  StyledText out;
   if (missing == Bytes(0)) {
     if (weights_excess > Bytes(0)) {
       out.add("  Without the weights, it fits " + limit + "; ");
-    } else if (!counts_everything) {
+    } else if (!counts_all(shown.plan.claims)) {
       out.add("  What is counted fits " + limit + "; ");
     } else {
       out.add("  Fits", Style::good).add(" " + limit + "; ");
     }
     out.add(format_bytes(*verdict.capacity - verdict.counted) + " to spare.").end_line();
-    return out.append(recomputation_text(shown, verdict));
+    parts.push_back(out);
+    return parts;
   }
-  if (weights_excess > Bytes(0))
-    return out.add("  Without the weights, it exceeds " + limit + " by " + format_bytes(missing) + ".").end_line();
+  if (weights_excess > Bytes(0)) {
+    out.add("  Without the weights, it exceeds " + limit + " by " + format_bytes(missing) + ".").end_line();
+    parts.push_back(out);
+    return parts;
+  }
   out.add("  Does not fit", Style::bad).add(" " + limit + ": ");
-  out.add(format_bytes(missing), Style::strong).add(" too large.").end_line();
-  if (verdict.counted_on_cpu) {
-    out.add("  With --target cpu, whose kernels run another graph, a plan of " + format_bytes(*verdict.counted_on_cpu));
-    out.add(" fits.").end_line();
+  parts.push_back(out.add(format_bytes(missing), Style::strong).add(" too large.").end_line());
+  add_reasons(parts, shown, verdict);
+  return parts;
+}
+
+// What is proven for the arena of this plan. Empty if nothing is.
+StyledText optimal_text(const NamedPlan& shown, const PlanVerdict& verdict) {
+  const Plan& plan = shown.plan;
+  const std::optional<BoundScope> scope = proven_scope(plan, arena_bytes(plan));
+  if (!scope || verdict.quantized) return {};
+  StyledText out("  Proven optimal", Style::good);
+  out.add(" for " + planned_graph_text(plan) + ": " + std::string(no_plan_text(*scope)) + " needs less");
+  const auto op_of = [&](NodeId id) -> const std::string& { return shown.labels.nodes[id].op; };
+  if (copies_views(plan, op_of)) out.add(".").end_line().add("  " + std::string(kAllOrCopies));
+  if (has_outputs_at_caller(plan)) out.add(".").end_line().add("  " + std::string(kWrittenOnce));
+  return out.add(".").end_line();
+}
+
+// A text without its line ends and indents.
+std::string on_one_line(const StyledText& text) {
+  std::string line;
+  for (char c : text.render(false)) {
+    const bool is_space = c == ' ' || c == '\n';
+    if (!is_space || (!line.empty() && line.back() != ' ')) line += is_space ? ' ' : c;
   }
-  if (verdict.quantized) return out.append(integers_text(verdict, arena_bytes(shown.plan)));
-  if (verdict.proven_infeasible) {
-    out.append(no_fit_text(shown, verdict));
-    const Bound* all_plans = best_bound(shown.plan.claims, BoundScope::all_plans);
-    const Bytes certain =
-        (all_plans != nullptr ? all_plans->bytes : Bytes(0)) + verdict.counted - arena_bytes(shown.plan);
-    return certain > *verdict.capacity ? out : out.append(no_recomputation_text(shown, verdict));
-  }
-  // A proof that also covers recomputation says more than that the other one is missing.
-  if (is_recomputation_infeasible(verdict)) return out.append(no_recomputation_text(shown, verdict));
-  return out.append(not_proven_text(shown.plan, verdict)).append(no_recomputation_text(shown, verdict));
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
 }
 
 }  // namespace
 
 StyledText verdict_text(const NamedPlan& shown, const PlanVerdict& verdict) {
-  const Plan& plan = shown.plan;
   StyledText out;
-  if (!counts_all(plan.claims))
-    out.append(paragraph(uncounted_text(plan.claims.uncounted), StyledText("Not proven: ", Style::bad)));
-  const std::optional<BoundScope> scope = proven_scope(plan, arena_bytes(plan));
-  if (scope && !verdict.quantized) {
-    out.add("  Proven optimal", Style::good).add(" for " + planned_graph_text(plan) + ": ");
-    out.add(std::string(no_plan_text(*scope)) + " needs less");
-    const auto op_of = [&](NodeId id) -> const std::string& { return shown.labels.nodes[id].op; };
-    if (copies_views(plan, op_of)) out.add(".").end_line().add("  " + std::string(kAllOrCopies));
-    if (has_outputs_at_caller(plan)) out.add(".").end_line().add("  " + std::string(kWrittenOnce));
-    out.add(".").end_line();
+  if (!counts_all(shown.plan.claims))
+    out.append(paragraph(uncounted_text(shown.plan.claims.uncounted), StyledText("Not proven: ", Style::bad)));
+  for (const StyledText& part : capacity_parts(shown, verdict)) out.append(part);
+  return out.append(optimal_text(shown, verdict)).append(recomputation_text(shown, verdict));
+}
+
+std::vector<std::string> verdict_paragraphs(const NamedPlan& shown, const PlanVerdict& verdict) {
+  std::vector<StyledText> parts = capacity_parts(shown, verdict);
+  const bool are_weights_too_large = verdict.weights && verdict.weights->excess() > Bytes(0);
+  if (!parts.empty() && !are_weights_too_large) parts.erase(parts.begin());
+  if (!counts_all(shown.plan.claims)) parts.emplace_back(uncounted_text(shown.plan.claims.uncounted));
+  parts.push_back(optimal_text(shown, verdict));
+  std::vector<std::string> paragraphs;
+  for (const StyledText& part : parts) {
+    if (!part.empty()) paragraphs.push_back(on_one_line(part));
   }
-  return out.append(capacity_text(shown, verdict));
+  return paragraphs;
 }
 
 }  // namespace lowtide::report_internal

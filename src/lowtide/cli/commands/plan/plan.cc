@@ -160,6 +160,7 @@ std::string page_of(const Request& request, const LoadedModel& loaded, const Pla
   options.copies = &copies;
   options.kept = verdict.recomputation ? &verdict.recomputation->kept : nullptr;
   options.lowering = verdict.lowering ? &*verdict.lowering : nullptr;
+  options.verdict = &verdict;
   if (verdict.quantized) options.quantized = quantized_text(*verdict.quantized);
   if (planned.plan.execution == ExecutionModel::sequence) {
     const ExplanationFacts facts = explanation_facts(planned, request.options.order, forbidden_text(request.options));
