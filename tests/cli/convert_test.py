@@ -141,9 +141,9 @@ class Convert(ProgramTest):
     def test_names_that_no_graph_has(self):
         self.write("hostile.graph", 'graph "" {\n  input "" : f32[2]\n}\n')
         self.expect(BAD_INPUT, "convert", "hostile.graph", "h.onnx")
-        long = "n" * 65536
+        long = "n" * 65537
         self.write("long.graph", f'graph "" {{\n  input {long} : f32[2]\n  output {long}\n}}\n')
-        self.assertIn("4096", self.expect(BAD_INPUT, "convert", "long.graph", "l.onnx").stderr)
+        self.assertIn("65536", self.expect(BAD_INPUT, "convert", "long.graph", "l.onnx").stderr)
 
     def test_hostile_names(self):
         long = "n" * 4096

@@ -148,6 +148,35 @@ TEST(Inference, ComputesTheLengthOfARange) {
   EXPECT_EQ(sizes("y = Range(a, b, c)", {half(1), half(5), half(2)}), "f16[2]") << "1, 3";
 }
 
+// The content of the Shape of a bounded extent, which exporters compute with in all opsets.
+TEST(InferenceBounds, OfContentsBoundSizesInAllOpsets) {
+  const TensorFact x = f32({2, 4});
+  for (const int opset : {9, 11, 13, 14, 18, 21, 23}) {
+    EXPECT_EQ(sizes("y = Reshape(x, s)", {x, elements({number(1), bound(4), number(-1)})}, opset), "f32[1,<=4,<=8]")
+        << opset;
+    EXPECT_EQ(sizes("y = Reshape(x, s)", {x, elements({number(3), bound(4)})}, opset), "f32[3,<=4]") << opset;
+    // Before opset 13, the library takes an Expand for unknown if one of its numbers is.
+    EXPECT_EQ(sizes("y = Expand(x, s)", {f32({1}), elements({number(2), bound(4)})}, opset),
+              opset < 13 ? "f32[<=2,<=4]" : "f32[2,<=4]")
+        << opset;
+    EXPECT_EQ(sizes("y = ConstantOfShape(s)", {elements({number(2), bound(4)})}, opset), "f32[2,<=4]") << opset;
+    EXPECT_EQ(sizes("y = Tile(x, s)", {x, elements({number(1), bound(4)})}, opset), "f32[2,<=16]") << opset;
+    if (opset < 11) continue;
+    EXPECT_EQ(sizes("y = Range(a, b, c)", {scalar(0), content(DType::i64, {}, {bound(7)}), scalar(2)}, opset),
+              "i64[<=4]");
+    const auto real = [](double value, Knowledge knowledge) {
+      return content(DType::f32, {}, {{.knowledge = knowledge, .real = value}});
+    };
+    EXPECT_EQ(sizes("y = Range(a, b, c)",
+                    {real(0, Knowledge::exact), real(7, Knowledge::at_most), real(0.5, Knowledge::exact)}, opset),
+              "f32[<=14]");
+    EXPECT_EQ(sizes("y = Slice(x, a, b)", {x, list({0}), elements({bound(1)})}, opset), "f32[<=1,4]") << opset;
+    EXPECT_EQ(sizes("y = Pad(x, p)", {fact(DType::f32, {at_most(2), exactly(6)}), list({1, 0, 2, 0})}, opset),
+              "f32[<=5,6]")
+        << opset;
+  }
+}
+
 TEST(Inference, NamesSumsOfOpenExtents) {
   const TensorFact x = fact(DType::f32, {named("n"), exactly(4)});
   EXPECT_EQ(sizes("y = Concat <axis = 0> (x, a, b)", {x, f32({2, 4}), f32({1, 4})}), "f32[n+3,4]");

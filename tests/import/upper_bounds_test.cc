@@ -149,6 +149,19 @@ TEST(CountedLoops, HaveAKnownTripCount) {
   expect_refused(import_counted(begins, "k2 = Less(l, j2)"), ErrorCode::unresolved, {"--at-most y=N"});
 }
 
+// The limit is an open extent, so its bound is one of the iterations: 5 rows at most.
+TEST(CountedLoops, AreBoundedByTheBoundOfTheLimit) {
+  const auto model = import(
+      "g (float[n,2] x, float[2] r, bool c) => (int64 j_end, float[m,2] y) <int64 zero = {0}, int64[1] front = {0}, "
+      "int64[1] one = {1}> { s = Shape(x) t = Slice(s, front, one) n = Squeeze(t, front) "
+      "j_end, y = Loop (, c, zero) <body = b (int64 i, bool k, int64 j) => "
+      "(bool k2, int64 j2, float[2] row) <int64 step = {1}> { "
+      "j2 = Add(j, step) row = Neg(r) k2 = Less(j2, n) }> }",
+      {.at_most = {{"n", 5}}});
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(type_of(model->graph, "y"), "f32[<=5,2]");
+}
+
 // Each of 10 iterations appends 3 rows to 2 rows, so there are 2 + 10 x 3 = 32 in the end.
 TEST(GrowingStates, OfALoopWithAKnownTripCountNeedNoBound) {
   const auto model = import(

@@ -22,13 +22,24 @@ constexpr std::int64_t kMostCounted = std::int64_t{1} << 24;
 
 constexpr int kFirstState = 2;  // among the inputs of the body; among its outputs, it is 1
 
-std::optional<std::int64_t> whole_number(const TensorFact& fact) {
+// A whole number, or its upper bound.
+struct WholeNumber {
+  std::int64_t number = 0;
+  bool is_exact = false;
+};
+
+std::optional<WholeNumber> whole_number(const TensorFact& fact) {
   const KnownContent* content = fact.known.content.get();
   if (content == nullptr || content->elements.size() != 1 || !is_integer(content->dtype)) return std::nullopt;
   const KnownElement& element = content->elements[0];
   const bool is_usable =
-      element.knowledge == Knowledge::exact && element.integer >= -kMostCounted && element.integer <= kMostCounted;
-  return is_usable ? std::optional(element.integer) : std::nullopt;
+      element.knowledge != Knowledge::unknown && element.integer >= -kMostCounted && element.integer <= kMostCounted;
+  if (!is_usable) return std::nullopt;
+  return WholeNumber{element.integer, element.knowledge == Knowledge::exact};
+}
+
+std::optional<std::int64_t> if_exact(const std::optional<WholeNumber>& number) {
+  return number && number->is_exact ? std::optional(number->number) : std::nullopt;
 }
 
 class CountedLoop {
@@ -42,7 +53,7 @@ class CountedLoop {
     for (const onnx::TensorProto& tensor : body.initializer()) constants_.emplace(tensor.name(), &tensor);
   }
 
-  std::optional<CountedIterations> count() {
+  std::optional<CountedIterations> iterations() {
     if (body_.output_size() < 1) return std::nullopt;
     std::optional<CountedIterations> least;
     bool is_whole = true;  // whether the condition is one comparison
@@ -55,10 +66,10 @@ class CountedLoop {
         for (const std::string& operand : node->input()) conditions.push_back(operand);
         continue;
       }
-      const std::optional<std::int64_t> most = node == nullptr ? std::nullopt : iterations_by(*node);
-      if (most && (!least || *most < least->most)) least = CountedIterations{*most, false};
+      const std::optional<CountedIterations> count = node == nullptr ? std::nullopt : iterations_by(*node);
+      if (count && (!least || count->most < least->most)) least = count;
     }
-    if (least) least->is_exact = is_whole;
+    if (least) least->is_exact = least->is_exact && is_whole;
     return least;
   }
 
@@ -108,13 +119,13 @@ class CountedLoop {
   }
 
   // A number that is the same in each iteration.
-  [[nodiscard]] std::optional<std::int64_t> fixed_number(std::string_view name) const {
+  [[nodiscard]] std::optional<WholeNumber> fixed_number(std::string_view name) const {
     name = origin(name);
     if (const std::optional<int> input = input_of(name)) {
       const int returned = *input - kFirstState + 1;
       if (*input < kFirstState || returned >= body_.output_size()) return std::nullopt;
       if (origin(body_.output(returned).name()) != name) return std::nullopt;
-      return first_number(*input);
+      return number_before(*input);
     }
     ContentBudget budget(1);
     if (const auto constant = constants_.find(name); constant != constants_.end()) {
@@ -131,7 +142,7 @@ class CountedLoop {
   }
 
   // What a state is before the first iteration.
-  [[nodiscard]] std::optional<std::int64_t> first_number(int input) const {
+  [[nodiscard]] std::optional<WholeNumber> number_before(int input) const {
     const auto at = static_cast<std::size_t>(input);
     return at < inputs_.size() && inputs_[at] != nullptr ? whole_number(*inputs_[at]) : std::nullopt;
   }
@@ -148,7 +159,7 @@ class CountedLoop {
     if (node == nullptr || node->op_type() != "Add" || node->input_size() != 2) return std::nullopt;
     for (const int side : {0, 1}) {
       const std::optional<int> input = input_of(origin(node->input(side)));
-      const std::optional<std::int64_t> added = fixed_number(node->input(1 - side));
+      const std::optional<std::int64_t> added = if_exact(fixed_number(node->input(1 - side)));
       if (input && added) return Sum{*input, *added};
     }
     return std::nullopt;
@@ -161,24 +172,23 @@ class CountedLoop {
     const int returned = sum->input - kFirstState + 1;
     if (sum->input < kFirstState || returned >= body_.output_size()) return std::nullopt;
     const std::optional<Sum> next = sum_of(body_.output(returned).name());
-    const std::optional<std::int64_t> first = first_number(sum->input);
+    const std::optional<std::int64_t> first = if_exact(number_before(sum->input));
     if (!next || next->input != sum->input || next->added < 1 || !first) return std::nullopt;
     return Counter{*first + sum->added, next->added};
   }
 
   // The iterations until a comparison of a counter with a limit is false.
-  [[nodiscard]] std::optional<std::int64_t> iterations_by(const onnx::NodeProto& node) const {
+  [[nodiscard]] std::optional<CountedIterations> iterations_by(const onnx::NodeProto& node) const {
     const std::string& type = node.op_type();
     const bool is_less = type == "Less" || type == "LessOrEqual";
     if ((!is_less && type != "Greater" && type != "GreaterOrEqual") || node.input_size() != 2) return std::nullopt;
     const std::optional<Counter> counter = counter_of(node.input(is_less ? 0 : 1));
-    const std::optional<std::int64_t> limit = fixed_number(node.input(is_less ? 1 : 0));
+    const std::optional<WholeNumber> limit = fixed_number(node.input(is_less ? 1 : 0));
     if (!counter || !limit) return std::nullopt;
     // It goes on while first + k x step < end.
-    const std::int64_t end = *limit + (type.ends_with("OrEqual") ? 1 : 0);
+    const std::int64_t end = limit->number + (type.ends_with("OrEqual") ? 1 : 0);
     const std::int64_t distance = end - counter->first;
-    if (distance <= 0) return 1;
-    return (distance - 1) / counter->step + 2;
+    return CountedIterations{distance <= 0 ? 1 : (distance - 1) / counter->step + 2, limit->is_exact};
   }
 
   const onnx::GraphProto& body_;
@@ -194,7 +204,7 @@ class CountedLoop {
 std::optional<CountedIterations> counted_iterations(const onnx::GraphProto& body,
                                                     std::span<const TensorFact* const> inputs,
                                                     const InferBody& infer_body) {
-  return CountedLoop(body, inputs, infer_body).count();
+  return CountedLoop(body, inputs, infer_body).iterations();
 }
 
 }  // namespace lowtide::import_internal

@@ -18,9 +18,10 @@ namespace lowtide::import_internal {
 //
 // The counter is the number of the iteration, or a state to which each iteration adds a constant above 0. The limit and
 // the first number are known: constants, results of earlier nodes, or states that every iteration returns as they are.
-// Casts and Identity nodes may be between them. If the condition is the And of several, one of them is enough, and the
-// number is an upper bound. The result counts the first iteration: it holds if the loop begins. nullopt: the body does
-// not count like this. `inputs`: those of the node, of which the first two are the trip count and the first condition.
+// Casts and Identity nodes may be between them. If the condition is the And of several, one of them is enough. The
+// number then is an upper bound, as it is if only an upper bound of the limit is known. It counts the first iteration,
+// so it holds if the loop begins. nullopt: the body does not count like this. `inputs`: those of the node, of which the
+// first two are the trip count and the first condition.
 // O(nodes of the body).
 struct CountedIterations {
   std::int64_t most = 0;

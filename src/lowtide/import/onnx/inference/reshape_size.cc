@@ -80,6 +80,7 @@ void enter(const KnownElement& element, std::size_t axis, KnownExtents& output, 
       return;
     }
   }
+  if (is_exact && (element.integer > 0 || !balance.zero_copies)) set_exact(extent, element.integer);
   if (element.knowledge == Knowledge::at_most) set_bound(extent, bound_of_target(element, balance, axis));
   if (extent.knowledge == Knowledge::exact) {
     balance.others = product(balance.others, extent.extent);
@@ -115,8 +116,10 @@ void solve(const Balance& balance, KnownExtent& open) {
 void size_reshape(const Sized& sized) {
   const KnownExtents* data = sized.extents(0);
   const KnownContent* target = sized.content(1);
+  if (data == nullptr || target == nullptr) return;
+  sized.give_rank(0, target->elements.size());  // before opset 13, the library knows no rank if a number is unknown
   KnownExtents* output = sized.output(0);
-  if (data == nullptr || target == nullptr || output == nullptr || output->size() != target->elements.size()) return;
+  if (output == nullptr || output->size() != target->elements.size()) return;
   Balance balance{.data = *data, .zero_copies = sized.integer("allowzero", 0) == 0};
   balance.is_used.resize(data->size(), false);
   for (std::size_t axis = 0; axis < output->size(); ++axis) {

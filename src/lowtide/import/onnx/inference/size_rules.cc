@@ -87,24 +87,28 @@ void size_split(const Sized& sized) {
   }
 }
 
-// The length of a Range of known numbers; nullopt if it is not one of 63 bits.
+// The length of a Range of exact numbers; nullopt if it is not one of 63 bits.
+std::optional<std::int64_t> length_between(bool is_real, const KnownElement& start, const KnownElement& limit,
+                                           const KnownElement& step) {
+  if (is_real) {
+    const double length = std::ceil((limit.real - start.real) / step.real);
+    if (!(length <= static_cast<double>(limits::kMaxTensorBytes))) return std::nullopt;
+    return length > 0 ? static_cast<std::int64_t>(length) : 0;
+  }
+  const auto distance = checked_subtract(limit.integer, start.integer);
+  if (!distance || step.integer == 0) return std::nullopt;
+  const std::int64_t rest = *distance % step.integer;
+  const std::int64_t length = *distance / step.integer + (rest != 0 && (rest < 0) == (step.integer < 0) ? 1 : 0);
+  return std::max<std::int64_t>(length, 0);
+}
+
 std::optional<std::int64_t> range_length(const Sized& sized) {
   const KnownElement* numbers[3] = {};
   for (std::size_t i = 0; i < 3; ++i) {
     numbers[i] = element_at(sized.content(i), 0);
     if (numbers[i] == nullptr || numbers[i]->knowledge != Knowledge::exact) return std::nullopt;
   }
-  if (is_float(sized.content(0)->dtype)) {
-    const double length = std::ceil((numbers[1]->real - numbers[0]->real) / numbers[2]->real);
-    if (!(length <= static_cast<double>(limits::kMaxTensorBytes))) return std::nullopt;
-    return length > 0 ? static_cast<std::int64_t>(length) : 0;
-  }
-  const std::int64_t step = numbers[2]->integer;
-  const auto distance = checked_subtract(numbers[1]->integer, numbers[0]->integer);
-  if (!distance || step == 0) return std::nullopt;
-  const std::int64_t rest = *distance % step;
-  const std::int64_t length = *distance / step + (rest != 0 && (rest < 0) == (step < 0) ? 1 : 0);
-  return std::max<std::int64_t>(length, 0);
+  return length_between(is_float(sized.content(0)->dtype), *numbers[0], *numbers[1], *numbers[2]);
 }
 
 void size_range(const Sized& sized) {
@@ -113,18 +117,22 @@ void size_range(const Sized& sized) {
   if (const auto length = range_length(sized); length && output != nullptr && output->size() == 1) {
     set_exact((*output)[0], *length);
   }
-  const auto start = exact_at(sized.content(0), 0);
   const KnownElement* limit = element_at(sized.content(1), 0);
-  const auto step = exact_at(sized.content(2), 0);
-  if (output == nullptr || output->size() != 1 || !is_open((*output)[0]) || limit == nullptr || !start || !step) return;
-  const bool is_integer = sized.inputs[0]->known.dtype == DType::i64 || sized.inputs[0]->known.dtype == DType::i32;
-  if (!is_integer) return;
-  if (*start == 0 && *step == 1 && !limit->symbol.empty()) {
-    (*output)[0].symbol = limit->symbol;
-  } else if (limit->knowledge == Knowledge::at_most && *step > 0) {
-    const Bound distance = checked_subtract(limit->integer, *start);
-    if (distance) set_bound((*output)[0], *distance <= 0 ? 0 : (*distance - 1) / *step + 1);
+  const KnownElement* start = element_at(sized.content(0), 0);
+  const KnownElement* step = element_at(sized.content(2), 0);
+  if (output == nullptr || output->size() != 1 || !is_open((*output)[0]) || limit == nullptr) return;
+  for (const KnownElement* known : {start, step}) {
+    if (known == nullptr || known->knowledge != Knowledge::exact) return;
   }
+  const bool is_real = is_float(sized.content(1)->dtype);
+  if (!is_real && start->integer == 0 && step->integer == 1 && !limit->symbol.empty()) {
+    (*output)[0].symbol = limit->symbol;
+  }
+  if (limit->knowledge != Knowledge::at_most || !(is_real ? step->real > 0 : step->integer > 0)) return;
+  // The length never decreases with the limit.
+  KnownElement most = *limit;
+  most.knowledge = Knowledge::exact;
+  if (const auto length = length_between(is_real, *start, most, *step)) set_bound((*output)[0], *length);
 }
 
 // For each axis: output = input x repeats.

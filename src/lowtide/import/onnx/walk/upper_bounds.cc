@@ -50,7 +50,7 @@ UpperBounds::UpperBounds(const std::map<std::string, std::int64_t>& given) {
 }
 
 UpperBounds::Entry* UpperBounds::find(const std::string& name) {
-  const auto found = entries_.find(name);
+  const auto found = name.empty() ? entries_.end() : entries_.find(name);
   return found == entries_.end() ? nullptr : &found->second;
 }
 
@@ -75,12 +75,17 @@ Result<void> UpperBounds::apply(std::string_view tensor, const onnx::TypeProto* 
   std::vector<KnownExtent>& extents = *fact.known.extents;
   const std::string name(tensor);
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    const std::string symbol = extents[axis].symbol;
-    for (const std::string& one : {symbol, tensor_of_symbol(symbol), declared_symbol(declared, extents.size(), axis),
-                                   extent_symbol(name, axis)}) {
-      if (one.empty()) continue;
-      Entry* entry = find(one);
-      if (entry != nullptr) LOWTIDE_RETURN_IF_ERROR(bound(*entry, tensor, axis, extents[axis]));
+    KnownExtent& extent = extents[axis];
+    // Exporters declare one symbol for different extents, so a known one may be larger than the bound of its symbol.
+    const std::string declared_name = declared_symbol(declared, extents.size(), axis);
+    if (Entry* entry = find(declared_name)) {
+      entry->is_met = true;
+      if (extent.knowledge != Knowledge::exact) LOWTIDE_RETURN_IF_ERROR(bound(*entry, tensor, axis, extent));
+    }
+    const std::string symbol = extent.symbol;
+    const std::string plain = name + "[" + std::to_string(axis) + "]";  // also if the symbol has a hash of the name
+    for (const std::string& one : {symbol, tensor_of_symbol(symbol), plain}) {
+      if (Entry* entry = find(one)) LOWTIDE_RETURN_IF_ERROR(bound(*entry, tensor, axis, extent));
     }
   }
   Entry* entry = find(name);
