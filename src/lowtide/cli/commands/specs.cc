@@ -118,6 +118,7 @@ CommandSpec check_command() {
                   {.name = "--annotate", .summary = "also print '::error ...' if the model has grown"},
                   dim_option(),
                   shape_option(),
+                  at_most_option(),
                   override_option(),
                   init_net_option(),
                   shapes_option(),

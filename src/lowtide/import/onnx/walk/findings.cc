@@ -79,6 +79,10 @@ void list_inputs(const std::vector<UnknownSize>& unknown, std::vector<std::strin
       is_new = unknown[at].symbol.empty() || bound.insert(unknown[at].symbol).second || is_new;
     }
     if (!is_new) continue;
+    if (first.type.starts_with("a tensor of unknown type")) {
+      lines.push_back("input " + quoted(first.tensor) + " is " + first.type + ": the file must state its element type");
+      continue;
+    }
     const std::string option = shape_option(first.type);
     lines.push_back("input " + quoted(first.tensor) + " is " + first.type + ": give --shape " + typed(first.tensor) +
                     "=" + option + (option.find('?') != std::string::npos ? ", with a number for each ?" : ""));
