@@ -7,8 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <vector>
+
+#include "lowtide/base/limits.h"
 
 namespace lowtide {
 namespace {
@@ -31,15 +34,15 @@ TEST(UniqueNames, NumbersNamesThatAreWantedTwice) {
   EXPECT_THAT(unique_names(wanted, without_spaces), ElementsAre("a", "a_2", "a_3"));
 }
 
-// 4,096 bytes are the limit. The numbers replace the last character of two bytes.
+// The longest name has as many bytes as the limit. The numbers replace the last character of two bytes.
 TEST(UniqueNames, StaysWithinTheLimit) {
   std::string longest;
-  for (int at = 0; at < 2048; ++at) longest += "é";
+  for (std::size_t at = 0; at < static_cast<std::size_t>(limits::kMaxNameBytes) / 2; ++at) longest += "é";
   const std::vector<std::string> wanted = {longest, longest, longest + "x"};
   const std::vector<std::string> names = unique_names(wanted, without_spaces);
   EXPECT_EQ(names[0], longest);
-  EXPECT_EQ(names[1], longest.substr(0, 4094) + "_2");
-  EXPECT_EQ(names[2], longest.substr(0, 4094) + "_3");
+  EXPECT_EQ(names[1], longest.substr(0, limits::kMaxNameBytes - 2) + "_2");
+  EXPECT_EQ(names[2], longest.substr(0, limits::kMaxNameBytes - 2) + "_3");
 }
 
 }  // namespace
