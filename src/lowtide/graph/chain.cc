@@ -100,8 +100,6 @@ const ChainRow* row_of(const Operator& op) {
 
 bool is_float(DType dtype) { return dtype == DType::f32 || dtype == DType::f16; }
 
-bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
-
 // An omitted zero point is 0.
 bool converts_bytes(const ChainRow& row, const std::vector<DType>& operands, DType result) {
   const bool is_quantize = row.types == Types::quantize;

@@ -41,4 +41,7 @@ inline constexpr auto kEnumNames<DType> = enum_names<DType>({
 // a tensor ends on a whole byte.
 [[nodiscard]] std::optional<int> bits_of(DType dtype);
 
+// Integers of 8 bits.
+[[nodiscard]] constexpr bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
+
 }  // namespace lowtide

@@ -12,7 +12,7 @@ namespace lowtide::budget_internal {
 namespace {
 
 constexpr double kPriceStep = 1.1;
-constexpr std::int64_t kMoveWork = 40;
+constexpr std::int64_t kSwapMoveWork = 40;
 
 // The mean of runs and of copies of fetched entries.
 double mean_time_of(const SwapProblem& problem) {
@@ -89,7 +89,7 @@ void SwapAnnealing::cool(const Items& start, const Cooling& cooling, std::int64_
       over += now_.peak > problem_.budget ? 1 : 0;
     }
     moves += ExcessPrice::kRound;
-    done = spent() - begin + kMoveWork * moves;
+    done = spent() - begin + kSwapMoveWork * moves;
     price_.adapt(over);
     energy_ = energy_of(now_, time_);
   }

@@ -13,8 +13,6 @@ namespace lowtide::kernels_internal {
 
 // Integers of 8 bits: i8 and u8.
 
-[[nodiscard]] constexpr bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
-
 // An element of a tensor of them. Requires: the tensor is present.
 [[nodiscard]] inline std::int32_t byte_at(const BoundTensor& tensor, std::size_t at) {
   return tensor.dtype == DType::i8 ? elements<std::int8_t>(tensor)[at] : elements<std::uint8_t>(tensor)[at];

@@ -23,8 +23,6 @@ struct Chain {
   std::set<TensorId> operands;  // without the results of its nodes
 };
 
-bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
-
 // Collects the nodes of all chains, readers before producers.
 class ChainFinder {
  public:

@@ -50,8 +50,6 @@ struct Wanted {
   std::optional<NodeId> skipped;  // a Relu that does nothing to integers
 };
 
-bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
-
 std::int64_t elements_of(const Tensor& tensor) {
   std::int64_t count = 1;
   for (std::int64_t extent : tensor.shape.extents()) count *= extent;

@@ -8,12 +8,6 @@
 #include <variant>
 
 namespace lowtide::verify_internal {
-namespace {
-
-bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
-
-}  // namespace
-
 bool is_standard(const Operator& op, std::string_view type) {
   return (op.domain.empty() || op.domain == "ai.onnx") && op.type == type;
 }

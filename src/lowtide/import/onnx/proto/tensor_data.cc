@@ -48,7 +48,7 @@ std::int64_t entries_needed(DType dtype, std::int64_t elements) {
   return bits < 8 ? (elements * bits + 7) / 8 : elements;
 }
 
-Error wrong_count(const std::string& field, std::int64_t have, const char* unit, std::int64_t need) {
+Error wrong_length(const std::string& field, std::int64_t have, const char* unit, std::int64_t need) {
   return Error{ErrorCode::invalid,
                field + " has " + std::to_string(have) + " " + unit + ", but type and dims need " + std::to_string(need),
                ""};
@@ -167,13 +167,13 @@ Result<void> check_tensor_data(const onnx::TensorProto& tensor, DType dtype, std
   if (is_raw) {
     if (dtype == DType::string)
       return Error{ErrorCode::invalid, "the tensor has strings in raw_data; they must be in string_data", ""};
-    if (have != bytes) return wrong_count("raw_data", have, "bytes", bytes);
+    if (have != bytes) return wrong_length("raw_data", have, "bytes", bytes);
     return {};
   }
   for (const Stored& stored : lists) {
     if (stored.list != list_of(dtype)) continue;
     const std::int64_t need = entries_needed(dtype, elements);
-    if (stored.count != need) return wrong_count(stored.name, stored.count, "numbers", need);
+    if (stored.count != need) return wrong_length(stored.name, stored.count, "numbers", need);
   }
   return {};
 }
