@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "call.h"
+#include "lowtide/adapt/lower_for_machine.h"
 #include "lowtide/analysis/plain_figures.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
-#include "lowtide/engine/lower_for_machine.h"
 #include "lowtide/import/import.h"
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/pipeline/plan_graph.h"

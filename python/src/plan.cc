@@ -20,11 +20,11 @@
 
 #include "bind.h"
 #include "call.h"
+#include "lowtide/adapt/lowering_facts.h"
 #include "lowtide/analysis/copies_left.h"
 #include "lowtide/base/check.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
-#include "lowtide/engine/lowering_facts.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/import/import.h"
 #include "lowtide/kernels/cpu_target.h"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/engine/prepared_file.h"
+#include "lowtide/adapt/prepared_mark.h"
 
 #include <gmock/gmock.h>
 

@@ -26,6 +26,7 @@ inline constexpr std::int64_t kMaxArenaBytes = (std::int64_t{1} << 55) - 1;  // 
 inline constexpr std::int64_t kMaxFoldedElements = 65'536;  // elements of one tensor that is computed before the run
 inline constexpr std::int64_t kMaxRegions = 16;             // of one packing problem
 inline constexpr std::int64_t kMaxStreams = 1024;           // of one plan
+inline constexpr int kMaxTeamThreads = 256;                 // that run one kernel together
 inline constexpr std::int64_t kMaxAlignment = std::int64_t{1} << 30;
 inline constexpr int kMaxTextDepth = 64;  // nesting of JSON, TOML and text forms
 

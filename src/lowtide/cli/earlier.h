@@ -22,6 +22,6 @@ struct CommandSpec;
 [[nodiscard]] std::span<const ModelFormat> earlier_model_formats();
 
 // The names of the commands that this build does not have.
-[[nodiscard]] std::vector<std::string_view> left_out_commands();
+[[nodiscard]] std::vector<std::string_view> left_out_earlier_commands();
 
 }  // namespace lowtide::cli_internal

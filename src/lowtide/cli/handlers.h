@@ -8,14 +8,11 @@
 #include "lowtide/cli/output/console.h"
 
 // What the commands do: one function per command, each in its own file. It returns an exit code or throws a Stop. Those
-// for earlier systems are in commands/earlier/handlers.h.
+// that run models are in commands/run/handlers.h, and those for earlier systems in commands/earlier/handlers.h.
 namespace lowtide::cli_internal {
 
 [[nodiscard]] ExitCode run_inspect(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_plan(const Arguments& arguments, Console& console);
-[[nodiscard]] ExitCode run_run(const Arguments& arguments, Console& console);
-[[nodiscard]] ExitCode run_prepare(const Arguments& arguments, Console& console);
-[[nodiscard]] ExitCode run_bench(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_explain(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_check(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_verify(const Arguments& arguments, Console& console);

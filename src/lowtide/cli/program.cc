@@ -17,6 +17,7 @@
 #include "lowtide/cli/options/help.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/console.h"
+#include "lowtide/cli/runtime.h"
 #include "lowtide/import/import.h"
 
 namespace lowtide::cli_internal {
@@ -29,6 +30,18 @@ ColorChoice color_choice(const Arguments& arguments) {
   const std::string choice = arguments.value("--color").value_or("auto");
   if (choice == "always") return ColorChoice::always;
   return choice == "never" ? ColorChoice::never : ColorChoice::automatic;
+}
+
+// Says how to get a command that this build does not have.
+void stop_if_left_out(const std::string& command) {
+  const auto has = [&](const std::vector<std::string_view>& names) {
+    return std::ranges::find(names, command) != names.end();
+  };
+  const std::string begin = "this build leaves out the command '" + command + "', which ";
+  if (has(left_out_earlier_commands()))
+    stop_usage(begin + "is for earlier systems; build Lowtide with lowtide_WITH_EARLIER=ON");
+  if (has(left_out_runtime_commands()))
+    stop_usage(begin + "runs kernels on this machine; build Lowtide with lowtide_WITH_RUNTIME=ON");
 }
 
 ExitCode run_words(const std::vector<std::string>& words, Console& console) {
@@ -49,11 +62,7 @@ ExitCode run_words(const std::vector<std::string>& words, Console& console) {
   if (command == nullptr) {
     std::vector<std::string> known;
     for (const CommandSpec& one : commands()) known.emplace_back(one.name);
-    const std::vector<std::string_view> left_out = left_out_commands();
-    if (std::ranges::find(left_out, first) != left_out.end()) {
-      stop_usage("this build leaves out the command '" + first +
-                 "', which is for earlier systems; build Lowtide with lowtide_WITH_EARLIER=ON");
-    }
+    stop_if_left_out(first);
     const std::string hint = suggestion(first, known);
     stop_usage("unknown command " + quoted(first, 60) + (hint.empty() ? "; see 'lowtide --help'" : hint));
   }

@@ -12,8 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/adapt/lower_for_machine.h"
+#include "lowtide/adapt/prepared_mark.h"
 #include "lowtide/base/quote.h"
-#include "lowtide/engine/lower_for_machine.h"
 #include "lowtide/engine/open_sharing.h"
 #include "lowtide/engine/prepared_file.h"
 #include "lowtide/graph/work_text.h"

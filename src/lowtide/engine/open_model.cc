@@ -9,14 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/adapt/lower_for_machine.h"
+#include "lowtide/adapt/model_hints.h"
+#include "lowtide/adapt/prepared_mark.h"
 #include "lowtide/base/change_of_size.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/no_memory.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/load_time.h"
-#include "lowtide/engine/lower_for_machine.h"
-#include "lowtide/engine/model_hints.h"
 #include "lowtide/engine/one_kernel.h"
 #include "lowtide/engine/open_prepared.h"
 #include "lowtide/engine/open_sharing.h"

@@ -92,8 +92,6 @@ Result<PreparedFile> prepared_file(const OpenedModel& model) {
   return file;
 }
 
-bool is_prepared_file(const std::string& path) { return engine_internal::is_prepared(path); }
-
 namespace engine_internal {
 
 Result<OpenedModel> open_prepared(const std::string& path, const OpenOptions& options) {

@@ -25,7 +25,4 @@ struct PreparedFile {
 // or a plan that is too long to be read again (limits). O(graph + plan); the constants are not copied.
 [[nodiscard]] Result<PreparedFile> prepared_file(const OpenedModel& model);
 
-// Whether a file begins as prepared files do. False if it cannot be read.
-[[nodiscard]] bool is_prepared_file(const std::string& path);
-
 }  // namespace lowtide

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "lowtide/adapt/prepared_mark.h"
 #include "lowtide/base/json_reader.h"
 #include "lowtide/base/json_writer.h"
 #include "lowtide/base/limits.h"
@@ -19,7 +20,6 @@
 namespace lowtide::engine_internal {
 namespace {
 
-constexpr std::string_view kMagic = "lowtide-prepared ";
 constexpr std::string_view kVersion = "1";
 constexpr std::int64_t kMostLine = 256;
 constexpr std::array<std::string_view, 3> kKeys = {"model_nodes", "default_inputs", "constants"};
@@ -148,8 +148,9 @@ std::string_view next_word(std::string_view& line) {
 
 Result<FirstLine> read_first_line(std::string_view begin, const std::string& path) {
   const std::size_t end = begin.find('\n');
-  if (!begin.starts_with(kMagic) || end == std::string_view::npos) return damaged(path, "this is not a prepared file");
-  std::string_view rest = begin.substr(kMagic.size(), end - kMagic.size());
+  if (!begin.starts_with(kPreparedMark) || end == std::string_view::npos)
+    return damaged(path, "this is not a prepared file");
+  std::string_view rest = begin.substr(kPreparedMark.size(), end - kPreparedMark.size());
   if (const std::string_view version = next_word(rest); version != kVersion) {
     return Error{ErrorCode::unsupported,
                  "this prepared file has version " + lowtide::quoted(version, 20) +
@@ -170,11 +171,6 @@ Result<FirstLine> read_first_line(std::string_view begin, const std::string& pat
 
 }  // namespace
 
-bool is_prepared(const std::string& path) {
-  const Result<std::string> begin = read_beginning(path, static_cast<std::int64_t>(kMagic.size()));
-  return begin.ok() && *begin == kMagic;
-}
-
 Result<std::string> write_prepared_head(const PreparedHead& head, const std::vector<ConstantId>& used) {
   const std::string facts = facts_of(head, used);
   const std::string graph = print_graph(head.graph);
@@ -185,7 +181,7 @@ Result<std::string> write_prepared_head(const PreparedHead& head, const std::vec
       (!used.empty() && std::int64_t{used.back().value()} >= most_ids_in(sum))) {
     return Error{ErrorCode::over_limit, "the model is too large for a prepared file", ""};
   }
-  std::string out(kMagic);
+  std::string out(kPreparedMark);
   out += kVersion;
   for (const std::string* part : {&facts, &graph, &plan}) out += " " + std::to_string(part->size());
   out += " " + text_digest(facts + graph + plan) + "\n" + facts + graph + plan;

@@ -31,9 +31,6 @@ inline constexpr std::int64_t kPreparedAlignment = 64;
 // kPreparedAlignment. Errors (over_limit): a text is longer, or an id is larger, than read_prepared_head() accepts.
 [[nodiscard]] Result<std::string> write_prepared_head(const PreparedHead& head, const std::vector<ConstantId>& used);
 
-// Whether a file begins as a prepared file of any version does. False if it cannot be read.
-[[nodiscard]] bool is_prepared(const std::string& path);
-
 // Reads the head of a file. In the table, offsets count from the beginning of the file. Another program may have made
 // the file: `verify` says whether the plan is correct.
 // Errors: (io); (malformed) no prepared file, or one that was damaged; (unsupported) another version; those of

@@ -9,17 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "lowtide/adapt/dim_range.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/result.h"
 #include "lowtide/engine/engine.h"
 
 namespace lowtide {
-
-// The values of a symbolic extent for which a model is planned.
-struct DimRange {
-  std::string symbol;                 // "batch"
-  std::vector<std::int64_t> extents;  // in ascending order, each once; at most kMaxPlansPerFile
-};
 
 // A model that is ready to run with several shapes. Each member has a plan for one of them. Sessions of all members can
 // have the same arena, of the size that the largest member needs. Members whose load-time work is equal share the

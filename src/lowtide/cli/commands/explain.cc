@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "lowtide/adapt/lowering_facts.h"
 #include "lowtide/analysis/copies_left.h"
 #include "lowtide/cli/handlers.h"
 #include "lowtide/cli/model/model.h"
@@ -12,7 +13,6 @@
 #include "lowtide/cli/output/json.h"
 #include "lowtide/cli/output/progress.h"
 #include "lowtide/cli/output/tool_name.h"
-#include "lowtide/engine/lowering_facts.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/explanation.h"

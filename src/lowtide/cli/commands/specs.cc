@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "lowtide/cli/commands/plan/specs.h"
-#include "lowtide/cli/commands/run/specs.h"
 #include "lowtide/cli/earlier.h"
 #include "lowtide/cli/handlers.h"
 #include "lowtide/cli/options/shared_options.h"
+#include "lowtide/cli/runtime.h"
 
 namespace lowtide::cli_internal {
 namespace {
@@ -291,15 +291,19 @@ CommandSpec help_command(std::vector<std::string> commands) {
 
 std::vector<CommandSpec> all_commands() {
   std::vector<CommandSpec> all = {inspect_command(), plan_command(), explain_command(), verify_command(),
-                                  check_command(),   run_command(),  prepare_command(), bench_command(),
-                                  view_command(),    pack_command(), order_command()};
+                                  check_command()};
+  for (CommandSpec& command : runtime_commands()) all.push_back(std::move(command));
+  for (const CommandSpec& command : {view_command(), pack_command(), order_command()}) all.push_back(command);
   for (CommandSpec& command : earlier_commands()) all.push_back(std::move(command));
   all.push_back(completion_command());
   std::vector<std::string> names;
   for (const CommandSpec& command : all) names.emplace_back(command.name);
   names.emplace_back("help");
   all.push_back(help_command(std::move(names)));
-  for (CommandSpec& command : all) drop_unused_format_options(command);
+  for (CommandSpec& command : all) {
+    drop_unused_format_options(command);
+    drop_unused_kernel_options(command);
+  }
   return all;
 }
 

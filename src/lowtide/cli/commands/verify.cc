@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "lowtide/adapt/prepared_mark.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/handlers.h"
@@ -15,9 +16,8 @@
 #include "lowtide/cli/output/json.h"
 #include "lowtide/cli/output/progress.h"
 #include "lowtide/cli/output/read_file.h"
-#include "lowtide/engine/prepared_file.h"
+#include "lowtide/cli/runtime.h"
 #include "lowtide/graph/lowered.h"
-#include "lowtide/kernels/cpu_target.h"
 #include "lowtide/pipeline/offered_kernels.h"
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/target/add_link.h"
@@ -104,17 +104,17 @@ std::string shown_key(const std::vector<std::string>& key) { return key.empty() 
 // The passes of a plan. Some of them ask the kernels of this machine.
 LowerOptions lowering_of(const Provenance& provenance, const std::string& plan_file) {
   std::shared_ptr<const KernelFormats> machine;
-  if (depend_on_machine(provenance.lowering)) machine = take(cpu_target()).formats;
+  if (depend_on_machine(provenance.lowering)) machine = take(this_machine()).formats;
   return take(lower_options(provenance.lowering, std::move(machine)), plan_file);
 }
 
 // Only the machine that has the formats of a plan can make its graph again.
 std::optional<Violation> other_formats(const Provenance& provenance) {
-  if (!depend_on_machine(provenance.lowering) || is_key_of_machine(provenance.machine_key)) return std::nullopt;
+  const std::vector<std::string> own = key_of_this_machine(provenance.machine_key);
+  if (!depend_on_machine(provenance.lowering) || (!own.empty() && provenance.machine_key == own)) return std::nullopt;
   return Violation{.kind = ViolationKind::wrong_kernel,
                    .message = "the plan has the formats of a machine with " + shown_key(provenance.machine_key) +
-                              ", but this one has " +
-                              shown_key(texts_of(machine_key(options_of_key(provenance.machine_key)))) +
+                              ", but this one has " + shown_key(own) +
                               "; verify it on that machine, or plan again with --target cpu on this one"};
 }
 
@@ -144,11 +144,10 @@ std::optional<Target> read_target_of(const Arguments& arguments, const Plan& pla
   const Provenance& of = plan.provenance;
   const auto with_link = [&](Target target) { return with_link_of(plan.machine, std::move(target)); };
   const bool is_given = arguments.has("--target") || arguments.has("--threads");
-  const bool is_cpu_here = !is_given && of.target == "cpu" && is_key_of_machine(of.machine_key);
+  const bool is_cpu_here = !is_given && of.target == "cpu" && !of.machine_key.empty() &&
+                           of.machine_key == key_of_this_machine(of.machine_key);
   if (arguments.value("--target") == "cpu" || is_cpu_here) {
-    CpuOptions like = options_of_key(of.machine_key);
-    like.threads = read_threads(arguments).value_or(like.threads);
-    return with_link(take(cpu_target(like)));
+    return with_link(take(this_machine(read_threads(arguments), of.machine_key)));
   }
   if (is_given) return with_link(read_target(arguments));
   if (of.target == "dense" && of.machine_key.empty()) return with_link(dense_target());

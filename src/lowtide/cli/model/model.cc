@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <utility>
 
+#include "lowtide/adapt/prepared_mark.h"
 #include "lowtide/analysis/plain_figures.h"
 #include "lowtide/cli/options/lowering.h"
 #include "lowtide/cli/options/options.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/progress.h"
-#include "lowtide/engine/prepared_file.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/pipeline/plan_purpose.h"
 #include "lowtide/target/target.h"
@@ -61,7 +61,7 @@ ModelRequest read_model_request(const Arguments& arguments, const Target& target
   return {.path = arguments.positional("MODEL"),
           .bindings = read_bindings(arguments),
           .lowering = read_lowering(arguments, target),
-          .formats = read_format_choice(arguments)};
+          .formats = read_format_choice(arguments, target)};
 }
 
 Result<LoadedModel> try_load_model(const ModelRequest& request, Console& console) {

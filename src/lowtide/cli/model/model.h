@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/adapt/lower_for_machine.h"
 #include "lowtide/base/result.h"
 #include "lowtide/cli/options/arguments.h"
 #include "lowtide/cli/output/console.h"
-#include "lowtide/engine/lower_for_machine.h"
 #include "lowtide/graph/constant_table.h"
 #include "lowtide/import/import.h"
 #include "lowtide/lower/lower.h"

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/adapt/model_hints.h"
 #include "lowtide/base/id.h"
 #include "lowtide/cli/options/arguments.h"
 #include "lowtide/cli/output/json.h"
-#include "lowtide/engine/model_hints.h"
 #include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/pipeline/resolve_hints.h"
 #include "lowtide/plan/hints.h"

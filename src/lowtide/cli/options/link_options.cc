@@ -75,15 +75,4 @@ std::optional<TransferLink> read_link(const Arguments& arguments, const std::str
                       .nanoseconds_per_cost = read_duration(arguments, "--cost-unit", 1).value_or(0)};
 }
 
-std::optional<Arena> read_outside(const Arguments& arguments, const Executable& executable, Console& console) {
-  const std::optional<std::string> folder = arguments.value("--swap-dir");
-  if (!folder) return std::nullopt;
-  const Bytes needed = executable.memory().outside;
-  if (needed > Bytes(0)) return take(Arena::in_file(*folder, needed));
-  console.note(
-      "nothing leaves the arena in this plan, so '--swap-dir' is not needed; '--budget' and '--link' make plans "
-      "in which tensors leave it");
-  return std::nullopt;
-}
-
 }  // namespace lowtide::cli_internal

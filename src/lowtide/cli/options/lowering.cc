@@ -5,7 +5,7 @@
 
 #include "lowtide/cli/options/options.h"
 #include "lowtide/cli/outcome.h"
-#include "lowtide/kernels/cpu_target.h"
+#include "lowtide/cli/runtime.h"
 #include "lowtide/lower/passes.h"
 
 namespace lowtide::cli_internal {
@@ -24,15 +24,17 @@ LowerOptions read_lowering(const Arguments& arguments, const Target& target) {
     stop_usage("--without leaves out a rewrite for the kernels of this machine; add --target cpu");
   LowerOptions lowering = is_cpu ? read_kernel_lowering(arguments) : LowerOptions{};
   if (target.has_integer_kernels) lowering.passes = lowering.passes | integer_passes();
-  if (ask_machine(lowering.passes)) lowering.machine = take(cpu_target()).formats;
+  if (ask_machine(lowering.passes)) lowering.machine = take(this_machine()).formats;
   if (arguments.has("--no-load-time")) lowering.passes.erase(PassId::load_time);
   if (arguments.value("--inputs") == "arena") lowering.passes.insert(PassId::inputs_in_arena);
   if (arguments.value("--outputs") == "caller") lowering.passes.insert(PassId::outputs_at_caller);
   return lowering;
 }
 
-FormatChoice read_format_choice(const Arguments& arguments) {
-  return {.budget = read_budget(arguments), .has_measured_costs = arguments.value("--costs").has_value()};
+FormatChoice read_format_choice(const Arguments& arguments, const Target& target) {
+  return {.budget = read_budget(arguments),
+          .target = std::make_shared<const Target>(target),
+          .has_measured_costs = arguments.value("--costs").has_value()};
 }
 
 Json json_of(const std::optional<LoweringFacts>& facts) {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/adapt/lower_for_machine.h"
 #include "lowtide/cli/options/arguments.h"
 #include "lowtide/cli/output/json.h"
-#include "lowtide/engine/lower_for_machine.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/pipeline/lowering_facts.h"
 
@@ -20,8 +20,8 @@ namespace lowtide::cli_internal {
 // The passes of --target, which is given, and --without, and those of the other options of lowering.
 [[nodiscard]] LowerOptions read_lowering(const Arguments& arguments, const Target& target);
 
-// What decides about the formats of the kernels: --budget, where a command has it.
-[[nodiscard]] FormatChoice read_format_choice(const Arguments& arguments);
+// What decides about the formats of the kernels of a target: --budget, where a command has it.
+[[nodiscard]] FormatChoice read_format_choice(const Arguments& arguments, const Target& target);
 
 // null if there are none.
 [[nodiscard]] Json json_of(const std::optional<LoweringFacts>& facts);

@@ -12,8 +12,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/read_file.h"
-#include "lowtide/kernels/cpu_target.h"
-#include "lowtide/kernels/team.h"
+#include "lowtide/cli/runtime.h"
 #include "lowtide/target/description.h"
 
 namespace lowtide::cli_internal {
@@ -141,7 +140,7 @@ PlanOptions read_plan_options(const Arguments& arguments) {
 }
 
 std::optional<int> read_threads(const Arguments& arguments) {
-  const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, kMostTeamThreads);
+  const std::optional<std::int64_t> threads = read_count(arguments, "--threads", 1, limits::kMaxTeamThreads);
   return threads ? std::optional(static_cast<int>(*threads)) : std::nullopt;
 }
 
@@ -150,7 +149,7 @@ Target read_target(const Arguments& arguments) {
   const std::optional<int> threads = read_threads(arguments);
   if (path == "cpu") {
     const bool has_streams = read_count(arguments, "--streams", 1, limits::kMaxStreams).value_or(1) > 1;
-    return take(cpu_target({.threads = threads.value_or(has_streams ? 2 : 1)}));
+    return take(this_machine(threads.value_or(has_streams ? 2 : 1)));
   }
   if (threads) stop_usage("--threads needs kernels of this machine; add --target cpu");
   if (!path) return dense_target();

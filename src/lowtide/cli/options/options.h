@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "lowtide/adapt/dim_range.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/cli/options/arguments.h"
 #include "lowtide/cli/output/console.h"
-#include "lowtide/engine/range.h"
 #include "lowtide/import/import.h"
 #include "lowtide/pipeline/budget_request.h"
 #include "lowtide/pipeline/plan_options.h"

@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "lowtide/base/limits.h"
 #include "lowtide/cli/earlier.h"
-#include "lowtide/kernels/team.h"
+#include "lowtide/cli/runtime.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/lower/passes.h"
 #include "lowtide/schedule/schedule.h"
@@ -21,6 +22,14 @@ std::vector<std::string> order_choices() {
   std::vector<std::string> choices = {"auto"};
   for (const std::string& name : schedule_strategies()) choices.push_back(name);
   return choices;
+}
+
+// What a summary says of the kernels of this machine. Nothing in a build without them.
+std::string or_cpu(const char* text) { return left_out_runtime_commands().empty() ? text : ""; }
+
+void drop_options(const std::vector<std::string_view>& names, CommandSpec& command) {
+  std::erase_if(command.options,
+                [&](const OptionSpec& option) { return std::ranges::find(names, option.name) != names.end(); });
 }
 
 }  // namespace
@@ -98,16 +107,15 @@ OptionSpec unit_sizes_option() {
 OptionSpec target_option() {
   return {.name = "--target",
           .value = "FILE",
-          .summary =
-              "machine description (TOML), or cpu for the kernels of this machine; default: one region without a size "
-              "limit, alignment 64",
+          .summary = "machine description (TOML)" + or_cpu(", or cpu for the kernels of this machine") +
+                     "; default: one region without a size limit, alignment 64",
           .kind = ArgumentKind::file};
 }
 
 OptionSpec threads_option(const std::string& condition) {
   return {.name = "--threads",
           .value = "N",
-          .summary = "threads of a run, 1 to " + std::to_string(kMostTeamThreads) + condition,
+          .summary = "threads of a run, 1 to " + std::to_string(limits::kMaxTeamThreads) + condition,
           .kind = ArgumentKind::text};
 }
 
@@ -118,8 +126,8 @@ OptionSpec verified_threads_option() { return threads_option(", with --target cp
 OptionSpec verified_target_option() {
   return {.name = "--target",
           .value = "FILE",
-          .summary =
-              "the machine description (TOML) that the plan was made for, or cpu; without it, kernels are not checked",
+          .summary = "the machine description (TOML) that the plan was made for" + or_cpu(", or cpu") +
+                     "; without it, kernels are not checked",
           .kind = ArgumentKind::file};
 }
 
@@ -277,9 +285,14 @@ OptionSpec stream_memory_option() {
 
 void drop_unused_format_options(CommandSpec& command) {
   if (!earlier_model_formats().empty()) return;
-  const std::vector<std::string_view> unused = {init_net_option().name, shapes_option().name, unit_sizes_option().name};
-  std::erase_if(command.options,
-                [&](const OptionSpec& option) { return std::ranges::find(unused, option.name) != unused.end(); });
+  drop_options({init_net_option().name, shapes_option().name, unit_sizes_option().name}, command);
+}
+
+void drop_unused_kernel_options(CommandSpec& command) {
+  if (left_out_runtime_commands().empty()) return;
+  drop_options({threads_option().name, costs_option().name, without_option().name}, command);
+  std::erase_if(command.examples,
+                [](const auto& example) { return example.command.find(" --target cpu") != std::string_view::npos; });
 }
 
 }  // namespace lowtide::cli_internal

@@ -52,4 +52,7 @@ namespace lowtide::cli_internal {
 // Takes away the options of the formats beside ONNX if the program reads none (cli/earlier.h).
 void drop_unused_format_options(CommandSpec& command);
 
+// Takes away the options and the examples for kernels of this machine if the program has none (cli/runtime.h).
+void drop_unused_kernel_options(CommandSpec& command);
+
 }  // namespace lowtide::cli_internal

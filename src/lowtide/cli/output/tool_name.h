@@ -8,6 +8,6 @@
 namespace lowtide::cli_internal {
 
 // "lowtide 0.1.0"
-[[nodiscard]] inline std::string tool_name() { return "lowtide " LOWTIDE_VERSION; }
+[[nodiscard]] std::string tool_name();
 
 }  // namespace lowtide::cli_internal

@@ -13,6 +13,6 @@ std::vector<CommandSpec> earlier_commands() {
 
 std::span<const ModelFormat> earlier_model_formats() { return earlier_formats(); }
 
-std::vector<std::string_view> left_out_commands() { return {}; }
+std::vector<std::string_view> left_out_earlier_commands() { return {}; }
 
 }  // namespace lowtide::cli_internal

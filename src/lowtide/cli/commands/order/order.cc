@@ -1,6 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "lowtide/adapt/model_hints.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/cli/commands/order/order_curve.h"
 #include "lowtide/cli/commands/order/order_request.h"
@@ -13,7 +14,6 @@
 #include "lowtide/cli/output/json.h"
 #include "lowtide/cli/output/progress.h"
 #include "lowtide/cli/output/read_file.h"
-#include "lowtide/engine/model_hints.h"
 #include "lowtide/import/order_json.h"
 #include "lowtide/pipeline/keep_budget.h"
 #include "lowtide/pipeline/order_graph.h"

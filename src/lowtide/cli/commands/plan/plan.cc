@@ -7,6 +7,9 @@
 #include <filesystem>
 #include <memory>
 
+#include "lowtide/adapt/lower_for_machine.h"
+#include "lowtide/adapt/lowering_facts.h"
+#include "lowtide/adapt/model_hints.h"
 #include "lowtide/analysis/packing_of.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/cli/commands/plan/plan_curve.h"
@@ -27,10 +30,7 @@
 #include "lowtide/cli/output/output_files.h"
 #include "lowtide/cli/output/progress.h"
 #include "lowtide/cli/output/tool_name.h"
-#include "lowtide/engine/lower_for_machine.h"
-#include "lowtide/engine/lowering_facts.h"
-#include "lowtide/engine/model_hints.h"
-#include "lowtide/kernels/cpu_target.h"
+#include "lowtide/cli/runtime.h"
 #include "lowtide/pipeline/explain_peak.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/packing_csv.h"
@@ -94,7 +94,7 @@ Request read_request(const Arguments& arguments) {
   request.model = {.path = arguments.positional("MODEL"),
                    .bindings = read_bindings_beside_range(arguments),
                    .lowering = read_lowering(arguments, request.target)};
-  request.model.formats = read_format_choice(arguments);
+  request.model.formats = read_format_choice(arguments, request.target);
   if (const std::optional<TransferLink> link = read_link(arguments)) {
     request.target = take(add_link(std::move(request.target), *link));
   }
@@ -198,7 +198,7 @@ PlanVerdict verdict_of(const Request& request, const PlannedGraph& planned,
 std::optional<Bytes> counted_on_cpu(const Arguments& arguments, const Request& request, const LoadedModel& loaded,
                                     const PlannedGraph& planned) {
   if (planned.fits() || !request.options.budget || arguments.has("--target")) return std::nullopt;
-  const Result<Target> cpu = cpu_target();
+  const Result<Target> cpu = this_machine();
   if (!cpu) return std::nullopt;
   LowerOptions lowering = options_for_kernels();
   lowering.machine = cpu->formats;

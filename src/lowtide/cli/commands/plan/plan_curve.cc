@@ -3,14 +3,14 @@
 
 #include "lowtide/cli/commands/plan/plan_curve.h"
 
+#include "lowtide/adapt/lower_for_machine.h"
+#include "lowtide/adapt/model_hints.h"
 #include "lowtide/cli/options/costs.h"
 #include "lowtide/cli/options/options.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/interrupt.h"
 #include "lowtide/cli/output/json.h"
 #include "lowtide/cli/output/progress.h"
-#include "lowtide/engine/lower_for_machine.h"
-#include "lowtide/engine/model_hints.h"
 #include "lowtide/pipeline/plan_curve.h"
 #include "lowtide/report/plan_curve_report.h"
 

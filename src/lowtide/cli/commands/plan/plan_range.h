@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 
+#include "lowtide/adapt/dim_range.h"
 #include "lowtide/cli/model/model.h"
 #include "lowtide/cli/options/arguments.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/console.h"
 #include "lowtide/cli/output/output_files.h"
-#include "lowtide/engine/range.h"
 #include "lowtide/pipeline/plan_options.h"
 #include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/target/target.h"

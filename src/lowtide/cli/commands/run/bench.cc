@@ -15,12 +15,13 @@
 #include <vector>
 
 #include "lowtide/analysis/copies_left.h"
+#include "lowtide/cli/commands/run/given_inputs.h"
+#include "lowtide/cli/commands/run/handlers.h"
 #include "lowtide/cli/commands/run/measure.h"
+#include "lowtide/cli/commands/run/open_given.h"
+#include "lowtide/cli/commands/run/outside.h"
 #include "lowtide/cli/commands/run/step_figures.h"
-#include "lowtide/cli/handlers.h"
-#include "lowtide/cli/model/given_inputs.h"
 #include "lowtide/cli/model/model.h"
-#include "lowtide/cli/model/open_given.h"
 #include "lowtide/cli/options/costs.h"
 #include "lowtide/cli/options/hints.h"
 #include "lowtide/cli/options/link_options.h"

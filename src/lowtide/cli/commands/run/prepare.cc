@@ -7,11 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "lowtide/adapt/prepared_mark.h"
 #include "lowtide/base/article.h"
 #include "lowtide/base/quote.h"
-#include "lowtide/cli/handlers.h"
+#include "lowtide/cli/commands/run/handlers.h"
+#include "lowtide/cli/commands/run/open_given.h"
 #include "lowtide/cli/model/model.h"
-#include "lowtide/cli/model/open_given.h"
 #include "lowtide/cli/output/interrupt.h"
 #include "lowtide/cli/output/output_files.h"
 #include "lowtide/engine/prepared_file.h"

@@ -3,7 +3,7 @@
 
 #include "lowtide/cli/commands/run/specs.h"
 
-#include "lowtide/cli/handlers.h"
+#include "lowtide/cli/commands/run/handlers.h"
 #include "lowtide/cli/options/shared_options.h"
 
 namespace lowtide::cli_internal {

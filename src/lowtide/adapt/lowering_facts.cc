@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/engine/lowering_facts.h"
+#include "lowtide/adapt/lowering_facts.h"
 
 #include "lowtide/base/check.h"
 #include "lowtide/pipeline/plan_graph.h"

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/cli/model/given_inputs.h"
+#include "lowtide/cli/commands/run/given_inputs.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/engine/lower_for_machine.h"
+#include "lowtide/adapt/lower_for_machine.h"
 
 #include <algorithm>
 #include <memory>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "lowtide/kernels/cpu_target.h"
+#include "lowtide/base/check.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/pipeline/plan_purpose.h"
 #include "lowtide/plan/plan.h"
@@ -131,17 +131,12 @@ Result<Lowered> lower_for_machine(const Graph& model, const LowerOptions& option
   const bool has_choice =
       std::ranges::any_of(kLeftOut, [&](const PassSet& left_out) { return !(options.passes & left_out).empty(); });
   if (!has_choice || (!has_limit && !choice.has_measured_costs)) return lower(model, options);
-  std::shared_ptr<const Target> target = choice.target;
-  if (target == nullptr) {
-    Result<Target> made = cpu_target();
-    if (!made) return made.error();
-    target = std::make_shared<const Target>(*std::move(made));
-  }
-  Result<std::optional<Lowered>> chosen = LoweringSearch(model, choice, *target, true).run(options);
+  LOWTIDE_CHECK(choice.target != nullptr, "plans that are compared have a target");
+  Result<std::optional<Lowered>> chosen = LoweringSearch(model, choice, *choice.target, true).run(options);
   if (!chosen) return chosen.error();
   if (*chosen) return **std::move(chosen);
   if (!has_limit) return lower(model, options);
-  chosen = LoweringSearch(model, choice, *target, false).run(options);
+  chosen = LoweringSearch(model, choice, *choice.target, false).run(options);
   if (!chosen) return chosen.error();
   return **std::move(chosen);
 }

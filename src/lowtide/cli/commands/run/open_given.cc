@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/cli/model/open_given.h"
+#include "lowtide/cli/commands/run/open_given.h"
 
 #include <optional>
 #include <string>
@@ -9,8 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/adapt/prepared_mark.h"
 #include "lowtide/base/quote.h"
-#include "lowtide/cli/model/given_inputs.h"
+#include "lowtide/cli/commands/run/given_inputs.h"
 #include "lowtide/cli/options/costs.h"
 #include "lowtide/cli/options/hints.h"
 #include "lowtide/cli/options/link_options.h"

@@ -1,7 +1,7 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "lowtide/engine/model_hints.h"
+#include "lowtide/adapt/model_hints.h"
 
 #include <utility>
 

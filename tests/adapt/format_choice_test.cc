@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lowtide/engine/lower_for_machine.h"
+#include "lowtide/adapt/lower_for_machine.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/graph/work_text.h"
 #include "lowtide/kernels/cpu_target.h"
@@ -43,7 +43,9 @@ T must(Result<T> result) {
   return *std::move(result);
 }
 
-std::vector<std::string> passes_of(const FormatChoice& choice, const char* graph = kPadded) {
+// Plans are for the kernels of this machine unless the choice names another target.
+std::vector<std::string> passes_of(FormatChoice choice, const char* graph = kPadded) {
+  if (choice.target == nullptr) choice.target = std::make_shared<const Target>(must(cpu_target()));
   return must(lower_for_machine(graph_of(graph), options_for_kernels(must(cpu_target()).formats), choice)).passes;
 }
 
@@ -175,9 +177,7 @@ TEST(FormatChoice, LeavesHalvesOutUnderABudget) {
     const PlannedGraph planned = must(plan_graph(lowered.graph, must(cpu_target()), {}));
     return arena_bytes(planned.plan) + planned.caller;
   };
-  const auto passes = [&](const FormatChoice& choice) {
-    return must(lower_for_machine(graph_of(kCopied), options_for_kernels(must(cpu_target()).formats), choice)).passes;
-  };
+  const auto passes = [](const FormatChoice& choice) { return passes_of(choice, kCopied); };
   const Bytes wide = need();
   options.passes.erase(PassId::halves);
   const Bytes narrow = need();
@@ -204,9 +204,7 @@ TEST(FormatChoice, LeavesWinogradOutUnderABudget) {
     const PlannedGraph planned = must(plan_graph(lowered.graph, must(cpu_target()), {}));
     return arena_bytes(planned.plan) + planned.caller;
   };
-  const auto passes = [&](const FormatChoice& choice) {
-    return must(lower_for_machine(graph_of(kWindow), options_for_kernels(must(cpu_target()).formats), choice)).passes;
-  };
+  const auto passes = [](const FormatChoice& choice) { return passes_of(choice, kWindow); };
   const Bytes fast = need();
   options.passes.erase(PassId::winograd);
   const Bytes without = need();

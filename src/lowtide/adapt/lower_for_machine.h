@@ -20,7 +20,8 @@ namespace lowtide {
 struct FormatChoice {
   BudgetRequest budget = {};                // only its limit() decides; a curve tries all graphs
   const std::atomic<bool>* stop = nullptr;  // PlanOptions::stop
-  // What the plan will be for: cpu_target(), perhaps with a link or with measured costs. nullptr: cpu_target().
+  // What the plan will be for: the machine of LowerOptions::machine, perhaps with a link or with measured costs. Needed
+  // with a budget or with measured costs, because then plans of several graphs are compared.
   std::shared_ptr<const Target> target = nullptr;
   bool has_measured_costs = false;  // of `target` (with_times)
 };
@@ -53,8 +54,7 @@ struct FormatChoice {
 // chosen. The plans (plan_purpose.h) are made on one stream and with a limited effort, so the answer depends on nothing
 // but the arguments and the machine.
 //
-// Requires: `options.machine` is the formats of cpu_target(), or nullptr. Errors: those of lower, cpu_target and
-// plan_graph.
+// Requires: `options.machine` is the formats of `choice.target`, or nullptr. Errors: those of lower and plan_graph.
 [[nodiscard]] Result<Lowered> lower_for_machine(const Graph& model, const LowerOptions& options,
                                                 const FormatChoice& choice = {});
 
