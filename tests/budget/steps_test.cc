@@ -292,6 +292,53 @@ TEST(FirstSequence, RepeatsWhatAGroupRepeats) {
   EXPECT_TRUE(check_budget_runs(problem, answer).empty());
 }
 
+// f makes what g writes over, and the agreed sequence has g twice: g h g. Before g runs again, f must run again, too, and
+// that must come before u, which writes over the weight that f reads. u reads h, which comes after the first g.
+TEST(FirstSequence, MakesAgainWhatAGroupOverwrites) {
+  BudgetProblem problem{.nodes = {}, .budget = Bytes(10)};
+  const NodeId weight(0);
+  const NodeId f(1);
+  const NodeId g(2);
+  const NodeId h(3);
+  const NodeId u(4);
+  problem.nodes.push_back({.size = Bytes(1), .is_state = true});
+  problem.nodes.push_back({.reads = {weight}, .size = Bytes(1), .cost = 1});
+  problem.nodes.push_back({.reads = {f}, .size = Bytes(1), .cost = 1, .extra = Bytes(-1), .overwrites = f});
+  problem.nodes.push_back({.reads = {g}, .size = Bytes(1), .cost = 1});
+  problem.nodes.push_back({.reads = {weight, h}, .cost = 1, .overwrites = weight});
+  problem.groups = {{g, h, g}};
+  ASSERT_TRUE(check_budget_problem(problem));
+  const Runs first = first_sequence(RunProblem(problem), {1, 2, 3, 4});
+  EXPECT_EQ(first, (Runs{1, 2, 3, 1, 4, 2}));  // not 1 2 3 4 1 2
+  EXPECT_TRUE(LoadScan(RunProblem(problem)).scan(first).is_valid);
+}
+
+// Of random problems with a group that repeats an entry, almost all that have a sequence have a first one.
+TEST(FirstSequence, IsKnownForMostGroupsThatRepeat) {
+  Random random(37);
+  int possible = 0;
+  int known = 0;
+  for (int trial = 0; trial < 3000; ++trial) {
+    BudgetProblem problem = random_step_problem(random, 7);
+    problem.groups.clear();
+    const std::vector<NodeId> runs = runs_by_number(problem);
+    problem.groups = {{}};
+    const auto members = static_cast<std::size_t>(random.between(2, 3));
+    for (std::int64_t left = random.between(3, 5); left > 0; --left) {
+      problem.groups[0].push_back(runs[random.below(std::min(runs.size(), members))]);
+    }
+    problem.budget = Bytes(10'000);
+    if (!check_budget_problem(problem)) continue;
+    const RunProblem plain(problem);
+    const SmallAnswer least = search_small(plain, 1'000'000);
+    if (!least.is_complete || !least.runs) continue;
+    ++possible;
+    known += LoadScan(plain).scan(start_of(problem, plain)).is_valid ? 1 : 0;
+  }
+  EXPECT_GT(possible, 300);
+  EXPECT_GE(known * 100, possible * 99) << known << " of " << possible;
+}
+
 // Without the exact search: annealing keeps all rules, and comes near the least cost.
 TEST(Annealing, KeepsTheRulesOfSteps) {
   Random random(36);

@@ -3,10 +3,10 @@
 
 #include "lowtide/budget/runs/first_sequence.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <queue>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,6 +14,8 @@ namespace lowtide::budget_internal {
 namespace {
 
 using Index = RunProblem::Index;
+
+constexpr std::size_t kMostRemade = 4;  // runs per run that happens in any case
 
 // The runs that happen in any case, and which of them come before others.
 class ForcedRuns {
@@ -23,6 +25,10 @@ class ForcedRuns {
     const std::size_t last = order.size();
     std::vector<char> is_met(problem.count(), 0);  // a node is in one group
     for (const Runs& group : problem.groups()) add_group(group, last, is_met);
+    // A remade run may write over something itself, so this goes on for what it adds. A node that needs more runs than
+    // there are in total needs itself.
+    const std::size_t most = (runs_.size() + 1) * kMostRemade;
+    for (std::size_t run = last; run < runs_.size() && runs_.size() <= most; ++run) remake_overwritten(run, last);
     later_.resize(runs_.size());
     missing_.assign(runs_.size(), 0);
     for (const auto& [earlier, later] : pairs_) order_by(earlier, later);
@@ -42,9 +48,6 @@ class ForcedRuns {
       const std::size_t run = ready.top().second;
       ready.pop();
       ++done;
-      const bool is_again = runs_of_[runs_[run]].front() != run;
-      const auto overwritten = is_again ? problem_.overwritten_by(runs_[run]) : std::span<const Index>();
-      for (Index entry : overwritten) result.push_back(problem_.owner(entry));
       result.push_back(runs_[run]);
       for (std::size_t later : later_[run]) {
         if (--missing_[later] == 0) ready.emplace(place_[later], later);
@@ -73,6 +76,24 @@ class ForcedRuns {
     }
   }
 
+  // What a further run writes over is made again between it and the run before it of the same node.
+  void remake_overwritten(std::size_t run, std::size_t last) {
+    const Index node = runs_[run];
+    const std::vector<std::size_t>& all = runs_of_[node];
+    const auto at = std::find(all.begin(), all.end(), run);
+    const std::size_t previous = *(at - 1);
+    std::vector<Index> makers;
+    for (Index entry : problem_.overwritten_by(node)) makers.push_back(problem_.owner(entry));
+    std::sort(makers.begin(), makers.end());
+    makers.erase(std::unique(makers.begin(), makers.end()), makers.end());
+    for (Index made : makers) {
+      const std::size_t remade = runs_.size();
+      add(made, last);
+      pairs_.emplace_back(previous, remade);
+      pairs_.emplace_back(remade, run);
+    }
+  }
+
   void order_by(std::size_t earlier, std::size_t later) {
     later_[earlier].push_back(later);
     ++missing_[later];
@@ -86,8 +107,8 @@ class ForcedRuns {
   }
 
   const RunProblem& problem_;
-  Runs runs_;                                               // first those of the order, then further ones of groups
-  std::vector<std::size_t> place_;                          // by run: where it would be
+  Runs runs_;                       // first those of the order, then further ones of groups and remade ones
+  std::vector<std::size_t> place_;  // by run: where it would be
   std::vector<std::vector<std::size_t>> runs_of_;           // by node
   std::vector<std::pair<std::size_t, std::size_t>> pairs_;  // neighbors in groups
   std::vector<std::vector<std::size_t>> later_;             // by run: runs that must come after it
