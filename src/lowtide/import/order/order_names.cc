@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string_view>
 #include <tuple>
 
 #include "lowtide/base/article.h"
@@ -19,6 +20,7 @@ std::string OrderNames::name_of(std::size_t node) const {
 }
 
 Result<void> OrderNames::check() {
+  sort_output_names();
   for (std::size_t node = 0; node < file_.nodes.size(); ++node)
     names_.emplace_back(name_of(node), OrderTarget{.at = node});
   for (std::size_t state = 0; state < file_.states.size(); ++state) {
@@ -51,6 +53,32 @@ Result<OrderTarget> OrderNames::find_named(const std::string& name, const std::s
   return invalid_order(what + " is " + quoted(name) + ", and no node or state has this name");
 }
 
+void OrderNames::sort_output_names() {
+  for (std::size_t node = 0; node < file_.nodes.size(); ++node) {
+    const OrderExtras* more = file_.extras_of(node);
+    if (more == nullptr) continue;
+    for (std::size_t at = 0; at < more->outputs.size(); ++at) {
+      if (!more->outputs[at].name.empty()) output_names_.emplace_back(node, at);
+    }
+  }
+  const auto key = [&](const std::pair<std::size_t, std::size_t>& output) {
+    return std::tuple(output.first, std::string_view(file_.extras_of(output.first)->outputs[output.second].name),
+                      output.second);
+  };
+  std::sort(output_names_.begin(), output_names_.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+}
+
+std::optional<std::size_t> OrderNames::find_named_output(std::size_t node, const std::string& name) const {
+  const auto name_at = [&](const std::pair<std::size_t, std::size_t>& output) {
+    return std::string_view(file_.extras_of(output.first)->outputs[output.second].name);
+  };
+  const auto found = std::lower_bound(
+      output_names_.begin(), output_names_.end(), std::pair(node, std::string_view(name)),
+      [&](const auto& output, const auto& wanted) { return std::pair(output.first, name_at(output)) < wanted; });
+  if (found == output_names_.end() || found->first != node || name_at(*found) != name) return std::nullopt;
+  return found->second;
+}
+
 Result<std::size_t> OrderNames::find_output(const OrderRef& ref, std::size_t node, const std::string& what) const {
   const OrderExtras* more = file_.extras_of(node);
   const std::vector<OrderOutput> none;
@@ -58,12 +86,12 @@ Result<std::size_t> OrderNames::find_output(const OrderRef& ref, std::size_t nod
   std::size_t at = static_cast<std::size_t>(std::max(ref.output, 0));
   if (ref.output < 0) {
     const std::string& name = file_.texts[static_cast<std::size_t>(-1 - ref.output)];
-    const auto found = std::find_if(outputs.begin(), outputs.end(), [&](const auto& one) { return one.name == name; });
-    if (found == outputs.end()) {
+    const std::optional<std::size_t> found = find_named_output(node, name);
+    if (!found) {
       return invalid_order(what + " is output " + quoted(name) + " of node " + quoted(name_of(node)) +
                            ", which has no such output");
     }
-    at = static_cast<std::size_t>(found - outputs.begin());
+    at = *found;
   }
   if (at >= std::max<std::size_t>(outputs.size(), 1)) {
     return invalid_order(what + " is output " + std::to_string(at) + " of node " + quoted(name_of(node)) +

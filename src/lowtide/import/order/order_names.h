@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,10 +38,16 @@ class OrderNames {
 
  private:
   [[nodiscard]] Result<OrderTarget> find_named(const std::string& name, const std::string& what) const;
+  void sort_output_names();
+  // The first output of a node with this name, or nullopt if there is none. O(log outputs).
+  [[nodiscard]] std::optional<std::size_t> find_named_output(std::size_t node, const std::string& name) const;
   [[nodiscard]] Result<std::size_t> find_output(const OrderRef& ref, std::size_t node, const std::string& what) const;
 
   const OrderFile& file_;
   std::vector<std::pair<std::string, OrderTarget>> names_;  // ascending, of nodes and states
+  // Node, and number of an output with a name. Ascending by node and name. Of outputs with the same name, the first one
+  // comes first.
+  std::vector<std::pair<std::size_t, std::size_t>> output_names_;
 };
 
 [[nodiscard]] Error invalid_order(std::string message);
