@@ -11,7 +11,7 @@
 namespace lowtide::budget_internal {
 namespace {
 
-constexpr double kPriceStep = 1.1;
+constexpr double kSwapPriceStep = 1.1;
 constexpr std::int64_t kSwapMoveWork = 40;
 
 // The mean of runs and of copies of fetched entries.
@@ -35,7 +35,7 @@ SwapAnnealing::SwapAnnealing(const SwapProblem& problem, std::uint64_t seed, con
       clock_(problem),
       moves_(problem, seed),
       mean_time_(mean_time_of(problem)),
-      price_(mean_time_ / mean_bytes_of(problem), kPriceStep) {}
+      price_(mean_time_ / mean_bytes_of(problem), kSwapPriceStep) {}
 
 double SwapAnnealing::energy_of(const ScannedSwaps& swaps, std::int64_t time) const {
   const auto over = static_cast<double>(std::max<std::int64_t>(swaps.peak - problem_.budget, 0));
