@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -36,29 +35,22 @@ std::span<Thread> threads_after(Bound* bound, int threads) {
   return {first, static_cast<std::size_t>(threads)};
 }
 
+// A function of a share or of a range, which is called through a pointer. So each kernel compiles its loop once, and
+// not a second time for the threads of a team.
+using ShareFunction = RunCode (*)(const void* run, int share);
+using PartFunction = RunCode (*)(const void* part, std::int64_t begin, std::int64_t end);
+
+[[nodiscard]] RunCode run_shares_by(Team& team, int shares, ShareFunction function, const void* run);
+[[nodiscard]] RunCode run_in_parts_by(Team& team, std::int64_t count, std::int64_t operations, PartFunction function,
+                                      const void* part);
+
 // Calls run(share) for each share in [0, shares), on the threads of the team. Shares run side by side, so none may
 // write what another one reads or writes. The team may have another number of threads than there are shares. Returns a
 // code of a share that is not ok, if there is one. `run` does not throw.
 template <typename Run>
 RunCode run_shares(Team& team, int shares, const Run& run) {
-  if (shares == 1) return run(0);
-  struct Shares {
-    const Run& run;
-    int shares = 1;
-    int threads = 1;
-    std::atomic<RunCode> code = RunCode::ok;
-  };
-  Shares all{run, shares, team.threads()};
-  team.run(
-      [](void* context, int thread) noexcept {
-        Shares& of = *static_cast<Shares*>(context);
-        for (int share = thread; share < of.shares; share += of.threads) {
-          const RunCode code = of.run(share);
-          if (code != RunCode::ok) of.code.store(code, std::memory_order_relaxed);
-        }
-      },
-      &all);
-  return all.code.load(std::memory_order_relaxed);
+  return run_shares_by(
+      team, shares, [](const void* of, int share) { return (*static_cast<const Run*>(of))(share); }, &run);
 }
 
 // Calls part(begin, end) for ranges that together are [0, count): one per thread of the team that has enough to do. For
@@ -66,14 +58,10 @@ RunCode run_shares(Team& team, int shares, const Run& run) {
 // run_shares().
 template <typename Part>
 RunCode run_in_parts(Team& team, std::int64_t count, std::int64_t operations, const Part& part) {
-  const int shares = threads_with_work(team.threads(), count, static_cast<double>(operations));
-  if (shares == 1) return part(0, count);
-  return run_shares(team, shares, [&](int share) {
-    const std::int64_t size = count / shares;
-    const std::int64_t wide = count % shares;  // as many parts have one element more
-    const std::int64_t begin = share * size + std::min<std::int64_t>(share, wide);
-    return part(begin, begin + size + (share < wide ? 1 : 0));
-  });
+  return run_in_parts_by(
+      team, count, operations,
+      [](const void* of, std::int64_t begin, std::int64_t end) { return (*static_cast<const Part*>(of))(begin, end); },
+      &part);
 }
 
 }  // namespace lowtide::kernels_internal
