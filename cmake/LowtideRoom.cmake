@@ -46,8 +46,8 @@ set(lowtide_LESS_OPTIMISED $<$<CONFIG:Release,RelWithDebInfo>:-O1>)
 #                  [PRECOMPILE <headers...>] [BATCH <files>] [COLD] [INTERNAL])
 # One static library `lowtide_<room>` with alias `lowtide::<room>`; USES are the rooms it may include. PRECOMPILE names
 # expensive headers that most files of this room include. BATCH is how many files are compiled together, if not the
-# usual number. A COLD room runs for milliseconds: it is optimised less, which takes a third of its compile time away.
-# An INTERNAL room is not installed.
+# usual number. A COLD room takes little of the time of a plan or of a run: it is optimised less, which takes a quarter
+# of its compile time away. An INTERNAL room is not installed.
 function(lowtide_add_room room)
   cmake_parse_arguments(ROOM "COLD;INTERNAL" "BATCH" "SOURCES;HEADERS;USES;PRIVATE;PRECOMPILE" ${ARGN})
   set(target lowtide_${room})
