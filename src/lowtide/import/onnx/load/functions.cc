@@ -5,7 +5,6 @@
 
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
 #include "lowtide/import/onnx/load/call_costs.h"
+#include "lowtide/import/onnx/load/fresh_names.h"
 #include "lowtide/import/onnx/proto/attributes.h"
 #include "lowtide/import/onnx/proto/text.h"
 
@@ -26,37 +26,6 @@ using onnx::NodeProto;
 using NodeField = google::protobuf::RepeatedPtrField<NodeProto>;
 
 constexpr std::size_t kMostPrefixBytes = 200;
-
-// Makes names that no tensor of the model has.
-class FreshNames {
- public:
-  void reserve_all(const GraphProto& graph) {
-    for (const auto& input : graph.input()) used_.insert(input.name());
-    for (const auto& tensor : graph.initializer()) used_.insert(tensor.name());
-    for (const auto& tensor : graph.sparse_initializer()) used_.insert(tensor.values().name());
-    for (const auto& output : graph.output()) used_.insert(output.name());
-    for (const NodeProto& node : graph.node()) {
-      used_.insert(node.output().begin(), node.output().end());
-      for (const AttributeProto& attribute : node.attribute()) {
-        if (attribute.has_g()) reserve_all(attribute.g());
-        for (const GraphProto& body : attribute.graphs()) reserve_all(body);
-      }
-    }
-  }
-
-  std::string make(const std::string& wanted) {
-    if (used_.insert(wanted).second) return wanted;
-    std::int64_t& next = next_[wanted];
-    while (true) {
-      std::string name = wanted + "_" + std::to_string(++next + 1);
-      if (used_.insert(name).second) return name;
-    }
-  }
-
- private:
-  std::unordered_set<std::string> used_;
-  std::unordered_map<std::string, std::int64_t> next_;
-};
 
 // Maps the names of a function, or of a body inside it, to names of the model.
 struct NameScope {

@@ -13,6 +13,7 @@
 #include "lowtide/base/try.h"
 #include "lowtide/import/onnx/load/functions.h"
 #include "lowtide/import/onnx/load/operators.h"
+#include "lowtide/import/onnx/load/quantized_operators.h"
 #include "lowtide/import/onnx/load/skeleton.h"
 #include "lowtide/import/onnx/proto/runtime_operators.h"
 #include "lowtide/plan/hints.h"
@@ -110,6 +111,7 @@ Result<ParsedModel> load_model(const ByteSource& file) {
 
   loaded.opsets = OpsetScopes(std::move(imports));
   LOWTIDE_RETURN_IF_ERROR(inline_functions(model, file.size(), loaded.opsets));
+  LOWTIDE_RETURN_IF_ERROR(replace_quantized_operators(*model.mutable_graph(), loaded.opsets));
   annotate_channel_blocks(*model.mutable_graph());
   LOWTIDE_RETURN_IF_ERROR(check_operators(model.graph(), loaded.opsets));
   return loaded;

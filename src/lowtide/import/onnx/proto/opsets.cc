@@ -33,6 +33,7 @@ std::size_t OpsetScopes::add(OpsetImports imports) {
 }
 
 void OpsetScopes::assign(const onnx::NodeProto& node, std::size_t index) {
+  index_of_.erase(&node);  // the address may be that of a node that was removed
   if (index != 0) index_of_[&node] = index;
 }
 
