@@ -13,6 +13,29 @@
 namespace lowtide::testing {
 namespace {
 
+// Steps of training (recompute_test.cc) of one model. In the first one, two nodes compute f0.
+constexpr const char* kSlower = R"(graph "g" {
+  input x : f32[16]
+  e0 = Conv(x) : f32[64]
+  f0 = Conv(e0) : f32[64]
+  f1 = Conv(f0) : f32[64]
+  f2 = Conv(f1) : f32[64]
+  b2 = Conv(f2) : f32[16]
+  b1 = Conv(f1, b2) : f32[16]
+  b0 = Conv(f0, b1) : f32[16]
+  output b0
+})";
+constexpr const char* kFaster = R"(graph "g" {
+  input x : f32[16]
+  f0 = Conv(x) : f32[64]
+  f1 = Conv(f0) : f32[64]
+  f2 = Conv(f1) : f32[64]
+  b2 = Conv(f2) : f32[16]
+  b1 = Conv(f1, b2) : f32[16]
+  b0 = Conv(f0, b1) : f32[16]
+  output b0
+})";
+
 BudgetPoint point(std::int64_t ram, std::int64_t picoseconds) {
   return {.budget = Bytes(ram),
           .outcome = BudgetOutcome::found,
@@ -37,17 +60,8 @@ TEST(PlanCurve, TheKneeHasTheLeastSumOfShares) {
 }
 
 TEST(PlanCurve, DescendsToTheFloorAndIsMonotone) {
-  const Graph graph = graph_of(R"(graph "g" {
-    input x : f32[16]
-    f0 = Conv(x) : f32[64]
-    f1 = Conv(f0) : f32[64]
-    f2 = Conv(f1) : f32[64]
-    b2 = Conv(f2) : f32[16]
-    b1 = Conv(f1, b2) : f32[16]
-    b0 = Conv(f0, b1) : f32[16]
-    output b0
-  })");
-  const Result<PlanCurve> curve = plan_curve(std::array{CurveGraph{.graph = &graph}}, dense_target(), {}, 5);
+  const Graph graph = graph_of(kFaster);
+  const Result<PlanCurve> curve = plan_curve(std::array{CurveGraph{.graph = &graph}}, dense_target(), {.points = 5});
   ASSERT_TRUE(curve.ok());
   ASSERT_EQ(curve->points.size(), 5U);
   // 832 bytes and the input without a limit (recompute_test.cc). A Conv of 256 bytes that reads 256 is the floor.
@@ -61,6 +75,60 @@ TEST(PlanCurve, DescendsToTheFloorAndIsMonotone) {
   for (std::size_t at = 1; at < 4; ++at) {
     EXPECT_GE(curve->points[at].picoseconds, curve->points[at - 1].picoseconds);
     EXPECT_LE(curve->points[at].ram, curve->points[at].budget);
+  }
+}
+
+// Both graphs need 832 bytes and the input without a limit. Only the slower one, which is preferred, is planned there,
+// so the first point has 64 + 832. The second one has 80 bytes less. There, f0 of the faster graph runs again, which
+// takes 576 bytes. It reads 64 bytes, and f0 of the slower graph reads 256, so two runs of it take less time than e0
+// and f0 there. So this plan is that of both points.
+TEST(PlanCurve, TakesACheaperPlanOfASmallerBudget) {
+  const Graph slower = graph_of(kSlower);
+  const Graph faster = graph_of(kFaster);
+  const std::array graphs = {CurveGraph{.graph = &slower}, CurveGraph{.graph = &faster}};
+  const Result<PlanCurve> curve = plan_curve(graphs, dense_target(), {.points = 5});
+  ASSERT_TRUE(curve.ok());
+  const std::vector<BudgetPoint>& points = curve->points;
+  ASSERT_EQ(points.size(), 5U);
+  EXPECT_EQ(points[0].budget, Bytes(64 + 832));
+  EXPECT_EQ(points[0].planned_for, Bytes(64 + 832 - 80));
+  for (std::size_t at = 0; at < 4; ++at) {
+    EXPECT_EQ(points[at].graph, 1U);
+    EXPECT_EQ(points[at].ram, Bytes(64 + 576));
+    EXPECT_EQ(points[at].reruns, 1);
+    EXPECT_EQ(points[at].picoseconds, points[0].picoseconds);
+  }
+  EXPECT_LT(points[0].picoseconds, curve->estimate.picoseconds);
+  EXPECT_EQ(points[4].outcome, BudgetOutcome::infeasible);
+}
+
+// Searches for an order are stages, and the offsets of all rows come from the same order.
+TEST(PlanCurve, SearchesForOrdersOnceForAllRows) {
+  const Graph graph = graph_of(kFaster);
+  PlanOptions options;
+  int orders = 0;
+  options.on_stage = [&](PlanStage stage) { orders += stage == PlanStage::order ? 1 : 0; };
+  std::vector<std::int64_t> rows;
+  const Result<PlanCurve> curve =
+      plan_curve(std::array{CurveGraph{.graph = &graph}}, dense_target(),
+                 {.plan = options, .points = 5, .on_point = [&](std::int64_t at) { rows.push_back(at); }});
+  ASSERT_TRUE(curve.ok());
+  EXPECT_EQ(curve->points.size(), 5U);
+  EXPECT_EQ(orders, 1);
+  EXPECT_EQ(rows, (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
+}
+
+TEST(PlanCurve, HasTheVerifiedPlanOfEachRow) {
+  const Graph graph = graph_of(kFaster);
+  const Result<PlanCurve> curve = plan_curve(std::array{CurveGraph{.graph = &graph}}, dense_target(), {.points = 5});
+  ASSERT_TRUE(curve.ok());
+  for (const BudgetPoint& point : curve->points) {
+    ASSERT_EQ(point.plan != nullptr, point.outcome == BudgetOutcome::found);
+    if (point.plan == nullptr) continue;
+    EXPECT_TRUE(point.plan->is_verified && point.plan->violations.empty());
+    EXPECT_EQ(arena_bytes(point.plan->plan) + point.plan->caller, point.ram);
+    EXPECT_EQ(point.plan->capacity, point.planned_for);
+    EXPECT_EQ(point.plan->estimate.picoseconds, point.picoseconds);
   }
 }
 

@@ -52,6 +52,13 @@ TEST(OptionsFor, TheAnswerAndAPointOfACurveAreThoseOfTheRequest) {
   }
 }
 
+TEST(OptionsFor, APointOfACurveSpendsAPartOfTheEfforts) {
+  const PlanOptions made = options_for(PlanPurpose::curve_point, answer());
+  EXPECT_EQ(made.recompute_effort, PlanOptions().recompute_effort / 4);
+  EXPECT_EQ(made.allocate_effort, PlanOptions().allocate_effort / 4);
+  EXPECT_EQ(made.proof_effort, PlanOptions().recompute_effort / 10);
+}
+
 TEST(OptionsFor, AGraphIsChosenByTheBudgetAlone) {
   const PlanOptions quick = options_for(PlanPurpose::graph, answer());
   EXPECT_EQ(quick.budget, Bytes(4096));

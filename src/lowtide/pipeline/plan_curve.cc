@@ -4,14 +4,18 @@
 #include "lowtide/pipeline/plan_curve.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
 #include "lowtide/base/check.h"
 #include "lowtide/base/int128.h"
+#include "lowtide/base/limits.h"
 #include "lowtide/base/try.h"
+#include "lowtide/pipeline/plan_again.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/pipeline/plan_purpose.h"
+#include "lowtide/pipeline/sequence/known_sequences.h"
 #include "lowtide/target/kernel_times.h"
 
 namespace lowtide {
@@ -23,7 +27,7 @@ Bytes floor_of(const PlannedGraph& planned) {
   return planned.caller + (bound == nullptr ? Bytes(0) : bound->bytes);
 }
 
-BudgetPoint point_of(const PlannedGraph& planned, Bytes budget) {
+BudgetPoint point_of(PlannedGraph planned, Bytes budget) {
   BudgetPoint point{.budget = budget};
   const std::optional<Recomputation>& found = planned.recomputation;
   if (found) point.bound_picoseconds = found->bound_picoseconds;
@@ -38,6 +42,7 @@ BudgetPoint point_of(const PlannedGraph& planned, Bytes budget) {
   if (found) {
     for (const Rerun& rerun : found->reruns) point.reruns += rerun.times;
   }
+  point.plan = std::make_shared<const PlannedGraph>(std::move(planned));
   return point;
 }
 
@@ -65,6 +70,7 @@ void share_plans(std::vector<BudgetPoint>& points) {
 // What is known about the plans of one graph.
 struct Side {
   CurveGraph graph;
+  pipeline_internal::KnownSequences sequences = {};
   Bytes floor;
   PlanEstimate estimate;   // of a plan without a limit
   std::int64_t bound = 0;  // of plans for the budgets so far; 0: not known
@@ -73,12 +79,13 @@ struct Side {
 
 class CurveSearch {
  public:
-  CurveSearch(std::span<const CurveGraph> graphs, const Target& target, const PlanOptions& options)
-      : target_(target), options_(options) {
+  CurveSearch(std::span<const CurveGraph> graphs, const Target& target, const PlanCurveOptions& options)
+      : target_(target), options_(options.plan), on_point_(options.on_point) {
     for (const CurveGraph& graph : graphs) sides_.push_back({.graph = graph});
   }
 
   Result<PlanCurve> run(std::int64_t points) && {
+    if (on_point_) on_point_(0);
     LOWTIDE_TRY(PlannedGraph plain, plan(sides_.front(), std::nullopt));
     note(sides_.front(), plain);
     LOWTIDE_RETURN_IF_ERROR(plan_others_quickly());
@@ -87,14 +94,16 @@ class CurveSearch {
     if (leaves_out_graphs_) sides_.erase(sides_.begin() + 1, sides_.end());
     const Bytes most = arena_bytes(plain.plan) + plain.caller;
     const std::int64_t width = std::max<std::int64_t>((most - curve.floor).count(), 0);
-    curve.points.push_back(point_of(plain, most));
+    LOWTIDE_TRY(BudgetPoint first, first_point(std::move(plain), most));
+    curve.points.push_back(std::move(first));
     for (std::int64_t at = 1; at < points; ++at) {
       // Without the overflow of width * at.
       const std::int64_t drop = width / (points - 1) * at + width % (points - 1) * at / (points - 1);
       const Bytes budget = most - Bytes(drop);
       if (budget >= curve.points.back().budget || budget == Bytes(0)) continue;
-      LOWTIDE_TRY(const BudgetPoint point, best_for(budget));
-      curve.points.push_back(point);
+      if (on_point_) on_point_(at);
+      LOWTIDE_TRY(BudgetPoint point, best_for(budget));
+      curve.points.push_back(std::move(point));
     }
     share_plans(curve.points);
     curve.knee = knee_of(curve.points);
@@ -104,13 +113,20 @@ class CurveSearch {
  private:
   [[nodiscard]] bool is_stopped() const { return options_.stop != nullptr && options_.stop->load(); }
 
+  // The plan without a limit, stated as one for the bytes that it takes. Several regions may divide them otherwise.
+  Result<BudgetPoint> first_point(PlannedGraph plain, Bytes most) {
+    if (most.count() > limits::kMaxArenaBytes) return point_of(std::move(plain), most);
+    LOWTIDE_TRY(PlannedGraph limited, plan(sides_.front(), most));
+    return point_of(limited.fits() ? std::move(limited) : std::move(plain), most);
+  }
+
   // `budget`: nullopt for the begin of the curve.
-  Result<PlannedGraph> plan(const Side& side, std::optional<Bytes> budget) const {
+  Result<PlannedGraph> plan(Side& side, std::optional<Bytes> budget) const {
     PlanOptions options = options_for(budget ? PlanPurpose::curve_point : PlanPurpose::curve_start, options_);
     options.budget = budget;
     options.hints = side.graph.hints;
     options.lowering = side.graph.lowering;
-    Result<PlannedGraph> planned = plan_graph(*side.graph.graph, target_, options);
+    Result<PlannedGraph> planned = pipeline_internal::plan_again(*side.graph.graph, target_, options, &side.sequences);
     LOWTIDE_CHECK(!planned || planned->violations.empty(), "a plan that was just made is correct");
     return planned;
   }
@@ -156,12 +172,12 @@ class CurveSearch {
           side.outcome == BudgetOutcome::infeasible || (at > 0 && side.outcome == BudgetOutcome::not_found);
       const bool is_found = best.outcome == BudgetOutcome::found;
       if (is_hopeless || (is_found && !is_faster(side.estimate.picoseconds, best))) continue;
-      LOWTIDE_TRY(const PlannedGraph planned, plan(side, budget));
-      const BudgetPoint point = point_of(planned, budget);
+      LOWTIDE_TRY(PlannedGraph planned, plan(side, budget));
+      BudgetPoint point = point_of(std::move(planned), budget);
       side.outcome = point.outcome;
       side.bound = std::max(side.bound, point.bound_picoseconds);
       if (point.outcome != BudgetOutcome::found || (is_found && !is_faster(point.picoseconds, best))) continue;
-      best = point;
+      best = std::move(point);
       best.graph = at;
     }
     judge(best);
@@ -191,6 +207,7 @@ class CurveSearch {
 
   const Target& target_;
   const PlanOptions& options_;
+  const std::function<void(std::int64_t at)>& on_point_;
   std::vector<Side> sides_;
   bool leaves_out_graphs_ = false;  // only the first graph has plans
 };
@@ -224,12 +241,11 @@ std::optional<std::size_t> knee_of(const std::vector<BudgetPoint>& points) {
   return knee;
 }
 
-Result<PlanCurve> plan_curve(std::span<const CurveGraph> graphs, const Target& target, PlanOptions options,
-                             std::int64_t points) {
-  LOWTIDE_CHECK(points >= 2 && !graphs.empty(), "a curve has two ends, and a graph");
-  options.budget = std::nullopt;
-  options.hints = {};
-  return CurveSearch(graphs, target, options).run(points);
+Result<PlanCurve> plan_curve(std::span<const CurveGraph> graphs, const Target& target, PlanCurveOptions options) {
+  LOWTIDE_CHECK(options.points >= 2 && !graphs.empty(), "a curve has two ends, and a graph");
+  options.plan.budget = std::nullopt;
+  options.plan.hints = {};
+  return CurveSearch(graphs, target, options).run(options.points);
 }
 
 }  // namespace lowtide

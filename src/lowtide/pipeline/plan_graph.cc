@@ -3,6 +3,7 @@
 
 #include "lowtide/pipeline/plan_graph.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -11,11 +12,13 @@
 #include "lowtide/pipeline/parallel/choose_parallel.h"
 #include "lowtide/pipeline/parallel/parallelize.h"
 #include "lowtide/pipeline/place/place_schedule.h"
+#include "lowtide/pipeline/plan_again.h"
 #include "lowtide/pipeline/recompute/recompute.h"
 #include "lowtide/pipeline/sequence/bodies.h"
 #include "lowtide/pipeline/sequence/confirm_bound.h"
 #include "lowtide/pipeline/sequence/exchange.h"
 #include "lowtide/pipeline/sequence/kernel_choice.h"
+#include "lowtide/pipeline/sequence/known_sequences.h"
 #include "lowtide/pipeline/sequence/less_sharing.h"
 #include "lowtide/pipeline/sequence/outcome.h"
 #include "lowtide/pipeline/sequence/region_proof.h"
@@ -28,8 +31,37 @@
 namespace lowtide::pipeline_internal {
 namespace {
 
+// The stages that assign offsets to a sequence with an order.
+Result<void> assign_places(const Task& task, Sequence& made, Stages& stages) {
+  // Offsets after the order, which decides lifespans. If the arena is above the peak, other orders and other
+  // sharing may lower it.
+  const PlanParts parts = parts_of(task, made.choice);
+  const PlaceInput placing = place_input(task, parts);
+  LOWTIDE_TRY(PlacedSchedule placed, stages.run(PlanStage::allocate, task.graph,
+                                                [&] { return place_schedule(placing, made.order.choice.best); }));
+  made.placed = std::move(placed);
+  stages.verify_after(PlanStage::allocate, task, [&] { return sequential_plan(task, made, std::nullopt); });
+  LOWTIDE_TRY(PlacedSchedule refined,
+              stages.run_on(Result<PlacedSchedule>(std::move(made.placed)), PlanStage::refine, task.graph,
+                            [&](Result<PlacedSchedule> known) -> Result<PlacedSchedule> {
+                              known = refine_placement(placing, *std::move(known), made.order.choice.runners_up);
+                              if (!known) return known;
+                              return with_less_sharing(task, made.choice, made.order.bound.bytes, *std::move(known));
+                            }));
+  made.placed = std::move(refined);
+  return {};
+}
+
+// A sequence of an earlier plan, on the machine of this task. Offsets are assigned again if others may fit.
+Result<Sequence> plan_known(const Task& task, Sequence known, Stages& stages) {
+  known.placed.plan.machine = task.machine;
+  if (!keeps_offsets(task, known)) LOWTIDE_RETURN_IF_ERROR(assign_places(task, known, stages));
+  return known;
+}
+
 // The stages from the order to the offsets, for given kernels. `scope`: the kernels that the bound counts.
 Result<Sequence> plan_sequence(const Task& task, KernelChoice choice, BoundScope scope, Stages& stages) {
+  if (const Sequence* known = stages.known_sequence(task, choice, scope)) return plan_known(task, *known, stages);
   const Graph& graph = task.graph;
   Sequence made{.choice = std::move(choice), .order = {}, .bound_scope = scope, .placed = {}, .check = {}};
 
@@ -46,35 +78,31 @@ Result<Sequence> plan_sequence(const Task& task, KernelChoice choice, BoundScope
   made.order = stages.run_on(std::move(made.order), PlanStage::bound, graph,
                              [&](ChosenOrder known) { return tighten_bound(input, task.aliases, std::move(known)); });
 
-  // Offsets after the order, which decides lifespans. If the arena is above the peak, other orders and other
-  // sharing may lower it.
-  const PlanParts parts = parts_of(task, made.choice);
-  const PlaceInput placing = place_input(task, parts);
-  LOWTIDE_TRY(PlacedSchedule placed,
-              stages.run(PlanStage::allocate, graph, [&] { return place_schedule(placing, made.order.choice.best); }));
-  made.placed = std::move(placed);
-  stages.verify_after(PlanStage::allocate, task, [&] { return sequential_plan(task, made, std::nullopt); });
-  LOWTIDE_TRY(PlacedSchedule refined,
-              stages.run_on(Result<PlacedSchedule>(std::move(made.placed)), PlanStage::refine, graph,
-                            [&](Result<PlacedSchedule> known) -> Result<PlacedSchedule> {
-                              known =
-                                  refine_placement(placing, *std::move(known), std::move(made.order.choice.runners_up));
-                              if (!known) return known;
-                              return with_less_sharing(task, made.choice, made.order.bound.bytes, *std::move(known));
-                            }));
-  made.placed = std::move(refined);
+  LOWTIDE_RETURN_IF_ERROR(assign_places(task, made, stages));
 
   // The bound is confirmed last, in its final form, with the verifier's own code.
   made.check = stages.run_on(OrderBoundCheck{}, PlanStage::check_bound, graph, [&](const OrderBoundCheck&) {
     return confirm_bound(task, input.least_kernels, made.order.bound, made.choice.bodies);
   });
+  stages.keep_sequence(task, made);
   return made;
 }
 
-// Plans again with the exchanged kernels, because another order may suit them better.
+// Plans again with the exchanged kernels, because another order may suit them better. It makes a plan that fits
+// smaller, not faster. So if there are plans for other budgets, with other kernels, this search is short.
 Result<Sequence> search_again(const Task& task, const Alternatives& plans, Sequence exchanged, Stages& stages) {
+  PlanOptions options = task.options;
+  if (stages.has_other_plans()) options.order_effort = std::min(options.order_effort, kQuickOrderEffort);
+  const Task search{.graph = task.graph,
+                    .target = task.target,
+                    .options = options,
+                    .aliases = task.aliases,
+                    .machine = task.machine,
+                    .arena_budget = task.arena_budget,
+                    .weights = task.weights,
+                    .depth = task.depth};
   Result<Sequence> again =
-      plan_sequence(task, choose_kernels(task, plans.options, plans.bodies, exchanged.choice.indices),
+      plan_sequence(search, choose_kernels(task, plans.options, plans.bodies, exchanged.choice.indices),
                     BoundScope::chosen_kernels, stages);
   if (!again) return again.error();
   const Layout& layout = again->placed.plan.layout;
@@ -186,23 +214,29 @@ Result<PlannedGraph> try_other_splits(const Task& task, PlannedGraph planned, St
 }
 
 }  // namespace
-}  // namespace lowtide::pipeline_internal
 
-namespace lowtide {
-
-Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const PlanOptions& options) {
-  LOWTIDE_RETURN_IF_ERROR(pipeline_internal::check_options(target, options));
-  const pipeline_internal::Task task = pipeline_internal::model_task(graph, target, options);
-  pipeline_internal::Stages stages(options);
-  Result<PlannedGraph> planned = pipeline_internal::plan_model(task, stages);
+Result<PlannedGraph> plan_again(const Graph& graph, const Target& target, const PlanOptions& options,
+                                KnownSequences* known) {
+  LOWTIDE_RETURN_IF_ERROR(check_options(target, options));
+  const Task task = model_task(graph, target, options);
+  Stages stages(options, known);
+  Result<PlannedGraph> planned = plan_model(task, stages);
   if (!planned) return planned.error();
-  pipeline_internal::judge_capacity(task, *planned);
-  planned = pipeline_internal::try_other_splits(task, *std::move(planned), stages);
+  judge_capacity(task, *planned);
+  planned = try_other_splits(task, *std::move(planned), stages);
   if (!planned) return planned.error();
   LOWTIDE_RETURN_IF_ERROR(check_plan_limits(planned->plan));
 
   // The finished plan is verified by code that shares nothing with the stages above.
   return stages.finish(task, *std::move(planned));
+}
+
+}  // namespace lowtide::pipeline_internal
+
+namespace lowtide {
+
+Result<PlannedGraph> plan_graph(const Graph& graph, const Target& target, const PlanOptions& options) {
+  return pipeline_internal::plan_again(graph, target, options, nullptr);
 }
 
 }  // namespace lowtide

@@ -40,6 +40,8 @@ struct PlanOptions {
   std::int64_t allocate_effort = 200'000'000;  // work units of AllocateOptions; 0: no search over offsets
   // Work units of RematerializeOptions, for each choice of kernels, to keep a budget with recomputation.
   std::int64_t recompute_effort = 4'000'000'000;
+  // Work units for what is proven about all plans that keep the budget. nullopt: a fifth of recompute_effort.
+  std::optional<std::int64_t> proof_effort = std::nullopt;
   // Which nodes run again, or do not, if they must to keep the budget (pipeline/resolve_hints.h). Proofs hold without
   // hints as well.
   std::vector<NodeHint> hints = {};

@@ -9,6 +9,9 @@
 namespace lowtide {
 namespace {
 
+// Neighbors on a curve share plans and bounds, so each point has a part of the efforts of a single budget.
+constexpr std::int64_t kCurveShare = 4;
+
 void limit_effort(PlanOptions& options) {
   options.order_effort = std::min(options.order_effort, kQuickOrderEffort);
   options.allocate_effort = std::min(options.allocate_effort, kQuickAllocateEffort);
@@ -20,6 +23,14 @@ PlanOptions of_graph(const PlanOptions& answer) {
           .allocate_effort = kQuickAllocateEffort,
           .skip = {PlanStage::check_bound, PlanStage::verify},
           .stop = answer.stop};
+}
+
+PlanOptions of_point(const PlanOptions& answer) {
+  PlanOptions options = answer;
+  options.proof_effort = answer.recompute_effort / 10;
+  options.recompute_effort /= kCurveShare;
+  options.allocate_effort /= kCurveShare;
+  return options;
 }
 
 // A plan on one stream and without a budget, to be shown beside the answer.
@@ -56,7 +67,7 @@ PlanOptions options_for(PlanPurpose purpose, const PlanOptions& answer) {
       options.budget = std::nullopt;
       limit_effort(options);
       return options;
-    case PlanPurpose::curve_point:
+    case PlanPurpose::curve_point: return of_point(answer);
     case PlanPurpose::answer: return options;
     case PlanPurpose::integers:
     case PlanPurpose::as_written: return of_report(answer);

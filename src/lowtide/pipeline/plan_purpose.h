@@ -84,8 +84,9 @@ inline constexpr std::array<PlanOfRequest, 9> kPlansOfRequest = {{
 }};
 
 // The options of a plan for a purpose, made from those of the answer. Plans that choose a graph and plans that are only
-// shown in a report have a limited effort. Those that choose a graph depend on the budget alone, so that every command
-// chooses the same one.
+// shown in a report have a limited effort. A point of a curve has a fourth of the efforts for reruns and offsets, and
+// half of the effort for proofs. Plans that choose a graph depend on the budget alone, so that every command chooses
+// the same one.
 [[nodiscard]] PlanOptions options_for(PlanPurpose purpose, const PlanOptions& answer);
 
 // The most nodes of a graph that is planned only for a report. With the limited effort such a plan takes 0.12 s for

@@ -35,7 +35,10 @@ class Console {
   // Writes "error: ..." to stderr, also with --quiet. Never fails.
   void error(std::string_view message);
 
+  // Whether a line on stderr may show what is done, and be erased.
   [[nodiscard]] bool shows_progress() const;
+  // Whether the steps of a long command are lines on stderr instead.
+  [[nodiscard]] bool writes_steps() const { return !is_quiet_ && !shows_progress(); }
 
  private:
   bool colors_stdout_ = false;

@@ -17,7 +17,8 @@ void put(std::string_view text) { static_cast<void>(!write(STDERR_FILENO, text.d
 
 }  // namespace
 
-Progress::Progress(const Console& console, std::string what) : what_(std::move(what)) {
+Progress::Progress(const Console& console, std::string what)
+    : what_(std::move(what)), writes_lines_(console.writes_steps()) {
   if (console.shows_progress()) thread_ = std::thread([this] { show(); });
 }
 
@@ -34,6 +35,13 @@ Progress::~Progress() {
 void Progress::note(std::string text) {
   const std::lock_guard<std::mutex> lock(mutex_);
   note_ = std::move(text);
+}
+
+void Progress::step(std::string text) {
+  if (writes_lines_ && std::chrono::steady_clock::now() - begin_ >= std::chrono::seconds(1)) {
+    put(what_ + ", " + text + "\n");
+  }
+  note(std::move(text));
 }
 
 void Progress::show() {

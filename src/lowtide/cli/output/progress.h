@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -24,10 +25,16 @@ class Progress {
   // Shown after the seconds, from the next second on.
   void note(std::string text);
 
+  // The same for a step of a long command. Where stderr is no terminal, such as a log, it is a line of its own from the
+  // first second on: "planning for several budgets, row 3 of 10".
+  void step(std::string text);
+
  private:
   void show();
 
   std::string what_;
+  bool writes_lines_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::string note_;
   std::mutex mutex_;
   std::condition_variable changed_;

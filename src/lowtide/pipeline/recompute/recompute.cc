@@ -14,6 +14,7 @@
 #include "lowtide/pipeline/budgets/apply_hints.h"
 #include "lowtide/pipeline/budgets/confirm_answer.h"
 #include "lowtide/pipeline/budgets/swap_search.h"
+#include "lowtide/pipeline/place/other_sharing.h"
 #include "lowtide/pipeline/recompute/graph_model.h"
 #include "lowtide/pipeline/recompute/kept_tensors.h"
 #include "lowtide/pipeline/recompute/plan_clock.h"
@@ -48,17 +49,19 @@ class LimitSearch {
         capacity_(*total_capacity(task.machine)),
         step_(std::max<std::int64_t>(task.aliases.alignment.count(), capacity_.count() / 256)) {}
 
-  // `least`: no plan takes less time, so the search ends once one takes as long.
-  Result<void> run(std::int64_t least) {
+  // `least`: no plan takes less time, so the search ends once one takes as long. `to_beat`: the search ends at a plan
+  // that is not faster, whether it fits or not.
+  Result<void> run(std::int64_t least, std::optional<std::int64_t> to_beat, int most_tries) {
     std::int64_t limit = capacity_.count();
     const std::int64_t effort = task_.options.recompute_effort / kMostTries;
-    for (int round = 0; round < kMostTries; ++round) {
+    for (int round = 0; round < most_tries; ++round) {
       if (task_.options.stop != nullptr && task_.options.stop->load()) break;
       model_.problem.budget = Bytes(limit);
       const FoundRuns found = find_runs(effort);
-      LOWTIDE_TRY(Bytes arena, try_runs(found.sequence));
+      LOWTIDE_TRY(const Tried tried, try_runs(found.sequence));
       if (best_ && best_->picoseconds <= least) break;
-      const std::optional<std::int64_t> next = next_limit(limit, arena, found.keeps_limit);
+      if (to_beat && tried.picoseconds >= *to_beat) break;
+      const std::optional<std::int64_t> next = next_limit(limit, tried.arena, found.keeps_limit);
       if (!next) break;
       limit = *next;
     }
@@ -73,6 +76,10 @@ class LimitSearch {
   struct FoundRuns {
     RunSequence sequence;  // of nodes of the model
     bool keeps_limit = false;
+  };
+  struct Tried {
+    Bytes arena;
+    std::int64_t picoseconds = 0;
   };
 
   // With a link, runs and transfers, otherwise only runs.
@@ -101,8 +108,8 @@ class LimitSearch {
     return key;
   }
 
-  // Plans a sequence of runs, unless it is known, and returns its arena.
-  Result<Bytes> try_runs(const RunSequence& sequence) {
+  // Plans a sequence of runs, unless it is known.
+  Result<Tried> try_runs(const RunSequence& sequence) {
     const std::vector<std::uint32_t> key = key_of(sequence);
     const auto found = known_.find(key);
     if (found != known_.end()) return found->second;
@@ -111,11 +118,12 @@ class LimitSearch {
     LOWTIDE_TRY(RunPlan made, plan_runs(task_, sequence_, std::move(of_graph)));
     const Bytes arena = arena_bytes(made.plan);
     smallest_ = std::min(smallest_.value_or(arena), arena);
-    known_.emplace(key, arena);
+    const Tried tried{arena, made.picoseconds};
+    known_.emplace(key, tried);
     const bool is_better = !best_ || made.picoseconds < best_->picoseconds ||
                            (made.picoseconds == best_->picoseconds && arena < arena_bytes(best_->plan));
     if (!exceeds(task_, made.plan.layout) && fits_outside(made.plan) && is_better) best_ = std::move(made);
-    return arena;
+    return tried;
   }
 
   [[nodiscard]] static bool fits_outside(const Plan& plan) {
@@ -155,13 +163,76 @@ class LimitSearch {
   const std::int64_t step_;  // limits that are closer are not told apart
   std::optional<std::int64_t> low_;
   std::optional<std::int64_t> too_high_;
-  std::map<std::vector<std::uint32_t>, Bytes> known_;  // sequences, by key_of, and their arenas
+  std::map<std::vector<std::uint32_t>, Tried> known_;  // sequences, by key_of
   std::optional<RunPlan> best_;
   std::optional<Bytes> smallest_;
 };
 
+// The sequence with another order, which has its own sharing and no offsets yet.
+Sequence with_order(const Sequence& sequence, Schedule schedule) {
+  return {.choice = sequence.choice,
+          .order = {},
+          .bound_scope = sequence.bound_scope,
+          .placed = {.schedule = std::move(schedule), .plan = {}, .strategy = {}},
+          .check = {}};
+}
+
+// The orders that a search for reruns begins from. The one with the lowest peak comes first. A low peak with one run of
+// each node does not say that few reruns keep a budget. So the order of the model and the best other one follow, unless
+// the options name the order.
+std::vector<Sequence> starts_of(const Task& task, const Sequence& sequence) {
+  std::vector<Sequence> starts = {sequence};
+  if (task.options.order != "auto") return starts;
+  const auto add = [&](Schedule schedule) {
+    const auto has_its_order = [&](const Sequence& start) { return start.placed.schedule.order == schedule.order; };
+    if (std::ranges::none_of(starts, has_its_order)) starts.push_back(with_order(sequence, std::move(schedule)));
+  };
+  Schedule given{.order = {}, .strategy = "as_given", .load = {}, .aliases = {}};
+  for (NodeId id : all_ids<NodeId>(task.graph.nodes().size())) given.order.push_back(id);
+  add(share_again(task.graph, sequence.choice.kernels.planned, std::move(given), task.aliases));
+  if (!sequence.order.choice.runners_up.empty()) add(sequence.order.choice.runners_up.front());
+  return starts;
+}
+
+// The best plan so far, and the sequence whose kernels it has.
+struct BestPlan {
+  std::optional<RunPlan> plan;
+  const Sequence* kernels = nullptr;
+};
+
+// Searches with the kernels of one sequence, and notes a faster plan.
+Result<void> search_with_kernels(const Task& task, const Sequence& sequence, const std::optional<SwapRoute>& route,
+                                 Recomputation& result, BestPlan& best) {
+  bool is_first = true;
+  for (const Sequence& start : starts_of(task, sequence)) {
+    if (best.plan && best.plan->picoseconds <= result.bound_picoseconds) break;
+    std::optional<RunModel> model = estimated_model(task, start);
+    if (!model) break;
+    apply_hints(*model, task.options.hints);
+    if (route) count_in_nanoseconds(*model);
+    if (route && !is_countable(*model)) break;
+    std::optional<std::int64_t> to_beat;
+    if (!is_first && best.plan) to_beat = best.plan->picoseconds;
+    LimitSearch search(task, start, route, *std::move(model));
+    LOWTIDE_RETURN_IF_ERROR(search.run(result.bound_picoseconds, to_beat, is_first ? kMostTries : kMostOtherTries));
+    is_first = false;
+    result.tries += search.tries();
+    if (search.smallest_arena() && (result.arena == Bytes(0) || *search.smallest_arena() < result.arena)) {
+      result.arena = *search.smallest_arena();
+    }
+    if (search.best() && (!best.plan || search.best()->picoseconds < best.plan->picoseconds)) {
+      best = {search.best(), &sequence};
+    }
+  }
+  return {};
+}
+
 // Whether options take abilities from kernels. A proof then holds only for plans under these options.
 bool is_restricted(const Task& task) { return !task.aliases.views || !task.aliases.in_place; }
+
+std::int64_t proof_effort(const Task& task) {
+  return is_restricted(task) ? 0 : task.options.proof_effort.value_or(task.options.recompute_effort / 5);
+}
 
 // Does what prove does, with transfers over the link. While a node runs, all but its working set can be outside.
 void prove_with_link(const Task& task, const Alternatives& plans, const SwapRoute& route, const RunModel& relaxed,
@@ -169,7 +240,7 @@ void prove_with_link(const Task& task, const Alternatives& plans, const SwapRout
   const TransferLink link = faster_link(task.machine, route, nanoseconds_per_cost(relaxed));
   const SwapAnswer answer =
       search_swaps(relaxed.problem, link, {.order = relaxed.order, .load = plans.chosen(task).placed.schedule.load},
-                   {.effort = is_restricted(task) ? 0 : task.options.recompute_effort / 5, .stop = task.options.stop})
+                   {.effort = proof_effort(task), .stop = task.options.stop})
           .value();
   result.bound_picoseconds = answer.time_bound * kPicosecondsPerNanosecond;
   result.bound_kind = answer.proof ? CostBoundKind::milestones : CostBoundKind::run_once;
@@ -185,8 +256,7 @@ void prove_with_link(const Task& task, const Alternatives& plans, const SwapRout
 // only the time without reruns does, because other plans may need less memory. The end of a run has no step in which
 // results are in place, so this may happen there. Throws InvariantViolation if the verifier refuses a proof.
 void prove(const Task& task, const RunModel& relaxed, Recomputation& result) {
-  const BudgetAnswer answer = rematerialize(relaxed.problem, relaxed.order,
-                                            {.effort = is_restricted(task) ? 0 : task.options.recompute_effort / 5});
+  const BudgetAnswer answer = rematerialize(relaxed.problem, relaxed.order, {.effort = proof_effort(task)});
   confirm_answer(relaxed.problem, answer);
   // Costs end there as well (plan_clock.h).
   result.bound_picoseconds = std::min(answer.cost_bound * relaxed.unit, cost_model::kMostPicoseconds);
@@ -243,38 +313,24 @@ Result<PlannedGraph> recompute(const Task& task, const Alternatives& plans, Plan
     result.outcome = BudgetOutcome::infeasible;
     if (!result.obstruction) result.obstruction = Obstruction{};
   }
-  std::optional<RunPlan> best;
-  const Sequence* best_of = nullptr;
+  BestPlan best;
   std::vector<const Sequence*> sequences = {&plans.fastest};
   if (plans.lightest) sequences.push_back(&*plans.lightest);
   for (const Sequence* sequence : sequences) {
-    std::optional<RunModel> model = estimated_model(task, *sequence);
-    if (result.outcome == BudgetOutcome::infeasible || !model) continue;
-    apply_hints(*model, task.options.hints);
-    if (route) count_in_nanoseconds(*model);
-    if (route && !is_countable(*model)) continue;
-    LimitSearch search(task, *sequence, route, *std::move(model));
-    LOWTIDE_RETURN_IF_ERROR(search.run(result.bound_picoseconds));
-    result.tries += search.tries();
-    if (search.smallest_arena() && (result.arena == Bytes(0) || *search.smallest_arena() < result.arena)) {
-      result.arena = *search.smallest_arena();
-    }
-    if (search.best() && (!best || search.best()->picoseconds < best->picoseconds)) {
-      best = search.best();
-      best_of = sequence;
-    }
+    if (result.outcome == BudgetOutcome::infeasible) continue;
+    LOWTIDE_RETURN_IF_ERROR(search_with_kernels(task, *sequence, route, result, best));
   }
-  if (best) {
+  if (best.plan) {
     result.outcome = BudgetOutcome::found;
-    result.picoseconds = best->picoseconds;
-    result.arena = arena_bytes(best->plan);
-    const ChosenKernels& kernels = best_of->choice.kernels.planned;
-    result.reruns = reruns_of(task.graph, best->plan, kernels);
-    result.swaps = swaps_of(best->plan, task.graph, kernels);
-    result.kept = kept_tensors(task.graph, best->plan, kernels, task.options.hints);
-    result.outside = outside_bytes(best->plan);
-    result.stall_picoseconds = best->picoseconds - clock_of(task.graph, best->plan, kernels).kernels;
-    planned = with_plan(task, plans, *best_of, *std::move(best));
+    result.picoseconds = best.plan->picoseconds;
+    result.arena = arena_bytes(best.plan->plan);
+    const ChosenKernels& kernels = best.kernels->choice.kernels.planned;
+    result.reruns = reruns_of(task.graph, best.plan->plan, kernels);
+    result.swaps = swaps_of(best.plan->plan, task.graph, kernels);
+    result.kept = kept_tensors(task.graph, best.plan->plan, kernels, task.options.hints);
+    result.outside = outside_bytes(best.plan->plan);
+    result.stall_picoseconds = best.plan->picoseconds - clock_of(task.graph, best.plan->plan, kernels).kernels;
+    planned = with_plan(task, plans, *best.kernels, *std::move(best.plan));
     planned.estimate = estimate_of(task.graph, planned.plan.program, kernels);
     planned.estimate.picoseconds = result.picoseconds;
   }

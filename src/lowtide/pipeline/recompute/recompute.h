@@ -23,12 +23,15 @@ namespace lowtide::pipeline_internal {
 //      The limit is an estimate of what the arena will need. So it is lowered while the arena is above the budget, and
 //      raised while it is below, at most kMostTries times. First each node has its fastest kernel, then the one that
 //      needs least.
+//      The search begins from the order with the lowest peak, then from the order of the model and from the best other
+//      one. These two end after the first try if it is no faster than the best plan, and after kMostOtherTries.
 //   3. The fastest plan that fits is returned. A plan that exceeds the budget is never returned as fitting.
 // Requires: may_recompute. Errors: those of allocate_regions.
-// Effort: a fifth of PlanOptions::recompute_effort for the proof, and for each choice of kernels at most kMostTries
-// times a tenth of it, with the effort of allocate.
+// Effort: PlanOptions::proof_effort for the proof, and for each choice of kernels at most kMostTries +
+// 2 * kMostOtherTries times a tenth of PlanOptions::recompute_effort, with the effort of allocate.
 [[nodiscard]] Result<PlannedGraph> recompute(const Task& task, const Alternatives& plans, PlannedGraph planned);
 
 inline constexpr int kMostTries = 10;
+inline constexpr int kMostOtherTries = 3;
 
 }  // namespace lowtide::pipeline_internal

@@ -10,6 +10,7 @@
 
 #include "lowtide/pipeline/plan_options.h"
 #include "lowtide/pipeline/planned_graph.h"
+#include "lowtide/pipeline/sequence/known_sequences.h"
 #include "lowtide/pipeline/stages/dump.h"
 #include "lowtide/pipeline/task/task.h"
 
@@ -19,8 +20,19 @@ namespace lowtide::pipeline_internal {
 // flag that stops optional stages. Stages of bodies run between those of the graph around them.
 class Stages {
  public:
-  // `options` must outlive the stages.
-  explicit Stages(const PlanOptions& options) : options_(options) {}
+  // `options` and `known` must outlive the stages. `known`: nullptr if no other plan of the graph is made.
+  explicit Stages(const PlanOptions& options, KnownSequences* known = nullptr) : options_(options), known_(known) {}
+
+  // Whether the graph has plans for other budgets.
+  [[nodiscard]] bool has_other_plans() const { return known_ != nullptr; }
+  // The sequence of an earlier plan. nullptr if there is none, so that the stages have to make it.
+  [[nodiscard]] const Sequence* known_sequence(const Task& task, const KernelChoice& choice, BoundScope scope) const {
+    return known_ == nullptr ? nullptr : known_->find(task, choice, scope);
+  }
+  // Keeps a sequence for later plans.
+  void keep_sequence(const Task& task, const Sequence& sequence) {
+    if (known_ != nullptr) known_->add(task, sequence);
+  }
 
   // False for an optional stage that is skipped, and after a stop for every optional stage except verify.
   [[nodiscard]] bool runs(PlanStage stage) const;
@@ -68,6 +80,7 @@ class Stages {
   void check(PlanStage stage, const Graph& graph, const Plan& plan);
 
   const PlanOptions& options_;
+  KnownSequences* known_;
   std::vector<Clock::time_point> begun_;  // of the stages that run now, the outermost first
   std::vector<StageTime> times_;
   std::vector<Violation> violations_;

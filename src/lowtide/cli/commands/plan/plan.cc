@@ -235,16 +235,18 @@ ModelHints adopt_graph(Request& request, const LoadedModel& loaded, Console& con
   return hints;
 }
 
-// Turns `auto` into the budget of the knee, and takes the graph that the curve chose for it. Returns its hints.
-ModelHints settle_budget(const CurveRequest& curve, Request& request, LoadedModel& loaded, ModelHints hints,
-                         Console& console) {
-  if (budget_of(request).kind != BudgetRequest::Kind::automatic) return hints;
+// Turns `auto` into the budget of the knee, and takes the plan and the graph that the curve chose for it.
+std::shared_ptr<const PlannedGraph> settle_budget(const CurveRequest& curve, Request& request, LoadedModel& loaded,
+                                                  ModelHints& hints, Console& console) {
+  if (budget_of(request).kind != BudgetRequest::Kind::automatic) return nullptr;
   AutomaticBudget automatic = automatic_budget(curve, console);
   budget_of(request) = BudgetRequest::of(automatic.budget);
   request.options.budget = budget_of(request).limit();
-  if (!automatic.other) return hints;
-  use_graph(request.model, *std::move(automatic.other), loaded);
-  return adopt_graph(request, loaded, console);
+  if (automatic.other) {
+    use_graph(request.model, *std::move(automatic.other), loaded);
+    hints = adopt_graph(request, loaded, console);
+  }
+  return automatic.plan;
 }
 
 // A plan, and what it was made from.
@@ -307,11 +309,12 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   ModelHints hints = adopt_graph(request, loaded, console);
   const CurveRequest curve{arguments, request.model, loaded, request.target, request.options, request.hints};
   if (budget_of(request).kind == BudgetRequest::Kind::curve) return show_plan_curve(curve, files, console);
-  hints = settle_budget(curve, request, loaded, std::move(hints), console);
   const Stopwatch watch;
+  const std::shared_ptr<const PlannedGraph> at_knee = settle_budget(curve, request, loaded, hints, console);
   const Interrupt interrupt;
   request.options.stop = interrupt.flag();
   const PlannedGraph planned = [&] {
+    if (at_knee) return *at_knee;
     Progress progress(console, "planning");
     request.options.on_stage = [&](PlanStage stage) { progress.note(std::string(to_string(stage))); };
     return take(plan_graph(loaded.lowered.graph, request.target, request.options), arguments.positional("MODEL"));

@@ -3,6 +3,8 @@
 
 #include "lowtide/cli/commands/plan/plan_curve.h"
 
+#include <algorithm>
+
 #include "lowtide/adapt/lower_for_machine.h"
 #include "lowtide/adapt/model_hints.h"
 #include "lowtide/cli/options/costs.h"
@@ -36,7 +38,7 @@ ShownCurve curve_of(const CurveRequest& request, Console& console) {
   PlanOptions options = request.options;
   const Interrupt interrupt;
   options.stop = interrupt.flag();
-  const Progress progress(console, "planning for several budgets");
+  Progress progress(console, "planning for several budgets");
   ShownCurve shown;
   std::vector<CurveGraph> graphs = {
       {.graph = &request.loaded.lowered.graph, .hints = options.hints, .lowering = request.loaded.lowered.passes}};
@@ -49,8 +51,14 @@ ShownCurve curve_of(const CurveRequest& request, Console& console) {
     const Lowered& kept = shown.others.emplace_back(std::move(other));
     graphs.push_back({.graph = &kept.graph, .hints = hints->accepted, .lowering = kept.passes});
   }
-  shown.curve = take(plan_curve(graphs, request.target, options, request.model.formats.budget.points),
-                     request.arguments.positional("MODEL"));
+  const std::int64_t points = request.model.formats.budget.points;
+  const auto show_row = [&](std::int64_t at) {
+    progress.step("row " + std::to_string(at + 1) + " of " + std::to_string(points));
+  };
+  shown.curve =
+      take(plan_curve(graphs, request.target, {.plan = std::move(options), .points = points, .on_point = show_row}),
+           request.arguments.positional("MODEL"));
+  if (interrupt.was_asked()) console.remark(StyledText("interrupted; rows that are left have no plan").end_line());
   note_missing_times(request.arguments, shown.curve.estimate, console);
   return shown;
 }
@@ -80,6 +88,16 @@ Json json_of_curve(const LoadedModel& loaded, const ShownCurve& shown) {
                                        {"cost_bound", point.bound_picoseconds}});
   }
   return json;
+}
+
+// The answer is no if no budget of the curve has a plan that is known to keep it.
+ExitCode judge_curve(const PlanCurve& curve, Console& console) {
+  const auto is_found = [](const BudgetPoint& point) { return point.outcome == BudgetOutcome::found; };
+  const auto found = std::ranges::find_if(curve.points, is_found);
+  if (found == curve.points.end()) return ExitCode::no;
+  if (counts_all(found->plan->plan.claims)) return ExitCode::done;
+  console.remark(StyledText("whether the plans fit is not known, because some memory is not counted").end_line());
+  return ExitCode::no;
 }
 
 }  // namespace
@@ -117,7 +135,7 @@ ExitCode show_plan_curve(const CurveRequest& request, const OutputFiles& files, 
   } else {
     console.result(plan_curve_summary(path, curve));
   }
-  return ExitCode::done;
+  return judge_curve(curve, console);
 }
 
 AutomaticBudget automatic_budget(const CurveRequest& request, Console& console) {
@@ -125,12 +143,13 @@ AutomaticBudget automatic_budget(const CurveRequest& request, Console& console) 
   const PlanCurve& curve = shown.curve;
   if (!curve.knee) throw Stop(ExitCode::no, "no plan was found for any budget, so there is no knee");
   const BudgetPoint& knee = curve.points[*curve.knee];
-  console.remark(StyledText("budget: " + format_bytes(knee.planned_for) + ", point " + std::to_string(*curve.knee + 1) +
-                            " of " + std::to_string(curve.points.size()) + " of the curve ('--curve' shows all)")
+  console.remark(StyledText("budget: " + format_bytes(knee.planned_for) + ", of which the plan takes " +
+                            format_bytes(knee.ram) + ", point " + std::to_string(*curve.knee + 1) + " of " +
+                            std::to_string(curve.points.size()) + " of the curve ('--curve' shows all)")
                      .end_line());
   std::optional<Lowered> other;
   if (knee.graph != 0) other = std::move(shown.others[knee.graph - 1]);
-  return {knee.planned_for, std::move(other)};
+  return {knee.planned_for, knee.plan, std::move(other)};
 }
 
 }  // namespace lowtide::cli_internal

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "lowtide/lower/lower.h"
 #include "lowtide/pipeline/budget_request.h"
 #include "lowtide/pipeline/plan_options.h"
+#include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/plan/hints.h"
 #include "lowtide/target/target.h"
 
@@ -38,10 +40,11 @@ struct CurveRequest {
 // Runs `plan --curve`.
 [[nodiscard]] ExitCode show_plan_curve(const CurveRequest& request, const OutputFiles& files, Console& console);
 
-// The budget for which the plan at the knee of the curve was made, and its graph if it is not the one that was loaded.
-// Stops if no plan was found.
+// The budget for which the plan at the knee of the curve was made, that plan, and its graph if it is not the one that
+// was loaded. Stops if no plan was found.
 struct AutomaticBudget {
   Bytes budget;
+  std::shared_ptr<const PlannedGraph> plan;
   std::optional<Lowered> other;
 };
 [[nodiscard]] AutomaticBudget automatic_budget(const CurveRequest& request, Console& console);
