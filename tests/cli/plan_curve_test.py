@@ -8,7 +8,7 @@ import json
 import unittest
 
 from json_output_test import documented_keys, keys_of
-from program import DONE, USAGE, ProgramTest
+from program import DONE, NO, USAGE, ProgramTest
 from recompute_test import LARGE, absent, model
 from small_models import field, graph, node, value_info
 
@@ -99,8 +99,21 @@ class PlanCurve(ProgramTest):
         self.assertEqual(sum(int(row["knee"]) for row in rows), 1)
         page = (self.folder / "curve.html").read_text()
         self.assertEqual(page.count("<circle"), sum(point["outcome"] == "found" for point in points))
-        self.assertEqual(page.count('class="knee"'), 2)  # in the drawing and in the table
+        self.assertEqual(page.count('class="knee'), 2)  # in the drawing and in the table
+        self.assertEqual(page.count('<tr id="row-'), len(points))
         self.assertNotIn("<script", page)
+
+    def test_no_budget_with_a_plan_is_a_no(self):
+        # The regions of the target cannot hold the plan without a limit, and no plan needs less than the floor.
+        self.write("small.toml", '''name = "small"
+[[region]]
+name = "sram"
+capacity = "1KiB"
+''')
+        words = ("plan", "model.onnx", "--target", "small.toml")
+        self.expect(NO, *words, "--budget", "2KiB")
+        report = self.json(NO, *words, "--curve", "--points", "3")
+        self.assertTrue(all(point["outcome"] != "found" for point in report["curve"]["points"]))
 
     def test_options_that_contradict_are_refused(self):
         for words in (("--curve", "--budget", "1MiB"), ("--points", "5"), ("--curve", "--points", "1"),

@@ -11,8 +11,10 @@
 
 #include "lowtide/report/packing_page.h"
 #include "lowtide/report/page.h"
+#include "lowtide/report/plan_curve_report.h"
 #include "lowtide/report/planners_page.h"
 #include "lowtide/report/summary.h"
+#include "tests/report/page_curves.h"
 #include "tests/report/page_packings.h"
 #include "tests/report/page_planners.h"
 #include "tests/report/page_plans.h"
@@ -176,6 +178,7 @@ bool write_all(const std::filesystem::path& folder) {
          write_packing(folder / "packing_empty.html", empty_packing(), false) &&
          write_packing(folder / "packing_far.html", far_packing()) &&
          write_packing(folder / "packing_20k.html", generated_packing(20'000, 7)) &&
+         write_text(folder / "curve.html", plan_curve_page("model.onnx", small_curve())) &&
          write_text(folder / "planners.html", planners_page(small_planners())) &&
          write_text(folder / "planners_hostile.html", planners_page(hostile_planners()));
 }

@@ -17,8 +17,9 @@ namespace lowtide {
 // that was not found are empty.
 [[nodiscard]] std::string plan_curve_csv(const PlanCurve& curve);
 
-// One self-contained HTML page, offline and without scripts: a drawing of RAM and time over all budgets, with the knee
-// marked, and the table. Deterministic.
+// One self-contained HTML page, offline and without scripts: estimated time over RAM for all budgets, with the knee and
+// what is proven, and a table with a verdict for each budget. The points of the drawing lead to the rows.
+// Deterministic.
 [[nodiscard]] std::string plan_curve_page(const std::string& path, const PlanCurve& curve);
 
 }  // namespace lowtide

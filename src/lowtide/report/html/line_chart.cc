@@ -17,6 +17,7 @@ constexpr double kLeft = 80;
 constexpr double kRight = 20;
 constexpr double kTop = 14;
 constexpr double kBottom = 34;
+constexpr double kLabel = 18;  // more space for the label of an axis
 constexpr std::int64_t kMostTicks = 8;
 
 // With one decimal, so that the same chart has the same bytes on every machine.
@@ -25,20 +26,16 @@ std::string coordinate(double value) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10);
 }
 
-std::int64_t tick_step(std::int64_t range, std::int64_t unit) {
-  std::int64_t power = unit;
-  while (true) {
-    for (std::int64_t factor : {1, 2, 5}) {
-      if (range / (power * factor) <= kMostTicks) return power * factor;
-    }
-    power *= 10;
-  }
-}
-
 class ChartDrawer {
  public:
-  explicit ChartDrawer(const LineChart& chart) : chart_(chart), least_x_(chart.least_x) {
-    most_x_ = least_x_ + 1;
+  explicit ChartDrawer(const LineChart& chart)
+      : chart_(chart),
+        least_x_(chart.least_x),
+        least_y_(chart.least_y),
+        most_x_(chart.least_x + 1),
+        most_y_(chart.least_y + 1),
+        top_(chart.y_label.empty() ? kTop : kTop + kLabel),
+        bottom_(kHeight - (chart.x_label.empty() ? kBottom : kBottom + kLabel)) {
     for (const ChartLine& line : chart.lines) {
       for (const auto& [x, y] : line.points) {
         most_x_ = std::max(most_x_, x);
@@ -50,7 +47,9 @@ class ChartDrawer {
   std::string draw() && {
     out_ = "<svg viewBox=\"0 0 900 300\" role=\"img\" aria-label=\"" + html_escaped(chart_.title) + "\">\n";
     draw_ticks();
+    draw_labels();
     for (const ChartLine& line : chart_.lines) draw_line(line);
+    for (const ChartDot& dot : chart_.dots) draw_dot(dot);
     return out_ + "</svg>\n";
   }
 
@@ -60,26 +59,59 @@ class ChartDrawer {
     return kLeft + part * (kWidth - kLeft - kRight);
   }
   [[nodiscard]] double at_y(std::int64_t y) const {
-    const double part = static_cast<double>(y) / static_cast<double>(most_y_);
-    return kHeight - kBottom - part * (kHeight - kTop - kBottom);
+    const double part = static_cast<double>(y - least_y_) / static_cast<double>(most_y_ - least_y_);
+    return bottom_ - part * (bottom_ - top_);
   }
 
   void draw_ticks() {
     const std::int64_t x_step = tick_step(most_x_ - least_x_, chart_.x_step_unit);
-    const std::string bottom = coordinate(kHeight - kBottom);
+    const std::string bottom = coordinate(bottom_);
     for (std::int64_t x = (least_x_ + x_step - 1) / x_step * x_step; x <= most_x_; x += x_step) {
       const std::string at = coordinate(at_x(x));
-      out_ += "<path class=\"grid\" d=\"M" + at + " " + coordinate(kTop) + "V" + bottom + "\"/>";
-      out_ += "<text x=\"" + at + "\" y=\"" + coordinate(kHeight - kBottom + 18) + "\" text-anchor=\"middle\">" +
+      out_ += "<path class=\"grid\" d=\"M" + at + " " + coordinate(top_) + "V" + bottom + "\"/>";
+      out_ += "<text x=\"" + at + "\" y=\"" + coordinate(bottom_ + 18) + "\" text-anchor=\"middle\">" +
               html_escaped(chart_.x_text(x)) + "</text>\n";
     }
-    const std::int64_t y_step = tick_step(most_y_, chart_.y_step_unit);
-    for (std::int64_t y = 0; y <= most_y_; y += y_step) {
+    const std::int64_t y_step = tick_step(most_y_ - least_y_, chart_.y_step_unit);
+    for (std::int64_t y = (least_y_ + y_step - 1) / y_step * y_step; y <= most_y_; y += y_step) {
       const std::string at = coordinate(at_y(y));
       out_ += "<path class=\"grid\" d=\"M" + coordinate(kLeft) + " " + at + "H" + coordinate(kWidth - kRight) + "\"/>";
       out_ += "<text x=\"" + coordinate(kLeft - 6) + "\" y=\"" + coordinate(at_y(y) + 4) + "\" text-anchor=\"end\">" +
               html_escaped(chart_.y_text(y)) + "</text>\n";
     }
+  }
+
+  // Two slanted strokes across an axis that does not begin at 0.
+  void draw_break(double x, double y, bool is_upright) {
+    const double along = is_upright ? 0 : 4;
+    const double across = is_upright ? 4 : 0;
+    out_ += "<path class=\"break\" d=\"";
+    for (const double shift : {0.0, 5.0}) {
+      const double left = x + (is_upright ? 0 : shift);
+      const double low = y - (is_upright ? shift : 0);
+      out_ += "M" + coordinate(left - (is_upright ? 6 : 2)) + " " + coordinate(low + (is_upright ? 2 : 6)) + "l" +
+              coordinate(is_upright ? 12 : along) + " -" + coordinate(is_upright ? across : 12);
+    }
+    out_ += "\"><title>The axis does not begin at 0.</title></path>\n";
+  }
+
+  void draw_labels() {
+    if (!chart_.x_label.empty()) {
+      out_ += "<text x=\"" + coordinate(kWidth - kRight) + "\" y=\"" + coordinate(bottom_ + 38) +
+              "\" text-anchor=\"end\">" + html_escaped(chart_.x_label) + "</text>\n";
+    }
+    if (!chart_.y_label.empty()) {
+      out_ += "<text x=\"" + coordinate(4) + "\" y=\"" + coordinate(kTop + 2) + "\">" + html_escaped(chart_.y_label) +
+              "</text>\n";
+    }
+    if (chart_.least_x > 0) draw_break(kLeft + 12, bottom_, false);
+    if (chart_.least_y > 0) draw_break(kLeft, bottom_ - 12, true);
+  }
+
+  void draw_dot(const ChartDot& dot) {
+    out_ += "<a href=\"" + html_escaped(dot.link) + "\"><circle class=\"" + html_escaped(dot.css_class) + "\" cx=\"" +
+            coordinate(at_x(dot.x)) + "\" cy=\"" + coordinate(at_y(dot.y)) + "\" r=\"5\"><title>" +
+            html_escaped(dot.label) + "</title></circle></a>\n";
   }
 
   // The points that can be told apart: of those in one column, the largest and the last.
@@ -123,12 +155,25 @@ class ChartDrawer {
 
   const LineChart& chart_;
   std::int64_t least_x_;
-  std::int64_t most_x_ = 1;
-  std::int64_t most_y_ = 1;
+  std::int64_t least_y_;
+  std::int64_t most_x_;
+  std::int64_t most_y_;
+  double top_;  // of the area of the lines
+  double bottom_;
   std::string out_;
 };
 
 }  // namespace
+
+std::int64_t tick_step(std::int64_t range, std::int64_t unit) {
+  std::int64_t power = unit;
+  while (true) {
+    for (std::int64_t factor : {1, 2, 5}) {
+      if (range / (power * factor) <= kMostTicks) return power * factor;
+    }
+    power *= 10;
+  }
+}
 
 std::string svg_of(const LineChart& chart) { return ChartDrawer(chart).draw(); }
 

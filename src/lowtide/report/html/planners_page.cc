@@ -9,6 +9,7 @@
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/thousands.h"
 #include "lowtide/report/html/line_chart.h"
+#include "lowtide/report/html/plain_style.h"
 #include "lowtide/report/text/page_text.h"
 
 namespace lowtide {
@@ -20,36 +21,6 @@ using report_internal::LineChart;
 using report_internal::name_in_page;
 
 constexpr std::array<std::string_view, 3> kClasses = {"given", "theirs", "own"};
-
-// Colors as in page/page.css, with a contrast of at least 4.5 for text.
-constexpr std::string_view kPlannersStyle = R"(<style>
-:root { color-scheme: light dark; --ground: #eef1f5; --panel: #fff; --text: #1b2430; --muted: #566170;
-  --line: #d8dee6; --grid: #e9edf1; --good: #0b6b50; --bad: #b3261e; --given: #566170; --theirs: #a8480a;
-  --own: #0b62c4; --memory: #b0205e; --bound: #0e7a5c; }
-@media (prefers-color-scheme: dark) { :root { --ground: #0b0f14; --panel: #151b23; --text: #e2e8f0; --muted: #9aa6b5;
-  --line: #2a333f; --grid: #1d2530; --good: #4fcf9f; --bad: #ff8d85; --given: #9aa6b5; --theirs: #f2a15f;
-  --own: #6cb1ff; --memory: #ff85b3; --bound: #4fcf9f; } }
-body { margin: 0; background: var(--ground); color: var(--text);
-  font: 14px/1.45 system-ui, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", sans-serif;
-  font-variant-numeric: tabular-nums; }
-main { max-width: 960px; margin: 0 auto; padding: 20px 16px 40px; }
-h1 { font-size: 20px; margin: 0 0 2px; overflow-wrap: anywhere; } h2 { font-size: 15px; margin: 0 0 8px; }
-p { margin: 0 0 8px; color: var(--muted); }
-section { background: var(--panel); border: 1px solid var(--line); border-radius: 8px; padding: 14px; margin: 14px 0; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
-th, td { text-align: left; padding: 5px 10px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-td.number, th.number { text-align: right; white-space: nowrap; } th { font-weight: 600; color: var(--muted); }
-svg { width: 100%; min-width: 640px; height: auto; display: block; } svg text { fill: var(--muted); font-size: 11px; }
-.grid { stroke: var(--grid); } .line { fill: none; stroke-width: 1.6; }
-.line.given { stroke: var(--given); } .line.theirs { stroke: var(--theirs); } .line.own { stroke: var(--own); }
-.line.memory { stroke: var(--memory); stroke-dasharray: 6 4; }
-.line.bound { stroke: var(--bound); stroke-dasharray: 2 3; }
-circle.own { fill: var(--own); } circle.bound { fill: var(--bound); } circle.theirs { fill: var(--theirs); }
-.key { font-weight: 600; } .key.given { color: var(--given); } .key.theirs { color: var(--theirs); }
-.key.own { color: var(--own); } .key.memory { color: var(--memory); } .key.bound { color: var(--bound); }
-.good { color: var(--good); } .bad { color: var(--bad); }
-</style>
-)";
 
 std::string shown_size(std::int64_t bytes) { return format_bytes_short(Bytes(bytes)); }
 
@@ -174,7 +145,7 @@ std::string planners_page(const PlannersPage& page) {
       page.memory_bytes > 0 ? "memory " + format_bytes(Bytes(page.memory_bytes)) : std::string("memory unknown");
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>" + name +
                     " - planners</title>\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
-  out += kPlannersStyle;
+  out += report_internal::kPlainStyle;
   out += "</head>\n<body data-ready=\"yes\">\n<main>\n<h1>" + name + "</h1>\n<p>" +
          html_escaped(name_in_page(page.device)) + ", " + memory + "; link of " + html_escaped(page.link) +
          ".</p>\n<section><h2>Plans</h2>\n" + runs_table(page) + "<p>" + html_escaped(page.scope) + "</p></section>\n";

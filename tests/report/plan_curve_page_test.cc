@@ -1,0 +1,64 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "lowtide/report/plan_curve_report.h"
+#include "tests/report/page_curves.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST(PlanCurvePage, IsOneHtmlDocumentWithoutScripts) {
+  const std::string html = plan_curve_page("model.onnx", small_curve());
+  EXPECT_THAT(html, StartsWith("<!DOCTYPE html>"));
+  EXPECT_THAT(html, EndsWith("</html>\n"));
+  EXPECT_THAT(html, Not(HasSubstr("<script")));
+  EXPECT_THAT(html, Not(HasSubstr("http")));
+}
+
+TEST(PlanCurvePage, HasAVerdictForEachRow) {
+  const std::string html = plan_curve_page("model.onnx", small_curve());
+  EXPECT_THAT(html, HasSubstr("fits, and no plan is faster (proven) - the knee"));
+  // 130 ms are 8.33 % more than 120.
+  EXPECT_THAT(html, HasSubstr("fits, and takes at most 8.33 % more than any other plan"));
+  EXPECT_THAT(html, HasSubstr("<td class=\"bad\">no plan fits (proven)</td>"));
+  EXPECT_THAT(html, HasSubstr("<code>lowtide plan model.onnx --budget 14680064</code>"));  // 14 MiB
+}
+
+TEST(PlanCurvePage, PointsLeadToTheirRows) {
+  const std::string html = plan_curve_page("model.onnx", small_curve());
+  for (const char* row : {"row-1", "row-2", "row-3", "row-4"}) {
+    EXPECT_THAT(html, HasSubstr("<a href=\"#" + std::string(row) + "\"><circle class=\""));
+    EXPECT_THAT(html, HasSubstr("<tr id=\"" + std::string(row) + "\""));
+  }
+  EXPECT_THAT(html, HasSubstr("<tr id=\"row-5\""));
+  EXPECT_THAT(html, Not(HasSubstr("href=\"#row-5\"")));
+}
+
+// Times of 100 to 130 ms would fill less than half of an axis that begins at 0, and so would 12 to 20 MiB.
+TEST(PlanCurvePage, AxesHaveUnitsAndBreakMarks) {
+  const std::string html = plan_curve_page("model.onnx", small_curve());
+  EXPECT_THAT(html, HasSubstr(">RAM (MiB)</text>"));
+  EXPECT_THAT(html, HasSubstr(">estimated time (ms)</text>"));
+  EXPECT_THAT(html, HasSubstr(">105</text>"));
+  EXPECT_THAT(html, HasSubstr("The axis does not begin at 0."));
+  PlanCurve wide = small_curve();
+  wide.floor = Bytes(0);
+  for (BudgetPoint& point : wide.points) point.picoseconds *= point.reruns;
+  wide.points[0].bound_picoseconds = wide.points[1].bound_picoseconds = wide.points[2].bound_picoseconds = 1;
+  EXPECT_THAT(plan_curve_page("model.onnx", wide), Not(HasSubstr("The axis does not begin at 0.")));
+}
+
+TEST(PlanCurvePage, EscapesTheName) { EXPECT_THAT(plan_curve_page("<b>.onnx", small_curve()), Not(HasSubstr("<b>"))); }
+
+}  // namespace
+}  // namespace lowtide
