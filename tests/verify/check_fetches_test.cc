@@ -173,5 +173,27 @@ TEST(CheckFetches, ACopyIsCompleteBeforeItsBytesAreOverwritten) {
             "clobbered: transfer 0 is of an output that run 1 of node 1 overwrites before it is complete");
 }
 
+// While b runs, w (2 bytes), a (3) and b (1) are live: 6 of 6 bytes. c reads v again, and v (4) does not fit beside
+// them: 4 keep(v) + 2 keep(w) + 3 keep(a) + 1 <= 6. A fetch of v takes no time of a run, so this proves the 15 ns of
+// all runs and no more. Of v itself there is no first run before which something must have run.
+TEST(CheckTimeBound, RefusesAMilestoneThatBeginsOutside) {
+  CostProof proof{.milestones = {NodeId(3)}, .cases = {{}}, .shift = 10};
+  proof.cases[0].rows = {{{.rule = PhaseRule::memory, .phase = 0, .node = {}, .reader = {}}, 1 << 10}};
+  const TimeBoundCheck accepted = check_time_bound(with_weights(6), kByteLink, {.away = Bytes(0), .proof = proof});
+  EXPECT_FALSE(accepted.problem);
+  EXPECT_EQ(accepted.proven, 3 * 5);
+  proof.milestones = {NodeId(0)};
+  const TimeBoundCheck refused = check_time_bound(with_weights(6), kByteLink, {.away = Bytes(0), .proof = proof});
+  EXPECT_EQ(refused.problem, "a milestone is a value that begins outside, and never runs");
+  EXPECT_EQ(refused.proven, 0);
+  // The same among several milestones, and the number of no node.
+  proof.milestones = {NodeId(0), NodeId(3)};
+  EXPECT_EQ(check_time_bound(with_weights(6), kByteLink, {.away = Bytes(0), .proof = proof}).problem,
+            "a milestone is a value that begins outside, and never runs");
+  proof.milestones = {NodeId(9)};
+  EXPECT_EQ(check_time_bound(with_weights(6), kByteLink, {.away = Bytes(0), .proof = proof}).problem,
+            "milestone 0 is a node that does not exist or never runs");
+}
+
 }  // namespace
 }  // namespace lowtide
