@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lowtide/budget/runs/excess_weights.h"
 #include "lowtide/budget/runs/load_scan.h"
 #include "lowtide/budget/runs/moves.h"
 #include "lowtide/budget/runs/pruned_scan.h"
@@ -160,6 +161,29 @@ TEST(Annealing, FindsTheLeastCostOfSmallProblems) {
   }
   EXPECT_GT(found, 25);
   EXPECT_GE(optimal, found * 9 / 10);
+}
+
+// From 0.02 of the usual price, a weight grows by a tenth or falls by a fiftieth, within 0.002 and 2,000 of it.
+TEST(ExcessWeights, GrowWhereRunsExceedTheBudget) {
+  ExcessWeights weights(2, 10);
+  EXPECT_EQ(weights.by_node(), (std::vector<double>{0.2, 0.2}));
+  weights.adapt({1, 0});
+  EXPECT_DOUBLE_EQ(weights.by_node()[0], 0.22);
+  EXPECT_DOUBLE_EQ(weights.by_node()[1], 0.196);
+  for (int round = 0; round < 1000; ++round) weights.adapt({1, 0});
+  EXPECT_EQ(weights.by_node(), (std::vector<double>{20'000, 0.02}));
+}
+
+// f0 f1 f2 b2 b1 b0 of 2, 2, 2 and 1, 1, 1 bytes has the loads 2 4 6 7 6 4. With a budget of 5, f2, b2 and b1 exceed it
+// by 1, 2 and 1 bytes, and their weights are 2, 10 and 0.
+TEST(Timeline, WeighsWhatExceedsTheBudget) {
+  const RunProblem problem(training_chain(3, 5));
+  Timeline timeline(problem);
+  timeline.begin({0, 1, 2, 3, 4, 5});
+  EXPECT_EQ(timeline.height().excess, 1 + 2 + 1);
+  EXPECT_EQ(timeline.height().weighed, 0);
+  timeline.weigh({1, 1, 2, 10, 0, 1});
+  EXPECT_EQ(timeline.height().weighed, 1 * 2 + 2 * 10 + 1 * 0);
 }
 
 }  // namespace

@@ -6,7 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "lowtide/budget/phases/phase_model.h"
+#include "lowtide/budget/phases/phase_rounding.h"
 #include "lowtide/budget/phases/phase_search.h"
 #include "lowtide/verify/check_budget.h"
 #include "tests/budget/budget_problems.h"
@@ -147,6 +150,22 @@ TEST(PhasePlan, PlansAreValid) {
     ++fitting;
   }
   EXPECT_GT(fitting, 20);
+}
+
+// 40 forward nodes of 2 bytes and cost 3 turn to backward nodes of 1 byte. With 60 bytes, 11 forward nodes must run
+// again (IsOptimalOnLongChains). All are alike, so the linear program of the turn has a plan of whole outputs.
+TEST(PhaseRounding, FindsThePlanOfAChain) {
+  const RunProblem problem(training_chain(40, 60));
+  const Runs order = each_once(problem);
+  std::int64_t work = 10'000'000;
+  const std::vector<Runs> plans = round_phases(problem, order, work);
+  ASSERT_FALSE(plans.empty());
+  const Loads loads = LoadScan(problem).scan(plans.front());
+  EXPECT_TRUE(loads.is_valid);
+  EXPECT_EQ(loads.cost, 40 * 3 + 40 * 4 + 11 * 3);
+  EXPECT_GT(work, 0);
+  std::int64_t none = 0;
+  EXPECT_TRUE(round_phases(problem, order, none).empty());
 }
 
 }  // namespace

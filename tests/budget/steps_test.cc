@@ -292,8 +292,8 @@ TEST(FirstSequence, RepeatsWhatAGroupRepeats) {
   EXPECT_TRUE(check_budget_runs(problem, answer).empty());
 }
 
-// f makes what g writes over, and the agreed sequence has g twice: g h g. Before g runs again, f must run again, too, and
-// that must come before u, which writes over the weight that f reads. u reads h, which comes after the first g.
+// f makes what g writes over, and the agreed sequence has g twice: g h g. Before g runs again, f must run again, too,
+// and that must come before u, which writes over the weight that f reads. u reads h, which comes after the first g.
 TEST(FirstSequence, MakesAgainWhatAGroupOverwrites) {
   BudgetProblem problem{.nodes = {}, .budget = Bytes(10)};
   const NodeId weight(0);
@@ -313,7 +313,7 @@ TEST(FirstSequence, MakesAgainWhatAGroupOverwrites) {
   EXPECT_TRUE(LoadScan(RunProblem(problem)).scan(first).is_valid);
 }
 
-// Of random problems with a group that repeats an entry, almost all that have a sequence have a first one.
+// A first sequence is known for almost all random problems that have one and whose group repeats an entry.
 TEST(FirstSequence, IsKnownForMostGroupsThatRepeat) {
   Random random(37);
   int possible = 0;
@@ -337,6 +337,20 @@ TEST(FirstSequence, IsKnownForMostGroupsThatRepeat) {
   }
   EXPECT_GT(possible, 300);
   EXPECT_GE(known * 100, possible * 99) << known << " of " << possible;
+}
+
+// The states and u leave too little for any sequence, and more effort never gives a higher peak.
+TEST(Rematerialize, FindsLowerPeaksWithMoreEffort) {
+  BudgetProblem problem = updated_chain(30, 0);
+  problem.budget = Bytes(30 + 3);  // f(k - 1), f(k) and b(k + 1) need 5
+  Bytes last(1 << 20);
+  for (std::int64_t effort : {100, 100'000, 10'000'000, 1'000'000'000}) {
+    const BudgetAnswer answer = rematerialize(problem, runs_by_number(problem), {.effort = effort});
+    EXPECT_NE(answer.outcome, BudgetOutcome::found);
+    EXPECT_LE(answer.peak, last) << effort;
+    last = answer.peak;
+  }
+  EXPECT_LT(last, Bytes(30 + 12));
 }
 
 // Without the exact search: annealing keeps all rules, and comes near the least cost.

@@ -11,6 +11,7 @@
 #include "lowtide/base/check.h"
 #include "lowtide/budget/phases/knapsack_bound.h"
 #include "lowtide/budget/phases/phase_plan.h"
+#include "lowtide/budget/phases/phase_rounding.h"
 #include "lowtide/budget/problem/run_problem.h"
 #include "lowtide/budget/runs/anneal.h"
 #include "lowtide/budget/runs/checkpoint.h"
@@ -31,18 +32,12 @@ constexpr std::int64_t kSmallStates = 200'000;    // about 0.1 s
 constexpr std::size_t kMostMediumNodes = 10'000;  // more would have no linear programs, and 1 ms per move of annealing
 constexpr std::int64_t kFirstLevel = 20'000;      // of work per node
 constexpr std::int64_t kSmallProof = 200'000'000;
-constexpr std::int64_t kLowestWork = 50'000;  // per node, to look for the lowest peak if nothing keeps the budget
-constexpr std::uint64_t kSeed = 1;
-
-// The first run of each node.
-Runs first_runs(const RunProblem& problem, const Runs& runs) {
-  std::vector<char> has_run(problem.count(), 0);
-  Runs first;
-  for (RunProblem::Index node : runs) {
-    if (std::exchange(has_run[node], char{1}) == 0) first.push_back(node);
-  }
-  return first;
-}
+// If nothing keeps the budget, the lowest peak gets a share of the effort, and at most this work.
+constexpr std::int64_t kLowestShare = 8;
+constexpr std::int64_t kLowestWork = 1'000'000;  // per node
+constexpr std::int64_t kMostLowestWork = 2'000'000'000;
+constexpr std::int64_t kMostWeighed = 4'000'000;  // of a level, per node
+constexpr std::uint64_t kSeed = 2;
 
 // The effort is spent in levels. Each has twice the allowance of the one before, and repeats what its allowance cut
 // off there. Allowances depend on the problem only. So a search with less effort does the same as one with more, up to
@@ -152,11 +147,13 @@ class Search {
     if (!is_floor_complete_) spend(allowance / 8, [&](std::int64_t& work) { find_floor(work); });
     if (!are_knapsacks_complete_) spend(allowance / 16, [&](std::int64_t& work) { bound_by_knapsacks(work); });
     const bool has_slots = !problem_.groups().empty();  // runs that no order of first runs has
-    if (has_slots) is_eviction_complete_ = is_plan_complete_ = is_checkpointing_complete_ = true;
+    if (has_slots)
+      is_eviction_complete_ = is_plan_complete_ = is_checkpointing_complete_ = is_rounding_complete_ = true;
     if (!is_checkpointing_complete_) spend(allowance / 16, [&](std::int64_t& work) { checkpoint(work); });
     if (floor_ && !is_eviction_complete_) spend(allowance / 8, [&](std::int64_t& work) { evict(work); });
     if (is_medium) {
       if (!is_plan_complete_) spend(allowance / 16, [&](std::int64_t& work) { plan_reruns(work); });
+      if (!is_rounding_complete_ && starts_.empty()) spend(allowance / 16, [&](std::int64_t& work) { round(work); });
       spend(allowance / 16, [&](std::int64_t& work) { prove(milestones_or_peak(), work); });
       spend(allowance / 16, [&](std::int64_t& work) { prove(tight_milestones(best_), work); });
       anneal(allowance - allowance / 4);
@@ -240,13 +237,26 @@ class Search {
   void find_lowest() {
     const bool is_stopped = options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
     if (!problem_.groups().empty() || order_.empty() || is_stopped) return;
-    std::int64_t work = kLowestWork * static_cast<std::int64_t>(problem_.count());
+    std::int64_t work = std::min(
+        {options_.effort / kLowestShare, kMostLowestWork, kLowestWork * static_cast<std::int64_t>(problem_.count())});
     if (!floor_) floor_.emplace(problem_, order_, work);
-    best_ = find_lowest_peak(problem_, order_, *floor_, best_, work);
+    best_ = find_lowest_peak(problem_, order_, *floor_, best_, work, options_.stop);
     const Loads loads = scan_.scan(best_);
     answer_.cost = loads.cost;
     answer_.peak = Bytes(std::max(loads.peak, at_end_) + problem_.state_bytes);
     if (answer_.peak.count() - problem_.state_bytes <= problem_.budget) answer_.outcome = BudgetOutcome::found;
+  }
+
+  // Plans by rounding. Those of plan_reruns() are better starts if there are any.
+  void round(std::int64_t& work) {
+    const std::int64_t allowance = work;
+    const std::vector<Runs> plans = round_phases(problem_, order_, work, options_.stop);
+    for (const Runs& plan : plans) {
+      note(plan);
+      note(retain_outputs(problem_, plan, work));
+    }
+    if (!plans.empty()) rounded_ = plans.front();
+    is_rounding_complete_ = work > allowance / 2;
   }
 
   void plan_reruns(std::int64_t& work) {
@@ -260,18 +270,24 @@ class Search {
     if (plans.best) note(*plans.best);
   }
 
-  // Rounds from different sequences, at different heats. The one of the phases is above the budget, but cheap.
+  // Rounds from different sequences, at different heats. The one of the phases is above the budget, but cheap. Weights
+  // find sequences within the budget. Without them, long rounds find cheaper ones, and so they do where branching has
+  // found a plan.
   void anneal(std::int64_t allowance) {
+    const bool may_weigh = starts_.empty() && allowance <= kMostWeighed * static_cast<std::int64_t>(problem_.count());
     const std::int64_t length = allowance / static_cast<std::int64_t>(kRounds.size());
     for (const Round& round : kRounds) {
       if (is_over()) return;
       const bool is_found = answer_.outcome == BudgetOutcome::found;
-      const bool is_phases = round.start == Start::phases && !starts_.empty();
-      const Runs& start = is_phases ? starts_.back() : round.start == Start::best && is_found ? best_ : first_;
+      const Runs& phases = !starts_.empty() ? starts_.back() : !rounded_.empty() ? rounded_ : first_;
+      const Runs& start = round.start == Start::phases             ? phases
+                          : round.start == Start::best && is_found ? best_
+                                                                   : first_;
       const Cooling cooling{.hottest = round.heat,
                             .coldest = kCold,
                             .goal = answer_.cost_bound,
-                            .length = std::max<std::int64_t>(length, 1)};
+                            .length = std::max<std::int64_t>(length, 1),
+                            .weighs = !is_found || (may_weigh && round.weighs)};
       annealing_.cool(start, cooling, left_);
       const Annealed& found = annealing_.found();
       if (found.best) note(*found.best);
@@ -318,14 +334,15 @@ class Search {
   struct Round {
     Start start;
     double heat;  // in units of the mean cost of a run
+    bool weighs;
   };
-  static constexpr std::array<Round, 7> kRounds = {{{Start::order, 1},
-                                                    {Start::best, 0.02},
-                                                    {Start::order, 1},
-                                                    {Start::best, 0.05},
-                                                    {Start::phases, 0.5},
-                                                    {Start::order, 1},
-                                                    {Start::best, 0.02}}};
+  static constexpr std::array<Round, 7> kRounds = {{{Start::order, 1, false},
+                                                    {Start::best, 0.02, true},
+                                                    {Start::order, 1, false},
+                                                    {Start::best, 0.05, true},
+                                                    {Start::phases, 0.5, true},
+                                                    {Start::order, 1, true},
+                                                    {Start::best, 0.02, false}}};
   static constexpr double kCold = 0.005;
   static constexpr std::size_t kMostTight = 32;
 
@@ -341,6 +358,7 @@ class Search {
   Runs best_;
   Runs milestones_;
   std::vector<Runs> starts_;
+  Runs rounded_;
   std::optional<CheckpointSequences> checkpoints_;
   std::optional<FloorSearch> floor_;
   bool can_search_ = true;
@@ -348,6 +366,7 @@ class Search {
   bool are_knapsacks_complete_ = false;
   bool is_checkpointing_complete_ = false;
   bool is_eviction_complete_ = false;
+  bool is_rounding_complete_ = false;
   bool is_plan_complete_ = false;
 };
 

@@ -23,8 +23,8 @@ NodeId id_of(RunProblem::Index node) { return NodeId(node); }
 }  // namespace
 
 PhaseModel::PhaseModel(const RunProblem& problem, std::vector<Index> milestones, const std::vector<Index>* order,
-                       bool with_aside)
-    : problem_(problem), milestones_(std::move(milestones)), with_aside_(with_aside) {
+                       bool with_aside, std::vector<std::int64_t> reserved)
+    : problem_(problem), milestones_(std::move(milestones)), with_aside_(with_aside), reserved_(std::move(reserved)) {
   const auto bits = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(problem.base_cost)));
   shift_ = std::clamp(kMultiplierBits - bits, 0, kMostShift);
   for (std::int64_t cost : problem.cost) unit_ = std::gcd(unit_, cost);
@@ -155,7 +155,8 @@ PhaseModel::Inequality PhaseModel::kept_or_rerun(const PhaseRow& row, std::size_
 }
 
 PhaseModel::Inequality PhaseModel::memory(std::uint32_t phase) const {
-  Inequality result{.terms = {}, .least = problem_.own_load[milestones_[phase]] - problem_.budget};
+  const std::int64_t reserved = reserved_.empty() ? 0 : reserved_[phase];
+  Inequality result{.terms = {}, .least = problem_.own_load[milestones_[phase]] - problem_.budget + reserved};
   for (Index node = 0; node < problem_.count(); ++node) {
     if (!has_variables(phase, node) || problem_.size[node] == 0) continue;
     const PhaseVariable keep{.phase = phase, .kind = PhaseKind::keep, .node = id_of(node)};

@@ -27,9 +27,10 @@ class PhaseModel {
 
   // Requires: each milestone is an ancestor of the next one, or before it in
   // the order. `with_aside`: nodes that need not run before or after a
-  // milestone have variables, too. Without an order only.
+  // milestone have variables, too. Without an order only. `reserved`: bytes
+  // that a plan leaves free at each milestone; empty: none. A proof has none.
   PhaseModel(const RunProblem& problem, std::vector<Index> milestones, const std::vector<Index>* order,
-             bool with_aside = false);
+             bool with_aside = false, std::vector<std::int64_t> reserved = {});
 
   [[nodiscard]] const RunProblem& problem() const { return problem_; }
   [[nodiscard]] const std::vector<Index>& milestones() const { return milestones_; }
@@ -85,6 +86,7 @@ class PhaseModel {
   const RunProblem& problem_;
   std::vector<Index> milestones_;
   bool with_aside_;
+  std::vector<std::int64_t> reserved_;
   bool has_aside_ = false;
   std::vector<PhaseVariable> variables_;          // those of a node and phase are neighbors, in the order of PhaseKind
   std::vector<std::vector<std::size_t>> number_;  // by phase and node: the number of its keep variable, or kNone

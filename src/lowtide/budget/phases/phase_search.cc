@@ -206,7 +206,7 @@ std::optional<PhaseSearch::Split> PhaseSearch::split_of(const Program& program) 
   return split;
 }
 
-PhaseAnswer PhaseSearch::search(std::int64_t& work) {
+bool PhaseSearch::begin(std::int64_t& work) {
   std::vector<double> costs;
   for (std::size_t variable = 0; variable < model_.variables().size(); ++variable) {
     costs.push_back(static_cast<double>(model_.cost(variable)));
@@ -218,7 +218,22 @@ PhaseAnswer PhaseSearch::search(std::int64_t& work) {
   splits_.resize(1);
   parents_.assign(1, {0, false});
   root_ = Program{DualSimplex(std::move(costs)), {}, {}, std::vector<char>(model_.rows().size(), 0)};
-  if (solve(*root_, 0, work)) open_.insert({bounds_[0], 0, 0});
+  return solve(*root_, 0, work);
+}
+
+std::optional<std::vector<std::vector<double>>> PhaseSearch::relax(std::int64_t& work) {
+  if (!begin(work) && !answer_.cost) return std::nullopt;
+  std::vector<std::vector<double>> keeps(model_.milestones().size(), std::vector<double>(model_.problem().count(), 0));
+  for (std::size_t variable = 0; variable < model_.variables().size(); ++variable) {
+    const PhaseVariable& described = model_.variables()[variable];
+    if (described.kind != PhaseKind::keep) continue;
+    keeps[described.phase][described.node.index()] = root_->simplex.value(variable);
+  }
+  return keeps;
+}
+
+PhaseAnswer PhaseSearch::search(std::int64_t& work) {
+  if (begin(work)) open_.insert({bounds_[0], 0, 0});
   // From the case with the least bound, down to a solution or to where none is
   // left, and back again.
   std::optional<Open> next;

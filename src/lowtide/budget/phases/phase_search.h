@@ -39,6 +39,11 @@ class PhaseSearch {
   // cases have proven so far.
   PhaseAnswer search(std::int64_t& work);
 
+  // The solution of the linear program alone: by milestone and entry, how much
+  // of the entry is kept, from 0 to 1. Returns nullopt if there is none, or if
+  // the work is spent. A search is used for one of the two.
+  std::optional<std::vector<std::vector<double>>> relax(std::int64_t& work);
+
  private:
   struct Program {
     DualSimplex simplex;
@@ -60,6 +65,8 @@ class PhaseSearch {
     friend auto operator<=>(const Open&, const Open&) = default;
   };
 
+  // Solves the linear program of the root. Returns what solve() does.
+  bool begin(std::int64_t& work);
   void add_row(Program& program, std::uint32_t name, const PhaseModel::Inequality& inequality) const;
   // Solves the linear program of a case, and takes note of its solution, its
   // bound, and how it would be divided. Returns false if nothing below the

@@ -7,6 +7,7 @@
 
 #include "lowtide/base/annealing.h"
 #include "lowtide/budget/problem/excess_price.h"
+#include "lowtide/budget/runs/excess_weights.h"
 #include "lowtide/budget/runs/load_scan.h"
 #include "lowtide/budget/runs/moves.h"
 #include "lowtide/budget/runs/timeline.h"
@@ -27,11 +28,14 @@ class Annealing::State {
         scan_(problem),
         timeline_(problem),
         moves_(problem, seed, timeline_),
-        price_(usual_price(problem), kPriceStep) {}
+        price_(usual_price(problem), kPriceStep),
+        weights_(problem.count(), usual_price(problem)),
+        is_over_(problem.count(), 0) {}
 
   void cool(const Runs& start, const Cooling& cooling, std::int64_t& work) {
     if (!scan_.scan(start).is_valid) return;
     timeline_.begin(start);
+    weighs_ = cooling.weighs;
     height_ = timeline_.height();
     note();
     price_.reset();
@@ -43,6 +47,7 @@ class Annealing::State {
     std::int64_t spent = 0;
     while (spent < limit && !(found_.best && found_.best_cost <= cooling.goal) && !is_stopped()) {
       const double share = static_cast<double>(spent) / static_cast<double>(cooling.length);
+      if (weighs_) adapt_weights();
       price_.adapt(make_moves(cooled(hottest, coldest, share)));
       spent = done() - begin;
     }
@@ -55,6 +60,18 @@ class Annealing::State {
   [[nodiscard]] std::int64_t done() const { return timeline_.work() + moves_.work() + kMoveWork * made_ + scanned_; }
 
   [[nodiscard]] bool is_stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
+
+  void adapt_weights() {
+    std::fill(is_over_.begin(), is_over_.end(), char{0});
+    const auto budget = static_cast<double>(problem_.budget);
+    for (std::size_t at = 0; at < timeline_.length(); ++at) {
+      if (timeline_.load_at(at) > budget) is_over_[timeline_.node_at(at)] = 1;
+    }
+    weights_.adapt(is_over_);
+    timeline_.weigh(weights_.by_node());
+    height_ = timeline_.height();
+    scanned_ += static_cast<std::int64_t>(3 * timeline_.length() + problem_.count());
+  }
 
   // Makes some moves at one temperature and price. Returns after how many of them the sequence exceeds the budget.
   int make_moves(double temperature) {
@@ -94,7 +111,7 @@ class Annealing::State {
 
   [[nodiscard]] double energy_of(const Timeline::Height& height) const {
     const double over = std::max(height.peak - static_cast<double>(problem_.budget), 0.0);
-    return static_cast<double>(timeline_.cost()) + price_.of(over, height.excess);
+    return static_cast<double>(timeline_.cost()) + price_.of(over, height.excess) + (weighs_ ? height.weighed : 0);
   }
 
   void note() {
@@ -122,6 +139,9 @@ class Annealing::State {
   std::int64_t made_ = 0;     // moves
   std::int64_t scanned_ = 0;  // runs whose live bytes were compared
   ExcessPrice price_;
+  ExcessWeights weights_;
+  bool weighs_ = false;
+  std::vector<char> is_over_;  // by node
   Annealed found_;
 };
 

@@ -25,11 +25,12 @@ struct Cooling {
   double coldest = 0.01;
   std::int64_t goal = 0;    // a cost: it stops if the best sequence has it
   std::int64_t length = 1;  // > 0: the work over which the temperature falls. It ends then, or earlier without work
+  bool weighs = false;      // bytes above the budget also have a weight by node, which stays for later coolings
 };
 
 // Simulated annealing on the sequence of runs (Kirkpatrick et al. 1983; on sequences with repetitions: Imanishi and Xu,
 // NeurIPS 2023), with the moves of `Moves`. Runs that nothing needs any more disappear with a move. Bytes above the
-// budget have a price that adapts. A move costs about 1 us for 500 nodes.
+// budget have a price that adapts, and may have weights (ExcessWeights). A move costs about 1 us for 500 nodes.
 class Annealing {
  public:
   // `stop`: when set, ends a cooling early; nullptr: never.

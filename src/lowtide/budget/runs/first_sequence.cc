@@ -122,4 +122,13 @@ Runs first_sequence(const RunProblem& problem, const Runs& order) {
   return sequence.empty() ? order : sequence;
 }
 
+Runs first_runs(const RunProblem& problem, const Runs& runs) {
+  std::vector<char> has_run(problem.count(), 0);
+  Runs first;
+  for (RunProblem::Index node : runs) {
+    if (std::exchange(has_run[node], char{1}) == 0) first.push_back(node);
+  }
+  return first;
+}
+
 }  // namespace lowtide::budget_internal

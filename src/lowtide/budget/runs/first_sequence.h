@@ -14,4 +14,7 @@ namespace lowtide::budget_internal {
 // one writes over what must not be made again. O((runs + reads) log runs).
 [[nodiscard]] Runs first_sequence(const RunProblem& problem, const Runs& order);
 
+// The first run of each node in a sequence.
+[[nodiscard]] Runs first_runs(const RunProblem& problem, const Runs& runs);
+
 }  // namespace lowtide::budget_internal

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "lowtide/budget/problem/run_problem.h"
@@ -11,10 +12,12 @@
 namespace lowtide::budget_internal {
 
 // Looks for the sequence with the lowest peak, if nothing keeps the budget: eviction along the order, with budgets
-// between the bound of the floor search and the peak of `runs`, by bisection. If the floor search has reached the
-// floor, the peak is the lowest one of all. Reruns for which there is space below the peak are removed. Returns `runs`
-// if nothing is lower. Requires: `runs` is valid, and no group has an entry twice. Subtracts what it does from `work`.
+// between the bound of the floor search and the peak of `runs`, by bisection. Then annealing as far as the work allows.
+// If the peak is the bound of the floor search, it is the lowest one of all. Reruns for which there is space below the
+// peak are removed. Returns `runs` if nothing is lower. More work never gives a higher peak. Requires: `runs` is valid,
+// and no group has an entry twice. `stop`: when set, ends
+// the annealing; nullptr: never. Subtracts what it does from `work`.
 [[nodiscard]] Runs find_lowest_peak(const RunProblem& problem, const Runs& order, const FloorSearch& floor,
-                                    const Runs& runs, std::int64_t& work);
+                                    const Runs& runs, std::int64_t& work, const std::atomic<bool>* stop = nullptr);
 
 }  // namespace lowtide::budget_internal

@@ -16,13 +16,14 @@ constexpr std::int64_t kChangeWork = 60;  // of an added or removed run, beside 
 }  // namespace
 
 Timeline::Timeline(const RunProblem& problem)
-    : problem_(problem), runs_of_(problem.count()), place_(problem.count(), 0) {}
+    : problem_(problem), weight_of_(problem.count(), 0), runs_of_(problem.count()), place_(problem.count(), 0) {}
 
 void Timeline::begin(const Runs& runs) {
   runs_.clear();
   part_uses_.clear();
   order_.clear();
   loads_.clear();
+  weights_.clear();
   for (std::vector<RunId>& of_node : runs_of_) of_node.clear();
   free_.clear();
   repeated_.clear();
@@ -41,6 +42,11 @@ void Timeline::begin(const Runs& runs) {
   }
   changes_.clear();
   unused_.clear();
+}
+
+void Timeline::weigh(const std::vector<double>& by_node) {
+  weight_of_ = by_node;
+  for (std::size_t at = 0; at < order_.size(); ++at) weights_[at] = weight_of_[node_at(at)];
 }
 
 Runs Timeline::runs() const {
@@ -158,6 +164,7 @@ Timeline::Height Timeline::height() const {
   constexpr std::size_t kSide = 4;
   std::array<double, kSide> peak{};
   std::array<double, kSide> excess{};
+  std::array<double, kSide> weighed{};
   const auto budget = static_cast<double>(problem_.budget);
   const std::size_t whole = loads_.size() / kSide * kSide;
   const double* loads = loads_.data();
@@ -167,14 +174,17 @@ Timeline::Height Timeline::height() const {
       const double over = load - budget;
       peak[side] = peak[side] > load ? peak[side] : load;
       excess[side] += over > 0 ? over : 0;
+      weighed[side] += over > 0 ? over * weights_[at + side] : 0;
     }
   }
   for (std::size_t at = whole; at < loads_.size(); ++at) {
     peak[0] = std::max(peak[0], loads[at]);
     excess[0] += std::max(loads[at] - budget, 0.0);
+    weighed[0] += std::max(loads[at] - budget, 0.0) * weights_[at];
   }
   return {.peak = std::max(std::max(peak[0], peak[1]), std::max(peak[2], peak[3])),
-          .excess = (excess[0] + excess[1]) + (excess[2] + excess[3])};
+          .excess = (excess[0] + excess[1]) + (excess[2] + excess[3]),
+          .weighed = (weighed[0] + weighed[1]) + (weighed[2] + weighed[3])};
 }
 
 std::size_t Timeline::peak_within(std::size_t from, std::size_t until) const {
@@ -263,6 +273,7 @@ void Timeline::add_run(Index node, std::size_t at) {
   order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(at), run);
   loads_.insert(loads_.begin() + static_cast<std::ptrdiff_t>(at),
                 across + static_cast<double>(problem_.own_load[node]));
+  weights_.insert(weights_.begin() + static_cast<std::ptrdiff_t>(at), weight_of_[node]);
   shift(at);
   const RunId previous = run_before(node, at);
   link(run);
@@ -324,6 +335,7 @@ bool Timeline::remove_run(std::size_t at) {
   unlink(run);
   order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(at));
   loads_.erase(loads_.begin() + static_cast<std::ptrdiff_t>(at));
+  weights_.erase(weights_.begin() + static_cast<std::ptrdiff_t>(at));
   shift(at);
   if (problem_.has_seeds()) add_seed(node, 1);
   work_ += kChangeWork + 10 * static_cast<std::int64_t>(problem_.inputs(node).size());

@@ -33,6 +33,8 @@ class Timeline {
 
   // Begins with a sequence. Requires: it is valid.
   void begin(const Runs& runs);
+  // Sets what height() multiplies the excess of each node's runs with. Without it, that is 0.
+  void weigh(const std::vector<double>& by_node);
 
   [[nodiscard]] std::size_t length() const { return order_.size(); }
   [[nodiscard]] Index node_at(std::size_t at) const { return runs_[order_[at]].node; }
@@ -68,10 +70,11 @@ class Timeline {
   // Whether each node with `runs_once` runs once, and the changes since the last commit() keep all rules.
   [[nodiscard]] bool is_allowed() const;
   [[nodiscard]] std::int64_t cost() const { return cost_; }
-  // The largest number of live bytes, and the sum of what is above the budget.
+  // The largest number of live bytes, the sum of what is above the budget, and the same sum with weights.
   struct Height {
     double peak = 0;
     double excess = 0;
+    double weighed = 0;
   };
   [[nodiscard]] Height height() const;
   [[nodiscard]] std::size_t peak_at() const { return peak_within(0, loads_.size()); }
@@ -148,6 +151,8 @@ class Timeline {
   std::vector<RunId> part_uses_;             // by run and part: the last use
   std::vector<RunId> order_;                 // by position
   std::vector<double> loads_;                // by position
+  std::vector<double> weights_;              // by position: of what is above the budget
+  std::vector<double> weight_of_;            // by node
   std::vector<std::vector<RunId>> runs_of_;  // by node, ascending by position
   std::vector<RunId> free_;
   std::vector<Index> repeated_;
