@@ -11,6 +11,7 @@
 
 #include "lowtide/base/limits.h"
 #include "tests/allocate/problems.h"
+#include "tests/campaign.h"
 
 namespace lowtide::testing {
 namespace {
@@ -294,7 +295,7 @@ TEST(Allocate, GivesTheSameAnswerTwice) {
 TEST(Allocate, NeverGetsWorseWithMoreEffort) {
   Random random(11);
   int improved = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < testing::sampled(60); ++round) {
     const PackingProblem problem = random_problem(
         random,
         {.most_buffers = 60, .most_size = 10'000, .moments = 40, .gaps = round % 3 == 1, .fixed = round % 3 == 2});
@@ -309,7 +310,7 @@ TEST(Allocate, NeverGetsWorseWithMoreEffort) {
       if (less.proven_optimal) break;
     }
   }
-  EXPECT_GT(improved, 40);  // otherwise nothing was tested
+  EXPECT_GT(improved, testing::sampled(40));  // otherwise nothing was tested
 }
 
 TEST(Allocate, GivesTheSameAnswerWithAnyNumberOfThreads) {

@@ -11,6 +11,7 @@
 
 #include "lowtide/allocate/allocate.h"
 #include "lowtide/verify/check_packing.h"
+#include "tests/campaign.h"
 #include "tests/allocate/problems.h"
 #include "tests/testing/violations.h"
 
@@ -21,7 +22,7 @@ namespace {
 TEST(Allocate, IsNeverWrongOnFiftyThousandRandomProblems) {
   Random random(2026);
   std::set<std::string> strategies;
-  for (int round = 0; round < 50'000; ++round) {
+  for (int round = 0; round < testing::sampled(50'000); ++round) {
     PackingProblem problem = random_problem(random, {.most_buffers = static_cast<int>(random.between(1, 24)),
                                                      .most_size = random.between(1, 100),
                                                      .moments = static_cast<int>(random.between(2, 16)),

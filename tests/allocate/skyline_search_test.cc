@@ -13,6 +13,7 @@
 
 #include "lowtide/allocate/problem/clique_cover.h"
 #include "lowtide/allocate/problem/conflict_graph.h"
+#include "tests/campaign.h"
 #include "tests/allocate/problems.h"
 #include "tests/allocate/search_questions.h"
 
@@ -160,12 +161,12 @@ TYPED_TEST(SkylineSearchTest, AgreesWithBruteForceWithAlignments) {
 TEST(SkylineSearchOfIntervals, RandomAlignmentsAreOfBothKinds) {
   Random random(32);
   int mixed = 0;
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < testing::sampled(200); ++round) {
     const PackingProblem problem =
         testing::random_valid_problem(random, {.most_buffers = 6, .most_size = 16, .moments = 6, .alignments = true});
     mixed += interval_problem(compress(problem))->unit == 1 ? 1 : 0;
   }
-  EXPECT_GE(mixed, 60);
+  EXPECT_GE(mixed, testing::sampled(60));
   EXPECT_LE(mixed, 190);
 }
 

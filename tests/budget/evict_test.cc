@@ -11,6 +11,7 @@
 #include "lowtide/budget/runs/pruned_scan.h"
 #include "lowtide/budget/runs/retain.h"
 #include "lowtide/verify/check_budget.h"
+#include "tests/campaign.h"
 #include "tests/budget/budget_problems.h"
 
 namespace lowtide::budget_internal {
@@ -52,7 +53,7 @@ TEST(FloorSearch, EqualsBruteForceOnRandomProblems) {
 TEST(Evict, KeepsEveryBudgetFromTheFloorOn) {
   Random random(22);
   int reached = 0;
-  for (int trial = 0; trial < 300; ++trial) {
+  for (int trial = 0; trial < testing::sampled(300); ++trial) {
     BudgetProblem problem = random_problem(random, 24);
     const RunProblem any(problem);
     const FloorSearch floor = floor_of(any);
@@ -70,7 +71,7 @@ TEST(Evict, KeepsEveryBudgetFromTheFloorOn) {
       EXPECT_LE(loads.peak, plain.budget);
     }
   }
-  EXPECT_GT(reached, 200);
+  EXPECT_GT(reached, testing::sampled(200));
 }
 
 // The cheapest of the sequences by eviction costs little more than the optimum, and removing reruns never costs more.

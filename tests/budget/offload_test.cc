@@ -9,6 +9,7 @@
 
 #include "lowtide/budget/bound_cost.h"
 #include "lowtide/verify/check_transfers.h"
+#include "tests/campaign.h"
 #include "tests/budget/least_time.h"
 #include "tests/budget/swap_problems.h"
 
@@ -171,7 +172,7 @@ TEST(Offload, IsNearTheLeastTimeOfAllSequences) {
   int compared = 0;
   int equal = 0;
   int bounds = 0;
-  for (int round = 0; round < 140; ++round) {
+  for (int round = 0; round < testing::sampled(140); ++round) {
     const BudgetProblem problem = random_swap_problem(random, round < 120 ? 6 : 8);
     const TransferLink link = random_link(random);
     const std::optional<std::int64_t> least = LeastTime(problem, link).search(300'000);
@@ -196,8 +197,8 @@ TEST(Offload, IsNearTheLeastTimeOfAllSequences) {
       bounds += check.proven > answer.base_time ? 1 : 0;
     }
   }
-  EXPECT_GE(compared, 80);
-  EXPECT_GE(bounds, 10);
+  EXPECT_GE(compared, testing::sampled(80));
+  EXPECT_GE(bounds, testing::sampled(10));
   EXPECT_GE(equal * 100, compared * 95) << equal << " of " << compared;
 }
 

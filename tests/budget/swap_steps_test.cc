@@ -11,6 +11,7 @@
 #include "lowtide/budget/transfers/swap_scan.h"
 #include "lowtide/budget/transfers/transfer_clock.h"
 #include "lowtide/verify/check_transfers.h"
+#include "tests/campaign.h"
 #include "tests/budget/least_time.h"
 #include "tests/budget/swap_problems.h"
 #include "tests/budget/swap_steps.h"
@@ -135,7 +136,7 @@ TEST(SwapSteps, IsNearTheLeastTimeOfAllSequences) {
   int equal = 0;
   int impossible = 0;
   int bounds = 0;
-  for (int trial = 0; trial < 600; ++trial) {
+  for (int trial = 0; trial < testing::sampled(600); ++trial) {
     const BudgetProblem problem = random_swap_steps(problems, 8, 5);
     const std::vector<NodeId> first = first_runs_of(problem);
     if (first.empty()) continue;
@@ -177,9 +178,9 @@ TEST(SwapSteps, IsNearTheLeastTimeOfAllSequences) {
       bounds += check.proven > answer.base_time ? 1 : 0;
     }
   }
-  EXPECT_GE(compared, 200);
-  EXPECT_GE(impossible, 50);
-  EXPECT_GE(bounds, 5);
+  EXPECT_GE(compared, testing::sampled(200));
+  EXPECT_GE(impossible, testing::sampled(50));
+  EXPECT_GE(bounds, testing::sampled(5));
   EXPECT_GE(equal * 100, compared * 98);
 }
 

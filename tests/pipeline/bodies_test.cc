@@ -7,6 +7,7 @@
 #include <string>
 
 #include "lowtide/pipeline/planned_graph.h"
+#include "tests/campaign.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 #include "tests/testing/random_graphs.h"
@@ -183,7 +184,7 @@ std::string around(const Graph& inner, bool is_loop) {
 TEST(Bodies, NoOrderOfABodyGoesBelowTheBoundOfAnother) {
   Random random(7);
   int differ = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < testing::sampled(400); ++round) {
     const Graph inner = random_graph(random, static_cast<int>(random.between(1, 14)));
     const Graph graph = graph_of(around(inner, random.chance(50)));
     Bytes most_bound;
@@ -197,7 +198,7 @@ TEST(Bodies, NoOrderOfABodyGoesBelowTheBoundOfAnother) {
     ASSERT_LE(most_bound, *least) << print_graph(graph);
     differ += *least < *most ? 1 : 0;
   }
-  EXPECT_GT(differ, 40);  // otherwise the orders would be too alike
+  EXPECT_GT(differ, testing::sampled(40));  // otherwise the orders would be too alike
 }
 
 // Only an If of ONNX is known to run one of its bodies. Bodies of other operators lie one after another: 100 -> 128,

@@ -8,6 +8,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/share/load.h"
 #include "lowtide/verify/check_bound.h"
+#include "tests/campaign.h"
 #include "tests/testing/graphs.h"
 #include "tests/testing/random_graphs.h"
 
@@ -22,7 +23,7 @@ TEST(BoundCheck, ConfirmsTheBoundsOfPlans) {
   Random random(81);
   int searched = 0;
   int tight = 0;
-  for (int round = 0; round < 900; ++round) {
+  for (int round = 0; round < testing::sampled(900); ++round) {
     const Graph graph = random_graph(random, static_cast<int>(random.between(2, 7)));
     Result<PlannedGraph> planned = plan_graph(graph, dense_target(), {.bound_check_effort = kEffort});
     ASSERT_TRUE(planned.ok());
@@ -48,8 +49,8 @@ TEST(BoundCheck, ConfirmsTheBoundsOfPlans) {
     ASSERT_EQ(above, OrderBoundVerdict::refuted) << "round " << round << print_graph(graph);
     tight += check_order_bound(graph, facts, least, std::nullopt, kEffort).verdict == OrderBoundVerdict::confirmed;
   }
-  EXPECT_GT(searched, 15);
-  EXPECT_GT(tight, 700);
+  EXPECT_GT(searched, testing::sampled(15));
+  EXPECT_GT(tight, testing::sampled(700));
 }
 
 // Without effort, either a single sum confirms the bound or the verdict is undecided.

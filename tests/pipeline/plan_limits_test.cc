@@ -12,6 +12,7 @@
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/target/description.h"
+#include "tests/campaign.h"
 #include "tests/testing/graphs.h"
 
 // Planning refuses sizes that a plan file cannot hold, so that the reader accepts every file that is written.
@@ -152,7 +153,7 @@ TEST(PlanLimits, WhatIsPlannedCanBeReadBack) {
   Random random(41);
   int planned_ones = 0;
   int refused = 0;
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < testing::sampled(150); ++round) {
     const Graph graph = random_huge_graph(random);
     const Result<Target> target = parse_target(random_target_text(random), "t.toml");
     ASSERT_TRUE(target) << target.error().describe();
@@ -170,8 +171,8 @@ TEST(PlanLimits, WhatIsPlannedCanBeReadBack) {
       EXPECT_THAT(planned.error().message, HasSubstr("(kMax"));
     }
   }
-  EXPECT_GT(planned_ones, 40);
-  EXPECT_GT(refused, 20);
+  EXPECT_GT(planned_ones, testing::sampled(40));
+  EXPECT_GT(refused, testing::sampled(20));
 }
 
 }  // namespace

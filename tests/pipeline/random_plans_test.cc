@@ -7,6 +7,7 @@
 
 #include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/schedule/schedule.h"
+#include "tests/campaign.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 #include "tests/testing/random_graphs.h"
@@ -20,8 +21,8 @@ TEST(RandomPlans, AreVerifiedAndBounded) {
   Random random(99);
   int without_fragmentation = 0;
   int optimal = 0;
-  constexpr int kRounds = 2000;
-  for (int round = 0; round < kRounds; ++round) {
+  const int rounds = testing::sampled(2'000);
+  for (int round = 0; round < rounds; ++round) {
     const Graph graph = random_graph(random, static_cast<int>(random.between(1, 30)));
     Target target = dense_target();
     target.machine.regions[0].alignment = Bytes(std::int64_t{1} << random.below(9));
@@ -51,14 +52,14 @@ TEST(RandomPlans, AreVerifiedAndBounded) {
       EXPECT_EQ(again.plan.program.values, twice.plan.program.values);
     }
   }
-  EXPECT_GE(without_fragmentation, kRounds * 965 / 1000);
+  EXPECT_GE(without_fragmentation, rounds * 95 / 100);  // 96.5 % of a campaign
   // Measured: 1,003. If slices and concats cannot all share, the bound is often below the peak of every plan.
-  EXPECT_GE(optimal, kRounds * 48 / 100);
+  EXPECT_GE(optimal, rounds * 48 / 100);
 }
 
 TEST(RandomPlans, AutoIsNoWorseThanOneStrategyOrLessEffort) {
   Random random(57);
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < testing::sampled(60); ++round) {
     const Graph graph = random_graph(random, static_cast<int>(random.between(4, 24)));
     const Bytes arena = arena_bytes(must_plan(graph, {}).plan);
     for (const std::string& order : schedule_strategies()) {

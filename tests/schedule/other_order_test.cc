@@ -9,6 +9,7 @@
 
 #include "lowtide/base/random.h"
 #include "lowtide/share/load.h"
+#include "tests/campaign.h"
 #include "tests/testing/graphs.h"
 #include "tests/testing/random_graphs.h"
 
@@ -42,7 +43,7 @@ TEST(OtherOrder, FindsEachOrderOfTheSameLoad) {
 TEST(OtherOrder, FindsOrdersWithinTheLoadOfRandomGraphs) {
   Random random(63);
   int found = 0;
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < testing::sampled(300); ++round) {
     const Graph graph = random_graph(random, static_cast<int>(random.between(2, 20)));
     const ChosenKernels kernels = dense_kernels(graph);
     const Schedule best = schedule(graph, kernels)->best;
@@ -57,7 +58,7 @@ TEST(OtherOrder, FindsOrdersWithinTheLoadOfRandomGraphs) {
         other_order(graph, kernels, {}, {.most = best.load, .seed = 7, .work = kWork});
     ASSERT_EQ(again->order, other->order);
   }
-  EXPECT_GT(found, 200);
+  EXPECT_GT(found, testing::sampled(200));
 }
 
 }  // namespace

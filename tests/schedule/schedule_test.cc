@@ -15,6 +15,7 @@
 #include "lowtide/schedule/orders/order_search.h"
 #include "lowtide/schedule/orders/order_state.h"
 #include "lowtide/share/load.h"
+#include "tests/campaign.h"
 #include "tests/testing/graphs.h"
 #include "tests/testing/random_graphs.h"
 
@@ -133,7 +134,7 @@ TEST(Schedule, HonoursControlEdges) {
 
 TEST(Schedule, EveryStrategyGivesATopologicalOrderOfAllNodes) {
   Random random(3);
-  for (int round = 0; round < 500; ++round) {
+  for (int round = 0; round < testing::sampled(500); ++round) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(1, 40)));
     Bytes given;
     for (const std::string& name : schedule_strategies()) {
@@ -172,7 +173,7 @@ TEST(Schedule, BoundIsBelowTheLoadOfEveryOrder) {
   Random random(5);
   int met = 0;
   int raised = 0;
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < testing::sampled(400); ++round) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(3, 7)));
     const ChosenKernels kernels = dense_kernels(graph);
     const AliasOptions aliases{.alignment = Bytes(round % 2 == 0 ? 1 : 64)};
@@ -193,8 +194,8 @@ TEST(Schedule, BoundIsBelowTheLoadOfEveryOrder) {
     met += result.bound == result.best.load ? 1 : 0;
     raised += result.bound_name.empty() ? 0 : 1;
   }
-  EXPECT_GT(met, 200);
-  EXPECT_GT(raised, 200);
+  EXPECT_GT(met, testing::sampled(200));
+  EXPECT_GT(raised, testing::sampled(200));
 }
 
 // While p runs, only 10 floats of x are needed, for the three slices, and p has 1,000. c repeats these 10 floats. If a
@@ -241,7 +242,7 @@ TEST(Schedule, AChainOfManyNodesNeedsNoStack) {
 TEST(SearchOrders, MoreEffortNeverRaisesTheLoad) {
   Random random(58);
   int lowered = 0;
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < testing::sampled(30); ++round) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(10, 30)));
     std::optional<Bytes> before;
     for (std::int64_t effort = 1; effort <= 1 << 18; effort *= 2) {
@@ -281,7 +282,7 @@ TEST(SearchOrders, StopsAtALoadThatIsEnough) {
 TEST(SearchOrders, StopsNearTheBound) {
   Random random(72);
   int lowered = 0;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < testing::sampled(60); ++round) {
     const Graph graph = testing::random_graph(random, static_cast<int>(random.between(8, 24)));
     const Bytes first = load_of_heuristics(graph);
     const OrderChoice best = must_schedule(graph, {.effort = 1 << 22});

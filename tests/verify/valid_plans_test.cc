@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "tests/campaign.h"
 #include "tests/verify/byte_oracle.h"
 #include "tests/verify/random_graphs.h"
 #include "tests/verify/random_plans.h"
@@ -79,7 +80,7 @@ struct Census {
 // The verifier accepts every valid plan, and the generator makes only valid plans.
 TEST(ValidPlans, AreAccepted) {
   Census census;
-  for (std::uint64_t seed = 0; seed < 20'000; ++seed) {
+  for (int seed = 0; seed < testing::sampled(20'000); ++seed) {
     Random random(seed);
     const auto graph = random_graph(random);
     const Plan plan = random_plan(*graph, random);
@@ -95,11 +96,11 @@ TEST(ValidPlans, AreAccepted) {
       census.steps, census.aliases, census.concats, census.in_place, census.scratch, census.bodies, census.empties,
       census.shared_addresses, census.recomputed, census.copies_whole, census.copies_in_pieces, census.swaps,
       census.brought_in, census.states_in_place, census.states_copied, census.chains);
-  EXPECT_GT(census.steps, 100'000);
+  EXPECT_GT(census.steps, testing::sampled(100'000));
   for (int count : {census.aliases, census.concats, census.in_place, census.scratch, census.bodies, census.empties,
                     census.shared_addresses, census.recomputed, census.copies_whole, census.copies_in_pieces,
                     census.swaps, census.brought_in, census.states_in_place, census.states_copied, census.chains}) {
-    EXPECT_GT(count, 1'000);
+    EXPECT_GT(count, testing::sampled(1'000));
   }
 }
 

@@ -150,7 +150,7 @@ RunCode run_planes(const ConvolutionParameters& parameters, const Operands& oper
   return RunCode::ok;
 }
 
-RunStatus run_convolution(const ConvolutionParameters& parameters, const Operands& operands, Team& team) {
+RunStatus run_plain_convolution(const ConvolutionParameters& parameters, const Operands& operands, Team& team) {
   const Extents from(extents_of(operands.reads[0]));
   const Extents weights(extents_of(operands.reads[1]));
   if (from.rank() < 3 || weights.rank() != from.rank()) return {RunCode::bad_extents, 1};
@@ -178,7 +178,7 @@ RunStatus run_convolution(const ConvolutionParameters& parameters, const Operand
 
 PreparedResult prepare_plain_convolution(const PrepareInput& input) {
   return plain_kernel(
-      input, &run_convolution,
+      input, &run_plain_convolution,
       ConvolutionParameters{window_attributes(node_of(input)), integer_attribute(node_of(input), "group", 1)});
 }
 

@@ -295,7 +295,7 @@ PreparedResult prepare_transpose(const PrepareInput& input) {
                       TransposeParameters{order == nullptr ? std::vector<std::int64_t>() : *order});
 }
 template <PlainRun<BlockParameters> run>
-PreparedResult prepare_blocks(const PrepareInput& input) {
+PreparedResult prepare_moved_blocks(const PrepareInput& input) {
   const Node& node = node_of(input);
   return plain_kernel(
       input, run,
@@ -313,9 +313,9 @@ PreparedResult prepare_trilu(const PrepareInput& input) {
 constexpr std::array kMovementTable{
     PlainOperator{
         .op = on_moved("Concat"), .prepare = &prepare_axis<AxisParameter, &run_concat>, .missing = &missing_concat},
-    PlainOperator{.op = on_moved("DepthToSpace"), .prepare = &prepare_blocks<&run_depth_to_space>},
+    PlainOperator{.op = on_moved("DepthToSpace"), .prepare = &prepare_moved_blocks<&run_depth_to_space>},
     PlainOperator{.op = on_moved("Expand"), .operands = 2, .prepare = &prepare_simple<&run_expand>},
-    PlainOperator{.op = on_moved("SpaceToDepth"), .prepare = &prepare_blocks<&run_space_to_depth>},
+    PlainOperator{.op = on_moved("SpaceToDepth"), .prepare = &prepare_moved_blocks<&run_space_to_depth>},
     PlainOperator{.op = on_moved("Split"), .prepare = &prepare_split},
     PlainOperator{.op = on_moved("Tile"), .operands = 2, .prepare = &prepare_simple<&run_tile>},
     PlainOperator{.op = on_moved("Transpose"), .prepare = &prepare_transpose, .missing = &missing_transpose},
