@@ -29,7 +29,7 @@ TEST(PlannersPage, IsOneHtmlDocumentWithoutScripts) {
 TEST(PlannersPage, HasTheFiguresOfEachRun) {
   const std::string html = planners_page(small_planners());
   EXPECT_THAT(html, HasSubstr(R"(<span class="key own">Lowtide</span></td><td class="number">3,000 B (2.93 KiB)</td>)"
-                              R"(<td class="number">3,500 ns</td><td class="number">1</td><td class="number">1</td>)"
+                              R"(<td class="number">3.50 us</td><td class="number">1</td><td class="number">1</td>)"
                               R"(<td class="number">2</td><td class="good">keeps the memory; proven)"));
   EXPECT_THAT(html, HasSubstr("<td class=\"bad\">exceeds the memory</td>"));
   EXPECT_THAT(html, HasSubstr("<td>500 B too much</td><td>2.93 KiB in 3 us</td>"));

@@ -3,6 +3,9 @@
 
 #include "lowtide/base/thousands.h"
 
+#include <array>
+#include <cstdio>
+
 namespace lowtide {
 
 std::string with_thousands(std::int64_t number) {
@@ -16,7 +19,16 @@ std::string with_thousands(std::int64_t number) {
 }
 
 std::string shown_nanoseconds(std::int64_t nanoseconds) {
-  return nanoseconds < 1'000'000 ? with_thousands(nanoseconds) + " ns" : with_thousands(nanoseconds / 1000) + " us";
+  std::array<char, 48> text{};
+  const auto number = static_cast<double>(nanoseconds);
+  if (nanoseconds < 1'000'000) {
+    std::snprintf(text.data(), text.size(), "%.2f us", number / 1e3);
+  } else if (nanoseconds < 1'000'000'000) {
+    std::snprintf(text.data(), text.size(), "%.2f ms", number / 1e6);
+  } else {
+    std::snprintf(text.data(), text.size(), "%.2f s", number / 1e9);
+  }
+  return text.data();
 }
 
 }  // namespace lowtide

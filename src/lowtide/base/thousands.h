@@ -11,7 +11,7 @@ namespace lowtide {
 // "1,234,567"
 [[nodiscard]] std::string with_thousands(std::int64_t number);
 
-// A time: "12,345 ns", or from a millisecond on "1,234 us".
+// A time: "0.35 us", from a millisecond on "12.35 ms", from a second on "1.23 s".
 [[nodiscard]] std::string shown_nanoseconds(std::int64_t nanoseconds);
 
 }  // namespace lowtide

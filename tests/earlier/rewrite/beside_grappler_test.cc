@@ -65,7 +65,7 @@ TEST(BesideGrappler, SaysWhatFallsShort) {
       std::ranges::find(one.shortfalls, "it stops above the memory and does not say so", &GrapplerShortfall::weakness);
   ASSERT_NE(excess, one.shortfalls.end());
   EXPECT_EQ(excess->grappler, "1.91 MiB too much");  // 2,000,000 B
-  EXPECT_EQ(excess->lowtide, "6.68 MiB in 18,992 us");
+  EXPECT_EQ(excess->lowtide, "6.68 MiB in 18.99 ms");
   EXPECT_THAT(weaknesses(one), Contains("every link is taken for one of 16 GB/s without latency"));
   EXPECT_THAT(weaknesses(one), Contains("it has no bound"));
 }

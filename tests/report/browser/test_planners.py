@@ -21,7 +21,7 @@ def test_all_text_can_be_read(open_page, theme):
     opened = open_page("planners.html", theme)
     opened.shoot(f"planners_{theme}")
     text = opened.text("main")
-    assert "Lowtide 3,000 B (2.93 KiB) 3,500 ns 1 1 2 keeps the memory; proven to take the least time" in text
+    assert "Lowtide 3,000 B (2.93 KiB) 3.50 us 1 1 2 keeps the memory; proven to take the least time" in text
     assert "Where Grappler falls short in this graph" in text
     colours = opened.run(
         """() => Array.from(document.querySelectorAll('h1, p, .key, td, th, svg text'), (one) => {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <set>
 #include <span>
@@ -17,6 +16,7 @@
 #include "lowtide/cli/commands/run/handlers.h"
 #include "lowtide/cli/commands/run/open_given.h"
 #include "lowtide/cli/commands/run/outside.h"
+#include "lowtide/cli/commands/run/step_figures.h"
 #include "lowtide/cli/commands/run/trace.h"
 #include "lowtide/cli/model/model.h"
 #include "lowtide/cli/options/link_options.h"
@@ -156,7 +156,7 @@ StyledText summary(const Executable& executable, const Session& session, std::sp
   out.add("  arena " + format_bytes(executable.required_bytes()) + ", weights " +
           format_bytes(memory.mapped + memory.copied) + ", of which " + format_bytes(memory.copied) + " are copied");
   if (memory.outside > Bytes(0)) out.add(", outside " + format_bytes(memory.outside));
-  out.add("; one run in " + std::to_string(std::llround(seconds * 1e6)) + " us").end_line();
+  out.add("; one run in " + time_text(seconds * 1000)).end_line();
   add_dynamic_sizes(session, out);
   return out;
 }

@@ -144,9 +144,14 @@ StyledText operators_text(const std::vector<StepFigures>& steps) {
 }
 
 std::string time_text(double milliseconds) {
-  const bool is_short = milliseconds < 1;
   std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), is_short ? "%.2f us" : "%.3f ms", milliseconds * (is_short ? 1000 : 1));
+  if (milliseconds < 1) {
+    std::snprintf(text.data(), text.size(), "%.2f us", milliseconds * 1000);
+  } else if (milliseconds < 1000) {
+    std::snprintf(text.data(), text.size(), milliseconds < 100 ? "%.3f ms" : "%.1f ms", milliseconds);
+  } else {
+    std::snprintf(text.data(), text.size(), "%.2f s", milliseconds / 1000);
+  }
   return text.data();
 }
 

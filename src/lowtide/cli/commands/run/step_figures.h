@@ -37,7 +37,7 @@ struct StepFigures {
 // A table of the operators, with the bytes and the multiply-accumulates of a second.
 [[nodiscard]] StyledText operators_text(const std::vector<StepFigures>& steps);
 
-// "12.345 ms", and below a millisecond "345.67 us".
+// "12.345 ms", below a millisecond "345.67 us", and from a second on "1.23 s".
 [[nodiscard]] std::string time_text(double milliseconds);
 
 }  // namespace lowtide::cli_internal
