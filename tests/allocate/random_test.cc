@@ -11,8 +11,8 @@
 
 #include "lowtide/allocate/allocate.h"
 #include "lowtide/verify/check_packing.h"
-#include "tests/campaign.h"
 #include "tests/allocate/problems.h"
+#include "tests/campaign.h"
 #include "tests/testing/violations.h"
 
 namespace lowtide::testing {

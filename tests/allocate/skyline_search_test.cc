@@ -13,9 +13,9 @@
 
 #include "lowtide/allocate/problem/clique_cover.h"
 #include "lowtide/allocate/problem/conflict_graph.h"
-#include "tests/campaign.h"
 #include "tests/allocate/problems.h"
 #include "tests/allocate/search_questions.h"
+#include "tests/campaign.h"
 
 namespace lowtide::allocate_internal {
 namespace {

@@ -11,8 +11,8 @@
 #include "lowtide/budget/runs/pruned_scan.h"
 #include "lowtide/budget/runs/retain.h"
 #include "lowtide/verify/check_budget.h"
-#include "tests/campaign.h"
 #include "tests/budget/budget_problems.h"
+#include "tests/campaign.h"
 
 namespace lowtide::budget_internal {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "lowtide/budget/bound_cost.h"
 #include "lowtide/verify/check_transfers.h"
-#include "tests/campaign.h"
 #include "tests/budget/least_time.h"
 #include "tests/budget/swap_problems.h"
+#include "tests/campaign.h"
 
 namespace lowtide {
 namespace {

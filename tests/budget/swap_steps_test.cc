@@ -11,10 +11,10 @@
 #include "lowtide/budget/transfers/swap_scan.h"
 #include "lowtide/budget/transfers/transfer_clock.h"
 #include "lowtide/verify/check_transfers.h"
-#include "tests/campaign.h"
 #include "tests/budget/least_time.h"
 #include "tests/budget/swap_problems.h"
 #include "tests/budget/swap_steps.h"
+#include "tests/campaign.h"
 
 // Problems with parts, views, states, updates, seeds, groups and values from outside, and a link.
 namespace lowtide {

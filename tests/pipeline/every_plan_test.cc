@@ -1,7 +1,6 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tests/campaign.h"
 #include "tests/pipeline/every_plan.h"
 #include "tests/testing/after_pass.h"
 
@@ -16,6 +15,7 @@
 #include "lowtide/lower/memory/inputs_in_arena.h"
 #include "lowtide/target/add_link.h"
 #include "lowtide/target/cost.h"
+#include "tests/campaign.h"
 #include "tests/pipeline/planned.h"
 #include "tests/testing/random_graphs.h"
 
