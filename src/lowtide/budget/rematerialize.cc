@@ -240,7 +240,7 @@ class Search {
     std::int64_t work = std::min(
         {options_.effort / kLowestShare, kMostLowestWork, kLowestWork * static_cast<std::int64_t>(problem_.count())});
     if (!floor_) floor_.emplace(problem_, order_, work);
-    best_ = find_lowest_peak(problem_, order_, *floor_, best_, work, options_.stop);
+    best_ = find_lowest_peak(problem_, *floor_, {order_, best_}, work, options_.stop);
     const Loads loads = scan_.scan(best_);
     answer_.cost = loads.cost;
     answer_.peak = Bytes(std::max(loads.peak, at_end_) + problem_.state_bytes);

@@ -81,9 +81,9 @@ class LowestPeak {
 
 }  // namespace
 
-Runs find_lowest_peak(const RunProblem& problem, const Runs& order, const FloorSearch& floor, const Runs& runs,
+Runs find_lowest_peak(const RunProblem& problem, const FloorSearch& floor, const LowestPeakStart& start,
                       std::int64_t& work, const std::atomic<bool>* stop) {
-  LowestPeak lowest(problem, order, floor, runs);
+  LowestPeak lowest(problem, start.order, floor, start.runs);
   lowest.evict(work);
   lowest.anneal(work, stop);
   return lowest.with_fewer_reruns(work);
