@@ -16,18 +16,12 @@
 #include "lowtide/import/onnx/inference/counted_loop.h"
 #include "lowtide/import/onnx/inference/extent_symbol.h"
 #include "lowtide/import/onnx/inference/repeated_body.h"
+#include "lowtide/import/onnx/proto/attributes.h"
 
 namespace lowtide::import_internal {
 namespace {
 
 using Facts = std::vector<TensorFact>;
-
-const onnx::AttributeProto* attribute_of(const onnx::NodeProto& node, const std::string& name) {
-  for (const onnx::AttributeProto& attribute : node.attribute()) {
-    if (attribute.name() == name) return &attribute;
-  }
-  return nullptr;
-}
 
 Result<const onnx::GraphProto*> body_of(const onnx::NodeProto& node, const std::string& name) {
   const onnx::AttributeProto* attribute = attribute_of(node, name);

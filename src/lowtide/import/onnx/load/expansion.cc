@@ -3,24 +3,15 @@
 
 #include "lowtide/import/onnx/load/expansion.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "lowtide/import/onnx/proto/attributes.h"
 
 namespace lowtide::import_internal {
 
 using onnx::AttributeProto;
 using onnx::NodeProto;
 using onnx::TensorProto;
-
-const AttributeProto* attribute_of(const NodeProto& node, std::string_view name) {
-  const auto found = std::ranges::find_if(node.attribute(), [&](const auto& one) { return one.name() == name; });
-  return found == node.attribute().end() ? nullptr : &*found;
-}
-
-std::int64_t integer_of(const NodeProto& node, std::string_view name, std::int64_t otherwise) {
-  const AttributeProto* attribute = attribute_of(node, name);
-  return attribute == nullptr ? otherwise : attribute->i();
-}
 
 bool has_input(const NodeProto& node, int at) { return at < node.input_size() && !node.input(at).empty(); }
 std::string input_of(const NodeProto& node, int at) { return at < node.input_size() ? node.input(at) : ""; }

@@ -15,10 +15,6 @@
 
 namespace lowtide::import_internal {
 
-// The attribute of a node; nullptr if it has none of this name.
-[[nodiscard]] const onnx::AttributeProto* attribute_of(const onnx::NodeProto& node, std::string_view name);
-[[nodiscard]] std::int64_t integer_of(const onnx::NodeProto& node, std::string_view name, std::int64_t otherwise);
-
 [[nodiscard]] onnx::AttributeProto integer_attribute_of(const char* name, std::int64_t value);
 [[nodiscard]] onnx::AttributeProto integers_attribute_of(const char* name, std::span<const std::int64_t> values);
 [[nodiscard]] onnx::AttributeProto float_attribute_of(const char* name, float value);

@@ -18,6 +18,7 @@
 #include "lowtide/base/try.h"
 #include "lowtide/import/onnx/load/expansion.h"
 #include "lowtide/import/onnx/load/fresh_names.h"
+#include "lowtide/import/onnx/proto/attributes.h"
 #include "lowtide/import/onnx/proto/text.h"
 
 namespace lowtide::import_internal {
@@ -64,10 +65,10 @@ const std::vector<QuantizedRow>& quantized_rows() {
 
 // Whether standard operators can replace the node.
 bool has_standard_form(const NodeProto& node) {
-  if (integer_of(node, "channels_last", 0) != 0) return false;
+  if (integer_or(node, "channels_last", 0) != 0) return false;
   // Before opset 13, all axes from `axis` on were one.
-  return node.op_type() != "QLinearSoftmax" || integer_of(node, "opset", 13) >= 13 ||
-         integer_of(node, "axis", -1) == -1;
+  return node.op_type() != "QLinearSoftmax" || integer_or(node, "opset", 13) >= 13 ||
+         integer_or(node, "axis", -1) == -1;
 }
 
 Error missing_input(const NodeProto& node, int at) {
@@ -108,7 +109,7 @@ Result<void> expand_row(const QuantizedRow& row, Expansion& out) {
 Result<void> expand_gemm(Expansion& out) {
   const NodeProto& node = out.node();
   LOWTIDE_RETURN_IF_ERROR(check_inputs(node, std::array{0, 1, 3, 4}));
-  const bool is_transposed = integer_of(node, "transB", 0) != 0;
+  const bool is_transposed = integer_or(node, "transB", 0) != 0;
   const AttributeProto* alpha = attribute_of(node, "alpha");
   std::vector<std::string> inputs = {out.add_real(0),
                                      out.add_real(3, {integer_attribute_of("axis", is_transposed ? 0 : 1)})};

@@ -72,6 +72,16 @@ std::optional<AttributeValue> value_of(const AttributeProto& attribute) {
 
 }  // namespace
 
+const AttributeProto* attribute_of(const onnx::NodeProto& node, std::string_view name) {
+  const auto found = std::ranges::find_if(node.attribute(), [&](const auto& one) { return one.name() == name; });
+  return found == node.attribute().end() ? nullptr : &*found;
+}
+
+std::int64_t integer_or(const onnx::NodeProto& node, std::string_view name, std::int64_t otherwise) {
+  const AttributeProto* attribute = attribute_of(node, name);
+  return attribute == nullptr ? otherwise : attribute->i();
+}
+
 bool is_graph_attribute(const AttributeProto& attribute) {
   return attribute.type() == AttributeProto::GRAPH || attribute.type() == AttributeProto::GRAPHS;
 }

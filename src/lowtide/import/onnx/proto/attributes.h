@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "lowtide/base/result.h"
@@ -15,6 +17,11 @@ namespace lowtide::import_internal {
 // bodies. A tensor with one element becomes a number: an integer for integers and booleans, otherwise a real. Other
 // tensors and types become OpaqueAttribute. Errors: an attribute without a type (invalid).
 [[nodiscard]] Result<std::vector<Attribute>> attributes_of(const onnx::NodeProto& node);
+
+// The attribute of a node as it is in the file; nullptr if the node has none of this name.
+[[nodiscard]] const onnx::AttributeProto* attribute_of(const onnx::NodeProto& node, std::string_view name);
+// The integer of an attribute, or another one if the node does not have it.
+[[nodiscard]] std::int64_t integer_or(const onnx::NodeProto& node, std::string_view name, std::int64_t otherwise);
 
 [[nodiscard]] bool is_graph_attribute(const onnx::AttributeProto& attribute);
 
