@@ -36,8 +36,8 @@ constexpr std::int64_t kSmallProof = 200'000'000;
 constexpr std::int64_t kLowestShare = 8;
 constexpr std::int64_t kLowestWork = 1'000'000;  // per node
 constexpr std::int64_t kMostLowestWork = 2'000'000'000;
-constexpr std::int64_t kMostWeighed = 4'000'000;  // of a level, per node
-constexpr std::uint64_t kSeed = 2;
+constexpr std::int64_t kMostWeighed = 1'000'000;  // of a level, per node
+constexpr std::uint64_t kSeed = 1;
 
 // The effort is spent in levels. Each has twice the allowance of the one before, and repeats what its allowance cut
 // off there. Allowances depend on the problem only. So a search with less effort does the same as one with more, up to
