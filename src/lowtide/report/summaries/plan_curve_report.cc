@@ -16,7 +16,7 @@ std::string remark_of(const PlanCurve& curve, std::size_t at) {
   const BudgetPoint& point = curve.points[at];
   if (point.outcome == BudgetOutcome::infeasible) return "none fits (proven)";
   if (point.outcome == BudgetOutcome::not_found) return "none found";
-  const std::string proven = point.is_proven_fastest() ? "proven" : "";
+  std::string proven = point.is_proven_fastest() ? "proven" : "";
   if (curve.knee != at) return proven;
   return proven.empty() ? "knee" : "knee, proven";
 }

@@ -132,7 +132,7 @@ void size_range(const Sized& sized) {
   // The length never decreases with the limit.
   KnownElement most = *limit;
   most.knowledge = Knowledge::exact;
-  if (const auto length = length_between(is_real, *start, most, *step)) set_bound((*output)[0], *length);
+  set_bound((*output)[0], length_between(is_real, *start, most, *step));
 }
 
 // For each axis: output = input x repeats.
