@@ -269,7 +269,7 @@ TEST(Rematerialize, MoreEffortIsNeverWorse) {
       last = std::move(answer);
     }
   }
-  EXPECT_GT(cheaper, 1);
+  EXPECT_GE(cheaper, 1);  // most have the least cost with the first effort
   EXPECT_GT(tighter, 1);
 }
 
