@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "lowtide/base/limits.h"
 #include "lowtide/graph/operand_types.h"
 #include "lowtide/kernels/cpu_target.h"
 #include "lowtide/kernels/families.h"
@@ -162,14 +163,14 @@ TEST(MachineKey, WithOtherCachesRunsHere) {
 
 // Formats do not depend on the number of threads, so plans for each number are plans for this machine.
 TEST(MachineKey, OfAnyNumberOfThreadsIsOneOfThisMachine) {
-  for (const int threads : {1, 2, 3, 4, 8, kMostTeamThreads}) {
+  for (const int threads : {1, 2, 3, 4, 8, limits::kMaxTeamThreads}) {
     const std::vector<std::string> key = texts_of(machine_key({.threads = threads}));
     EXPECT_EQ(threads_of(key), threads);
     EXPECT_TRUE(is_key_of_machine(key)) << threads;
     EXPECT_TRUE(runs_here(key, threads, kWithOnednn)) << threads;
     EXPECT_FALSE(runs_here(key, threads + 1, kOwn)) << threads;
   }
-  for (const int threads : {-1, 0, kMostTeamThreads + 1}) {
+  for (const int threads : {-1, 0, limits::kMaxTeamThreads + 1}) {
     EXPECT_FALSE(is_key_of_machine(texts_of(machine_key({.threads = threads})))) << threads;
   }
 }
@@ -182,11 +183,11 @@ TEST(OnednnKernels, AreKnownByTheirNames) {
 }
 
 TEST(CpuTarget, RefusesOtherNumbersOfThreads) {
-  for (const int threads : {-1, 0, kMostTeamThreads + 1}) {
+  for (const int threads : {-1, 0, limits::kMaxTeamThreads + 1}) {
     EXPECT_THAT(cpu_target({.threads = threads}).error().message,
                 HasSubstr(std::to_string(threads) + " threads are not supported; choose a number from 1 to 256"));
   }
-  EXPECT_TRUE(cpu_target({.threads = kMostTeamThreads}).ok());
+  EXPECT_TRUE(cpu_target({.threads = limits::kMaxTeamThreads}).ok());
 }
 
 TEST(Prepare, NamesAKernelThatTheNodeDoesNotHave) {

@@ -8,26 +8,17 @@
 #include <array>
 #include <vector>
 
+#include "tests/pipeline/planned.h"
 #include "tests/testing/graphs.h"
 
 namespace lowtide::testing {
 namespace {
 
-// Steps of training (recompute_test.cc) of one model. In the first one, two nodes compute f0.
+// kTrainingStep with two nodes for f0, so it is slower.
 constexpr const char* kSlower = R"(graph "g" {
   input x : f32[16]
   e0 = Conv(x) : f32[64]
   f0 = Conv(e0) : f32[64]
-  f1 = Conv(f0) : f32[64]
-  f2 = Conv(f1) : f32[64]
-  b2 = Conv(f2) : f32[16]
-  b1 = Conv(f1, b2) : f32[16]
-  b0 = Conv(f0, b1) : f32[16]
-  output b0
-})";
-constexpr const char* kFaster = R"(graph "g" {
-  input x : f32[16]
-  f0 = Conv(x) : f32[64]
   f1 = Conv(f0) : f32[64]
   f2 = Conv(f1) : f32[64]
   b2 = Conv(f2) : f32[16]
@@ -60,7 +51,7 @@ TEST(PlanCurve, TheKneeHasTheLeastSumOfShares) {
 }
 
 TEST(PlanCurve, DescendsToTheFloorAndIsMonotone) {
-  const Graph graph = graph_of(kFaster);
+  const Graph graph = graph_of(kTrainingStep);
   const Result<PlanCurve> curve = plan_curve(std::array{CurveGraph{.graph = &graph}}, dense_target(), {.points = 5});
   ASSERT_TRUE(curve.ok());
   ASSERT_EQ(curve->points.size(), 5U);
@@ -84,7 +75,7 @@ TEST(PlanCurve, DescendsToTheFloorAndIsMonotone) {
 // and f0 there. So this plan is that of both points.
 TEST(PlanCurve, TakesACheaperPlanOfASmallerBudget) {
   const Graph slower = graph_of(kSlower);
-  const Graph faster = graph_of(kFaster);
+  const Graph faster = graph_of(kTrainingStep);
   const std::array graphs = {CurveGraph{.graph = &slower}, CurveGraph{.graph = &faster}};
   const Result<PlanCurve> curve = plan_curve(graphs, dense_target(), {.points = 5});
   ASSERT_TRUE(curve.ok());
@@ -104,7 +95,7 @@ TEST(PlanCurve, TakesACheaperPlanOfASmallerBudget) {
 
 // Searches for an order are stages, and the offsets of all rows come from the same order.
 TEST(PlanCurve, SearchesForOrdersOnceForAllRows) {
-  const Graph graph = graph_of(kFaster);
+  const Graph graph = graph_of(kTrainingStep);
   PlanOptions options;
   int orders = 0;
   options.on_stage = [&](PlanStage stage) { orders += stage == PlanStage::order ? 1 : 0; };
@@ -119,7 +110,7 @@ TEST(PlanCurve, SearchesForOrdersOnceForAllRows) {
 }
 
 TEST(PlanCurve, HasTheVerifiedPlanOfEachRow) {
-  const Graph graph = graph_of(kFaster);
+  const Graph graph = graph_of(kTrainingStep);
   const Result<PlanCurve> curve = plan_curve(std::array{CurveGraph{.graph = &graph}}, dense_target(), {.points = 5});
   ASSERT_TRUE(curve.ok());
   for (const BudgetPoint& point : curve->points) {

@@ -43,6 +43,19 @@ constexpr const char* kIf = R"(graph "g" {
   output z
 })";
 
+// f0, f1 and f2 have 256 bytes, b2, b1 and b0 have 64. While b2 runs, all f are live: 3 * 256 + 64 = 832. If f0 runs
+// again before b0, only f1 and f2 are live there: 2 * 256 + 64 = 576. The caller holds x, 64 bytes.
+constexpr const char* kTrainingStep = R"(graph "g" {
+  input x : f32[16]
+  f0 = Conv(x) : f32[64]
+  f1 = Conv(f0) : f32[64]
+  f2 = Conv(f1) : f32[64]
+  b2 = Conv(f2) : f32[16]
+  b1 = Conv(f1, b2) : f32[16]
+  b0 = Conv(f0, b1) : f32[16]
+  output b0
+})";
+
 // Two branches of two nodes each; e joins them. Each result has 64 bytes.
 constexpr const char* kBranches = R"(graph "g" {
   input x : f32[16]

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/base/limits.h"
 #include "lowtide/kernels/team.h"
 #include "lowtide/runtime/inspect.h"
 #include "lowtide/runtime/run_error.h"
@@ -364,7 +365,7 @@ TEST(Threads, OtherNumbersAreRefused) {
   Graph graph = graph_of(kLoops);
   Plan plan = plan_for(graph);
   plan.provenance.machine_key.clear();
-  for (const int threads : {0, kMostTeamThreads + 1}) {
+  for (const int threads : {0, limits::kMaxTeamThreads + 1}) {
     const auto executable = Executable::prepare(graph, plan, weights_for(), {.threads = threads});
     ASSERT_FALSE(executable.ok());
     EXPECT_EQ(executable.error().code, ErrorCode::unsupported);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lowtide/base/article.h"
+#include "lowtide/base/limits.h"
 #include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
@@ -188,10 +189,10 @@ Error unsupported_error(const std::vector<UnsupportedNode>& nodes) {
 }
 
 Result<void> check_threads(int threads) {
-  if (threads >= 1 && threads <= kMostTeamThreads) return {};
+  if (threads >= 1 && threads <= limits::kMaxTeamThreads) return {};
   return Error{ErrorCode::unsupported,
                std::to_string(threads) + " threads are not supported; choose a number from 1 to " +
-                   std::to_string(kMostTeamThreads),
+                   std::to_string(limits::kMaxTeamThreads),
                ""};
 }
 
@@ -251,7 +252,7 @@ std::optional<int> threads_of(const std::vector<std::string>& texts) {
   const std::optional<std::string_view> text = text_after(kThreadsOfKey, texts);
   if (!text) return std::nullopt;
   const std::optional<std::int64_t> count = parse_number(*text);
-  if (!count || *count > kMostTeamThreads) return std::nullopt;
+  if (!count || *count > limits::kMaxTeamThreads) return std::nullopt;
   return static_cast<int>(*count);
 }
 

@@ -16,11 +16,13 @@
 namespace lowtide {
 
 struct CpuOptions {
-  int threads = 1;                                  // that run one kernel together: 1 to kMostTeamThreads
+  int threads = 1;                                  // that run one kernel together: 1 to limits::kMaxTeamThreads
   std::optional<CacheSizes> caches = std::nullopt;  // nullopt: machine_caches()
 };
 
-// Errors (unsupported): fewer than 1 thread, or more than kMostTeamThreads.
+// Errors (unsupported): fewer than 1 thread, or more than limits::kMaxTeamThreads. These are as many as the cores of
+// the largest processors. Shares of a kernel are of equal size and wait for the slowest one, so a team of several
+// processors gains little, and scratch and tables grow with the number.
 [[nodiscard]] Result<void> check_threads(int threads);
 
 // The machine that this program runs on, with the kernels of this room (offered_kernels). One region "arena" without

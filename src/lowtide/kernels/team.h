@@ -3,13 +3,7 @@
 
 #pragma once
 
-#include "lowtide/base/limits.h"
-
 namespace lowtide {
-
-// The most threads of one team: as many as the cores of the largest processors. Shares of a kernel are of equal size
-// and wait for the slowest one, so a team of several processors gains little. Scratch and tables grow with the number.
-inline constexpr int kMostTeamThreads = limits::kMaxTeamThreads;
 
 // The threads that run one kernel together. Room `runtime` implements it. A kernel gets it for the time of its run. The
 // system may run a team of `threads()` on fewer threads of its own, so a share must not wait for another one.

@@ -12,8 +12,8 @@
 namespace lowtide {
 
 struct ExecutableOptions {
-  // Threads of a run, as in the target of the plan: 1 to kMostTeamThreads. The work of a large kernel is divided into
-  // as many shares.
+  // Threads of a run, as in the target of the plan: 1 to limits::kMaxTeamThreads. The work of a large kernel is
+  // divided into as many shares.
   int threads = 1;
   // How many threads of the system run these shares, with the one that calls Session::run(). The executable starts the
   // others; with 1 it starts none. nullopt: `threads`, but no more than the processors that the calling thread may use.

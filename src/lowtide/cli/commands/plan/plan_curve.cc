@@ -58,7 +58,8 @@ ShownCurve curve_of(const CurveRequest& request, Console& console) {
   shown.curve =
       take(plan_curve(graphs, request.target, {.plan = std::move(options), .points = points, .on_point = show_row}),
            request.arguments.positional("MODEL"));
-  if (interrupt.was_asked()) console.remark(StyledText("interrupted; rows that are left have no plan").end_line());
+  if (interrupt.was_asked())
+    console.remark(StyledText("interrupted; rows that were not reached have no plan").end_line());
   note_missing_times(request.arguments, shown.curve.estimate, console);
   return shown;
 }
