@@ -31,7 +31,8 @@ class OrderBudget(ProgramTest):
         self.assertEqual([report[key] for key in ("budget", "fixed_bytes", "peak_bytes")], [18, 10, 17])
         self.assertEqual([report[key] for key in ("cost", "base_cost", "cost_bound")], [13, 8, 13])
         self.assertEqual((report["overhead"], report["feasible"], report["cost_proven_optimal"]), (0.625, True, True))
-        self.assertEqual((report["order"], report["recomputed"]), ([0, 1, 2, 0, 3], [{"node": 0, "times": 1}]))
+        self.assertEqual(report["order"], [0, 1, 2, 0, 3])
+        self.assertEqual(report["recomputed"], [{"node": 0, "times": 1, "origin": ""}])
         self.assertEqual(self.json(DONE, "order", "graph.json", "--budget", "19")["order"], [0, 1, 2, 3])
         report = self.json(NO, "order", "graph.json", "--budget", "16")  # b needs a and itself
         self.expect_documented(report)
@@ -70,6 +71,44 @@ class OrderBudget(ProgramTest):
         self.write("step.json", STEP.replace('["g", "u"]', '["g", "u"]], "before": [["u", "f"]'))
         said = self.expect(BAD_INPUT, "order", "step.json", "--budget", "14").stderr
         self.assertIn("must come before itself", said)
+
+    def test_what_is_live_at_the_peak_is_named(self):
+        self.write("step.json", STEP.replace('"module": "net.layer"', '"module": "net.layer", "source": "net.py:7"'))
+        report = self.json(DONE, "order", "step.json", "--budget", "14")
+        self.expect_documented(report)
+        peak = report["peak"]  # 8 of w, 4 of f and 2 of g while g runs
+        self.assertEqual([peak[key] for key in ("run", "node", "origin", "bytes")], [1, 1, "", 14])
+        self.assertEqual(peak["values"], [
+            {"node": 0, "output": 0, "kind": "output", "bytes": 4, "from_run": 0, "to_run": 1,
+             "origin": "net.layer, net.py:7"},
+            {"node": 1, "output": 0, "kind": "output", "bytes": 2, "from_run": 1, "to_run": 2, "origin": ""}])
+        report = self.json(DONE, "order", "step.json")  # the state does not count
+        self.expect_documented(report)
+        self.assertEqual((report["peak"]["bytes"], report["load"]), (6, 6))
+        said = self.expect(DONE, "order", "step.json", "--budget", "14").stdout
+        self.assertIn("14 B at run 1 of 3, 'g':", said)
+        self.assertRegex(said, r"'f' +output +4 B +28.6 % +0 +1 +'net.layer, net.py:7'")
+        self.assertRegex(said, r"always live +states +8 B +57.1 %")
+
+    def test_the_node_that_does_not_fit_says_where_it_is_from(self):
+        self.write("step.json", STEP.replace('"bytes": 2, "cost": 1}', '"bytes": 2, "cost": 1, "source": "net.py:9"}'))
+        report = self.json(NO, "order", "step.json", "--budget", "13")
+        self.expect_documented(report)
+        self.assertEqual((report["infeasible_node"], report["infeasible_origin"]), (1, "net.py:9"))
+        said = self.expect(NO, "order", "step.json", "--budget", "13").stdout
+        self.assertIn("Node 'g' ('net.py:9') needs 6 B for its inputs and its output, in any sequence, beside 8 B that "
+                      "are always live.", said)
+
+    def test_the_page_draws_the_sequence(self):
+        self.write("step.json", STEP)
+        self.expect(DONE, "order", "step.json", "--budget", "14", "--html", "step.html")
+        page = (self.folder / "step.html").read_text()
+        self.assertIn("f (net.layer)", page)
+        self.assertIn("</html>", page)
+        self.assertIn("</html>", self.expect(DONE, "order", "step.json", "--html", "-").stdout)
+        for words in (("--curve",), ("--budget", "14", "--link", "1e9")):
+            self.assertIn("--html", self.expect(USAGE, "order", "step.json", "--html", "x.html", *words).stderr)
+        self.expect(USAGE, "order", "step.json", "--html", "step.json")  # it would replace its input
 
     def test_groups_that_nothing_keeps_are_refused(self):
         nodes = ", ".join(f'{{"name": "{name}", "bytes": 1, "cost": 1}}' for name in "abc")

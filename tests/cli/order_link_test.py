@@ -213,7 +213,7 @@ class OrderLink(ProgramTest):
         graph["fixed_bytes"] = 0
         self.write("graph.json", json.dumps(graph))
         report = self.json(DONE, "order", "graph.json", "--budget", "10GiB", "--link", "1")
-        self.assertEqual((report["transfers"], report["recomputed"]), ([], [{"node": 0, "times": 1}]))
+        self.assertEqual((report["transfers"], report["recomputed"]), ([], [{"node": 0, "times": 1, "origin": ""}]))
 
 
 if __name__ == "__main__":

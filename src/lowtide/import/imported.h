@@ -127,6 +127,7 @@ struct ImportedOrderGraph {
   bool has_steps = false;  // whether there is more than nodes with one output, their edges and costs
   // By entry of `problem`: for the output of a node or a part, its number in the node of the file, counted from 0.
   IdVector<NodeId, std::int64_t> output_numbers = {};
+  IdVector<NodeId, std::string> names = {};    // of all entries of `problem`
   IdVector<NodeId, std::string> origins = {};  // module and source line of each node, if the file states them
 };
 

@@ -203,6 +203,11 @@ Result<ImportedOrderGraph> make(const OrderFile& file, const OrderFileOptions& o
     imported.origins[id] = origin_of(file, steps->runs[at]);
     is_sorted = is_sorted && id.index() == at;
   }
+  imported.names = steps->names;
+  for (std::size_t at = 0; at < count; ++at) {
+    const NodeId entry(static_cast<std::uint32_t>(at));
+    imported.names[built->node_ids[entry]] = steps->names[entry];
+  }
   imported.problem = is_sorted ? steps->problem : renumbered(steps->problem, built->node_ids);
   imported.has_steps = file.has_steps();
   imported.output_numbers = steps->output_numbers;

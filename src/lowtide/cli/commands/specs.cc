@@ -210,8 +210,9 @@ CommandSpec order_command() {
       .summary = "order a plain graph to minimize its peak memory",
       .description =
           "Finds an order of the nodes of a graph without operators, to make the peak of live bytes as low as "
-          "possible. Prints the peak, a lower bound for all orders, and the peaks of the strategies that were tried. "
-          "With --json, also prints the order. The order is proven optimal if its peak equals the bound.\n"
+          "possible. Prints the peak, a lower bound for all orders, the peaks of the strategies that were tried, and "
+          "what is live at the peak, with the module and the source line if the file states them. With --json, also "
+          "prints the order. The order is proven optimal if its peak equals the bound.\n"
           "The file (JSON) has 'nodes' with their 'bytes', and 'edges' as pairs of node numbers. Each node has one "
           "output, which is live until its last reader has run.\n"
           "With --budget, each node also has a 'cost', which is the time of a run, and may run several times. The "
@@ -248,9 +249,12 @@ CommandSpec order_command() {
                    .value = "TIME",
                    .summary = "with --link, the time of a unit of 'cost', such as 0.01ms; default: the file's 'units'",
                    .kind = ArgumentKind::text},
+                  html_option(),
                   json_option()},
       .examples = {{"lowtide order graph.json", "Find the lowest peak."},
                    {"lowtide order graph.json --budget 4GiB", "Find the fastest sequence within 4 GiB."},
+                   {"lowtide order graph.json --budget 4GiB --html step.html",
+                    "Also draw what is live at each run, where it comes from, and where it lies in one arena."},
                    {"lowtide order graph.json --curve", "Show what each budget costs."},
                    {"lowtide order graph.json --budget 4GiB --link 12e9 --cost-unit 0.01ms",
                     "Also move outputs over a link of 12 GB per second in each direction."},

@@ -29,16 +29,30 @@ std::string overhead(std::int64_t cost, std::int64_t base) {
   return text;
 }
 
-std::string why_nothing_fits(const Graph& graph, const KeptBudget& kept) {
+// "'conv' (features.0, model.py:40)"
+std::string place_of(const Graph& graph, NodeId node, const IdVector<NodeId, std::string>& origins) {
+  const bool is_known = origins.contains(node) && !origins[node].empty();
+  return name_of(graph, node) + (is_known ? " (" + quoted(origins[node], 60) + ")" : "");
+}
+
+std::string beside_fixed(Bytes fixed) {
+  return fixed > Bytes(0) ? ", beside " + format_bytes(fixed) + " that are always live." : ".";
+}
+
+std::string why_nothing_fits(const Graph& graph, const KeptBudget& kept, Bytes fixed,
+                             const IdVector<NodeId, std::string>& origins) {
   const InfeasibleProof& proof = *kept.answer.obstruction;
-  if (!proof.node) return "The outputs cannot all be in memory at the end, in whatever order they are computed.";
-  if (!proof.sets.empty()) {
-    return "The inputs of node " + name_of(graph, *proof.node) +
-           " cannot all be in memory at once, in whatever order they are computed.";
+  const std::string beside = beside_fixed(fixed);
+  if (!proof.node) {
+    return "The outputs cannot all be in memory at the end, in whatever order they are computed" + beside;
   }
-  return "Node " + name_of(graph, *proof.node) + " needs " +
+  if (!proof.sets.empty()) {
+    return "The inputs of node " + place_of(graph, *proof.node, origins) +
+           " cannot all be in memory at once, in whatever order they are computed" + beside;
+  }
+  return "Node " + place_of(graph, *proof.node, origins) + " needs " +
          format_bytes(report_internal::working_set_of(kept.problem, *proof.node)) +
-         " for its inputs and its output, in any sequence.";
+         " for its inputs and its output, in any sequence" + beside;
 }
 
 void add_reruns(StyledText& out, const Graph& graph, const KeptBudget& kept,
@@ -97,7 +111,9 @@ StyledText budget_summary(const std::string& path, const Graph& graph, const Kep
                      counted(static_cast<std::int64_t>(answer.runs.size()), "run"), Style::strong});
   out.append(table.text()).end_line();
   if (answer.outcome == BudgetOutcome::infeasible) {
-    out.add("  No sequence keeps the budget. ", Style::bad).add(why_nothing_fits(graph, kept)).end_line();
+    out.add("  No sequence keeps the budget. ", Style::bad)
+        .add(why_nothing_fits(graph, kept, fixed, origins))
+        .end_line();
     return out;
   }
   if (answer.outcome == BudgetOutcome::not_found) {

@@ -4,6 +4,7 @@
 #include "lowtide/adapt/model_hints.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/cli/commands/order/order_curve.h"
+#include "lowtide/cli/commands/order/order_peak.h"
 #include "lowtide/cli/commands/order/order_request.h"
 #include "lowtide/cli/handlers.h"
 #include "lowtide/cli/model/model.h"
@@ -37,7 +38,11 @@ void add_budget(Json& json, const ImportedOrderGraph& file, const KeptBudget& ke
   json["feasible"] = answer.outcome == BudgetOutcome::found;
   json["proven_infeasible"] = answer.outcome == BudgetOutcome::infeasible;
   json["infeasible_node"] = nullptr;
-  if (answer.obstruction && answer.obstruction->node) json["infeasible_node"] = file.index[*answer.obstruction->node];
+  json["infeasible_origin"] = "";
+  if (answer.obstruction && answer.obstruction->node) {
+    json["infeasible_node"] = file.index[*answer.obstruction->node];
+    json["infeasible_origin"] = json_text(file.origins[*answer.obstruction->node]);
+  }
   json["cost"] = answer.cost;
   json["base_cost"] = answer.base_cost;
   json["overhead"] = nullptr;
@@ -71,14 +76,18 @@ ExitCode keep_budget_of(const OrderRequest& request, Bytes budget, Console& cons
                           .names = request.hints.names,
                           .runs = runs_of(file.graph, kept.answer.runs),
                           .is_kept = kept.answer.outcome == BudgetOutcome::found};
+  const ShownRuns shown = shown_runs(file, kept.problem, kept.answer.runs);
+  write_runs_page(request, shown, console);
   if (request.arguments.has("--json")) {
     Json json = json_of_order(request, kept.ordered, watch.seconds());
     json["interrupted"] = interrupt.was_asked();
     add_budget(json, file, kept);
+    json["peak"] = json_of_peak(file, shown);
     json["hints"] = json_of(hints);
     print_json(console, json);
   } else {
     console.result(budget_summary(request.path, file.graph, kept, file.fixed_bytes, file.origins));
+    console.result(run_peak_text(shown, kMostAtPeak));
     console.result(hints_text(hints));
   }
   return kept.answer.outcome == BudgetOutcome::found ? ExitCode::done : ExitCode::no;
@@ -132,7 +141,10 @@ void add_runs(Json& json, const ImportedOrderGraph& file, const std::vector<Node
   json["recomputed"] = Json::array();
   const IdVector<NodeId, std::int64_t> times = runs_of(file.graph, runs);
   for (NodeId node : all_ids<NodeId>(times.size())) {
-    if (times[node] > 1) json["recomputed"].push_back({{"node", file.index[node]}, {"times", times[node] - 1}});
+    if (times[node] > 1) {
+      json["recomputed"].push_back(
+          {{"node", file.index[node]}, {"times", times[node] - 1}, {"origin", json_text(file.origins[node])}});
+    }
   }
   json["order"] = Json::array();
   for (NodeId node : runs) json["order"].push_back(file.index[node]);
@@ -169,13 +181,20 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
   if (arguments.has("--points") && !is_curve) stop_usage("'--points' is the number of budgets of '--curve'");
   if (arguments.has("--csv") && !is_curve) stop_usage("'--csv' writes the points of '--curve'");
   const std::optional<TransferLink> link = read_link(arguments);
+  const std::optional<std::string> page_file = arguments.value("--html");
+  if (page_file && (is_curve || link)) {
+    stop_usage("'--html' draws one sequence without transfers; omit it, '--curve' or '--link'");
+  }
+  const OutputFiles files(page_file ? std::vector<std::string>{*page_file} : std::vector<std::string>{}, {file_name},
+                          arguments.has("--json"));
+  if (files.uses_stdout()) console.keep_stdout_free();
   const ImportedOrderGraph file =
       read_graph(file_name, {.with_costs = budget.has_value() || is_curve, .with_units = link.has_value()});
   console.notes(file.notes);
   const double import_seconds = reading.seconds();
   if (is_curve) return show_curve(arguments, file, path, console);
-  OrderRequest request{arguments, path,           file,
-                       options,   import_seconds, resolve_given(arguments, file.graph, link.has_value())};
+  OrderRequest request{
+      arguments, path, file, options, import_seconds, files, resolve_given(arguments, file.graph, link.has_value())};
   // The order is where the search for reruns begins. It has its own effort, so that more effort begins from the same.
   if (budget && options.effort > 0) request.options.effort = OrderOptions{}.effort;
   if (link) return swap_budget_of(request, *budget, *link, console);
@@ -186,10 +205,15 @@ ExitCode run_order(const Arguments& arguments, Console& console) {
     const Progress progress(console, "ordering");
     return take(order_graph(file.graph, plain_target(), options), path);
   }();
+  const ShownRuns shown = shown_order(file, ordered.order);
+  write_runs_page(request, shown, console);
   if (arguments.has("--json")) {
-    print_json(console, json_of_order(request, ordered, watch.seconds()));
+    Json json = json_of_order(request, ordered, watch.seconds());
+    json["peak"] = json_of_peak(file, shown);
+    print_json(console, json);
   } else {
     console.result(order_summary(path, file.graph, ordered));
+    console.result(run_peak_text(shown, kMostAtPeak));
   }
   return ExitCode::done;
 }

@@ -10,6 +10,7 @@
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/console.h"
 #include "lowtide/cli/output/json.h"
+#include "lowtide/cli/output/output_files.h"
 #include "lowtide/import/imported.h"
 #include "lowtide/pipeline/order_graph.h"
 #include "lowtide/pipeline/resolve_hints.h"
@@ -25,6 +26,7 @@ struct OrderRequest {
   const ImportedOrderGraph& file;
   OrderOptions options;
   double import_seconds;
+  const OutputFiles& files;
   ResolvedHints hints = {};  // none is refused
 };
 
