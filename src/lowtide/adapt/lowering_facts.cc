@@ -4,6 +4,7 @@
 #include "lowtide/adapt/lowering_facts.h"
 
 #include "lowtide/base/check.h"
+#include "lowtide/base/try.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/pipeline/plan_purpose.h"
 #include "lowtide/target/target.h"
@@ -13,13 +14,11 @@ namespace {
 
 Result<AsWritten> plan_as_written(const Graph& model, LowerOptions lowering, const PlanOptions& given) {
   lowering.passes = lowering.passes - passes_for(PassUse::kernels) - passes_for(PassUse::integers);
-  const Result<Lowered> lowered = lower(model, lowering);
-  if (!lowered) return lowered.error();
-  const Result<PlannedGraph> planned =
-      plan_graph(lowered->graph, dense_target(), options_for(PlanPurpose::as_written, given));
-  if (!planned) return planned.error();
-  LOWTIDE_CHECK(planned->violations.empty(), "the plan of the model as written is correct");
-  return AsWritten{planned->plan.claims.load, arena_bytes(planned->plan)};
+  LOWTIDE_TRY(const Lowered lowered, lower(model, lowering));
+  LOWTIDE_TRY(const PlannedGraph planned,
+              plan_graph(lowered.graph, dense_target(), options_for(PlanPurpose::as_written, given)));
+  LOWTIDE_CHECK(planned.violations.empty(), "the plan of the model as written is correct");
+  return AsWritten{planned.plan.claims.load, arena_bytes(planned.plan)};
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/engine/load_jobs.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/runtime/run_error.h"
@@ -44,9 +45,8 @@ class LoadTimeRun {
     for (ConstantId id : kept) last_reader_[id] = nullptr;
     Bytes most;
     for (const LoadJob& job : jobs) {
-      const Result<Bytes> arena = run_job(job);
-      if (!arena) return arena.error();
-      most = std::max(most, *arena);
+      LOWTIDE_TRY(const Bytes arena, run_job(job));
+      most = std::max(most, arena);
     }
     return most;
   }
@@ -75,25 +75,21 @@ class LoadTimeRun {
   Result<Bytes> run_job(const LoadJob& job) {
     const std::vector<ConstantId> constants = read_by(job);
     for (ConstantId id : constants) LOWTIDE_RETURN_IF_ERROR(weights_->hold(id));
-    Result<LoadJobGraph> made = graphs_.graph_of(job);
-    if (!made) return made.error();
-    Result<Plan> plan = plan_load_time(made->graph, options_.cpu);
+    LOWTIDE_TRY(LoadJobGraph made, graphs_.graph_of(job));
+    Result<Plan> plan = plan_load_time(made.graph, options_.cpu);
     if (!plan) return plan.error();
-    Result<std::shared_ptr<const Executable>> executable =
-        Executable::prepare(std::move(made->graph), *std::move(plan), weights_,
-                            {.threads = options_.cpu.threads, .system_threads = options_.system_threads});
-    if (!executable) return executable.error();
-    const Bytes size = (*executable)->required_bytes();
+    LOWTIDE_TRY(std::shared_ptr<const Executable> executable,
+                Executable::prepare(std::move(made.graph), *std::move(plan), weights_,
+                                    {.threads = options_.cpu.threads, .system_threads = options_.system_threads}));
+    const Bytes size = executable->required_bytes();
     std::optional<OwnedBytes> memory = OwnedBytes::allocate(size);
     if (!memory) return refused(size, "an arena of load-time work");
     {
-      Result<Arena> arena = Arena::of_caller(memory->bytes());
-      if (!arena) return arena.error();
-      Result<Session> session = Session::open(*executable, *arena, {.touch = false});
-      if (!session) return session.error();
-      const RunResult result = session->run();
-      if (!result.ok()) return describe(**executable, result);
-      LOWTIDE_RETURN_IF_ERROR(take_results(*session, made->results, *std::move(memory)));
+      LOWTIDE_TRY(Arena arena, Arena::of_caller(memory->bytes()));
+      LOWTIDE_TRY(Session session, Session::open(executable, arena, {.touch = false}));
+      const RunResult result = session.run();
+      if (!result.ok()) return describe(*executable, result);
+      LOWTIDE_RETURN_IF_ERROR(take_results(session, made.results, *std::move(memory)));
     }
     for (ConstantId id : constants) {
       if (last_reader_[id] == &job) weights_->release(id);
@@ -132,10 +128,9 @@ Result<Plan> plan_load_time(const Graph& load, const CpuOptions& cpu) {
   if (!target) return target.error();
   PlanOptions options{.order = "as_given", .order_effort = 0, .allocate_effort = 0};
   options.skip = {PlanStage::refine, PlanStage::check_bound};
-  Result<PlannedGraph> planned = plan_graph(load, *target, options);
-  if (!planned) return planned.error();
-  LOWTIDE_CHECK(planned->violations.empty(), "a plan of load-time work is correct");
-  return std::move(planned->plan);
+  LOWTIDE_TRY(PlannedGraph planned, plan_graph(load, *target, options));
+  LOWTIDE_CHECK(planned.violations.empty(), "a plan of load-time work is correct");
+  return std::move(planned.plan);
 }
 
 void add_computed(const Graph& load, ConstantTable& table) {

@@ -15,6 +15,7 @@
 #include "lowtide/adapt/lower_for_machine.h"
 #include "lowtide/adapt/prepared_mark.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/engine/open_sharing.h"
 #include "lowtide/engine/prepared_file.h"
 #include "lowtide/graph/work_text.h"
@@ -45,11 +46,10 @@ class Measuring {
       one.lower = lowering;
       std::size_t ranks = 1;
       for (std::size_t rank = 0; rank < ranks; ++rank) {
-        const Result<OpenedModel> model = open(one, rank);
-        if (!model) return model.error();
-        if (rank == 0 && !seen.insert(model->executable->plan().provenance.lowering).second) break;
-        ranks = std::max(ranks, most_kernels(*model->executable));
-        LOWTIDE_RETURN_IF_ERROR(measure(model->executable));
+        LOWTIDE_TRY(const OpenedModel model, open(one, rank));
+        if (rank == 0 && !seen.insert(model.executable->plan().provenance.lowering).second) break;
+        ranks = std::max(ranks, most_kernels(*model.executable));
+        LOWTIDE_RETURN_IF_ERROR(measure(model.executable));
       }
     }
     return times();
@@ -88,17 +88,15 @@ class Measuring {
   Result<void> measure(const std::shared_ptr<const Executable>& executable) {
     const Wanted wanted = wanted_of(*executable);
     if (wanted.empty()) return {};
-    const Result<Arena> arena = Arena::allocate(executable->required_bytes());
-    if (!arena) return arena.error();
-    Result<Session> session = Session::open(executable, *arena, {.stop = options_.plan.stop});
-    if (!session) return session.error();
-    LOWTIDE_RETURN_IF_ERROR(measure_.bind_inputs(*session));
+    LOWTIDE_TRY(const Arena arena, Arena::allocate(executable->required_bytes()));
+    LOWTIDE_TRY(Session session, Session::open(executable, arena, {.stop = options_.plan.stop}));
+    LOWTIDE_RETURN_IF_ERROR(measure_.bind_inputs(session));
     const auto begin = std::chrono::steady_clock::now();
     for (std::int64_t run = 0; run < measure_.runs; ++run) {
       const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
       if (run >= kLeastRuns && passed.count() > measure_.seconds) break;
       std::vector<StepTime> steps;
-      const RunResult result = run_with_times(*session, steps);
+      const RunResult result = run_with_times(session, steps);
       if (!result.ok()) return describe(*executable, result);
       for (const StepTime& step : steps) {
         const auto work = wanted.find({step.place.graph, step.place.step});

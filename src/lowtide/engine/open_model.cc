@@ -16,6 +16,7 @@
 #include "lowtide/base/listed.h"
 #include "lowtide/base/no_memory.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/load_time.h"
 #include "lowtide/engine/one_kernel.h"
@@ -153,11 +154,10 @@ Result<ChosenPlan> make_plan(const std::string& path, const OpenOptions& options
     planning.hints = std::move(hints->accepted);
     notes = std::move(hints->notes);
   }
-  Result<PlannedGraph> planned = plan_graph(lowered.graph, target, planning);
-  if (!planned) return planned.error();
-  LOWTIDE_CHECK(planned->violations.empty(), "a plan that was just made is correct");
-  return ChosenPlan{std::move(planned->plan), planned->shortfall, std::move(planned->recomputation), std::move(notes),
-                    planned->estimate};
+  LOWTIDE_TRY(PlannedGraph planned, plan_graph(lowered.graph, target, planning));
+  LOWTIDE_CHECK(planned.violations.empty(), "a plan that was just made is correct");
+  return ChosenPlan{std::move(planned.plan), planned.shortfall, std::move(planned.recomputation), std::move(notes),
+                    planned.estimate};
 }
 
 // The load-time work runs before the rest is prepared. If it has nodes without kernel, those of the rest are named with
@@ -207,11 +207,10 @@ Result<void> load_weights(const std::string& path, const OpenOptions& options, c
         path, std::move(table), {.synthetic_seed = options.synthetic_seed, .makes_synthetic_later = true});
     if (!opened) return opened.error();
     const auto weights = std::make_shared<ModelWeights>(*std::move(opened));
-    const Result<Bytes> arena =
-        engine_internal::run_load_time(lowered.load, first_computed, weights, kept,
-                                       {.cpu = cpu_of(options), .system_threads = options.system_threads});
-    if (!arena) return arena.error();
-    shared = {weights, std::move(load), *arena};
+    LOWTIDE_TRY(const Bytes arena,
+                engine_internal::run_load_time(lowered.load, first_computed, weights, kept,
+                                               {.cpu = cpu_of(options), .system_threads = options.system_threads}));
+    shared = {weights, std::move(load), arena};
   }
   for (ConstantId id : kept) LOWTIDE_RETURN_IF_ERROR(shared.weights->hold(id));
   // The system has also mapped pages around the bytes that were read, and this gives them back.
@@ -265,13 +264,12 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
   if (is_prepared_file(path)) return engine_internal::open_prepared(path, options);
   initialize();
   const FileState before = state_of(path);
-  Result<PlannedModel> planned = import_and_plan(path, options, rank);
-  if (!planned) return planned.error();
-  Lowered& lowered = planned->lowered;
-  ChosenPlan& chosen = planned->chosen;
+  LOWTIDE_TRY(PlannedModel planned, import_and_plan(path, options, rank));
+  Lowered& lowered = planned.lowered;
+  ChosenPlan& chosen = planned.chosen;
   engine_internal::give_back_heap();
 
-  const Result<void> loaded = load_weights(path, options, lowered, std::move(planned->constants), shared);
+  const Result<void> loaded = load_weights(path, options, lowered, std::move(planned.constants), shared);
   if (!loaded) return with_nodes_of_runs(loaded.error(), lowered, chosen.plan, cpu_of(options));
   { const Graph done = std::move(lowered.load); }  // the kernels can use its memory
 
@@ -280,9 +278,9 @@ Result<OpenedModel> open_checked(const std::string& path, const OpenOptions& opt
                           {.threads = options.cpu.threads, .system_threads = options.system_threads});
   if (!executable) return executable.error();
   LOWTIDE_RETURN_IF_ERROR(check_unchanged(path, before, *shared.weights));
-  return OpenedModel{*std::move(executable),          planned->nodes,
+  return OpenedModel{*std::move(executable),          planned.nodes,
                      shared.load_time_arena,          chosen.shortfall,
-                     std::move(planned->notes),       std::move(planned->default_inputs),
+                     std::move(planned.notes),        std::move(planned.default_inputs),
                      std::move(chosen.recomputation), chosen.estimate};
 }
 

@@ -14,6 +14,7 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/graph/text.h"
 #include "lowtide/import/import.h"
 
@@ -195,13 +196,12 @@ Result<PreparedHead> read_prepared_head(const std::string& path) {
   const Result<FirstLine> line = read_first_line(*begin, path);
   if (!line) return line.error();
   const std::int64_t texts = line->facts + line->graph + line->plan;
-  const Result<std::string> bytes = read_beginning(path, line->size + texts);
-  if (!bytes) return bytes.error();
-  if (const auto size = static_cast<std::int64_t>(bytes->size()); size < line->size + texts) {
+  LOWTIDE_TRY(const std::string bytes, read_beginning(path, line->size + texts));
+  if (const auto size = static_cast<std::int64_t>(bytes.size()); size < line->size + texts) {
     return damaged(path, "this prepared file is not complete: its head has " + std::to_string(line->size + texts) +
                              " bytes, and the file " + std::to_string(size));
   }
-  const std::string_view body = std::string_view(*bytes).substr(static_cast<std::size_t>(line->size));
+  const std::string_view body = std::string_view(bytes).substr(static_cast<std::size_t>(line->size));
   if (text_digest(body) != line->digest) return damaged(path, "the head of this prepared file is damaged");
 
   const auto graph_at = static_cast<std::size_t>(line->facts);

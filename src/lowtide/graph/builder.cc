@@ -11,6 +11,7 @@
 #include "lowtide/base/article.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/graph/cycle.h"
 
 namespace lowtide {
@@ -120,9 +121,8 @@ void GraphBuilder::set_known_integers(TensorId tensor, std::vector<std::int64_t>
 }
 
 Result<Graph> GraphBuilder::build() && {
-  Result<Built> built = std::move(*this).build_with_ids();
-  if (!built) return built.error();
-  return std::move(built->graph);
+  LOWTIDE_TRY(Built built, std::move(*this).build_with_ids());
+  return std::move(built.graph);
 }
 
 Result<GraphBuilder::Built> GraphBuilder::build_with_ids() && {
@@ -130,8 +130,7 @@ Result<GraphBuilder::Built> GraphBuilder::build_with_ids() && {
   LOWTIDE_RETURN_IF_ERROR(check_ids());
   LOWTIDE_RETURN_IF_ERROR(check_names());
   LOWTIDE_RETURN_IF_ERROR(size_tensors());
-  Result<IdVector<NodeId, NodeId>> node_ids = sort_nodes();
-  if (!node_ids) return node_ids.error();
+  LOWTIDE_TRY(auto node_ids, sort_nodes());
   LOWTIDE_RETURN_IF_ERROR(link_producers());
   for (TensorId output : graph_.outputs_) {
     if (graph_.tensors_[output].role == Role::temporary) graph_.tensors_[output].role = Role::output;
@@ -141,7 +140,7 @@ Result<GraphBuilder::Built> GraphBuilder::build_with_ids() && {
   link_readers();
   std::sort(graph_.known_.begin(), graph_.known_.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   LOWTIDE_RETURN_IF_ERROR(count_bodies());
-  return Built{std::move(graph_), std::move(*node_ids)};
+  return Built{std::move(graph_), std::move(node_ids)};
 }
 
 // Several nodes may run the same body. Its nodes and tensors count once for each of them.

@@ -10,6 +10,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/graph/text.h"
 
 namespace lowtide {
@@ -363,11 +364,10 @@ Result<Rewritten> GraphRewriter::finish() && {
   for (const StateUpdate& update : updates_)
     builder.add_state_update(new_tensor[update.state], new_tensor[update.next]);
 
-  Result<GraphBuilder::Built> built = std::move(builder).build_with_ids();
-  if (!built) return built.error();
+  LOWTIDE_TRY(GraphBuilder::Built built, std::move(builder).build_with_ids());
   origins.nodes = IdVector<NodeId, std::vector<NodeId>>(order.size());
   for (std::size_t at = 0; at < order.size(); ++at) {
-    const NodeId id = built->node_ids[NodeId(static_cast<std::uint32_t>(at))];
+    const NodeId id = built.node_ids[NodeId(static_cast<std::uint32_t>(at))];
     NodeEntry& entry = nodes_[order[at]];
     origins.nodes[id] = std::move(entry.origins);
     for (auto& [position, body] : entry.bodies) origins.bodies.push_back({id, position, std::move(body)});
@@ -375,7 +375,7 @@ Result<Rewritten> GraphRewriter::finish() && {
   std::sort(origins.bodies.begin(), origins.bodies.end(), [](const Origins::OfBody& a, const Origins::OfBody& b) {
     return std::pair(a.node, a.position) < std::pair(b.node, b.position);
   });
-  return Rewritten{std::move(built->graph), std::move(origins)};
+  return Rewritten{std::move(built.graph), std::move(origins)};
 }
 
 Result<std::optional<Rewritten>> GraphRewriter::finish_if_changed() && {

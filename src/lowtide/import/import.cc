@@ -13,6 +13,7 @@
 #include "lowtide/base/listed.h"
 #include "lowtide/base/no_memory.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/import/byte_reader.h"
 #include "lowtide/import/csv.h"
 #include "lowtide/import/file.h"
@@ -36,11 +37,10 @@ Error in_file(const std::string& path, const Error& error) {
 // `parse(text)` returns a Result<Problem>.
 template <typename Problem, typename Parse>
 Result<Problem> import_problem(const std::string& path, Parse parse) {
-  const Result<import_internal::FileBytes> bytes =
-      import_internal::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes");
-  if (!bytes) return bytes.error();
+  LOWTIDE_TRY(const import_internal::FileBytes bytes,
+              import_internal::read_file(path, limits::kMaxFileBytes, "kMaxFileBytes"));
   try {
-    Result<Problem> problem = parse(bytes->view());
+    Result<Problem> problem = parse(bytes.view());
     if (!problem) return in_file(path, problem.error());
     return problem;
   } catch (const std::bad_alloc&) {
@@ -82,9 +82,8 @@ Result<ImportedModel> import_by_format(const File& file, std::string_view path, 
     if (!matches) return matches.error();
     if (*matches) return format.import(file, options);
   }
-  const Result<bool> is_earlier = options.formats.empty() ? is_of_earlier_system(file, path) : Result<bool>(false);
-  if (!is_earlier) return is_earlier.error();
-  if (!*is_earlier) return import_onnx_model(file, options);
+  LOWTIDE_TRY(const bool is_earlier, options.formats.empty() ? is_of_earlier_system(file, path) : Result<bool>(false));
+  if (!is_earlier) return import_onnx_model(file, options);
   return Error{ErrorCode::unsupported,
                "this looks like a NetDef or a GraphDef, and only ONNX is read here; build Lowtide with "
                "lowtide_WITH_EARLIER=ON, and let programs of your own set ImportOptions::formats",
@@ -101,12 +100,11 @@ void initialize_import() {
 }
 
 Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options) {
-  const Result<std::unique_ptr<File>> file = File::open(path, limits::kMaxFileBytes, "kMaxFileBytes");
-  if (!file) return file.error();
+  LOWTIDE_TRY(const std::unique_ptr<File> file, File::open(path, limits::kMaxFileBytes, "kMaxFileBytes"));
   try {
-    Result<ImportedModel> model = import_by_format(**file, path, options);
+    Result<ImportedModel> model = import_by_format(*file, path, options);
     if (!model) return in_file(path, model.error());
-    const Result<void> unchanged = (*file)->check_unchanged();
+    const Result<void> unchanged = (file)->check_unchanged();
     if (!unchanged) return in_file(path, unchanged.error());
     return model;
   } catch (const std::bad_alloc&) {
@@ -133,9 +131,8 @@ Result<void> check_overrides(const Graph& graph, const std::vector<std::string>&
 }
 
 Result<std::string> model_digest(const std::string& path) {
-  const Result<std::unique_ptr<File>> file = File::open(path, limits::kMaxFileBytes, "kMaxFileBytes");
-  if (!file) return file.error();
-  import_internal::ByteReader reader(**file);
+  LOWTIDE_TRY(const std::unique_ptr<File> file, File::open(path, limits::kMaxFileBytes, "kMaxFileBytes"));
+  import_internal::ByteReader reader(*file);
   reader.take(reader.size(), nullptr);
   if (reader.error()) return in_file(path, *reader.error());
   return reader.sha256();
@@ -148,10 +145,9 @@ std::string text_digest(std::string_view text) {
 }
 
 Result<std::string> read_beginning(const std::string& path, std::int64_t most) {
-  const Result<std::unique_ptr<File>> file = File::open(path, limits::kMaxTotalBytes, "kMaxTotalBytes");
-  if (!file) return file.error();
-  std::string bytes(static_cast<std::size_t>(std::min((*file)->size(), most)), '\0');
-  if (const Result<void> done = (*file)->read(0, bytes); !done) return in_file(path, done.error());
+  LOWTIDE_TRY(const std::unique_ptr<File> file, File::open(path, limits::kMaxTotalBytes, "kMaxTotalBytes"));
+  std::string bytes(static_cast<std::size_t>(std::min((file)->size(), most)), '\0');
+  if (const Result<void> done = (file)->read(0, bytes); !done) return in_file(path, done.error());
   return bytes;
 }
 

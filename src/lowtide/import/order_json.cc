@@ -16,6 +16,7 @@
 #include "lowtide/base/int128.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/graph/builder.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/import/order/order_file.h"
@@ -187,17 +188,16 @@ Result<ImportedOrderGraph> make(const OrderFile& file, const OrderFileOptions& o
   const Result<OrderSteps> steps = make_steps(file, names, *order);
   if (!steps) return steps.error();
   LOWTIDE_RETURN_IF_ERROR(check_total(file, *steps));
-  Result<GraphBuilder::Built> built = OrderGraph(file, *steps).build();
-  if (!built) return built.error();
+  LOWTIDE_TRY(GraphBuilder::Built built, OrderGraph(file, *steps).build());
 
-  ImportedOrderGraph imported{.graph = std::move(built->graph), .index = {}, .notes = {}};
+  ImportedOrderGraph imported{.graph = std::move(built.graph), .index = {}, .notes = {}};
   const std::size_t count = steps->runs.size();
   imported.index.resize(count);
   imported.costs.resize(options.with_costs ? count : 0);
   imported.origins.resize(count);
   bool is_sorted = true;
   for (std::size_t at = 0; at < count; ++at) {
-    const NodeId id = built->node_ids[NodeId(static_cast<std::uint32_t>(at))];
+    const NodeId id = built.node_ids[NodeId(static_cast<std::uint32_t>(at))];
     imported.index[id] = static_cast<std::int64_t>(steps->runs[at]);
     if (options.with_costs) imported.costs[id] = file.nodes[steps->runs[at]].cost;
     imported.origins[id] = origin_of(file, steps->runs[at]);
@@ -206,9 +206,9 @@ Result<ImportedOrderGraph> make(const OrderFile& file, const OrderFileOptions& o
   imported.names = steps->names;
   for (std::size_t at = 0; at < count; ++at) {
     const NodeId entry(static_cast<std::uint32_t>(at));
-    imported.names[built->node_ids[entry]] = steps->names[entry];
+    imported.names[built.node_ids[entry]] = steps->names[entry];
   }
-  imported.problem = is_sorted ? steps->problem : renumbered(steps->problem, built->node_ids);
+  imported.problem = is_sorted ? steps->problem : renumbered(steps->problem, built.node_ids);
   imported.has_steps = file.has_steps();
   imported.output_numbers = steps->output_numbers;
   if (options.with_costs) imported.fixed_bytes = Bytes(file.fixed_bytes) + Bytes(steps->state_bytes);

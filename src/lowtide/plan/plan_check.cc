@@ -9,6 +9,7 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/plan/check_form.h"
 
 namespace lowtide::plan_internal {
@@ -43,8 +44,7 @@ Result<std::vector<int>> check_parents(const std::vector<Entry>& entries, const 
 
 // Checks that the bodies of one graph have the order of its nodes.
 Result<void> check_labels(const std::vector<ReadLabels>& labels, const std::string& place) {
-  const Result<std::vector<int>> depth = check_parents(labels, place);
-  if (!depth) return depth.error();
+  LOWTIDE_TRY(const std::vector<int> depth, check_parents(labels, place));
   std::vector<NodeId> last(labels.size());
   for (std::size_t at = 1; at < labels.size(); ++at) {
     const std::size_t parent = index_of(labels[at].parent);
@@ -157,8 +157,7 @@ Result<void> check_plan_file(const ReadFile& file, const std::string& source_nam
   const std::string place = source_name + ": ";
   LOWTIDE_RETURN_IF_ERROR(check_counts(file, place));
   LOWTIDE_RETURN_IF_ERROR(check_labels(file.labels, place + "$.bodies"));
-  const Result<std::vector<int>> depth = check_parents(file.plans, place + "$.body_plans");
-  if (!depth) return depth.error();
+  LOWTIDE_TRY(const std::vector<int> depth, check_parents(file.plans, place + "$.body_plans"));
   BodyMatch bodies(file);
   std::int64_t total = 0;
   for (std::size_t at = 0; at < file.plans.size(); ++at) {
@@ -166,9 +165,8 @@ Result<void> check_plan_file(const ReadFile& file, const std::string& source_nam
     std::size_t labels = 0;
     if (at > 0) {
       here += ".body_plans[" + std::to_string(at - 1) + "]";
-      const Result<std::size_t> matched = bodies.match(at, here);
-      if (!matched) return matched.error();
-      labels = *matched;
+      LOWTIDE_TRY(const std::size_t matched, bodies.match(at, here));
+      labels = matched;
     }
     const Labels& counts = file.labels[labels].labels;
     const std::vector<FormFault> faults =

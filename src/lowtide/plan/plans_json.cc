@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lowtide/base/json_reader.h"
+#include "lowtide/base/try.h"
 
 namespace lowtide {
 namespace {
@@ -75,10 +76,9 @@ Result<std::vector<PlanFile>> read_plans_json(std::string_view text, const std::
     plans.push_back(*std::move(plan));
     return plans;
   }
-  const Result<std::vector<std::string_view>> parts = split(text, source_name);
-  if (!parts) return parts.error();
-  for (std::size_t at = 0; at < parts->size(); ++at) {
-    Result<PlanFile> plan = read_plan_json((*parts)[at], source_name + ": plan " + std::to_string(at));
+  LOWTIDE_TRY(const std::vector<std::string_view> parts, split(text, source_name));
+  for (std::size_t at = 0; at < parts.size(); ++at) {
+    Result<PlanFile> plan = read_plan_json((parts)[at], source_name + ": plan " + std::to_string(at));
     if (!plan) return plan.error();
     plans.push_back(*std::move(plan));
   }

@@ -14,6 +14,7 @@
 #include "lowtide/allocate/problem/validate_fixed.h"
 #include "lowtide/base/checked.h"
 #include "lowtide/base/limits.h"
+#include "lowtide/base/try.h"
 
 namespace lowtide::allocate_internal {
 namespace {
@@ -192,10 +193,9 @@ Result<void> validate_packing_problem(const PackingProblem& problem) {
   const bool has_fixed = std::any_of(problem.buffers.begin(), problem.buffers.end(),
                                      [](const PackingBuffer& buffer) { return buffer.fixed_offset.has_value(); });
   if (!has_fixed && problem.colocations.empty()) return {};
-  const Result<BufferGroups> groups = group_buffers(problem);
-  if (!groups.ok()) return groups.error();
-  if (!problem.colocations.empty()) LOWTIDE_RETURN_IF_ERROR(validate_groups(problem, *groups));
-  return validate_fixed_buffers(problem, *groups);
+  LOWTIDE_TRY(const BufferGroups groups, group_buffers(problem));
+  if (!problem.colocations.empty()) LOWTIDE_RETURN_IF_ERROR(validate_groups(problem, groups));
+  return validate_fixed_buffers(problem, groups);
 }
 
 }  // namespace lowtide::allocate_internal

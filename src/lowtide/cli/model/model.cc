@@ -8,6 +8,7 @@
 
 #include "lowtide/adapt/prepared_mark.h"
 #include "lowtide/analysis/plain_figures.h"
+#include "lowtide/base/try.h"
 #include "lowtide/cli/options/lowering.h"
 #include "lowtide/cli/options/options.h"
 #include "lowtide/cli/outcome.h"
@@ -21,9 +22,8 @@ namespace lowtide::cli_internal {
 namespace {
 
 Result<LoadTimeFacts> load_time_facts(const Graph& load) {
-  const Result<PlannedGraph> planned = plan_graph(load, dense_target(), options_for(PlanPurpose::load_time, {}));
-  if (!planned) return planned.error();
-  LoadTimeFacts facts{.nodes = load.total_nodes(), .peak = planned->plan.claims.load};
+  LOWTIDE_TRY(const PlannedGraph planned, plan_graph(load, dense_target(), options_for(PlanPurpose::load_time, {})));
+  LoadTimeFacts facts{.nodes = load.total_nodes(), .peak = planned.plan.claims.load};
   for (TensorId id : load.outputs()) facts.results += load.tensor(id).size;
   return facts;
 }
@@ -46,9 +46,8 @@ Result<ModelFacts> facts_of(const ModelRequest& request, const ImportedModel& mo
                    .body_nodes = lowered.graph.total_nodes() - static_cast<std::int64_t>(lowered.graph.nodes().size()),
                    .tensors = lowered.graph.total_tensors()};
   if (!lowered.load.nodes().empty()) {
-    Result<LoadTimeFacts> at_load = load_time_facts(lowered.load);
-    if (!at_load) return at_load.error();
-    facts.load_time = *at_load;
+    LOWTIDE_TRY(LoadTimeFacts at_load, load_time_facts(lowered.load));
+    facts.load_time = at_load;
   }
   if (request.lowering.passes.has(PassId::outputs_at_caller)) facts.outputs_at_caller = outputs_of(model.graph);
   if (request.lowering.passes.has(PassId::inputs_in_arena)) facts.inputs_in_arena = plain_figures(model.graph).inputs;

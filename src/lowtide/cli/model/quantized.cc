@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lowtide/base/try.h"
 #include "lowtide/lower/estimate/integer_operators.h"
 #include "lowtide/lower/lower.h"
 #include "lowtide/pipeline/plan_graph.h"
@@ -28,14 +29,12 @@ bool is_quantizing(const Graph& graph) {
 Result<IntegerEstimate> estimate(const Graph& graph, LowerOptions lowering, const Target& target,
                                  const PlanOptions& given) {
   lowering.checks_types = false;
-  const Result<Lowered> lowered = lower(graph, lowering);
-  if (!lowered) return lowered.error();
-  const Result<PlannedGraph> planned = plan_graph(lowered->graph, target, options_for(PlanPurpose::integers, given));
-  if (!planned) return planned.error();
-  LOWTIDE_CHECK(planned->violations.empty(), "the plan of the graph with integer operators is correct");
-  const Bytes arena = arena_bytes(planned->plan);
-  const Bytes bound = bound_of(planned->plan).bytes;
-  return IntegerEstimate{arena, bound, counts_all(planned->plan.claims) && arena == bound};
+  LOWTIDE_TRY(const Lowered lowered, lower(graph, lowering));
+  LOWTIDE_TRY(const PlannedGraph planned, plan_graph(lowered.graph, target, options_for(PlanPurpose::integers, given)));
+  LOWTIDE_CHECK(planned.violations.empty(), "the plan of the graph with integer operators is correct");
+  const Bytes arena = arena_bytes(planned.plan);
+  const Bytes bound = bound_of(planned.plan).bytes;
+  return IntegerEstimate{arena, bound, counts_all(planned.plan.claims) && arena == bound};
 }
 
 }  // namespace

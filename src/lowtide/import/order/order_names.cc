@@ -10,6 +10,7 @@
 
 #include "lowtide/base/article.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 
 namespace lowtide::import_internal {
 
@@ -123,10 +124,9 @@ Result<OrderTarget> OrderNames::find(const OrderRef& ref, const std::string& wha
 }
 
 Result<std::size_t> OrderNames::find_node(const OrderRef& ref, const std::string& what) const {
-  const Result<OrderTarget> target = find(ref, what);
-  if (!target) return target.error();
-  if (target->is_state) return invalid_order(what + " is a state, and must be a node that runs");
-  return target->at;
+  LOWTIDE_TRY(const OrderTarget target, find(ref, what));
+  if (target.is_state) return invalid_order(what + " is a state, and must be a node that runs");
+  return target.at;
 }
 
 }  // namespace lowtide::import_internal

@@ -10,6 +10,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 
 namespace lowtide::import_internal {
 namespace {
@@ -108,9 +109,8 @@ class StepMaker {
   }
 
   Result<NodeId> find(const OrderRef& ref, const std::string& what) const {
-    const Result<OrderTarget> target = names_.find(ref, what);
-    if (!target) return target.error();
-    return entry_of(*target);
+    LOWTIDE_TRY(const OrderTarget target, names_.find(ref, what));
+    return entry_of(target);
   }
 
   Result<NodeId> find_run(const OrderRef& ref, const std::string& what) const {
@@ -123,10 +123,9 @@ class StepMaker {
   Result<void> fill_views() {
     for (std::size_t node = 0; node < file_.nodes.size(); ++node) {
       if (!is_view(node)) continue;
-      const Result<NodeId> named =
-          find(*file_.extras_of(node)->view_of, "'view_of' of node " + quoted(names_.name_of(node)));
-      if (!named) return named.error();
-      steps_.problem.nodes[entries_[node][0]].view_of = *named;
+      LOWTIDE_TRY(const NodeId named,
+                  find(*file_.extras_of(node)->view_of, "'view_of' of node " + quoted(names_.name_of(node))));
+      steps_.problem.nodes[entries_[node][0]].view_of = named;
     }
     return {};
   }
@@ -135,12 +134,10 @@ class StepMaker {
     IdVector<NodeId, std::vector<NodeId>> reads(steps_.problem.nodes.size());
     for (std::size_t at = 0; at < file_.edges.size(); ++at) {
       const std::string edge = "edge " + std::to_string(at);
-      const Result<NodeId> from = find(file_.edges[at].first, "the start of " + edge);
-      if (!from) return from.error();
-      const Result<NodeId> to = find_run(file_.edges[at].second, "the end of " + edge);
-      if (!to) return to.error();
-      if (*from == *to) return invalid_order(edge + " goes from node " + quoted(steps_.names[*to]) + " to itself");
-      reads[*to].push_back(*from);
+      LOWTIDE_TRY(const NodeId from, find(file_.edges[at].first, "the start of " + edge));
+      LOWTIDE_TRY(const NodeId to, find_run(file_.edges[at].second, "the end of " + edge));
+      if (from == to) return invalid_order(edge + " goes from node " + quoted(steps_.names[to]) + " to itself");
+      reads[to].push_back(from);
     }
     for (std::size_t node : steps_.runs) LOWTIDE_RETURN_IF_ERROR(find_overwritten(node, reads[entries_[node][0]]));
     for (NodeId id : all_ids<NodeId>(reads.size())) steps_.problem.nodes[id].reads = ascending(std::move(reads[id]));
@@ -152,10 +149,9 @@ class StepMaker {
     const OrderExtras* more = file_.extras_of(node);
     const auto find_one = [&](const std::optional<OrderRef>& ref, NodeId output) -> Result<void> {
       if (!ref) return {};
-      const Result<NodeId> bytes = find(*ref, "'overwrites' of node " + quoted(steps_.names[output]));
-      if (!bytes) return bytes.error();
-      steps_.problem.nodes[output].overwrites = *bytes;
-      reads.push_back(*bytes);
+      LOWTIDE_TRY(const NodeId bytes, find(*ref, "'overwrites' of node " + quoted(steps_.names[output])));
+      steps_.problem.nodes[output].overwrites = bytes;
+      reads.push_back(bytes);
       return {};
     };
     if (more == nullptr) return {};
@@ -168,9 +164,8 @@ class StepMaker {
 
   Result<void> fill_outputs() {
     for (const OrderRef& output : file_.outputs) {
-      const Result<NodeId> entry = find(output, "one of the outputs");
-      if (!entry) return entry.error();
-      steps_.problem.nodes[*entry].is_output = true;
+      LOWTIDE_TRY(const NodeId entry, find(output, "one of the outputs"));
+      steps_.problem.nodes[entry].is_output = true;
     }
     return {};
   }
@@ -210,11 +205,9 @@ class StepMaker {
     std::vector<BeforeEdge>& before = steps_.problem.before;
     for (std::size_t at = 0; at < file_.before.size(); ++at) {
       const std::string edge = "pair " + std::to_string(at) + " of 'before'";
-      const Result<NodeId> reader = find_run(file_.before[at].first, "the first of " + edge);
-      if (!reader) return reader.error();
-      const Result<NodeId> writer = find_run(file_.before[at].second, "the second of " + edge);
-      if (!writer) return writer.error();
-      before.push_back({.reader = *reader, .writer = *writer});
+      LOWTIDE_TRY(const NodeId reader, find_run(file_.before[at].first, "the first of " + edge));
+      LOWTIDE_TRY(const NodeId writer, find_run(file_.before[at].second, "the second of " + edge));
+      before.push_back({.reader = reader, .writer = writer});
     }
     std::sort(before.begin(), before.end());
     before.erase(std::unique(before.begin(), before.end()), before.end());

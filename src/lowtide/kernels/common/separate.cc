@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/graph/chain.h"
 #include "lowtide/graph/epilogue.h"
 #include "lowtide/graph/lowered.h"
@@ -188,9 +189,8 @@ Offer offer_separate(const OfferInput& input) {
 }
 
 Result<std::unique_ptr<PreparedKernel>> prepare_separate(const PrepareInput& input) {
-  const Result<Separated> both = separated(input.graph, input.node);
-  if (!both) return both.error();
-  PrepareInput part{.graph = both->graph,
+  LOWTIDE_TRY(const Separated both, separated(input.graph, input.node));
+  PrepareInput part{.graph = both.graph,
                     .node = kProductNode,
                     .kernel = {},
                     .constant = {},
@@ -198,15 +198,15 @@ Result<std::unique_ptr<PreparedKernel>> prepare_separate(const PrepareInput& inp
                     .threads = input.threads,
                     .caches = input.caches};
   part.constant = [&](TensorId id) -> std::span<const std::byte> {
-    const auto found = both->original.find(id);
-    return found == both->original.end() ? std::span<const std::byte>() : input.constant(found->second);
+    const auto found = both.original.find(id);
+    return found == both.original.end() ? std::span<const std::byte>() : input.constant(found->second);
   };
-  const Offer offered = offer_of_all({.graph = both->graph,
+  const Offer offered = offer_of_all({.graph = both.graph,
                                       .node = kProductNode,
                                       .threads = input.threads,
                                       .caches = input.caches,
                                       .includes_onednn = is_onednn_kernel(input.kernel)});
-  if (offered.kernels.empty()) return unsupported_error(unsupported(both->graph));
+  if (offered.kernels.empty()) return unsupported_error(unsupported(both.graph));
   part.kernel = offered.kernels.back().name;
   Result<std::unique_ptr<PreparedKernel>> product = prepare(part);
   if (!product) return product.error();
@@ -215,8 +215,8 @@ Result<std::unique_ptr<PreparedKernel>> prepare_separate(const PrepareInput& inp
   part.overwritten_input = 0;
   Result<std::unique_ptr<PreparedKernel>> chain = prepare(part);
   if (!chain) return chain.error();
-  return std::unique_ptr<PreparedKernel>(std::make_unique<SeparateKernel>(
-      *std::move(product), *std::move(chain), both->graph.node(kProductNode).inputs.size()));
+  return std::unique_ptr<PreparedKernel>(std::make_unique<SeparateKernel>(*std::move(product), *std::move(chain),
+                                                                          both.graph.node(kProductNode).inputs.size()));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "lowtide/base/flags.h"
+#include "lowtide/base/try.h"
 #include "lowtide/graph/lowered.h"
 
 namespace lowtide {
@@ -140,11 +141,10 @@ class IntegerRewriter {
       for (const auto& [outer, inner] : bodies[at].captures) {
         if (is_constant(outer)) constants.set(inner);
       }
-      Result<IntegerOperators> body = IntegerRewriter(*bodies[at].graph, std::move(constants)).run();
-      if (!body) return body.error();
-      if (body->operators == 0) continue;
-      operators_ += body->operators;
-      rewriter_.replace_body(id, at, std::move(body->rewritten));
+      LOWTIDE_TRY(IntegerOperators body, IntegerRewriter(*bodies[at].graph, std::move(constants)).run());
+      if (body.operators == 0) continue;
+      operators_ += body.operators;
+      rewriter_.replace_body(id, at, std::move(body.rewritten));
     }
     return {};
   }

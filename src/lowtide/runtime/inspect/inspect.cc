@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/runtime/inspect.h"
+#include "lowtide/base/try.h"
 
 #include <algorithm>
 #include <cstring>
@@ -193,10 +194,10 @@ Result<RunInspection> compare_runs(const Executable& one, const Executable& othe
 
 Result<RunInspection> compare_without_reuse(const Executable& executable, std::span<const TensorRef> inputs) {
   const Prepared& prepared = executable.prepared();
-  Result<std::shared_ptr<const Executable>> apart = Executable::prepare(
-      prepared.graph, no_reuse_plan(prepared.graph, prepared.plan), prepared.weights, prepared.options);
-  if (!apart) return apart.error();
-  return compare_runs(executable, **apart, inputs);
+  LOWTIDE_TRY(std::shared_ptr<const Executable> apart,
+              Executable::prepare(prepared.graph, no_reuse_plan(prepared.graph, prepared.plan), prepared.weights,
+                                  prepared.options));
+  return compare_runs(executable, *apart, inputs);
 }
 
 }  // namespace lowtide

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/graph/node_name.h"
 #include "lowtide/kernels/cpu_target.h"
@@ -123,12 +124,11 @@ Result<std::unique_ptr<PreparedKernel>> prepare_kernel(const Prepared& prepared,
       return own;
     }
   }
-  Result<PreparedOffer> made = prepare_offer(input);
-  if (!made) return made.error();
-  LOWTIDE_RETURN_IF_ERROR(check_scratch(in, id, made->offer));
-  LOWTIDE_RETURN_IF_ERROR(check_in_place(in, id, made->offer));
+  LOWTIDE_TRY(PreparedOffer made, prepare_offer(input));
+  LOWTIDE_RETURN_IF_ERROR(check_scratch(in, id, made.offer));
+  LOWTIDE_RETURN_IF_ERROR(check_in_place(in, id, made.offer));
   LOWTIDE_RETURN_IF_ERROR(check_scratch_address(in, id));
-  return std::move(made->kernel);
+  return std::move(made.kernel);
 }
 
 Result<Action> kernel_action(const Prepared& prepared, const PreparedGraph& in, StepId id) {

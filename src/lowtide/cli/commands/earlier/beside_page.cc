@@ -7,6 +7,7 @@
 
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/thousands.h"
+#include "lowtide/base/try.h"
 #include "lowtide/cli/commands/earlier/lean_run.h"
 #include "lowtide/earlier/graphdef/node_list.h"
 #include "lowtide/report/planners_page.h"
@@ -50,9 +51,8 @@ std::string shown_link(const std::optional<TransferLink>& link) {
 
 Result<std::string> beside_page(const ProtoMessage& graphdef, const LeanGraphDef& planned,
                                 BesideGrapplerOptions options, const std::string& name) {
-  const Result<std::vector<DefNode>> nodes = with_shapes(nodes_of_graphdef(graphdef), options.lean.shapes);
-  if (!nodes) return nodes.error();
-  Result<RunEnds> ends = with_placeholders(*nodes, options.lean.ends);
+  LOWTIDE_TRY(const std::vector<DefNode> nodes, with_shapes(nodes_of_graphdef(graphdef), options.lean.shapes));
+  Result<RunEnds> ends = with_placeholders(nodes, options.lean.ends);
   if (!ends) return ends.error();
   options.lean.ends = *std::move(ends);
   const Result<BesideGrappler> beside = plan_beside_grappler(graphdef, planned, options);

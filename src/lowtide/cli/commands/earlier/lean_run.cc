@@ -13,6 +13,7 @@
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/thousands.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/grappler/grappler.h"
 
 namespace lowtide::cli_internal {
@@ -79,24 +80,22 @@ bool keeps_memory(const LeanRun& run) {
 }
 
 Result<LeanRun> plan_lean_run(const ProtoMessage& graphdef, LeanGraphDefOptions options) {
-  const Result<std::vector<DefNode>> nodes = with_shapes(nodes_of_graphdef(graphdef), options.shapes);
-  if (!nodes) return nodes.error();
-  Result<RunEnds> ends = with_placeholders(*nodes, options.ends);
+  LOWTIDE_TRY(const std::vector<DefNode> nodes, with_shapes(nodes_of_graphdef(graphdef), options.shapes));
+  Result<RunEnds> ends = with_placeholders(nodes, options.ends);
   if (!ends) return ends.error();
   options.ends = *std::move(ends);
   Result<LeanGraphDef> lean = lean_graphdef(graphdef, options);
   if (!lean) return lean.error();
-  Result<SimulatedRun> before = simulate_run(*nodes, options.cluster, options.ends);
+  Result<SimulatedRun> before = simulate_run(nodes, options.cluster, options.ends);
   if (!before) return before.error();
-  const Result<std::vector<DefNode>> written = with_shapes(nodes_of_graphdef(lean->graphdef), options.shapes);
-  if (!written) return written.error();
-  Result<SimulatedRun> after = simulate_run(*written, options.cluster, options.ends);
+  LOWTIDE_TRY(const std::vector<DefNode> written, with_shapes(nodes_of_graphdef(lean->graphdef), options.shapes));
+  Result<SimulatedRun> after = simulate_run(written, options.cluster, options.ends);
   if (!after) return after.error();
   const ClusterDevice& device = options.cluster.devices[lean->device];
   return LeanRun{.lean = *std::move(lean),
                  .device = device,
                  .has_link = options.link.has_value(),
-                 .nodes_before = static_cast<std::int64_t>(nodes->size()),
+                 .nodes_before = static_cast<std::int64_t>(nodes.size()),
                  .before = *std::move(before),
                  .after = *std::move(after)};
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "lowtide/base/try.h"
 #include "lowtide/import/onnx/fold/element_arithmetic.h"
 #include "lowtide/import/onnx/fold/fold_node.h"
 
@@ -48,13 +49,12 @@ Result<Contents> modulo(const FoldNode& node) {
 }
 
 Result<Contents> mean(const FoldNode& node) {
-  Result<Content> sum = combined_inputs(node, add_elements);
-  if (!sum.ok()) return sum.error();
-  if (*sum == nullptr || !is_float((*sum)->dtype)) return nothing();
+  LOWTIDE_TRY(Content sum, combined_inputs(node, add_elements));
+  if (sum == nullptr || !is_float((sum)->dtype)) return nothing();
   auto count = std::make_shared<KnownContent>();
-  count->dtype = (*sum)->dtype;
+  count->dtype = (sum)->dtype;
   count->elements = {exact_real(rounded(count->dtype, static_cast<double>(node.input_count())))};
-  return single(combined(*sum, count, divide_elements));
+  return single(combined(sum, count, divide_elements));
 }
 
 template <UnaryRule rule>

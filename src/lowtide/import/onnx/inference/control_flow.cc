@@ -122,20 +122,18 @@ std::optional<std::size_t> scan_axis(const onnx::NodeProto& node, const std::str
 
 Result<Facts> infer_if(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
                        const InferBody& infer_body) {
-  const Result<const onnx::GraphProto*> then_body = body_of(node, "then_branch");
-  if (!then_body.ok()) return then_body.error();
-  const Result<const onnx::GraphProto*> else_body = body_of(node, "else_branch");
-  if (!else_body.ok()) return else_body.error();
+  LOWTIDE_TRY(const onnx::GraphProto* const then_body, body_of(node, "then_branch"));
+  LOWTIDE_TRY(const onnx::GraphProto* const else_body, body_of(node, "else_branch"));
   const std::optional<std::int64_t> condition = exact_scalar(inputs.empty() ? nullptr : inputs[0]);
   const auto count = static_cast<std::size_t>(node.output_size());
-  for (const onnx::GraphProto* body : {*then_body, *else_body}) {
+  for (const onnx::GraphProto* body : {then_body, else_body}) {
     if (static_cast<std::size_t>(body->output_size()) != count) {
       return wrong_count("number of outputs of branch " + quoted(body->name()) + ":",
                          static_cast<std::size_t>(body->output_size()), count);
     }
   }
-  Result<Facts> then_facts = run_body(**then_body, {}, infer_body);
-  Result<Facts> else_facts = run_body(**else_body, {}, infer_body);
+  Result<Facts> then_facts = run_body(*then_body, {}, infer_body);
+  Result<Facts> else_facts = run_body(*else_body, {}, infer_body);
   if (condition) return *condition != 0 ? then_facts : else_facts;
   // A branch that violates a rule of its operators cannot run, so every run of the node takes the other branch.
   const auto cannot_run = [](const Result<Facts>& facts) {

@@ -11,6 +11,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/import/onnx/fold/fold.h"
 #include "lowtide/import/onnx/fold/numbers.h"
 #include "lowtide/import/onnx/inference/bounds.h"
@@ -255,16 +256,15 @@ Result<void> fold_contents(const Request& request, Facts& facts) {
   std::vector<KnownInput> inputs;
   inputs.reserve(request.inputs.size());
   for (const TensorFact* input : request.inputs) inputs.push_back(input == nullptr ? KnownInput{} : input->known);
-  const auto contents = fold({.domain = "",
-                              .type = request.node.op_type(),
-                              .opset = request.opset,
-                              .attributes = attributes,
-                              .inputs = inputs,
-                              .output_count = facts.size(),
-                              .content_attributes = tensors});
-  if (!contents.ok()) return contents.error();
+  LOWTIDE_TRY(const auto contents, fold({.domain = "",
+                                         .type = request.node.op_type(),
+                                         .opset = request.opset,
+                                         .attributes = attributes,
+                                         .inputs = inputs,
+                                         .output_count = facts.size(),
+                                         .content_attributes = tensors}));
   for (std::size_t i = 0; i < facts.size(); ++i) {
-    const auto& content = (*contents)[i];
+    const auto& content = (contents)[i];
     if (content == nullptr || !facts[i].is_tensor || !agrees(*content, facts[i].known)) continue;
     std::vector<KnownExtent>& extents = facts[i].known.extents.emplace();
     for (const std::int64_t extent : content->extents) extents.push_back({Knowledge::exact, extent, ""});
