@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lowtide/base/flags.h"
+#include "lowtide/base/int128.h"
 #include "lowtide/budget/offload.h"
 #include "lowtide/budget/transfers/swap_problem.h"
 
@@ -14,8 +15,6 @@ namespace budget_internal {
 namespace {
 
 using Index = SwapProblem::Index;
-
-__extension__ using Wide = __int128;
 
 // Bytes that a link may move from a time on.
 struct Ready {
@@ -132,17 +131,17 @@ class AwaySearch {
   // A link that moves the earliest bytes first, without gaps. kMaxTime if there are fewer bytes. Rounded down.
   [[nodiscard]] std::int64_t moved(std::vector<Ready> ready, std::int64_t away) const {
     std::sort(ready.begin(), ready.end(), [](const Ready& a, const Ready& b) { return a.time < b.time; });
-    const Wide per_second = 1'000'000'000;
-    Wide now = 0;  // in units of 1 / bytes_per_second nanoseconds, in which a byte takes per_second units
+    const Int128 per_second = 1'000'000'000;
+    Int128 now = 0;  // in units of 1 / bytes_per_second nanoseconds, in which a byte takes per_second units
     for (const Ready& next : ready) {
       if (away <= 0) break;
       const std::int64_t taken = std::min(next.bytes, away);
-      now = std::max(now, Wide{next.time} * link_.bytes_per_second) + taken * per_second;
+      now = std::max(now, Int128{next.time} * link_.bytes_per_second) + taken * per_second;
       away -= taken;
     }
     if (away > 0) return kMaxTime;
     return static_cast<std::int64_t>(
-        std::min(now / link_.bytes_per_second + link_.latency_nanoseconds, Wide{kMaxTime}));
+        std::min(now / link_.bytes_per_second + link_.latency_nanoseconds, Int128{kMaxTime}));
   }
 
   const SwapProblem& problem_;

@@ -7,6 +7,7 @@
 
 #include "lowtide/base/checked.h"
 #include "lowtide/base/flags.h"
+#include "lowtide/base/int128.h"
 #include "lowtide/verify/budget/entry_facts.h"
 #include "lowtide/verify/budget/link_clock.h"
 #include "lowtide/verify/check_budget.h"
@@ -15,8 +16,6 @@
 namespace lowtide {
 namespace verify_internal {
 namespace {
-
-__extension__ using Wide = __int128;
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
@@ -159,8 +158,8 @@ class AwayTime {
     std::int64_t latest = 0;
     std::int64_t earlier = 0;  // bytes that are ready before
     for (std::size_t at = 0; at < count; ++at) {
-      const Wide span = Wide{away - earlier} * 1'000'000'000 / link_.bytes_per_second;
-      if (span > kMaxTime * Wide{4}) return kMaxTime * 4;
+      const Int128 span = Int128{away - earlier} * 1'000'000'000 / link_.bytes_per_second;
+      if (span > kMaxTime * Int128{4}) return kMaxTime * 4;
       latest = std::max(latest, ready[at].first + static_cast<std::int64_t>(span));
       earlier += ready[at].second;
     }

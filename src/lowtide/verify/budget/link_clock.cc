@@ -6,30 +6,29 @@
 #include <algorithm>
 
 #include "lowtide/base/checked.h"
+#include "lowtide/base/int128.h"
 
 namespace lowtide::verify_internal {
 namespace {
 
-__extension__ using Wide = __int128;
-
 constexpr std::int64_t kSecond = 1'000'000'000;
 
-std::optional<std::int64_t> within_limit(Wide time) {
+std::optional<std::int64_t> within_limit(Int128 time) {
   if (time > kMaxTime) return std::nullopt;
   return static_cast<std::int64_t>(time);
 }
 
 // The time to copy bytes, rounded up, and the latency.
 std::optional<std::int64_t> copy_time(Bytes bytes, std::int64_t bytes_per_second, std::int64_t latency) {
-  const Wide product = Wide{bytes.count()} * kSecond;
-  const Wide whole = product / bytes_per_second + (product % bytes_per_second == 0 ? 0 : 1);
+  const Int128 product = Int128{bytes.count()} * kSecond;
+  const Int128 whole = product / bytes_per_second + (product % bytes_per_second == 0 ? 0 : 1);
   return within_limit(whole + latency);
 }
 
 }  // namespace
 
 std::optional<std::int64_t> LinkClock::run_time(const BudgetNode& node) const {
-  return node.fetched_over ? 0 : within_limit(Wide{node.cost} * link_.nanoseconds_per_cost);
+  return node.fetched_over ? 0 : within_limit(Int128{node.cost} * link_.nanoseconds_per_cost);
 }
 
 bool LinkClock::count_base() {
