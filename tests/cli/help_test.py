@@ -14,9 +14,12 @@ import small_models
 from program import DONE, PLAIN, PROGRAM, ProgramTest, needs_earlier
 
 
+WIDE = {"COLUMNS": "1000"}  # one line per option
+
+
 class Help(ProgramTest):
     def commands(self):
-        text = self.expect(DONE, "--help").stdout
+        text = self.expect(DONE, "--help", environment=WIDE).stdout
         block = re.search(r"^commands\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL).group(1)
         return [line.split()[0] for line in block.splitlines()]
 
@@ -25,7 +28,7 @@ class Help(ProgramTest):
         return set(re.findall(r"(?<!\S)--[a-z-]+", both))
 
     def section(self, command, name):
-        shown = self.expect(DONE, command, "--help").stdout
+        shown = self.expect(DONE, command, "--help", environment=WIDE).stdout
         found = re.search(rf"^{name}\n(.*?)(?:\n\n|\Z)", shown, re.MULTILINE | re.DOTALL)
         return found.group(1) if found else ""
 
@@ -68,7 +71,7 @@ class Help(ProgramTest):
                 self.assertEqual(done.returncode, 0, f"{example}\n{done.stderr.decode()}")
 
     def test_the_list_of_exit_codes_has_signals_in_help_and_manual(self):
-        text = self.expect(DONE, "--help").stdout
+        text = self.expect(DONE, "--help", environment=WIDE).stdout
         codes = re.search(r"^exit codes\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL).group(1)
         self.assertEqual([line.split()[0] for line in codes.splitlines()][:-1],
                          ["0", "1", "2", "3", "4", "130", "128+N"])

@@ -18,7 +18,7 @@ needs_earlier = unittest.skipIf(os.environ.get("LOWTIDE_WITHOUT_EARLIER"), "the 
 FILES = pathlib.Path(__file__).resolve().parent.parent / "files" / "cli"
 
 # The tests of colours set the variables that control them.
-PLAIN = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "CLICOLOR_FORCE", "TERM")}
+PLAIN = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM")}
 
 DONE, NO, USAGE, BAD_INPUT, INTERNAL = range(5)
 

@@ -149,6 +149,19 @@ class TextOutput(ProgramTest):
             for line in self.expect(DONE, *words).stdout.splitlines():
                 self.assertEqual(line, line.rstrip(), words)
 
+    def test_lines_have_the_columns_that_are_asked_for(self):
+        self.write("long.onnx", small_models.chain(3, name="a_long_path/of/a_module/in/a_model/"))
+        for words in (["plan", "long.onnx"], ["explain", "long.onnx"], ["inspect", "long.onnx"], ["plan", "--help"],
+                      ["order", "--help"], ["--help"]):
+            whole = self.expect(DONE, *words).stdout
+            for columns in (80, 110):
+                said = self.expect(DONE, *words, environment={"COLUMNS": str(columns)}).stdout
+                self.assertLessEqual(max(map(len, said.splitlines())), columns, words)
+                self.assertEqual(sorted("".join(said.split())), sorted("".join(whole.split())), words)
+        for odd in ("", "0", "-1", "x", "80x", "99999999999999999999"):
+            self.assertEqual(self.expect(DONE, "plan", "long.onnx", environment={"COLUMNS": odd}).stdout,
+                             self.expect(DONE, "plan", "long.onnx").stdout)
+
     def test_a_pipe_gets_colours_only_by_force(self):
         self.assertNotIn(ESCAPE, self.expect(DONE, "plan", "model.onnx").stdout)
         self.assertIn(ESCAPE, self.expect(DONE, "plan", "model.onnx", "--color=always").stdout)

@@ -51,7 +51,7 @@ ExitCode run_words(const std::vector<std::string>& words, Console& console) {
   }
   const std::string& first = words.front();
   if (first == "--help" || first == "-h") {
-    console.result(general_help());
+    console.help(general_help());
     return ExitCode::done;
   }
   if (first == "--version" || first == "-V") {
@@ -70,7 +70,7 @@ ExitCode run_words(const std::vector<std::string>& words, Console& console) {
   console.set_colors(color_choice(arguments));
   console.set_quiet(arguments.has("--quiet"));
   if (arguments.has("--help")) {
-    console.result(command_help(*command));
+    console.help(command_help(*command));
     return ExitCode::done;
   }
   return command->run(arguments, console);

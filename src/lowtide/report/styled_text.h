@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,9 +24,16 @@ enum class Style : std::uint8_t {
   bad,      // does not fit, wrong
 };
 
-// Text for a terminal in pieces of one style each.
+namespace report_internal {
+struct TextBlock;
+struct TextLine;
+}  // namespace report_internal
+
+// Text for a terminal in pieces of one style each, with tables and paragraphs that are laid out when it is rendered.
 class StyledText {
  public:
+  static constexpr std::size_t kAnyWidth = static_cast<std::size_t>(-1);
+
   StyledText() = default;
   // Text is styled text without a style. NOLINTBEGIN(google-explicit-constructor)
   StyledText(std::string_view text, Style style = Style::plain) { add(text, style); }
@@ -37,17 +45,26 @@ class StyledText {
   StyledText& append(const StyledText& other);
   StyledText& end_line() { return add("\n"); }
 
-  // Width in columns, which is the number of code points. Requires: no line ends.
+  // Adds a table or a paragraph.
+  StyledText& add(std::shared_ptr<const report_internal::TextBlock> block);
+
+  // Width in columns, which is the number of code points. Requires: no line ends, tables and paragraphs.
   [[nodiscard]] std::size_t width() const;
   [[nodiscard]] bool empty() const { return pieces_.empty(); }
+  // The text as one line. Requires: as width().
+  [[nodiscard]] report_internal::TextLine line() const;
 
-  // With `colors`, styles become terminal escapes; otherwise only the text is returned.
-  [[nodiscard]] std::string render(bool colors) const;
+  // With `colors`, styles become terminal escapes; otherwise only the text is returned. Lines have at most `columns`, as
+  // far as possible: they continue below after a space, and the columns of a table that are aligned to the left become
+  // narrower, and their cells longer. Numbers and words are never cut, except for words that are wider than such a
+  // column. At least 40 columns are used.
+  [[nodiscard]] std::string render(bool colors, std::size_t columns = kAnyWidth) const;
 
  private:
   struct Piece {
     std::string text;
     Style style;
+    std::shared_ptr<const report_internal::TextBlock> block = {};  // in place of text
   };
   std::vector<Piece> pieces_;
 };

@@ -13,9 +13,9 @@ ExitCode run_help(const Arguments& arguments, Console& console) {
   } else if (const std::optional<std::string> name = arguments.optional_positional("COMMAND")) {
     const CommandSpec* command = find_command(*name);
     LOWTIDE_CHECK(command != nullptr, "the choices of help are commands");
-    console.result(command_help(*command));
+    console.help(command_help(*command));
   } else {
-    console.result(general_help());
+    console.help(general_help());
   }
   return ExitCode::done;
 }

@@ -11,35 +11,22 @@
 namespace lowtide::cli_internal {
 namespace {
 
-constexpr std::size_t kColumns = 88;
-
-// Wraps text between words. Each line of the text is a paragraph.
-StyledText wrapped(std::string_view text, std::string_view indent) {
-  StyledText out;
-  std::size_t column = 0;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
-    const std::string_view word = text.substr(0, end);
-    if (column > 0 && column + 1 + word.size() > kColumns) {
-      out.end_line();
-      column = 0;
-    }
-    out.add(column == 0 ? indent : " ").add(word);
-    column += word.size() + (column == 0 ? indent.size() : 1);
-    if (end < text.size() && text[end] == '\n') {
-      out.end_line();
-      column = 0;
-    }
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out.end_line();
-}
-
 StyledText option_table(const std::vector<OptionSpec>& options) {
   TextTable table({TextTable::Align::left, TextTable::Align::left});
   for (const OptionSpec& option : options)
     table.add_row({StyledText(option_names(option), Style::strong), option.summary});
   return table.text();
+}
+
+// Lines that are indented by two columns.
+StyledText indented(std::string_view text) {
+  StyledText out;
+  while (true) {
+    const std::size_t end = text.find('\n');
+    out.add("  ").add(text.substr(0, end)).end_line();
+    if (end == std::string_view::npos) return out;
+    text.remove_prefix(end + 1);
+  }
 }
 
 // The values of the options that take the name of a strategy or stage.
@@ -49,7 +36,7 @@ StyledText choices_section(const CommandSpec& command) {
     if (!lists_choices(option)) continue;
     if (out.empty()) out.end_line().add("values", Style::heading).end_line();
     const char* colon = option.choice_help.empty() ? ": " : ":";  // choices with a help have a line each
-    out.append(wrapped(std::string(option.name) + colon + choices_text(option), "  "));
+    out.append(indented(std::string(option.name) + colon + choices_text(option)));
   }
   return out;
 }
@@ -114,7 +101,7 @@ StyledText general_help() {
 
 StyledText command_help(const CommandSpec& command) {
   StyledText out("usage: ", Style::heading);
-  out.add(usage_line(command)).end_line().end_line().append(wrapped(command.description, ""));
+  out.add(usage_line(command)).end_line().end_line().add(command.description).end_line();
   if (!command.positionals.empty()) {
     out.end_line();
     TextTable table({TextTable::Align::left, TextTable::Align::left});
@@ -128,7 +115,9 @@ StyledText command_help(const CommandSpec& command) {
   out.end_line().add("common options", Style::heading).end_line().append(option_table(common_options()));
   out.end_line().add("examples", Style::heading).end_line();
   for (const ExampleSpec& example : command.examples) {
-    out.add("  ").add(example.command).end_line();
+    TextTable whole({TextTable::Align::right});  // such a column is never narrower, so the command can be copied
+    whole.add_row({example.command});
+    out.append(whole.text());
     out.add("      ").add(example.meaning, Style::dim).end_line();
   }
   return out;

@@ -75,6 +75,7 @@ std::string manual_page() {
   for (const ExitCodeSpec& code : exit_codes()) out += tagged(code.code, code.meaning);
   out += ".PP\n" + roff(kOutputsStayWhole) + "\n";
   out += ".SH ENVIRONMENT\n";
+  out += tagged("COLUMNS", "the most columns of a line; default: those of the terminal; in a file lines stay whole");
   out += tagged("NO_COLOR", "if set and not empty: no colours, except with --color=always");
   out += tagged("CLICOLOR_FORCE", "if set, not empty and not 0: colours even if stdout is not a terminal");
   out += tagged("TERM", "if dumb: no colours and no progress");

@@ -3,9 +3,12 @@
 
 #include "lowtide/cli/output/console.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -14,6 +17,8 @@
 
 namespace lowtide::cli_internal {
 namespace {
+
+constexpr std::size_t kHelpColumns = 88;
 
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets one
@@ -26,6 +31,19 @@ bool wants_colors(ColorChoice choice, int stream) {
   const std::string_view force = environment("CLICOLOR_FORCE");
   if (!force.empty() && force != "0") return true;
   return environment("TERM") != "dumb" && isatty(stream) == 1;
+}
+
+// The columns that COLUMNS states, or those of the terminal but at most `most`; without both, `most`.
+std::size_t columns_of_stdout(std::size_t most) {
+  std::size_t columns = 0;
+  const std::string_view stated = environment("COLUMNS");
+  const auto [end, error] = std::from_chars(stated.data(), stated.data() + stated.size(), columns);
+  if (error == std::errc() && end == stated.data() + stated.size() && columns > 0) return columns;
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    return std::min<std::size_t>(size.ws_col, most);
+  }
+  return most;
 }
 
 // Returns 0, or the errno of the write that failed.
@@ -46,11 +64,15 @@ void Console::set_colors(ColorChoice choice) {
   colors_stderr_ = wants_colors(choice, STDERR_FILENO);
 }
 
-void Console::result(const StyledText& text) {
+void Console::result(const StyledText& text) { write(text, columns_of_stdout(StyledText::kAnyWidth)); }
+
+void Console::help(const StyledText& text) { write(text, columns_of_stdout(kHelpColumns)); }
+
+void Console::write(const StyledText& text, std::size_t columns) {
   if (is_stdout_taken_) {
     remark(text);
   } else {
-    write_stdout(text.render(colors_stdout_));
+    write_stdout(text.render(colors_stdout_, columns));
   }
 }
 

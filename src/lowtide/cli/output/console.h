@@ -23,8 +23,11 @@ class Console {
   // Sends results to stderr as well, because a file goes to stdout.
   void keep_stdout_free() { is_stdout_taken_ = true; }
 
-  // Stops with exit code 3 if the write fails (a full disk, a closed pipe).
+  // Lines have at most as many columns as COLUMNS says or, without it, the terminal. Without both they are as long as
+  // they are. Stops with exit code 3 if the write fails (a full disk, a closed pipe).
   void result(const StyledText& text);
+  // The same for prose and lists of options, which have 88 columns at most, unless COLUMNS says more.
+  void help(const StyledText& text);
   // Writes raw bytes to stdout, even after keep_stdout_free(). Stops with exit code 3 if the write fails.
   void write_stdout(std::string_view bytes);
   // Writes a remark to stderr, except with --quiet.
@@ -41,6 +44,8 @@ class Console {
   [[nodiscard]] bool writes_steps() const { return !is_quiet_ && !shows_progress(); }
 
  private:
+  void write(const StyledText& text, std::size_t columns);
+
   bool colors_stdout_ = false;
   bool colors_stderr_ = false;
   bool is_quiet_ = false;

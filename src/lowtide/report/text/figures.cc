@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
 #include <optional>
 #include <set>
 
 #include "lowtide/base/listed.h"
 #include "lowtide/graph/lowered.h"
 #include "lowtide/lower/passes.h"
+#include "lowtide/report/text/text_layout.h"
 
 namespace lowtide::report_internal {
 namespace {
@@ -150,27 +152,14 @@ std::string extra_work_text(const Plan& plan) {
 }
 
 StyledText paragraph(std::string_view text, const StyledText& lead) {
-  constexpr std::size_t kColumns = 100;
-  StyledText out("  ");
-  out.append(lead);
-  std::size_t column = 2 + lead.width();
-  bool is_line_begin = true;
+  auto block = std::make_shared<TextBlock>();
+  block->lead = lead.line();
   while (!text.empty()) {
     const std::string_view word = unbroken(text);
     text.remove_prefix(std::min(text.size(), word.size() + 1));
-    const std::size_t width = StyledText(word).width();
-    if (!is_line_begin && column + 1 + width > kColumns) {
-      const std::string indent = lead.width() == 2 ? "    " : "  ";
-      out.end_line().add(indent);
-      column = indent.size();
-      is_line_begin = true;
-    }
-    if (!is_line_begin) out.add(" ");
-    out.add(word);
-    column += width + (is_line_begin ? 0 : 1);
-    is_line_begin = false;
+    block->words.emplace_back(word);
   }
-  return out.end_line();
+  return StyledText().add(std::move(block));
 }
 
 std::string exact(Bytes size) { return with_thousands(size.count()) + " B"; }

@@ -6,10 +6,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 
 #include "lowtide/base/check.h"
+#include "lowtide/report/text/text_layout.h"
 
 namespace lowtide {
+
+using report_internal::TextBlock;
+using report_internal::TextLine;
+
 namespace {
 
 // Uses only attributes and the first eight colours, which follow the user's palette.
@@ -30,11 +36,72 @@ std::size_t code_points(std::string_view text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
+constexpr std::size_t kLeastColumns = 40;
+
+// Lines of text, where an empty last line means that the text ends with a line end.
+class LineSink {
+ public:
+  LineSink(bool colors, std::size_t columns) : colors_(colors), columns_(std::max(columns, kLeastColumns)) {}
+
+  void add(std::string_view text, Style style) {
+    while (true) {
+      const std::size_t end = text.find('\n');
+      line_.add(text.substr(0, end), style);
+      if (end == std::string_view::npos) return;
+      finish_line();
+      text.remove_prefix(end + 1);
+    }
+  }
+
+  void add(const TextBlock& block) {
+    for (const TextLine& line : lay_out(block, columns_)) {
+      write(line);
+      out_ += '\n';
+    }
+  }
+
+  std::string text() && {
+    write(line_);
+    return std::move(out_);
+  }
+
+ private:
+  void finish_line() {
+    if (line_.bytes.size() <= columns_ || line_.width() <= columns_) {
+      write(line_);
+      out_ += '\n';
+    } else {
+      for (const TextLine& part : wrap(line_, columns_, false)) {
+        write(part);
+        out_ += '\n';
+      }
+    }
+    line_ = {};
+  }
+
+  void write(const TextLine& line) {
+    for (std::size_t begin = 0; begin < line.bytes.size();) {
+      std::size_t end = begin + 1;
+      while (end < line.bytes.size() && line.styles[end] == line.styles[begin]) ++end;
+      const std::string_view escape = colors_ ? escape_of(line.styles[begin]) : "";
+      out_ += escape;
+      out_.append(line.bytes, begin, end - begin);
+      if (!escape.empty()) out_ += "\x1b[0m";
+      begin = end;
+    }
+  }
+
+  const bool colors_;
+  const std::size_t columns_;
+  TextLine line_;
+  std::string out_;
+};
+
 }  // namespace
 
 StyledText& StyledText::add(std::string_view text, Style style) {
   if (text.empty()) return *this;
-  if (!pieces_.empty() && pieces_.back().style == style) {
+  if (!pieces_.empty() && pieces_.back().style == style && !pieces_.back().block) {
     pieces_.back().text += text;
   } else {
     pieces_.push_back({std::string(text), style});
@@ -42,8 +109,19 @@ StyledText& StyledText::add(std::string_view text, Style style) {
   return *this;
 }
 
+StyledText& StyledText::add(std::shared_ptr<const report_internal::TextBlock> block) {
+  pieces_.push_back({"", Style::plain, std::move(block)});
+  return *this;
+}
+
 StyledText& StyledText::append(const StyledText& other) {
-  for (const Piece& piece : other.pieces_) add(piece.text, piece.style);
+  for (const Piece& piece : other.pieces_) {
+    if (piece.block) {
+      add(piece.block);
+    } else {
+      add(piece.text, piece.style);
+    }
+  }
   return *this;
 }
 
@@ -53,15 +131,22 @@ std::size_t StyledText::width() const {
   return width;
 }
 
-std::string StyledText::render(bool colors) const {
-  std::string out;
+report_internal::TextLine StyledText::line() const {
+  TextLine line;
+  for (const Piece& piece : pieces_) line.add(piece.text, piece.style);
+  return line;
+}
+
+std::string StyledText::render(bool colors, std::size_t columns) const {
+  LineSink sink(colors, columns);
   for (const Piece& piece : pieces_) {
-    const std::string_view escape = colors ? escape_of(piece.style) : "";
-    out += escape;
-    out += piece.text;
-    if (!escape.empty()) out += "\x1b[0m";
+    if (piece.block) {
+      sink.add(*piece.block);
+    } else {
+      sink.add(piece.text, piece.style);
+    }
   }
-  return out;
+  return std::move(sink).text();
 }
 
 void TextTable::add_row(std::vector<StyledText> cells) {
@@ -70,33 +155,13 @@ void TextTable::add_row(std::vector<StyledText> cells) {
 }
 
 StyledText TextTable::text() const {
-  std::vector<std::size_t> widths(columns_.size(), 0);
+  auto block = std::make_shared<report_internal::TextBlock>();
+  block->columns = columns_;
   for (const auto& row : rows_) {
-    for (std::size_t at = 0; at < row.size(); ++at) widths[at] = std::max(widths[at], row[at].width());
+    std::vector<report_internal::TextLine>& cells = block->rows.emplace_back();
+    for (const StyledText& cell : row) cells.push_back(cell.line());
   }
-  StyledText out;
-  for (const auto& row : rows_) {
-    if (row.empty()) {
-      out.end_line();
-      continue;
-    }
-    out.add("  ");
-    // Spaces are written only when a cell follows, so that no line ends in spaces.
-    std::size_t owed = 0;
-    for (std::size_t at = 0; at < row.size(); ++at) {
-      const std::size_t missing = widths[at] - row[at].width();
-      if (row[at].empty()) {
-        owed += missing;
-      } else {
-        if (columns_[at] == Align::right) owed += missing;
-        out.add(std::string(owed, ' ')).append(row[at]);
-        owed = columns_[at] == Align::left ? missing : 0;
-      }
-      owed += 2;
-    }
-    out.end_line();
-  }
-  return out;
+  return StyledText().add(std::move(block));
 }
 
 std::string counted(std::int64_t count, std::string_view one) {
