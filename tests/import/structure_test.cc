@@ -65,15 +65,47 @@ TEST(Structure, TurnsTensorsOfOneElementIntoNumbers) {
   EXPECT_EQ(value_of("bool", "1"), AttributeValue(std::int64_t{1}));
 }
 
-TEST(Structure, DescribesOtherTensorsInAttributes) {
+TEST(Structure, ReadsTensorsInAttributesOfClassicalModels) {
   const auto model = import(
       "<ir_version: 8, opset_import: [\"\" : 17, \"ai.onnx.ml\" : 4]>\n"
       "g (int64[3] x) => (float[3] y) {\n"
       "  y = ai.onnx.ml.LabelEncoder<keys_tensor = int64[2] {1, 2}, values_tensor = float[2] {1.5, 2.5}>(x) }");
   ASSERT_TRUE(model.ok()) << model.error().describe();
-  const auto* keys = find_attribute<OpaqueAttribute>(model->graph.node(NodeId(0)).attributes, "keys_tensor");
-  ASSERT_NE(keys, nullptr);
-  EXPECT_EQ(keys->description, "tensor i64[2]");
+  const std::vector<Attribute>& attributes = model->graph.node(NodeId(0)).attributes;
+  const auto* keys = find_attribute<std::vector<std::int64_t>>(attributes, "keys_tensor");
+  const auto* values = find_attribute<std::vector<double>>(attributes, "values_tensor");
+  ASSERT_TRUE(keys != nullptr && values != nullptr);
+  EXPECT_EQ(*keys, std::vector<std::int64_t>({1, 2}));
+  EXPECT_EQ(*values, std::vector<double>({1.5, 2.5}));
+}
+
+// Each row of features gets a label and two scores.
+TEST(Structure, InfersTheSizesOfClassicalModels) {
+  const auto model = import(
+      "<ir_version: 8, opset_import: [\"\" : 17, \"ai.onnx.ml\" : 3]>\n"
+      "g (float[5,4] x) => (int64[N] label, float[N,M] score) {\n"
+      "  label, score = ai.onnx.ml.LinearClassifier<coefficients = [1.0, 2.0, 3.0, 4.0], intercepts = [0.5], "
+      "classlabels_ints = [3, 7]>(x) }");
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  const Graph& graph = model->graph;
+  EXPECT_EQ(graph.tensor(graph.outputs()[0]).dtype, DType::i64);
+  EXPECT_EQ(graph.tensor(graph.outputs()[0]).shape, Shape({5}));
+  EXPECT_EQ(graph.tensor(graph.outputs()[1]).shape, Shape({5, 2}));
+}
+
+TEST(Structure, NamesAWayOutForMapsAndLabelsOfText) {
+  const std::string head = "<ir_version: 8, opset_import: [\"\" : 17, \"ai.onnx.ml\" : 3]>\n";
+  const auto maps = import(head +
+                           "g (float[1,2] x) => (float[1] y) { z = ai.onnx.ml.ZipMap<classlabels_int64s = "
+                           "[0, 1]>(x) y = ReduceSum(z) }");
+  ASSERT_FALSE(maps.ok());
+  EXPECT_NE(maps.error().message.find("'zipmap': False"), std::string::npos) << maps.error().message;
+  const auto texts = import(head +
+                            "g (float[1,2] x) => (string[1] label, float[1,1] score) { label, score = "
+                            "ai.onnx.ml.LinearClassifier<coefficients = [1.0, 2.0], classlabels_strings = "
+                            "[\"a\"]>(x) }");
+  ASSERT_FALSE(texts.ok());
+  EXPECT_NE(texts.error().message.find("train with integer labels"), std::string::npos) << texts.error().message;
 }
 
 // The attribute kSinceAttribute of the first node, or 0 without it.

@@ -77,6 +77,11 @@ def difference(folder, outputs, rtol, atol):
     return ""
 
 
+def full_name(node):
+    """The operator of a node, with its domain unless that is the standard one."""
+    return node.op_type if node.domain in ("", "ai.onnx") else f"{node.domain}.{node.op_type}"
+
+
 def run(runner, only, root):
     """{(operator, name): "ok", or a word and the reason} of all tests."""
     chosen = list(cases(only))
@@ -91,7 +96,7 @@ def run(runner, only, root):
         if line == "ok" and (wrong := difference(folder, outputs, rtol, atol)):
             is_close = name in INEXACT and not difference(folder, outputs, rtol, max(atol, 1e-6))
             line = f"inexact {wrong}" if is_close else f"wrong {wrong}"
-        operators = sorted({node.op_type for node in model.graph.node})
+        operators = sorted({full_name(node) for node in model.graph.node})
         results["+".join(operators), f"{name} {at}"] = line
         if at >= len(lines):
             break
@@ -102,11 +107,11 @@ HEAD = """# Operators
 
 Written by `scripts/write_operators`, and held current by the test `kernels.NodeTestsOfOnnx`.
 
-Each row is an operator of the ONNX standard that `lowtide run` executes. *Types* are the element types of its first
-operand or, without operands, of its result. *Node tests* counts the tests of the onnx project (version {version}) that
-consist of this operator alone: those that pass, of all whose inputs and outputs are tensors of f32, f16, i64, i32,
-bool, i8 or u8. A dash means that there is no such test. A model with another operator is refused when it is loaded, and
-the message names all such nodes. `If`, `Loop` and `Scan` are run by the session itself.
+Each row is an operator of the ONNX standard, or of its domain ai.onnx.ml, that `lowtide run` executes. *Types* are the
+element types of its first operand or, without operands, of its result. *Node tests* counts the tests of the onnx
+project (version {version}) that consist of this operator alone: those that pass, of all whose inputs and outputs are
+tensors of f32, f16, i64, i32, bool, i8 or u8. A dash means that there is no such test. A model with another operator is
+refused when it is loaded, and the message names all such nodes. `If`, `Loop` and `Scan` are run by the session itself.
 
 | Operator | Types | Node tests |
 |---|---|---|

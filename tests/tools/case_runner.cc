@@ -13,7 +13,7 @@
 // they are rewritten for the kernels of this machine.
 //
 // With the argument --operators the program prints all operators of the ONNX standard that have a kernel instead, one
-// per line: its name, then the element types of its first operand.
+// per line: its name, with its domain if it has one, then the element types of its first operand.
 
 #include <algorithm>
 #include <cstring>
@@ -108,8 +108,8 @@ void run_case(const std::string& folder, bool is_lowered) {
 
 void print_operators() {
   for (const SupportedOperator& row : supported_operators()) {
-    if (!row.domain.empty()) continue;
-    std::cout << row.type;
+    if (!row.domain.empty() && row.domain != "ai.onnx.ml") continue;
+    std::cout << (row.domain.empty() ? "" : "ai.onnx.ml.") << row.type;
     for (const DType dtype : row.dtypes) std::cout << ' ' << to_string(dtype);
     std::cout << '\n';
   }

@@ -24,8 +24,11 @@ using AttributeValue = std::variant<std::int64_t, double, std::string, std::vect
 struct Attribute {
   std::string name;
   AttributeValue value;
-  friend bool operator==(const Attribute&, const Attribute&) = default;
 };
+
+// Whether both have the same name and the same value. A NaN, such as the number that an Imputer replaces, is equal to
+// itself.
+[[nodiscard]] bool operator==(const Attribute& a, const Attribute& b);
 
 // The value of the attribute with this name. Returns nullptr if there is none, or if it has another type. Linear in the
 // number of attributes.

@@ -223,6 +223,31 @@ constexpr auto kLoweredRows = std::to_array<TraitRow>({
     {kTransposeType, kPure},
 });
 
+// Operators of domain ai.onnx.ml. Sorted by name.
+constexpr auto kClassicalRows = std::to_array<TraitRow>({
+    {"ArrayFeatureExtractor", kPure},
+    {"Binarizer", kFirst},
+    {"CastMap", kPure},
+    {"CategoryMapper", kPure},
+    {"DictVectorizer", kPure},
+    {"FeatureVectorizer", kPure},
+    {"Imputer", kFirst},
+    {"LabelEncoder", kPure},
+    {"LinearClassifier", kSums},
+    {"LinearRegressor", kSums},
+    {"Normalizer", kPure},
+    {"OneHotEncoder", kPure},
+    {"SVMClassifier", kSums},
+    {"SVMRegressor", kSums},
+    {"Scaler", kPure},
+    {"TreeEnsemble", kPure},
+    {"TreeEnsembleClassifier", kPure},
+    {"TreeEnsembleRegressor", kPure},
+    {"ZipMap", kPure},
+});
+static_assert(std::is_sorted(kClassicalRows.begin(), kClassicalRows.end(),
+                             [](const TraitRow& a, const TraitRow& b) { return a.type < b.type; }));
+
 template <typename Rows>
 const OperatorTraits& traits_in(const Rows& rows, std::string_view type) {
   const auto* row =
@@ -234,7 +259,7 @@ const OperatorTraits& traits_in(const Rows& rows, std::string_view type) {
 }  // namespace
 
 const OperatorTraits& operator_traits(std::string_view domain, std::string_view type) {
-  if (domain == "ai.onnx.ml") return kKernel;
+  if (domain == "ai.onnx.ml") return traits_in(kClassicalRows, type);
   if (domain == kOwnDomain) return traits_in(kLoweredRows, type);
   if (domain.empty() || domain == "ai.onnx") return traits_in(kTraitRows, type);
   if (domain == "caffe2") return traits_in(kCaffe2Rows, type);

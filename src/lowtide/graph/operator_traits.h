@@ -51,8 +51,7 @@ struct OperatorTraits {
 };
 
 // Returns the traits of an operator of ONNX, of ONNX Runtime, of Caffe2 or of a lowered graph. The domains "" and
-// "ai.onnx" mean the same. All operators of "ai.onnx.ml" have the traits of a kernel of which nothing else is known.
-// O(log operators). The reference is valid until the program ends.
+// "ai.onnx" mean the same. O(log operators). The reference is valid until the program ends.
 [[nodiscard]] const OperatorTraits& operator_traits(std::string_view domain, std::string_view type);
 
 }  // namespace lowtide

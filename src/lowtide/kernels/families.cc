@@ -19,6 +19,10 @@
 #include "lowtide/kernels/plain/attention/attention.h"
 #include "lowtide/kernels/plain/attention/rotary.h"
 #include "lowtide/kernels/plain/chains/chain.h"
+#include "lowtide/kernels/plain/classical/features.h"
+#include "lowtide/kernels/plain/classical/linear.h"
+#include "lowtide/kernels/plain/classical/svm.h"
+#include "lowtide/kernels/plain/classical/trees.h"
 #include "lowtide/kernels/plain/convolution/convolution.h"
 #include "lowtide/kernels/plain/convolution/folding.h"
 #include "lowtide/kernels/plain/convolution/pooling.h"
@@ -88,7 +92,12 @@ std::span<const Family> families() {
                            quantized_product_family(),
                            quantized_convolution_family(),
                            biased_product_family(),
-                           biased_convolution_family()});
+                           biased_convolution_family(),
+                           tree_family(),
+                           linear_family(),
+                           svm_family(),
+                           feature_family(),
+                           encoder_family()});
     return all;
   }();
   return all_families;

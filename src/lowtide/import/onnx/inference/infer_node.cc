@@ -15,6 +15,7 @@
 #include "lowtide/import/onnx/fold/fold.h"
 #include "lowtide/import/onnx/fold/numbers.h"
 #include "lowtide/import/onnx/inference/bounds.h"
+#include "lowtide/import/onnx/inference/classical_sizes.h"
 #include "lowtide/import/onnx/inference/control_flow.h"
 #include "lowtide/import/onnx/inference/extent_symbol.h"
 #include "lowtide/import/onnx/inference/function_operators.h"
@@ -155,6 +156,7 @@ Result<Facts> ask_for_sizes(const Request& request) {
   if (request.is_standard() && type == "Scan" && request.schema.SinceVersion() >= 9) {
     return infer_scan(request.node, request.inputs, request.infer_body);
   }
+  if (is_classical_domain(request.schema.domain())) return infer_classical(request.node, request.inputs);
   // The library refuses lists of one number, which runtimes accept. The rules have all of its sizes.
   const bool is_range = request.is_standard() && type == "Range";
   Result<Facts> facts = is_range ? Facts(1) : ask_library_with_bounds(request);

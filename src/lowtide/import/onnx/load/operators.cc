@@ -31,6 +31,18 @@ bool excludes_tensors(const OpSchema::FormalParameter& parameter) {
   });
 }
 
+// Why an operator whose operands are no tensors of numbers is refused, with a way out where there is one.
+std::string why_excluded(const NodeProto& node) {
+  if (node.domain() == "ai.onnx.ml" && node.op_type() == "ZipMap") {
+    return "it makes maps, and Lowtide has tensors; convert the model without it, with options={'zipmap': False} of "
+           "skl2onnx or zipmap=False of onnxmltools";
+  }
+  if (node.domain() == "ai.onnx.ml" && (node.op_type() == "CastMap" || node.op_type() == "DictVectorizer")) {
+    return "it reads maps, and Lowtide has tensors; convert the steps behind it, and give them a matrix of features";
+  }
+  return "it works on sequences, maps, optionals or strings";
+}
+
 struct Definition {
   const OpSchema* schema = nullptr;
   std::string reason;  // why it is not supported; empty if it is
@@ -106,7 +118,7 @@ class OperatorCheck {
     };
     if (std::any_of(schema->inputs().begin(), schema->inputs().end(), works_on_others) ||
         std::any_of(schema->outputs().begin(), schema->outputs().end(), works_on_others)) {
-      return {schema, "it works on sequences, maps, optionals or strings"};
+      return {schema, why_excluded(node)};
     }
     return {schema, ""};
   }

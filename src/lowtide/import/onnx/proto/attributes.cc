@@ -10,8 +10,10 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/import/onnx/fold/numbers.h"
 #include "lowtide/import/onnx/proto/constants.h"
+#include "lowtide/import/onnx/proto/tensor_data.h"
 #include "lowtide/import/onnx/proto/types.h"
 
 namespace lowtide::import_internal {
@@ -70,6 +72,32 @@ std::optional<AttributeValue> value_of(const AttributeProto& attribute) {
   }
 }
 
+// The elements of a tensor, or nullopt if they are not in the model file or are neither numbers nor texts.
+Result<std::optional<AttributeValue>> list_in(const onnx::TensorProto& tensor, const ByteSource& file) {
+  ContentBudget no_content(-1);
+  LOWTIDE_TRY(const TensorFact fact, fact_from_tensor(tensor, no_content));
+  const DType dtype = *fact.known.dtype;
+  const bool is_external = tensor.data_location() == onnx::TensorProto::EXTERNAL;
+  if (dtype == DType::string && !is_external) {
+    return std::optional<AttributeValue>(
+        std::vector<std::string>(tensor.string_data().begin(), tensor.string_data().end()));
+  }
+  if (is_external || !is_readable(dtype)) return std::optional<AttributeValue>();
+  std::int64_t count = 1;
+  for (const KnownExtent& extent : *fact.known.extents) count *= extent.extent;  // check_tensor_data() has counted them
+  LOWTIDE_TRY(const std::string raw, raw_data_of(tensor, &file));
+  std::vector<double> reals;
+  std::vector<std::int64_t> integers;
+  for (const KnownElement& element : read_elements(tensor, raw, dtype, count)) {
+    if (is_float(dtype)) {
+      reals.push_back(element.real);
+    } else {
+      integers.push_back(element.integer);
+    }
+  }
+  return std::optional(is_float(dtype) ? AttributeValue(std::move(reals)) : AttributeValue(std::move(integers)));
+}
+
 }  // namespace
 
 const AttributeProto* attribute_of(const onnx::NodeProto& node, std::string_view name) {
@@ -86,13 +114,20 @@ bool is_graph_attribute(const AttributeProto& attribute) {
   return attribute.type() == AttributeProto::GRAPH || attribute.type() == AttributeProto::GRAPHS;
 }
 
-Result<std::vector<Attribute>> attributes_of(const onnx::NodeProto& node) {
+Result<std::vector<Attribute>> attributes_of(const onnx::NodeProto& node, const ByteSource& file) {
   std::vector<Attribute> attributes;
   attributes.reserve(static_cast<std::size_t>(node.attribute_size()));
   for (const AttributeProto& attribute : node.attribute()) {
     if (is_graph_attribute(attribute)) continue;
     std::optional<AttributeValue> value = value_of(attribute);
     if (!value) return Error{ErrorCode::invalid, "attribute " + quoted(attribute.name()) + " has no type", ""};
+    if (attribute.has_t() && node.domain() == "ai.onnx.ml" && std::holds_alternative<OpaqueAttribute>(*value)) {
+      Result<std::optional<AttributeValue>> list = list_in(attribute.t(), file);
+      if (!list) {
+        return Error{list.error().code, "attribute " + quoted(attribute.name()) + ": " + list.error().message, ""};
+      }
+      if (*list) value = **std::move(list);
+    }
     attributes.push_back({attribute.name(), *std::move(value)});
   }
   return attributes;

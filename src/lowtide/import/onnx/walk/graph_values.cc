@@ -198,6 +198,7 @@ void GraphValues::note_findings(std::uint32_t name, const TensorFact& fact, cons
   };
   if (!fact.is_tensor || fact.known.dtype == DType::string) {
     findings_.unsupported.push_back(quoted(text) + " is " + (fact.is_tensor ? "a tensor of strings" : describe(fact)) +
+                                    std::string(declaration.way_out) +
                                     (declaration.maker.empty() ? "" : " (" + std::string(declaration.maker) + ")"));
     return;
   }

@@ -71,6 +71,7 @@ class GraphValues {
     Role role = Role::temporary;
     UnknownSize::Cause unknown = UnknownSize::Cause::inherited;
     std::string_view maker;              // place; empty for an input
+    std::string_view way_out;            // what to do if it is not a tensor of numbers, as the end of a sentence
     std::optional<ConstantId> constant;  // Tensor::constant
   };
 

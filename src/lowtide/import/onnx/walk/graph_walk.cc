@@ -11,6 +11,7 @@
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
+#include "lowtide/import/onnx/inference/classical_sizes.h"
 #include "lowtide/import/onnx/inference/infer_node.h"
 #include "lowtide/import/onnx/proto/attributes.h"
 #include "lowtide/import/onnx/proto/operator_meaning.h"
@@ -205,13 +206,14 @@ Result<void> GraphWalk::add_node(std::uint32_t index, Facts facts, NodeBodies&& 
     if (!is_sized(facts[at]) || !facts[at].known.dtype || facts[at].known.dtype == DType::string) {
       if (place.empty()) place = place_of(index);
       declaration.maker = place;
+      if (is_classical_domain(node.domain())) declaration.way_out = "; train with integer labels and categories";
       declaration.unknown = cause_of_unknown(index, bodies);
     }
     const Result<TensorId> added = values_.add_tensor(outputs[at], std::move(facts[at]), declaration);
     if (!added) return located(added.error(), place_of(index));
     spec.outputs.push_back(*added);
   }
-  Result<std::vector<Attribute>> attributes = attributes_of(node);
+  Result<std::vector<Attribute>> attributes = attributes_of(node, *context_.content.file());
   if (!attributes) return located(attributes.error(), place_of(index));
   spec.attributes = *std::move(attributes);
   if (auto since = older_meaning_of(node, context_.opsets.of(node))) spec.attributes.push_back(*std::move(since));
