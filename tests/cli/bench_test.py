@@ -138,7 +138,7 @@ class Bench(ProgramTest):
             head = "{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }".ljust(117) + "\n"
             self.write("at.npy", b"\x93NUMPY\x01\x00\x76\x00" + head.encode() + struct.pack("<q", index))
             self.expect(code, *words, "--input", "at=at.npy")
-        self.assertIn("one of the inputs", self.expect(USAGE, *words, "--input", "z=at.npy").stderr)
+        self.assertIn("one of the inputs", self.expect(BAD_INPUT, *words, "--input", "z=at.npy").stderr)
 
     def test_a_page_has_the_times_and_the_bytes_seen(self):
         self.expect(DONE, "bench", "model.onnx", "--runs", "4", "--html", "page.html")

@@ -69,7 +69,7 @@ class Check(ProgramTest):
         self.expect(DONE, "plan", "model.onnx", "--target", "cpu", "-o", "cpu.json")
         self.expect(DONE, "check", "model.onnx", "--baseline", "cpu.json", "--target", "cpu")
         self.assertIn("the baseline is a plan for the target 'cpu', but the check is for 'dense'; add --target",
-                      self.expect(USAGE, "check", "model.onnx", "--baseline", "cpu.json").stderr)
+                      self.expect(BAD_INPUT, "check", "model.onnx", "--baseline", "cpu.json").stderr)
 
     def test_a_baseline_is_required_and_must_be_a_plan(self):
         self.assertIn("a check needs --baseline PLAN", self.expect(USAGE, "check", "model.onnx").stderr)

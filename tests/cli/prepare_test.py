@@ -79,7 +79,7 @@ class Prepare(ProgramTest):
 
     def test_a_plan_for_no_machine_is_refused(self):
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
-        said = self.expect(USAGE, "prepare", "model.onnx", "--plan", "plan.json", "-o", "file").stderr
+        said = self.expect(BAD_INPUT, "prepare", "model.onnx", "--plan", "plan.json", "-o", "file").stderr
         self.assertIn("plan with --target cpu", said)
         self.assertNotIn("file", self.listing())
 

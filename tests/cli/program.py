@@ -17,8 +17,9 @@ if not PROGRAM:
 needs_earlier = unittest.skipIf(os.environ.get("LOWTIDE_WITHOUT_EARLIER"), "the build has no earlier systems")
 FILES = pathlib.Path(__file__).resolve().parent.parent / "files" / "cli"
 
-# The tests of colours set the variables that control them.
-PLAIN = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM")}
+# The tests of colours and widths set the variables that control them.
+CONTROLLED = ("NO_COLOR", "CLICOLOR_FORCE", "COLUMNS", "TERM")
+PLAIN = {key: value for key, value in os.environ.items() if key not in CONTROLLED}
 
 DONE, NO, USAGE, BAD_INPUT, INTERNAL = range(5)
 

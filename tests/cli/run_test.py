@@ -110,7 +110,7 @@ class Run(ProgramTest):
         self.assertEqual([path.name for path in (self.folder / "new/deep").iterdir()], ["out_y.npy"])
         self.assertIn("cannot make the folder x.npy/deep: Not a directory; name another one with --output-dir",
                       self.expect(BAD_INPUT, *words, "x.npy/deep").stderr)
-        self.expect(USAGE, "run", "model.onnx", "--output-dir", "unused")
+        self.expect(BAD_INPUT, "run", "model.onnx", "--output-dir", "unused")
         self.assertFalse((self.folder / "unused").exists())
 
     def test_a_trace_has_a_slice_per_step_and_the_live_bytes(self):
@@ -177,7 +177,7 @@ class Run(ProgramTest):
                 self.assertIn(f"f32[{batch},16,16,16]", self.expect(DONE, *words).stdout)
                 self.assertEqual(len(floats((self.folder / "d.npy").read_bytes())), batch * narrow // 4)
         self.write("x.npy", small_models.npy([0] * (5 * 16384), (5, 16, 32, 32)))
-        self.assertIn("[5,16,32,32], for which there is no plan", self.expect(USAGE, *words).stderr)
+        self.assertIn("[5,16,32,32], for which there is no plan", self.expect(BAD_INPUT, *words).stderr)
 
     def test_an_input_with_a_default_value_can_be_given(self):
         w = field(1, 3) + field(2, FLOAT) + field(8, "w=1") + field(9, struct.pack("<3f", 1, 2, 3))
@@ -195,7 +195,7 @@ class Run(ProgramTest):
         self.expect(DONE, "plan", "model.onnx", "-o", "plan.json")
         given = (*words, "--input", "w=1=w.npy", "--plan", "plan.json")
         self.assertIn("the plan has it as a constant; plan or prepare again with: --override 'w=1'",
-                      self.expect(USAGE, *given).stderr)
+                      self.expect(BAD_INPUT, *given).stderr)
         report = self.json(DONE, "plan", "model.onnx", "--override", "w=1", "-o", "plan.json")
         self.assertEqual(report["dims"], ["w=1=?"])
         self.assertEqual(report["bytes"]["inputs"], 24)
@@ -266,9 +266,9 @@ class Run(ProgramTest):
         self.assertNotEqual(outputs[0], outputs[2])
 
     def test_wrong_inputs_are_refused(self):
-        missing = self.expect(USAGE, "run", "model.onnx").stderr
+        missing = self.expect(BAD_INPUT, "run", "model.onnx").stderr
         self.assertIn("inputs are missing; add --input in=x=FILE.npy (f32[3]), or --synthetic SEED", missing)
-        unknown = self.expect(USAGE, "run", "model.onnx", "--input", "z=x.npy").stderr
+        unknown = self.expect(BAD_INPUT, "run", "model.onnx", "--input", "z=x.npy").stderr
         self.assertIn("with one of the inputs 'in=x', not 'z=x.npy'", unknown)
         twice = self.expect(USAGE, "run", "model.onnx", "--input", "in=x=x.npy", "--input", "in=x=x.npy").stderr
         self.assertIn("input 'in=x' is given twice", twice)

@@ -14,7 +14,7 @@ OPTIONS = ("--init-net", "--shapes", "--unit-sizes")
 
 class WithoutEarlier(ProgramTest):
     def test_help_lists_what_is_there(self):
-        text = self.expect(DONE, "--help").stdout
+        text = self.expect(DONE, "--help", environment={"COLUMNS": "1000"}).stdout
         block = re.search(r"^commands\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL).group(1)
         self.assertEqual([line.split()[0] for line in block.splitlines()],
                          ["inspect", "plan", "explain", "verify", "check", "run", "prepare", "bench", "view", "pack",
@@ -25,7 +25,7 @@ class WithoutEarlier(ProgramTest):
         for shell in ("bash", "zsh", "fish"):
             texts[shell] = self.expect(DONE, "completion", shell).stdout
         for command in ("inspect", "plan", "explain", "verify"):
-            texts[command] = self.expect(DONE, command, "--help").stdout
+            texts[command] = self.expect(DONE, command, "--help", environment={"COLUMNS": "1000"}).stdout
         for name, text in texts.items():
             # The manual writes a hyphen as "\\-".
             plain = text.replace("\\-", "-")

@@ -14,7 +14,7 @@ PLANNING = ("inspect", "plan", "explain", "verify", "check", "view", "pack", "or
 
 class WithoutRuntime(ProgramTest):
     def test_help_lists_what_is_there(self):
-        text = self.expect(DONE, "--help").stdout
+        text = self.expect(DONE, "--help", environment={"COLUMNS": "1000"}).stdout
         block = re.search(r"^commands\n(.*?)\n\n", text, re.MULTILINE | re.DOTALL).group(1)
         listed = [line.split()[0] for line in block.splitlines()]
         self.assertEqual([name for name in listed if name in PLANNING + LEFT_OUT], list(PLANNING))
@@ -25,7 +25,7 @@ class WithoutRuntime(ProgramTest):
             texts[shell] = self.expect(DONE, "completion", shell).stdout
         for command in PLANNING:
             if command != "pack":  # whose --threads are those of its search
-                texts[command] = self.expect(DONE, command, "--help").stdout
+                texts[command] = self.expect(DONE, command, "--help", environment={"COLUMNS": "1000"}).stdout
         for name, text in texts.items():
             plain = text.replace("\\-", "-")  # as the manual writes a hyphen
             words = ("target cpu", "or cpu", *(f"lowtide {one} " for one in LEFT_OUT), "--costs", "--without ")

@@ -50,6 +50,9 @@ template <typename T>
   return take(Result<T>(Error{error.code, error.message, place}));
 }
 
+// The command line is wrong, whatever the files contain.
 [[noreturn]] inline void stop_usage(const std::string& message) { throw Stop(ExitCode::usage, message); }
+// The options and the files do not fit each other, such as an input that the model does not have.
+[[noreturn]] inline void stop_unfit(const std::string& message) { throw Stop(ExitCode::bad_input, message); }
 
 }  // namespace lowtide::cli_internal

@@ -54,10 +54,10 @@ class StyledText {
   // The text as one line. Requires: as width().
   [[nodiscard]] report_internal::TextLine line() const;
 
-  // With `colors`, styles become terminal escapes; otherwise only the text is returned. Lines have at most `columns`, as
-  // far as possible: they continue below after a space, and the columns of a table that are aligned to the left become
-  // narrower, and their cells longer. Numbers and words are never cut, except for words that are wider than such a
-  // column. At least 40 columns are used.
+  // With `colors`, styles become terminal escapes; otherwise only the text is returned. Lines have at most `columns` as
+  // far as possible, and at least 40 are used. Lines continue below after a space. In a table, the columns that are
+  // aligned to the left become narrower, and their cells continue below. Only words that are wider than such a column
+  // are cut, and numbers never.
   [[nodiscard]] std::string render(bool colors, std::size_t columns = kAnyWidth) const;
 
  private:

@@ -91,7 +91,7 @@ CheckedModel check(const Arguments& arguments, Console& console) {
   const Provenance& of = baseline.plan.provenance;
   const Target target = read_target(arguments);
   if (of.target != target.name) {
-    stop_usage("the baseline is a plan for the target " + lowtide::quoted(of.target) + ", but the check is for " +
+    stop_unfit("the baseline is a plan for the target " + lowtide::quoted(of.target) + ", but the check is for " +
                lowtide::quoted(target.name) + "; add --target with that of the baseline");
   }
   ModelRequest request{.path = arguments.positional("MODEL"),

@@ -11,7 +11,7 @@ namespace lowtide::report_internal {
 namespace {
 
 constexpr std::size_t kGap = 2;  // between columns, and before the first
-// Of a column that becomes narrower; the second one, if not all columns fit with the first.
+// The least width of a column that becomes narrower. The second one counts, if not all columns fit with the first.
 constexpr std::array<std::size_t, 2> kNarrowest = {12, 6};
 constexpr std::size_t kDeepestIndent = 24;  // of the lines that follow in a wrapped one
 

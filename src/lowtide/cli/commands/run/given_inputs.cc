@@ -79,7 +79,7 @@ void refuse_planned_defaults(const Arguments& arguments, const std::vector<std::
   for (const std::string& word : arguments.values("--input")) {
     for (const std::string& name : default_inputs) {
       if (!word.starts_with(name + "=")) continue;
-      stop_usage("input " + lowtide::quoted(name, 60) +
+      stop_unfit("input " + lowtide::quoted(name, 60) +
                  " has a default value in the model, and the plan has it as a constant; plan or prepare again with: "
                  "--override " +
                  lowtide::quoted(name, 60));
@@ -132,8 +132,9 @@ std::map<std::string, std::string> read_input_files(const Arguments& arguments, 
     if (port == nullptr) {
       std::string names;
       for (const Port& known : inputs) names += (names.empty() ? "" : ", ") + lowtide::quoted(known.name, 60);
-      stop_usage("'--input' must have the form NAME=FILE, with one of the inputs " + names + ", not " +
-                 lowtide::quoted(word, 60));
+      const auto stop = word.find('=') == std::string::npos ? stop_usage : stop_unfit;
+      stop("'--input' must have the form NAME=FILE, with one of the inputs " + names + ", not " +
+           lowtide::quoted(word, 60));
     }
     if (word.size() == port->name.size() + 1) {
       stop_usage("'--input' has no file for input " + lowtide::quoted(port->name, 60) + "; add one, as in --input " +
@@ -187,7 +188,7 @@ GivenInputs bind_inputs(const Arguments& arguments, std::optional<std::uint64_t>
     }
     give_input(port, given.tensors.back(), session);
   }
-  if (!missing.empty()) stop_usage("inputs are missing; add" + missing + ", or --synthetic SEED");
+  if (!missing.empty()) stop_unfit("inputs are missing; add" + missing + ", or --synthetic SEED");
   return given;
 }
 

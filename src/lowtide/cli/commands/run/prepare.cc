@@ -37,7 +37,7 @@ StyledText summary_of(const OpenedModel& opened, const std::string& model, Bytes
 // Only a plan for the kernels of a machine says where its file is valid.
 void check_plan(const OpenedModel& opened) {
   if (!opened.executable->plan().provenance.machine_key.empty()) return;
-  stop_usage("the plan is for the target " + lowtide::quoted(opened.executable->plan().provenance.target, 60) +
+  stop_unfit("the plan is for the target " + lowtide::quoted(opened.executable->plan().provenance.target, 60) +
              ", and a prepared file needs one for this machine; plan with --target cpu");
 }
 

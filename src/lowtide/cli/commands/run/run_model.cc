@@ -43,7 +43,7 @@ const OpenedModel& choose_member(const Arguments& arguments, const OpenedRange& 
   for (const auto& [name, extents] : read_input_extents(arguments, chosen->executable->inputs())) {
     chosen = range.find(name, extents);
     if (chosen != nullptr) return *chosen;
-    stop_usage("input " + lowtide::quoted(name, 60) + " has the shape " + to_string(Shape(extents)) +
+    stop_unfit("input " + lowtide::quoted(name, 60) + " has the shape " + to_string(Shape(extents)) +
                ", for which there is no plan; give an input of another shape, or plan for this one");
   }
   return *chosen;
