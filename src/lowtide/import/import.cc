@@ -60,7 +60,7 @@ Result<bool> is_of_earlier_system(const File& file, std::string_view path) {
   return begin == "\x0a" || has_ending(".pb") || has_ending(".pbtxt") || has_ending(".prototxt");
 }
 
-Result<ImportedModel> import_onnx_model(const File& file, const ImportOptions& options) {
+Result<ImportedModel> import_onnx_model(const ByteSource& file, const ImportOptions& options) {
 #ifdef LOWTIDE_WITH_ONNX
   Result<ImportedModel> model = import_internal::import_onnx(file, options);
   if (model && (!options.init_net.empty() || !options.blob_types.empty() || options.unit_sizes)) {
@@ -112,6 +112,10 @@ Result<ImportedModel> import_model(const std::string& path, const ImportOptions&
       return in_file(path, {ErrorCode::no_memory, "there is not enough memory for the model", ""});
     });
   }
+}
+
+Result<ImportedModel> import_onnx_bytes(std::string_view bytes, const ImportOptions& options) {
+  return import_onnx_model(import_internal::TextBytes(bytes), options);
 }
 
 Result<void> check_overrides(const Graph& graph, const std::vector<std::string>& default_inputs,

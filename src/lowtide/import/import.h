@@ -31,6 +31,10 @@ void skip_digest_configuration();
 // times the file size before parsing starts. Inlined functions and computed contents have similar limits.
 [[nodiscard]] Result<ImportedModel> import_model(const std::string& path, const ImportOptions& options = {});
 
+// Imports an ONNX model from its bytes, as import_model() does from a file. The first file of
+// ImportedModel::constants is `bytes`. Errors: those of import_model, without a path in the place.
+[[nodiscard]] Result<ImportedModel> import_onnx_bytes(std::string_view bytes, const ImportOptions& options = {});
+
 // Checks that each name of ImportOptions::overrides is an input of the graph. Errors (invalid): one is not, with the
 // names of the inputs that have a default value, which are ImportedModel::default_inputs.
 [[nodiscard]] Result<void> check_overrides(const Graph& graph, const std::vector<std::string>& default_inputs,
