@@ -7,7 +7,6 @@
 #include <bit>
 #include <map>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 
 #include "lowtide/base/listed.h"
@@ -68,7 +67,6 @@ class NetGraphMaker {
   Result<void> check_types() const;
   Role role_of(const NetVersion& version) const;
   bool is_state(const NetBlob& blob) const;
-  std::string fresh_name(const NetBlob& blob, std::uint32_t version);
   void add_tensors();
   bool has_unsized_blob(const NetOp& op) const;
   Result<void> add_nodes();
@@ -83,7 +81,6 @@ class NetGraphMaker {
   const NetWalk& walk_;
   GraphBuilder builder_;
   std::vector<TensorId> tensor_of_;  // by version
-  std::unordered_set<std::string> names_;
   std::map<NetDevice, std::uint32_t> device_numbers_ = {{NetDevice{}, 0}};
   NetFacts facts_;
   std::vector<std::string> notes_;
@@ -152,15 +149,6 @@ Role NetGraphMaker::role_of(const NetVersion& version) const {
   return blob.is_weight || options_.parameters.contains(blob.name) ? Role::constant : Role::input;
 }
 
-std::string NetGraphMaker::fresh_name(const NetBlob& blob, std::uint32_t version) {
-  const auto at = std::lower_bound(blob.versions.begin(), blob.versions.end(), version) - blob.versions.begin();
-  std::string name(blob.name);
-  if (at > 0) name += "@" + std::to_string(at);
-  while (at > 0 && (walk_.find_blob(name) || names_.contains(name))) name += "'";
-  names_.insert(name);
-  return name;
-}
-
 std::uint32_t NetGraphMaker::device_number(NetDevice device) {
   const auto [at, is_new] = device_numbers_.emplace(device, static_cast<std::uint32_t>(device_numbers_.size()));
   if (is_new) facts_.device_names.push_back(shown_device(device));
@@ -168,14 +156,15 @@ std::uint32_t NetGraphMaker::device_number(NetDevice device) {
 }
 
 void NetGraphMaker::add_tensors() {
+  const std::vector<std::string> names = names_of_versions(walk_);
   std::size_t unsized = 0;
   for (std::uint32_t id = 0; id < walk_.versions().size(); ++id) {
     const NetVersion& version = walk_.versions()[id];
     const NetBlob& blob = walk_.blobs()[version.blob];
     unsized += version.type ? 0 : 1;
     const BlobType type = version.type.value_or(BlobType{DType::u8, {1}});
-    tensor_of_.push_back(builder_.add_tensor(
-        {.name = fresh_name(blob, id), .dtype = type.dtype, .shape = Shape(type.extents)}, role_of(version)));
+    tensor_of_.push_back(
+        builder_.add_tensor({.name = names[id], .dtype = type.dtype, .shape = Shape(type.extents)}, role_of(version)));
     facts_.blob_of.push_back(std::string(blob.name));
     facts_.devices.push_back(device_number(blob.device));
   }
@@ -249,27 +238,14 @@ Result<void> NetGraphMaker::add_nodes() {
 }
 
 Result<void> NetGraphMaker::set_outputs() {
-  const std::vector<std::string_view> names = texts_of(net_, net_field::kExternalOutput);
-  const std::vector<std::string_view> inputs = texts_of(net_, net_field::kExternalInput);
-  const std::unordered_set<std::string_view> is_input(inputs.begin(), inputs.end());
+  LOWTIDE_TRY(const ReturnedVersions returned, returned_versions(net_, walk_));
   std::vector<TensorId> outputs;
-  for (std::string_view name : names) {
-    const std::optional<std::uint32_t> blob = walk_.find_blob(name);
-    if (!blob && is_input.contains(name)) continue;
-    if (!blob) {
-      return Error{ErrorCode::invalid, "no operator writes the external output " + quoted(name, 60), ""};
-    }
-    if (!is_state(walk_.blobs()[*blob])) outputs.push_back(tensor_of_[walk_.blobs()[*blob].versions.back()]);
+  for (std::uint32_t version : returned.versions) {
+    if (!is_state(walk_.blobs()[walk_.versions()[version].blob])) outputs.push_back(tensor_of_[version]);
   }
-  if (names.empty()) {
-    for (const NetBlob& blob : walk_.blobs()) {
-      const NetVersion& last = walk_.versions()[blob.versions.back()];
-      if (last.writer && !last.is_read && !is_state(blob)) outputs.push_back(tensor_of_[blob.versions.back()]);
-    }
-    if (!outputs.empty()) {
-      note("the net lists no external outputs, so " + std::to_string(outputs.size()) +
-           " results that no operator reads are its outputs");
-    }
+  if (!returned.are_listed && !outputs.empty()) {
+    note("the net lists no external outputs, so " + std::to_string(outputs.size()) +
+         " results that no operator reads are its outputs");
   }
   builder_.set_outputs(std::move(outputs));
   return {};

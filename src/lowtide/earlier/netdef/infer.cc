@@ -58,18 +58,6 @@ void infer_spatial_bn_gradient(OpTypes& types) {
   copy_type(types, 1, 2);
 }
 
-// With `broadcast`, the second operand repeats, and the result is as the first one.
-void infer_arithmetic(OpTypes& types) {
-  if (types.op.integer("broadcast", 0) != 0) return copy_type(types, 0, 0);
-  const BlobType* a = types.input(0);
-  const BlobType* b = types.input(1);
-  if (a == nullptr || b == nullptr) return;
-  std::optional<std::vector<std::int64_t>> extents = broadcast_extents(a->extents, b->extents);
-  if (extents) return types.set_output(0, a->dtype, *std::move(extents));
-  types.fault = "the inputs with the shapes " + to_string(Shape(a->extents)) + " and " + to_string(Shape(b->extents)) +
-                " do not fit together";
-}
-
 // X, W, dY -> dW, db, dX, or without a bias dW, dX. The bias has one element for each row of W, whose rows have more
 // than one axis in front if `axis_w` says so.
 void infer_weight_gradient(OpTypes& types) {
@@ -96,32 +84,48 @@ constexpr unsigned kWeightAndBias = 0b110;
 // clang-format off
 constexpr auto kRules = std::to_array<Rule>({
     {"Abs", infer_same}, {"Accuracy", infer_accuracy}, {"Add", infer_arithmetic},
-    {"AddGradient", infer_second_and_third},
-    {"AffineChannel", infer_first, kWeightAndBias}, {"Alias", infer_same}, {"AveragePool", infer_pool},
+    {"AddGradient", infer_second_and_third}, {"AffineChannel", infer_first, kWeightAndBias}, {"Alias", infer_same},
+    {"And", infer_comparison}, {"ArgMax", infer_arg_axis}, {"ArgMin", infer_arg_axis}, {"AveragePool", infer_pool},
+    {"AveragePool1D", infer_pool}, {"AveragePool2D", infer_pool}, {"AveragePool3D", infer_pool},
     {"AveragePoolGradient", infer_first}, {"AveragedLoss", infer_loss}, {"AveragedLossGradient", infer_first},
-    {"BatchMatMul", infer_batch_mat_mul}, {"Cast", infer_cast}, {"ChannelShuffle", infer_same}, {"Clip", infer_same},
-    {"ClipGradient", infer_first}, {"Concat", infer_concat}, {"ConstantFill", infer_fill},
-    {"Conv", infer_conv, kWeightAndBias}, {"ConvGradient", infer_weight_gradient, 0b10},
-    {"ConvTranspose", infer_conv_transpose, kWeightAndBias}, {"Copy", infer_same}, {"CopyCPUToGPU", infer_same},
-    {"CopyFromCPUInput", infer_same}, {"CopyGPUToCPU", infer_same}, {"CopyGPUToGPU", infer_same},
-    {"Div", infer_arithmetic}, {"Dropout", infer_dropout}, {"DropoutGradient", infer_first}, {"Elu", infer_same},
+    {"BatchMatMul", infer_batch_mat_mul}, {"Cast", infer_cast}, {"Ceil", infer_same}, {"ChannelShuffle", infer_same},
+    {"Clip", infer_same}, {"ClipGradient", infer_first}, {"Concat", infer_concat}, {"ConstantFill", infer_fill},
+    {"Conv", infer_conv, kWeightAndBias}, {"Conv1D", infer_conv, kWeightAndBias},
+    {"Conv2D", infer_conv, kWeightAndBias}, {"Conv3D", infer_conv, kWeightAndBias},
+    {"ConvGradient", infer_weight_gradient, 0b10}, {"ConvTranspose", infer_conv_transpose, kWeightAndBias},
+    {"Copy", infer_same}, {"CopyCPUToGPU", infer_same}, {"CopyFromCPUInput", infer_same},
+    {"CopyGPUToCPU", infer_same}, {"CopyGPUToGPU", infer_same}, {"Cos", infer_same}, {"Div", infer_arithmetic},
+    {"Dropout", infer_dropout}, {"DropoutGradient", infer_first}, {"EQ", infer_comparison}, {"Elu", infer_same},
     {"EluGradient", infer_first}, {"EnsureCPUOutput", infer_same}, {"Exp", infer_same},
-    {"ExpandDims", infer_expand_dims}, {"FC", infer_fc, kWeightAndBias},
-    {"FCGradient", infer_weight_gradient, 0b10}, {"Flatten", infer_flatten}, {"GaussianFill", infer_fill},
-    {"GivenTensorFill", infer_fill}, {"GivenTensorInt64Fill", infer_fill}, {"GivenTensorIntFill", infer_fill},
-    {"InstanceNorm", infer_first, kWeightAndBias}, {"LRN", infer_same}, {"LRNGradient", infer_first},
-    {"LabelCrossEntropy", infer_cross_entropy}, {"LabelCrossEntropyGradient", infer_first}, {"LeakyRelu", infer_same},
-    {"LeakyReluGradient", infer_first}, {"Log", infer_same}, {"MSRAFill", infer_fill}, {"MatMul", infer_mat_mul},
-    {"Max", infer_first}, {"MaxPool", infer_pool}, {"MaxPoolGradient", infer_first}, {"Mul", infer_arithmetic},
-    {"MulGradient", infer_second_and_third}, {"Negative", infer_same}, {"PRelu", infer_first, 0b10},
-    {"Relu", infer_same}, {"ReluGradient", infer_first}, {"Reshape", infer_reshape}, {"Scale", infer_same},
-    {"Sigmoid", infer_same}, {"SigmoidGradient", infer_first}, {"Softmax", infer_same},
-    {"SoftmaxGradient", infer_first}, {"SoftmaxWithLoss", infer_softmax_with_loss},
-    {"SoftmaxWithLossGradient", infer_first}, {"SpatialBN", infer_spatial_bn, 0b11110},
+    {"ExpandDims", infer_expand_dims}, {"FC", infer_fc, kWeightAndBias}, {"FCGradient", infer_weight_gradient, 0b10},
+    {"Flatten", infer_flatten}, {"FlattenToVec", infer_vector}, {"Floor", infer_same}, {"GE", infer_comparison},
+    {"GT", infer_comparison}, {"Gather", infer_gathered}, {"GaussianFill", infer_fill},
+    {"GivenTensorBoolFill", infer_fill}, {"GivenTensorByteStringToUInt8Fill", infer_fill},
+    {"GivenTensorDoubleFill", infer_fill}, {"GivenTensorFill", infer_fill}, {"GivenTensorInt64Fill", infer_fill},
+    {"GivenTensorIntFill", infer_fill}, {"InstanceNorm", infer_first, kWeightAndBias}, {"LE", infer_comparison},
+    {"LRN", infer_same}, {"LRNGradient", infer_first}, {"LT", infer_comparison},
+    {"LabelCrossEntropy", infer_cross_entropy}, {"LabelCrossEntropyGradient", infer_first},
+    {"LayerNorm", infer_first}, {"LeakyRelu", infer_same}, {"LeakyReluGradient", infer_first}, {"Log", infer_same},
+    {"MSRAFill", infer_fill}, {"MatMul", infer_mat_mul}, {"Max", infer_first}, {"MaxPool", infer_pool},
+    {"MaxPool1D", infer_pool}, {"MaxPool2D", infer_pool}, {"MaxPool3D", infer_pool}, {"MaxPoolGradient", infer_first},
+    {"Mean", infer_first}, {"Min", infer_first}, {"Mul", infer_arithmetic}, {"MulGradient", infer_second_and_third},
+    {"NCHW2NHWC", infer_order}, {"NE", infer_comparison}, {"NHWC2NCHW", infer_order}, {"Negative", infer_same},
+    {"Normalize", infer_same}, {"Not", infer_same}, {"Or", infer_comparison}, {"PRelu", infer_first, 0b10},
+    {"PadImage", infer_pad_image}, {"Pow", infer_power}, {"ReduceL1", infer_reduce_axes},
+    {"ReduceL2", infer_reduce_axes}, {"ReduceMax", infer_reduce_axes}, {"ReduceMean", infer_reduce_axes},
+    {"ReduceMin", infer_reduce_axes}, {"ReduceSum", infer_reduce_axes}, {"Relu", infer_same},
+    {"ReluGradient", infer_first}, {"Reshape", infer_reshape}, {"ResizeNearest", infer_upsample},
+    {"Rsqrt", infer_same}, {"Scale", infer_same}, {"Selu", infer_same}, {"Shape", infer_shape_list},
+    {"Sigmoid", infer_same}, {"SigmoidGradient", infer_first}, {"Sign", infer_same}, {"Sin", infer_same},
+    {"Slice", infer_slice_of_net}, {"Softmax", infer_same}, {"SoftmaxGradient", infer_first},
+    {"SoftmaxWithLoss", infer_softmax_with_loss}, {"SoftmaxWithLossGradient", infer_first}, {"Softplus", infer_same},
+    {"Softsign", infer_same}, {"SpatialBN", infer_spatial_bn, 0b11110},
     {"SpatialBNGradient", infer_spatial_bn_gradient, 0b10}, {"Split", infer_split}, {"Sqr", infer_same},
     {"Sqrt", infer_same}, {"Squeeze", infer_squeeze}, {"StopGradient", infer_same}, {"Sub", infer_arithmetic},
-    {"Sum", infer_first}, {"Tanh", infer_same}, {"TanhGradient", infer_first}, {"Transpose", infer_transpose},
-    {"UniformFill", infer_fill}, {"WeightedSum", infer_first}, {"XavierFill", infer_fill},
+    {"Sum", infer_first}, {"Swish", infer_same}, {"Tanh", infer_same}, {"TanhGradient", infer_first},
+    {"Tile", infer_tiles}, {"TopK", infer_top_elements}, {"Transpose", infer_transpose}, {"UniformFill", infer_fill},
+    {"UpsampleBilinear", infer_upsample}, {"UpsampleNearest", infer_upsample}, {"WeightedSum", infer_first},
+    {"XavierFill", infer_fill}, {"Xor", infer_comparison},
 });
 // clang-format on
 static_assert(std::is_sorted(kRules.begin(), kRules.end(),
@@ -134,6 +138,17 @@ const Rule* find_rule(std::string_view type) {
 }
 
 }  // namespace
+
+void infer_arithmetic(OpTypes& types) {
+  const BlobType* a = types.input(0);
+  if (a != nullptr && types.op.integer("broadcast", 0) != 0) return types.set_output(0, BlobType(*a));
+  const BlobType* b = types.input(1);
+  if (a == nullptr || b == nullptr) return;
+  std::optional<std::vector<std::int64_t>> extents = broadcast_extents(a->extents, b->extents);
+  if (extents) return types.set_output(0, a->dtype, *std::move(extents));
+  types.fault = "the inputs with the shapes " + to_string(Shape(a->extents)) + " and " + to_string(Shape(b->extents)) +
+                " do not fit together";
+}
 
 void infer_types(OpTypes& types) {
   if (const Rule* rule = find_rule(types.op.type())) rule->infer(types);

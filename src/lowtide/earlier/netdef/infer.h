@@ -53,6 +53,24 @@ void infer_types(OpTypes& types);
 // The axis as an index; nullopt if it is outside of the rank. Negative ones count from the end.
 [[nodiscard]] std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank);
 
+// With `broadcast`, the second operand repeats, and the result is as the first one.
+void infer_arithmetic(OpTypes& types);
+
+// infer_more.cc
+void infer_comparison(OpTypes& types);
+void infer_power(OpTypes& types);
+void infer_slice_of_net(OpTypes& types);
+void infer_pad_image(OpTypes& types);
+void infer_upsample(OpTypes& types);
+void infer_order(OpTypes& types);
+void infer_reduce_axes(OpTypes& types);
+void infer_arg_axis(OpTypes& types);
+void infer_top_elements(OpTypes& types);
+void infer_gathered(OpTypes& types);
+void infer_tiles(OpTypes& types);
+void infer_shape_list(OpTypes& types);
+void infer_vector(OpTypes& types);
+
 // infer_windows.cc
 void infer_conv(OpTypes& types);
 void infer_conv_transpose(OpTypes& types);

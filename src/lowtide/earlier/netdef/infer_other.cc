@@ -20,6 +20,20 @@ std::optional<std::size_t> joined_axis(const OpTypes& types, std::size_t rank) {
   return axis_of(types.op.text("order", "NCHW") == "NHWC" ? -1 : 1, rank);
 }
 
+// Inputs of one shape, along a new axis.
+void infer_stacked(OpTypes& types, std::size_t axis) {
+  BlobType y = *types.input(0);
+  for (std::size_t at = 1; at < types.inputs.size(); ++at) {
+    if (types.input(at) == nullptr) return;
+    if (types.input(at)->extents == y.extents) continue;
+    types.fault = "input " + std::to_string(at) + " differs from input 0, beside which it is put on a new axis";
+    return;
+  }
+  y.extents.insert(y.extents.begin() + static_cast<std::ptrdiff_t>(axis),
+                   static_cast<std::int64_t>(types.inputs.size()));
+  types.set_output(0, std::move(y));
+}
+
 }  // namespace
 
 // X [M..., K...], W [N..., K...], b [N...] -> Y [M..., N], where the axes `axis` and `axis_w` divide both.
@@ -75,10 +89,12 @@ void infer_batch_mat_mul(OpTypes& types) {
 // Several inputs -> the joined one, and the extents of the parts (split_info).
 void infer_concat(OpTypes& types) {
   types.set_output(1, DType::i32, {static_cast<std::int64_t>(types.inputs.size())});
-  if (types.inputs.empty() || types.input(0) == nullptr || types.op.integer("add_axis", 0) != 0) return;
+  if (types.inputs.empty() || types.input(0) == nullptr) return;
   BlobType y = *types.input(0);
-  const std::optional<std::size_t> axis = joined_axis(types, y.extents.size());
+  const bool adds = types.op.integer("add_axis", 0) != 0;
+  const std::optional<std::size_t> axis = joined_axis(types, y.extents.size() + (adds ? 1 : 0));
   if (!axis) return;
+  if (adds) return infer_stacked(types, *axis);
   for (std::size_t at = 1; at < types.inputs.size(); ++at) {
     const BlobType* part = types.input(at);
     if (part == nullptr) return;
@@ -186,6 +202,9 @@ void infer_fill(OpTypes& types) {
   DType dtype = DType::f32;
   if (types.op.type() == "GivenTensorIntFill") dtype = DType::i32;
   if (types.op.type() == "GivenTensorInt64Fill") dtype = DType::i64;
+  if (types.op.type() == "GivenTensorBoolFill") dtype = DType::boolean;
+  if (types.op.type() == "GivenTensorDoubleFill") dtype = DType::f64;
+  if (types.op.type() == "GivenTensorByteStringToUInt8Fill") dtype = DType::u8;
   if (types.op.argument("dtype") != nullptr) {
     const std::optional<DType> given = dtype_of(types.op.integer("dtype", 0));
     if (!given) return;

@@ -6,14 +6,10 @@
 
 #include "lowtide/base/checked.h"
 #include "lowtide/earlier/netdef/infer.h"
+#include "lowtide/earlier/netdef/window_arguments.h"
 
 namespace lowtide::netdef_internal {
 namespace {
-
-// Values of the argument legacy_pad.
-constexpr std::int64_t kValid = 1;
-constexpr std::int64_t kSame = 2;
-constexpr std::int64_t kCaffePooling = 3;
 
 constexpr std::int64_t kMostArgument = std::int64_t{1} << 31;
 
@@ -26,29 +22,6 @@ struct Window {
   std::int64_t pad_end = 0;
   std::int64_t adjust = 0;  // of a transposed convolution
 };
-
-// An argument for one axis of `count`: `name` for all axes, `name_h` and `name_w` for two, `names` for any number.
-std::int64_t of_axis(const OpView& op, const std::string& name, std::size_t axis, std::size_t count,
-                     std::int64_t otherwise) {
-  const std::optional<std::vector<std::int64_t>> all = op.integers(name + "s");
-  if (all && axis < all->size()) return (*all)[axis];
-  if (count == 2) {
-    const char* suffix = axis == 0 ? "_h" : "_w";
-    if (op.argument(name + suffix) != nullptr) return op.integer(name + suffix, otherwise);
-  }
-  return op.integer(name, otherwise);
-}
-
-std::int64_t pad_of(const OpView& op, std::size_t axis, std::size_t count, bool at_end) {
-  const std::optional<std::vector<std::int64_t>> all = op.integers("pads");
-  const std::size_t at = at_end ? axis + count : axis;
-  if (all && at < all->size()) return (*all)[at];
-  if (count == 2) {
-    const char* name = axis == 0 ? (at_end ? "pad_b" : "pad_t") : (at_end ? "pad_r" : "pad_l");
-    if (op.argument(name) != nullptr) return op.integer(name, 0);
-  }
-  return op.integer("pad", 0);
-}
 
 bool is_small(std::int64_t value, std::int64_t least) { return value >= least && value < kMostArgument; }
 
@@ -75,10 +48,10 @@ std::int64_t ceiling(std::int64_t value, std::int64_t by) { return value <= 0 ? 
 // All terms are below 2^31 except `extent` and the product of kernel and dilation, which are below 2^62.
 std::int64_t output_extent(const Window& window, std::int64_t extent, std::int64_t legacy) {
   const std::int64_t kernel = window.dilation * (window.kernel - 1) + 1;
-  if (legacy == kValid) return extent < kernel ? -1 : ceiling(extent - kernel + 1, window.stride);
-  if (legacy == kSame) return ceiling(extent, window.stride);
+  if (legacy == legacy_pad::kValid) return extent < kernel ? -1 : ceiling(extent - kernel + 1, window.stride);
+  if (legacy == legacy_pad::kSame) return ceiling(extent, window.stride);
   const std::int64_t free = extent + window.pad_begin + window.pad_end - kernel;
-  if (legacy == kCaffePooling) {
+  if (legacy == legacy_pad::kCaffePooling) {
     if (free <= -window.stride) return -1;  // rounded up, the last window begins before the first one
     const std::int64_t rounded = ceiling(free, window.stride) + 1;
     return (rounded - 1) * window.stride >= extent + window.pad_begin ? rounded - 1 : rounded;
@@ -126,6 +99,28 @@ void set_windows(OpTypes& types, const Axes& axes, std::int64_t channels, bool i
 }
 
 }  // namespace
+
+std::int64_t of_axis(const OpView& op, const std::string& name, std::size_t axis, std::size_t count,
+                     std::int64_t otherwise) {
+  const std::optional<std::vector<std::int64_t>> all = op.integers(name + "s");
+  if (all && axis < all->size()) return (*all)[axis];
+  if (count == 2) {
+    const char* suffix = axis == 0 ? "_h" : "_w";
+    if (op.argument(name + suffix) != nullptr) return op.integer(name + suffix, otherwise);
+  }
+  return op.integer(name, otherwise);
+}
+
+std::int64_t pad_of(const OpView& op, std::size_t axis, std::size_t count, bool at_end) {
+  const std::optional<std::vector<std::int64_t>> all = op.integers("pads");
+  const std::size_t at = at_end ? axis + count : axis;
+  if (all && at < all->size()) return (*all)[at];
+  if (count == 2) {
+    const char* name = axis == 0 ? (at_end ? "pad_b" : "pad_t") : (at_end ? "pad_r" : "pad_l");
+    if (op.argument(name) != nullptr) return op.integer(name, 0);
+  }
+  return op.integer("pad", 0);
+}
 
 // X, W [M, C / group, kernel...], b [M] -> Y
 void infer_conv(OpTypes& types) {

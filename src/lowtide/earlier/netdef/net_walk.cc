@@ -213,4 +213,37 @@ Result<void> NetWalk::settle(const NetOp& op, std::uint32_t version, std::option
   return {};
 }
 
+std::vector<std::string> names_of_versions(const NetWalk& walk) {
+  std::vector<std::string> names;
+  std::unordered_set<std::string> taken;
+  for (std::uint32_t id = 0; id < walk.versions().size(); ++id) {
+    const NetBlob& blob = walk.blobs()[walk.versions()[id].blob];
+    const auto at = std::lower_bound(blob.versions.begin(), blob.versions.end(), id) - blob.versions.begin();
+    std::string name(blob.name);
+    if (at > 0) name += "@" + std::to_string(at);
+    while (at > 0 && (walk.find_blob(name) || taken.contains(name))) name += "'";
+    taken.insert(name);
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+Result<ReturnedVersions> returned_versions(const ProtoMessage& net, const NetWalk& walk) {
+  const std::vector<std::string_view> names = texts_of(net, net_field::kExternalOutput);
+  const std::vector<std::string_view> inputs = texts_of(net, net_field::kExternalInput);
+  const std::unordered_set<std::string_view> is_input(inputs.begin(), inputs.end());
+  ReturnedVersions returned{.versions = {}, .are_listed = !names.empty()};
+  for (std::string_view name : names) {
+    const std::optional<std::uint32_t> blob = walk.find_blob(name);
+    if (!blob && is_input.contains(name)) continue;
+    if (!blob) return Error{ErrorCode::invalid, "no operator writes the external output " + quoted(name, 60), ""};
+    returned.versions.push_back(walk.blobs()[*blob].versions.back());
+  }
+  for (const NetBlob& blob : walk.blobs()) {
+    const NetVersion& last = walk.versions()[blob.versions.back()];
+    if (names.empty() && last.writer && !last.is_read) returned.versions.push_back(blob.versions.back());
+  }
+  return returned;
+}
+
 }  // namespace lowtide::netdef_internal

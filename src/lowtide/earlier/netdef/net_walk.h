@@ -86,4 +86,15 @@ class NetWalk {
   std::int64_t left_out_ = 0;
 };
 
+// The names of the tensors that the versions are: that of the blob for its first one, then "fc@1", "fc@2". By version.
+[[nodiscard]] std::vector<std::string> names_of_versions(const NetWalk& walk);
+
+// The versions that are returned: the last ones of external outputs, or of blobs that no operator reads if the net
+// lists none. Errors: invalid.
+struct ReturnedVersions {
+  std::vector<std::uint32_t> versions;
+  bool are_listed = false;
+};
+[[nodiscard]] Result<ReturnedVersions> returned_versions(const ProtoMessage& net, const NetWalk& walk);
+
 }  // namespace lowtide::netdef_internal
