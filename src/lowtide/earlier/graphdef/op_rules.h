@@ -89,6 +89,8 @@ void infer_squeeze(NodeTypes& types);
 void infer_bitcast(NodeTypes& types);
 void infer_add_n(NodeTypes& types);
 
+void infer_einsum(NodeTypes& types);  // op_einsum.cc
+
 // op_windows.cc
 void infer_conv(NodeTypes& types);
 void infer_depthwise(NodeTypes& types);

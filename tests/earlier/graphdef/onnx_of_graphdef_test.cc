@@ -1,0 +1,99 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "lowtide/earlier/graphdef/onnx_of_graphdef.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace lowtide::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr const char* kOfFloats = "attr { key: 'T' value { type: DT_FLOAT } } ";
+
+std::string input_node(const std::string& name, const std::string& dims) {
+  return "node { name: '" + name +
+         "' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'shape' value { shape { " +
+         dims + " } } } }\n";
+}
+
+std::string op_node(const std::string& name, const std::string& op, const std::string& inputs,
+                    const std::string& more = kOfFloats) {
+  return "node { name: '" + name + "' op: '" + op + "' input: [" + inputs + "] " + more + "}\n";
+}
+
+Result<OnnxOfGraphDef> convert(const std::string& text) {
+  const Result<ProtoMessage> graphdef = read_graphdef(text);
+  if (!graphdef) return graphdef.error();
+  return onnx_of_graphdef(*graphdef);
+}
+
+std::string why_refused(const std::string& text) {
+  const Result<OnnxOfGraphDef> made = convert(text);
+  return made.ok() ? "accepted" : made.error().describe();
+}
+
+const std::string kImage = input_node("x", "dim { size: 1 } dim { size: 4 } dim { size: 4 } dim { size: 2 }");
+
+TEST(OnnxOfGraphDef, NamesWhatDoesNotRunAndTheWayOut) {
+  const std::string refused =
+      why_refused(kImage + "node { name: 'v' op: 'VarHandleOp' attr { key: 'dtype' value { type: DT_FLOAT } } }\n" +
+                  op_node("read", "ReadVariableOp", "'v'", "attr { key: 'dtype' value { type: DT_FLOAT } }") +
+                  op_node("y", "Mul", "'x', 'read'") + op_node("r", "RandomShuffle", "'y'") +
+                  op_node("g", "ReluGrad", "'x', 'x'") + op_node("d", "Digamma", "'r'"));
+  EXPECT_THAT(refused, HasSubstr("node 'v' ('VarHandleOp') reads or writes a variable; freeze the graph"));
+  EXPECT_THAT(refused, HasSubstr("node 'r' ('RandomShuffle') is random"));
+  EXPECT_THAT(refused, HasSubstr("node 'g' ('ReluGrad') is for training; export the graph for inference"));
+  EXPECT_THAT(refused, HasSubstr("node 'd' ('Digamma') has no conversion to operators of ONNX"));
+}
+
+TEST(OnnxOfGraphDef, RefusesNormalizationOfTraining) {
+  EXPECT_THAT(why_refused(kImage + input_node("c", "dim { size: 2 }") +
+                          op_node("n", "FusedBatchNormV3", "'x', 'c', 'c', 'c', 'c'")),
+              HasSubstr("node 'n' ('FusedBatchNormV3'): this node cannot run here: it is for training"));
+}
+
+TEST(OnnxOfGraphDef, ConvertsOnlyWhatAnOutputNeeds) {
+  // The shape of a random tensor is known, so its numbers are not needed.
+  const std::string text = kImage + op_node("r", "RandomShuffle", "'x'") +
+                           op_node("s", "Shape", "'r'", "attr { key: 'out_type' value { type: DT_INT32 } }") +
+                           op_node("y", "Reshape", "'x', 's'");
+  EXPECT_EQ(why_refused(text), "accepted");
+}
+
+TEST(OnnxOfGraphDef, RefusesConstantsThatDoNotFitTheirType) {
+  const auto constant = [](const std::string& content) {
+    return "node { name: 'c' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'value' value { "
+           "tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } " +
+           content + " } } } }\n" + op_node("y", "Mul", "'x', 'c'");
+  };
+  EXPECT_EQ(why_refused(kImage + constant("float_val: 3")), "accepted");
+  EXPECT_THAT(why_refused(kImage + constant("float_val: [1, 2, 3]")),
+              HasSubstr("node 'c' ('Const'): its content has 3 numbers, but the tensor has 2 elements"));
+  EXPECT_THAT(why_refused(kImage + constant("tensor_content: 'abc'")), HasSubstr("3 bytes, but the tensor has 8"));
+}
+
+TEST(OnnxOfGraphDef, LimitsWhatOneNumberStandsFor) {
+  const std::string large =
+      "node { name: 'c' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } } attr { key: 'value' value { "
+      "tensor { dtype: DT_FLOAT tensor_shape { dim { size: 1048576 } dim { size: 1048576 } } float_val: 3 } } } }\n";
+  EXPECT_THAT(why_refused(large + op_node("y", "Relu", "'c'")), HasSubstr("stand for more than 268435456 bytes"));
+}
+
+TEST(OnnxOfGraphDef, SurvivesNodesWithoutOperands) {
+  for (const char* op : {"Add", "Conv2D", "MatMul", "Mean", "ConcatV2", "Split", "StridedSlice", "Pad", "OneHot",
+                         "FusedBatchNorm", "Pack", "Unpack", "GatherV2", "Select", "Transpose", "Reshape", "TopKV2"}) {
+    for (const char* inputs : {"", "'x'", "'x', 'x'", "'x', 'x', 'x'", "'x', 'x', 'x', 'x', 'x'"}) {
+      EXPECT_THAT(why_refused(kImage + op_node("y", op, inputs)), Not(IsEmpty())) << op << " " << inputs;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lowtide::testing
