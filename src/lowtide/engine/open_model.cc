@@ -127,6 +127,12 @@ Result<ChosenPlan> check_given(const OpenOptions& options, const Target& target,
   if (!digest.empty() && digest != model.sha256) return other_model(plan, model.sha256);
   const std::vector<Violation> violations = violations_of(options, target, model, lowered);
   if (violations.empty()) return ChosenPlan{plan, Bytes(0)};
+  if (model.format != "onnx" && plan.provenance.target != target.name) {
+    return Error{ErrorCode::mismatch,
+                 "the plan is for the operators of the file, which become operators of ONNX when the model runs; plan "
+                 "again with --target cpu",
+                 place};
+  }
   return Error{ErrorCode::mismatch, "the plan is wrong for this model: " + violations[0].message, place};
 }
 
@@ -230,7 +236,10 @@ struct PlannedModel {
 
 Result<PlannedModel> import_and_plan(const std::string& path, const OpenOptions& options,
                                      std::optional<std::size_t> rank) {
-  Result<ImportedModel> model = import_model(path, options.import);
+  ImportOptions import = options.import;
+  import.to_run = true;
+  import.makes_up_parameters = options.synthetic_seed.has_value();
+  Result<ImportedModel> model = import_model(path, import);
   if (!model) return import_failure(path, model.error(), options);
 
   // Results of load-time work get entries behind those of the model, so the table must be complete before it is opened.

@@ -58,6 +58,9 @@ struct ImportOptions {
   std::string init_net = {};    // a model that fills the parameters; their types follow from it
   std::string blob_types = {};  // a CSV file of types by name
   bool unit_sizes = false;      // tensors of unknown size count as one byte; otherwise the model is refused
+  // Whether operators of these formats become operators of ONNX, which kernels can run. open_model() sets this.
+  bool to_run = false;
+  bool makes_up_parameters = false;  // with to_run: parameters that random operators fill are inputs, and not refused
 };
 
 // What some files say about the memory of their tensors, beside the graph.

@@ -134,7 +134,8 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
   const PlanOptions options = read_plan_options(arguments);
   const auto top = static_cast<std::size_t>(read_count(arguments, "--top", 0).value_or(8));
   const std::string& path = arguments.positional("MODEL");
-  const ModelRequest request = read_model_request(arguments, target);
+  ModelRequest request = read_model_request(arguments, target);
+  request.bindings.to_run = is_to_run(arguments);
   const LoadedModel loaded = load_model(request, console);
   remark_unknown_operators(target, loaded.lowered.graph, console);
 

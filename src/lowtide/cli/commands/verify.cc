@@ -170,6 +170,7 @@ Checked check(const std::string& path, const PlanFile& file, const Arguments& ar
   const std::string plan_file = name_of_file(arguments.positional("PLAN"));
   ModelRequest request{.path = path, .bindings = given, .lowering = lowering_of(provenance, plan_file)};
   add_written_bindings(provenance.dims, request.bindings);
+  request.bindings.to_run = provenance.target == "cpu" && !request.bindings.unit_sizes;
   const Result<LoadedModel> loaded = try_load_model(request, console);
   if (!loaded.ok()) return check_digest(path, loaded.error(), provenance, cause);
 

@@ -153,6 +153,10 @@ std::optional<DimRange> read_range(const Arguments& arguments) {
   return range;
 }
 
+bool is_to_run(const Arguments& arguments) {
+  return arguments.value("--target") == "cpu" && !arguments.has("--unit-sizes");
+}
+
 ImportOptions read_bindings(const Arguments& arguments) {
   if (const std::optional<DimRange> range = read_range(arguments)) {
     stop_usage("'--dim' gives " + quoted(range->symbol, 60) +

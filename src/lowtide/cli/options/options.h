@@ -50,6 +50,10 @@ inline constexpr std::string_view kTooLarge = " is too large; the largest number
 
 // The one --dim with several values, such as batch=1..8 or batch=1,2,4,8; nullopt if there is none.
 [[nodiscard]] std::optional<DimRange> read_range(const Arguments& arguments);
+// Whether the model of a plan has the operators that run, whatever the file has (ImportOptions::to_run): plans for this
+// machine have.
+[[nodiscard]] bool is_to_run(const Arguments& arguments);
+
 // read_bindings() refuses a range. This leaves it out.
 [[nodiscard]] ImportOptions read_bindings_beside_range(const Arguments& arguments);
 

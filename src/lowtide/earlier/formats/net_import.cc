@@ -27,9 +27,9 @@ Error in_option(const std::string& path, const Error& error) {
   return Error{error.code, error.message, shown_path(path) + (is_line ? "" : ": ") + error.place};
 }
 
-Result<void> add_init_net(const std::string& path, NetGraphOptions& to) {
+Result<void> add_init_net(const std::string& path, NetGraphOptions& to, ProtoMessage* kept) {
   LOWTIDE_TRY(const std::unique_ptr<ByteSource> file, open_file(path));
-  const Result<ReadNet> net = read_net_source(*file);
+  Result<ReadNet> net = read_net_source(*file);
   if (!net) return in_option(path, net.error());
   Result<BlobTypes> types = types_written_by(net->file.net);
   if (!types) return in_option(path, types.error());
@@ -37,6 +37,7 @@ Result<void> add_init_net(const std::string& path, NetGraphOptions& to) {
     to.parameters.insert(name);
     to.types.emplace(name, std::move(type));
   }
+  if (kept != nullptr) *kept = std::move(net->file.net);
   return {};
 }
 
@@ -122,6 +123,7 @@ Result<ImportedModel> import_graphdef(const ByteSource& file, const ImportOption
   if (!options.init_net.empty()) {
     return Error{ErrorCode::invalid, "only a Caffe2 net can have an init net", "--init-net"};
   }
+  if (options.to_run) return import_graphdef_to_run(file, options);
   LOWTIDE_TRY(const ReadMessage message, read_message(file));
   LOWTIDE_TRY(const ProtoMessage graphdef, read_graphdef(message.bytes));
   LOWTIDE_TRY(const NetGraphOptions given, net_options(options));
@@ -146,13 +148,13 @@ Result<bool> is_net_file(const ByteSource& file, std::string_view path) {
 }
 
 // Types of the CSV file come before those of the init net.
-Result<NetGraphOptions> net_options(const ImportOptions& options) {
+Result<NetGraphOptions> net_options(const ImportOptions& options, ProtoMessage* init_net) {
   if (!options.dims.empty()) {
     return Error{ErrorCode::invalid,
                  "this format has no symbol " + quoted(options.dims.begin()->first, 60) + "; set shapes with --shape",
                  "--dim"};
   }
-  if (!options.overrides.empty()) {
+  if (!options.overrides.empty() && !options.to_run) {
     return Error{ErrorCode::invalid, "this format has no inputs with default values", "--override"};
   }
   NetGraphOptions to{.types = {}, .shapes = options.shapes, .parameters = {}, .unit_sizes = options.unit_sizes};
@@ -167,11 +169,12 @@ Result<NetGraphOptions> net_options(const ImportOptions& options) {
     if (!types) return in_option(options.blob_types, types.error());
     to.types = *std::move(types);
   }
-  if (!options.init_net.empty()) LOWTIDE_RETURN_IF_ERROR(add_init_net(options.init_net, to));
+  if (!options.init_net.empty()) LOWTIDE_RETURN_IF_ERROR(add_init_net(options.init_net, to, init_net));
   return to;
 }
 
 Result<ImportedModel> import_net(const ByteSource& file, const ImportOptions& options) {
+  if (options.to_run) return import_net_to_run(file, options);
   LOWTIDE_TRY(const ReadNet read, read_net_source(file));
   LOWTIDE_TRY(const NetGraphOptions given, net_options(options));
   LOWTIDE_TRY(NetGraph made, graph_of_net(read.file.net, given));

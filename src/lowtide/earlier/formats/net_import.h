@@ -45,7 +45,14 @@ struct ReadNet {
 // Reads a GraphDef as a model. Errors: those of read_graphdef and graph_of_graphdef, and as import_net.
 [[nodiscard]] Result<ImportedModel> import_graphdef(const ByteSource& file, const ImportOptions& options);
 
-// The options of the graph of a net. Reads the files that the options name. Errors: as import_net.
-[[nodiscard]] Result<NetGraphOptions> net_options(const ImportOptions& options);
+// Reads a GraphDef as the model of ONNX that it is converted to. Errors: those of import_graphdef and onnx_of_graphdef.
+[[nodiscard]] Result<ImportedModel> import_graphdef_to_run(const ByteSource& file, const ImportOptions& options);
+
+// Reads a NetDef as the model of ONNX that it is converted to. Errors: those of import_net and onnx_of_net.
+[[nodiscard]] Result<ImportedModel> import_net_to_run(const ByteSource& file, const ImportOptions& options);
+
+// The options of the graph of a net. Reads the files that the options name. If there is an init net, it becomes
+// `init_net` unless that is nullptr. Errors: as import_net.
+[[nodiscard]] Result<NetGraphOptions> net_options(const ImportOptions& options, ProtoMessage* init_net = nullptr);
 
 }  // namespace lowtide::formats_internal

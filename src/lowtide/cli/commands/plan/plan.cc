@@ -94,6 +94,7 @@ Request read_request(const Arguments& arguments) {
   request.model = {.path = arguments.positional("MODEL"),
                    .bindings = read_bindings_beside_range(arguments),
                    .lowering = read_lowering(arguments, request.target)};
+  request.model.bindings.to_run = is_to_run(arguments);
   request.model.formats = read_format_choice(arguments, request.target);
   if (const std::optional<TransferLink> link = read_link(arguments)) {
     request.target = take(add_link(std::move(request.target), *link));

@@ -4,6 +4,7 @@
 #include "lowtide/cli/commands/run/specs.h"
 
 #include "lowtide/cli/commands/run/handlers.h"
+#include "lowtide/cli/earlier.h"
 #include "lowtide/cli/options/shared_options.h"
 
 namespace lowtide::cli_internal {
@@ -22,7 +23,10 @@ CommandSpec run_command() {
           "Inputs and outputs are files in NumPy's format .npy. With --synthetic, constants whose file is absent and "
           "inputs that are not given have values that follow from the seed and their names.\n"
           "Ctrl-C ends the run. Then nothing is written, and the exit code is 1.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file, or what 'lowtide prepare' wrote"}},
+      .positionals = {{.name = "MODEL",
+                       .summary = earlier_model_formats().empty()
+                                      ? "an ONNX file, or what 'lowtide prepare' wrote"
+                                      : "an ONNX file, a NetDef or a GraphDef, or what 'lowtide prepare' wrote"}},
       .options = {{.name = "--plan",
                    .value = "PLAN",
                    .summary = "run this plan; one without --target cpu runs plain kernels without scratch, "
@@ -61,7 +65,9 @@ CommandSpec run_command() {
                   without_option(),
                   dim_option(),
                   shape_option(),
-                  at_most_option()},
+                  at_most_option(),
+                  init_net_option(),
+                  shapes_option()},
       .examples = {{"lowtide run model.onnx --input x=image.npy --output-dir .", "Run a model on one image."},
                    {"lowtide run model.onnx --plan plan.json --synthetic 1", "Run a plan, on input that is made up."}},
       .run = run_run};
@@ -80,7 +86,7 @@ CommandSpec prepare_command() {
           "library and kernels; others refuse it. Without kernels of the library, any machine with the instructions of "
           "its kernels runs it. It is not encrypted or compressed.\n"
           "Ctrl-C ends the command. Then nothing is written, and the exit code is 1.",
-      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
+      .positionals = {model_positional()},
       .options = {output_option("the file to write; - is stdout"),
                   {.name = "--plan",
                    .value = "PLAN",
@@ -103,7 +109,9 @@ CommandSpec prepare_command() {
                   without_option(),
                   dim_option(),
                   shape_option(),
-                  at_most_option()},
+                  at_most_option(),
+                  init_net_option(),
+                  shapes_option()},
       .examples = {{"lowtide prepare model.onnx -o model.prepared", "Prepare a model."},
                    {"lowtide run model.prepared --input x=image.npy --output-dir .", "Run it."}},
       .run = run_prepare};
@@ -142,6 +150,8 @@ CommandSpec bench_command() {
                   dim_option(),
                   shape_option(),
                   at_most_option(),
+                  init_net_option(),
+                  shapes_option(),
                   without_option(),
                   json_option()},
       .examples = {{"lowtide bench model.onnx", "Measure 100 runs."},

@@ -1,0 +1,98 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "lowtide/base/try.h"
+#include "lowtide/earlier/conversion/onnx_builder.h"
+#include "lowtide/earlier/formats/net_import.h"
+#include "lowtide/earlier/graphdef/onnx_of_graphdef.h"
+#include "lowtide/earlier/netdef/onnx_of_net.h"
+#include "lowtide/earlier/proto/raw_field.h"
+#include "lowtide/import/import.h"
+
+// Models of earlier systems whose operators become operators of ONNX, so that kernels run them.
+namespace lowtide::formats_internal {
+namespace {
+
+// The bytes of the form's constants become part of the table, because no file has them.
+void hold_constants(const OnnxForm& form, ConstantTable& table) {
+  for (ConstantSource& source : table.sources) {
+    const auto* in_file = std::get_if<ConstantSource::InFile>(&source.where);
+    if (in_file == nullptr) continue;
+    const std::string& bytes = table.files[in_file->file].empty() ? form.model : form.constants;
+    const auto all = std::as_bytes(std::span(bytes));
+    const auto own =
+        all.subspan(static_cast<std::size_t>(in_file->offset), static_cast<std::size_t>(source.size.count()));
+    source.where = ConstantSource::Inline{{own.begin(), own.end()}};
+  }
+  table.files = {};
+  table.files.push_back("");
+}
+
+Result<ImportedModel> import_form(const OnnxForm& form, std::vector<std::string> notes) {
+  Result<ImportedModel> model = import_onnx_bytes(form.model);
+  if (!model) {
+    return Error{model.error().code, "as a model of ONNX: " + model.error().message, model.error().place};
+  }
+  hold_constants(form, model->constants);
+  notes.insert(notes.end(), model->notes.begin(), model->notes.end());
+  model->notes = std::move(notes);
+  return model;
+}
+
+// The shape of a file that the caller gives for an input counts where nothing else says it.
+template <typename Shapes>
+void add_given_shapes(const ImportOptions& options, Shapes& to) {
+  for (const auto& meanings : options.given) {
+    for (const auto& [name, extents] : meanings) to.emplace(name, extents);
+  }
+}
+
+}  // namespace
+
+Result<ImportedModel> import_net_to_run(const ByteSource& file, const ImportOptions& options) {
+  LOWTIDE_TRY(ReadNet read, read_net_source(file));
+  const std::string format(to_string(read.file.form));
+  std::optional<ProtoMessage> init_net;
+  if (!options.init_net.empty()) init_net.emplace();
+  LOWTIDE_TRY(NetGraphOptions given, net_options(options, init_net ? &*init_net : nullptr));
+  for (const auto& meanings : options.given) {
+    for (const auto& [name, extents] : meanings) given.types.emplace(name, BlobType{DType::f32, extents});
+  }
+  const OnnxOfNetOptions to{.graph = std::move(given),
+                            .init_net = init_net ? &*init_net : nullptr,
+                            .given = options.overrides,
+                            .makes_up_parameters = options.makes_up_parameters};
+  LOWTIDE_TRY(OnnxOfNet made, onnx_of_net(read.file.net, to));
+  read.file.net = {};
+  init_net.reset();
+  LOWTIDE_TRY(ImportedModel model, import_form(made.form, std::move(made.notes)));
+  model.sha256 = read.sha256;
+  model.format = format;
+  return model;
+}
+
+Result<ImportedModel> import_graphdef_to_run(const ByteSource& file, const ImportOptions& options) {
+  LOWTIDE_TRY(ReadMessage message, read_message(file));
+  const std::string format = is_proto_text(message.bytes) ? "graphdef_text" : "graphdef";
+  LOWTIDE_TRY(std::optional<ProtoMessage> graphdef, read_graphdef(message.bytes));
+  message.bytes = {};
+  LOWTIDE_TRY(const NetGraphOptions given, net_options(options));
+  GraphDefOptions to{.shapes = given.shapes};
+  for (const auto& [name, type] : given.types) to.listed_shapes.emplace(name, type.extents);
+  add_given_shapes(options, to.listed_shapes);
+  LOWTIDE_TRY(OnnxOfGraphDef made, onnx_of_graphdef(*graphdef, to));
+  graphdef.reset();
+  LOWTIDE_TRY(ImportedModel model, import_form(made.form, std::move(made.notes)));
+  model.sha256 = message.sha256;
+  model.format = format;
+  return model;
+}
+
+}  // namespace lowtide::formats_internal
