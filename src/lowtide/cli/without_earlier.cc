@@ -10,6 +10,8 @@ std::vector<CommandSpec> earlier_commands() { return {}; }
 
 std::span<const ModelFormat> earlier_model_formats() { return {}; }
 
-std::vector<std::string_view> left_out_earlier_commands() { return {"compare", "share", "rewrite", "convert", "diff"}; }
+std::vector<std::string_view> left_out_earlier_commands() {
+  return {"compare", "reorder", "share", "rewrite", "convert", "diff"};
+}
 
 }  // namespace lowtide::cli_internal

@@ -205,7 +205,7 @@ TEST(OnnxRuntimeParts, ThePatternAgreesWithAScanOfAllBlocks) {
 
 // Replays a run: each memory holds the value that was written last. A step finds its inputs there.
 void expect_intact(const Graph& graph) {
-  const Result<RuntimeSteps> all = runtime_steps(graph);
+  const Result<RuntimeSteps> all = runtime_steps(graph, runtime_order(graph));
   ASSERT_TRUE(all.ok());
   const BufferChoice choice = choose_buffers(*all);
   IdVector<RuntimeValueId, RuntimeValueId> content;  // by holder: the value there
@@ -259,7 +259,7 @@ TEST(OnnxRuntimeParts, NoValueIsOverwrittenBeforeItsLastUse) {
     const Graph graph = random_graph(random, 20);
     SCOPED_TRACE(print_graph(graph));
     expect_intact(graph);
-    const BufferChoice choice = choose_buffers(*runtime_steps(graph));
+    const BufferChoice choice = choose_buffers(*runtime_steps(graph, runtime_order(graph)));
     for (RuntimeValueId id : all_ids<RuntimeValueId>(choice.holder.size())) shared += choice.holder[id] != id ? 1 : 0;
   }
   EXPECT_GT(shared, 500);  // otherwise the test shows nothing

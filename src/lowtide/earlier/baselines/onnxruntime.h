@@ -61,4 +61,8 @@ struct OnnxRuntimeMemory {
 // bytes.
 [[nodiscard]] Result<OnnxRuntimeMemory> predict_onnxruntime(const Graph& graph);
 
+// The same for a given order of all nodes, which a session keeps with `execution_order` PRIORITY_BASED if the file has
+// it and the optimizer is off. Bodies have the default order. Requires: a node comes after everything that it reads.
+[[nodiscard]] Result<OnnxRuntimeMemory> predict_onnxruntime(const Graph& graph, const std::vector<NodeId>& order);
+
 }  // namespace lowtide

@@ -53,6 +53,28 @@ CommandSpec compare_command() {
       .run = run_compare};
 }
 
+CommandSpec reorder_command() {
+  return {
+      .name = "reorder",
+      .summary = "write an ONNX file whose order of nodes needs less memory in ONNX Runtime",
+      .description =
+          "Plans the model, and writes the file again with its nodes in the order in which ONNX Runtime needs the "
+          "least memory by its own rules: that of Lowtide's plan, or another one, or the order of the file if no other "
+          "is better. All other bytes of the file stay as they are, and external weights are not touched. Nodes inside "
+          "If, Loop and Scan keep their order.\n"
+          "ONNX Runtime keeps the order with two options of the session: execution_order = PRIORITY_BASED and "
+          "graph_optimization_level = ORT_DISABLE_ALL. Its optimizer would change the graph, so give a file that it "
+          "has "
+          "optimized and saved (optimized_model_filepath). Prints the bytes of the first run and of the block for all "
+          "temporaries (memory pattern) that later runs take, as predicted.",
+      .positionals = {model_positional()},
+      .options = {output_option("write the model; - is stdout"), dim_option(), shape_option(), at_most_option(),
+                  override_option(), json_option()},
+      .examples = {{"lowtide reorder model.onnx -o reordered.onnx", "Write the model in a better order."},
+                   {"lowtide reorder model.onnx -o reordered.onnx --json", "Also list the nodes, as JSON."}},
+      .run = run_reorder};
+}
+
 namespace {
 
 std::vector<std::string> rules_to_choose() {

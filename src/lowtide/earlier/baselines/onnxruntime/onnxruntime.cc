@@ -60,12 +60,15 @@ OnnxRuntimeBytes bytes_in_arena(const RuntimeSteps& steps, const Trace& trace, A
 }  // namespace baselines_internal
 
 Result<OnnxRuntimeMemory> predict_onnxruntime(const Graph& graph) {
+  return predict_onnxruntime(graph, baselines_internal::runtime_order(graph));
+}
+
+Result<OnnxRuntimeMemory> predict_onnxruntime(const Graph& graph, const std::vector<NodeId>& order) {
   using namespace baselines_internal;  // NOLINT(google-build-using-namespace): the body is about these types only
-  LOWTIDE_TRY(const RuntimeSteps steps, runtime_steps(graph));
+  LOWTIDE_TRY(const RuntimeSteps steps, runtime_steps(graph, order));
   const Trace trace = trace_of(steps);
   const TracePeak peak = peak_of(trace);
-  OnnxRuntimeMemory memory{
-      .order = runtime_order(graph), .live = peak.live, .scratch = peak.scratch, .pattern = pattern_size(trace)};
+  OnnxRuntimeMemory memory{.order = order, .live = peak.live, .scratch = peak.scratch, .pattern = pattern_size(trace)};
   if (!steps.steps.empty()) memory.peak_node = steps.steps[peak.step].node;
   for (const ArenaGrowth growth : {ArenaGrowth::next_power_of_two, ArenaGrowth::same_as_requested}) {
     memory.bytes.push_back(bytes_in_arena(steps, trace, growth, memory.pattern));

@@ -53,7 +53,7 @@ bool has_reader(const Graph& graph, NodeId id) {
 Result<Bytes> largest_body(const Node& node) {
   Bytes largest;
   for (const Body& body : node.bodies) {
-    LOWTIDE_TRY(const RuntimeSteps steps, runtime_steps(*body.graph));
+    LOWTIDE_TRY(const RuntimeSteps steps, runtime_steps(*body.graph, runtime_order(*body.graph)));
     largest = std::max(largest, peak_of(trace_of(steps)).live);
   }
   return largest;
@@ -116,7 +116,7 @@ std::vector<NodeId> runtime_order(const Graph& graph) {
   return order;
 }
 
-Result<RuntimeSteps> runtime_steps(const Graph& graph) {
+Result<RuntimeSteps> runtime_steps(const Graph& graph, const std::vector<NodeId>& order) {
   RuntimeSteps all;
   Bytes total;
   const Flags<TensorId> known = known_shapes(graph);
@@ -127,7 +127,7 @@ Result<RuntimeSteps> runtime_steps(const Graph& graph) {
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     if (const Bytes packed = kernel_packed(graph, id); packed > Bytes(0)) all.packed.push_back(packed);
   }
-  for (NodeId id : runtime_order(graph)) {
+  for (NodeId id : order) {
     LOWTIDE_TRY(RuntimeStep step, step_of(graph, id));
     for (Bytes block : step.scratch) total += std::min(block, kMostBytes);
     if (total > kMostBytes) return too_many_bytes();

@@ -15,9 +15,9 @@ namespace lowtide::baselines_internal {
 // nodes without readers, the last node first. A node comes after everything that it reads. O((nodes + edges) log).
 [[nodiscard]] std::vector<NodeId> runtime_order(const Graph& graph);
 
-// The steps of the sequential executor. HardSwish has no kernel of its own and becomes HardSigmoid and Mul. A node with
-// bodies has one block of scratch, as large as the largest peak of its bodies. Errors: over_limit, if tensors and
-// scratch have more than limits::kMaxTotalBytes / 16 bytes.
-[[nodiscard]] Result<RuntimeSteps> runtime_steps(const Graph& graph);
+// The steps of the sequential executor in this order, or in bodies in runtime_order(). HardSwish has no kernel and
+// becomes HardSigmoid and Mul. A node with bodies has one block of scratch, as large as the largest peak of its bodies.
+// Errors: over_limit, if tensors and scratch have more than limits::kMaxTotalBytes / 16 bytes.
+[[nodiscard]] Result<RuntimeSteps> runtime_steps(const Graph& graph, const std::vector<NodeId>& order);
 
 }  // namespace lowtide::baselines_internal
