@@ -71,7 +71,23 @@ TEST(Npy, ReadsWhatItWrites) {
     const std::span<const std::byte> written = as_bytes_of(*file).subspan(head->begin);
     EXPECT_TRUE(std::ranges::equal(written, std::as_bytes(std::span(elements))));
   }
-  EXPECT_THAT(write_npy(DType::bf16, {}, {}).error().message, HasSubstr("no element type for bf16"));
+  EXPECT_THAT(write_npy(DType::i4, {}, {}).error().message, HasSubstr("no element type for i4"));
+}
+
+// NumPy knows bf16 as two bytes of any content. Both signs before its code mean the same.
+TEST(Npy, ReadsBrainFloatsOfMlDtypes) {
+  const std::vector<std::uint16_t> elements{0x3F80, 0xC000};
+  const Result<std::string> file =
+      write_npy(DType::bf16, std::vector<std::int64_t>{2}, std::as_bytes(std::span(elements)));
+  ASSERT_TRUE(file.ok());
+  EXPECT_NE(file->find("'descr': '<V2'"), std::string::npos);
+  std::string other = *file;
+  other.replace(other.find("<V2"), 3, "|V2");
+  for (const std::string& one : {*file, other}) {
+    const Result<NpyHead> head = read_npy_head(as_bytes_of(one), "x.npy");
+    ASSERT_TRUE(head.ok()) << head.error().describe();
+    EXPECT_EQ(head->dtype, DType::bf16);
+  }
 }
 
 TEST(Npy, RefusesOtherFilesAndWrongSizes) {

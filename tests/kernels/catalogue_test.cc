@@ -52,7 +52,7 @@ TEST(Unsupported, NamesEveryNodeWithItsReason) {
   ASSERT_EQ(nodes.size(), 3U);
   EXPECT_EQ(unsupported_error(nodes).message,
             "3 nodes cannot run here:\n"
-            "  Sqrt 'second': input 'n' is i64, and kernels have f32 or f16\n"
+            "  Sqrt 'second': input 'n' is i64, and kernels have f64, f32, f16 or bf16\n"
             "  my.domain::Odd 'node that writes d': no kernel has this operator\n"
             "  my.domain::Odd 'choose/then_branch/inner': no kernel has this operator");
 }
@@ -80,14 +80,27 @@ TEST(Unsupported, NamesTypesThatContradictEachOther) {
 TEST(Unsupported, NamesRealNumbersThatKernelsDoNotHave) {
   const Graph graph = testing::graph_of(R"(graph "g" {
     input x : f32[2,3]
-    input s : bf16[3]
+    input s : f8e5m2[3]
     input m : f32[3]
     y = BatchNormalization(x, s, s, m, m) "norm" : f32[2,3]
     output y
   })");
   const std::vector<UnsupportedNode> nodes = unsupported(graph);
   ASSERT_EQ(nodes.size(), 1U);
-  EXPECT_EQ(nodes[0].missing, "input 's' is bf16, and kernels have f32 or f16");
+  EXPECT_EQ(nodes[0].missing, "input 's' is f8e5m2, and kernels have f64, f32, f16 or bf16");
+}
+
+// A kernel of f64 would read an f32 as if it had twice the bytes.
+TEST(Unsupported, NamesOperandsOfF64BesideOthers) {
+  const Graph graph = testing::graph_of(R"(graph "g" {
+    input x : f64[2,3]
+    input s : f32[3]
+    y = BatchNormalization(x, s, s, s, s) "norm" : f64[2,3]
+    output y
+  })");
+  const std::vector<UnsupportedNode> nodes = unsupported(graph);
+  ASSERT_EQ(nodes.size(), 1U);
+  EXPECT_EQ(nodes[0].missing, "it has operands of f64 and of other real numbers");
 }
 
 TEST(Unsupported, RefusesMoreAxesThanKernelsHave) {

@@ -6,7 +6,7 @@
     tests/kernels/node_tests.py --runner build/dev/tests/tools/case_runner [--only NAME] [--show N] [--at-least N]
                                 [--table docs/operators.md [--write]]
 
-A test counts if its inputs and outputs are tensors of f32, f16, i64, i32, bool, i8 and u8. The script prints the
+A test counts if its inputs and outputs are tensors of numbers of at least 8 bits, or of bool. The script prints the
 results by operator, and the reasons why tests were refused. It fails if an output is wrong, if a run fails or
 allocates memory, if the program ends early, or if fewer tests pass than --at-least says.
 
@@ -21,11 +21,14 @@ import tempfile
 import textwrap
 import warnings
 
+import ml_dtypes
 import numpy as np
 import onnx
 from onnx.backend.test.case.node import collect_testcases
 
-TYPES = {np.dtype(name) for name in ("float32", "float16", "int64", "int32", "bool", "int8", "uint8")}
+BF16 = np.dtype(ml_dtypes.bfloat16)
+TYPES = {BF16, *(np.dtype(name) for name in (
+    "float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8", "bool"))}
 
 
 def cases(only):
@@ -49,9 +52,9 @@ def write_case(folder, model, inputs):
         np.save(folder / f"input_{at}.npy", np.asarray(array, order="C"))
 
 
-# Results of f16 may differ by two units in the last place: kernels compute f32 and round each result once, and the
-# reference rounds sums in between.
-HALF_RTOL = 2.0**-9
+# Results of f16 and bf16 may differ by two units in the last place: kernels compute f32 and round each result once, and
+# the reference rounds sums in between.
+NARROW_RTOL = {np.dtype(np.float16): 2.0**-9, BF16: 2.0**-6}
 
 
 # Tests whose expected output has rounding errors of 2e-7 where the exact result is 0, although they permit 1e-7. The
@@ -67,10 +70,14 @@ def difference(folder, outputs, rtol, atol):
             return f"output {at} is missing"
         actual = np.load(path)
         expected = np.asarray(expected)
+        if expected.dtype == BF16 and actual.dtype == np.dtype("V2"):
+            actual = actual.view(BF16)
         if actual.dtype != expected.dtype or actual.shape != expected.shape:
             return f"output {at} is {actual.dtype}{actual.shape}, and {expected.dtype}{expected.shape} is right"
-        exact = expected.dtype.kind not in "f"
-        rtol = max(rtol, HALF_RTOL) if expected.dtype == np.float16 else rtol
+        exact = expected.dtype.kind != "f" and expected.dtype != BF16
+        rtol = max(rtol, NARROW_RTOL.get(expected.dtype, 0))
+        if expected.dtype == BF16:
+            actual, expected = actual.astype(np.float32), expected.astype(np.float32)
         if not (np.array_equal(actual, expected) if exact else
                 np.allclose(actual, expected, rtol=rtol, atol=atol, equal_nan=True)):
             return f"output {at} differs by up to {np.max(np.abs(actual.astype(float) - expected.astype(float)))}"
@@ -110,8 +117,9 @@ Written by `scripts/write_operators`, and held current by the test `kernels.Node
 Each row is an operator of the ONNX standard, or of its domain ai.onnx.ml, that `lowtide run` executes. *Types* are the
 element types of its first operand or, without operands, of its result. *Node tests* counts the tests of the onnx
 project (version {version}) that consist of this operator alone: those that pass, of all whose inputs and outputs are
-tensors of f32, f16, i64, i32, bool, i8 or u8. A dash means that there is no such test. A model with another operator is
-refused when it is loaded, and the message names all such nodes. `If`, `Loop` and `Scan` are run by the session itself.
+tensors of these types. A dash means that there is no such test. `Cast` and `DequantizeLinear` also read constants of i4
+and u4. A model with another operator is refused when it is loaded, and the message names all such nodes. `If`, `Loop`
+and `Scan` are run by the session itself.
 
 | Operator | Types | Node tests |
 |---|---|---|

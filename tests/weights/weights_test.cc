@@ -162,9 +162,9 @@ TEST_F(ModelWeightsTest, SyntheticVariancesArePositiveAndIntegersZero) {
     EXPECT_LT(variance, 1.5F);
   }
   EXPECT_THAT(numbers(*weights->bytes(ConstantId(1))), ::testing::Each(0));
-  absent.sources.push_back({"h", DType::bf16, Shape({1}), Bytes(2), ConstantSource::InFile{.file = file}});
+  absent.sources.push_back({"h", DType::f8e5m2, Shape({1}), Bytes(1), ConstantSource::InFile{.file = file}});
   EXPECT_THAT(ModelWeights::open(model(), absent, {.synthetic_seed = 3}).error().describe(),
-              HasSubstr("constant 'h': there are no synthetic values of type bf16"));
+              HasSubstr("constant 'h': there are no synthetic values of type f8e5m2"));
 }
 
 TEST_F(ModelWeightsTest, DroppedPagesAreReadAgain) {

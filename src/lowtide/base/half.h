@@ -39,11 +39,34 @@ struct Half {
   return {static_cast<std::uint16_t>(bits | sign)};
 }
 
+// An element of dtype bf16 in memory: the upper half of an f32.
+struct BrainFloat {
+  std::uint16_t bits = 0;
+};
+
+[[nodiscard]] inline float to_float(BrainFloat brain) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(brain.bits) << 16);
+}
+
+// Rounds to the nearest bf16, and a tie to the even one. Overflows to infinity; a NaN stays a quiet NaN.
+[[nodiscard]] inline BrainFloat to_brain_float(float value) {
+  const auto all = std::bit_cast<std::uint32_t>(value);
+  const bool is_nan = (all & 0x7FFFFFFFU) > 0x7F800000U;
+  const std::uint32_t rounded = all + 0x7FFFU + ((all >> 16) & 1U);
+  return {static_cast<std::uint16_t>((is_nan ? all | 0x00400000U : rounded) >> 16)};
+}
+
 inline void to_floats(const Half* from, std::int64_t count, float* to) {
   for (std::int64_t at = 0; at < count; ++at) to[at] = to_float(from[at]);
 }
 inline void to_halves(const float* from, std::int64_t count, Half* to) {
   for (std::int64_t at = 0; at < count; ++at) to[at] = to_half(from[at]);
+}
+inline void to_floats(const BrainFloat* from, std::int64_t count, float* to) {
+  for (std::int64_t at = 0; at < count; ++at) to[at] = to_float(from[at]);
+}
+inline void to_brain_floats(const float* from, std::int64_t count, BrainFloat* to) {
+  for (std::int64_t at = 0; at < count; ++at) to[at] = to_brain_float(from[at]);
 }
 
 }  // namespace lowtide

@@ -20,12 +20,13 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 
+// NumPy has no bf16. The package ml_dtypes, which adds it, saves its elements as two bytes of any content.
 constexpr std::array kCodes{
     std::pair{DType::f64, "<f8"sv}, std::pair{DType::f32, "<f4"sv},   std::pair{DType::f16, "<f2"sv},
     std::pair{DType::i64, "<i8"sv}, std::pair{DType::i32, "<i4"sv},   std::pair{DType::i16, "<i2"sv},
     std::pair{DType::i8, "|i1"sv},  std::pair{DType::u64, "<u8"sv},   std::pair{DType::u32, "<u4"sv},
     std::pair{DType::u16, "<u2"sv}, std::pair{DType::u8, "|u1"sv},    std::pair{DType::boolean, "|b1"sv},
-    std::pair{DType::c64, "<c8"sv}, std::pair{DType::c128, "<c16"sv},
+    std::pair{DType::c64, "<c8"sv}, std::pair{DType::c128, "<c16"sv}, std::pair{DType::bf16, "<V2"sv},
 };
 
 // Reads the dictionary of a head, a literal of Python with three keys:
@@ -145,8 +146,8 @@ Result<NpyHead> read_npy_head(std::span<const std::byte> file, const std::string
   if (*dictionary.is_column_major) {
     return Error{ErrorCode::unsupported, "is in column-major order; save numpy.ascontiguousarray(x)", source_name};
   }
-  const auto row =
-      std::find_if(kCodes.begin(), kCodes.end(), [&](const auto& one) { return one.second == *dictionary.code; });
+  const std::string_view code = *dictionary.code == "|V2" ? std::string_view("<V2") : *dictionary.code;
+  const auto row = std::find_if(kCodes.begin(), kCodes.end(), [&](const auto& one) { return one.second == code; });
   if (row == kCodes.end()) return unknown_elements(*dictionary.code, source_name);
   const Result<Bytes> size = dense_size(row->first, Shape(*dictionary.extents));
   if (!size) return Error{size.error().code, size.error().message, source_name};

@@ -59,6 +59,7 @@ std::span<const Family> families() {
                            unary_family(),
                            binary_family(),
                            select_family(),
+                           four_bit_cast_family(),
                            cast_family(),
                            reshape_family(),
                            movement_family(),

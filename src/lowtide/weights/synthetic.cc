@@ -54,6 +54,8 @@ void fill_reals(const ConstantSource& source, std::uint64_t seed, std::span<std:
     const double value = is_around_one ? 0.5 + u : scale * (2 * u - 1);
     if constexpr (std::is_same_v<T, Half>) {
       values[at] = to_half(static_cast<float>(value));
+    } else if constexpr (std::is_same_v<T, BrainFloat>) {
+      values[at] = to_brain_float(static_cast<float>(value));
     } else {
       values[at] = static_cast<T>(value);
     }
@@ -67,6 +69,7 @@ Result<void> fill_synthetic(const ConstantSource& source, std::uint64_t seed, st
     case DType::f32: fill_reals<float>(source, seed, out); return {};
     case DType::f64: fill_reals<double>(source, seed, out); return {};
     case DType::f16: fill_reals<Half>(source, seed, out); return {};
+    case DType::bf16: fill_reals<BrainFloat>(source, seed, out); return {};
     case DType::boolean:
     case DType::i64:
     case DType::i32:

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lowtide/base/check.h"
-#include "lowtide/base/half.h"
+#include "lowtide/kernels/common/narrow_floats.h"
 #include "lowtide/kernels/common/tensor_view.h"
 
 namespace lowtide::kernels_internal {
@@ -29,7 +29,7 @@ FloatCopies float_copies(const Graph& graph, const Node& node, Bytes own) {
   FloatCopies copies{{}, own};
   for (const auto* list : {&node.inputs, &node.outputs}) {
     for (const std::optional<TensorId>& id : *list) {
-      const bool is_half = id && graph.tensor(*id).dtype == DType::f16;
+      const bool is_half = id && is_narrow_float(graph.tensor(*id).dtype);
       if (is_half) copies.end = round_up(copies.end, kCopyAlignment);
       copies.begins.push_back(is_half ? std::optional(copies.end) : std::nullopt);
       if (is_half) copies.end += graph.tensor(*id).size * 2;
@@ -84,15 +84,15 @@ class HalfKernel final : public PreparedKernel {
       const auto* bound = static_cast<const Bound*>(self);
       for (std::size_t at = 0; at < bound->reads; ++at) {
         if (!bound->is_copied(at)) continue;
-        to_floats(elements<Half>(bound->halves[at]), count_of(bound->halves[at]),
-                  mutable_elements<float>(bound->floats[at]));
+        widen_floats(bound->halves[at].dtype, *bound->halves[at].bytes, count_of(bound->halves[at]),
+                     mutable_elements<float>(bound->floats[at]));
       }
       const RunStatus status = bound->wide->run(bound->wide, team);
       if (status.code != RunCode::ok) return status;
       for (std::size_t at = bound->reads; at < bound->all; ++at) {
         if (!bound->is_copied(at)) continue;
-        to_halves(elements<float>(bound->floats[at]), count_of(bound->halves[at]),
-                  mutable_elements<Half>(bound->halves[at]));
+        narrow_floats(bound->halves[at].dtype, elements<float>(bound->floats[at]), count_of(bound->halves[at]),
+                      *bound->halves[at].bytes);
       }
       return {};
     }

@@ -7,6 +7,7 @@
 
 #include "lowtide/base/article.h"
 #include "lowtide/base/check.h"
+#include "lowtide/graph/operand_types.h"
 #include "lowtide/kernels/common/half_kernel.h"
 
 namespace lowtide::kernels_internal {
@@ -18,6 +19,20 @@ const PlainOperator& row_of(std::span<const PlainOperator> table, const Operator
   const auto found = std::ranges::find_if(table, is_row);
   LOWTIDE_CHECK(found != table.end(), "the family has the operator");
   return *found;
+}
+
+// A kernel that computes f64 takes no other real numbers beside it.
+bool mixes_f64(const Graph& graph, const Node& node) {
+  bool has_f64 = false;
+  bool has_others = false;
+  for (const auto* list : {&node.inputs, &node.outputs}) {
+    for (const std::optional<TensorId>& id : *list) {
+      const bool is_f64 = id && graph.tensor(*id).dtype == DType::f64;
+      has_f64 |= is_f64;
+      has_others |= id && !is_f64 && is_real(graph.tensor(*id).dtype);
+    }
+  }
+  return has_f64 && has_others;
 }
 
 }  // namespace
@@ -34,6 +49,9 @@ Offer offer_from(std::span<const PlainOperator> table, const OfferInput& input) 
   }
   std::string missing = row.missing == nullptr ? "" : row.missing(graph, of);
   if (!missing.empty()) return {{}, std::move(missing)};
+  if (row.op.domain.empty() && !row.copies_others && !row.mixes_reals && mixes_f64(graph, of)) {
+    return {{}, "it has operands of f64 and of other real numbers"};
+  }
   Offer offer = offer_plain(input, row.op, row.copies_others);
   if (offer.kernels.empty()) return offer;
   if (row.scratch != nullptr) offer.kernels.front().scratch = row.scratch(graph, of, input.threads);

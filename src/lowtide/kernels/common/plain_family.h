@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "lowtide/kernels/common/family.h"
+#include "lowtide/kernels/common/narrow_floats.h"
 
 namespace lowtide::kernels_internal {
 
@@ -26,10 +27,11 @@ struct PlainOperator {
   std::string (*missing)(const Graph& graph, const Node& node) = nullptr;
   // What the kernel needs while a team of this many threads runs it. nullptr: nothing.
   Bytes (*scratch)(const Graph& graph, const Node& node, int threads) = nullptr;
-  // The kernel computes f32. f16 operands and results are converted in scratch (half_kernel.h).
+  // The kernel computes f32. f16 and bf16 operands and results are converted in scratch (half_kernel.h).
   bool widens_half = false;
   bool may_omit_result = false;  // result 0, if there is another one
   bool copies_others = false;    // further operands and results may have any type, because their bytes are copied
+  bool mixes_reals = false;      // with operands of f64, it may have other real numbers
 };
 
 template <std::size_t N>
@@ -50,13 +52,13 @@ inline constexpr std::array kMovedTypes{DType::f64, DType::f32, DType::f16,    D
                                         DType::i32, DType::i16, DType::i8,     DType::u64,  DType::u32,
                                         DType::u16, DType::u8,  DType::boolean};
 
-inline constexpr std::array kFloatTypes{DType::f32, DType::f16};
+inline constexpr std::array kFloatTypes{DType::f32, DType::f16, DType::bf16};
+// The same for kernels that also compute f64.
+inline constexpr std::array kRealTypes{DType::f64, DType::f32, DType::f16, DType::bf16};
 
 constexpr SupportedOperator on_moved(std::string_view type) { return {"", type, kMovedTypes}; }
+constexpr SupportedOperator on_reals(std::string_view type) { return {"", type, kRealTypes}; }
 constexpr SupportedOperator on_floats(std::string_view type) { return {"", type, kFloatTypes}; }
-
-// The type in which a kernel that widens f16 computes.
-[[nodiscard]] constexpr DType computed_type(DType dtype) { return dtype == DType::f16 ? DType::f32 : dtype; }
 
 // The type in which a kernel computes a tensor of the node's operands, or nullopt if the operand is omitted.
 [[nodiscard]] inline std::optional<DType> computed_type(const Graph& graph, const Node& node, std::size_t operand) {

@@ -283,10 +283,10 @@ bool has_type(const Graph& graph, const Node& node, std::size_t at, std::initial
 
 std::string missing_attention(const Graph& graph, const Node& node) {
   for (const std::size_t at : {kKeyAt, kValueAt, kPastKeyAt, kPastValueAt}) {
-    if (!has_type(graph, node, at, {DType::f32, DType::f16})) return "keys and values are not f32 or f16";
+    if (!has_type(graph, node, at, {DType::f32, DType::f16, DType::bf16})) return "keys and values are not floats";
   }
-  if (!has_type(graph, node, kMaskAt, {DType::f32, DType::f16, DType::boolean}))
-    return "the mask is not f32, f16 or bool";
+  if (!has_type(graph, node, kMaskAt, {DType::f32, DType::f16, DType::bf16, DType::boolean}))
+    return "the mask is not of floats or bool";
   if (!has_type(graph, node, kLengthsAt, {DType::i64, DType::i32})) return "nonpad_kv_seqlen is not i64 or i32";
   return "";
 }

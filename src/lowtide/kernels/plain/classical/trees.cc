@@ -202,8 +202,8 @@ constexpr PlainOperator tree_operator(std::string_view type, std::span<const DTy
           .may_omit_result = true};
 }
 
-constexpr std::array kRealTypes{DType::f64, DType::f32, DType::f16};
-constexpr std::array kTreeTable{tree_operator("TreeEnsemble", kRealTypes),
+constexpr std::array kComparedTypes{DType::f64, DType::f32, DType::f16};
+constexpr std::array kTreeTable{tree_operator("TreeEnsemble", kComparedTypes),
                                 tree_operator("TreeEnsembleClassifier", kMatrixTypes),
                                 tree_operator("TreeEnsembleRegressor", kMatrixTypes)};
 constexpr std::array kTreeOperators = operators_of(kTreeTable);

@@ -22,7 +22,8 @@ struct ConvolutionParameters {
 };
 
 // to[i] += factor * from[i * stride]
-void add_row(float factor, const float* from, std::int64_t stride, float* to, std::int64_t count) {
+template <typename T>
+void add_row(T factor, const T* from, std::int64_t stride, T* to, std::int64_t count) {
   if (stride == 1) {
     for (std::int64_t at = 0; at < count; ++at) to[at] += factor * from[at];
   } else {
@@ -127,6 +128,7 @@ RunCode run_neighbors(const ConvolutionParameters& parameters, const Operands& o
 }
 
 // Computes planes [begin, end) of the result, which are channels of images.
+template <typename T>
 RunCode run_planes(const ConvolutionParameters& parameters, const Operands& operands, const Window& window,
                    std::int64_t begin, std::int64_t end) {
   const Extents from(extents_of(operands.reads[0]));
@@ -135,15 +137,15 @@ RunCode run_planes(const ConvolutionParameters& parameters, const Operands& oper
   const std::int64_t out_plane = window.out_count();
   const std::int64_t taps = weights.product(2, weights.rank());
   const std::int64_t out_of_group = weights[0] / parameters.groups;
-  const float* bias = has_operand(operands.reads, 2) ? elements<float>(operands.reads[2]) : nullptr;
-  float* to = mutable_elements<float>(operands.writes[0]) + begin * out_plane;
+  const T* bias = has_operand(operands.reads, 2) ? elements<T>(operands.reads[2]) : nullptr;
+  T* to = mutable_elements<T>(operands.writes[0]) + begin * out_plane;
   for (std::int64_t plane = begin; plane < end; ++plane, to += out_plane) {
     const std::int64_t out = plane % weights[0];
-    const float* image = elements<float>(operands.reads[0]) + plane / weights[0] * from[1] * in_plane;
-    std::fill_n(to, out_plane, bias == nullptr ? 0.0F : bias[out]);
-    const float* of_group = image + out / out_of_group * weights[1] * in_plane;
+    const T* image = elements<T>(operands.reads[0]) + plane / weights[0] * from[1] * in_plane;
+    std::fill_n(to, out_plane, bias == nullptr ? T{0} : bias[out]);
+    const T* of_group = image + out / out_of_group * weights[1] * in_plane;
     for (std::int64_t in = 0; in < weights[1]; ++in) {
-      const float* factors = elements<float>(operands.reads[1]) + (out * weights[1] + in) * taps;
+      const T* factors = elements<T>(operands.reads[1]) + (out * weights[1] + in) * taps;
       slide_channel(window, of_group + in * in_plane, factors, to, [](auto... row) { add_row(row...); });
     }
   }
@@ -168,10 +170,12 @@ RunStatus run_plain_convolution(const ConvolutionParameters& parameters, const O
   const std::int64_t operations = planes * window.out_count() * weights.product(1, weights.rank());
   // A group of one channel has no rows to share what is read: with tiles for them, too, randwire_s1 takes 173 ms under
   // a budget, and 120 tap by tap.
-  const bool is_in_tiles = has_neighbors(window) && weights[0] > groups;
+  const bool is_wide = operands.reads[0].dtype == DType::f64;
+  const bool is_in_tiles = !is_wide && has_neighbors(window) && weights[0] > groups;
   const RunCode code = run_in_parts(team, planes, operations, [&](std::int64_t begin, std::int64_t end) {
     if (is_in_tiles) return run_neighbors(parameters, operands, window, {begin, end});
-    return run_planes(parameters, operands, window, begin, end);
+    return is_wide ? run_planes<double>(parameters, operands, window, begin, end)
+                   : run_planes<float>(parameters, operands, window, begin, end);
   });
   return {code, 0};
 }
@@ -183,7 +187,7 @@ PreparedResult prepare_plain_convolution(const PrepareInput& input) {
 }
 
 constexpr std::array kConvolutionTable{
-    PlainOperator{.op = on_floats("Conv"),
+    PlainOperator{.op = on_reals("Conv"),
                   .operands = 2,
                   .prepare = &prepare_plain_convolution,
                   .missing = &missing_convolution,

@@ -292,7 +292,7 @@ PreparedResult prepare_pool(const PrepareInput& input) {
   return plain_kernel(input, &run_pool<Kind, is_global>, std::move(parameters));
 }
 
-constexpr std::array kMaxPoolTypes{DType::f32, DType::f16, DType::i8, DType::u8};
+constexpr std::array kMaxPoolTypes{DType::f32, DType::f16, DType::bf16, DType::i8, DType::u8};
 
 template <typename Kind, bool is_global>
 constexpr PlainOperator pool_row(std::string_view type, std::span<const DType> types = kFloatTypes) {

@@ -42,34 +42,30 @@ RunCode divided_row(const Row& row, const Numbers& numbers) {
 
 template <auto compute>
 RowFunction divided_integers(DType dtype) {
-  switch (dtype) {
-    case DType::i64: return &divided_row<compute, std::int64_t>;
-    case DType::i32: return &divided_row<compute, std::int32_t>;
-    case DType::i8: return &divided_row<compute, std::int8_t>;
-    case DType::u8: return &divided_row<compute, std::uint8_t>;
-    default: return nullptr;
-  }
+  return for_integers(dtype, []<typename T>() -> RowFunction { return &divided_row<compute, T>; });
 }
 
 RowFunction div_function(DType first, DType second, DType result) {
   if (first != second || first != result) return nullptr;
-  return first == DType::f32 ? &binary_row<kQuotient, float> : divided_integers<kQuotient>(first);
+  const RowFunction found = for_reals(first, []<typename T>() -> RowFunction { return &binary_row<kQuotient, T>; });
+  return found != nullptr ? found : divided_integers<kQuotient>(first);
 }
 
-constexpr auto kFloatModulo = [](float a, float b) {
-  const float rest = std::fmod(a, b);
-  if (rest == 0.0F) return std::copysign(rest, b);
-  return (rest < 0.0F) != (b < 0.0F) ? rest + b : rest;
+constexpr auto kRealModulo = []<typename T>(T a, T b) {
+  const T rest = std::fmod(a, b);
+  if (rest == 0) return std::copysign(rest, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
 };
 
 // The attribute fmod (number 0) says that the remainder has the sign of the dividend, as in C.
-RunCode float_mod_row(const Row& row, const Numbers& numbers) {
-  constexpr auto kFmod = [](float a, float b) { return std::fmod(a, b); };
-  return numbers[0] != 0 ? binary_row<kFmod, float>(row, numbers) : binary_row<kFloatModulo, float>(row, numbers);
-}
 template <typename T>
 RunCode mod_row(const Row& row, const Numbers& numbers) {
-  return numbers[0] != 0 ? divided_row<kRemainder, T>(row, numbers) : divided_row<kModulo, T>(row, numbers);
+  if constexpr (std::is_floating_point_v<T>) {
+    constexpr auto kFmod = [](T a, T b) { return std::fmod(a, b); };
+    return numbers[0] != 0 ? binary_row<kFmod, T>(row, numbers) : binary_row<kRealModulo, T>(row, numbers);
+  } else {
+    return numbers[0] != 0 ? divided_row<kRemainder, T>(row, numbers) : divided_row<kModulo, T>(row, numbers);
+  }
 }
 // The attribute alpha is number 0.
 RunCode swiglu_row(const Row& row, const Numbers& numbers) {
@@ -89,14 +85,7 @@ RowFunction swiglu_function(DType first, DType second, DType result) {
 
 RowFunction mod_function(DType first, DType second, DType result) {
   if (first != second || first != result) return nullptr;
-  switch (first) {
-    case DType::f32: return &float_mod_row;
-    case DType::i64: return &mod_row<std::int64_t>;
-    case DType::i32: return &mod_row<std::int32_t>;
-    case DType::i8: return &mod_row<std::int8_t>;
-    case DType::u8: return &mod_row<std::uint8_t>;
-    default: return nullptr;
-  }
+  return for_numbers(first, []<typename T>() -> RowFunction { return &mod_row<T>; });
 }
 
 // Bits that leave the type are lost. A shift by the width or more leaves 0, or the sign of a number shifted right. A
@@ -117,13 +106,7 @@ RunCode shift_row(const Row& row, const Numbers& numbers) {
 }
 RowFunction shift_function(DType first, DType second, DType result) {
   if (first != second || first != result) return nullptr;
-  switch (first) {
-    case DType::i64: return &shift_row<std::int64_t>;
-    case DType::i32: return &shift_row<std::int32_t>;
-    case DType::i8: return &shift_row<std::int8_t>;
-    case DType::u8: return &shift_row<std::uint8_t>;
-    default: return nullptr;
-  }
+  return for_integers(first, []<typename T>() -> RowFunction { return &shift_row<T>; });
 }
 
 // A power of integers wraps around. A negative exponent gives the integer part of the quotient.
@@ -170,16 +153,12 @@ RunCode power_row(const Row& row, const Numbers& /*numbers*/) {
 }
 template <typename T>
 RowFunction power_of(DType exponent) {
-  switch (exponent) {
-    case DType::f32: return &power_row<T, float>;
-    case DType::i64: return &power_row<T, std::int64_t>;
-    case DType::i32: return &power_row<T, std::int32_t>;
-    default: return nullptr;
-  }
+  return for_numbers(exponent, []<typename E>() -> RowFunction { return &power_row<T, E>; });
 }
 RowFunction pow_function(DType first, DType second, DType result) {
   if (first != result) return nullptr;
   switch (first) {
+    case DType::f64: return power_of<double>(second);
     case DType::f32: return power_of<float>(second);
     case DType::i64: return power_of<std::int64_t>(second);
     case DType::i32: return power_of<std::int32_t>(second);
@@ -191,15 +170,14 @@ RowFunction pow_function(DType first, DType second, DType result) {
 template <auto compute>
 RowFunction compared(DType first, DType second, DType result) {
   if (first != second || result != DType::boolean) return nullptr;
-  switch (first) {
-    case DType::f32: return &binary_row<compute, float, std::uint8_t>;
-    case DType::i64: return &binary_row<compute, std::int64_t, std::uint8_t>;
-    case DType::i32: return &binary_row<compute, std::int32_t, std::uint8_t>;
-    case DType::i8: return &binary_row<compute, std::int8_t, std::uint8_t>;
-    case DType::u8:
-    case DType::boolean: return &binary_row<compute, std::uint8_t, std::uint8_t>;
-    default: return nullptr;
-  }
+  return for_numbers(first, []<typename T>() -> RowFunction { return &binary_row<compute, T, std::uint8_t>; });
+}
+constexpr auto kEqual = [](auto a, auto b) { return a == b; };
+RowFunction equal_function(DType first, DType second, DType result) {
+  if (first != second || result != DType::boolean) return nullptr;
+  constexpr auto kFunctions = []<typename T>() -> RowFunction { return &binary_row<kEqual, T, std::uint8_t>; };
+  const RowFunction found = for_reals(first, kFunctions);
+  return found != nullptr ? found : for_integer_bits(first == DType::boolean ? DType::u8 : first, kFunctions);
 }
 template <auto compute>
 RowFunction logical(DType first, DType second, DType result) {
@@ -211,9 +189,9 @@ constexpr auto kPRelu = []<typename T>(T x, T slope) {
   return x < T{0} ? wrapped(x, slope, [](auto a, auto b) { return a * b; }) : x;
 };
 template <auto operation>
-constexpr auto kWrapped = &binary_numbers<[](auto a, auto b) { return wrapped(a, b, operation); }>;
+constexpr auto kWrapped = &binary_wrapping<[](auto a, auto b) { return wrapped(a, b, operation); }>;
 
-constexpr std::array kPowerTypes{DType::f32, DType::f16, DType::i64, DType::i32};
+constexpr std::array kPowerTypes{DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32};
 
 // Sorted by type.
 constexpr std::array kBinaryTable{
@@ -223,11 +201,11 @@ constexpr std::array kBinaryTable{
                         .operands = 2,
                         .function = &shift_function,
                         .numbers = {{{"direction", 0, "LEFT"}}}},
-    ElementwiseOperator{on_integers("BitwiseAnd"), 2, &binary_integers<[](auto a, auto b) { return a & b; }>},
-    ElementwiseOperator{on_integers("BitwiseOr"), 2, &binary_integers<[](auto a, auto b) { return a | b; }>},
-    ElementwiseOperator{on_integers("BitwiseXor"), 2, &binary_integers<[](auto a, auto b) { return a ^ b; }>},
+    ElementwiseOperator{on_integers("BitwiseAnd"), 2, &binary_bits<[](auto a, auto b) { return a & b; }>},
+    ElementwiseOperator{on_integers("BitwiseOr"), 2, &binary_bits<[](auto a, auto b) { return a | b; }>},
+    ElementwiseOperator{on_integers("BitwiseXor"), 2, &binary_bits<[](auto a, auto b) { return a ^ b; }>},
     ElementwiseOperator{on_numbers("Div"), 2, &div_function},
-    ElementwiseOperator{{"", "Equal", kAllTypes}, 2, &compared<[](auto a, auto b) { return a == b; }>},
+    ElementwiseOperator{{"", "Equal", kAllTypes}, 2, &equal_function},
     ElementwiseOperator{on_numbers("Greater"), 2, &compared<[](auto a, auto b) { return b < a; }>},
     ElementwiseOperator{on_numbers("GreaterOrEqual"), 2, &compared<[](auto a, auto b) { return b <= a; }>},
     ElementwiseOperator{on_numbers("Less"), 2, &compared<[](auto a, auto b) { return a < b; }>},

@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "lowtide/base/check.h"
-#include "lowtide/base/half.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/kernels/common/broadcast_rows.h"
+#include "lowtide/kernels/common/narrow_floats.h"
 #include "lowtide/kernels/common/row_parts.h"
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/plain/elementwise/elementwise_row.h"
@@ -25,19 +25,20 @@ struct alignas(64) Block {
   [[nodiscard]] float* floats() { return reinterpret_cast<float*>(bytes.data()); }
 };
 
-// A part of a row whose f16 operands are converted to f32, and back.
-class HalfRow {
+// A part of a row whose operands of f16 and bf16 are converted to f32, and back.
+class NarrowRow {
  public:
-  explicit HalfRow(const ElementwiseStep& step) : step_(step) {}  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  explicit NarrowRow(const ElementwiseStep& step) : step_(step) {}  // NOLINT(cppcoreguidelines-pro-type-member-init)
 
   RunCode run(const Row& row) {
     for (std::int64_t at = 0; at < row.count; at += kBlock) {
       Row part = part_of(row, at, std::min(kBlock, row.count - at));
       std::byte* const write = part.write;
-      if (step_.result == DType::f16) part.write = block_[3].bytes.data();
+      const bool is_narrow = is_narrow_float(step_.result);
+      if (is_narrow) part.write = block_[3].bytes.data();
       const RunCode code = step_.function(part, step_.numbers);
       if (code != RunCode::ok) return code;
-      if (step_.result == DType::f16) to_halves(block_[3].floats(), part.count, reinterpret_cast<Half*>(write));
+      if (is_narrow) narrow_floats(step_.result, block_[3].floats(), part.count, write);
     }
     return RunCode::ok;
   }
@@ -49,9 +50,8 @@ class HalfRow {
       if (row.reads[read] == nullptr) continue;
       const DType dtype = step_.operands[read];
       part.reads[read] = row.reads[read] + at * row.steps[read] * element_bytes(dtype);
-      if (dtype != DType::f16) continue;
-      const auto* halves = reinterpret_cast<const Half*>(part.reads[read]);
-      to_floats(halves, row.steps[read] == 0 ? 1 : count, block_[read].floats());
+      if (!is_narrow_float(dtype)) continue;
+      widen_floats(dtype, part.reads[read], row.steps[read] == 0 ? 1 : count, block_[read].floats());
       part.reads[read] = block_[read].bytes.data();
     }
     return part;
@@ -126,11 +126,11 @@ RunStatus run_flat(const FlatStep& flat, const Operands& operands, Team& team) {
 void load_block(const BoundTensor& from, std::int64_t begin, std::int64_t step, std::span<std::byte> block) {
   const int bytes = element_bytes(from.dtype);
   const std::byte* source = *from.bytes + begin * bytes;
-  if (from.dtype == DType::f16) {
+  if (is_narrow_float(from.dtype)) {
     const auto count = static_cast<std::int64_t>(block.size() / sizeof(float));
     auto* floats = reinterpret_cast<float*>(block.data());
-    const auto* halves = reinterpret_cast<const Half*>(source);
-    for (std::int64_t at = 0; at < count; ++at) floats[at] = to_float(halves[at * step]);
+    widen_floats(from.dtype, source, step == 0 ? std::min<std::int64_t>(count, 1) : count, floats);
+    if (step == 0) std::fill_n(floats, count, floats[0]);
     return;
   }
   const std::size_t unit = step == 0 ? static_cast<std::size_t>(bytes) : block.size();
@@ -143,7 +143,7 @@ RunCode combine_block(const ElementwiseStep& step, const Operands& operands, con
                       std::span<std::byte> out) {
   const std::int64_t count = std::min(kBlock, rows.length() - at);
   const DType dtype = operands.writes[0].dtype;
-  const int unit = dtype == DType::f16 ? 4 : element_bytes(dtype);
+  const int unit = element_bytes(computed_type(dtype));
   Block sum;
   Block next;
   const std::size_t bytes = static_cast<std::size_t>(count * unit);
@@ -159,11 +159,13 @@ RunCode combine_block(const ElementwiseStep& step, const Operands& operands, con
     if (code != RunCode::ok) return code;
   }
   if (step.numbers[0] != 0) {  // a mean
-    const auto operand_count = static_cast<float>(operands.reads.size());
-    for (std::int64_t element = 0; element < count; ++element) sum.floats()[element] /= operand_count;
+    const auto divide = [&]<typename T>(T* sums) {
+      for (std::int64_t element = 0; element < count; ++element) sums[element] /= static_cast<T>(operands.reads.size());
+    };
+    dtype == DType::f64 ? divide(reinterpret_cast<double*>(sum.bytes.data())) : divide(sum.floats());
   }
-  if (dtype == DType::f16) {
-    to_halves(sum.floats(), count, reinterpret_cast<Half*>(out.data()));
+  if (is_narrow_float(dtype)) {
+    narrow_floats(dtype, sum.floats(), count, out.data());
   } else {
     std::memcpy(out.data(), sum.bytes.data(), bytes);
   }
@@ -231,9 +233,11 @@ RowFunction function_of(const ElementwiseOperator& row, const Graph& graph, cons
   return row.function(computed_type(first), computed_type(second), computed_type(result));
 }
 
-bool has_half(const Graph& graph, const Node& node) {
-  const auto is_half = [&](const std::optional<TensorId>& id) { return id && graph.tensor(*id).dtype == DType::f16; };
-  return std::ranges::any_of(node.inputs, is_half) || std::ranges::any_of(node.outputs, is_half);
+bool has_narrow_float(const Graph& graph, const Node& node) {
+  const auto is_narrow = [&](const std::optional<TensorId>& id) {
+    return id && is_narrow_float(graph.tensor(*id).dtype);
+  };
+  return std::ranges::any_of(node.inputs, is_narrow) || std::ranges::any_of(node.outputs, is_narrow);
 }
 
 ElementwiseStep step_of(const ElementwiseOperator& row, const Graph& graph, const Node& node) {
@@ -244,7 +248,7 @@ ElementwiseStep step_of(const ElementwiseOperator& row, const Graph& graph, cons
   for (std::size_t at = 0; at < step.operands.size(); ++at) {
     step.operands[at] = type_of(graph, node.inputs, at, DType::f32);
   }
-  step.converts_half = !row.moves_elements && has_half(graph, node);
+  step.converts_narrow = !row.moves_elements && has_narrow_float(graph, node);
   step.ignores_others = row.ignores_others;
   return step;
 }
@@ -266,7 +270,7 @@ std::optional<ElementwiseStep> elementwise_step(const Graph& graph, NodeId id) {
 }
 
 RunCode run_step(const ElementwiseStep& step, const Row& row) {
-  return step.converts_half ? HalfRow(step).run(row) : step.function(row, step.numbers);
+  return step.converts_narrow ? NarrowRow(step).run(row) : step.function(row, step.numbers);
 }
 
 Offer offer_elementwise(std::span<const ElementwiseOperator> table, const OfferInput& input) {

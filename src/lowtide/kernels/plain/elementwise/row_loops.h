@@ -26,9 +26,11 @@ struct RowSteps {
 // y[i] = compute(x[i], numbers)
 template <auto compute, typename T, typename R>
 inline void unary_loop(const T* x, R* y, std::int64_t count, const Numbers& numbers) {
-  if constexpr (std::is_invocable_v<decltype(compute), T, float, float>) {
-    const auto a = static_cast<float>(numbers[0]);
-    const auto b = static_cast<float>(numbers[1]);
+  using Number = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  if constexpr (std::is_invocable_v<decltype(compute), T, Number, Number>) {
+    // Attributes of ONNX are f32, and so are their default values.
+    const auto a = static_cast<Number>(static_cast<float>(numbers[0]));
+    const auto b = static_cast<Number>(static_cast<float>(numbers[1]));
     for (std::int64_t at = 0; at < count; ++at) y[at] = compute(x[at], a, b);
   } else {
     for (std::int64_t at = 0; at < count; ++at) y[at] = compute(x[at]);

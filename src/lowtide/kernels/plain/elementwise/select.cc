@@ -55,14 +55,7 @@ RunCode clip_row(const Row& row, const Numbers& numbers) {
 }
 RowFunction clip_function(DType first, DType second, DType result) {
   if (first != second || first != result) return nullptr;
-  switch (first) {
-    case DType::f32: return &clip_row<float>;
-    case DType::i64: return &clip_row<std::int64_t>;
-    case DType::i32: return &clip_row<std::int32_t>;
-    case DType::i8: return &clip_row<std::int8_t>;
-    case DType::u8: return &clip_row<std::uint8_t>;
-    default: return nullptr;
-  }
+  return for_numbers(first, []<typename T>() -> RowFunction { return &clip_row<T>; });
 }
 
 // T only has the size of an element.
@@ -96,8 +89,9 @@ RowFunction combined(DType first, DType /*second*/, DType result) {
   return binary_numbers<compute>(first, first, result);
 }
 constexpr auto kSum = []<typename T>(T a, T b) { return wrapped(a, b, [](auto x, auto y) { return x + y; }); };
-RowFunction sum_of_floats(DType first, DType /*second*/, DType result) {
-  return first == DType::f32 && result == first ? &binary_row<kSum, float> : nullptr;
+RowFunction sum_of_reals(DType first, DType /*second*/, DType result) {
+  if (first != result) return nullptr;
+  return for_reals(first, []<typename T>() -> RowFunction { return &binary_row<kSum, T>; });
 }
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -107,10 +101,9 @@ constexpr std::array kSelectTable{
     ElementwiseOperator{
         .op = on_numbers("Clip"), .function = &clip_function, .numbers = {{{"min", -kInfinity}, {"max", kInfinity}}}},
     ElementwiseOperator{.op = on_numbers("Max"), .function = &combined<kMaximum>, .is_variadic = true},
-    ElementwiseOperator{
-        .op = on_floats("Mean"), .function = &sum_of_floats, .numbers = {{{"", 1}}}, .is_variadic = true},
+    ElementwiseOperator{.op = on_reals("Mean"), .function = &sum_of_reals, .numbers = {{{"", 1}}}, .is_variadic = true},
     ElementwiseOperator{.op = on_numbers("Min"), .function = &combined<kMinimum>, .is_variadic = true},
-    ElementwiseOperator{.op = on_floats("Sum"), .function = &sum_of_floats, .is_variadic = true},
+    ElementwiseOperator{.op = on_reals("Sum"), .function = &sum_of_reals, .is_variadic = true},
     ElementwiseOperator{.op = on_booleans("Where"), .operands = 3, .function = &where_function, .moves_elements = true},
 };
 constexpr std::array kSelectOperators = operators_of(kSelectTable);

@@ -51,8 +51,10 @@ RunStatus run_cumulate(const CumulateParameters& parameters, const Operands& ope
   if (!axis) return {RunCode::bad_extents, 1};
   if (const RunStatus status = set_extents(operands.writes[0], from); status.code != RunCode::ok) return status;
   switch (operands.reads[0].dtype) {
+    case DType::f64: cumulate_lines<double, double>(parameters, *axis, operands); break;
     case DType::f32: cumulate_lines<float, double>(parameters, *axis, operands); break;
-    case DType::i64: cumulate_lines<std::int64_t, std::uint64_t>(parameters, *axis, operands); break;
+    case DType::i64:
+    case DType::u64: cumulate_lines<std::int64_t, std::uint64_t>(parameters, *axis, operands); break;
     default: cumulate_lines<std::int32_t, std::uint32_t>(parameters, *axis, operands); break;
   }
   return {};
@@ -66,6 +68,9 @@ PreparedResult prepare_cumulate(const PrepareInput& input) {
                                          integer_attribute(node, "reverse", 0) != 0});
 }
 
+constexpr std::array kIndexedTypes{DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32,
+                                   DType::i16, DType::i8,  DType::u64, DType::u32,  DType::u16, DType::u8};
+
 struct OneHotParameters {
   std::int64_t axis = -1;
 };
@@ -73,9 +78,14 @@ struct OneHotParameters {
 // An element as an integer. Floats lose their fraction.
 std::int64_t integer_at(const BoundTensor& operand, std::int64_t at) {
   switch (operand.dtype) {
+    case DType::f64: return converted<std::int64_t>(elements<double>(operand)[at]);
     case DType::f32: return converted<std::int64_t>(elements<float>(operand)[at]);
-    case DType::i64: return elements<std::int64_t>(operand)[at];
+    case DType::i64:
+    case DType::u64: return elements<std::int64_t>(operand)[at];
     case DType::i32: return elements<std::int32_t>(operand)[at];
+    case DType::u32: return elements<std::uint32_t>(operand)[at];
+    case DType::i16: return elements<std::int16_t>(operand)[at];
+    case DType::u16: return elements<std::uint16_t>(operand)[at];
     case DType::i8: return elements<std::int8_t>(operand)[at];
     default: return elements<std::uint8_t>(operand)[at];
   }
@@ -109,8 +119,7 @@ RunStatus run_one_hot(const OneHotParameters& parameters, const Operands& operan
 }
 
 std::string missing_one_hot(const Graph& graph, const Node& node) {
-  constexpr std::array kDepths{DType::f32, DType::i64, DType::i32, DType::i8, DType::u8};
-  const bool has_depth = std::ranges::find(kDepths, *computed_type(graph, node, 1)) != kDepths.end();
+  const bool has_depth = std::ranges::find(kIndexedTypes, *computed_type(graph, node, 1)) != kIndexedTypes.end();
   return has_depth ? "" : "no kernel has a depth of this type";
 }
 
@@ -211,8 +220,8 @@ PreparedResult prepare_cache(const PrepareInput& input) {
       CacheParameters{integer_attribute(node, "axis", -2), text_attribute(node, "mode", "linear") == "circular"});
 }
 
-constexpr std::array kCumulatedTypes{DType::f32, DType::f16, DType::i64, DType::i32};
-constexpr std::array kIndexedTypes{DType::f32, DType::f16, DType::i64, DType::i32, DType::i8, DType::u8};
+constexpr std::array kCumulatedTypes{DType::f64, DType::f32, DType::f16, DType::bf16,
+                                     DType::i64, DType::i32, DType::u64, DType::u32};
 
 // Sorted by type.
 constexpr std::array kSequenceTable{

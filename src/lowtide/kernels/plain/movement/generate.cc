@@ -35,6 +35,11 @@ std::optional<AnyElement> element_of(DType dtype, Number number) {
     case DType::f64: return element_with(static_cast<double>(number));
     case DType::f32: return element_with(static_cast<float>(number));
     case DType::f16: return element_with(to_half(static_cast<float>(number)));
+    case DType::bf16: return element_with(to_brain_float(static_cast<float>(number)));
+    case DType::i16: return element_with(converted<std::int16_t>(number));
+    case DType::u64: return element_with(converted<std::uint64_t>(number));
+    case DType::u32: return element_with(converted<std::uint32_t>(number));
+    case DType::u16: return element_with(converted<std::uint16_t>(number));
     case DType::i64: return element_with(converted<std::int64_t>(number));
     case DType::i32: return element_with(converted<std::int32_t>(number));
     case DType::i8: return element_with(converted<std::int8_t>(number));
@@ -154,11 +159,15 @@ RunStatus run_range(const NoAttributes& /*parameters*/, const Operands& operands
   }
   constexpr auto kWide = [](auto value) { return static_cast<double>(value); };
   constexpr auto kWhole = [](auto value) { return static_cast<std::int64_t>(value); };
-  constexpr auto kHalf = [](Half value) { return static_cast<double>(to_float(value)); };
+  constexpr auto kNarrow = [](auto value) { return static_cast<double>(to_float(value)); };
   switch (operands.writes[0].dtype) {
     case DType::f64: return range_of<double, kWide, [](double x) { return x; }>(operands);
     case DType::f32: return range_of<float, kWide, [](double x) { return static_cast<float>(x); }>(operands);
-    case DType::f16: return range_of<Half, kHalf, [](double x) { return to_half(static_cast<float>(x)); }>(operands);
+    case DType::f16: return range_of<Half, kNarrow, [](double x) { return to_half(static_cast<float>(x)); }>(operands);
+    case DType::bf16:
+      return range_of<BrainFloat, kNarrow, [](double x) { return to_brain_float(static_cast<float>(x)); }>(operands);
+    case DType::i16:
+      return range_of<std::int16_t, kWhole, [](std::int64_t x) { return static_cast<std::int16_t>(x); }>(operands);
     case DType::i64: return range_of<std::int64_t, kWhole, [](std::int64_t x) { return x; }>(operands);
     default:
       return range_of<std::int32_t, kWhole, [](std::int64_t x) { return static_cast<std::int32_t>(x); }>(operands);
@@ -212,7 +221,7 @@ PreparedResult prepare_shape(const PrepareInput& input) {
 }
 
 constexpr std::array kShapeTypes{DType::i64};
-constexpr std::array kRangeTypes{DType::f64, DType::f32, DType::f16, DType::i64, DType::i32};
+constexpr std::array kRangeTypes{DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32, DType::i16};
 
 // Sorted by type.
 constexpr std::array kGenerateTable{

@@ -175,7 +175,8 @@ AxesParameters axes_parameters(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kReshapeTable{
-    PlainOperator{.op = on_moved("Dropout"), .prepare = &prepare_dropout, .missing = &missing_dropout},
+    PlainOperator{
+        .op = on_moved("Dropout"), .prepare = &prepare_dropout, .missing = &missing_dropout, .mixes_reals = true},
     PlainOperator{.op = on_moved("Flatten"),
                   .prepare = [](const PrepareInput& input) -> PreparedResult {
                     return plain_kernel(input, &run_flatten,

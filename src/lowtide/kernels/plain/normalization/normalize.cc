@@ -16,6 +16,7 @@
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/common/vector_clones.h"
 #include "lowtide/kernels/plain/normalization/moments.h"
+#include "lowtide/kernels/plain/normalization/wide_normalize.h"
 #include "lowtide/target/formats.h"
 
 namespace lowtide::kernels_internal {
@@ -85,14 +86,21 @@ RunStatus run_batch(const BatchParameters& parameters, const Operands& operands,
   return {};
 }
 
+bool is_wide(const PrepareInput& input) { return computed_type(input.graph, node_of(input), 0) == DType::f64; }
+
 PreparedResult prepare_batch(const PrepareInput& input) {
   const Node& node = node_of(input);
+  if (is_wide(input)) return prepare_wide_batch(input);
   return plain_kernel(input, &run_batch,
                       BatchParameters{number_attribute(node, "epsilon", 1e-5), number_attribute(node, "momentum", 0.9),
                                       integer_attribute(node, "training_mode", 0) != 0});
 }
 
-std::string missing_batch(const Graph& /*graph*/, const Node& node) {
+std::string missing_batch(const Graph& graph, const Node& node) {
+  if (computed_type(graph, node, 0) == DType::f64) {
+    std::string missing = missing_wide_batch(node);
+    if (!missing.empty()) return missing;
+  }
   const bool is_old = integer_attribute(node, kSinceAttribute, 14) < 14;
   if (is_old && node.outputs.size() > 1) return "no kernel trains as opset 13 and older do";
   return integer_attribute(node, "spatial", 1) != 0 ? "" : "no kernel has attribute 'spatial' = 0";
@@ -193,6 +201,7 @@ RunStatus run_group(const GroupParameters& parameters, const Operands& operands,
 
 PreparedResult prepare_group(const PrepareInput& input) {
   const Node& node = node_of(input);
+  if (is_wide(input)) return prepare_wide_group(input);
   return plain_kernel(
       input, &run_group,
       GroupParameters{number_attribute(node, "epsilon", 1e-5), integer_attribute(node, "num_groups", 0)});
@@ -304,6 +313,7 @@ RunStatus run_layer(const LayerParameters& parameters, const Operands& operands,
 template <bool subtracts_mean>
 PreparedResult prepare_layer(const PrepareInput& input) {
   const Node& node = node_of(input);
+  if (is_wide(input)) return prepare_wide_layer(input);
   return plain_kernel(
       input, &run_layer,
       LayerParameters{number_attribute(node, "epsilon", 1e-5), integer_attribute(node, "axis", -1), subtracts_mean});
@@ -313,18 +323,18 @@ constexpr std::array kBlockTypes{DType::f32};
 
 // Sorted by domain and type.
 constexpr std::array kNormalizeTable{
-    PlainOperator{.op = on_floats("BatchNormalization"),
+    PlainOperator{.op = on_reals("BatchNormalization"),
                   .operands = 5,
                   .prepare = &prepare_batch,
                   .missing = &missing_batch,
                   .widens_half = true},
-    PlainOperator{.op = on_floats("GroupNormalization"), .operands = 3, .prepare = &prepare_group, .widens_half = true},
+    PlainOperator{.op = on_reals("GroupNormalization"), .operands = 3, .prepare = &prepare_group, .widens_half = true},
     PlainOperator{
-        .op = on_floats("InstanceNormalization"), .operands = 3, .prepare = &prepare_group, .widens_half = true},
+        .op = on_reals("InstanceNormalization"), .operands = 3, .prepare = &prepare_group, .widens_half = true},
     PlainOperator{
-        .op = on_floats("LayerNormalization"), .operands = 2, .prepare = &prepare_layer<true>, .widens_half = true},
+        .op = on_reals("LayerNormalization"), .operands = 2, .prepare = &prepare_layer<true>, .widens_half = true},
     PlainOperator{
-        .op = on_floats("RMSNormalization"), .operands = 2, .prepare = &prepare_layer<false>, .widens_half = true},
+        .op = on_reals("RMSNormalization"), .operands = 2, .prepare = &prepare_layer<false>, .widens_half = true},
     PlainOperator{.op = {kOwnDomain, kBatchNormalizationType, kBlockTypes},
                   .operands = 5,
                   .prepare = &prepare_blocks,

@@ -199,8 +199,10 @@ RunStatus run_einsum(const EinsumParameters& parameters, const Operands& operand
   const Extents to(std::span(loop->extents).first(static_cast<std::size_t>(loop->kept)));
   if (const RunStatus status = set_extents(operands.writes[0], to); status.code != RunCode::ok) return status;
   switch (operands.reads[0].dtype) {
+    case DType::f64: sum_products<double>(*loop, operands); break;
     case DType::f32: sum_products<float>(*loop, operands); break;
-    case DType::i64: sum_products<std::int64_t>(*loop, operands); break;
+    case DType::i64:
+    case DType::u64: sum_products<std::int64_t>(*loop, operands); break;
     default: sum_products<std::int32_t>(*loop, operands); break;
   }
   return {};
@@ -219,7 +221,8 @@ PreparedResult prepare_einsum(const PrepareInput& input) {
   return plain_kernel(input, &run_einsum, *read_equation(text_attribute(node, "equation", ""), node.inputs.size()));
 }
 
-constexpr std::array kEinsumTypes{DType::f32, DType::f16, DType::i64, DType::i32};
+constexpr std::array kEinsumTypes{DType::f64, DType::f32, DType::f16, DType::bf16,
+                                  DType::i64, DType::i32, DType::u64, DType::u32};
 constexpr std::array kEinsumTable{
     PlainOperator{.op = {"", "Einsum", kEinsumTypes},
                   .prepare = &prepare_einsum,

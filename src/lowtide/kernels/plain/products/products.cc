@@ -8,6 +8,7 @@
 #include <span>
 #include <type_traits>
 
+#include "lowtide/graph/operand_types.h"
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/extents.h"
 #include "lowtide/kernels/common/matmul_shapes.h"
@@ -154,8 +155,10 @@ RunStatus run_matmul(const MatMulParameters& /*parameters*/, const Operands& ope
     return status;
   }
   switch (operands.writes[0].dtype) {
+    case DType::f64: multiply_matrices<double>(*shapes, operands, team); break;
     case DType::f32: multiply_matrices<float>(*shapes, operands, team); break;
-    case DType::i64: multiply_matrices<std::uint64_t>(*shapes, operands, team); break;
+    case DType::i64:
+    case DType::u64: multiply_matrices<std::uint64_t>(*shapes, operands, team); break;
     default: multiply_matrices<std::uint32_t>(*shapes, operands, team); break;
   }
   return {};
@@ -223,8 +226,10 @@ RunStatus run_gemm(const GemmParameters& parameters, const Operands& operands, T
   const RunStatus status = set_extents(operands.writes[0], Extents{product.rows, product.columns});
   if (status.code != RunCode::ok) return status;
   switch (operands.writes[0].dtype) {
+    case DType::f64: gemm<double>(parameters, product, operands, team); break;
     case DType::f32: gemm<float>(parameters, product, operands, team); break;
-    case DType::i64: gemm<std::uint64_t>(parameters, product, operands, team); break;
+    case DType::i64:
+    case DType::u64: gemm<std::uint64_t>(parameters, product, operands, team); break;
     default: gemm<std::uint32_t>(parameters, product, operands, team); break;
   }
   return {};
@@ -239,7 +244,7 @@ std::string missing_product(const Graph& graph, const Node& node) {
 
 // alpha and beta of integers are integers.
 std::string missing_gemm(const Graph& graph, const Node& node) {
-  const bool is_float = computed_type(graph.tensor(*node.outputs[0]).dtype) == DType::f32;
+  const bool is_float = is_real(graph.tensor(*node.outputs[0]).dtype);
   const auto is_whole = [&](const char* name) {
     const double number = number_attribute(node, name, 1);
     return number >= 0 && number <= 1e6 && number == static_cast<double>(static_cast<std::int64_t>(number));
@@ -257,7 +262,8 @@ PreparedResult prepare_gemm(const PrepareInput& input) {
                      integer_attribute(node, "transB", 0) != 0});
 }
 
-constexpr std::array kProductTypes{DType::f32, DType::f16, DType::i64, DType::i32};
+constexpr std::array kProductTypes{DType::f64, DType::f32, DType::f16, DType::bf16,
+                                   DType::i64, DType::i32, DType::u64, DType::u32};
 
 // Sorted by type.
 constexpr std::array kProductTable{

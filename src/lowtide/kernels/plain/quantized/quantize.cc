@@ -122,6 +122,23 @@ void dequantize(const Scales& scales, const Operands& operands, Team& team) {
   });
 }
 
+// Elements of 4 bits, whose type the operand tells.
+void dequantize_four_bits(const Scales& scales, const Operands& operands, Team& /*team*/) {
+  const float* scale = elements<float>(operands.reads[1]);
+  const bool has_zero = has_operand(operands.reads, 2);
+  float* to = mutable_elements<float>(operands.writes[0]);
+  std::int64_t from = 0;
+  for (std::int64_t outer = 0; outer < scales.outer; ++outer) {
+    for (std::int64_t axis = 0; axis < scales.axis; ++axis) {
+      for (std::int64_t inner = 0; inner < scales.inner; ++inner, ++from) {
+        const std::int64_t index = scales.index(outer, axis, inner);
+        const std::int32_t zero = has_zero ? small_integer(operands.reads[2], index) : 0;
+        to[from] = static_cast<float>(small_integer(operands.reads[0], from) - zero) * scale[index];
+      }
+    }
+  }
+}
+
 template <typename From>
 QuantizeFunction quantize_to(DType result) {
   switch (result) {
@@ -142,6 +159,8 @@ QuantizeFunction dequantize_function(DType from, DType to) {
     case DType::u8: return &dequantize<std::uint8_t>;
     case DType::i16: return &dequantize<std::int16_t>;
     case DType::u16: return &dequantize<std::uint16_t>;
+    case DType::i4:
+    case DType::u4: return &dequantize_four_bits;
     default: return &dequantize<std::int32_t>;
   }
 }
@@ -207,8 +226,8 @@ std::string missing_dynamic(const Graph& graph, const Node& node) {
   return graph.tensor(*node.outputs[0]).dtype == DType::u8 ? "" : "the result is not u8";
 }
 
-constexpr std::array kQuantizedFrom{DType::f32, DType::f16, DType::i32};
-constexpr std::array kDequantizedFrom{DType::i8, DType::u8, DType::i16, DType::u16, DType::i32};
+constexpr std::array kQuantizedFrom{DType::f32, DType::f16, DType::bf16, DType::i32};
+constexpr std::array kDequantizedFrom{DType::i8, DType::u8, DType::i16, DType::u16, DType::i32, DType::i4, DType::u4};
 constexpr std::array kDynamicTypes{DType::f32};
 
 // Sorted by type.

@@ -15,8 +15,8 @@
 
 namespace lowtide::kernels_internal {
 
-// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear: integers of 8 and 16 bits; scales per tensor, per axis or
-// per block; f32 and f16.
+// QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear: integers of 8 and 16 bits, and DequantizeLinear of 4
+// bits; scales per tensor, per axis or per block; f32, f16 and bf16.
 [[nodiscard]] Family quantize_family();
 // MatMulInteger and QLinearMatMul of i8 and u8, and ConvInteger and QLinearConv. Sums are i32. Scratch of the QLinear
 // operators has tiles of both operands in 16 bits (integer_rows.h). A convolution with few terms needs 4 bytes per
@@ -27,9 +27,18 @@ namespace lowtide::kernels_internal {
 [[nodiscard]] Family biased_product_family();
 [[nodiscard]] Family biased_convolution_family();
 
+// An element of 4 bits. Two of them share a byte, and the lower bits are the first.
+[[nodiscard]] inline std::int32_t integer_of_four_bits(const std::byte* bytes, std::int64_t at, bool is_signed) {
+  const auto pair = static_cast<std::uint32_t>(bytes[at / 2]);
+  const auto bits = static_cast<std::int32_t>(at % 2 == 0 ? pair & 0xFU : pair >> 4U);
+  return is_signed && bits > 7 ? bits - 16 : bits;
+}
+
 // An element of an integer type of at most 32 bits. Requires: the operand is present.
 [[nodiscard]] inline std::int32_t small_integer(const BoundTensor& operand, std::int64_t at) {
   switch (operand.dtype) {
+    case DType::i4: return integer_of_four_bits(*operand.bytes, at, true);
+    case DType::u4: return integer_of_four_bits(*operand.bytes, at, false);
     case DType::i8: return elements<std::int8_t>(operand)[at];
     case DType::i16: return elements<std::int16_t>(operand)[at];
     case DType::u16: return elements<std::uint16_t>(operand)[at];

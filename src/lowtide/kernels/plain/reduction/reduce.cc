@@ -40,7 +40,8 @@ struct MeanReducer : SumReducer<T> {
     if constexpr (std::is_floating_point_v<T>) {
       return static_cast<T>(this->sum / static_cast<double>(count));  // NaN without elements
     } else {
-      return count == 0 ? T{0} : static_cast<T>(static_cast<std::int64_t>(this->sum) / count);
+      using Whole = std::conditional_t<std::is_unsigned_v<T>, std::uint64_t, std::int64_t>;
+      return count == 0 ? T{0} : static_cast<T>(static_cast<Whole>(this->sum) / static_cast<Whole>(count));
     }
   }
 };
@@ -150,7 +151,9 @@ void reduce_some(const Reduction& reduction, const T* x, std::int64_t first, T* 
 
 template <template <typename> typename Reducer, typename T>
 void reduce(const Reduction& reduction, const Operands& operands, Team& team) {
-  constexpr std::int64_t kAtOnce = 8;
+  // Rare types have one loop, which takes half of the time to compile.
+  constexpr bool kIsRare = std::is_unsigned_v<T> && sizeof(T) > 1;
+  constexpr std::int64_t kAtOnce = kIsRare ? 1 : 8;
   const auto* x = elements<T>(operands.reads[0]);
   auto* y = mutable_elements<T>(operands.writes[0]);
   const std::int64_t results = reduction.kept.count();
@@ -158,7 +161,9 @@ void reduce(const Reduction& reduction, const Operands& operands, Team& team) {
   run_in_parts(team, results, elements, [&](std::int64_t begin, std::int64_t end) {
     std::int64_t at = begin;
     for (; at + kAtOnce <= end; at += kAtOnce) reduce_some<Reducer<T>, kAtOnce>(reduction, x, at, y);
-    for (; at < end; ++at) reduce_some<Reducer<T>, 1>(reduction, x, at, y);
+    if constexpr (kAtOnce > 1) {
+      for (; at < end; ++at) reduce_some<Reducer<T>, 1>(reduction, x, at, y);
+    }
     if (operands.writes[0].dtype == DType::boolean) {
       for (at = begin; at < end; ++at) y[at] = static_cast<T>(y[at] != T{0} ? 1 : 0);
     }
@@ -169,13 +174,25 @@ void reduce(const Reduction& reduction, const Operands& operands, Team& team) {
 using ReduceFunction = void (*)(const Reduction&, const Operands&, Team& team);
 
 template <template <typename> typename Reducer>
-ReduceFunction reduce_numbers(DType dtype) {
+ReduceFunction reduce_signed(DType dtype) {
   switch (dtype) {
+    case DType::f64: return &reduce<Reducer, double>;
     case DType::f32: return &reduce<Reducer, float>;
     case DType::i64: return &reduce<Reducer, std::int64_t>;
     case DType::i32: return &reduce<Reducer, std::int32_t>;
     default: return nullptr;
   }
+}
+template <template <typename> typename Reducer>
+ReduceFunction reduce_numbers(DType dtype) {
+  if (dtype == DType::u64) return &reduce<Reducer, std::uint64_t>;
+  return dtype == DType::u32 ? &reduce<Reducer, std::uint32_t> : reduce_signed<Reducer>(dtype);
+}
+// For reducers whose integers wrap around: their bits do not depend on the sign.
+template <template <typename> typename Reducer>
+ReduceFunction reduce_wrapping(DType dtype) {
+  if (dtype == DType::u64) return &reduce<Reducer, std::int64_t>;
+  return dtype == DType::u32 ? &reduce<Reducer, std::int32_t> : reduce_signed<Reducer>(dtype);
 }
 template <template <typename> typename Reducer>
 ReduceFunction reduce_ordered(DType dtype) {
@@ -252,9 +269,10 @@ std::string missing_reduce(const Graph& graph, const Node& node) {
   return is_equal ? "" : "the result has another type than the operand";
 }
 
-constexpr std::array kReducedTypes{DType::f32, DType::f16, DType::i64, DType::i32};
-constexpr std::array kOrderedTypes{DType::f32, DType::f16, DType::i64,    DType::i32,
-                                   DType::i8,  DType::u8,  DType::boolean};
+constexpr std::array kReducedTypes{DType::f64, DType::f32, DType::f16, DType::bf16,
+                                   DType::i64, DType::i32, DType::u64, DType::u32};
+constexpr std::array kOrderedTypes{DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64,    DType::i32,
+                                   DType::i8,  DType::u64, DType::u32, DType::u8,   DType::boolean};
 
 template <ReduceFunction (*function)(DType)>
 constexpr PlainOperator reduce_row(std::string_view type, std::span<const DType> types = kReducedTypes) {
@@ -270,9 +288,9 @@ constexpr std::array kReduceTable{
     reduce_row<&reduce_ordered<MaxReducer>>("ReduceMax", kOrderedTypes),
     reduce_row<&reduce_numbers<MeanReducer>>("ReduceMean"),
     reduce_row<&reduce_ordered<MinReducer>>("ReduceMin", kOrderedTypes),
-    reduce_row<&reduce_numbers<ProductReducer>>("ReduceProd"),
-    reduce_row<&reduce_numbers<SumReducer>>("ReduceSum"),
-    reduce_row<&reduce_numbers<SumSquareReducer>>("ReduceSumSquare"),
+    reduce_row<&reduce_wrapping<ProductReducer>>("ReduceProd"),
+    reduce_row<&reduce_wrapping<SumReducer>>("ReduceSum"),
+    reduce_row<&reduce_wrapping<SumSquareReducer>>("ReduceSumSquare"),
 };
 constexpr std::array kReduceOperators = operators_of(kReduceTable);
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/common/attributes.h"
@@ -26,64 +27,79 @@ struct SoftmaxParameters {
 };
 
 // Elements along the axis: x[i * stride] for i < count.
+template <typename T>
 struct Line {
-  const float* x = nullptr;
-  float* y = nullptr;
+  const T* x = nullptr;
+  T* y = nullptr;
   std::int64_t count = 0;
   std::int64_t stride = 1;
 
-  [[nodiscard]] float most() const {
-    float most = -std::numeric_limits<float>::infinity();
+  [[nodiscard]] T most() const {
+    T most = -std::numeric_limits<T>::infinity();
     for (std::int64_t at = 0; at < count; ++at) most = std::max(most, x[at * stride]);
     return most;
   }
 };
 
+float exponential(float x) { return exp_f32(x); }
+double exponential(double x) { return std::exp(x); }
+float logarithm_of(float x) { return log_f32(x); }
+double logarithm_of(double x) { return std::log(x); }
+
 // Does what softmax_row() does, for elements that are not neighbors. The sum has one lane.
-void strided_softmax_line(const Line& line) {
-  constexpr float kSmallest = std::numeric_limits<float>::min();
-  const float most = line.most();
-  float sum = 0;
+template <typename T>
+void strided_softmax_line(const Line<T>& line) {
+  constexpr T kSmallest = std::numeric_limits<T>::min();
+  const T most = line.most();
+  T sum = 0;
   for (std::int64_t at = 0; at < line.count; ++at) {
-    const float value = exp_f32(line.x[at * line.stride] - most);
+    const T value = exponential(line.x[at * line.stride] - most);
     line.y[at * line.stride] = value;
     sum += value;
   }
   for (std::int64_t at = 0; at < line.count; ++at) {
-    float& value = line.y[at * line.stride];
-    const float quotient = value / sum;
-    value = quotient < kSmallest ? 0.0F : quotient;
+    T& value = line.y[at * line.stride];
+    const T quotient = value / sum;
+    value = quotient < kSmallest ? T{0} : quotient;
   }
 }
 
-void softmax_line(const Line& line) {
-  if (line.stride == 1) {
-    softmax_row(line.x, line.y, line.count);
-  } else {
+struct Softmax {
+  template <typename T>
+  static void compute(const Line<T>& line) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (line.stride == 1) return softmax_row(line.x, line.y, line.count);
+    }
     strided_softmax_line(line);
   }
-}
+};
 
-void log_softmax_line(const Line& line) {
-  const float most = line.most();
-  float sum = 0;
-  for (std::int64_t at = 0; at < line.count; ++at) sum += exp_f32(line.x[at * line.stride] - most);
-  const float logarithm = log_f32(sum);
-  for (std::int64_t at = 0; at < line.count; ++at) {
-    line.y[at * line.stride] = (line.x[at * line.stride] - most) - logarithm;
+struct LogSoftmax {
+  template <typename T>
+  static void compute(const Line<T>& line) {
+    const T most = line.most();
+    T sum = 0;
+    for (std::int64_t at = 0; at < line.count; ++at) sum += exponential(line.x[at * line.stride] - most);
+    const T logarithm = logarithm_of(sum);
+    for (std::int64_t at = 0; at < line.count; ++at) {
+      line.y[at * line.stride] = (line.x[at * line.stride] - most) - logarithm;
+    }
   }
-}
+};
 
 // 1 at the first maximum, 0 elsewhere.
-void hardmax_line(const Line& line) {
-  std::int64_t first = 0;
-  for (std::int64_t at = 1; at < line.count; ++at) {
-    if (line.x[at * line.stride] > line.x[first * line.stride]) first = at;
+struct Hardmax {
+  template <typename T>
+  static void compute(const Line<T>& line) {
+    std::int64_t first = 0;
+    for (std::int64_t at = 1; at < line.count; ++at) {
+      if (line.x[at * line.stride] > line.x[first * line.stride]) first = at;
+    }
+    for (std::int64_t at = 0; at < line.count; ++at) line.y[at * line.stride] = at == first ? T{1} : T{0};
   }
-  for (std::int64_t at = 0; at < line.count; ++at) line.y[at * line.stride] = at == first ? 1.0F : 0.0F;
-}
+};
 
-template <void (*compute)(const Line&)>
+template <typename Function, typename T>
 RunStatus run_softmax(const SoftmaxParameters& parameters, const Operands& operands, Team& team) {
   const BoundTensor& read = operands.reads[0];
   const Extents from(extents_of(read));
@@ -96,8 +112,8 @@ RunStatus run_softmax(const SoftmaxParameters& parameters, const Operands& opera
   const int end = parameters.covers_later_axes ? from.rank() : std::min(first + 1, from.rank());
   const std::int64_t stride = from.product(end, from.rank());
   const std::int64_t count = from.product(first, end);
-  const auto* x = elements<float>(read);
-  auto* y = mutable_elements<float>(operands.writes[0]);
+  const auto* x = elements<T>(read);
+  auto* y = mutable_elements<T>(operands.writes[0]);
   if (count == 0) return {};
   constexpr std::int64_t kOperationsOfElement = 16;
   const std::int64_t lines = from.product(0, first) * stride;
@@ -105,26 +121,27 @@ RunStatus run_softmax(const SoftmaxParameters& parameters, const Operands& opera
       run_in_parts(team, lines, lines * count * kOperationsOfElement, [&](std::int64_t begin, std::int64_t last) {
         for (std::int64_t line = begin; line < last; ++line) {
           const std::int64_t at = line / stride * count * stride + line % stride;
-          compute({x + at, y + at, count, stride});
+          Function::compute(Line<T>{x + at, y + at, count, stride});
         }
         return RunCode::ok;
       });
   return {code, 0};
 }
 
-template <void (*compute)(const Line&)>
+template <typename Function>
 PreparedResult prepare_softmax(const PrepareInput& input) {
   const Node& node = node_of(input);
   const bool is_old = integer_attribute(node, kSinceAttribute, 13) < 13;
-  return plain_kernel(input, &run_softmax<compute>,
+  const bool is_wide = computed_type(input.graph, node, 0) == DType::f64;
+  return plain_kernel(input, is_wide ? &run_softmax<Function, double> : &run_softmax<Function, float>,
                       SoftmaxParameters{integer_attribute(node, "axis", is_old ? 1 : -1), is_old});
 }
 
 // Sorted by type.
 constexpr std::array kSoftmaxTable{
-    PlainOperator{.op = on_floats("Hardmax"), .prepare = &prepare_softmax<&hardmax_line>, .widens_half = true},
-    PlainOperator{.op = on_floats("LogSoftmax"), .prepare = &prepare_softmax<&log_softmax_line>, .widens_half = true},
-    PlainOperator{.op = on_floats("Softmax"), .prepare = &prepare_softmax<&softmax_line>, .widens_half = true},
+    PlainOperator{.op = on_reals("Hardmax"), .prepare = &prepare_softmax<Hardmax>, .widens_half = true},
+    PlainOperator{.op = on_reals("LogSoftmax"), .prepare = &prepare_softmax<LogSoftmax>, .widens_half = true},
+    PlainOperator{.op = on_reals("Softmax"), .prepare = &prepare_softmax<Softmax>, .widens_half = true},
 };
 constexpr std::array kSoftmaxOperators = operators_of(kSoftmaxTable);
 

@@ -270,12 +270,14 @@ constexpr std::array kResizeTable{
                   .prepare = &prepare_resize,
                   .missing = &missing_resize,
                   .scratch = &resize_scratch,
-                  .widens_half = true},
+                  .widens_half = true,
+                  .mixes_reals = true},
     PlainOperator{.op = on_moved("Upsample"),
                   .prepare = &prepare_resize,
                   .missing = &missing_resize,
                   .scratch = &resize_scratch,
-                  .widens_half = true},
+                  .widens_half = true,
+                  .mixes_reals = true},
 };
 constexpr std::array kResizeOperators = operators_of(kResizeTable);
 

@@ -7,6 +7,7 @@
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/convert.h"
 #include "lowtide/kernels/common/extents.h"
+#include "lowtide/kernels/common/number_types.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/strided_copy.h"
@@ -59,13 +60,7 @@ RunStatus run_arg(const ArgParameters& parameters, const Operands& operands, Tea
   }
   if (from[*axis] == 0 && to.count() != 0) return {RunCode::bad_extents, 0};  // nothing to choose from
   if (const RunStatus status = set_extents(operands.writes[0], to); status.code != RunCode::ok) return status;
-  switch (operands.reads[0].dtype) {
-    case DType::f32: choose_all<float>(parameters, *axis, operands); break;
-    case DType::i64: choose_all<std::int64_t>(parameters, *axis, operands); break;
-    case DType::i32: choose_all<std::int32_t>(parameters, *axis, operands); break;
-    case DType::i8: choose_all<std::int8_t>(parameters, *axis, operands); break;
-    default: choose_all<std::uint8_t>(parameters, *axis, operands); break;
-  }
+  with_number_type(operands.reads[0].dtype, [&]<typename T>(T) { choose_all<T>(parameters, *axis, operands); });
   return {};
 }
 
@@ -145,31 +140,22 @@ RunStatus positions_of(const Operands& operands) {
 }
 
 RunStatus run_non_zero(const NonZeroParameters& /*parameters*/, const Operands& operands, Team& /*team*/) {
-  switch (operands.reads[0].dtype) {
-    case DType::f32: return positions_of<float>(operands);
-    case DType::i64: return positions_of<std::int64_t>(operands);
-    case DType::i32: return positions_of<std::int32_t>(operands);
-    default: return positions_of<std::uint8_t>(operands);
-  }
+  return with_number_type(operands.reads[0].dtype, [&]<typename T>(T) { return positions_of<T>(operands); });
 }
-
-constexpr std::array kOrderedNumbers{DType::f32, DType::f16, DType::i64, DType::i32, DType::i8, DType::u8};
-constexpr std::array kCountedTypes{DType::f32, DType::f16, DType::i64,    DType::i32,
-                                   DType::i8,  DType::u8,  DType::boolean};
 
 // Sorted by type.
 constexpr std::array kChoiceTable{
-    PlainOperator{.op = {"", "ArgMax", kOrderedNumbers},
+    PlainOperator{.op = {"", "ArgMax", kNumberTypes},
                   .prepare = &prepare_arg<true>,
                   .missing = &missing_positions,
                   .widens_half = true},
-    PlainOperator{.op = {"", "ArgMin", kOrderedNumbers},
+    PlainOperator{.op = {"", "ArgMin", kNumberTypes},
                   .prepare = &prepare_arg<false>,
                   .missing = &missing_positions,
                   .widens_half = true},
     PlainOperator{
         .op = on_moved("Compress"), .operands = 2, .prepare = &prepare_compress, .missing = &missing_compress},
-    PlainOperator{.op = {"", "NonZero", kCountedTypes},
+    PlainOperator{.op = {"", "NonZero", kMovedTypes},
                   .prepare = [](const PrepareInput& input) -> PreparedResult {
                     return plain_kernel(input, &run_non_zero, NonZeroParameters{});
                   },

@@ -5,6 +5,7 @@
 
 #include "lowtide/base/half.h"
 #include "lowtide/kernels/common/convert.h"
+#include "lowtide/kernels/common/number_types.h"
 #include "lowtide/kernels/plain/elementwise/elementwise_row.h"
 
 namespace lowtide::kernels_internal {
@@ -17,6 +18,8 @@ void combine(const std::byte* from, std::byte* to, std::int64_t count) {
   for (std::int64_t at = 0; at < count; ++at) {
     if constexpr (std::is_same_v<T, Half>) {
       y[at] = to_half(operation(to_float(y[at]), to_float(x[at])));
+    } else if constexpr (std::is_same_v<T, BrainFloat>) {
+      y[at] = to_brain_float(operation(to_float(y[at]), to_float(x[at])));
     } else {
       y[at] = operation(y[at], x[at]);
     }
@@ -25,15 +28,10 @@ void combine(const std::byte* from, std::byte* to, std::int64_t count) {
 
 template <auto operation>
 Combine of_type(DType dtype) {
-  switch (dtype) {
-    case DType::f32: return &combine<float, operation>;
-    case DType::f16: return &combine<Half, operation>;
-    case DType::i64: return &combine<std::int64_t, operation>;
-    case DType::i32: return &combine<std::int32_t, operation>;
-    case DType::i8: return &combine<std::int8_t, operation>;
-    case DType::u8: return &combine<std::uint8_t, operation>;
-    default: return nullptr;
-  }
+  if (dtype == DType::f16) return &combine<Half, operation>;
+  if (dtype == DType::bf16) return &combine<BrainFloat, operation>;
+  if (dtype == DType::boolean || bits_of(dtype).value_or(0) % 8 != 0) return nullptr;
+  return with_number_type(dtype, []<typename T>(T) -> Combine { return &combine<T, operation>; });
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/convert.h"
 #include "lowtide/kernels/common/extents.h"
+#include "lowtide/kernels/common/number_types.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/strided_copy.h"
@@ -86,13 +87,7 @@ RunStatus run_top_k(const TopKParameters& parameters, const Operands& operands, 
   for (const BoundTensor& result : operands.writes) {
     if (const RunStatus status = set_extents(result, to); status.code != RunCode::ok) return status;
   }
-  switch (operands.reads[0].dtype) {
-    case DType::f32: choose_lines<float>(parameters, *axis, k, operands); break;
-    case DType::i64: choose_lines<std::int64_t>(parameters, *axis, k, operands); break;
-    case DType::i32: choose_lines<std::int32_t>(parameters, *axis, k, operands); break;
-    case DType::i8: choose_lines<std::int8_t>(parameters, *axis, k, operands); break;
-    default: choose_lines<std::uint8_t>(parameters, *axis, k, operands); break;
-  }
+  with_number_type(operands.reads[0].dtype, [&]<typename T>(T) { choose_lines<T>(parameters, *axis, k, operands); });
   return {};
 }
 
@@ -199,13 +194,7 @@ void write_groups(const Slices& slices, const Operands& operands) {
 }
 
 void group_by_type(const BoundTensor& read, bool is_sorted, Slices& slices) {
-  switch (read.dtype) {
-    case DType::f32: return group_slices(elements<float>(read), is_sorted, slices);
-    case DType::i64: return group_slices(elements<std::int64_t>(read), is_sorted, slices);
-    case DType::i32: return group_slices(elements<std::int32_t>(read), is_sorted, slices);
-    case DType::i8: return group_slices(elements<std::int8_t>(read), is_sorted, slices);
-    default: return group_slices(elements<std::uint8_t>(read), is_sorted, slices);
-  }
+  with_number_type(read.dtype, [&]<typename T>(T) { group_slices(elements<T>(read), is_sorted, slices); });
 }
 
 RunStatus run_unique(const UniqueParameters& parameters, const Operands& operands, Team& /*team*/) {
@@ -258,16 +247,14 @@ PreparedResult prepare_unique(const PrepareInput& input) {
                                        integer_attribute(node, "sorted", 1) != 0});
 }
 
-constexpr std::array kSortedTypes{DType::f32, DType::f16, DType::i64, DType::i32, DType::i8, DType::u8};
-
 // Sorted by type.
 constexpr std::array kOrderTable{
-    PlainOperator{.op = {"", "TopK", kSortedTypes},
+    PlainOperator{.op = {"", "TopK", kNumberTypes},
                   .prepare = &prepare_top_k,
                   .missing = &missing_top_k,
                   .scratch = &top_k_scratch,
                   .widens_half = true},
-    PlainOperator{.op = {"", "Unique", kSortedTypes},
+    PlainOperator{.op = {"", "Unique", kNumberTypes},
                   .prepare = &prepare_unique,
                   .missing = &missing_unique,
                   .scratch = &unique_scratch,
