@@ -217,6 +217,17 @@ TEST(Trees, GiveTheSameBitsForEachNumberOfThreads) {
   }
 }
 
+// An operand without rows says nothing about the size of a result, and so of scratch.
+TEST(Classical, RefusesHugeSizesWithoutRows) {
+  const std::string many = std::to_string(std::int64_t{1} << 62);
+  const std::string regression =
+      "\"ai.onnx.ml\"::LinearRegressor(x) {coefficients = [1.0], intercepts = [0.5], targets = ";
+  EXPECT_NE(refusal("x : f32[0,1]", regression + many + "}", "f32[0," + many + "]").find("1 number"),
+            std::string::npos);
+  EXPECT_NE(refusal("x : f32[0,1]", regressor("BRANCH_LEQ"), "f32[0," + many + "]").find("1 column"),
+            std::string::npos);
+}
+
 TEST(Classical, RefusesStringsByName) {
   OneNode node = one_node("x : f32[1,1]",
                           "\"ai.onnx.ml\"::LinearClassifier(x) {coefficients = [1.0, 2.0], intercepts = [0.0, 0.0], "

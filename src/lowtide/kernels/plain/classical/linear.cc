@@ -117,21 +117,23 @@ std::int64_t scores_of_linear(const Graph& graph, const Node& node) {
   return result->shape.rank() == 2 ? result->shape.extents().back() : 1;
 }
 
-// A row of the operand, and its scores.
+// A row of the operand, and its scores. A node with fewer coefficients than one of them is refused later.
 Bytes linear_scratch(const Graph& graph, const Node& node, int threads) {
-  const std::int64_t columns = columns_of(graph, node).value_or(0);
-  return (Bytes(columns) + Bytes(scores_of_linear(graph, node))) * static_cast<std::int64_t>(sizeof(double)) * threads;
+  const std::int64_t most = numbers_in(node, "coefficients") + 1;
+  const std::int64_t columns = std::min(columns_of(graph, node).value_or(0), most);
+  const std::int64_t scores = std::min(scores_of_linear(graph, node), most);
+  return Bytes(columns + scores) * static_cast<std::int64_t>(sizeof(double)) * threads;
 }
 
 Result<void> check_linear(std::int64_t coefficients, std::int64_t intercepts, std::int64_t columns, std::int64_t sums) {
-  const bool has_all = columns == 0 ? coefficients == 0 : coefficients % columns == 0 && coefficients / columns == sums;
+  const bool has_all = columns > 0 && coefficients % columns == 0 && coefficients / columns == sums;
   if (!has_all) {
     return Error{ErrorCode::invalid,
                  "attribute 'coefficients' has " + with_count(coefficients, "number") + ", which are not " +
                      std::to_string(sums) + " x " + std::to_string(columns) + " for the scores and the features",
                  ""};
   }
-  if (intercepts == 0 || intercepts == sums) return {};
+  if (intercepts <= 1 || intercepts == sums) return {};
   return Error{ErrorCode::invalid,
                "attribute 'intercepts' has " + with_count(intercepts, "number") + " for " + with_count(sums, "score"),
                ""};
@@ -147,15 +149,15 @@ PreparedResult prepare_linear_as(const PrepareInput& input) {
   of.scores = scores_of_linear(input.graph, node);
   of.labels = of.is_classifier ? labels_of(node) : of.labels;
   LOWTIDE_TRY(const auto coefficients, reals_in(node, "coefficients"));
-  LOWTIDE_TRY(auto intercepts, reals_in(node, "intercepts"));
+  LOWTIDE_TRY(const auto intercepts, reals_in(node, "intercepts"));
   LOWTIDE_TRY(of.transform, post_transform_of(node));
   const auto count = static_cast<std::int64_t>(coefficients.size());
   of.sums = of.is_classifier && of.scores == 2 && count == of.columns ? 1 : of.scores;
-  if (intercepts.size() == 1) intercepts.resize(static_cast<std::size_t>(of.sums), intercepts.front());
   LOWTIDE_RETURN_IF_ERROR(check_linear(count, static_cast<std::int64_t>(intercepts.size()), of.columns, of.sums));
   LOWTIDE_RETURN_IF_ERROR(check_scores(result_of(input.graph, node, of.is_classifier ? 1 : 0), of.scores));
   of.coefficients.assign(coefficients.begin(), coefficients.end());
   of.intercepts.assign(intercepts.begin(), intercepts.end());
+  if (of.intercepts.size() == 1) of.intercepts.resize(static_cast<std::size_t>(of.sums), of.intercepts.front());
   return plain_kernel(input, &run_linear<T>, std::move(of));
 }
 

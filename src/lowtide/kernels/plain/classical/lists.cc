@@ -59,6 +59,14 @@ Result<std::vector<std::int64_t>> integers_in(const Node& node, std::string_view
   return not_a_list(name, "integers");
 }
 
+std::int64_t numbers_in(const Node& node, std::string_view name) {
+  const AttributeValue* value = value_of(node, name);
+  if (value == nullptr) return 0;
+  if (const auto* reals = std::get_if<std::vector<double>>(value)) return static_cast<std::int64_t>(reals->size());
+  const auto* integers = std::get_if<std::vector<std::int64_t>>(value);
+  return integers == nullptr ? 1 : static_cast<std::int64_t>(integers->size());
+}
+
 std::vector<std::string> texts_in(const Node& node, std::string_view name) {
   const auto* texts = find_attribute<std::vector<std::string>>(node.attributes, name);
   return texts == nullptr ? std::vector<std::string>() : *texts;

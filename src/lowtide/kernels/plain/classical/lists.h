@@ -20,6 +20,8 @@ namespace lowtide::kernels_internal {
 [[nodiscard]] Result<std::vector<double>> reals_in(const Node& node, std::string_view name);
 // Errors (unsupported): the content of a tensor is not known.
 [[nodiscard]] Result<std::vector<std::int64_t>> integers_in(const Node& node, std::string_view name);
+// The entries of a list of numbers, or 1 for a number.
+[[nodiscard]] std::int64_t numbers_in(const Node& node, std::string_view name);
 [[nodiscard]] std::vector<std::string> texts_in(const Node& node, std::string_view name);
 
 // "attribute 'a' has 3 entries, and 'b' has 4"

@@ -250,9 +250,9 @@ SvmParameters sizes_of_svm(const Graph& graph, const Node& node) {
 
 Bytes svm_scratch(const Graph& graph, const Node& node, int threads) {
   SvmParameters of = sizes_of_svm(graph, node);
-  // More support vectors than there are numbers are refused later.
-  const auto* support = find_attribute<std::vector<double>>(node.attributes, "support_vectors");
-  of.vectors = std::min<std::int64_t>(of.vectors, support == nullptr ? 0 : static_cast<std::int64_t>(support->size()));
+  // More support vectors or features than there are numbers are refused later.
+  of.vectors = std::min(of.vectors, numbers_in(node, "support_vectors"));
+  of.columns = std::min(of.columns, std::max(numbers_in(node, "support_vectors"), numbers_in(node, "coefficients")));
   return Bytes(numbers_of_row(of)) * static_cast<std::int64_t>(sizeof(double)) * threads;
 }
 

@@ -33,8 +33,7 @@ Result<TreeAggregate> aggregate_of(const Node& node) {
 
 Result<std::vector<double>> base_of(const Node& node, std::int64_t targets) {
   LOWTIDE_TRY(std::vector<double> base, reals_in(node, "base_values"));
-  if (base.size() == 1) base.resize(static_cast<std::size_t>(targets), base.front());
-  if (base.empty() || base.size() == static_cast<std::size_t>(targets)) return base;
+  if (base.size() <= 1 || base.size() == static_cast<std::size_t>(targets)) return base;
   return Error{ErrorCode::invalid,
                "attribute 'base_values' has " + std::to_string(base.size()) + " entries, and there are " +
                    std::to_string(targets) + " scores",
@@ -47,7 +46,7 @@ void add_base(const TreeScores& of, std::span<double> scores) {
     const bool is_extreme = of.aggregate == TreeAggregate::min || of.aggregate == TreeAggregate::max;
     if (is_extreme && std::isnan(score)) score = 0;
     if (of.aggregate == TreeAggregate::average) score /= of.trees;
-    if (!of.base.empty()) score += of.base[at];
+    if (!of.base.empty()) score += of.base.size() == 1 ? of.base.front() : of.base[at];
   }
 }
 

@@ -21,7 +21,7 @@ enum class TreeAggregate : std::uint8_t { average, sum, min, max };
 struct TreeScores {
   TreeAggregate aggregate = TreeAggregate::sum;
   PostTransform transform = PostTransform::none;
-  std::vector<double> base;  // one per target, or none
+  std::vector<double> base;  // one per target, one for all of them, or none
   double trees = 1;
   std::vector<std::int64_t> labels;  // of a classifier: one per class
   // A classifier of two classes whose weights are all for this one.

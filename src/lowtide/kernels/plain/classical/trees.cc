@@ -166,7 +166,8 @@ Bytes tree_scratch(const Graph& graph, const Node& node, int threads) {
     const Tensor* const result = result_of(graph, node, 0);
     targets = result != nullptr && result->shape.rank() == 2 ? result->shape.extents().back() : 1;
   }
-  return Bytes(numbers_of_share(std::max<std::int64_t>(targets, 1)) * std::int64_t{sizeof(double)}) * threads;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();  // more are refused later
+  return Bytes(numbers_of_share(std::clamp<std::int64_t>(targets, 1, kMost)) * std::int64_t{sizeof(double)}) * threads;
 }
 
 template <typename T>
