@@ -140,9 +140,11 @@ CASES += [("MatMul", operands((2, 3, 4), (4, 5)), (*REALS, *WIDE_INTEGERS)),
 CASES += [(kind, with_constants((3, 5), 1), (*REALS, *WIDE_INTEGERS)) for kind in ("CumSum",)]
 CASES += [(kind, unary(axis=1, keepdims=0), (*REALS, *INTEGERS)) for kind in ("ArgMax", "ArgMin")]
 CASES += [("TopK", with_constants((3, 6), [3]), (*REALS, *INTEGERS)), ("NonZero", unary(), (*REALS, *INTEGERS)),
-          ("AveragePool", unary(shape=(1, 2, 6, 5), kernel_shape=[2, 3]), ("bfloat16",)),
-          ("GlobalAveragePool", unary(shape=(1, 2, 6, 5)), ("bfloat16",)),
-          ("MaxPool", unary(shape=(1, 2, 6, 5), kernel_shape=[2, 3]), ("bfloat16",))]
+          ("AveragePool", unary(shape=(1, 2, 6, 5), kernel_shape=[2, 3], pads=[1, 0, 0, 1]), REALS),
+          ("GlobalAveragePool", unary(shape=(1, 9, 6, 5)), REALS), ("GlobalMaxPool", unary(shape=(1, 2, 6, 5)), REALS),
+          ("MaxPool", unary(shape=(1, 2, 6, 5), kernel_shape=[2, 3]), REALS),
+          ("LpPool", unary(shape=(1, 2, 6, 5), kernel_shape=[2, 3], p=3), REALS),
+          ("LpNormalization", unary(axis=0, p=1), REALS)]
 CASES += [("ScatterElements", lambda random, dtype, reduction=reduction: (
     [numbers(random, dtype, (4, 3)), np.array([[0, 1, 3], [2, 1, 3]]), numbers(random, dtype, (2, 3))],
     {"reduction": reduction}), ("float64", *INTEGERS)) for reduction in ("add", "mul", "max", "min")]

@@ -93,7 +93,8 @@ RunCode pool_planes(const Window& window, const Operands& operands, Team& team, 
 }
 
 // to[i] += from[i * stride]
-LOWTIDE_VECTOR_CLONES void add_row(const float* from, std::int64_t stride, float* to, std::int64_t count) {
+template <typename T>
+LOWTIDE_VECTOR_CLONES void add_row(const T* from, std::int64_t stride, T* to, std::int64_t count) {
   if (stride == 1) {
     for (std::int64_t at = 0; at < count; ++at) to[at] += from[at];
   } else {
@@ -101,39 +102,54 @@ LOWTIDE_VECTOR_CLONES void add_row(const float* from, std::int64_t stride, float
   }
 }
 
-struct Average {
+// A pool of f32 or f64, given its function run_as<T>().
+template <typename Kind>
+struct OfReals {
   static RunCode run(const PoolParameters& parameters, const Window& window, const Operands& operands, Team& team) {
-    const auto* from = elements<float>(operands.reads[0]);
-    auto* to = mutable_elements<float>(operands.writes[0]);
+    if (operands.reads[0].dtype == DType::f64) {
+      return Kind::template run_as<double>(parameters, window, operands, team);
+    }
+    return Kind::template run_as<float>(parameters, window, operands, team);
+  }
+};
+
+struct Average : OfReals<Average> {
+  template <typename T>
+  static RunCode run_as(const PoolParameters& parameters, const Window& window, const Operands& operands, Team& team) {
+    const auto* from = elements<T>(operands.reads[0]);
+    auto* to = mutable_elements<T>(operands.writes[0]);
     return pool_planes(window, operands, team, [&](std::int64_t plane) {
-      float* result = to + plane * window.out_count();
-      std::fill_n(result, window.out_count(), 0.0F);
+      T* result = to + plane * window.out_count();
+      std::fill_n(result, window.out_count(), T{0});
       for_each_row(window, [&](std::int64_t /*tap*/, std::int64_t in, std::int64_t out, std::int64_t count) {
-        const float* row = from + plane * window.in_count() + in;
+        const T* row = from + plane * window.in_count() + in;
         add_row(row, window.axes[2].stride, result + out, count);
       });
       divide(window, parameters.counts_padding, result);
     });
   }
 
-  static void divide(const Window& window, bool counts_padding, float* result) {
+  template <typename T>
+  static void divide(const Window& window, bool counts_padding, T* result) {
     const auto& [depth, height, width] = window.axes;
     for (std::int64_t row = 0; row < depth.out * height.out; ++row) {
       const std::int64_t count = counted_taps(depth, row / height.out, counts_padding) *
                                  counted_taps(height, row % height.out, counts_padding);
       for (std::int64_t at = 0; at < width.out; ++at, ++result) {
-        *result /= static_cast<float>(count * counted_taps(width, at, counts_padding));
+        *result /= static_cast<T>(count * counted_taps(width, at, counts_padding));
       }
     }
   }
 };
 
 // Averages whole planes, several at a time, because each sum waits for its own last addition only.
-struct GlobalAverage {
-  static RunCode run(const PoolParameters& /*parameters*/, const Window& window, const Operands& operands, Team& team) {
+struct GlobalAverage : OfReals<GlobalAverage> {
+  template <typename T>
+  static RunCode run_as(const PoolParameters& /*parameters*/, const Window& window, const Operands& operands,
+                        Team& team) {
     constexpr std::int64_t kAtOnce = 8;
-    const auto* from = elements<float>(operands.reads[0]);
-    auto* to = mutable_elements<float>(operands.writes[0]);
+    const auto* from = elements<T>(operands.reads[0]);
+    auto* to = mutable_elements<T>(operands.writes[0]);
     const std::int64_t count = window.in_count();
     const std::int64_t planes = operands.reads[0].extents[0] * operands.reads[0].extents[1];
     return run_in_parts(team, planes, planes * count, [&](std::int64_t begin, std::int64_t end) {
@@ -144,30 +160,32 @@ struct GlobalAverage {
     });
   }
 
-  template <std::size_t planes>
-  static void average(const float* from, std::int64_t count, float* to) {
-    std::array<float, planes> sums{};
+  template <std::size_t planes, typename T>
+  static void average(const T* from, std::int64_t count, T* to) {
+    std::array<T, planes> sums{};
     for (std::int64_t at = 0; at < count; ++at) {
       for (std::size_t plane = 0; plane < planes; ++plane) {
         sums[plane] += from[static_cast<std::int64_t>(plane) * count + at];
       }
     }
-    for (std::size_t plane = 0; plane < planes; ++plane) to[plane] = sums[plane] / static_cast<float>(count);
+    for (std::size_t plane = 0; plane < planes; ++plane) to[plane] = sums[plane] / static_cast<T>(count);
   }
 };
 
 // The p-th root of the sum of p-th powers.
-struct Norm {
-  static RunCode run(const PoolParameters& parameters, const Window& window, const Operands& operands, Team& /*team*/) {
-    const auto* from = elements<float>(operands.reads[0]);
-    auto* to = mutable_elements<float>(operands.writes[0]);
+struct Norm : OfReals<Norm> {
+  template <typename T>
+  static RunCode run_as(const PoolParameters& parameters, const Window& window, const Operands& operands,
+                        Team& /*team*/) {
+    const auto* from = elements<T>(operands.reads[0]);
+    auto* to = mutable_elements<T>(operands.writes[0]);
     const std::int64_t planes = operands.reads[0].extents[0] * operands.reads[0].extents[1];
     for_each_place(window, planes, [&](const PoolPlace& place, std::int64_t plane, std::int64_t result) {
       double sum = 0;
       visit_taps(place, [&](std::int64_t at) {
         sum += std::pow(std::fabs(static_cast<double>(from[plane * window.in_count() + at])), parameters.power);
       });
-      to[result] = static_cast<float>(std::pow(sum, 1 / parameters.power));
+      to[result] = static_cast<T>(std::pow(sum, 1 / parameters.power));
     });
     return RunCode::ok;
   }
@@ -243,6 +261,7 @@ RunCode max_of(const PoolParameters& parameters, const Window& window, const Ope
 struct Maximum {
   static RunCode run(const PoolParameters& parameters, const Window& window, const Operands& operands, Team& team) {
     switch (operands.reads[0].dtype) {
+      case DType::f64: return max_of<double>(parameters, window, operands, team);
       case DType::f32: return max_of<float>(parameters, window, operands, team);
       case DType::i8: return max_of<std::int8_t>(parameters, window, operands, team);
       default: return max_of<std::uint8_t>(parameters, window, operands, team);
@@ -292,10 +311,10 @@ PreparedResult prepare_pool(const PrepareInput& input) {
   return plain_kernel(input, &run_pool<Kind, is_global>, std::move(parameters));
 }
 
-constexpr std::array kMaxPoolTypes{DType::f32, DType::f16, DType::bf16, DType::i8, DType::u8};
+constexpr std::array kMaxPoolTypes{DType::f64, DType::f32, DType::f16, DType::bf16, DType::i8, DType::u8};
 
 template <typename Kind, bool is_global>
-constexpr PlainOperator pool_row(std::string_view type, std::span<const DType> types = kFloatTypes) {
+constexpr PlainOperator pool_row(std::string_view type, std::span<const DType> types = kRealTypes) {
   return {{"", type, types}, 1, &prepare_pool<Kind, is_global>, &missing_pool<is_global>, nullptr, true};
 }
 

@@ -16,12 +16,15 @@
 namespace lowtide::kernels_internal {
 namespace {
 
+bool is_f64(const PrepareInput& input) { return computed_type(input.graph, node_of(input), 0) == DType::f64; }
+
 struct LpParameters {
   std::int64_t axis = -1;
   std::int64_t power = 2;  // 1 or 2
 };
 
 // A line of zeros stays as it is.
+template <typename T>
 RunStatus run_lp(const LpParameters& parameters, const Operands& operands, Team& /*team*/) {
   const Extents from(extents_of(operands.reads[0]));
   const std::optional<int> axis = axis_in(parameters.axis, from.rank());
@@ -31,8 +34,8 @@ RunStatus run_lp(const LpParameters& parameters, const Operands& operands, Team&
   const std::int64_t count = from[*axis];
   for (std::int64_t line = 0; line < from.product(0, *axis) * stride; ++line) {
     const std::int64_t begin = line / stride * stride * count + line % stride;
-    const float* x = elements<float>(operands.reads[0]) + begin;
-    float* y = mutable_elements<float>(operands.writes[0]) + begin;
+    const T* x = elements<T>(operands.reads[0]) + begin;
+    T* y = mutable_elements<T>(operands.writes[0]) + begin;
     double sum = 0;
     for (std::int64_t at = 0; at < count; ++at) {
       const auto value = static_cast<double>(x[at * stride]);
@@ -40,7 +43,7 @@ RunStatus run_lp(const LpParameters& parameters, const Operands& operands, Team&
     }
     const double norm = parameters.power == 1 ? sum : std::sqrt(sum);
     for (std::int64_t at = 0; at < count; ++at) {
-      y[at * stride] = norm == 0 ? 0.0F : static_cast<float>(static_cast<double>(x[at * stride]) / norm);
+      y[at * stride] = norm == 0 ? T{0} : static_cast<T>(static_cast<double>(x[at * stride]) / norm);
     }
   }
   return {};
@@ -52,7 +55,7 @@ std::string missing_lp(const Graph& /*graph*/, const Node& node) {
 }
 PreparedResult prepare_lp(const PrepareInput& input) {
   const Node& node = node_of(input);
-  return plain_kernel(input, &run_lp,
+  return plain_kernel(input, is_f64(input) ? &run_lp<double> : &run_lp<float>,
                       LpParameters{integer_attribute(node, "axis", -1), integer_attribute(node, "p", 2)});
 }
 
@@ -64,6 +67,7 @@ struct LocalParameters {
 };
 
 // Divides by a power of the sum of squares over (size - 1) / 2 channels below and size / 2 channels above.
+template <typename T>
 RunStatus run_local(const LocalParameters& parameters, const Operands& operands, Team& /*team*/) {
   const Extents from(extents_of(operands.reads[0]));
   if (from.rank() < 2 || parameters.size < 1) return {RunCode::bad_extents, 0};
@@ -71,12 +75,12 @@ RunStatus run_local(const LocalParameters& parameters, const Operands& operands,
   const Channels of = channels_of(from);
   const std::int64_t below = (parameters.size - 1) / 2;
   const std::int64_t above = parameters.size - 1 - below;
-  float* y = mutable_elements<float>(operands.writes[0]);
+  T* y = mutable_elements<T>(operands.writes[0]);
   for (std::int64_t line = 0; line < of.batch * of.channels; ++line) {
     const std::int64_t channel = line % of.channels;
     const std::int64_t first = std::max<std::int64_t>(channel - below, 0);
     const std::int64_t last = std::min(channel + above, of.channels - 1);
-    const float* x = elements<float>(operands.reads[0]) + (line - channel) * of.plane;
+    const T* x = elements<T>(operands.reads[0]) + (line - channel) * of.plane;
     for (std::int64_t at = 0; at < of.plane; ++at) {
       double sum = 0;
       for (std::int64_t other = first; other <= last; ++other) {
@@ -84,7 +88,7 @@ RunStatus run_local(const LocalParameters& parameters, const Operands& operands,
         sum += value * value;
       }
       const double base = parameters.bias + parameters.alpha / static_cast<double>(parameters.size) * sum;
-      *y++ = static_cast<float>(static_cast<double>(x[channel * of.plane + at]) / std::pow(base, parameters.beta));
+      *y++ = static_cast<T>(static_cast<double>(x[channel * of.plane + at]) / std::pow(base, parameters.beta));
     }
   }
   return {};
@@ -92,8 +96,8 @@ RunStatus run_local(const LocalParameters& parameters, const Operands& operands,
 
 PreparedResult prepare_local(const PrepareInput& input) {
   const Node& node = node_of(input);
-  return plain_kernel(input, &run_local,
-                      LocalParameters{number_attribute(node, "alpha", 1e-4), number_attribute(node, "beta", 0.75),
+  return plain_kernel(input, is_f64(input) ? &run_local<double> : &run_local<float>,
+                      LocalParameters{number_attribute(node, "alpha", 1e-4F), number_attribute(node, "beta", 0.75),
                                       number_attribute(node, "bias", 1), integer_attribute(node, "size", 1)});
 }
 
@@ -139,9 +143,9 @@ PreparedResult prepare_mean_variance(const PrepareInput& input) {
 
 // Sorted by type.
 constexpr std::array kNormTable{
-    PlainOperator{.op = on_floats("LRN"), .prepare = &prepare_local, .widens_half = true},
+    PlainOperator{.op = on_reals("LRN"), .prepare = &prepare_local, .widens_half = true},
     PlainOperator{
-        .op = on_floats("LpNormalization"), .prepare = &prepare_lp, .missing = &missing_lp, .widens_half = true},
+        .op = on_reals("LpNormalization"), .prepare = &prepare_lp, .missing = &missing_lp, .widens_half = true},
     PlainOperator{.op = on_floats("MeanVarianceNormalization"), .prepare = &prepare_mean_variance, .widens_half = true},
 };
 constexpr std::array kNormOperators = operators_of(kNormTable);

@@ -15,6 +15,8 @@
 namespace lowtide::kernels_internal {
 namespace {
 
+constexpr double kDefaultEpsilon = 1e-5F;  // attributes of ONNX are f32, and so are their default values
+
 struct WideMoments {
   double mean = 0;
   double variance = 0;
@@ -36,7 +38,7 @@ const double* doubles_of(const Operands& operands, std::size_t at) {
 }
 
 struct WideBatch {
-  double epsilon = 1e-5;
+  double epsilon = kDefaultEpsilon;
 };
 
 RunStatus run_wide_batch(const WideBatch& parameters, const Operands& operands, Team& /*team*/) {
@@ -58,7 +60,7 @@ RunStatus run_wide_batch(const WideBatch& parameters, const Operands& operands, 
 }
 
 struct WideGroup {
-  double epsilon = 1e-5;
+  double epsilon = kDefaultEpsilon;
   std::int64_t groups = 0;  // 0: each channel is a group
 };
 
@@ -90,7 +92,7 @@ RunStatus run_wide_group(const WideGroup& parameters, const Operands& operands, 
 }
 
 struct WideLayer {
-  double epsilon = 1e-5;
+  double epsilon = kDefaultEpsilon;
   std::int64_t axis = -1;
   bool subtracts_mean = true;  // false: RMSNormalization
 };
@@ -159,19 +161,20 @@ std::string missing_wide_batch(const Node& node) {
 }
 
 PreparedResult prepare_wide_batch(const PrepareInput& input) {
-  return plain_kernel(input, &run_wide_batch, WideBatch{number_attribute(node_of(input), "epsilon", 1e-5)});
+  return plain_kernel(input, &run_wide_batch, WideBatch{number_attribute(node_of(input), "epsilon", kDefaultEpsilon)});
 }
 
 PreparedResult prepare_wide_group(const PrepareInput& input) {
   const Node& node = node_of(input);
-  return plain_kernel(input, &run_wide_group,
-                      WideGroup{number_attribute(node, "epsilon", 1e-5), integer_attribute(node, "num_groups", 0)});
+  return plain_kernel(
+      input, &run_wide_group,
+      WideGroup{number_attribute(node, "epsilon", kDefaultEpsilon), integer_attribute(node, "num_groups", 0)});
 }
 
 PreparedResult prepare_wide_layer(const PrepareInput& input) {
   const Node& node = node_of(input);
   return plain_kernel(input, &run_wide_layer,
-                      WideLayer{number_attribute(node, "epsilon", 1e-5), integer_attribute(node, "axis", -1),
+                      WideLayer{number_attribute(node, "epsilon", kDefaultEpsilon), integer_attribute(node, "axis", -1),
                                 input.graph.op(input.node).type == "LayerNormalization"});
 }
 
