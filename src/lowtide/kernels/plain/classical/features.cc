@@ -88,7 +88,7 @@ Error wrong_features(const char* name, std::size_t numbers, std::int64_t feature
 }
 
 Result<void> check_features(const PrepareInput& input, const char* name, const PerFeature& of) {
-  const std::optional<std::int64_t> columns = columns_of(input.graph, node_of(input));
+  const std::optional<std::int64_t> columns = input_columns(input.graph, node_of(input));
   if (of.numbers.empty() || (columns && !of.fits(*columns))) {
     return wrong_features(name, of.numbers.size(), columns.value_or(0));
   }
@@ -176,22 +176,22 @@ PreparedResult prepare_binarizer(const PrepareInput& input) {
   return plain_kernel(input, &run_binarizer, number_attribute(node_of(input), "threshold", 0));
 }
 
-enum class Norm : std::uint8_t { max, l1, l2 };
+enum class FeatureNorm : std::uint8_t { max, l1, l2 };
 
 template <typename C>
-C divisor_of(Norm norm, const auto* row, std::int64_t count) {
+C divisor_of(FeatureNorm norm, const auto* row, std::int64_t count) {
   C divisor = 0;
   for (std::int64_t at = 0; at < count; ++at) {
     const C magnitude = std::abs(static_cast<C>(row[at]));
-    if (norm == Norm::max) divisor = std::max(divisor, magnitude);
-    if (norm == Norm::l1) divisor += magnitude;
-    if (norm == Norm::l2) divisor += magnitude * magnitude;
+    if (norm == FeatureNorm::max) divisor = std::max(divisor, magnitude);
+    if (norm == FeatureNorm::l1) divisor += magnitude;
+    if (norm == FeatureNorm::l2) divisor += magnitude * magnitude;
   }
-  if (norm == Norm::l2) divisor = std::sqrt(divisor);
+  if (norm == FeatureNorm::l2) divisor = std::sqrt(divisor);
   return divisor == 0 ? C{1} : divisor;  // a row of zeros stays as it is
 }
 
-RunStatus run_normalizer(const Norm& norm, const Operands& operands, Team& team) {
+RunStatus run_normalizer(const FeatureNorm& norm, const Operands& operands, Team& team) {
   const BoundTensor& x = operands.reads[0];
   const std::optional<Matrix> matrix = matrix_of(x);
   if (!matrix) return {RunCode::bad_extents, 0};
@@ -215,11 +215,11 @@ RunStatus run_normalizer(const Norm& norm, const Operands& operands, Team& team)
 }
 
 PreparedResult prepare_normalizer(const PrepareInput& input) {
-  constexpr std::array<std::string_view, 3> kNorms{"MAX", "L1", "L2"};
+  constexpr std::array<std::string_view, 3> kFeatureNorms{"MAX", "L1", "L2"};
   const std::string name = text_attribute(node_of(input), "norm", "MAX");
-  const auto at = static_cast<std::size_t>(std::ranges::find(kNorms, name) - kNorms.begin());
-  if (at == kNorms.size()) return Error{ErrorCode::invalid, "attribute 'norm' is not MAX, L1 or L2", ""};
-  return plain_kernel(input, &run_normalizer, static_cast<Norm>(at));
+  const auto at = static_cast<std::size_t>(std::ranges::find(kFeatureNorms, name) - kFeatureNorms.begin());
+  if (at == kFeatureNorms.size()) return Error{ErrorCode::invalid, "attribute 'norm' is not MAX, L1 or L2", ""};
+  return plain_kernel(input, &run_normalizer, static_cast<FeatureNorm>(at));
 }
 
 using Widths = std::vector<std::int64_t>;

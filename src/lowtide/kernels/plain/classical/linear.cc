@@ -106,21 +106,21 @@ bool is_linear_classifier(const Graph& graph, const Node& node) {
 std::string missing_linear(const Graph& graph, const Node& node) {
   std::string missing = missing_matrix(graph, node);
   if (!missing.empty()) return missing;
-  if (!columns_of(graph, node)) return "the number of columns of its input is only known as an upper bound";
+  if (!input_columns(graph, node)) return "the number of columns of its input is only known as an upper bound";
   return is_linear_classifier(graph, node) ? missing_labels(graph, node) : "";
 }
 
 std::int64_t scores_of_linear(const Graph& graph, const Node& node) {
   if (is_linear_classifier(graph, node))
     return std::max<std::int64_t>(static_cast<std::int64_t>(labels_of(node).size()), 1);
-  const Tensor* const result = result_of(graph, node, 0);
+  const Tensor* const result = tensor_of_result(graph, node, 0);
   return result->shape.rank() == 2 ? result->shape.extents().back() : 1;
 }
 
 // A row of the operand, and its scores. A node with fewer coefficients than one of them is refused later.
 Bytes linear_scratch(const Graph& graph, const Node& node, int threads) {
   const std::int64_t most = numbers_in(node, "coefficients") + 1;
-  const std::int64_t columns = std::min(columns_of(graph, node).value_or(0), most);
+  const std::int64_t columns = std::min(input_columns(graph, node).value_or(0), most);
   const std::int64_t scores = std::min(scores_of_linear(graph, node), most);
   return Bytes(columns + scores) * static_cast<std::int64_t>(sizeof(double)) * threads;
 }
@@ -145,7 +145,7 @@ PreparedResult prepare_linear_as(const PrepareInput& input) {
   LinearParameters<T> of;
   of.is_classifier = is_linear_classifier(input.graph, node);
   of.threads = input.threads;
-  of.columns = *columns_of(input.graph, node);
+  of.columns = *input_columns(input.graph, node);
   of.scores = scores_of_linear(input.graph, node);
   of.labels = of.is_classifier ? labels_of(node) : of.labels;
   LOWTIDE_TRY(const auto coefficients, reals_in(node, "coefficients"));
@@ -154,7 +154,7 @@ PreparedResult prepare_linear_as(const PrepareInput& input) {
   const auto count = static_cast<std::int64_t>(coefficients.size());
   of.sums = of.is_classifier && of.scores == 2 && count == of.columns ? 1 : of.scores;
   LOWTIDE_RETURN_IF_ERROR(check_linear(count, static_cast<std::int64_t>(intercepts.size()), of.columns, of.sums));
-  LOWTIDE_RETURN_IF_ERROR(check_scores(result_of(input.graph, node, of.is_classifier ? 1 : 0), of.scores));
+  LOWTIDE_RETURN_IF_ERROR(check_scores(tensor_of_result(input.graph, node, of.is_classifier ? 1 : 0), of.scores));
   of.coefficients.assign(coefficients.begin(), coefficients.end());
   of.intercepts.assign(intercepts.begin(), intercepts.end());
   if (of.intercepts.size() == 1) of.intercepts.resize(static_cast<std::size_t>(of.sums), of.intercepts.front());

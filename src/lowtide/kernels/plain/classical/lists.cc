@@ -12,7 +12,7 @@
 namespace lowtide::kernels_internal {
 namespace {
 
-const AttributeValue* value_of(const Node& node, std::string_view name) {
+const AttributeValue* list_value_of(const Node& node, std::string_view name) {
   for (const Attribute& attribute : node.attributes) {
     if (attribute.name == name) return &attribute.value;
   }
@@ -36,8 +36,8 @@ Result<std::vector<double>> reals_of(std::string_view name, const AttributeValue
 
 Result<std::vector<double>> reals_in(const Node& node, std::string_view name) {
   const std::string tensor_name = std::string(name) + "_as_tensor";
-  const AttributeValue* list = value_of(node, name);
-  const AttributeValue* tensor = value_of(node, tensor_name);
+  const AttributeValue* list = list_value_of(node, name);
+  const AttributeValue* tensor = list_value_of(node, tensor_name);
   std::vector<double> reals;
   if (list != nullptr) {
     LOWTIDE_TRY(reals, reals_of(name, *list));
@@ -52,7 +52,7 @@ Result<std::vector<double>> reals_in(const Node& node, std::string_view name) {
 }
 
 Result<std::vector<std::int64_t>> integers_in(const Node& node, std::string_view name) {
-  const AttributeValue* value = value_of(node, name);
+  const AttributeValue* value = list_value_of(node, name);
   if (value == nullptr) return std::vector<std::int64_t>();
   if (const auto* integers = std::get_if<std::vector<std::int64_t>>(value)) return *integers;
   if (const auto* integer = std::get_if<std::int64_t>(value)) return std::vector<std::int64_t>{*integer};
@@ -60,7 +60,7 @@ Result<std::vector<std::int64_t>> integers_in(const Node& node, std::string_view
 }
 
 std::int64_t numbers_in(const Node& node, std::string_view name) {
-  const AttributeValue* value = value_of(node, name);
+  const AttributeValue* value = list_value_of(node, name);
   if (value == nullptr) return 0;
   if (const auto* reals = std::get_if<std::vector<double>>(value)) return static_cast<std::int64_t>(reals->size());
   const auto* integers = std::get_if<std::vector<std::int64_t>>(value);

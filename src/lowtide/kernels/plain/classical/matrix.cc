@@ -23,13 +23,13 @@ std::string missing_matrix(const Graph& graph, const Node& node) {
   return "input " + quoted(tensor.name) + " has " + with_count(rank, "axis") + ", and kernels have a matrix or one row";
 }
 
-std::optional<std::int64_t> columns_of(const Graph& graph, const Node& node) {
+std::optional<std::int64_t> input_columns(const Graph& graph, const Node& node) {
   const Shape& shape = graph.tensor(*node.inputs[0]).shape;
   if (shape.rank() == 0 || shape.has_upper_bounds()) return std::nullopt;
   return shape.extents().back();
 }
 
-const Tensor* result_of(const Graph& graph, const Node& node, std::size_t at) {
+const Tensor* tensor_of_result(const Graph& graph, const Node& node, std::size_t at) {
   return at < node.outputs.size() && node.outputs[at] ? &graph.tensor(*node.outputs[at]) : nullptr;
 }
 
@@ -46,7 +46,7 @@ Result<void> check_scores(const Tensor* result, std::int64_t scores) {
 }
 
 Result<void> check_feature(const Graph& graph, const Node& node, std::int64_t feature) {
-  const std::optional<std::int64_t> columns = columns_of(graph, node);
+  const std::optional<std::int64_t> columns = input_columns(graph, node);
   if (!columns || feature < *columns) return {};
   return Error{ErrorCode::invalid,
                "feature " + std::to_string(feature) + " is used, but input " +

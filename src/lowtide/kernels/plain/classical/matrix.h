@@ -34,10 +34,10 @@ struct Matrix {
 [[nodiscard]] std::string missing_matrix(const Graph& graph, const Node& node);
 
 // The columns of operand 0; nullopt if only an upper bound is known.
-[[nodiscard]] std::optional<std::int64_t> columns_of(const Graph& graph, const Node& node);
+[[nodiscard]] std::optional<std::int64_t> input_columns(const Graph& graph, const Node& node);
 
 // The tensor of a result, or nullptr if it is omitted.
-[[nodiscard]] const Tensor* result_of(const Graph& graph, const Node& node, std::size_t at);
+[[nodiscard]] const Tensor* tensor_of_result(const Graph& graph, const Node& node, std::size_t at);
 
 // Errors (invalid): a result is no matrix with as many columns.
 [[nodiscard]] Result<void> check_scores(const Tensor* result, std::int64_t scores);

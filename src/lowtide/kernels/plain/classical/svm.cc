@@ -222,7 +222,7 @@ bool is_svm_classifier(const Graph& graph, const Node& node) {
 std::string missing_svm(const Graph& graph, const Node& node) {
   std::string missing = missing_matrix(graph, node);
   if (!missing.empty()) return missing;
-  if (!columns_of(graph, node)) return "the number of columns of its input is only known as an upper bound";
+  if (!input_columns(graph, node)) return "the number of columns of its input is only known as an upper bound";
   return is_svm_classifier(graph, node) ? missing_labels(graph, node) : "";
 }
 
@@ -231,7 +231,7 @@ std::string missing_svm(const Graph& graph, const Node& node) {
 SvmParameters sizes_of_svm(const Graph& graph, const Node& node) {
   SvmParameters of;
   of.is_classifier = is_svm_classifier(graph, node);
-  of.columns = *columns_of(graph, node);
+  of.columns = *input_columns(graph, node);
   of.begins = {0};
   if (!of.is_classifier) {
     of.vectors = std::max<std::int64_t>(integer_attribute(node, "n_supports", 0), 0);
@@ -320,7 +320,7 @@ PreparedResult prepare_svm(const PrepareInput& input) {
   of.is_one_class = integer_attribute(node, "one_class", 0) != 0;
   LOWTIDE_RETURN_IF_ERROR(read_kernel(node, of));
   LOWTIDE_RETURN_IF_ERROR(check_svm(of, of.begins.size() - 1));
-  LOWTIDE_RETURN_IF_ERROR(check_scores(result_of(input.graph, node, of.is_classifier ? 1 : 0), of.scores));
+  LOWTIDE_RETURN_IF_ERROR(check_scores(tensor_of_result(input.graph, node, of.is_classifier ? 1 : 0), of.scores));
   return plain_kernel(input, &run_svm, std::move(of));
 }
 

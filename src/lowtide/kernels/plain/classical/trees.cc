@@ -163,7 +163,7 @@ std::string missing_trees(const Graph& graph, const Node& node) {
 Bytes tree_scratch(const Graph& graph, const Node& node, int threads) {
   auto targets = static_cast<std::int64_t>(labels_of(node).size());
   if (graph.operators()[node.op].type != "TreeEnsembleClassifier") {
-    const Tensor* const result = result_of(graph, node, 0);
+    const Tensor* const result = tensor_of_result(graph, node, 0);
     targets = result != nullptr && result->shape.rank() == 2 ? result->shape.extents().back() : 1;
   }
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();  // more are refused later
@@ -175,7 +175,7 @@ PreparedResult prepare_as(const PrepareInput& input, PlainRun<TreeParameters<T>>
   LOWTIDE_TRY(const TreeNodes trees, read_tree_nodes(input.graph, input.node));
   LOWTIDE_TRY(TreeScores scores, tree_scores_of(input.graph, input.node, trees));
   const bool is_classifier = input.graph.op(input.node).type == "TreeEnsembleClassifier";
-  const Tensor* const result = result_of(input.graph, node_of(input), is_classifier ? 1 : 0);
+  const Tensor* const result = tensor_of_result(input.graph, node_of(input), is_classifier ? 1 : 0);
   LOWTIDE_RETURN_IF_ERROR(check_scores(result, trees.targets));
   LOWTIDE_RETURN_IF_ERROR(check_feature(input.graph, node_of(input), trees.most_feature));
   return plain_kernel(input, run,
