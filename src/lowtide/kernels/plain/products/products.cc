@@ -15,6 +15,7 @@
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/team_parts.h"
+#include "lowtide/kernels/common/vector_clones.h"
 #include "lowtide/kernels/plain/products/dot.h"
 #include "lowtide/kernels/plain/products/row_dots.h"
 #include "lowtide/kernels/plain/products/row_tile.h"
@@ -33,6 +34,12 @@ struct PlainProduct {
   std::int64_t b_column = 1;
 };
 
+// sums[i] += factor * from[i]
+template <typename T>
+LOWTIDE_VECTOR_CLONES void add_multiple(T factor, const T* from, T* sums, std::int64_t count) {
+  for (std::int64_t at = 0; at < count; ++at) sums[at] += factor * from[at];
+}
+
 // The columns of b are contiguous: adds multiples of rows of b to rows of the result, in blocks that fit a cache.
 template <typename T>
 void multiply_by_rows(const PlainProduct& product, const T* a, const T* b, T* c) {
@@ -45,9 +52,7 @@ void multiply_by_rows(const PlainProduct& product, const T* a, const T* b, T* c)
       for (std::int64_t row = 0; row < product.rows; ++row) {
         T* sums = c + row * product.columns + first;
         for (std::int64_t at = begin; at < end; ++at) {
-          const T factor = a[row * product.a_row + at * product.a_inner];
-          const T* from = b + at * product.b_inner + first;
-          for (std::int64_t column = 0; column < columns; ++column) sums[column] += factor * from[column];
+          add_multiple(a[row * product.a_row + at * product.a_inner], b + at * product.b_inner + first, sums, columns);
         }
       }
     }
