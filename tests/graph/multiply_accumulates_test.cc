@@ -89,6 +89,14 @@ TEST(MultiplyAccumulates, OfMatrixProducts) {
 }
 
 // 10 steps of 2 sequences. In each of the two directions, 4 gates of 5 cells read 3 inputs and 5 states.
+// 5 rows, and 2 x 4 coefficients. An operand with one axis is one row.
+TEST(MultiplyAccumulates, OfLinearModels) {
+  const std::string node = "ai.onnx.ml::LinearRegressor(x) {coefficients = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]}";
+  EXPECT_EQ(macs("input x : f32[5,4]; y = " + node + " : f32[5,2]; output y"), 5 * 8);
+  EXPECT_EQ(macs("input x : f32[4]; y = " + node + " : f32[1,2]; output y"), 8);
+  EXPECT_EQ(macs("input x : f32[5,4]; y = ai.onnx.ml::TreeEnsembleRegressor(x) : f32[5,2]; output y"), 0);
+}
+
 TEST(MultiplyAccumulates, OfRecurrentCells) {
   EXPECT_EQ(macs("input x : f32[10,2,3]; constant w : f32[2,20,3]; constant r : f32[2,20,5]; "
                  "y = LSTM(x, w, r) {hidden_size = 5} : f32[10,2,2,5]; output y"),

@@ -179,6 +179,13 @@ Count einsum(const Operands& of) {
   return product;
 }
 
+// Each row of the operand meets all coefficients. An operand with one axis is one row.
+Count linear_model(const Operands& of) {
+  const auto* coefficients = find_attribute<std::vector<double>>(of.node.attributes, "coefficients");
+  if (coefficients == nullptr || !of.has_input(0) || of.input(0)->rank() == 0) return std::nullopt;
+  return times(of.input(0)->rank() == 1 ? 1 : (*of.input(0))[0], static_cast<std::int64_t>(coefficients->size()));
+}
+
 struct Rule {
   std::string_view type;
   Count (*count)(const Operands& of);
@@ -197,6 +204,8 @@ constexpr auto kRules = std::to_array<Rule>({{"Attention", attention},
                                              {"GRU", recurrent_cells},
                                              {"Gemm", gemm},
                                              {"LSTM", recurrent_cells},
+                                             {"LinearClassifier", linear_model},
+                                             {"LinearRegressor", linear_model},
                                              {"MatMul", matrix_product},
                                              {"MatMulInteger", matrix_product},
                                              {"PackedMatMul", matrix_product},

@@ -19,6 +19,7 @@ namespace lowtide {
 //   RNN, GRU, LSTM                               steps x batch x elements of W and R
 //   Attention                                    query x keys for the scores, and keys x result for the sums
 //   Einsum of two operands, without an ellipsis  the product of the extents of all letters; 0 if it sums over none
+//   LinearClassifier, LinearRegressor            rows of the operand x coefficients
 //
 // The fused operators of ONNX Runtime count like the operators that they contain. Every position of a window counts,
 // also those in the padding, as in published figures. Bias, elementwise operators, pooling, normalization,
