@@ -21,15 +21,35 @@ from ._session import Session, check_mapping, session_request
 _MOST_PLANS = 16  # as in a file of `lowtide plan --dim batch=1..8`
 
 
-def _extents(extents: Iterable[int]) -> list[int]:
-    distinct = sorted(set(extents))
-    if not distinct or len(distinct) > _MOST_PLANS:
-        raise InvalidError(f"there are {len(distinct)} extents; give 1 to {_MOST_PLANS}, such as [1, 2, 4, 8]")
-    return distinct
+# The sizes of one plan: extents of symbols, and shapes of inputs.
+Sizes = Mapping[str, "int | Sequence[int]"]
+
+
+def _choices(symbol: str | None, extents: Iterable[int] | None, sizes: Iterable[Sizes] | None) -> list[Sizes]:
+    """The sizes of each plan: one symbol with its extents in ascending order, or `sizes` as they are."""
+    if sizes is not None:
+        choices: list[Sizes] = [dict(one) for one in sizes]
+    else:
+        choices = [{str(symbol): one} for one in sorted(set(extents or []))]
+    if not choices or len(choices) > _MOST_PLANS:
+        what = "extents" if sizes is None else "sizes"
+        raise InvalidError(f"there are {len(choices)} {what}; give 1 to {_MOST_PLANS}, such as [1, 2, 4, 8]")
+    return choices
+
+
+def _divided(choice: Sizes) -> tuple[dict[str, int], dict[str, Sequence[int]]]:
+    """The symbols and the inputs of one choice."""
+    dims, shapes = {}, {}
+    for name, value in choice.items():
+        if isinstance(value, Sequence):
+            shapes[name] = value
+        else:
+            dims[name] = value
+    return dims, shapes
 
 
 class PlanRange:
-    """Plans of one model for several extents of a symbol. Immutable.
+    """Plans of one model for several sizes. Immutable.
 
     `plan_range` makes one, and `load_plan_range` reads one from a file.
     """
@@ -39,7 +59,7 @@ class PlanRange:
 
     @property
     def plans(self) -> tuple[Plan, ...]:
-        """The plans, in ascending order of their extents."""
+        """The plans, in ascending order of their extents, or in the order of `sizes`."""
         return self._plans
 
     @property
@@ -59,20 +79,29 @@ class PlanRange:
         return f"<lowtide.PlanRange of {self._plans[0].model!r}: {len(self._plans)} plans, arena {self.arena} bytes>"
 
 
-def plan_range(model: StrPath, symbol: str, extents: Iterable[int], *, dims: Mapping[str, int] | None = None,
-               **options: Any) -> PlanRange:
-    """Plans a model once for each extent of a symbol.
+def plan_range(model: StrPath, symbol: str | None = None, extents: Iterable[int] | None = None, *,
+               sizes: Iterable[Sizes] | None = None, dims: Mapping[str, int] | None = None,
+               shapes: Mapping[str, Sequence[int]] | None = None, **options: Any) -> PlanRange:
+    """Plans a model once for each extent of a symbol, or for each entry of `sizes`.
 
     Args:
         model: path of the file.
         symbol: a symbolic extent of the model, such as "batch".
         extents: its values, at most 16, such as range(1, 9) or [1, 2, 4, 8].
-        dims: extents of other symbols.
+        sizes: in place of a symbol, the sizes of each plan, at most 16: extents of symbols and shapes of inputs, such
+            as [{"x": (1, 3, 320, 320)}, {"x": (1, 3, 640, 640)}] or [{"height": 320, "width": 640}].
+        dims, shapes: what all plans have.
         options: the other arguments of `plan`.
 
     Raises: as `plan`.
     """
-    return PlanRange([plan(model, dims={**(dims or {}), symbol: one}, **options) for one in _extents(extents)])
+    if (sizes is None) != (symbol is not None and extents is not None):
+        raise InvalidError("give a symbol and its extents, or sizes", os.fspath(model))
+    plans = []
+    for choice in _choices(symbol, extents, sizes):
+        own_dims, own_shapes = _divided(choice)
+        plans.append(plan(model, dims={**(dims or {}), **own_dims}, shapes={**(shapes or {}), **own_shapes}, **options))
+    return PlanRange(plans)
 
 
 def load_plan_range(path: StrPath) -> PlanRange:
@@ -92,33 +121,41 @@ class RangeSession:
 
         session = lowtide.RangeSession("model.onnx", "batch", [1, 2, 4, 8])
         y = session.run({"x": x})["y"]  # by the plan for the batch of x
+        session = lowtide.RangeSession("model.onnx", sizes=[{"x": (1, 3, 320, 320)}, {"x": (1, 3, 640, 640)}])
     """
 
     def __init__(self, model: StrPath, symbol: str | None = None, extents: Iterable[int] | None = None, *,
-                 plans: PlanRange | StrPath | None = None, synthetic: int | None = None, threads: int | None = None,
-                 system_threads: int | None = None, dims: Mapping[str, int] | None = None,
-                 shapes: Mapping[str, Sequence[int]] | None = None, at_most: Mapping[str, int] | None = None,
-                 overrides: Iterable[str] = ()) -> None:
-        """Prepares a model once for each extent of a symbol, or for each plan.
+                 sizes: Iterable[Sizes] | None = None, plans: PlanRange | StrPath | None = None,
+                 synthetic: int | None = None, threads: int | None = None, system_threads: int | None = None,
+                 dims: Mapping[str, int] | None = None, shapes: Mapping[str, Sequence[int]] | None = None,
+                 at_most: Mapping[str, int] | None = None, overrides: Iterable[str] = ()) -> None:
+        """Prepares a model once for each extent of a symbol, for each entry of `sizes`, or for each plan.
 
         Args:
             model: path of the ONNX file.
             symbol, extents: a symbolic extent and its values, at most 16. The model is planned for each of them.
-            plans: plans of this model, or the path of their file. They are verified. Give either these or a symbol.
+            sizes: in place of a symbol, the sizes of each plan, as for `plan_range`.
+            plans: plans of this model, or the path of their file. They are verified. Give either these, or a symbol, or
+                sizes.
             synthetic, threads, system_threads, dims, shapes, at_most, overrides: as for `Session`.
 
         Raises: as `Session`.
         """
         self._model = os.fspath(model)
-        if (plans is None) != (symbol is not None and extents is not None):
-            raise InvalidError("give a symbol and its extents, or plans", self._model)
+        ways = (plans is not None, sizes is not None, symbol is not None and extents is not None)
+        if sum(ways) != 1:
+            raise InvalidError("give a symbol and its extents, or sizes, or plans", self._model)
         if plans is not None and not isinstance(plans, PlanRange):
             plans = load_plan_range(plans)
-        given: list[tuple[Plan | None, dict[str, int]]] = (
-            [(one, dict(dims or {})) for one in plans.plans] if plans is not None
-            else [(None, {**(dims or {}), str(symbol): one}) for one in _extents(extents or [])])
+        given: list[tuple[Plan | None, Sizes]] = (
+            [(one, {}) for one in plans.plans] if plans is not None
+            else [(None, one) for one in _choices(symbol, extents, sizes)])
         overrides = list(overrides)
-        requests = [session_request(model, one, own_dims, shapes, overrides, at_most) for one, own_dims in given]
+        requests = []
+        for one, choice in given:
+            own_dims, own_shapes = _divided(choice)
+            requests.append(session_request(model, one, {**(dims or {}), **own_dims}, {**(shapes or {}), **own_shapes},
+                                            overrides, at_most))
         for request in requests:
             set_target(request, "cpu", threads)
             give(request, synthetic=synthetic, system_threads=system_threads)
@@ -132,7 +169,7 @@ class RangeSession:
 
     @property
     def members(self) -> list[Session]:
-        """The sessions, in the order of the extents or plans. A run of one overwrites what another one left."""
+        """The sessions, in the order of the extents, sizes or plans. A run of one overwrites what another one left."""
         return list(self._members)
 
     @property

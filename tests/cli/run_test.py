@@ -242,8 +242,14 @@ class Run(ProgramTest):
                       self.expect(USAGE, "inspect", "model.onnx", "--dim", "batch=1..2").stderr)
         self.assertIn("--html shows one plan", self.expect(
             USAGE, "plan", "model.onnx", "--dim", "batch=1..2", "--html", "page.html").stderr)
-        two = ("--dim", "batch=1..2", "--dim", "b=1..2")
-        self.assertIn("two symbols a range", self.expect(USAGE, "plan", "model.onnx", *two).stderr)
+        two = ("--dim", "batch=1..2", "--dim", "b=1..3")
+        self.assertIn("lists go together", self.expect(USAGE, "plan", "model.onnx", *two).stderr)
+        twice = ("--dim", "batch=1..2", "--dim", "batch=3..4")
+        self.assertIn("the same name twice", self.expect(USAGE, "plan", "model.onnx", *twice).stderr)
+        self.assertIn("must have the form image=", self.expect(
+            USAGE, "plan", "model.onnx", "--shape", "x=1x16,1xy").stderr)
+        self.assertIn("only 'plan' and 'run' can use", self.expect(
+            USAGE, "inspect", "model.onnx", "--shape", "x=1x16x32x32,2x16x32x32").stderr)
 
     def test_only_one_file_can_be_stdin(self):
         plan = self.expect(DONE, "plan", "model.onnx", "-o", "-").stdout.encode()

@@ -103,9 +103,36 @@ class SizesOfInputs(ProgramTest):
         said = self.expect(BAD_INPUT, "run", "open.onnx", "--plan", "plan.json", "--input", "x=other.npy").stderr
         self.assertIn("f32[1,3,4,4] is given", said)
 
-    def test_two_ranges_are_refused_with_a_remedy(self):
-        said = self.expect(USAGE, "plan", "open.onnx", "--dim", "h=2,4", "--dim", "w=2,4").stderr
-        self.assertIn("--at-most 'h'=N --at-most 'w'=N", said)
+    def test_several_extents_are_open_in_one_plan(self):
+        """y = Relu(x) of (n, h, w): as much as its input."""
+        shape = ["n", "h", "w"]
+        self.write("three.onnx", small_models.model(
+            [small_models.node("Relu", ["x"], ["a"], "one"), small_models.node("Exp", ["a"], ["y"], "two")],
+            [small_models.value_info("x", shape)], [small_models.value_info("y", shape)]))
+        wanted = [2 * 4 * 6 * 4, 2 * 16 * 8 * 4]
+        for words in (("--shape", "x=2x4x6,2x16x8"), ("--shapes", "x=2x4x6,2x16x8"),
+                      ("--dim", "h=4,16", "--dim", "w=6,8", "--dim", "n=2"),
+                      ("--dim", "h=4,16", "--shape", "x=2x?x6,2x?x8")):
+            with self.subTest(words):
+                report = self.json(DONE, "plan", "three.onnx", *words, "-o", "plans.json")
+                self.assertEqual([one["arena"] for one in report["plans"]], wanted)
+                self.assertEqual((report["symbol"], report["bytes"]["arena"]), (None, wanted[1]))
+                said = self.expect(DONE, "plan", "three.onnx", *words).stdout
+                self.assertIn("One arena of 1,024 B", said)
+        self.assertEqual(report["plans"][1]["sizes"], "h=16, x=2x?x8")
+        self.expect(DONE, "plan", "three.onnx", "--target", "cpu", "--shape", "x=2x4x6,2x16x8", "-o", "plans.json")
+        for shape, code in (((2, 4, 6), DONE), ((2, 16, 8), DONE), ((2, 16, 6), BAD_INPUT)):
+            self.write("x.npy", small_models.npy([-1.0] * (shape[0] * shape[1] * shape[2]), shape))
+            for given in (("--plan", "plans.json"), ("--shape", "x=2x4x6,2x16x8")):
+                result = self.expect(code, "run", "three.onnx", *given, "--input", "x=x.npy", "--output-dir", ".")
+                if code == DONE:
+                    self.assertIn(",".join(map(str, shape)), result.stdout)
+                else:
+                    self.assertIn("input 'x' has the shape [2,16,6], for which there is no plan", result.stderr)
+
+    def test_two_lists_go_together_and_a_bound_has_one_plan(self):
+        report = self.json(DONE, "plan", "open.onnx", "--dim", "h=2,4", "--dim", "w=2,4", "--dim", "batch=1")
+        self.assertEqual([one["sizes"] for one in report["plans"]], ["h=2, w=2", "h=4, w=4"])
         said = self.expect(USAGE, "bench", "open.onnx", "--dim", "h=2,4").stderr
         self.assertIn("--at-most 'h'=N", said)
         bounds = ("--dim", "batch=1", "--at-most", "h=4", "--at-most", "w=4")

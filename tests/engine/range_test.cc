@@ -50,6 +50,12 @@ std::string batched_model(const std::string& content_of_k = given_k()) {
   return number_field(1, 8) + bytes_field(7, graph) + bytes_field(8, number_field(2, 17));
 }
 
+std::vector<SizeChoice> batches(const std::vector<std::int64_t>& extents, const std::string& symbol = "batch") {
+  std::vector<SizeChoice> choices;
+  for (std::int64_t extent : extents) choices.push_back({.dims = {{symbol, extent}}});
+  return choices;
+}
+
 std::vector<float> run_session(Session& session, const std::vector<float>& x) {
   const std::array<std::int64_t, 2> extents{static_cast<std::int64_t>(x.size() / 4), 4};
   EXPECT_TRUE(session.bind_input("x", {DType::f32, extents, std::as_bytes(std::span(x))}).ok());
@@ -64,15 +70,14 @@ std::vector<float> run_session(Session& session, const std::vector<float>& x) {
 // The members run in turn in one arena, and share the constant that load-time work made.
 TEST(OpenRange, RunsEachShapeInOneArena) {
   const std::string path = testing::write_temporary(::testing::TempDir(), "batched.onnx", batched_model());
-  const Result<OpenedRange> range = open_range(path, {"batch", {1, 2, 40}});
+  const Result<OpenedRange> range = open_range(path, batches({1, 2, 40}));
   ASSERT_TRUE(range.ok()) << range.error().describe();
   ASSERT_EQ(range->members.size(), 3U);
   EXPECT_EQ(range->required_bytes(), Bytes(40 * 16));
-  const std::array<std::int64_t, 2> two{2, 4};
-  const std::array<std::int64_t, 2> three{3, 4};
-  EXPECT_EQ(range->find("x", two), &range->members[1]);
-  EXPECT_EQ(range->find("x", three), nullptr);
-  EXPECT_EQ(range->find("z", two), nullptr);
+  EXPECT_EQ(range->find({{"x", {2, 4}}}), &range->members[1]);
+  EXPECT_EQ(range->find({{"x", {3, 4}}}), nullptr);
+  EXPECT_EQ(range->find({{"z", {2, 4}}}), nullptr);
+  EXPECT_EQ(range->find({{"x", {2, 4}}, {"z", {2, 4}}}), nullptr);
   for (const OpenedModel& member : range->members) {
     EXPECT_EQ(member.executable->shared_weights(), range->members[0].executable->shared_weights());
   }
@@ -93,7 +98,7 @@ TEST(OpenRange, RunsEachShapeInOneArena) {
 // The values of k exist while the first member computes w, which all members read.
 TEST(OpenRange, SharesWhatIsComputedFromSyntheticWeights) {
   const std::string path = testing::write_temporary(::testing::TempDir(), "absent.onnx", batched_model(absent_k()));
-  const Result<OpenedRange> range = open_range(path, {"batch", {1, 2}}, {.synthetic_seed = 1});
+  const Result<OpenedRange> range = open_range(path, batches({1, 2}), {.synthetic_seed = 1});
   ASSERT_TRUE(range.ok()) << range.error().describe();
   const ModelWeights& weights = range->members[0].executable->weights();
   EXPECT_EQ(&weights, &range->members[1].executable->weights());
@@ -108,9 +113,19 @@ TEST(OpenRange, SharesWhatIsComputedFromSyntheticWeights) {
   EXPECT_EQ(run_session(two, std::vector<float>(8, 0)), twice);
 }
 
+TEST(OpenRange, TakesShapesOfInputs) {
+  const std::string path = testing::write_temporary(::testing::TempDir(), "shaped.onnx", batched_model());
+  const std::vector<SizeChoice> choices = {{.shapes = {{"x", {8, -1}}}}, {.shapes = {{"x", {3, 4}}}}};
+  const Result<OpenedRange> range = open_range(path, choices);
+  ASSERT_TRUE(range.ok()) << range.error().describe();
+  EXPECT_EQ(range->required_bytes(), Bytes(8 * 16));
+  EXPECT_EQ(range->find({{"x", {3, 4}}}), &range->members[1]);
+  EXPECT_EQ(range->find({{"x", {8, 4}}}), &range->members[0]);
+}
+
 TEST(OpenRange, NamesTheErrorOfAMember) {
   const std::string path = testing::write_temporary(::testing::TempDir(), "unranged.onnx", batched_model());
-  const Result<OpenedRange> range = open_range(path, {"length", {1, 2}});
+  const Result<OpenedRange> range = open_range(path, batches({1, 2}, "length"));
   ASSERT_FALSE(range.ok());
   EXPECT_THAT(range.error().message, ::testing::HasSubstr("the model has no symbol 'length'"));
 }

@@ -116,7 +116,9 @@ def test_explanation_equals_the_program(mlp, target):
     """For the target cpu, both say what lowering changed, and what the model needs as written."""
     explanation = lowtide.explain(mlp, target=target)
     options = ("--target", "cpu") if target == "cpu" else ()
-    shown = subprocess.run([PROGRAM, "explain", mlp, *options], text=True, capture_output=True, check=True).stdout
+    wide = {**os.environ, "COLUMNS": "1000"}  # lines stay whole
+    shown = subprocess.run([PROGRAM, "explain", mlp, *options], text=True, capture_output=True, check=True,
+                           env=wide).stdout
     assert str(explanation) == shown
     assert ("As written, the model needs an arena" in shown) == (target == "cpu")
     level, expected = explanation.levels[0], program_json("explain", mlp, *options)["levels"][0]

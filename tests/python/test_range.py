@@ -63,7 +63,7 @@ def test_wrong_requests_are_refused(batched, tmp_path):
     for extents in ([], range(1, 18)):
         with pytest.raises(lowtide.InvalidError, match=f"there are {len(extents)} extents; give 1 to 16"):
             lowtide.plan_range(batched, "batch", extents)
-    with pytest.raises(lowtide.InvalidError, match="give a symbol and its extents, or plans"):
+    with pytest.raises(lowtide.InvalidError, match="give a symbol and its extents, or sizes, or plans"):
         lowtide.RangeSession(batched)
     with pytest.raises(lowtide.InvalidError, match="has no symbol 'length'"):
         lowtide.RangeSession(batched, "length", [1])
@@ -98,3 +98,19 @@ def test_members_take_turns_in_their_arena(batched):
 def test_inputs_of_a_range_are_given_by_name(batched):
     with pytest.raises(TypeError, match="inputs is a ndarray; give arrays by name, such as {'x': array}"):
         lowtide.RangeSession(batched, "batch", [1]).run(rows(1))
+
+
+def test_sizes_of_several_inputs_go_together(batched, tmp_path):
+    sizes = [{"x": (3, 8)}, {"batch": 1}]
+    plans = lowtide.plan_range(batched, sizes=sizes, target="cpu")
+    assert [one.dims for one in plans.plans] == [["x=[3,8]"], ["batch=1"]]
+    session = lowtide.RangeSession(batched, sizes=sizes)
+    for count in (3, 1):
+        assert session.run({"x": rows(count)})["y"].shape[0] == count
+    with pytest.raises(lowtide.InvalidError, match="no plan"):
+        session.run({"x": rows(2)})
+    for wrong in ({}, {"symbol": "batch"}, {"sizes": sizes, "symbol": "batch", "extents": [1]}):
+        with pytest.raises(lowtide.InvalidError, match="give a symbol"):
+            lowtide.RangeSession(batched, **wrong)
+    with pytest.raises(lowtide.InvalidError, match="there are 0 sizes"):
+        lowtide.plan_range(batched, sizes=[])

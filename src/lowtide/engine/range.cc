@@ -29,11 +29,14 @@ Bytes OpenedRange::required_bytes() const {
   return most;
 }
 
-const OpenedModel* OpenedRange::find(std::string_view input, std::span<const std::int64_t> extents) const {
+const OpenedModel* OpenedRange::find(const std::map<std::string, std::vector<std::int64_t>>& inputs) const {
   for (const OpenedModel& member : members) {
+    std::size_t fitting = 0;
     for (const Port& port : member.executable->inputs()) {
-      if (port.name == input && has_extents(port, extents)) return &member;
+      const auto given = inputs.find(port.name);
+      if (given != inputs.end() && has_extents(port, given->second)) ++fitting;
     }
+    if (fitting == inputs.size()) return &member;
   }
   return nullptr;
 }
@@ -53,11 +56,13 @@ Result<OpenedRange> open_members(const std::string& path, std::span<const OpenOp
   return range;
 }
 
-Result<OpenedRange> open_range(const std::string& path, const DimRange& range, const OpenOptions& options) {
+Result<OpenedRange> open_range(const std::string& path, std::span<const SizeChoice> choices,
+                               const OpenOptions& options) {
   std::vector<OpenOptions> all;
-  for (std::int64_t extent : range.extents) {
-    all.push_back(options);
-    all.back().import.dims[range.symbol] = extent;
+  for (const SizeChoice& choice : choices) {
+    ImportOptions& import = all.emplace_back(options).import;
+    for (const auto& [name, extent] : choice.dims) import.dims[name] = extent;
+    for (const auto& [name, extents] : choice.shapes) import.shapes[name] = extents;
   }
   return open_members(path, all);
 }

@@ -9,7 +9,9 @@
 #include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/earlier.h"
+#include "lowtide/cli/options/binding_text.h"
 #include "lowtide/cli/options/options.h"
+#include "lowtide/cli/options/size_choices.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/read_file.h"
 #include "lowtide/plan/plans_json.h"
@@ -21,78 +23,9 @@ namespace {
 // In the bindings of a plan file: the value of an input that has a default value in the model.
 constexpr std::string_view kOverridden = "?";
 
-std::vector<std::int64_t> read_extents(std::string_view option, const std::string& word, std::string_view text) {
-  std::vector<std::int64_t> extents;
-  while (true) {
-    const std::size_t end = std::min(text.find('x'), text.size());
-    const std::string_view extent = text.substr(0, end);
-    if (is_too_large(extent))
-      stop_usage("'" + std::string(option) + "': " + quoted(extent, 60) + std::string(kTooLarge));
-    const std::optional<std::int64_t> number = extent == "?" ? -1 : parse_number(extent);
-    if (!number || (*number < 0 && extent != "?")) {
-      stop_usage("'" + std::string(option) + "' must have the form image=1x3x224x224 (? keeps an extent), not " +
-                 quoted(word, 60));
-    }
-    extents.push_back(*number);
-    if (end == text.size()) return extents;
-    text.remove_prefix(end + 1);
-  }
-}
-
-struct Binding {
-  std::string name;
-  std::string value;
-};
-
-// Splits at the last "=", because a name may contain one and a value never does.
-std::optional<Binding> split_binding(const std::string& word) {
-  const std::size_t equals = word.rfind('=');
-  if (equals == std::string::npos || equals == 0 || equals + 1 == word.size()) return std::nullopt;
-  return Binding{word.substr(0, equals), word.substr(equals + 1)};
-}
-
 // The bound of a line of a plan file such as "frames<=500", which is split before the "=".
 std::optional<std::int64_t> bound_written(const Binding& binding) {
   return binding.name.size() > 1 && binding.name.ends_with('<') ? parse_number(binding.value) : std::nullopt;
-}
-
-// "1..8" or "1,2,4,8"
-bool is_range(std::string_view value) {
-  return value.find("..") != std::string_view::npos || value.find(',') != std::string_view::npos;
-}
-
-// The extents of such a text, in ascending order.
-std::vector<std::int64_t> read_range_extents(const std::string& word, std::string_view text) {
-  const auto number = [&](std::string_view digits) {
-    const std::optional<std::int64_t> extent = parse_number(digits);
-    if (!extent || *extent < 0) {
-      stop_usage("'--dim' must have the form batch=8, batch=1..8 or batch=1,2,4,8, not " + quoted(word, 60));
-    }
-    return *extent;
-  };
-  std::set<std::int64_t> extents;
-  const auto too_many = [&](std::int64_t count) {
-    stop_usage("'--dim' has " + std::to_string(count) + " values in " + quoted(word, 60) + ", and a plan at most " +
-               std::to_string(kMaxPlansPerFile) + "; give a shorter list, such as batch=1,2,4,8");
-  };
-  if (const std::size_t dots = text.find(".."); dots != std::string_view::npos) {
-    const std::int64_t first = number(text.substr(0, dots));
-    const std::int64_t last = number(text.substr(dots + 2));
-    if (last < first) stop_usage("'--dim' has a range that ends before it begins: " + quoted(word, 60));
-    if (last - first >= kMaxPlansPerFile) too_many(last - first + 1);
-    for (std::int64_t extent = first; extent <= last; ++extent) extents.insert(extent);
-  } else {
-    while (true) {
-      const std::size_t comma = std::min(text.find(','), text.size());
-      extents.insert(number(text.substr(0, comma)));
-      if (comma == text.size()) break;
-      text.remove_prefix(comma + 1);
-    }
-  }
-  if (static_cast<std::int64_t>(extents.size()) > kMaxPlansPerFile) {
-    too_many(static_cast<std::int64_t>(extents.size()));
-  }
-  return {extents.begin(), extents.end()};
 }
 
 // --at-most NAME=N
@@ -138,19 +71,28 @@ std::optional<std::vector<std::int64_t>> parse_written_extents(std::string_view 
 
 }  // namespace
 
-std::optional<DimRange> read_range(const Arguments& arguments) {
-  std::optional<DimRange> range;
-  for (const std::string& word : arguments.values("--dim")) {
-    const std::optional<Binding> binding = split_binding(word);
-    if (!binding || !is_range(binding->value)) continue;
-    if (range) {
-      stop_usage("'--dim' gives two symbols a range, and a plan has one; give one of them a number, or plan once for " +
-                 std::string("all sizes up to a bound, with --at-most ") + quoted(range->symbol, 60) + "=N --at-most " +
-                 quoted(binding->name, 60) + "=N");
+std::optional<Binding> split_binding(const std::string& word) {
+  const std::size_t equals = word.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == word.size()) return std::nullopt;
+  return Binding{word.substr(0, equals), word.substr(equals + 1)};
+}
+
+std::vector<std::int64_t> read_extents(std::string_view option, const std::string& word, std::string_view text) {
+  std::vector<std::int64_t> extents;
+  while (true) {
+    const std::size_t end = std::min(text.find('x'), text.size());
+    const std::string_view extent = text.substr(0, end);
+    if (is_too_large(extent))
+      stop_usage("'" + std::string(option) + "': " + quoted(extent, 60) + std::string(kTooLarge));
+    const std::optional<std::int64_t> number = extent == "?" ? -1 : parse_number(extent);
+    if (!number || (*number < 0 && extent != "?")) {
+      stop_usage("'" + std::string(option) + "' must have the form image=1x3x224x224 (? keeps an extent), not " +
+                 quoted(word, 60));
     }
-    range = DimRange{binding->name, read_range_extents(word, binding->value)};
+    extents.push_back(*number);
+    if (end == text.size()) return extents;
+    text.remove_prefix(end + 1);
   }
-  return range;
 }
 
 bool is_to_run(const Arguments& arguments) {
@@ -158,19 +100,15 @@ bool is_to_run(const Arguments& arguments) {
 }
 
 ImportOptions read_bindings(const Arguments& arguments) {
-  if (const std::optional<DimRange> range = read_range(arguments)) {
-    stop_usage("'--dim' gives " + quoted(range->symbol, 60) +
-               " a range, which only 'plan' and 'run' can use; give one number, or an upper bound with --at-most " +
-               quoted(range->symbol, 60) + "=N");
-  }
-  return read_bindings_beside_range(arguments);
+  refuse_size_choices(arguments);
+  return read_common_bindings(arguments);
 }
 
-ImportOptions read_bindings_beside_range(const Arguments& arguments) {
+ImportOptions read_common_bindings(const Arguments& arguments) {
   ImportOptions bindings;
   for (const std::string& word : arguments.values("--dim")) {
     const std::optional<Binding> binding = split_binding(word);
-    if (binding && is_range(binding->value)) continue;
+    if (binding && has_several_extents(binding->value)) continue;
     const std::optional<std::int64_t> extent = binding ? parse_number(binding->value) : std::nullopt;
     if (binding && is_too_large(binding->value)) {
       stop_usage("'--dim' " + quoted(binding->name, 60) + ": " + quoted(binding->value, 60) + std::string(kTooLarge));
@@ -188,6 +126,7 @@ ImportOptions read_bindings_beside_range(const Arguments& arguments) {
   }
   for (const std::string& word : arguments.values("--shape")) {
     const std::optional<Binding> binding = split_binding(word);
+    if (binding && has_several_shapes(binding->value)) continue;
     const std::vector<std::int64_t> extents = read_extents("--shape", word, binding ? binding->value : "");
     if (!bindings.shapes.emplace(binding->name, extents).second) {
       stop_usage("'--shape' names the input " + quoted(binding->name, 60) + " twice; give it once");
@@ -198,7 +137,7 @@ ImportOptions read_bindings_beside_range(const Arguments& arguments) {
   bindings.overrides.insert(overrides.begin(), overrides.end());
   bindings.formats = earlier_model_formats();
   bindings.init_net = arguments.value("--init-net").value_or("");
-  bindings.blob_types = arguments.value("--shapes").value_or("");
+  if (!has_shapes_of_inputs(arguments)) bindings.blob_types = arguments.value("--shapes").value_or("");
   bindings.unit_sizes = arguments.has("--unit-sizes");
   return bindings;
 }

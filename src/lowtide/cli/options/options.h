@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "lowtide/adapt/dim_range.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/cli/options/arguments.h"
 #include "lowtide/cli/output/console.h"
@@ -48,14 +47,12 @@ inline constexpr std::string_view kTooLarge = " is too large; the largest number
 // last "=" separates name and value.
 [[nodiscard]] ImportOptions read_bindings(const Arguments& arguments);
 
-// The one --dim with several values, such as batch=1..8 or batch=1,2,4,8; nullopt if there is none.
-[[nodiscard]] std::optional<DimRange> read_range(const Arguments& arguments);
 // Whether the model of a plan has the operators that run, whatever the file has (ImportOptions::to_run): plans for this
 // machine have.
 [[nodiscard]] bool is_to_run(const Arguments& arguments);
 
-// read_bindings() refuses a range. This leaves it out.
-[[nodiscard]] ImportOptions read_bindings_beside_range(const Arguments& arguments);
+// read_bindings() refuses options with several values (size_choices.h). This leaves them out.
+[[nodiscard]] ImportOptions read_common_bindings(const Arguments& arguments);
 
 // The sizes of each run of --then, such as "batch=8" or "x=8x3x224x224,label=8x1": those of `first` with these
 // changes. A plain number sets a symbolic extent if the model `has_symbols`, and otherwise the shape of a tensor.

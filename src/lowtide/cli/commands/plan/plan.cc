@@ -24,6 +24,7 @@
 #include "lowtide/cli/options/link_options.h"
 #include "lowtide/cli/options/lowering.h"
 #include "lowtide/cli/options/options.h"
+#include "lowtide/cli/options/size_choices.h"
 #include "lowtide/cli/options/stage_options.h"
 #include "lowtide/cli/output/interrupt.h"
 #include "lowtide/cli/output/json.h"
@@ -92,7 +93,7 @@ Request read_request(const Arguments& arguments) {
   Request request;
   request.target = read_target_with_costs(arguments);
   request.model = {.path = arguments.positional("MODEL"),
-                   .bindings = read_bindings_beside_range(arguments),
+                   .bindings = read_common_bindings(arguments),
                    .lowering = read_lowering(arguments, request.target)};
   request.model.bindings.to_run = is_to_run(arguments);
   request.model.formats = read_format_choice(arguments, request.target);
@@ -297,10 +298,10 @@ ExitCode run_plan(const Arguments& arguments, Console& console) {
   const OutputFiles files = check_outputs(request, arguments);
   if (files.uses_stdout()) console.keep_stdout_free();
 
-  if (const std::optional<DimRange> range = read_range(arguments)) {
+  if (const std::vector<SizeChoice> choices = read_size_choices(arguments); !choices.empty()) {
     refuse_curve_of_range(arguments, budget_of(request));
     const RangeRequest all{request.model, request.target, request.options, request.plan_file};
-    return plan_range(arguments, all, *range, files, console);
+    return plan_range(arguments, all, choices, files, console);
   }
   LoadedModel loaded = load_model(request.model, console);
   files.protect(weight_files(request.model.path, loaded.model.constants));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lowtide/cli/options/options.h"
+#include "lowtide/cli/options/size_choices.h"
 #include "lowtide/cli/output/interrupt.h"
 #include "lowtide/cli/output/json.h"
 #include "lowtide/cli/output/progress.h"
@@ -18,9 +19,8 @@
 namespace lowtide::cli_internal {
 namespace {
 
-// What remains of the plan for one extent.
+// What remains of the plan for one choice of sizes.
 struct Member {
-  std::int64_t extent = 0;
   std::string text;  // of the plan file
   Bytes load;
   Bytes arena;
@@ -51,13 +51,23 @@ Bytes largest_arena(const std::vector<Member>& members) {
   return most;
 }
 
-Json json_of_range(const DimRange& range, const std::vector<Member>& members) {
+// The symbol of a range, if one symbol is all that differs.
+std::optional<std::string> symbol_of(const std::vector<SizeChoice>& choices) {
+  const SizeChoice& first = choices.front();
+  if (!first.shapes.empty() || first.dims.size() != 1) return std::nullopt;
+  return first.dims.begin()->first;
+}
+
+Json json_of_range(const std::vector<SizeChoice>& choices, const std::vector<Member>& members) {
   Json json = json_head("plan");
-  json["symbol"] = json_text(range.symbol);
+  const std::optional<std::string> symbol = symbol_of(choices);
+  json["symbol"] = symbol ? Json(json_text(*symbol)) : Json(nullptr);
   json["bytes"] = {{"arena", largest_arena(members).count()}};
   json["plans"] = Json::array();
-  for (const Member& member : members) {
-    json["plans"].push_back({{"extent", member.extent},
+  for (std::size_t at = 0; at < members.size(); ++at) {
+    const Member& member = members[at];
+    json["plans"].push_back({{"extent", symbol ? Json(choices[at].dims.begin()->second) : Json(nullptr)},
+                             {"sizes", json_text(text_of(choices[at]))},
                              {"load", member.load.count()},
                              {"arena", member.arena.count()},
                              {"bound", member.bound.count()},
@@ -66,13 +76,16 @@ Json json_of_range(const DimRange& range, const std::vector<Member>& members) {
   return json;
 }
 
-StyledText text_of_range(const DimRange& range, const std::vector<Member>& members) {
+StyledText text_of_range(const std::vector<SizeChoice>& choices, const std::vector<Member>& members) {
   using Align = TextTable::Align;
-  TextTable table({Align::right, Align::right, Align::right, Align::right});
-  table.add_row({shown_name(range.symbol), "peak", "arena", "bound"});
-  for (const Member& member : members) {
-    table.add_row({with_thousands(member.extent), with_thousands(member.load.count()),
-                   with_thousands(member.arena.count()), with_thousands(member.bound.count())});
+  const std::optional<std::string> symbol = symbol_of(choices);
+  TextTable table({symbol ? Align::right : Align::left, Align::right, Align::right, Align::right});
+  table.add_row({symbol ? shown_name(*symbol) : "sizes", "peak", "arena", "bound"});
+  for (std::size_t at = 0; at < members.size(); ++at) {
+    const Member& member = members[at];
+    table.add_row({symbol ? with_thousands(choices[at].dims.begin()->second) : text_of(choices[at]),
+                   with_thousands(member.load.count()), with_thousands(member.arena.count()),
+                   with_thousands(member.bound.count())});
   }
   StyledText out = table.text();
   out.add("One arena of " + format_bytes(largest_arena(members)) + " is large enough for each of the " +
@@ -91,31 +104,30 @@ void check_verified(const PlannedGraph& planned) {
              lines + "\nThis is a bug in lowtide. Please report it with the command line, and the model if you can.");
 }
 
-ExitCode plan_range(const Arguments& arguments, const RangeRequest& request, const DimRange& range,
+ExitCode plan_range(const Arguments& arguments, const RangeRequest& request, const std::vector<SizeChoice>& choices,
                     const OutputFiles& files, Console& console) {
   for (const char* name : {"--html", "--csv", "--trade-offs"}) {
     if (arguments.has(name)) {
-      stop_usage(std::string(name) + " shows one plan; give '--dim' one number instead of a range, or omit it");
+      stop_usage(std::string(name) + " shows one plan; give '--dim' and '--shape' one value, or omit it");
     }
   }
   const Interrupt interrupt;
   std::vector<Member> members;
   std::vector<std::string> texts;
-  for (std::int64_t extent : range.extents) {
-    const Progress progress(console, "planning for " + range.symbol + " = " + std::to_string(extent));
+  for (const SizeChoice& choice : choices) {
+    const Progress progress(console, "planning for " + text_of(choice));
     ModelRequest model = request.model;
-    model.bindings.dims[range.symbol] = extent;
+    add_sizes(choice, model.bindings);
     PlanOptions options = request.options;
     options.stop = interrupt.flag();
     members.push_back(plan_member(request, model, std::move(options), files, console));
-    members.back().extent = extent;
     texts.push_back(std::move(members.back().text));
   }
   if (request.plan_file) files.write(*request.plan_file, write_plans_json(texts), console);
   if (arguments.has("--json")) {
-    print_json(console, json_of_range(range, members));
+    print_json(console, json_of_range(choices, members));
   } else {
-    console.result(text_of_range(range, members));
+    console.result(text_of_range(choices, members));
   }
   const bool fits = std::ranges::all_of(members, [](const Member& one) { return one.shortfall == Bytes(0); });
   return fits ? ExitCode::done : ExitCode::no;

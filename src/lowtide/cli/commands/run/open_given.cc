@@ -17,6 +17,7 @@
 #include "lowtide/cli/options/link_options.h"
 #include "lowtide/cli/options/lowering.h"
 #include "lowtide/cli/options/options.h"
+#include "lowtide/cli/options/size_choices.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/progress.h"
 #include "lowtide/cli/output/read_file.h"
@@ -28,7 +29,7 @@ namespace {
 
 // One entry per plan that may run.
 std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Interrupt& interrupt) {
-  OpenOptions common{.import = read_bindings_beside_range(arguments),
+  OpenOptions common{.import = read_common_bindings(arguments),
                      .lower = read_kernel_lowering(arguments),
                      .synthetic_seed = read_seed(arguments)};
   common.plan.stop = interrupt.flag();
@@ -38,13 +39,16 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
   common.costs = read_costs(arguments);
   const std::optional<int> threads = read_threads(arguments);
   common.cpu.threads = threads.value_or(1);
-  const std::optional<DimRange> range = read_range(arguments);
+  const std::vector<SizeChoice> choices = read_size_choices(arguments);
   std::vector<OpenOptions> all;
   if (const std::optional<std::string> path = arguments.value("--plan")) {
     if (arguments.has("--without")) stop_usage("--without has no effect with --plan, whose rewrites are used; omit it");
     if (common.costs) stop_usage("--costs has no effect with --plan; omit one of the two");
     if (common.plan.budget) stop_usage("--budget has no effect with --plan; omit one of the two");
-    if (range) stop_usage("'--dim' with a range has no effect with --plan, whose extents are used; omit it");
+    if (!choices.empty()) {
+      stop_usage(
+          "several values of '--dim' or '--shape' have no effect with --plan, whose extents are used; omit them");
+    }
     for (PlanFile& file : choose_plans(read_plans_file(*path), common.import, *path)) {
       OpenOptions& one = all.emplace_back(common);
       add_written_bindings(file.plan.provenance.dims, one.import);
@@ -54,14 +58,14 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
     }
     return all;
   }
-  all.assign(range ? range->extents.size() : 1, common);
+  all.assign(std::max<std::size_t>(choices.size(), 1), common);
   for (std::size_t at = 0; at < all.size(); ++at) {
     OpenOptions& one = all[at];
-    if (range) one.import.dims[range->symbol] = range->extents[at];
+    if (!choices.empty()) add_sizes(choices[at], one.import);
     one.plan.tool = tool_name();
     one.plan.dims = written_bindings(one.import);
     one.import.overrides.merge(possible_inputs(arguments));
-    if (!range) one.import.given = read_given_shapes(arguments);
+    if (choices.empty()) one.import.given = read_given_shapes(arguments);
   }
   return all;
 }

@@ -36,17 +36,20 @@
 namespace lowtide::cli_internal {
 namespace {
 
-// The member for the extents of the inputs that are given. Without inputs, the last one, which is the largest.
+// The member for the extents of the inputs that are given. Without inputs, the last one.
 const OpenedModel& choose_member(const Arguments& arguments, const OpenedRange& range) {
-  if (range.members.size() == 1) return range.members.front();
-  const OpenedModel* chosen = &range.members.back();
-  for (const auto& [name, extents] : read_input_extents(arguments, chosen->executable->inputs())) {
-    chosen = range.find(name, extents);
-    if (chosen != nullptr) return *chosen;
-    stop_unfit("input " + lowtide::quoted(name, 60) + " has the shape " + to_string(Shape(extents)) +
-               ", for which there is no plan; give an input of another shape, or plan for this one");
+  const OpenedModel& last = range.members.back();
+  if (range.members.size() == 1) return last;
+  const std::map<std::string, std::vector<std::int64_t>> given =
+      read_input_extents(arguments, last.executable->inputs());
+  if (given.empty()) return last;
+  if (const OpenedModel* chosen = range.find(given)) return *chosen;
+  std::string shown;
+  for (const auto& [name, extents] : given) {
+    shown += (shown.empty() ? "input " : ", input ") + lowtide::quoted(name, 60) + " has the shape " +
+             to_string(Shape(extents));
   }
-  return *chosen;
+  stop_unfit(shown + ", for which there is no plan; give an input of another shape, or plan for this one");
 }
 
 // What a run computes for the caller: an output of the executable, or a state in which `plan --outputs caller` keeps an

@@ -1,0 +1,20 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lowtide {
+
+// Sizes that a model leaves open, for one of several plans. They are as in ImportOptions.
+struct SizeChoice {
+  std::map<std::string, std::int64_t> dims = {};                 // symbol -> extent
+  std::map<std::string, std::vector<std::int64_t>> shapes = {};  // graph input -> extents; -1 keeps that of the file
+  friend bool operator==(const SizeChoice&, const SizeChoice&) = default;
+};
+
+}  // namespace lowtide
