@@ -103,8 +103,8 @@ class Bench(ProgramTest):
         rows = {row["type"]: (row["macs"], row["nodes_without_macs"]) for row in report["operators"]}
         self.assertEqual(rows, {"MatMul": (512, 0), "Flatten": (0, 0)})
         head = self.expect(DONE, "bench", "model.onnx", "--runs", "2").stdout
-        self.assertRegex(head, r"operator +nodes +time +bytes +GB/s +GMAC/s\n")
-        self.assertRegex(head, r"\n +MatMul +1 +\S+ us +896 +\d+\.\d +\d+\.\d\n")
+        self.assertRegex(head, r"operator +nodes +time +share +bytes +GB/s +GMAC/s\n")
+        self.assertRegex(head, r"\n +MatMul +1 +\S+ us +\d+\.\d % +896 +\d+\.\d +\d+\.\d\n")
 
     def test_products_in_bodies_are_not_counted(self):
         self.write("model.onnx", small_models.branches())

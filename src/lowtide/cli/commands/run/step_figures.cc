@@ -92,6 +92,13 @@ std::string rate_text(std::int64_t count, double milliseconds) {
   return text.data();
 }
 
+// "12.3 %"
+std::string share_text(double part, double whole) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f %%", whole > 0 ? 100 * part / whole : 0);
+  return text.data();
+}
+
 }  // namespace
 
 std::vector<StepFigures> step_figures(const Executable& executable, const IdVector<StepId, double>& milliseconds) {
@@ -132,12 +139,15 @@ Json json_of_operators(const std::vector<StepFigures>& steps) {
 }
 
 StyledText operators_text(const std::vector<StepFigures>& steps) {
-  TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::right});
-  table.add_row({"operator", "nodes", "time", "bytes", "GB/s", "GMAC/s"});
+  TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right});
+  table.add_row({"operator", "nodes", "time", "share", "bytes", "GB/s", "GMAC/s"});
+  double total = 0;
+  for (const StepFigures& step : steps) total += step.milliseconds;
   for (const OperatorFigures& one : by_operator(steps)) {
     const bool is_known = one.uncounted == 0;
     table.add_row({shown_name(one.type), with_thousands(one.count), time_text(one.milliseconds),
-                   with_thousands(one.bytes.count()), rate_text(one.bytes.count(), one.milliseconds),
+                   share_text(one.milliseconds, total), with_thousands(one.bytes.count()),
+                   rate_text(one.bytes.count(), one.milliseconds),
                    is_known ? rate_text(one.macs, one.milliseconds) : "unknown"});
   }
   return table.text();

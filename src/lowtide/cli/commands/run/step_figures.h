@@ -34,7 +34,8 @@ struct StepFigures {
 [[nodiscard]] Json json_of_steps(const std::vector<StepFigures>& steps);
 [[nodiscard]] Json json_of_operators(const std::vector<StepFigures>& steps);
 
-// A table of the operators, with the bytes and the multiply-accumulates of a second.
+// A table of the operators, with their share of the time of all steps, and the bytes and the multiply-accumulates of a
+// second.
 [[nodiscard]] StyledText operators_text(const std::vector<StepFigures>& steps);
 
 // "12.345 ms", below a millisecond "345.67 us", and from a second on "1.23 s".
