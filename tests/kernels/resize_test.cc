@@ -116,7 +116,7 @@ TEST(Resize, RefusesScalesThatAreNotPositive) {
 
 TEST(Resize, OfIntegersIsNotBlended) {
   const OneNode node = one_node("x : i32[3], s : f32[1]", "Resize(x, _, s) {mode = \"linear\"}", "i32[6]");
-  EXPECT_EQ(node.missing(), "kernels have modes linear and cubic of f32 and f16");
+  EXPECT_EQ(node.missing(), "kernels have modes linear and cubic of f32, f16 and bf16");
 }
 
 // Each element is multiplied by the taps 1 and 10, two places apart from the next element.

@@ -7,8 +7,8 @@
 
 namespace lowtide::kernels_internal {
 
-// Attention, of f32 and f16. It computes one query at a time, so its scratch is one row of scores, and the matrix of
-// all scores never exists unless it is a result.
+// Attention, of f32, f16 and bf16. It computes one query at a time, so its scratch is one row of scores, and the matrix
+// of all scores never exists unless it is a result.
 [[nodiscard]] Family attention_family();
 
 // lowtide::Attention (common/fused_attention.h), in the same way.

@@ -96,7 +96,7 @@ PreparedResult prepare_rotary(const PrepareInput& input) {
 
 std::string missing_rotary(const Graph& graph, const Node& node) {
   for (const std::size_t at : {1, 2}) {
-    if (computed_type(graph, node, at) != DType::f32) return "a cache is not f32 or f16";
+    if (computed_type(graph, node, at) != DType::f32) return "a cache is not f32, f16 or bf16";
   }
   const std::optional<DType> positions = computed_type(graph, node, 3);
   return positions && positions != DType::i64 ? "the positions are not i64" : "";

@@ -7,7 +7,7 @@
 
 namespace lowtide::kernels_internal {
 
-// RotaryEmbedding of f32 and f16, with caches of cosines and sines, and positions of i64.
+// RotaryEmbedding of f32, f16 and bf16, with caches of cosines and sines, and positions of i64.
 [[nodiscard]] Family rotary_family();
 
 }  // namespace lowtide::kernels_internal

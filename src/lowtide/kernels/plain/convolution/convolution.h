@@ -7,9 +7,9 @@
 
 namespace lowtide::kernels_internal {
 
-// Conv of f32 and f16 over one to three spatial axes, with groups, strides, dilations and padding.
+// Conv of f64, f32, f16 and bf16 over one to three spatial axes, with groups, strides, dilations and padding.
 [[nodiscard]] Family convolution_family();
-// ConvTranspose of f32 and f16 over one to three spatial axes.
+// ConvTranspose of f32, f16 and bf16 over one to three spatial axes.
 [[nodiscard]] Family transposed_convolution_family();
 
 }  // namespace lowtide::kernels_internal

@@ -7,7 +7,7 @@
 
 namespace lowtide::kernels_internal {
 
-// Col2Im, DeformConv (two spatial axes) and MaxUnpool of f32 and f16.
+// Col2Im, DeformConv (two spatial axes) and MaxUnpool of f32, f16 and bf16.
 [[nodiscard]] Family sampling_family();
 
 }  // namespace lowtide::kernels_internal

@@ -144,7 +144,7 @@ std::string missing_roi_align(const Graph& graph, const Node& node) {
   }
   const std::int64_t samples = integer_attribute(node, "sampling_ratio", 0);
   if (samples < 0 || samples > kMost) return "attribute 'sampling_ratio' is not between 0 and 65,536";
-  if (computed_type(graph, node, 1) != DType::f32) return "the regions are not f32 or f16";
+  if (computed_type(graph, node, 1) != DType::f32) return "the regions are not f32, f16 or bf16";
   return computed_type(graph, node, 2) == DType::i64 ? "" : "the batch indices are not i64";
 }
 

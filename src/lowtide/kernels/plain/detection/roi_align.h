@@ -7,7 +7,7 @@
 
 namespace lowtide::kernels_internal {
 
-// RoiAlign of f32 and f16.
+// RoiAlign of f32, f16 and bf16.
 [[nodiscard]] Family roi_align_family();
 
 }  // namespace lowtide::kernels_internal

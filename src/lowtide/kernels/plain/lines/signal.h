@@ -7,7 +7,7 @@
 
 namespace lowtide::kernels_internal {
 
-// DFT of f32 and f16, and the windows of Blackman, Hamming and Hann. A DFT takes n * n operations per line.
+// DFT of f32, f16 and bf16, and the windows of Blackman, Hamming and Hann. A DFT takes n * n operations per line.
 [[nodiscard]] Family signal_family();
 
 }  // namespace lowtide::kernels_internal

@@ -181,7 +181,7 @@ QuantizeFunction function_in(const Graph& graph, const Node& node) {
 
 template <QuantizeFunction (*function)(DType, DType)>
 std::string missing_quantize(const Graph& graph, const Node& node) {
-  if (computed_type(graph, node, 1) != DType::f32) return "the scales are not f32 or f16";
+  if (computed_type(graph, node, 1) != DType::f32) return "the scales are not f32, f16 or bf16";
   return function_in<function>(graph, node) != nullptr ? "" : "no kernel has a result of this type";
 }
 

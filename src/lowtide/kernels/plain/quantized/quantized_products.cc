@@ -170,7 +170,7 @@ std::string missing_integer_product(const Graph& graph, const Node& node) {
 }
 std::string missing_quantized_product(const Graph& graph, const Node& node) {
   for (const std::size_t scale : {1, 4, 6}) {
-    if (computed_type(graph, node, scale) != DType::f32) return "the scales are not f32 or f16";
+    if (computed_type(graph, node, scale) != DType::f32) return "the scales are not f32, f16 or bf16";
   }
   const bool has_types = is_byte(graph.tensor(*node.inputs[3]).dtype) && is_byte(graph.tensor(*node.outputs[0]).dtype);
   return has_types ? "" : "the second operand or the result is not i8 or u8";

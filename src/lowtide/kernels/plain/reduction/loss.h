@@ -7,7 +7,7 @@
 
 namespace lowtide::kernels_internal {
 
-// NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss of f32 and f16. Labels are i64 or i32, and are checked.
+// NegativeLogLikelihoodLoss and SoftmaxCrossEntropyLoss of f32, f16 and bf16. Labels are i64 or i32, and are checked.
 [[nodiscard]] Family loss_family();
 
 }  // namespace lowtide::kernels_internal

@@ -7,8 +7,8 @@
 
 namespace lowtide::kernels_internal {
 
-// Hardmax, LogSoftmax, Softmax of f32 and f16. Until opset 12 they normalize over all axes from `axis` on, later over
-// one.
+// Hardmax, LogSoftmax, Softmax of f64, f32, f16 and bf16. Until opset 12 they normalize over all axes from `axis` on,
+// later over one.
 [[nodiscard]] Family softmax_family();
 
 }  // namespace lowtide::kernels_internal

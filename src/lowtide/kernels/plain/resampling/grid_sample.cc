@@ -215,7 +215,7 @@ std::optional<GridParameters> grid_parameters(const Node& node) {
 
 std::string missing_grid_sample(const Graph& graph, const Node& node) {
   if (!grid_parameters(node)) return "attribute 'mode' or 'padding_mode' has an unknown value";
-  if (computed_type(graph, node, 1) != DType::f32) return "the grid is not f32 or f16";
+  if (computed_type(graph, node, 1) != DType::f32) return "the grid is not f32, f16 or bf16";
   return missing_spatial(graph, node);
 }
 std::string missing_affine_grid(const Graph& graph, const Node& node) {

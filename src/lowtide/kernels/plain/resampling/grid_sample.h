@@ -7,7 +7,7 @@
 
 namespace lowtide::kernels_internal {
 
-// AffineGrid and GridSample of f32 and f16, with one to three spatial axes.
+// AffineGrid and GridSample of f32, f16 and bf16, with one to three spatial axes.
 [[nodiscard]] Family grid_sample_family();
 
 }  // namespace lowtide::kernels_internal

@@ -216,7 +216,7 @@ std::string missing_resize(const Graph& graph, const Node& node) {
   const std::optional<ResizeRules> rules = rules_of(graph, node);
   if (!rules || !aspect_of(node)) return "an attribute has a value that the standard does not name";
   if (rules->mode != ResizeMode::nearest && computed_type(graph, node, 0) != DType::f32) {
-    return "kernels have modes linear and cubic of f32 and f16";
+    return "kernels have modes linear and cubic of f32, f16 and bf16";
   }
   const std::size_t scales = is_old(graph, node) ? 1 : 2;
   const bool has_types = computed_type(graph, node, scales).value_or(DType::f32) == DType::f32 &&
