@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "lowtide/earlier/graphdef/node_attributes.h"
+#include "lowtide/earlier/rewrite/chain_of_runs.h"
 
 namespace lowtide::rewrite_internal {
 namespace {
@@ -34,6 +35,7 @@ class RunWriter {
             const RunSequence& sequence)
       : before_(nodes), types_(types), plain_(plain), sequence_(sequence), runs_(nodes.size(), 0) {
     for (std::uint32_t at = 0; at < nodes.size(); ++at) by_name_[nodes[at].name] = at;
+    find_pure();
   }
 
   WrittenRuns write() && {
@@ -54,6 +56,37 @@ class RunWriter {
   }
 
  private:
+  // The nodes that may run again, so that nothing but their results depends on when they run.
+  void find_pure() {
+    is_pure_.assign(before_.size(), false);
+    for (const PlainRunNode& origin : plain_.origins) {
+      if (origin.node) is_pure_[*origin.node] = true;
+    }
+    for (const NodeHint& hint : plain_.hints) {
+      const std::optional<std::uint32_t> node = plain_.origins[hint.node].node;
+      if (node && hint.kind == HintKind::keep) is_pure_[*node] = false;
+    }
+  }
+
+  // Whether a node is only there to let nodes without effects run before others, as tf.gradients makes it. A part of a
+  // pair that oneDNN joins would wait for the other part by way of it.
+  [[nodiscard]] bool is_only_an_order(std::uint32_t at) const {
+    if (before_[at].op != "NoOp") return false;
+    return std::ranges::all_of(before_[at].inputs, [&](const std::string& input) {
+      const auto found = by_name_.find(std::string(read_input(input).node));
+      return found != by_name_.end() && is_pure_[found->second];
+    });
+  }
+
+  void drop_orders(DefNode& node) const {
+    if (node.op != "Identity") return;
+    std::erase_if(node.inputs, [&](const std::string& input) {
+      const DefInput name = read_input(input);
+      const auto found = by_name_.find(std::string(name.node));
+      return name.is_control && found != by_name_.end() && is_only_an_order(found->second);
+    });
+  }
+
   // The runs with their names. Control inputs are redirected to the latest runs, and data inputs are listed.
   void make_runs() {
     std::vector<std::optional<Position>> latest(before_.size());
@@ -62,6 +95,7 @@ class RunWriter {
       const PlainRunNode& origin = plain_.origins[sequence_.runs[at]];
       if (!origin.node) continue;
       DefNode node = before_[*origin.node];
+      drop_orders(node);
       if (++runs_[*origin.node] > 1) node.name = free_name("Recomputed", node.name, runs_[*origin.node] - 1);
       for (std::size_t input = 0; input < node.inputs.size(); ++input) {
         const DefInput name = read_input(node.inputs[input]);
@@ -81,7 +115,16 @@ class RunWriter {
   }
 
   void chain_runs() {
-    for (std::size_t at = 1; at < placed_.size(); ++at) add_control(placed_[at], made_[placed_[at - 1]]->name);
+    std::vector<ChainedRun> chained;
+    for (Position at : placed_) {
+      ChainedRun& one = chained.emplace_back(ChainedRun{.at = at, .op = made_[at]->op});
+      for (const std::string& input : made_[at]->inputs) one.has_waits = one.has_waits || read_input(input).is_control;
+    }
+    std::vector<OperandRead> reads;
+    for (const Read& read : reads_) reads.push_back({read.reader, read.input, read.output.first});
+    RunChain chain = chain_of_runs(chained, reads);
+    for (const auto& [at, before] : chain.waits) add_control(at, made_[before]->name);
+    links_ = std::move(chain.links);
   }
 
   // Where the output of a run that a reader reads came back last; nullopt: it has not left.
@@ -92,14 +135,14 @@ class RunWriter {
     return after == found->second.begin() ? std::nullopt : std::optional(*std::prev(after));
   }
 
-  // The last run with a place at or before a position, and the first one at or behind it.
+  // The last link of the chain at or before a position, and the first one at or behind it.
   [[nodiscard]] std::optional<Position> placed_before(Position at) const {
-    const auto after = std::upper_bound(placed_.begin(), placed_.end(), at);
-    return after == placed_.begin() ? std::nullopt : std::optional(*std::prev(after));
+    const auto after = std::upper_bound(links_.begin(), links_.end(), at);
+    return after == links_.begin() ? std::nullopt : std::optional(*std::prev(after));
   }
   [[nodiscard]] std::optional<Position> placed_behind(Position at) const {
-    const auto found = std::lower_bound(placed_.begin(), placed_.end(), at);
-    return found == placed_.end() ? std::nullopt : std::optional(*found);
+    const auto found = std::lower_bound(links_.begin(), links_.end(), at);
+    return found == links_.end() ? std::nullopt : std::optional(*found);
   }
 
   // All outputs of the run that come back at some time.
@@ -206,9 +249,11 @@ class RunWriter {
   const RunSequence& sequence_;
   std::unordered_map<std::string, std::uint32_t> by_name_;
   std::vector<std::int64_t> runs_;  // by node, how often it runs
+  std::vector<bool> is_pure_;       // by node
   std::set<std::string> names_made_;
   std::vector<std::optional<DefNode>> made_;  // by position
   std::vector<Position> placed_;              // runs that have a place, ascending
+  std::vector<Position> links_;               // those that wait for each other, ascending
   std::vector<Read> reads_;
   std::vector<std::pair<Position, std::string>> controls_;  // what a run waits for
 
