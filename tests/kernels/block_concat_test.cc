@@ -108,16 +108,22 @@ TEST(BlockConcat, RefusesAttributesAndShapesThatDisagree) {
   };
   const std::string good = "format = \"nchw16c\", channels = [20, 20]";
   const Shape result({1, 3, 4, 4, 16});
-  const std::string differs = "its attributes do not describe a concat of the channels of its tensors";
+  const std::string no_concat = "its attributes do not describe a concat";
   EXPECT_EQ(missing(good, "[1,2,4,4,16]", result), "");
-  EXPECT_EQ(missing("format = \"nchw16c\", channels = [20, 20, 20]", "[1,2,4,4,16]", result), differs);
-  EXPECT_EQ(missing("format = \"nchw16c\", channels = [20, 40]", "[1,2,4,4,16]", result), differs);
-  EXPECT_EQ(missing("format = \"nchw16c\", channels = 20", "[1,2,4,4,16]", result), differs);
-  EXPECT_EQ(missing("format = \"nchw8c\", channels = [20, 20]", "[1,2,4,4,16]", result), differs);
-  EXPECT_EQ(missing("channels = [20, 20]", "[1,2,4,4,16]", result), differs);
-  EXPECT_EQ(missing(good, "[1,2,4,5,16]", result), differs);
-  EXPECT_EQ(missing(good, "[2,2,4,4,16]", result), differs);
-  EXPECT_EQ(missing(good, "[1,2,4,4,16]", Shape({1, 4, 4, 4, 16})), differs);
+  EXPECT_EQ(missing("format = \"nchw16c\", channels = [20, 20, 20]", "[1,2,4,4,16]", result), no_concat);
+  EXPECT_EQ(missing("format = \"nchw16c\", channels = 20", "[1,2,4,4,16]", result), no_concat);
+  EXPECT_EQ(missing("channels = [20, 20]", "[1,2,4,4,16]", result), no_concat);
+  EXPECT_EQ(missing("format = \"nchw16c\", channels = [20, 40]", "[1,2,4,4,16]", result),
+            "operand 1 is not in its format");
+  EXPECT_EQ(missing("format = \"nchw8c\", channels = [20, 20]", "[1,2,4,4,16]", result),
+            "operand 0 is not in its format");
+  const std::string differs = ", and has to have the extents of the other operands except in the channels";
+  EXPECT_EQ(missing(good, "[1,2,4,5,16]", result), "input 'z' is f32[1,2,4,5,16]" + differs);
+  EXPECT_EQ(missing(good, "[2,2,4,4,16]", result), "input 'z' is f32[2,2,4,4,16]" + differs);
+  const std::string gives = ", and the operator gives [1,3,4,4,16]";
+  EXPECT_EQ(missing(good, "[1,2,4,4,16]", Shape({1, 4, 4, 4, 16})),
+            "result 'y' is declared as f32[1,4,4,4,16]" + gives);
+  EXPECT_EQ(missing(good, "[1,2,4,4,16]", Shape()), "result 'y' is declared as f32[]" + gives);
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ using kernels_internal::has_tiles;
 using kernels_internal::packed_elements;
 using kernels_internal::TileKind;
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using testing::ConvCase;
 using testing::Floats;
 using testing::formats;
@@ -229,7 +230,7 @@ TEST(BlockConvolution, RefusesAnotherNumberOfBiasesThanChannels) {
       EXPECT_TRUE(offered_kernels(with_biases(lowered, shape), NodeId(0)).empty()) << shape;
       EXPECT_FALSE(block_option(with_biases(conv.graph(), shape), NodeId(0), format)) << shape;
       EXPECT_THAT(unsupported(with_biases(conv.graph(), shape)).at(0).missing,
-                  AllOf(HasSubstr(std::string("its bias has the shape ") + shape), HasSubstr("needs [64],")));
+                  AllOf(HasSubstr(shape), AnyOf(HasSubstr("have the shape [64],"), HasSubstr("needs [64],"))));
     }
   }
 }

@@ -135,7 +135,7 @@ TEST(BlockPool, HasNoFormatsForOtherPools) {
 TEST(BlockPool, RefusesExtentsThatDisagree) {
   const PoolCase pool{.type = "MaxPool", .attributes = "kernel_shape = [2, 2]", .result = Shape({2, 17, 7, 6})};
   EXPECT_EQ(unsupported(pool.in_blocks(Format::nchw16c)).at(0).missing,
-            "its attributes do not describe a pool of its tensors");
+            "result 'y' is declared as f32[2,2,7,6,16], and the operator gives [2,2,8,6,16]");
 }
 
 }  // namespace

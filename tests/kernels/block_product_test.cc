@@ -255,7 +255,7 @@ TEST(BlockProduct, RefusesAttributesThatDisagree) {
   EXPECT_EQ(missing(R"(weights = [32, 16], transB = 0, order = "planes16")", "512"), kOrder);
   EXPECT_EQ(missing(R"(weights = [32, 16], order = "blocks16")", "512"), kOrder);
   EXPECT_EQ(missing(R"(weights = [16, 32], transB = 0, order = "blocks16")", "512"),
-            "its operands and its result do not fit the matrix");
+            "input 'x' is f32[4,32], and has to have rows for [16,32]");
 }
 
 }  // namespace

@@ -99,16 +99,22 @@ TEST(BlockTranspose, RefusesAttributesAndShapesThatDisagree) {
     return found.empty() ? "" : found.at(0).missing;
   };
   const std::string formats = "input_format = \"nchw16c\", output_format = \"plain\"";
-  const std::string differs = "its attributes do not describe a transpose of its tensors";
+  const auto declared = [](const std::string& result, const std::string& gives) {
+    return "result 'y' is declared as f32" + result + ", and the operator gives " + gives;
+  };
   EXPECT_EQ(missing("perm = [0, 2, 3, 1], channels = 20, " + formats, "[1,4,5,20]"), "");
-  EXPECT_EQ(missing("perm = [0, 2, 3, 1], channels = 21, " + formats, "[1,4,5,20]"), differs);
-  EXPECT_EQ(missing("perm = [0, 3, 2, 1], channels = 20, " + formats, "[1,4,5,20]"), differs);
-  EXPECT_EQ(missing("channels = 20, " + formats, "[1,4,5,20]"), differs);
-  EXPECT_EQ(missing("perm = [0, 2, 3, 1], channels = 20, " + formats, "[1,5,4,20]"), differs);
-  EXPECT_EQ(missing("perm = [0, 2, 3, 1], channels = 20", "[1,4,5,20]"), differs);
+  EXPECT_EQ(missing("perm = [0, 2, 3, 1], channels = 21, " + formats, "[1,4,5,20]"),
+            declared("[1,4,5,20]", "[1,4,5,21]"));
+  EXPECT_EQ(missing("perm = [0, 3, 2, 1], channels = 20, " + formats, "[1,4,5,20]"),
+            declared("[1,4,5,20]", "[1,5,4,20]"));
+  EXPECT_EQ(missing("perm = [0, 2, 3, 1], channels = 20, " + formats, "[1,5,4,20]"),
+            declared("[1,5,4,20]", "[1,4,5,20]"));
+  const std::string no_transpose = "its attributes do not describe a transpose";
+  EXPECT_EQ(missing("channels = 20, " + formats, "[1,4,5,20]"), no_transpose);
+  EXPECT_EQ(missing("perm = [0, 2, 3, 1], channels = 20", "[1,4,5,20]"), no_transpose);
   EXPECT_EQ(
       missing("perm = [0, 2, 3, 1], channels = 20, input_format = \"nhwc\", output_format = \"plain\"", "[1,4,5,20]"),
-      differs);
+      "input 'x' is f32[1,2,4,5,16], and has to have the axes of the node");
 }
 
 }  // namespace

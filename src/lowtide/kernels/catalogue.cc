@@ -18,6 +18,7 @@
 #include "lowtide/graph/operand_types.h"
 #include "lowtide/kernels/common/seconds_of.h"
 #include "lowtide/kernels/cpu_target.h"
+#include "lowtide/kernels/extents/check_extents.h"
 #include "lowtide/kernels/families.h"
 #include "lowtide/kernels/formats.h"
 #include "lowtide/kernels/kernel.h"
@@ -56,6 +57,11 @@ std::optional<std::string_view> text_after(std::string_view begin, const std::ve
 // Whether a family has kernels here. oneDNN is loaded only where its kernels are asked for.
 bool is_available(const Family& family, bool includes_onednn) {
   return !family.is_of_onednn || (includes_onednn && has_onednn());
+}
+
+std::string place_of(const Graph& graph, NodeId node) {
+  return "graph " + quoted(graph.name()) + ": node " + std::to_string(node.value()) + " " +
+         quoted(graph.node(node).name);
 }
 
 // A plain convolution is slow even where it is the only kernel, because in other formats the node has a faster one.
@@ -112,6 +118,7 @@ namespace kernels_internal {
 Offer offer_of_all(const OfferInput& input) {
   Offer all;
   all.missing = contradiction_of_types(input.graph, input.node);
+  if (all.missing.empty()) all.missing = contradiction_of_extents(input.graph, input.node, {});
   if (!all.missing.empty()) return all;
   for (const Family* family : families_with(input.graph.op(input.node))) {
     if (!is_available(*family, input.includes_onednn)) continue;
@@ -142,7 +149,14 @@ Result<std::unique_ptr<PreparedKernel>> prepare(const PrepareInput& input) {
   return std::move(made.kernel);
 }
 
+Result<void> check_extents(const Graph& graph, NodeId node, const ConstantBytes& constant) {
+  std::string contradiction = kernels_internal::contradiction_of_extents(graph, node, constant);
+  if (contradiction.empty()) return {};
+  return Error{ErrorCode::invalid, std::move(contradiction), place_of(graph, node)};
+}
+
 Result<PreparedOffer> prepare_offer(const PrepareInput& input) {
+  LOWTIDE_RETURN_IF_ERROR(check_extents(input.graph, input.node, input.constant));
   const std::string_view wanted = input.kernel == "dense" ? "plain" : input.kernel;
   const bool is_of_onednn = is_onednn_kernel(wanted);
   const bool has_contradiction = !contradiction_of_types(input.graph, input.node).empty();
@@ -164,8 +178,7 @@ Result<PreparedOffer> prepare_offer(const PrepareInput& input) {
   return Error{ErrorCode::unsupported,
                "no kernel " + quoted(input.kernel) + " for operator " + full_name(input.graph.op(input.node)) +
                    " with these types; make the plan again with --target cpu",
-               "graph " + quoted(input.graph.name()) + ": node " + std::to_string(input.node.value()) + " " +
-                   quoted(input.graph.node(input.node).name)};
+               place_of(input.graph, input.node)};
 }
 
 const std::vector<SupportedOperator>& supported_operators() {

@@ -106,13 +106,15 @@ class PreparedKernel {
                             std::byte* scratch) const = 0;
 };
 
+// The bytes of a constant operand. An empty span: it is not a constant, or it has no bytes.
+using ConstantBytes = std::function<std::span<const std::byte>(TensorId)>;
+
 // Everything in it is valid only during prepare().
 struct PrepareInput {
   const Graph& graph;
   NodeId node;
   std::string_view kernel;  // a name that offered_kernels() has for the node
-  // The bytes of a constant operand. An empty span: it is not a constant, or it has no bytes.
-  std::function<std::span<const std::byte>(TensorId)> constant;
+  ConstantBytes constant;
   std::optional<int> overwritten_input;  // the input whose bytes output 0 has in the plan (Kernel::in_place)
   // The threads for which the kernel was offered. A team of another size runs it with the same bits.
   int threads = 1;
@@ -124,8 +126,15 @@ struct PrepareInput {
 [[nodiscard]] std::vector<Kernel> offered_kernels(const Graph& graph, NodeId node, int threads = 1,
                                                   const CacheSizes& caches = {});
 
+// Checks that the extents and element types that a graph declares for a node are those that its operator gives from its
+// operands, attributes and constants. Kernels and plans rely on them. Extents that the data decide are checked in each
+// run, and here only in their number. Errors (invalid): the contradiction, with the tensor, what it is declared as, and
+// what the operator gives. O(extents of the node).
+[[nodiscard]] Result<void> check_extents(const Graph& graph, NodeId node, const ConstantBytes& constant);
+
 // Makes a kernel. The name "dense" means "plain", so that a plan for the target `dense` can run. Errors (unsupported):
-// the node has no kernel of this name; (invalid) attributes or constants that the operator does not allow.
+// the node has no kernel of this name; (invalid) those of check_extents(); attributes or constants that the operator
+// does not allow.
 [[nodiscard]] Result<std::unique_ptr<PreparedKernel>> prepare(const PrepareInput& input);
 
 // Whether a kernel of this name is one of oneDNN.

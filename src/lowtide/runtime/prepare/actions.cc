@@ -107,6 +107,12 @@ Result<void> check_scratch_address(const PreparedGraph& in, StepId step) {
                place_of(in, step)};
 }
 
+// An error of a node with the step that runs it.
+Error in_step(const PreparedGraph& in, StepId step, Error error) {
+  if (error.code == ErrorCode::invalid) error.place = place_of(in, step);
+  return error;
+}
+
 // The kernel of a step: that of the host, otherwise one of the library.
 Result<std::unique_ptr<PreparedKernel>> prepare_kernel(const Prepared& prepared, const PreparedGraph& in, StepId id) {
   const Step& step = in.plan.program.steps[id];
@@ -124,7 +130,9 @@ Result<std::unique_ptr<PreparedKernel>> prepare_kernel(const Prepared& prepared,
       return own;
     }
   }
-  LOWTIDE_TRY(PreparedOffer made, prepare_offer(input));
+  Result<PreparedOffer> offered = prepare_offer(input);
+  if (!offered) return in_step(in, id, offered.error());
+  PreparedOffer& made = *offered;
   LOWTIDE_RETURN_IF_ERROR(check_scratch(in, id, made.offer));
   LOWTIDE_RETURN_IF_ERROR(check_in_place(in, id, made.offer));
   LOWTIDE_RETURN_IF_ERROR(check_scratch_address(in, id));
@@ -152,6 +160,13 @@ UnsupportedNode refused_node(const PreparedGraph& in, NodeId id, const Error& er
   return {id, in.path, node_name(in.graph, id), full_name(in.graph.op(id)), error.message};
 }
 
+// Checks a step without a kernel: its result has the bytes of its operand, and must have as many.
+Result<void> check_alias(const PreparedGraph& in, StepId id) {
+  const auto constant = [&](TensorId tensor) { return in.constants[tensor]; };
+  const Result<void> checked = check_extents(in.graph, *node_of(in.plan.program.steps[id]), constant);
+  return checked ? Result<void>() : in_step(in, id, checked.error());
+}
+
 // Adds the action of a step, if it has one.
 Result<void> add_action(Prepared& prepared, PreparedGraphId in, StepId id) {
   PreparedGraph& graph = prepared.graphs[in];
@@ -161,7 +176,7 @@ Result<void> add_action(Prepared& prepared, PreparedGraphId in, StepId id) {
     return {};
   }
   const bool has_bodies = !graph.graph.node(*node_of(step)).bodies.empty();
-  if (!has_bodies && !needs_kernel(graph, id)) return {};
+  if (!has_bodies && !needs_kernel(graph, id)) return check_alias(graph, id);
   Result<Action> action = has_bodies ? body_action(prepared, in, id) : kernel_action(prepared, graph, id);
   if (!action) return action.error();
   graph.actions.push_back(*std::move(action));
@@ -226,13 +241,17 @@ std::vector<UnsupportedNode> unsupported_in(const Prepared& prepared, const Prep
 }
 
 // All nodes that cannot run are named at once, so it goes on after the first of them. What the machine offers for each
-// node is only asked if a step has failed, because that takes as long as to prepare them all.
+// node is only asked if a step has failed, because that takes as long as to prepare them all. A contradiction comes
+// first, since no machine has a kernel for it.
 Result<void> make_actions(Prepared& prepared) {
   std::vector<UnsupportedNode> nodes;
   std::optional<Error> other;
   for (PreparedGraphId graph : all_ids<PreparedGraphId>(prepared.graphs.size())) {
     const std::vector<FailedStep> failed = add_actions(prepared, graph);
     if (failed.empty()) continue;
+    const auto contradiction =
+        std::ranges::find(failed, ErrorCode::invalid, [](const FailedStep& step) { return step.error.code; });
+    if (contradiction != failed.end()) return contradiction->error;
     const PreparedGraph& in = prepared.graphs[graph];
     Flags<NodeId> is_listed(in.graph.nodes().size());
     for (UnsupportedNode& one : unsupported_in(prepared, in)) {

@@ -13,6 +13,18 @@
 namespace lowtide::runtime_internal {
 namespace {
 
+// Whether a tensor may have the extents of another one without the axis `left_out`. Those that only a run knows may be
+// equal.
+bool may_have_extents_of(const Shape& shape, const Shape& whole, std::optional<int> left_out) {
+  if (shape.rank() + (left_out ? 1 : 0) != whole.rank()) return false;
+  for (int axis = 0, of_whole = 0; axis < shape.rank(); ++axis, ++of_whole) {
+    if (of_whole == left_out) ++of_whole;
+    const bool is_known = !shape.is_at_most(axis) && !whole.is_at_most(of_whole);
+    if (is_known && shape[axis] != whole[of_whole]) return false;
+  }
+  return true;
+}
+
 // Makes the action of one step with bodies.
 class BodyStep {
  public:
@@ -68,7 +80,15 @@ class BodyStep {
                    " and " + std::to_string(outputs));
   }
 
-  // Checks that a tensor can be copied to another, or be a slice of it.
+  // Checks that a tensor can be copied to another.
+  Result<void> check_copy(const Tensor& from, const Tensor& to) const {
+    LOWTIDE_RETURN_IF_ERROR(check_same_type(from, to));
+    if (may_have_extents_of(from.shape, to.shape, std::nullopt)) return {};
+    return invalid(quoted(from.name) + " has the extents " + to_string(from.shape) + ", but " + quoted(to.name) +
+                   " has " + to_string(to.shape));
+  }
+
+  // Checks the element types of a tensor and of another, of which it may be a slice.
   Result<void> check_same_type(const Tensor& from, const Tensor& to) const {
     if (from.dtype != to.dtype) {
       return invalid(quoted(from.name) + " has type " + std::string(to_string(from.dtype)) + ", but " +
@@ -78,6 +98,7 @@ class BodyStep {
     return unsupported("the elements of " + quoted(from.name) + " are not whole bytes");
   }
 
+  // Models have branches with other extents that no run takes. A run that takes one compares the extents.
   Result<Action> make_if() {
     if (node_.inputs.size() != 1 || !node_.inputs[0]) return invalid("an If has one input, its condition");
     LOWTIDE_RETURN_IF_ERROR(check_scalar(outer_.graph, *node_.inputs[0], DType::boolean));
@@ -152,10 +173,10 @@ class BodyStep {
     for (std::size_t state = 0; state < loop.states; ++state) {
       const std::size_t input = loop.first_input() + state;
       const Tensor& in_body = body.tensor(body.inputs()[input]);
-      LOWTIDE_RETURN_IF_ERROR(check_same_type(outer_.graph.tensor(*node_.inputs[input]), in_body));
-      LOWTIDE_RETURN_IF_ERROR(check_same_type(body.tensor(body.outputs()[loop.first_result() + state]), in_body));
+      LOWTIDE_RETURN_IF_ERROR(check_copy(outer_.graph.tensor(*node_.inputs[input]), in_body));
+      LOWTIDE_RETURN_IF_ERROR(check_copy(body.tensor(body.outputs()[loop.first_result() + state]), in_body));
       if (!node_.outputs[state]) continue;
-      LOWTIDE_RETURN_IF_ERROR(check_same_type(in_body, outer_.graph.tensor(*node_.outputs[state])));
+      LOWTIDE_RETURN_IF_ERROR(check_copy(in_body, outer_.graph.tensor(*node_.outputs[state])));
     }
     return {};
   }
@@ -183,22 +204,28 @@ class BodyStep {
   }
 
   // A slice has one axis less than the tensor that it is a part of.
-  Result<void> check_slice(const Tensor& slice, const Tensor& whole) const {
+  Result<void> check_slice(const Tensor& slice, const Tensor& whole, int axis) const {
     LOWTIDE_RETURN_IF_ERROR(check_same_type(slice, whole));
-    if (slice.shape.rank() + 1 == whole.shape.rank()) return {};
-    return invalid(quoted(whole.name) + " has " + std::to_string(whole.shape.rank()) + " axes, but its slice " +
-                   quoted(slice.name) + " has " + std::to_string(slice.shape.rank()) + "; it must have one less");
+    if (slice.shape.rank() + 1 != whole.shape.rank()) {
+      return invalid(quoted(whole.name) + " has " + std::to_string(whole.shape.rank()) + " axes, but its slice " +
+                     quoted(slice.name) + " has " + std::to_string(slice.shape.rank()) + "; it must have one less");
+    }
+    if (may_have_extents_of(slice.shape, whole.shape, axis)) return {};
+    return invalid(quoted(whole.name) + " has the extents " + to_string(whole.shape) + ", but its slice " +
+                   quoted(slice.name) + " has " + to_string(slice.shape));
   }
 
   Result<void> check_slices(const LoopAction& loop) const {
     const Graph& body = *node_.bodies[0].graph;
     for (std::size_t at = loop.first_input() + loop.states; at < node_.inputs.size(); ++at) {
-      LOWTIDE_RETURN_IF_ERROR(check_slice(body.tensor(body.inputs()[at]), outer_.graph.tensor(*node_.inputs[at])));
+      const SliceAxis& of = loop.sequences[at - loop.first_input() - loop.states];
+      LOWTIDE_RETURN_IF_ERROR(
+          check_slice(body.tensor(body.inputs()[at]), outer_.graph.tensor(*node_.inputs[at]), of.axis));
     }
     for (std::size_t at = loop.states; at < node_.outputs.size(); ++at) {
       if (!node_.outputs[at]) continue;
-      LOWTIDE_RETURN_IF_ERROR(
-          check_slice(body.tensor(body.outputs()[loop.first_result() + at]), outer_.graph.tensor(*node_.outputs[at])));
+      LOWTIDE_RETURN_IF_ERROR(check_slice(body.tensor(body.outputs()[loop.first_result() + at]),
+                                          outer_.graph.tensor(*node_.outputs[at]), loop.stacks[at - loop.states].axis));
     }
     return {};
   }

@@ -56,7 +56,7 @@ bool find_bytes(Prepared& prepared, PreparedGraph& in, TensorId id) {
   } else {
     const std::vector<std::int64_t>* content = in.graph.known_integers(id);
     std::optional<std::vector<std::byte>> bytes = content != nullptr ? encoded(*content, tensor.dtype) : std::nullopt;
-    if (!bytes) return false;
+    if (!bytes || static_cast<std::int64_t>(bytes->size()) != tensor.size.count()) return false;
     const std::span<std::byte> copy = new_copy(prepared, bytes->size());
     std::ranges::copy(*bytes, copy.begin());
     in.constants[id] = copy;

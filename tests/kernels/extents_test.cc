@@ -1,0 +1,101 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+
+#include <array>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lowtide/kernels/extents/rules.h"
+#include "lowtide/kernels/families.h"
+#include "lowtide/kernels/kernel.h"
+#include "tests/testing/graphs.h"
+
+namespace lowtide {
+namespace {
+
+using ::testing::HasSubstr;
+
+// The error for the last node of a graph: "" if its extents agree.
+std::string fault_of(const std::string& tensors, const std::string& node, const ConstantBytes& constant = {}) {
+  const Graph graph = testing::graph_of("graph \"g\" {\n" + tensors + "\n " + node + "\n output y }");
+  const Result<void> checked = check_extents(graph, NodeId(0), constant);
+  if (checked.ok()) return "";
+  EXPECT_EQ(checked.error().code, ErrorCode::invalid);
+  EXPECT_THAT(checked.error().place, HasSubstr("graph 'g': node 0"));
+  return checked.error().message;
+}
+
+TEST(Extents, EveryOperatorWithAKernelHasARule) {
+  for (const kernels_internal::Family& family : kernels_internal::families()) {
+    for (const SupportedOperator& row : family.operators) {
+      const Operator op{std::string(row.domain), std::string(row.type), {}};
+      EXPECT_NE(kernels_internal::rule_of(op), nullptr) << full_name(op);
+    }
+  }
+  EXPECT_EQ(kernels_internal::rule_of({"", "Foo", {}}), nullptr);
+  EXPECT_EQ(kernels_internal::rule_of({"own", "Relu", {}}), nullptr);
+  EXPECT_NE(kernels_internal::rule_of({"ai.onnx", "Relu", {}}), nullptr);
+}
+
+TEST(Extents, NameTheResultAndBothShapes) {
+  EXPECT_EQ(fault_of("input x : f32[2,3]", "y = Relu(x) : f32[2,3]"), "");
+  EXPECT_EQ(fault_of("input x : f32[2,3]", "y = Relu(x) : f32[2,4]"),
+            "result 'y' is declared as f32[2,4], and the operator gives [2,3]");
+  EXPECT_EQ(fault_of("input x : f32[2,3]", "y = Relu(x) : f32[6]"),
+            "result 'y' is declared as f32[6], and the operator gives [2,3]");
+  EXPECT_EQ(fault_of("input x : f32[2,3]\n input z : f32[4]", "y = Add(x, z) : f32[2,3]"),
+            "input 'z' is f32[4], and has to have extents that are broadcast to [2,3]");
+  EXPECT_EQ(fault_of("input x : f32[2]", "y = Cast(x) {to = 7} : i32[2]"),
+            "result 'y' is declared as i32[2], and the operator gives i64");
+}
+
+// The data decide the extents of NonZero, and what is computed from them.
+TEST(Extents, LeaveToARunWhatOnlyItKnows) {
+  EXPECT_EQ(fault_of("input x : f32[2,3]", "y = NonZero(x) : i64[2,<=6]"), "");
+  EXPECT_EQ(fault_of("input x : f32[2,3]", "y = NonZero(x) : i64[2,<=9]"), "");
+  EXPECT_EQ(fault_of("input x : f32[2,3]", "y = NonZero(x) : i64[3,<=6]"),
+            "result 'y' is declared as i64[3,<=6], and the operator gives [2,?]");
+  EXPECT_EQ(fault_of("input x : f32[<=4,3]", "y = Relu(x) : f32[<=9,3]"), "");
+  EXPECT_EQ(fault_of("input x : f32[<=4,3]", "y = Relu(x) : f32[<=4,2]"),
+            "result 'y' is declared as f32[<=4,2], and the operator gives [?,3]");
+  EXPECT_EQ(fault_of("input x : f32[4]", "y = Relu(x) : f32[<=3]"),
+            "result 'y' is declared as f32[<=3], and the operator gives [4]");
+  EXPECT_EQ(fault_of("input x : f32[2,3]\n input s : i64[1]", "y = Reshape(x, s) : f32[6]"), "");
+  EXPECT_EQ(fault_of("input x : f32[2,3]\n input s : i64[1]", "y = Reshape(x, s) : f32[7]"),
+            "result 'y' is declared as f32[7], and the operator gives 6 elements");
+}
+
+TEST(Extents, ReadConstantsBeforeListedContent) {
+  const std::string tensors = "input x : f32[6]\n constant s : i64[2] data 0 = [2, 3]";
+  EXPECT_EQ(fault_of(tensors, "y = Reshape(x, s) : f32[2,3]"), "");
+  const std::array<std::int64_t, 2> other{3, 2};
+  const auto constant = [&](TensorId) { return std::as_bytes(std::span(other)); };
+  EXPECT_EQ(fault_of(tensors, "y = Reshape(x, s) : f32[3,2]", constant), "");
+  EXPECT_EQ(fault_of(tensors, "y = Reshape(x, s) : f32[2,3]", constant),
+            "result 'y' is declared as f32[2,3], and the operator gives [3,2]");
+  // Bytes that are not those of the tensor say nothing.
+  const auto shorter = [&](TensorId) { return std::as_bytes(std::span(other).first(1)); };
+  EXPECT_EQ(fault_of(tensors, "y = Reshape(x, s) : f32[2,3]", shorter), "");
+}
+
+TEST(Extents, OfWindowsFollowFromAllAttributes) {
+  const std::string conv = "input x : f32[1,4,9,9]\n input w : f32[6,2,3,3]\n input b : f32[6]";
+  EXPECT_EQ(fault_of(conv, "y = Conv(x, w, b) {group = 2, strides = [2, 2], pads = [1, 1, 1, 1]} : f32[1,6,5,5]"), "");
+  EXPECT_THAT(fault_of(conv, "y = Conv(x, w, b) {group = 2, strides = [2, 2]} : f32[1,6,5,5]"),
+              HasSubstr("the operator gives [1,6,4,4]"));
+  EXPECT_THAT(fault_of(conv, "y = Conv(x, w, b) : f32[1,6,7,7]"), HasSubstr("input 'w' is f32[6,2,3,3]"));
+  EXPECT_THAT(fault_of("input x : f32[1,2,5]",
+                       "y = MaxPool(x) {kernel_shape = [2], strides = [2], ceil_mode = 1} : f32[1,2,2]"),
+              HasSubstr("the operator gives [1,2,3]"));
+  // (4 - 1) * 2 + 3 - 1 - 1 = 7
+  EXPECT_EQ(fault_of("input x : f32[1,2,4]\n input w : f32[2,5,3]",
+                     "y = ConvTranspose(x, w) {strides = [2], pads = [1, 1]} : f32[1,5,7]"),
+            "");
+}
+
+}  // namespace
+}  // namespace lowtide
