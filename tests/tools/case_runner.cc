@@ -12,10 +12,15 @@
 // The nodes run as they are written, because the subject is the kernel of each of them. With the argument --lowered
 // they are rewritten for the kernels of this machine.
 //
+// With the argument --forged N it prepares each model, declares other types for its tensors in the prepared file, and
+// opens and runs every N-th of these files (forged_files.h). It prints "ok" with the counts, and writes the cases that
+// are not refused to `not_refused.txt` in the folder.
+//
 // With the argument --operators the program prints all operators of the ONNX standard that have a kernel instead, one
 // per line: its name, with its domain if it has one, then the element types of its first operand.
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -31,6 +36,7 @@
 #include "lowtide/kernels/supported.h"
 #include "lowtide/runtime/run_error.h"
 #include "lowtide/runtime/session.h"
+#include "tests/tools/forged_files.h"
 #include "tests/tools/run_costs.h"
 
 namespace lowtide {
@@ -106,6 +112,20 @@ void run_case(const std::string& folder, bool is_lowered) {
   }
 }
 
+// "refused=12 stopped=1 harmless=0 result=8/8 input=4/5"
+std::string run_forged(const std::string& folder, int part, bool is_lowered) {
+  static int number = 0;
+  const OpenedModel model = take("refused", open_model(folder + "/model.onnx", quick_options(is_lowered)));
+  const testing::ForgedOutcomes outcomes = testing::try_forged_files(model, folder, part, number);
+  std::ofstream(folder + "/not_refused.txt") << outcomes.listed;
+  std::string line = " refused=" + std::to_string(outcomes.refused) + " stopped=" + std::to_string(outcomes.stopped) +
+                     " harmless=" + std::to_string(outcomes.harmless);
+  for (const auto& [role, counts] : outcomes.by_role) {
+    line += " " + role + "=" + std::to_string(counts.second) + "/" + std::to_string(counts.first);
+  }
+  return line;
+}
+
 void print_operators() {
   for (const SupportedOperator& row : supported_operators()) {
     if (!row.domain.empty() && row.domain != "ai.onnx.ml") continue;
@@ -124,12 +144,18 @@ int main(int argc, char** argv) {
     return 0;
   }
   lowtide::configure_process({.kernels = {.keeps_runs_off_heap = true}});  // allocations of runs are counted
-  const bool is_lowered = argc == 2 && std::string_view(argv[1]) == "--lowered";
+  const bool is_lowered = argc >= 2 && std::string_view(argv[argc - 1]) == "--lowered";
+  const bool is_forged = argc >= 3 && std::string_view(argv[1]) == "--forged";
   std::string folder;
   while (std::getline(std::cin, folder)) {
     try {
-      lowtide::run_case(folder, is_lowered);
-      std::cout << "ok" << std::endl;
+      std::string counts;
+      if (is_forged) {
+        counts = lowtide::run_forged(folder, std::max(std::atoi(argv[2]), 1), is_lowered);
+      } else {
+        lowtide::run_case(folder, is_lowered);
+      }
+      std::cout << "ok" << counts << std::endl;
     } catch (const lowtide::Failure& failure) {
       std::cout << failure.what() << std::endl;
     } catch (const std::exception& bug) {
