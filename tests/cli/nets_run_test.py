@@ -6,7 +6,7 @@ import struct
 import unittest
 
 import small_models
-from program import BAD_INPUT, DONE, USAGE, ProgramTest
+from program import BAD_INPUT, DONE, ProgramTest
 
 # fc = x w^T + b, in place relu, and the largest of each row
 NET = """name: "tiny"
@@ -67,7 +67,7 @@ class NetRunTest(RunsTest):
 
     def test_parameters_may_be_inputs(self):
         words = ("run", "net.pbtxt", "--shape", "x=1x3", "--shape", "w=2x3")
-        self.assertIn("--input w=FILE.npy (f32[2,3])", self.expect(USAGE, *words).stderr)
+        self.assertIn("--input w=FILE.npy (f32[2,3])", self.expect(BAD_INPUT, *words).stderr)
         said = self.expect(DONE, *words, "--synthetic", "1").stderr
         self.assertIn("no init net fills 2 parameters, which the caller gives as inputs: 'w', 'b'", said)
 
