@@ -57,6 +57,16 @@ TEST(CheckFetches, AcceptsCopiesWithoutARun) {
             "out_of_region: run 0 has 9 live bytes, and the budget is 8");
 }
 
+// v takes 6 ns over the disk and w 2 ns over the peer, and the shortest run that reads v takes 5 ns.
+TEST(CheckFetches, TheLinksNeedTheTimeOfOneCopyOfEachValue) {
+  BudgetProblem problem = with_weights(9);
+  EXPECT_EQ(least_link_time(problem, kByteLink), 15);  // three runs of 5 ns
+  problem.links[0].latency_nanoseconds = 20;
+  EXPECT_EQ(least_link_time(problem, kByteLink), 20 + 4 + 5);
+  problem.nodes[NodeId(1)].fetched_over = 0;  // w, 2 bytes, over the same link
+  EXPECT_EQ(least_link_time(problem, kByteLink), 2 * 20 + 4 + 2 + 5);
+}
+
 TEST(CheckFetches, ACopyMayBeginBeforeItIsNeeded) {
   SwapAnswer answer = fetched_answer();
   answer.fetches[2] = {.entry = NodeId(0), .issue = 1, .complete = 2, .begin = 11, .end = 17};

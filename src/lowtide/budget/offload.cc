@@ -57,7 +57,7 @@ std::int64_t stall_time(const SwapProblem& problem, const FoundSwaps& found) {
 }
 
 SwapAnswer answer_of(const SwapProblem& problem, const FoundSwaps& found) {
-  SwapAnswer answer{.base_time = problem.base_time, .time_bound = problem.base_time};
+  SwapAnswer answer{.base_time = problem.base_time, .time_bound = problem.least_time};
   for (std::size_t at = 0; at + 1 < found.runs.size(); ++at) answer.runs.emplace_back(found.runs[at]);
   answer.transfers = found.transfers;
   answer.fetches = found.fetches;

@@ -105,7 +105,9 @@ struct SwapAnswer {
   std::int64_t time = 0;            // nanoseconds to the end of the last run and of all copies
   std::int64_t base_time = 0;       // of one run of each node in `runs`
   std::int64_t time_bound = 0;      // no sequence with transfers that keeps the budget takes less; >= base_time
-  std::optional<TimeProof> proof;   // present if time_bound > base_time
+  // Present if the bound is above both base_time and what the links need for one copy of each value that begins
+  // outside.
+  std::optional<TimeProof> proof;
   // If the outcome is infeasible: the node whose inputs and output exceed the budget; absent: the outputs of the
   // problem do, which must all be in memory at the end.
   std::optional<NodeId> obstruction;

@@ -28,6 +28,11 @@ namespace lowtide {
 // all outputs of the problem together do. Then nothing keeps the budget, whatever is moved. O(nodes).
 [[nodiscard]] bool check_too_large(const BudgetProblem& problem, std::optional<NodeId> node);
 
+// What each sequence takes at least, whatever the budget is: one run of each node; and over each link one copy of every
+// value that begins outside, and then a run that reads one of these values. At most kMaxTime, in nanoseconds.
+// O(nodes + reads).
+[[nodiscard]] std::int64_t least_link_time(const BudgetProblem& problem, const TransferLink& link);
+
 struct TimeBoundCheck {
   std::int64_t proven = 0;             // nanoseconds: nothing that keeps the budget takes less; 0 if malformed
   std::optional<std::string> problem;  // what is malformed: one terminal-safe line

@@ -3,6 +3,8 @@
 
 #include "lowtide/budget/transfers/swap_problem.h"
 
+#include <algorithm>
+
 #include "lowtide/base/check.h"
 #include "lowtide/base/checked.h"
 
@@ -38,6 +40,7 @@ SwapProblem::SwapProblem(const BudgetProblem& problem, const TransferLink& link)
   find_times(problem, link);
   LOWTIDE_CHECK(base_time <= kMaxTime && fetch_time <= kMaxTime,
                 "the time of one run of each node is within its limit");
+  least_time = std::max(base_time, link_time());
 }
 
 void SwapProblem::find_times(const BudgetProblem& problem, const TransferLink& link) {
@@ -64,6 +67,27 @@ void SwapProblem::find_times(const BudgetProblem& problem, const TransferLink& l
     if (node.size == Bytes(0)) continue;
     transfer[entry] = copy_time(node.size.count(), link.bytes_per_second, link.latency_nanoseconds);
   }
+}
+
+// The first copies of a link follow each other, and something reads the last of them.
+std::int64_t SwapProblem::link_time() const {
+  std::vector<std::int64_t> copies(link_count_, 0);
+  std::vector<std::int64_t> last(link_count_, kForever);
+  const auto add = [&](Index entry, std::int64_t after) {
+    copies[link_of[entry]] += transfer[entry];
+    last[link_of[entry]] = std::min(last[link_of[entry]], after);
+  };
+  for (Index entry : unread_) add(entry, 0);
+  for (Index entry : fetched_) {
+    std::int64_t after = kForever;
+    for (Index reader : readers(entry)) after = std::min(after, time[reader]);
+    add(entry, after);
+  }
+  std::int64_t most = 0;
+  for (std::size_t link = 0; link < link_count_; ++link) {
+    if (copies[link] > 0) most = std::max(most, must_add(copies[link], last[link]));
+  }
+  return std::min(most, kMaxTime);
 }
 
 }  // namespace lowtide::budget_internal

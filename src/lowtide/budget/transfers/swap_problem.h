@@ -43,9 +43,12 @@ class SwapProblem : public RunProblem {
   std::vector<std::uint32_t> link_of;  // by entry
   std::int64_t base_time = 0;          // of one run of each node
   std::int64_t fetch_time = 0;         // of one copy of each fetched entry
+  // What any sequence takes at least: base_time, or one copy of each fetched entry of a link and a run that reads one.
+  std::int64_t least_time = 0;
 
  private:
   void find_times(const BudgetProblem& problem, const TransferLink& link);
+  [[nodiscard]] std::int64_t link_time() const;
 
   std::size_t link_count_ = 1;
   std::vector<Index> fetched_;

@@ -145,7 +145,10 @@ void verify_swaps(const BudgetProblem& problem, const TransferLink& link, const 
   }
   LOWTIDE_CHECK(check_transfers(problem, link, answer).empty(),
                 "the verifier accepts every sequence of runs and transfers");
-  if (!answer.proof) return;
+  if (!answer.proof) {
+    LOWTIDE_CHECK(answer.time_bound <= least_link_time(problem, link), "the verifier confirms what the links need");
+    return;
+  }
   const TimeBoundCheck check = check_time_bound(problem, link, *answer.proof);
   LOWTIDE_CHECK(!check.problem && check.proven >= answer.time_bound, "the verifier confirms the bound of the time");
 }

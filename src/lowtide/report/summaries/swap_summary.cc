@@ -124,9 +124,11 @@ void add_times(StyledText& out, const SwappedBudget& swapped) {
     out.add("  " + name + milliseconds(time) + note).end_line();
   };
   line("time    ", answer.time, "   overhead " + share_of(answer.time - answer.base_time, answer.base_time));
+  const char* from = answer.proof                           ? ", from milestones and the capacity of the link"
+                     : answer.time_bound > answer.base_time ? ", what a link needs to fetch each value once"
+                                                            : ", each node runs once";
   line("bound   ", answer.time_bound,
-       "   overhead " + share_of(answer.time_bound - answer.base_time, answer.base_time) +
-           (answer.proof ? ", from milestones and the capacity of the link" : ", each node runs once"));
+       "   overhead " + share_of(answer.time_bound - answer.base_time, answer.base_time) + from);
   line("reruns  ", busy - answer.base_time, "   " + share_of(busy - answer.base_time, answer.base_time));
   line("stalls  ", answer.stall_time,
        "   " + share_of(answer.stall_time, answer.base_time) + ", waiting for transfers");

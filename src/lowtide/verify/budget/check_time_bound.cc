@@ -178,6 +178,34 @@ class AwayTime {
 }  // namespace
 }  // namespace verify_internal
 
+std::int64_t least_link_time(const BudgetProblem& problem, const TransferLink& link) {
+  const verify_internal::LinkClock clock(problem, link);
+  const EntryBytes facts(problem);
+  Int128 base = 0;
+  IdVector<NodeId, std::int64_t> after(problem.nodes.size(), kMaxTime);  // by entry: the shortest run that reads it
+  for (const BudgetNode& node : problem.nodes) {
+    if (!node.is_run()) continue;
+    const std::int64_t time = clock.run_time(node).value_or(kMaxTime);
+    base += time;
+    for (NodeId read : node.reads) after[facts.bytes[read]] = std::min(after[facts.bytes[read]], time);
+  }
+  std::vector<Int128> copies(problem.links.size(), 0);
+  std::vector<std::int64_t> last(problem.links.size(), kMaxTime);
+  for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
+    const std::optional<std::uint32_t>& number = problem.nodes[id].fetched_over;
+    if (!number) continue;
+    const FetchLink& over = problem.links[*number];
+    const Int128 product = Int128{problem.nodes[id].size.count()} * 1'000'000'000;
+    copies[*number] += over.latency_nanoseconds + (product + over.bytes_per_second - 1) / over.bytes_per_second;
+    last[*number] = std::min(last[*number], after[id] == kMaxTime ? 0 : after[id]);
+  }
+  Int128 least = base;
+  for (std::size_t at = 0; at < copies.size(); ++at) {
+    if (copies[at] > 0) least = std::max<Int128>(least, copies[at] + last[at]);
+  }
+  return static_cast<std::int64_t>(std::min<Int128>(least, kMaxTime));
+}
+
 TimeBoundCheck check_time_bound(const BudgetProblem& problem, const TransferLink& link, const TimeProof& proof) {
   const auto malformed = [](const std::string& what) { return TimeBoundCheck{.proven = 0, .problem = what}; };
   if (proof.away < Bytes(0)) return malformed("the bytes outside are negative");
@@ -213,7 +241,7 @@ TimeBoundCheck check_time_bound(const BudgetProblem& problem, const TransferLink
   for (NodeId milestone : proof.proof.milestones) {
     least = std::min(least, away.least(milestone, proof.away.count() + 1, with_aside));
   }
-  return {.proven = std::max(base, least), .problem = std::nullopt};
+  return {.proven = std::max({base, least, least_link_time(problem, link)}), .problem = std::nullopt};
 }
 
 }  // namespace lowtide

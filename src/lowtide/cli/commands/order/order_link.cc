@@ -18,6 +18,11 @@ std::int64_t cost_of(std::int64_t time, const TransferLink& link) {
   return time / link.nanoseconds_per_cost + (time % link.nanoseconds_per_cost == 0 ? 0 : 1);
 }
 
+std::string_view bound_name(const SwapAnswer& answer) {
+  if (answer.proof) return "milestones";
+  return answer.time_bound > answer.base_time ? "links" : "run_once";
+}
+
 void add_transfers(Json& json, const ImportedOrderGraph& file, const SwappedBudget& swapped) {
   const SwapAnswer& answer = swapped.answer;
   json["link"] = {{"bytes_per_second", swapped.link.bytes_per_second},
@@ -84,7 +89,7 @@ void add_swaps(Json& json, const ImportedOrderGraph& file, const SwappedBudget& 
     json["overhead"] = static_cast<double>(answer.time - answer.base_time) / static_cast<double>(answer.base_time);
   }
   json["cost_bound"] = cost_of(answer.time_bound, swapped.link);
-  json["cost_bound_name"] = answer.proof ? "milestones" : "run_once";
+  json["cost_bound_name"] = bound_name(answer);
   json["cost_proven_optimal"] = answer.is_optimal();
   add_transfers(json, file, swapped);
   add_fetches(json, file, swapped);
