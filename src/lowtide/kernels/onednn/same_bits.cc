@@ -34,9 +34,10 @@ AlignedBytes aligned_bytes(std::int64_t size) {
 
 // Numbers in [-1, 1) that look random, as many as asked for. They repeat after 1 MiB. If the process may have memory
 // files, the same memory is mapped again and again, so that the weights of a large model take no memory.
-class Numbers {
+class DrawnNumbers {
  public:
-  explicit Numbers(std::int64_t bytes) : size_((static_cast<std::size_t>(bytes) + kPeriod - 1) / kPeriod * kPeriod) {
+  explicit DrawnNumbers(std::int64_t bytes)
+      : size_((static_cast<std::size_t>(bytes) + kPeriod - 1) / kPeriod * kPeriod) {
     if (size_ == 0) return;
     const bool has_file = may_make_memory_files();
     if (has_file) {
@@ -48,9 +49,9 @@ class Numbers {
     write_period();
     for (std::size_t at = kPeriod; !has_file && at < size_; at += kPeriod) std::memcpy(begin_ + at, begin_, kPeriod);
   }
-  Numbers(const Numbers&) = delete;
-  Numbers& operator=(const Numbers&) = delete;
-  ~Numbers() {
+  DrawnNumbers(const DrawnNumbers&) = delete;
+  DrawnNumbers& operator=(const DrawnNumbers&) = delete;
+  ~DrawnNumbers() {
     if (begin_ != nullptr) munmap(begin_, size_);
   }
 
@@ -132,7 +133,7 @@ bool try_parts(const Problem& whole, const std::vector<Part<Problem>>& parts) {
     most = std::max(most, size);
     if (argument.from == Argument::From::write) result = size;
   }
-  const Numbers numbers(most.count());
+  const DrawnNumbers numbers(most.count());
   const AlignedBytes one = result_of(std::move(alone), arguments, result, numbers.begin());
   const AlignedBytes other = result_of(std::move(divided), arguments, result, numbers.begin());
   return one != nullptr && other != nullptr &&

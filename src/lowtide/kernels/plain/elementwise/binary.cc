@@ -9,6 +9,7 @@
 #include "lowtide/kernels/math/functions.h"
 #include "lowtide/kernels/plain/elementwise/elementwise.h"
 #include "lowtide/kernels/plain/elementwise/elementwise_row.h"
+#include "lowtide/kernels/plain/elementwise/typed_rows.h"
 
 namespace lowtide::kernels_internal {
 namespace {

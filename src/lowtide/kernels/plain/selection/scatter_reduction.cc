@@ -6,7 +6,7 @@
 #include "lowtide/base/half.h"
 #include "lowtide/kernels/common/convert.h"
 #include "lowtide/kernels/common/number_types.h"
-#include "lowtide/kernels/plain/elementwise/elementwise_row.h"
+#include "lowtide/kernels/plain/elementwise/typed_rows.h"
 
 namespace lowtide::kernels_internal {
 namespace {
