@@ -97,5 +97,26 @@ TEST(Extents, OfWindowsFollowFromAllAttributes) {
             "");
 }
 
+// A kernel writes scores of f32, so a result of fewer bytes would be too small.
+TEST(Extents, OfScoresComeWithTheirType) {
+  const std::string node = "y = ai.onnx.ml::LinearRegressor(x) {coefficients = [1.0, 2.0], targets = 1} : ";
+  EXPECT_EQ(fault_of("input x : f32[4,2]", node + "f32[4,1]"), "");
+  EXPECT_EQ(fault_of("input x : f32[4,2]", node + "i8[4,1]"),
+            "result 'y' is declared as i8[4,1], and the operator gives f32");
+  EXPECT_EQ(fault_of("input x : f32[4,2]", node + "f32[5,1]"),
+            "result 'y' is declared as f32[5,1], and the operator gives [4,?]");
+  EXPECT_EQ(fault_of("input x : f32[4,2]", "l, y = ai.onnx.ml::LinearClassifier(x) : i64[4], u8[4,2]"),
+            "result 'y' is declared as u8[4,2], and the operator gives f32");
+}
+
+TEST(Extents, OfLoweredNodesHaveFloats) {
+  const std::string operands = "input w : f32[2,3]\n input s : f32[2]\n input v : ";
+  const std::string node = "y = lowtide::ScaledWeights(w, s, v) : ";
+  EXPECT_EQ(fault_of(operands + "f32[2]", node + "f32[2,3]"), "");
+  EXPECT_EQ(fault_of(operands + "i8[2]", node + "f32[2,3]"), "input 'v' is i8[2], and has to have elements of f32");
+  EXPECT_EQ(fault_of(operands + "f32[2]", node + "i8[2,3]"),
+            "result 'y' is declared as i8[2,3], and the operator gives f32");
+}
+
 }  // namespace
 }  // namespace lowtide

@@ -23,8 +23,8 @@ struct ForgedOutcomes {
 
 // Declares, for one tensor after another, one more or one less element along an axis, an axis more or less, and
 // elements of another size. Plans each such graph with the kernels of the model, and writes, opens and runs the file.
-// Inputs are synthetic. `folder` gets the files, and the text of the case that is being tried, so that one that ends the
-// program can be named. With a `part` of 3, only every third case is tried; `number` counts the cases of all calls.
+// Inputs are synthetic. `folder` gets the files, and the text of the case that is being tried, so that one that ends
+// the program can be named. With a `part` of 3, only every third case is tried; `number` counts the cases of all calls.
 [[nodiscard]] ForgedOutcomes try_forged_files(const OpenedModel& model, const std::string& folder, int part,
                                               int& number);
 

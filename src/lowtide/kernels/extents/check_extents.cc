@@ -52,6 +52,11 @@ std::string contradiction_of_extents(const Graph& graph, NodeId node, const Cons
     if (!may_have(result.shape, *expected.results[at]))
       return declared_otherwise(result, to_text(*expected.results[at]));
   }
+  if (outputs.size() > 1 && outputs[1] && expected.second_dtype) {
+    const Tensor& second = graph.tensor(*outputs[1]);
+    if (second.dtype != *expected.second_dtype)
+      return declared_otherwise(second, std::string(to_string(*expected.second_dtype)));
+  }
   if (outputs.empty() || !outputs[0]) return "";
   const Tensor& first = graph.tensor(*outputs[0]);
   if (expected.dtype && first.dtype != *expected.dtype)

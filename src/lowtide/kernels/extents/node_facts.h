@@ -55,9 +55,10 @@ class NodeFacts {
 struct Expected {
   // Per output of the node. nullopt, or none so far: nothing is known about it.
   std::vector<std::optional<KnownExtents>> results = {};
-  KnownExtent count = {};           // the elements of result 0, where its extents are not known
-  std::optional<DType> dtype = {};  // of result 0, where the attributes state it
-  std::string fault = {};           // not empty: the operands contradict each other
+  KnownExtent count = {};                  // the elements of result 0, where its extents are not known
+  std::optional<DType> dtype = {};         // of result 0, where the operator or its attributes state it
+  std::optional<DType> second_dtype = {};  // of result 1
+  std::string fault = {};                  // not empty: the operands contradict each other
 };
 
 [[nodiscard]] Expected expect(KnownExtents first);

@@ -45,6 +45,16 @@ std::optional<std::size_t> other_count(const NodeFacts& facts, std::size_t begin
   return std::nullopt;
 }
 
+// Refuses a lowered node with an operand that is not f32; other nodes have rules for types of their own
+// (graph/operand_types.h). `expected` is what the node gives.
+Expected of_floats(const NodeFacts& facts, Expected expected) {
+  for (std::size_t input = 0; input < facts.node().inputs.size(); ++input) {
+    if (facts.has(input) && facts.tensor(input).dtype != DType::f32) return misfit(facts, input, "elements of f32");
+  }
+  expected.dtype = DType::f32;
+  return expected;
+}
+
 // Scales of blocks along an axis.
 bool may_be_blocks(const KnownExtents& scales, const KnownExtents& from, std::size_t axis, std::int64_t block) {
   if (block < 0 || scales.size() != from.size()) return false;
@@ -103,7 +113,7 @@ Expected expect_batch_norm(const NodeFacts& facts) {
   Expected expected = expect(from, KnownExtents{channels});
   for (std::size_t at = 2; at < facts.node().outputs.size(); ++at)
     expected.results.emplace_back(KnownExtents{channels});
-  return expected;
+  return of_blocks == nullptr ? expected : of_floats(facts, std::move(expected));
 }
 
 Expected expect_group_norm(const NodeFacts& facts) {
@@ -162,13 +172,13 @@ Expected expect_scaled_weights(const NodeFacts& facts) {
   const KnownExtents weights = facts.extents(0);
   if (weights.empty()) return misfit(facts, 0, "channels");
   if (const auto other = other_count(facts, 1, 3, weights[0])) return misfit(facts, *other, "one element per channel");
-  return expect(weights);
+  return of_floats(facts, expect(weights));
 }
 
 Expected expect_scaled_bias(const NodeFacts& facts) {
   const KnownExtent channels = facts.count(0);
   if (const auto other = other_count(facts, 1, 5, channels)) return misfit(facts, *other, "one element per channel");
-  return expect(KnownExtents{channels});
+  return of_floats(facts, expect(KnownExtents{channels}));
 }
 
 }  // namespace lowtide::kernels_internal

@@ -109,6 +109,7 @@ namespace lowtide::kernels_internal {
 [[nodiscard]] Expected expect_fused_attention(const NodeFacts& facts);
 
 // classical_rules.cc
+[[nodiscard]] Expected expect_changed_features(const NodeFacts& facts);
 [[nodiscard]] Expected expect_feature_vector(const NodeFacts& facts);
 [[nodiscard]] Expected expect_extracted(const NodeFacts& facts);
 [[nodiscard]] Expected expect_categories(const NodeFacts& facts);
