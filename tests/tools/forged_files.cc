@@ -99,7 +99,9 @@ std::vector<TensorType> forged_types(const TensorType& honest) {
     const std::vector<std::int64_t> less(extents.begin() + 1, extents.end());
     all.push_back({honest.dtype, with_extents(honest.shape, less, -1)});
   }
-  all.push_back({of_other_size(honest.dtype), honest.shape});
+  for (const DType dtype : {of_other_size(honest.dtype), DType::i8}) {
+    if (bits_of(dtype) != bits_of(honest.dtype)) all.push_back({dtype, honest.shape});
+  }
   return all;
 }
 
