@@ -162,7 +162,7 @@ void add_sizes(const SizeChoice& choice, ImportOptions& bindings) {
   for (const auto& [name, extents] : choice.shapes) bindings.shapes[name] = extents;
 }
 
-std::string text_of(const SizeChoice& choice) {
+std::string sizes_text(const SizeChoice& choice) {
   std::string text;
   const auto begin = [&](const std::string& name) { text += (text.empty() ? "" : ", ") + shown_name(name) + "="; };
   for (const auto& [name, extent] : choice.dims) {

@@ -36,6 +36,6 @@ void refuse_size_choices(const Arguments& arguments);
 void add_sizes(const SizeChoice& choice, ImportOptions& bindings);
 
 // "batch=2", "x=1x3x320x320, y=1x4".
-[[nodiscard]] std::string text_of(const SizeChoice& choice);
+[[nodiscard]] std::string sizes_text(const SizeChoice& choice);
 
 }  // namespace lowtide::cli_internal

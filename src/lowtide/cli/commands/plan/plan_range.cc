@@ -67,7 +67,7 @@ Json json_of_range(const std::vector<SizeChoice>& choices, const std::vector<Mem
   for (std::size_t at = 0; at < members.size(); ++at) {
     const Member& member = members[at];
     json["plans"].push_back({{"extent", symbol ? Json(choices[at].dims.begin()->second) : Json(nullptr)},
-                             {"sizes", json_text(text_of(choices[at]))},
+                             {"sizes", json_text(sizes_text(choices[at]))},
                              {"load", member.load.count()},
                              {"arena", member.arena.count()},
                              {"bound", member.bound.count()},
@@ -83,7 +83,7 @@ StyledText text_of_range(const std::vector<SizeChoice>& choices, const std::vect
   table.add_row({symbol ? shown_name(*symbol) : "sizes", "peak", "arena", "bound"});
   for (std::size_t at = 0; at < members.size(); ++at) {
     const Member& member = members[at];
-    table.add_row({symbol ? with_thousands(choices[at].dims.begin()->second) : text_of(choices[at]),
+    table.add_row({symbol ? with_thousands(choices[at].dims.begin()->second) : sizes_text(choices[at]),
                    with_thousands(member.load.count()), with_thousands(member.arena.count()),
                    with_thousands(member.bound.count())});
   }
@@ -115,7 +115,7 @@ ExitCode plan_range(const Arguments& arguments, const RangeRequest& request, con
   std::vector<Member> members;
   std::vector<std::string> texts;
   for (const SizeChoice& choice : choices) {
-    const Progress progress(console, "planning for " + text_of(choice));
+    const Progress progress(console, "planning for " + sizes_text(choice));
     ModelRequest model = request.model;
     add_sizes(choice, model.bindings);
     PlanOptions options = request.options;
