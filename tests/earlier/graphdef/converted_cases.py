@@ -297,7 +297,7 @@ def sliced(d):
             begin = None if d.chance() else d.integer(-extent, extent - 1)
             end = None if d.chance() else d.integer(-extent - 1, extent + 1)
             entries.append(slice(begin, end, step))
-    if d.chance(0.3):
+    for _ in range(d.choice([0, 0, 1, 1, 2])):  # with as many indices, the rank stays as it is
         entries.insert(d.integer(0, len(entries)), tf.newaxis)
     if d.chance(0.3):
         entries.append(Ellipsis)

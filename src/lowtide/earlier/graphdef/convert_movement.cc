@@ -29,8 +29,10 @@ void write_slices(NodeConversion& node, const SlicePlan& plan) {
   Extents ends;
   Extents steps;
   Extents axes;
+  Extents counts;
   for (std::size_t axis = 0; axis < plan.axes.size(); ++axis) {
     const AxisSlice& slice = plan.axes[axis];
+    counts.push_back(slice.count);
     const bool is_whole = slice.begin == 0 && slice.stride == 1 && slice.count == node.shape(0)[axis];
     if (is_whole) continue;
     const bool is_empty = slice.count == 0;
@@ -43,7 +45,8 @@ void write_slices(NodeConversion& node, const SlicePlan& plan) {
   if (axes.empty()) return write_reshaped(node);
   const std::vector<std::string> inputs = {node.operands[0], node.to.integers(starts), node.to.integers(ends),
                                            node.to.integers(axes), node.to.integers(steps)};
-  if (plan.shape.size() == plan.axes.size()) return node.write("Slice", inputs);
+  // A new axis and one that an index takes can leave the rank as it is.
+  if (plan.shape == counts) return node.write("Slice", inputs);
   write_reshaped(node, node.make("Slice", inputs));
 }
 
