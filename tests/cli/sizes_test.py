@@ -6,7 +6,7 @@ import struct
 import unittest
 
 import small_models
-from program import BAD_INPUT, DONE, USAGE, ProgramTest
+from program import BAD_INPUT, DONE, NO, USAGE, ProgramTest
 from small_models import INT64, field, graph, ints, model, node, value_info
 
 
@@ -133,6 +133,15 @@ class SizesOfInputs(ProgramTest):
     def test_two_lists_go_together_and_a_bound_has_one_plan(self):
         report = self.json(DONE, "plan", "open.onnx", "--dim", "h=2,4", "--dim", "w=2,4", "--dim", "batch=1")
         self.assertEqual([one["sizes"] for one in report["plans"]], ["h=2, w=2", "h=4, w=4"])
+        for words in (("--dim", "h=2,4", "--dim", "h=3"), ("--shape", "x=1x3x2x2,1x3x4x4", "--shape", "x=1x3x2x3")):
+            self.assertIn("one value in another place", self.expect(USAGE, "plan", "open.onnx", *words).stderr)
+        # What is live is 3 h w floats, twice, and the input: 3 x 4 x 4 x 4 = 192 bytes.
+        fits = self.json(NO, "plan", "open.onnx", "--dim", "batch=1", "--dim", "h=2,4", "--dim", "w=2,4", "--budget", "300")
+        self.assertEqual([one["shortfall"] > 0 for one in fits["plans"]], [False, True])
+        said = self.expect(NO, "plan", "open.onnx", "--dim", "batch=1", "--dim", "h=2,4", "--dim", "w=2,4", "--budget",
+                           "300").stdout
+        self.assertRegex(said, r"h=4, w=4.* exceeds the limit by \d+ B")
+        self.assertIn("1 of 2 plans exceeds the memory limit", said)
         said = self.expect(USAGE, "bench", "open.onnx", "--dim", "h=2,4").stderr
         self.assertIn("--at-most 'h'=N", said)
         bounds = ("--dim", "batch=1", "--at-most", "h=4", "--at-most", "w=4")

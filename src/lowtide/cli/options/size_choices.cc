@@ -103,6 +103,30 @@ void add_shapes(std::string_view option, const std::string& word, const Binding&
 
 }  // namespace
 
+namespace {
+
+// A list and one value of the same name contradict each other.
+void refuse_other_value(const Arguments& arguments, const SizeChoice& first) {
+  const auto refuse = [](std::string_view option, const std::string& name) {
+    stop_usage("'" + std::string(option) + "' gives " + quoted(name, 60) +
+               " several values, and one value in another place; give it once");
+  };
+  for (const std::string& word : arguments.values("--dim")) {
+    const std::optional<Binding> binding = split_binding(word);
+    if (binding && !has_several_extents(binding->value) && first.dims.contains(binding->name)) {
+      refuse("--dim", binding->name);
+    }
+  }
+  for (const std::string& word : arguments.values("--shape")) {
+    const std::optional<Binding> binding = split_binding(word);
+    if (binding && !has_several_shapes(binding->value) && first.shapes.contains(binding->name)) {
+      refuse("--shape", binding->name);
+    }
+  }
+}
+
+}  // namespace
+
 bool has_several_extents(std::string_view value) {
   return value.find("..") != std::string_view::npos || value.find(',') != std::string_view::npos;
 }
@@ -139,6 +163,7 @@ std::vector<SizeChoice> read_size_choices(const Arguments& arguments) {
   }
   is_one_symbol = is_one_symbol && list.lists() == 1;
   std::vector<SizeChoice> choices = std::move(list).take();
+  if (!choices.empty()) refuse_other_value(arguments, choices.front());
   if (is_one_symbol) {
     std::sort(choices.begin(), choices.end(), [](const auto& a, const auto& b) { return a.dims < b.dims; });
     choices.erase(std::unique(choices.begin(), choices.end()), choices.end());

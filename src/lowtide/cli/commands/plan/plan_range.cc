@@ -79,17 +79,24 @@ Json json_of_range(const std::vector<SizeChoice>& choices, const std::vector<Mem
 StyledText text_of_range(const std::vector<SizeChoice>& choices, const std::vector<Member>& members) {
   using Align = TextTable::Align;
   const std::optional<std::string> symbol = symbol_of(choices);
-  TextTable table({symbol ? Align::right : Align::left, Align::right, Align::right, Align::right});
+  TextTable table({symbol ? Align::right : Align::left, Align::right, Align::right, Align::right, Align::left});
+  std::int64_t above = 0;
   table.add_row({symbol ? shown_name(*symbol) : "sizes", "peak", "arena", "bound"});
   for (std::size_t at = 0; at < members.size(); ++at) {
     const Member& member = members[at];
-    table.add_row({symbol ? with_thousands(choices[at].dims.begin()->second) : sizes_text(choices[at]),
-                   with_thousands(member.load.count()), with_thousands(member.arena.count()),
-                   with_thousands(member.bound.count())});
+    const bool fits = member.shortfall == Bytes(0);
+    above += fits ? 0 : 1;
+    table.add_row(
+        {symbol ? with_thousands(choices[at].dims.begin()->second) : sizes_text(choices[at]),
+         with_thousands(member.load.count()), with_thousands(member.arena.count()),
+         with_thousands(member.bound.count()),
+         fits ? StyledText() : StyledText("exceeds the limit by " + format_bytes(member.shortfall), Style::bad)});
   }
   StyledText out = table.text();
-  out.add("One arena of " + format_bytes(largest_arena(members)) + " is large enough for each of the " +
-          counted(static_cast<std::int64_t>(members.size()), "plan"));
+  out.add("One arena of " + format_bytes(largest_arena(members)) + " is large enough for each plan").end_line();
+  if (above == 0) return out;
+  out.add(with_thousands(above) + " of " + counted(static_cast<std::int64_t>(members.size()), "plan") + " exceed" +
+          (above == 1 ? "s" : "") + " the memory limit, which also counts what the caller holds, such as inputs");
   return out.end_line();
 }
 

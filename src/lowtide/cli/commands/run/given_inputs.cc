@@ -69,6 +69,9 @@ std::optional<std::uint64_t> read_seed(const Arguments& arguments) {
 std::set<std::string> possible_inputs(const Arguments& arguments) {
   std::set<std::string> names;
   for (const std::string& word : arguments.values("--input")) {
+    if (word.find('=', 1) == std::string::npos) {
+      stop_usage("'--input' must have the form NAME=FILE, not " + lowtide::quoted(word, 60));
+    }
     for (std::size_t end = word.find('='); end != std::string::npos; end = word.find('=', end + 1))
       names.insert(word.substr(0, end));
   }
