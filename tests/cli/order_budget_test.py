@@ -99,6 +99,11 @@ class OrderBudget(ProgramTest):
         self.assertIn("Node 'g' ('net.py:9') needs 6 B for its inputs and its output, in any sequence, beside 8 B that "
                       "are always live.", said)
 
+    def test_paths_with_backslashes_are_texts(self):
+        self.write("step.json", STEP.replace('"module": "net.layer"', '"source": "C:\\\\new\\\\x.py:3"'))
+        report = self.json(DONE, "order", "step.json")
+        self.assertEqual(report["peak"]["values"][0]["origin"], "C:\\\\new\\\\x.py:3")  # as a name
+
     def test_the_page_draws_the_sequence(self):
         self.write("step.json", STEP)
         self.expect(DONE, "order", "step.json", "--budget", "14", "--html", "step.html")

@@ -144,10 +144,14 @@ bool JsonReader::ends_row(std::span<const std::string_view> columns) {
   return expect(']', "at the end of a row");
 }
 
-bool JsonReader::read_name(std::string& out) {
+bool JsonReader::read_text(std::string& out) {
   if (peek() != '"') return fail_expected("a string");
   value_at_ = at_;
-  if (!read_string(&out)) return false;
+  return read_string(&out);
+}
+
+bool JsonReader::read_name(std::string& out) {
+  if (!read_text(out)) return false;
   if (out.find('\\') == std::string::npos) return true;
   scratch_.swap(out);
   if (decode_json_name(scratch_, out)) return true;

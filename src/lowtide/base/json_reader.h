@@ -88,6 +88,8 @@ class JsonReader {
   char peek();
   // Reads a name that append_json_name wrote.
   bool read_name(std::string& out);
+  // Reads a string as it is, such as a text for people.
+  bool read_text(std::string& out);
   // Reads an integer in [least, most]. `what` says in messages what the number is: "a size".
   bool read_integer(std::string_view what, std::int64_t least, std::int64_t most, std::int64_t& out);
   bool read_bool(bool& out);

@@ -126,7 +126,7 @@ class OrderReader {
     if (key == "view_of") return read_ref(more.view_of.emplace());
     if (key == "overwrites") return read_ref(more.overwrites.emplace());
     if (key == "from") return json_.read_name(more.from);
-    return json_.read_name(key == "module" ? more.module : more.source);
+    return json_.read_text(key == "module" ? more.module : more.source);
   }
 
   bool check_node(std::size_t at) {
