@@ -108,7 +108,7 @@ TEST(GraphOfGraphDef, BecomesAGraph) {
   output y
 }
 )");
-  EXPECT_THAT(made.notes, ElementsAre(HasSubstr("so 1 results that no node reads are outputs")));
+  EXPECT_THAT(made.notes, ElementsAre(HasSubstr("outputs are the results that no node reads: 1")));
 }
 
 // The binary form of one node, made by hand: node {name "a", op "NoOp"}.

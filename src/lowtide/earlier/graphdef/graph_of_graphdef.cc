@@ -262,8 +262,8 @@ void GraphMaker::set_unread_outputs() {
     if (is_node(node.kind) && !is_read && output.second == 0) outputs.push_back(tensor);
   }
   if (!outputs.empty()) {
-    notes_.push_back("a GraphDef does not say what is fetched, so " + std::to_string(outputs.size()) +
-                     " results that no node reads are outputs");
+    notes_.push_back("a GraphDef does not say what is fetched; outputs are the results that no node reads: " +
+                     std::to_string(outputs.size()));
   }
   builder_.set_outputs(std::move(outputs));
 }

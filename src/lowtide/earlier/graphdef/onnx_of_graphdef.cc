@@ -105,8 +105,8 @@ Result<void> OnnxMaker::find_outputs() {
     if (may_return && !node.outputs.empty() && !node.is_read[0]) outputs_.push_back({at, 0});
   }
   if (outputs_.empty()) return Error{ErrorCode::unsupported, "the graph has no result to compute", ""};
-  notes_.push_back("a GraphDef does not say what is fetched, so " + std::to_string(outputs_.size()) +
-                   " results that no node reads are outputs");
+  notes_.push_back("a GraphDef does not say what is fetched; outputs are the results that no node reads: " +
+                   std::to_string(outputs_.size()));
   return {};
 }
 

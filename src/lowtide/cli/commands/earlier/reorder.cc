@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,7 @@
 #include "lowtide/cli/output/read_file.h"
 #include "lowtide/earlier/baselines/onnxruntime.h"
 #include "lowtide/export/onnx_nodes.h"
+#include "lowtide/import/byte_source.h"
 #include "lowtide/pipeline/plan_graph.h"
 #include "lowtide/report/reorder_summary.h"
 
@@ -140,6 +142,15 @@ void note_moved_weights(const std::string& from, const std::string& to, const Co
   }
 }
 
+// Before such a file asks for the sizes of its tensors.
+void refuse_other_formats(const ModelRequest& request) {
+  const std::unique_ptr<ByteSource> file = take(open_file(request.path), request.path);
+  for (const ModelFormat& format : request.bindings.formats) {
+    if (!take(format.matches(*file, request.path), request.path)) continue;
+    throw Stop(ExitCode::bad_input, shown_path(request.path) + ": ONNX Runtime runs ONNX models only");
+  }
+}
+
 }  // namespace
 
 ExitCode run_reorder(const Arguments& arguments, Console& console) {
@@ -148,10 +159,8 @@ ExitCode run_reorder(const Arguments& arguments, Console& console) {
   if (!destination) stop_usage("'reorder' needs the file to write: -o FILE");
   const OutputFiles files({*destination}, {request.path}, arguments.has("--json"));
   if (files.uses_stdout()) console.keep_stdout_free();
+  refuse_other_formats(request);
   const LoadedModel loaded = load_model(request, console);
-  if (loaded.model.format != "onnx") {
-    throw Stop(ExitCode::bad_input, shown_path(request.path) + ": ONNX Runtime runs ONNX models only");
-  }
   files.protect(weight_files(request.path, loaded.model.constants));
   const std::string bytes = take(read_text_file(request.path, limits::kMaxFileBytes));
   const std::vector<OnnxFileNode> nodes = take(read_onnx_nodes(bytes), request.path);

@@ -66,8 +66,8 @@ CommandSpec reorder_command() {
           "graph_optimization_level = ORT_DISABLE_ALL. Its optimizer would change the graph, so give a file that it "
           "has "
           "optimized and saved (optimized_model_filepath). Prints the bytes of the first run and of the block for all "
-          "temporaries (memory pattern) that later runs take, as predicted.",
-      .positionals = {model_positional()},
+          "temporaries (memory pattern) that later runs take, as predicted. The order with the smallest block counts.",
+      .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {output_option("write the model; - is stdout"), dim_option(), shape_option(), at_most_option(),
                   override_option(), json_option()},
       .examples = {{"lowtide reorder model.onnx -o reordered.onnx", "Write the model in a better order."},
