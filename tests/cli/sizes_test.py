@@ -136,10 +136,10 @@ class SizesOfInputs(ProgramTest):
         for words in (("--dim", "h=2,4", "--dim", "h=3"), ("--shape", "x=1x3x2x2,1x3x4x4", "--shape", "x=1x3x2x3")):
             self.assertIn("one value in another place", self.expect(USAGE, "plan", "open.onnx", *words).stderr)
         # What is live is 3 h w floats, twice, and the input: 3 x 4 x 4 x 4 = 192 bytes.
-        fits = self.json(NO, "plan", "open.onnx", "--dim", "batch=1", "--dim", "h=2,4", "--dim", "w=2,4", "--budget", "300")
+        words = ("plan", "open.onnx", "--dim", "batch=1", "--dim", "h=2,4", "--dim", "w=2,4", "--budget", "300")
+        fits = self.json(NO, *words)
         self.assertEqual([one["shortfall"] > 0 for one in fits["plans"]], [False, True])
-        said = self.expect(NO, "plan", "open.onnx", "--dim", "batch=1", "--dim", "h=2,4", "--dim", "w=2,4", "--budget",
-                           "300").stdout
+        said = self.expect(NO, *words).stdout
         self.assertRegex(said, r"h=4, w=4.* exceeds the limit by \d+ B")
         self.assertIn("1 of 2 plans exceeds the memory limit", said)
         said = self.expect(USAGE, "bench", "open.onnx", "--dim", "h=2,4").stderr
