@@ -159,7 +159,7 @@ std::unordered_set<std::string> OnnxBuilder::needed_names(std::vector<bool>& is_
 }
 
 OnnxForm OnnxBuilder::finish(const std::string& graph_name) && {
-  using namespace conversion_internal;
+  using namespace conversion_internal;  // NOLINT(google-build-using-namespace): the body is about these types only
   std::vector<bool> is_needed(nodes_.size(), false);
   const std::unordered_set<std::string> needed = needed_names(is_needed);
   ProtoMessage graph;

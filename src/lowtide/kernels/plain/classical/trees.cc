@@ -68,8 +68,8 @@ class TreeRows {
 
   // One tree, and a row in each lane.
   void add_rows(std::int32_t root, std::int64_t first, std::int64_t row, T* sums) const {
-    std::array<const X*, kTreeLanes> rows;
-    std::array<std::int32_t, kTreeLanes> nodes;
+    std::array<const X*, kTreeLanes> rows{};
+    std::array<std::int32_t, kTreeLanes> nodes{};
     nodes.fill(root);
     for (int lane = 0; lane < kTreeLanes; ++lane) rows[static_cast<std::size_t>(lane)] = row_of(first + row + lane);
     follow_lanes(trees_, rows, nodes);
@@ -80,11 +80,11 @@ class TreeRows {
 
   // One row, and a tree in each lane.
   void add_trees(const X* row, T* sums) const {
-    std::array<const X*, kTreeLanes> rows;
+    std::array<const X*, kTreeLanes> rows{};
     rows.fill(row);
     for (std::size_t tree = 0; tree < trees_.roots.size(); tree += kTreeLanes) {
       const std::size_t count = std::min<std::size_t>(kTreeLanes, trees_.roots.size() - tree);
-      std::array<std::int32_t, kTreeLanes> nodes;
+      std::array<std::int32_t, kTreeLanes> nodes{};
       for (std::size_t lane = 0; lane < nodes.size(); ++lane) {
         nodes[lane] = trees_.roots[tree + std::min(lane, count - 1)];
       }

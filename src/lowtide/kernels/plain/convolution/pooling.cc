@@ -111,6 +111,10 @@ struct OfReals {
     }
     return Kind::template run_as<float>(parameters, window, operands, team);
   }
+
+ private:
+  OfReals() = default;
+  friend Kind;
 };
 
 struct Average : OfReals<Average> {
