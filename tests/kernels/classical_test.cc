@@ -175,7 +175,7 @@ std::string drawn_trees() {
   std::vector<std::int64_t> on_false;
   std::vector<std::int64_t> leaf_trees;
   std::vector<std::int64_t> leaves;
-  std::vector<std::int64_t> weights;
+  std::string weights = "[";  // their sums depend on the order of the trees
   std::string modes = "[";
   for (std::int64_t tree = 0; tree < 40; ++tree) {
     for (std::int64_t node = 0; node < 7; ++node) {
@@ -190,7 +190,7 @@ std::string drawn_trees() {
       if (!is_leaf) continue;
       leaf_trees.push_back(tree);
       leaves.push_back(node);
-      weights.push_back((tree * 13 + node * 7) % 17);
+      weights += std::string(weights.size() > 1 ? ", " : "") + std::to_string((tree * 13 + node * 7) % 17) + ".3f";
     }
   }
   return "\"ai.onnx.ml\"::TreeEnsembleRegressor(x) {n_targets = 1, nodes_treeids = " + listed_numbers(trees) +
@@ -199,7 +199,7 @@ std::string drawn_trees() {
          "], nodes_truenodeids = " + listed_numbers(on_true) + ", nodes_falsenodeids = " + listed_numbers(on_false) +
          ", target_treeids = " + listed_numbers(leaf_trees) + ", target_nodeids = " + listed_numbers(leaves) +
          ", target_ids = " + listed_numbers(std::vector<std::int64_t>(leaves.size())) +
-         ", target_weights = " + listed_numbers(weights) + ", base_values = [0.1f]}";
+         ", target_weights = " + weights + "], base_values = [0.1f]}";
 }
 
 TEST(Trees, GiveTheSameBitsForEachNumberOfThreads) {
@@ -239,6 +239,54 @@ TEST(Classical, RefusesStringsByName) {
 TEST(Classical, RefusesCoefficientsThatDoNotFit) {
   const std::string call = "\"ai.onnx.ml\"::LinearRegressor(x) {coefficients = [1.0, 2.0, 3.0], targets = 2}";
   EXPECT_NE(refusal("x : f32[1,2]", call, "f32[1,2]").find("3 numbers, which are not 2 x 2"), std::string::npos);
+}
+
+// An SVM of four classes, each with one support vector. `more`: its probabilities, in some form.
+std::string four_classes(const std::string& more) {
+  return "\"ai.onnx.ml\"::SVMClassifier(x) {kernel_type = \"LINEAR\", vectors_per_class = [1, 1, 1, 1], "
+         "support_vectors = [1.0, 2.0, 3.0, 4.0], coefficients = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, "
+         "1.0, 1.0], rho = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0], classlabels_ints = [0, 1, 2, 3]" +
+         more + "}";
+}
+
+// Four classes have four probabilities, or six scores of pairs. Integers are numbers like others.
+TEST(Svm, CountsProbabilitiesWhateverTheirKindIs) {
+  const std::string reals = ", prob_a = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0], prob_b = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0]";
+  const std::string integers = ", prob_a = [1, 1, 1, 1, 1, 1], prob_b = [0, 0, 0, 0, 0, 0]";
+  std::vector<float> expected;
+  for (const std::string& more : {reals, integers}) {
+    OneNode node = one_node("x : f32[1,1]", four_classes(more), "i64[1], f32[1,4]");
+    node.run_ok({{1}});
+    if (expected.empty()) expected = node.result<float>(1);
+    EXPECT_EQ(node.result<float>(1), expected);
+    EXPECT_NE(refusal("x : f32[1,1]", four_classes(more), "i64[1], f32[1,6]"), "");
+  }
+  one_node("x : f32[1,1]", four_classes(""), "i64[1], f32[1,6]").run_ok({{1}});
+}
+
+TEST(Svm, RefusesNegativeNumbersOfVectors) {
+  const std::string call =
+      "\"ai.onnx.ml\"::SVMRegressor(x) {n_supports = -1, coefficients = [1.0], rho = [0.0], kernel_type = \"LINEAR\"}";
+  EXPECT_NE(refusal("x : f32[1,1]", call, "f32[1,1]").find("'n_supports' has -1"), std::string::npos);
+}
+
+// Only trees have lists in tensors. Scratch does not count such an attribute of another operator.
+TEST(Classical, ReadsTensorsInPlaceOfListsForTreesOnly) {
+  const std::string call =
+      "\"ai.onnx.ml\"::LinearRegressor(x) {coefficients_as_tensor = [1.0, 2.0], intercepts = [0.5]}";
+  EXPECT_NE(refusal("x : f32[1,2]", call, "f32[1,1]").find("0 numbers, which are not 1 x 2"), std::string::npos);
+}
+
+// 2^53 + 1 and 2^53 are one number in f64.
+TEST(Classical, ReplacesIntegersExactly) {
+  const std::int64_t large = std::int64_t{1} << 53;
+  OneNode node = one_node(
+      "x : i64[2,1]",
+      "\"ai.onnx.ml\"::Imputer(x) {imputed_value_int64s = [7], replaced_value_int64 = " + std::to_string(large) + "}",
+      "i64[2,1]");
+  std::vector<std::int64_t> x{large, large + 1};
+  node.run_ok({std::vector<long double>(x.begin(), x.end())});
+  EXPECT_EQ(node.result<std::int64_t>(), std::vector<std::int64_t>({7, large + 1}));
 }
 
 // A category that is none is an error if zeros = 0.

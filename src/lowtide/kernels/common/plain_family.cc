@@ -43,7 +43,8 @@ Offer offer_from(std::span<const PlainOperator> table, const OfferInput& input) 
   const Node& of = graph.node(input.node);
   const auto is_omitted = [](const std::optional<TensorId>& id) { return !id.has_value(); };
   const auto present = static_cast<std::size_t>(std::ranges::find_if(of.inputs, is_omitted) - of.inputs.begin());
-  const bool has_result = !of.outputs.empty() && (of.outputs[0] || row.may_omit_result);
+  const bool has_any = std::ranges::any_of(of.outputs, [](const auto& id) { return id.has_value(); });
+  const bool has_result = has_any && (of.outputs[0] || row.may_omit_result);
   if (present < row.operands || !has_result) {
     return {{}, "the kernel needs " + with_count(static_cast<std::int64_t>(row.operands), "operand") + " and a result"};
   }

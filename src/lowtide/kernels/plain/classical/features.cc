@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -109,6 +110,7 @@ PreparedResult prepare_scaler(const PrepareInput& input) {
 struct ImputerParameters {
   PerFeature imputed;
   double replaced = 0;
+  std::optional<std::int64_t> replaced_integer = std::nullopt;  // present: integers are compared with it
 };
 
 RunStatus run_imputer(const ImputerParameters& parameters, const Operands& operands, Team& team) {
@@ -118,6 +120,7 @@ RunStatus run_imputer(const ImputerParameters& parameters, const Operands& opera
   const RunStatus status = set_extents(operands.writes[0], Extents(extents_of(x)));
   if (status.code != RunCode::ok) return status;
   const bool replaces_nan = std::isnan(parameters.replaced);
+  const std::optional<std::int64_t>& integer = parameters.replaced_integer;
   const RunCode code = run_in_parts(team, count_of(x), count_of(x), [&](std::int64_t begin, std::int64_t end) {
     visit_elements(x, [&]<typename T>(const T* from) {
       auto* const to = mutable_elements<T>(operands.writes[0]);
@@ -125,7 +128,10 @@ RunStatus run_imputer(const ImputerParameters& parameters, const Operands& opera
       const C replaced = static_cast<C>(parameters.replaced);
       for (std::int64_t at = begin; at < end; ++at) {
         const C number = static_cast<C>(from[at]);
-        const bool is_missing = replaces_nan ? std::isnan(number) : number == replaced;
+        bool is_missing = replaces_nan ? std::isnan(number) : number == replaced;
+        if constexpr (std::is_integral_v<T>) {
+          if (integer) is_missing = static_cast<std::int64_t>(from[at]) == *integer;
+        }
         to[at] = is_missing ? static_cast<T>(parameters.imputed.at(at % features)) : from[at];
       }
     });
@@ -144,7 +150,8 @@ PreparedResult prepare_imputer(const PrepareInput& input) {
   of.replaced = number_attribute(node, "replaced_value_float", 0);
   if (of.imputed.numbers.empty()) {
     LOWTIDE_TRY(of.imputed.numbers, reals_in(node, "imputed_value_int64s"));
-    of.replaced = static_cast<double>(integer_attribute(node, "replaced_value_int64", 0));
+    of.replaced_integer = integer_attribute(node, "replaced_value_int64", 0);
+    of.replaced = static_cast<double>(*of.replaced_integer);
   }
   LOWTIDE_RETURN_IF_ERROR(check_features(input, "imputed_value_floats", of.imputed));
   const DType dtype = *computed_type(input.graph, node, 0);

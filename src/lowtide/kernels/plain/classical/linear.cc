@@ -113,8 +113,12 @@ std::string missing_linear(const Graph& graph, const Node& node) {
 std::int64_t scores_of_linear(const Graph& graph, const Node& node) {
   if (is_linear_classifier(graph, node))
     return std::max<std::int64_t>(static_cast<std::int64_t>(labels_of(node).size()), 1);
-  const Tensor* const result = tensor_of_result(graph, node, 0);
+  const Tensor* const result = tensor_of_result(graph, node, 0);  // its only one, so it is there
   return result->shape.rank() == 2 ? result->shape.extents().back() : 1;
+}
+
+Bytes bytes_of_row(std::int64_t columns, std::int64_t scores) {
+  return Bytes(columns + scores) * static_cast<std::int64_t>(sizeof(double));
 }
 
 // A row of the operand, and its scores. A node with fewer coefficients than one of them is refused later.
@@ -122,7 +126,7 @@ Bytes linear_scratch(const Graph& graph, const Node& node, int threads) {
   const std::int64_t most = numbers_in(node, "coefficients") + 1;
   const std::int64_t columns = std::min(input_columns(graph, node).value_or(0), most);
   const std::int64_t scores = std::min(scores_of_linear(graph, node), most);
-  return Bytes(columns + scores) * static_cast<std::int64_t>(sizeof(double)) * threads;
+  return bytes_of_row(columns, scores) * threads;
 }
 
 Result<void> check_linear(std::int64_t coefficients, std::int64_t intercepts, std::int64_t columns, std::int64_t sums) {
@@ -155,6 +159,7 @@ PreparedResult prepare_linear_as(const PrepareInput& input) {
   of.sums = of.is_classifier && of.scores == 2 && count == of.columns ? 1 : of.scores;
   LOWTIDE_RETURN_IF_ERROR(check_linear(count, static_cast<std::int64_t>(intercepts.size()), of.columns, of.sums));
   LOWTIDE_RETURN_IF_ERROR(check_scores(tensor_of_result(input.graph, node, of.is_classifier ? 1 : 0), of.scores));
+  LOWTIDE_RETURN_IF_ERROR(check_scratch(bytes_of_row(of.columns, of.scores), linear_scratch(input.graph, node, 1)));
   of.coefficients.assign(coefficients.begin(), coefficients.end());
   of.intercepts.assign(intercepts.begin(), intercepts.end());
   if (of.intercepts.size() == 1) of.intercepts.resize(static_cast<std::size_t>(of.sums), of.intercepts.front());

@@ -35,13 +35,15 @@ Result<std::vector<double>> reals_of(std::string_view name, const AttributeValue
 }  // namespace
 
 Result<std::vector<double>> reals_in(const Node& node, std::string_view name) {
-  const std::string tensor_name = std::string(name) + "_as_tensor";
   const AttributeValue* list = list_value_of(node, name);
+  if (list == nullptr) return std::vector<double>();
+  return reals_of(name, *list);
+}
+
+Result<std::vector<double>> reals_or_tensor_in(const Node& node, std::string_view name) {
+  const std::string tensor_name = std::string(name) + "_as_tensor";
   const AttributeValue* tensor = list_value_of(node, tensor_name);
-  std::vector<double> reals;
-  if (list != nullptr) {
-    LOWTIDE_TRY(reals, reals_of(name, *list));
-  }
+  LOWTIDE_TRY(std::vector<double> reals, reals_in(node, name));
   if (tensor == nullptr) return reals;
   if (!reals.empty()) {
     return Error{
@@ -70,6 +72,14 @@ std::int64_t numbers_in(const Node& node, std::string_view name) {
 std::vector<std::string> texts_in(const Node& node, std::string_view name) {
   const auto* texts = find_attribute<std::vector<std::string>>(node.attributes, name);
   return texts == nullptr ? std::vector<std::string>() : *texts;
+}
+
+Result<void> check_scratch(Bytes needed, Bytes reserved) {
+  if (needed <= reserved) return {};
+  return Error{ErrorCode::invalid,
+               "its lists need " + with_count(needed.count(), "byte") + " of scratch, and its operands and labels " +
+                   std::to_string(reserved.count()),
+               ""};
 }
 
 Error different_lengths(std::string_view a, std::size_t length_of_a, std::string_view b, std::size_t length_of_b) {

@@ -226,8 +226,10 @@ std::string missing_svm(const Graph& graph, const Node& node) {
   return is_svm_classifier(graph, node) ? missing_labels(graph, node) : "";
 }
 
-// Reads everything except lists of coefficients, which an offer need not copy. A negative size counts as 0, and
-// prepare_svm() refuses them.
+constexpr std::int64_t kMostVectors = 1 << 24;  // of a class
+
+// Reads everything except lists of coefficients, which an offer need not copy. A negative size counts as 0 here;
+// check_sizes() refuses it.
 SvmParameters sizes_of_svm(const Graph& graph, const Node& node) {
   SvmParameters of;
   of.is_classifier = is_svm_classifier(graph, node);
@@ -239,21 +241,34 @@ SvmParameters sizes_of_svm(const Graph& graph, const Node& node) {
   }
   of.labels = labels_of(node);
   if (const auto* sizes = integers_attribute(node, "vectors_per_class")) {
-    for (std::int64_t size : *sizes) of.begins.push_back(of.begins.back() + std::clamp<std::int64_t>(size, 0, 1 << 24));
+    for (std::int64_t size : *sizes)
+      of.begins.push_back(of.begins.back() + std::clamp<std::int64_t>(size, 0, kMostVectors));
   }
   of.vectors = of.begins.back();
-  const auto* probabilities = find_attribute<std::vector<double>>(node.attributes, "prob_a");
-  const bool has_pairs = of.vectors > 0 && (probabilities == nullptr || probabilities->empty());
+  const bool has_pairs = of.vectors > 0 && numbers_in(node, "prob_a") == 0;
   of.scores = has_pairs && of.classes() > 2 ? pairs_of(of.classes()) : std::max<std::int64_t>(of.classes(), 1);
   return of;
 }
+
+Result<void> check_sizes(const Node& node, bool is_classifier) {
+  const char* const name = is_classifier ? "vectors_per_class" : "n_supports";
+  LOWTIDE_TRY(const std::vector<std::int64_t> sizes, integers_in(node, name));
+  const auto wrong = std::ranges::find_if(sizes, [](std::int64_t size) { return size < 0 || size > kMostVectors; });
+  if (wrong == sizes.end()) return {};
+  return Error{ErrorCode::invalid,
+               "attribute '" + std::string(name) + "' has " + std::to_string(*wrong) +
+                   ", and a number of support vectors is from 0 to " + std::to_string(kMostVectors),
+               ""};
+}
+
+Bytes bytes_of_row(const SvmParameters& of) { return Bytes(numbers_of_row(of)) * std::int64_t{sizeof(double)}; }
 
 Bytes svm_scratch(const Graph& graph, const Node& node, int threads) {
   SvmParameters of = sizes_of_svm(graph, node);
   // More support vectors or features than there are numbers are refused later.
   of.vectors = std::min(of.vectors, numbers_in(node, "support_vectors"));
   of.columns = std::min(of.columns, std::max(numbers_in(node, "support_vectors"), numbers_in(node, "coefficients")));
-  return Bytes(numbers_of_row(of)) * static_cast<std::int64_t>(sizeof(double)) * threads;
+  return bytes_of_row(of) * threads;
 }
 
 Result<void> expect_numbers(const char* name, const std::vector<double>& list, std::int64_t factor,
@@ -318,9 +333,11 @@ PreparedResult prepare_svm(const PrepareInput& input) {
   LOWTIDE_TRY(of.prob_b, reals_in(node, "prob_b"));
   LOWTIDE_TRY(of.transform, post_transform_of(node));
   of.is_one_class = integer_attribute(node, "one_class", 0) != 0;
+  LOWTIDE_RETURN_IF_ERROR(check_sizes(node, of.is_classifier));
   LOWTIDE_RETURN_IF_ERROR(read_kernel(node, of));
   LOWTIDE_RETURN_IF_ERROR(check_svm(of, of.begins.size() - 1));
   LOWTIDE_RETURN_IF_ERROR(check_scores(tensor_of_result(input.graph, node, of.is_classifier ? 1 : 0), of.scores));
+  LOWTIDE_RETURN_IF_ERROR(check_scratch(bytes_of_row(of), svm_scratch(input.graph, node, 1)));
   return plain_kernel(input, &run_svm, std::move(of));
 }
 

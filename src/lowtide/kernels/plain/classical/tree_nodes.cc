@@ -175,7 +175,7 @@ Result<void> read_branches(const Node& node, const std::vector<std::int64_t>& tr
   LOWTIDE_TRY(const auto on_true, integers_in(node, "nodes_truenodeids"));
   LOWTIDE_TRY(const auto on_false, integers_in(node, "nodes_falsenodeids"));
   LOWTIDE_TRY(const auto missing, integers_in(node, "nodes_missing_value_tracks_true"));
-  LOWTIDE_TRY(const auto values, reals_in(node, "nodes_values"));
+  LOWTIDE_TRY(const auto values, reals_or_tensor_in(node, "nodes_values"));
   const auto modes = texts_in(node, "nodes_modes");
   LOWTIDE_RETURN_IF_ERROR(check_lengths("nodes_treeids", trees.size(),
                                         {{"nodes_featureids", features.size()},
@@ -206,7 +206,7 @@ Result<void> read_weights(const Node& node, const std::string& kind, const Nodes
   LOWTIDE_TRY(const auto trees, integers_in(node, kind + "_treeids"));
   LOWTIDE_TRY(const auto ids, integers_in(node, kind + "_nodeids"));
   LOWTIDE_TRY(const auto targets, integers_in(node, kind + "_ids"));
-  LOWTIDE_TRY(const auto weights, reals_in(node, kind + "_weights"));
+  LOWTIDE_TRY(const auto weights, reals_or_tensor_in(node, kind + "_weights"));
   LOWTIDE_RETURN_IF_ERROR(check_lengths(
       kind + "_treeids", trees.size(),
       {{kind + "_nodeids", ids.size()}, {kind + "_ids", targets.size()}, {kind + "_weights", weights.size()}}));
@@ -274,9 +274,9 @@ Result<IndexedLists> read_lists(const Node& node) {
   LOWTIDE_TRY(lists.next[1], integers_in(node, "nodes_truenodeids"));
   LOWTIDE_TRY(lists.is_leaf[0], integers_in(node, "nodes_falseleafs"));
   LOWTIDE_TRY(lists.is_leaf[1], integers_in(node, "nodes_trueleafs"));
-  LOWTIDE_TRY(lists.splits, reals_in(node, "nodes_splits"));
+  LOWTIDE_TRY(lists.splits, reals_or_tensor_in(node, "nodes_splits"));
   LOWTIDE_TRY(lists.targets, integers_in(node, "leaf_targetids"));
-  LOWTIDE_TRY(lists.weights, reals_in(node, "leaf_weights"));
+  LOWTIDE_TRY(lists.weights, reals_or_tensor_in(node, "leaf_weights"));
   LOWTIDE_RETURN_IF_ERROR(check_lengths("nodes_splits", lists.splits.size(),
                                         {{"nodes_featureids", lists.features.size()},
                                          {"nodes_modes", lists.modes.size()},
@@ -291,7 +291,7 @@ Result<IndexedLists> read_lists(const Node& node) {
 
 // The values of each set end with a NaN. Sets are in the order of the nodes that have one.
 Result<void> read_members(const Node& node, TreeNodes& trees) {
-  LOWTIDE_TRY(const auto values, reals_in(node, "membership_values"));
+  LOWTIDE_TRY(const auto values, reals_or_tensor_in(node, "membership_values"));
   auto next = values.begin();
   for (TreeNode& to : trees.nodes) {
     if (to.is_leaf || to.comparison != Comparison::member) continue;

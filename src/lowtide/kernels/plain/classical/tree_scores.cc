@@ -32,7 +32,7 @@ Result<TreeAggregate> aggregate_of(const Node& node) {
 }
 
 Result<std::vector<double>> base_of(const Node& node, std::int64_t targets) {
-  LOWTIDE_TRY(std::vector<double> base, reals_in(node, "base_values"));
+  LOWTIDE_TRY(std::vector<double> base, reals_or_tensor_in(node, "base_values"));
   if (base.size() <= 1 || base.size() == static_cast<std::size_t>(targets)) return base;
   return Error{ErrorCode::invalid,
                "attribute 'base_values' has " + std::to_string(base.size()) + " entries, and there are " +
@@ -78,7 +78,7 @@ Result<TreeScores> tree_scores_of(const Graph& graph, NodeId node, const TreeNod
   if (graph.op(node).type != "TreeEnsembleClassifier") return scores;
   scores.labels = labels_of(of);
   LOWTIDE_TRY(const auto classes, integers_in(of, "class_ids"));
-  LOWTIDE_TRY(const auto weights, reals_in(of, "class_weights"));
+  LOWTIDE_TRY(const auto weights, reals_or_tensor_in(of, "class_weights"));
   const auto is_first = [&](std::int64_t one) { return one == classes.front(); };
   scores.has_one_class = scores.labels.size() == 2 && !classes.empty() && std::ranges::all_of(classes, is_first);
   scores.only_class = scores.has_one_class ? classes.front() : 0;

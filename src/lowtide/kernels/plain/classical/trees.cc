@@ -177,6 +177,8 @@ PreparedResult prepare_as(const PrepareInput& input, PlainRun<TreeParameters<T>>
   const bool is_classifier = input.graph.op(input.node).type == "TreeEnsembleClassifier";
   const Tensor* const result = tensor_of_result(input.graph, node_of(input), is_classifier ? 1 : 0);
   LOWTIDE_RETURN_IF_ERROR(check_scores(result, trees.targets));
+  LOWTIDE_RETURN_IF_ERROR(check_scratch(Bytes(numbers_of_share(trees.targets)) * std::int64_t{sizeof(double)},
+                                        tree_scratch(input.graph, node_of(input), 1)));
   LOWTIDE_RETURN_IF_ERROR(check_feature(input.graph, node_of(input), trees.most_feature));
   return plain_kernel(input, run,
                       TreeParameters<T>{.trees = packed_trees<T>(trees),

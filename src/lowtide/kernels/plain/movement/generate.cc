@@ -231,7 +231,8 @@ constexpr std::array kGenerateTable{
                                         FillParameters{*fill_value(input.graph, node_of(input))});
                   },
                   .missing = &missing_fill},
-    PlainOperator{.op = on_moved("EyeLike"), .prepare = &prepare_eye_like, .missing = &missing_eye},
+    PlainOperator{
+        .op = on_moved("EyeLike"), .prepare = &prepare_eye_like, .missing = &missing_eye, .mixes_reals = true},
     PlainOperator{.op = {"", "Range", kRangeTypes},
                   .operands = 3,
                   .prepare = [](const PrepareInput& input) -> PreparedResult {
