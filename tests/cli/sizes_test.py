@@ -120,6 +120,9 @@ class SizesOfInputs(ProgramTest):
                 said = self.expect(DONE, "plan", "three.onnx", *words).stdout
                 self.assertIn("One arena of 1,024 B", said)
         self.assertEqual(report["plans"][1]["sizes"], "h=16, x=2x?x8")
+        one = self.json(DONE, "plan", "three.onnx", "--shapes", "x=2x4x6")  # one value is that of --shape
+        self.assertEqual(one["bytes"]["arena"], wanted[0])
+        self.expect(DONE, "inspect", "three.onnx", "--shapes", "x=2x4x6")
         self.expect(DONE, "plan", "three.onnx", "--target", "cpu", "--shape", "x=2x4x6,2x16x8", "-o", "plans.json")
         for shape, code in (((2, 4, 6), DONE), ((2, 16, 8), DONE), ((2, 16, 6), BAD_INPUT)):
             self.write("x.npy", small_models.npy([-1.0] * (shape[0] * shape[1] * shape[2]), shape))

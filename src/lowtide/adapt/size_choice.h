@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/import/imported.h"
+
 namespace lowtide {
 
 // Sizes that a model leaves open, for one of several plans. They are as in ImportOptions.
@@ -16,5 +18,8 @@ struct SizeChoice {
   std::map<std::string, std::vector<std::int64_t>> shapes = {};  // graph input -> extents; -1 keeps that of the file
   friend bool operator==(const SizeChoice&, const SizeChoice&) = default;
 };
+
+// Adds these sizes to those of all plans. They replace others of the same name.
+void add_sizes(const SizeChoice& choice, ImportOptions& options);
 
 }  // namespace lowtide

@@ -60,9 +60,7 @@ Result<OpenedRange> open_range(const std::string& path, std::span<const SizeChoi
                                const OpenOptions& options) {
   std::vector<OpenOptions> all;
   for (const SizeChoice& choice : choices) {
-    ImportOptions& import = all.emplace_back(options).import;
-    for (const auto& [name, extent] : choice.dims) import.dims[name] = extent;
-    for (const auto& [name, extents] : choice.shapes) import.shapes[name] = extents;
+    add_sizes(choice, all.emplace_back(options).import);
   }
   return open_members(path, all);
 }

@@ -124,7 +124,9 @@ ImportOptions read_common_bindings(const Arguments& arguments) {
                  std::to_string(*extent) + "; give it once");
     }
   }
-  for (const std::string& word : arguments.values("--shape")) {
+  std::vector<std::string> words = arguments.values("--shape");
+  if (has_shapes_of_inputs(arguments)) words.push_back(*arguments.value("--shapes"));
+  for (const std::string& word : words) {
     const std::optional<Binding> binding = split_binding(word);
     if (binding && has_several_shapes(binding->value)) continue;
     const std::vector<std::int64_t> extents = read_extents("--shape", word, binding ? binding->value : "");

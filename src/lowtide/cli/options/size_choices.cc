@@ -101,10 +101,6 @@ void add_shapes(std::string_view option, const std::string& word, const Binding&
            [&](SizeChoice& choice, std::size_t at) { return choice.shapes.emplace(binding.name, shapes[at]).second; });
 }
 
-}  // namespace
-
-namespace {
-
 // A list and one value of the same name contradict each other.
 void refuse_other_value(const Arguments& arguments, const SizeChoice& first) {
   const auto refuse = [](std::string_view option, const std::string& name) {
@@ -156,9 +152,10 @@ std::vector<SizeChoice> read_size_choices(const Arguments& arguments) {
     add_shapes("--shape", word, *binding, list);
     is_one_symbol = false;
   }
-  if (has_shapes_of_inputs(arguments)) {
-    const std::string word = *arguments.value("--shapes");
-    add_shapes("--shapes", word, *split_binding(word), list);
+  const std::optional<Binding> shapes =
+      has_shapes_of_inputs(arguments) ? split_binding(*arguments.value("--shapes")) : std::nullopt;
+  if (shapes && has_several_shapes(shapes->value)) {
+    add_shapes("--shapes", *arguments.value("--shapes"), *shapes, list);
     is_one_symbol = false;
   }
   is_one_symbol = is_one_symbol && list.lists() == 1;
@@ -180,11 +177,6 @@ void refuse_size_choices(const Arguments& arguments) {
   stop_usage((is_dim ? "'--dim' gives " : "'--shape' gives ") + quoted(name, 60) +
              " several values, which only 'plan' and 'run' can use; give one, or an upper bound with --at-most " +
              quoted(is_dim ? name : name + "[0]", 60) + "=N");
-}
-
-void add_sizes(const SizeChoice& choice, ImportOptions& bindings) {
-  for (const auto& [name, extent] : choice.dims) bindings.dims[name] = extent;
-  for (const auto& [name, extents] : choice.shapes) bindings.shapes[name] = extents;
 }
 
 std::string sizes_text(const SizeChoice& choice) {

@@ -3,15 +3,12 @@
 
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lowtide/adapt/size_choice.h"
 #include "lowtide/cli/options/arguments.h"
-#include "lowtide/import/imported.h"
 
 // Options with several values, for which a model has a plan each: --dim batch=1..8, --dim batch=1,2,4 and
 // --shape x=1x3x320x320,1x3x640x640, also as --shapes.
@@ -31,9 +28,6 @@ namespace lowtide::cli_internal {
 
 // Stops if a command that has one plan is given several values.
 void refuse_size_choices(const Arguments& arguments);
-
-// Adds the sizes to those of all plans.
-void add_sizes(const SizeChoice& choice, ImportOptions& bindings);
 
 // "batch=2", "x=1x3x320x320, y=1x4".
 [[nodiscard]] std::string sizes_text(const SizeChoice& choice);
