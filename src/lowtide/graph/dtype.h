@@ -44,4 +44,9 @@ inline constexpr auto kEnumNames<DType> = enum_names<DType>({
 // Integers of 8 bits.
 [[nodiscard]] constexpr bool is_byte(DType dtype) { return dtype == DType::i8 || dtype == DType::u8; }
 
+// The numbers of the element types in ONNX (TensorProto.DataType), which attributes such as `to` of Cast have. nullopt
+// for a number without a type.
+[[nodiscard]] std::optional<DType> dtype_of_onnx_number(std::int64_t number);
+[[nodiscard]] std::int64_t onnx_number_of(DType dtype);
+
 }  // namespace lowtide

@@ -111,9 +111,9 @@ Result<FileBytes> allocate_bytes(std::int64_t size) {
 
 Result<FileBytes> read_file(const std::string& path, std::int64_t most_bytes, std::string_view limit) {
   LOWTIDE_TRY(const std::unique_ptr<File> file, File::open(path, most_bytes, limit));
-  Result<FileBytes> bytes = allocate_bytes((file)->size());
+  Result<FileBytes> bytes = allocate_bytes(file->size());
   if (!bytes) return io_error(path, bytes.error().message);
-  const Result<void> filled = (file)->read(0, {bytes->data.get(), bytes->size});
+  const Result<void> filled = file->read(0, {bytes->data.get(), bytes->size});
   if (!filled) return io_error(path, filled.error().message);
   return bytes;
 }

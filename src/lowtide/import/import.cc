@@ -104,7 +104,7 @@ Result<ImportedModel> import_model(const std::string& path, const ImportOptions&
   try {
     Result<ImportedModel> model = import_by_format(*file, path, options);
     if (!model) return in_file(path, model.error());
-    const Result<void> unchanged = (file)->check_unchanged();
+    const Result<void> unchanged = file->check_unchanged();
     if (!unchanged) return in_file(path, unchanged.error());
     return model;
   } catch (const std::bad_alloc&) {
@@ -150,8 +150,8 @@ std::string text_digest(std::string_view text) {
 
 Result<std::string> read_beginning(const std::string& path, std::int64_t most) {
   LOWTIDE_TRY(const std::unique_ptr<File> file, File::open(path, limits::kMaxTotalBytes, "kMaxTotalBytes"));
-  std::string bytes(static_cast<std::size_t>(std::min((file)->size(), most)), '\0');
-  if (const Result<void> done = (file)->read(0, bytes); !done) return in_file(path, done.error());
+  std::string bytes(static_cast<std::size_t>(std::min(file->size(), most)), '\0');
+  if (const Result<void> done = file->read(0, bytes); !done) return in_file(path, done.error());
   return bytes;
 }
 

@@ -23,28 +23,6 @@ void add_number(ProtoMessage& to, std::uint32_t field, std::uint64_t number) { a
 
 std::uint64_t float_bits(double value) { return std::bit_cast<std::uint32_t>(static_cast<float>(value)); }
 
-// The number of TensorProto.DataType.
-std::uint64_t onnx_number_of(DType dtype) {
-  switch (dtype) {
-    case DType::f32: return 1;
-    case DType::u8: return 2;
-    case DType::i8: return 3;
-    case DType::u16: return 4;
-    case DType::i16: return 5;
-    case DType::i32: return 6;
-    case DType::i64: return 7;
-    case DType::boolean: return 9;
-    case DType::f16: return 10;
-    case DType::f64: return 11;
-    case DType::u32: return 12;
-    case DType::u64: return 13;
-    case DType::c64: return 14;
-    case DType::c128: return 15;
-    case DType::bf16: return 16;
-    default: return 0;
-  }
-}
-
 // The fields of AttributeProto, and the number of its type.
 ProtoMessage attribute_message(const Attribute& attribute) {
   ProtoMessage to;
@@ -80,7 +58,7 @@ ProtoMessage attribute_message(const Attribute& attribute) {
 ProtoMessage head_of_tensor(const std::string& name, const OnnxType& type) {
   ProtoMessage tensor;
   add_numbers(tensor, 1, {type.extents.begin(), type.extents.end()});
-  add_number(tensor, 2, onnx_number_of(type.dtype));
+  add_number(tensor, 2, static_cast<std::uint64_t>(onnx_number_of(type.dtype)));
   add_text(tensor, 8, name);
   return tensor;
 }
@@ -112,7 +90,7 @@ ProtoMessage value_message(const std::string& name, const OnnxType& type) {
     add_message(shape, 1, std::move(dim));
   }
   ProtoMessage of_tensor;
-  add_number(of_tensor, 1, onnx_number_of(type.dtype));
+  add_number(of_tensor, 1, static_cast<std::uint64_t>(onnx_number_of(type.dtype)));
   add_message(of_tensor, 2, std::move(shape));
   ProtoMessage of_value;
   add_message(of_value, 1, std::move(of_tensor));

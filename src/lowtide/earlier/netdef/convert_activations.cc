@@ -134,20 +134,7 @@ void convert_copy(OpConversion& op) {
 }
 
 void convert_cast_op(OpConversion& op) {
-  static constexpr auto kTypes = std::to_array<std::pair<DType, std::int64_t>>({{DType::f32, 1},
-                                                                                {DType::u8, 2},
-                                                                                {DType::i8, 3},
-                                                                                {DType::u16, 4},
-                                                                                {DType::i16, 5},
-                                                                                {DType::i32, 6},
-                                                                                {DType::i64, 7},
-                                                                                {DType::boolean, 9},
-                                                                                {DType::f16, 10},
-                                                                                {DType::f64, 11}});
-  for (const auto& [dtype, number] : kTypes) {
-    if (dtype == op.outputs[0].dtype) return op.write("Cast", {op.operands[0]}, {{"to", number}});
-  }
-  op.fault = "no kernel makes elements of its type";
+  op.write("Cast", {op.operands[0]}, {{"to", onnx_number_of(op.outputs[0].dtype)}});
 }
 
 }  // namespace lowtide::netdef_internal

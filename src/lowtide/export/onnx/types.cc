@@ -11,36 +11,7 @@
 namespace lowtide::export_internal {
 
 onnx::TensorProto::DataType onnx_type_of(DType dtype) {
-  using onnx::TensorProto;
-  switch (dtype) {
-    case DType::f64: return TensorProto::DOUBLE;
-    case DType::f32: return TensorProto::FLOAT;
-    case DType::f16: return TensorProto::FLOAT16;
-    case DType::bf16: return TensorProto::BFLOAT16;
-    case DType::f8e4m3fn: return TensorProto::FLOAT8E4M3FN;
-    case DType::f8e4m3fnuz: return TensorProto::FLOAT8E4M3FNUZ;
-    case DType::f8e5m2: return TensorProto::FLOAT8E5M2;
-    case DType::f8e5m2fnuz: return TensorProto::FLOAT8E5M2FNUZ;
-    case DType::f8e8m0: return static_cast<TensorProto::DataType>(24);  // FLOAT8E8M0
-    case DType::f4e2m1: return static_cast<TensorProto::DataType>(23);  // FLOAT4E2M1
-    case DType::i64: return TensorProto::INT64;
-    case DType::i32: return TensorProto::INT32;
-    case DType::i16: return TensorProto::INT16;
-    case DType::i8: return TensorProto::INT8;
-    case DType::i4: return TensorProto::INT4;
-    case DType::i2: return static_cast<TensorProto::DataType>(26);  // INT2
-    case DType::u64: return TensorProto::UINT64;
-    case DType::u32: return TensorProto::UINT32;
-    case DType::u16: return TensorProto::UINT16;
-    case DType::u8: return TensorProto::UINT8;
-    case DType::u4: return TensorProto::UINT4;
-    case DType::u2: return static_cast<TensorProto::DataType>(25);  // UINT2
-    case DType::boolean: return TensorProto::BOOL;
-    case DType::c64: return TensorProto::COMPLEX64;
-    case DType::c128: return TensorProto::COMPLEX128;
-    case DType::string: return TensorProto::STRING;
-  }
-  return TensorProto::UNDEFINED;
+  return static_cast<onnx::TensorProto::DataType>(onnx_number_of(dtype));
 }
 
 std::int64_t ir_version_of(DType dtype) {

@@ -131,7 +131,7 @@ Expected expect_window(const NodeFacts& facts) {
   const std::optional<std::int64_t> size = facts.integer(0);
   if (size && *size < 0) return contradiction("the size of the window is negative");
   Expected expected = expect(KnownExtents{size});
-  expected.dtype = dtype_of_onnx(integer_attribute(facts.node(), "output_datatype", 1));
+  expected.dtype = dtype_of_onnx_number(integer_attribute(facts.node(), "output_datatype", 1));
   return expected;
 }
 

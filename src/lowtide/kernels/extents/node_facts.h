@@ -75,9 +75,6 @@ struct Expected {
 // The axis counted from the front. nullopt: it is not in [-rank, rank).
 [[nodiscard]] std::optional<std::size_t> axis_of_rank(std::int64_t axis, std::size_t rank);
 
-// The element type that attributes of ONNX number (TensorProto.DataType). nullopt: it is none of them.
-[[nodiscard]] std::optional<DType> dtype_of_onnx(std::int64_t number);
-
 // What each operator gives, by the kinds of operators. Requires: the operands that the table of rules names are there.
 using ExtentRule = Expected (*)(const NodeFacts& facts);
 

@@ -69,9 +69,9 @@ bool may_be_blocks(const KnownExtents& scales, const KnownExtents& from, std::si
 // states it.
 std::optional<DType> quantized_type(const NodeFacts& facts) {
   const std::int64_t number = integer_attribute(facts.node(), "output_dtype", 0);
-  if (facts.type() == "DequantizeLinear") return number == 0 ? facts.tensor(1).dtype : dtype_of_onnx(number);
+  if (facts.type() == "DequantizeLinear") return number == 0 ? facts.tensor(1).dtype : dtype_of_onnx_number(number);
   if (facts.has(2)) return facts.tensor(2).dtype;
-  return number == 0 ? DType::u8 : dtype_of_onnx(number);
+  return number == 0 ? DType::u8 : dtype_of_onnx_number(number);
 }
 
 }  // namespace

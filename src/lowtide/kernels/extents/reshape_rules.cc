@@ -170,7 +170,7 @@ Expected expect_eye_like(const NodeFacts& facts) {
   if (facts.rank(0) != 2) return misfit(facts, 0, "two axes");
   Expected expected = expect_like_first(facts);
   if (const std::int64_t number = integer_attribute(facts.node(), "dtype", 0); number != 0)
-    expected.dtype = dtype_of_onnx(number);
+    expected.dtype = dtype_of_onnx_number(number);
   return expected;
 }
 

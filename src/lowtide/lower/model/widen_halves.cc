@@ -83,11 +83,9 @@ class HalfWidener {
   }
 
   void add_cast(TensorId from, TensorId to, DType dtype, std::vector<NodeId> origins) {
-    rewriter_.add_node({.type = "Cast",
-                        .inputs = {from},
-                        .outputs = {to},
-                        .attributes = {{"to", static_cast<std::int64_t>(dtype == DType::f32 ? 1 : 10)}}},
-                       std::move(origins));
+    rewriter_.add_node(
+        {.type = "Cast", .inputs = {from}, .outputs = {to}, .attributes = {{"to", onnx_number_of(dtype)}}},
+        std::move(origins));
   }
 
   TensorId wide_of(TensorId half, NodeId reader) {

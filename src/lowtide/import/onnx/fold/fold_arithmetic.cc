@@ -50,9 +50,9 @@ Result<Contents> modulo(const FoldNode& node) {
 
 Result<Contents> mean(const FoldNode& node) {
   LOWTIDE_TRY(Content sum, combined_inputs(node, add_elements));
-  if (sum == nullptr || !is_float((sum)->dtype)) return nothing();
+  if (sum == nullptr || !is_float(sum->dtype)) return nothing();
   auto count = std::make_shared<KnownContent>();
-  count->dtype = (sum)->dtype;
+  count->dtype = sum->dtype;
   count->elements = {exact_real(rounded(count->dtype, static_cast<double>(node.input_count())))};
   return single(combined(sum, count, divide_elements));
 }

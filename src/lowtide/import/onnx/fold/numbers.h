@@ -55,8 +55,4 @@ struct RealRange {
 // Returns what holds for an element that is one of the two.
 [[nodiscard]] KnownElement either(DType dtype, const KnownElement& a, const KnownElement& b);
 
-// The numbers of the element types in ONNX (TensorProto.DataType).
-[[nodiscard]] std::optional<DType> dtype_of_onnx_number(std::int64_t number);
-[[nodiscard]] std::int64_t onnx_number_of(DType dtype);
-
 }  // namespace lowtide::import_internal

@@ -266,7 +266,7 @@ Result<void> fold_contents(const Request& request, Facts& facts) {
                                          .output_count = facts.size(),
                                          .content_attributes = tensors}));
   for (std::size_t i = 0; i < facts.size(); ++i) {
-    const auto& content = (contents)[i];
+    const auto& content = contents[i];
     if (content == nullptr || !facts[i].is_tensor || !agrees(*content, facts[i].known)) continue;
     std::vector<KnownExtent>& extents = facts[i].known.extents.emplace();
     for (const std::int64_t extent : content->extents) extents.push_back({Knowledge::exact, extent, ""});
