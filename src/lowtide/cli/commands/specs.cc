@@ -351,9 +351,8 @@ const std::vector<ExitCodeSpec>& exit_codes() {
       {number(ExitCode::usage),
        "the command line is wrong, whatever the files contain, such as an output that is also an input"},
       {number(ExitCode::bad_input),
-       "a file cannot be read or written, is malformed or is unsupported, or files and options do not fit each other, "
-       "such "
-       "as an input that the model does not have"},
+       "a file cannot be read or written, is malformed or unsupported, or does not fit the options, such as an input "
+       "that the model does not have"},
       {number(ExitCode::internal), "a bug in lowtide"},
       {"130", "Ctrl-C (SIGINT) ended the program; a command whose help says what Ctrl-C does has its own code for it"},
       {"128+N", "signal N ended the program, as shells show it: 129 (SIGHUP), 141 (SIGPIPE), 143 (SIGTERM)"}};

@@ -31,11 +31,6 @@ std::string_view escape_of(Style style) {
   return "";
 }
 
-std::size_t code_points(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
-
 constexpr std::size_t kLeastColumns = 40;
 
 // Lines of text, where an empty last line means that the text ends with a line end.
@@ -125,11 +120,7 @@ StyledText& StyledText::append(const StyledText& other) {
   return *this;
 }
 
-std::size_t StyledText::width() const {
-  std::size_t width = 0;
-  for (const Piece& piece : pieces_) width += code_points(piece.text);
-  return width;
-}
+std::size_t StyledText::width() const { return line().width(); }
 
 report_internal::TextLine StyledText::line() const {
   TextLine line;

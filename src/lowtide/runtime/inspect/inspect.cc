@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/runtime/inspect.h"
-#include "lowtide/base/try.h"
 
 #include <algorithm>
 #include <cstring>
@@ -12,6 +11,7 @@
 
 #include "lowtide/base/no_memory.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/runtime/inspect/guard.h"
 #include "lowtide/runtime/inspect/poison.h"
 #include "lowtide/runtime/inspect/record.h"

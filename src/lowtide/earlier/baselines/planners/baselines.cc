@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/earlier/baselines/baselines.h"
-#include "lowtide/base/try.h"
 
 #include <algorithm>
 #include <utility>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/baselines/measure/given_slots.h"
 #include "lowtide/earlier/baselines/measure/least_slots.h"
 #include "lowtide/earlier/baselines/measure/measure.h"

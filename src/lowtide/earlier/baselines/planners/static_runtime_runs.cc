@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "lowtide/earlier/baselines/static_runtime_runs.h"
-#include "lowtide/base/try.h"
 
 #include <algorithm>
 #include <string>
@@ -11,6 +10,7 @@
 #include "lowtide/base/flags.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/try.h"
 #include "lowtide/earlier/baselines/baselines.h"
 #include "lowtide/earlier/baselines/net/blobs.h"
 #include "lowtide/earlier/baselines/net/check_options.h"
