@@ -21,6 +21,8 @@ struct Windowed {
 constexpr Windowed kWindowed[] = {{"AveragePool", {}}, {"Conv", 1},    {"ConvInteger", 1}, {"DeformConv", 1},
                                   {"FusedConv", 1},    {"LpPool", {}}, {"MaxPool", {}},    {"QLinearConv", 3}};
 
+constexpr Windowed kTransposed{"ConvTranspose", 1};
+
 std::int64_t at_axis(const onnx::AttributeProto* list, std::size_t axis, std::int64_t otherwise) {
   if (list == nullptr || axis >= static_cast<std::size_t>(list->ints_size())) return otherwise;
   return list->ints(static_cast<int>(axis));
@@ -103,10 +105,44 @@ Result<void> size_axis(const Sized& sized, const Windowed& windowed, std::size_t
   return {};
 }
 
+// The extent of the result of a transposed convolution with auto_pad SAME: windows that do not reach as far leave it
+// shorter than one stride per element. nullopt: it has no 64 bits.
+Bound same_extent(std::int64_t extent, const WindowAxis& axis, std::int64_t output_padding) {
+  const Bound steps = checked_multiply(extent, axis.stride);
+  return least(steps, steps ? checked_add(*steps, output_padding + axis.reach - axis.stride) : std::nullopt);
+}
+
+void size_transposed(const Sized& sized) {
+  const KnownExtents* data = sized.extents(0);
+  if (data == nullptr || data->size() < 3) return;
+  sized.give_rank(0, data->size());
+  if (sized.output(0) == nullptr) return;
+  KnownExtents& output = *sized.output(0);
+  const std::size_t axes = data->size() - 2;
+  const onnx::AttributeProto* shape = sized.attribute("output_shape");
+  const bool has_shape = shape != nullptr && static_cast<std::size_t>(shape->ints_size()) == axes;
+  // The library ends at the first number that is less than the extent of the operand.
+  if (has_shape) output.resize(data->size());
+  if (output.size() != data->size()) return;
+  for (std::size_t axis = 0; axis < axes; ++axis) {
+    KnownExtent& out = output[2 + axis];
+    if (has_shape) out = {Knowledge::exact, shape->ints(static_cast<int>(axis)), ""};
+    const KnownExtent& in = (*data)[2 + axis];
+    const std::optional<WindowAxis> window = window_axis(sized, kTransposed, axis, axes);
+    if (has_shape || !window || !window->is_same || in.knowledge == Knowledge::unknown) continue;
+    const Bound same = same_extent(in.extent, *window, at_axis(sized.attribute("output_padding"), axis, 0));
+    if (same && *same >= 0) out = {in.knowledge, *same, in.knowledge == Knowledge::exact ? "" : out.symbol};
+  }
+}
+
 }  // namespace
 
 Result<void> size_windows(const onnx::NodeProto& node, std::span<const TensorFact* const> inputs,
                           std::vector<TensorFact>& outputs) {
+  if (node.op_type() == kTransposed.type) {
+    size_transposed({node, inputs, outputs});
+    return {};
+  }
   const auto* windowed = std::ranges::find(kWindowed, std::string_view(node.op_type()), &Windowed::type);
   if (windowed == std::end(kWindowed)) return {};
   const Sized sized{node, inputs, outputs};
