@@ -111,6 +111,19 @@ TEST(AveragePool, CountsPaddingButNothingBeyondIt) {
   EXPECT_THAT(pooled("AveragePool(x) {" + with, 3), ElementsAre(2, 4, 5));
 }
 
+// Two taps at -1 and 1 around one element.
+TEST(AveragePool, OfNoElementIsZero) {
+  for (const char* counted : {"0", "1"}) {
+    OneNode pool = one_node("x : f32[1,1,1]",
+                            std::string("AveragePool(x) {kernel_shape = [2], dilations = [2], pads = [1, 1], "
+                                        "count_include_pad = ") +
+                                counted + "}",
+                            "f32[1,1,1]");
+    pool.run_ok({floats({5})});
+    EXPECT_THAT(pool.result<float>(), ElementsAre(0));
+  }
+}
+
 TEST(MaxPool, PadsWithTheLowestNumber) {
   OneNode f32 = one_node("x : f32[1,1,2]", "MaxPool(x) {kernel_shape = [2], pads = [1, 0]}", "f32[1,1,2]");
   f32.run_ok({floats({-kInfinity, -5})});

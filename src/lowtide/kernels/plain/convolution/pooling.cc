@@ -140,7 +140,8 @@ struct Average : OfReals<Average> {
       const std::int64_t count = counted_taps(depth, row / height.out, counts_padding) *
                                  counted_taps(height, row % height.out, counts_padding);
       for (std::int64_t at = 0; at < width.out; ++at, ++result) {
-        *result /= static_cast<T>(count * counted_taps(width, at, counts_padding));
+        // The average of no element is 0, as in ONNX Runtime.
+        *result /= static_cast<T>(std::max<std::int64_t>(count * counted_taps(width, at, counts_padding), 1));
       }
     }
   }
