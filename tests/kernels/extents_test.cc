@@ -97,6 +97,19 @@ TEST(Extents, OfWindowsFollowFromAllAttributes) {
             "");
 }
 
+// 5 elements with stride 2 have 10 results, and not one more for the output_padding.
+TEST(Extents, OfTransposedWindowsAreStridesOrWhatIsGiven) {
+  const std::string operands = "input x : f32[1,2,5]\n input w : f32[2,5,3]";
+  const std::string same =
+      "y = ConvTranspose(x, w) {auto_pad = \"SAME_UPPER\", output_padding = [1], strides = [2]} : ";
+  EXPECT_EQ(fault_of(operands, same + "f32[1,5,10]"), "");
+  EXPECT_THAT(fault_of(operands, same + "f32[1,5,11]"), HasSubstr("the operator gives [1,5,10]"));
+  const std::string given = "y = ConvTranspose(x, w) {output_shape = [6]} : ";
+  EXPECT_EQ(fault_of(operands, given + "f32[1,5,6]"), "");
+  EXPECT_THAT(fault_of("input x : f32[1,2,<=5]\n input w : f32[2,5,3]", given + "f32[1,5,7]"),
+              HasSubstr("the operator gives [1,5,6]"));
+}
+
 // A kernel writes scores of f32, so a result of fewer bytes would be too small.
 TEST(Extents, OfScoresComeWithTheirType) {
   const std::string node = "y = ai.onnx.ml::LinearRegressor(x) {coefficients = [1.0, 2.0], targets = 1} : ";

@@ -30,5 +30,10 @@ namespace lowtide::kernels_internal {
 [[nodiscard]] inline const std::vector<std::int64_t>* integers_attribute(const Node& node, std::string_view name) {
   return find_attribute<std::vector<std::int64_t>>(node.attributes, name);
 }
+// An empty list if it is absent.
+[[nodiscard]] inline std::vector<std::int64_t> list_attribute(const Node& node, std::string_view name) {
+  const std::vector<std::int64_t>* found = integers_attribute(node, name);
+  return found == nullptr ? std::vector<std::int64_t>() : *found;
+}
 
 }  // namespace lowtide::kernels_internal

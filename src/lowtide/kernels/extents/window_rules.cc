@@ -8,6 +8,7 @@
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/extents/known_window.h"
 #include "lowtide/kernels/extents/rules_of_kinds.h"
+#include "lowtide/kernels/plain/windows/transposed_window.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -21,23 +22,10 @@ struct ConvolutionInputs {
   std::size_t bias = 2;
 };
 
-// Whether a list is absent, or has this many small numbers.
-bool may_be_list(const WindowList& list, std::size_t wanted, std::int64_t least) {
+// Whether a list has this many small numbers.
+bool is_list(const WindowList& list, std::size_t wanted, std::int64_t least) {
   const auto is_small = [&](std::int64_t value) { return value >= least && value <= kMostOfList; };
-  return (list.empty() || list.size() == wanted) && std::ranges::all_of(list, is_small);
-}
-
-std::int64_t listed(const WindowList& list, std::size_t at, std::int64_t otherwise) {
-  return list.empty() ? otherwise : list[at];
-}
-
-// Why the attribute for the extents of the window is not those of the weights; empty if it is.
-std::string other_window(const NodeFacts& facts, const KnownExtents& weights) {
-  const WindowList* given = integers_attribute(facts.node(), "kernel_shape");
-  const KnownExtents window(weights.begin() + 2, weights.end());
-  if (given == nullptr || may_equal(known(*given), window)) return "";
-  return "attribute 'kernel_shape' is " + to_text(known(*given)) + ", and the weights have a window of " +
-         to_text(window);
+  return list.size() == wanted && std::ranges::all_of(list, is_small);
 }
 
 std::string one_per_channel(const KnownExtent& channels) {
@@ -55,25 +43,12 @@ Expected expect_convolution_of(const NodeFacts& facts, const ConvolutionInputs& 
   if (!agrees) return misfit(facts, of.weights, "the channels of " + to_text(from) + " in its groups");
   if (facts.has(of.bias) && !may_equal(facts.count(of.bias), weights[0]))
     return misfit(facts, of.bias, one_per_channel(weights[0]));
-  if (std::string other = other_window(facts, weights); !other.empty()) return contradiction(std::move(other));
+  std::string other = misfit_of_window(facts.graph(), facts.node(), of.weights);
+  if (!other.empty()) return contradiction(std::move(other));
   const std::optional<KnownExtents> spatial =
       known_window(window_attributes(facts.node()), from, KnownExtents(weights.begin() + 2, weights.end()));
   if (!spatial) return misfit(facts, 0, "extents for the window of the node");
   return expect(with_spatial(from[0], weights[0], *spatial));
-}
-
-// Per axis: (extent - 1) * stride + output_padding + (taps - 1) * dilation + 1, less the padding, or the given shape.
-KnownExtent transposed_extent(const WindowAttributes& window, const WindowList& more, std::size_t at,
-                              const std::array<KnownExtent, 2>& extent_and_taps) {
-  const auto& [extent, taps] = extent_and_taps;
-  if (!extent || !taps) return std::nullopt;
-  const std::int64_t stride = listed(window.strides, at, 1);
-  const std::int64_t covered = (*taps - 1) * listed(window.dilations, at, 1) + 1;
-  const std::int64_t whole = (*extent - 1) * stride + listed(more, at, 0) + covered;
-  if (window.auto_pad == AutoPad::same_upper || window.auto_pad == AutoPad::same_lower)
-    return std::min(*extent * stride, whole);
-  const bool has_pads = window.auto_pad == AutoPad::none && !window.pads.empty();
-  return has_pads ? whole - window.pads[at] - window.pads[window.pads.size() / 2 + at] : whole;
 }
 
 }  // namespace
@@ -129,22 +104,20 @@ Expected expect_transposed_convolution(const NodeFacts& facts) {
   if (!agrees) return misfit(facts, 1, "the channels of " + to_text(from));
   const KnownExtent channels = product_of(std::array{weights[1], KnownExtent(groups)});
   if (facts.has(2) && !may_equal(facts.count(2), channels)) return misfit(facts, 2, one_per_channel(channels));
-  if (std::string other = other_window(facts, weights); !other.empty()) return contradiction(std::move(other));
-  const WindowAttributes window = window_attributes(facts.node());
-  const auto* padding = integers_attribute(facts.node(), "output_padding");
-  const auto* shape = integers_attribute(facts.node(), "output_shape");
-  const WindowList more = padding == nullptr ? WindowList() : *padding;
-  const WindowList given = shape == nullptr ? WindowList() : *shape;
-  const bool has_lists = may_be_list(window.strides, spatial, 1) && may_be_list(window.dilations, spatial, 1) &&
-                         may_be_list(window.pads, 2 * spatial, 0) && may_be_list(more, spatial, 0) &&
-                         (may_be_list(given, spatial, 0) || may_be_list(given, spatial + 2, 0));
-  if (!has_lists) return contradiction("the attributes of the window do not have one number per spatial axis");
+  std::string other = misfit_of_window(facts.graph(), facts.node(), 1);
+  if (!other.empty()) return contradiction(std::move(other));
+  const TransposedAttributes attributes = transposed_attributes(facts.node());
+  if (!has_axes(attributes, spatial))
+    return contradiction("the attributes of the window do not have one number per spatial axis");
   KnownExtents to{from[0], channels};
   for (std::size_t at = 0; at < spatial; ++at) {
-    const KnownExtent extent = given.empty() ? transposed_extent(window, more, at, {from[2 + at], weights[2 + at]})
-                                             : KnownExtent(given[given.size() - spatial + at]);
-    if (extent && *extent < 0) return misfit(facts, 0, "more elements than its padding takes away");
-    to.push_back(extent);
+    to.emplace_back(given_extent(attributes, spatial, at));
+    const KnownExtent& extent = from[2 + at];
+    const KnownExtent& taps = weights[2 + at];
+    if (!extent || !taps) continue;
+    const auto axis = transposed_axis(attributes, spatial, at, *extent, *taps);
+    if (!axis) return misfit(facts, 0, "more elements than its padding takes away");
+    to.back() = axis->in;
   }
   return expect(std::move(to));
 }
@@ -170,9 +143,7 @@ Expected expect_unpool(const NodeFacts& facts) {
   const KnownExtents from = facts.extents(0);
   const std::size_t spatial = from.size() < 2 ? 0 : from.size() - 2;
   const WindowAttributes window = window_attributes(facts.node());
-  const bool agrees = spatial > 0 && window.kernel.size() == spatial && may_be_list(window.kernel, spatial, 0) &&
-                      may_be_list(window.strides, spatial, 0) && may_be_list(window.pads, 2 * spatial, 0);
-  if (!agrees) return misfit(facts, 0, "extents for the window of the node");
+  if (spatial == 0 || !has_unpool_axes(window, spatial)) return misfit(facts, 0, "extents for the window of the node");
   if (!may_equal(facts.count(1), product_of(from))) return misfit(facts, 1, "one index per element");
   if (facts.has(2)) {
     if (!may_equal(facts.count(2), static_cast<std::int64_t>(from.size())))
@@ -182,11 +153,9 @@ Expected expect_unpool(const NodeFacts& facts) {
   }
   KnownExtents to{from[0], from[1]};
   for (std::size_t at = 0; at < spatial; ++at) {
-    const std::int64_t padding = listed(window.pads, at, 0) + listed(window.pads, window.pads.size() / 2 + at, 0);
     const KnownExtent& extent = from[2 + at];
-    to.push_back(extent ? KnownExtent((*extent - 1) * listed(window.strides, at, 1) - padding + window.kernel[at])
-                        : std::nullopt);
-    if (to.back() && *to.back() < 0) return misfit(facts, 0, "more elements than its padding takes away");
+    to.push_back(extent ? unpooled_extent(window, spatial, at, *extent) : std::nullopt);
+    if (extent && !to.back()) return misfit(facts, 0, "more elements than its padding takes away");
   }
   return expect(std::move(to));
 }
@@ -199,9 +168,8 @@ Expected expect_col2im(const NodeFacts& facts) {
   const KnownExtent axes = facts.count(1);
   if (!image || !block)
     return axes && *axes <= 3 ? expect_rank(static_cast<std::size_t>(*axes) + 2) : expect_anything();
-  const bool has_axes =
-      may_be_list(*image, image->size(), 0) && may_be_list(*block, image->size(), 1) && !block->empty();
-  const KnownExtent taps = has_axes ? product_of(known(*block)) : KnownExtent();
+  const bool is_image = is_list(*image, image->size(), 0) && is_list(*block, image->size(), 1) && !block->empty();
+  const KnownExtent taps = is_image ? product_of(known(*block)) : KnownExtent();
   if (!taps || (from[1] && *from[1] % *taps != 0)) return misfit(facts, 2, "the axes of the image, with all taps");
   const KnownExtents to = with_spatial(from[0], from[1] ? KnownExtent(*from[1] / *taps) : std::nullopt, known(*image));
   const std::optional<KnownExtents> places = known_window(window_attributes(facts.node()), to, known(*block));

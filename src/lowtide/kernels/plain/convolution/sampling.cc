@@ -13,7 +13,7 @@
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/strided_index.h"
-#include "lowtide/kernels/plain/windows/sliding_window.h"
+#include "lowtide/kernels/plain/windows/transposed_window.h"
 
 namespace lowtide::kernels_internal {
 namespace {
@@ -76,20 +76,13 @@ RunStatus run_col2im(const SamplingParameters& parameters, const Operands& opera
 // The extents that a MaxPool with these attributes had as its operand.
 std::optional<Extents> unpooled_extents(const WindowAttributes& window, const Extents& from) {
   const auto spatial = static_cast<std::size_t>(std::max(from.rank() - 2, 0));
-  const auto has = [](const std::vector<std::int64_t>& list, std::size_t count) {
-    const auto is_valid = [](std::int64_t value) { return value >= 0 && value < std::int64_t{1} << 31; };
-    return list.size() == count && std::ranges::all_of(list, is_valid);
-  };
-  const bool agrees = has(window.kernel, spatial) && (window.strides.empty() || has(window.strides, spatial)) &&
-                      (window.pads.empty() || has(window.pads, 2 * spatial));
-  if (!agrees) return std::nullopt;
+  if (!has_unpool_axes(window, spatial)) return std::nullopt;
   Extents extents = from;
   for (std::size_t at = 0; at < spatial; ++at) {
     const int axis = static_cast<int>(at) + 2;
-    const std::int64_t stride = window.strides.empty() ? 1 : window.strides[at];
-    const std::int64_t padding = window.pads.empty() ? 0 : window.pads[at] + window.pads[spatial + at];
-    extents[axis] = (from[axis] - 1) * stride - padding + window.kernel[at];
-    if (extents[axis] < 0) return std::nullopt;
+    const auto extent = unpooled_extent(window, spatial, at, from[axis]);
+    if (!extent) return std::nullopt;
+    extents[axis] = *extent;
   }
   return extents;
 }

@@ -14,67 +14,30 @@
 #include "lowtide/kernels/common/team_parts.h"
 #include "lowtide/kernels/common/vector_clones.h"
 #include "lowtide/kernels/plain/convolution/convolution.h"
-#include "lowtide/kernels/plain/windows/sliding_window.h"
+#include "lowtide/kernels/plain/windows/transposed_window.h"
 
 namespace lowtide::kernels_internal {
 namespace {
 
 struct TransposedParameters {
-  WindowAttributes window;
-  std::vector<std::int64_t> output_padding;  // empty: 0
-  std::vector<std::int64_t> output_shape;    // empty: it follows from the padding
+  TransposedAttributes attributes;
   std::int64_t groups = 1;
   int threads = 1;
 };
 
-// Sets the extent of the result and its padding. The window is that of the convolution from the result to the operand,
-// so `in` is the extent of the result, and `out` is that of the operand.
-bool set_axis(const TransposedParameters& parameters, std::size_t spatial, std::size_t at, WindowAxis& axis) {
-  const WindowAttributes& window = parameters.window;
-  // An output_shape may also have the batch and the channels in front.
-  const std::span<const std::int64_t> shape =
-      std::span(parameters.output_shape).last(parameters.output_shape.empty() ? 0 : spatial);
-  const std::int64_t more = parameters.output_padding.empty() ? 0 : parameters.output_padding[at];
-  const std::int64_t whole = (axis.out - 1) * axis.stride + more + (axis.kernel - 1) * axis.dilation + 1;
-  const bool is_same = window.auto_pad == AutoPad::same_upper || window.auto_pad == AutoPad::same_lower;
-  if (!shape.empty() || is_same) {
-    // Windows that do not reach as far leave the result shorter, as in ONNX's rules of shapes and in ONNX Runtime.
-    axis.in = shape.empty() ? std::min(axis.out * axis.stride, whole) : shape[at];
-    const std::int64_t padding = std::max<std::int64_t>(whole - axis.in, 0);
-    const std::int64_t half = padding / 2;
-    axis.pad_begin = window.auto_pad == AutoPad::same_upper ? half : padding - half;
-    axis.pad_end = padding - axis.pad_begin;
-  } else {
-    const bool has_pads = window.auto_pad == AutoPad::none && !window.pads.empty();
-    axis.pad_begin = has_pads ? window.pads[at] : 0;
-    axis.pad_end = has_pads ? window.pads[window.pads.size() / 2 + at] : 0;
-    axis.in = whole - axis.pad_begin - axis.pad_end;
-  }
-  return axis.in >= 0;
-}
-
-std::optional<Window> transposed_window(const TransposedParameters& parameters, const Extents& from,
+// The window from the result to the operand.
+std::optional<Window> transposed_window(const TransposedAttributes& attributes, const Extents& from,
                                         const Extents& weights) {
-  const WindowAttributes& given = parameters.window;
   const auto spatial = static_cast<std::size_t>(std::max(from.rank() - 2, 0));
-  const auto has = [](const std::vector<std::int64_t>& list, std::size_t wanted, std::int64_t least) {
-    constexpr std::int64_t kMost = std::int64_t{1} << 31;  // so that products stay in 64 bits
-    const auto is_valid = [&](std::int64_t value) { return value >= least && value <= kMost; };
-    return (list.empty() || list.size() == wanted) && std::ranges::all_of(list, is_valid);
-  };
-  const bool agrees = spatial >= 1 && spatial <= kMostSpatial && weights.rank() == from.rank() &&
-                      has(given.strides, spatial, 1) && has(given.dilations, spatial, 1) &&
-                      has(given.pads, 2 * spatial, 0) && has(parameters.output_padding, spatial, 0);
-  const std::size_t shape = parameters.output_shape.size();
-  if (!agrees || (shape != 0 && shape != spatial && shape != spatial + 2)) return std::nullopt;
+  const bool agrees =
+      spatial >= 1 && spatial <= kMostSpatial && weights.rank() == from.rank() && has_axes(attributes, spatial);
+  if (!agrees) return std::nullopt;
   Window window;
   for (std::size_t at = 0; at < spatial; ++at) {
-    WindowAxis& axis = window.axes[kMostSpatial - spatial + at];
-    axis.out = from[static_cast<int>(2 + at)];
-    axis.kernel = weights[static_cast<int>(2 + at)];
-    if (!given.strides.empty()) axis.stride = given.strides[at];
-    if (!given.dilations.empty()) axis.dilation = given.dilations[at];
-    if (!set_axis(parameters, spatial, at, axis)) return std::nullopt;
+    const int number = static_cast<int>(2 + at);
+    const auto axis = transposed_axis(attributes, spatial, at, from[number], weights[number]);
+    if (!axis) return std::nullopt;
+    window.axes[kMostSpatial - spatial + at] = *axis;
   }
   return window;
 }
@@ -312,7 +275,7 @@ RunCode spread_all(const TransposedPlanes& planes, std::int64_t channels, float*
 RunStatus run_transposed(const TransposedParameters& parameters, const Operands& operands, Team& team) {
   const Extents from(extents_of(operands.reads[0]));
   const Extents weights(extents_of(operands.reads[1]));
-  const std::optional<Window> window = transposed_window(parameters, from, weights);
+  const std::optional<Window> window = transposed_window(parameters.attributes, from, weights);
   const std::int64_t groups = parameters.groups;
   if (!window || groups < 1 || from[1] != weights[0] || from[1] % groups != 0) return {RunCode::bad_extents, 1};
   const std::int64_t channels = weights[1] * groups;
@@ -336,12 +299,9 @@ Bytes transposed_scratch(const Graph& graph, const Node& node, int threads) {
 
 PreparedResult prepare_transposed(const PrepareInput& input) {
   const Node& node = node_of(input);
-  TransposedParameters parameters{
-      .window = window_attributes(node), .groups = integer_attribute(node, "group", 1), .threads = input.threads};
-  const std::vector<std::int64_t>* padding = integers_attribute(node, "output_padding");
-  const std::vector<std::int64_t>* shape = integers_attribute(node, "output_shape");
-  if (padding != nullptr) parameters.output_padding = *padding;
-  if (shape != nullptr) parameters.output_shape = *shape;
+  TransposedParameters parameters{.attributes = transposed_attributes(node),
+                                  .groups = integer_attribute(node, "group", 1),
+                                  .threads = input.threads};
   return plain_kernel(input, &run_transposed, std::move(parameters));
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/ceil_div.h"
@@ -14,11 +15,6 @@ namespace lowtide::kernels_internal {
 namespace {
 
 constexpr std::int64_t kMostOfAWindow = std::int64_t{1} << 31;  // of attributes, so that products stay in 64 bits
-
-std::vector<std::int64_t> list_attribute(const Node& node, std::string_view name) {
-  const std::vector<std::int64_t>* list = integers_attribute(node, name);
-  return list == nullptr ? std::vector<std::int64_t>() : *list;
-}
 
 AutoPad auto_pad_of(const Node& node) {
   const std::string text = text_attribute(node, "auto_pad", "NOTSET");
@@ -47,18 +43,6 @@ bool set_result(WindowAxis& axis, bool rounds_up) {
   // A window that begins in the padding at the end is left out.
   if (rounds_up && axis.out > 0 && (axis.out - 1) * axis.stride >= axis.in + axis.pad_begin) --axis.out;
   return axis.out >= 0;
-}
-
-// Why the attribute for the extents of the window is not those of the weights.
-std::string misfit_of_window(const Graph& graph, const Node& node) {
-  const std::vector<std::int64_t>* given = integers_attribute(node, "kernel_shape");
-  if (given == nullptr || node.inputs.size() < 2 || !node.inputs[1]) return "";
-  const Shape& weights = graph.tensor(*node.inputs[1]).shape;
-  if (weights.rank() < 2 || weights.has_upper_bounds()) return "";
-  const std::vector<std::int64_t> window(weights.extents().begin() + 2, weights.extents().end());
-  if (*given == window) return "";
-  return "attribute 'kernel_shape' is " + to_string(Shape(*given)) + ", and the weights have a window of " +
-         to_string(Shape(window));
 }
 
 }  // namespace
@@ -113,7 +97,7 @@ std::optional<Window> window_over(const WindowAttributes& attributes, const Exte
     const bool has_pads = attributes.auto_pad == AutoPad::none && !attributes.pads.empty();
     if (has_pads) axis.pad_begin = attributes.pads[at];
     if (has_pads) axis.pad_end = attributes.pads[count + at];
-    const auto is_small = [](std::int64_t value) { return std::abs(value) < kMostOfAWindow; };
+    const auto is_small = [](std::int64_t value) { return value > -kMostOfAWindow && value < kMostOfAWindow; };
     const bool is_valid = axis.stride > 0 && axis.dilation > 0 && axis.kernel > 0 && is_small(axis.stride) &&
                           is_small(axis.dilation) && is_small(axis.kernel) && is_small(axis.pad_begin) &&
                           is_small(axis.pad_end);
@@ -137,6 +121,22 @@ Extents result_extents(const Window& window, const Extents& operand, std::int64_
   return extents;
 }
 
+std::string misfit_of_window(const Graph& graph, const Node& node, std::size_t weights) {
+  const std::vector<std::int64_t>* given = integers_attribute(node, "kernel_shape");
+  if (given == nullptr || weights >= node.inputs.size() || !node.inputs[weights]) return "";
+  const Shape& shape = graph.tensor(*node.inputs[weights]).shape;
+  if (shape.rank() < 2) return "";
+  Shape window(std::vector<std::int64_t>(shape.extents().begin() + 2, shape.extents().end()));
+  bool may_equal = std::cmp_equal(given->size(), window.rank());
+  for (int axis = 0; axis < window.rank(); ++axis) {
+    if (shape.is_at_most(axis + 2)) window.mark_at_most(axis);  // only a run knows the extent
+    may_equal = may_equal && (window.is_at_most(axis) || (*given)[static_cast<std::size_t>(axis)] == window[axis]);
+  }
+  if (may_equal) return "";
+  return "attribute 'kernel_shape' is " + to_string(Shape(*given)) + ", and the weights have a window of " +
+         to_string(window);
+}
+
 std::string missing_spatial(const Graph& graph, const Node& node) {
   const int rank = graph.tensor(*node.inputs[0]).shape.rank();
   return rank <= 2 + static_cast<int>(kMostSpatial) ? "" : "kernels have at most 3 spatial axes";
@@ -152,7 +152,7 @@ std::string missing_convolution(const Graph& graph, const Node& node) {
   // A run checks extents that only it knows.
   const bool is_known = node.inputs.size() > 2 && node.inputs[2] && result.rank() > 1 && !result.is_at_most(1) &&
                         !graph.tensor(*node.inputs[2]).shape.has_upper_bounds();
-  if (missing.empty()) missing = misfit_of_window(graph, node);
+  if (missing.empty()) missing = misfit_of_window(graph, node, 1);
   return missing.empty() && is_known ? misfit_of_bias(graph, node, result[1]) : missing;
 }
 

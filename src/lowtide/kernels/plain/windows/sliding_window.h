@@ -68,6 +68,10 @@ struct Window {
 // The extents of the result: [batch, channels, spatial...] with as many axes as the operand.
 [[nodiscard]] Extents result_extents(const Window& window, const Extents& operand, std::int64_t channels);
 
+// Why the attribute 'kernel_shape' is not the extents of the window that an operand has, the weights [M, C, window...].
+// Empty: they may be equal, or the node lacks one of both.
+[[nodiscard]] std::string misfit_of_window(const Graph& graph, const Node& node, std::size_t weights);
+
 // Why no kernel has a window over all axes of the first operand after batch and channel; empty if kernels have it.
 [[nodiscard]] std::string missing_spatial(const Graph& graph, const Node& node);
 // The same for a convolution, whose operands must also have the type of its result.
