@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/earlier/conversion/element_bytes.h"
 #include "lowtide/import/import.h"
 
 namespace lowtide::testing {
@@ -70,6 +71,38 @@ TEST(OnnxBuilder, RoundsHalvesToEven) {
   EXPECT_EQ(element_bytes(DType::f16, 5.9604645e-8), std::string("\x01\x00", 2));  // the least one
   EXPECT_EQ(element_bytes(DType::f16, 2.9802322e-8), std::string("\x00\x00", 2));  // half of it, a tie to 0
   EXPECT_EQ(element_bytes(DType::i64, -1), std::string(8, '\xFF'));
+  EXPECT_EQ(element_bytes(DType::bf16, 1), std::string("\x80\x3F", 2));
+  EXPECT_EQ(element_bytes(DType::bf16, -6), std::string("\xC0\xC0", 2));
+  EXPECT_EQ(element_bytes(DType::bf16, 257), std::string("\x80\x43", 2));     // a tie to 256
+  EXPECT_EQ(element_bytes(DType::bf16, 259), std::string("\x82\x43", 2));     // a tie to 260
+  EXPECT_EQ(element_bytes(DType::bf16, 3.4e38), std::string("\x80\x7F", 2));  // infinite
+}
+
+TEST(OnnxBuilder, KeepsTheDigitsOfIntegers) {
+  const std::int64_t value = (std::int64_t{1} << 53) + 1;
+  EXPECT_EQ(element_bytes_of_integer(DType::i64, value), std::string("\x01\x00\x00\x00\x00\x00\x20\x00", 8));
+  EXPECT_EQ(element_bytes_of_integer(DType::u64, value), element_bytes_of_integer(DType::i64, value));
+  EXPECT_EQ(element_bytes_of_integer(DType::boolean, 256), std::string(1, '\1'));
+  EXPECT_EQ(element_bytes_of_integer(DType::f16, 6), element_bytes(DType::f16, 6));
+  EXPECT_FALSE(has_element_bytes(DType::c64));
+  EXPECT_TRUE(has_element_bytes(DType::bf16));
+}
+
+TEST(OnnxBuilder, LimitsWhatAllListsHave) {
+  OnnxBuilder to;
+  EXPECT_FALSE(to.may_make(kMostMadeBytes / 8 + 1));
+  EXPECT_TRUE(to.may_make(kMostMadeBytes / 8 - 1));
+  EXPECT_TRUE(to.may_make(8, 1));
+  EXPECT_FALSE(to.may_make(1, 1));
+}
+
+TEST(OnnxBuilder, MovesTheLastAxisBehindTheFirst) {
+  EXPECT_THAT(extents_in_first({2, 5, 6, 3}), ElementsAre(2, 3, 5, 6));
+  EXPECT_THAT(extents_in_first({2, 3}), ElementsAre(2, 3));
+  EXPECT_EQ(axis_in_first(3, 4), 1);
+  EXPECT_EQ(axis_in_first(1, 4), 2);
+  EXPECT_EQ(axis_in_first(0, 4), 0);
+  EXPECT_EQ(axis_in_first(1, 2), 1);
 }
 
 }  // namespace

@@ -7,13 +7,14 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace lowtide::testing {
 namespace {
 
+using ::testing::AnyOf;
 using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
 
 constexpr const char* kOfFloats = "attr { key: 'T' value { type: DT_FLOAT } } ";
 
@@ -86,13 +87,60 @@ TEST(OnnxOfGraphDef, LimitsWhatOneNumberStandsFor) {
   EXPECT_THAT(why_refused(large + op_node("y", "Relu", "'c'")), HasSubstr("stand for more than 268435456 bytes"));
 }
 
-TEST(OnnxOfGraphDef, SurvivesNodesWithoutOperands) {
-  for (const char* op : {"Add", "Conv2D", "MatMul", "Mean", "ConcatV2", "Split", "StridedSlice", "Pad", "OneHot",
-                         "FusedBatchNorm", "Pack", "Unpack", "GatherV2", "Select", "Transpose", "Reshape", "TopKV2"}) {
-    for (const char* inputs : {"", "'x'", "'x', 'x'", "'x', 'x', 'x'", "'x', 'x', 'x', 'x', 'x'"}) {
-      EXPECT_THAT(why_refused(kImage + op_node("y", op, inputs)), Not(IsEmpty())) << op << " " << inputs;
+std::string repeated_input(std::size_t count) {
+  std::string inputs;
+  for (std::size_t at = 0; at < count; ++at) inputs += at == 0 ? "'x'" : ", 'x'";
+  return inputs;
+}
+
+TEST(OnnxOfGraphDef, SaysHowManyOperandsAreMissing) {
+  const std::vector<std::pair<std::string, std::size_t>> needed = {
+      {"Relu", 1},   {"Pack", 1},   {"Unpack", 1},      {"Reshape", 1},   {"Add", 2},    {"Conv2D", 2},
+      {"MatMul", 2}, {"Mean", 2},   {"ConcatV2", 2},    {"Split", 2},     {"Pad", 2},    {"GatherV2", 2},
+      {"TopKV2", 2}, {"Select", 3}, {"ClipByValue", 3}, {"Transpose", 2}, {"OneHot", 4}, {"FusedBatchNorm", 5}};
+  for (const auto& [op, least] : needed) {
+    for (std::size_t count = 0; count < least; ++count) {
+      const std::string node = op_node("y", op, repeated_input(count),
+                                       std::string(kOfFloats) +
+                                           "attr { key: 'Tparams' value { type: DT_FLOAT } } "
+                                           "attr { key: '_output_shapes' value { list { shape { dim { size: 1 } dim { "
+                                           "size: 4 } dim { size: 4 } dim { size: 2 } } } } } ");
+      EXPECT_THAT(why_refused(kImage + node),
+                  HasSubstr("node 'y' ('" + op + "'): this node cannot run here: it has " + std::to_string(count) +
+                            (count == 1 ? " input" : " inputs") + ", but its operator needs " + std::to_string(least)));
     }
   }
+}
+
+TEST(OnnxOfGraphDef, NamesANodeWithOperandsThatDoNotFit) {
+  for (const char* op : {"Add", "Conv2D", "MatMul", "Mean", "ConcatV2", "Split", "StridedSlice", "Pad", "OneHot",
+                         "FusedBatchNorm", "Pack", "Unpack", "GatherV2", "Select", "Transpose", "Reshape", "TopKV2"}) {
+    for (std::size_t count : {1U, 2U, 3U, 5U}) {
+      EXPECT_THAT(why_refused(kImage + op_node("y", op, repeated_input(count))),
+                  AnyOf("accepted", HasSubstr("node 'y' ('" + std::string(op) + "')")))
+          << op << " " << count;
+    }
+  }
+}
+
+TEST(OnnxOfGraphDef, NamesANodeWithComplexNumbers) {
+  const std::string complex = "attr { key: 'T' value { type: DT_COMPLEX64 } } ";
+  EXPECT_THAT(
+      why_refused("node { name: 'x' op: 'Placeholder' attr { key: 'dtype' value { type: DT_COMPLEX64 } } attr { key: "
+                  "'shape' value { shape { dim { size: 2 } } } } }\n" +
+                  op_node("y", "OnesLike", "'x'", complex)),
+      HasSubstr("node 'y' ('OnesLike'): this node cannot run here: no kernel has elements of the type c64"));
+}
+
+TEST(OnnxOfGraphDef, NamesAnAxisThatAGatherDoesNotHave) {
+  const std::string axis =
+      "node { name: 'axis' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } attr { key: "
+      "'value' value { tensor { dtype: DT_INT32 tensor_shape { } int_val: 7 } } } }\n";
+  const std::string gather = op_node("y", "GatherV2", "'x', 'i', 'axis'",
+                                     "attr { key: 'Tparams' value { type: DT_FLOAT } } attr { key: '_output_shapes' "
+                                     "value { list { shape { dim { size: 2 } } } } } ");
+  EXPECT_THAT(why_refused(kImage + input_node("i", "dim { size: 2 }") + axis + gather),
+              HasSubstr("node 'y' ('GatherV2'): this node cannot run here: it has no axis 7"));
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 
 #include "lowtide/earlier/conversion/onnx_builder.h"
 
-#include <bit>
 #include <utility>
 
+#include "lowtide/earlier/conversion/element_bytes.h"
 #include "lowtide/earlier/conversion/onnx_messages.h"
 #include "lowtide/earlier/proto/proto.h"
 
@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t kMostBytesInModel = 4096;
 
 std::vector<std::int64_t> axes_to_first(std::size_t rank) {
-  std::vector<std::int64_t> axes = {0, static_cast<std::int64_t>(rank) - 1};
-  for (std::size_t axis = 1; axis + 1 < rank; ++axis) axes.push_back(static_cast<std::int64_t>(axis));
-  return axes;
+  std::vector<std::int64_t> axes;
+  for (std::size_t axis = 0; axis < rank; ++axis) axes.push_back(static_cast<std::int64_t>(axis));
+  return extents_in_first(axes);
 }
 
 std::vector<std::int64_t> axes_to_last(std::size_t rank) {
@@ -29,51 +29,25 @@ std::vector<std::int64_t> axes_to_last(std::size_t rank) {
   return axes;
 }
 
-template <typename Number>
-std::string little_endian_bytes(Number bits) {
-  std::string bytes;
-  for (std::size_t byte = 0; byte < sizeof(Number); ++byte) {
-    bytes += static_cast<char>((static_cast<std::uint64_t>(bits) >> (8U * byte)) & 0xFFU);
-  }
-  return bytes;
-}
-
-// To the nearest value, with ties to even. Values above the largest one become infinite.
-std::uint16_t half_bits(double value) {
-  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  const auto sign = static_cast<std::uint16_t>((bits >> 16U) & 0x8000U);
-  const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
-  if (magnitude > 0x7F800000U) return static_cast<std::uint16_t>(sign | 0x7E00U);
-  if (magnitude >= 0x47800000U) return static_cast<std::uint16_t>(sign | 0x7C00U);
-  if (magnitude < 0x33000000U) return sign;
-  const bool is_small = magnitude < 0x38800000U;
-  const std::uint32_t exponent = magnitude >> 23U;
-  const std::uint32_t mantissa = (magnitude & 0x7FFFFFU) | (is_small ? 0x800000U : 0);
-  const std::uint32_t shift = is_small ? 126U - exponent : 13U;
-  const std::uint32_t whole = is_small ? mantissa : ((exponent - 112U) << 23U) | mantissa;
-  const std::uint32_t rounded = (whole >> shift) + ((whole >> (shift - 1U)) & 1U);
-  const bool is_tie = (whole & ((1U << shift) - 1U)) == (1U << (shift - 1U));
-  return static_cast<std::uint16_t>(sign | (is_tie ? rounded & ~1U : rounded));
-}
-
 }  // namespace
 }  // namespace conversion_internal
 
-using conversion_internal::little_endian_bytes;
+std::int64_t axis_in_first(std::int64_t axis, std::size_t rank) {
+  if (rank < 3 || axis == 0) return axis;
+  return axis + 1 == static_cast<std::int64_t>(rank) ? 1 : axis + 1;
+}
 
-std::string element_bytes(DType dtype, double value) {
-  switch (dtype) {
-    case DType::f64: return little_endian_bytes(std::bit_cast<std::uint64_t>(value));
-    case DType::f32: return little_endian_bytes(std::bit_cast<std::uint32_t>(static_cast<float>(value)));
-    case DType::f16: return little_endian_bytes(conversion_internal::half_bits(value));
-    case DType::i64:
-    case DType::u64: return little_endian_bytes(static_cast<std::int64_t>(value));
-    case DType::i32:
-    case DType::u32: return little_endian_bytes(static_cast<std::uint32_t>(static_cast<std::int64_t>(value)));
-    case DType::i16:
-    case DType::u16: return little_endian_bytes(static_cast<std::uint16_t>(static_cast<std::int64_t>(value)));
-    default: return little_endian_bytes(static_cast<std::uint8_t>(static_cast<std::int64_t>(value)));
-  }
+std::vector<std::int64_t> extents_in_first(const std::vector<std::int64_t>& extents) {
+  if (extents.size() < 3) return extents;
+  std::vector<std::int64_t> first = {extents.front(), extents.back()};
+  first.insert(first.end(), extents.begin() + 1, extents.end() - 1);
+  return first;
+}
+
+bool OnnxBuilder::may_make(std::int64_t elements, std::int64_t bytes_per_element) {
+  if (elements > made_left_ / bytes_per_element) return false;
+  made_left_ -= elements * bytes_per_element;
+  return true;
 }
 
 void OnnxBuilder::add_output(const std::string& name, const OnnxType& type) {
@@ -83,6 +57,7 @@ void OnnxBuilder::add_output(const std::string& name, const OnnxType& type) {
 void OnnxBuilder::add_constant(const std::string& name, const OnnxType& type, std::string_view bytes) {
   constants_.push_back({.name = name, .type = type, .begin = bytes_.size(), .size = bytes.size()});
   bytes_ += bytes;
+  written_.insert(name);
 }
 
 std::string OnnxBuilder::shared_constant(const std::string& base, const OnnxType& type, std::string_view bytes) {
@@ -101,14 +76,14 @@ std::string OnnxBuilder::integers(const std::vector<std::int64_t>& list) { retur
 
 std::string OnnxBuilder::list_of(DType dtype, const std::vector<std::int64_t>& list) {
   std::string bytes;
-  for (std::int64_t one : list) {
-    bytes += dtype == DType::i64 ? little_endian_bytes(one) : element_bytes(dtype, static_cast<double>(one));
-  }
+  for (std::int64_t one : list) bytes += element_bytes_of_integer(dtype, one);
   return shared_constant("list", {dtype, {static_cast<std::int64_t>(list.size())}}, bytes);
 }
 
-std::string OnnxBuilder::number(DType dtype, double value) {
-  return shared_constant("number", {dtype, {}}, element_bytes(dtype, value));
+std::string OnnxBuilder::number(DType dtype, double value) { return scalar(dtype, element_bytes(dtype, value)); }
+
+std::string OnnxBuilder::scalar(DType dtype, std::string_view bytes) {
+  return shared_constant("number", {dtype, {}}, bytes);
 }
 
 std::string OnnxBuilder::fresh(const std::string& base) {

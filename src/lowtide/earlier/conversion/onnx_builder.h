@@ -25,6 +25,9 @@ struct OnnxForm {
   std::string constants;
 };
 
+// What a conversion may make of constants that are not in the net, all of them together.
+inline constexpr std::int64_t kMostMadeBytes = std::int64_t{256} << 20;
+
 struct OnnxType {
   DType dtype = DType::f32;
   std::vector<std::int64_t> extents;
@@ -56,15 +59,27 @@ class OnnxBuilder {
   // Constants with names of their own. Equal ones are made once.
   [[nodiscard]] std::string integers(const std::vector<std::int64_t>& list);  // i64
   [[nodiscard]] std::string list_of(DType dtype, const std::vector<std::int64_t>& list);
-  // A scalar. Requires: the type is f64, f32, f16, an integer of whole bytes or boolean.
+  // A scalar. Requires: as element_bytes().
   [[nodiscard]] std::string number(DType dtype, double value);
+  // A scalar with these bytes. Requires: `bytes` has the size of the type.
+  [[nodiscard]] std::string scalar(DType dtype, std::string_view bytes);
+
+  // Whether N elements that the net does not have may be made, such as a list of all rows of a resized image. A
+  // few bytes of a net could ask for any number of them otherwise. What is granted counts against kMostMadeBytes.
+  // Requires: both are not negative, and the second is not 0.
+  [[nodiscard]] bool may_make(std::int64_t elements, std::int64_t bytes_per_element = 8);
 
   // "base", or "base_2" and so on if that is taken.
   [[nodiscard]] std::string fresh(const std::string& base);
 
-  void add(OnnxNode node) { nodes_.push_back(std::move(node)); }
+  void add(OnnxNode node) {
+    written_.insert(node.outputs.begin(), node.outputs.end());
+    nodes_.push_back(std::move(node));
+  }
   // The same for a node with one output, whose name is made from `base`, and is returned.
   [[nodiscard]] std::string make(const std::string& base, OnnxNode node);
+  // Whether a constant of this name was added, or a node with such an output.
+  [[nodiscard]] bool writes(const std::string& name) const { return written_.contains(name); }
 
   // The tensor of `rank` axes with the last axis moved behind the first one. `rank` below 3: itself.
   [[nodiscard]] std::string channels_first(const std::string& name, std::size_t rank);
@@ -93,13 +108,16 @@ class OnnxBuilder {
   std::vector<std::pair<std::string, OnnxType>> outputs_;
   std::unordered_set<std::string> output_names_;
   std::vector<Constant> constants_;
-  std::string bytes_;                          // of all constants
+  std::string bytes_;  // of all constants
+  std::int64_t made_left_ = kMostMadeBytes;
   std::map<std::string, std::string> shared_;  // type and bytes -> name
   std::vector<OnnxNode> nodes_;
+  std::unordered_set<std::string> written_;             // constants, and outputs of nodes
   std::unordered_map<std::string, std::string> first_;  // by the tensor with its channels last
 };
 
-// One element in the byte order of ONNX's raw data. Requires: as OnnxBuilder::number.
-[[nodiscard]] std::string element_bytes(DType dtype, double value);
+// Where an axis is after OnnxBuilder::channels_first(), and the extents. Below three axes nothing moves.
+[[nodiscard]] std::int64_t axis_in_first(std::int64_t axis, std::size_t rank);
+[[nodiscard]] std::vector<std::int64_t> extents_in_first(const std::vector<std::int64_t>& extents);
 
 }  // namespace lowtide

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "lowtide/base/checked.h"
+#include "lowtide/earlier/conversion/element_bytes.h"
 #include "lowtide/earlier/graphdef/format.h"
 #include "lowtide/earlier/graphdef/shape_math.h"
 
@@ -32,18 +33,12 @@ std::uint32_t field_of_numbers(DType dtype) {
   }
 }
 
-// The low bytes of a number, which is a bit pattern.
-void append_number(std::uint64_t bits, std::size_t width, std::string& to) {
-  for (std::size_t byte = 0; byte < width; ++byte) to += static_cast<char>((bits >> (8U * byte)) & 0xFFU);
-}
-
 }  // namespace
 
-Result<std::string> const_bytes(const ProtoMessage& tensor, DType dtype, const Extents& extents,
-                                std::int64_t& filled_left) {
+Result<std::string> const_bytes(const ProtoMessage& tensor, DType dtype, const Extents& extents, OnnxBuilder& to) {
   const std::uint32_t field = field_of_numbers(dtype);
   if (field == 0) {
-    return Error{ErrorCode::unsupported, "no kernel has elements of the type " + std::string(to_string(dtype)), ""};
+    return Error{ErrorCode::unsupported, no_such_elements(dtype), ""};
   }
   const std::size_t width = static_cast<std::size_t>(*bits_of(dtype)) / 8;
   const std::optional<std::int64_t> elements = product(extents);
@@ -62,15 +57,13 @@ Result<std::string> const_bytes(const ProtoMessage& tensor, DType dtype, const E
         ""};
   }
   std::string bytes;
-  for (std::uint64_t one : numbers) append_number(one, width, bytes);
-  const std::int64_t filled = *size - static_cast<std::int64_t>(bytes.size());
-  filled_left -= filled;
-  if (filled_left < 0) {
+  for (std::uint64_t one : numbers) append_low_bytes(one, width, bytes);
+  if (!to.may_make(*size - static_cast<std::int64_t>(bytes.size()), 1)) {
     return Error{ErrorCode::over_limit,
-                 "single numbers of the file stand for more than " + std::to_string(kMostFilledBytes) + " bytes", ""};
+                 "single numbers of the file stand for more than " + std::to_string(kMostMadeBytes) + " bytes", ""};
   }
   std::string last;
-  append_number(numbers.empty() ? 0 : numbers.back(), width, last);
+  append_low_bytes(numbers.empty() ? 0 : numbers.back(), width, last);
   bytes.reserve(static_cast<std::size_t>(*size));
   while (static_cast<std::int64_t>(bytes.size()) < *size) bytes += last;
   return bytes;

@@ -13,8 +13,12 @@ void convert_gather(NodeConversion& node) {
   std::optional<std::int64_t> axis = 0;
   if (node.operands.size() > 2) axis = node.types.number(2);
   const std::optional<std::size_t> index = axis ? index_of_axis(*axis, node.shape(0).size()) : std::nullopt;
-  if (!index || node.node().integer("batch_dims", 0) != 0) {
-    node.fault = index ? "it has batch_dims, for which there is no conversion" : "its axis must be constant";
+  if (!index) {
+    node.fault = axis ? "it has no axis " + std::to_string(*axis) : "its axis must be constant";
+    return;
+  }
+  if (node.node().integer("batch_dims", 0) != 0) {
+    node.fault = "it has batch_dims, for which there is no conversion";
     return;
   }
   node.write("Gather", {node.operands[0], node.operands[1]}, {{"axis", static_cast<std::int64_t>(*index)}});
@@ -40,10 +44,14 @@ void convert_one_hot(NodeConversion& node) {
   of_indices[*axis] = 1;
   Extents of_depth(y.size(), 1);
   of_depth[*axis] = y[*axis];
+  if (!may_make(node, y[*axis])) return;
   Extents numbers;
   for (std::int64_t one = 0; one < y[*axis]; ++one) numbers.push_back(one);
-  const std::string depth = node.reshaped(node.to.list_of(node.dtype(0), numbers), of_depth);
-  const std::string is_chosen = node.make("Equal", {node.reshaped(node.operands[0], of_indices), depth});
+  // In the type of the indices, numbers below the depth could wrap around.
+  std::string indices = node.operands[0];
+  if (node.dtype(0) != DType::i64) indices = node.make("Cast", {indices}, {{"to", onnx_number_of(DType::i64)}});
+  const std::string depth = node.reshaped(node.to.integers(numbers), of_depth);
+  const std::string is_chosen = node.make("Equal", {node.reshaped(indices, of_indices), depth});
   node.write("Where", {is_chosen, node.operands[2], node.operands[3]});
 }
 

@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <bit>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "lowtide/earlier/graphdef/format.h"
 #include "lowtide/earlier/graphdef/image_order.h"
 #include "lowtide/earlier/graphdef/node_conversion.h"
 
@@ -88,12 +86,6 @@ std::string filter_first(NodeConversion& node, std::size_t operand) {
   Extents axes = {rank - 1, rank - 2};
   for (std::int64_t axis = 0; axis + 2 < rank; ++axis) axes.push_back(axis);
   return node.make("Transpose", {node.operands[operand]}, {{"perm", axes}});
-}
-
-double number_attribute(const NodeView& node, std::string_view name, double otherwise) {
-  const ProtoMessage* value = node.value(name);
-  const auto bits = value == nullptr ? std::nullopt : find_number(*value, value_field::kReal);
-  return bits ? std::bit_cast<float>(static_cast<std::uint32_t>(*bits)) : otherwise;
 }
 
 }  // namespace
@@ -210,7 +202,7 @@ void convert_batch_norm(NodeConversion& node) {
                .inputs = {image_operand(node, 0, *order), node.operands[1], node.operands[2], node.operands[3],
                           node.operands[4]},
                .outputs = {},
-               .attributes = {{"epsilon", number_attribute(node.node(), "epsilon", 1e-4F)}}});
+               .attributes = {{"epsilon", node.node().real("epsilon", 1e-4F)}}});
   for (std::size_t at = 1; at < node.results.size(); ++at) {
     node.to.add(
         {.type = "Identity", .inputs = {node.operands[at == 1 || at == 3 ? 3 : 4]}, .outputs = {node.results[at]}});
@@ -230,7 +222,7 @@ void convert_global_batch_norm(NodeConversion& node) {
               {.type = "BatchNormalization",
                .inputs = {image_operand(node, 0, *order), gamma, node.operands[3], node.operands[1], node.operands[2]},
                .outputs = {},
-               .attributes = {{"epsilon", number_attribute(node.node(), "variance_epsilon", 0)}}});
+               .attributes = {{"epsilon", node.node().real("variance_epsilon", 0)}}});
 }
 
 // TensorFlow adds alpha times the squares, and ONNX their mean.
@@ -248,9 +240,9 @@ void convert_lrn(NodeConversion& node) {
                .inputs = {image_operand(node, 0, *order)},
                .outputs = {},
                .attributes = {{"size", size},
-                              {"alpha", number_attribute(node.node(), "alpha", 1) * static_cast<double>(size)},
-                              {"beta", number_attribute(node.node(), "beta", 0.5)},
-                              {"bias", number_attribute(node.node(), "bias", 1)}}});
+                              {"alpha", node.node().real("alpha", 1) * static_cast<double>(size)},
+                              {"beta", node.node().real("beta", 0.5)},
+                              {"bias", node.node().real("bias", 1)}}});
 }
 
 }  // namespace lowtide::graphdef_internal

@@ -58,12 +58,10 @@ void write_parts(NodeConversion& node, const std::string& x, std::size_t rank, s
   for (const std::string& result : node.results) {
     parts.push_back(is_first ? node.to.fresh(result + "/channels_first") : result);
   }
-  const auto last = static_cast<std::int64_t>(rank) - 1;
-  const std::int64_t axis_there = !is_first || axis == 0 ? axis : (axis == last ? 1 : axis + 1);
   node.to.add({.type = "Split",
                .inputs = {is_first ? node.to.channels_first(x, rank) : x, node.to.integers(sizes)},
                .outputs = parts,
-               .attributes = {{"axis", axis_there}}});
+               .attributes = {{"axis", is_first ? axis_in_first(axis, rank) : axis}}});
   if (!is_first) return;
   for (std::size_t at = 0; at < node.results.size(); ++at) node.to.channels_last(parts[at], rank, node.results[at]);
 }
@@ -85,14 +83,10 @@ std::optional<Extents> pads_of(NodeConversion& node) {
 }
 
 Extents pads_first(const Extents& pads) {
-  const std::size_t rank = pads.size() / 2;
-  Extents moved;
-  for (std::size_t side = 0; side < 2; ++side) {
-    const std::size_t begin = side * rank;
-    moved.push_back(pads[begin]);
-    moved.push_back(pads[begin + rank - 1]);
-    for (std::size_t axis = 1; axis + 1 < rank; ++axis) moved.push_back(pads[begin + axis]);
-  }
+  const auto middle = pads.begin() + static_cast<std::ptrdiff_t>(pads.size() / 2);
+  Extents moved = extents_in_first({pads.begin(), middle});
+  const Extents ends = extents_in_first({middle, pads.end()});
+  moved.insert(moved.end(), ends.begin(), ends.end());
   return moved;
 }
 
@@ -138,8 +132,8 @@ void convert_identity(NodeConversion& node) {
 
 // Also ExpandDims and Squeeze.
 void convert_reshape(NodeConversion& node) {
-  const auto spatial = node.shape(0);
-  const bool is_vector = spatial.size() == 4 && spatial[1] == 1 && spatial[2] == 1;
+  const Extents& x = node.shape(0);
+  const bool is_vector = x.size() == 4 && x[1] == 1 && x[2] == 1;
   const bool is_first = node.to.has_channels_first(node.operands[0]) && is_vector;
   write_reshaped(node, is_first ? node.to.channels_first(node.operands[0], 4) : node.operands[0]);
 }
@@ -165,7 +159,7 @@ void convert_concat(NodeConversion& node) {
   std::int64_t joined = *axis;
   if (is_first && rank >= 3) {
     for (std::string& part : parts) part = node.to.channels_first(part, rank);
-    joined = *axis == 0 ? 0 : (*axis + 1 == static_cast<std::int64_t>(rank) ? 1 : *axis + 1);
+    joined = axis_in_first(*axis, rank);
   }
   write_aligned(node, is_first && rank >= 3,
                 {.type = "Concat", .inputs = std::move(parts), .outputs = {}, .attributes = {{"axis", joined}}});
@@ -184,10 +178,14 @@ void convert_pack(NodeConversion& node) {
 void convert_unpack(NodeConversion& node) {
   const auto axis = axis_in(node, node.node().integer("axis", 0), node.shape(0).size());
   if (!axis) return;
+  const std::int64_t count = node.shape(0)[static_cast<std::size_t>(*axis)];
+  if (count != static_cast<std::int64_t>(node.results.size())) {
+    node.fault = "axis " + std::to_string(*axis) + " of its operand has the extent " + std::to_string(count) +
+                 ", but it has " + std::to_string(node.results.size()) + " results";
+    return;
+  }
   std::vector<std::string> parts;
   for (const std::string& result : node.results) parts.push_back(node.to.fresh(result + "/part"));
-  const auto count = static_cast<std::size_t>(node.shape(0)[static_cast<std::size_t>(*axis)]);
-  while (parts.size() < count) parts.push_back(node.to.fresh(node.results[0] + "/part"));
   node.to.add({.type = "Split",
                .inputs = {node.operands[0], node.to.integers(Extents(parts.size(), 1))},
                .outputs = parts,

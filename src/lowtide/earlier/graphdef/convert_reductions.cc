@@ -25,13 +25,6 @@ constexpr auto kReductions = std::to_array<std::pair<std::string_view, std::stri
     {"Sum", "ReduceSum"},
 });
 
-// The axis in a tensor whose channels are first.
-std::int64_t axis_in_first(std::int64_t axis, std::size_t rank) {
-  const auto last = static_cast<std::int64_t>(rank) - 1;
-  if (axis == 0) return 0;
-  return axis == last ? 1 : axis + 1;
-}
-
 // The axes that an operand lists, without repetitions. nullopt, with a fault, if they are not known.
 std::optional<Extents> reduced_axes(NodeConversion& node, std::size_t operand) {
   const Extents* given = node.known(operand, "axes");

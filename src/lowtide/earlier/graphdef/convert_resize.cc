@@ -53,9 +53,6 @@ bool has_elements(NodeConversion& node) {
   return false;
 }
 
-// The extents with the channels first.
-Extents extents_first(const Extents& last) { return {last[0], last[3], last[1], last[2]}; }
-
 // What SpaceToBatchND and BatchToSpaceND take: a block for each spatial axis, and two numbers at its ends.
 struct BlockOperands {
   Extents blocks;
@@ -78,7 +75,8 @@ void convert_resize_bilinear(NodeConversion& node) {
   write_image(
       node, kChannelsLast,
       {.type = "Resize",
-       .inputs = {image_operand(node, 0, kChannelsLast), "", "", node.to.integers(extents_first(node.result_shape()))},
+       .inputs = {image_operand(node, 0, kChannelsLast), "", "",
+                  node.to.integers(extents_in_first(node.result_shape()))},
        .outputs = {},
        .attributes = {{"mode", std::string("linear")}, {"coordinate_transformation_mode", coordinates_of(node)}}});
   if (node.dtype(0) != DType::f32) node.fault = "only images of f32 are resized with interpolation";
@@ -89,13 +87,14 @@ void convert_resize_nearest(NodeConversion& node) {
   if (!has_elements(node)) return;
   const Extents& x = node.shape(0);
   const Extents& y = node.result_shape();
+  if (!may_make(node, y[1]) || !may_make(node, y[2])) return;
   const Extents rows = nearest_indices(node, x[1], y[1]);
   const Extents columns = nearest_indices(node, x[2], y[2]);
   const std::string first = image_operand(node, 0, kChannelsLast);
   if (is_whole_repetition(rows, x[1]) && is_whole_repetition(columns, x[2])) {
     return write_image(node, kChannelsLast,
                        {.type = "Resize",
-                        .inputs = {first, "", "", node.to.integers(extents_first(y))},
+                        .inputs = {first, "", "", node.to.integers(extents_in_first(y))},
                         .outputs = {},
                         .attributes = {{"mode", std::string("nearest")},
                                        {"coordinate_transformation_mode", std::string("asymmetric")},

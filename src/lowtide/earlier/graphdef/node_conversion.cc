@@ -121,6 +121,13 @@ void write_aligned(NodeConversion& node, bool has_channels_first, OnnxNode last)
   node.to.channels_last(first, node.result_shape().size(), node.results[0]);
 }
 
+bool may_make(NodeConversion& node, std::int64_t count) {
+  if (node.to.may_make(count)) return true;
+  node.fault = "it needs a list of " + std::to_string(count) +
+               " numbers, and all lists that are not in the file may have " + std::to_string(kMostMadeBytes) + " bytes";
+  return false;
+}
+
 void write_reshaped(NodeConversion& node) { write_reshaped(node, node.operands[0]); }
 
 void write_reshaped(NodeConversion& node, const std::string& name) {

@@ -60,6 +60,9 @@ struct AlignedOperands {
 // Writes result 0 with a node whose operands were aligned.
 void write_aligned(NodeConversion& node, bool has_channels_first, OnnxNode last);
 
+// Whether a list of `count` numbers that is not in the file may be made. Otherwise there is a fault.
+[[nodiscard]] bool may_make(NodeConversion& node, std::int64_t count);
+
 // Writes result 0 as operand 0 with other extents, or as another tensor.
 void write_reshaped(NodeConversion& node);
 void write_reshaped(NodeConversion& node, const std::string& name);
@@ -72,11 +75,13 @@ using ConvertNode = void (*)(NodeConversion& node);
 // convert_elementwise.cc
 void convert_unary(NodeConversion& node);
 void convert_binary(NodeConversion& node);
-void convert_composed(NodeConversion& node);
 void convert_bias_add(NodeConversion& node);
 void convert_cast(NodeConversion& node);
 void convert_sum_of_all(NodeConversion& node);
 void convert_select(NodeConversion& node);
+
+// convert_composed.cc
+void convert_composed(NodeConversion& node);
 
 // convert_images.cc
 void convert_conv(NodeConversion& node);

@@ -4,6 +4,7 @@
 #include "lowtide/earlier/graphdef/node_view.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "lowtide/earlier/graphdef/format.h"
 #include "lowtide/earlier/graphdef/node_list.h"
@@ -28,6 +29,12 @@ std::int64_t NodeView::integer(std::string_view attribute, std::int64_t otherwis
   const ProtoMessage* found = value(attribute);
   const auto number = found == nullptr ? std::nullopt : find_number(*found, value_field::kInteger);
   return number ? static_cast<std::int64_t>(*number) : otherwise;
+}
+
+double NodeView::real(std::string_view attribute, double otherwise) const {
+  const ProtoMessage* found = value(attribute);
+  const auto bits = found == nullptr ? std::nullopt : find_number(*found, value_field::kReal);
+  return bits ? std::bit_cast<float>(static_cast<std::uint32_t>(*bits)) : otherwise;
 }
 
 bool NodeView::is_set(std::string_view attribute) const {

@@ -28,6 +28,7 @@ class NodeView {
 
   [[nodiscard]] const ProtoMessage* value(std::string_view attribute) const;
   [[nodiscard]] std::int64_t integer(std::string_view attribute, std::int64_t otherwise) const;
+  [[nodiscard]] double real(std::string_view attribute, double otherwise) const;
   [[nodiscard]] bool is_set(std::string_view attribute) const;
   [[nodiscard]] std::string_view text(std::string_view attribute, std::string_view otherwise) const;
   [[nodiscard]] Extents integers(std::string_view attribute) const;

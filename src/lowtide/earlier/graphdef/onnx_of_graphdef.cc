@@ -8,9 +8,11 @@
 #include <set>
 #include <utility>
 
+#include "lowtide/base/article.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
+#include "lowtide/earlier/conversion/element_bytes.h"
 #include "lowtide/earlier/graphdef/const_bytes.h"
 #include "lowtide/earlier/graphdef/format.h"
 #include "lowtide/earlier/graphdef/kept_facts.h"
@@ -25,6 +27,22 @@ namespace {
 constexpr std::size_t kShownNodes = 8;
 
 using Port = std::pair<std::uint32_t, std::uint32_t>;  // node and output
+
+// What no conversion can work with. Empty: nothing.
+std::string fault_of_operands(const NodeTypes& types) {
+  const std::size_t least = least_operands(types.node.op());
+  if (types.inputs.size() < least) {
+    return "it has " + with_count(static_cast<std::int64_t>(types.inputs.size()), "input") +
+           ", but its operator needs " + std::to_string(least);
+  }
+  for (const KnownTensor* one : types.inputs) {
+    if (one->dtype && !has_element_bytes(*one->dtype)) return no_such_elements(*one->dtype);
+  }
+  for (const KnownTensor& one : types.outputs) {
+    if (one.dtype && !has_element_bytes(*one.dtype)) return no_such_elements(*one.dtype);
+  }
+  return "";
+}
 
 class OnnxMaker {
  public:
@@ -71,7 +89,6 @@ class OnnxMaker {
   std::vector<Port> outputs_;
   std::set<Port> needed_;        // tensors
   std::vector<bool> is_needed_;  // by node: some result is needed and not folded
-  std::int64_t filled_left_ = kMostFilledBytes;
   std::vector<std::string> notes_;
 };
 
@@ -189,7 +206,7 @@ Result<void> OnnxMaker::add_const(std::uint32_t at) {
     return Error{ErrorCode::unsupported, "the file does not have the content of this constant", shown_node(node.view)};
   }
   const OnnxType type = type_of({at, 0});
-  const Result<std::string> bytes = const_bytes(*tensor, type.dtype, type.extents, filled_left_);
+  const Result<std::string> bytes = const_bytes(*tensor, type.dtype, type.extents, to_);
   if (!bytes) return Error{bytes.error().code, bytes.error().message, shown_node(node.view)};
   to_.add_constant(name_of({at, 0}), type, *bytes);
   return {};
@@ -218,11 +235,11 @@ Result<void> OnnxMaker::convert(std::uint32_t at) {
   std::vector<std::string> results;
   for (std::uint32_t port = 0; port < node.outputs.size(); ++port) results.push_back(name_of({at, port}));
   NodeConversion conversion{.to = to_, .types = types, .operands = std::move(operands), .results = std::move(results)};
-  if (conversion.operands.size() < least_operands(node.view.op())) {
-    conversion.fault = "it has " + std::to_string(conversion.operands.size()) + " inputs, but its operator needs " +
-                       std::to_string(least_operands(node.view.op()));
-  } else {
-    conversion_of(node.view.op())(conversion);
+  conversion.fault = fault_of_operands(types);
+  if (conversion.fault.empty()) conversion_of(node.view.op())(conversion);
+  for (std::uint32_t port = 0; port < node.outputs.size() && conversion.fault.empty(); ++port) {
+    if (!needed_.contains({at, port}) || to_.writes(conversion.results[port])) continue;
+    conversion.fault = "its output " + std::to_string(port) + " has no conversion";
   }
   if (conversion.fault.empty()) return {};
   return Error{ErrorCode::unsupported, "this node cannot run here: " + conversion.fault, shown_node(node.view)};

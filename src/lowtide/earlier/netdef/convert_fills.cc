@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "lowtide/earlier/conversion/element_bytes.h"
 #include "lowtide/earlier/netdef/format.h"
 #include "lowtide/earlier/netdef/infer.h"
 #include "lowtide/earlier/netdef/op_conversion.h"
