@@ -114,5 +114,75 @@ class GraphDefTest(ConvertedTest):
         self.assertIn("axis 0 of its operand has the extent 4611686018427387904, but it has 2 results", error)
 
 
+class NetDefTest(ConvertedTest):
+    def test_scales_of_a_blob_count_instead_of_arguments(self):
+        net = ("op { type: 'ResizeNearest' input: ['x', 's'] output: 'y' arg { name: 'width_scale' f: 3 } }\n")
+        words = ("--shape", "x=1x1x2x2", "--shape", "s=2")
+        self.assertIn("'y' of operator 0 ('ResizeNearest')", self.why_refused(net, *words))
+        for kind in ("ResizeNearest", "UpsampleBilinear"):
+            error = self.why_refused(net.replace("ResizeNearest", kind), *words, "--shape", "y=1x1x2x6")
+            self.assertIn(f"operator 0 ('{kind}'): this operator cannot run here: its scales are a blob; give them "
+                          "with the arguments 'height_scale' and 'width_scale'", error)
+
+    def test_missing_elements_are_zeros(self):
+        net = ("op { type: 'TopK' input: 'x' output: ['y', 'at'] arg { name: 'k' i: 4 } arg { name: 'axis' i: 0 } }\n"
+               "external_output: ['y', 'at']\n")
+        found = self.outputs(net, {"x": npy([-3.0, 5.0, -1.0, -2.0], "f32", (2, 2))})
+        self.assertEqual(found["y"], ((4, 2), "f32", [-1.0, 5.0, -3.0, -2.0, 0.0, 0.0, 0.0, 0.0]))
+        self.assertEqual(found["at"], ((4, 2), "i64", [1, 0, 0, 1, -1, -1, -1, -1]))
+        empty = self.outputs(net, {"x": npy([], "f32", (0, 1))})
+        self.assertEqual(empty["y"], ((4, 1), "f32", [0.0] * 4))
+        self.assertEqual(empty["at"], ((4, 1), "i64", [-1] * 4))
+
+    def filled(self, op, arguments):
+        return self.outputs(f"op {{ type: '{op}' output: 'y' arg {{ name: 'shape' ints: 3 }} {arguments} }}", {})["y"]
+
+    def test_fills_have_exact_values(self):
+        def values(text):
+            return f"arg {{ name: 'values' {text} }}"
+        long = 2**53 + 1
+        self.assertEqual(self.filled("ConstantFill", f"arg {{ name: 'value' i: {long} }}"), ((3,), "i64", [long] * 3))
+        self.assertEqual(self.filled("ConstantFill", "arg { name: 'value' i: 2 } arg { name: 'dtype' i: 5 }"),
+                         ((3,), "bool", [True] * 3))
+        self.assertEqual(self.filled("ConstantFill", "arg { name: 'value' f: 3 } arg { name: 'dtype' i: 2 }"),
+                         ((3,), "i32", [3] * 3))
+        self.assertEqual(self.filled("GivenTensorFill", values("ints: [1, 2, -3]"))[2], [1.0, 2.0, -3.0])
+        self.assertEqual(self.filled("GivenTensorInt64Fill", values(f"ints: [1, 2, {long}]"))[2], [1, 2, long])
+        self.assertEqual(self.filled("GivenTensorBoolFill", values("ints: [0, 1, 256]"))[2], [False, True, True])
+
+    def test_numbers_that_a_type_does_not_have_are_named(self):
+        def refused(op, arguments, more=""):
+            net = f"op {{ type: '{op}' {more} output: 'y' arg {{ name: 'shape' ints: 1 }} {arguments} }}"
+            return self.why_refused(net, *(("--shape", "x=1") if more else ()))
+        self.assertIn("its argument 'values' has 2.5, which is not a value of i32",
+                      refused("GivenTensorIntFill", "arg { name: 'values' floats: 2.5 }"))
+        self.assertIn("its argument 'values' has 16777217, which is not a value of f32",
+                      refused("GivenTensorFill", "arg { name: 'values' ints: 16777217 }"))
+        self.assertIn("its argument 'value' is 300, which is not a value of u8",
+                      refused("ConstantFill", "arg { name: 'value' i: 300 } arg { name: 'dtype' i: 6 }"))
+        self.assertIn("its argument 'min' is no number", refused("Clip", "arg { name: 'min' s: '0' }", "input: 'x'"))
+        self.assertIn("its argument 'alpha' is no number", refused("Elu", "arg { name: 'alpha' s: '1' }", "input: 'x'"))
+
+    def test_a_file_says_the_element_type_of_an_input(self):
+        net = "op { type: 'Gather' input: ['x', 'at'] output: 'y' }\n"
+        for dtype in ("i32", "i64"):
+            found = self.outputs(net, {"x": npy([1.5, 2.5, 3.5], "f32"), "at": npy([2, 0], dtype)})
+            self.assertEqual(found["y"], ((2,), "f32", [3.5, 1.5]))
+
+    def test_a_cast_may_name_its_type(self):
+        for name in ("INT32", "int32"):
+            net = f"op {{ type: 'Cast' input: 'x' output: 'y' arg {{ name: 'to' s: '{name}' }} }}\n"
+            self.assertEqual(self.outputs(net, {"x": npy([1.75, -2.0], "f32")})["y"], ((2,), "i32", [1, -2]))
+
+    def test_a_given_parameter_is_also_read_by_the_init_net(self):
+        self.write("init.pbtxt", "op { type: 'XavierFill' output: 'w' arg { name: 'shape' ints: 2 } }\n"
+                                 "op { type: 'Negative' input: 'w' output: 'v' }\n")
+        net = "op { type: 'Scale' input: 'w' output: 'a' }\nop { type: 'Scale' input: 'v' output: 'b' }\n"
+        inputs = {"w": npy([1.0, 2.0], "f32")}
+        found = self.outputs(net, inputs, "--init-net", "init.pbtxt")
+        self.assertEqual((found["a"][2], found["b"][2]), ([1.0, 2.0], [-1.0, -2.0]))
+        self.expect(DONE, "run", "model.pbtxt", "--init-net", "init.pbtxt", "--synthetic", "1")
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -16,6 +16,7 @@
 #include "lowtide/base/id.h"
 #include "lowtide/base/result.h"
 #include "lowtide/graph/constant_table.h"
+#include "lowtide/graph/dtype.h"
 #include "lowtide/graph/graph.h"
 #include "lowtide/plan/budget_problem.h"
 
@@ -42,6 +43,9 @@ struct ImportOptions {
   // names that the input may have, and the longest one that the model has counts. Entries of other inputs have no
   // effect. An extent that is bounded by `at_most` stays open, and is compared with the bound.
   std::vector<std::map<std::string, std::vector<std::int64_t>>> given = {};
+  // The element types of the inputs of `given`, by the same names. Only formats that do not have them in their files
+  // use them, and take f32 otherwise.
+  std::map<std::string, DType> given_types = {};
   // Upper bounds of extents that are not known before a run, or of open extents of inputs: of a symbol such as
   // "frames", of an extent of a tensor such as "pos[0]", or of the only such extent of a tensor, such as "pos". The
   // plan holds for all sizes up to the bound, and a run ends with an error before it exceeds one.

@@ -63,7 +63,11 @@ Result<ImportedModel> import_net_to_run(const ByteSource& file, const ImportOpti
   if (!options.init_net.empty()) init_net.emplace();
   LOWTIDE_TRY(NetGraphOptions given, net_options(options, init_net ? &*init_net : nullptr));
   for (const auto& meanings : options.given) {
-    for (const auto& [name, extents] : meanings) given.types.emplace(name, BlobType{DType::f32, extents});
+    for (const auto& [name, extents] : meanings) {
+      const auto type = options.given_types.find(name);
+      const DType dtype = type == options.given_types.end() ? DType::f32 : type->second;
+      given.types.emplace(name, BlobType{dtype, extents});
+    }
   }
   const OnnxOfNetOptions to{.graph = std::move(given),
                             .init_net = init_net ? &*init_net : nullptr,

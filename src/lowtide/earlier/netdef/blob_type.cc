@@ -11,6 +11,7 @@
 #include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/earlier/netdef/net_walk.h"
+#include "lowtide/graph/shape.h"
 
 namespace lowtide {
 namespace {
@@ -39,6 +40,10 @@ std::optional<std::vector<std::int64_t>> extents_of(std::string_view text) {
 }
 
 }  // namespace
+
+std::string shown_type(const BlobType& type) {
+  return std::string(to_string(type.dtype)) + to_string(Shape(type.extents));
+}
 
 Result<BlobTypes> parse_blob_types(std::string_view csv) {
   BlobTypes types;

@@ -22,6 +22,9 @@ struct BlobType {
   friend bool operator==(const BlobType&, const BlobType&) = default;
 };
 
+// "f32[2,3]"
+[[nodiscard]] std::string shown_type(const BlobType& type);
+
 // By the name of a blob.
 using BlobTypes = std::map<std::string, BlobType, std::less<>>;
 

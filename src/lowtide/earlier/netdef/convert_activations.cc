@@ -72,13 +72,13 @@ void convert_composed_op(OpConversion& op) {
   if (type == "Sqr") return op.write("Mul", {x, x});
   if (type == "Rsqrt") return op.write("Reciprocal", {op.make("Sqrt", {x})});
   if (type == "Swish") return op.write("Mul", {x, op.make("Sigmoid", {x})});
-  op.write("Mul", {x, op.to.number(op.dtype(), op.real("scale", 1))});  // Scale
+  op.write("Mul", {x, op.number("scale", 1, op.dtype())});  // Scale
 }
 
 void convert_arithmetic(OpConversion& op) {
   const std::string_view type = op.op.type();
   if (type == "Pow" && op.operands.size() == 1) {
-    return op.write("Pow", {op.operands[0], op.to.number(op.dtype(), op.real("exponent", 0))});
+    return op.write("Pow", {op.operands[0], op.number("exponent", 0, op.dtype())});
   }
   if (op.operands.size() != 2) {
     op.fault = "it must have two inputs";
@@ -92,7 +92,7 @@ void convert_arithmetic(OpConversion& op) {
 
 void convert_clip(OpConversion& op) {
   const auto bound = [&](std::string_view name) {
-    return op.op.argument(name) == nullptr ? std::string() : op.to.number(op.dtype(), op.real(name, 0));
+    return op.op.argument(name) == nullptr ? std::string() : op.number(name, 0, op.dtype());
   };
   op.write("Clip", {op.operands[0], bound("min"), bound("max")});
 }

@@ -22,10 +22,11 @@ std::optional<std::size_t> checked_axis(OpConversion& op, std::int64_t axis, std
   return index;
 }
 
-// The axis that parts are joined on: an argument, or that of the channels.
-std::optional<std::size_t> axis_of_parts(OpConversion& op, std::size_t rank) {
-  if (op.op.argument("axis") != nullptr) return checked_axis(op, op.op.integer("axis", 0), rank);
-  return checked_axis(op, op.is_last() ? -1 : 1, rank);
+// axis_of_parts(), with a fault if there is no such axis.
+std::optional<std::size_t> checked_axis_of_parts(OpConversion& op, std::size_t rank) {
+  const std::optional<std::size_t> index = axis_of_parts(op.op, rank);
+  if (!index) op.fault = "its inputs do not have the axis on which the parts are";
+  return index;
 }
 
 // Result `at`, a list of integers that is known.
@@ -73,7 +74,7 @@ void convert_transpose_op(OpConversion& op) {
 
 void convert_concat_op(OpConversion& op) {
   const bool adds = op.op.integer("add_axis", 0) != 0;
-  const std::optional<std::size_t> axis = axis_of_parts(op, op.shape(0).size() + (adds ? 1 : 0));
+  const std::optional<std::size_t> axis = checked_axis_of_parts(op, op.shape(0).size() + (adds ? 1 : 0));
   if (!axis) return;
   const auto joined = static_cast<std::int64_t>(*axis);
   std::vector<std::string> parts;
@@ -91,7 +92,7 @@ void convert_concat_op(OpConversion& op) {
 }
 
 void convert_split_op(OpConversion& op) {
-  const std::optional<std::size_t> axis = axis_of_parts(op, op.shape(0).size());
+  const std::optional<std::size_t> axis = checked_axis_of_parts(op, op.shape(0).size());
   if (!axis) return;
   if (op.operands.size() > 1) {
     op.fault = "the sizes of its parts are a blob; give them with the argument 'split'";
@@ -153,14 +154,18 @@ void convert_pad_image(OpConversion& op) {
     pads[4 + first + at] = pad_of(op.op, at, 2, true);
   }
   std::vector<std::string> from = {op.operands[0], op.to.integers(pads)};
-  if (mode == "constant") from.push_back(op.to.number(op.dtype(), op.real("value", 0)));
+  if (mode == "constant") from.push_back(op.number("value", 0, op.dtype()));
   op.write("Pad", from, {{"mode", mode}});
 }
 
 // UpsampleNearest, ResizeNearest and UpsampleBilinear.
 void convert_resize_op(OpConversion& op) {
-  const Extents x = extents_in_order(op.shape(0), op.is_last());
-  const Extents y = extents_in_order(op.result_shape(), op.is_last());
+  if (op.operands.size() > 1) {
+    op.fault = "its scales are a blob; give them with the arguments 'height_scale' and 'width_scale'";
+    return;
+  }
+  const Extents x = op.is_last() ? extents_in_first(op.shape(0)) : op.shape(0);
+  const Extents y = op.is_last() ? extents_in_first(op.result_shape()) : op.result_shape();
   if (x.size() != 4 || y.size() != 4 || std::ranges::find(x, 0) != x.end() || std::ranges::find(y, 0) != y.end()) {
     op.fault = "its input or its output is no image with elements";
     return;
@@ -172,12 +177,7 @@ void convert_resize_op(OpConversion& op) {
                            .attributes = {{"mode", std::string("linear")},
                                           {"coordinate_transformation_mode", std::string("align_corners")}}});
   }
-  const bool is_upsample = op.op.type() == "UpsampleNearest";
-  const double of_rows = is_upsample ? op.real("scale", 2) : op.real("height_scale", 1);
-  const double of_columns = is_upsample ? op.real("scale", 2) : op.real("width_scale", 1);
-  const Extents rows = nearest_rows(x[2], y[2], of_rows);
-  const Extents columns = nearest_rows(x[3], y[3], of_columns);
-  if (is_upsample) {
+  if (op.op.type() == "UpsampleNearest") {
     return op.write_image({.type = "Resize",
                            .inputs = {op.image(), "", "", op.to.integers(y)},
                            .outputs = {},
@@ -185,6 +185,13 @@ void convert_resize_op(OpConversion& op) {
                                           {"coordinate_transformation_mode", std::string("asymmetric")},
                                           {"nearest_mode", std::string("floor")}}});
   }
+  if (!op.to.may_make(y[2]) || !op.to.may_make(y[3])) {
+    op.fault = "it needs lists of " + std::to_string(y[2]) + " and " + std::to_string(y[3]) +
+               " numbers, and all lists that are not in the net may have " + std::to_string(kMostMadeBytes) + " bytes";
+    return;
+  }
+  const Extents rows = nearest_rows(x[2], y[2], op.real("height_scale", 1));
+  const Extents columns = nearest_rows(x[3], y[3], op.real("width_scale", 1));
   const std::string of_x = op.make("Gather", {op.image(), op.to.integers(rows)}, {{"axis", std::int64_t{2}}});
   op.write_image({.type = "Gather",
                   .inputs = {of_x, op.to.integers(columns)},
@@ -254,17 +261,32 @@ void convert_arg_op(OpConversion& op) {
            {{"axis", op.op.integer("axis", -1)}, {"keepdims", op.op.integer("keepdims", 1)}});
 }
 
+// If there are fewer than `k` elements, the values end with 0, and their indices with -1.
 void convert_top_k_op(OpConversion& op) {
+  const auto axis = checked_axis(op, op.op.integer("axis", -1), op.shape(0).size());
+  const std::int64_t count = op.op.integer("k", 0);
+  if (op.results.size() > 2) op.fault = "its third result, indices of the flattened input, has no conversion";
+  if (op.operands.size() > 1) op.fault = "its number of elements is a blob; give it with the argument 'k'";
+  if (count < 1) op.fault = "its argument 'k' is " + std::to_string(count) + ", and must be 1 or more";
+  if (!op.fault.empty()) return;
+  const std::int64_t given = op.shape(0)[*axis];
   std::vector<std::string> results = op.results;
-  if (results.size() > 2) {
-    op.fault = "its third result, indices of the flattened input, has no conversion";
-    return;
-  }
   if (results.size() < 2) results.push_back(op.to.fresh(results[0] + "/indices"));
+  std::vector<std::string> found = results;
+  if (count > given) {
+    for (std::string& result : found) result = op.to.fresh(result + "/found");
+  }
   op.to.add({.type = "TopK",
-             .inputs = {op.operands[0], op.to.integers({op.op.integer("k", 1)})},
-             .outputs = results,
-             .attributes = {{"axis", op.op.integer("axis", -1)}}});
+             .inputs = {op.operands[0], op.to.integers({std::min(count, given)})},
+             .outputs = found,
+             .attributes = {{"axis", static_cast<std::int64_t>(*axis)}}});
+  if (count <= given) return;
+  Extents pads(2 * op.shape(0).size(), 0);
+  pads[op.shape(0).size() + *axis] = count - given;
+  const std::vector<std::string> fills = {op.to.number(op.dtype(), 0), op.to.number(DType::i64, -1)};
+  for (std::size_t at = 0; at < 2; ++at) {
+    op.to.add({.type = "Pad", .inputs = {found[at], op.to.integers(pads), fills[at]}, .outputs = {results[at]}});
+  }
 }
 
 }  // namespace lowtide::netdef_internal

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
 
 #include "lowtide/base/checked.h"
@@ -175,6 +176,32 @@ std::optional<DType> dtype_of(std::int64_t data_type) {
     case 16: return DType::bf16;
     default: return std::nullopt;
   }
+}
+
+std::optional<DType> dtype_argument(const OpView& op, std::string_view name) {
+  using NamedType = std::pair<std::string_view, std::int64_t>;
+  constexpr auto kNames = std::to_array<NamedType>({{"FLOAT", 1},
+                                                    {"INT32", 2},
+                                                    {"BYTE", 3},
+                                                    {"BOOL", 5},
+                                                    {"UINT8", 6},
+                                                    {"INT8", 7},
+                                                    {"UINT16", 8},
+                                                    {"INT16", 9},
+                                                    {"INT64", 10},
+                                                    {"FLOAT16", 12},
+                                                    {"DOUBLE", 13}});
+  std::string text(op.text(name, ""));
+  if (text.empty()) return dtype_of(op.integer(name, 0));
+  for (char& letter : text) letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+  const auto* found =
+      std::find_if(kNames.begin(), kNames.end(), [&](const NamedType& one) { return one.first == text; });
+  return found == kNames.end() ? std::nullopt : dtype_of(found->second);
+}
+
+std::optional<std::size_t> axis_of_parts(const OpView& op, std::size_t rank) {
+  if (op.argument("axis") != nullptr) return axis_of(op.integer("axis", 0), rank);
+  return axis_of(op.text("order", "NCHW") == "NHWC" ? -1 : 1, rank);
 }
 
 std::optional<std::int64_t> product_of(const std::vector<std::int64_t>& extents, std::size_t begin, std::size_t end) {

@@ -53,6 +53,12 @@ void infer_types(OpTypes& types);
 // The axis as an index; nullopt if it is outside of the rank. Negative ones count from the end.
 [[nodiscard]] std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank);
 
+// The axis on which Concat joins and Split divides, as an index: an argument, or else that of the channels.
+[[nodiscard]] std::optional<std::size_t> axis_of_parts(const OpView& op, std::size_t rank);
+
+// The element type that an argument says, as a number or by name, such as "INT32". nullopt: none of dense tensors.
+[[nodiscard]] std::optional<DType> dtype_argument(const OpView& op, std::string_view name);
+
 // With `broadcast`, the second operand repeats, and the result is as the first one.
 void infer_arithmetic(OpTypes& types);
 

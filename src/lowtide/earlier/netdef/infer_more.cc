@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "lowtide/base/checked.h"
-#include "lowtide/earlier/netdef/format.h"
 #include "lowtide/earlier/netdef/infer.h"
 #include "lowtide/earlier/netdef/window_arguments.h"
 #include "lowtide/graph/shape.h"
@@ -20,16 +18,6 @@ namespace {
 using Extents = std::vector<std::int64_t>;
 
 constexpr std::int64_t kMostScaled = std::int64_t{1} << 31;
-
-double real_argument(const OpView& op, std::string_view name, double otherwise) {
-  const ProtoMessage* found = op.argument(name);
-  if (found == nullptr) return otherwise;
-  if (const auto bits = find_number(*found, argument_field::kReal)) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(*bits));
-  }
-  const auto whole = find_number(*found, argument_field::kInteger);
-  return whole ? static_cast<double>(static_cast<std::int64_t>(*whole)) : otherwise;
-}
 
 // The spatial axes of an image of rank 4, or 0: it is none.
 std::size_t first_spatial(const OpTypes& types) {
@@ -93,14 +81,15 @@ void infer_pad_image(OpTypes& types) {
   types.set_output(0, std::move(y));
 }
 
+// A second input has the scales, whatever the arguments are. Its content is not known here.
 void infer_upsample(OpTypes& types) {
   const std::size_t first = first_spatial(types);
-  if (first == 0) return;
+  if (first == 0 || types.inputs.size() > 1) return;
   const bool is_nearest = types.op.type() == "UpsampleNearest";
   BlobType y = *types.input(0);
   for (std::size_t at = 0; at < 2; ++at) {
-    const double scale = is_nearest ? real_argument(types.op, "scale", 2)
-                                    : real_argument(types.op, at == 0 ? "height_scale" : "width_scale", 1);
+    const double scale =
+        is_nearest ? types.op.real("scale", 2) : types.op.real(at == 0 ? "height_scale" : "width_scale", 1);
     const auto extent = scaled(y.extents[first + at], scale);
     if (!extent) return;
     y.extents[first + at] = *extent;
@@ -153,13 +142,14 @@ void infer_arg_axis(OpTypes& types) {
   types.set_output(0, std::move(y));
 }
 
+// The results have `k` elements along the axis, even if the input has fewer.
 void infer_top_elements(OpTypes& types) {
   const BlobType* x = types.input(0);
   const auto axis = x == nullptr ? std::nullopt : axis_of(types.op.integer("axis", -1), x->extents.size());
   const std::int64_t count = types.op.integer("k", 0);
   if (!axis || count < 1 || types.inputs.size() > 1) return;
   BlobType y = *x;
-  y.extents[*axis] = std::min(count, y.extents[*axis]);
+  y.extents[*axis] = count;
   types.set_output(1, DType::i64, Extents(y.extents));
   types.set_output(0, std::move(y));
 }

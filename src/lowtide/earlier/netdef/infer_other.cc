@@ -6,7 +6,7 @@
 
 #include "lowtide/base/checked.h"
 #include "lowtide/base/limits.h"
-#include "lowtide/earlier/netdef/format.h"
+#include "lowtide/earlier/netdef/argument_number.h"
 #include "lowtide/earlier/netdef/infer.h"
 
 namespace lowtide::netdef_internal {
@@ -14,10 +14,10 @@ namespace {
 
 using Extents = std::vector<std::int64_t>;
 
-// The axis of an argument, or of the channels by `order`.
-std::optional<std::size_t> joined_axis(const OpTypes& types, std::size_t rank) {
-  if (types.op.argument("axis") != nullptr) return axis_of(types.op.integer("axis", 0), rank);
-  return axis_of(types.op.text("order", "NCHW") == "NHWC" ? -1 : 1, rank);
+bool has_integer_value(const OpView& op) {
+  const ProtoMessage* value = op.argument("value");
+  const auto number = value == nullptr ? std::nullopt : number_of_argument(*value);
+  return number && std::holds_alternative<std::int64_t>(*number);
 }
 
 // Inputs of one shape, along a new axis.
@@ -92,7 +92,7 @@ void infer_concat(OpTypes& types) {
   if (types.inputs.empty() || types.input(0) == nullptr) return;
   BlobType y = *types.input(0);
   const bool adds = types.op.integer("add_axis", 0) != 0;
-  const std::optional<std::size_t> axis = joined_axis(types, y.extents.size() + (adds ? 1 : 0));
+  const std::optional<std::size_t> axis = axis_of_parts(types.op, y.extents.size() + (adds ? 1 : 0));
   if (!axis) return;
   if (adds) return infer_stacked(types, *axis);
   for (std::size_t at = 1; at < types.inputs.size(); ++at) {
@@ -118,7 +118,7 @@ void infer_concat(OpTypes& types) {
 void infer_split(OpTypes& types) {
   if (types.inputs.size() != 1 || types.input(0) == nullptr || types.outputs.empty()) return;
   const BlobType& x = *types.input(0);
-  const std::optional<std::size_t> axis = joined_axis(types, x.extents.size());
+  const std::optional<std::size_t> axis = axis_of_parts(types.op, x.extents.size());
   if (!axis) return;
   const std::int64_t whole = x.extents[*axis];
   const auto count = static_cast<std::int64_t>(types.outputs.size());
@@ -197,7 +197,8 @@ void infer_transpose(OpTypes& types) {
   types.set_output(0, x->dtype, std::move(y));
 }
 
-// ConstantFill, XavierFill, GivenTensorFill and others: by the argument `shape`, or like input 0.
+// ConstantFill, XavierFill, GivenTensorFill and others: by the argument `shape`, or like input 0. A ConstantFill
+// without `dtype` has the type of its value.
 void infer_fill(OpTypes& types) {
   DType dtype = DType::f32;
   if (types.op.type() == "GivenTensorIntFill") dtype = DType::i32;
@@ -206,9 +207,11 @@ void infer_fill(OpTypes& types) {
   if (types.op.type() == "GivenTensorDoubleFill") dtype = DType::f64;
   if (types.op.type() == "GivenTensorByteStringToUInt8Fill") dtype = DType::u8;
   if (types.op.argument("dtype") != nullptr) {
-    const std::optional<DType> given = dtype_of(types.op.integer("dtype", 0));
+    const std::optional<DType> given = dtype_argument(types.op, "dtype");
     if (!given) return;
     dtype = *given;
+  } else if (types.op.type() == "ConstantFill" && has_integer_value(types.op)) {
+    dtype = DType::i64;
   }
   if (!types.inputs.empty()) {
     if (types.input(0) == nullptr || types.op.integer("input_as_shape", 0) != 0) return;
@@ -234,12 +237,8 @@ void infer_spatial_bn(OpTypes& types) {
 }
 
 void infer_cast(OpTypes& types) {
-  const ProtoMessage* to = types.op.argument("to");
-  if (types.input(0) == nullptr || to == nullptr) return;
-  // The type is a number, or the name of one, which is not looked up.
-  if (const std::optional<DType> dtype = dtype_of(types.op.integer("to", 0))) {
-    types.set_output(0, *dtype, types.input(0)->extents);
-  }
+  const std::optional<DType> dtype = dtype_argument(types.op, "to");
+  if (types.input(0) != nullptr && dtype) types.set_output(0, *dtype, types.input(0)->extents);
 }
 
 void infer_expand_dims(OpTypes& types) {

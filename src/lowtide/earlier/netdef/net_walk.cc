@@ -21,10 +21,6 @@ Error invalid(const NetOp& op, std::string message) {
   return Error{ErrorCode::invalid, std::move(message), shown_op(op.view, op.at)};
 }
 
-std::string shown_type(const BlobType& type) {
-  return std::string(to_string(type.dtype)) + to_string(Shape(type.extents));
-}
-
 }  // namespace
 
 Result<void> NetWalk::walk() {

@@ -13,6 +13,7 @@
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
+#include "lowtide/earlier/conversion/element_bytes.h"
 #include "lowtide/earlier/netdef/format.h"
 #include "lowtide/earlier/netdef/net_walk.h"
 #include "lowtide/earlier/netdef/op_conversion.h"
@@ -54,8 +55,11 @@ class NetConversion {
         walk_(walk),
         names_(std::move(names)),
         place_(std::move(place)),
+        may_have_inputs_(place_.empty()),
         is_needed_(walk.ops().size(), false) {}
 
+  // The readers of a version read this input of the model instead of what the net writes.
+  void replace(std::uint32_t version, const std::string& input) { replaced_.emplace(version, input); }
   // Marks the operators that these versions depend on.
   void need(const std::vector<std::uint32_t>& versions);
   // What keeps a needed operator from running.
@@ -75,9 +79,11 @@ class NetConversion {
 
   OnnxBuilder& to_;
   const NetWalk& walk_;
-  std::vector<std::string> names_;  // by version
-  std::string place_;               // of errors: "" or "the init net, "
-  std::vector<bool> is_needed_;     // by operator
+  std::vector<std::string> names_;                           // by version
+  std::unordered_map<std::uint32_t, std::string> replaced_;  // names of inputs, by version
+  std::string place_;                                        // of errors: "" or "the init net, "
+  bool may_have_inputs_;         // external inputs of the init net are there only if the net has them too
+  std::vector<bool> is_needed_;  // by operator
   std::unordered_set<std::uint32_t> needed_;
 };
 
@@ -86,7 +92,7 @@ void NetConversion::need(const std::vector<std::uint32_t>& versions) {
   while (!open.empty()) {
     const std::uint32_t version = open.back();
     open.pop_back();
-    if (!needed_.insert(version).second) continue;
+    if (!needed_.insert(version).second || replaced_.contains(version)) continue;
     const std::optional<std::uint32_t> writer = walk_.versions()[version].writer;
     if (!writer || is_needed_[*writer]) continue;
     is_needed_[*writer] = true;
@@ -110,7 +116,9 @@ void NetConversion::add_unknown_types(std::vector<std::string>& unknown) const {
   };
   for (std::uint32_t id = 0; id < walk_.versions().size(); ++id) {
     const NetVersion& version = walk_.versions()[id];
-    if (version.type || !needed_.contains(id)) continue;
+    if (!needed_.contains(id)) continue;
+    const bool has_no_source = !version.writer && !may_have_inputs_ && !replaced_.contains(id);
+    if (version.type && !has_no_source) continue;
     const std::string name = quoted(walk_.blobs()[version.blob].name, 60);
     if (!version.writer) {
       unknown.push_back(place_ + "external input " + name);
@@ -132,7 +140,8 @@ Result<void> NetConversion::convert_op(const NetOp& op) {
   OpConversion conversion{.to = to_, .op = op.view, .inputs = {}, .outputs = {}, .operands = {}, .results = {}};
   for (const std::optional<std::uint32_t>& input : op.inputs) {
     conversion.inputs.push_back(input ? *walk_.versions()[*input].type : BlobType{});
-    conversion.operands.push_back(input ? names_[*input] : "");
+    const auto replaced = input ? replaced_.find(*input) : replaced_.end();
+    conversion.operands.push_back(replaced != replaced_.end() ? replaced->second : input ? names_[*input] : "");
   }
   for (const std::optional<std::uint32_t>& output : op.outputs) {
     const std::optional<BlobType> type = output ? walk_.versions()[*output].type : std::nullopt;
@@ -144,8 +153,18 @@ Result<void> NetConversion::convert_op(const NetOp& op) {
   if ((needs_operand && conversion.operands.empty()) || conversion.results.empty() ||
       std::ranges::any_of(conversion.operands, has_no_name) || std::ranges::any_of(conversion.results, has_no_name)) {
     conversion.fault = "an input or an output is missing";
-  } else {
+  }
+  for (const auto* types : {&conversion.inputs, &conversion.outputs}) {
+    for (const BlobType& one : *types) {
+      if (!has_element_bytes(one.dtype)) conversion.fault = no_such_elements(one.dtype);
+    }
+  }
+  if (conversion.fault.empty()) {
     conversion_of_op(op.view.type())(conversion);
+  }
+  for (std::size_t at = 0; at < op.outputs.size() && conversion.fault.empty(); ++at) {
+    if (!op.outputs[at] || !needed_.contains(*op.outputs[at]) || to_.writes(conversion.results[at])) continue;
+    conversion.fault = "its output " + std::to_string(at) + " has no conversion";
   }
   if (conversion.fault.empty()) return {};
   return Error{ErrorCode::unsupported, "this operator cannot run here: " + conversion.fault,
@@ -163,6 +182,7 @@ class NetToOnnx {
   std::vector<std::string> init_names();
   // The last version of a blob in the init net, if that net fills the blob and the caller does not give it.
   [[nodiscard]] std::optional<std::uint32_t> filled(const NetBlob& blob) const;
+  Result<void> replace_filled(const NetConversion& main, std::uint32_t input, NetConversion& init);
   Result<void> add_inputs(const NetConversion& main, NetConversion* init);
 
   const ProtoMessage& net_;
@@ -183,17 +203,35 @@ std::optional<std::uint32_t> NetToOnnx::filled(const NetBlob& blob) const {
   return last;
 }
 
-// The last version of a blob that the net reads has its name there. Others have names of their own.
+// The last version of a blob that the net reads has its name there, unless it is an input. Others have names of their
+// own.
 std::vector<std::string> NetToOnnx::init_names() {
   std::vector<std::string> names(init_->versions().size());
   for (const NetBlob& blob : init_->blobs()) {
     const std::optional<std::uint32_t> read = walk_.find_blob(blob.name);
     for (std::uint32_t version : blob.versions) {
-      const bool is_read = read && walk_.blobs()[*read].is_external && version == blob.versions.back();
+      const bool is_read = read && walk_.blobs()[*read].is_external && filled(blob) == version;
       names[version] = is_read ? std::string(blob.name) : to_.fresh("init/" + std::string(blob.name));
     }
   }
   return names;
+}
+
+// An input takes the place of what the init net writes last to the blob, also for the operators of that net.
+Result<void> NetToOnnx::replace_filled(const NetConversion& main, std::uint32_t input, NetConversion& init) {
+  const std::optional<std::uint32_t> found = init.walk().find_blob(main.name(input));
+  if (!found) return {};
+  const std::uint32_t last = init.walk().blobs()[*found].versions.back();
+  const NetVersion& filled = init.walk().versions()[last];
+  const BlobType& given = *main.walk().versions()[input].type;
+  if (filled.type && filled.is_read && *filled.type != given) {
+    return Error{ErrorCode::invalid,
+                 "the parameter " + quoted(main.name(input), 60) + " is given as " + shown_type(given) +
+                     ", but the init net, which also reads it, fills " + shown_type(*filled.type),
+                 ""};
+  }
+  init.replace(last, main.name(input));
+  return {};
 }
 
 Result<void> NetToOnnx::add_inputs(const NetConversion& main, NetConversion* init) {
@@ -208,6 +246,7 @@ Result<void> NetToOnnx::add_inputs(const NetConversion& main, NetConversion* ini
     }
     if (!walk_.versions()[version].type) continue;
     to_.add_input(main.name(version), main.type(version));
+    if (init != nullptr) LOWTIDE_RETURN_IF_ERROR(replace_filled(main, version, *init));
     if (blob.is_weight && !blob.is_written) weights.push_back(quoted(blob.name, 60));
   }
   if (init != nullptr) init->need(from_init);

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <optional>
 
-#include "lowtide/earlier/netdef/format.h"
+#include "lowtide/base/quote.h"
+#include "lowtide/earlier/netdef/argument_number.h"
 
 namespace lowtide::netdef_internal {
 namespace {
@@ -73,14 +73,20 @@ ConvertOp conversion_of_op(std::string_view type) {
   return found != kConverters.end() && found->type == type ? found->convert : nullptr;
 }
 
-double OpConversion::real(std::string_view argument, double otherwise) const {
+double OpConversion::real(std::string_view argument, double otherwise) {
   const ProtoMessage* found = op.argument(argument);
-  if (found == nullptr) return otherwise;
-  if (const auto bits = find_number(*found, argument_field::kReal)) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(*bits));
-  }
-  const auto whole = find_number(*found, argument_field::kInteger);
-  return whole ? static_cast<double>(static_cast<std::int64_t>(*whole)) : otherwise;
+  if (found != nullptr && !number_of_argument(*found)) fault = "its argument " + quoted(argument, 60) + " is no number";
+  return op.real(argument, otherwise);
+}
+
+std::string OpConversion::number(std::string_view argument, std::int64_t otherwise, DType dtype) {
+  const ProtoMessage* found = op.argument(argument);
+  const auto given = found == nullptr ? std::optional<ArgumentNumber>(otherwise) : number_of_argument(*found);
+  const auto bytes = given ? bytes_of_number(*given, dtype) : std::nullopt;
+  if (bytes) return to.scalar(dtype, *bytes);
+  fault = "its argument " + quoted(argument, 60) + " is " +
+          (given ? shown_number(*given) + ", which is not a value of " + std::string(to_string(dtype)) : "no number");
+  return "";
 }
 
 bool OpConversion::keeps_rank(std::size_t least) {
@@ -97,13 +103,6 @@ void OpConversion::write_image(OnnxNode node) {
   }
   const std::string first = to.make(results[0] + "/channels_first", std::move(node));
   to.channels_last(first, result_shape().size(), results[0]);
-}
-
-std::vector<std::int64_t> extents_in_order(const std::vector<std::int64_t>& extents, bool is_last) {
-  if (!is_last || extents.size() < 3) return extents;
-  std::vector<std::int64_t> first = {extents.front(), extents.back()};
-  first.insert(first.end(), extents.begin() + 1, extents.end() - 1);
-  return first;
 }
 
 }  // namespace lowtide::netdef_internal

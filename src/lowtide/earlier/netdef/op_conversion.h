@@ -32,7 +32,10 @@ struct OpConversion {
   [[nodiscard]] const std::vector<std::int64_t>& result_shape() const { return outputs[0].extents; }
   [[nodiscard]] DType dtype() const { return inputs[0].dtype; }
   [[nodiscard]] bool is_last() const { return op.text("order", "NCHW") == "NHWC"; }  // the axis of channels
-  [[nodiscard]] double real(std::string_view argument, double otherwise) const;
+  // The number of an argument. There is a fault if it is a text, for example.
+  [[nodiscard]] double real(std::string_view argument, double otherwise);
+  // A constant with the number of an argument. There is a fault if the type does not have it.
+  [[nodiscard]] std::string number(std::string_view argument, std::int64_t otherwise, DType dtype);
 
   // Whether operand 0 has at least `least` axes, and result 0 as many. Otherwise there is a fault.
   [[nodiscard]] bool keeps_rank(std::size_t least);
@@ -64,9 +67,6 @@ using ConvertOp = void (*)(OpConversion& op);
 
 // nullptr: there is no conversion.
 [[nodiscard]] ConvertOp conversion_of_op(std::string_view type);
-
-// The extents in the order in which ONNX has the axes of an image.
-[[nodiscard]] std::vector<std::int64_t> extents_in_order(const std::vector<std::int64_t>& extents, bool is_last);
 
 // convert_activations.cc
 void convert_same_name(OpConversion& op);

@@ -8,6 +8,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/earlier/netdef/argument_number.h"
 #include "lowtide/earlier/netdef/format.h"
 #include "lowtide/earlier/netdef/net.h"
 
@@ -33,6 +34,12 @@ std::int64_t OpView::integer(std::string_view name, std::int64_t otherwise) cons
   if (found == nullptr) return otherwise;
   const std::optional<std::uint64_t> value = find_number(*found, argument_field::kInteger);
   return value ? static_cast<std::int64_t>(*value) : otherwise;
+}
+
+double OpView::real(std::string_view name, double otherwise) const {
+  const ProtoMessage* found = argument(name);
+  const auto number = found == nullptr ? std::nullopt : number_of_argument(*found);
+  return number ? std::visit([](auto value) { return static_cast<double>(value); }, *number) : otherwise;
 }
 
 std::optional<std::vector<std::int64_t>> OpView::integers(std::string_view name) const {

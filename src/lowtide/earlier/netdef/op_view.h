@@ -29,6 +29,8 @@ class OpView {
   // nullptr if there is no such argument.
   [[nodiscard]] const ProtoMessage* argument(std::string_view name) const;
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
+  // Also an integer.
+  [[nodiscard]] double real(std::string_view name, double otherwise) const;
   [[nodiscard]] std::optional<std::vector<std::int64_t>> integers(std::string_view name) const;
   [[nodiscard]] std::string_view text(std::string_view name, std::string_view otherwise) const;
 

@@ -75,7 +75,7 @@ OpenOptions options_for_bench(const Arguments& arguments, std::optional<Bytes> b
   OpenOptions options{
       .import = read_bindings(arguments), .lower = read_kernel_lowering(arguments), .synthetic_seed = kSeed};
   options.import.overrides = possible_inputs(arguments);
-  options.import.given = read_given_shapes(arguments);
+  read_given_types(arguments, options.import);
   options.cpu.threads = read_threads(arguments).value_or(1);
   options.plan.budget = budget;
   // Without --budget, each of the two stops with the reason. The baseline is a plan without a budget, and uses neither.

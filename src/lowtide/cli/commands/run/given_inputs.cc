@@ -90,10 +90,9 @@ void refuse_planned_defaults(const Arguments& arguments, const std::vector<std::
   }
 }
 
-std::vector<std::map<std::string, std::vector<std::int64_t>>> read_given_shapes(const Arguments& arguments) {
-  std::vector<std::map<std::string, std::vector<std::int64_t>>> given;
+void read_given_types(const Arguments& arguments, ImportOptions& to) {
   for (const std::string& word : arguments.values("--input")) {
-    auto& meanings = given.emplace_back();
+    auto& meanings = to.given.emplace_back();
     // A name may contain "=", and the model decides where it ends.
     for (std::size_t end = word.find('='); end != std::string::npos; end = word.find('=', end + 1)) {
       const std::string file = word.substr(end + 1);
@@ -101,10 +100,11 @@ std::vector<std::map<std::string, std::vector<std::int64_t>>> read_given_shapes(
       const Result<std::string> bytes = read_text_file(file, limits::kMaxFileBytes);
       if (!bytes) continue;
       const Result<NpyHead> head = read_npy_head(std::as_bytes(std::span(*bytes)), name_of_file(file));
-      if (head) meanings.emplace(word.substr(0, end), head->extents);
+      if (!head) continue;
+      meanings.emplace(word.substr(0, end), head->extents);
+      to.given_types.emplace(word.substr(0, end), head->dtype);
     }
   }
-  return given;
 }
 
 Error with_input_hint(Error error, const Arguments& arguments) {

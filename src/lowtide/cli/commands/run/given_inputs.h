@@ -12,6 +12,7 @@
 
 #include "lowtide/base/result.h"
 #include "lowtide/cli/options/arguments.h"
+#include "lowtide/import/imported.h"
 #include "lowtide/runtime/port.h"
 #include "lowtide/runtime/session.h"
 
@@ -31,10 +32,9 @@ namespace lowtide::cli_internal {
 // Stops with a usage error if a word of --input names an input that the given plan has as a constant.
 void refuse_planned_defaults(const Arguments& arguments, const std::vector<std::string>& default_inputs);
 
-// ImportOptions::given: the shapes of the files of --input, which bind the open sizes of a model. Files that cannot be
-// read, and stdin, are left out. Reads the files.
-[[nodiscard]] std::vector<std::map<std::string, std::vector<std::int64_t>>> read_given_shapes(
-    const Arguments& arguments);
+// Adds ImportOptions::given and given_types: the shapes of the files of --input, which bind the open sizes of a model,
+// and their element types. Files that cannot be read, and stdin, are left out. Reads the files.
+void read_given_types(const Arguments& arguments, ImportOptions& to);
 
 // The error of a model that cannot be opened. If sizes of its inputs are not known, it names --input as well, or says
 // what is wrong with a file of --input.

@@ -65,7 +65,7 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
     one.plan.tool = tool_name();
     one.plan.dims = written_bindings(one.import);
     one.import.overrides.merge(possible_inputs(arguments));
-    if (choices.empty()) one.import.given = read_given_shapes(arguments);
+    if (choices.empty()) read_given_types(arguments, one.import);
   }
   return all;
 }
