@@ -110,6 +110,35 @@ TEST(Extents, OfTransposedWindowsAreStridesOrWhatIsGiven) {
               HasSubstr("the operator gives [1,5,6]"));
 }
 
+// Tensors without elements may have large extents, and attributes may have any numbers. None of the results has 64 bits.
+TEST(Extents, OfLargeNumbersDoNotWrap) {
+  // 2^42 elements with stride 2^31 are 2^73.
+  EXPECT_THAT(fault_of("input x : f32[0,2,4398046511104]\n input w : f32[2,5,3]",
+                       "y = ConvTranspose(x, w) {strides = [2147483648]} : f32[0,5,3]"),
+              HasSubstr("more elements than its padding takes away"));
+  EXPECT_THAT(fault_of("input x : f32[0,2,4398046511104]\n input i : i64[0,2,4398046511104]",
+                       "y = MaxUnpool(x, i) {kernel_shape = [3], strides = [2147483648]} : f32[0,2,3]"),
+              HasSubstr("more elements than its padding takes away"));
+  const std::string least = "-9223372036854775808";
+  EXPECT_THAT(fault_of("input x : f32[1,2,5]",
+                       "y = MaxPool(x) {kernel_shape = [2], pads = [" + least + ", " + least + "]} : f32[1,2,4]"),
+              HasSubstr("extents for the window"));
+  // One scale of 2^60 for both axes gives the second one 2^63.
+  EXPECT_THAT(fault_of("input x : f32[1,8]\n constant s : i64[2] data 0 = [1152921504606846976, 8]",
+                       "y = Resize(x, _, _, s) {keep_aspect_ratio_policy = \"not_smaller\"} : f32[1,8]"),
+              HasSubstr("extents for the scales or sizes"));
+  EXPECT_THAT(fault_of("input x : f32[0,4398046511104]", "y = Concat(x, x) {axis = 1} : f32[0,4398046511104]"),
+              HasSubstr("the operator gives [0,8796093022208]"));
+  EXPECT_EQ(fault_of("constant a : i64[] data 0 = [" + least + "]\n input b : i64[]", "y = Range(a, b, b) : i64[<=9]"),
+            "");
+}
+
+// A list of 2^40 axes would be a shape of that many numbers.
+TEST(Extents, OfListsBeyondTheLargestRankStayOpen) {
+  EXPECT_EQ(fault_of("input x : f32[6]\n input a : i64[1099511627776]", "y = Unsqueeze(x, a) : f32[6,1]"), "");
+  EXPECT_EQ(fault_of("input x : f32[6]\n input s : i64[1099511627776]", "y = Reshape(x, s) : f32[6,1]"), "");
+}
+
 // A kernel writes scores of f32, so a result of fewer bytes would be too small.
 TEST(Extents, OfScoresComeWithTheirType) {
   const std::string node = "y = ai.onnx.ml::LinearRegressor(x) {coefficients = [1.0, 2.0], targets = 1} : ";

@@ -7,7 +7,7 @@
 
 namespace lowtide::kernels_internal {
 
-// The quotient of two positive numbers, rounded up.
-[[nodiscard]] inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+// The quotient of a number from 0 on and a positive one, rounded up.
+[[nodiscard]] inline std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b == 0 ? 0 : 1); }
 
 }  // namespace lowtide::kernels_internal

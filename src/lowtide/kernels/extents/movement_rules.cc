@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
+#include "lowtide/base/limits.h"
 #include "lowtide/kernels/common/attributes.h"
+#include "lowtide/kernels/common/ceil_div.h"
+#include "lowtide/kernels/common/slice_axis.h"
 #include "lowtide/kernels/extents/rules_of_kinds.h"
 
 namespace lowtide::kernels_internal {
@@ -24,20 +26,6 @@ GivenList given_list(const NodeFacts& facts, std::size_t input, std::string_view
   if (facts.has(input)) return {true, facts.integers(input)};
   const NumberList* listed = attribute.empty() ? nullptr : integers_attribute(facts.node(), attribute);
   return listed == nullptr ? GivenList() : GivenList{true, *listed};
-}
-
-// The extent of a slice. nullopt: the extent of the operand is not known.
-KnownExtent extent_of_slice(const KnownExtent& extent, const std::array<std::int64_t, 3>& start_end_step) {
-  if (!extent) return std::nullopt;
-  const auto [start, end, step] = start_end_step;
-  const std::int64_t lowest = step > 0 ? 0 : -1;
-  const std::int64_t highest = std::max(lowest, step > 0 ? *extent : *extent - 1);
-  const auto position = [&](std::int64_t given) {
-    return std::clamp(given < 0 ? given + *extent : given, lowest, highest);
-  };
-  const std::int64_t distance = step > 0 ? position(end) - position(start) : position(start) - position(end);
-  if (distance <= 0 || *extent == 0) return 0;
-  return (distance - 1) / std::abs(std::clamp(step, -*extent, *extent)) + 1;
 }
 
 // The axes of a list as numbers from the front. nullopt: one is outside of the operand.
@@ -70,9 +58,12 @@ std::vector<KnownExtent> split_extents(const NodeFacts& facts, const GivenList& 
   if (sizes.numbers) return known(*sizes.numbers);
   std::vector<KnownExtent> all(static_cast<std::size_t>(parts));
   if (sizes.is_given || !extent || parts == 0) return all;
-  const std::int64_t most = (*extent + parts - 1) / parts;
-  for (std::int64_t at = 0; at < parts; ++at)
-    all[static_cast<std::size_t>(at)] = std::clamp<std::int64_t>(*extent - most * at, 0, most);
+  const std::int64_t most = ceil_div(*extent, parts);
+  std::int64_t rest = *extent;
+  for (KnownExtent& part : all) {
+    part = std::min(rest, most);
+    rest -= *part;
+  }
   return all;
 }
 
@@ -137,7 +128,8 @@ Expected expect_slice(const NodeFacts& facts) {
   for (std::size_t at = 0; at < count; ++at) {
     const std::int64_t step = steps.is_given ? (*steps.numbers)[at] : 1;
     if (step == 0) return contradiction("a step is 0");
-    to[(*sliced)[at]] = extent_of_slice(from[(*sliced)[at]], {(*starts.numbers)[at], (*ends.numbers)[at], step});
+    KnownExtent& extent = to[(*sliced)[at]];
+    if (extent) extent = slice_axis(*extent, (*starts.numbers)[at], (*ends.numbers)[at], step).count;
   }
   return expect(std::move(to));
 }
@@ -190,7 +182,7 @@ Expected expect_expand(const NodeFacts& facts) {
     wanted = known(*list);
   } else {
     const KnownExtent count = facts.count(1);
-    if (!count || *count > std::int64_t{64}) return expect_anything();
+    if (!count || *count > limits::kMaxRank) return expect_anything();
     wanted.resize(static_cast<std::size_t>(*count));
   }
   std::optional<KnownExtents> to = broadcast_known(facts.extents(0), wanted);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "lowtide/base/limits.h"
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/extents/rules_of_kinds.h"
 
@@ -15,8 +16,7 @@ using IntegerList = std::vector<std::int64_t>;
 // The rank that a list operand gives, one axis per element.
 Expected expect_rank_of_list(const NodeFacts& facts, std::size_t input) {
   const KnownExtent count = facts.count(input);
-  constexpr std::int64_t kMost = 64;
-  return count && *count <= kMost ? expect_rank(static_cast<std::size_t>(*count)) : expect_anything();
+  return count && *count <= limits::kMaxRank ? expect_rank(static_cast<std::size_t>(*count)) : expect_anything();
 }
 
 // The axes of Squeeze or Unsqueeze.
@@ -132,7 +132,9 @@ Expected expect_unsqueeze(const NodeFacts& facts) {
   const KnownExtents from = facts.extents(0);
   const AxisList list = axis_list(facts);
   if (list.is_given && !list.axes) {
-    Expected expected = list.count ? expect_rank(from.size() + *list.count) : expect_anything();
+    // A list may be longer than any tensor has axes.
+    const bool has_rank = list.count && *list.count <= static_cast<std::size_t>(limits::kMaxRank);
+    Expected expected = has_rank ? expect_rank(from.size() + *list.count) : expect_anything();
     expected.count = product_of(from);
     return expected;
   }
@@ -182,7 +184,7 @@ Expected expect_range(const NodeFacts& facts) {
   const std::optional<std::int64_t> limit = facts.integer(1);
   const std::optional<std::int64_t> delta = facts.integer(2);
   constexpr std::int64_t kMost = std::int64_t{1} << 60;  // so that differences stay in 64 bits
-  const auto is_small = [](const auto& number) { return number && std::abs(*number) < kMost; };
+  const auto is_small = [](const auto& number) { return number && *number > -kMost && *number < kMost; };
   if (!is_small(start) || !is_small(limit) || !is_small(delta) || *delta == 0) return expect_rank(1);
   const std::int64_t distance = *delta > 0 ? *limit - *start : *start - *limit;
   const std::int64_t step = std::abs(*delta);

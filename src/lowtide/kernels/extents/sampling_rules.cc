@@ -1,18 +1,15 @@
 // Copyright 2026 The Lowtide Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "lowtide/graph/lowered.h"
 #include "lowtide/kernels/common/attributes.h"
+#include "lowtide/kernels/common/resized_extent.h"
 #include "lowtide/kernels/extents/rules_of_kinds.h"
 
 namespace lowtide::kernels_internal {
 namespace {
-
-constexpr double kMostScaled = 1e12;
 
 // The axes that are resized. nullopt: one is outside of the operand.
 std::optional<std::vector<std::size_t>> resized_axes(const NodeFacts& facts, std::size_t rank) {
@@ -33,42 +30,43 @@ std::optional<std::vector<std::size_t>> resized_axes(const NodeFacts& facts, std
 bool scale_axes(KnownExtents& to, const std::vector<std::size_t>& axes, const std::vector<double>& scales) {
   for (std::size_t at = 0; at < axes.size(); ++at) {
     KnownExtent& extent = to[axes[at]];
-    if (!(scales[at] > 0)) return false;
-    if (!extent) continue;
-    const double scaled = static_cast<double>(*extent) * scales[at];
-    if (!(scaled < kMostScaled)) return false;
-    extent = static_cast<std::int64_t>(scaled);
+    const KnownExtent scaled = scaled_extent(extent.value_or(0), scales[at]);
+    if (!scaled) return false;
+    if (extent) extent = scaled;
   }
   return true;
 }
 
 // Sets sizes, or with a policy the nearest ones of one scale.
 bool set_sizes(KnownExtents& to, const std::vector<std::size_t>& axes, const std::vector<std::int64_t>& sizes,
-               const std::string& policy) {
-  double least = kMostScaled;
-  double most = 0;
+               AspectRatio aspect) {
+  CommonScale common(aspect);
   bool is_known = true;
   for (std::size_t at = 0; at < axes.size(); ++at) {
-    const KnownExtent extent = to[axes[at]];
-    if (sizes[at] < 0 || (extent == 0 && sizes[at] != 0)) return false;
+    const KnownExtent& extent = to[axes[at]];
+    const std::optional<double> scale = scale_to(extent.value_or(1), sizes[at]);
+    if (!scale) return false;
+    common.add(*scale);
     is_known = is_known && extent;
-    const bool is_scaled = extent.value_or(0) > 0;
-    const double scale = is_scaled ? static_cast<double>(sizes[at]) / static_cast<double>(*extent) : 1;
-    least = std::min(least, scale);
-    most = std::max(most, scale);
   }
-  const double scale = policy == "not_larger" ? least : most;
   for (std::size_t at = 0; at < axes.size(); ++at) {
     KnownExtent& extent = to[axes[at]];
-    if (policy == "stretch") {
+    if (aspect == AspectRatio::stretch) {
       extent = sizes[at];
     } else if (is_known) {
-      extent = std::llround(scale * static_cast<double>(*extent));
+      extent = common.extent(*extent);
+      if (!extent) return false;
     } else {
       extent.reset();
     }
   }
   return true;
+}
+
+AspectRatio aspect_ratio(const NodeFacts& facts) {
+  const std::string policy = text_attribute(facts.node(), "keep_aspect_ratio_policy", "");
+  if (policy == "not_larger") return AspectRatio::not_larger;
+  return policy == "not_smaller" ? AspectRatio::not_smaller : AspectRatio::stretch;
 }
 
 }  // namespace
@@ -81,6 +79,7 @@ Expected expect_resize(const NodeFacts& facts) {
   const std::size_t scales_at = is_old ? 1 : 2;
   const auto count = static_cast<std::int64_t>(axes->size());
   const auto* attribute = find_attribute<std::vector<double>>(facts.node().attributes, "scales");
+  if (attribute != nullptr && attribute->empty()) attribute = nullptr;
   const bool has_scales = facts.has(scales_at) && facts.count(scales_at) == count;
   const bool has_sizes = !has_scales && facts.has(3) && facts.count(3) == count;
   if (attribute == nullptr && !has_scales && !has_sizes) {
@@ -88,12 +87,11 @@ Expected expect_resize(const NodeFacts& facts) {
     const bool is_open = (facts.has(scales_at) && !facts.count(scales_at)) || (facts.has(3) && !facts.count(3));
     return is_open ? expect_rank(to.size()) : contradiction("there is no scale and no size for each axis");
   }
-  const std::string policy = text_attribute(facts.node(), "keep_aspect_ratio_policy", "stretch");
   bool is_valid = true;
   if (has_sizes && attribute == nullptr) {
     const auto sizes = facts.integers(3);
     if (!sizes) return expect_rank(to.size());
-    is_valid = set_sizes(to, *axes, *sizes, policy);
+    is_valid = set_sizes(to, *axes, *sizes, aspect_ratio(facts));
   } else if (attribute != nullptr) {
     is_valid = attribute->size() == axes->size() && scale_axes(to, *axes, *attribute);
   } else {

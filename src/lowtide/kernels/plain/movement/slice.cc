@@ -9,6 +9,7 @@
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/common/slice_axis.h"
 #include "lowtide/kernels/common/strided_copy.h"
 #include "lowtide/kernels/plain/movement/movement.h"
 
@@ -41,29 +42,6 @@ struct SliceParameters {
   OldList ends;
   OldList axes;
 };
-
-struct SliceAxis {
-  std::int64_t start = 0;
-  std::int64_t step = 1;
-  std::int64_t count = 0;
-};
-
-// Positions count from the end if they are negative, and are clamped to the axis. A backward slice may end at -1, in
-// front of the first element.
-SliceAxis slice_axis(std::int64_t extent, std::int64_t start, std::int64_t end, std::int64_t step) {
-  const std::int64_t lowest = step > 0 ? 0 : -1;
-  const std::int64_t highest = step > 0 ? extent : extent - 1;
-  const auto position = [&](std::int64_t given) {
-    return std::clamp(given < 0 ? given + extent : given, lowest, std::max(lowest, highest));
-  };
-  const std::int64_t first = position(start);
-  const std::int64_t last = position(end);
-  const std::int64_t distance = step > 0 ? last - first : first - last;
-  if (distance <= 0 || extent == 0) return {0, 1, 0};
-  // A step beyond the axis takes one element, as the extent itself does.
-  const std::int64_t limited = std::clamp(step, -extent, extent);
-  return {first, limited, (distance - 1) / std::abs(limited) + 1};
-}
 
 RunStatus run_slice(const SliceParameters& parameters, const Operands& operands, Team& team) {
   const BoundTensor& read = operands.reads[0];

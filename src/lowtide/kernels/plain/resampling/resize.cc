@@ -14,13 +14,12 @@
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
+#include "lowtide/kernels/common/resized_extent.h"
 #include "lowtide/kernels/common/strided_copy.h"
 #include "lowtide/kernels/plain/resampling/resize_rows.h"
 
 namespace lowtide::kernels_internal {
 namespace {
-
-enum class AspectRatio : std::uint8_t { stretch, not_larger, not_smaller };
 
 struct ResizeParameters {
   ResizeRules rules;
@@ -46,36 +45,33 @@ std::optional<Extents> listed_axes(const ResizeParameters& parameters, int rank)
   return axes;
 }
 
-constexpr double kMostExtent = 1e12;
-
 bool apply_scales(ResizePlan& plan, const Extents& axes, const auto& scale_at) {
   for (int at = 0; at < axes.rank(); ++at) {
     ResizeAxis& axis = plan[static_cast<int>(axes[at])].axis;
     axis.scale = static_cast<double>(scale_at(at));
-    const double out = static_cast<double>(axis.in) * axis.scale;
-    if (!(axis.scale > 0) || !(out < kMostExtent)) return false;
-    axis.out = static_cast<std::int64_t>(out);
+    const std::optional<std::int64_t> out = scaled_extent(axis.in, axis.scale);
+    if (!out) return false;
+    axis.out = *out;
   }
   return true;
 }
 
 bool apply_sizes(ResizePlan& plan, const Extents& axes, const std::int64_t* sizes, AspectRatio aspect) {
-  double least = kMostExtent;
-  double most = 0;
+  CommonScale common(aspect);
   for (int at = 0; at < axes.rank(); ++at) {
     ResizeAxis& axis = plan[static_cast<int>(axes[at])].axis;
-    if (sizes[at] < 0 || (axis.in == 0 && sizes[at] != 0)) return false;
+    const std::optional<double> scale = scale_to(axis.in, sizes[at]);
+    if (!scale) return false;
     axis.out = sizes[at];
-    axis.scale = axis.in == 0 ? 1 : static_cast<double>(axis.out) / static_cast<double>(axis.in);
-    least = std::min(least, axis.scale);
-    most = std::max(most, axis.scale);
+    axis.scale = *scale;
+    common.add(*scale);
   }
-  if (aspect == AspectRatio::stretch) return true;
-  const double scale = aspect == AspectRatio::not_larger ? least : most;
-  for (int at = 0; at < axes.rank(); ++at) {
+  for (int at = 0; at < axes.rank() && aspect != AspectRatio::stretch; ++at) {
     ResizeAxis& axis = plan[static_cast<int>(axes[at])].axis;
-    axis.scale = scale;
-    axis.out = std::llround(scale * static_cast<double>(axis.in));
+    const std::optional<std::int64_t> out = common.extent(axis.in);
+    if (!out) return false;
+    axis.scale = common.scale();
+    axis.out = *out;
   }
   return true;
 }
