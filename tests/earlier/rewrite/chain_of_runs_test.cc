@@ -6,10 +6,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <utility>
+#include <vector>
+
 namespace lowtide::testing {
 namespace {
 
 using rewrite_internal::chain_of_runs;
+using rewrite_internal::ChainedRun;
+using rewrite_internal::OperandRead;
 using rewrite_internal::RunChain;
 using ::testing::ElementsAre;
 using ::testing::Pair;
@@ -48,6 +54,53 @@ TEST(ChainOfRuns, LetsNothingBetweenTheGradientsOfAConvWait) {
   EXPECT_THAT(chain.links, ElementsAre(0, 1, 4, 5, 6));
   EXPECT_THAT(chain.waits, UnorderedElementsAre(Pair(1, 0), Pair(2, 1), Pair(3, 1), Pair(4, 1), Pair(5, 4), Pair(6, 5),
                                                 Pair(6, 2), Pair(6, 3)));
+}
+
+// In each of these graphs, a step per pair of nodes would be billions of them.
+TEST(ChainOfRuns, FollowsALongRowOfIdentitiesOnce) {
+  constexpr std::uint32_t kCount = 200'000;
+  std::vector<ChainedRun> runs = {{0, "ReluGrad"}};
+  std::vector<OperandRead> reads;
+  for (std::uint32_t at = 1; at <= kCount; ++at) {
+    runs.push_back({at, "Identity"});
+    reads.push_back({at, 0, at - 1});
+  }
+  runs.insert(runs.end(), {{kCount + 1, "BiasAddGrad"}, {kCount + 2, "Conv2DBackpropFilter"}});
+  reads.insert(reads.end(), {{kCount + 1, 0, kCount}, {kCount + 2, 2, kCount}});
+  const RunChain chain = chain_of_runs(runs, reads);
+  EXPECT_EQ(chain.links.size(), kCount + 2);
+  EXPECT_EQ(chain.waits.size(), kCount + 2);
+  EXPECT_EQ(chain.waits.back(), std::pair(kCount + 2, kCount));
+}
+
+TEST(ChainOfRuns, TakesManyReadsOfOneNode) {
+  constexpr std::uint32_t kCount = 100'000;
+  std::vector<ChainedRun> runs = {{0, "Relu"}};
+  std::vector<OperandRead> reads = {{kCount + 1, 0, 0}};
+  for (std::uint32_t at = 1; at <= kCount; ++at) {
+    runs.push_back({at, "ReadVariableOp"});
+    reads.push_back({kCount + 1, at, at});
+  }
+  runs.push_back({kCount + 1, "AddN"});
+  const RunChain chain = chain_of_runs(runs, reads);
+  EXPECT_THAT(chain.links, ElementsAre(0, kCount + 1));
+  EXPECT_EQ(chain.waits.size(), kCount + 1);  // none of the reads waits, and the sum waits for all runs
+}
+
+TEST(ChainOfRuns, KeepsManyGradientsOfBiasesOpen) {
+  constexpr std::uint32_t kCount = 100'000;
+  std::vector<ChainedRun> runs = {{0, "ReluGrad"}};
+  std::vector<OperandRead> reads;
+  for (std::uint32_t at = 1; at <= kCount; ++at) {
+    runs.push_back({at, at % 2 == 0 ? "Relu" : "BiasAddGrad"});
+    if (at % 2 != 0) reads.push_back({at, 0, 0});
+  }
+  runs.insert(runs.end(), {{kCount + 1, "Conv2DBackpropFilter"}, {kCount + 2, "Tanh"}});
+  reads.push_back({kCount + 1, 2, 0});
+  const RunChain chain = chain_of_runs(runs, reads);
+  EXPECT_EQ(chain.links.size(), kCount / 2 + 3);
+  // One for each link and each gradient behind the first run, and the last run waits for all gradients.
+  EXPECT_EQ(chain.waits.size(), kCount + 2 + kCount / 2);
 }
 
 }  // namespace

@@ -39,7 +39,11 @@ class LooseRunFinder {
   LooseRunFinder(const std::vector<ChainedRun>& runs, const std::vector<OperandRead>& reads) : reads_(reads) {
     for (const ChainedRun& run : runs) runs_[run.at] = &run;
     for (const OperandRead& read : reads) sources_[read.reader].push_back(read.source);
-    for (const OperandRead& read : reads) readers_[behind_identities(read.source)].push_back(read.reader);
+    for (const OperandRead& read : reads) {
+      const bool is_gradient =
+          op_of(read.reader).find("BackpropFilter") != std::string_view::npos || op_of(read.reader) == "MatMul";
+      if (is_gradient) add_to(joined_readers_, behind_identities(read.source), read.reader);
+    }
   }
 
   LooseRuns find() {
@@ -62,13 +66,25 @@ class LooseRunFinder {
     return found == runs_.end() ? std::string_view() : std::string_view(found->second->op);
   }
 
-  // TensorFlow removes an Identity before it joins nodes. Sources come before their readers, so this ends.
-  [[nodiscard]] std::uint32_t behind_identities(std::uint32_t run) const {
+  // Adds a run to the interval of a key.
+  static void add_to(LooseRuns& intervals, std::uint32_t key, std::uint32_t run) {
+    LooseRun& one = intervals.try_emplace(key, LooseRun{run, run}).first->second;
+    one.first = std::min(one.first, run);
+    one.last = std::max(one.last, run);
+  }
+
+  // TensorFlow removes an Identity before it joins nodes. Sources come before their readers, so this ends. What is
+  // found is kept for all Identities on the way, so that a long row of them is followed once.
+  [[nodiscard]] std::uint32_t behind_identities(std::uint32_t run) {
+    std::vector<std::uint32_t> way;
     while (op_of(run) == "Identity") {
-      const auto found = sources_.find(run);
-      if (found == sources_.end() || found->second.empty()) break;
-      run = found->second.front();
+      const auto known = behind_.find(run);
+      const auto found = known == behind_.end() ? sources_.find(run) : sources_.end();
+      if (known == behind_.end() && found == sources_.end()) break;
+      if (known == behind_.end()) way.push_back(run);
+      run = known == behind_.end() ? found->second.front() : known->second;
     }
+    for (std::uint32_t identity : way) behind_.emplace(identity, run);
     return run;
   }
 
@@ -78,19 +94,23 @@ class LooseRunFinder {
     if (source == runs_.end() || source->second->has_waits) return;
     const bool is_weight = read.input == 1 && lists_op(kJoined, op_of(read.reader));
     if (source->second->op != "ReadVariableOp" && !is_weight) return;
-    for (std::uint32_t other : sources_[read.reader]) {
-      if (other >= read.source) continue;
-      LooseRun& one = loose_.try_emplace(read.source, LooseRun{read.source, read.source}).first->second;
-      one.first = std::min(one.first, other);
-    }
+    const std::uint32_t least = least_source(read.reader);
+    if (least >= read.source) return;
+    LooseRun& one = loose_.try_emplace(read.source, LooseRun{read.source, read.source}).first->second;
+    one.first = std::min(one.first, least);
+  }
+
+  [[nodiscard]] std::uint32_t least_source(std::uint32_t reader) {
+    const auto [at, is_new] = least_sources_.try_emplace(reader, 0);
+    if (is_new) at->second = *std::ranges::min_element(sources_[reader]);
+    return at->second;
   }
 
   void add_bias_gradient(const OperandRead& read) {
     LooseRun one{read.reader, read.reader};
-    for (std::uint32_t reader : readers_[behind_identities(read.source)]) {
-      if (op_of(reader).find("BackpropFilter") == std::string_view::npos && op_of(reader) != "MatMul") continue;
-      one.first = std::min(one.first, reader);
-      one.last = std::max(one.last, reader);
+    if (const auto found = joined_readers_.find(behind_identities(read.source)); found != joined_readers_.end()) {
+      one.first = std::min(one.first, found->second.first);
+      one.last = std::max(one.last, found->second.last);
     }
     loose_[read.reader] = one;
   }
@@ -108,30 +128,38 @@ class LooseRunFinder {
   const std::vector<OperandRead>& reads_;
   std::map<std::uint32_t, const ChainedRun*> runs_;
   RunsByRun sources_;
-  RunsByRun readers_;
+  std::map<std::uint32_t, std::uint32_t> least_sources_;  // by reader
+  std::map<std::uint32_t, std::uint32_t> behind_;         // by Identity: behind_identities()
+  LooseRuns joined_readers_;  // by gradient: the first and the last reader that oneDNN joins with a BiasAddGrad
   LooseRuns loose_;
 };
+
+// Takes the runs of the keys below `end`, ascending.
+std::vector<std::uint32_t> taken_before(std::uint32_t end, RunsByRun& open) {
+  std::vector<std::uint32_t> taken;
+  for (auto at = open.begin(); at != open.end() && at->first < end; at = open.erase(at)) {
+    taken.insert(taken.end(), at->second.begin(), at->second.end());
+  }
+  std::ranges::sort(taken);
+  return taken;
+}
 
 }  // namespace
 
 RunChain chain_of_runs(const std::vector<ChainedRun>& runs, const std::vector<OperandRead>& reads) {
   const LooseRuns loose = LooseRunFinder(runs, reads).find();
   RunChain chain;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>>
-      open;  // loose runs that no link waits for yet, by LooseRun::last
+  RunsByRun open;  // loose runs without a link behind, by LooseRun::last
   for (const ChainedRun& run : runs) {
     if (lists_op(kUnchained, run.op)) continue;
     if (const auto found = loose.find(run.at); found != loose.end()) {
       const auto behind = std::lower_bound(chain.links.begin(), chain.links.end(), found->second.first);
       if (behind != chain.links.begin()) chain.waits.emplace_back(run.at, *std::prev(behind));
-      open.emplace_back(found->second.last, run.at);
+      open[found->second.last].push_back(run.at);
       continue;
     }
     if (!chain.links.empty()) chain.waits.emplace_back(run.at, chain.links.back());
-    for (const auto& [last, one] : open) {
-      if (last < run.at) chain.waits.emplace_back(run.at, one);
-    }
-    std::erase_if(open, [&](const auto& entry) { return entry.first < run.at; });
+    for (std::uint32_t one : taken_before(run.at, open)) chain.waits.emplace_back(run.at, one);
     chain.links.push_back(run.at);
   }
   return chain;
