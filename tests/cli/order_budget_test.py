@@ -70,7 +70,7 @@ class OrderBudget(ProgramTest):
         # Without the update before it, g could be made again after u. With it, f would read the new weight.
         self.write("step.json", STEP.replace('["g", "u"]', '["g", "u"]], "before": [["u", "f"]'))
         said = self.expect(BAD_INPUT, "order", "step.json", "--budget", "14").stderr
-        self.assertIn("must come before itself", said)
+        self.assertIn("must come before itself, because of reads, 'before' and 'overwrites'\n", said)
 
     def test_what_is_live_at_the_peak_is_named(self):
         self.write("step.json", STEP.replace('"module": "net.layer"', '"module": "net.layer", "source": "net.py:7"'))

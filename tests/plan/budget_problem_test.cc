@@ -176,7 +176,7 @@ TEST(BudgetProblem, RefusesCyclesOfEveryKind) {
                 it.nodes.push_back({.reads = {}, .size = Bytes(0), .view_of = kShaped});
                 it.nodes[kShaped].view_of = NodeId(7);
               }),
-              HasSubstr("must come before itself, by its reads, parts, views,"));
+              HasSubstr("must come before itself, because of reads, outputs, views, 'before' and groups"));
 }
 
 TEST(BudgetProblem, BytesAreOverwrittenOnceAndByAReader) {

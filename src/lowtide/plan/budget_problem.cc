@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "lowtide/base/limits.h"
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 
 namespace lowtide {
@@ -232,6 +233,24 @@ class ProblemCheck {
     }
   }
 
+  // What the problem has of that which orders entries: "reads, views and groups".
+  [[nodiscard]] std::string kinds_of_edges() const {
+    const auto is_any = [&](const auto& question) {
+      return std::any_of(problem_.nodes.begin(), problem_.nodes.end(), question);
+    };
+    std::vector<std::string> kinds;
+    const auto add = [&](bool is_there, std::string kind) {
+      if (is_there) kinds.push_back(std::move(kind));
+    };
+    add(is_any([](const BudgetNode& node) { return !node.reads.empty(); }), "reads");
+    add(is_any([](const BudgetNode& node) { return node.part_of.has_value(); }), "outputs");
+    add(is_any([](const BudgetNode& node) { return node.view_of.has_value(); }), "views");
+    add(!problem_.before.empty(), "'before'");
+    add(!implied_.empty(), "'overwrites'");
+    add(!problem_.groups.empty(), "groups");
+    return listed(kinds, "and");
+  }
+
   Result<void> check_cycles() const {
     IdVector<NodeId, std::vector<NodeId>> later(problem_.nodes.size());
     add_edges(later);
@@ -251,7 +270,7 @@ class ProblemCheck {
     if (ready.size() == problem_.nodes.size()) return {};
     const auto stuck = std::find_if(missing.begin(), missing.end(), [](std::size_t count) { return count > 0; });
     return wrong(NodeId(static_cast<std::uint32_t>(stuck - missing.begin())),
-                 "must come before itself, by its reads, parts, views, 'before', 'overwrites' and groups");
+                 "must come before itself, because of " + kinds_of_edges());
   }
 
   Result<void> check_overwritten(const EntryBytes& facts) const {
