@@ -176,6 +176,8 @@ TEST(OrderSteps, ReferencesThatMeanNothingAreRefused) {
   EXPECT_THAT(refusal_with("\"links\": [", "\"links\": [{\"name\": \"disk\", \"bytes_per_second\": 1}, "),
               HasSubstr("two links are named 'disk'"));
   EXPECT_THAT(refusal_with("[\"tied\"]", "[\"loss\"]"), HasSubstr("a state and a node are both named 'loss'"));
+  EXPECT_THAT(refusal_with("{\"bytes\": 6}", "{\"bytes\": 6, \"name\": \"mean\"}"),
+              HasSubstr("of node 'forward' are both named 'mean'; give them different names or omit 'name'"));
 }
 
 TEST(OrderSteps, NodesThatContradictThemselvesAreRefused) {

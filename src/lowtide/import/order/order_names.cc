@@ -22,6 +22,7 @@ std::string OrderNames::name_of(std::size_t node) const {
 
 Result<void> OrderNames::check() {
   sort_output_names();
+  LOWTIDE_RETURN_IF_ERROR(check_output_names());
   for (std::size_t node = 0; node < file_.nodes.size(); ++node)
     names_.emplace_back(name_of(node), OrderTarget{.at = node});
   for (std::size_t state = 0; state < file_.states.size(); ++state) {
@@ -67,6 +68,20 @@ void OrderNames::sort_output_names() {
                       output.second);
   };
   std::sort(output_names_.begin(), output_names_.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+}
+
+Result<void> OrderNames::check_output_names() const {
+  const auto name_at = [&](const std::pair<std::size_t, std::size_t>& output) -> const std::string& {
+    return file_.extras_of(output.first)->outputs[output.second].name;
+  };
+  const auto same = std::adjacent_find(output_names_.begin(), output_names_.end(), [&](const auto& a, const auto& b) {
+    return a.first == b.first && name_at(a) == name_at(b);
+  });
+  if (same == output_names_.end()) return {};
+  const auto& [node, first] = *same;
+  return invalid_order("outputs " + std::to_string(first) + " and " + std::to_string(std::next(same)->second) +
+                       " of node " + quoted(name_of(node)) + " are both named " + quoted(name_at(*same)) +
+                       "; give them different names or omit 'name'");
 }
 
 std::optional<std::size_t> OrderNames::find_named_output(std::size_t node, const std::string& name) const {

@@ -26,7 +26,7 @@ class OrderNames {
  public:
   explicit OrderNames(const OrderFile& file) : file_(file) {}
 
-  // Refuses names that are used twice. Must be called first.
+  // Refuses names that are used twice, also within the outputs of one node. Must be called first.
   Result<void> check();
 
   // A node without a name has its number as its name.
@@ -39,14 +39,14 @@ class OrderNames {
  private:
   [[nodiscard]] Result<OrderTarget> find_named(const std::string& name, const std::string& what) const;
   void sort_output_names();
-  // The first output of a node with this name, or nullopt if there is none. O(log outputs).
+  [[nodiscard]] Result<void> check_output_names() const;
+  // The output of a node with this name, or nullopt if there is none. O(log outputs).
   [[nodiscard]] std::optional<std::size_t> find_named_output(std::size_t node, const std::string& name) const;
   [[nodiscard]] Result<std::size_t> find_output(const OrderRef& ref, std::size_t node, const std::string& what) const;
 
   const OrderFile& file_;
   std::vector<std::pair<std::string, OrderTarget>> names_;  // ascending, of nodes and states
-  // Node, and number of an output with a name. Ascending by node and name. Of outputs with the same name, the first one
-  // comes first.
+  // Node, and number of an output with a name. Ascending by node and name.
   std::vector<std::pair<std::size_t, std::size_t>> output_names_;
 };
 
