@@ -69,6 +69,26 @@ TEST(Cast, ToIntegersAndBooleans) {
   EXPECT_THAT(booleans.result<std::uint8_t>(), ElementsAre(1, 1, 0, 1));
 }
 
+// Each number is a little above the middle of two results. A f32 in between would be the middle itself, and its even
+// neighbor is the lower result.
+TEST(Cast, ToNarrowFloatsRoundsOnce) {
+  const auto cast = [](const std::string& type, int to, const std::string& result, const testing::Elements& x) {
+    OneNode node = one_node("x : " + type + "[2]", "Cast(x) {to = " + std::to_string(to) + "}", result + "[2]");
+    node.run_ok({x});
+    return node.result<std::uint16_t>();
+  };
+  const double above_half = 1 + 0x1p-11 + 0x1p-40;
+  const double above_brain = 1 + 0x1p-8 + 0x1p-40;
+  EXPECT_THAT(cast("f64", 10, "f16", testing::raw_elements(std::vector<double>{above_half, -above_half})),
+              ElementsAre(0x3C01, 0xBC01));
+  EXPECT_THAT(cast("f64", 16, "bf16", testing::raw_elements(std::vector<double>{above_brain, 1e300})),
+              ElementsAre(0x3F81, 0x7F80));
+  constexpr std::int64_t kSmall = (std::int64_t{1} << 30) + (1 << 22) + 1;
+  constexpr std::int64_t kLarge = (std::int64_t{1} << 60) + (std::int64_t{1} << 52) + 1;
+  EXPECT_THAT(cast("i32", 16, "bf16", {kSmall, -kSmall}), ElementsAre(0x4E81, 0xCE81));
+  EXPECT_THAT(cast("i64", 16, "bf16", {kLarge, -kLarge}), ElementsAre(0x5D81, 0xDD81));
+}
+
 TEST(Cast, ToHalfRoundsToEven) {
   OneNode cast = one_node("x : f32[4]", "Cast(x) {to = 10}", "f16[4]");
   cast.run_ok({testing::floats({2049, 2051, 65520, 1e-8F})});  // 2048 and above: steps of 2

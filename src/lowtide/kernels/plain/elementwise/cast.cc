@@ -18,6 +18,8 @@ namespace {
 // NaN and every number but 0 are true. A true boolean is any byte but 0, and becomes 1.
 constexpr auto kToBoolean = [](auto x) { return static_cast<std::uint8_t>(x != 0 ? 1 : 0); };
 
+constexpr auto kRoundedToOdd = [](auto x) { return rounded_to_odd(x); };
+
 template <typename To>
 constexpr auto kConvertTo = [](auto x) { return converted<To>(x); };
 
@@ -26,6 +28,11 @@ RowFunction cast_to(DType from) {
   constexpr auto kFromBoolean = [](std::uint8_t x) { return static_cast<To>(x != 0 ? 1 : 0); };
   if (from == DType::boolean) return &unary_row<kFromBoolean, std::uint8_t, To>;
   return for_numbers(from, []<typename From>() -> RowFunction { return &unary_row<kConvertTo<To>, From, To>; });
+}
+// To an f32 that the caller rounds to f16 or bf16.
+RowFunction cast_to_narrow(DType from) {
+  if (from == DType::boolean || from == DType::f32) return cast_to<float>(from);
+  return for_numbers(from, []<typename From>() -> RowFunction { return &unary_row<kRoundedToOdd, From, float>; });
 }
 RowFunction cast_to_boolean(DType from) {
   if (from == DType::boolean) from = DType::u8;
@@ -69,8 +76,11 @@ RowFunction bit_cast_function(DType first, DType /*second*/, DType result) {
 // Sorted by type.
 constexpr std::array kCastTable{
     ElementwiseOperator{.op = {"", "BitCast", kAllTypes}, .function = &bit_cast_function, .moves_elements = true},
-    ElementwiseOperator{{"", "Cast", kAllTypes}, 1, &cast_function},
-    ElementwiseOperator{.op = {"", "CastLike", kAllTypes}, .function = &cast_function, .ignores_others = true},
+    ElementwiseOperator{.op = {"", "Cast", kAllTypes}, .function = &cast_function, .narrow_function = &cast_to_narrow},
+    ElementwiseOperator{.op = {"", "CastLike", kAllTypes},
+                        .function = &cast_function,
+                        .ignores_others = true,
+                        .narrow_function = &cast_to_narrow},
 };
 constexpr std::array kCastOperators = operators_of(kCastTable);
 

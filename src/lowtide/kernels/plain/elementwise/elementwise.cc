@@ -230,6 +230,8 @@ RowFunction function_of(const ElementwiseOperator& row, const Graph& graph, cons
   const DType first = graph.tensor(*node.inputs[0]).dtype;
   const DType second = type_of(graph, node.inputs, 1, result);
   if (row.moves_elements) return row.function(first, second, result);
+  const bool is_narrow = row.narrow_function != nullptr && is_narrow_float(result);
+  if (is_narrow) return row.narrow_function(computed_type(first));
   return row.function(computed_type(first), computed_type(second), computed_type(result));
 }
 

@@ -49,6 +49,8 @@ struct ElementwiseOperator {
   bool moves_elements = false;  // it computes nothing, so nothing is converted
   bool ignores_others = false;  // only the first operand takes part in the run
   bool is_variadic = false;     // the function combines two operands, and more operands follow one after another
+  // Returns the function for the computed_type() of the operand and a result of f16 or bf16. nullptr: as above.
+  RowFunction (*narrow_function)(DType first) = nullptr;
 };
 
 // The tables of the families of elementwise.h, except casts.
