@@ -289,10 +289,10 @@ def binarizer(random):
 
 def one_hot(random):
     x = matrix(random, random.choice([np.int64, np.int32, np.float32]), rows_of(random), 3, False)
-    x = np.trunc(x).astype(x.dtype)
     x = x[:, 0] if random.random() < 0.5 else x
     words = {"cats_int64s": [int(one) for one in random.permutation(range(-8, 9))[:5]], "zeros": 1}
-    peers = (REFERENCE, RUNTIME) if x.dtype != np.int32 else (REFERENCE,)
+    # The standard makes integers of reals, and the reference compares them as they are. ONNX Runtime lacks i32.
+    peers = {np.int64: (REFERENCE, RUNTIME), np.int32: (REFERENCE,), np.float32: (RUNTIME,)}[x.dtype.type]
     return Case("OneHotEncoder", [x], [np.float32], words, peers)
 
 

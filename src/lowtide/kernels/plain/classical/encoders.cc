@@ -184,10 +184,9 @@ RunStatus run_one_hot_encoder(const OneHotCategories& parameters, const Operands
       float* to = mutable_elements<float>(operands.writes[0]) + begin * width;
       for (std::int64_t at = begin; at < end; ++at, to += width) {
         std::fill_n(to, width, 0.0F);
-        const From number = elements<From>(x)[at];
-        const Key key{.integer = converted<std::int64_t>(number)};
-        const bool is_whole = static_cast<From>(key.integer) == number;
-        const std::uint32_t* const found = is_whole ? parameters.categories.find(key) : nullptr;
+        // ONNX says that reals become integers, so 2.5 has category 2.
+        const Key key{.integer = converted<std::int64_t>(elements<From>(x)[at])};
+        const std::uint32_t* const found = parameters.categories.find(key);
         if (found != nullptr) to[*found] = 1.0F;
         if (found == nullptr && !parameters.allows_others) return RunCode::index_out_of_range;
       }
