@@ -110,7 +110,7 @@ TEST(Extents, OfTransposedWindowsAreStridesOrWhatIsGiven) {
               HasSubstr("the operator gives [1,5,6]"));
 }
 
-// Tensors without elements may have large extents, and attributes may have any numbers. None of the results has 64 bits.
+// Tensors without elements may have large extents, and attributes may have any numbers. No result has 64 bits.
 TEST(Extents, OfLargeNumbersDoNotWrap) {
   // 2^42 elements with stride 2^31 are 2^73.
   EXPECT_THAT(fault_of("input x : f32[0,2,4398046511104]\n input w : f32[2,5,3]",

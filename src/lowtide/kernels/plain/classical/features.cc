@@ -25,17 +25,6 @@
 namespace lowtide::kernels_internal {
 namespace {
 
-// Calls function(const T*) for the elements of an operand of kMatrixTypes.
-template <typename Function>
-void visit_elements(const BoundTensor& operand, const Function& function) {
-  switch (operand.dtype) {
-    case DType::f64: return function(elements<double>(operand));
-    case DType::i64: return function(elements<std::int64_t>(operand));
-    case DType::i32: return function(elements<std::int32_t>(operand));
-    default: return function(elements<float>(operand));
-  }
-}
-
 // The type in which numbers of a type are compared with attributes, or become f32.
 template <typename T>
 using Compared = std::conditional_t<std::is_same_v<T, float>, float, double>;

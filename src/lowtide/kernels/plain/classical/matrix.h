@@ -45,18 +45,23 @@ struct Matrix {
 // Errors (invalid): operand 0 does not have this feature.
 [[nodiscard]] Result<void> check_feature(const Graph& graph, const Node& node, std::int64_t feature);
 
+// Calls function(const T*) for the elements of an operand of kMatrixTypes.
+template <typename Function>
+void visit_elements(const BoundTensor& operand, const Function& function) {
+  switch (operand.dtype) {
+    case DType::f64: return function(elements<double>(operand));
+    case DType::i64: return function(elements<std::int64_t>(operand));
+    case DType::i32: return function(elements<std::int32_t>(operand));
+    default: return function(elements<float>(operand));
+  }
+}
+
 // Reads some elements of an operand of kMatrixTypes. T is f32 or f64.
 template <typename T>
 void read_reals(const BoundTensor& operand, std::int64_t begin, std::int64_t count, T* to) {
-  const auto copy = [&](const auto* from) {
+  visit_elements(operand, [&](const auto* from) {
     std::transform(from + begin, from + begin + count, to, [](auto x) { return static_cast<T>(x); });
-  };
-  switch (operand.dtype) {
-    case DType::f64: return copy(elements<double>(operand));
-    case DType::i64: return copy(elements<std::int64_t>(operand));
-    case DType::i32: return copy(elements<std::int32_t>(operand));
-    default: return copy(elements<float>(operand));
-  }
+  });
 }
 // Writes some elements of a result of f32 or f64.
 void write_reals(const BoundTensor& result, std::int64_t begin, std::span<const double> from);

@@ -8,6 +8,7 @@
 
 #include "lowtide/kernels/common/convert.h"
 #include "lowtide/kernels/common/extents.h"
+#include "lowtide/kernels/common/four_bits.h"
 #include "lowtide/kernels/plain/elementwise/elementwise.h"
 #include "lowtide/kernels/plain/elementwise/elementwise_row.h"
 #include "lowtide/kernels/plain/elementwise/typed_rows.h"
@@ -93,10 +94,7 @@ struct FourBitCast {
 
 void unpack_four_bits(const std::byte* from, std::int64_t begin, bool is_signed, std::span<std::uint8_t> to) {
   for (std::size_t at = 0; at < to.size(); ++at) {
-    const auto element = begin + static_cast<std::int64_t>(at);
-    const auto pair = static_cast<std::uint32_t>(from[element / 2]);
-    const std::uint32_t bits = element % 2 == 0 ? pair & 0xFU : pair >> 4U;
-    to[at] = static_cast<std::uint8_t>(is_signed && bits > 7 ? bits | 0xF0U : bits);
+    to[at] = static_cast<std::uint8_t>(integer_of_four_bits(from, begin + static_cast<std::int64_t>(at), is_signed));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/convert.h"
 #include "lowtide/kernels/common/extents.h"
+#include "lowtide/kernels/common/number_types.h"
 #include "lowtide/kernels/common/plain_family.h"
 #include "lowtide/kernels/common/plain_kernel.h"
 #include "lowtide/kernels/common/strided_copy.h"
@@ -68,9 +69,6 @@ PreparedResult prepare_cumulate(const PrepareInput& input) {
                                          integer_attribute(node, "reverse", 0) != 0});
 }
 
-constexpr std::array kIndexedTypes{DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64, DType::i32,
-                                   DType::i16, DType::i8,  DType::u64, DType::u32,  DType::u16, DType::u8};
-
 struct OneHotParameters {
   std::int64_t axis = -1;
 };
@@ -119,7 +117,7 @@ RunStatus run_one_hot(const OneHotParameters& parameters, const Operands& operan
 }
 
 std::string missing_one_hot(const Graph& graph, const Node& node) {
-  const bool has_depth = std::ranges::find(kIndexedTypes, *computed_type(graph, node, 1)) != kIndexedTypes.end();
+  const bool has_depth = std::ranges::find(kNumberTypes, *computed_type(graph, node, 1)) != kNumberTypes.end();
   return has_depth ? "" : "no kernel has a depth of this type";
 }
 
@@ -229,7 +227,7 @@ constexpr std::array kSequenceTable{
         .op = {"", "CumProd", kCumulatedTypes}, .operands = 2, .prepare = &prepare_cumulate<true>, .widens_half = true},
     PlainOperator{
         .op = {"", "CumSum", kCumulatedTypes}, .operands = 2, .prepare = &prepare_cumulate<false>, .widens_half = true},
-    PlainOperator{.op = {"", "OneHot", kIndexedTypes},
+    PlainOperator{.op = {"", "OneHot", kNumberTypes},
                   .operands = 3,
                   .prepare = &prepare_one_hot,
                   .missing = &missing_one_hot,

@@ -10,6 +10,7 @@
 
 #include "lowtide/kernels/common/byte_rows.h"
 #include "lowtide/kernels/common/family.h"
+#include "lowtide/kernels/common/four_bits.h"
 #include "lowtide/kernels/common/requantize.h"
 #include "lowtide/kernels/common/tensor_view.h"
 
@@ -26,13 +27,6 @@ namespace lowtide::kernels_internal {
 // The QLinear operators of the domain lowtide (graph/lowered.h).
 [[nodiscard]] Family biased_product_family();
 [[nodiscard]] Family biased_convolution_family();
-
-// An element of 4 bits. Two of them share a byte, and the lower bits are the first.
-[[nodiscard]] inline std::int32_t integer_of_four_bits(const std::byte* bytes, std::int64_t at, bool is_signed) {
-  const auto pair = static_cast<std::uint32_t>(bytes[at / 2]);
-  const auto bits = static_cast<std::int32_t>(at % 2 == 0 ? pair & 0xFU : pair >> 4U);
-  return is_signed && bits > 7 ? bits - 16 : bits;
-}
 
 // An element of an integer type of at most 32 bits. Requires: the operand is present.
 [[nodiscard]] inline std::int32_t small_integer(const BoundTensor& operand, std::int64_t at) {
