@@ -35,17 +35,7 @@ std::uint16_t bfloat_bits(std::uint32_t bits) {
 }
 
 bool is_integer(DType dtype) {
-  switch (dtype) {
-    case DType::i64:
-    case DType::i32:
-    case DType::i16:
-    case DType::i8:
-    case DType::u64:
-    case DType::u32:
-    case DType::u16:
-    case DType::u8: return true;
-    default: return false;
-  }
+  return has_unsigned(dtype) || dtype == DType::i64 || dtype == DType::i32 || dtype == DType::i16 || dtype == DType::i8;
 }
 
 std::string low_bytes(std::uint64_t bits, DType dtype) {
@@ -56,10 +46,15 @@ std::string low_bytes(std::uint64_t bits, DType dtype) {
 
 }  // namespace
 
-bool has_element_bytes(DType dtype) {
-  return is_integer(dtype) || dtype == DType::boolean || dtype == DType::f64 || dtype == DType::f32 ||
-         dtype == DType::f16 || dtype == DType::bf16;
+bool has_reals(DType dtype) {
+  return dtype == DType::f64 || dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
 }
+
+bool has_unsigned(DType dtype) {
+  return dtype == DType::u64 || dtype == DType::u32 || dtype == DType::u16 || dtype == DType::u8;
+}
+
+bool has_element_bytes(DType dtype) { return is_integer(dtype) || has_reals(dtype) || dtype == DType::boolean; }
 
 std::string no_such_elements(DType dtype) {
   return "no kernel has elements of the type " + std::string(to_string(dtype));

@@ -14,6 +14,8 @@ namespace lowtide {
 
 // Whether the functions below write such elements: reals of 16 bits or more, integers of whole bytes, and booleans.
 [[nodiscard]] bool has_element_bytes(DType dtype);
+[[nodiscard]] bool has_reals(DType dtype);     // of 16 bits or more
+[[nodiscard]] bool has_unsigned(DType dtype);  // integers of whole bytes
 // Why nothing with elements of another type is converted.
 [[nodiscard]] std::string no_such_elements(DType dtype);
 

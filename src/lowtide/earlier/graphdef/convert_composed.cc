@@ -7,20 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/earlier/conversion/element_bytes.h"
 #include "lowtide/earlier/graphdef/node_conversion.h"
 
 namespace lowtide::graphdef_internal {
 namespace {
 
 using Operands = std::vector<std::string>;
-
-bool is_real(DType dtype) {
-  return dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
-}
-
-bool is_unsigned(DType dtype) {
-  return dtype == DType::u8 || dtype == DType::u16 || dtype == DType::u32 || dtype == DType::u64;
-}
 
 OnnxNode last(std::string type, Operands inputs, std::vector<Attribute> attributes = {}) {
   return {.type = std::move(type), .inputs = std::move(inputs), .outputs = {}, .attributes = std::move(attributes)};
@@ -45,15 +38,15 @@ Remainder remainder_of(NodeConversion& node, const Operands& in) {
 // TensorFlow adds the divisor to the remainder of C where the signs differ. This is exact for large quotients, and it
 // has a result for an infinite divisor, while x - floor(x / y) * y has none.
 OnnxNode floor_remainder(NodeConversion& node, const Operands& in) {
-  if (!is_real(node.dtype(0))) return last("Mod", in);  // has the sign of the divisor
+  if (!has_reals(node.dtype(0))) return last("Mod", in);  // has the sign of the divisor
   const Remainder rest = remainder_of(node, in);
   return last("Where", {rest.differs, node.make("Add", {rest.value, in[1]}), rest.value});
 }
 
 // The quotient of integers is corrected, because a dividend less its remainder may not fit into the type.
 OnnxNode floor_quotient(NodeConversion& node, const Operands& in) {
-  if (is_real(node.dtype(0))) return last("Floor", {node.make("Div", in)});
-  if (is_unsigned(node.dtype(0))) return last("Div", in);
+  if (has_reals(node.dtype(0))) return last("Floor", {node.make("Div", in)});
+  if (has_unsigned(node.dtype(0))) return last("Div", in);
   const Remainder rest = remainder_of(node, in);
   const std::string quotient = node.make("Div", in);
   const std::string below = node.make("Sub", {quotient, node.to.number(node.dtype(0), 1)});

@@ -18,14 +18,6 @@ constexpr double kTwoTo63 = 0x1p63;
 
 float real_of_bits(std::uint64_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits)); }
 
-bool is_real(DType dtype) {
-  return dtype == DType::f64 || dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16;
-}
-
-bool is_unsigned(DType dtype) {
-  return dtype == DType::u64 || dtype == DType::u32 || dtype == DType::u16 || dtype == DType::u8;
-}
-
 // Whether an f64 or, for the other types, an f32 is the integer.
 bool has_real(DType dtype, std::int64_t value) {
   const double rounded = dtype == DType::f64 ? static_cast<double>(value) : static_cast<float>(value);
@@ -35,7 +27,7 @@ bool has_real(DType dtype, std::int64_t value) {
 bool has_integer(DType dtype, std::int64_t value) {
   if (dtype == DType::boolean) return true;
   const int bits = *bits_of(dtype);
-  if (is_unsigned(dtype)) return value >= 0 && (bits == 64 || value >> bits == 0);
+  if (has_unsigned(dtype)) return value >= 0 && (bits == 64 || value >> bits == 0);
   return value >> (bits - 1) == (value < 0 ? -1 : 0);
 }
 
@@ -66,11 +58,11 @@ std::string shown_number(const ArgumentNumber& number) {
 
 std::optional<std::string> bytes_of_number(const ArgumentNumber& number, DType dtype) {
   if (const auto* integer = std::get_if<std::int64_t>(&number)) {
-    if (is_real(dtype) ? !has_real(dtype, *integer) : !has_integer(dtype, *integer)) return std::nullopt;
+    if (has_reals(dtype) ? !has_real(dtype, *integer) : !has_integer(dtype, *integer)) return std::nullopt;
     return element_bytes_of_integer(dtype, *integer);
   }
   const double real = std::get<float>(number);
-  if (is_real(dtype) || dtype == DType::boolean) return element_bytes(dtype, real);
+  if (has_reals(dtype) || dtype == DType::boolean) return element_bytes(dtype, real);
   const bool is_whole = std::trunc(real) == real && real >= -kTwoTo63 && real < kTwoTo63;
   if (!is_whole || !has_integer(dtype, static_cast<std::int64_t>(real))) return std::nullopt;
   return element_bytes_of_integer(dtype, static_cast<std::int64_t>(real));
