@@ -121,8 +121,23 @@ class NetDefTest(ConvertedTest):
         self.assertIn("'y' of operator 0 ('ResizeNearest')", self.why_refused(net, *words))
         for kind in ("ResizeNearest", "UpsampleBilinear"):
             error = self.why_refused(net.replace("ResizeNearest", kind), *words, "--shape", "y=1x1x2x6")
-            self.assertIn(f"operator 0 ('{kind}'): this operator cannot run here: its scales are a blob; give them "
-                          "with the arguments 'height_scale' and 'width_scale'", error)
+            self.assertIn(f"operator 0 ('{kind}'): this operator cannot run here: its scales are a blob that no "
+                          "GivenTensorFill fills with two reals; give them with the arguments 'height_scale' and "
+                          "'width_scale'", error)
+
+        fill = ("op { type: 'GivenTensorFill' output: 's' arg { name: 'shape' ints: 2 } "
+                "arg { name: 'values' floats: [1, 2] } }\n")
+        inputs = {"x": npy([1.0, 2.0, 3.0, 4.0], "f32", (1, 1, 2, 2))}
+        found = self.outputs(fill + net, inputs)["y"]
+        self.assertEqual(found, ((1, 1, 2, 4), "f32", [1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 4.0]))
+        self.write("init.pbtxt", fill)
+        self.assertEqual(self.outputs(net, inputs, "--init-net", "init.pbtxt")["y"], found)
+        bilinear = self.outputs(net.replace("ResizeNearest", "UpsampleBilinear"), inputs, "--init-net", "init.pbtxt")
+        self.assertEqual(bilinear["y"][0], (1, 1, 2, 4))
+        # Another content of the file for the parameter is not known before the run.
+        self.write("s.npy", npy([1.0, 3.0], "f32"))
+        self.assertIn("'y' of operator 0", self.why_refused(
+            net, "--init-net", "init.pbtxt", "--input", "x=x.npy", "--input", "s=s.npy"))
 
     def test_missing_elements_are_zeros(self):
         net = ("op { type: 'TopK' input: 'x' output: ['y', 'at'] arg { name: 'k' i: 4 } arg { name: 'axis' i: 0 } }\n"

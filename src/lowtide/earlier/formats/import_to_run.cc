@@ -69,6 +69,7 @@ Result<ImportedModel> import_net_to_run(const ByteSource& file, const ImportOpti
       given.types.emplace(name, BlobType{dtype, extents});
     }
   }
+  for (const std::string& name : options.overrides) given.contents.erase(name);  // the file has another content
   const OnnxOfNetOptions to{.graph = std::move(given),
                             .init_net = init_net ? &*init_net : nullptr,
                             .given = options.overrides,

@@ -37,6 +37,9 @@ Result<void> add_init_net(const std::string& path, NetGraphOptions& to, ProtoMes
     to.parameters.insert(name);
     to.types.emplace(name, std::move(type));
   }
+  Result<BlobContents> contents = contents_written_by(net->file.net);
+  if (!contents) return in_option(path, contents.error());
+  to.contents = *std::move(contents);
   if (kept != nullptr) *kept = std::move(net->file.net);
   return {};
 }

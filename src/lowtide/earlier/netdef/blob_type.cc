@@ -91,4 +91,16 @@ Result<BlobTypes> types_written_by(const ProtoMessage& net) {
   return types;
 }
 
+Result<BlobContents> contents_written_by(const ProtoMessage& net) {
+  const NetGraphOptions options;
+  netdef_internal::NetWalk walk(net, options);
+  LOWTIDE_RETURN_IF_ERROR(walk.walk());
+  BlobContents contents;
+  for (const netdef_internal::NetBlob& blob : walk.blobs()) {
+    const netdef_internal::NetVersion& last = walk.versions()[blob.versions.back()];
+    if (last.writer && last.content) contents.emplace(std::string(blob.name), *last.content);
+  }
+  return contents;
+}
+
 }  // namespace lowtide

@@ -28,6 +28,9 @@ struct BlobType {
 // By the name of a blob.
 using BlobTypes = std::map<std::string, BlobType, std::less<>>;
 
+// Short lists of reals that are known before a run, such as the scales of a resize. By the name of a blob.
+using BlobContents = std::map<std::string, std::vector<float>, std::less<>>;
+
 // Reads the types of blobs from a CSV text, which must begin with this header:
 //
 //   name,shape,dtype
@@ -40,5 +43,7 @@ using BlobTypes = std::map<std::string, BlobType, std::less<>>;
 // The types of the blobs that a net writes, if they follow from its operators alone. The net that fills the parameters
 // of another one (Caffe2's init net) states them in this way. O(size of the net).
 [[nodiscard]] Result<BlobTypes> types_written_by(const ProtoMessage& net);
+// The contents of the blobs that it fills last with a list of at most 64 reals. O(size of the net).
+[[nodiscard]] Result<BlobContents> contents_written_by(const ProtoMessage& net);
 
 }  // namespace lowtide

@@ -40,8 +40,9 @@ void write_list(OpConversion& op, std::size_t at, const Extents& list) {
 Extents nearest_rows(std::int64_t given, std::int64_t made, double scale) {
   Extents rows;
   for (std::int64_t at = 0; at < made; ++at) {
-    const auto row = static_cast<std::int64_t>(static_cast<float>(at) / static_cast<float>(scale));
-    rows.push_back(std::clamp<std::int64_t>(row, 0, given - 1));
+    const float row = static_cast<float>(at) / static_cast<float>(scale);
+    const bool is_inside = row < static_cast<float>(given);  // not for NaN, which no integer is
+    rows.push_back(is_inside ? static_cast<std::int64_t>(std::max(row, 0.0F)) : given - 1);
   }
   return rows;
 }
@@ -160,10 +161,17 @@ void convert_pad_image(OpConversion& op) {
 
 // UpsampleNearest, ResizeNearest and UpsampleBilinear.
 void convert_resize_op(OpConversion& op) {
-  if (op.operands.size() > 1) {
-    op.fault = "its scales are a blob; give them with the arguments 'height_scale' and 'width_scale'";
+  const bool has_content = op.contents.size() > 1 && op.contents[1];
+  const std::optional<ResizeScales> scales = resize_scales(op.op, has_content ? &*op.contents[1] : nullptr);
+  if (!scales) {
+    op.fault =
+        "its scales are a blob that no GivenTensorFill fills with two reals; give them with the arguments "
+        "'height_scale' and 'width_scale'";
     return;
   }
+  // An argument that is no number has a fault.
+  for (std::string_view argument : {"scale", "height_scale", "width_scale"}) (void)op.real(argument, 1);
+  if (!op.fault.empty()) return;
   const Extents x = op.is_last() ? extents_in_first(op.shape(0)) : op.shape(0);
   const Extents y = op.is_last() ? extents_in_first(op.result_shape()) : op.result_shape();
   if (x.size() != 4 || y.size() != 4 || std::ranges::find(x, 0) != x.end() || std::ranges::find(y, 0) != y.end()) {
@@ -190,8 +198,8 @@ void convert_resize_op(OpConversion& op) {
                " numbers, and all lists that are not in the net may have " + std::to_string(kMostMadeBytes) + " bytes";
     return;
   }
-  const Extents rows = nearest_rows(x[2], y[2], op.real("height_scale", 1));
-  const Extents columns = nearest_rows(x[3], y[3], op.real("width_scale", 1));
+  const Extents rows = nearest_rows(x[2], y[2], scales->rows);
+  const Extents columns = nearest_rows(x[3], y[3], scales->columns);
   const std::string of_x = op.make("Gather", {op.image(), op.to.integers(rows)}, {{"axis", std::int64_t{2}}});
   op.write_image({.type = "Gather",
                   .inputs = {of_x, op.to.integers(columns)},

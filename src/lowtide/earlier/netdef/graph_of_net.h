@@ -21,6 +21,7 @@ struct NetGraphOptions {
   // The same without an element type; before `types`. The net must have these blobs.
   std::map<std::string, std::vector<std::int64_t>> shapes;
   std::set<std::string, std::less<>> parameters;  // external inputs that are constants; others may be as well (Role)
+  BlobContents contents = {};                     // of external inputs
   bool unit_sizes = false;  // blobs of unknown type count as one byte; otherwise the net is refused
 };
 

@@ -22,9 +22,13 @@ struct OpTypes {
   std::vector<std::optional<BlobType>> inputs;   // a rule may also set inputs that are not known, such as a bias
   std::vector<std::optional<BlobType>> outputs;  // not known before
   std::string fault = {};                        // if the known types contradict each other
+  std::vector<std::optional<std::vector<float>>> contents = {};  // of inputs (NetVersion::content)
 
   [[nodiscard]] const BlobType* input(std::size_t at) const {
     return at < inputs.size() && inputs[at] ? &*inputs[at] : nullptr;
+  }
+  [[nodiscard]] const std::vector<float>* content(std::size_t at) const {
+    return at < contents.size() && contents[at] ? &*contents[at] : nullptr;
   }
   void set_output(std::size_t at, BlobType type) {
     if (at < outputs.size()) outputs[at] = std::move(type);
@@ -58,6 +62,14 @@ void infer_types(OpTypes& types);
 
 // The element type that an argument says, as a number or by name, such as "INT32". nullopt: none of dense tensors.
 [[nodiscard]] std::optional<DType> dtype_argument(const OpView& op, std::string_view name);
+
+// The factors of the rows and the columns of an image that an operator resizes: those of its second input, or else its
+// arguments. nullopt: the content of the second input is not known.
+struct ResizeScales {
+  double rows = 1;
+  double columns = 1;
+};
+[[nodiscard]] std::optional<ResizeScales> resize_scales(const OpView& op, const std::vector<float>* content);
 
 // With `broadcast`, the second operand repeats, and the result is as the first one.
 void infer_arithmetic(OpTypes& types);

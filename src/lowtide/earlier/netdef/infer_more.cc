@@ -81,16 +81,22 @@ void infer_pad_image(OpTypes& types) {
   types.set_output(0, std::move(y));
 }
 
-// A second input has the scales, whatever the arguments are. Its content is not known here.
+std::optional<ResizeScales> resize_scales(const OpView& op, const std::vector<float>* content) {
+  if (op.inputs().size() > 1) {
+    if (content == nullptr || content->size() != 2) return std::nullopt;
+    return ResizeScales{.rows = content->front(), .columns = content->back()};
+  }
+  if (op.type() == "UpsampleNearest") return ResizeScales{.rows = op.real("scale", 2), .columns = op.real("scale", 2)};
+  return ResizeScales{.rows = op.real("height_scale", 1), .columns = op.real("width_scale", 1)};
+}
+
 void infer_upsample(OpTypes& types) {
   const std::size_t first = first_spatial(types);
-  if (first == 0 || types.inputs.size() > 1) return;
-  const bool is_nearest = types.op.type() == "UpsampleNearest";
+  const std::optional<ResizeScales> scales = resize_scales(types.op, types.content(1));
+  if (first == 0 || !scales) return;
   BlobType y = *types.input(0);
   for (std::size_t at = 0; at < 2; ++at) {
-    const double scale =
-        is_nearest ? types.op.real("scale", 2) : types.op.real(at == 0 ? "height_scale" : "width_scale", 1);
-    const auto extent = scaled(y.extents[first + at], scale);
+    const auto extent = scaled(y.extents[first + at], at == 0 ? scales->rows : scales->columns);
     if (!extent) return;
     y.extents[first + at] = *extent;
   }

@@ -4,6 +4,7 @@
 #include "lowtide/earlier/netdef/net_walk.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "lowtide/base/limits.h"
@@ -19,6 +20,18 @@ namespace {
 
 Error invalid(const NetOp& op, std::string message) {
   return Error{ErrorCode::invalid, std::move(message), shown_op(op.view, op.at)};
+}
+
+// The values of a fill, if they are a short list of reals.
+std::optional<std::vector<float>> content_of_fill(const OpView& op) {
+  constexpr std::size_t kMostReals = 64;
+  const ProtoMessage* values = op.type() == "GivenTensorFill" ? op.argument("values") : nullptr;
+  const std::vector<std::uint64_t> reals =
+      values == nullptr ? std::vector<std::uint64_t>() : numbers_of(*values, argument_field::kReals);
+  if (reals.empty() || reals.size() > kMostReals) return std::nullopt;
+  std::vector<float> content;
+  for (std::uint64_t bits : reals) content.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+  return content;
 }
 
 }  // namespace
@@ -88,6 +101,9 @@ Result<std::uint32_t> NetWalk::current_version(std::string_view name, const NetO
     blobs_[blob].is_external = true;
     blobs_[blob].device = device_of(device_, op.view.message());
     versions_[id].type = given_type(name, DType::f32);
+    if (const auto content = options_.contents.find(name); content != options_.contents.end()) {
+      versions_[id].content = content->second;
+    }
   }
   return blobs_[blob].versions.back();
 }
@@ -184,6 +200,7 @@ Result<void> NetWalk::infer(NetOp& op) {
   OpTypes types{.op = op.view, .inputs = {}, .outputs = std::vector<std::optional<BlobType>>(op.outputs.size())};
   for (std::optional<std::uint32_t> version : op.inputs) {
     types.inputs.push_back(version ? versions_[*version].type : std::nullopt);
+    types.contents.push_back(version ? versions_[*version].content : std::nullopt);
   }
   infer_types(types);
   if (!types.fault.empty()) return invalid(op, types.fault);
@@ -191,7 +208,9 @@ Result<void> NetWalk::infer(NetOp& op) {
     if (op.inputs[at] && !versions_[*op.inputs[at]].writer) versions_[*op.inputs[at]].type = types.inputs[at];
   }
   for (std::size_t at = 0; at < op.outputs.size(); ++at) {
-    if (op.outputs[at]) LOWTIDE_RETURN_IF_ERROR(settle(op, *op.outputs[at], std::move(types.outputs[at])));
+    if (!op.outputs[at]) continue;
+    LOWTIDE_RETURN_IF_ERROR(settle(op, *op.outputs[at], std::move(types.outputs[at])));
+    versions_[*op.outputs[at]].content = content_of_fill(op.view);
   }
   return {};
 }

@@ -22,6 +22,7 @@ struct NetVersion {
   std::uint32_t blob = 0;
   std::optional<std::uint32_t> writer;  // operator
   std::optional<BlobType> type;
+  std::optional<std::vector<float>> content = std::nullopt;  // of a short list of reals, if it is known
   bool is_read = false;
 };
 

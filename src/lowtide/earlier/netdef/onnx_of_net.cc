@@ -140,6 +140,7 @@ Result<void> NetConversion::convert_op(const NetOp& op) {
   OpConversion conversion{.to = to_, .op = op.view, .inputs = {}, .outputs = {}, .operands = {}, .results = {}};
   for (const std::optional<std::uint32_t>& input : op.inputs) {
     conversion.inputs.push_back(input ? *walk_.versions()[*input].type : BlobType{});
+    conversion.contents.push_back(input ? walk_.versions()[*input].content : std::nullopt);
     const auto replaced = input ? replaced_.find(*input) : replaced_.end();
     conversion.operands.push_back(replaced != replaced_.end() ? replaced->second : input ? names_[*input] : "");
   }

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,7 +25,8 @@ struct OpConversion {
   std::vector<BlobType> outputs;      // of all results
   std::vector<std::string> operands;  // their names in the model; empty: omitted
   std::vector<std::string> results;
-  std::string fault = {};  // why the operator cannot be converted
+  std::vector<std::optional<std::vector<float>>> contents = {};  // of operands (NetVersion::content)
+  std::string fault = {};                                        // why the operator cannot be converted
 
   [[nodiscard]] const std::vector<std::int64_t>& shape(std::size_t operand = 0) const {
     return inputs[operand].extents;
