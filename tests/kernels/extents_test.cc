@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The error for the last node of a graph: "" if its extents agree.
+// Why a graph with this node alone is refused: "" if its extents agree.
 std::string fault_of(const std::string& tensors, const std::string& node, const ConstantBytes& constant = {}) {
   const Graph graph = testing::graph_of("graph \"g\" {\n" + tensors + "\n " + node + "\n output y }");
   const Result<void> checked = check_extents(graph, NodeId(0), constant);

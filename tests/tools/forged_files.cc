@@ -4,7 +4,6 @@
 #include "tests/tools/forged_files.h"
 
 #include <algorithm>
-#include <cctype>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -24,6 +23,7 @@
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/runtime/session.h"
 #include "lowtide/weights/synthetic.h"
+#include "tests/tools/forgeries.h"
 
 namespace lowtide::testing {
 namespace {
@@ -32,77 +32,6 @@ template <typename T>
 T take_from(Result<T> result) {
   if (!result.ok()) throw std::runtime_error(result.error().describe());
   return *std::move(result);
-}
-
-// A type in the text form of a graph.
-struct DeclaredType {
-  std::size_t begin = 0;
-  std::size_t end = 0;
-  std::string line;  // that it is in
-};
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-// The types outside of quotes: ": f32[2,3]".
-std::vector<DeclaredType> declared_types(const std::string& text) {
-  std::vector<DeclaredType> all;
-  bool is_quoted = false;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    if (text[at] == '\\' && is_quoted)
-      ++at;
-    else if (text[at] == '"')
-      is_quoted = !is_quoted;
-    else if (!is_quoted && text[at] == '[' && at > 0 && is_word(text[at - 1])) {
-      std::size_t begin = at;
-      while (begin > 0 && is_word(text[begin - 1])) --begin;
-      const std::size_t end = text.find(']', at) + 1;
-      if (!parse_tensor_type(text.substr(begin, end - begin))) continue;
-      const std::size_t line = text.rfind('\n', begin) + 1;
-      all.push_back({begin, end, text.substr(line, text.find('\n', begin) - line)});
-    }
-  }
-  return all;
-}
-
-Shape with_extents(const Shape& like, std::vector<std::int64_t> extents, int shift) {
-  Shape shape(std::move(extents));
-  for (int axis = 0; axis < shape.rank(); ++axis) {
-    if (axis - shift >= 0 && axis - shift < like.rank() && like.is_at_most(axis - shift)) shape.mark_at_most(axis);
-  }
-  return shape;
-}
-
-DType of_other_size(DType dtype) {
-  switch (dtype) {
-    case DType::f32: return DType::f16;
-    case DType::i64: return DType::i32;
-    case DType::i32: return DType::i64;
-    case DType::f16: return DType::f32;
-    default: return DType::i32;
-  }
-}
-
-std::vector<TensorType> forged_types(const TensorType& honest) {
-  std::vector<TensorType> all;
-  const std::vector<std::int64_t>& extents = honest.shape.extents();
-  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
-    for (const std::int64_t change : {1, -1}) {
-      std::vector<std::int64_t> other = extents;
-      other[axis] += change;
-      if (other[axis] >= 0) all.push_back({honest.dtype, with_extents(honest.shape, other, 0)});
-    }
-  }
-  std::vector<std::int64_t> more = extents;
-  more.insert(more.begin(), 1);
-  all.push_back({honest.dtype, with_extents(honest.shape, more, 1)});
-  if (!extents.empty()) {
-    const std::vector<std::int64_t> less(extents.begin() + 1, extents.end());
-    all.push_back({honest.dtype, with_extents(honest.shape, less, -1)});
-  }
-  for (const DType dtype : {of_other_size(honest.dtype), DType::i8}) {
-    if (bits_of(dtype) != bits_of(honest.dtype)) all.push_back({dtype, honest.shape});
-  }
-  return all;
 }
 
 // The kernels that the honest graph has, whatever the types of the forged one are.
@@ -241,14 +170,6 @@ std::string run_synthetic(const OpenedModel& model) {
   return result.ok() ? "ran" : std::string(to_string(result.status.code));
 }
 
-std::string role_of(const std::string& line) {
-  const std::string_view begin = std::string_view(line).substr(std::min(line.find_first_not_of(' '), line.size()));
-  for (const std::string_view role : {"input", "constant", "state"}) {
-    if (begin.starts_with(role)) return std::string(role);
-  }
-  return begin.starts_with("capture") ? "captured" : "result";
-}
-
 }  // namespace
 
 ForgedOutcomes try_forged_files(const OpenedModel& model, const std::string& folder, int part, int& number) {
@@ -257,31 +178,24 @@ ForgedOutcomes try_forged_files(const OpenedModel& model, const std::string& fol
   const OpenedModel honest = take_from(open_model(forger.path()));
   if (run_synthetic(honest).empty()) throw std::runtime_error("the honest file has no outcome");
   ForgedOutcomes outcomes;
-  for (const DeclaredType& declared : declared_types(forger.text())) {
-    const std::string was = forger.text().substr(declared.begin, declared.end - declared.begin);
-    for (const TensorType& forged : forged_types(*parse_tensor_type(was))) {
-      if (number++ % part != 0) continue;
-      const std::string type = print_tensor_type(forged.dtype, forged.shape);
-      const std::string what = was + " as " + type + " in: " + declared.line;
-      forger.tell(what);
-      std::string text = forger.text();
-      text.replace(declared.begin, declared.end - declared.begin, type);
-      auto& [all, refused] = outcomes.by_role[role_of(declared.line)];
-      ++all;
-      std::string outcome = forger.write(text);
-      if (outcome.empty()) {
-        const Result<OpenedModel> opened = open_model(forger.path());
-        outcome = opened ? run_synthetic(*opened) : "";
-        if (opened) {
-          ++(outcome == "ran" ? outcomes.harmless : outcomes.stopped);
-          outcomes.listed += outcome + ": " + what + "\n";
-          continue;
-        }
-        forger.tell(what + "\n" + opened.error().describe());
+  for (const Forgery& forged : forgeries_of(forger.text())) {
+    if (number++ % part != 0) continue;
+    forger.tell(forged.what);
+    auto& [all, refused] = outcomes.by_role[forged.role];
+    ++all;
+    std::string outcome = forger.write(forged.text);
+    if (outcome.empty()) {
+      const Result<OpenedModel> opened = open_model(forger.path());
+      outcome = opened ? run_synthetic(*opened) : "";
+      if (opened) {
+        ++(outcome == "ran" ? outcomes.harmless : outcomes.stopped);
+        outcomes.listed += outcome + ": " + forged.what + "\n";
+        continue;
       }
-      ++outcomes.refused;
-      ++refused;
+      forger.tell(forged.what + "\n" + opened.error().describe());
     }
+    ++outcomes.refused;
+    ++refused;
   }
   return outcomes;
 }

@@ -10,21 +10,21 @@
 
 namespace lowtide::testing {
 
-// What became of prepared files that declare another type for one of their tensors.
+// What became of forged prepared files.
 struct ForgedOutcomes {
   int refused = 0;   // when they were opened
   int stopped = 0;   // a run ended with an error
   int harmless = 0;  // a run ended without one
-  // "input", "constant", "result": how many were declared, and how many of them were refused.
+  // "input", "attribute" and the other roles of forgeries: how many there were, and how many of them were refused.
   std::map<std::string, std::pair<int, int>> by_role;
   // What was not refused: "result y: f32[2] as f32[3] (Relu): ran".
   std::string listed;
 };
 
-// Declares, for one tensor after another, one more or one less element along an axis, an axis more or less, and
-// elements of another size. Plans each such graph with the kernels of the model, and writes, opens and runs the file.
-// Inputs are synthetic. `folder` gets the files, and the text of the case that is being tried, so that one that ends
-// the program can be named. With a `part` of 3, only every third case is tried; `number` counts the cases of all calls.
+// Plans each forgery (forgeries.h) of the graph of a model with the kernels of the model, and writes, opens and runs the
+// file. Inputs are synthetic. `folder` gets the files, and the text of the case that is being tried, so that one that
+// ends the program can be named. With a `part` of 3, only every third case is tried; `number` counts the cases of all
+// calls.
 [[nodiscard]] ForgedOutcomes try_forged_files(const OpenedModel& model, const std::string& folder, int part,
                                               int& number);
 

@@ -18,8 +18,8 @@ namespace lowtide::kernels_internal {
 // Reads a list of reals. Integers become reals. numbers_in() counts the same attribute. Errors (unsupported): it is
 // another kind of attribute.
 [[nodiscard]] Result<std::vector<double>> reals_in(const Node& node, std::string_view name);
-// The same, or the tensor with the suffix "_as_tensor" that may stand for the list. Errors (unsupported): the content of
-// the tensor is not known; (invalid) both are present.
+// The same, or the tensor with the suffix "_as_tensor" that may stand for the list. Errors (unsupported): the content
+// of the tensor is not known; (invalid) both are present.
 [[nodiscard]] Result<std::vector<double>> reals_or_tensor_in(const Node& node, std::string_view name);
 // Errors (unsupported): the content of a tensor is not known.
 [[nodiscard]] Result<std::vector<std::int64_t>> integers_in(const Node& node, std::string_view name);
