@@ -130,10 +130,9 @@ def products(d):
         raw.MatMul(a=d.input(d.values([k, m] if first else [m, k])), b=d.weight([n, k] if second else [k, n]),
                    transpose_a=first, transpose_b=second)
     elif kind < 3:
-        batch = d.shape(1, 2, 3)
-        other = batch if d.chance() else [1] * len(batch)
+        batch = d.shape(1, 2, 3)  # of both, because TensorFlow 2.21 with oneDNN gives wrong rows where one is broadcast
         raw.BatchMatMulV2(x=d.input(d.values([*batch, *([k, m] if first else [m, k])])),
-                          y=d.input(d.values([*other, *([n, k] if second else [k, n])])), adj_x=first, adj_y=second)
+                          y=d.input(d.values([*batch, *([n, k] if second else [k, n])])), adj_x=first, adj_y=second)
     else:
         raw.Einsum(inputs=[d.input(d.values([2, m, k])), d.input(d.values([2, k, n]))],
                    equation=d.choice(["bmk,bkn->bmn", "bmk,bkn->bnm", "bmk,bkn->mn"]))

@@ -80,17 +80,16 @@ def check(program, folder, case, seed):
 
 def main():
     program, seed, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    cases = [case for case in CASES if len(sys.argv) <= 4 or case.__name__ in sys.argv[4:]]
     wrong = collections.Counter()
     with tempfile.TemporaryDirectory() as name:
         for at in range(rounds):
-            for case in CASES:
-                if len(sys.argv) > 4 and case.__name__ not in sys.argv[4:]:
-                    continue
+            for case in cases:
                 problem = check(program, pathlib.Path(name), case, 1000 * seed + at)
                 if problem:
                     wrong[case.__name__] += 1
                     print(f"{case.__name__}, seed {1000 * seed + at}: {problem}", flush=True)
-    total = rounds * len(CASES)
+    total = rounds * len(cases)
     print(f"{total - sum(wrong.values())} of {total} drawn graphs have the results of TensorFlow {dict(wrong)}")
     return 1 if wrong else 0
 
