@@ -100,6 +100,78 @@ class CompareTest(ProgramTest):
         self.assertIn("One arena of 163,840 B", " ".join(shown.split()))
         self.assertIsNone(self.json(DONE, "compare", "net.pbtxt", *SIZES)["learned"])
 
+    def test_replay_is_the_table_of_learned_sizes_alone(self):
+        words = ("net.pbtxt", *SIZES, "--then", "data=2x3x32x32", "--manage-outputs")
+        replayed = self.json(DONE, "replay", *words)
+        self.assertFalse(set(keys_of(replayed)) - documented_keys("replay"))
+        for key, value in self.json(DONE, "compare", *words)["learned"].items():
+            self.assertEqual(replayed[key], value)
+        shown = self.expect(DONE, "replay", *words).stdout
+        self.assertTrue(shown.startswith("Static Runtime learns sizes"))
+        self.assertIn(shown, self.expect(DONE, "compare", *words).stdout)
+        self.assertIn("--then batch=8", self.expect(USAGE, "replay", "net.pbtxt", *SIZES).stderr)
+
+    def test_reused_tensors_are_counted(self):
+        """c1 and p1 are one group of Static Runtime, c1@1 and fc the other; prob is not managed."""
+        lines = {line["baseline"]: line for line in self.json(DONE, "compare", "net.pbtxt", *SIZES)["baselines"]}
+        self.assertEqual(lines["static_runtime_groups"]["reused"], 4 - 2)
+        self.assertEqual(lines["static_runtime_side_by_side"]["reused"], 0)
+        self.assertEqual(lines["aitemplate_naive"]["reused"], 0)
+        self.assertIn(" reused ", self.expect(DONE, "compare", "net.pbtxt", *SIZES).stdout)
+
+    def test_places_of_a_planner_are_listed(self):
+        """In naive order all tensors are back to back, rounded up to 64, and so are the constants."""
+        self.write("weighted.onnx", small_models.weighted())
+        listed = self.json(DONE, "compare", "weighted.onnx", "--places-of", "aitemplate_naive")
+        self.assertFalse(set(keys_of(listed)) - documented_keys("compare"))
+        for block in ("arena", "constants"):
+            rows = sorted((row["offset"], row["bytes"]) for row in listed["places"]["tensors"] if row["block"] == block)
+            self.assertTrue(rows, block)
+            for (offset, size), (following, _) in zip(rows, rows[1:]):
+                self.assertEqual(following, offset + -(-size // 64) * 64)
+        error = self.expect(USAGE, "compare", "model.onnx", "--places-of", "aitemplate_naive").stderr
+        self.assertIn("add --json", error)
+        error = self.expect(USAGE, "compare", "model.onnx", "--places-of", "naive", "--json").stderr
+        self.assertIn("no planner matches 'naive'; there are tflite_micro_greedy", error)
+        self.expect(USAGE, "compare", "model.onnx", "--places-of", "caffe2_gradients", "--json")
+
+    def test_times_of_nodes_are_shown(self):
+        """a to d of 1, 3, 4 and 2 ms, then e of 1: 11 ms in sequence, and a, c, e or b, d, e take 6 ms in waves."""
+        self.write("fork.onnx", small_models.parallel())
+        self.write("times.json", '{"a": 1, "b": 3.0, "c": 4e0, "d": 2, "e": 1, "other": 9}')
+        words = ("compare", "fork.onnx", "--times", "times.json")
+        found = self.json(DONE, *words)
+        self.assertFalse(set(keys_of(found)) - documented_keys("compare"))
+        rows = {row["node"]: row for row in found["times"]["nodes"]}
+        self.assertEqual(rows["e"]["one_stream"], {"start_ms": 10, "end_ms": 11, "order": 5})
+        self.assertEqual(rows["e"]["all_streams"], {"start_ms": 5, "end_ms": 6, "order": 2})
+        # 1, 1, 2, 3, 4 and 9: indices 4 and 5
+        times = found["times"]
+        self.assertEqual((times["percentile_70_ms"], times["percentile_90_ms"], times["total_ms"]), (4, 9, 20))
+        self.assertIn("5 nodes take 11.0 ms on one stream, and 6.000 ms in 3 waves",
+                      " ".join(self.expect(DONE, *words).stdout.split()))
+        self.write("bench.json", '{"copies": [{"ms": 3}], "model": {"a": 5}, "x": null, "steps": '
+                                 '[{"node": "a", "ms": 1.5}, {"node": "", "ms": 7}, {"node": "a", "ms": 0.5}]}')
+        rows = self.json(DONE, "compare", "fork.onnx", "--times", "bench.json")["times"]["nodes"]
+        self.assertEqual(rows[0]["one_stream"]["end_ms"], 2)
+        for wrong, said in (('{"a": "1"', "expected"), ("[]", "expected an object"), ('{"a": -1}', "not negative"),
+                            ('{"steps": [{"node": "a", "ms": true}]}', "expected milliseconds")):
+            self.write("wrong.json", wrong)
+            self.assertIn(said, self.expect(BAD_INPUT, "compare", "fork.onnx", "--times", "wrong.json").stderr)
+
+    def test_multistream_has_limits(self):
+        """a and b, then c and d: four of them are live in the second wave. One node at a time needs fewer bytes."""
+        self.write("fork.onnx", small_models.parallel())
+
+        def arena(*words):
+            words = ("compare", "fork.onnx", "--places-of", "aitemplate_multistream", *words)
+            return self.json(DONE, *words)["places"]["blocks"][0]["bytes"]
+
+        self.assertEqual((arena(), arena("--nodes-at-once", "2"), arena("--nodes-at-once", "1")),
+                         (4 * 4096, 4 * 4096, 3 * 4096))
+        self.expect(USAGE, "compare", "fork.onnx", "--nodes-at-once", "0")
+        self.expect(USAGE, "compare", "fork.onnx", "--streams", "none")
+
     def test_later_runs_are_checked(self):
         error = self.expect(USAGE, "compare", "net.pbtxt", *SIZES, "--then", "data").stderr
         self.assertIn("'--then' must have the form batch=8 or x=8x3x224x224", error)

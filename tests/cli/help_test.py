@@ -34,7 +34,7 @@ class Help(ProgramTest):
 
     @needs_earlier
     def test_commands(self):
-        expected = ("inspect plan explain verify check run prepare bench view pack order compare reorder share rewrite "
+        expected = ("inspect plan explain verify check run prepare bench view pack order compare replay reorder share rewrite "
                     "convert diff completion help")
         self.assertEqual(self.commands(), expected.split())
 

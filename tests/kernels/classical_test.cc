@@ -284,8 +284,7 @@ TEST(Classical, ReplacesIntegersExactly) {
       "x : i64[2,1]",
       "\"ai.onnx.ml\"::Imputer(x) {imputed_value_int64s = [7], replaced_value_int64 = " + std::to_string(large) + "}",
       "i64[2,1]");
-  std::vector<std::int64_t> x{large, large + 1};
-  node.run_ok({std::vector<long double>(x.begin(), x.end())});
+  node.run_ok({{large, large + 1}});
   EXPECT_EQ(node.result<std::int64_t>(), std::vector<std::int64_t>({7, large + 1}));
 }
 

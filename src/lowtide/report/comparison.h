@@ -31,6 +31,7 @@ struct ComparisonLine {
   std::int64_t shared_buffers = 0;
   std::int64_t blobs = 0;
   std::optional<std::int64_t> blobs_left;  // nullopt: one arena
+  std::int64_t reused = 0;                 // blobs in memory that another one had before
 };
 
 // Bytes that ONNX Runtime holds under certain session options.

@@ -25,7 +25,7 @@ std::string times(Bytes bytes, Bytes arena) {
 
 void add_line(TextTable& table, const ComparisonLine& line, Bytes arena) {
   if (line.refusal) {
-    table.add_row({StyledText(line.name), StyledText("-"), {}, {}, {}, {}, StyledText(*line.refusal, Style::dim)});
+    table.add_row({StyledText(line.name), StyledText("-"), {}, {}, {}, {}, {}, StyledText(*line.refusal, Style::dim)});
     return;
   }
   const bool is_below = line.bytes < arena;
@@ -33,7 +33,7 @@ void add_line(TextTable& table, const ComparisonLine& line, Bytes arena) {
   if (line.is_best) best = "the same";
   table.add_row({StyledText(line.name), StyledText(exact(line.bytes)),
                  StyledText(times(line.bytes, arena), is_below ? Style::bad : Style::plain),
-                 StyledText(with_thousands(line.shared_buffers)),
+                 StyledText(with_thousands(line.shared_buffers)), StyledText(with_thousands(line.reused)),
                  StyledText(line.blobs_left ? with_thousands(*line.blobs_left) : "-"), StyledText(best),
                  StyledText(line.run_order, Style::dim)});
 }
@@ -44,13 +44,14 @@ std::string added(Bytes from, Bytes to) { return to < from ? "-" + exact(from - 
 void add_runtime(TextTable& table, const RuntimeComparison& runtime, Bytes arena) {
   if (runtime.refusal) {
     table.add_row(
-        {StyledText("onnxruntime"), StyledText("-"), {}, {}, {}, {}, StyledText(*runtime.refusal, Style::dim)});
+        {StyledText("onnxruntime"), StyledText("-"), {}, {}, {}, {}, {}, StyledText(*runtime.refusal, Style::dim)});
     return;
   }
   const Bytes bytes = runtime.lines.front().second_run;
   table.add_row({StyledText("onnxruntime"),
                  StyledText(exact(bytes)),
                  StyledText(times(bytes, arena), bytes < arena ? Style::bad : Style::plain),
+                 {},
                  {},
                  {},
                  {},
@@ -129,12 +130,14 @@ StyledText comparison_summary(const ModelFacts& model, const Comparison& compari
   StyledText out(shown_name(model.path), Style::heading);
   out.add("  " + counted(model.nodes, "node") + ", " + counted(model.tensors, "tensor"));
   out.add("  " + model.format + ", sha256 " + model.sha256.substr(0, 12), Style::dim).end_line().end_line();
-  TextTable table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::left});
+  TextTable table(
+      {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right, Align::right, Align::left});
   table.add_row({StyledText("planner", Style::dim), StyledText("bytes", Style::dim),
-                 StyledText("of Lowtide", Style::dim), StyledText("shared", Style::dim), StyledText("left", Style::dim),
+                 StyledText("of Lowtide", Style::dim), StyledText("shared", Style::dim),
+                 StyledText("reused", Style::dim), StyledText("left", Style::dim),
                  StyledText("best by its rule", Style::dim), StyledText("runs in", Style::dim)});
   table.add_row({StyledText("lowtide", Style::strong), StyledText(exact(comparison.arena), Style::strong),
-                 StyledText("1.00x"), StyledText("1"), StyledText("-"),
+                 StyledText("1.00x"), StyledText("1"), StyledText("-"), StyledText("-"),
                  comparison.is_proven ? StyledText("proven optimal", Style::good)
                                       : StyledText("bound " + exact(comparison.bound)),
                  StyledText("sequence", Style::dim)});
@@ -142,7 +145,7 @@ StyledText comparison_summary(const ModelFacts& model, const Comparison& compari
   bool has_heading = false;
   for (const ComparisonLine& line : comparison.lines) {
     if (line.is_discontinued && !std::exchange(has_heading, true)) {
-      table.add_row({StyledText("discontinued", Style::dim), {}, {}, {}, {}, {}, {}});
+      table.add_row({StyledText("discontinued", Style::dim), {}, {}, {}, {}, {}, {}, {}});
     }
     add_line(table, line, comparison.arena);
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lowtide/base/flags.h"
+#include "lowtide/cli/commands/earlier/aitemplate_details.h"
 #include "lowtide/cli/commands/earlier/handlers.h"
 #include "lowtide/cli/commands/earlier/learned_runs.h"
 #include "lowtide/cli/model/model.h"
@@ -81,7 +82,21 @@ struct BaselineInput {
   const StorageFacts* storage = nullptr;  // of a NetDef
 };
 
-ComparisonLine compare_with(const BaselineSpec& spec, const BaselineInput& input, Bytes alignment) {
+BaselineOptions baseline_options(const BaselineSpec& spec, const BaselineInput& input, const Arguments& arguments,
+                                 Bytes alignment) {
+  BaselineOptions options{.baseline = std::string(spec.name), .alignment = alignment};
+  options.workspaces.shared = input.scratch;
+  read_multistream(arguments, options);
+  if (input.storage != nullptr) {
+    options.devices = input.storage->devices;
+    options.keep = input.storage->unshared;
+  }
+  if (spec.system == "Caffe2" && input.storage != nullptr) options.colocated = input.storage->colocated;
+  if (spec.system == "Caffe2" && input.storage == nullptr) options.keep = foreign_to_caffe2(input.graph);
+  return options;
+}
+
+ComparisonLine compare_with(const BaselineSpec& spec, const BaselineInput& input, const BaselineOptions& options) {
   ComparisonLine line{
       .name = std::string(spec.name), .system = std::string(spec.system), .is_discontinued = spec.is_discontinued};
   if (spec.needs_gradients) {
@@ -92,14 +107,6 @@ ComparisonLine compare_with(const BaselineSpec& spec, const BaselineInput& input
               "library can list them";
     return line;
   }
-  BaselineOptions options{.baseline = line.name, .alignment = alignment};
-  options.workspaces.shared = input.scratch;
-  if (input.storage != nullptr) {
-    options.devices = input.storage->devices;
-    options.keep = input.storage->unshared;
-  }
-  if (spec.system == "Caffe2" && input.storage != nullptr) options.colocated = input.storage->colocated;
-  if (spec.system == "Caffe2" && input.storage == nullptr) options.keep = foreign_to_caffe2(input.graph);
   const Result<BaselineOutcome> outcome = apply_baseline(input.graph, input.order, options);
   if (!outcome) {
     line.refusal = outcome.error().message;
@@ -119,6 +126,7 @@ ComparisonLine compare_with(const BaselineSpec& spec, const BaselineInput& input
   line.shared_buffers = outcome->shared_buffers;
   line.blobs = outcome->blobs;
   line.blobs_left = outcome->blobs_left;
+  line.reused = outcome->reused;
   return line;
 }
 
@@ -183,7 +191,7 @@ ComparisonLine grappler_line(const ImportedModel& model) {
                          : "does not apply: it takes graphs of TensorFlow"};
 }
 
-Comparison compare(const LoadedModel& loaded, const Plan& plan, const Target& target, bool as_planned) {
+Comparison compare(const LoadedModel& loaded, const Plan& plan, const Target& target, const Arguments& arguments) {
   const Graph& graph = loaded.lowered.graph;
   const Bytes arena = arena_bytes(plan);
   const Bytes bound = bound_of(plan).bytes;
@@ -192,7 +200,7 @@ Comparison compare(const LoadedModel& loaded, const Plan& plan, const Target& ta
                         .is_proven = counts_all(plan.claims) && arena == bound,
                         .uncounted = plan.claims.uncounted};
   const IdVector<NodeId, Bytes> scratch = scratch_of(graph, plan);
-  const BaselineInput input = baseline_input(loaded, plan, as_planned);
+  const BaselineInput input = baseline_input(loaded, plan, arguments.has("--same-order"));
   const Result<OnnxRuntimeMemory> prediction = predict_onnxruntime_for(loaded.model, graph);
   comparison.onnxruntime =
       prediction ? runtime_comparison(graph, *prediction, peak_in_order(graph, target, scratch, prediction->order))
@@ -202,9 +210,47 @@ Comparison compare(const LoadedModel& loaded, const Plan& plan, const Target& ta
     if (spec.is_discontinued && !std::exchange(has_grappler, true)) {
       comparison.lines.push_back(grappler_line(loaded.model));
     }
-    comparison.lines.push_back(compare_with(spec, input, first_alignment(plan.machine)));
+    comparison.lines.push_back(
+        compare_with(spec, input, baseline_options(spec, input, arguments, first_alignment(plan.machine))));
   }
   return comparison;
+}
+
+// What --times and --places-of add.
+struct Details {
+  std::optional<StyledText> times;
+  Json json_times;
+  Json places;
+};
+
+// The planner of --places-of; nullopt without the option.
+std::optional<BaselineSpec> read_places_of(const Arguments& arguments) {
+  const std::optional<std::string> name = arguments.value("--places-of");
+  if (!name) return std::nullopt;
+  if (!arguments.has("--json")) stop_usage("--places-of adds a list to the output of --json; add --json");
+  for (const BaselineSpec& spec : baselines()) {
+    if (spec.name != *name) continue;
+    if (!spec.needs_gradients) return spec;
+    stop_usage("'" + *name + "' takes the names of gradients; see 'lowtide share --rule " + *name + "'");
+  }
+  std::string names;
+  for (const BaselineSpec& spec : baselines()) names += (names.empty() ? "" : ", ") + std::string(spec.name);
+  stop_usage("no planner matches '" + *name + "'; there are " + names);
+}
+
+Details details_of(const BaselineInput& input, const std::optional<BaselineSpec>& detailed, Bytes alignment,
+                   const Arguments& arguments) {
+  Details details;
+  if (const auto times = read_profiled_times(arguments, input.graph, input.order)) {
+    details.times = text_of_times(input.graph, *times);
+    details.json_times = json_of_times(input.graph, input.order, *times);
+  }
+  if (!detailed) return details;
+  const BaselineOptions options = baseline_options(*detailed, input, arguments, alignment);
+  const BaselineOutcome outcome = take(apply_baseline(input.graph, input.order, options), options.baseline);
+  if (!outcome.violations.empty()) stop_wrong("the result of " + options.baseline, outcome.violations.front().message);
+  details.places = json_of_places(input.graph, outcome);
+  return details;
 }
 
 Json json_of_line(const ComparisonLine& line) {
@@ -223,6 +269,7 @@ Json json_of_line(const ComparisonLine& line) {
   json["shared_buffers"] = line.shared_buffers;
   json["blobs"] = line.blobs;
   json["blobs_left"] = line.blobs_left ? Json(*line.blobs_left) : Json(nullptr);
+  json["reused"] = line.reused;
   json["verified"] = true;
   return json;
 }
@@ -257,19 +304,22 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
   remark_unknown_operators(target, loaded.lowered.graph, console);
 
   const Stopwatch watch;
+  const std::optional<BaselineSpec> detailed = read_places_of(arguments);
   std::optional<LearnedRuns> learned;
+  Details details;
   const Comparison comparison = [&] {
     const Progress progress(console, "comparing");
     const PlannedGraph planned = take(plan_graph(loaded.lowered.graph, target), request.path);
     if (!planned.violations.empty()) stop_wrong("the plan of Lowtide", planned.violations.front().message);
-    const bool as_planned = arguments.has("--same-order");
-    learned = compare_runs(
-        arguments, {request, loaded, planned.plan, baseline_input(loaded, planned.plan, as_planned).order}, target);
-    return compare(loaded, planned.plan, target, as_planned);
+    const BaselineInput input = baseline_input(loaded, planned.plan, arguments.has("--same-order"));
+    learned = compare_runs(arguments, {request, loaded, planned.plan, input.order}, target);
+    details = details_of(input, detailed, first_alignment(planned.plan.machine), arguments);
+    return compare(loaded, planned.plan, target, arguments);
   }();
   if (!arguments.has("--json")) {
     StyledText shown = comparison_summary(loaded.facts, comparison);
     if (learned) shown.end_line().append(learned_runs_summary(*learned));
+    if (details.times) shown.end_line().append(*details.times);
     console.result(shown);
     return ExitCode::done;
   }
@@ -281,6 +331,8 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
   json["baselines"] = Json::array();
   for (const ComparisonLine& line : comparison.lines) json["baselines"].push_back(json_of_line(line));
   json["learned"] = learned ? json_of(*learned) : Json(nullptr);
+  json["times"] = std::move(details.json_times);
+  json["places"] = std::move(details.places);
   json["notes"] = json_of(loaded.model.notes);
   json["seconds"] = {{"import", loaded.seconds}, {"compare", watch.seconds()}};
   print_json(console, json);

@@ -11,6 +11,7 @@
 namespace lowtide::cli_internal {
 
 [[nodiscard]] ExitCode run_compare(const Arguments& arguments, Console& console);
+[[nodiscard]] ExitCode run_replay(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_reorder(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_share(const Arguments& arguments, Console& console);
 [[nodiscard]] ExitCode run_rewrite(const Arguments& arguments, Console& console);

@@ -8,7 +8,8 @@
 namespace lowtide::cli_internal {
 
 std::vector<CommandSpec> earlier_commands() {
-  return {compare_command(), reorder_command(), share_command(), rewrite_command(), convert_command(), diff_command()};
+  return {compare_command(), replay_command(),  reorder_command(), share_command(),
+          rewrite_command(), convert_command(), diff_command()};
 }
 
 std::span<const ModelFormat> earlier_model_formats() { return earlier_formats(); }

@@ -9,6 +9,13 @@
 #include "lowtide/earlier/rewrite/share_net.h"
 
 namespace lowtide::cli_internal {
+namespace {
+
+OptionSpec then_option(const char* summary) {
+  return {.name = "--then", .value = "SIZES", .summary = summary, .kind = ArgumentKind::text, .is_repeatable = true};
+}
+
+}  // namespace
 
 CommandSpec compare_command() {
   return {
@@ -20,20 +27,33 @@ CommandSpec compare_command() {
           "order that the dependencies allow, or waves. All use the same alignment and scratch. Inputs count only for "
           "TFLite Micro, ExecuTorch and AITemplate, which place them in their arenas. Unlike the others, Lowtide also "
           "chooses the order, writes results in place and avoids copies.\n"
-          "The column 'shared' counts shared buffers. 'left' counts tensors, with each shared buffer as one. 'best by "
+          "The column 'shared' counts shared buffers, and 'reused' the tensors in memory that another one had before. "
+          "'left' counts tensors, with each shared buffer as one. 'best by "
           "its rule' shows the smallest result that a search finds under the same rule.\n"
           "The bytes of ONNX Runtime are predicted for this graph. A session optimizes the model first, so compare one "
           "that it has saved.",
       .positionals = {model_positional()},
       .options = {{.name = "--same-order",
                    .summary = "give the verified planners the order of Lowtide's plan, not the file's"},
-                  {.name = "--then",
-                   .value = "SIZES",
-                   .summary = "the sizes of another run, such as batch=8 or x=8x3x224x224: also show what Static "
-                              "Runtime, which learns sizes, holds in each run; repeatable",
-                   .kind = ArgumentKind::text,
-                   .is_repeatable = true},
+                  then_option("the sizes of another run, such as batch=8 or x=8x3x224x224: also show what Static "
+                              "Runtime, which learns sizes, holds in each run; repeatable"),
                   {.name = "--manage-outputs", .summary = "with --then: Static Runtime has a second block for outputs"},
+                  {.name = "--nodes-at-once",
+                   .value = "N",
+                   .summary = "aitemplate_multistream: split waves of more than N nodes; default: no limit"},
+                  {.name = "--streams",
+                   .value = "N",
+                   .summary = "aitemplate_multistream: at most N streams, each with its workspace; default 5"},
+                  {.name = "--times",
+                   .value = "FILE",
+                   .summary = "milliseconds by the names of nodes, or what 'bench --json' printed: also say when "
+                              "AITemplate lets each node start and end",
+                   .kind = ArgumentKind::file},
+                  {.name = "--places-of",
+                   .value = "PLANNER",
+                   .summary = "with --json: also list where this planner, such as aitemplate_greedy_by_size, places "
+                              "each tensor and constant",
+                   .kind = ArgumentKind::text},
                   dim_option(),
                   shape_option(),
                   at_most_option(),
@@ -51,6 +71,36 @@ CommandSpec compare_command() {
                    {"lowtide compare model.onnx --dim batch=1 --then batch=8 --then batch=1",
                     "Also replay three runs of Static Runtime."}},
       .run = run_compare};
+}
+
+CommandSpec replay_command() {
+  return {
+      .name = "replay",
+      .summary = "replay runs of several sizes in a runtime that learns sizes",
+      .description =
+          "Shows what PyTorch's Static Runtime holds in each of several runs, one after another. Its first run "
+          "allocates each tensor by itself. Later runs have one block with the largest sizes that were seen. Beside "
+          "it is Lowtide's arena, which is known before the first run. 'compare --then' shows the same table below "
+          "others.",
+      .positionals = {model_positional()},
+      .options = {then_option("the sizes of another run, such as batch=8 or x=8x3x224x224; repeatable"),
+                  {.name = "--manage-outputs", .summary = "Static Runtime has a second block for outputs"},
+                  dim_option(),
+                  shape_option(),
+                  at_most_option(),
+                  override_option(),
+                  init_net_option(),
+                  shapes_option(),
+                  unit_sizes_option(),
+                  target_option(),
+                  threads_option(),
+                  no_load_time_option(),
+                  without_option(),
+                  json_option()},
+      .examples = {{"lowtide replay model.onnx --dim batch=1 --then batch=8 --then batch=1", "Replay three runs."},
+                   {"lowtide replay model.onnx --dim batch=4 --then batch=1 --manage-outputs --json",
+                    "Have a block for outputs, too, as JSON."}},
+      .run = run_replay};
 }
 
 CommandSpec reorder_command() {

@@ -9,6 +9,7 @@
 namespace lowtide::cli_internal {
 
 [[nodiscard]] CommandSpec compare_command();
+[[nodiscard]] CommandSpec replay_command();
 [[nodiscard]] CommandSpec reorder_command();
 [[nodiscard]] CommandSpec share_command();
 [[nodiscard]] CommandSpec convert_command();

@@ -11,6 +11,7 @@
 #include "lowtide/earlier/baselines/measure/given_slots.h"
 #include "lowtide/earlier/baselines/measure/least_slots.h"
 #include "lowtide/earlier/baselines/measure/measure.h"
+#include "lowtide/earlier/baselines/measure/reused.h"
 #include "lowtide/earlier/baselines/net/blobs.h"
 #include "lowtide/earlier/baselines/net/check_options.h"
 #include "lowtide/earlier/baselines/planners/aitemplate.h"
@@ -243,6 +244,7 @@ Result<BaselineOutcome> apply_baseline(const Graph& graph, const std::vector<Nod
     baselines_internal::lay_out_constants(graph, *settled.alignment, outcome);
   }
   baselines_internal::claim(net, order, options, decision, outcome);
+  outcome.reused = baselines_internal::count_reused(net, decision);
   LOWTIDE_RETURN_IF_ERROR(baselines_internal::measure(net, settled, decision, outcome));
   outcome.violations = check_sharing(graph, outcome.sharing);
   return outcome;
