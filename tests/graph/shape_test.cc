@@ -44,6 +44,9 @@ TEST(Shape, DenseSizeRefusesWhatIsAboveTheLimits) {
   constexpr std::int64_t kMost = limits::kMaxTensorBytes;
   EXPECT_EQ(dense_size(DType::u8, Shape({kMost})).value(), Bytes(kMost));
   EXPECT_EQ(dense_size(DType::u8, Shape({kMost + 1})).error().code, ErrorCode::over_limit);
+  EXPECT_EQ(dense_size(DType::u8, Shape({kMost, 0})).value(), Bytes(0));
+  EXPECT_THAT(dense_size(DType::u8, Shape({0, kMost + 1})).error().message, HasSubstr("an extent of 0 counts as 1"));
+  EXPECT_EQ(dense_size(DType::u8, Shape({kHuge, 0, kHuge})).error().code, ErrorCode::over_limit);
   EXPECT_EQ(dense_size(DType::u8, Shape({kHuge})).error().code, ErrorCode::over_limit);
   EXPECT_EQ(dense_size(DType::f64, Shape({kHuge / 2})).error().code, ErrorCode::over_limit);
   EXPECT_EQ(dense_size(DType::string, Shape({1})).error().code, ErrorCode::unsupported);

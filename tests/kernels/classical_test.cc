@@ -219,7 +219,7 @@ TEST(Trees, GiveTheSameBitsForEachNumberOfThreads) {
 
 // An operand without rows says nothing about the size of a result, and so of scratch.
 TEST(Classical, RefusesHugeSizesWithoutRows) {
-  const std::string many = std::to_string(std::int64_t{1} << 62);
+  const std::string many = std::to_string(std::int64_t{1} << 44);
   const std::string regression =
       "\"ai.onnx.ml\"::LinearRegressor(x) {coefficients = [1.0], intercepts = [0.5], targets = ";
   EXPECT_NE(refusal("x : f32[0,1]", regression + many + "}", "f32[0," + many + "]").find("1 number"),
@@ -286,6 +286,13 @@ TEST(Classical, ReplacesIntegersExactly) {
       "i64[2,1]");
   node.run_ok({{large, large + 1}});
   EXPECT_EQ(node.result<std::int64_t>(), std::vector<std::int64_t>({7, large + 1}));
+}
+
+// Reals become integers, towards 0.
+TEST(Classical, EncodesRealsByTheirIntegers) {
+  OneNode node = one_node("x : f32[3]", "\"ai.onnx.ml\"::OneHotEncoder(x) {cats_int64s = [2, 0]}", "f32[3,2]");
+  node.run_ok({floats({2.5F, -0.5F, 3.5F})});
+  EXPECT_EQ(node.result<float>(), std::vector<float>({1, 0, 0, 1, 0, 0}));
 }
 
 // A category that is none is an error if zeros = 0.

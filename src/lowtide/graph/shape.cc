@@ -9,6 +9,18 @@
 #include "lowtide/base/limits.h"
 
 namespace lowtide {
+namespace {
+
+// The product of the extents, where 0 counts as 1. Returns nullopt if it has no 63 bits.
+std::optional<std::int64_t> product_beside_zeros(const std::vector<std::int64_t>& extents) {
+  std::optional<std::int64_t> product = 1;
+  for (std::int64_t extent : extents) {
+    if (product && extent != 0) product = checked_multiply(*product, extent);
+  }
+  return product;
+}
+
+}  // namespace
 
 Result<std::int64_t> element_count(const Shape& shape) {
   const std::vector<std::int64_t>& extents = shape.extents();
@@ -19,15 +31,9 @@ Result<std::int64_t> element_count(const Shape& shape) {
     }
   }
   if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return std::int64_t{0};
-  std::int64_t count = 1;
-  for (std::int64_t extent : extents) {
-    const std::optional<std::int64_t> product = checked_multiply(count, extent);
-    if (!product) {
-      return Error{ErrorCode::over_limit, "shape " + to_string(shape) + " has more than 2^63 - 1 elements", ""};
-    }
-    count = *product;
-  }
-  return count;
+  const std::optional<std::int64_t> count = product_beside_zeros(extents);
+  if (count) return *count;
+  return Error{ErrorCode::over_limit, "shape " + to_string(shape) + " has more than 2^63 - 1 elements", ""};
 }
 
 Result<Bytes> dense_size(DType dtype, const Shape& shape) {
@@ -41,16 +47,19 @@ Result<Bytes> dense_size(DType dtype, const Shape& shape) {
   if (!bits) return Error{ErrorCode::unsupported, "element type string has no fixed size", ""};
   Result<std::int64_t> count = element_count(shape);
   if (!count) return count.error();
-  // The number of bits may exceed 63 bits even if the number of bytes does not, so each step is checked.
-  const std::optional<std::int64_t> total_bits = checked_multiply(*count, *bits);
+  // Arithmetic on extents relies on the limit, so it also holds beside an extent of 0. The number of bits may exceed 63
+  // bits even if the number of bytes does not, so each step is checked.
+  const std::optional<std::int64_t> most = product_beside_zeros(shape.extents());
+  const std::optional<std::int64_t> total_bits = most ? checked_multiply(*most, *bits) : std::nullopt;
   const std::optional<std::int64_t> padded = total_bits ? checked_add(*total_bits, 7) : std::nullopt;
   if (!padded || *padded / 8 > limits::kMaxTensorBytes) {
     return Error{ErrorCode::over_limit,
                  "a tensor of " + std::string(to_string(dtype)) + to_string(shape) + " is above the limit of " +
-                     std::to_string(limits::kMaxTensorBytes) + " bytes (kMaxTensorBytes)",
+                     std::to_string(limits::kMaxTensorBytes) + " bytes (kMaxTensorBytes)" +
+                     (*count == 0 ? ", where an extent of 0 counts as 1" : ""),
                  ""};
   }
-  return Bytes(*padded / 8);
+  return Bytes(*count == 0 ? 0 : *padded / 8);
 }
 
 std::optional<std::vector<std::int64_t>> broadcast_extents(std::vector<std::int64_t> a, std::vector<std::int64_t> b) {
