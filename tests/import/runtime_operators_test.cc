@@ -32,6 +32,15 @@ TEST(RuntimeOperators, FusedOperatorsHaveTheSizesOfTheStandardOnes) {
             "f32[1,2,3]");
 }
 
+TEST(RuntimeOperators, NormalizationsOfTheStandardDomainHaveNoVersion) {
+  EXPECT_EQ(sizes("y = SimplifiedLayerNormalization <axis = -1> (x, s)", {f32({1, 2, 3}), f32({3})}), "f32[1,2,3]");
+  const auto model = import(
+      "<ir_version: 7, opset_import: [\"\" : 11]> "
+      "g (float[2,3] x, float[3] s) => (float[2,3] y) { y = LayerNormalization <axis = -1> (x, s) }");
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(model->graph.op(NodeId(0)).type, "LayerNormalization");
+}
+
 TEST(RuntimeOperators, AMatMulTransposesItsOperands) {
   const std::string node = "y = com.microsoft.FusedMatMul ";
   EXPECT_EQ(sizes(node + "<alpha = 0.5> (a, b)", {f32({7, 2, 3}), f32({7, 3, 5})}), "f32[7,2,5]");

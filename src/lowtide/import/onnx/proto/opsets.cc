@@ -12,6 +12,10 @@
 
 namespace lowtide::import_internal {
 
+namespace {
+constexpr int kLayerNormalizationOpset = 17;
+}  // namespace
+
 std::string normalized_domain(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
 bool is_foreign_domain(const std::string& domain) {
@@ -39,8 +43,11 @@ void OpsetScopes::assign(const onnx::NodeProto& node, std::size_t index) {
 
 const onnx::OpSchema* find_schema(const std::string& type, int version, const std::string& domain) {
   if (is_runtime_domain(domain)) return runtime_operator(domain, type);
+  // ONNX Runtime had this operator first, and writes it into optimized models of any version.
+  if (domain.empty() && type == "LayerNormalization") version = std::max(version, kLayerNormalizationOpset);
   const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(type, version, domain);
-  if (schema == nullptr || !schema->Deprecated() || schema->SinceVersion() == 1) return schema;
+  if (schema == nullptr) return runtime_operator(domain, type);
+  if (!schema->Deprecated() || schema->SinceVersion() == 1) return schema;
   const onnx::OpSchema* last = onnx::OpSchemaRegistry::Schema(type, schema->SinceVersion() - 1, domain);
   return last != nullptr ? last : schema;
 }

@@ -48,6 +48,7 @@ class OpsetScopes {
 
 // Returns the definition of an operator in a version of its domain, or nullptr if the onnx library does not know it.
 // For a deprecated operator it returns the last definition before the deprecation, because models still use it.
+// LayerNormalization has its definition of version 17 in every earlier version, as in ONNX Runtime.
 [[nodiscard]] const onnx::OpSchema* find_schema(const std::string& type, int version, const std::string& domain);
 
 // Why find_schema() returns nullptr: the version is older than the operator, or Lowtide does not know it. Whether the

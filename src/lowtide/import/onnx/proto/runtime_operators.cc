@@ -150,6 +150,7 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
+    {"", "SimplifiedLayerNormalization", 2, 2, same_as_first_input},
     {kRuntime, "BiasGelu", 2, 2, same_as_first_input},
     {kRuntime, "FusedConv", 2, 4, as_conv},
     {kRuntime, "FusedGemm", 3, 3, as_gemm},

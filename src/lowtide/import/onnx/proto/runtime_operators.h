@@ -18,6 +18,7 @@ namespace lowtide::import_internal {
 //
 //   com.microsoft        FusedConv as Conv, FusedGemm as Gemm, FusedMatMul as MatMul with transposed operands;
 //                        BiasGelu, Gelu, QuickGelu and SkipLayerNormalization as their first input
+//   ai.onnx              SimplifiedLayerNormalization as its first input, in every version of the domain
 //   com.microsoft.nchwc  Conv, MaxPool, AveragePool and GlobalAveragePool as the standard ones, on channels that are
 //                        rounded up to a block; ReorderInput and ReorderOutput to and from that form; Upsample
 [[nodiscard]] const onnx::OpSchema* runtime_operator(const std::string& domain, const std::string& type);
