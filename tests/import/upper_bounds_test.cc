@@ -294,9 +294,26 @@ TEST(OpenSizes, AreKeptForInspection) {
   EXPECT_EQ(open, (std::map<std::string, std::vector<std::string>>{
                       {"x", {"batch", "3"}}, {"t", {"batch", "3"}}, {"y", {"y[0]", "3"}}}));
   EXPECT_EQ(type_of(model->graph, "z"), "f32[2]");
+  // A symbol that was made up for an extent, such as y[0], is none of the file.
+  for (const auto& one : model->open->tensors) open[model->graph.tensor(one.tensor).name] = one.symbols;
+  EXPECT_EQ(open, (std::map<std::string, std::vector<std::string>>{
+                      {"x", {"batch", ""}}, {"t", {"batch", ""}}, {"y", {"", ""}}}));
   const auto closed = import("g (float[2] x) => (float[2] y) { y = Relu(x) }", {.keeps_open_sizes = true});
   ASSERT_TRUE(closed.ok()) << closed.error().describe();
   EXPECT_FALSE(closed->open.has_value());
+}
+
+TEST(DeclaredExtents, AreKeptIfAllOfATensorAreDeclared) {
+  const auto model = import(
+      "g (float[batch,3] x) => (float[?,3] y) <float[batch,3] t, float[?,3] u> { "
+      "t = Relu(x) u = Neg(t) y = Exp(u) }",
+      {.dims = {{"batch", 2}}, .keeps_declared_extents = true});
+  ASSERT_TRUE(model.ok()) << model.error().describe();
+  EXPECT_EQ(model->declared_extents,
+            (std::map<std::string, std::vector<std::string>>{{"x", {"batch", "3"}}, {"t", {"batch", "3"}}}));
+  const auto plain = import("g (float[2] x) => (float[2] y) { y = Relu(x) }");
+  ASSERT_TRUE(plain.ok());
+  EXPECT_TRUE(plain->declared_extents.empty());
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ struct ImportOptions {
   std::map<std::string, std::int64_t> at_most = {};
   // Whether a model is imported although sizes are not known. The result can only be inspected (ImportedModel::open).
   bool keeps_open_sizes = false;
+  bool keeps_declared_extents = false;  // whether ImportedModel::declared_extents is filled
   // Inputs that have a default value in the file, and get another one from the caller. Otherwise they are constants.
   // Other names have no effect (check_overrides). Without escapes.
   std::set<std::string> overrides = {};
@@ -81,6 +82,8 @@ struct OpenSizes {
     TensorId tensor;
     // Each is a number, a symbol, an upper bound such as "<=20", or "?". nullopt: the rank is not known.
     std::optional<std::vector<std::string>> extents;
+    // Whole symbols of unknown extents, as the file writes them; empty for any other extent. As many as `extents`.
+    std::vector<std::string> symbols;
   };
   // The tensors of the graph, without those of bodies, whose size is not known, by id. Their shape in the graph, and
   // those of tensors in bodies, mean nothing.
@@ -109,6 +112,9 @@ struct ImportedModel {
   std::map<std::string, std::vector<std::int64_t>> given_shapes = {};
   // Only with ImportOptions::keeps_open_sizes, and if a size is not known.
   std::optional<OpenSizes> open = std::nullopt;
+  // Only with ImportOptions::keeps_declared_extents, for ONNX: the tensors for which the main graph declares a rank and
+  // all extents, by name. Each extent is a number or a symbol.
+  std::map<std::string, std::vector<std::string>> declared_extents = {};
 };
 
 // What is read from the file of an ordering problem.

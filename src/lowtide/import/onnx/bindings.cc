@@ -81,10 +81,7 @@ class Binder {
 
  private:
   Result<void> check_dims() {
-    Names symbols;
-    add_symbols(graph_.input(), symbols);
-    add_symbols(graph_.value_info(), symbols);
-    add_symbols(graph_.output(), symbols);
+    const Names symbols = symbols_of(graph_);
     for (const auto& [given, extent] : options_.dims) {
       const std::optional<std::string> symbol = name_given(given, symbols);
       if (!symbol) {
@@ -290,6 +287,14 @@ class Binder {
 };
 
 }  // namespace
+
+Names symbols_of(const onnx::GraphProto& graph) {
+  Names symbols;
+  add_symbols(graph.input(), symbols);
+  add_symbols(graph.value_info(), symbols);
+  add_symbols(graph.output(), symbols);
+  return symbols;
+}
 
 Result<BoundInputs> bind_inputs(const onnx::GraphProto& graph, const ImportOptions& options) {
   return Binder(graph, options).bind();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct BoundInputs {
   std::vector<TensorFact> facts;                           // one per input of the graph
   std::map<std::string, std::vector<std::int64_t>> given;  // ImportedModel::given_shapes
 };
+
+// The symbols that the graph declares for its inputs, outputs and results, without those of bodies.
+[[nodiscard]] std::set<std::string> symbols_of(const onnx::GraphProto& graph);
 
 // Binds sizes. If a shape gives an extent for a symbol of the file, the symbol is bound everywhere.
 // Errors (invalid): a symbol or an input that does not exist; an extent below 0, except for -1 in a shape, which keeps

@@ -3,7 +3,11 @@
 
 #include "lowtide/import/onnx/graph_import.h"
 
+#include <map>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "lowtide/base/try.h"
 #include "lowtide/import/onnx/bindings.h"
@@ -37,6 +41,34 @@ std::int64_t count_nodes(const onnx::GraphProto& graph) {
   return count;
 }
 
+// What the graph declares of its inputs, outputs and results. The first declaration of a name counts.
+std::map<std::string, std::vector<std::string>> declared_extents(const onnx::GraphProto& graph) {
+  std::map<std::string, std::vector<std::string>> declared;
+  for (const auto* values : {&graph.input(), &graph.value_info(), &graph.output()}) {
+    for (const onnx::ValueInfoProto& value : *values) {
+      if (!value.type().tensor_type().has_shape()) continue;
+      std::vector<std::string> extents;
+      bool is_whole = true;
+      for (const auto& dimension : value.type().tensor_type().shape().dim()) {
+        const bool is_number = dimension.has_dim_value() && dimension.dim_value() >= 0;
+        extents.push_back(is_number ? std::to_string(dimension.dim_value()) : dimension.dim_param());
+        is_whole = is_whole && (is_number || is_symbol(dimension.dim_param()));
+      }
+      if (is_whole) declared.try_emplace(value.name(), std::move(extents));
+    }
+  }
+  return declared;
+}
+
+// Removes the symbols that are not in the file. Inference names an unknown extent "y[0]", and sums of extents.
+void keep_symbols_of_file(const std::set<std::string>& symbols, OpenSizes& open) {
+  for (OpenSizes::OpenTensor& tensor : open.tensors) {
+    for (std::string& symbol : tensor.symbols) {
+      if (!symbols.contains(symbol)) symbol.clear();
+    }
+  }
+}
+
 }  // namespace
 
 void register_operators() { static_cast<void>(find_schema("Relu", kOldestOpset, "")); }
@@ -64,6 +96,9 @@ Result<ImportedModel> import_onnx(const ByteSource& file, const ImportOptions& o
     if (context.is_error_of_sizes) LOWTIDE_RETURN_IF_ERROR(outcome_of(walk.findings()));
     return visited.error();
   }
+  const std::set<std::string> symbols = options.keeps_open_sizes ? symbols_of(graph) : std::set<std::string>();
+  std::map<std::string, std::vector<std::string>> declared;
+  if (options.keeps_declared_extents) declared = declared_extents(graph);
   model.proto.reset();
   LOWTIDE_TRY(WalkedGraph walked, walk.finish());
   if (walked.findings.unsupported.empty())
@@ -72,6 +107,7 @@ Result<ImportedModel> import_onnx(const ByteSource& file, const ImportOptions& o
   if (const Result<void> outcome = outcome_of(walked.findings); !outcome) {
     if (!options.keeps_open_sizes || outcome.error().code != ErrorCode::unresolved) return outcome.error();
     open = OpenSizes{std::move(walked.findings.open_tensors), outcome.error().message};
+    keep_symbols_of_file(symbols, *open);
   }
   ConstantTable constants = std::move(context.constants).take_used_by(walked.graph);
   return ImportedModel{std::move(walked.graph),
@@ -84,7 +120,8 @@ Result<ImportedModel> import_onnx(const ByteSource& file, const ImportOptions& o
                        std::move(model.hints),
                        std::nullopt,
                        std::move(inputs.given),
-                       std::move(open)};
+                       std::move(open),
+                       std::move(declared)};
 }
 
 }  // namespace lowtide::import_internal

@@ -187,7 +187,10 @@ void GraphValues::note_open(TensorId tensor, const TensorFact& fact) {
   open.tensor = tensor;
   if (!fact.known.extents) return;
   open.extents.emplace();
-  for (const KnownExtent& extent : *fact.known.extents) open.extents->push_back(describe(extent));
+  for (const KnownExtent& extent : *fact.known.extents) {
+    open.extents->push_back(describe(extent));
+    open.symbols.push_back(extent.knowledge == Knowledge::unknown ? extent.symbol : "");
+  }
 }
 
 void GraphValues::note_findings(std::uint32_t name, const TensorFact& fact, const Declaration& declaration) {
