@@ -159,7 +159,7 @@ std::int64_t plain_pattern_size(const Trace& trace) {
   std::int64_t height = 0;
   for (const TraceEvent& event : trace.events) {
     if (!trace.blocks[event.block].is_planned) continue;
-    if (!event.is_taken) {
+    if (event.action == TraceAction::give_back) {
       placed.remove_if([&](const Placed& one) { return one.block == event.block; });
       continue;
     }
@@ -177,11 +177,17 @@ std::int64_t plain_pattern_size(const Trace& trace) {
       }
       reached = at->end;
     }
+    if (height - reached >= size && height - reached - size < least_waste) {
+      begin = reached;
+      before = placed.end();
+    }
     placed.insert(before, {event.block, begin, begin + size});
     height = std::max(height, begin + size);
   }
   return height;
 }
+
+TraceEvent event_of(TracedBlockId block, TraceAction action) { return {.action = action, .block = block}; }
 
 TEST(OnnxRuntimeParts, ThePatternAgreesWithAScanOfAllBlocks) {
   Random random(2);
@@ -191,16 +197,38 @@ TEST(OnnxRuntimeParts, ThePatternAgreesWithAScanOfAllBlocks) {
     for (int at = 0; at < 100; ++at) {
       if (!live.empty() && random.chance(45)) {
         const auto which = static_cast<std::size_t>(random.between(0, static_cast<std::int64_t>(live.size()) - 1));
-        trace.events.push_back({.block = live[which], .is_taken = false});
+        trace.events.push_back(event_of(live[which], TraceAction::give_back));
         live.erase(live.begin() + static_cast<std::ptrdiff_t>(which));
       } else {
         live.push_back(
             trace.blocks.push_back({.size = Bytes(random.between(1, 8) * 200), .is_planned = random.chance(90)}));
-        trace.events.push_back({.block = live.back(), .is_taken = true});
+        trace.events.push_back(event_of(live.back(), TraceAction::take));
       }
     }
-    EXPECT_EQ(pattern_size(trace).count(), plain_pattern_size(trace)) << round;
+    EXPECT_EQ(patterns_of(trace)[kMainFrame].count(), plain_pattern_size(trace)) << round;
   }
+}
+
+//        0     1     2     3     4     5     6 KiB
+//        [       x       ] [   ] [     y     ]
+//                          [   ]                    x and y are given back: free are 3 KiB below, and 2 KiB above
+//        [       3       ] [   ] [ 1 ]              1 KiB goes to the end, so 3 KiB fit below
+TEST(OnnxRuntimeParts, TheSmallestRangeMayBeTheEnd) {
+  Trace trace;
+  const auto take = [&](std::int64_t kib) {
+    const TracedBlockId block = trace.blocks.push_back({.size = Bytes(kib * 1024), .is_planned = true});
+    trace.events.push_back(event_of(block, TraceAction::take));
+    return block;
+  };
+  const auto give_back = [&](TracedBlockId block) { trace.events.push_back(event_of(block, TraceAction::give_back)); };
+  const TracedBlockId x = take(3);
+  take(1);  // 3 to 4 KiB, stays
+  const TracedBlockId y = take(2);
+  give_back(y);
+  give_back(x);
+  take(1);  // 4 to 5 KiB: the end has 2 KiB, the range at 0 has 3 KiB
+  take(3);  // 0 to 3 KiB
+  EXPECT_EQ(patterns_of(trace)[kMainFrame], Bytes(6 * 1024));  // otherwise 9 KiB: 3 KiB would go above 6 KiB
 }
 
 // Replays a run: each memory holds the value that was written last. A step finds its inputs there.

@@ -10,23 +10,12 @@
 #include <vector>
 
 #include "lowtide/base/limits.h"
+#include "tests/earlier/baselines/onnxruntime_cases.h"
 #include "tests/testing/graphs.h"
 
 // Small graphs, whose bytes are counted beside them.
 namespace lowtide::testing {
 namespace {
-
-constexpr std::int64_t kKiB = 1024;
-constexpr std::int64_t kMiB = 1024 * kKiB;
-
-OnnxRuntimeMemory predicted(std::string_view text) {
-  const Graph graph = graph_of("graph \"g\" {" + std::string(text) + "\n}");
-  Result<OnnxRuntimeMemory> memory = predict_onnxruntime(graph);
-  EXPECT_TRUE(memory.ok());
-  return *memory;
-}
-
-std::int64_t live(std::string_view text) { return predicted(text).live.count(); }
 
 // 64 x 1024 floats have 256 KiB. Add has its result in memory of its own, Relu may write over its input.
 //   a = Exp(x)      a                  256 KiB
@@ -46,23 +35,24 @@ TEST(OnnxRuntime, ReluReplacesItsInputAndAddDoesNot) {
 
 TEST(OnnxRuntime, AnInputWithALaterReaderIsNotReplaced) {
   // At Add, a, b and c are live. If Add did not read a, only two of them would be.
-  EXPECT_EQ(live("input x : f32[1024]; a = Exp(x) : f32[1024]; b = Relu(a) : f32[1024]; c = Add(a, b) : f32[1024]; "
+  EXPECT_EQ(
+      live_bytes("input x : f32[1024]; a = Exp(x) : f32[1024]; b = Relu(a) : f32[1024]; c = Add(a, b) : f32[1024]; "
                  "y = Cast(c) : f64[1024]; output y"),
-            12 * kKiB);
+      12 * kKiB);
 }
 
 TEST(OnnxRuntime, OutputsAndInputsShareNothing) {
   // Relu does not write over the input x, and y is an output, so it is not written over a. Both are live.
-  EXPECT_EQ(live("input x : f32[1024]; a = Relu(x) : f32[1024]; y = Relu(a) : f32[1024]; output y"), 8 * kKiB);
+  EXPECT_EQ(live_bytes("input x : f32[1024]; a = Relu(x) : f32[1024]; y = Relu(a) : f32[1024]; output y"), 8 * kKiB);
 }
 
 TEST(OnnxRuntime, AReshapeKeepsTheBytesOfItsInput) {
-  EXPECT_EQ(live("input x : f32[1024]; constant s : i64[2] = [2, 512]; a = Exp(x) : f32[1024]; "
-                 "b = Reshape(a, s) : f32[2,512]; y = Exp(b) : f32[2,512]; output y"),
+  EXPECT_EQ(live_bytes("input x : f32[1024]; constant s : i64[2] = [2, 512]; a = Exp(x) : f32[1024]; "
+                       "b = Reshape(a, s) : f32[2,512]; y = Exp(b) : f32[2,512]; output y"),
             8 * kKiB);
   // The result of the Reshape is a copy if it is an output.
-  EXPECT_EQ(live("input x : f32[1024]; constant s : i64[2] = [2, 512]; a = Exp(x) : f32[1024]; "
-                 "y = Reshape(a, s) : f32[2,512]; output y"),
+  EXPECT_EQ(live_bytes("input x : f32[1024]; constant s : i64[2] = [2, 512]; a = Exp(x) : f32[1024]; "
+                       "y = Reshape(a, s) : f32[2,512]; output y"),
             8 * kKiB);
 }
 
@@ -77,14 +67,14 @@ constexpr std::string_view kGap =
     "a = Exp(x) : f32[1024]; b = Tile(a, r) : f32[2048]; c = Tile(b, r) : f32[4096]; "
     "d = Slice(c, z, e) : f32[1024]; y = Cast(d) : i8[1024]; output y";
 
-TEST(OnnxRuntime, DeadMemoryWaitsForATensorOfItsShape) { EXPECT_EQ(live(kGap), 28 * kKiB); }
+TEST(OnnxRuntime, DeadMemoryWaitsForATensorOfItsShape) { EXPECT_EQ(live_bytes(kGap), 28 * kKiB); }
 
 TEST(OnnxRuntime, AShapeFromAConcatIsUnknownBeforeTheRun) {
   // The same, except that a session does not know the shape of d. So a is given back before c is written.
   std::string text(kGap);
   const std::string known = "constant e : i64[1] = [1024]; ";
   text.replace(text.find(known), known.size(), "input n : i64[1]; e = Concat(n) {axis = 0} : i64[1] = [1024]; ");
-  EXPECT_EQ(live(text), 24 * kKiB);
+  EXPECT_EQ(live_bytes(text), 24 * kKiB);
 }
 
 TEST(OnnxRuntime, ShapesFromArithmeticOnShapesAreKnown) {
@@ -93,13 +83,13 @@ TEST(OnnxRuntime, ShapesFromArithmeticOnShapesAreKnown) {
   const std::string known = "constant e : i64[1] = [1024]; ";
   text.replace(text.find(known), known.size(),
                "constant one : i64[1] = [1]; s = Shape(x) : i64[1] = [1024]; e = Mul(s, one) : i64[1] = [1024]; ");
-  EXPECT_EQ(live(text), 28 * kKiB);
+  EXPECT_EQ(live_bytes(text), 28 * kKiB);
 }
 
 TEST(OnnxRuntime, AnUnreadResultLastsUntilTheEnd) {
   // m is never read. First a and m are live, then m, b and y.
-  EXPECT_EQ(live("input x : f32[1024]; a = Exp(x) : f32[1024]; b, m = Dropout(a) : f32[1024], bool[1024]; "
-                 "y = Exp(b) : f32[1024]; output y"),
+  EXPECT_EQ(live_bytes("input x : f32[1024]; a = Exp(x) : f32[1024]; b, m = Dropout(a) : f32[1024], bool[1024]; "
+                       "y = Exp(b) : f32[1024]; output y"),
             9 * kKiB);
 }
 
@@ -120,7 +110,8 @@ TEST(OnnxRuntime, NodesRunInTheOrderOfASearchFromTheEnd) {
 
 TEST(OnnxRuntime, HardSwishNeedsItsGate) {
   // a, the gate, and y.
-  EXPECT_EQ(live("input x : f32[1024]; a = Exp(x) : f32[1024]; y = HardSwish(a) : f32[1024]; output y"), 12 * kKiB);
+  EXPECT_EQ(live_bytes("input x : f32[1024]; a = Exp(x) : f32[1024]; y = HardSwish(a) : f32[1024]; output y"),
+            12 * kKiB);
 }
 
 TEST(OnnxRuntime, AFusedConvolutionReplacesItsSummand) {
@@ -129,11 +120,11 @@ TEST(OnnxRuntime, AFusedConvolutionReplacesItsSummand) {
       "input x : f32[1,8,8,8]; constant w : f32[8,8,3,3]; constant b : f32[8]; a = Exp(x) : f32[1,8,8,8]; "
       "c = com.microsoft::FusedConv(x, w, b, a) {pads = [1, 1, 1, 1]} : f32[1,8,8,8]; "
       "y = Cast(c) : i8[1,8,8,8]; output y";
-  EXPECT_EQ(live(text), 2 * kKiB + 64 * kKiB);
+  EXPECT_EQ(live_bytes(text), 2 * kKiB + 64 * kKiB);
   // Without a bias, the summand is still the fourth input.
   std::string bare = text;
   bare.replace(bare.find("(x, w, b, a)"), 12, "(x, w, _, a)");
-  EXPECT_EQ(live(bare), 2 * kKiB + 64 * kKiB);
+  EXPECT_EQ(live_bytes(bare), 2 * kKiB + 64 * kKiB);
 }
 
 struct ConvCase {
@@ -226,28 +217,6 @@ TEST(OnnxRuntime, SegmentsGrowByPowersOfTwo) {
   EXPECT_EQ(memory.bytes[4].first_run, Bytes(3 * kMiB));
   EXPECT_EQ(memory.bytes[4].second_run, Bytes(4 * kMiB + 512 * kKiB));
   EXPECT_EQ(memory.bytes[5].second_run, Bytes(3 * kMiB));
-}
-
-TEST(OnnxRuntime, ABodyIsScratchOfItsNode) {
-  // In the larger branch, p and q are live at once, and t is the output of the If.
-  const OnnxRuntimeMemory memory = predicted(R"(
-    input c : bool[]; input x : f32[1024]
-    t = If(c) {
-      then_branch = graph "then" captures (x) {
-        captured input x : f32[1024]
-        p = Exp(x) : f32[1024]
-        q = Exp(p) : f32[1024]
-        output q
-      },
-      else_branch = graph "else" captures (x) {
-        captured input x : f32[1024]
-        r = Exp(x) : f32[1024]
-        output r
-      }
-    } : f32[1024]
-    output t)");
-  EXPECT_EQ(memory.scratch, Bytes(8 * kKiB));
-  EXPECT_EQ(memory.live, Bytes(12 * kKiB));
 }
 
 TEST(OnnxRuntime, AGraphWithoutNodesNeedsNothing) {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "lowtide/base/enum_names.h"
@@ -47,6 +49,13 @@ struct OnnxRuntimeMemory {
   std::vector<OnnxRuntimeBytes> bytes;
 };
 
+// What a session reads about shapes in the file, for the main graph. Each extent is a number, a symbol, or kUnknown.
+struct OnnxRuntimeShapes {
+  static constexpr const char* kUnknown = "?";
+  std::map<std::string, std::vector<std::string>> declared;  // tensors whose extents the file states, by name
+  std::map<std::string, std::vector<std::string>> open;      // tensors with an extent that is not a number
+};
+
 // Predicts the memory of ONNX Runtime's CPU provider for this graph, with one thread and the sequential executor. It
 // assumes that this graph runs unchanged. A session that optimizes a model runs another graph, which it can save. The
 // prediction covers temporaries, outputs and the scratch of frequent kernels. It excludes inputs, weights and their
@@ -54,15 +63,16 @@ struct OnnxRuntimeMemory {
 //
 // The rules are those of release 1.31: the order of the executor, the allocation planner, the arena and the memory
 // pattern (docs/baselines.md). Sources: onnxruntime/core/framework in its repository, and measurements
-// (bench/onnxruntime_memory.py). A session knows fewer shapes than Lowtide before the run. The prediction assumes that
-// it knows the shapes of all inputs.
+// (bench/onnxruntime_memory.py). A session knows fewer shapes than Lowtide before the run. Tensors that are not in
+// `shapes` have known extents, as far as the session derives them.
 //
 // O((nodes + edges) log). Errors: over_limit, if tensors and scratch have more than limits::kMaxTotalBytes / 16
 // bytes.
-[[nodiscard]] Result<OnnxRuntimeMemory> predict_onnxruntime(const Graph& graph);
+[[nodiscard]] Result<OnnxRuntimeMemory> predict_onnxruntime(const Graph& graph, const OnnxRuntimeShapes& shapes = {});
 
 // The same for a given order of all nodes, which a session keeps with `execution_order` PRIORITY_BASED if the file has
 // it and the optimizer is off. Bodies have the default order. Requires: a node comes after everything that it reads.
-[[nodiscard]] Result<OnnxRuntimeMemory> predict_onnxruntime(const Graph& graph, const std::vector<NodeId>& order);
+[[nodiscard]] Result<OnnxRuntimeMemory> predict_onnxruntime(const Graph& graph, const std::vector<NodeId>& order,
+                                                            const OnnxRuntimeShapes& shapes = {});
 
 }  // namespace lowtide

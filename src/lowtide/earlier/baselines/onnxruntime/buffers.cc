@@ -36,7 +36,7 @@ class BufferPlanner {
   }
 
  private:
-  using ShapeKey = std::pair<int, std::vector<std::int64_t>>;
+  using ShapeKey = std::pair<int, ShapeForm>;
 
   // Counts one use per read and per write, and one more for a value that exists before or after the run.
   void count_uses() {
@@ -57,8 +57,7 @@ class BufferPlanner {
   bool has_same_form(RuntimeValueId a, RuntimeValueId b) const {
     const RuntimeValue& one = steps_.values[a];
     const RuntimeValue& other = steps_.values[b];
-    return one.element_bits == other.element_bits && one.has_known_shape && other.has_known_shape &&
-           *one.shape == *other.shape;
+    return one.element_bits == other.element_bits && one.form && one.form == other.form;
   }
 
   void share(RuntimeValueId id, RuntimeValueId holder) {
@@ -84,7 +83,7 @@ class BufferPlanner {
 
   void take_dead(RuntimeValueId id) {
     const RuntimeValue& value = steps_.values[id];
-    if (value.shape->rank() == 0 || !value.has_known_shape) return;
+    if (!value.form || value.form->empty()) return;
     const auto dead = dead_.find(key(value));
     if (dead == dead_.end() || dead->second.empty()) return;
     const RuntimeValueId holder = dead->second.back();
@@ -94,10 +93,10 @@ class BufferPlanner {
 
   void drop_use(RuntimeValueId holder) {
     const RuntimeValue& value = steps_.values[holder];
-    if (--uses_[holder] == 0 && value.has_known_shape) dead_[key(value)].push_back(holder);
+    if (--uses_[holder] == 0 && value.form) dead_[key(value)].push_back(holder);
   }
 
-  static ShapeKey key(const RuntimeValue& value) { return {value.element_bits, value.shape->extents()}; }
+  static ShapeKey key(const RuntimeValue& value) { return {value.element_bits, *value.form}; }
 
   const RuntimeSteps& steps_;
   IdVector<RuntimeValueId, std::int64_t> uses_;  // by holder, those that remain

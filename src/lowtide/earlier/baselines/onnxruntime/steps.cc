@@ -4,7 +4,11 @@
 #include "lowtide/earlier/baselines/onnxruntime/steps.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "lowtide/base/flags.h"
@@ -16,13 +20,12 @@
 namespace lowtide::baselines_internal {
 namespace {
 
-RuntimeValue value_of(const Tensor& tensor, bool has_known_shape) {
+RuntimeValue value_of(const Tensor& tensor, std::optional<ShapeForm> form) {
   return {.size = tensor.size,
           .element_bits = bits_of(tensor.dtype).value_or(0),
-          .shape = &tensor.shape,
           .is_given = !tensor.producer.has_value(),
           .is_output = tensor.role == Role::output,
-          .has_known_shape = has_known_shape};
+          .form = std::move(form)};
 }
 
 // The arena may request twice as many bytes as the tensors have. Sums of these do not overflow.
@@ -49,14 +52,19 @@ bool has_reader(const Graph& graph, NodeId id) {
                      [&](std::optional<TensorId> tensor) { return tensor && !graph.readers(*tensor).empty(); });
 }
 
-// The recursion over bodies is limited (limits::kMaxBodyNesting).
-Result<Bytes> largest_body(const Node& node) {
+// Sets the body of the step that needs the most. The recursion over bodies is limited (limits::kMaxBodyNesting).
+Result<void> add_body(const Node& node, bool is_if, RuntimeStep& step) {
   Bytes largest;
   for (const Body& body : node.bodies) {
-    LOWTIDE_TRY(const RuntimeSteps steps, runtime_steps(*body.graph, runtime_order(*body.graph)));
-    largest = std::max(largest, peak_of(trace_of(steps)).live);
+    LOWTIDE_TRY(RuntimeSteps steps, runtime_steps(*body.graph, runtime_order(*body.graph)));
+    for (RuntimeValue& value : steps.values) value.is_given = value.is_given || (is_if && value.is_output);
+    const Bytes peak = peak_of(trace_of(steps)).live;
+    if (step.body != nullptr && peak <= largest) continue;
+    largest = peak;
+    step.body = std::make_shared<const RuntimeSteps>(std::move(steps));
   }
-  return largest;
+  step.repeats_body = step.body != nullptr && !is_if;
+  return {};
 }
 
 Result<RuntimeStep> step_of(const Graph& graph, NodeId id) {
@@ -70,11 +78,38 @@ Result<RuntimeStep> step_of(const Graph& graph, NodeId id) {
   for (std::optional<TensorId> tensor : node.outputs) {
     if (tensor) step.outputs.push_back(RuntimeValueId(tensor->value()));
   }
-  LOWTIDE_TRY(const Bytes body, largest_body(node));
+  LOWTIDE_RETURN_IF_ERROR(add_body(node, graph.op(id).domain.empty() && graph.op(id).type == "If", step));
   step.scratch = kernel_scratch(graph, id);
-  step.scratch.push_back(body);
   std::erase(step.scratch, Bytes(0));
   return step;
+}
+
+// The import writes a DynamicQuantizeLSTM as an LSTM, and nodes that make real numbers of its weights. ONNX Runtime has
+// no such numbers. These nodes depend on constants alone, and the name of the operator is the beginning of theirs.
+Flags<NodeId> weights_of_quantized_lstms(const Graph& graph) {
+  std::set<std::string, std::less<>> prefixes;
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    if (!graph.op(id).domain.empty() || graph.op(id).type != "LSTM") continue;
+    const std::string& name = graph.node(id).name;
+    prefixes.insert((name.empty() ? "DynamicQuantizeLSTM" : name) + "/");
+  }
+  Flags<NodeId> found(graph.nodes().size());
+  Flags<TensorId> is_constant(graph.tensors().size());
+  const auto is_known = [&](TensorId tensor) {
+    return graph.tensor(tensor).role == Role::constant || is_constant.test(tensor);
+  };
+  for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
+    const Node& node = graph.node(id);
+    const std::string_view name = node.name;
+    const std::size_t slash = name.rfind('/');
+    const bool is_part = slash != std::string_view::npos && prefixes.contains(name.substr(0, slash + 1));
+    if (!is_part || !std::ranges::all_of(graph.reads(id), is_known)) continue;
+    found.set(id);
+    for (std::optional<TensorId> tensor : node.outputs) {
+      if (tensor) is_constant.set(*tensor);
+    }
+  }
+  return found;
 }
 
 // Returns the first half of a HardSwish. `step` becomes the second half, which also reads the result of the first.
@@ -116,21 +151,29 @@ std::vector<NodeId> runtime_order(const Graph& graph) {
   return order;
 }
 
-Result<RuntimeSteps> runtime_steps(const Graph& graph, const std::vector<NodeId>& order) {
+Result<RuntimeSteps> runtime_steps(const Graph& graph, const std::vector<NodeId>& order,
+                                   const OnnxRuntimeShapes& shapes) {
   RuntimeSteps all;
-  Bytes total;
-  const Flags<TensorId> known = known_shapes(graph);
+  IdVector<TensorId, std::optional<ShapeForm>> forms = known_shapes(graph, shapes);
   for (TensorId id : all_ids<TensorId>(graph.tensors().size())) {
-    all.values.push_back(value_of(graph.tensor(id), known.test(id)));
-    total += graph.tensor(id).size;
+    all.values.push_back(value_of(graph.tensor(id), std::move(forms[id])));
+    all.total += graph.tensor(id).size;
   }
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     if (const Bytes packed = kernel_packed(graph, id); packed > Bytes(0)) all.packed.push_back(packed);
   }
+  const Flags<NodeId> absent = weights_of_quantized_lstms(graph);
   for (NodeId id : order) {
+    if (absent.test(id)) {
+      for (std::optional<TensorId> tensor : graph.node(id).outputs) {
+        if (tensor) all.values[RuntimeValueId(tensor->value())].is_given = true;
+      }
+      continue;
+    }
     LOWTIDE_TRY(RuntimeStep step, step_of(graph, id));
-    for (Bytes block : step.scratch) total += std::min(block, kMostBytes);
-    if (total > kMostBytes) return too_many_bytes();
+    for (Bytes block : step.scratch) all.total += std::min(block, kMostBytes);
+    if (step.body != nullptr) all.total += step.body->total;
+    if (all.total > kMostBytes) return too_many_bytes();
     const bool is_divided = graph.op(id).domain.empty() && graph.op(id).type == "HardSwish" && !step.outputs.empty();
     if (is_divided) all.steps.push_back(divided_hard_swish(all, step));
     all.steps.push_back(std::move(step));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lowtide/base/result.h"
+#include "lowtide/earlier/baselines/onnxruntime.h"
 #include "lowtide/earlier/baselines/onnxruntime/step_types.h"
 #include "lowtide/graph/graph.h"
 
@@ -16,8 +17,10 @@ namespace lowtide::baselines_internal {
 [[nodiscard]] std::vector<NodeId> runtime_order(const Graph& graph);
 
 // The steps of the sequential executor in this order, or in bodies in runtime_order(). HardSwish has no kernel and
-// becomes HardSigmoid and Mul. A node with bodies has one block of scratch, as large as the largest peak of its bodies.
+// becomes HardSigmoid and Mul. Of the bodies of a node, the one with the largest peak runs. The outputs of an If are
+// written by its body, so the body does not allocate them. Shapes in bodies are taken to be those of the graph.
 // Errors: over_limit, if tensors and scratch have more than limits::kMaxTotalBytes / 16 bytes.
-[[nodiscard]] Result<RuntimeSteps> runtime_steps(const Graph& graph, const std::vector<NodeId>& order);
+[[nodiscard]] Result<RuntimeSteps> runtime_steps(const Graph& graph, const std::vector<NodeId>& order,
+                                                 const OnnxRuntimeShapes& shapes = {});
 
 }  // namespace lowtide::baselines_internal
