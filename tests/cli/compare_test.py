@@ -52,6 +52,29 @@ class CompareTest(ProgramTest):
         self.assertIn("'tflite_micro_greedy' plans one device, but the tensors are on 2",
                       self.expect(DONE, "compare", "gpu.pbtxt", *SIZES).stdout)
 
+    def test_onnxruntime_runs_all_nodes_of_the_file(self):
+        """v = Neg(w) depends on constants alone. Lowtide runs it when it loads the model. y is v + x."""
+        nodes = [small_models.node("Neg", ["w"], ["v"]), small_models.node("Add", ["v", "x"], ["y"])]
+        values = [small_models.value_info(name, [1_024]) for name in ("x", "y")]
+        content = small_models.graph(nodes, values[:1], values[1:], [small_models.zeros("w", 1_024)])
+        field = small_models.field
+        self.write("load.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        compared = self.json(DONE, "compare", "load.onnx")
+        self.assertEqual((compared["bytes"]["arena"], compared["onnxruntime"]["live_bytes"]), (4_096, 8_192))
+        self.assertIn("other rules for sharing, and nodes that Lowtide runs when it loads the model: 8,192 B",
+                      self.expect(DONE, "compare", "load.onnx").stdout)
+
+    def test_onnxruntime_learns_open_extents_from_its_inputs(self):
+        """r = Relu(p) is written over p = MaxPool(x) if the session knows the extents of p before the run."""
+        pool = [small_models.ints("kernel_shape", [1, 1])]
+        nodes = [small_models.node("MaxPool", ["x"], ["p"], attributes=pool), small_models.node("Relu", ["p"], ["r"]),
+                 small_models.node("GlobalAveragePool", ["r"], ["y"])]
+        result = [small_models.value_info("y", [1, 4, 1, 1])]
+        for extents, live in (([1, 4, 16, 16], 4_096 + 16), ([1, 4, "h", "w"], 2 * 4_096)):
+            self.write("pool.onnx", small_models.model(nodes, [small_models.value_info("x", extents)], result))
+            compared = self.json(DONE, "compare", "pool.onnx", "--shape", "x=1x4x16x16")
+            self.assertEqual(compared["onnxruntime"]["live_bytes"], live)
+
     def test_totals_are_per_device_and_operator(self):
         """c1 on the CPU, and p1, fc, prob; its copy g1 on the GPU, over which Relu writes."""
         self.write("gpu.pbtxt", GPU_NET)

@@ -44,7 +44,7 @@ struct RuntimeLine {
   Bytes second_run;             // likewise
 };
 
-// What ONNX Runtime would need for the same graph, as predicted.
+// What ONNX Runtime would need for the nodes of the file as they are, as predicted.
 struct RuntimeComparison {
   std::optional<std::string> refusal;  // why there is no prediction; the figures below are then meaningless
   Bytes in_its_order;                  // what Lowtide needs for the order of ONNX Runtime
@@ -52,6 +52,7 @@ struct RuntimeComparison {
   Bytes scratch;                       // the part of `live` that is scratch of kernels
   ShownStep peak_node;                 // where they are live; without an operator if there are no nodes
   Bytes pattern;                       // the block for all temporaries in the second run
+  bool has_load_time_nodes = false;    // nodes of the file that it runs, and Lowtide runs when it loads the model
   std::vector<RuntimeLine> lines;      // the defaults first; not empty
 };
 

@@ -67,7 +67,9 @@ StyledText runtime_reasons(const RuntimeComparison& runtime, Bytes arena) {
   add(exact(arena), "Lowtide's arena");
   add(added(arena, runtime.in_its_order), "another order of the nodes");
   add(added(runtime.in_its_order, runtime.live),
-      "other rules for sharing: " + exact(runtime.live) + " are live at once" +
+      std::string("other rules for sharing") +
+          (runtime.has_load_time_nodes ? ", and nodes that Lowtide runs when it loads the model: " : ": ") +
+          exact(runtime.live) + " are live at once" +
           (runtime.peak_node.op.empty() ? "" : " at " + report_internal::node_text(runtime.peak_node, "")) +
           (runtime.scratch == Bytes(0) ? "" : ", " + exact(runtime.scratch) + " of them scratch"));
   add(added(runtime.live, standard.first_run), "the sizes of the arena's segments");
@@ -94,8 +96,11 @@ StyledText runtime_options(const RuntimeComparison& runtime) {
   }
   StyledText out("What its options change", Style::heading);
   out.end_line().append(table.text());
-  return out.append(
-      report_internal::paragraph("An arena keeps these bytes. Without one, they are the most in use at any time."));
+  constexpr std::string_view kNote =
+      "An arena keeps these bytes. Without one, they are the most in use at any time. The session runs the nodes of "
+      "this file as they are, on one thread, and learns open extents from its inputs. By default, a session optimizes "
+      "a file first. Let it save the result with optimized_model_filepath, and compare that.";
+  return out.append(report_internal::paragraph(std::string(kNote)));
 }
 
 StyledText verdict(const Comparison& comparison) {

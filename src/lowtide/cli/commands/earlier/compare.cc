@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "lowtide/base/flags.h"
+#include "lowtide/base/try.h"
 #include "lowtide/cli/commands/earlier/aitemplate_details.h"
 #include "lowtide/cli/commands/earlier/handlers.h"
 #include "lowtide/cli/commands/earlier/learned_runs.h"
+#include "lowtide/cli/commands/earlier/session_prediction.h"
 #include "lowtide/cli/model/model.h"
 #include "lowtide/cli/options/options.h"
 #include "lowtide/cli/output/json.h"
@@ -130,9 +132,10 @@ ComparisonLine compare_with(const BaselineSpec& spec, const BaselineInput& input
   return line;
 }
 
-// The peak by Lowtide's rules for sharing, if the nodes run in this order.
-Bytes peak_in_order(const Graph& graph, const Target& target, const IdVector<NodeId, Bytes>& scratch,
-                    const std::vector<NodeId>& order) {
+// The peak by Lowtide's rules for sharing, if the nodes run in the order of ONNX Runtime.
+Result<Bytes> peak_in_its_order(const Graph& graph, const Target& target, const IdVector<NodeId, Bytes>& scratch) {
+  LOWTIDE_TRY(const OnnxRuntimeMemory memory, predict_onnxruntime(graph));
+  const std::vector<NodeId>& order = memory.order;
   ChosenKernels kernels;
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     kernels.push_back(target.catalogue->kernels(graph, id).front());
@@ -142,9 +145,17 @@ Bytes peak_in_order(const Graph& graph, const Target& target, const IdVector<Nod
   return largest(load_profile(alias_classes(graph, kernels, order, options), kernels, order, options));
 }
 
-RuntimeComparison runtime_comparison(const Graph& graph, const OnnxRuntimeMemory& memory, Bytes in_its_order) {
-  RuntimeComparison runtime{
-      .in_its_order = in_its_order, .live = memory.live, .scratch = memory.scratch, .pattern = memory.pattern};
+// The prediction is for the graph of the file, and the order for the graph that Lowtide runs.
+Result<RuntimeComparison> runtime_comparison(const ModelRequest& request, const LoadedModel& loaded,
+                                             const Target& target, const IdVector<NodeId, Bytes>& scratch) {
+  LOWTIDE_TRY(const OnnxRuntimeMemory memory, predict_session(request, loaded.model));
+  LOWTIDE_TRY(const Bytes in_its_order, peak_in_its_order(loaded.lowered.graph, target, scratch));
+  const Graph& graph = loaded.model.graph;
+  RuntimeComparison runtime{.in_its_order = in_its_order,
+                            .live = memory.live,
+                            .scratch = memory.scratch,
+                            .pattern = memory.pattern,
+                            .has_load_time_nodes = !loaded.lowered.load.nodes().empty()};
   if (memory.peak_node) {
     const NodeId node = *memory.peak_node;
     runtime.peak_node = {.name = graph.node(node).name, .op = graph.op(node).type};
@@ -171,16 +182,6 @@ BaselineInput baseline_input(const LoadedModel& loaded, const Plan& plan, bool a
           &*loaded.model.storage};
 }
 
-// ONNX Runtime only runs ONNX models.
-Result<OnnxRuntimeMemory> predict_onnxruntime_for(const ImportedModel& model, const Graph& graph) {
-  const auto other = [](const char* what) {
-    return Error{ErrorCode::unsupported, std::string("does not apply: it does not run ") + what, ""};
-  };
-  if (model.format.starts_with("netdef")) return other("nets of Caffe2");
-  if (model.format.starts_with("graphdef")) return other("graphs of TensorFlow");
-  return predict_onnxruntime(graph);
-}
-
 // Grappler has no offsets, and makes another graph of that which it gets.
 ComparisonLine grappler_line(const ImportedModel& model) {
   return {.name = "grappler",
@@ -191,7 +192,8 @@ ComparisonLine grappler_line(const ImportedModel& model) {
                          : "does not apply: it takes graphs of TensorFlow"};
 }
 
-Comparison compare(const LoadedModel& loaded, const Plan& plan, const Target& target, const Arguments& arguments) {
+Comparison compare(const ModelRequest& request, const LoadedModel& loaded, const Plan& plan, const Target& target,
+                   const Arguments& arguments) {
   const Graph& graph = loaded.lowered.graph;
   const Bytes arena = arena_bytes(plan);
   const Bytes bound = bound_of(plan).bytes;
@@ -201,10 +203,8 @@ Comparison compare(const LoadedModel& loaded, const Plan& plan, const Target& ta
                         .uncounted = plan.claims.uncounted};
   const IdVector<NodeId, Bytes> scratch = scratch_of(graph, plan);
   const BaselineInput input = baseline_input(loaded, plan, arguments.has("--same-order"));
-  const Result<OnnxRuntimeMemory> prediction = predict_onnxruntime_for(loaded.model, graph);
-  comparison.onnxruntime =
-      prediction ? runtime_comparison(graph, *prediction, peak_in_order(graph, target, scratch, prediction->order))
-                 : RuntimeComparison{.refusal = prediction.error().message};
+  Result<RuntimeComparison> runtime = runtime_comparison(request, loaded, target, scratch);
+  comparison.onnxruntime = runtime ? *std::move(runtime) : RuntimeComparison{.refusal = runtime.error().message};
   bool has_grappler = false;
   for (const BaselineSpec& spec : baselines()) {
     if (spec.is_discontinued && !std::exchange(has_grappler, true)) {
@@ -299,7 +299,8 @@ Json json_of_runtime(const RuntimeComparison& runtime) {
 
 ExitCode run_compare(const Arguments& arguments, Console& console) {
   const Target target = read_target(arguments);
-  const ModelRequest request = read_model_request(arguments, target);
+  ModelRequest request = read_model_request(arguments, target);
+  request.bindings.keeps_declared_extents = true;
   const LoadedModel loaded = load_model(request, console);
   remark_unknown_operators(target, loaded.lowered.graph, console);
 
@@ -314,7 +315,7 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
     const BaselineInput input = baseline_input(loaded, planned.plan, arguments.has("--same-order"));
     learned = compare_runs(arguments, {request, loaded, planned.plan, input.order}, target);
     details = details_of(input, detailed, first_alignment(planned.plan.machine), arguments);
-    return compare(loaded, planned.plan, target, arguments);
+    return compare(request, loaded, planned.plan, target, arguments);
   }();
   if (!arguments.has("--json")) {
     StyledText shown = comparison_summary(loaded.facts, comparison);
