@@ -8,8 +8,8 @@
 
 Every model of the folders is measured as given, and as ONNX Runtime saves it after its basic, extended and all
 optimizations. Each of these files then runs twice without further optimization, with one thread, in a process of its
-own. Weights that are not beside a model are random. Open extents get the values of bench/dims.json. Figures go to
-bench/results/onnxruntime_memory.json.
+own. Weights that are not beside a model are random. Open extents get the values of bench/dims.json with the inputs of a
+run, and the session does not know them before. Figures go to bench/results/onnxruntime_memory.json.
 
 With --kernels, models of one operator each show whether the kernel writes over its input, and its scratch. Nothing is
 recorded.
@@ -64,20 +64,12 @@ def extents_of(words):
     return dims, shapes
 
 
-def fix_extents(options, path, dims, shapes):
-    """Tells the session the values of the model's symbols, as Lowtide knows them."""
-    for value in onnx.load(path, load_external_data=False).graph.input:
-        for axis, extent in enumerate(value.type.tensor_type.shape.dim):
-            if extent.dim_param:
-                number = dims.get(extent.dim_param) or shapes[value.name][axis]
-                options.add_free_dimension_override_by_name(extent.dim_param, number)
-
-
-def feeds_of(session, shapes):
+def feeds_of(session, dims, shapes):
     random = np.random.default_rng(0)
     feeds = {}
     for value in session.get_inputs():
-        shape = shapes.get(value.name) or [extent if isinstance(extent, int) else 1 for extent in value.shape]
+        shape = shapes.get(value.name) or [extent if isinstance(extent, int) else dims.get(extent, 1)
+                                           for extent in value.shape]
         is_real = value.type == "tensor(float)"
         numbers = random.random(shape) if is_real else np.full(shape, VALUES.get(value.name, 1))
         feeds[value.name] = np.asarray(numbers, dtype=TYPES[value.type])
@@ -94,7 +86,6 @@ def measure(path, words, at):
     options = session_options()
     options.enable_mem_pattern = has_pattern
     options.enable_cpu_mem_arena = growth is not None
-    fix_extents(options, path, dims, shapes)
     if growth == "kSameAsRequested":
         arena = onnxruntime.OrtArenaCfg({"max_mem": 0, "arena_extend_strategy": 1, "initial_chunk_size_bytes": -1,
                                          "max_dead_bytes_per_chunk": -1})
@@ -103,7 +94,7 @@ def measure(path, words, at):
         onnxruntime.create_and_register_allocator(memory, arena)
         options.add_session_config_entry("session.use_env_allocators", "1")
     session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-    feeds = feeds_of(session, shapes)
+    feeds = feeds_of(session, dims, shapes)
     taken = []
     for _ in range(2):
         tracer.lowtide_trace_reset()
