@@ -18,7 +18,8 @@ from ._errors import (
     UnresolvedError,
     UnsupportedError,
 )
-from ._packing import Buffer, Ordering, Packing, order, pack
+from ._ordering import BudgetCurve, BudgetSequence, LiveValue, Ordering, budget_curve, keep_budget, order
+from ._packing import Buffer, Packing, pack
 from ._plan import Explanation, Plan, Violation, explain, load_plan, plan, verify
 from ._process import configure_process
 from ._range import PlanRange, RangeSession, load_plan_range, plan_range
@@ -27,6 +28,8 @@ from ._session import Executable, Session, TensorInfo
 __version__ = _version("lowtide")
 
 __all__ = [
+    "BudgetCurve",
+    "BudgetSequence",
     "Buffer",
     "Error",
     "Executable",
@@ -34,6 +37,7 @@ __all__ = [
     "InternalError",
     "InvalidError",
     "IoError",
+    "LiveValue",
     "MalformedError",
     "MismatchError",
     "NoMemoryError",
@@ -48,8 +52,10 @@ __all__ = [
     "UnresolvedError",
     "UnsupportedError",
     "Violation",
+    "budget_curve",
     "configure_process",
     "explain",
+    "keep_budget",
     "load_plan",
     "load_plan_range",
     "order",

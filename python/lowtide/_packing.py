@@ -1,11 +1,9 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Packing and ordering problems."""
+"""Packing problems."""
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +12,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._errors import InvalidError
-from ._request import StrPath, bytes_of, give
+from ._request import bytes_of, give
 
 
 class Buffer(NamedTuple):
@@ -115,46 +113,3 @@ def _rows_of(buffers: Sequence[Buffer]) -> npt.NDArray[np.int64]:
         return np.array(rows, dtype=np.int64).reshape(len(rows), 5)
     except OverflowError:
         raise InvalidError("a time or a size is beyond 2^63 - 1") from None
-
-
-@dataclass(frozen=True)
-class Ordering:
-    """An order of the nodes of a plain graph."""
-
-    order: npt.NDArray[np.int64]
-    """Positions in "nodes", shape [nodes], in the order in which they run."""
-    peak: int
-    """Bytes that are live at the same time, at most."""
-    peak_as_given: int
-    """The same for the given order."""
-    bound: int
-    """Bytes: no order has a lower peak."""
-    bound_name: str
-    """What proves the bound."""
-    strategy: str
-    """What found the order."""
-    proven_optimal: bool
-    """Whether `peak == bound`."""
-
-
-def order(graph: Mapping[str, Any] | StrPath, *, strategy: str = "auto", effort: int | None = None) -> Ordering:
-    """Orders a plain graph to minimize its peak memory.
-
-    Args:
-        graph: a mapping as in docs/order-format.md, or the path of such a file. "nodes" has one entry per node with
-            the "bytes" of its only output, "edges" has pairs of positions, and "outputs" the nodes whose outputs live
-            until the end.
-        strategy: a scheduling strategy; "auto" tries all of them.
-        effort: work units of the search.
-
-    Ctrl-C raises KeyboardInterrupt once the search has ended. Other Python threads run meanwhile.
-
-    Raises:
-        Error: the graph is refused.
-    """
-    if effort is not None and effort < 0:
-        raise InvalidError(f"effort is {effort}; give 0 or a positive number")
-    text = json.dumps(dict(graph)) if isinstance(graph, Mapping) else os.fspath(graph)
-    answer = _core.order(text, not isinstance(graph, Mapping), strategy, effort)
-    return Ordering(order=answer["order"], peak=answer["load"], peak_as_given=answer["load_as_given"],
-                    **{key: answer[key] for key in ("bound", "bound_name", "strategy", "proven_optimal")})

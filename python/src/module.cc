@@ -45,5 +45,6 @@ NB_MODULE(_core, module) {
       .def_rw("synthetic", &Request::synthetic, nanobind::arg().none());
   lowtide::python::bind_plan(module);
   lowtide::python::bind_pack(module);
+  lowtide::python::bind_order(module);
   lowtide::python::bind_session(module);
 }

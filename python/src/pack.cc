@@ -19,9 +19,6 @@
 #include "call.h"
 #include "lowtide/allocate/allocate.h"
 #include "lowtide/base/check.h"
-#include "lowtide/import/import.h"
-#include "lowtide/import/order_json.h"
-#include "lowtide/pipeline/order_graph.h"
 #include "lowtide/verify/check_packing.h"
 
 namespace lowtide::python {
@@ -109,44 +106,6 @@ AnyDict pack(const PackRequest& request, const Rows& rows) {
   return answer;
 }
 
-// Alignment 1 keeps the sizes as they are.
-Target plain_target() {
-  Target target = dense_target();
-  target.machine.regions[0].alignment = Bytes(1);
-  return target;
-}
-
-// Errors name a place in the text, whose file has no name.
-ImportedOrderGraph parsed(const std::string& text) {
-  Result<ImportedOrderGraph> file = parse_order_graph(text);
-  if (file.ok()) return *std::move(file);
-  Error error = file.error();
-  if (error.place.starts_with(':')) error.place.insert(0, "graph");
-  throw Failure(std::move(error));
-}
-
-// `text` is the problem in JSON, or the path of a file with it.
-AnyDict order(const std::string& text, bool is_path, const std::string& strategy, std::optional<std::int64_t> effort) {
-  OrderOptions options{.order = strategy};
-  options.effort = effort.value_or(options.effort);
-  std::vector<std::int64_t> positions;
-  const OrderedGraph ordered = call_interruptibly([&](const std::atomic<bool>* /*stop*/) {
-    const ImportedOrderGraph file = is_path ? take(import_order_graph(text)) : parsed(text);
-    OrderedGraph found = take(order_graph(file.graph, plain_target(), options));
-    for (NodeId id : found.order) positions.push_back(file.index[id]);
-    return found;
-  });
-  nb::dict answer;
-  answer["order"] = array_of(std::move(positions));
-  answer["load"] = ordered.load.count();
-  answer["load_as_given"] = ordered.load_as_given.count();
-  answer["bound"] = ordered.bound.count();
-  answer["bound_name"] = ordered.bound_name;
-  answer["strategy"] = ordered.strategy;
-  answer["proven_optimal"] = ordered.is_optimal();
-  return answer;
-}
-
 }  // namespace
 
 void bind_pack(nb::module_& module) {
@@ -159,7 +118,6 @@ void bind_pack(nb::module_& module) {
       .def_rw("effort", &PackRequest::effort, nb::arg().none())
       .def_rw("threads", &PackRequest::threads);
   module.def("pack", pack);
-  module.def("order", order, nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
 }
 
 }  // namespace lowtide::python

@@ -1,0 +1,167 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Orders of plain graphs, and sequences within a budget in which nodes run again."""
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._errors import InvalidError
+from ._request import StrPath, bytes_of
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """An order of the nodes of a plain graph."""
+
+    order: npt.NDArray[np.int64]
+    """Positions in "nodes", shape [nodes], in the order in which they run."""
+    peak: int
+    """Bytes that are live at the same time, at most."""
+    peak_as_given: int
+    """The same for the given order."""
+    bound: int
+    """Bytes: no order has a lower peak."""
+    bound_name: str
+    """What proves the bound."""
+    strategy: str
+    """What found the order."""
+    proven_optimal: bool
+    """Whether `peak == bound`."""
+
+
+def order(graph: Mapping[str, Any] | StrPath, *, strategy: str = "auto", effort: int | None = None) -> Ordering:
+    """Orders a plain graph to minimize its peak memory.
+
+    Args:
+        graph: a mapping as in docs/order-format.md, or the path of such a file. "nodes" has one entry per node with
+            the "bytes" of its only output, "edges" has pairs of positions, and "outputs" the nodes whose outputs live
+            until the end.
+        strategy: a scheduling strategy; "auto" tries all of them.
+        effort: work units of the search.
+
+    Ctrl-C raises KeyboardInterrupt once the search has ended. Other Python threads run meanwhile.
+
+    Raises:
+        Error: the graph is refused.
+    """
+    answer = _core.order(*_text_of(graph, effort), strategy, effort)
+    return Ordering(order=np.array(answer["order"], np.int64), peak=answer["load"], peak_as_given=answer["load_as_given"],
+                    **{key: answer[key] for key in ("bound", "bound_name", "strategy", "proven_optimal")})
+
+
+class LiveValue(NamedTuple):
+    """Bytes that are live at a peak."""
+
+    node: int
+    """Position in "nodes"."""
+    output: int | None
+    """The output of the node, or None for its scratch and its seed."""
+    kind: str
+    """"output", "scratch" or "seed"."""
+    bytes: int
+
+
+@dataclass(frozen=True)
+class BudgetSequence:
+    """A sequence of runs of nodes within a budget. Code that shares nothing with the search has checked it."""
+
+    budget: int
+    """Bytes."""
+    runs: npt.NDArray[np.int64]
+    """Positions in "nodes", in the order in which they run. If none was found, it is the one with the lowest peak."""
+    peak: int
+    """Bytes that are live at the same time, at most, with the states and "fixed_bytes"."""
+    outcome: str
+    """"found", "infeasible" (proven: no sequence keeps the budget), or "not_found" (there may be one)."""
+    cost: int
+    """Of all runs, in the unit of the costs."""
+    base_cost: int
+    """Of one run of each node."""
+    cost_bound: int
+    """No sequence that keeps the budget costs less."""
+    at_peak: tuple[LiveValue, ...]
+    """What is live at the peak, the largest first, without states and "fixed_bytes"."""
+    obstacle: int | None
+    """Of an infeasible budget: the node that no sequence can run within it; None if no single node is the reason."""
+
+    @property
+    def fits(self) -> bool:
+        """Whether the sequence keeps the budget."""
+        return self.outcome == "found"
+
+    @property
+    def overhead(self) -> float:
+        """(cost - base_cost) / base_cost, or 0 if all costs are 0."""
+        return (self.cost - self.base_cost) / self.base_cost if self.base_cost else 0.0
+
+    @property
+    def proven_optimal(self) -> bool:
+        """Whether no sequence that keeps the budget costs less."""
+        return self.fits and self.cost == self.cost_bound
+
+
+@dataclass(frozen=True)
+class BudgetCurve:
+    """What budgets cost, from the largest to the smallest. Less memory never costs less."""
+
+    points: tuple[BudgetSequence, ...]
+    floor: int
+    """Bytes: no sequence keeps a smaller budget."""
+
+
+def keep_budget(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort: int | None = None) -> BudgetSequence:
+    """Looks for a sequence of runs whose live bytes never exceed a budget, at the least cost.
+
+    Args:
+        graph: a mapping as in docs/order-format.md, or the path of such a file. Each node has a "cost".
+        budget: bytes, as a number or a text such as "64MiB". States and "fixed_bytes" count.
+        effort: work units of the search for reruns. None: what the number of nodes suggests, up to about a minute.
+
+    A budget that is not kept is an answer, not an error. Ctrl-C raises KeyboardInterrupt. Other Python threads run
+    meanwhile.
+
+    Raises:
+        Error: the graph is refused, or the bytes that are always live alone exceed the budget.
+    """
+    limit = bytes_of(budget, "budget")
+    return _sequence_of(_core.keep_budget(*_text_of(graph, effort), limit, effort))
+
+
+def budget_curve(graph: Mapping[str, Any] | StrPath, *, points: int = 20, effort: int | None = None) -> BudgetCurve:
+    """Solves budgets in equal steps, from the peak at which nothing runs again to the floor of all budgets.
+
+    Args:
+        graph: as for keep_budget.
+        points: budgets, at least 2.
+        effort: work units of all points together.
+
+    Raises:
+        Error: the graph is refused.
+    """
+    if points < 2:
+        raise InvalidError(f"points is {points}; give 2 or a larger number")
+    answer = _core.budget_curve(*_text_of(graph, effort), points, effort)
+    return BudgetCurve(tuple(_sequence_of(point) for point in answer["points"]), answer["floor"])
+
+
+def _text_of(graph: Mapping[str, Any] | StrPath, effort: int | None) -> tuple[str, bool]:
+    """The graph as JSON or as a path, and whether it is a path."""
+    if effort is not None and effort < 0:
+        raise InvalidError(f"effort is {effort}; give 0 or a positive number")
+    if isinstance(graph, Mapping):
+        return json.dumps(dict(graph)), False
+    return os.fspath(graph), True
+
+
+def _sequence_of(answer: dict[str, Any]) -> BudgetSequence:
+    values = tuple(LiveValue(node, None if output < 0 else output, kind, size)
+                   for node, output, kind, size in answer.pop("at_peak"))
+    return BudgetSequence(runs=np.array(answer.pop("runs"), np.int64), at_peak=values, **answer)

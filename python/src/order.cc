@@ -1,0 +1,146 @@
+// Copyright 2026 The Lowtide Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bind.h"
+#include "call.h"
+#include "lowtide/import/import.h"
+#include "lowtide/import/order_json.h"
+#include "lowtide/pipeline/keep_budget.h"
+#include "lowtide/pipeline/order_graph.h"
+#include "lowtide/plan/run_values.h"
+
+namespace lowtide::python {
+namespace {
+
+// Alignment 1 keeps the sizes as they are.
+Target plain_target() {
+  Target target = dense_target();
+  target.machine.regions[0].alignment = Bytes(1);
+  return target;
+}
+
+// `text` is the problem in JSON, or the path of a file with it. Errors name a place in the text, which has no name.
+ImportedOrderGraph read(const std::string& text, bool is_path, bool with_costs) {
+  const OrderFileOptions options{.with_costs = with_costs};
+  if (is_path) return take(import_order_graph(text, options));
+  Result<ImportedOrderGraph> file = parse_order_graph(text, options);
+  if (file.ok()) return *std::move(file);
+  Error error = file.error();
+  if (error.place.starts_with(':')) error.place.insert(0, "graph");
+  throw Failure(std::move(error));
+}
+
+std::vector<std::int64_t> numbers_of(const ImportedOrderGraph& file, const std::vector<NodeId>& runs) {
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(runs.size());
+  for (NodeId run : runs) numbers.push_back(file.index[run]);
+  return numbers;
+}
+
+AnyDict order(const std::string& text, bool is_path, const std::string& strategy, std::optional<std::int64_t> effort) {
+  OrderOptions options{.order = strategy};
+  options.effort = effort.value_or(options.effort);
+  std::vector<std::int64_t> numbers;
+  const OrderedGraph ordered = call_interruptibly([&](const std::atomic<bool>* /*stop*/) {
+    const ImportedOrderGraph file = read(text, is_path, false);
+    OrderedGraph found = take(order_graph(file.graph, plain_target(), options));
+    numbers = numbers_of(file, found.order);
+    return found;
+  });
+  nb::dict answer;
+  answer["order"] = numbers;
+  answer["load"] = ordered.load.count();
+  answer["load_as_given"] = ordered.load_as_given.count();
+  answer["bound"] = ordered.bound.count();
+  answer["bound_name"] = ordered.bound_name;
+  answer["strategy"] = ordered.strategy;
+  answer["proven_optimal"] = ordered.is_optimal();
+  return answer;
+}
+
+// What a sequence has at its peak: rows of node, output or -1, kind, and bytes; the largest first.
+nb::list values_at_peak(const ImportedOrderGraph& file, const BudgetProblem& problem, const std::vector<NodeId>& runs) {
+  const RunPeak peak = peak_of_values(values_of_runs(problem, runs, Overwriting::in_place), runs.size());
+  nb::list rows;
+  for (const RunValue& value : peak.values) {
+    const NodeId run = problem.nodes[value.entry].part_of.value_or(value.entry);
+    const std::int64_t output = value.kind == RunValueKind::output ? file.output_numbers[value.entry] : -1;
+    rows.append(
+        nb::make_tuple(file.index[run], output, std::string(to_string(value.kind)), value.size.count()));
+  }
+  return rows;
+}
+
+nb::dict dict_of(const ImportedOrderGraph& file, const BudgetProblem& problem, Bytes budget,
+                 const BudgetAnswer& answer) {
+  nb::dict dict;
+  dict["budget"] = (budget + file.fixed_bytes).count();
+  dict["runs"] = numbers_of(file, answer.runs);
+  dict["peak"] = (answer.peak + file.fixed_bytes).count();
+  dict["outcome"] = std::string(to_string(answer.outcome));
+  dict["cost"] = answer.cost;
+  dict["base_cost"] = answer.base_cost;
+  dict["cost_bound"] = answer.cost_bound;
+  dict["at_peak"] = values_at_peak(file, problem, answer.runs);
+  dict["obstacle"] = nb::none();
+  if (answer.obstruction && answer.obstruction->node) dict["obstacle"] = file.index[*answer.obstruction->node];
+  return dict;
+}
+
+Bytes beside_fixed(const ImportedOrderGraph& file, std::int64_t budget) {
+  if (file.fixed_bytes <= Bytes(budget)) return Bytes(budget) - file.fixed_bytes;
+  throw Failure(Error{ErrorCode::invalid,
+                      "the budget is " + std::to_string(budget) + " B, and the bytes that are always live are " +
+                          std::to_string(file.fixed_bytes.count()) + " B",
+                      ""});
+}
+
+AnyDict keep(const std::string& text, bool is_path, std::int64_t budget, std::optional<std::int64_t> effort) {
+  std::optional<ImportedOrderGraph> file;
+  const KeptBudget kept = call_interruptibly([&](const std::atomic<bool>* stop) {
+    file = read(text, is_path, true);
+    BudgetOptions options{.budget = beside_fixed(*file, budget), .effort = effort, .stop = stop};
+    return take(keep_budget(file->graph, file->problem, plain_target(), options));
+  });
+  return dict_of(*file, kept.problem, kept.problem.budget, kept.answer);
+}
+
+AnyDict curve(const std::string& text, bool is_path, std::int64_t points, std::optional<std::int64_t> effort) {
+  std::optional<ImportedOrderGraph> file;
+  const BudgetCurve curve = call_interruptibly([&](const std::atomic<bool>* stop) {
+    file = read(text, is_path, true);
+    CurveOptions options{.points = points, .stop = stop};
+    options.effort = effort.value_or(options.effort);
+    return take(keep_budgets(file->graph, file->problem, plain_target(), options));
+  });
+  nb::list rows;
+  for (std::size_t at = 0; at < curve.budgets.size(); ++at) {
+    rows.append(dict_of(*file, curve.problem, curve.budgets[at], curve.answers[at]));
+  }
+  nb::dict dict;
+  dict["points"] = rows;
+  dict["floor"] = (curve.floor + file->fixed_bytes).count();
+  dict["order"] = numbers_of(*file, curve.ordered.order);
+  return dict;
+}
+
+}  // namespace
+
+void bind_order(nb::module_& module) {
+  module.def("order", &order, nb::arg("text"), nb::arg("is_path"), nb::arg("strategy"), nb::arg("effort").none());
+  module.def("keep_budget", &keep, nb::arg("text"), nb::arg("is_path"), nb::arg("budget"), nb::arg("effort").none());
+  module.def("budget_curve", &curve, nb::arg("text"), nb::arg("is_path"), nb::arg("points"),
+             nb::arg("effort").none());
+}
+
+}  // namespace lowtide::python
