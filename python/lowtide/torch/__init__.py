@@ -1,0 +1,11 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Training steps of PyTorch that keep a byte budget. This package needs torch; nothing else in lowtide does."""
+try:
+    import torch as _torch  # noqa: F401
+except ImportError as error:
+    raise ImportError("lowtide.torch needs PyTorch; install torch 2.13") from error
+
+from ._step import StepPlan, TrainStep, train_step
+
+__all__ = ["StepPlan", "TrainStep", "train_step"]

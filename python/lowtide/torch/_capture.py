@@ -1,0 +1,130 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The operators of one training step, as autograd runs them."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.func import functional_call
+from torch.utils import _pytree as pytree
+
+from .._errors import InvalidError, UnsupportedError
+
+LossFunction = Callable[..., torch.Tensor]
+
+
+@dataclass(frozen=True)
+class Captured:
+    """Forward and backward pass of a module as one graph of ATen operators. In-place operators are as they are."""
+
+    graph: torch.fx.GraphModule
+    """Its placeholders are the parameters, the buffers and the tensors of the example, in this order. It returns the
+    loss, and the gradient of each parameter, or None."""
+    parameters: dict[str, torch.nn.Parameter]
+    """Those that a step updates, by name; of tied ones the first name. They require gradients."""
+    constants: dict[str, torch.Tensor]
+    """Frozen parameters and buffers, by name."""
+    inputs: list[torch.Tensor]
+    """The tensors of the example, in the order of its tree."""
+    spec: Any
+    """The tree of the example."""
+    modules: dict[torch.fx.Node, str]
+    """The path of the module that each operator of the forward pass is from, such as "blocks.0.conv"."""
+
+
+def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tuple[Any, ...]) -> Captured:
+    """Records one step on tensors without memory. The module, its random state and its buffers stay as they are.
+
+    Args:
+        module: in training mode, or not, as the step will be.
+        loss_fn: takes the output of the module and the last entry of the example. None: the module returns the loss.
+        example: what a step takes: the inputs of the module, and the target if there is a `loss_fn`.
+
+    Raises:
+        InvalidError: the loss is not one number, or no parameter requires a gradient.
+        UnsupportedError: the step depends on values of tensors, as `.item()` does, or has hooks of autograd.
+    """
+    parameters = {name: one for name, one in module.named_parameters() if one.requires_grad}
+    frozen = {name: one for name, one in module.named_parameters() if not one.requires_grad}
+    constants: dict[str, torch.Tensor] = {**frozen, **dict(module.named_buffers())}
+    if not parameters:
+        raise InvalidError("no parameter of the module requires a gradient")
+    leaves, spec = pytree.tree_flatten(tuple(example))
+    inputs = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+
+    def step(trained: list[torch.Tensor], fixed: list[torch.Tensor], given: list[torch.Tensor]) -> Any:
+        tracked = [one.detach().requires_grad_() for one in trained]
+        tensors = iter(given)
+        batch = pytree.tree_unflatten([next(tensors) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves],
+                                      spec)
+        state = {**dict(zip(parameters, tracked, strict=True)), **dict(zip(constants, fixed, strict=True))}
+        loss = _loss_of(module, state, loss_fn, batch)
+        gradients = torch.autograd.grad(loss, tracked, allow_unused=True)
+        return [loss.detach(), *gradients]
+
+    recorded: dict[str, str] = {}
+    with _named_modules(module, recorded), _unchanged_random_state():
+        graph = _traced(step, list(parameters.values()), list(constants.values()), inputs)
+    modules = {node: recorded[node.name] for node in graph.graph.nodes if node.name in recorded}
+    return Captured(graph, parameters, constants, inputs, spec, modules)
+
+
+def _loss_of(module: torch.nn.Module, state: dict[str, torch.Tensor], loss_fn: LossFunction | None,
+             batch: tuple[Any, ...]) -> torch.Tensor:
+    if loss_fn is None:
+        loss = functional_call(module, state, batch)
+    else:
+        loss = loss_fn(functional_call(module, state, batch[:-1]), batch[-1])
+    if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
+        shape = tuple(loss.shape) if isinstance(loss, torch.Tensor) else type(loss).__name__
+        raise InvalidError(f"the loss is {shape}; return one number, such as the mean over the batch")
+    return loss
+
+
+def _traced(step: Callable[..., Any], *arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
+    try:
+        return make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
+    except (torch._subclasses.fake_tensor.DataDependentOutputException,
+            torch._subclasses.fake_tensor.DynamicOutputShapeException) as error:
+        raise UnsupportedError(f"the step depends on values that only a run knows ({error.func}); "
+                               "compute it outside of the step, or give it as an input") from error
+
+
+@contextmanager
+def _unchanged_random_state() -> Iterator[None]:
+    with torch.random.fork_rng(devices=[]):
+        yield
+
+
+@contextmanager
+def _named_modules(module: torch.nn.Module, recorded: dict[str, str]) -> Iterator[None]:
+    """Notes for each node, by name, the module whose forward() made it."""
+    path: list[str] = []
+    handles = []
+    make = torch.fx.Tracer.create_node
+
+    def leave(_one: torch.nn.Module, _args: Any, _result: Any) -> None:
+        path.pop()
+
+    for name, one in module.named_modules():
+        handles.append(one.register_forward_pre_hook(lambda _one, _args, name=name: path.append(name), prepend=True))
+        handles.append(one.register_forward_hook(leave, always_call=True))
+
+    def noting(tracer: torch.fx.Tracer, *args: Any, **kwargs: Any) -> torch.fx.Node:
+        node = make(tracer, *args, **kwargs)
+        if path and node.op == "call_function":
+            recorded[node.name] = path[-1]
+        return node
+
+    torch.fx.Tracer.create_node = noting  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        torch.fx.Tracer.create_node = make  # type: ignore[method-assign]
+        for handle in handles:
+            handle.remove()

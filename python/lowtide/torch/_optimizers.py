@@ -1,0 +1,94 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Updates of single parameters by the user's optimizer."""
+from __future__ import annotations
+
+import copy
+from collections import defaultdict
+from typing import Any
+
+import torch
+from torch.optim import Optimizer
+
+from .._errors import InvalidError, UnsupportedError
+
+# The update of one parameter by these does not depend on another one.
+SEPARATE = (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.RMSprop, torch.optim.Adagrad,
+            torch.optim.Adadelta, torch.optim.Adamax, torch.optim.NAdam, torch.optim.RAdam)
+
+
+class ParameterUpdate:
+    """The part of a step of an optimizer that is about one parameter. It has the state of the optimizer itself."""
+
+    def __init__(self, optimizer: Optimizer, group: dict[str, Any], parameter: torch.nn.Parameter) -> None:
+        self._group = group
+        self._parameter = parameter
+        self._part = _part_of(optimizer, group, parameter)
+        self._part.state = optimizer.state
+
+    def __call__(self, gradient: torch.Tensor) -> None:
+        """Updates the parameter and the state, in place, with the present learning rate of the group."""
+        part = self._part.param_groups[0]
+        for key, value in self._group.items():
+            if key != "params":
+                part[key] = value
+        kept, self._parameter.grad = self._parameter.grad, gradient
+        try:
+            self._part.step()
+        finally:
+            self._parameter.grad = kept
+
+
+def _part_of(optimizer: Optimizer, group: dict[str, Any], parameter: torch.nn.Parameter) -> Optimizer:
+    part = copy.copy(optimizer)
+    part.__dict__.pop("step", None)  # a scheduler of learning rates counts the steps of the optimizer itself
+    part.param_groups = [{**group, "params": [parameter]}]
+    return part
+
+
+def check_optimizer(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter]) -> None:
+    """Raises if updates of single parameters would not be what `optimizer.step()` does.
+
+    Raises:
+        UnsupportedError: another kind of optimizer, or one with hooks.
+        InvalidError: it has a parameter that the module does not have, or lacks one that the module trains.
+    """
+    if type(optimizer) not in SEPARATE:
+        names = ", ".join(kind.__name__ for kind in SEPARATE)
+        raise UnsupportedError(f"{type(optimizer).__name__} is not known to update each parameter for itself; known are "
+                               f"{names}. With gradients='keep', call optimizer.step() behind the step")
+    hooks = [*optimizer._optimizer_step_pre_hooks, *optimizer._optimizer_step_post_hooks]
+    if hooks:
+        raise UnsupportedError("the optimizer has hooks of step(), which would run once per parameter; remove them, or "
+                               "use gradients='keep' and call optimizer.step() behind the step")
+    known = {id(one) for one in parameters.values()}
+    owned = {id(one) for group in optimizer.param_groups for one in group["params"]}
+    for name, one in parameters.items():
+        if id(one) not in owned:
+            raise InvalidError(f"the optimizer has no parameter {name!r}; add it, or freeze it with requires_grad_(False)")
+    if extra := len(owned - known):
+        raise InvalidError(f"the optimizer has {extra} parameters that the module does not train")
+
+
+def updates_of(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter]) -> dict[str, ParameterUpdate]:
+    """The update of each parameter, by its name."""
+    groups = {id(one): group for group in optimizer.param_groups for one in group["params"]}
+    return {name: ParameterUpdate(optimizer, groups[id(one)], one) for name, one in parameters.items()}
+
+
+def state_bytes(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter]) -> dict[str, dict[str, int]]:
+    """Bytes that the optimizer keeps for each parameter after its first step, by the key of its state.
+
+    The first step makes them, so it is tried on parameters without memory.
+    """
+    groups = {id(one): group for group in optimizer.param_groups for one in group["params"]}
+    found: dict[str, dict[str, int]] = {}
+    for name, one in parameters.items():
+        trial = torch.nn.Parameter(torch.empty_like(one, device="meta"))
+        part = _part_of(optimizer, groups[id(one)], trial)
+        part.state = defaultdict(dict)
+        trial.grad = torch.empty_like(trial)
+        part.step()
+        found[name] = {key: value.untyped_storage().nbytes() for key, value in part.state[trial].items()
+                       if isinstance(value, torch.Tensor)}
+    return found

@@ -1,0 +1,149 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""A sequence of units as a graph module: plain Python that runs operators in order and drops values after use."""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import getitem
+
+import torch
+from torch.fx import Graph, GraphModule, Node
+from torch.fx.node import map_arg
+
+from ._units import SAME, UnitGraph, updated_statistics, values_of, without_statistics
+
+
+def generator_state() -> torch.Tensor:
+    """The state of the generator of the CPU before a random unit runs."""
+    return torch.get_rng_state()
+
+
+def enter_state(state: torch.Tensor) -> torch.Tensor:
+    """Goes back to an earlier state of the generator. Returns the present one."""
+    present = torch.get_rng_state()
+    torch.set_rng_state(state)
+    return present
+
+
+def leave_state(present: torch.Tensor) -> None:
+    """Ends what enter_state() began."""
+    torch.set_rng_state(present)
+
+
+@dataclass(frozen=True, eq=False)
+class UnitRun:
+    """What the nodes of a program that are one run of a unit have in common: the key "run" of their `meta`."""
+
+    unit: int
+
+
+@dataclass(frozen=True)
+class UpdateCall:
+    """A run of the optimizer in a program."""
+
+    function: Callable[..., None]
+    gradients: tuple[Node, ...]
+    """What it is called with: nodes of the captured graph."""
+
+
+def program_of(source: GraphModule, units: UnitGraph, updates: Sequence[UpdateCall] | None, sequence: Sequence[int],
+               kept: Sequence[Node | None]) -> GraphModule:
+    """The program of a sequence of units and updates.
+
+    A run writes the nodes of its unit anew. What it reads is named by the latest run of each unit. Views are made where
+    a node reads them. A name is dropped after its last use, so a value is freed when the last run that reads it ends.
+
+    Args:
+        source: the captured graph. The program has the same placeholders.
+        updates: None leaves them out.
+        sequence: numbers of units; those of updates follow them.
+        kept: nodes that the program returns, or None.
+    """
+    writer = _Writer(source, units)
+    random = {number for number, times in Counter(sequence).items() if times > 1}
+    for number in sequence:
+        if number < len(units.units):
+            writer.run(number, number in random)
+        elif updates is not None:
+            writer.call(updates[number - len(units.units)])
+    return writer.finish(kept)
+
+
+class _Writer:
+    def __init__(self, source: GraphModule, units: UnitGraph) -> None:
+        self._units = units
+        self._graph = Graph()
+        self._runs = [0] * len(units.units)
+        self._made: dict[Node, Node] = {}
+        """The name of each placeholder, and of each node of the latest run of its unit."""
+        self._views: dict[Node, tuple[tuple[int, ...], Node]] = {}
+        """The name of each view, and the runs that made its bytes."""
+        self._generators: dict[int, Node] = {}
+        for node in source.graph.nodes:
+            if node.op == "placeholder":
+                self._made[node] = self._graph.placeholder(node.name)
+
+    def run(self, number: int, may_run_again: bool) -> None:
+        unit = self._units.units[number]
+        is_rerun = self._runs[number] > 0
+        self._runs[number] += 1
+        run = UnitRun(number)
+        present = None
+        if unit.is_random and is_rerun:
+            present = self._graph.call_function(enter_state, (self._generators[number],))
+        elif unit.is_random and may_run_again:
+            self._generators[number] = self._graph.call_function(generator_state)
+        for node in unit.nodes:
+            args = without_statistics(node) if is_rerun and updated_statistics(node) else node.args
+            new = self._graph.call_function(node.target, map_arg(args, self._name), map_arg(node.kwargs, self._name))
+            new.meta["run"] = run
+            self._made[node] = new
+            for user in node.users:
+                if user in self._units.unit_of and user.target is getitem and user.users:
+                    self._made[user] = self._graph.call_function(getitem, (new, user.args[1]))
+        if present is not None:
+            self._graph.call_function(leave_state, (present,))
+
+    def call(self, update: UpdateCall) -> None:
+        self._graph.call_function(update.function, tuple(self._name(one) for one in update.gradients))
+
+    def finish(self, kept: Sequence[Node | None]) -> GraphModule:
+        self._graph.output(tuple(None if one is None else self._name(one) for one in kept))
+        return GraphModule(torch.nn.Module(), self._graph)
+
+    def _name(self, node: Node) -> Node:
+        """The name of a node of the captured graph at this place of the program. Makes views that are missing."""
+        waiting = [self._same(node)]
+        while waiting:
+            missing = [] if self._is_known(waiting[-1]) else [
+                one for one in map(self._same, waiting[-1].all_input_nodes) if not self._is_known(one)]
+            if missing:
+                waiting += missing
+            else:
+                self._make_view(waiting.pop())
+        return self._known(node)
+
+    def _same(self, node: Node) -> Node:
+        while node not in self._made and node.target in SAME:
+            node = node.args[0]  # type: ignore[assignment]
+        return node
+
+    def _is_known(self, node: Node) -> bool:
+        return node in self._made or (node in self._views and self._views[node][0] == self._makers_of(node))
+
+    def _known(self, node: Node) -> Node:
+        node = self._same(node)
+        return self._made[node] if node in self._made else self._views[node][1]
+
+    def _makers_of(self, view: Node) -> tuple[int, ...]:
+        makers = [self._units.maker_of(tensor) for tensor in values_of(view)]
+        return tuple(0 if maker is None else self._runs[maker] for maker in makers)
+
+    def _make_view(self, view: Node) -> None:
+        if self._is_known(view):
+            return
+        new = self._graph.call_function(view.target, map_arg(view.args, self._known),
+                                        map_arg(view.kwargs, self._known))
+        self._views[view] = (self._makers_of(view), new)
