@@ -74,6 +74,7 @@ TEST(OpenRange, RunsEachShapeInOneArena) {
   ASSERT_TRUE(range.ok()) << range.error().describe();
   ASSERT_EQ(range->members.size(), 3U);
   EXPECT_EQ(range->required_bytes(), Bytes(40 * 16));
+  EXPECT_THAT(range->members[1].executable->plan().provenance.dims, ::testing::ElementsAre("batch=2"));
   EXPECT_EQ(range->find({{"x", {2, 4}}}), &range->members[1]);
   EXPECT_EQ(range->find({{"x", {3, 4}}}), nullptr);
   EXPECT_EQ(range->find({{"z", {2, 4}}}), nullptr);
@@ -119,8 +120,19 @@ TEST(OpenRange, TakesShapesOfInputs) {
   const Result<OpenedRange> range = open_range(path, choices);
   ASSERT_TRUE(range.ok()) << range.error().describe();
   EXPECT_EQ(range->required_bytes(), Bytes(8 * 16));
+  EXPECT_THAT(range->members[0].executable->plan().provenance.dims, ::testing::ElementsAre("x=[8,?]"));
   EXPECT_EQ(range->find({{"x", {3, 4}}}), &range->members[1]);
   EXPECT_EQ(range->find({{"x", {8, 4}}}), &range->members[0]);
+}
+
+TEST(OpenRange, ReplacesSizesOfAllMembersInItsPlans) {
+  const std::string path = testing::write_temporary(::testing::TempDir(), "replaced.onnx", batched_model());
+  OpenOptions options;
+  options.import.dims["batch"] = 7;
+  options.plan.dims = {"batch=7"};
+  const Result<OpenedRange> range = open_range(path, batches({2}), options);
+  ASSERT_TRUE(range.ok()) << range.error().describe();
+  EXPECT_THAT(range->members[0].executable->plan().provenance.dims, ::testing::ElementsAre("batch=2"));
 }
 
 TEST(OpenRange, NamesTheErrorOfAMember) {

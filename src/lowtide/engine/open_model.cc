@@ -12,6 +12,7 @@
 #include "lowtide/adapt/lower_for_machine.h"
 #include "lowtide/adapt/model_hints.h"
 #include "lowtide/adapt/prepared_mark.h"
+#include "lowtide/adapt/size_choice.h"
 #include "lowtide/base/change_of_size.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/no_memory.h"
@@ -134,15 +135,6 @@ Result<ChosenPlan> check_given(const OpenOptions& options, const Target& target,
                  place};
   }
   return Error{ErrorCode::mismatch, "the plan is wrong for this model: " + violations[0].message, place};
-}
-
-// A binding in the form of Provenance::dims: "x=[1,3,?,?]".
-std::string written_shape(const std::string& name, const std::vector<std::int64_t>& extents) {
-  std::string text;
-  for (const std::int64_t extent : extents) {
-    text += (text.empty() ? "" : ",") + (extent < 0 ? std::string("?") : std::to_string(extent));
-  }
-  return name + "=[" + text + "]";
 }
 
 Result<ChosenPlan> make_plan(const std::string& path, const OpenOptions& options, const Target& target,

@@ -60,7 +60,9 @@ Result<OpenedRange> open_range(const std::string& path, std::span<const SizeChoi
                                const OpenOptions& options) {
   std::vector<OpenOptions> all;
   for (const SizeChoice& choice : choices) {
-    add_sizes(choice, all.emplace_back(options).import);
+    OpenOptions& one = all.emplace_back(options);
+    add_sizes(choice, one.import);
+    add_written_sizes(choice, one.plan.dims);
   }
   return open_members(path, all);
 }

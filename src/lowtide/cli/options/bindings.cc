@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "lowtide/adapt/size_choice.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/parse_number.h"
 #include "lowtide/base/quote.h"
@@ -44,15 +45,6 @@ void read_bounds(const Arguments& arguments, ImportOptions& bindings) {
                  " and " + std::to_string(*most) + "; give it once");
     }
   }
-}
-
-std::string written_extents(const std::vector<std::int64_t>& extents) {
-  std::string out = "[";
-  for (std::int64_t extent : extents) {
-    if (out.size() > 1) out += ",";
-    out += extent < 0 ? "?" : std::to_string(extent);
-  }
-  return out + "]";
 }
 
 std::optional<std::vector<std::int64_t>> parse_written_extents(std::string_view text) {
@@ -173,7 +165,7 @@ std::vector<ImportOptions> read_later_runs(const Arguments& arguments, const Imp
 std::vector<std::string> written_bindings(const ImportOptions& bindings) {
   std::vector<std::string> written;
   for (const auto& [name, extent] : bindings.dims) written.push_back(name + "=" + std::to_string(extent));
-  for (const auto& [name, extents] : bindings.shapes) written.push_back(name + "=" + written_extents(extents));
+  for (const auto& [name, extents] : bindings.shapes) written.push_back(written_shape(name, extents));
   for (const auto& [name, most] : bindings.at_most) written.push_back(name + "<=" + std::to_string(most));
   for (const std::string& name : bindings.overrides) written.push_back(name + "=" + std::string(kOverridden));
   std::sort(written.begin(), written.end());
