@@ -122,6 +122,7 @@ class RangeSession:
         session = lowtide.RangeSession("model.onnx", "batch", [1, 2, 4, 8])
         y = session.run({"x": x})["y"]  # by the plan for the batch of x
         session = lowtide.RangeSession("model.onnx", sizes=[{"x": (1, 3, 320, 320)}, {"x": (1, 3, 640, 640)}])
+        session = lowtide.RangeSession("model.prepared")  # all plans of `lowtide prepare --dim batch=1,2,4,8`
     """
 
     def __init__(self, model: StrPath, symbol: str | None = None, extents: Iterable[int] | None = None, *,
@@ -132,7 +133,9 @@ class RangeSession:
         """Prepares a model once for each extent of a symbol, for each entry of `sizes`, or for each plan.
 
         Args:
-            model: path of the ONNX file.
+            model: path of the ONNX file, or of a file that `lowtide prepare` wrote. Such a file has its plans: without
+                symbol, sizes and plans, all of them are opened, or those with `dims` and `shapes`. A symbol or `sizes`
+                choose the plans with these sizes.
             symbol, extents: a symbolic extent and its values, at most 16. The model is planned for each of them.
             sizes: in place of a symbol, the sizes of each plan, as for `plan_range`.
             plans: plans of this model, or the path of their file. They are verified. Give either these, or a symbol, or
@@ -143,13 +146,14 @@ class RangeSession:
         """
         self._model = os.fspath(model)
         ways = (plans is not None, sizes is not None, symbol is not None and extents is not None)
-        if sum(ways) != 1:
+        has_all = sum(ways) == 0 and symbol is None and extents is None and _core.is_prepared_file(self._model)
+        if sum(ways) != 1 and not has_all:
             raise InvalidError("give a symbol and its extents, or sizes, or plans", self._model)
         if plans is not None and not isinstance(plans, PlanRange):
             plans = load_plan_range(plans)
         given: list[tuple[Plan | None, Sizes]] = (
             [(one, {}) for one in plans.plans] if plans is not None
-            else [(None, one) for one in _choices(symbol, extents, sizes)])
+            else [(None, {})] if has_all else [(None, one) for one in _choices(symbol, extents, sizes)])
         overrides = list(overrides)
         requests = []
         for one, choice in given:

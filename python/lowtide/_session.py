@@ -123,7 +123,8 @@ class Session:
         """Prepares a model.
 
         Args:
-            model: path of the ONNX file, or of a file that `lowtide prepare` wrote, which has its plan and threads.
+            model: path of the ONNX file, or of a file that `lowtide prepare` wrote, which has its plan and threads. If
+                it has plans for several sizes, `dims`, `shapes` or `inputs` choose one. RangeSession opens all of them.
             plan: a plan of this model, or the path of a plan file. It is verified. None: the model is planned for the
                 kernels of this machine.
             synthetic: a seed. Constants whose file is absent get values that follow from it.
@@ -131,7 +132,7 @@ class Session:
             system_threads: how many threads of the system run these, with the calling one. With 1, none is started.
                 None: no more than there are processors.
             inputs: arrays by name, such as those of the first run. Their shapes bind the sizes that the model leaves
-                open. They are not kept. No effect with a plan or a prepared file, which has its sizes.
+                open. They are not kept. No effect with a plan or a prepared file with one plan, which has its sizes.
             dims, shapes, at_most, overrides: the bindings of `lowtide.plan`. Those of the given plan are used, too.
             outputs: "caller" for outputs in memory of the caller, as in `lowtide.plan`. A given plan decides itself.
             budget: the most RAM of a run, in bytes or as "64MiB": the arena, and what the caller holds. If the plan

@@ -21,6 +21,7 @@
 
 #include "bind.h"
 #include "call.h"
+#include "lowtide/adapt/prepared_mark.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/engine/engine.h"
 #include "lowtide/engine/process.h"
@@ -212,8 +213,8 @@ class SessionHandle {
   bool has_run_ = false;
 };
 
-// One session per request, for other sizes of one model. They have one arena and share the weights. `plans` is empty,
-// or has one plan per request.
+// One session per request, for other sizes of one model, or per plan of a prepared file that one request chooses. They
+// have one arena and share the weights. `plans` is empty, or has one plan per request.
 nb::typed<nb::list, SessionHandle> open_sessions(const std::vector<Request>& requests,
                                                  const std::vector<const PlanHandle*>& plans) {
   OpenedRange range = call_interruptibly([&](const std::atomic<bool>* stop) {
@@ -281,6 +282,7 @@ void bind_session(nb::module_& module) {
       .def_prop_ro("states", [](const SessionHandle& self) { return rows_of(self.executable().states()); })
       .def_prop_ro("outputs", [](const SessionHandle& self) { return rows_of(self.executable().outputs()); });
   module.def("open_sessions", open_sessions);
+  module.def("is_prepared_file", is_prepared_file);
   module.def("configure_process", configure);
 }
 

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 namespace lowtide {
 namespace {
@@ -40,6 +41,16 @@ TEST_F(PreparedMark, IsNotThatOfOtherFiles) {
 TEST_F(PreparedMark, IsNotThatOfAFileThatCannotBeRead) {
   EXPECT_FALSE(is_prepared_file(path_ + ".absent"));
   EXPECT_FALSE(is_prepared_file(::testing::TempDir()));
+}
+
+TEST_F(PreparedMark, SaysWhetherThereAreSeveralPlans) {
+  for (const auto& [text, is_range] : {std::pair("lowtide-prepared 2 3 10", true),
+                                       {"lowtide-prepared 1 10", false},
+                                       {"lowtide-prepared 20 3", false},
+                                       {"lowtide-prepared 2", false}}) {
+    EXPECT_TRUE(is_prepared(text)) << text;
+    EXPECT_EQ(is_prepared_range(path_), is_range) << text;
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Prepares small models, and runs the files."""
+import struct
 import unittest
 
 import small_models
@@ -105,9 +106,11 @@ class Prepare(ProgramTest):
     def test_one_plan_of_a_range(self):
         content = graph([node("Relu", ["x"], ["y"])], [value_info("x", ["n"])], [value_info("y", ["n"])])
         self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
-        self.assertIn("a prepared file has one plan",
-                      self.expect(USAGE, "prepare", "model.onnx", "--dim", "n=1..3", "-o", "file").stderr)
+        self.expect(DONE, "plan", "model.onnx", "--target", "cpu", "--dim", "n=1..3", "-o", "plans.json")
+        self.expect(DONE, "prepare", "model.onnx", "--plan", "plans.json", "--dim", "n=3", "-o", "one")
         self.expect(DONE, "prepare", "model.onnx", "--dim", "n=3", "-o", "file")
+        self.assertEqual((self.folder / "one").read_bytes(), (self.folder / "file").read_bytes())
+        self.assertTrue((self.folder / "one").read_bytes().startswith(b"lowtide-prepared 1 "))
         self.expect(DONE, "run", "file", "--input", "x=x.npy")
 
     def test_the_library_is_loaded_for_its_kernels_alone(self):
@@ -136,6 +139,108 @@ class Prepare(ProgramTest):
         self.assertIn("damaged: the head of this prepared file is damaged; make it again with: lowtide prepare", said)
         self.write("short", content[:300])
         self.assertIn("not complete", self.expect(BAD_INPUT, "run", "short").stderr)
+
+
+class PrepareRange(ProgramTest):
+    """y = MatMul(x, w) of x f32[batch,64], with 16 KiB of weights."""
+
+    def setUp(self):
+        super().setUp()
+        weights = struct.pack("<4096f", *range(4096))
+        w = field(1, 64) + field(1, 64) + field(2, small_models.FLOAT) + field(8, "w") + field(9, weights)
+        content = graph([node("MatMul", ["x", "w"], ["y"])], [value_info("x", ["batch", 64])],
+                        [value_info("y", ["batch", 64])], [w])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        for rows in (1, 2, 3, 4):
+            self.write(f"{rows}.npy", small_models.npy(range(64 * rows), (rows, 64)))
+
+    def prepare_range(self, *words):
+        return self.expect(DONE, "prepare", "model.onnx", *(words or ("--dim", "batch=1,2,4")), "-o", "file")
+
+    def outputs(self, file, rows, *words):
+        self.expect(DONE, "run", file, "--input", f"x={rows}.npy", "--output-dir", "out", *words)
+        return (self.folder / "out" / "y.npy").read_bytes()
+
+    def test_a_file_of_several_plans_runs_each_without_the_model(self):
+        said = self.prepare_range().stdout
+        arena = self.json(DONE, "bench", "model.onnx", "--dim", "batch=4", "--runs", "1")["bytes"]["arena"]
+        self.assertIn(f"model.onnx is prepared: 3 plans, arena {arena:,} B", said)  # the largest
+        self.assertIn(", constants 16,384 B", said)
+        expected = [self.outputs("model.onnx", rows) for rows in (1, 2, 4)]
+        (self.folder / "model.onnx").unlink()
+        self.assertEqual([self.outputs("file", rows) for rows in (1, 2, 4)], expected)
+        for option in ("--poison", "--guard", "--compare"):
+            self.expect(DONE, "run", "file", "--input", "x=2.npy", option)
+        said = self.expect(BAD_INPUT, "run", "file", "--input", "x=3.npy").stderr
+        self.assertIn("there is no plan for 'x=[3,64]' in this prepared file, which has plans for 'batch=1', 'batch=2' "
+                      "and 'batch=4'", said)
+
+    def test_the_weights_are_there_once(self):
+        self.prepare_range()
+        several = (self.folder / "file").read_bytes()
+        self.assertTrue(several.startswith(b"lowtide-prepared 2 3 "))
+        self.prepare_range("--dim", "batch=4")
+        one = (self.folder / "file").read_bytes()
+        self.assertGreater(len(one), 16384)
+        self.assertLess(len(several), 16384 + 3 * (len(one) - 16384))
+
+    def test_equal_models_give_equal_bytes(self):
+        files = []
+        self.expect(DONE, "plan", "model.onnx", "--target", "cpu", "--dim", "batch=1,2,4", "-o", "plans.json")
+        for words in (("--dim", "batch=1,2,4"), ("--dim", "batch=4,2,1"), ("--plan", "plans.json")):
+            self.prepare_range(*words)
+            files.append((self.folder / "file").read_bytes())
+        self.assertEqual(files[1:], files[:1] * 2)
+
+    def test_shapes_make_plans_too(self):
+        expected = self.outputs("model.onnx", 3)
+        for option in ("--shape", "--shapes"):
+            self.prepare_range(option, "x=3x64,1x64")
+            self.assertEqual(self.outputs("file", 3), expected)
+            self.assertIn("f32[3,64]", self.expect(DONE, "run", "file", "--shape", "x=3x?", "--synthetic", "1").stdout)
+
+    def test_sizes_choose_a_plan(self):
+        self.prepare_range()
+        self.assertIn("has several plans, and this command runs one; choose it with --dim, --shape or --input",
+                      self.expect(USAGE, "bench", "file", "--runs", "2").stderr)
+        expected = self.json(DONE, "bench", "model.onnx", "--runs", "2", "--dim", "batch=2")
+        for choice in (("--dim", "batch=2"), ("--shape", "x=2x64"), ("--input", "x=2.npy")):
+            report = self.json(DONE, "bench", "file", "--runs", "2", *choice)
+            self.assertEqual(report["bytes"]["arena"], expected["bytes"]["arena"])
+            self.assertEqual(report["allocations_per_run"], 0)
+        self.expect(BAD_INPUT, "bench", "file", "--runs", "2", "--dim", "batch=3")
+        self.expect(USAGE, "bench", "file", "--runs", "2", "--dim", "batch=1,2")
+        run = ("run", "file", "--synthetic", "1")
+        self.assertIn("f32[4,64]", self.expect(DONE, *run).stdout)  # the last one
+        self.assertIn("f32[2,64]", self.expect(DONE, *run, "--dim", "batch=1,2").stdout)
+        for option in (["--threads", "2"], ["--budget", "1MiB"], ["--at-most", "batch=2"], ["--without", "chains"]):
+            for command in ("run", "bench"):
+                said = self.expect(USAGE, command, "file", *option).stderr
+                self.assertIn(f"{option[0]} has no effect on a prepared file; give it to 'lowtide prepare'", said)
+        self.assertIn("is a prepared file already", self.expect(USAGE, "prepare", "file", "-o", "other").stderr)
+
+    def test_nothing_is_written_unless_all_plans_can_be(self):
+        # A batch of 4 has 1 KiB of inputs, and as much of outputs.
+        said = self.expect(NO, "prepare", "model.onnx", "--dim", "batch=1,4", "--budget", "1KiB", "-o", "file").stderr
+        self.assertIn("nothing is written", said)
+        self.assertIn("and a plan at most 16",
+                      self.expect(USAGE, "prepare", "model.onnx", "--dim", "batch=1..17", "-o", "file").stderr)
+        self.expect(DONE, "plan", "model.onnx", "--dim", "batch=1,2", "-o", "plans.json")
+        said = self.expect(BAD_INPUT, "prepare", "model.onnx", "--plan", "plans.json", "-o", "file").stderr
+        self.assertIn("plan with --target cpu", said)
+        self.assertNotIn("file", self.listing())
+
+    def test_a_damaged_file_is_refused(self):
+        self.prepare_range()
+        content = (self.folder / "file").read_bytes()
+        at = content.rindex(b"MatMul")  # in the last plan
+        for name, damaged, message in (("other", content[:at] + b"MatMal" + content[at + 6:], "is damaged"),
+                                       ("short", content[:300], "not complete"),
+                                       ("cut", content[:-1], "get the complete file"),
+                                       ("many", content.replace(b" 2 3 ", b" 2 99 ", 1), "first line")):
+            self.write(name, damaged)
+            self.assertIn(message, self.expect(BAD_INPUT, "run", name, "--input", "x=1.npy").stderr)
+            self.expect(BAD_INPUT, "bench", name, "--dim", "batch=4")
 
 
 if __name__ == "__main__":

@@ -238,7 +238,7 @@ class Run(ProgramTest):
                           "batch=1,x": "must have the form batch=8", "batch=..": "must have the form"}.items():
             with self.subTest(dim):
                 self.assertIn(part, self.expect(USAGE, "plan", "model.onnx", "--dim", dim).stderr)
-        self.assertIn("only 'plan' and 'run' can use",
+        self.assertIn("only 'plan', 'run' and 'prepare' can use",
                       self.expect(USAGE, "inspect", "model.onnx", "--dim", "batch=1..2").stderr)
         self.assertIn("--html shows one plan", self.expect(
             USAGE, "plan", "model.onnx", "--dim", "batch=1..2", "--html", "page.html").stderr)
@@ -248,7 +248,7 @@ class Run(ProgramTest):
         self.assertIn("the same name twice", self.expect(USAGE, "plan", "model.onnx", *twice).stderr)
         self.assertIn("must have the form image=", self.expect(
             USAGE, "plan", "model.onnx", "--shape", "x=1x16,1xy").stderr)
-        self.assertIn("only 'plan' and 'run' can use", self.expect(
+        self.assertIn("only 'plan', 'run' and 'prepare' can use", self.expect(
             USAGE, "inspect", "model.onnx", "--shape", "x=1x16x32x32,2x16x32x32").stderr)
 
     def test_only_one_file_can_be_stdin(self):

@@ -36,12 +36,23 @@ class LoadFaults(unittest.TestCase):
                 self.assertGreater(report["allocations"], 1000)
                 self.assertGreater(report["no_memory"], report["tried"] // 2)
 
-    def test_nor_does_that_of_a_prepared_file(self):
+    def prepared(self, content, *words):
         with tempfile.TemporaryDirectory() as folder:
-            (pathlib.Path(folder) / "model.onnx").write_bytes(run_trap_test.convolutions())
-            subprocess.run([LOWTIDE, "prepare", "model.onnx", "-o", "prepared", "-q"], cwd=folder, check=True,
+            (pathlib.Path(folder) / "model.onnx").write_bytes(content)
+            subprocess.run([LOWTIDE, "prepare", "model.onnx", *words, "-o", "prepared", "-q"], cwd=folder, check=True,
                            stdout=subprocess.DEVNULL)
-            content = (pathlib.Path(folder) / "prepared").read_bytes()
+            return (pathlib.Path(folder) / "prepared").read_bytes()
+
+    def test_nor_does_that_of_a_prepared_file(self):
+        report = self.try_all(self.prepared(run_trap_test.convolutions()), "1")
+        self.assertEqual((report["defects"], report["other_errors"]), ([], {}))
+        self.assertGreater(report["no_memory"], report["tried"] * 9 // 10)
+
+    def test_nor_does_that_of_a_file_with_several_plans(self):
+        product = run_trap_test.model([run_trap_test.node("MatMul", ["x", "w"], ["y"])], [("x", ["batch", 16])],
+                                      [("y", ["batch", 8])], [run_trap_test.floats("w", [16, 8])])
+        content = self.prepared(product, "--dim", "batch=1,2")
+        self.assertTrue(content.startswith(b"lowtide-prepared 2 2 "))
         report = self.try_all(content, "1")
         self.assertEqual((report["defects"], report["other_errors"]), ([], {}))
         self.assertGreater(report["no_memory"], report["tried"] * 9 // 10)

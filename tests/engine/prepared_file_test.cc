@@ -20,28 +20,19 @@
 #include "lowtide/graph/text.h"
 #include "lowtide/import/import.h"
 #include "lowtide/runtime/session.h"
+#include "tests/engine/prepared_bytes.h"
 #include "tests/engine/small_model.h"
 
 namespace lowtide {
 namespace {
 
+using testing::bytes_of;
 using ::testing::HasSubstr;
-
-std::string bytes_of(const PreparedFile& file) {
-  std::string bytes = file.head;
-  for (const std::string_view piece : file.pieces) bytes += piece;
-  return bytes;
-}
-
-// Other tests run at the same time, so each has names of its own.
-std::string write(const std::string& name, const std::string& bytes) {
-  const std::string test = ::testing::UnitTest::GetInstance()->current_test_info()->name();
-  return testing::write_temporary(::testing::TempDir(), test + "_" + name, bytes);
-}
+using testing::write_of_test;
 
 // y[i] = x + 1 for 1,000 rows, where the ones are Relu(w), which load-time work computes.
 OpenedModel added_ones(const CpuOptions& cpu = {}) {
-  const std::string path = write("ones.onnx", testing::ones_added(1000, true));
+  const std::string path = write_of_test("ones.onnx", testing::ones_added(1000, true));
   OpenOptions options;
   options.cpu = cpu;
   const Result<OpenedModel> opened = open_model(path, options);
@@ -67,14 +58,14 @@ std::vector<float> run_prepared(const std::shared_ptr<const Executable>& executa
 
 // The error for a file with these bytes.
 Error refusal(const std::string& bytes) {
-  const Result<OpenedModel> opened = open_model(write("refused.prepared", bytes));
+  const Result<OpenedModel> opened = open_model(write_of_test("refused.prepared", bytes));
   EXPECT_FALSE(opened.ok());
   return opened.ok() ? Error{} : opened.error();
 }
 
 TEST(PreparedFile, RunsWithoutTheModel) {
   const OpenedModel made = added_ones();
-  const std::string path = write("ones.prepared", bytes_of(*prepared_file(made)));
+  const std::string path = write_of_test("ones.prepared", bytes_of(*prepared_file(made)));
   EXPECT_TRUE(is_prepared_file(path));
   const Result<OpenedModel> opened = open_model(path);
   ASSERT_TRUE(opened.ok()) << opened.error().describe();
@@ -94,7 +85,7 @@ TEST(PreparedFile, RunsWithoutTheModel) {
 
 TEST(PreparedFile, OfAPreparedFileIsTheSameFile) {
   const std::string bytes = prepared_ones();
-  const Result<OpenedModel> opened = open_model(write("again.prepared", bytes));
+  const Result<OpenedModel> opened = open_model(write_of_test("again.prepared", bytes));
   ASSERT_TRUE(opened.ok()) << opened.error().describe();
   EXPECT_TRUE(bytes_of(*prepared_file(*opened)) == bytes);
 }
@@ -116,24 +107,24 @@ TEST(PreparedFile, IsRefusedIfOneByteOfItsHeadIsAnother) {
   for (std::size_t at = 0; at < padding; ++at) {
     std::string other = bytes;
     other[at] = static_cast<char>(other[at] ^ 1);
-    EXPECT_FALSE(open_model(write("damaged.prepared", other)).ok()) << "byte " << at;
+    EXPECT_FALSE(open_model(write_of_test("damaged.prepared", other)).ok()) << "byte " << at;
   }
 }
 
 TEST(PreparedFile, IsRefusedIfItIsShorter) {
   const std::string bytes = prepared_ones();
   for (std::size_t size = 0; size < bytes.size(); size += size < 4096 ? 1 : 999) {
-    EXPECT_FALSE(open_model(write("short.prepared", bytes.substr(0, size))).ok()) << size;
+    EXPECT_FALSE(open_model(write_of_test("short.prepared", bytes.substr(0, size))).ok()) << size;
   }
   EXPECT_THAT(refusal(bytes.substr(0, bytes.size() - 1)).message, HasSubstr("get the complete file"));
 }
 
 TEST(PreparedFile, OfAnotherVersionIsRefusedByName) {
   std::string bytes = prepared_ones();
-  bytes.replace(bytes.find(" 1 "), 3, " 2 ");
+  bytes.replace(bytes.find(" 1 "), 3, " 3 ");
   const Error error = refusal(bytes);
   EXPECT_EQ(error.code, ErrorCode::unsupported);
-  EXPECT_THAT(error.message, HasSubstr("has version '2'"));
+  EXPECT_THAT(error.message, HasSubstr("has version '3', and this program reads the versions 1 and 2"));
 }
 
 // A file with another text in it, and the right digest for it.
@@ -161,7 +152,7 @@ std::string with_other_text(const std::string& from, const std::string& to,
 }
 
 TEST(PreparedFile, WithARightDigestIsCheckedAsAnyInput) {
-  EXPECT_TRUE(open_model(write("same.prepared", with_other_text("nothing of this", ""))).ok());
+  EXPECT_TRUE(open_model(write_of_test("same.prepared", with_other_text("nothing of this", ""))).ok());
   EXPECT_EQ(refusal(with_other_text("f32[1000,4]", "f32[1000,4000000000000]")).code, ErrorCode::malformed);
   EXPECT_EQ(refusal(with_other_text("f32[1000,4]", "f32[1000,")).code, ErrorCode::malformed);
   EXPECT_EQ(refusal(with_other_text("f32[1000,4]\", 0]", "f32[1000,4]\", 64]")).code, ErrorCode::invalid);
@@ -193,7 +184,7 @@ TEST(PreparedFile, WithAWrongPlanIsRefused) {
 TEST(PreparedFile, OfAnotherLibraryRunsIfNoKernelIsTheLibrarys) {
   const std::string other =
       with_other_text("\"isa=", "\"isa=other_", with_other_text("\"library=", "\"library=other_"));
-  const Result<OpenedModel> opened = open_model(write("other.prepared", other));
+  const Result<OpenedModel> opened = open_model(write_of_test("other.prepared", other));
   ASSERT_TRUE(opened.ok()) << opened.error().describe();
   EXPECT_EQ(run_prepared(opened->executable), run_prepared(added_ones().executable));
 }
@@ -220,7 +211,8 @@ TEST(PreparedFile, ForAnotherMachineIsRefusedWithTheCommand) {
 TEST(PreparedFile, RunsWithTheThreadsThatItWasPreparedFor) {
   const std::vector<float> expected = run_prepared(added_ones().executable);
   for (const int threads : {2, 3, 4, 8}) {
-    const std::string path = write("threads.prepared", bytes_of(*prepared_file(added_ones({.threads = threads}))));
+    const std::string path =
+        write_of_test("threads.prepared", bytes_of(*prepared_file(added_ones({.threads = threads}))));
     for (const int asked : {1, threads}) {
       OpenOptions options{.system_threads = 1 + threads / 2};
       options.cpu.threads = asked;
@@ -237,21 +229,21 @@ TEST(PreparedFile, RunsWithTheThreadsThatItWasPreparedFor) {
   }
   OpenOptions many;
   many.cpu.threads = 257;
-  EXPECT_THAT(open_model(write("one.prepared", prepared_ones()), many).error().message,
+  EXPECT_THAT(open_model(write_of_test("one.prepared", prepared_ones()), many).error().message,
               HasSubstr("257 threads are not supported; choose a number from 1 to 256"));
 }
 
 TEST(PreparedFile, RunsOnMachinesWithOtherCaches) {
   const OpenedModel made = added_ones({.caches = CacheSizes{Bytes(16 * 1024), Bytes(256 * 1024)}});
   EXPECT_EQ(made.executable->plan().provenance.machine_key[0], "caches=16K+256K");
-  const Result<OpenedModel> opened = open_model(write("caches.prepared", bytes_of(*prepared_file(made))));
+  const Result<OpenedModel> opened = open_model(write_of_test("caches.prepared", bytes_of(*prepared_file(made))));
   ASSERT_TRUE(opened.ok()) << opened.error().describe();
   EXPECT_EQ(run_prepared(opened->executable), run_prepared(made.executable));
   EXPECT_EQ(refusal(with_other_text("\"caches=", "\"caches=9")).code, ErrorCode::mismatch);
 }
 
 TEST(PreparedFile, HasDecidedWhatItsPlanDependsOn) {
-  const std::string path = write("decided.prepared", prepared_ones());
+  const std::string path = write_of_test("decided.prepared", prepared_ones());
   std::array<OpenOptions, 4> all;
   all[0].plan.budget = Bytes(1 << 20);
   all[1].cpu.threads = 2;
@@ -266,11 +258,11 @@ TEST(PreparedFile, HasDecidedWhatItsPlanDependsOn) {
 }
 
 TEST(PreparedFile, ThatIsReplacedStaysAsItWasInASession) {
-  const std::string path = write("replaced.prepared", prepared_ones());
+  const std::string path = write_of_test("replaced.prepared", prepared_ones());
   const Result<OpenedModel> opened = open_model(path);
   ASSERT_TRUE(opened.ok());
   std::filesystem::remove(path);
-  write("replaced.prepared", prepared_ones());
+  write_of_test("replaced.prepared", prepared_ones());
   const Arena arena = *Arena::allocate(opened->executable->required_bytes());
   const Session session = *Session::open(opened->executable, arena);
   EXPECT_TRUE(session.check_files().ok());

@@ -5,67 +5,19 @@
 
 #include <gmock/gmock.h>
 
-#include <array>
-#include <cstring>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "lowtide/runtime/session.h"
-#include "tests/engine/small_model.h"
+#include "tests/engine/batched_model.h"
 
 namespace lowtide {
 namespace {
 
-using testing::bytes_field;
-using testing::node;
-using testing::number_field;
-
-// A ValueInfoProto of f32[batch,4].
-std::string rows(const std::string& name) {
-  const std::string shape = bytes_field(1, bytes_field(2, "batch")) + bytes_field(1, number_field(1, 4));
-  const std::string tensor = number_field(1, 1) + bytes_field(2, shape);
-  return bytes_field(1, name) + bytes_field(2, bytes_field(1, tensor));
-}
-
-// k is 1, 2, 3, 4.
-std::string given_k() {
-  const std::array<float, 4> k{1, 2, 3, 4};
-  return bytes_field(9, std::string(reinterpret_cast<const char*>(k.data()), sizeof k));
-}
-
-// k is in a file that is absent.
-std::string absent_k() {
-  return bytes_field(13, bytes_field(1, "location") + bytes_field(2, "absent.bin")) + number_field(14, 1);
-}
-
-// y = Add(Exp(x), Neg(k)), where Neg is load-time work.
-std::string batched_model(const std::string& content_of_k = given_k()) {
-  const std::string initializer = number_field(1, 4) + number_field(2, 1) + bytes_field(8, "k") + content_of_k;
-  const std::string add = bytes_field(1, "a") + bytes_field(1, "w") + bytes_field(2, "y") + bytes_field(4, "Add");
-  const std::string graph = bytes_field(1, node("Exp", "x", "a")) + bytes_field(1, node("Neg", "k", "w")) +
-                            bytes_field(1, add) + bytes_field(2, "batched") + bytes_field(5, initializer) +
-                            bytes_field(11, rows("x")) + bytes_field(12, rows("y"));
-  return number_field(1, 8) + bytes_field(7, graph) + bytes_field(8, number_field(2, 17));
-}
-
-std::vector<SizeChoice> batches(const std::vector<std::int64_t>& extents, const std::string& symbol = "batch") {
-  std::vector<SizeChoice> choices;
-  for (std::int64_t extent : extents) choices.push_back({.dims = {{symbol, extent}}});
-  return choices;
-}
-
-std::vector<float> run_session(Session& session, const std::vector<float>& x) {
-  const std::array<std::int64_t, 2> extents{static_cast<std::int64_t>(x.size() / 4), 4};
-  EXPECT_TRUE(session.bind_input("x", {DType::f32, extents, std::as_bytes(std::span(x))}).ok());
-  EXPECT_TRUE(session.run().ok());
-  std::vector<float> y(x.size());
-  const OutputRef output = session.output(0);
-  EXPECT_EQ(output.bytes.size(), y.size() * sizeof(float));
-  std::memcpy(y.data(), output.bytes.data(), output.bytes.size());
-  return y;
-}
+using testing::batched_model;
+using testing::batches;
+using testing::run_session;
 
 // The members run in turn in one arena, and share the constant that load-time work made.
 TEST(OpenRange, RunsEachShapeInOneArena) {
@@ -98,7 +50,8 @@ TEST(OpenRange, RunsEachShapeInOneArena) {
 
 // The values of k exist while the first member computes w, which all members read.
 TEST(OpenRange, SharesWhatIsComputedFromSyntheticWeights) {
-  const std::string path = testing::write_temporary(::testing::TempDir(), "absent.onnx", batched_model(absent_k()));
+  const std::string path =
+      testing::write_temporary(::testing::TempDir(), "absent.onnx", batched_model(testing::absent_k()));
   const Result<OpenedRange> range = open_range(path, batches({1, 2}), {.synthetic_seed = 1});
   ASSERT_TRUE(range.ok()) << range.error().describe();
   const ModelWeights& weights = range->members[0].executable->weights();
@@ -133,6 +86,9 @@ TEST(OpenRange, ReplacesSizesOfAllMembersInItsPlans) {
   const Result<OpenedRange> range = open_range(path, batches({2}), options);
   ASSERT_TRUE(range.ok()) << range.error().describe();
   EXPECT_THAT(range->members[0].executable->plan().provenance.dims, ::testing::ElementsAre("batch=2"));
+  const Result<OpenedRange> one = open_range(path, options);
+  ASSERT_TRUE(one.ok()) << one.error().describe();
+  EXPECT_THAT(one->members[0].executable->plan().provenance.dims, ::testing::ElementsAre("batch=7"));
 }
 
 TEST(OpenRange, NamesTheErrorOfAMember) {

@@ -114,3 +114,42 @@ def test_sizes_of_several_inputs_go_together(batched, tmp_path):
             lowtide.RangeSession(batched, **wrong)
     with pytest.raises(lowtide.InvalidError, match="there are 0 sizes"):
         lowtide.plan_range(batched, sizes=[])
+
+
+def prepare(model, path, *words):
+    subprocess.run([PROGRAM, "prepare", model, *words, "-o", path, "-q"], check=True, stdout=subprocess.DEVNULL)
+    return path
+
+
+def test_a_prepared_range_opens_with_all_its_plans(batched, tmp_path):
+    prepared = prepare(batched, tmp_path / "prepared", "--dim", "batch=1,2,4")
+    session = lowtide.RangeSession(prepared)
+    assert [one.plan.dims for one in session.members] == [["batch=1"], ["batch=2"], ["batch=4"]]
+    assert session.arena == lowtide.RangeSession(batched, "batch", [1, 2, 4]).arena
+    for count in (4, 1, 2):
+        x = rows(count, seed=count)
+        np.testing.assert_array_equal(session.run({"x": x})["y"], -np.maximum(x, 0))
+    with pytest.raises(lowtide.InvalidError, match="no plan for these inputs"):
+        session.run({"x": rows(3)})
+
+
+def test_sizes_choose_among_the_plans_of_a_prepared_range(batched, tmp_path):
+    prepared = prepare(batched, tmp_path / "prepared", "--shape", "x=1x8,2x8,4x8")
+    for chosen in ({"shapes": {"x": (2, 8)}}, {"inputs": {"x": rows(2)}}):
+        session = lowtide.Session(prepared, **chosen)
+        assert session.inputs[0].shape == (2, 8)
+        np.testing.assert_array_equal(session.run({"x": rows(2)})["y"], -np.maximum(rows(2), 0))
+    assert len(lowtide.RangeSession(prepared, sizes=[{"x": (4, 8)}, {"x": (1, 8)}]).members) == 2
+    assert len(lowtide.RangeSession(prepared, shapes={"x": (4, -1)}).members) == 1
+    with pytest.raises(lowtide.InvalidError, match="has plans for .* RangeSession"):
+        lowtide.Session(prepared)
+    with pytest.raises(lowtide.InvalidError, match=r"there is no plan for 'x=\[3,8\]'"):
+        lowtide.Session(prepared, shapes={"x": (3, 8)})
+    with pytest.raises(lowtide.InvalidError, match="lowtide prepare"):
+        lowtide.RangeSession(prepared, plans=lowtide.plan_range(batched, "batch", [1, 2], target="cpu"))
+
+
+def test_a_prepared_file_of_one_plan_is_a_range_of_one(batched, tmp_path):
+    session = lowtide.RangeSession(prepare(batched, tmp_path / "prepared", "--dim", "batch=3"))
+    assert len(session.members) == 1
+    np.testing.assert_array_equal(session.run({"x": rows(3)})["y"], -np.maximum(rows(3), 0))

@@ -7,7 +7,8 @@
 //
 //   load_faults [--every K] [--cold] MODEL
 //
-// Weights without a file and inputs are synthetic. With --every K, only each K-th allocation fails. A load follows one
+// MODEL may be a prepared file. All its plans are opened, and the last one runs. Weights without a file and inputs are
+// synthetic. With --every K, only each K-th allocation fails. A load follows one
 // that succeeded, so that what a program allocates once is there already, and nothing may be allocated after a failure.
 // With --cold, it is the first load of its process, and what stays allocated is not counted. The program prints one
 // JSON object:
@@ -44,7 +45,7 @@
 #include <utility>
 #include <vector>
 
-#include "lowtide/engine/engine.h"
+#include "lowtide/engine/range.h"
 #include "lowtide/plan/plan_json.h"
 #include "lowtide/runtime/session.h"
 #include "lowtide/weights/synthetic.h"
@@ -127,12 +128,13 @@ Result<void> load_and_run(const std::string& path) {
   OpenOptions opening;
   opening.plan = {.order = "as_given", .order_effort = 0, .allocate_effort = 0};
   opening.synthetic_seed = 1;
-  const Result<OpenedModel> model = open_model(path, opening);
-  if (!model) return model.error();
-  const Executable& executable = *model->executable;
+  const Result<OpenedRange> range = open_range(path, opening);
+  if (!range) return range.error();
+  const OpenedModel& model = range->members.back();
+  const Executable& executable = *model.executable;
   const Result<Arena> arena = Arena::allocate(executable.required_bytes());
   if (!arena) return arena.error();
-  Result<Session> session = Session::open(model->executable, *arena);
+  Result<Session> session = Session::open(model.executable, *arena);
   if (!session) return session.error();
   is_counting = false;  // only the load is of interest
   std::vector<std::vector<std::byte>> inputs;

@@ -9,9 +9,19 @@
 
 namespace lowtide {
 
-bool is_prepared_file(const std::string& path) {
-  const Result<std::string> begin = read_beginning(path, static_cast<std::int64_t>(kPreparedMark.size()));
-  return begin.ok() && *begin == kPreparedMark;
+namespace {
+
+bool begins_with(const std::string& path, const std::string& mark) {
+  const Result<std::string> begin = read_beginning(path, static_cast<std::int64_t>(mark.size()));
+  return begin.ok() && *begin == mark;
+}
+
+}  // namespace
+
+bool is_prepared_file(const std::string& path) { return begins_with(path, std::string(kPreparedMark)); }
+
+bool is_prepared_range(const std::string& path) {
+  return begins_with(path, std::string(kPreparedMark) + std::string(kPreparedSeveralPlans) + " ");
 }
 
 }  // namespace lowtide

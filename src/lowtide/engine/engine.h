@@ -65,14 +65,16 @@ void initialize();
 
 // Imports a model, lowers it, plans it for the CPU or checks the given plan, runs its load-time work, and prepares its
 // kernels. engine/open_model.cc has the steps in order. Of a prepared file (prepared_file.h), only the kernels are
-// prepared, for the threads of the file; `path` and the options of a run count.
+// prepared, for the threads of the file; `path` and the options of a run count. If the file has plans for several
+// sizes, those of options.import choose one of them.
 //
 // Errors: those of import_model, lower, model_hints, with_times, plan_graph, ModelWeights::open and
 // Executable::prepare, and
 //   - mismatch: the given plan is for another model, verify() finds a violation in it or in its labels (the first one
 //     is named), it is for the target `cpu` and has a kernel that this machine does not offer, a prepared file is for
 //     another machine, or a file changed meanwhile;
-//   - invalid: load-time work fails, as by an index out of range, or a prepared file has already decided an option;
+//   - invalid: load-time work fails, as by an index out of range, or a prepared file has already decided an option, or
+//     has several plans and options.import does not choose one;
 //   - malformed: a prepared file is damaged;
 //   - no_memory.
 // A violation in a plan that was made here is a bug and throws InvariantViolation.

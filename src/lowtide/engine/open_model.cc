@@ -15,7 +15,6 @@
 #include "lowtide/adapt/size_choice.h"
 #include "lowtide/base/change_of_size.h"
 #include "lowtide/base/listed.h"
-#include "lowtide/base/no_memory.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
 #include "lowtide/engine/engine.h"
@@ -310,14 +309,13 @@ void give_back_memory() {
 
 Result<OpenedModel> open_sharing(const std::string& path, const OpenOptions& options, SharedWeights& shared,
                                  std::optional<std::size_t> rank) {
-  // What the failed load holds is free again before the error is made.
-  try {
-    return open_checked(path, options, shared, rank);
-  } catch (const std::bad_alloc&) {
-    shared = {};
-  }
-  return no_memory_error([&] {
-    return Error{ErrorCode::no_memory, "the system has no memory to load the model", shown_path(path)};
+  return or_no_memory(path, [&] {
+    try {
+      return open_checked(path, options, shared, rank);
+    } catch (const std::bad_alloc&) {
+      shared = {};
+      throw;
+    }
   });
 }
 

@@ -5,10 +5,13 @@
 
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 
 #include "lowtide/base/bytes.h"
+#include "lowtide/base/no_memory.h"
+#include "lowtide/base/quote.h"
 #include "lowtide/engine/engine.h"
 #include "lowtide/weights/weights.h"
 
@@ -26,6 +29,19 @@ struct SharedWeights {
 // are offered for it, or the last one.
 [[nodiscard]] Result<OpenedModel> open_sharing(const std::string& path, const OpenOptions& options,
                                                SharedWeights& shared, std::optional<std::size_t> rank = std::nullopt);
+
+// Returns what open() returns, or an error if the system has no memory for it. What the failed load holds is free again
+// before the error is made.
+template <typename Open>
+[[nodiscard]] auto or_no_memory(const std::string& path, Open open) -> decltype(open()) {
+  try {
+    return open();
+  } catch (const std::bad_alloc&) {
+    return no_memory_error([&] {
+      return Error{ErrorCode::no_memory, "the system has no memory to load the model", shown_path(path)};
+    });
+  }
+}
 
 // Returns what is free in the heap to the system. What reading and planning a model has freed would otherwise stay with
 // the process, beside the weights. Does nothing where the C library is not glibc, and if ProcessOptions::trims_heap is

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lowtide/adapt/prepared_mark.h"
+#include "lowtide/base/check.h"
 #include "lowtide/base/json_reader.h"
 #include "lowtide/base/json_writer.h"
 #include "lowtide/base/limits.h"
@@ -17,12 +18,12 @@
 #include "lowtide/base/try.h"
 #include "lowtide/graph/text.h"
 #include "lowtide/import/import.h"
+#include "lowtide/plan/plans_json.h"
 
 namespace lowtide::engine_internal {
 namespace {
 
-constexpr std::string_view kVersion = "1";
-constexpr std::int64_t kMostLine = 256;
+constexpr std::int64_t kMostLine = 1024;
 constexpr std::array<std::string_view, 3> kKeys = {"model_nodes", "default_inputs", "constants"};
 constexpr std::array<std::string_view, 4> kConstantColumns = {"id", "name", "type", "offset"};
 
@@ -30,22 +31,36 @@ std::int64_t padded(std::int64_t bytes) {
   return (bytes + kPreparedAlignment - 1) / kPreparedAlignment * kPreparedAlignment;
 }
 
-// The words of the first line after the version.
-struct FirstLine {
-  std::int64_t size = 0;  // of the line, with its end
+// The bytes of the texts of one plan.
+struct PartSizes {
   std::int64_t facts = 0;
   std::int64_t graph = 0;
   std::int64_t plan = 0;
+
+  [[nodiscard]] std::int64_t sum() const { return facts + graph + plan; }
+};
+
+// The words of the first line after the version.
+struct FirstLine {
+  std::int64_t size = 0;         // of the line, with its end
+  std::vector<PartSizes> plans;  // at least one
   std::string digest;
 
-  // The end of the head.
-  [[nodiscard]] std::int64_t end() const { return padded(size + facts + graph + plan); }
+  // The bytes of all texts. They do not overflow, because each is limited.
+  [[nodiscard]] std::int64_t texts() const {
+    std::int64_t sum = 0;
+    for (const PartSizes& plan : plans) sum += plan.sum();
+    return sum;
+  }
+  // The end of the heads.
+  [[nodiscard]] std::int64_t end() const { return padded(size + texts()); }
 };
 
 // A table has an entry for each id up to the largest, so few bytes of a file could ask for much memory.
-std::int64_t most_ids_in(std::int64_t head_bytes) {
+std::int64_t most_ids_in(std::int64_t head_bytes, std::size_t plans) {
   constexpr std::int64_t kFree = std::int64_t{64} << 20;
-  return (kFree + 16 * head_bytes) / static_cast<std::int64_t>(sizeof(ConstantSource));
+  const std::int64_t free = kFree / static_cast<std::int64_t>(plans);
+  return (free + 16 * head_bytes) / static_cast<std::int64_t>(sizeof(ConstantSource));
 }
 
 constexpr const char* kMakeAgain = "; make it again with: lowtide prepare MODEL -o FILE";
@@ -61,7 +76,7 @@ void write_texts(std::string_view key, const std::vector<std::string>& texts, Js
   json.end_array();
 }
 
-std::string facts_of(const PreparedHead& head, const std::vector<ConstantId>& used) {
+std::string facts_of(const PreparedHead& head) {
   std::string out;
   JsonWriter json(out);
   json.begin_object(JsonWriter::Layout::lines);
@@ -69,13 +84,15 @@ std::string facts_of(const PreparedHead& head, const std::vector<ConstantId>& us
   write_texts(kKeys[1], head.default_inputs, json);
   json.key(kKeys[2]);
   json.begin_array(JsonWriter::Layout::lines);
-  for (ConstantId id : used) {
+  for (ConstantId id : all_ids<ConstantId>(head.constants.sources.size())) {
     const ConstantSource& source = head.constants.sources[id];
+    const auto* place = std::get_if<ConstantSource::InFile>(&source.where);
+    if (place == nullptr) continue;
     json.begin_array();
     json.value(std::int64_t{id.value()});
     json.value(source.name);
     json.value(print_tensor_type(source.dtype, source.shape));
-    json.value(std::get<ConstantSource::InFile>(source.where).offset);
+    json.value(place->offset);
     json.end_array();
   }
   json.end_array();
@@ -107,12 +124,8 @@ bool read_constant(JsonReader& json, std::int64_t most, ConstantTable& table) {
                                              std::to_string(place.offset) + ", which is not a multiple of " +
                                              std::to_string(kPreparedAlignment) + kMakeAgain);
   }
-  const ConstantId at(static_cast<std::uint32_t>(id));
-  // What has no entry in the file is empty.
-  while (table.sources.size() <= at.value()) {
-    table.sources.push_back({"", DType::u8, Shape({0}), Bytes(0), ConstantSource::Inline{}});
-  }
-  table.sources[at] = {std::move(name), known->dtype, known->shape, *size, place};
+  set_constant(table, ConstantId(static_cast<std::uint32_t>(id)),
+               {std::move(name), known->dtype, known->shape, *size, place});
   return true;
 }
 
@@ -152,72 +165,111 @@ Result<FirstLine> read_first_line(std::string_view begin, const std::string& pat
   if (!begin.starts_with(kPreparedMark) || end == std::string_view::npos)
     return damaged(path, "this is not a prepared file");
   std::string_view rest = begin.substr(kPreparedMark.size(), end - kPreparedMark.size());
-  if (const std::string_view version = next_word(rest); version != kVersion) {
+  const std::string_view version = next_word(rest);
+  if (version != kPreparedOnePlan && version != kPreparedSeveralPlans) {
     return Error{ErrorCode::unsupported,
                  "this prepared file has version " + lowtide::quoted(version, 20) +
-                     ", and this program reads version " + std::string(kVersion) + kMakeAgain,
+                     ", and this program reads the versions 1 and 2" + kMakeAgain,
                  shown_path(path)};
   }
-  FirstLine line{.size = static_cast<std::int64_t>(end + 1)};
-  for (std::int64_t* size : {&line.facts, &line.graph, &line.plan}) {
-    const std::optional<std::int64_t> number = parse_number(next_word(rest));
-    if (!number || *number > limits::kMaxPlanFileBytes) {
-      return damaged(path, "the first line of this prepared file is damaged");
+  const Error wrong = damaged(path, "the first line of this prepared file is damaged");
+  std::int64_t plans = 1;
+  if (version == kPreparedSeveralPlans) {
+    plans = parse_number(next_word(rest)).value_or(0);
+    if (plans < 2 || plans > kMaxPlansPerFile) return wrong;
+  }
+  FirstLine line{.size = static_cast<std::int64_t>(end + 1),
+                 .plans = std::vector<PartSizes>(static_cast<std::size_t>(plans))};
+  for (PartSizes& one : line.plans) {
+    for (std::int64_t* size : {&one.facts, &one.graph, &one.plan}) {
+      const std::optional<std::int64_t> number = parse_number(next_word(rest));
+      if (!number || *number > limits::kMaxPlanFileBytes) return wrong;
+      *size = *number;
     }
-    *size = *number;
   }
   line.digest = rest;
   return line;
 }
 
+// Reads the head of one plan. Constants begin at `end`, and have ids below `most_ids`.
+Result<PreparedHead> read_head(std::string_view text, const PartSizes& sizes, const std::string& place,
+                               std::int64_t end, std::int64_t most_ids) {
+  const auto graph_at = static_cast<std::size_t>(sizes.facts);
+  const auto plan_at = graph_at + static_cast<std::size_t>(sizes.graph);
+  Result<Facts> facts = read_facts(text.substr(0, graph_at), place + " (facts)", most_ids);
+  if (!facts) return facts.error();
+  for (ConstantSource& source : facts->constants.sources) {
+    if (auto* in_file = std::get_if<ConstantSource::InFile>(&source.where)) in_file->offset += end;
+  }
+  Result<Graph> graph = parse_graph(text.substr(graph_at, plan_at - graph_at), place + " (graph)");
+  if (!graph) return graph.error();
+  Result<PlanFile> plan = read_plan_json(text.substr(plan_at), place + " (plan)");
+  if (!plan) return plan.error();
+  return PreparedHead{facts->model_nodes, std::move(facts->default_inputs), std::move(facts->constants),
+                      *std::move(graph), *std::move(plan)};
+}
+
 }  // namespace
 
-Result<std::string> write_prepared_head(const PreparedHead& head, const std::vector<ConstantId>& used) {
-  const std::string facts = facts_of(head, used);
-  const std::string graph = print_graph(head.graph);
-  const std::string plan = write_plan_json(head.plan.plan, head.plan.labels);
-  const auto sum = static_cast<std::int64_t>(facts.size() + graph.size() + plan.size());
-  if (static_cast<std::int64_t>(graph.size()) > limits::kMaxFileBytes ||
-      static_cast<std::int64_t>(plan.size()) > limits::kMaxPlanFileBytes ||
-      (!used.empty() && std::int64_t{used.back().value()} >= most_ids_in(sum))) {
-    return Error{ErrorCode::over_limit, "the model is too large for a prepared file", ""};
+void set_constant(ConstantTable& table, ConstantId id, ConstantSource source) {
+  while (table.sources.size() <= id.value()) {
+    table.sources.push_back({"", DType::u8, Shape({0}), Bytes(0), ConstantSource::Inline{}});
   }
-  std::string out(kPreparedMark);
-  out += kVersion;
-  for (const std::string* part : {&facts, &graph, &plan}) out += " " + std::to_string(part->size());
-  out += " " + text_digest(facts + graph + plan) + "\n" + facts + graph + plan;
+  table.sources[id] = std::move(source);
+}
+
+Result<std::string> write_prepared_heads(std::span<const PreparedHead> heads) {
+  LOWTIDE_CHECK(!heads.empty() && static_cast<std::int64_t>(heads.size()) <= kMaxPlansPerFile,
+                "a prepared file has a number of plans that it may have");
+  std::string line(kPreparedMark);
+  line += heads.size() == 1 ? std::string(kPreparedOnePlan)
+                            : std::string(kPreparedSeveralPlans) + " " + std::to_string(heads.size());
+  std::string texts;
+  for (const PreparedHead& head : heads) {
+    const std::string facts = facts_of(head);
+    const std::string graph = print_graph(head.graph);
+    const std::string plan = write_plan_json(head.plan.plan, head.plan.labels);
+    const auto sum = static_cast<std::int64_t>(facts.size() + graph.size() + plan.size());
+    if (static_cast<std::int64_t>(graph.size()) > limits::kMaxFileBytes ||
+        static_cast<std::int64_t>(plan.size()) > limits::kMaxPlanFileBytes ||
+        static_cast<std::int64_t>(head.constants.sources.size()) > most_ids_in(sum, heads.size())) {
+      return Error{ErrorCode::over_limit, "the model is too large for a prepared file", ""};
+    }
+    for (const std::string* part : {&facts, &graph, &plan}) {
+      line += " " + std::to_string(part->size());
+      texts += *part;
+    }
+  }
+  std::string out = line + " " + text_digest(texts) + "\n" + texts;
   out.resize(static_cast<std::size_t>(padded(static_cast<std::int64_t>(out.size()))), '\n');
   return out;
 }
 
-Result<PreparedHead> read_prepared_head(const std::string& path) {
+Result<std::vector<PreparedHead>> read_prepared_heads(const std::string& path) {
   const Result<std::string> begin = read_beginning(path, kMostLine);
   if (!begin) return begin.error();
   const Result<FirstLine> line = read_first_line(*begin, path);
   if (!line) return line.error();
-  const std::int64_t texts = line->facts + line->graph + line->plan;
-  LOWTIDE_TRY(const std::string bytes, read_beginning(path, line->size + texts));
-  if (const auto size = static_cast<std::int64_t>(bytes.size()); size < line->size + texts) {
-    return damaged(path, "this prepared file is not complete: its head has " + std::to_string(line->size + texts) +
-                             " bytes, and the file " + std::to_string(size));
+  const std::int64_t size = line->size + line->texts();
+  LOWTIDE_TRY(const std::string bytes, read_beginning(path, size));
+  if (static_cast<std::int64_t>(bytes.size()) < size) {
+    return damaged(path, "this prepared file is not complete: its head has " + std::to_string(size) +
+                             " bytes, and the file " + std::to_string(bytes.size()));
   }
-  const std::string_view body = std::string_view(bytes).substr(static_cast<std::size_t>(line->size));
-  if (text_digest(body) != line->digest) return damaged(path, "the head of this prepared file is damaged");
-
-  const auto graph_at = static_cast<std::size_t>(line->facts);
-  const auto plan_at = graph_at + static_cast<std::size_t>(line->graph);
-  const std::int64_t most = most_ids_in(texts);
-  Result<Facts> facts = read_facts(body.substr(0, graph_at), shown_path(path) + " (facts)", most);
-  if (!facts) return facts.error();
-  for (ConstantSource& source : facts->constants.sources) {
-    if (auto* place = std::get_if<ConstantSource::InFile>(&source.where)) place->offset += line->end();
+  std::string_view rest = std::string_view(bytes).substr(static_cast<std::size_t>(line->size));
+  if (text_digest(rest) != line->digest) return damaged(path, "the head of this prepared file is damaged");
+  std::vector<PreparedHead> heads;
+  for (const PartSizes& sizes : line->plans) {
+    const bool is_one = line->plans.size() == 1;
+    const std::string place = shown_path(path) + (is_one ? "" : ": plan " + std::to_string(heads.size()));
+    const auto text_bytes = static_cast<std::size_t>(sizes.sum());
+    Result<PreparedHead> head =
+        read_head(rest.substr(0, text_bytes), sizes, place, line->end(), most_ids_in(sizes.sum(), line->plans.size()));
+    if (!head) return head.error();
+    heads.push_back(*std::move(head));
+    rest.remove_prefix(text_bytes);
   }
-  Result<Graph> graph = parse_graph(body.substr(graph_at, plan_at - graph_at), shown_path(path) + " (graph)");
-  if (!graph) return graph.error();
-  Result<PlanFile> plan = read_plan_json(body.substr(plan_at), shown_path(path) + " (plan)");
-  if (!plan) return plan.error();
-  return PreparedHead{facts->model_nodes, std::move(facts->default_inputs), std::move(facts->constants),
-                      *std::move(graph), *std::move(plan)};
+  return heads;
 }
 
 }  // namespace lowtide::engine_internal

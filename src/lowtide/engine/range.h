@@ -33,13 +33,18 @@ struct OpenedRange {
   [[nodiscard]] const OpenedModel* find(const std::map<std::string, std::vector<std::int64_t>>& inputs) const;
 };
 
-// Opens the model once per choice, whose sizes are added to options.import. Requires: there is at least one choice, and
-// no given plan. Errors: those of open_model.
+// Opens the model once per choice, whose sizes are added to options.import. Of a prepared file, each choice opens the
+// plan with its sizes. Requires: there is at least one choice, and no given plan. Errors: those of open_model.
 [[nodiscard]] Result<OpenedRange> open_range(const std::string& path, std::span<const SizeChoice> choices,
                                              const OpenOptions& options = {});
 
-// Opens the model once per entry of `options`, such as one per plan of a file (read_plans_json). Requires: there is at
-// least one entry, and only plans, bindings and budgets differ. Errors: those of open_model.
+// Opens all plans of a prepared file, or those with the sizes of options.import. A model is the only member of its
+// range. Errors: those of open_model.
+[[nodiscard]] Result<OpenedRange> open_range(const std::string& path, const OpenOptions& options = {});
+
+// Opens the model once per entry of `options`, such as one per plan of a file (read_plans_json). With a single entry, a
+// prepared file gives all plans with its sizes. Requires: there is at least one entry, and only plans, bindings and
+// budgets differ. Errors: those of open_model.
 [[nodiscard]] Result<OpenedRange> open_members(const std::string& path, std::span<const OpenOptions> options);
 
 }  // namespace lowtide

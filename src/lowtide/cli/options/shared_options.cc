@@ -43,8 +43,8 @@ OptionSpec dim_option() {
   return {.name = "--dim",
           .value = "NAME=N",
           .summary =
-              "set a symbolic extent of the model, such as batch=8; 'plan' and 'run' also take several values, "
-              "batch=1..8 or batch=1,2,4, and make a plan for each; repeatable",
+              "set a symbolic extent of the model, such as batch=8; 'plan', 'run' and 'prepare' also take several "
+              "values, batch=1..8 or batch=1,2,4, and make a plan for each; repeatable",
           .kind = ArgumentKind::text,
           .is_repeatable = true};
 }
@@ -58,17 +58,16 @@ OptionSpec input_option() {
 }
 
 OptionSpec shape_option() {
-  return {
-      .name = "--shape",
-      .value = "INPUT=AxBxC",
-      .summary = earlier_model_formats().empty()
-                     ? "set the shape of an input, such as image=1x3x224x224; ? keeps an extent; 'plan' and 'run' also "
-                       "take several, image=1x3x320x320,1x3x640x640; repeatable"
-                     : "set the shape of an input, or of any result of a NetDef or GraphDef, such as "
-                       "image=1x3x224x224; ? keeps an extent; 'plan' and 'run' also take several, "
-                       "image=1x3x320x320,1x3x640x640; repeatable",
-      .kind = ArgumentKind::text,
-      .is_repeatable = true};
+  return {.name = "--shape",
+          .value = "INPUT=AxBxC",
+          .summary = earlier_model_formats().empty()
+                         ? "set the shape of an input, such as image=1x3x224x224; ? keeps an extent; 'plan', 'run' and "
+                           "'prepare' also take several, image=1x3x320x320,1x3x640x640; repeatable"
+                         : "set the shape of an input, or of any result of a NetDef or GraphDef, such as "
+                           "image=1x3x224x224; ? keeps an extent; 'plan', 'run' and 'prepare' also take several, "
+                           "image=1x3x320x320,1x3x640x640; repeatable",
+          .kind = ArgumentKind::text,
+          .is_repeatable = true};
 }
 
 OptionSpec at_most_option() {

@@ -174,9 +174,10 @@ void refuse_size_choices(const Arguments& arguments) {
   const SizeChoice& first = choices.front();
   const bool is_dim = !first.dims.empty();
   const std::string name = is_dim ? first.dims.begin()->first : first.shapes.begin()->first;
-  stop_usage((is_dim ? "'--dim' gives " : "'--shape' gives ") + quoted(name, 60) +
-             " several values, which only 'plan' and 'run' can use; give one, or an upper bound with --at-most " +
-             quoted(is_dim ? name : name + "[0]", 60) + "=N");
+  stop_usage(
+      (is_dim ? "'--dim' gives " : "'--shape' gives ") + quoted(name, 60) +
+      " several values, which only 'plan', 'run' and 'prepare' can use; give one, or an upper bound with --at-most " +
+      quoted(is_dim ? name : name + "[0]", 60) + "=N");
 }
 
 std::string sizes_text(const SizeChoice& choice) {

@@ -181,6 +181,7 @@ Unlimited time_unlimited(const Arguments& arguments, std::int64_t runs, const Ti
 
 Measured measure(const Arguments& arguments, std::int64_t runs, const OutputFiles& files, Console& console) {
   check_options_of_prepared(arguments);
+  refuse_several_plans(arguments);
   initialize();
   configure_process({.kernels = {.keeps_runs_off_heap = true}, .catches_file_faults = true});
   const std::optional<Bytes> budget = read_positive_size(arguments, "--budget");

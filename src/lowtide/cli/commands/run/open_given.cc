@@ -4,6 +4,7 @@
 #include "lowtide/cli/commands/run/open_given.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -90,15 +91,26 @@ OpenedRange open_given(const Arguments& arguments, const Interrupt& interrupt, C
 }
 
 void check_options_of_prepared(const Arguments& arguments) {
-  if (!is_prepared_file(arguments.positional("MODEL"))) return;
+  const std::string& model = arguments.positional("MODEL");
+  if (!is_prepared_file(model)) return;
   if (arguments.has("--profile"))
     stop_usage(
         "--profile measures the kernels of a model, and a prepared file has only those of its plan; give the model");
+  const std::set<std::string_view> choices = {"--dim", "--shape", "--shapes"};  // of a plan of several
   for (const char* option : {"--plan", "--budget", "--hints", "--costs", "--link", "--link-latency", "--threads",
-                             "--without", "--dim", "--shape", "--at-most"}) {
-    if (!arguments.has(option)) continue;
+                             "--without", "--dim", "--shape", "--shapes", "--at-most", "--init-net"}) {
+    if (!arguments.has(option) || (choices.contains(option) && is_prepared_range(model))) continue;
     stop_usage(std::string(option) + " has no effect on a prepared file; give it to 'lowtide prepare'");
   }
+}
+
+void refuse_several_plans(const Arguments& arguments) {
+  const std::string& model = arguments.positional("MODEL");
+  const bool has_choice =
+      arguments.has("--dim") || arguments.has("--shape") || arguments.has("--shapes") || arguments.has("--input");
+  if (has_choice || !is_prepared_range(model)) return;
+  stop_usage(shown_path(model) +
+             " has several plans, and this command runs one; choose it with --dim, --shape or --input");
 }
 
 void check_fits(const OpenedModel& opened, std::string_view what_is_left_out) {

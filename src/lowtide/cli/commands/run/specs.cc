@@ -21,7 +21,8 @@ CommandSpec run_command() {
       .description =
           "Plans the model for this machine, or takes a plan file, verifies the plan, and runs the model in one arena. "
           "Inputs and outputs are files in NumPy's format .npy. With --synthetic, constants whose file is absent and "
-          "inputs that are not given have values that follow from the seed and their names.\n"
+          "inputs that are not given have values that follow from the seed and their names. Of a prepared file with "
+          "several plans, --input, --dim and --shape choose one.\n"
           "Ctrl-C ends the run. Then nothing is written, and the exit code is 1.",
       .positionals = {{.name = "MODEL",
                        .summary = earlier_model_formats().empty()
@@ -82,6 +83,8 @@ CommandSpec prepare_command() {
           "when the model is loaded, such as putting weights into the order that kernels read. The file has the graph "
           "that runs, the plan and the weights, so the model is not needed any more. 'run' and 'bench' take it in "
           "place of a model. They map it, so it is open at once, and processes share its memory.\n"
+          "Several values of --dim or --shape, or a plan file with several plans, make one file with a plan for each. "
+          "Its plans share the weights, and a run takes the plan for its inputs.\n"
           "The file has kernels for its number of threads, and is valid on machines with the same instruction set, "
           "library and kernels; others refuse it. Without kernels of the library, any machine with the instructions of "
           "its kernels runs it. It is not encrypted or compressed.\n"
@@ -90,7 +93,8 @@ CommandSpec prepare_command() {
       .options = {output_option("the file to write; - is stdout"),
                   {.name = "--plan",
                    .value = "PLAN",
-                   .summary = "prepare for this plan, which must be one with --target cpu",
+                   .summary =
+                       "prepare for this plan, or for all plans of the file, which must be ones with --target cpu",
                    .kind = ArgumentKind::file},
                   {.name = "--budget",
                    .value = "SIZE",
@@ -113,6 +117,7 @@ CommandSpec prepare_command() {
                   init_net_option(),
                   shapes_option()},
       .examples = {{"lowtide prepare model.onnx -o model.prepared", "Prepare a model."},
+                   {"lowtide prepare model.onnx --dim batch=1,2,4 -o model.prepared", "Prepare it for three sizes."},
                    {"lowtide run model.prepared --input x=image.npy --output-dir .", "Run it."}},
       .run = run_prepare};
 }
@@ -126,7 +131,7 @@ CommandSpec bench_command() {
           "whose file is absent. Prints the latency of the runs, the memory of the plan and of the process, the "
           "allocations of "
           "a run, and a table of the operators with their time. No run warms up, because the first run is like every "
-          "other.",
+          "other. Of a prepared file with several plans, --input, --dim or --shape chooses the one to measure.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file, or what 'lowtide prepare' wrote"}},
       .options = {threads_option("; default 1"),
                   {.name = "--runs", .value = "N", .summary = "runs to time; default 100", .kind = ArgumentKind::text},
