@@ -4,14 +4,14 @@
 """Forges prepared files of the node tests of the onnx project, and expects that they are refused.
 
     tests/engine/forged_prepared.py --runner build/dev/tests/tools/case_runner [--only NAME] [--every N] [--lowered]
-                                    [--random N] [--first SEED] [--show N]
+                                    [--range] [--random N] [--first SEED] [--show N]
 
-With --random, the models are those that random_models.py draws. Each case changes the type of one tensor (an extent,
-the rank or the element type), or the name or the value of an attribute, or omits a result. Its file has a plan for the
-forged graph and the right digest. It must be refused when it is opened, or a run must end with an error, or the forged
-model must be one that can run. The script prints how many cases are refused, by the role of the tensor, and lists the
-others. It fails if the program ends early, if an honest file does not open, or if a run accepts a forged result that
-its operator does not leave open.
+With --random, the models are those that random_models.py draws. With --range, each file has two plans, and the second
+one is for the forged graph. Each case changes the type of one tensor (an extent, the rank or the element type), or the
+name or the value of an attribute, or omits a result. Its file has a plan for the forged graph and the right digest. It
+must be refused when it is opened, or a run must end with an error, or the forged model must be one that can run. The
+script prints how many cases are refused, by the role of the tensor, and lists the others. It fails if the program ends
+early, if an honest file does not open, or if a run accepts a forged result that its operator does not leave open.
 """
 import argparse
 import collections
@@ -87,11 +87,13 @@ def main():
     parser.add_argument("--random", type=int, default=0, help="take this many random models instead of the node tests")
     parser.add_argument("--first", type=int, default=0, help="the seed of the first random model")
     parser.add_argument("--lowered", action="store_true", help="rewrite the models for the kernels of this machine")
+    parser.add_argument("--range", action="store_true", help="forge the second plan of files with two")
     parser.add_argument("--show", type=int, default=20, help="the most cases to print of each kind")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as root:
         folders, names = write_models(given, pathlib.Path(root))
-        arguments = ["--forged", str(given.every), *(["--lowered"] if given.lowered else [])]
+        arguments = ["--forged", str(given.every), *(["--range"] if given.range else []),
+                     *(["--lowered"] if given.lowered else [])]
         lines, crashes = run_all(given.runner, folders, arguments)
         counts = collections.Counter()
         kinds = collections.defaultdict(list)

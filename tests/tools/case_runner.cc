@@ -14,7 +14,7 @@
 //
 // With the argument --forged N it prepares each model, declares other types for its tensors in the prepared file, and
 // opens and runs every N-th of these files (forged_files.h). It prints "ok" with the counts, and writes the cases that
-// are not refused to `not_refused.txt` in the folder.
+// are not refused to `not_refused.txt` in the folder. With --range as well, the files have two plans.
 //
 // With the argument --operators the program prints all operators of the ONNX standard that have a kernel instead, one
 // per line: its name, with its domain if it has one, then the element types of its first operand.
@@ -113,10 +113,10 @@ void run_case(const std::string& folder, bool is_lowered) {
 }
 
 // "refused=12 stopped=1 harmless=0 result=8/8 input=4/5"
-std::string run_forged(const std::string& folder, int part, bool is_lowered) {
+std::string run_forged(const std::string& folder, const testing::ForgedOptions& options, bool is_lowered) {
   static int number = 0;
   const OpenedModel model = take("refused", open_model(folder + "/model.onnx", quick_options(is_lowered)));
-  const testing::ForgedOutcomes outcomes = testing::try_forged_files(model, folder, part, number);
+  const testing::ForgedOutcomes outcomes = testing::try_forged_files(model, folder, options, number);
   std::ofstream(folder + "/not_refused.txt") << outcomes.listed;
   std::string line = " refused=" + std::to_string(outcomes.refused) + " stopped=" + std::to_string(outcomes.stopped) +
                      " harmless=" + std::to_string(outcomes.harmless);
@@ -144,14 +144,19 @@ int main(int argc, char** argv) {
     return 0;
   }
   lowtide::configure_process({.kernels = {.keeps_runs_off_heap = true}});  // allocations of runs are counted
-  const bool is_lowered = argc >= 2 && std::string_view(argv[argc - 1]) == "--lowered";
+  const std::vector<std::string_view> arguments(argv + 1, argv + argc);
+  const auto has = [&](std::string_view option) {
+    return std::find(arguments.begin(), arguments.end(), option) != arguments.end();
+  };
+  const bool is_lowered = has("--lowered");
   const bool is_forged = argc >= 3 && std::string_view(argv[1]) == "--forged";
   std::string folder;
   while (std::getline(std::cin, folder)) {
     try {
       std::string counts;
       if (is_forged) {
-        counts = lowtide::run_forged(folder, std::max(std::atoi(argv[2]), 1), is_lowered);
+        counts = lowtide::run_forged(folder, {.part = std::max(std::atoi(argv[2]), 1), .is_range = has("--range")},
+                                     is_lowered);
       } else {
         lowtide::run_case(folder, is_lowered);
       }

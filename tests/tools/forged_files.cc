@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "lowtide/base/json_writer.h"
+#include "lowtide/engine/range.h"
 #include "lowtide/graph/text.h"
 #include "lowtide/import/import.h"
 #include "lowtide/kernels/cpu_target.h"
@@ -63,8 +64,12 @@ class HonestCatalogue final : public Catalogue {
 // Writes files of forged graphs.
 class Forger {
  public:
-  Forger(const OpenedModel& model, std::string folder)
-      : model_(model), folder_(std::move(folder)), graph_(model.executable->graph()), text_(print_graph(graph_)) {
+  Forger(const OpenedModel& model, std::string folder, bool is_range)
+      : model_(model),
+        folder_(std::move(folder)),
+        is_range_(is_range),
+        graph_(model.executable->graph()),
+        text_(print_graph(graph_)) {
     target_ = take_from(cpu_target({.threads = 1}));
     target_.catalogue = std::make_shared<HonestCatalogue>(graph_);
   }
@@ -75,8 +80,35 @@ class Forger {
   // Says in a file what is tried.
   void tell(const std::string& what) const { std::ofstream(folder_ + "/forged.txt") << what << std::endl; }
 
-  // Writes the file of a graph. Returns the reason why there is none, or an empty text.
+  // Writes the file of a graph. In a file with several plans, the honest one is the first. Returns the reason why there
+  // is none, or an empty text.
   [[nodiscard]] std::string write(const std::string& text) const {
+    std::string line = is_range_ ? "lowtide-prepared 2 2" : "lowtide-prepared 1";
+    std::string body;
+    std::string constants;
+    if (is_range_) {
+      if (std::string fault = add_plan(text_, line, body, constants); !fault.empty()) return fault;
+    }
+    if (std::string fault = add_plan(text, line, body, constants); !fault.empty()) return fault;
+    std::string file = line + " " + text_digest(body) + "\n" + body;
+    file.resize((file.size() + 63) / 64 * 64, '\n');
+    std::ofstream(path(), std::ios::binary) << file << constants;
+    return "";
+  }
+
+  // The model that the file written last has for its graph.
+  [[nodiscard]] Result<OpenedModel> open() const {
+    if (!is_range_) return open_model(path());
+    const Result<OpenedRange> range = open_range(path());
+    if (!range) return range.error();
+    return range->members.back();
+  }
+
+ private:
+  // Plans a graph, and appends the sizes of its texts to the line, its texts to the body, and the bytes of its
+  // constants. Returns the reason why there is no plan, or an empty text.
+  [[nodiscard]] std::string add_plan(const std::string& text, std::string& line, std::string& body,
+                                     std::string& constant_bytes) const {
     const Result<Graph> graph = parse_graph(text, "forged");
     if (!graph) return graph.error().message;
     const Provenance& of = model_.executable->plan().provenance;
@@ -93,17 +125,14 @@ class Forger {
     std::map<ConstantId, const Tensor*> constants;
     add_constants(*graph, constants);
     const std::string plan = write_plan_json(planned->plan, labels_of(*graph));
-    std::string bytes;
-    const std::string facts = facts_of(constants, bytes);
-    std::string file = "lowtide-prepared 1";
-    for (const std::string* part : {&facts, &text, &plan}) file += " " + std::to_string(part->size());
-    file += " " + text_digest(facts + text + plan) + "\n" + facts + text + plan;
-    file.resize((file.size() + 63) / 64 * 64, '\n');
-    std::ofstream(path(), std::ios::binary) << file << bytes;
+    const std::string facts = facts_of(constants, constant_bytes);
+    for (const std::string* part : {&facts, &text, &plan}) {
+      line += " " + std::to_string(part->size());
+      body += *part;
+    }
     return "";
   }
 
- private:
   // The constants of a graph and its bodies, with the types that it declares.
   void add_constants(const Graph& graph, std::map<ConstantId, const Tensor*>& all) const {
     for (const Tensor& tensor : graph.tensors()) {
@@ -148,6 +177,7 @@ class Forger {
 
   const OpenedModel& model_;
   std::string folder_;
+  bool is_range_;
   const Graph& graph_;
   std::string text_;
   Target target_;
@@ -172,20 +202,21 @@ std::string run_synthetic(const OpenedModel& model) {
 
 }  // namespace
 
-ForgedOutcomes try_forged_files(const OpenedModel& model, const std::string& folder, int part, int& number) {
-  const Forger forger(model, folder);
+ForgedOutcomes try_forged_files(const OpenedModel& model, const std::string& folder, const ForgedOptions& options,
+                                int& number) {
+  const Forger forger(model, folder, options.is_range);
   if (const std::string fault = forger.write(forger.text()); !fault.empty()) throw std::runtime_error(fault);
-  const OpenedModel honest = take_from(open_model(forger.path()));
+  const OpenedModel honest = take_from(forger.open());
   if (run_synthetic(honest).empty()) throw std::runtime_error("the honest file has no outcome");
   ForgedOutcomes outcomes;
   for (const Forgery& forged : forgeries_of(forger.text())) {
-    if (number++ % part != 0) continue;
+    if (number++ % options.part != 0) continue;
     forger.tell(forged.what);
     auto& [all, refused] = outcomes.by_role[forged.role];
     ++all;
     std::string outcome = forger.write(forged.text);
     if (outcome.empty()) {
-      const Result<OpenedModel> opened = open_model(forger.path());
+      const Result<OpenedModel> opened = forger.open();
       outcome = opened ? run_synthetic(*opened) : "";
       if (opened) {
         ++(outcome == "ran" ? outcomes.harmless : outcomes.stopped);

@@ -21,11 +21,15 @@ struct ForgedOutcomes {
   std::string listed;
 };
 
+struct ForgedOptions {
+  int part = 1;           // with 3, only every third case is tried
+  bool is_range = false;  // the files have two plans, and the second one is forged
+};
+
 // Plans each forgery (forgeries.h) of the graph of a model with the kernels of the model, and writes, opens and runs
 // the file. Inputs are synthetic. `folder` gets the files, and the text of the case that is being tried, so that one
-// that ends the program can be named. With a `part` of 3, only every third case is tried; `number` counts the cases of
-// all calls.
-[[nodiscard]] ForgedOutcomes try_forged_files(const OpenedModel& model, const std::string& folder, int part,
-                                              int& number);
+// that ends the program can be named. `number` counts the cases of all calls.
+[[nodiscard]] ForgedOutcomes try_forged_files(const OpenedModel& model, const std::string& folder,
+                                              const ForgedOptions& options, int& number);
 
 }  // namespace lowtide::testing
