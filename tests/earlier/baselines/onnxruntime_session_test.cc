@@ -85,6 +85,18 @@ TEST(OnnxRuntimeSession, ADeclaredShapeIsKnown) {
   EXPECT_EQ(live_bytes(text, {.declared = {{"r", {"1", "1024"}}}}), 5 * kKiB);
 }
 
+TEST(OnnxRuntimeSession, AReorderKeepsDeclaredSymbols) {
+  // b is written over r if both have the extents h and w, which the file declares for x and b.
+  const std::string_view text =
+      "input x : f32[1,16,8,8]; r = com.microsoft.nchwc::ReorderInput(x) : f32[1,16,8,8]; b = Relu(r) : f32[1,16,8,8]; "
+      "y = Cast(b) : i8[1,16,8,8]; output y";
+  OnnxRuntimeShapes shapes;
+  for (const char* name : {"x", "r", "b"}) shapes.open[name] = {"1", "16", "?", "?"};
+  EXPECT_EQ(live_bytes(text, shapes), 8 * kKiB);
+  for (const char* name : {"x", "b"}) shapes.declared[name] = {"1", "16", "h", "w"};
+  EXPECT_EQ(live_bytes(text, shapes), 5 * kKiB);
+}
+
 // The larger branch has p and q. q is the output t of the If, so the branch takes p alone.
 constexpr std::string_view kIf = R"(
     input c : bool[]; input x : f32[1024]

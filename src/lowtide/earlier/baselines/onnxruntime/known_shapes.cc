@@ -80,7 +80,7 @@ class Extents {
       }
       const std::int64_t symbol = number_of_symbol(has_own ? declared->second[axis] : open->second[axis]);
       const bool counts = has_own || !tensor.producer || is_copied(*tensor.producer, axis, symbol, known);
-      extents.push_back(counts ? symbol : kUnknownExtent);
+      extents.push_back(counts ? symbol : reordered_extent(*tensor.producer, axis, known));
     }
     return extents;
   }
@@ -101,6 +101,7 @@ class Extents {
   // A Reshape copies the extents for which its new shape has 0. It does not divide by symbols to find an extent of -1.
   [[nodiscard]] bool is_copied(NodeId id, std::size_t axis, std::int64_t symbol,
                                const IdVector<TensorId, ShapeForm>& known) const {
+    if (symbol == kUnknownExtent) return false;
     if (graph_.op(id).domain.empty() && graph_.op(id).type == "Reshape") {
       const auto& inputs = graph_.node(id).inputs;
       const auto* wanted = inputs.size() > 1 && inputs[1] ? graph_.known_integers(*inputs[1]) : nullptr;
@@ -109,6 +110,18 @@ class Extents {
     return std::ranges::any_of(graph_.operands(id), [&](TensorId operand) {
       return std::ranges::find(known[operand], symbol) != known[operand].end();
     });
+  }
+
+  // A ReorderInput keeps all extents except the channels. Its operand may have symbols that only the file declares.
+  [[nodiscard]] std::int64_t reordered_extent(NodeId id, std::size_t axis,
+                                              const IdVector<TensorId, ShapeForm>& known) const {
+    const Operator& op = graph_.op(id);
+    const Node& node = graph_.node(id);
+    const auto* channels_last = find_attribute<std::int64_t>(node.attributes, "channels_last");
+    const bool moves_axes = channels_last != nullptr && *channels_last != 0;
+    if (op.domain != "com.microsoft.nchwc" || op.type != "ReorderInput" || moves_axes) return kUnknownExtent;
+    const ShapeForm& operand = known[*node.inputs.front()];
+    return axis < operand.size() ? operand[axis] : kUnknownExtent;
   }
 
   const Graph& graph_;
