@@ -49,8 +49,8 @@ class LoadedLibrary {
   const dl_phdr_info* image_;
 };
 
-// Calls `visit` once per loaded library. None of them is unloaded meanwhile. `visit` must neither load a library nor
-// throw.
+// Calls `visit` once per loaded library. None of them is unloaded meanwhile, because the loader is locked: `visit` must
+// neither load libraries nor look symbols up (dlsym). It must not throw.
 void for_each_loaded_library(const std::function<void(const LoadedLibrary&)>& visit);
 
 // How many libraries have been loaded so far, including those that are unloaded. While the number stays the same, no
