@@ -18,7 +18,16 @@ from ._errors import (
     UnresolvedError,
     UnsupportedError,
 )
-from ._ordering import BudgetCurve, BudgetSequence, LiveValue, Ordering, budget_curve, keep_budget, order
+from ._ordering import (
+    BudgetCurve,
+    BudgetSequence,
+    LiveValue,
+    Ordering,
+    budget_curve,
+    budget_page,
+    keep_budget,
+    order,
+)
 from ._packing import Buffer, Packing, pack
 from ._plan import Explanation, Plan, Violation, explain, load_plan, plan, verify
 from ._process import configure_process
@@ -53,6 +62,7 @@ __all__ = [
     "UnsupportedError",
     "Violation",
     "budget_curve",
+    "budget_page",
     "configure_process",
     "explain",
     "keep_budget",

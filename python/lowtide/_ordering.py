@@ -135,6 +135,22 @@ def keep_budget(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort
     return _sequence_of(_core.keep_budget(*_text_of(graph, effort), limit, effort))
 
 
+def budget_page(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort: int | None = None,
+                name: str = "graph") -> str:
+    """Draws the answer of keep_budget with the same arguments: an HTML page that works offline.
+
+    x counts runs, y is the address if all values lie in one arena. States and "fixed_bytes" are not drawn.
+
+    Args:
+        name: the title.
+
+    Raises:
+        Error: as keep_budget.
+    """
+    limit = bytes_of(budget, "budget")
+    return _core.budget_page(*_text_of(graph, effort), limit, effort, name)
+
+
 def budget_curve(graph: Mapping[str, Any] | StrPath, *, points: int = 20, effort: int | None = None) -> BudgetCurve:
     """Solves budgets in equal steps, from the peak at which nothing runs again to the floor of all budgets.
 

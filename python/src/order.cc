@@ -13,11 +13,16 @@
 
 #include "bind.h"
 #include "call.h"
+#include "lowtide/allocate/allocate.h"
+#include "lowtide/base/check.h"
 #include "lowtide/import/import.h"
 #include "lowtide/import/order_json.h"
 #include "lowtide/pipeline/keep_budget.h"
 #include "lowtide/pipeline/order_graph.h"
 #include "lowtide/plan/run_values.h"
+#include "lowtide/report/packing_page.h"
+#include "lowtide/report/run_peak.h"
+#include "lowtide/verify/check_packing.h"
 
 namespace lowtide::python {
 namespace {
@@ -75,8 +80,7 @@ nb::list values_at_peak(const ImportedOrderGraph& file, const BudgetProblem& pro
   for (const RunValue& value : peak.values) {
     const NodeId run = problem.nodes[value.entry].part_of.value_or(value.entry);
     const std::int64_t output = value.kind == RunValueKind::output ? file.output_numbers[value.entry] : -1;
-    rows.append(
-        nb::make_tuple(file.index[run], output, std::string(to_string(value.kind)), value.size.count()));
+    rows.append(nb::make_tuple(file.index[run], output, std::string(to_string(value.kind)), value.size.count()));
   }
   return rows;
 }
@@ -134,13 +138,30 @@ AnyDict curve(const std::string& text, bool is_path, std::int64_t points, std::o
   return dict;
 }
 
+// A drawing of the answer of keep(), with the values in one arena.
+std::string page(const std::string& text, bool is_path, std::int64_t budget, std::optional<std::int64_t> effort,
+                 const std::string& name) {
+  return call_interruptibly([&](const std::atomic<bool>* stop) {
+    const ImportedOrderGraph file = read(text, is_path, true);
+    const BudgetOptions options{.budget = beside_fixed(file, budget), .effort = effort, .stop = stop};
+    const KeptBudget kept = take(keep_budget(file.graph, file.problem, plain_target(), options));
+    const ShownRuns shown{
+        .problem = kept.problem, .runs = kept.answer.runs, .names = file.names, .origins = file.origins};
+    const PackingProblem problem = packing_of_runs(shown);
+    const Packing packing = take(allocate(problem));
+    LOWTIDE_CHECK(check_packing(problem, packing.offsets, {}).empty(), "the offsets that were just found are correct");
+    return packing_page(problem, packing, {.name = name, .tool = "lowtide", .is_verified = true});
+  });
+}
+
 }  // namespace
 
 void bind_order(nb::module_& module) {
   module.def("order", &order, nb::arg("text"), nb::arg("is_path"), nb::arg("strategy"), nb::arg("effort").none());
   module.def("keep_budget", &keep, nb::arg("text"), nb::arg("is_path"), nb::arg("budget"), nb::arg("effort").none());
-  module.def("budget_curve", &curve, nb::arg("text"), nb::arg("is_path"), nb::arg("points"),
-             nb::arg("effort").none());
+  module.def("budget_page", &page, nb::arg("text"), nb::arg("is_path"), nb::arg("budget"), nb::arg("effort").none(),
+             nb::arg("name"));
+  module.def("budget_curve", &curve, nb::arg("text"), nb::arg("is_path"), nb::arg("points"), nb::arg("effort").none());
 }
 
 }  // namespace lowtide::python

@@ -48,9 +48,21 @@ def make_environment(folder, wheel):
     return python
 
 
+# The environment has no torch.
+TYPE_CHECKS = """
+[mypy]
+[mypy-torch.*]
+ignore_missing_imports = True
+[mypy-lowtide.torch.*]
+warn_unused_ignores = False
+disallow_subclassing_any = False
+"""
+
+
 def check_types(python, folder):
     """The types of the package are consistent with the stubs, which nanobind makes of the extension."""
-    run(python, "-m", "mypy", "--strict", "-p", "lowtide", cwd=folder)
+    (folder / "mypy.ini").write_text(TYPE_CHECKS)
+    run(python, "-m", "mypy", "--strict", "--config-file", "mypy.ini", "-p", "lowtide", cwd=folder)
 
 
 def main():

@@ -6,6 +6,15 @@ try:
 except ImportError as error:
     raise ImportError("lowtide.torch needs PyTorch; install torch 2.13") from error
 
+from ._estimate import BudgetPoint, HeldBytes, StepEstimate, estimate
 from ._step import StepPlan, TrainStep, train_step
 
-__all__ = ["StepPlan", "TrainStep", "train_step"]
+__all__ = [
+    "BudgetPoint",
+    "HeldBytes",
+    "StepEstimate",
+    "StepPlan",
+    "TrainStep",
+    "estimate",
+    "train_step",
+]

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import copy
+import time
 from collections import defaultdict
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch.optim import Optimizer
 
 from .._errors import InvalidError, UnsupportedError
+from .._memory_meter import MemoryMeter
+from ._problem import UnitCost
 
 # The update of one parameter by these does not depend on another one.
 SEPARATE = (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.RMSprop, torch.optim.Adagrad,
@@ -26,7 +30,7 @@ class ParameterUpdate:
         self._part = _part_of(optimizer, group, parameter)
         self._part.state = optimizer.state
 
-    def __call__(self, gradient: torch.Tensor) -> None:
+    def run(self, gradient: torch.Tensor) -> None:
         """Updates the parameter and the state, in place, with the present learning rate of the group."""
         part = self._part.param_groups[0]
         for key, value in self._group.items():
@@ -70,10 +74,18 @@ def check_optimizer(optimizer: Optimizer, parameters: dict[str, torch.nn.Paramet
         raise InvalidError(f"the optimizer has {extra} parameters that the module does not train")
 
 
-def updates_of(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter]) -> dict[str, ParameterUpdate]:
-    """The update of each parameter, by its name."""
+def updates_of(optimizer: Optimizer,
+               parameters: dict[str, torch.nn.Parameter]) -> dict[str, Callable[[torch.Tensor], None]]:
+    """The update of each parameter, by its name, as a function of the gradient."""
     groups = {id(one): group for group in optimizer.param_groups for one in group["params"]}
-    return {name: ParameterUpdate(optimizer, groups[id(one)], one) for name, one in parameters.items()}
+    return {name: _function_of(ParameterUpdate(optimizer, groups[id(one)], one)) for name, one in parameters.items()}
+
+
+def _function_of(one: ParameterUpdate) -> Callable[[torch.Tensor], None]:
+    def update(gradient: torch.Tensor) -> None:
+        one.run(gradient)
+
+    return update
 
 
 def state_bytes(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter]) -> dict[str, dict[str, int]]:
@@ -92,3 +104,32 @@ def state_bytes(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter])
         found[name] = {key: value.untyped_storage().nbytes() for key, value in part.state[trial].items()
                        if isinstance(value, torch.Tensor)}
     return found
+
+
+def measured_updates(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter]) -> dict[str, UnitCost]:
+    """What the update of each parameter takes, tried on other tensors of the same shapes.
+
+    A trial has the memory of one parameter, its gradient and what the optimizer keeps for it, for a short time.
+    """
+    groups = {id(one): at for at, group in enumerate(optimizer.param_groups) for one in group["params"]}
+    known: dict[Any, UnitCost] = {}
+    costs: dict[str, UnitCost] = {}
+    with MemoryMeter():
+        for name, one in parameters.items():
+            form = (tuple(one.shape), one.dtype, groups[id(one)])
+            if form not in known:
+                known[form] = _tried(optimizer, optimizer.param_groups[groups[id(one)]], one)
+            costs[name] = known[form]
+    return costs
+
+
+def _tried(optimizer: Optimizer, group: dict[str, Any], parameter: torch.nn.Parameter) -> UnitCost:
+    trial = torch.nn.Parameter(torch.ones_like(parameter))
+    part = _part_of(optimizer, group, trial)
+    part.state = defaultdict(dict)
+    trial.grad = torch.ones_like(trial)
+    part.step()  # makes what the optimizer keeps
+    begin = time.perf_counter_ns()
+    with MemoryMeter() as meter:
+        part.step()
+    return UnitCost(max(time.perf_counter_ns() - begin, 1), meter.peak)

@@ -3,7 +3,7 @@
 """A step as an ordering problem (docs/order-format.md)."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,13 +15,18 @@ GENERATOR_BYTES = 5056
 
 @dataclass(frozen=True)
 class Update:
-    """Runs behind the backward pass: what the optimizer does with one gradient, or with several."""
+    """What the optimizer does with the gradient of one parameter."""
 
-    name: str
+    parameter: str
     reads: tuple[Value, ...]
     """Gradients."""
     overwrites: tuple[str, ...]
     """States: the parameter, and what the optimizer keeps for it."""
+
+    @property
+    def name(self) -> str:
+        """Among the nodes of the problem."""
+        return f"update {self.parameter}"
 
 
 @dataclass
@@ -58,6 +63,14 @@ class StepProblem:
                 "states": [{"name": name, "bytes": self.rounded(size)} for name, size in self.states.items()],
                 "nodes": nodes, "edges": self._edges(),
                 "outputs": [[value.unit, value.output] for value in self.kept]}
+
+    def bytes_of_run(self, at: int) -> int:
+        """What a run of a unit needs beside the states: what it reads and makes, and its scratch."""
+        unit = self.units.units[at]
+        read = sum(self.rounded(self.units.units[one.unit].outputs[one.output].size) for one in unit.reads
+                   if isinstance(one, Value) and not self.units.is_of_state(one))
+        made = sum(self.rounded(one.size) for one in unit.outputs if one.overwrites is None)
+        return read + made + self.costs[at].scratch
 
     def _node_of_unit(self, at: int) -> dict[str, Any]:
         unit = self.units.units[at]
@@ -103,6 +116,6 @@ def _reference(content: Value | str) -> Any:
     return content if isinstance(content, str) else [content.unit, content.output]
 
 
-def names_of(problem: StepProblem) -> Sequence[str]:
+def names_of(problem: StepProblem) -> list[str]:
     """The name of each node of the problem."""
     return [f"{at} {unit.name}" for at, unit in enumerate(problem.units.units)] + [one.name for one in problem.updates]

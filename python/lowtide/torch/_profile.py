@@ -11,12 +11,19 @@ import torch
 from torch.fx import GraphModule, Interpreter, Node
 from torch.utils.flop_counter import flop_registry
 
+from .._memory_meter import MemoryMeter
 from ._problem import UnitCost
-from ._units import Unit, UnitGraph, values_of
+from ._program import below_autograd
+from ._units import Unit, UnitGraph, storage_of, values_of
 
 REPEATS = 3
 MOST_SECONDS = 3.0
 """Repeats end when this has passed, at least one after the first."""
+
+# Of the allocator of PyTorch and of the heap of the C library.
+ALIGNMENT = 64
+PAGE = 4096
+OWN_PAGES = 128 * 1024
 
 # A plain model of one core of a processor.
 NANOSECONDS_PER_NODE = 3_000
@@ -31,7 +38,7 @@ def estimated_costs(units: UnitGraph) -> list[UnitCost]:
 
 def _estimated(node: Node) -> int:
     tensors = [*values_of(node), *(tensor for one in node.all_input_nodes for tensor in values_of(one))]
-    moved = sum(tensor.numel() * tensor.element_size() for tensor in tensors)
+    moved = sum(int(tensor.numel()) * int(tensor.element_size()) for tensor in tensors)
     return NANOSECONDS_PER_NODE + moved // BYTES_PER_NANOSECOND + _operations(node) // OPERATIONS_PER_NANOSECOND
 
 
@@ -49,25 +56,31 @@ def _operations(node: Node) -> int:
 
 
 class UnitTimer(Interpreter):
-    """Runs a program, frees values as the program does, and notes the fastest run of each unit."""
+    """Runs a program, frees values as the program does, and notes the fastest and the leanest run of each unit."""
 
-    def __init__(self, program: GraphModule, count: int) -> None:
+    def __init__(self, program: GraphModule, count: int, meter: MemoryMeter) -> None:
         super().__init__(program)
         self.nanoseconds: list[int | None] = [None] * count
+        self.peaks: list[int | None] = [None] * count
+        """Bytes of the heap that a run takes, at most, with its outputs."""
+        self.sizes: dict[int, int] = {}
+        """Bytes of the storages that runs make, by the storage of the captured graph."""
         self._run: object = None
         self._time = 0
+        self._meter = meter
 
     def run_node(self, n: Node) -> Any:
-        """Runs one node, and adds its time to that of the run of its unit."""
+        """Runs one node, and adds what it takes to the run of its unit."""
         unit = n.meta.get("run")
-        if unit is None:
-            return super().run_node(n)
         if unit is not self._run:
             self._close()
-            self._run, self._time = unit, 0
+            self._open(unit)
+        if unit is None:
+            return super().run_node(n)
         before = time.perf_counter_ns()
         result = super().run_node(n)
         self._time += time.perf_counter_ns() - before
+        self._note_sizes(n.meta["source"].meta.get("val"), result)
         return result
 
     def measure(self, arguments: Sequence[torch.Tensor]) -> None:
@@ -75,12 +88,29 @@ class UnitTimer(Interpreter):
         self.run(*arguments)
         self._close()
 
+    def _note_sizes(self, expected: Any, result: Any) -> None:
+        """Some operators have results whose sizes only a run knows, such as workspaces."""
+        pairs = zip(expected, result, strict=True) if isinstance(result, (tuple, list)) else [(expected, result)]
+        for captured, made in pairs:
+            if isinstance(captured, torch.Tensor) and isinstance(made, torch.Tensor):
+                key = storage_of(captured)
+                self.sizes[key] = max(self.sizes.get(key, 0), made.untyped_storage().nbytes())
+
+    def _open(self, unit: object) -> None:
+        self._run, self._time = unit, 0
+        self._meter.reset()
+
     def _close(self) -> None:
-        if self._run is not None:
-            number = self._run.unit  # type: ignore[attr-defined]
-            known = self.nanoseconds[number]
-            self.nanoseconds[number] = self._time if known is None else min(known, self._time)
+        if self._run is None:
+            return
+        number = self._run.unit  # type: ignore[attr-defined]
+        self.nanoseconds[number] = _less(self.nanoseconds[number], self._time)
+        self.peaks[number] = _less(self.peaks[number], self._meter.peak)
         self._run = None
+
+
+def _less(known: int | None, found: int) -> int:
+    return found if known is None else min(known, found)
 
 
 def measured_costs(program: GraphModule, units: Sequence[Unit], arguments: Sequence[torch.Tensor],
@@ -88,7 +118,7 @@ def measured_costs(program: GraphModule, units: Sequence[Unit], arguments: Seque
     """Costs of units, the fastest of a few runs of a program that changes no parameter.
 
     What the program writes over, besides values of its own, is copied first. The generator of random numbers is as
-    before afterwards.
+    before afterwards. Outputs that are larger than the captured graph says get their real sizes.
 
     Args:
         arguments: of the program.
@@ -98,12 +128,31 @@ def measured_costs(program: GraphModule, units: Sequence[Unit], arguments: Seque
     places = [node.name for node in program.graph.nodes if node.op == "placeholder"]
     given = [one.clone() if name in written else one.detach()
              for name, one in zip(places, arguments, strict=True)]
-    timer = UnitTimer(program, len(units))
     begin = time.perf_counter()
-    with torch.no_grad(), torch.random.fork_rng(devices=[]):
+    with MemoryMeter() as meter, below_autograd(), torch.random.fork_rng(devices=[]):
+        timer = UnitTimer(program, len(units), meter)
         for repeat in range(REPEATS):
             timer.measure(given)
             if repeat > 0 and time.perf_counter() - begin > MOST_SECONDS:
                 break
-    return [estimate if found is None else UnitCost(max(found, 1), estimate.scratch)
-            for found, estimate in zip(timer.nanoseconds, estimates, strict=True)]
+    for unit in units:
+        for output in unit.outputs:
+            output.size = max(output.size, timer.sizes.get(output.storage, 0))
+    return [_cost_of(unit, nanoseconds, peak, estimate) for unit, nanoseconds, peak, estimate
+            in zip(units, timer.nanoseconds, timer.peaks, estimates, strict=True)]
+
+
+def _cost_of(unit: Unit, nanoseconds: int | None, peak: int | None, estimate: UnitCost) -> UnitCost:
+    if nanoseconds is None or peak is None:
+        return estimate
+    outputs = sum(allocated_bytes(one.size) for one in unit.outputs if one.overwrites is None)
+    return UnitCost(max(nanoseconds, 1), max(peak - outputs, 0))
+
+
+def allocated_bytes(size: int) -> int:
+    """What a storage takes from the heap of the C library, at most. Large blocks have pages of their own."""
+    if size == 0:
+        return 0
+    if size + ALIGNMENT < OWN_PAGES:
+        return (size + 2 * ALIGNMENT + 15) // 16 * 16
+    return (size + 2 * ALIGNMENT + PAGE - 1) // PAGE * PAGE

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import getitem
 
@@ -32,9 +33,17 @@ def leave_state(present: torch.Tensor) -> None:
     torch.set_rng_state(present)
 
 
+@contextmanager
+def below_autograd() -> Iterator[None]:
+    """Operators run as autograd calls them: nothing is recorded, and kernels that ask are told to save workspaces."""
+    with torch.enable_grad(), torch._C._AutoDispatchBelowAutograd():
+        yield
+
+
 @dataclass(frozen=True, eq=False)
 class UnitRun:
-    """What the nodes of a program that are one run of a unit have in common: the key "run" of their `meta`."""
+    """What the nodes of a program that are one run of a unit have in common: the key "run" of their `meta`. The key
+    "source" is the node of the captured graph."""
 
     unit: int
 
@@ -98,7 +107,7 @@ class _Writer:
         for node in unit.nodes:
             args = without_statistics(node) if is_rerun and updated_statistics(node) else node.args
             new = self._graph.call_function(node.target, map_arg(args, self._name), map_arg(node.kwargs, self._name))
-            new.meta["run"] = run
+            new.meta.update(run=run, source=node)
             self._made[node] = new
             for user in node.users:
                 if user in self._units.unit_of and user.target is getitem and user.users:

@@ -12,14 +12,15 @@ from torch.optim import Optimizer
 from torch.utils import _pytree as pytree
 
 from .._errors import InvalidError, OverLimitError
-from .._ordering import BudgetSequence, keep_budget
+from .._ordering import BudgetSequence, budget_page, keep_budget
 from .._request import bytes_of
-from ._capture import Captured, LossFunction, capture
-from ._optimizers import ParameterUpdate, check_optimizer, state_bytes, updates_of
-from ._problem import StepProblem, UnitCost, Update, names_of
-from ._profile import estimated_costs, measured_costs
-from ._program import UpdateCall, program_of
-from ._units import UnitGraph, Value
+from ._build import BuiltStep, build_step
+from ._capture import Captured, LossFunction
+from ._optimizers import measured_updates
+from ._problem import StepProblem, UnitCost, names_of
+from ._profile import measured_costs
+from ._program import below_autograd, program_of
+from ._report import report_of
 
 MOST_PLANS = 8
 """Of sets of shapes that one step plans for."""
@@ -27,8 +28,6 @@ MOST_PLANS = 8
 
 MEASUREMENTS = 2
 """Of costs before a plan is final, each in the program of the plan before."""
-UPDATE_NANOSECONDS = 20_000
-"""Of an update, which runs once in every plan."""
 EFFORT = 1_000_000_000
 """Of the search for reruns."""
 
@@ -66,12 +65,10 @@ class TrainStep:
             The loss, without a graph of autograd.
         """
         plan = self.plan(*batch)
-        inputs = [leaf for leaf in pytree.tree_leaves(tuple(batch)) if isinstance(leaf, torch.Tensor)]
-        captured = plan.captured
-        with torch.no_grad():
-            loss, *gradients = plan.program(*captured.parameters.values(), *captured.constants.values(), *inputs)
+        with below_autograd():
+            loss, *gradients = plan.program(*_arguments(plan.captured, batch))
         if self._keeps_gradients:
-            _accumulate(captured, gradients)
+            _accumulate(plan.captured, gradients)
         elif self._optimizer is not None:
             self._optimizer._opt_called = True  # for schedulers of learning rates
         return loss
@@ -87,6 +84,23 @@ class TrainStep:
         self._last = self._plans[key]
         return self._last
 
+    def report(self) -> str:
+        """What the plan of the latest call does: the peak and what holds it, what runs again, and why not less."""
+        plan = self._planned_last()
+        return report_of(plan.problem, plan.sequence, has_budget=self._budget is not None)
+
+    def html(self) -> str:
+        """A page that works offline, with the values of the plan of the latest call over its runs."""
+        problem = self._planned_last().problem
+        mapping = problem.as_mapping()
+        limit, effort = (total_of(mapping), 0) if self._budget is None else (self._budget, EFFORT)
+        return budget_page(mapping, limit, effort=effort, name=type(self._module).__name__)
+
+    def _planned_last(self) -> StepPlan:
+        if self._last is None:
+            raise InvalidError("nothing is planned yet; call the step, or give train_step() an example")
+        return self._last
+
     @property
     def last_plan(self) -> StepPlan | None:
         """The plan of the latest call."""
@@ -100,81 +114,43 @@ class TrainStep:
         return forms, str(spec), modes, torch.get_num_threads()
 
     def _planned(self, batch: tuple[Any, ...]) -> StepPlan:
-        captured = capture(self._module, self._loss_fn, batch)
-        units = UnitGraph(captured.graph)
-        trained = [] if self._keeps_gradients else list(captured.parameters)
-        updates: dict[str, ParameterUpdate] = {}
-        if not self._keeps_gradients and self._optimizer is not None:
-            check_optimizer(self._optimizer, captured.parameters)
-            updates = updates_of(self._optimizer, captured.parameters)
-        problem, calls = self._problem_of(captured, units, trained, updates)
+        built = build_step(self._module, self._loss_fn, self._optimizer, batch, keeps_gradients=self._keeps_gradients)
+        problem = built.problem
+        if self._budget is not None and built.calls and self._optimizer is not None:
+            of_parameter = measured_updates(self._optimizer, built.captured.parameters)
+            problem.costs[len(problem.units.units):] = [of_parameter[one.parameter] for one in problem.updates]
         sequence = _kept(problem, self._budget)
         for _ in range(MEASUREMENTS if self._budget is not None else 0):
-            measured = self._measured(captured, problem, sequence, batch)
-            if measured == problem.costs:
-                break
-            problem.costs = measured
+            problem.costs = _measured(built, sequence, batch)
             sequence = _kept(problem, self._budget)
-        kept = units.results if self._keeps_gradients else units.results[:1]
-        program = program_of(captured.graph, units, calls, [int(one) for one in sequence.runs], kept)
-        return StepPlan(captured, problem, sequence, program)
-
-    def _measured(self, captured: Captured, problem: StepProblem, sequence: BudgetSequence,
-                  batch: tuple[Any, ...]) -> list[UnitCost]:
-        """Costs of the units in the program of a sequence, as they are in its memory."""
-        units = problem.units
-        dry = program_of(captured.graph, units, None, [int(one) for one in sequence.runs], units.results[:1])
-        inputs = [leaf for leaf in pytree.tree_leaves(tuple(batch)) if isinstance(leaf, torch.Tensor)]
-        arguments = [*captured.parameters.values(), *captured.constants.values(), *inputs]
-        count = len(units.units)
-        return measured_costs(dry, units.units, arguments, problem.costs[:count]) + problem.costs[count:]
-
-    def _problem_of(self, captured: Captured, units: UnitGraph, trained: list[str],
-                    updates: dict[str, ParameterUpdate]) -> tuple[StepProblem, list[UpdateCall]]:
-        holders = [node for node in captured.graph.graph.nodes if node.op == "placeholder"]
-        states = dict(units.states)
-        planned: list[Update] = []
-        calls: list[UpdateCall] = []
-        kept_by = {} if self._optimizer is None else state_bytes(self._optimizer, captured.parameters)
-        for name, of_parameter in kept_by.items():
-            for key, size in of_parameter.items():
-                states[f"{name} {key}"] = size
-        for at, name in enumerate(captured.parameters):
-            gradient = units.results[1 + at]
-            if name not in trained or gradient is None:
-                continue
-            value = units.value_of(gradient)
-            reads = (value,) if isinstance(value, Value) else ()
-            overwrites = (holders[at].name, *(f"{name} {key}" for key in kept_by.get(name, {})))
-            planned.append(Update(f"update {name}", reads, overwrites))
-            calls.append(UpdateCall(updates[name].__call__, (gradient,)))
-        costs = estimated_costs(units) + [UnitCost(nanoseconds=UPDATE_NANOSECONDS) for _ in planned]
-        results = units.result_values() if self._keeps_gradients else units.result_values()[:1]
-        kept = [value for value in results if isinstance(value, Value)]
-        return StepProblem(units, planned, costs, states, list(dict.fromkeys(kept)),
-                           _origins_of(captured, units, planned)), calls
+        program = program_of(built.captured.graph, problem.units, built.calls, list(sequence.runs), built.kept)
+        return StepPlan(built.captured, problem, sequence, program)
 
 
-def _origins_of(captured: Captured, units: UnitGraph, updates: list[Update]) -> list[str]:
-    """The module of each unit. A unit of the backward pass has that of the latest forward unit that it reads."""
-    origins: list[str] = []
-    for unit in units.units:
-        own = next((captured.modules[node] for node in unit.nodes if node in captured.modules), None)
-        if own is None:
-            read = [one.unit for one in unit.reads if isinstance(one, Value)]
-            own = next((origins[at] for at in sorted(read, reverse=True) if origins[at]), "")
-        origins.append(own)
-    return origins + [one.name.removeprefix("update ") for one in updates]
+def _measured(built: BuiltStep, sequence: BudgetSequence, batch: tuple[Any, ...]) -> list[UnitCost]:
+    """Costs of the units in the program of a sequence, as they are in its memory."""
+    units = built.problem.units
+    dry = program_of(built.captured.graph, units, None, list(sequence.runs), units.results[:1])
+    count = len(units.units)
+    costs = measured_costs(dry, units.units, _arguments(built.captured, batch), built.problem.costs[:count])
+    return costs + built.problem.costs[count:]
+
+
+def _arguments(captured: Captured, batch: tuple[Any, ...]) -> list[torch.Tensor]:
+    """What a program takes."""
+    inputs = [leaf for leaf in pytree.tree_leaves(tuple(batch)) if isinstance(leaf, torch.Tensor)]
+    return [*captured.parameters.values(), *captured.constants.values(), *inputs]
 
 
 def _kept(problem: StepProblem, budget: int | None) -> BudgetSequence:
     sequence = solve(problem, budget)
     if not sequence.fits:
-        raise InvalidError(_refusal(problem, sequence))
+        raise InvalidError(refusal_of(problem, sequence))
     return sequence
 
 
-def _refusal(problem: StepProblem, sequence: BudgetSequence) -> str:
+def refusal_of(problem: StepProblem, sequence: BudgetSequence) -> str:
+    """Why a budget is not kept, and what to do."""
     lowest = f"the lowest peak that was found is {sequence.peak:,} B; give a larger budget, or a smaller batch"
     if sequence.outcome != "infeasible":
         return f"no sequence was found that keeps the budget of {sequence.budget:,} B, and there may be one; {lowest}"
@@ -182,23 +158,25 @@ def _refusal(problem: StepProblem, sequence: BudgetSequence) -> str:
         return f"no sequence keeps the budget of {sequence.budget:,} B; {lowest}"
     name = names_of(problem)[sequence.obstacle]
     where = problem.origins[sequence.obstacle]
-    return (f"no sequence keeps the budget of {sequence.budget:,} B: {name!r}" + (f" of module {where!r}" if where else "")
-            + f" needs more for what it reads and makes; {lowest}")
+    of_module = f" of module {where!r}" if where else ""
+    return (f"no sequence keeps the budget of {sequence.budget:,} B: {name!r}{of_module} needs more for what it reads "
+            f"and makes; {lowest}")
 
 
 def solve(problem: StepProblem, budget: int | None) -> BudgetSequence:
     """The sequence for a budget; without one, the order with the lowest peak that was found, without reruns."""
     mapping = problem.as_mapping()
     if budget is None:
-        return _without_budget(mapping)
+        return keep_budget(mapping, total_of(mapping), effort=0)
     return keep_budget(mapping, budget, effort=EFFORT)
 
 
-def _without_budget(mapping: dict[str, Any]) -> BudgetSequence:
-    total = sum(one["bytes"] for one in mapping["states"])
+def total_of(mapping: dict[str, Any]) -> int:
+    """A budget that nothing exceeds, in bytes."""
+    total = sum(int(one["bytes"]) for one in mapping["states"])
     for node in mapping["nodes"]:
         total += sum(one.get("bytes", 0) for one in node["outputs"]) + node["scratch"] + node.get("seed_bytes", 0)
-    return keep_budget(mapping, max(total, 1), effort=0)
+    return max(total, 1)
 
 
 def _accumulate(captured: Captured, gradients: list[torch.Tensor | None]) -> None:

@@ -62,7 +62,7 @@ class Unit:
     @property
     def name(self) -> str:
         """That of its first node."""
-        return self.nodes[0].name
+        return str(self.nodes[0].name)
 
     def overwritten_states(self) -> list[str]:
         """States that it writes over, by name."""
@@ -238,9 +238,10 @@ class UnitGraph:
         outputs = self.units[unit].outputs
         outputs.append(Output(key, tensor.untyped_storage().nbytes(), overwrites=old))
         self._content[key] = Value(unit, len(outputs) - 1)
-        self.units[unit].once |= self._is_of_state(old)
+        self.units[unit].once |= self.is_of_state(old)
 
-    def _is_of_state(self, content: Value | str) -> bool:
+    def is_of_state(self, content: Value | str) -> bool:
+        """Whether these bytes are those of a placeholder, or written over them."""
         while isinstance(content, Value):
             older = self.units[content.unit].outputs[content.output].overwrites
             if older is None:

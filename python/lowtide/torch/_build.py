@@ -1,0 +1,103 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""From a module, a loss and an optimizer to the problem of a step."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.fx import Node
+from torch.optim import Optimizer
+
+from ._capture import Captured, LossFunction, capture
+from ._optimizers import check_optimizer, state_bytes, updates_of
+from ._problem import StepProblem, UnitCost, Update
+from ._profile import allocated_bytes, estimated_costs
+from ._program import UpdateCall
+from ._units import UnitGraph, Value
+
+UPDATE_NANOSECONDS = 20_000
+"""Of an update, which runs once in every plan."""
+
+
+@dataclass(frozen=True)
+class BuiltStep:
+    """A step before it is planned. Its costs are estimates."""
+
+    captured: Captured
+    problem: StepProblem
+    calls: list[UpdateCall]
+    """What each update runs."""
+    kept: list[Node | None]
+    """What the step returns: the loss, and the gradients if they are kept."""
+
+
+def build_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None,
+               batch: tuple[Any, ...], *, keeps_gradients: bool) -> BuiltStep:
+    """Captures the step, and states it as a problem.
+
+    Args:
+        optimizer: updates each parameter. None: nothing does.
+        keeps_gradients: gradients live until the end, and nothing is updated.
+
+    Raises:
+        InvalidError, UnsupportedError: those of capture() and check_optimizer().
+    """
+    captured = capture(module, loss_fn, batch)
+    units = UnitGraph(captured.graph)
+    states = dict(units.states)
+    kept_for: dict[str, dict[str, int]] = {}
+    if optimizer is not None:
+        if not keeps_gradients:
+            check_optimizer(optimizer, captured.parameters)
+        kept_for = state_bytes(optimizer, captured.parameters)
+        states.update({_state_name(name, key): size for name, of_parameter in kept_for.items()
+                       for key, size in of_parameter.items()})
+    updates: list[Update] = []
+    calls: list[UpdateCall] = []
+    if optimizer is not None and not keeps_gradients:
+        updates, calls = _updates(captured, units, optimizer, kept_for)
+    costs = estimated_costs(units) + [UnitCost(nanoseconds=UPDATE_NANOSECONDS) for _ in updates]
+    results = units.results if keeps_gradients else units.results[:1]
+    values = [units.value_of(one) for one in results if one is not None]
+    problem = StepProblem(units, updates, costs, states,
+                          list(dict.fromkeys(one for one in values if isinstance(one, Value))),
+                          _origins_of(captured, units, updates), allocated_bytes)
+    return BuiltStep(captured, problem, calls, results)
+
+
+def _state_name(parameter: str, key: str) -> str:
+    return f"{key} of {parameter}"
+
+
+def _updates(captured: Captured, units: UnitGraph, optimizer: Optimizer,
+             kept_for: dict[str, dict[str, int]]) -> tuple[list[Update], list[UpdateCall]]:
+    holders = [node.name for node in captured.graph.graph.nodes if node.op == "placeholder"]
+    functions = updates_of(optimizer, captured.parameters)
+    updates: list[Update] = []
+    calls: list[UpdateCall] = []
+    for holder, name, gradient in zip(holders, captured.parameters, units.results[1:], strict=False):
+        if gradient is None:
+            continue
+        value = units.value_of(gradient)
+        states = tuple(_state_name(name, key) for key in kept_for[name])
+        updates.append(Update(name, (value,) if isinstance(value, Value) else (), (holder, *states)))
+        calls.append(UpdateCall(functions[name], (gradient,)))
+    return updates, calls
+
+
+def _origins_of(captured: Captured, units: UnitGraph, updates: list[Update]) -> list[str]:
+    """The module of each unit and update. A unit of the backward pass has that of a parameter that it reads, or of the
+    latest unit of the forward pass that it reads, or of the unit before."""
+    holders = [node.name for node in captured.graph.graph.nodes if node.op == "placeholder"]
+    owners = {holder: name.rpartition(".")[0] for holder, name in zip(holders, captured.parameters, strict=False)}
+    forward: list[str] = []
+    origins: list[str] = []
+    for unit in units.units:
+        forward.append(next((captured.modules[node] for node in unit.nodes if node in captured.modules), ""))
+        read = sorted((one.unit for one in unit.reads if isinstance(one, Value)), reverse=True)
+        origins.append(forward[-1] or next((owners[one] for one in unit.reads if one in owners), "")
+                       or next((forward[at] for at in read if forward[at]), "")
+                       or next((origins[at] for at in read if origins[at]), ""))
+    return origins + [one.parameter for one in updates]

@@ -1,0 +1,133 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a training step needs, without running it."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from torch.optim import Optimizer
+
+from .._errors import InvalidError
+from .._ordering import BudgetSequence, budget_curve
+from ._build import build_step
+from ._capture import LossFunction
+from ._problem import StepProblem, names_of
+from ._report import shown_bytes
+from ._step import EFFORT, solve
+
+MOST_SHOWN = 8
+
+
+class HeldBytes(NamedTuple):
+    """Bytes that are live at the peak."""
+
+    bytes: int
+    name: str
+    """The operator that makes them, or the state."""
+    module: str
+    """The path of its module, or ""."""
+
+
+class BudgetPoint(NamedTuple):
+    """What a budget costs."""
+
+    budget: int
+    """Bytes."""
+    overhead: float | None
+    """The time that runs of operators add, as a share of one run of each; None: no sequence was found."""
+    proven: bool
+    """Whether no sequence that keeps the budget costs less by these costs."""
+
+
+@dataclass(frozen=True)
+class StepEstimate:
+    """What a step of training needs. Bytes are of all that it holds at its worst moment."""
+
+    peak: int
+    """Bytes, with nothing run again."""
+    floor: int
+    """Bytes: no sequence of whole operators keeps less."""
+    least: int
+    """Bytes: the smallest budget of the curve that is kept."""
+    obstacle: HeldBytes | None
+    """The operator whose operands and results alone need the floor; None if no single one is the reason."""
+    states: int
+    """Bytes that are live at all times: parameters, buffers, what the optimizer keeps, and the batch."""
+    held: tuple[HeldBytes, ...]
+    """What is live at the peak beside the states, the largest first."""
+    curve: tuple[BudgetPoint, ...]
+    """From the peak to the floor. Costs are estimates of a plain model of one core."""
+
+    def __str__(self) -> str:
+        lines = [f"peak   {shown_bytes(self.peak)}, with nothing run again",
+                 f"       {shown_bytes(self.states)} of it are parameters, buffers, optimizer and batch"]
+        lines += [f"       {shown_bytes(one.bytes)}  {one.name}" + (f" of {one.module}" if one.module else "")
+                  for one in self.held[:MOST_SHOWN]]
+        rest = sum(one.bytes for one in self.held[MOST_SHOWN:])
+        if rest:
+            lines.append(f"       {shown_bytes(rest)}  in {len(self.held) - MOST_SHOWN} others")
+        reason = "" if self.obstacle is None else (
+            f": {self.obstacle.name}" + (f" of {self.obstacle.module}" if self.obstacle.module else "")
+            + " needs it for what it reads and makes")
+        lines.append(f"floor  {shown_bytes(self.floor)}; no sequence of whole operators keeps less{reason}")
+        lines.append("budget        added time")
+        for point in self.curve:
+            added = "none found" if point.overhead is None else f"{point.overhead:.1%}"
+            lines.append(f"{shown_bytes(point.budget):>12}  {added}" + (", proven least" if point.proven else ""))
+        return "\n".join(lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {"schema_version": 1, "peak_bytes": self.peak, "floor_bytes": self.floor, "least_bytes": self.least,
+                "states_bytes": self.states, "obstacle": None if self.obstacle is None else self.obstacle._asdict(),
+                "held": [one._asdict() for one in self.held], "curve": [one._asdict() for one in self.curve]}
+
+
+def estimate(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None = None, *,
+             example: tuple[Any, ...], gradients: str = "update", points: int = 12) -> StepEstimate:
+    """Says what a step needs and what budgets cost. Nothing is run, and no tensor of the step gets memory.
+
+    The module and the example may be without memory, too (torch.device("meta") is not enough: make them under
+    torch._subclasses.FakeTensorMode). Times are estimated from sizes.
+
+    Args:
+        module, loss_fn, optimizer, example, gradients: as for train_step().
+        points: budgets of the curve, at least 2.
+
+    Raises:
+        Error: as train_step(), except for budgets.
+    """
+    if gradients not in ("update", "keep"):
+        raise InvalidError(f"gradients is {gradients!r}; give 'update' or 'keep'")
+    problem = build_step(module, loss_fn, optimizer, example, keeps_gradients=gradients == "keep").problem
+    mapping = problem.as_mapping()
+    free = solve(problem, None)
+    curve = budget_curve(mapping, points=points, effort=points * EFFORT // 4)
+    states = sum(one["bytes"] for one in mapping["states"])
+    found = [point for point in curve.points if point.fits]
+    return StepEstimate(peak=found[0].peak, floor=curve.floor, least=min(point.peak for point in found),
+                        obstacle=_obstacle(problem, curve.floor, states), states=states,
+                        held=_held(problem, found[0] if found[0].peak <= free.peak else free),
+                        curve=tuple(BudgetPoint(point.budget, point.overhead if point.fits else None,
+                                                point.proven_optimal) for point in curve.points))
+
+
+def _held(problem: StepProblem, sequence: BudgetSequence) -> tuple[HeldBytes, ...]:
+    names = names_of(problem)
+    held = []
+    for value in sequence.at_peak:
+        name = names[value.node]
+        if value.kind != "output":
+            name = f"{value.kind} of {name}"
+        held.append(HeldBytes(value.bytes, name, problem.origins[value.node]))
+    return tuple(held)
+
+
+def _obstacle(problem: StepProblem, floor: int, states: int) -> HeldBytes | None:
+    """The first operator that needs the floor alone, beside what is always live."""
+    for at, unit in enumerate(problem.units.units):
+        if problem.bytes_of_run(at) + states == floor:
+            return HeldBytes(floor, f"{at} {unit.name}", problem.origins[at])
+    return None

@@ -1,0 +1,55 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan of a step does, for people."""
+from __future__ import annotations
+
+from collections import Counter
+
+from .._ordering import BudgetSequence
+from ._problem import StepProblem, names_of
+
+MOST_SHOWN = 8
+
+
+def report_of(problem: StepProblem, sequence: BudgetSequence, *, has_budget: bool) -> str:
+    """The budget, the peak and what holds it, what runs again, and the time that it adds."""
+    names = names_of(problem)
+    states = sum(problem.rounded(size) for size in problem.states.values())
+    lines = []
+    if has_budget:
+        lines.append(f"budget {shown_bytes(sequence.budget)}, kept: the peak is {shown_bytes(sequence.peak)}")
+    else:
+        lines.append(f"no budget: the peak is {shown_bytes(sequence.peak)}")
+    lines.append(f"  {shown_bytes(states)} are parameters, buffers, optimizer and batch")
+    for value in sequence.at_peak[:MOST_SHOWN]:
+        kind = "" if value.kind == "output" else f"{value.kind} of "
+        lines.append(f"  {shown_bytes(value.bytes)}  {kind}{with_module(problem, names, value.node)}")
+    again = {number: times - 1 for number, times in Counter(int(one) for one in sequence.runs).items() if times > 1}
+    if not again:
+        lines.append("nothing runs again")
+        return "\n".join(lines)
+    least = (sequence.cost_bound - sequence.base_cost) / max(sequence.base_cost, 1)
+    proof = "no plan adds less" if sequence.proven_optimal else f"no plan adds less than {least:.1%}"
+    lines.append(f"{sum(again.values())} runs again add {sequence.overhead:.1%} of time by measured costs; {proof}")
+    costly = sorted(again, key=lambda number: -problem.costs[number].nanoseconds * again[number])
+    for number in costly[:MOST_SHOWN]:
+        time = problem.costs[number].nanoseconds * again[number] / 1e6
+        lines.append(f"  {time:8.3f} ms  {with_module(problem, names, number)}"
+                     + (f", {again[number]} times" if again[number] > 1 else ""))
+    if len(costly) > MOST_SHOWN:
+        lines.append(f"  and {len(costly) - MOST_SHOWN} others")
+    return "\n".join(lines)
+
+
+def with_module(problem: StepProblem, names: list[str], number: int) -> str:
+    """The name of a unit or an update, with its module."""
+    module = problem.origins[number] if problem.origins else ""
+    return names[number] + (f" of {module}" if module and not names[number].startswith("update ") else "")
+
+
+def shown_bytes(size: int) -> str:
+    """In the largest unit that is not above the size: "1.25 MiB"."""
+    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size >= factor:
+            return f"{size / factor:.2f} {unit}"
+    return f"{size} B"
