@@ -1,0 +1,125 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""lowtide.keep_budget and lowtide.budget_curve."""
+import json
+import random
+
+import pytest
+from conftest import program_json
+
+import lowtide
+
+# While c runs, a, b and c are live, 210 bytes, beside the weight of 64. The output of "in" is read by d, too: 8 bytes
+# less if "in" runs again.
+SMALL = {"states": [{"name": "weight", "bytes": 64}],
+         "nodes": [{"name": "in", "bytes": 8, "cost": 1}, {"name": "a", "bytes": 100, "cost": 3},
+                   {"name": "b", "bytes": 100, "cost": 2}, {"name": "c", "bytes": 10, "cost": 5},
+                   {"name": "d", "bytes": 60, "cost": 1}],
+         "edges": [[0, 1], ["weight", 1], [0, 2], [1, 3], [2, 3], [0, 4], [3, 4]], "outputs": [4]}
+
+
+def drawn(seed):
+    """A forward pass, and a backward pass that reads its outputs in the opposite order."""
+    draw = random.Random(seed)
+    length = 12
+    nodes = [{"name": f"f{at}", "bytes": draw.randrange(50, 200), "cost": draw.randrange(1, 9)} for at in range(length)]
+    nodes += [{"name": f"b{at}", "bytes": draw.randrange(50, 200), "cost": draw.randrange(1, 9),
+               "scratch": draw.randrange(40)} for at in reversed(range(length))]
+    nodes[3]["seed_bytes"] = 16
+    edges = [[at, at + 1] for at in range(2 * length - 1)]
+    edges += [[at, 2 * length - 1 - at] for at in range(length - 1)]
+    edges += [[at, at + 3] for at in range(0, length - 3, 4)]
+    return {"nodes": nodes, "edges": edges, "outputs": [2 * length - 1]}
+
+
+def assert_equal(found, shown):
+    """The answer of Python is that of the program."""
+    outcome = "found" if shown["feasible"] else "infeasible" if shown["proven_infeasible"] else "not_found"
+    assert found.outcome == outcome
+    assert (found.budget, found.peak) == (shown["budget"], shown["peak_bytes"])
+    assert (found.cost, found.cost_bound) == (shown["cost"], shown["cost_bound"])
+    assert found.proven_optimal == shown["cost_proven_optimal"]
+    assert list(found.runs) == shown["order"]
+
+
+def test_a_budget_makes_a_node_run_again():
+    whole = lowtide.keep_budget(SMALL, 282)
+    assert (whole.peak, list(whole.runs), whole.overhead) == (64 + 8 + 100 + 100 + 10, [0, 1, 2, 3, 4], 0)
+    kept = lowtide.keep_budget(SMALL, 281)
+    assert (kept.peak, list(kept.runs)) == (64 + 100 + 100 + 10, [0, 1, 2, 3, 0, 4])
+    assert (kept.base_cost, kept.cost, kept.overhead) == (12, 13, 1 / 12)
+    assert kept.fits and kept.proven_optimal and kept.obstacle is None
+    assert [tuple(one) for one in kept.at_peak] == [(1, 0, "output", 100), (2, 0, "output", 100), (3, 0, "output", 10)]
+
+
+def test_a_budget_that_is_not_kept_is_an_answer():
+    sequence = lowtide.keep_budget(SMALL, 273)
+    assert (sequence.outcome, sequence.obstacle, sequence.fits) == ("infeasible", 3, False)
+    assert sequence.peak == 274 and not sequence.proven_optimal
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_budgets_equal_those_of_the_program(seed, tmp_path):
+    graph = drawn(seed)
+    path = tmp_path / "g.json"
+    path.write_text(json.dumps(graph))
+    highest = lowtide.order(path).peak
+    for part in (20, 14, 10, 4):
+        budget = highest * part // 20
+        shown = program_json("order", path, "--budget", budget, "--effort", 1_000_000)
+        found = lowtide.keep_budget(graph, budget, effort=1_000_000)
+        assert_equal(found, shown)
+        assert found.base_cost == shown["base_cost"] and found.overhead == shown["overhead"]
+        assert found.obstacle == shown["infeasible_node"]
+        assert [one._asdict() for one in found.at_peak] == [
+            {key: value[key] for key in ("node", "output", "kind", "bytes")} for value in shown["peak"]["values"]]
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_curves_equal_those_of_the_program(seed, tmp_path):
+    graph = drawn(seed)
+    path = tmp_path / "g.json"
+    path.write_text(json.dumps(graph))
+    shown = program_json("order", path, "--curve", "--points", 5, "--effort", 5_000_000)
+    found = lowtide.budget_curve(path, points=5, effort=5_000_000)
+    assert found.floor == shown["floor"] and len(found.points) == len(shown["points"]) == 5
+    for one, other in zip(found.points, shown["points"]):
+        assert_equal(one, other)
+        assert one.base_cost == shown["base_cost"]
+
+
+def test_less_memory_never_costs_less():
+    curve = lowtide.budget_curve(drawn(7), points=10, effort=5_000_000)
+    kept = [point for point in curve.points if point.fits]
+    assert [point.budget for point in curve.points] == sorted((point.budget for point in curve.points), reverse=True)
+    assert [point.cost for point in kept] == sorted(point.cost for point in kept)
+    assert all(point.peak <= point.budget for point in kept)
+    assert curve.points[-1].budget >= curve.floor
+
+
+def test_budgets_may_be_texts():
+    assert lowtide.keep_budget(SMALL, "1KiB").budget == 1024
+
+
+def test_costs_of_nothing_have_no_overhead():
+    graph = {"nodes": [{"bytes": 4, "cost": 0}, {"bytes": 4, "cost": 0}], "edges": [[0, 1]]}
+    assert lowtide.keep_budget(graph, 8).overhead == 0
+
+
+@pytest.mark.parametrize("graph, budget, message", [
+    (SMALL, 63, "64 B"), (SMALL, "5MB", "5MB"), (SMALL, 0, "budget"), (SMALL, -1, "budget"),
+    ({"nodes": [{"bytes": 4}], "edges": []}, 100, "cost"), ({"nodes": [{"bytes": 4, "cost": -1}], "edges": []}, 9, "cost"),
+    ({"nodes": [{"bytes": 4, "cost": 1}], "edges": [[0, 3]]}, 100, "3"), ({}, 100, "nodes"),
+    ("/absent.json", 100, "/absent.json")])
+def test_wrong_budgets_and_graphs_are_refused(graph, budget, message):
+    with pytest.raises(lowtide.Error, match=message):
+        lowtide.keep_budget(graph, budget)
+
+
+@pytest.mark.parametrize("call", [
+    lambda: lowtide.keep_budget(SMALL, 300, effort=-1), lambda: lowtide.budget_curve(SMALL, effort=-1),
+    lambda: lowtide.budget_curve(SMALL, points=1), lambda: lowtide.budget_curve(SMALL, points=-3),
+    lambda: lowtide.budget_curve({"nodes": [{"bytes": 4}], "edges": []})])
+def test_wrong_options_are_refused(call):
+    with pytest.raises(lowtide.Error):
+        call()
