@@ -78,8 +78,10 @@ class StepProblem:
         for output in unit.outputs:
             if output.overwrites is None:
                 outputs.append({"bytes": self.rounded(output.size)})
-            else:
+            elif self.units.is_of_state(output.overwrites):
                 outputs.append({"overwrites": _reference(output.overwrites)})
+            else:
+                outputs.append({"overwrites": _reference(output.overwrites), "bytes": self.rounded(output.size)})
         outputs.append({"bytes": 0})  # read by units whose first runs come later
         node = {"name": f"{at} {unit.name}", "cost": self.costs[at].nanoseconds, "outputs": outputs,
                 "scratch": self.costs[at].scratch}
