@@ -1,0 +1,81 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Planned steps beside what else changes a training: schedulers, saved states, and eager steps."""
+import pytest
+import torch
+from conftest import assert_same, batches_of, budgets_of, pair_of
+from programs import OPTIMIZERS
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_scheduler_sets_the_learning_rate(optimizer):
+    pair = pair_of("unet", optimizer)
+    schedulers = [torch.optim.lr_scheduler.StepLR(one, 2, 0.5) for one in (pair.eager_optimizer, pair.optimizer)]
+    step = pair.step()
+    for batch in batches_of("unet", 6):
+        pair.run(step, [batch])
+        for scheduler in schedulers:
+            scheduler.step()
+    assert schedulers[0].get_last_lr() == schedulers[1].get_last_lr()
+
+
+def test_groups_of_parameters_keep_their_options():
+    def make(parameters):
+        return torch.optim.AdamW([{"params": parameters[::2], "lr": 1e-2}, {"params": parameters[1::2]}], lr=1e-3)
+    pair = pair_of("unet", make)
+    step = pair.step()
+    pair.run(step, batches_of("unet", 3))
+    for optimizer in (pair.eager_optimizer, pair.optimizer):
+        optimizer.param_groups[1]["weight_decay"] = 0.2
+    pair.run(step, batches_of("unet", 3))
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_saved_state_continues_either_way(optimizer, tmp_path):
+    """Eager steps go on behind planned ones, and planned ones behind eager ones."""
+    pair = pair_of("residual", optimizer)
+    batches = batches_of("residual", 6)
+    pair.run(pair.step(), batches[:3])
+    torch.save([pair.planned.state_dict(), pair.optimizer.state_dict()], tmp_path / "planned.pt")
+    torch.save([pair.eager.state_dict(), pair.eager_optimizer.state_dict()], tmp_path / "eager.pt")
+    other = pair_of("residual", optimizer)
+    for module, state, name in ((other.eager, other.eager_optimizer, "planned.pt"),
+                                (other.planned, other.optimizer, "eager.pt")):
+        saved, saved_state = torch.load(tmp_path / name)
+        module.load_state_dict(saved)
+        state.load_state_dict(saved_state)
+    other.run(other.step(), batches[3:])
+    pair.run(pair.step(), batches[3:])
+    assert_same(pair.eager.state_dict(), other.planned.state_dict(), "module")
+
+
+def test_eager_steps_may_come_between():
+    pair = pair_of("gpt", "adamw")
+    [first, second, third] = batches_of("gpt", 3)
+    step = pair.step(budget=budgets_of(pair.step(), first)[-1])
+    pair.run(step, [first])
+    for module, optimizer in ((pair.eager, pair.eager_optimizer), (pair.planned, pair.optimizer)):
+        optimizer.zero_grad()
+        pair.loss_fn(module(second[0]), second[1]).backward()
+        optimizer.step()
+    pair.run(step, [third])
+
+
+def test_updates_leave_gradients_alone():
+    pair = pair_of("unet")
+    step = pair.step()
+    step(*batches_of("unet", 1)[0])
+    assert all(one.grad is None for one in pair.planned.parameters())
+
+
+def test_a_module_may_return_the_loss():
+    class WithLoss(torch.nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, images, labels):
+            return torch.nn.functional.cross_entropy(self.inner(images), labels)
+    pair = pair_of("unet")
+    pair.eager, pair.planned, pair.loss_fn = WithLoss(pair.eager), WithLoss(pair.planned), None
+    pair.run(pair.step(), batches_of("unet", 3))

@@ -1,0 +1,159 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Modules whose parts are shared, frozen, unused or written over."""
+import pytest
+import torch
+from conftest import Pair, batches_of, budgets_of, pair_of
+from torch import nn
+from torch.nn import functional
+
+
+class Repeated(nn.Module):
+    """The same layer and the same normalization six times."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+        self.norm = nn.BatchNorm1d(8)
+
+    def forward(self, x):
+        for _ in range(6):
+            x = torch.relu(self.norm(self.layer(x)))
+        return x
+
+
+class Overwriting(nn.Module):
+    """In-place operators of all kinds."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(8, 8)
+        self.second = nn.Linear(8, 8)
+        self.register_buffer("seen", torch.zeros(8))
+
+    def forward(self, x):
+        y = self.first(x)
+        y = functional.relu(y, inplace=True)
+        z = self.second(y)
+        z.add_(y).mul_(0.5)
+        z[:, 0].zero_()
+        z[1].add_(1.0)
+        with torch.no_grad():
+            self.seen.add_(z.detach().mean(0))
+        return z + self.seen
+
+
+class Unused(nn.Module):
+    """A parameter that nothing reads, and a computation that nothing needs."""
+
+    def __init__(self):
+        super().__init__()
+        self.used = nn.Linear(8, 8)
+        self.unused = nn.Linear(8, 8)
+        self.spare = nn.Parameter(torch.ones(3))
+
+    def forward(self, x):
+        self.unused(x)
+        return self.used(x)
+
+
+class Picked(nn.Module):
+    """Views of one storage, and values that are read far from where they are made."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 24)
+        self.scale = nn.Parameter(torch.ones(()))
+        self.register_buffer("places", torch.tensor([1, 0, 2, 3, 7, 5, 6, 4]))
+
+    def forward(self, x):
+        first, second, third = self.layer(x).chunk(3, 1)
+        y = torch.tanh(first) * self.scale + second.transpose(0, 1).contiguous().t()
+        return (y * third)[:, self.places] + first
+
+
+def vectors(count):
+    random = torch.Generator().manual_seed(2)
+    return [(torch.randn(4, 8, generator=random), torch.randint(8, (4,), generator=random)) for _ in range(count)]
+
+
+def check(make, optimizer="adamw"):
+    """Compares with eager steps without a budget and with the lowest one."""
+    batches = vectors(6)
+    pair = Pair(make(), optimizer)
+    pair.run(pair.step(), batches)
+    budgets = budgets_of(pair.step(), batches[0])
+    limited = Pair(make(), optimizer)
+    step = limited.step(budget=budgets[-1])
+    limited.run(step, batches)
+    assert step.last_plan.sequence.peak <= budgets[-1]
+
+
+@pytest.mark.parametrize("make", [Repeated, Overwriting, Unused, Picked])
+def test_structure_equals_eager_steps(make):
+    check(make)
+
+
+def frozen():
+    module = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), nn.BatchNorm1d(8), nn.Linear(8, 8))
+    module[0].requires_grad_(False)
+    module[2].bias.requires_grad_(False)
+    return module
+
+
+def test_a_frozen_parameter_stays():
+    module = frozen()
+    pair = Pair(module)
+    before = pair.planned[0].weight.clone()
+    pair.run(pair.step(), vectors(4))
+    assert torch.equal(before, pair.planned[0].weight)
+    check(frozen)
+
+
+def test_a_parameter_of_two_names_is_updated_once():
+    pair = pair_of("gpt", "sgd")
+    batches = batches_of("gpt", 3)
+    step = pair.step()
+    pair.run(step, batches)
+    names = [update.name for update in step.last_plan.problem.updates]
+    assert names.count("update words.weight") == 1
+    assert "update head.weight" not in names
+    assert pair.planned.head.weight is pair.planned.words.weight
+
+
+def test_evaluation_mode_leaves_statistics():
+    pair = pair_of("residual")
+    step = pair.step()
+    batches = batches_of("residual", 4)
+    pair.run(step, batches[:2])
+    pair.eager.eval()
+    pair.planned.eval()
+    pair.run(step, batches[2:])
+    assert pair.planned[2].first_norm.num_batches_tracked == 2
+
+
+def test_normalization_without_statistics():
+    check(lambda: nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8, track_running_stats=False), nn.Linear(8, 8)))
+
+
+def test_half_precision_under_autocast():
+    class Cast(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 8))
+
+        def forward(self, x):
+            with torch.autocast("cpu", dtype=torch.bfloat16):
+                return self.layers(x).float()
+    check(Cast)
+
+
+def test_noise_equals_that_of_eager_steps():
+    class Noisy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.3), nn.Linear(8, 8), nn.Dropout(0.5))
+
+        def forward(self, x):
+            return self.layers(x + 0.1 * torch.randn_like(x)) + torch.rand(8)
+    check(Noisy)
