@@ -1,6 +1,8 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Planned steps beside what else changes a training: schedulers, saved states, and eager steps."""
+import copy
+
 import pytest
 import torch
 from conftest import assert_same, batches_of, budgets_of, pair_of
@@ -47,6 +49,22 @@ def test_a_saved_state_continues_either_way(optimizer, tmp_path):
     other.run(other.step(), batches[3:])
     pair.run(pair.step(), batches[3:])
     assert_same(pair.eager.state_dict(), other.planned.state_dict(), "module")
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_state_is_loaded_while_a_step_is_in_use(optimizer):
+    pair = pair_of("unet", optimizer)
+    batches = batches_of("unet", 4)
+    step = pair.step()
+    pair.run(step, batches[:1])
+    before = copy.deepcopy((pair.planned.state_dict(), pair.optimizer.state_dict()))
+    pair.run(step, batches[1:])
+    kept = copy.deepcopy((pair.planned.state_dict(), pair.optimizer.state_dict()))
+    pair.planned.load_state_dict(before[0])
+    pair.optimizer.load_state_dict(before[1])
+    for batch in batches[1:]:
+        step(*batch)
+    assert_same(kept, (pair.planned.state_dict(), pair.optimizer.state_dict()), "state")
 
 
 def test_eager_steps_may_come_between():

@@ -24,16 +24,17 @@ SEPARATE = (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.RM
 class ParameterUpdate:
     """The part of a step of an optimizer that is about one parameter. It has the state of the optimizer itself."""
 
-    def __init__(self, optimizer: Optimizer, group: dict[str, Any], parameter: torch.nn.Parameter) -> None:
+    def __init__(self, optimizer: Optimizer, group: int, parameter: torch.nn.Parameter) -> None:
+        self._optimizer = optimizer
         self._group = group
         self._parameter = parameter
-        self._part = _part_of(optimizer, group, parameter)
-        self._part.state = optimizer.state
+        self._part = _part_of(optimizer, optimizer.param_groups[group], parameter)
 
     def run(self, gradient: torch.Tensor) -> None:
         """Updates the parameter and the state, in place, with the present learning rate of the group."""
+        self._part.state = self._optimizer.state  # load_state_dict() replaces it, and the groups
         part = self._part.param_groups[0]
-        for key, value in self._group.items():
+        for key, value in self._optimizer.param_groups[self._group].items():
             if key != "params":
                 part[key] = value
         kept, self._parameter.grad = self._parameter.grad, gradient
@@ -77,7 +78,7 @@ def check_optimizer(optimizer: Optimizer, parameters: dict[str, torch.nn.Paramet
 def updates_of(optimizer: Optimizer,
                parameters: dict[str, torch.nn.Parameter]) -> dict[str, Callable[[torch.Tensor], None]]:
     """The update of each parameter, by its name, as a function of the gradient."""
-    groups = {id(one): group for group in optimizer.param_groups for one in group["params"]}
+    groups = {id(one): at for at, group in enumerate(optimizer.param_groups) for one in group["params"]}
     return {name: _function_of(ParameterUpdate(optimizer, groups[id(one)], one)) for name, one in parameters.items()}
 
 
