@@ -110,6 +110,29 @@ def test_a_frozen_parameter_stays():
     check(frozen)
 
 
+def test_a_parameter_may_be_frozen_between_steps():
+    pair = Pair(nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8)))
+    step = pair.step()
+    pair.run(step, vectors(2))
+    for module, optimizer in ((pair.eager, pair.eager_optimizer), (pair.planned, pair.optimizer)):
+        optimizer.param_groups[0]["params"] = list(module[2].parameters())
+        for one in module[0].parameters():
+            one.requires_grad_(False)
+            del optimizer.state[one]
+    pair.run(step, vectors(2))
+
+
+def test_parameters_may_be_replaced_between_steps():
+    pair = Pair(nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.Linear(8, 8)))
+    step = pair.step()
+    pair.run(step, vectors(2))
+    for module, optimizer in ((pair.eager, pair.eager_optimizer), (pair.planned, pair.optimizer)):
+        module.load_state_dict({key: one.clone() for key, one in module.state_dict().items()}, assign=True)
+        optimizer.param_groups[0]["params"] = list(module.parameters())
+        optimizer.state.clear()
+    pair.run(step, vectors(2))
+
+
 def test_a_parameter_of_two_names_is_updated_once():
     pair = pair_of("gpt", "sgd")
     batches = batches_of("gpt", 3)

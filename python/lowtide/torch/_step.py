@@ -111,7 +111,10 @@ class TrainStep:
         forms = tuple((leaf.dtype, tuple(leaf.shape), leaf.stride()) if isinstance(leaf, torch.Tensor) else leaf
                       for leaf in leaves)
         modes = tuple(one.training for one in self._module.modules())
-        return forms, str(spec), modes, torch.get_num_threads()
+        # A plan has the tensors of the module, which may be replaced or frozen between two steps.
+        held = tuple((id(one), one.dtype, one.requires_grad)
+                     for one in (*self._module.parameters(), *self._module.buffers()))
+        return forms, str(spec), modes, held, torch.get_num_threads()
 
     def _planned(self, batch: tuple[Any, ...]) -> StepPlan:
         built = build_step(self._module, self._loss_fn, self._optimizer, batch, keeps_gradients=self._keeps_gradients)
