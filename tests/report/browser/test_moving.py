@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Zoom, pan, keys, search."""
 
+import math
+
 import pytest
 
 
@@ -102,6 +104,42 @@ def test_wheel_zooms_at_the_pointer(open_page):
     assert opened.view()["x1"] - opened.view()["x0"] < view["x1"] - view["x0"]
 
 
+@pytest.mark.parametrize("name", ["network.html", "packing.html"])
+def test_the_wheel_with_alt_zooms_only_one_direction(open_page, name):
+    opened = open_page(name)
+    area = opened.run("() => lowtide.charts[0].layout.map")
+    bounds = opened.page.query_selector(".overlay").bounding_box()
+    fitted = opened.view()
+    opened.page.mouse.move(bounds["x"] + area["x"] + area["w"] / 2, bounds["y"] + area["y"] + area["h"] / 2)
+    opened.page.keyboard.down("Alt")
+    opened.page.mouse.wheel(0, -300)
+    opened.settle()
+    view = opened.view()
+    # A turn of 300 shows exp(-0.66) of the steps, with the middle under the pointer where it was.
+    width = fitted["x1"] * math.exp(-0.66)
+    assert (view["x0"], view["x1"]) == pytest.approx(((fitted["x1"] - width) / 2, (fitted["x1"] + width) / 2))
+    assert (view["y0"], view["y1"]) == (fitted["y0"], fitted["y1"])
+    opened.page.keyboard.down("Shift")
+    opened.page.mouse.wheel(0, -300)
+    opened.settle()
+    assert (opened.view()["x0"], opened.view()["x1"]) == (view["x0"], view["x1"])
+    assert opened.view()["y1"] - opened.view()["y0"] == pytest.approx(fitted["y1"] * math.exp(-0.66))
+    opened.page.keyboard.up("Shift")
+    opened.page.keyboard.up("Alt")
+
+
+def test_buttons_zoom_only_the_steps(open_page):
+    opened = open_page("network.html")
+    fitted = opened.view()
+    opened.page.click("#toolbar button[title^='Zoom in on steps alone']")
+    opened.settle()
+    assert opened.view()["x1"] - opened.view()["x0"] == pytest.approx(64 / 1.6)
+    assert (opened.view()["y0"], opened.view()["y1"]) == (fitted["y0"], fitted["y1"])
+    opened.page.click("#toolbar button[title^='Zoom out on steps alone']")
+    opened.settle()
+    assert opened.view() == fitted
+
+
 def test_drag_pans_and_does_not_select(open_page):
     opened = open_page("network.html")
     opened.press("+", "+", "+")
@@ -150,23 +188,39 @@ def test_strip_moves_along_the_program(open_page):
     assert (view["x0"] + view["x1"]) / 2 == pytest.approx(5000, abs=15)
 
 
-def test_pinch_zooms(open_page):
-    opened = open_page("network.html", has_touch=True)
+def pinch(opened, y):
+    """Moves two fingers apart, from 100 pixels to 300."""
     opened.run(
-        """() => { const canvas = lowtide.charts[0].overlay; const bounds = canvas.getBoundingClientRect();
+        """(y) => { const canvas = lowtide.charts[0].overlay; const bounds = canvas.getBoundingClientRect();
            canvas.setPointerCapture = () => {};
            const send = (type, id, x, y) => canvas.dispatchEvent(new PointerEvent(type, {
              pointerId: id, pointerType: 'touch',
              clientX: bounds.left + x, clientY: bounds.top + y, button: 0, bubbles: true}));
-           send('pointerdown', 1, 400, 300); send('pointerdown', 2, 500, 300);
-           for (let by = 10; by <= 100; by += 10) { send('pointermove', 1, 400 - by, 300);
-             send('pointermove', 2, 500 + by, 300); }
-           send('pointerup', 1, 300, 300); send('pointerup', 2, 600, 300); }"""
+           send('pointerdown', 1, 400, y); send('pointerdown', 2, 500, y);
+           for (let by = 10; by <= 100; by += 10) { send('pointermove', 1, 400 - by, y);
+             send('pointermove', 2, 500 + by, y); }
+           send('pointerup', 1, 300, y); send('pointerup', 2, 600, y); }""",
+        y,
     )
     opened.settle()
+
+
+def test_pinch_zooms(open_page):
+    opened = open_page("network.html", has_touch=True)
+    fitted = opened.view()
+    pinch(opened, 300)
     # 100 pixels between the fingers became 300.
+    assert opened.view()["y1"] - opened.view()["y0"] == pytest.approx(fitted["y1"] / 3, rel=0.02)
     assert opened.view()["x1"] - opened.view()["x0"] == pytest.approx(64 / 3, rel=0.02)
     assert opened.run("() => lowtide.state.selected") is None
+
+
+def test_pinch_on_the_load_zooms_only_the_steps(open_page):
+    opened = open_page("network.html", has_touch=True)
+    fitted = opened.view()
+    pinch(opened, 70)
+    assert opened.view()["x1"] - opened.view()["x0"] == pytest.approx(64 / 3, rel=0.02)
+    assert (opened.view()["y0"], opened.view()["y1"]) == (fitted["y0"], fitted["y1"])
 
 
 def test_search_highlights_a_match_and_goes_to_it(open_page):
@@ -276,6 +330,7 @@ def test_help_opens_and_closes(open_page):
     assert opened.page.is_visible("#help")
     opened.shoot("help")
     assert "Zoom in" in opened.text("#help")
+    assert "Alt + wheel Zoom only on steps; addresses keep their range" in opened.text("#help")
     before = opened.view()
     opened.press("+")
     assert opened.view() == before

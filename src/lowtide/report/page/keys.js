@@ -43,6 +43,8 @@ const kKeys = [
 
 const kPointerHelp = [
   ['Wheel, pinch', 'Zoom; on the load curve only steps, on the addresses only bytes'],
+  ['Alt + wheel', 'Zoom only on steps; addresses keep their range'],
+  ['Shift + Alt + wheel', 'Zoom only on addresses'],
   ['Drag', 'Pan; on the strip below, move along the program'],
   ['Shift + drag', 'Zoom into a box'],
   ['Shift + wheel', 'Pan along the steps'],
@@ -52,7 +54,7 @@ const kPointerHelp = [
 
 // For touch screens.
 const kTouchHelp = [
-  ['Pinch', 'Zoom'],
+  ['Pinch', 'Zoom; on the load curve only steps, on the addresses only bytes'],
   ['Drag', 'Pan; on the strip below, move along the program'],
   ['Double tap', 'Show everything'],
   ['Tap', 'Select a buffer; on the load curve, a step'],

@@ -20,18 +20,25 @@ function place(event, chart) {
   return {x: event.clientX - bounds.left, y: event.clientY - bounds.top};
 }
 
+// The directions in which a zoom that begins in a zone keeps its range.
+function keptIn(zone) {
+  return {keepsX: zone === 'bytes', keepsY: ['load', 'lanes', 'steps', 'strip'].includes(zone)};
+}
+
+// With Alt, only the steps are zoomed, or with Shift and Alt only the addresses. Shift alone pans along the steps.
 function onWheel(chart, event) {
   event.preventDefault();
   const {x, y} = place(event, chart);
   const zone = zoneAt(chart, x, y);
   const lines = event.deltaMode === 1 ? 20 : event.deltaMode === 2 ? 400 : 1;
   const sideways = (event.shiftKey && event.deltaX === 0 ? event.deltaY : event.deltaX) * lines;
-  if (Math.abs(sideways) > Math.abs(event.shiftKey ? 0 : event.deltaY * lines)) {
+  if (!event.altKey && Math.abs(sideways) > Math.abs(event.shiftKey ? 0 : event.deltaY * lines)) {
     view.pan(sideways / chart.scaleX, 0);
   } else {
-    const factor = Math.exp(Math.max(-1, Math.min(1, event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0022))));
-    const keepsX = zone === 'bytes' || event.altKey;
-    const keepsY = ['load', 'lanes', 'steps', 'strip'].includes(zone);
+    // Browsers report the wheel as sideways while Shift is down.
+    const turned = (event.altKey && event.deltaY === 0 ? event.deltaX : event.deltaY) * lines;
+    const factor = Math.exp(Math.max(-1, Math.min(1, turned * (event.ctrlKey ? 0.01 : 0.0022))));
+    const {keepsX, keepsY} = event.altKey ? {keepsX: event.shiftKey, keepsY: !event.shiftKey} : keptIn(zone);
     view.zoom(keepsX ? 1 : factor, keepsY ? 1 : factor, chart.positionAt(x), chart.bytesAt(y));
   }
   redraw();
@@ -144,8 +151,13 @@ function pinch(chart, [first, second], moved, at) {
   const factor = spread(moved, other) / spread(at, other);
   const centre = {x: (at.x + other.x) / 2, y: (at.y + other.y) / 2};
   const before = {x: (moved.x + other.x) / 2, y: (moved.y + other.y) / 2};
-  view.pan(-(centre.x - before.x) / chart.scaleX, (centre.y - before.y) / chart.scaleY);
-  view.zoom(factor, factor, chart.positionAt(centre.x), chart.bytesAt(centre.y));
+  // Where the first finger went down decides, as the place of the pointer does for the wheel.
+  const {keepsX, keepsY} = keptIn(first.mode);
+  view.pan(
+    keepsX ? 0 : -(centre.x - before.x) / chart.scaleX,
+    keepsY ? 0 : (centre.y - before.y) / chart.scaleY,
+  );
+  view.zoom(keepsX ? 1 : factor, keepsY ? 1 : factor, chart.positionAt(centre.x), chart.bytesAt(centre.y));
   Object.assign(moved, at);
   redraw();
 }

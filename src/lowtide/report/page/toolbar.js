@@ -182,8 +182,8 @@ function drawToolbar() {
       make(
         'div',
         {class: 'tools'},
-        tool('−', `Zoom out on ${stepsWord()} (-)`, () => zoomBy(1.6, 1)),
-        tool('+', `Zoom in on ${stepsWord()} (+)`, () => zoomBy(1 / 1.6, 1)),
+        tool('−', `Zoom out on ${stepsWord()} alone (- or Alt + wheel)`, () => zoomBy(1.6, 1)),
+        tool('+', `Zoom in on ${stepsWord()} alone (+ or Alt + wheel)`, () => zoomBy(1 / 1.6, 1)),
         tool('To peak', 'Zoom to the peak and the steps beside it (P)', goToPeak),
         tool('Show all', 'Show all steps and addresses (0)', fitView),
       ),
