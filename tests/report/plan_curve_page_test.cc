@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
+
 #include <string>
 
 #include "lowtide/report/plan_curve_report.h"
@@ -31,7 +33,9 @@ TEST(PlanCurvePage, HasAVerdictForEachRow) {
   // 130 ms are 8.33 % more than 120.
   EXPECT_THAT(html, HasSubstr("fits, and takes at most 8.33 % more than any other plan"));
   EXPECT_THAT(html, HasSubstr("<td class=\"bad\">no plan fits (proven)</td>"));
-  EXPECT_THAT(html, HasSubstr("<code>lowtide plan model.onnx --budget 14680064</code>"));  // 14 MiB
+  EXPECT_THAT(
+      html,
+      HasSubstr("<code>lowtide plan model.onnx <span class=\"whole\">--budget 14680064</span></code>"));  // 14 MiB
 }
 
 TEST(PlanCurvePage, PointsLeadToTheirRows) {
@@ -41,7 +45,8 @@ TEST(PlanCurvePage, PointsLeadToTheirRows) {
     EXPECT_THAT(html, HasSubstr("<tr id=\"" + std::string(row) + "\""));
   }
   EXPECT_THAT(html, HasSubstr("<tr id=\"row-5\""));
-  EXPECT_THAT(html, Not(HasSubstr("href=\"#row-5\"")));
+  EXPECT_THAT(html, HasSubstr("<a href=\"#row-5\"><path class=\"cross none\""));
+  EXPECT_THAT(html, HasSubstr("a budget for which no plan was found"));
 }
 
 // Times of 100 to 130 ms would fill less than half of an axis that begins at 0, and so would 12 to 20 MiB.
@@ -52,10 +57,32 @@ TEST(PlanCurvePage, AxesHaveUnitsAndBreakMarks) {
   EXPECT_THAT(html, HasSubstr(">105</text>"));
   EXPECT_THAT(html, HasSubstr("The axis does not begin at 0."));
   PlanCurve wide = small_curve();
-  wide.floor = Bytes(0);
+  wide.floor = wide.points.back().budget = Bytes(0);
   for (BudgetPoint& point : wide.points) point.picoseconds *= point.reruns;
   wide.points[0].bound_picoseconds = wide.points[1].bound_picoseconds = wide.points[2].bound_picoseconds = 1;
   EXPECT_THAT(plan_curve_page("model.onnx", wide), Not(HasSubstr("The axis does not begin at 0.")));
+}
+
+// A single plan of 20 MiB and 100 ms: both axes begin at 0 and have round numbers.
+TEST(PlanCurvePage, OnePlanHasRoundNumbersAtItsAxes) {
+  PlanCurve one = small_curve();
+  one.points.resize(1);
+  one.floor = Bytes(20 << 20);
+  const std::string html = plan_curve_page("model.onnx", one);
+  EXPECT_THAT(html, HasSubstr(R"(<text x="480.0" y="266.0" text-anchor="middle">10</text>)"));
+  EXPECT_THAT(html, HasSubstr(R"(<text x="74.0" y="165.6" text-anchor="end">40</text>)"));
+  EXPECT_THAT(html, HasSubstr(R"(cx="880.0" cy="32.0" r="5")"));
+  EXPECT_THAT(html, Not(HasSubstr("The axis does not begin at 0.")));
+}
+
+TEST(PlanCurvePage, SaysThatNoPlanWasFound) {
+  PlanCurve none = small_curve();
+  none.points.erase(none.points.begin(), none.points.end() - 1);
+  none.knee = std::nullopt;
+  const std::string html = plan_curve_page("model.onnx", none);
+  EXPECT_THAT(html, HasSubstr("No plan was found for any of these budgets."));
+  EXPECT_THAT(html, Not(HasSubstr("<svg")));
+  EXPECT_THAT(html, HasSubstr("<td class=\"bad\">no plan fits (proven)</td>"));
 }
 
 TEST(PlanCurvePage, EscapesTheName) { EXPECT_THAT(plan_curve_page("<b>.onnx", small_curve()), Not(HasSubstr("<b>"))); }

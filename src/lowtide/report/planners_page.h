@@ -25,20 +25,26 @@ struct PlannerRun {
   bool keeps = false;
 };
 
-// One point of a curve of memory and time.
+// One memory of a curve of memory and time.
 struct PlannerPoint {
   std::int64_t memory_bytes = 0;
-  std::int64_t nanoseconds = 0;
+  std::int64_t nanoseconds = 0;  // if `is_found`
   std::int64_t bound_nanoseconds = 0;
+  std::int64_t reruns = 0;
+  std::int64_t swaps = 0;
+  std::string verdict;  // "proven to take the least time"
+  bool is_found = true;
+
+  [[nodiscard]] bool is_proven() const { return is_found && nanoseconds == bound_nanoseconds; }
 };
 
 struct PlannersPage {
-  std::string name;               // of the graph
-  std::string device;             // "/gpu:0"
-  std::int64_t memory_bytes = 0;  // 0: unknown
-  std::string link;               // "16 GB/s each way, as Grappler assumes"
-  std::vector<PlannerRun> runs;   // at most three: as given, Grappler, Lowtide
-  std::vector<PlannerPoint> curve;
+  std::string name;                                    // of the graph
+  std::string device;                                  // "/gpu:0"
+  std::int64_t memory_bytes = 0;                       // 0: unknown
+  std::string link;                                    // "16 GB/s each way, as Grappler assumes"
+  std::vector<PlannerRun> runs;                        // at most three: as given, Grappler, Lowtide
+  std::vector<PlannerPoint> curve;                     // with the largest memory first
   std::vector<std::array<std::string, 3>> shortfalls;  // what, Grappler, Lowtide
   std::string scope;                                   // what is not counted
 };

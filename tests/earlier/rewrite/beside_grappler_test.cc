@@ -102,5 +102,13 @@ TEST(BesideGrappler, HasACurve) {
   EXPECT_GT(one.curve.back().reruns, 0);
 }
 
+// The last of twenty memories is hardly more than what always stays, so the steps end at one without a sequence.
+TEST(BesideGrappler, KeepsTheMemoryForWhichNothingWasFound) {
+  const BesideGrappler one = beside(chain(8, "MatMul"), 7 * kTensor, std::nullopt, 20);
+  ASSERT_TRUE(one.missed.has_value());
+  EXPECT_NE(one.missed->answer.outcome, BudgetOutcome::found);
+  EXPECT_LT(one.missed->memory_bytes, one.curve.back().memory_bytes);
+}
+
 }  // namespace
 }  // namespace lowtide::testing

@@ -51,6 +51,58 @@ def test_lines_are_where_their_values_are(open_page):
         assert abs(ends[f"line {name}"] - (80 + 800 * end / 4000) / 900) < 0.005, name
 
 
+def test_points_lead_to_rows(open_page):
+    opened = open_page("planners.html")
+    for row in ("memory-1", "memory-2", "memory-3", "memory-4", "plan-2"):
+        opened.page.locator(f"svg.wide a[href='#{row}'] > *").click(force=True)
+        assert opened.run("() => document.querySelector('tr:target').id") == row
+
+
+@pytest.mark.parametrize("name", ["planners.html", "curve.html"])
+@pytest.mark.parametrize("width", [380, 1000])
+def test_texts_of_the_drawings_are_inside_and_apart(open_page, name, width):
+    opened = open_page(name, width=width)
+    charts = opened.run(
+        """() => Array.from(document.querySelectorAll('svg'), (chart) => {
+             const side = ({left, right, top, bottom}) => [left, right, top, bottom];
+             return [side(chart.getBoundingClientRect()),
+                     Array.from(chart.querySelectorAll('text'), (one) => side(one.getBoundingClientRect()))]; })"""
+    )
+    shown = [(chart, texts) for chart, texts in charts if chart[1] > chart[0]]
+    assert len(shown) == len(charts) / 2, "each chart is there for wide and for narrow screens"
+    for (left, right, top, bottom), texts in shown:
+        assert len(texts) > 8
+        for at, one in enumerate(texts):
+            assert left <= one[0] and one[1] <= right + 1 and top <= one[2] and one[3] <= bottom
+            for other in texts[:at]:
+                assert one[1] <= other[0] or other[1] <= one[0] or one[3] <= other[2] or other[3] <= one[2]
+
+
+def test_the_curve_fills_its_chart(open_page):
+    opened = open_page("planners.html")
+    # The points are from 1,000 to 4,000 bytes and from 3 to 4 us.
+    share = opened.run(
+        """() => { const chart = document.querySelectorAll('svg.wide')[1];
+             const area = chart.querySelector('.axis').getBoundingClientRect();
+             const points = Array.from(chart.querySelectorAll('a > *'), (one) => one.getBoundingClientRect());
+             const span = (low, high) => Math.max(...points.map((one) => one[high])) -
+               Math.min(...points.map((one) => one[low]));
+             return [span('left', 'right') / area.width, span('top', 'bottom') / area.height]; }"""
+    )
+    assert min(share) > 0.75
+
+
+@pytest.mark.parametrize("name", ["planners.html", "curve.html"])
+def test_a_narrow_screen_shows_whole_charts(open_page, name):
+    opened = open_page(name, width=390)
+    fits = opened.run(
+        """() => Array.from(document.querySelectorAll('svg.narrow'), (chart) => {
+             const {left, right} = chart.getBoundingClientRect();
+             return right > left && left >= 0 && right <= window.innerWidth; })"""
+    )
+    assert len(fits) > 0 and all(fits)
+
+
 def test_a_narrow_screen_scrolls_only_tables(open_page):
     opened = open_page("planners.html", width=380)
     opened.shoot("planners_narrow")

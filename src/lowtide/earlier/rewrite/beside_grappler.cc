@@ -42,10 +42,11 @@ void share_points(std::vector<LeanPoint>& curve) {
   }
 }
 
-Result<std::vector<LeanPoint>> draw_curve(const ProtoMessage& graphdef, const BesideGrapplerOptions& options,
-                                          const LeanGraphDef& planned) {
-  std::vector<LeanPoint> curve;
-  if (options.points < 1 || !planned.unsized.empty()) return curve;
+// Fills the curve of `beside`. Requires: its plan is there.
+Result<void> draw_curve(const ProtoMessage& graphdef, const BesideGrapplerOptions& options, BesideGrappler& beside) {
+  const LeanGraphDef& planned = beside.lean;
+  std::vector<LeanPoint>& curve = beside.curve;
+  if (options.points < 1 || !planned.unsized.empty()) return {};
   LOWTIDE_TRY(LeanGraphDef widest, plan_for(graphdef, options.lean, planned.device, 0, options.points));
   const std::int64_t most = widest.peak.count();
   const std::int64_t least = widest.resident.count();
@@ -54,11 +55,14 @@ Result<std::vector<LeanPoint>> draw_curve(const ProtoMessage& graphdef, const Be
     const std::int64_t memory = most - (most - least) / options.points * step;
     if (memory <= least || memory >= curve.back().memory_bytes) break;
     LOWTIDE_TRY(const LeanGraphDef plan, plan_for(graphdef, options.lean, planned.device, memory, options.points));
-    if (plan.answer.outcome != BudgetOutcome::found) break;
+    if (plan.answer.outcome != BudgetOutcome::found) {
+      beside.missed = point_of(plan, memory);
+      break;
+    }
     curve.push_back(point_of(plan, memory));
   }
   share_points(curve);
-  return curve;
+  return {};
 }
 
 }  // namespace
@@ -86,8 +90,7 @@ Result<BesideGrappler> plan_beside_grappler(const ProtoMessage& graphdef, LeanGr
     LOWTIDE_TRY(TimedRun timed, time_run(list, clock));
     *run = std::move(timed);
   }
-  LOWTIDE_TRY(std::vector<LeanPoint> curve, draw_curve(graphdef, options, beside.lean));
-  beside.curve = std::move(curve);
+  if (const Result<void> drawn = draw_curve(graphdef, options, beside); !drawn) return drawn.error();
   LOWTIDE_TRY(const std::vector<GrapplerShortfall> found, rewrite_internal::find_shortfalls(nodes, beside, clock));
   beside.shortfalls = found;
   return beside;

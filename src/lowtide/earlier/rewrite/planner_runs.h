@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ struct BesideGrappler {
   // a sequence was found, with about the effort of one plan for all. Less memory never takes less time. Empty if some
   // sizes are not known.
   std::vector<LeanPoint> curve;
+  std::optional<LeanPoint> missed;  // the first memory after the curve's, for which no sequence was found
 };
 
 }  // namespace lowtide

@@ -23,8 +23,10 @@ struct ChartDot {
   std::int64_t x = 0;
   std::int64_t y = 0;
   std::string css_class;
-  std::string label;  // shown by the browser beside the pointer
-  std::string link;   // where a click leads, such as "#row-1"
+  std::string label;      // shown by the browser beside the pointer
+  std::string link;       // where a click leads, such as "#row-1"
+  bool is_cross = false;  // otherwise a circle
+  bool is_large = false;
 };
 
 struct LineChart {
@@ -43,12 +45,13 @@ struct LineChart {
   std::vector<ChartDot> dots = {};
 };
 
-// The distance of ticks for a range of values: 1, 2 or 5 times a power of ten of these units. Requires: range >= 0 and
-// unit >= 1.
-[[nodiscard]] std::int64_t tick_step(std::int64_t range, std::int64_t unit);
+// The distance of ticks for a range of values: 1, 2 or 5 times a power of ten of these units, so that there are at most
+// `most` ticks above the first. Requires: range >= 0, unit >= 1 and most >= 1.
+[[nodiscard]] std::int64_t tick_step(std::int64_t range, std::int64_t unit, std::int64_t most = 8);
 
-// An SVG picture, 900 wide. Of a line with more points than columns, each column shows the largest value. Text is
-// escaped; the colors are those of the classes. O(points).
+// Two SVG pictures, one 900 wide and one 360 wide with fewer ticks. The style shows the one that suits the screen. Of a
+// line with more points than columns, each column shows the largest value. Text is escaped; the colors are those of the
+// classes. O(points).
 [[nodiscard]] std::string svg_of(const LineChart& chart);
 
 }  // namespace lowtide::report_internal

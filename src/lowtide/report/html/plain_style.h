@@ -25,20 +25,26 @@ section { background: var(--panel); border: 1px solid var(--line); border-radius
 .scroll { overflow-x: auto; } table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; padding: 5px 10px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td.number, th.number { text-align: right; white-space: nowrap; } th { font-weight: 600; color: var(--muted); }
-svg { width: 100%; min-width: 640px; height: auto; display: block; } svg text { fill: var(--muted); font-size: 11px; }
+svg { width: 100%; height: auto; display: block; } svg text { fill: var(--muted); font-size: 11px; }
+svg.narrow { display: none; }
+@media screen and (max-width: 640px) { svg.wide { display: none; } svg.narrow { display: block; } }
+.axis { fill: none; stroke: var(--muted); } .cross { fill: none; stroke: var(--bad); stroke-width: 2; }
 .grid { stroke: var(--grid); } .line { fill: none; stroke-width: 1.6; }
 .line.given { stroke: var(--given); } .line.theirs { stroke: var(--theirs); } .line.own { stroke: var(--own); }
 .line.memory { stroke: var(--memory); stroke-dasharray: 6 4; }
 .line.bound { stroke: var(--bound); stroke-dasharray: 2 3; }
-circle.own { fill: var(--own); } circle.bound { fill: var(--bound); } circle.theirs { fill: var(--theirs); }
+circle.run { fill: none; stroke-width: 2; pointer-events: all; } circle.run.given { stroke: var(--given); }
+circle.run.theirs { stroke: var(--theirs); } circle.run.own { stroke: var(--own); }
 circle.found { fill: var(--panel); stroke: var(--own); stroke-width: 2; } circle.knee { stroke: var(--theirs); }
 circle.proven { fill: var(--own); stroke: var(--own); } circle.knee.proven { fill: var(--theirs); }
 .break { stroke: var(--muted); stroke-width: 1.4; fill: none; }
 tr.knee { font-weight: 600; } tr:target { outline: 2px solid var(--own); }
-code { overflow-wrap: anywhere; color: var(--muted); }
-.verdict { min-width: 26em; }
+code { overflow-wrap: anywhere; color: var(--muted); } .whole { white-space: nowrap; }
+.scroll + p { margin-top: 8px; }
+.verdict { min-width: 26em; } .run-verdict { min-width: 16em; }
 .key { font-weight: 600; } .key.given { color: var(--given); } .key.theirs { color: var(--theirs); }
 .key.own { color: var(--own); } .key.memory { color: var(--memory); } .key.bound { color: var(--bound); }
+.key.none { color: var(--bad); }
 .good { color: var(--good); } .bad { color: var(--bad); }
 </style>
 )";

@@ -2,11 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "lowtide/report/html/chart_axis.h"
 #include "lowtide/report/html/line_chart.h"
 #include "lowtide/report/html/plain_style.h"
 #include "lowtide/report/plan_curve_report.h"
@@ -24,66 +24,29 @@ using report_internal::html_escaped;
 using report_internal::LineChart;
 using report_internal::name_in_page;
 
-// What an axis of the chart shows: values from `least` on, in a unit.
-struct CurveAxis {
-  std::int64_t least = 0;
-  std::int64_t unit = 1;  // in bytes or picoseconds
-  std::string unit_name;
-};
-
-// An axis begins at 0 unless that leaves less than half of it for the values.
-std::int64_t begin_of_axis(std::int64_t least, std::int64_t most, std::int64_t unit) {
-  if (least < most - least) return 0;
-  const std::int64_t step = report_internal::tick_step(std::max<std::int64_t>(most - least, 1), unit);
-  return std::max<std::int64_t>(least - std::max(step, (most - least) / 10), 0) / step * step;
-}
-
-CurveAxis axis_of_bytes(std::int64_t least, std::int64_t most) {
-  const std::array<std::pair<std::int64_t, const char*>, 3> units = {
-      {{std::int64_t{1} << 20, "MiB"}, {std::int64_t{1} << 10, "KiB"}, {1, "B"}}};
-  const auto fits = [&](const auto& unit) { return most - least >= 4 * unit.first; };
-  const auto unit = std::find_if(units.begin(), units.end() - 1, fits);
-  return {begin_of_axis(least, most, unit->first), unit->first, unit->second};
-}
-
-CurveAxis axis_of_time(std::int64_t least, std::int64_t most) {
-  constexpr std::int64_t kSecond = 1'000'000'000'000;
-  const bool is_long = most >= 10 * kSecond;
-  return {begin_of_axis(least, most, 1), is_long ? kSecond : kSecond / 1000, is_long ? "s" : "ms"};
-}
-
-// A value in the unit of its axis, with at most six digits after the point: "1.25".
-std::string tick_text(std::int64_t value, std::int64_t unit) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%.6f", static_cast<double>(value) / static_cast<double>(unit));
-  std::string shown = text.data();
-  shown.erase(shown.find_last_not_of('0') + 1);
-  if (shown.back() == '.') shown.pop_back();
-  return shown;
-}
-
-struct CurveRange {
-  std::int64_t least = 0;
-  std::int64_t most = 0;
-  bool has_any = false;
-
-  void add(std::int64_t value) {
-    least = has_any ? std::min(least, value) : value;
-    most = has_any ? std::max(most, value) : value;
-    has_any = true;
-  }
-};
+constexpr std::int64_t kPicosecondsPerSecond = 1'000'000'000'000;
 
 std::string row_link(std::size_t at) { return "row-" + std::to_string(at + 1); }
 
+// A budget for which there is no plan, on the axis.
+report_internal::ChartDot cross_of(const BudgetPoint& point, std::size_t at, std::int64_t y) {
+  return {.x = point.budget.count(),
+          .y = y,
+          .css_class = "none",
+          .label = format_bytes(point.budget) + ": " + report_internal::verdict_of_point(point),
+          .link = "#" + row_link(at),
+          .is_cross = true};
+}
+
 // The points with the least RAM first, as lines need them. A plan may be that of several budgets.
 LineChart chart_of_curve(const PlanCurve& curve) {
-  CurveRange ram;
-  CurveRange time;
+  report_internal::ChartRange ram;
+  report_internal::ChartRange time;
   ChartLine plans{.label = "the fastest plan for each budget", .css_class = "own", .points = {}, .is_step = true};
   ChartLine bound{.label = "no plan is faster", .css_class = "bound", .points = {}, .is_step = true};
   LineChart chart{.title = "Estimated time over RAM", .lines = {}};
-  ram.add(curve.floor.count());
+  std::vector<std::size_t> none;  // budgets without a plan
+  if (curve.floor.count() > 0) ram.add(curve.floor.count());
   for (std::size_t at = curve.points.size(); at-- > 0;) {
     const BudgetPoint& point = curve.points[at];
     // A bound holds for its budget and for smaller ones.
@@ -94,7 +57,11 @@ LineChart chart_of_curve(const PlanCurve& curve) {
       ram.add(point.budget.count());
       time.add(point.bound_picoseconds);
     }
-    if (point.outcome != BudgetOutcome::found) continue;
+    if (point.outcome != BudgetOutcome::found) {
+      ram.add(point.budget.count());
+      none.push_back(at);
+      continue;
+    }
     ram.add(point.ram.count());
     time.add(point.picoseconds);
     plans.points.emplace_back(point.ram.count(), point.picoseconds);
@@ -107,15 +74,10 @@ LineChart chart_of_curve(const PlanCurve& curve) {
                   report_internal::verdict_of_point(point) + (is_knee ? "; the knee" : ""),
          .link = "#" + row_link(at)});
   }
-  const CurveAxis bytes = axis_of_bytes(ram.least, ram.most);
-  const CurveAxis duration = axis_of_time(time.least, time.most);
-  chart.least_x = bytes.least;
-  chart.least_y = duration.least;
-  chart.x_step_unit = bytes.unit;
-  chart.x_label = "RAM (" + bytes.unit_name + ")";
-  chart.y_label = "estimated time (" + duration.unit_name + ")";
-  chart.x_text = [unit = bytes.unit](std::int64_t value) { return tick_text(value, unit); };
-  chart.y_text = [unit = duration.unit](std::int64_t value) { return tick_text(value, unit); };
+  const report_internal::ChartAxis duration = axis_of_time(time, kPicosecondsPerSecond);
+  set_x_axis(chart, axis_of_bytes(ram), "RAM");
+  set_y_axis(chart, duration, "estimated time");
+  for (const std::size_t at : none) chart.dots.push_back(cross_of(curve.points[at], at, duration.least));
   const std::int64_t floor = curve.floor.count();
   if (floor > 0) {
     chart.lines.push_back({.label = "no plan needs less RAM",
@@ -151,8 +113,8 @@ std::string curve_rows(const std::string& name, const PlanCurve& curve) {
             curve_cell(is_found ? with_thousands(point.reruns) : "") + "<td class=\"" + (is_found ? "good" : "bad") +
             "\">" + html_escaped(report_internal::verdict_of_point(point)) + (is_knee ? " - the knee" : "");
     if (is_found) {
-      rows += "<br><code>lowtide plan " + html_escaped(name) + " --budget " +
-              std::to_string(point.planned_for.count()) + "</code>";
+      rows += "<br><code>lowtide plan " + html_escaped(name) + " <span class=\"whole\">--budget " +
+              std::to_string(point.planned_for.count()) + "</span></code>";
     }
     rows += "</td></tr>\n";
   }
@@ -161,6 +123,21 @@ std::string curve_rows(const std::string& name, const PlanCurve& curve) {
 
 std::string curve_key(const char* css_class, const char* text) {
   return std::string("<span class=\"key ") + css_class + "\">" + text + "</span>";
+}
+
+std::string chart_section(const PlanCurve& curve) {
+  const auto is_missing = [](const BudgetPoint& point) { return point.outcome != BudgetOutcome::found; };
+  const auto missing = std::count_if(curve.points.begin(), curve.points.end(), is_missing);
+  const std::string out = "<section><h2>Time over RAM</h2>\n<p>";
+  if (static_cast<std::size_t>(missing) == curve.points.size()) {
+    return out + curve_key("none", "No plan was found for any of these budgets.") + "</p></section>\n";
+  }
+  const std::string crosses = missing == 0 ? "" : ", " + curve_key("none", "a budget for which no plan was found");
+  return out + curve_key("own", "the fastest plan that was found") + " (a filled point is proven to be the fastest), " +
+         curve_key("theirs", "the knee") + ", where RAM and time are balanced, " +
+         curve_key("bound", "no plan is faster") + ", " + curve_key("memory", "no plan needs less RAM") + crosses +
+         ". Each point leads to its row.</p>\n<div class=\"scroll\">" + report_internal::svg_of(chart_of_curve(curve)) +
+         "</div></section>\n";
 }
 
 }  // namespace
@@ -173,12 +150,7 @@ std::string plan_curve_page(const std::string& path, const PlanCurve& curve) {
   out += report_internal::kPlainStyle;
   out += "</head>\n<body data-ready=\"yes\">\n<main>\n<h1>" + safe +
          "</h1>\n<p>What each budget of RAM costs. Times are estimates " + html_escaped(costs_text(curve.estimate)) +
-         ".</p>\n<section><h2>Time over RAM</h2>\n<p>" + curve_key("own", "the fastest plan that was found") +
-         " (a filled point is proven to be the fastest), " + curve_key("theirs", "the knee") +
-         ", where RAM and time are balanced, " + curve_key("bound", "no plan is faster") + ", " +
-         curve_key("memory", "no plan needs less RAM") + ". Each point leads to its row.</p>\n<div class=\"scroll\">" +
-         report_internal::svg_of(chart_of_curve(curve)) + "</div></section>\n<section><h2>Budgets</h2>\n" +
-         "<div class=\"scroll\"><table><thead><tr>";
+         ".</p>\n" + chart_section(curve) + "<section><h2>Budgets</h2>\n" + "<div class=\"scroll\"><table><thead><tr>";
   for (const char* title : {"Budget", "RAM", "Time", "More time", "At least", "Reruns"}) {
     out += std::string("<th class=\"number\">") + title + "</th>";
   }

@@ -40,6 +40,22 @@ std::string own_verdict(const LeanGraphDef& lean, std::int64_t memory) {
   return answer.is_optimal() ? "keeps the memory; proven to take the least time" + scope : "keeps the memory";
 }
 
+std::string verdict_of_point(const LeanAnswer& answer) {
+  if (answer.outcome == BudgetOutcome::infeasible) return "no sequence keeps this memory: proven" + scope_of(answer);
+  if (answer.outcome == BudgetOutcome::not_found) return "no sequence was found that keeps this memory";
+  return answer.is_optimal() ? "proven to take the least time" + scope_of(answer) : "found";
+}
+
+PlannerPoint point_of(const LeanPoint& point) {
+  return {.memory_bytes = point.memory_bytes,
+          .nanoseconds = point.answer.cost,
+          .bound_nanoseconds = point.answer.cost_bound,
+          .reruns = point.reruns,
+          .swaps = point.swaps,
+          .verdict = verdict_of_point(point.answer),
+          .is_found = point.answer.outcome == BudgetOutcome::found};
+}
+
 std::string shown_link(const std::optional<TransferLink>& link) {
   std::string rate = format_bytes(Bytes(link.value_or(kLinkOfGrappler).bytes_per_second)) + "/s each way";
   if (!link) return rate + ", as Grappler assumes; Lowtide's plan makes no copies without --link";
@@ -79,11 +95,8 @@ Result<std::string> beside_page(const ProtoMessage& graphdef, const LeanGraphDef
   page.runs[2].verdict = own_verdict(beside->lean, memory);
   page.runs[2].keeps =
       memory == 0 || (beside->lean.answer.outcome == BudgetOutcome::found && beside->lean.unsized.empty());
-  for (const LeanPoint& point : beside->curve) {
-    page.curve.push_back({.memory_bytes = point.memory_bytes,
-                          .nanoseconds = point.answer.cost,
-                          .bound_nanoseconds = point.answer.cost_bound});
-  }
+  for (const LeanPoint& point : beside->curve) page.curve.push_back(point_of(point));
+  if (beside->missed) page.curve.push_back(point_of(*beside->missed));
   for (const GrapplerShortfall& one : beside->shortfalls) {
     page.shortfalls.push_back({one.weakness, one.grappler, one.lowtide});
   }
