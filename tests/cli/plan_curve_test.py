@@ -98,7 +98,8 @@ class PlanCurve(ProgramTest):
                          ["" if point["ram"] is None else str(point["ram"]) for point in points])
         self.assertEqual(sum(int(row["knee"]) for row in rows), 1)
         page = (self.folder / "curve.html").read_text()
-        self.assertEqual(page.count("<circle"), sum(point["outcome"] == "found" for point in points))
+        found = sum(point["outcome"] == "found" for point in points)
+        self.assertEqual(page.count("<circle"), 2 * found, "each chart is there for wide and for narrow screens")
         self.assertEqual(page.count('class="knee'), 2)  # in the drawing and in the table
         self.assertEqual(page.count('<tr id="row-'), len(points))
         self.assertNotIn("<script", page)
