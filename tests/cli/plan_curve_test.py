@@ -100,7 +100,7 @@ class PlanCurve(ProgramTest):
         page = (self.folder / "curve.html").read_text()
         found = sum(point["outcome"] == "found" for point in points)
         self.assertEqual(page.count("<circle"), 2 * found, "each chart is there for wide and for narrow screens")
-        self.assertEqual(page.count('class="knee'), 2)  # in the drawing and in the table
+        self.assertEqual(page.count('class="knee'), 3)  # in both drawings and in the table
         self.assertEqual(page.count('<tr id="row-'), len(points))
         self.assertNotIn("<script", page)
 
