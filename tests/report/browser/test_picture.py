@@ -295,3 +295,24 @@ def test_prints_on_white(open_page):
     assert close(opened.pixel(opened.page.query_selector(".overlay").bounding_box()["x"] + 3, 200), opened.css("panel"))
     opened.run("() => window.dispatchEvent(new Event('afterprint'))")
     assert opened.run("() => document.documentElement.dataset.theme") == "dark"
+
+
+@pytest.mark.parametrize("width", [1400, 900, 390])
+def test_names_in_the_map_are_apart_and_known_to_labels(open_page, width):
+    opened = open_page("network.html", width=width)
+    names, texts = opened.run(
+        """() => { const proto = CanvasRenderingContext2D.prototype; const {fillText} = proto;
+             const [chart] = lowtide.charts; const texts = [];
+             proto.fillText = function (text, x, y, ...more) {
+               if (/ [KM]iB$/.test(text) && this.textAlign === 'left' && chart.named.length < known)
+                 texts.push([x, x + this.measureText(text).width, y - 5, y + 5]);
+               return fillText.call(this, text, x, y, ...more); };
+             const known = chart.named.length; chart.draw(); proto.fillText = fillText;
+             return [chart.named.map(({x0, x1, y0, y1}) => [x0, x1, y0, y1]), texts]; }"""
+    )
+    assert len(texts) > 0
+    for left, right, top, bottom in texts:
+        assert any(x0 <= left and right <= x1 and y0 <= top and bottom <= y1 for x0, x1, y0, y1 in names)
+    for at, one in enumerate(texts):
+        for other in texts[:at]:
+            assert one[1] <= other[0] or other[1] <= one[0] or one[3] <= other[2] or other[3] <= one[2]

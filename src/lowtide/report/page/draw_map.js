@@ -238,9 +238,11 @@ function drawNames(chart, context, crisp) {
     const middle = (box.y0 + box.y1) / 2;
     const {css, text} = table[paints[box.buffer]];
     const halo = isAgain(sheet, box.buffer) ? css : null; // over hatching
-    drawText(context, isWide ? `${name}  ${size}` : name, box.x0 + 5, isTall ? middle - 7 : middle, text, 'left', halo);
+    const line = isWide ? `${name}  ${size}` : name;
+    const reach = Math.max(context.measureText(line).width, isTall ? context.measureText(size).width : 0);
+    drawText(context, line, box.x0 + 5, isTall ? middle - 7 : middle, text, 'left', halo);
     if (isTall) drawText(context, size, box.x0 + 5, middle + 7, text, 'left', halo);
-    chart.named.push({x0: box.x0, x1: box.x0 + 10 + kLetterWidth * name.length, y0: middle - 16, y1: middle + 16});
+    chart.named.push({x0: box.x0, x1: box.x0 + 10 + reach, y0: middle - 16, y1: middle + 16});
   }
   return Math.min(drawn, kMostLabels);
 }
