@@ -173,10 +173,10 @@ class CompareTest(ProgramTest):
         self.assertEqual((times["percentile_70_ms"], times["percentile_90_ms"], times["total_ms"]), (4, 9, 20))
         self.assertIn("5 nodes take 11.0 ms on one stream, and 6.000 ms in 3 waves",
                       " ".join(self.expect(DONE, *words).stdout.split()))
-        self.write("bench.json", '{"copies": [{"ms": 3}], "model": {"a": 5}, "x": null, "steps": '
+        self.write("bench.json", '{"open_ms": 9, "b": 4, "copies": [{"ms": 3}], "model": {"a": 5}, "x": null, "steps": '
                                  '[{"node": "a", "ms": 1.5}, {"node": "", "ms": 7}, {"node": "a", "ms": 0.5}]}')
-        rows = self.json(DONE, "compare", "fork.onnx", "--times", "bench.json")["times"]["nodes"]
-        self.assertEqual(rows[0]["one_stream"]["end_ms"], 2)
+        times = self.json(DONE, "compare", "fork.onnx", "--times", "bench.json")["times"]
+        self.assertEqual((times["nodes"][0]["one_stream"]["end_ms"], times["longest_ms"]), (2, 2))
         for wrong, said in (('{"a": "1"', "expected"), ("[]", "expected an object"), ('{"a": -1}', "not negative"),
                             ('{"steps": [{"node": "a", "ms": true}]}', "expected milliseconds")):
             self.write("wrong.json", wrong)

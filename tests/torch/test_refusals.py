@@ -60,12 +60,20 @@ def test_hooks_of_the_optimizer_are_refused(register):
         plan(module, optimizer)
 
 
-def test_an_optimizer_must_have_the_parameters_of_the_module():
+def test_an_optimizer_without_the_parameters_of_the_module_is_refused():
+    with pytest.raises(lowtide.InvalidError, match="none of the parameters"):
+        plan(with_forward(torch.mean), torch.optim.SGD([nn.Parameter(torch.ones(1))], lr=0.1))
+
+
+def test_an_optimizer_may_have_more_and_fewer_parameters():
+    """As in eager steps, those without an optimizer stay, and so do those without a gradient."""
     module = with_forward(torch.mean)
-    with pytest.raises(lowtide.InvalidError, match="layer.bias"):
-        plan(module, torch.optim.SGD([module.layer.weight], lr=0.1))
-    with pytest.raises(lowtide.InvalidError, match="1 parameters"):
-        plan(module, torch.optim.SGD([*module.parameters(), nn.Parameter(torch.ones(1))], lr=0.1))
+    before, other = module.layer.bias.clone(), nn.Parameter(torch.ones(1))
+    weight = module.layer.weight.clone()
+    plan(module, torch.optim.SGD([module.layer.weight, other], lr=0.1), budget="1MiB")(ROWS)
+    assert torch.equal(module.layer.bias, before)
+    assert torch.equal(other, torch.ones(1))
+    assert not torch.equal(module.layer.weight, weight)
 
 
 def test_a_module_must_have_something_to_train():
@@ -118,3 +126,45 @@ def test_a_refused_budget_leaves_everything_as_it_was():
     assert torch.equal(random, torch.get_rng_state())
     pair.check()
     pair.run(pair.step(), batches)
+
+
+@pytest.mark.parametrize("function", [
+    lambda y: y.mean() * y.max().item(), lambda y: y.mean() * float(y.max()), lambda y: y.mean() * int(y.max().int()),
+    lambda y: y.mean() if y.max() > 0 else y.sum(), lambda y: y[y > 0].mean(),
+    lambda y: y.nonzero().float().mean() + y.mean(), lambda y: y.mean() * float(y.detach().numpy().sum())])
+def test_a_step_that_depends_on_values_is_refused(function):
+    with pytest.raises(lowtide.UnsupportedError, match="values"):
+        plan(with_forward(function))
+
+
+@pytest.mark.parametrize("register", ["register_hook", "register_post_accumulate_grad_hook"])
+def test_hooks_of_parameters_are_refused(register):
+    module = with_forward(lambda y: y.mean())
+    getattr(module.layer.bias, register)(lambda _one: None)
+    with pytest.raises(lowtide.UnsupportedError, match="parameter 'layer.bias' has hooks"):
+        plan(module)
+
+
+def test_a_detached_loss_is_refused():
+    with pytest.raises(lowtide.InvalidError, match="may be detached"):
+        plan(with_forward(lambda y: y.detach().mean()))
+
+
+def test_steps_may_be_planned_where_gradients_are_off():
+    with torch.no_grad():
+        plan(with_forward(lambda y: y.mean()))(ROWS)
+
+
+@pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW])
+def test_fused_optimizers_update_as_their_own_steps(kind):
+    planned, eager = with_forward(lambda y: y.square().mean()), with_forward(lambda y: y.square().mean())
+    eager.load_state_dict(planned.state_dict())
+    step = plan(planned, kind(planned.parameters(), lr=0.1, fused=True), budget="1MiB")
+    optimizer = kind(eager.parameters(), lr=0.1, fused=True)
+    for _ in range(3):
+        step(ROWS)
+        optimizer.zero_grad()
+        eager(ROWS).backward()
+        optimizer.step()
+    for one, other in zip(planned.parameters(), eager.parameters(), strict=True):
+        assert torch.equal(one, other)

@@ -6,6 +6,7 @@ import torch
 from conftest import Pair, batches_of, budgets_of, pair_of
 from torch import nn
 from torch.nn import functional
+from torch.utils.checkpoint import checkpoint
 
 
 class Repeated(nn.Module):
@@ -72,6 +73,24 @@ class Picked(nn.Module):
         return (y * third)[:, self.places] + first
 
 
+class Assigning(nn.Module):
+    """A buffer that forward() replaces, a constant that it writes, and a checkpoint."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(8, 8)
+        self.second = nn.Linear(8, 8)
+        self.register_buffer("mean", torch.zeros(8))
+
+    def forward(self, x):
+        y = checkpoint(self.first, x, use_reentrant=False)
+        self.mean = self.mean * 0.9 + y.detach().mean(0)
+        z = self.second(torch.relu(y)) - self.mean
+        mask = torch.ones_like(z)
+        mask[:, 0] = 0.0
+        return z * mask
+
+
 def vectors(count):
     random = torch.Generator().manual_seed(2)
     return [(torch.randn(4, 8, generator=random), torch.randint(8, (4,), generator=random)) for _ in range(count)]
@@ -89,7 +108,7 @@ def check(make, optimizer="adamw"):
     assert step.last_plan.sequence.peak <= budgets[-1]
 
 
-@pytest.mark.parametrize("make", [Repeated, Overwriting, Unused, Picked])
+@pytest.mark.parametrize("make", [Repeated, Overwriting, Unused, Picked, Assigning])
 def test_structure_equals_eager_steps(make):
     check(make)
 

@@ -78,7 +78,7 @@ def _updates(captured: Captured, units: UnitGraph, optimizer: Optimizer,
     updates: list[Update] = []
     calls: list[UpdateCall] = []
     for holder, name, gradient in zip(holders, captured.parameters, units.results[1:], strict=False):
-        if gradient is None:
+        if gradient is None or name not in functions:
             continue
         value = units.value_of(gradient)
         states = tuple(_state_name(name, key) for key in kept_for[name])

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch._subclasses import fake_tensor
 from torch.fx.experimental.proxy_tensor import make_fx
-from torch.func import functional_call
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.nn.utils.stateless import _reparametrize_module
 from torch.utils import _pytree as pytree
 
 from .._errors import InvalidError, UnsupportedError
@@ -63,36 +65,66 @@ def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tupl
         batch = pytree.tree_unflatten([next(tensors) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves],
                                       spec)
         state = {**dict(zip(parameters, tracked, strict=True)), **dict(zip(constants, fixed, strict=True))}
-        loss = _loss_of(module, state, loss_fn, batch)
-        gradients = torch.autograd.grad(loss, tracked, allow_unused=True)
+        # The backward pass is inside as well, because checkpoints run the module again there.
+        with _reparametrize_module(module, state, tie_weights=True):
+            loss = _loss_of(module, loss_fn, batch)
+            gradients = torch.autograd.grad(loss, tracked, allow_unused=True)
+            _write_back(module, state)
         return [loss.detach(), *gradients]
 
+    _check_hooks(parameters)
     recorded: dict[str, str] = {}
-    with _named_modules(module, recorded), _unchanged_random_state():
+    with _named_modules(module, recorded), _unchanged_random_state(), torch.enable_grad():
         graph = _traced(step, list(parameters.values()), list(constants.values()), inputs)
     modules = {node: recorded[node.name] for node in graph.graph.nodes if node.name in recorded}
     return Captured(graph, parameters, constants, inputs, spec, modules)
 
 
-def _loss_of(module: torch.nn.Module, state: dict[str, torch.Tensor], loss_fn: LossFunction | None,
-             batch: tuple[Any, ...]) -> torch.Tensor:
-    if loss_fn is None:
-        loss = functional_call(module, state, batch)
-    else:
-        loss = loss_fn(functional_call(module, state, batch[:-1]), batch[-1])
+def _loss_of(module: torch.nn.Module, loss_fn: LossFunction | None, batch: tuple[Any, ...]) -> torch.Tensor:
+    loss = module(*batch) if loss_fn is None else loss_fn(module(*batch[:-1]), batch[-1])
     if not isinstance(loss, torch.Tensor) or loss.numel() != 1:
         shape = tuple(loss.shape) if isinstance(loss, torch.Tensor) else type(loss).__name__
         raise InvalidError(f"the loss is {shape}; return one number, such as the mean over the batch")
+    if not loss.requires_grad:
+        raise InvalidError("the loss depends on no parameter that requires a gradient; it may be detached")
     return loss
+
+
+def _write_back(module: torch.nn.Module, state: dict[str, torch.Tensor]) -> None:
+    """What forward() assigned to a buffer, as in `self.mean = 0.9 * self.mean`, is written into the buffer."""
+    for name, given in state.items():
+        path, _, attribute = name.rpartition(".")
+        present = getattr(module.get_submodule(path), attribute)
+        if present is given:
+            continue
+        if not isinstance(present, torch.Tensor) or (present.shape, present.dtype) != (given.shape, given.dtype):
+            raise UnsupportedError(f"forward() assigns another kind of value to {name!r}; write into the buffer instead, "
+                                   "such as with copy_()")
+        with torch.no_grad():
+            given.copy_(present)
+
+
+def _check_hooks(parameters: dict[str, torch.nn.Parameter]) -> None:
+    for name, one in parameters.items():
+        if one._backward_hooks or getattr(one, "_post_accumulate_grad_hooks", None):
+            raise UnsupportedError(f"parameter {name!r} has hooks of its gradient, which a planned step does not call; "
+                                   "remove them, and use gradients='keep' to change gradients behind the step")
 
 
 def _traced(step: Callable[..., Any], *arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
     try:
         return make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
-    except (torch._subclasses.fake_tensor.DataDependentOutputException,
-            torch._subclasses.fake_tensor.DynamicOutputShapeException) as error:
-        raise UnsupportedError(f"the step depends on values that only a run knows ({error.func}); "
-                               "compute it outside of the step, or give it as an input") from error
+    except (fake_tensor.DataDependentOutputException, fake_tensor.DynamicOutputShapeException,
+            fake_tensor.UnsupportedOperatorException, GuardOnDataDependentSymNode) as error:
+        raise UnsupportedError(f"the step depends on values that only a run knows ({_first_line(error)}); compute them "
+                               "outside of the step, or give them as inputs") from error
+    except (NotImplementedError, RuntimeError) as error:
+        raise UnsupportedError(f"the step cannot be recorded: {_first_line(error)}; what reads values of tensors, such as "
+                               "numpy(), and sparse gradients are not supported") from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 @contextmanager

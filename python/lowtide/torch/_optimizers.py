@@ -56,7 +56,7 @@ def check_optimizer(optimizer: Optimizer, parameters: dict[str, torch.nn.Paramet
 
     Raises:
         UnsupportedError: another kind of optimizer, or one with hooks.
-        InvalidError: it has a parameter that the module does not have, or lacks one that the module trains.
+        InvalidError: it has none of the parameters that the module trains.
     """
     if type(optimizer) not in SEPARATE:
         names = ", ".join(kind.__name__ for kind in SEPARATE)
@@ -66,20 +66,17 @@ def check_optimizer(optimizer: Optimizer, parameters: dict[str, torch.nn.Paramet
     if hooks:
         raise UnsupportedError("the optimizer has hooks of step(), which would run once per parameter; remove them, or "
                                "use gradients='keep' and call optimizer.step() behind the step")
-    known = {id(one) for one in parameters.values()}
     owned = {id(one) for group in optimizer.param_groups for one in group["params"]}
-    for name, one in parameters.items():
-        if id(one) not in owned:
-            raise InvalidError(f"the optimizer has no parameter {name!r}; add it, or freeze it with requires_grad_(False)")
-    if extra := len(owned - known):
-        raise InvalidError(f"the optimizer has {extra} parameters that the module does not train")
+    if not any(id(one) in owned for one in parameters.values()):
+        raise InvalidError("the optimizer has none of the parameters that the module trains")
 
 
 def updates_of(optimizer: Optimizer,
                parameters: dict[str, torch.nn.Parameter]) -> dict[str, Callable[[torch.Tensor], None]]:
-    """The update of each parameter, by its name, as a function of the gradient."""
+    """The update of each parameter that the optimizer has, by its name, as a function of the gradient."""
     groups = {id(one): at for at, group in enumerate(optimizer.param_groups) for one in group["params"]}
-    return {name: _function_of(ParameterUpdate(optimizer, groups[id(one)], one)) for name, one in parameters.items()}
+    return {name: _function_of(ParameterUpdate(optimizer, groups[id(one)], one)) for name, one in parameters.items()
+            if id(one) in groups}
 
 
 def _function_of(one: ParameterUpdate) -> Callable[[torch.Tensor], None]:
@@ -97,8 +94,10 @@ def state_bytes(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter])
     groups = {id(one): group for group in optimizer.param_groups for one in group["params"]}
     found: dict[str, dict[str, int]] = {}
     for name, one in parameters.items():
+        if id(one) not in groups:
+            continue
         trial = torch.nn.Parameter(torch.empty_like(one, device="meta"))
-        part = _part_of(optimizer, groups[id(one)], trial)
+        part = _part_of(optimizer, {**groups[id(one)], "fused": False, "foreach": False}, trial)
         part.state = defaultdict(dict)
         trial.grad = torch.empty_like(trial)
         part.step()
@@ -117,6 +116,8 @@ def measured_updates(optimizer: Optimizer, parameters: dict[str, torch.nn.Parame
     costs: dict[str, UnitCost] = {}
     with MemoryMeter():
         for name, one in parameters.items():
+            if id(one) not in groups:
+                continue
             form = (tuple(one.shape), one.dtype, groups[id(one)])
             if form not in known:
                 known[form] = _tried(optimizer, optimizer.param_groups[groups[id(one)]], one)

@@ -87,7 +87,7 @@ class StepProblem:
                 "scratch": self.costs[at].scratch}
         if unit.once:
             node["once"] = True
-        if unit.is_random:
+        elif unit.is_random:
             node["seed_bytes"] = GENERATOR_BYTES
         return self._with_origin(node, at)
 

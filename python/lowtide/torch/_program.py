@@ -77,7 +77,7 @@ def program_of(source: GraphModule, units: UnitGraph, updates: Sequence[UpdateCa
             writer.run(number, number in random)
         elif updates is not None:
             writer.call(updates[number - len(units.units)])
-    return writer.finish(kept)
+    return writer.finish(source, kept)
 
 
 class _Writer:
@@ -93,6 +93,8 @@ class _Writer:
         for node in source.graph.nodes:
             if node.op == "placeholder":
                 self._made[node] = self._graph.placeholder(node.name)
+            elif node.op == "get_attr":
+                self._made[node] = self._graph.get_attr(str(node.target))
 
     def run(self, number: int, may_run_again: bool) -> None:
         unit = self._units.units[number]
@@ -118,9 +120,9 @@ class _Writer:
     def call(self, update: UpdateCall) -> None:
         self._graph.call_function(update.function, tuple(self._name(one) for one in update.gradients))
 
-    def finish(self, kept: Sequence[Node | None]) -> GraphModule:
+    def finish(self, source: GraphModule, kept: Sequence[Node | None]) -> GraphModule:
         self._graph.output(tuple(None if one is None else self._name(one) for one in kept))
-        return GraphModule(torch.nn.Module(), self._graph)
+        return GraphModule(source, self._graph)
 
     def _name(self, node: Node) -> Node:
         """The name of a node of the captured graph at this place of the program. Makes views that are missing."""

@@ -122,7 +122,7 @@ class TrainStep:
         if self._budget is not None and built.calls and self._optimizer is not None:
             of_parameter = measured_updates(self._optimizer, built.captured.parameters)
             problem.costs[len(problem.units.units):] = [of_parameter[one.parameter] for one in problem.updates]
-        sequence = _kept(problem, self._budget)
+        sequence = _kept(problem, self._budget, "; scratch of operators comes on top")
         for _ in range(MEASUREMENTS if self._budget is not None else 0):
             problem.costs = _measured(built, sequence, batch)
             sequence = _kept(problem, self._budget)
@@ -145,10 +145,10 @@ def _arguments(captured: Captured, batch: tuple[Any, ...]) -> list[torch.Tensor]
     return [*captured.parameters.values(), *captured.constants.values(), *inputs]
 
 
-def _kept(problem: StepProblem, budget: int | None) -> BudgetSequence:
+def _kept(problem: StepProblem, budget: int | None, uncounted: str = "") -> BudgetSequence:
     sequence = solve(problem, budget)
     if not sequence.fits:
-        raise InvalidError(refusal_of(problem, sequence))
+        raise InvalidError(refusal_of(problem, sequence) + uncounted)
     return sequence
 
 
@@ -218,6 +218,8 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
     if gradients == "update" and optimizer is None:
         raise InvalidError("without an optimizer, give gradients='keep'")
     limit = None if budget is None else bytes_of(budget, "budget")
+    if limit is not None and limit < 1:
+        raise InvalidError(f"the budget is {limit} bytes; give 1 or more, such as '4GiB'")
     step = TrainStep(module, loss_fn, optimizer, limit, gradients)
     if example is not None:
         step.plan(*example)

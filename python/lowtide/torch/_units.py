@@ -9,6 +9,7 @@ from operator import getitem
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import Node
 
 from .._errors import UnsupportedError
@@ -122,6 +123,15 @@ def is_random(node: Node) -> bool:
     return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
 
 
+def _is_constant(graph: torch.fx.GraphModule, node: Node) -> bool:
+    """Whether the node is a tensor with content that the recording met, such as the 0 in `x[:, 0] = 0`."""
+    value = getattr(graph, str(node.target), None)
+    if not isinstance(value, torch.Tensor) or isinstance(value, (torch.nn.Parameter, FakeTensor)):
+        return False
+    node.meta.setdefault("val", value)
+    return True
+
+
 class UnitGraph:
     """All units of a captured step, in the order in which autograd runs them."""
 
@@ -144,10 +154,13 @@ class UnitGraph:
                 self._add_state(node)
             elif node.op == "call_function":
                 self._add_node(node)
+            elif node.op == "get_attr" and _is_constant(graph, node):
+                self._add_state(node)
             elif node.op == "output":
                 self.results = list(node.args[0])
             else:
-                raise UnsupportedError(f"the step has a {node.op} of {node.target}")
+                raise UnsupportedError(f"the step has a tensor that is neither given nor made in it ({node.target}); "
+                                       "register it as a buffer of the module, or give it as an input")
         self._results_of = {self.value_of(one) for one in self.results if one is not None}
         self._drop_unread()
 
@@ -178,6 +191,10 @@ class UnitGraph:
             if node.args[0] in self.unit_of:
                 self.unit_of[node] = self.unit_of[node.args[0]]
             return
+        has_open_sizes = any(isinstance(extent, torch.SymInt) for tensor in values_of(node) for extent in tensor.shape)
+        if has_open_sizes or not isinstance(node.meta.get("val"), (torch.Tensor, tuple, list)):
+            raise UnsupportedError(f"{node.name} ({node.target}) depends on values that only a run knows; compute it "
+                                   "outside of the step, or give it as an input")
         held = {storage_of(tensor) for one in node.all_input_nodes for tensor in values_of(one)}
         made = {storage_of(tensor): tensor for tensor in values_of(node) if storage_of(tensor) not in held}
         written = {storage_of(tensor): tensor for one in written_arguments(node) for tensor in values_of(one)}

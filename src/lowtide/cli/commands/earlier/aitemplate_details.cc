@@ -28,13 +28,15 @@ class ProfileReader {
   Result<std::map<std::string, double>> read() {
     const bool ok = json_.read_any_object([&](const std::string& key) { return read_member(key); }) && json_.read_end();
     if (!ok) return *json_.error();
-    return std::move(times_);
+    return std::move(is_of_bench_ ? of_steps_ : times_);
   }
 
  private:
   bool read_member(const std::string& key) {
     switch (json_.peek()) {
-      case '[': return key == "steps" ? json_.read_array([&] { return read_step(); }) : json_.skip_value(1);
+      case '[':
+        is_of_bench_ = is_of_bench_ || key == "steps";
+        return key == "steps" ? json_.read_array([&] { return read_step(); }) : json_.skip_value(1);
       case '{':
       case '"':
       case 't':
@@ -53,7 +55,7 @@ class ProfileReader {
       return key == "ms" ? read_time(ms) : json_.skip_value(3);
     };
     if (!json_.read_any_object(read_member)) return false;
-    if (!node.empty()) times_[node] += ms;  // a node may run again
+    if (!node.empty()) of_steps_[node] += ms;  // a node may run again
     return true;
   }
 
@@ -70,6 +72,8 @@ class ProfileReader {
   std::string_view text_;
   JsonReader json_;
   std::map<std::string, double> times_;
+  std::map<std::string, double> of_steps_;
+  bool is_of_bench_ = false;  // other numbers of it are no times of nodes
 };
 
 Json json_of(const NodeTime& time) {
