@@ -53,7 +53,8 @@ def order(graph: Mapping[str, Any] | StrPath, *, strategy: str = "auto", effort:
         Error: the graph is refused.
     """
     answer = _core.order(*_text_of(graph, effort), strategy, effort)
-    return Ordering(order=np.array(answer["order"], np.int64), peak=answer["load"], peak_as_given=answer["load_as_given"],
+    return Ordering(order=np.array(answer["order"], np.int64), peak=answer["load"],
+                    peak_as_given=answer["load_as_given"],
                     **{key: answer[key] for key in ("bound", "bound_name", "strategy", "proven_optimal")})
 
 

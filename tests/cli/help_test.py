@@ -34,8 +34,8 @@ class Help(ProgramTest):
 
     @needs_earlier
     def test_commands(self):
-        expected = ("inspect plan explain verify check run prepare bench view pack order compare replay reorder share rewrite "
-                    "convert diff completion help")
+        expected = ("inspect plan explain verify check run prepare bench view pack order compare replay reorder share "
+                    "rewrite convert diff completion help")
         self.assertEqual(self.commands(), expected.split())
 
     def test_every_command_explains_itself_in_both_ways(self):

@@ -126,7 +126,8 @@ std::vector<std::string> other_values(const std::string& written) {
   return all;
 }
 
-// Attributes are "name = value" behind a brace or a comma. Texts with one of these may lead to graphs that are no text.
+// Attributes are "name = value" behind a brace or a comma. Texts with one of these may lead to texts that are not
+// graphs.
 void add_attributes(const std::string& text, std::vector<Forgery>& all) {
   static const std::regex attribute(R"(([{,] )?(\w+) = (\[[^\]]*\]|"[^"]*"|[^\s,}]+))");
   for (const auto& [begin, line] : lines_of(text)) {

@@ -60,7 +60,7 @@ def test_hooks_of_the_optimizer_are_refused(register):
         plan(module, optimizer)
 
 
-def test_an_optimizer_without_the_parameters_of_the_module_is_refused():
+def test_an_optimizer_without_parameters_of_the_module():
     with pytest.raises(lowtide.InvalidError, match="none of the parameters"):
         plan(with_forward(torch.mean), torch.optim.SGD([nn.Parameter(torch.ones(1))], lr=0.1))
 

@@ -98,8 +98,8 @@ def _write_back(module: torch.nn.Module, state: dict[str, torch.Tensor]) -> None
         if present is given:
             continue
         if not isinstance(present, torch.Tensor) or (present.shape, present.dtype) != (given.shape, given.dtype):
-            raise UnsupportedError(f"forward() assigns another kind of value to {name!r}; write into the buffer instead, "
-                                   "such as with copy_()")
+            raise UnsupportedError(f"forward() assigns another kind of value to {name!r}; write into the buffer "
+                                   "instead, such as with copy_()")
         with torch.no_grad():
             given.copy_(present)
 
@@ -119,8 +119,8 @@ def _traced(step: Callable[..., Any], *arguments: list[torch.Tensor]) -> torch.f
         raise UnsupportedError(f"the step depends on values that only a run knows ({_first_line(error)}); compute them "
                                "outside of the step, or give them as inputs") from error
     except (NotImplementedError, RuntimeError) as error:
-        raise UnsupportedError(f"the step cannot be recorded: {_first_line(error)}; what reads values of tensors, such as "
-                               "numpy(), and sparse gradients are not supported") from error
+        raise UnsupportedError(f"the step cannot be recorded: {_first_line(error)}; what reads values of tensors, such "
+                               "as numpy(), and sparse gradients are not supported") from error
 
 
 def _first_line(error: Exception) -> str:

@@ -60,8 +60,8 @@ def check_optimizer(optimizer: Optimizer, parameters: dict[str, torch.nn.Paramet
     """
     if type(optimizer) not in SEPARATE:
         names = ", ".join(kind.__name__ for kind in SEPARATE)
-        raise UnsupportedError(f"{type(optimizer).__name__} is not known to update each parameter for itself; known are "
-                               f"{names}. With gradients='keep', call optimizer.step() behind the step")
+        raise UnsupportedError(f"{type(optimizer).__name__} is not known to update each parameter for itself; known "
+                               f"are {names}. With gradients='keep', call optimizer.step() behind the step")
     hooks = [*optimizer._optimizer_step_pre_hooks, *optimizer._optimizer_step_post_hooks]
     if hooks:
         raise UnsupportedError("the optimizer has hooks of step(), which would run once per parameter; remove them, or "

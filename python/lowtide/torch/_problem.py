@@ -53,7 +53,7 @@ class StepProblem:
     origins: list[str] = field(default_factory=list)
     """The module of each unit and update, or ""."""
     rounded: Callable[[int], int] = lambda size: size
-    """What the allocator takes for a storage of so many bytes."""
+    """What the allocator takes for a storage with this number of bytes."""
 
     def as_mapping(self) -> dict[str, Any]:
         """In the form of docs/order-format.md."""

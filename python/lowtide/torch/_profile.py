@@ -20,7 +20,7 @@ REPEATS = 3
 MOST_SECONDS = 3.0
 """Repeats end when this has passed, at least one after the first."""
 
-# Of the allocator of PyTorch and of the heap of the C library.
+# The allocator of PyTorch aligns storages, and the heap of the C library gives large blocks pages of their own.
 ALIGNMENT = 64
 PAGE = 4096
 OWN_PAGES = 128 * 1024

@@ -61,8 +61,9 @@ def program_of(source: GraphModule, units: UnitGraph, updates: Sequence[UpdateCa
                kept: Sequence[Node | None]) -> GraphModule:
     """The program of a sequence of units and updates.
 
-    A run writes the nodes of its unit anew. What it reads is named by the latest run of each unit. Views are made where
-    a node reads them. A name is dropped after its last use, so a value is freed when the last run that reads it ends.
+    A run writes the nodes of its unit again. What it reads is named by the latest run of each unit. Views are made
+    where a node reads them. A name is dropped after its last use, so a value is freed when the last run that reads it
+    ends.
 
     Args:
         source: the captured graph. The program has the same placeholders.

@@ -19,8 +19,8 @@ aten = torch.ops.aten
 # Operators that only name bytes of an operand for autograd. A program runs without autograd.
 SAME = {aten.detach.default, aten.alias.default, aten.lift_fresh.default}
 
-# Of a normalization in training, the operands that a run updates although the schema does not say so, and the operand
-# that says whether it trains.
+# Normalizations whose runs update operands although the schema does not say so: these operands, and the one that says
+# whether the run trains.
 STATISTICS = {aten.native_batch_norm.default: ((3, 4), 5)}
 
 

@@ -73,7 +73,7 @@ class ProfileReader {
   JsonReader json_;
   std::map<std::string, double> times_;
   std::map<std::string, double> of_steps_;
-  bool is_of_bench_ = false;  // other numbers of it are no times of nodes
+  bool is_of_bench_ = false;  // its other numbers are not times of nodes
 };
 
 Json json_of(const NodeTime& time) {
