@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._errors import InvalidError, read_text, write_text
+from ._errors import InvalidError, IoError, read_text, write_text
 from ._plan import Plan, plan
 from ._request import StrPath, give, set_target
 from ._session import Session, check_mapping, session_request
@@ -147,6 +147,8 @@ class RangeSession:
         self._model = os.fspath(model)
         ways = (plans is not None, sizes is not None, symbol is not None and extents is not None)
         has_all = sum(ways) == 0 and symbol is None and extents is None and _core.is_prepared_file(self._model)
+        if sum(ways) == 0 and not os.path.exists(self._model):
+            raise IoError("there is no such file", self._model)
         if sum(ways) != 1 and not has_all:
             raise InvalidError("give a symbol and its extents, or sizes, or plans", self._model)
         if plans is not None and not isinstance(plans, PlanRange):

@@ -153,3 +153,8 @@ def test_a_prepared_file_of_one_plan_is_a_range_of_one(batched, tmp_path):
     session = lowtide.RangeSession(prepare(batched, tmp_path / "prepared", "--dim", "batch=3"))
     assert len(session.members) == 1
     np.testing.assert_array_equal(session.run({"x": rows(3)})["y"], -np.maximum(rows(3), 0))
+
+
+def test_an_absent_file_is_an_error_of_reading(tmp_path):
+    with pytest.raises(lowtide.IoError, match="no such file"):
+        lowtide.RangeSession(tmp_path / "absent.prepared")
