@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-struct dl_phdr_info;  // <link.h>
+struct dl_phdr_info;  // of <link.h> NOLINT(readability-identifier-naming)
 
 namespace lowtide {
 

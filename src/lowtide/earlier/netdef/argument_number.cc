@@ -51,7 +51,7 @@ std::vector<ArgumentNumber> numbers_of_argument(const ProtoMessage& argument) {
 std::string shown_number(const ArgumentNumber& number) {
   const auto* integer = std::get_if<std::int64_t>(&number);
   if (integer != nullptr) return std::to_string(*integer);
-  std::array<char, 32> digits;
+  std::array<char, 32> digits{};
   const auto [end, code] = std::to_chars(digits.data(), digits.data() + digits.size(), std::get<float>(number));
   return {digits.data(), end};
 }
