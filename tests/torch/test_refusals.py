@@ -168,3 +168,22 @@ def test_fused_optimizers_update_as_their_own_steps(kind):
         optimizer.step()
     for one, other in zip(planned.parameters(), eager.parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+def test_other_devices_are_refused():
+    with pytest.raises(lowtide.UnsupportedError, match="'layer.weight' is on the device meta"):
+        plan(with_forward(lambda y: y.mean()).to("meta"))
+
+
+def test_parameters_that_forward_writes_are_refused():
+    module = nn.Sequential(nn.Embedding(4, 8, max_norm=1.0))
+    with pytest.raises(lowtide.UnsupportedError, match="writes over the parameter '0.weight'"):
+        train_step(module, lambda y, _: y.mean(), torch.optim.SGD(module.parameters(), lr=0.1),
+                   example=(torch.zeros(2, dtype=torch.long), 0))
+
+
+def test_statistics_that_a_step_computes_are_refused():
+    module = nn.Sequential(nn.Conv1d(2, 2, 1), nn.InstanceNorm1d(2, track_running_stats=True))
+    with pytest.raises(lowtide.UnsupportedError, match="track_running_stats=False"):
+        train_step(module, lambda y, _: y.mean(), torch.optim.SGD(module.parameters(), lr=0.1),
+                   example=(torch.ones(2, 2, 4), 0))

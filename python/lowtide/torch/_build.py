@@ -10,6 +10,7 @@ import torch
 from torch.fx import Node
 from torch.optim import Optimizer
 
+from .._errors import UnsupportedError
 from ._capture import Captured, LossFunction, capture
 from ._optimizers import check_optimizer, state_bytes, updates_of
 from ._problem import StepProblem, UnitCost, Update
@@ -18,7 +19,7 @@ from ._program import UpdateCall
 from ._units import UnitGraph, Value
 
 UPDATE_NANOSECONDS = 20_000
-"""Of an update, which runs once in every plan."""
+"""The estimated time of an update, which runs once in every plan."""
 
 
 @dataclass(frozen=True)
@@ -73,16 +74,18 @@ def _state_name(parameter: str, key: str) -> str:
 
 def _updates(captured: Captured, units: UnitGraph, optimizer: Optimizer,
              kept_for: dict[str, dict[str, int]]) -> tuple[list[Update], list[UpdateCall]]:
-    holders = [node.name for node in captured.graph.graph.nodes if node.op == "placeholder"]
     functions = updates_of(optimizer, captured.parameters)
     updates: list[Update] = []
     calls: list[UpdateCall] = []
-    for holder, name, gradient in zip(holders, captured.parameters, units.results[1:], strict=False):
+    for (name, holder), gradient in zip(captured.holder_of().items(), units.results[1:], strict=True):
         if gradient is None or name not in functions:
             continue
+        if isinstance(units.value_of(holder), Value):
+            raise UnsupportedError(f"forward() writes over the parameter {name!r}, as Embedding(max_norm=...) does; "
+                                   "change parameters outside of the step")
         value = units.value_of(gradient)
         states = tuple(_state_name(name, key) for key in kept_for[name])
-        updates.append(Update(name, (value,) if isinstance(value, Value) else (), (holder, *states)))
+        updates.append(Update(name, (value,) if isinstance(value, Value) else (), (holder.name, *states)))
         calls.append(UpdateCall(functions[name], (gradient,)))
     return updates, calls
 
@@ -90,8 +93,7 @@ def _updates(captured: Captured, units: UnitGraph, optimizer: Optimizer,
 def _origins_of(captured: Captured, units: UnitGraph, updates: list[Update]) -> list[str]:
     """The module of each unit and update. A unit of the backward pass has that of a parameter that it reads, or of the
     latest unit of the forward pass that it reads, or of the unit before."""
-    holders = [node.name for node in captured.graph.graph.nodes if node.op == "placeholder"]
-    owners = {holder: name.rpartition(".")[0] for holder, name in zip(holders, captured.parameters, strict=False)}
+    owners = {holder.name: name.rpartition(".")[0] for name, holder in captured.holder_of().items()}
     forward: list[str] = []
     origins: list[str] = []
     for unit in units.units:

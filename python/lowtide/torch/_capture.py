@@ -31,12 +31,13 @@ class Captured:
     """Those that a step updates, by name; of tied ones the first name. They require gradients."""
     constants: dict[str, torch.Tensor]
     """Frozen parameters and buffers, by name."""
-    inputs: list[torch.Tensor]
-    """The tensors of the example, in the order of its tree."""
-    spec: Any
-    """The tree of the example."""
     modules: dict[torch.fx.Node, str]
     """The path of the module that each operator of the forward pass is from, such as "blocks.0.conv"."""
+
+    def holder_of(self) -> dict[str, torch.fx.Node]:
+        """The placeholder of each parameter, by the name of the parameter."""
+        holders = (node for node in self.graph.graph.nodes if node.op == "placeholder")
+        return dict(zip(self.parameters, holders, strict=False))
 
 
 def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tuple[Any, ...]) -> Captured:
@@ -49,7 +50,8 @@ def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tupl
 
     Raises:
         InvalidError: the loss is not one number, or no parameter requires a gradient.
-        UnsupportedError: the step depends on values of tensors, as `.item()` does, or has hooks of autograd.
+        UnsupportedError: a tensor is not on the CPU, a parameter has hooks, or the step depends on values of tensors,
+            as with `.item()`.
     """
     parameters = {name: one for name, one in module.named_parameters() if one.requires_grad}
     frozen = {name: one for name, one in module.named_parameters() if not one.requires_grad}
@@ -73,11 +75,12 @@ def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tupl
         return [loss.detach(), *gradients]
 
     _check_hooks(parameters)
+    _check_devices({**parameters, **constants}, inputs)
     recorded: dict[str, str] = {}
     with _named_modules(module, recorded), _unchanged_random_state(), torch.enable_grad():
         graph = _traced(step, list(parameters.values()), list(constants.values()), inputs)
     modules = {node: recorded[node.name] for node in graph.graph.nodes if node.name in recorded}
-    return Captured(graph, parameters, constants, inputs, spec, modules)
+    return Captured(graph, parameters, constants, modules)
 
 
 def _loss_of(module: torch.nn.Module, loss_fn: LossFunction | None, batch: tuple[Any, ...]) -> torch.Tensor:
@@ -102,6 +105,14 @@ def _write_back(module: torch.nn.Module, state: dict[str, torch.Tensor]) -> None
                                    "instead, such as with copy_()")
         with torch.no_grad():
             given.copy_(present)
+
+
+def _check_devices(held: dict[str, torch.Tensor], inputs: list[torch.Tensor]) -> None:
+    named = [*((f"{name!r}", one) for name, one in held.items()), *(("a tensor of the batch", one) for one in inputs)]
+    for name, one in named:
+        if one.device.type != "cpu":
+            raise UnsupportedError(f"{name} is on the device {one.device}, and only steps on the CPU are planned; move "
+                                   "the module and the batch there")
 
 
 def _check_hooks(parameters: dict[str, torch.nn.Parameter]) -> None:

@@ -14,11 +14,8 @@ from .._ordering import BudgetSequence, budget_curve
 from ._build import build_step
 from ._capture import LossFunction
 from ._problem import StepProblem, names_of
-from ._report import shown_bytes
+from ._report import MOST_SHOWN, shown_bytes
 from ._step import EFFORT, solve
-
-MOST_SHOWN = 8
-
 
 class HeldBytes(NamedTuple):
     """Bytes that are live at the peak."""

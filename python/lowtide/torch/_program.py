@@ -13,7 +13,7 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
 
-from ._units import SAME, UnitGraph, updated_statistics, values_of, without_statistics
+from ._units import REPLACED, SAME, UnitGraph, updated_statistics, values_of, without_statistics
 
 
 def generator_state() -> torch.Tensor:
@@ -72,10 +72,10 @@ def program_of(source: GraphModule, units: UnitGraph, updates: Sequence[UpdateCa
         kept: nodes that the program returns, or None.
     """
     writer = _Writer(source, units)
-    random = {number for number, times in Counter(sequence).items() if times > 1}
+    again = {number for number, times in Counter(sequence).items() if times > 1}
     for number in sequence:
         if number < len(units.units):
-            writer.run(number, number in random)
+            writer.run(number, number in again)
         elif updates is not None:
             writer.call(updates[number - len(units.units)])
     return writer.finish(source, kept)
@@ -109,7 +109,8 @@ class _Writer:
             self._generators[number] = self._graph.call_function(generator_state)
         for node in unit.nodes:
             args = without_statistics(node) if is_rerun and updated_statistics(node) else node.args
-            new = self._graph.call_function(node.target, map_arg(args, self._name), map_arg(node.kwargs, self._name))
+            target = REPLACED.get(node.target, node.target)
+            new = self._graph.call_function(target, map_arg(args, self._name), map_arg(node.kwargs, self._name))
             new.meta.update(run=run, source=node)
             self._made[node] = new
             for user in node.users:

@@ -23,13 +23,11 @@ from ._program import below_autograd, program_of
 from ._report import report_of
 
 MOST_PLANS = 8
-"""Of sets of shapes that one step plans for."""
-
-
+"""A step plans for at most this many sets of shapes."""
 MEASUREMENTS = 2
-"""Of costs before a plan is final, each in the program of the plan before."""
+"""Costs are measured this often before a plan is final, each time in the program of the plan before."""
 EFFORT = 1_000_000_000
-"""Of the search for reruns."""
+"""Work units of the search for reruns."""
 
 
 @dataclass(frozen=True)

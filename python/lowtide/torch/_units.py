@@ -3,7 +3,7 @@
 """The units of a step: operators that run together, what they read and make, and which bytes they overwrite."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from operator import getitem
 from typing import Any
@@ -17,7 +17,10 @@ from .._errors import UnsupportedError
 aten = torch.ops.aten
 
 # Operators that only name bytes of an operand for autograd. A program runs without autograd.
-SAME = {aten.detach.default, aten.alias.default, aten.lift_fresh.default}
+SAME = {aten.detach.default, aten.alias.default}
+
+# Operators that a program replaces, because they give the bytes of a constant, which a later operator may write over.
+REPLACED = {aten.lift_fresh.default: aten.lift_fresh_copy.default}
 
 # Normalizations whose runs update operands although the schema does not say so: these operands, and the one that says
 # whether the run trains.
@@ -171,10 +174,6 @@ class UnitGraph:
             raise UnsupportedError(f"{node.name} has no tensor")
         return self._content[storage_of(tensors[0])]
 
-    def result_values(self) -> list[Value | str | None]:
-        """What the step returns."""
-        return [None if one is None else self.value_of(one) for one in self.results]
-
     def maker_of(self, tensor: torch.Tensor) -> int | None:
         """The unit whose runs make the storage of a tensor like this; None for a state."""
         return self._makers.get(storage_of(tensor))
@@ -275,7 +274,8 @@ class UnitGraph:
         for one in updated_statistics(node):
             state = self._content[storage_of(values_of(one)[0])]
             if not isinstance(state, str):
-                raise UnsupportedError(f"{node.name} updates statistics that the step has written over")
+                raise UnsupportedError(f"{node.name} updates statistics that the step computes, as InstanceNorm does; "
+                                       "use track_running_stats=False")
             if state in self._last_update:
                 self._follow(unit, self._last_update[state])
             for reader in self._state_readers.pop(state, []):
@@ -328,8 +328,3 @@ class UnitGraph:
                 yield output.overwrites
         for earlier in one.after:
             yield Value(earlier, 0)
-
-
-def nodes_in(units: Iterable[Unit]) -> list[Node]:
-    """All nodes of the units, in their order."""
-    return [node for unit in units for node in unit.nodes]

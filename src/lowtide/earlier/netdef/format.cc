@@ -122,4 +122,6 @@ const ProtoSchema kTensorSchema = {"TensorProto", kTensorFields};
 
 const ProtoSchema kNetSchema = {"NetDef", kNetFields};
 
+std::span<const ProtoEnumValue> data_types() { return kDataTypes; }
+
 }  // namespace lowtide::netdef_internal

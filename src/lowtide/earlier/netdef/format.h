@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "lowtide/earlier/proto/schema.h"
 
@@ -52,5 +53,8 @@ inline constexpr std::uint32_t kId = 2;
 }  // namespace device_field
 
 extern const ProtoSchema kNetSchema;
+
+// TensorProto.DataType: names in capitals, and numbers.
+[[nodiscard]] std::span<const ProtoEnumValue> data_types();
 
 }  // namespace lowtide::netdef_internal

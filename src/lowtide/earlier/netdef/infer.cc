@@ -4,11 +4,12 @@
 #include "lowtide/earlier/netdef/infer.h"
 
 #include <algorithm>
-#include <array>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "lowtide/base/checked.h"
+#include "lowtide/earlier/netdef/format.h"
 #include "lowtide/graph/shape.h"
 
 namespace lowtide::netdef_internal {
@@ -179,24 +180,12 @@ std::optional<DType> dtype_of(std::int64_t data_type) {
 }
 
 std::optional<DType> dtype_argument(const OpView& op, std::string_view name) {
-  using NamedType = std::pair<std::string_view, std::int64_t>;
-  constexpr auto kNames = std::to_array<NamedType>({{"FLOAT", 1},
-                                                    {"INT32", 2},
-                                                    {"BYTE", 3},
-                                                    {"BOOL", 5},
-                                                    {"UINT8", 6},
-                                                    {"INT8", 7},
-                                                    {"UINT16", 8},
-                                                    {"INT16", 9},
-                                                    {"INT64", 10},
-                                                    {"FLOAT16", 12},
-                                                    {"DOUBLE", 13}});
   std::string text(op.text(name, ""));
   if (text.empty()) return dtype_of(op.integer(name, 0));
   for (char& letter : text) letter = letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
-  const auto* found =
-      std::find_if(kNames.begin(), kNames.end(), [&](const NamedType& one) { return one.first == text; });
-  return found == kNames.end() ? std::nullopt : dtype_of(found->second);
+  const std::span<const ProtoEnumValue> named = data_types();
+  const auto found = std::ranges::find(named, text, &ProtoEnumValue::name);
+  return found == named.end() ? std::nullopt : dtype_of(found->number);
 }
 
 std::optional<std::size_t> axis_of_parts(const OpView& op, std::size_t rank) {

@@ -3,6 +3,8 @@
 
 #include "lowtide/cli/commands/earlier/specs.h"
 
+#include <vector>
+
 #include "lowtide/cli/commands/earlier/handlers.h"
 #include "lowtide/cli/options/shared_options.h"
 #include "lowtide/earlier/grappler/grappler.h"
@@ -13,6 +15,14 @@ namespace {
 
 OptionSpec then_option(const char* summary) {
   return {.name = "--then", .value = "SIZES", .summary = summary, .kind = ArgumentKind::text, .is_repeatable = true};
+}
+
+// These options, and those of a command that plans a model of any format.
+std::vector<OptionSpec> before_model_options(std::vector<OptionSpec> options) {
+  options.insert(options.end(), {dim_option(), shape_option(), at_most_option(), override_option(), init_net_option(),
+                                 shapes_option(), unit_sizes_option(), target_option(), threads_option(),
+                                 no_load_time_option(), without_option(), json_option()});
+  return options;
 }
 
 }  // namespace
@@ -28,44 +38,33 @@ CommandSpec compare_command() {
           "TFLite Micro, ExecuTorch and AITemplate, which place them in their arenas. Unlike the others, Lowtide also "
           "chooses the order, writes results in place and avoids copies.\n"
           "The column 'shared' counts shared buffers, and 'reused' the tensors in memory that another one had before. "
-          "'left' counts tensors, with each shared buffer as one. 'best by "
-          "its rule' shows the smallest result that a search finds under the same rule.\n"
+          "'left' counts tensors, with each shared buffer as one. 'best by its rule' shows the smallest result that a "
+          "search finds under the same rule.\n"
           "The bytes of ONNX Runtime are predicted for this graph. A session optimizes the model first, so compare one "
           "that it has saved.",
       .positionals = {model_positional()},
-      .options = {{.name = "--same-order",
-                   .summary = "give the verified planners the order of Lowtide's plan, not the file's"},
-                  then_option("the sizes of another run, such as batch=8 or x=8x3x224x224: also show what Static "
-                              "Runtime, which learns sizes, holds in each run; repeatable"),
-                  {.name = "--manage-outputs", .summary = "with --then: Static Runtime has a second block for outputs"},
-                  {.name = "--nodes-at-once",
-                   .value = "N",
-                   .summary = "aitemplate_multistream: split waves of more than N nodes; default: no limit"},
-                  {.name = "--streams",
-                   .value = "N",
-                   .summary = "aitemplate_multistream: at most N streams, each with its workspace; default 5"},
-                  {.name = "--times",
-                   .value = "FILE",
-                   .summary = "milliseconds by the names of nodes, or what 'bench --json' printed: also say when "
-                              "AITemplate lets each node start and end",
-                   .kind = ArgumentKind::file},
-                  {.name = "--places-of",
-                   .value = "PLANNER",
-                   .summary = "with --json: also list where this planner, such as aitemplate_greedy_by_size, places "
-                              "each tensor and constant",
-                   .kind = ArgumentKind::text},
-                  dim_option(),
-                  shape_option(),
-                  at_most_option(),
-                  override_option(),
-                  init_net_option(),
-                  shapes_option(),
-                  unit_sizes_option(),
-                  target_option(),
-                  threads_option(),
-                  no_load_time_option(),
-                  without_option(),
-                  json_option()},
+      .options = before_model_options(
+          {{.name = "--same-order",
+            .summary = "give the verified planners the order of Lowtide's plan, not the file's"},
+           then_option("the sizes of another run, such as batch=8 or x=8x3x224x224: also show what Static "
+                       "Runtime, which learns sizes, holds in each run; repeatable"),
+           {.name = "--manage-outputs", .summary = "with --then: Static Runtime has a second block for outputs"},
+           {.name = "--nodes-at-once",
+            .value = "N",
+            .summary = "aitemplate_multistream: split waves of more than N nodes; default: no limit"},
+           {.name = "--streams",
+            .value = "N",
+            .summary = "aitemplate_multistream: at most N streams, each with its workspace; default 5"},
+           {.name = "--times",
+            .value = "FILE",
+            .summary = "milliseconds by the names of nodes, or what 'bench --json' printed: also say when "
+                       "AITemplate lets each node start and end",
+            .kind = ArgumentKind::file},
+           {.name = "--places-of",
+            .value = "PLANNER",
+            .summary = "with --json: also list where this planner, such as aitemplate_greedy_by_size, places "
+                       "each tensor and constant",
+            .kind = ArgumentKind::text}}),
       .examples = {{"lowtide compare model.onnx", "Compare in the order of the file."},
                    {"lowtide compare model.onnx --same-order --json", "Compare in Lowtide's order, as JSON."},
                    {"lowtide compare model.onnx --dim batch=1 --then batch=8 --then batch=1",
@@ -83,20 +82,9 @@ CommandSpec replay_command() {
           "it is Lowtide's arena, which is known before the first run. 'compare --then' shows the same table below "
           "others.",
       .positionals = {model_positional()},
-      .options = {then_option("the sizes of another run, such as batch=8 or x=8x3x224x224; repeatable"),
-                  {.name = "--manage-outputs", .summary = "Static Runtime has a second block for outputs"},
-                  dim_option(),
-                  shape_option(),
-                  at_most_option(),
-                  override_option(),
-                  init_net_option(),
-                  shapes_option(),
-                  unit_sizes_option(),
-                  target_option(),
-                  threads_option(),
-                  no_load_time_option(),
-                  without_option(),
-                  json_option()},
+      .options = before_model_options(
+          {then_option("the sizes of another run, such as batch=8 or x=8x3x224x224; repeatable"),
+           {.name = "--manage-outputs", .summary = "Static Runtime has a second block for outputs"}}),
       .examples = {{"lowtide replay model.onnx --dim batch=1 --then batch=8 --then batch=1", "Replay three runs."},
                    {"lowtide replay model.onnx --dim batch=4 --then batch=1 --manage-outputs --json",
                     "Have a block for outputs, too, as JSON."}},
@@ -114,9 +102,9 @@ CommandSpec reorder_command() {
           "If, Loop and Scan keep their order.\n"
           "ONNX Runtime keeps the order with two options of the session: execution_order = PRIORITY_BASED and "
           "graph_optimization_level = ORT_DISABLE_ALL. Its optimizer would change the graph, so give a file that it "
-          "has "
-          "optimized and saved (optimized_model_filepath). Prints the bytes of the first run and of the block for all "
-          "temporaries (memory pattern) that later runs take, as predicted. The order with the smallest block counts.",
+          "has optimized and saved (optimized_model_filepath). Prints the bytes of the first run and of the block for "
+          "all temporaries (memory pattern) that later runs take, as predicted. The order with the smallest block "
+          "counts.",
       .positionals = {{.name = "MODEL", .summary = "an ONNX file"}},
       .options = {output_option("write the model; - is stdout"), dim_option(), shape_option(), at_most_option(),
                   override_option(), json_option()},
