@@ -377,5 +377,24 @@ TEST(Annealing, KeepsTheRulesOfSteps) {
   EXPECT_GE(optimal, found * 9 / 10);
 }
 
+// d makes 8 and 9 bytes while the 4 of a are live to the end: 16 + 4 + 17. So nothing keeps 36, and no proof is known.
+// Without a limit to its effort, a search for what does not exist would go on for centuries.
+TEST(Rematerialize, EndsIfASmallProblemHasNoSequence) {
+  const NodeId state(4);
+  BudgetProblem problem{.nodes = {}, .budget = Bytes(36)};
+  problem.nodes.push_back({.reads = {state}, .size = Bytes(4), .cost = 2, .is_output = true});  // a
+  problem.nodes.push_back({.reads = {}, .cost = 1, .overwrites = state});                       // b
+  problem.nodes.push_back({.reads = {NodeId(1)}, .size = Bytes(8), .is_output = true});         // d, and its part
+  problem.nodes.push_back({.reads = {NodeId(1)}, .size = Bytes(1), .cost = 3});
+  problem.nodes.push_back({.reads = {}, .size = Bytes(16), .is_state = true});
+  problem.nodes.push_back({.reads = {}, .size = Bytes(9), .part_of = NodeId(2)});
+  const std::vector<NodeId> order = {NodeId(0), NodeId(1), NodeId(2), NodeId(3)};
+  const BudgetAnswer answer = rematerialize(problem, order, {.effort = std::int64_t{1} << 60});
+  EXPECT_NE(answer.outcome, BudgetOutcome::found);
+  EXPECT_EQ(answer.peak, Bytes(37));
+  problem.budget = Bytes(37);
+  EXPECT_EQ(rematerialize(problem, order, {.effort = std::int64_t{1} << 60}).outcome, BudgetOutcome::found);
+}
+
 }  // namespace
 }  // namespace lowtide::budget_internal
