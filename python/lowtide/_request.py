@@ -3,6 +3,7 @@
 """Requests to the compiled part."""
 from __future__ import annotations
 
+import operator
 import os
 import pathlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +21,10 @@ _UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 
 def bytes_of(size: int | str, name: str) -> int:
     """Returns a size in bytes. It is given as a number, or as a text such as "64MiB"."""
     if not isinstance(size, str):
-        return size
+        try:
+            return operator.index(size)
+        except TypeError:
+            raise InvalidError(f"{name} is {size!r}; give a whole number of bytes, or a text such as '64MiB'") from None
     number = size.rstrip("BKMGTi")
     unit = size[len(number):]
     try:

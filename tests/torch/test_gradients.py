@@ -4,6 +4,7 @@
 import pytest
 import torch
 from conftest import assert_same, batches_of, budgets_of, pair_of
+from torch import nn
 
 from lowtide.torch import train_step
 
@@ -61,3 +62,47 @@ def test_a_kept_gradient_is_not_changed_by_the_next_step():
     pair.planned.zero_grad()
     step(*second)
     assert_same(kept, held, "gradient")
+
+
+def test_kept_gradients_are_apart_and_laid_out_as_their_parameters():
+    """An LSTM has one gradient for two biases, and the gradient of a sum is one number that is repeated."""
+    class Module(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.lstm = nn.LSTM(4, 6, 2, batch_first=True)
+            self.position = nn.Parameter(torch.ones(3, 4))
+
+        def forward(self, x):
+            return self.lstm(x)[0].square().mean() + self.position.sum()
+
+    planned, eager = Module(), Module()
+    eager.load_state_dict(planned.state_dict())
+    step = train_step(planned, None, gradients="keep")
+    for batch in (torch.ones(2, 3, 4), torch.full((2, 3, 4), -0.5)):
+        step(batch)
+        eager(batch).backward()
+    for module in (planned, eager):
+        nn.utils.clip_grad_norm_(module.parameters(), 0.1)
+    for one, other in zip(planned.parameters(), eager.parameters(), strict=True):
+        assert torch.equal(one.grad, other.grad)
+        assert one.grad.stride() == other.grad.stride()
+
+
+@pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW])
+def test_fused_updates_have_gradients_in_the_layout_of_parameters(kind):
+    """Batches of another layout give gradients of convolutions that have it, too."""
+    def make():
+        torch.manual_seed(3)
+        return nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 4, 3), nn.Flatten())
+
+    planned, eager = make(), make()
+    optimizer = kind(eager.parameters(), lr=0.1, fused=True)
+    step = train_step(planned, lambda y, _: y.square().mean(), kind(planned.parameters(), lr=0.1, fused=True))
+    x = torch.rand(2, 3, 8, 8).to(memory_format=torch.channels_last)
+    for _ in range(3):
+        step(x, 0)
+        optimizer.zero_grad()
+        eager(x).square().mean().backward()
+        optimizer.step()
+    for one, other in zip(planned.parameters(), eager.parameters(), strict=True):
+        assert torch.equal(one, other)

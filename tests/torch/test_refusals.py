@@ -105,8 +105,9 @@ def test_an_infeasible_budget_names_what_needs_too_much():
         pair.step(budget=floor - 1, example=batch)
     message = str(caught.value)
     assert f"{floor - 1:,} B" in message
-    assert "of module '" in message
-    assert any(repr(f"{at} {unit.name}") in message for at, unit in enumerate(problem.units.units)), message
+    named = [f"{at} {unit.name} of {module}" for at, (unit, module)
+             in enumerate(zip(problem.units.units, problem.origins, strict=False)) if module]
+    assert any(one in message for one in named), message
 
 
 def test_a_budget_below_the_parameters_is_refused():
@@ -187,3 +188,31 @@ def test_statistics_that_a_step_computes_are_refused():
     with pytest.raises(lowtide.UnsupportedError, match="track_running_stats=False"):
         train_step(module, lambda y, _: y.mean(), torch.optim.SGD(module.parameters(), lr=0.1),
                    example=(torch.ones(2, 2, 4), 0))
+
+
+@pytest.mark.parametrize("batch, message", [
+    (ROWS, "a batch is a Tensor; give a tuple"), ((ROWS.numpy(),), "value 0 of the batch is a ndarray")])
+def test_batches_of_other_kinds_are_refused(batch, message):
+    module = with_forward(lambda y: y.mean())
+    with pytest.raises(lowtide.InvalidError, match=message):
+        train_step(module, None, torch.optim.SGD(module.parameters(), lr=0.1), example=batch)
+
+
+@pytest.mark.parametrize("budget", [0, -5, 1.5, "1.5MiB", "much"])
+def test_budgets_that_are_none_are_refused(budget):
+    with pytest.raises(lowtide.InvalidError, match="budget"):
+        train_step(with_forward(lambda y: y.mean()), None, gradients="keep", budget=budget)
+
+
+def test_hooks_that_come_later_are_refused():
+    module = with_forward(lambda y: y.mean())
+    optimizer = torch.optim.SGD(module.parameters(), lr=0.1)
+    step = plan(module, optimizer)
+    hook = module.layer.weight.register_hook(lambda one: one)
+    with pytest.raises(lowtide.UnsupportedError, match="layer.weight"):
+        step(ROWS)
+    hook.remove()
+    step(ROWS)
+    optimizer.register_step_post_hook(lambda *_: None)
+    with pytest.raises(lowtide.UnsupportedError, match="hooks of step"):
+        step(ROWS)

@@ -10,7 +10,7 @@ import os
 import sys
 from typing import Any
 
-from .._errors import Error
+from .._errors import Error, InvalidError
 from ._estimate import estimate
 
 EXAMPLES = """examples:
@@ -25,20 +25,19 @@ train.py has a function that returns what lowtide.torch.train_step() takes:
 
 def _called(place: str) -> tuple[Any, ...]:
     name, _, function = place.partition(":")
-    if not function:
-        raise SystemExit(f"error: {place!r} must have the form MODULE:FUNCTION, such as train:step")
     sys.path.insert(0, os.getcwd())
     try:
-        made = getattr(importlib.import_module(name), function)()
+        found = getattr(importlib.import_module(name), function)
     except (ImportError, AttributeError) as error:
-        raise SystemExit(f"error: {place!r} cannot be called: {error}") from None
+        raise InvalidError(f"cannot be found: {error}", place) from None
+    made = found()
     if not isinstance(made, tuple) or len(made) != 4:
-        raise SystemExit(f"error: {place!r} must return (module, loss_fn, optimizer, example)")
+        raise InvalidError("must return (module, loss_fn, optimizer, example)", place)
     return made
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Prints an estimate. Returns 0, or 3 if the step cannot be planned."""
+    """Prints an estimate. Returns 0, 2 for a wrong command line, or 3 if the step cannot be planned."""
     parser = argparse.ArgumentParser(prog="python -m lowtide.torch", description=__doc__, epilog=EXAMPLES,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", metavar="MODULE:FUNCTION",
@@ -48,8 +47,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--points", type=int, default=12, help="budgets of the curve, at least 2; default: 12")
     parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args(arguments)
-    module, loss_fn, optimizer, example = _called(given.step)
+    if ":" not in given.step or given.points < 2:
+        print("error: give MODULE:FUNCTION, such as train:step, and at least 2 points", file=sys.stderr)
+        return 2
     try:
+        module, loss_fn, optimizer, example = _called(given.step)
         found = estimate(module, loss_fn, optimizer, example=example, gradients=given.gradients, points=given.points)
     except Error as error:
         print(f"error: {error}", file=sys.stderr)

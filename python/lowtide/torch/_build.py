@@ -3,16 +3,19 @@
 """From a module, a loss and an optimizer to the problem of a step."""
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch.fx import Node
 from torch.optim import Optimizer
+from torch.utils import _pytree as pytree
 
-from .._errors import UnsupportedError
+from .._errors import InvalidError, UnsupportedError
+from .._request import is_second
 from ._capture import Captured, LossFunction, capture
-from ._optimizers import check_optimizer, state_bytes, updates_of
+from ._optimizers import check_optimizer, present_bytes, state_bytes, updates_of
 from ._problem import StepProblem, UnitCost, Update
 from ._profile import allocated_bytes, estimated_costs
 from ._program import UpdateCall
@@ -34,13 +37,32 @@ class BuiltStep:
     """What the step returns: the loss, and the gradients if they are kept."""
 
 
+def keeps_gradients(gradients: str, optimizer: Optimizer | None) -> bool:
+    """What the arguments of train_step() and estimate() say. Raises InvalidError if they do not fit together."""
+    keeps = is_second(gradients, "gradients", "update", "keep")
+    if not keeps and optimizer is None:
+        raise InvalidError("without an optimizer, give gradients='keep'")
+    return keeps
+
+
+def checked_batch(batch: Any) -> tuple[Any, ...]:
+    """A batch whose entries are tensors or plain values. Raises InvalidError for others."""
+    if not isinstance(batch, tuple):
+        raise InvalidError(f"a batch is a {type(batch).__name__}; give a tuple, such as (x, y) or (x,)")
+    for at, leaf in enumerate(pytree.tree_leaves(batch)):
+        if not isinstance(leaf, (torch.Tensor, Hashable)):
+            raise InvalidError(f"value {at} of the batch is a {type(leaf).__name__}; give a tensor, such as with "
+                               "torch.as_tensor()")
+    return batch
+
+
 def build_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None,
-               batch: tuple[Any, ...], *, keeps_gradients: bool) -> BuiltStep:
+               batch: tuple[Any, ...], *, keeps: bool) -> BuiltStep:
     """Captures the step, and states it as a problem.
 
     Args:
         optimizer: updates each parameter. None: nothing does.
-        keeps_gradients: gradients live until the end, and nothing is updated.
+        keeps: gradients live until the end, and nothing is updated. What the optimizer has now counts.
 
     Raises:
         InvalidError, UnsupportedError: those of capture() and check_optimizer().
@@ -48,19 +70,18 @@ def build_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
     captured = capture(module, loss_fn, batch)
     units = UnitGraph(captured.graph)
     states = dict(units.states)
-    kept_for: dict[str, dict[str, int]] = {}
-    if optimizer is not None:
-        if not keeps_gradients:
-            check_optimizer(optimizer, captured.parameters)
+    updates: list[Update] = []
+    calls: list[UpdateCall] = []
+    if optimizer is not None and keeps:
+        states["optimizer"] = present_bytes(optimizer)
+    elif optimizer is not None:
+        check_optimizer(optimizer, captured.parameters)
         kept_for = state_bytes(optimizer, captured.parameters)
         states.update({_state_name(name, key): size for name, of_parameter in kept_for.items()
                        for key, size in of_parameter.items()})
-    updates: list[Update] = []
-    calls: list[UpdateCall] = []
-    if optimizer is not None and not keeps_gradients:
         updates, calls = _updates(captured, units, optimizer, kept_for)
     costs = estimated_costs(units) + [UnitCost(nanoseconds=UPDATE_NANOSECONDS) for _ in updates]
-    results = units.results if keeps_gradients else units.results[:1]
+    results = units.results if keeps else units.results[:1]
     values = [units.value_of(one) for one in results if one is not None]
     problem = StepProblem(units, updates, costs, states,
                           list(dict.fromkeys(one for one in values if isinstance(one, Value))),
@@ -102,4 +123,4 @@ def _origins_of(captured: Captured, units: UnitGraph, updates: list[Update]) -> 
         origins.append(forward[-1] or next((owners[one] for one in unit.reads if one in owners), "")
                        or next((forward[at] for at in read if forward[at]), "")
                        or next((origins[at] for at in read if origins[at]), ""))
-    return origins + [one.parameter for one in updates]
+    return origins + [one.parameter.rpartition(".")[0] for one in updates]

@@ -3,7 +3,7 @@
 """The operators of one training step, as autograd runs them."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +16,7 @@ from torch.nn.utils.stateless import _reparametrize_module
 from torch.utils import _pytree as pytree
 
 from .._errors import InvalidError, UnsupportedError
+from ._units import storage_of
 
 LossFunction = Callable[..., torch.Tensor]
 
@@ -72,7 +73,7 @@ def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tupl
             loss = _loss_of(module, loss_fn, batch)
             gradients = torch.autograd.grad(loss, tracked, allow_unused=True)
             _write_back(module, state)
-        return [loss.detach(), *gradients]
+        return [loss.detach(), *_own_gradients(gradients, tracked, [*trained, *fixed, *given])]
 
     _check_hooks(parameters)
     _check_devices({**parameters, **constants}, inputs)
@@ -91,6 +92,27 @@ def _loss_of(module: torch.nn.Module, loss_fn: LossFunction | None, batch: tuple
     if not loss.requires_grad:
         raise InvalidError("the loss depends on no parameter that requires a gradient; it may be detached")
     return loss
+
+
+def _own_gradients(gradients: Sequence[torch.Tensor | None], parameters: list[torch.Tensor],
+                   given: list[torch.Tensor]) -> list[torch.Tensor | None]:
+    """Gradients as backward() leaves them in `.grad`: each with bytes of its own, in the layout of its parameter."""
+    taken = {storage_of(one) for one in given}
+    own: list[torch.Tensor | None] = []
+    for gradient, parameter in zip(gradients, parameters, strict=True):
+        if gradient is not None:
+            if storage_of(gradient) in taken or not _has_layout_of(gradient, parameter):
+                with torch.no_grad():
+                    gradient = torch.empty_like(parameter.detach()).copy_(gradient)
+            taken.add(storage_of(gradient))
+        own.append(gradient)
+    return own
+
+
+def _has_layout_of(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether the strides are equal, except of axes with one element."""
+    return all(size == 1 or first == second
+               for size, first, second in zip(one.shape, one.stride(), other.stride(), strict=True))
 
 
 def _write_back(module: torch.nn.Module, state: dict[str, torch.Tensor]) -> None:
@@ -115,9 +137,14 @@ def _check_devices(held: dict[str, torch.Tensor], inputs: list[torch.Tensor]) ->
                                    "the module and the batch there")
 
 
+def has_hooks(one: torch.Tensor) -> bool:
+    """Whether backward() would call something with the gradient of the tensor."""
+    return bool(one._backward_hooks or getattr(one, "_post_accumulate_grad_hooks", None))
+
+
 def _check_hooks(parameters: dict[str, torch.nn.Parameter]) -> None:
     for name, one in parameters.items():
-        if one._backward_hooks or getattr(one, "_post_accumulate_grad_hooks", None):
+        if has_hooks(one):
             raise UnsupportedError(f"parameter {name!r} has hooks of its gradient, which a planned step does not call; "
                                    "remove them, and use gradients='keep' to change gradients behind the step")
 
@@ -130,8 +157,8 @@ def _traced(step: Callable[..., Any], *arguments: list[torch.Tensor]) -> torch.f
         raise UnsupportedError(f"the step depends on values that only a run knows ({_first_line(error)}); compute them "
                                "outside of the step, or give them as inputs") from error
     except (NotImplementedError, RuntimeError) as error:
-        raise UnsupportedError(f"the step cannot be recorded: {_first_line(error)}; what reads values of tensors, such "
-                               "as numpy(), and sparse gradients are not supported") from error
+        raise UnsupportedError(f"the step cannot be recorded: {_first_line(error)}; if eager PyTorch runs it, it may "
+                               "read values of tensors, as numpy() does, or have sparse gradients") from error
 
 
 def _first_line(error: Exception) -> str:

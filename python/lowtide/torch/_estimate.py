@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import torch
 from torch.optim import Optimizer
 
-from .._errors import InvalidError
 from .._ordering import BudgetSequence, budget_curve
-from ._build import build_step
+from ._build import build_step, checked_batch, keeps_gradients
 from ._capture import LossFunction
 from ._problem import StepProblem, names_of
 from ._report import MOST_SHOWN, shown_bytes
@@ -96,15 +95,14 @@ def estimate(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: O
     Raises:
         Error: as train_step(), except for budgets.
     """
-    if gradients not in ("update", "keep"):
-        raise InvalidError(f"gradients is {gradients!r}; give 'update' or 'keep'")
-    problem = build_step(module, loss_fn, optimizer, example, keeps_gradients=gradients == "keep").problem
+    keeps = keeps_gradients(gradients, optimizer)
+    problem = build_step(module, loss_fn, optimizer, checked_batch(example), keeps=keeps).problem
     mapping = problem.as_mapping()
     free = solve(problem, None)
     curve = budget_curve(mapping, points=points, effort=points * EFFORT // 4)
     states = sum(one["bytes"] for one in mapping["states"])
     found = [point for point in curve.points if point.fits]
-    return StepEstimate(peak=found[0].peak, floor=curve.floor, least=min(point.peak for point in found),
+    return StepEstimate(peak=found[0].peak, floor=curve.floor, least=min(point.budget for point in found),
                         obstacle=_obstacle(problem, curve.floor, states), states=states,
                         held=_held(problem, found[0] if found[0].peak <= free.peak else free),
                         curve=tuple(BudgetPoint(point.budget, point.overhead if point.fits else None,

@@ -15,6 +15,7 @@ from torch.optim import Optimizer
 from .._errors import InvalidError, UnsupportedError
 from .._memory_meter import MemoryMeter
 from ._problem import UnitCost
+from ._units import storage_of, tensors_of
 
 # The update of one parameter by these does not depend on another one.
 SEPARATE = (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.RMSprop, torch.optim.Adagrad,
@@ -51,6 +52,16 @@ def _part_of(optimizer: Optimizer, group: dict[str, Any], parameter: torch.nn.Pa
     return part
 
 
+def groups_of(optimizer: Optimizer) -> dict[int, int]:
+    """The number of the group that has each parameter, by the identity of the parameter."""
+    return {id(one): at for at, group in enumerate(optimizer.param_groups) for one in group["params"]}
+
+
+def has_step_hooks(optimizer: Optimizer) -> bool:
+    """Whether something is called before or after each step of the optimizer."""
+    return bool(optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks)
+
+
 def check_optimizer(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter]) -> None:
     """Raises if updates of single parameters would not be what `optimizer.step()` does.
 
@@ -62,11 +73,10 @@ def check_optimizer(optimizer: Optimizer, parameters: dict[str, torch.nn.Paramet
         names = ", ".join(kind.__name__ for kind in SEPARATE)
         raise UnsupportedError(f"{type(optimizer).__name__} is not known to update each parameter for itself; known "
                                f"are {names}. With gradients='keep', call optimizer.step() behind the step")
-    hooks = [*optimizer._optimizer_step_pre_hooks, *optimizer._optimizer_step_post_hooks]
-    if hooks:
+    if has_step_hooks(optimizer):
         raise UnsupportedError("the optimizer has hooks of step(), which would run once per parameter; remove them, or "
                                "use gradients='keep' and call optimizer.step() behind the step")
-    owned = {id(one) for group in optimizer.param_groups for one in group["params"]}
+    owned = groups_of(optimizer)
     if not any(id(one) in owned for one in parameters.values()):
         raise InvalidError("the optimizer has none of the parameters that the module trains")
 
@@ -74,7 +84,7 @@ def check_optimizer(optimizer: Optimizer, parameters: dict[str, torch.nn.Paramet
 def updates_of(optimizer: Optimizer,
                parameters: dict[str, torch.nn.Parameter]) -> dict[str, Callable[[torch.Tensor], None]]:
     """The update of each parameter that the optimizer has, by its name, as a function of the gradient."""
-    groups = {id(one): at for at, group in enumerate(optimizer.param_groups) for one in group["params"]}
+    groups = groups_of(optimizer)
     return {name: _function_of(ParameterUpdate(optimizer, groups[id(one)], one)) for name, one in parameters.items()
             if id(one) in groups}
 
@@ -86,18 +96,25 @@ def _function_of(one: ParameterUpdate) -> Callable[[torch.Tensor], None]:
     return update
 
 
+def present_bytes(optimizer: Optimizer) -> int:
+    """Bytes of the tensors that the optimizer keeps now."""
+    sizes = {storage_of(value): value.untyped_storage().nbytes() for of_parameter in optimizer.state.values()
+             for value in tensors_of(tuple(of_parameter.values()))}
+    return sum(sizes.values())
+
+
 def state_bytes(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter]) -> dict[str, dict[str, int]]:
     """Bytes that the optimizer keeps for each parameter after its first step, by the key of its state.
 
     The first step makes them, so it is tried on parameters without memory.
     """
-    groups = {id(one): group for group in optimizer.param_groups for one in group["params"]}
+    groups = groups_of(optimizer)
     found: dict[str, dict[str, int]] = {}
     for name, one in parameters.items():
         if id(one) not in groups:
             continue
         trial = torch.nn.Parameter(torch.empty_like(one, device="meta"))
-        part = _part_of(optimizer, {**groups[id(one)], "fused": False, "foreach": False}, trial)
+        part = _part_of(optimizer, {**optimizer.param_groups[groups[id(one)]], "fused": False, "foreach": False}, trial)
         part.state = defaultdict(dict)
         trial.grad = torch.empty_like(trial)
         part.step()
@@ -111,7 +128,7 @@ def measured_updates(optimizer: Optimizer, parameters: dict[str, torch.nn.Parame
 
     A trial has the memory of one parameter, its gradient and what the optimizer keeps for it, for a short time.
     """
-    groups = {id(one): at for at, group in enumerate(optimizer.param_groups) for one in group["params"]}
+    groups = groups_of(optimizer)
     known: dict[Any, UnitCost] = {}
     costs: dict[str, UnitCost] = {}
     with MemoryMeter():

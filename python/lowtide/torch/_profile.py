@@ -25,6 +25,9 @@ ALIGNMENT = 64
 PAGE = 4096
 OWN_PAGES = 128 * 1024
 
+OBJECT = 768
+"""Bytes of the objects that stand for a storage and for a tensor and a view of it, at most."""
+
 # A plain model of one core of a processor.
 NANOSECONDS_PER_NODE = 3_000
 BYTES_PER_NANOSECOND = 8
@@ -72,11 +75,11 @@ class UnitTimer(Interpreter):
     def run_node(self, n: Node) -> Any:
         """Runs one node, and adds what it takes to the run of its unit."""
         unit = n.meta.get("run")
+        if unit is None:  # a view, or a part of what the run before made
+            return super().run_node(n)
         if unit is not self._run:
             self._close()
             self._open(unit)
-        if unit is None:
-            return super().run_node(n)
         before = time.perf_counter_ns()
         result = super().run_node(n)
         self._time += time.perf_counter_ns() - before
@@ -150,9 +153,9 @@ def _cost_of(unit: Unit, nanoseconds: int | None, peak: int | None, estimate: Un
 
 
 def allocated_bytes(size: int) -> int:
-    """What a storage takes from the heap of the C library, at most. Large blocks have pages of their own."""
+    """What a storage and its objects take from the heap of the C library, at most. Large blocks have their own pages."""
     if size == 0:
-        return 0
+        return OBJECT
     if size + ALIGNMENT < OWN_PAGES:
-        return (size + 2 * ALIGNMENT + 15) // 16 * 16
-    return (size + 2 * ALIGNMENT + PAGE - 1) // PAGE * PAGE
+        return (size + 2 * ALIGNMENT + 15) // 16 * 16 + OBJECT
+    return (size + 2 * ALIGNMENT + PAGE - 1) // PAGE * PAGE + OBJECT

@@ -43,8 +43,8 @@ def report_of(problem: StepProblem, sequence: BudgetSequence, *, has_budget: boo
 
 def with_module(problem: StepProblem, names: list[str], number: int) -> str:
     """The name of a unit or an update, with its module."""
-    module = problem.origins[number] if problem.origins else ""
-    return names[number] + (f" of {module}" if module and not names[number].startswith("update ") else "")
+    module = problem.origins[number] if number < len(problem.units.units) else ""  # updates name their parameters
+    return names[number] + (f" of {module}" if module else "")
 
 
 def shown_bytes(size: int) -> str:

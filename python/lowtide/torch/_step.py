@@ -14,16 +14,16 @@ from torch.utils import _pytree as pytree
 from .._errors import InvalidError, OverLimitError
 from .._ordering import BudgetSequence, budget_page, keep_budget
 from .._request import bytes_of
-from ._build import BuiltStep, build_step
-from ._capture import Captured, LossFunction
-from ._optimizers import measured_updates
+from ._build import BuiltStep, build_step, checked_batch, keeps_gradients
+from ._capture import Captured, LossFunction, has_hooks
+from ._optimizers import groups_of, has_step_hooks, measured_updates
 from ._problem import StepProblem, UnitCost, names_of
 from ._profile import measured_costs
 from ._program import below_autograd, program_of
-from ._report import report_of
+from ._report import report_of, with_module
 
 MOST_PLANS = 8
-"""A step plans for at most this many sets of shapes."""
+"""A step plans for at most this many forms of batches and modes of the module."""
 MEASUREMENTS = 2
 """Costs are measured this often before a plan is final, each time in the program of the plan before."""
 EFFORT = 1_000_000_000
@@ -44,14 +44,15 @@ class TrainStep:
     """What train_step() returns. Calling it runs one step and returns the loss."""
 
     def __init__(self, module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None,
-                 budget: int | None, gradients: str) -> None:
+                 budget: int | None, keeps_gradients: bool) -> None:
         self._module = module
         self._loss_fn = loss_fn
         self._optimizer = optimizer
         self._budget = budget
-        self._keeps_gradients = gradients == "keep"
+        self._keeps_gradients = keeps_gradients
         self._plans: dict[Any, StepPlan] = {}
         self._last: StepPlan | None = None
+        self._held_before: Any = None
 
     def __call__(self, *batch: Any) -> torch.Tensor:
         """Runs forward pass, backward pass and update. Parameters, buffers and the optimizer change in place.
@@ -73,13 +74,18 @@ class TrainStep:
 
     def plan(self, *batch: Any) -> StepPlan:
         """The plan for batches of this form, without running it."""
-        key = self._key_of(batch)
-        if key not in self._plans:
+        form, held = self._form_of(checked_batch(batch)), self._held()
+        if held != self._held_before:
+            self._plans.clear()
+            self._last, self._held_before = None, held
+        if form not in self._plans:
             if len(self._plans) >= MOST_PLANS:
-                raise OverLimitError(f"this is the set of shapes number {MOST_PLANS + 1}, and a step plans for at most "
-                                     f"{MOST_PLANS}; pad batches to fewer shapes, or make another step")
-            self._plans[key] = self._planned(batch)
-        self._last = self._plans[key]
+                raise OverLimitError(f"this is the form of a batch number {MOST_PLANS + 1}, and a step plans for at "
+                                     f"most {MOST_PLANS}: sets of shapes, plain values, and modes of the module. Pad "
+                                     "batches to fewer shapes, give numbers that change as tensors, or make another "
+                                     "step")
+            self._plans[form] = self._planned(batch)
+        self._last = self._plans[form]
         return self._last
 
     def report(self) -> str:
@@ -104,18 +110,27 @@ class TrainStep:
         """The plan of the latest call."""
         return self._last
 
-    def _key_of(self, batch: tuple[Any, ...]) -> Any:
-        leaves, spec = pytree.tree_flatten(tuple(batch))
-        forms = tuple((leaf.dtype, tuple(leaf.shape), leaf.stride()) if isinstance(leaf, torch.Tensor) else leaf
-                      for leaf in leaves)
+    def _form_of(self, batch: tuple[Any, ...]) -> Any:
+        """What a plan is for, beside the tensors that it holds."""
+        leaves, spec = pytree.tree_flatten(batch)
+        storages: dict[int, int] = {}  # which tensors of the batch share bytes
+        forms = tuple((leaf.dtype, leaf.shape, leaf.stride(), leaf.device, leaf.requires_grad,
+                       storages.setdefault(leaf.untyped_storage()._cdata, len(storages)))
+                      if isinstance(leaf, torch.Tensor) else (type(leaf), leaf) for leaf in leaves)
         modes = tuple(one.training for one in self._module.modules())
-        # A plan has the tensors of the module, which may be replaced or frozen between two steps.
-        held = tuple((id(one), one.dtype, one.requires_grad)
-                     for one in (*self._module.parameters(), *self._module.buffers()))
-        return forms, str(spec), modes, held, torch.get_num_threads()
+        autocast = torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu")
+        return forms, str(spec), modes, autocast, torch.get_num_threads()
+
+    def _held(self) -> Any:
+        """The tensors that plans hold, as they are now: they may be replaced, frozen, or given hooks between steps."""
+        tensors = tuple((id(one), one.dtype, one.shape, one.stride(), one.requires_grad, has_hooks(one))
+                        for one in (*self._module.parameters(), *self._module.buffers()))
+        if self._optimizer is None or self._keeps_gradients:
+            return tensors
+        return tensors, tuple(groups_of(self._optimizer).items()), has_step_hooks(self._optimizer)
 
     def _planned(self, batch: tuple[Any, ...]) -> StepPlan:
-        built = build_step(self._module, self._loss_fn, self._optimizer, batch, keeps_gradients=self._keeps_gradients)
+        built = build_step(self._module, self._loss_fn, self._optimizer, batch, keeps=self._keeps_gradients)
         problem = built.problem
         if self._budget is not None and built.calls and self._optimizer is not None:
             of_parameter = measured_updates(self._optimizer, built.captured.parameters)
@@ -157,11 +172,9 @@ def refusal_of(problem: StepProblem, sequence: BudgetSequence) -> str:
         return f"no sequence was found that keeps the budget of {sequence.budget:,} B, and there may be one; {lowest}"
     if sequence.obstacle is None:
         return f"no sequence keeps the budget of {sequence.budget:,} B; {lowest}"
-    name = names_of(problem)[sequence.obstacle]
-    where = problem.origins[sequence.obstacle]
-    of_module = f" of module {where!r}" if where else ""
-    return (f"no sequence keeps the budget of {sequence.budget:,} B: {name!r}{of_module} needs more for what it reads "
-            f"and makes; {lowest}")
+    name = with_module(problem, names_of(problem), sequence.obstacle)
+    return (f"no sequence keeps the budget of {sequence.budget:,} B: {name} needs more for what it reads and makes; "
+            f"{lowest}")
 
 
 def solve(problem: StepProblem, budget: int | None) -> BudgetSequence:
@@ -211,14 +224,11 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
         InvalidError: the budget cannot be kept, with the module that needs too much; or an argument is wrong.
         UnsupportedError: the step or the optimizer is not one that can be planned, with the reason.
     """
-    if gradients not in ("update", "keep"):
-        raise InvalidError(f"gradients is {gradients!r}; give 'update' or 'keep'")
-    if gradients == "update" and optimizer is None:
-        raise InvalidError("without an optimizer, give gradients='keep'")
+    keeps = keeps_gradients(gradients, optimizer)
     limit = None if budget is None else bytes_of(budget, "budget")
     if limit is not None and limit < 1:
         raise InvalidError(f"the budget is {limit} bytes; give 1 or more, such as '4GiB'")
-    step = TrainStep(module, loss_fn, optimizer, limit, gradients)
+    step = TrainStep(module, loss_fn, optimizer, limit, keeps)
     if example is not None:
-        step.plan(*example)
+        step.plan(*checked_batch(example))
     return step

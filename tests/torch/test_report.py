@@ -1,0 +1,121 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a plan says of itself, and what a step really takes."""
+import json
+import pathlib
+import re
+
+import pytest
+import torch
+from conftest import batches_of, budgets_of, pair_of
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+import lowtide
+from lowtide._memory_meter import MemoryMeter
+from lowtide.torch import __main__ as program
+from lowtide.torch import estimate, train_step
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def limited(name):
+    """A pair, a step within the lowest budget that is tried, and a batch."""
+    pair, batch = pair_of(name, "adamw"), batches_of(name, 1)[0]
+    step = pair.step(budget=budgets_of(pair.step(), batch)[-1])
+    step(*batch)
+    return pair, step, batch
+
+
+@pytest.mark.parametrize("name", ["residual", "unet", "gpt"])
+def test_a_step_takes_what_its_plan_says(name):
+    """The meter sees what is taken above the states, which are there before the step."""
+    _pair, step, batch = limited(name)
+    step(*batch)  # libraries keep caches from their first calls
+    with MemoryMeter() as meter:
+        step(*batch)
+    planned = step.last_plan
+    states = sum(planned.problem.rounded(size) for size in planned.problem.states.values())
+    assert meter.peak + states <= planned.sequence.budget
+    assert meter.peak + states >= 0.8 * planned.sequence.peak  # objects count in these small models
+
+
+def test_a_normalization_costs_more_than_what_is_written_over_it():
+    """The nodes between both, which take the first result of the normalization, do not end its run."""
+    module = torch.nn.Sequential(torch.nn.Conv2d(3, 16, 3), torch.nn.BatchNorm2d(16), torch.nn.ReLU(inplace=True))
+    step = train_step(module, lambda y, _: y.mean(), torch.optim.SGD(module.parameters(), lr=0.1), budget="64MiB",
+                      example=(torch.ones(8, 3, 64, 64), 0))
+    problem = step.last_plan.problem
+    cost = {unit.name: cost for unit, cost in zip(problem.units.units, problem.costs, strict=False)}
+    assert cost["native_batch_norm"].nanoseconds > 3 * cost["mean"].nanoseconds
+
+
+def test_a_report_names_the_peak_and_what_runs_again():
+    _pair, step, _batch = limited("residual")
+    shown = step.report()
+    assert shown.startswith("budget ")
+    assert "are parameters, buffers, optimizer and batch" in shown
+    assert re.search(r"\d+ runs again add \d+\.\d% of time", shown)
+    page = step.html()
+    assert page.startswith("<!DOCTYPE html>") and "convolution" in page
+    free = pair_of("residual", "adamw").step()
+    free(*batches_of("residual", 1)[0])
+    assert "nothing runs again" in free.report()
+
+
+def test_an_estimate_needs_no_memory_and_agrees_with_the_plan():
+    pair, batch = pair_of("gpt", "adamw"), batches_of("gpt", 1)[0]
+    found = estimate(pair.planned, pair.loss_fn, pair.optimizer, example=batch)
+    step = pair.step()
+    assert found.peak <= step.plan(*batch).sequence.peak
+    assert found.floor <= found.least <= found.peak
+    budgets = [point.budget for point in found.curve]
+    assert budgets == sorted(budgets, reverse=True)
+    overheads = [point.overhead for point in found.curve if point.overhead is not None]
+    assert overheads == sorted(overheads) and overheads[0] == 0
+    assert sum(one.bytes for one in found.held) + found.states == found.peak
+    assert str(found).startswith("peak ")
+
+
+def test_a_module_without_memory_is_estimated():
+    def make():
+        return torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 4)), torch.ones(8, 64)
+
+    module, x = make()
+    real = estimate(module, lambda y, _: y.mean(), torch.optim.SGD(module.parameters()), example=(x, 0))
+    with FakeTensorMode():
+        module, x = make()
+        fake = estimate(module, lambda y, _: y.mean(), torch.optim.SGD(module.parameters()), example=(x, 0))
+    assert fake.peak == real.peak
+
+
+def test_an_estimate_needs_an_optimizer_or_kept_gradients():
+    with pytest.raises(lowtide.InvalidError, match="gradients='keep'"):
+        estimate(torch.nn.Linear(2, 2), lambda y, _: y.mean(), example=(torch.ones(1, 2), 0))
+
+
+def test_the_program_prints_an_estimate(tmp_path, monkeypatch, capsys):
+    (tmp_path / "small_step.py").write_text("""
+import torch
+def step():
+    model = torch.nn.Linear(4, 4)
+    return model, torch.nn.functional.cross_entropy, torch.optim.SGD(model.parameters()), (
+        torch.ones(2, 4), torch.zeros(2, dtype=torch.long))
+def wrong(): return 1
+""")
+    monkeypatch.chdir(tmp_path)
+    assert program.main(["small_step:step"]) == 0
+    assert capsys.readouterr().out.startswith("peak ")
+    assert program.main(["small_step:step", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["schema_version"] == 1
+    assert program.main(["small_step:wrong"]) == 3
+    assert "must return (module, loss_fn, optimizer, example)" in capsys.readouterr().err
+    assert program.main(["small_step"]) == 2
+    assert program.main(["no_such_module:step"]) == 3
+
+
+def test_the_examples_of_the_document_run(capsys):
+    names = {}
+    for example in re.findall(r"```python\n(.*?)```", (ROOT / "docs/torch.md").read_text(), re.S):
+        exec(compile(example, "docs/torch.md", "exec"), names)
+    shown = capsys.readouterr().out
+    assert shown.startswith("budget 12.00 MiB, kept") and "\nfloor " in shown
