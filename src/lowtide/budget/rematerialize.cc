@@ -129,10 +129,8 @@ class Search {
   bool is_small_solved() {
     const SmallAnswer small = search_small(problem_, kSmallStates);
     if (!small.is_complete) return false;
-    if (!small.runs) {
-      left_ = std::min(left_, kSmallProof);  // for a proof that others can check
-      return false;
-    }
+    if (!small.runs) left_ = std::min(left_, kSmallProof);  // for a proof that others can check
+    if (!small.runs) return false;
     note(*small.runs);
     // A bound with a proof is better than the word of the search.
     std::int64_t work = kSmallProof;
