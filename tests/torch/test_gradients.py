@@ -64,7 +64,7 @@ def test_a_kept_gradient_is_not_changed_by_the_next_step():
     assert_same(kept, held, "gradient")
 
 
-def test_kept_gradients_are_apart_and_laid_out_as_their_parameters():
+def test_kept_gradients_are_apart_and_laid_out_as_parameters():
     """An LSTM has one gradient for two biases, and the gradient of a sum is one number that is repeated."""
     class Module(nn.Module):
         def __init__(self):
@@ -89,7 +89,7 @@ def test_kept_gradients_are_apart_and_laid_out_as_their_parameters():
 
 
 @pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW])
-def test_fused_updates_have_gradients_in_the_layout_of_parameters(kind):
+def test_fused_updates_have_gradients_laid_out_as_parameters(kind):
     """Batches of another layout give gradients of convolutions that have it, too."""
     def make():
         torch.manual_seed(3)

@@ -12,14 +12,16 @@ from torch.fx import Node
 from torch.optim import Optimizer
 from torch.utils import _pytree as pytree
 
-from .._errors import InvalidError, UnsupportedError
+from .._errors import InvalidError
 from .._request import is_second
 from ._capture import Captured, LossFunction, capture
-from ._optimizers import check_optimizer, present_bytes, state_bytes, updates_of
+from ._gradients import GradientOptions, Gradients
+from ._optimizers import Trial, check_optimizer, present_bytes
 from ._problem import StepProblem, UnitCost, Update
 from ._profile import allocated_bytes, estimated_costs
 from ._program import UpdateCall
 from ._units import UnitGraph, Value
+from ._updates import Behind, behind_backward
 
 UPDATE_NANOSECONDS = 20_000
 """The estimated time of an update, which runs once in every plan."""
@@ -32,17 +34,22 @@ class BuiltStep:
     captured: Captured
     problem: StepProblem
     calls: list[UpdateCall]
-    """What each update runs."""
+    """What each update runs, and what comes before updates."""
+    trials: list[Trial]
+    """How each of them is measured."""
     kept: list[Node | None]
     """What the step returns: the loss, and the gradients if they are kept."""
+    gradients: Gradients
+    """Values of the running step that concern several gradients."""
 
 
-def keeps_gradients(gradients: str, optimizer: Optimizer | None) -> bool:
+def options_of(gradients: str, optimizer: Optimizer | None, *, clip_norm: float | None = None) -> GradientOptions:
     """What the arguments of train_step() and estimate() say. Raises InvalidError if they do not fit together."""
-    keeps = is_second(gradients, "gradients", "update", "keep")
-    if not keeps and optimizer is None:
+    options = GradientOptions(is_second(gradients, "gradients", "update", "keep"), clip_norm)
+    options.check()
+    if not options.keeps and optimizer is None:
         raise InvalidError("without an optimizer, give gradients='keep'")
-    return keeps
+    return options
 
 
 def checked_batch(batch: Any) -> tuple[Any, ...]:
@@ -57,58 +64,35 @@ def checked_batch(batch: Any) -> tuple[Any, ...]:
 
 
 def build_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None,
-               batch: tuple[Any, ...], *, keeps: bool) -> BuiltStep:
+               batch: tuple[Any, ...], options: GradientOptions) -> BuiltStep:
     """Captures the step, and states it as a problem.
 
     Args:
         optimizer: updates each parameter. None: nothing does.
-        keeps: gradients live until the end, and nothing is updated. What the optimizer has now counts.
+        options: if gradients are kept, they live until the end, and nothing is updated. What the optimizer has now
+            counts.
 
     Raises:
-        InvalidError, UnsupportedError: those of capture() and check_optimizer().
+        InvalidError, UnsupportedError: those of capture(), check_optimizer() and behind_backward().
     """
     captured = capture(module, loss_fn, batch)
     units = UnitGraph(captured.graph)
     states = dict(units.states)
-    updates: list[Update] = []
-    calls: list[UpdateCall] = []
-    if optimizer is not None and keeps:
+    gradients = Gradients(options)
+    behind = Behind()
+    if optimizer is not None and options.keeps:
         states["optimizer"] = present_bytes(optimizer)
     elif optimizer is not None:
         check_optimizer(optimizer, captured.parameters)
-        kept_for = state_bytes(optimizer, captured.parameters)
-        states.update({_state_name(name, key): size for name, of_parameter in kept_for.items()
-                       for key, size in of_parameter.items()})
-        updates, calls = _updates(captured, units, optimizer, kept_for)
-    costs = estimated_costs(units) + [UnitCost(nanoseconds=UPDATE_NANOSECONDS) for _ in updates]
-    results = units.results if keeps else units.results[:1]
+        behind = behind_backward(captured, units, optimizer, gradients)
+        states.update(behind.states)
+    costs = estimated_costs(units) + [UnitCost(nanoseconds=UPDATE_NANOSECONDS) for _ in behind.updates]
+    results = units.results if options.keeps else units.results[:1]
     values = [units.value_of(one) for one in results if one is not None]
-    problem = StepProblem(units, updates, costs, states,
+    problem = StepProblem(units, behind.updates, costs, states,
                           list(dict.fromkeys(one for one in values if isinstance(one, Value))),
-                          _origins_of(captured, units, updates), allocated_bytes)
-    return BuiltStep(captured, problem, calls, results)
-
-
-def _state_name(parameter: str, key: str) -> str:
-    return f"{key} of {parameter}"
-
-
-def _updates(captured: Captured, units: UnitGraph, optimizer: Optimizer,
-             kept_for: dict[str, dict[str, int]]) -> tuple[list[Update], list[UpdateCall]]:
-    functions = updates_of(optimizer, captured.parameters)
-    updates: list[Update] = []
-    calls: list[UpdateCall] = []
-    for (name, holder), gradient in zip(captured.holder_of().items(), units.results[1:], strict=True):
-        if gradient is None or name not in functions:
-            continue
-        if isinstance(units.value_of(holder), Value):
-            raise UnsupportedError(f"forward() writes over the parameter {name!r}, as Embedding(max_norm=...) does; "
-                                   "change parameters outside of the step")
-        value = units.value_of(gradient)
-        states = tuple(_state_name(name, key) for key in kept_for[name])
-        updates.append(Update(name, (value,) if isinstance(value, Value) else (), (holder.name, *states)))
-        calls.append(UpdateCall(functions[name], (gradient,)))
-    return updates, calls
+                          _origins_of(captured, units, behind.updates), allocated_bytes)
+    return BuiltStep(captured, problem, behind.calls, behind.trials, results, gradients)
 
 
 def _origins_of(captured: Captured, units: UnitGraph, updates: list[Update]) -> list[str]:

@@ -10,7 +10,7 @@ import torch
 from torch.optim import Optimizer
 
 from .._ordering import BudgetSequence, budget_curve
-from ._build import build_step, checked_batch, keeps_gradients
+from ._build import build_step, checked_batch, options_of
 from ._capture import LossFunction
 from ._problem import StepProblem, names_of
 from ._report import MOST_SHOWN, shown_bytes
@@ -82,21 +82,22 @@ class StepEstimate:
 
 
 def estimate(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None = None, *,
-             example: tuple[Any, ...], gradients: str = "update", points: int = 12) -> StepEstimate:
+             example: tuple[Any, ...], gradients: str = "update", clip_norm: float | None = None,
+             points: int = 12) -> StepEstimate:
     """Says what a step needs and what budgets cost. Nothing is run, and no tensor of the step gets memory.
 
     The module and the example may be without memory, too (torch.device("meta") is not enough: make them under
     torch._subclasses.FakeTensorMode). Times are estimated from sizes.
 
     Args:
-        module, loss_fn, optimizer, example, gradients: as for train_step().
+        module, loss_fn, optimizer, example, gradients, clip_norm: as for train_step().
         points: budgets of the curve, at least 2.
 
     Raises:
         Error: as train_step(), except for budgets.
     """
-    keeps = keeps_gradients(gradients, optimizer)
-    problem = build_step(module, loss_fn, optimizer, checked_batch(example), keeps=keeps).problem
+    options = options_of(gradients, optimizer, clip_norm=clip_norm)
+    problem = build_step(module, loss_fn, optimizer, checked_batch(example), options).problem
     mapping = problem.as_mapping()
     free = solve(problem, None)
     curve = budget_curve(mapping, points=points, effort=points * EFFORT // 4)

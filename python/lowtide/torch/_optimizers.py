@@ -6,7 +6,8 @@ from __future__ import annotations
 import copy
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -123,32 +124,44 @@ def state_bytes(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter])
     return found
 
 
-def measured_updates(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter]) -> dict[str, UnitCost]:
-    """What the update of each parameter takes, tried on other tensors of the same shapes.
+@dataclass(frozen=True)
+class Trial:
+    """How a run behind the backward pass is measured: on other tensors of the same shapes."""
 
-    A trial has the memory of one parameter, its gradient and what the optimizer keeps for it, for a short time.
-    """
-    groups = groups_of(optimizer)
-    known: dict[Any, UnitCost] = {}
-    costs: dict[str, UnitCost] = {}
+    form: Hashable
+    """Trials with equal forms take the same."""
+    prepare: Callable[[], Callable[[], object]]
+    """Makes the tensors, and returns a function that runs once on them."""
+
+
+def update_trial(optimizer: Optimizer, parameter: torch.nn.Parameter) -> Trial:
+    """How the update of a parameter is measured."""
+    number = groups_of(optimizer)[id(parameter)]
+
+    def prepare() -> Callable[[], object]:
+        trial = torch.nn.Parameter(torch.ones_like(parameter))
+        part = _part_of(optimizer, optimizer.param_groups[number], trial)
+        part.state = defaultdict(dict)
+        trial.grad = torch.ones_like(trial)
+        part.step()  # makes what the optimizer keeps
+        return lambda: part.step()
+
+    return Trial(("update", tuple(parameter.shape), parameter.dtype, number), prepare)
+
+
+def measured_trials(trials: Sequence[Trial]) -> list[UnitCost]:
+    """What each trial takes. It has the memory of its tensors for a short time: for an update, of one parameter, its
+    gradient and what the optimizer keeps for it."""
+    known: dict[Hashable, UnitCost] = {}
     with MemoryMeter():
-        for name, one in parameters.items():
-            if id(one) not in groups:
-                continue
-            form = (tuple(one.shape), one.dtype, groups[id(one)])
-            if form not in known:
-                known[form] = _tried(optimizer, optimizer.param_groups[groups[id(one)]], one)
-            costs[name] = known[form]
-    return costs
+        for one in trials:
+            if one.form not in known:
+                known[one.form] = _tried(one.prepare())
+    return [known[one.form] for one in trials]
 
 
-def _tried(optimizer: Optimizer, group: dict[str, Any], parameter: torch.nn.Parameter) -> UnitCost:
-    trial = torch.nn.Parameter(torch.ones_like(parameter))
-    part = _part_of(optimizer, group, trial)
-    part.state = defaultdict(dict)
-    trial.grad = torch.ones_like(trial)
-    part.step()  # makes what the optimizer keeps
+def _tried(run: Callable[[], object]) -> UnitCost:
     begin = time.perf_counter_ns()
     with MemoryMeter() as meter:
-        part.step()
+        run()
     return UnitCost(max(time.perf_counter_ns() - begin, 1), meter.peak)

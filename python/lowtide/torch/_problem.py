@@ -15,18 +15,25 @@ GENERATOR_BYTES = 5056
 
 @dataclass(frozen=True)
 class Update:
-    """What the optimizer does with the gradient of one parameter."""
+    """What is done with gradients behind the backward pass: the update of one parameter, or what comes before it.
+
+    A Value of it has its number among the nodes. Its outputs are what it overwrites, then what it makes.
+    """
 
     parameter: str
-    reads: tuple[Value, ...]
-    """Gradients."""
-    overwrites: tuple[str, ...]
-    """States: the parameter, and what the optimizer keeps for it."""
+    reads: tuple[Value | str, ...]
+    """Gradients, and what earlier ones make."""
+    overwrites: tuple[Value | str, ...]
+    """The parameter, what the optimizer keeps for it, and gradients that change in place."""
+    kind: str = "update"
+    makes: tuple[int, ...] = ()
+    """Bytes of results. 0: only the order counts."""
+    once: bool = True
 
     @property
     def name(self) -> str:
         """Among the nodes of the problem."""
-        return f"update {self.parameter}"
+        return f"{self.kind} {self.parameter}".rstrip()
 
 
 @dataclass
@@ -40,7 +47,7 @@ class UnitCost:
 
 @dataclass
 class StepProblem:
-    """The problem of a step. Its nodes are the units, then the updates."""
+    """The problem of a step. Its nodes are the units, then the updates and what comes before them."""
 
     units: UnitGraph
     updates: list[Update]
@@ -78,10 +85,8 @@ class StepProblem:
         for output in unit.outputs:
             if output.overwrites is None:
                 outputs.append({"bytes": self.rounded(output.size)})
-            elif self.units.is_of_state(output.overwrites):
-                outputs.append({"overwrites": _reference(output.overwrites)})
             else:
-                outputs.append({"overwrites": _reference(output.overwrites), "bytes": self.rounded(output.size)})
+                outputs.append(self._overwriting(output.overwrites, output.size))
         outputs.append({"bytes": 0})  # read by units whose first runs come later
         node = {"name": f"{at} {unit.name}", "cost": self.costs[at].nanoseconds, "outputs": outputs,
                 "scratch": self.costs[at].scratch}
@@ -94,10 +99,35 @@ class StepProblem:
     def _node_of_update(self, at: int) -> dict[str, Any]:
         update = self.updates[at]
         number = len(self.units.units) + at
-        node = {"name": update.name, "cost": self.costs[number].nanoseconds,
-                "outputs": [{"overwrites": state} for state in update.overwrites],
-                "scratch": self.costs[number].scratch, "once": True}
+        outputs = [self._overwriting(content, self._size_of(content)) for content in update.overwrites]
+        outputs += [{"bytes": self.rounded(size) if size else 0} for size in update.makes]
+        node = {"name": update.name, "cost": self.costs[number].nanoseconds, "outputs": outputs,
+                "scratch": self.costs[number].scratch}
+        if update.once:
+            node["once"] = True
         return self._with_origin(node, number)
+
+    def _overwriting(self, content: Value | str, size: int) -> dict[str, Any]:
+        written = {"overwrites": _reference(content)}
+        return written if self.is_of_state(content) else {**written, "bytes": self.rounded(size)}
+
+    def is_of_state(self, content: Value | str) -> bool:
+        """Whether these bytes are those of a state, or written over them."""
+        older = self._oldest(content)
+        return isinstance(older, str) or self.units.is_of_state(older)
+
+    def _size_of(self, content: Value | str) -> int:
+        older = self._oldest(content)
+        if isinstance(older, str):
+            return self.states[older]
+        return self.units.units[older.unit].outputs[older.output].size
+
+    def _oldest(self, content: Value | str) -> Value | str:
+        """What updates, and what comes before them, write over: a value of a unit, or a state."""
+        count = len(self.units.units)
+        while isinstance(content, Value) and content.unit >= count:
+            content = self.updates[content.unit - count].overwrites[content.output]
+        return content
 
     def _with_origin(self, node: dict[str, Any], number: int) -> dict[str, Any]:
         if self.origins and self.origins[number]:

@@ -50,11 +50,11 @@ class UnitRun:
 
 @dataclass(frozen=True)
 class UpdateCall:
-    """A run of the optimizer in a program."""
+    """A run of the optimizer in a program, or of what comes before it."""
 
-    function: Callable[..., None]
-    gradients: tuple[Node, ...]
-    """What it is called with: nodes of the captured graph."""
+    function: Callable[..., torch.Tensor | None]
+    gradients: tuple[Node | int, ...]
+    """What it is called with: nodes of the captured graph, and what earlier calls return, by their numbers."""
 
 
 def program_of(source: GraphModule, units: UnitGraph, updates: Sequence[UpdateCall] | None, sequence: Sequence[int],
@@ -77,7 +77,7 @@ def program_of(source: GraphModule, units: UnitGraph, updates: Sequence[UpdateCa
         if number < len(units.units):
             writer.run(number, number in again)
         elif updates is not None:
-            writer.call(updates[number - len(units.units)])
+            writer.call(number - len(units.units), updates[number - len(units.units)])
     return writer.finish(source, kept)
 
 
@@ -91,6 +91,8 @@ class _Writer:
         self._views: dict[Node, tuple[tuple[int, ...], Node]] = {}
         """The name of each view, and the runs that made its bytes."""
         self._generators: dict[int, Node] = {}
+        self._returned: dict[int, Node] = {}
+        """What the latest run of each call returns."""
         for node in source.graph.nodes:
             if node.op == "placeholder":
                 self._made[node] = self._graph.placeholder(node.name)
@@ -119,8 +121,9 @@ class _Writer:
         if present is not None:
             self._graph.call_function(leave_state, (present,))
 
-    def call(self, update: UpdateCall) -> None:
-        self._graph.call_function(update.function, tuple(self._name(one) for one in update.gradients))
+    def call(self, number: int, update: UpdateCall) -> None:
+        given = tuple(self._returned[one] if isinstance(one, int) else self._name(one) for one in update.gradients)
+        self._returned[number] = self._graph.call_function(update.function, given)
 
     def finish(self, source: GraphModule, kept: Sequence[Node | None]) -> GraphModule:
         self._graph.output(tuple(None if one is None else self._name(one) for one in kept))

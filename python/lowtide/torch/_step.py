@@ -14,9 +14,10 @@ from torch.utils import _pytree as pytree
 from .._errors import InvalidError, OverLimitError
 from .._ordering import BudgetSequence, budget_page, keep_budget
 from .._request import bytes_of
-from ._build import BuiltStep, build_step, checked_batch, keeps_gradients
+from ._build import BuiltStep, build_step, checked_batch, options_of
 from ._capture import Captured, LossFunction, has_hooks
-from ._optimizers import groups_of, has_step_hooks, measured_updates
+from ._gradients import GradientOptions, Gradients
+from ._optimizers import groups_of, has_step_hooks, measured_trials
 from ._problem import StepProblem, UnitCost, names_of
 from ._profile import measured_costs
 from ._program import below_autograd, program_of
@@ -38,18 +39,19 @@ class StepPlan:
     problem: StepProblem
     sequence: BudgetSequence
     program: GraphModule
+    gradients: Gradients
 
 
 class TrainStep:
     """What train_step() returns. Calling it runs one step and returns the loss."""
 
     def __init__(self, module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None,
-                 budget: int | None, keeps_gradients: bool) -> None:
+                 budget: int | None, options: GradientOptions) -> None:
         self._module = module
         self._loss_fn = loss_fn
         self._optimizer = optimizer
         self._budget = budget
-        self._keeps_gradients = keeps_gradients
+        self._options = options
         self._plans: dict[Any, StepPlan] = {}
         self._last: StepPlan | None = None
         self._held_before: Any = None
@@ -66,7 +68,7 @@ class TrainStep:
         plan = self.plan(*batch)
         with below_autograd():
             loss, *gradients = plan.program(*_arguments(plan.captured, batch))
-        if self._keeps_gradients:
+        if self._options.keeps:
             _accumulate(plan.captured, gradients)
         elif self._optimizer is not None:
             self._optimizer._opt_called = True  # for schedulers of learning rates
@@ -106,6 +108,11 @@ class TrainStep:
         return self._last
 
     @property
+    def grad_norm(self) -> torch.Tensor | None:
+        """With `clip_norm`: the norm of all gradients of the latest call, before clipping."""
+        return None if self._last is None else self._last.gradients.norm
+
+    @property
     def last_plan(self) -> StepPlan | None:
         """The plan of the latest call."""
         return self._last
@@ -125,22 +132,21 @@ class TrainStep:
         """The tensors that plans hold, as they are now: they may be replaced, frozen, or given hooks between steps."""
         tensors = tuple((id(one), one.dtype, one.shape, one.stride(), one.requires_grad, has_hooks(one))
                         for one in (*self._module.parameters(), *self._module.buffers()))
-        if self._optimizer is None or self._keeps_gradients:
+        if self._optimizer is None or self._options.keeps:
             return tensors
         return tensors, tuple(groups_of(self._optimizer).items()), has_step_hooks(self._optimizer)
 
     def _planned(self, batch: tuple[Any, ...]) -> StepPlan:
-        built = build_step(self._module, self._loss_fn, self._optimizer, batch, keeps=self._keeps_gradients)
+        built = build_step(self._module, self._loss_fn, self._optimizer, batch, self._options)
         problem = built.problem
-        if self._budget is not None and built.calls and self._optimizer is not None:
-            of_parameter = measured_updates(self._optimizer, built.captured.parameters)
-            problem.costs[len(problem.units.units):] = [of_parameter[one.parameter] for one in problem.updates]
+        if self._budget is not None:
+            problem.costs[len(problem.units.units):] = measured_trials(built.trials)
         sequence = _kept(problem, self._budget, "; scratch of operators comes on top")
         for _ in range(MEASUREMENTS if self._budget is not None else 0):
             problem.costs = _measured(built, sequence, batch)
             sequence = _kept(problem, self._budget)
         program = program_of(built.captured.graph, problem.units, built.calls, list(sequence.runs), built.kept)
-        return StepPlan(built.captured, problem, sequence, program)
+        return StepPlan(built.captured, problem, sequence, program, built.gradients)
 
 
 def _measured(built: BuiltStep, sequence: BudgetSequence, batch: tuple[Any, ...]) -> list[UnitCost]:
@@ -205,7 +211,7 @@ def _accumulate(captured: Captured, gradients: list[torch.Tensor | None]) -> Non
 
 def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None = None, *,
                budget: int | str | None = None, example: tuple[Any, ...] | None = None,
-               gradients: str = "update") -> TrainStep:
+               gradients: str = "update", clip_norm: float | None = None) -> TrainStep:
     """Plans forward pass, backward pass and update of a module as one program that keeps a byte budget.
 
     Args:
@@ -219,16 +225,18 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
         example: a batch, whose shapes are planned at once. Otherwise the first call plans.
         gradients: "update": a gradient ends at its update. "keep": gradients are added to `.grad` as backward() does,
             and the optimizer does not run.
+        clip_norm: updates get gradients that torch.nn.utils.clip_grad_norm_(module.parameters(), clip_norm) has
+            clipped. So each gradient lives until the norm of all is known, or is computed again.
 
     Raises:
         InvalidError: the budget cannot be kept, with the module that needs too much; or an argument is wrong.
         UnsupportedError: the step or the optimizer is not one that can be planned, with the reason.
     """
-    keeps = keeps_gradients(gradients, optimizer)
+    options = options_of(gradients, optimizer, clip_norm=clip_norm)
     limit = None if budget is None else bytes_of(budget, "budget")
     if limit is not None and limit < 1:
         raise InvalidError(f"the budget is {limit} bytes; give 1 or more, such as '4GiB'")
-    step = TrainStep(module, loss_fn, optimizer, limit, keeps)
+    step = TrainStep(module, loss_fn, optimizer, limit, options)
     if example is not None:
         step.plan(*checked_batch(example))
     return step
