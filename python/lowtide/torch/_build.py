@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.amp import GradScaler
 from torch.fx import Node
 from torch.optim import Optimizer
 from torch.utils import _pytree as pytree
@@ -43,10 +44,14 @@ class BuiltStep:
     """Values of the running step that concern several gradients."""
 
 
-def options_of(gradients: str, optimizer: Optimizer | None, *, clip_norm: float | None = None) -> GradientOptions:
-    """What the arguments of train_step() and estimate() say. Raises InvalidError if they do not fit together."""
-    options = GradientOptions(is_second(gradients, "gradients", "update", "keep"), clip_norm)
-    options.check()
+def options_of(gradients: str, optimizer: Optimizer | None, *, clip_norm: float | None = None,
+               scaler: GradScaler | None = None) -> GradientOptions:
+    """What the arguments of train_step() and estimate() say. Raises as GradientOptions.check()."""
+    if scaler is not None and not isinstance(scaler, GradScaler):
+        raise InvalidError(f"the scaler is a {type(scaler).__name__}; give a torch.amp.GradScaler")
+    options = GradientOptions(is_second(gradients, "gradients", "update", "keep"), clip_norm,
+                              scaler if scaler is not None and scaler.is_enabled() else None)
+    options.check(optimizer)
     if not options.keeps and optimizer is None:
         raise InvalidError("without an optimizer, give gradients='keep'")
     return options
@@ -75,10 +80,10 @@ def build_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
     Raises:
         InvalidError, UnsupportedError: those of capture(), check_optimizer() and behind_backward().
     """
-    captured = capture(module, loss_fn, batch)
+    gradients = Gradients(options)
+    captured = capture(module, loss_fn, batch, None if options.scaler is None else torch.ones(()))
     units = UnitGraph(captured.graph)
     states = dict(units.states)
-    gradients = Gradients(options)
     behind = Behind()
     if optimizer is not None and options.keeps:
         states["optimizer"] = present_bytes(optimizer)

@@ -26,8 +26,8 @@ class Captured:
     """Forward and backward pass of a module as one graph of ATen operators. In-place operators are as they are."""
 
     graph: torch.fx.GraphModule
-    """Its placeholders are the parameters, the buffers and the tensors of the example, in this order. It returns the
-    loss, and the gradient of each parameter, or None."""
+    """Its placeholders are the parameters, the buffers, the tensors of the example, and the scale of the loss if it is
+    scaled, in this order. It returns the loss, and the gradient of each parameter, or None."""
     parameters: dict[str, torch.nn.Parameter]
     """Those that a step updates, by name; of tied ones the first name. They require gradients."""
     constants: dict[str, torch.Tensor]
@@ -41,13 +41,15 @@ class Captured:
         return dict(zip(self.parameters, holders, strict=False))
 
 
-def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tuple[Any, ...]) -> Captured:
+def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tuple[Any, ...],
+            scale: torch.Tensor | None = None) -> Captured:
     """Records one step on tensors without memory. The module, its random state and its buffers stay as they are.
 
     Args:
         module: in training mode, or not, as the step will be.
         loss_fn: takes the output of the module and the last entry of the example. None: the module returns the loss.
         example: what a step takes: the inputs of the module, and the target if there is a `loss_fn`.
+        scale: gradients are those of the loss times this number.
 
     Raises:
         InvalidError: the loss is not one number, or no parameter requires a gradient.
@@ -62,7 +64,8 @@ def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tupl
     leaves, spec = pytree.tree_flatten(tuple(example))
     inputs = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
 
-    def step(trained: list[torch.Tensor], fixed: list[torch.Tensor], given: list[torch.Tensor]) -> Any:
+    def step(trained: list[torch.Tensor], fixed: list[torch.Tensor], given: list[torch.Tensor],
+             scales: list[torch.Tensor]) -> Any:
         tracked = [one.detach().requires_grad_() for one in trained]
         tensors = iter(given)
         batch = pytree.tree_unflatten([next(tensors) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves],
@@ -71,15 +74,16 @@ def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tupl
         # The backward pass is inside as well, because checkpoints run the module again there.
         with _reparametrize_module(module, state, tie_weights=True):
             loss = _loss_of(module, loss_fn, batch)
-            gradients = torch.autograd.grad(loss, tracked, allow_unused=True)
+            gradients = torch.autograd.grad(loss * scales[0] if scales else loss, tracked, allow_unused=True)
             _write_back(module, state)
-        return [loss.detach(), *_own_gradients(gradients, tracked, [*trained, *fixed, *given])]
+        return [loss.detach(), *_own_gradients(gradients, tracked, [*trained, *fixed, *given, *scales])]
 
     _check_hooks(parameters)
     _check_devices({**parameters, **constants}, inputs)
     recorded: dict[str, str] = {}
     with _named_modules(module, recorded), _unchanged_random_state(), torch.enable_grad():
-        graph = _traced(step, list(parameters.values()), list(constants.values()), inputs)
+        graph = _traced(step, list(parameters.values()), list(constants.values()), inputs,
+                        [] if scale is None else [scale])
     modules = {node: recorded[node.name] for node in graph.graph.nodes if node.name in recorded}
     return Captured(graph, parameters, constants, modules)
 

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
+from torch.amp import GradScaler
+from torch.optim import Optimizer
 from torch.utils._foreach_utils import _group_tensors_by_device_and_dtype
 
-from .._errors import InvalidError
+from .._errors import InvalidError, UnsupportedError
 
 GradientFunction = Callable[[torch.Tensor], torch.Tensor | None]
 
@@ -23,9 +25,25 @@ class GradientOptions:
     """They are added to `.grad`, and nothing is updated."""
     clip_norm: float | None = None
     """The largest norm of all gradients together that updates get."""
+    scaler: GradScaler | None = None
+    """Scales the loss. Gradients are unscaled before updates, which are left out if one is not finite."""
 
-    def check(self) -> None:
-        """Raises InvalidError if they do not fit together."""
+    def check(self, optimizer: Optimizer | None) -> None:
+        """Raises if they do not fit together.
+
+        Raises:
+            InvalidError: a value is none, or options contradict each other.
+            UnsupportedError: what the optimizer does with scaled gradients is not known.
+        """
+        self._check_norm()
+        if self.scaler is None or self.keeps:
+            return
+        if getattr(optimizer, "_step_supports_amp_scaling", False):
+            raise UnsupportedError(f"{type(optimizer).__name__} with fused=True unscales gradients itself, which is "
+                                   "not planned; use fused=False, or gradients='keep' and scaler.step() behind the "
+                                   "step")
+
+    def _check_norm(self) -> None:
         if self.clip_norm is None:
             return
         if not isinstance(self.clip_norm, (int, float)) or math.isnan(self.clip_norm) or self.clip_norm <= 0:
@@ -44,6 +62,46 @@ class Gradients:
         self._factor: torch.Tensor | None = None
         self.norm: torch.Tensor | None = None
         """Of all gradients of the latest step, before clipping."""
+        self._inverse: torch.Tensor | None = None
+        self._found: torch.Tensor | None = None
+        """1 if a gradient of this step is not finite, otherwise 0."""
+        self.skips = False
+        """Whether the latest step leaves updates out."""
+
+    def scale(self) -> torch.Tensor | None:
+        """What the loss is multiplied with; None if it is not scaled."""
+        scaler = self.options.scaler
+        if scaler is None:
+            return None
+        if scaler._scale is None:
+            scaler.scale(torch.zeros(()))  # makes it
+        return scaler._scale
+
+    def begin(self) -> None:
+        """Before the program of a step runs."""
+        self.skips = False
+        scale = self.scale()
+        if scale is not None and not self.options.keeps:
+            self._inverse = scale.double().reciprocal().float()
+            self._found = torch.zeros(())
+
+    def end(self, optimizer: Optimizer) -> None:
+        """Behind a program with updates: the next scale, and what schedulers of learning rates ask for."""
+        scaler = self.options.scaler
+        if scaler is not None and self._found is not None:
+            scaler._per_optimizer_states[id(optimizer)]["found_inf_per_device"] = {self._found.device: self._found}
+            scaler.update()
+        if not self.skips:
+            optimizer._opt_called = True  # type: ignore[attr-defined]
+
+    def unscale(self, gradient: torch.Tensor) -> torch.Tensor:
+        """Divides a gradient by the scale, in place, and notes whether it is finite."""
+        torch._amp_foreach_non_finite_check_and_unscale_([gradient], self._found, self._inverse)
+        return gradient
+
+    def decide(self) -> None:
+        """Behind all unscale(): whether updates run."""
+        self.skips = self._found is not None and bool(self._found.item())
 
     def noting_norm(self, name: str) -> GradientFunction:
         """Computes the norm of one gradient."""
@@ -63,10 +121,15 @@ class Gradients:
 
         return join_norms
 
-    def clipping(self, update: GradientFunction) -> GradientFunction:
-        """Clips a gradient in place before its update."""
+    def updating(self, update: GradientFunction) -> GradientFunction:
+        """An update that clips its gradient in place before, and may be left out."""
+        clips = self.options.clip_norm is not None
+
         def clip_and_update(gradient: torch.Tensor) -> None:
-            torch._foreach_mul_([gradient], self._factor)
+            if self.skips:
+                return
+            if clips:
+                torch._foreach_mul_([gradient], self._factor)
             update(gradient)
 
         return clip_and_update

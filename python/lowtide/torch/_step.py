@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.amp import GradScaler
 from torch.fx import GraphModule
 from torch.optim import Optimizer
 from torch.utils import _pytree as pytree
@@ -66,12 +67,13 @@ class TrainStep:
             The loss, without a graph of autograd.
         """
         plan = self.plan(*batch)
+        plan.gradients.begin()
         with below_autograd():
-            loss, *gradients = plan.program(*_arguments(plan.captured, batch))
+            loss, *gradients = plan.program(*_arguments(plan, batch))
         if self._options.keeps:
             _accumulate(plan.captured, gradients)
         elif self._optimizer is not None:
-            self._optimizer._opt_called = True  # for schedulers of learning rates
+            plan.gradients.end(self._optimizer)
         return loss
 
     def plan(self, *batch: Any) -> StepPlan:
@@ -154,14 +156,16 @@ def _measured(built: BuiltStep, sequence: BudgetSequence, batch: tuple[Any, ...]
     units = built.problem.units
     dry = program_of(built.captured.graph, units, None, list(sequence.runs), units.results[:1])
     count = len(units.units)
-    costs = measured_costs(dry, units.units, _arguments(built.captured, batch), built.problem.costs[:count])
+    costs = measured_costs(dry, units.units, _arguments(built, batch), built.problem.costs[:count])
     return costs + built.problem.costs[count:]
 
 
-def _arguments(captured: Captured, batch: tuple[Any, ...]) -> list[torch.Tensor]:
+def _arguments(plan: BuiltStep | StepPlan, batch: tuple[Any, ...]) -> list[torch.Tensor]:
     """What a program takes."""
     inputs = [leaf for leaf in pytree.tree_leaves(tuple(batch)) if isinstance(leaf, torch.Tensor)]
-    return [*captured.parameters.values(), *captured.constants.values(), *inputs]
+    scale = plan.gradients.scale()
+    return [*plan.captured.parameters.values(), *plan.captured.constants.values(), *inputs,
+            *([] if scale is None else [scale])]
 
 
 def _kept(problem: StepProblem, budget: int | None, uncounted: str = "") -> BudgetSequence:
@@ -211,7 +215,7 @@ def _accumulate(captured: Captured, gradients: list[torch.Tensor | None]) -> Non
 
 def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None = None, *,
                budget: int | str | None = None, example: tuple[Any, ...] | None = None,
-               gradients: str = "update", clip_norm: float | None = None) -> TrainStep:
+               gradients: str = "update", clip_norm: float | None = None, scaler: GradScaler | None = None) -> TrainStep:
     """Plans forward pass, backward pass and update of a module as one program that keeps a byte budget.
 
     Args:
@@ -227,12 +231,15 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
             and the optimizer does not run.
         clip_norm: updates get gradients that torch.nn.utils.clip_grad_norm_(module.parameters(), clip_norm) has
             clipped. So each gradient lives until the norm of all is known, or is computed again.
+        scaler: scales the loss for the backward pass. Gradients are unscaled, updates are left out if one is not
+            finite, and `scaler.update()` follows. With gradients="keep", only the loss is scaled. The loss that a call
+            returns is never scaled.
 
     Raises:
         InvalidError: the budget cannot be kept, with the module that needs too much; or an argument is wrong.
         UnsupportedError: the step or the optimizer is not one that can be planned, with the reason.
     """
-    options = options_of(gradients, optimizer, clip_norm=clip_norm)
+    options = options_of(gradients, optimizer, clip_norm=clip_norm, scaler=scaler)
     limit = None if budget is None else bytes_of(budget, "budget")
     if limit is not None and limit < 1:
         raise InvalidError(f"the budget is {limit} bytes; give 1 or more, such as '4GiB'")

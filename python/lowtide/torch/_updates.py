@@ -10,10 +10,10 @@ import torch
 from torch.fx import Node
 from torch.optim import Optimizer
 
-from .._errors import UnsupportedError
+from .._errors import InvalidError, UnsupportedError
 from ._capture import Captured
 from ._gradients import Gradients
-from ._optimizers import Trial, state_bytes, update_trial, updates_of
+from ._optimizers import Trial, groups_of, state_bytes, update_trial, updates_of
 from ._problem import Update
 from ._program import UpdateCall
 from ._units import UnitGraph, Value
@@ -51,8 +51,11 @@ def behind_backward(captured: Captured, units: UnitGraph, optimizer: Optimizer, 
 
     Raises:
         UnsupportedError: they would change what is no gradient.
+        InvalidError: a gradient cannot be unscaled.
     """
     writer = _Writer(captured, units, gradients)
+    if gradients.options.scaler is not None:
+        writer.unscale(optimizer)
     if gradients.options.clip_norm is not None:
         writer.join_norms()
     writer.update(optimizer)
@@ -70,6 +73,26 @@ class _Writer:
                            if one is not None}
         self._awaited: tuple[Value, ...] = ()
         """What updates wait for."""
+
+    def unscale(self, optimizer: Optimizer) -> None:
+        """Unscales each gradient of the optimizer, and looks whether all are finite."""
+        owned = groups_of(optimizer)
+        found = []
+        for name, one in self._gradients.items():
+            if id(one.parameter) not in owned:
+                continue
+            if one.parameter.dtype == torch.float16:
+                raise InvalidError(f"the gradient of {name!r} is float16, which GradScaler does not unscale; keep the "
+                                   "parameter as float32, and run the module under autocast")
+            update = Update(name, one.reads(), self._changed(name), "unscale", makes=(0,), once=False)
+            call = UpdateCall(_function_of(self._work.unscale), (one.source,))
+            found.append(self._add(update, call, _trial("unscale", one.parameter, _unscaled)))
+            one.content, one.source = Value(found[-1].unit, 0), len(self.behind.calls) - 1
+        update = Update("", tuple(found), (), "whether all gradients are finite", makes=(0,))
+        decide = self._work.decide
+        call = UpdateCall(lambda: decide(), ())
+        self._awaited += (self._add(update, call, Trial("finite", lambda: lambda: None)),)
+        self.behind.states.update({"inverse scale": torch.float32.itemsize, "found infinity": torch.float32.itemsize})
 
     def join_norms(self) -> None:
         """A norm of each gradient, and one of these norms."""
@@ -97,7 +120,7 @@ class _Writer:
             states = {f"{key} of {name}": size for key, size in kept[name].items()}
             self.behind.states.update(states)
             changed = self._changed(name) if clips else ()
-            call = UpdateCall(self._work.clipping(function) if clips else function, (one.source,))
+            call = UpdateCall(self._work.updating(function) if self._awaited else function, (one.source,))
             self._add(Update(name, one.reads() + self._awaited, (held, *states, *changed)), call,
                       update_trial(optimizer, one.parameter))
 
@@ -124,6 +147,18 @@ def _trial(kind: str, parameter: torch.nn.Parameter, run: Callable[[torch.Tensor
         return lambda: run(gradient)
 
     return Trial((kind, tuple(parameter.shape), parameter.dtype, parameter.stride()), prepare)
+
+
+def _function_of(method: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Programs call functions."""
+    def call(gradient: torch.Tensor) -> torch.Tensor:
+        return method(gradient)
+
+    return call
+
+
+def _unscaled(gradient: torch.Tensor) -> object:
+    return torch._amp_foreach_non_finite_check_and_unscale_([gradient], torch.zeros(()), torch.ones(()))
 
 
 def _norm(gradient: torch.Tensor) -> object:
