@@ -9,6 +9,7 @@ import pytest
 import torch
 from conftest import batches_of, budgets_of, pair_of
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.amp import GradScaler
 
 import lowtide
 from lowtide._memory_meter import MemoryMeter
@@ -18,19 +19,22 @@ from lowtide.torch import estimate, train_step
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def limited(name):
+def limited(name, **options):
     """A pair, a step within the lowest budget that is tried, and a batch."""
     pair, batch = pair_of(name, "adamw"), batches_of(name, 1)[0]
-    step = pair.step(budget=budgets_of(pair.step(), batch)[-1])
+    step = pair.step(budget=budgets_of(pair.step(**options), batch)[-1], **options)
     step(*batch)
     return pair, step, batch
 
 
-@pytest.mark.parametrize("name", ["residual", "unet", "gpt"])
-def test_a_step_takes_what_its_plan_says(name):
-    """The meter sees what is taken above the states, which are there before the step."""
-    _pair, step, batch = limited(name)
-    step(*batch)  # libraries keep caches from their first calls
+@pytest.mark.parametrize("name, options", [
+    ("residual", {}), ("unet", {}), ("gpt", {}), ("vit", {"accumulate": 2, "clip_norm": 1.0}),
+    ("gpt", {"scaler": GradScaler("cpu"), "clip_norm": 1.0})])
+def test_a_step_takes_what_its_plan_says(name, options):
+    """The meter sees what is taken above the states, which are there before the step: held gradients as well."""
+    _pair, step, batch = limited(name, **options)
+    for _ in range(options.get("accumulate", 1)):  # libraries keep caches from their first calls
+        step(*batch)
     with MemoryMeter() as meter:
         step(*batch)
     planned = step.last_plan

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -22,7 +22,7 @@ from ._problem import StepProblem, UnitCost, Update
 from ._profile import allocated_bytes, estimated_costs
 from ._program import UpdateCall
 from ._units import UnitGraph, Value
-from ._updates import Behind, behind_backward
+from ._updates import Behind, behind_adding, behind_backward
 
 UPDATE_NANOSECONDS = 20_000
 """The estimated time of an update, which runs once in every plan."""
@@ -45,12 +45,12 @@ class BuiltStep:
 
 
 def options_of(gradients: str, optimizer: Optimizer | None, *, clip_norm: float | None = None,
-               scaler: GradScaler | None = None) -> GradientOptions:
+               scaler: GradScaler | None = None, accumulate: int = 1) -> GradientOptions:
     """What the arguments of train_step() and estimate() say. Raises as GradientOptions.check()."""
     if scaler is not None and not isinstance(scaler, GradScaler):
         raise InvalidError(f"the scaler is a {type(scaler).__name__}; give a torch.amp.GradScaler")
     options = GradientOptions(is_second(gradients, "gradients", "update", "keep"), clip_norm,
-                              scaler if scaler is not None and scaler.is_enabled() else None)
+                              scaler if scaler is not None and scaler.is_enabled() else None, accumulate)
     options.check(optimizer)
     if not options.keeps and optimizer is None:
         raise InvalidError("without an optimizer, give gradients='keep'")
@@ -98,6 +98,17 @@ def build_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
                           list(dict.fromkeys(one for one in values if isinstance(one, Value))),
                           _origins_of(captured, units, behind.updates), allocated_bytes)
     return BuiltStep(captured, problem, behind.calls, behind.trials, results, gradients)
+
+
+def adding_step(built: BuiltStep) -> BuiltStep:
+    """The same step for batches whose gradients are only added up. It has the costs of `built`."""
+    old = built.problem
+    behind = behind_adding(built.captured, old.units, built.gradients)
+    count = len(old.units.units)
+    known = {one.name: cost for one, cost in zip(old.updates, old.costs[count:], strict=True)}
+    problem = StepProblem(old.units, behind.updates, [*old.costs[:count], *(known[one.name] for one in behind.updates)],
+                          old.states, old.kept, _origins_of(built.captured, old.units, behind.updates), old.rounded)
+    return replace(built, problem=problem, calls=behind.calls, trials=behind.trials)
 
 
 def _origins_of(captured: Captured, units: UnitGraph, updates: list[Update]) -> list[str]:

@@ -84,20 +84,21 @@ class StepEstimate:
 
 def estimate(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None = None, *,
              example: tuple[Any, ...], gradients: str = "update", clip_norm: float | None = None,
-             scaler: GradScaler | None = None, points: int = 12) -> StepEstimate:
+             scaler: GradScaler | None = None, accumulate: int = 1, points: int = 12) -> StepEstimate:
     """Says what a step needs and what budgets cost. Nothing is run, and no tensor of the step gets memory.
 
     The module and the example may be without memory, too (torch.device("meta") is not enough: make them under
     torch._subclasses.FakeTensorMode). Times are estimated from sizes.
 
     Args:
-        module, loss_fn, optimizer, example, gradients, clip_norm, scaler: as for train_step().
+        module, loss_fn, optimizer, example, gradients, clip_norm, scaler, accumulate: as for
+            train_step().
         points: budgets of the curve, at least 2.
 
     Raises:
         Error: as train_step(), except for budgets.
     """
-    options = options_of(gradients, optimizer, clip_norm=clip_norm, scaler=scaler)
+    options = options_of(gradients, optimizer, clip_norm=clip_norm, scaler=scaler, accumulate=accumulate)
     problem = build_step(module, loss_fn, optimizer, checked_batch(example), options).problem
     mapping = problem.as_mapping()
     free = solve(problem, None)

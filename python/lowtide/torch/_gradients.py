@@ -27,6 +27,8 @@ class GradientOptions:
     """The largest norm of all gradients together that updates get."""
     scaler: GradScaler | None = None
     """Scales the loss. Gradients are unscaled before updates, which are left out if one is not finite."""
+    accumulate: int = 1
+    """Batches whose gradients are added up before an update."""
 
     def check(self, optimizer: Optimizer | None) -> None:
         """Raises if they do not fit together.
@@ -36,6 +38,10 @@ class GradientOptions:
             UnsupportedError: what the optimizer does with scaled gradients is not known.
         """
         self._check_norm()
+        if not isinstance(self.accumulate, int) or isinstance(self.accumulate, bool) or self.accumulate < 1:
+            raise InvalidError(f"accumulate is {self.accumulate!r}; give a number of batches, 1 or more")
+        if self.accumulate > 1 and self.keeps:
+            raise InvalidError("gradients='keep' adds gradients up until you clear them; leave accumulate away")
         if self.scaler is None or self.keeps:
             return
         if getattr(optimizer, "_step_supports_amp_scaling", False):
@@ -51,6 +57,20 @@ class GradientOptions:
         if self.keeps:
             raise InvalidError("with gradients='keep', clip_norm has no updates to clip for; call "
                                "torch.nn.utils.clip_grad_norm_() behind the step")
+
+
+def adding_to(parameter: torch.nn.Parameter) -> GradientFunction:
+    """Adds a gradient to `.grad` of its parameter, as backward() does. Returns the sum."""
+    def add(gradient: torch.Tensor) -> torch.Tensor:
+        if parameter.grad is not None:
+            parameter.grad += gradient
+        elif gradient.untyped_storage().nbytes() == gradient.numel() * gradient.element_size():
+            parameter.grad = gradient
+        else:
+            parameter.grad = gradient.clone()  # it is a part of something larger
+        return parameter.grad
+
+    return add
 
 
 class Gradients:

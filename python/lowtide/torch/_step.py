@@ -12,10 +12,10 @@ from torch.fx import GraphModule
 from torch.optim import Optimizer
 from torch.utils import _pytree as pytree
 
-from .._errors import InvalidError, OverLimitError
+from .._errors import InvalidError, MismatchError, OverLimitError
 from .._ordering import BudgetSequence, budget_page, keep_budget
 from .._request import bytes_of
-from ._build import BuiltStep, build_step, checked_batch, options_of
+from ._build import BuiltStep, adding_step, build_step, checked_batch, options_of
 from ._capture import Captured, LossFunction, has_hooks
 from ._gradients import GradientOptions, Gradients
 from ._optimizers import groups_of, has_step_hooks, measured_trials
@@ -53,31 +53,53 @@ class TrainStep:
         self._optimizer = optimizer
         self._budget = budget
         self._options = options
-        self._plans: dict[Any, StepPlan] = {}
+        self._plans: dict[Any, tuple[StepPlan, StepPlan]] = {}
+        """For each form of batches: with updates, and without them."""
         self._last: StepPlan | None = None
         self._held_before: Any = None
+        self._pending = 0
+        self._norm: torch.Tensor | None = None
 
-    def __call__(self, *batch: Any) -> torch.Tensor:
+    def __call__(self, *batch: Any, update: bool | None = None) -> torch.Tensor:
         """Runs forward pass, backward pass and update. Parameters, buffers and the optimizer change in place.
 
         Args:
             batch: as the example. Other shapes are planned at their first use.
+            update: with `accumulate`: whether an update follows this batch, such as the last one of an epoch. None:
+                if it completes the number of batches.
 
         Returns:
             The loss, without a graph of autograd.
         """
-        plan = self.plan(*batch)
+        if update is not None and self._options.accumulate == 1:
+            raise InvalidError("each call of this step updates; give train_step() accumulate=2 or more to choose")
+        updates = self._pending + 1 >= self._options.accumulate if update is None else update
+        self.plan(*batch)
+        plan = self._plans[self._form_of(batch)][0 if updates else 1]
+        self._last = plan
         plan.gradients.begin()
         with below_autograd():
             loss, *gradients = plan.program(*_arguments(plan, batch))
         if self._options.keeps:
             _accumulate(plan.captured, gradients)
-        elif self._optimizer is not None:
-            plan.gradients.end(self._optimizer)
+        elif updates:
+            self._end(plan)
+        else:
+            self._pending += 1
         return loss
 
+    def _end(self, plan: StepPlan) -> None:
+        """Behind a program with updates."""
+        assert self._optimizer is not None
+        plan.gradients.end(self._optimizer)
+        self._norm = plan.gradients.norm
+        if self._options.accumulate > 1:
+            for one in plan.captured.parameters.values():
+                one.grad = None
+            self._pending = 0
+
     def plan(self, *batch: Any) -> StepPlan:
-        """The plan for batches of this form, without running it."""
+        """The plan for batches of this form that are updated with, without running it."""
         form, held = self._form_of(checked_batch(batch)), self._held()
         if held != self._held_before:
             self._plans.clear()
@@ -89,8 +111,30 @@ class TrainStep:
                                      "batches to fewer shapes, give numbers that change as tensors, or make another "
                                      "step")
             self._plans[form] = self._planned(batch)
-        self._last = self._plans[form]
+        self._last = self._plans[form][0]
         return self._last
+
+    def state_dict(self) -> dict[str, Any]:
+        """What is between two updates: the number of batches since the latest one, and the gradients of each parameter
+        that they added up. Saves nothing of the module, the optimizer and the scaler."""
+        gradients = {name: one.grad for name, one in self._module.named_parameters() if one.grad is not None}
+        return {"pending": self._pending, "gradients": gradients if self._options.accumulate > 1 else {}}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Continues where state_dict() was called.
+
+        Raises:
+            MismatchError: a gradient is of no parameter, or of another shape. Nothing is changed.
+        """
+        parameters = {name: one for name, one in self._module.named_parameters() if one.requires_grad}
+        for name, gradient in state["gradients"].items():
+            if name not in parameters or parameters[name].shape != gradient.shape:
+                raise MismatchError(f"the state has a gradient of {name!r} with the shape {tuple(gradient.shape)}, and "
+                                    "the module trains no such parameter; load the state of a step of this module")
+        for name, one in parameters.items():
+            gradient = state["gradients"].get(name)
+            one.grad = None if gradient is None else torch.empty_like(one.detach()).copy_(gradient)
+        self._pending = int(state["pending"])
 
     def report(self) -> str:
         """What the plan of the latest call does: the peak and what holds it, what runs again, and why not less."""
@@ -111,8 +155,8 @@ class TrainStep:
 
     @property
     def grad_norm(self) -> torch.Tensor | None:
-        """With `clip_norm`: the norm of all gradients of the latest call, before clipping."""
-        return None if self._last is None else self._last.gradients.norm
+        """With `clip_norm`: the norm of all gradients at the latest update, before clipping."""
+        return self._norm
 
     @property
     def last_plan(self) -> StepPlan | None:
@@ -138,7 +182,7 @@ class TrainStep:
             return tensors
         return tensors, tuple(groups_of(self._optimizer).items()), has_step_hooks(self._optimizer)
 
-    def _planned(self, batch: tuple[Any, ...]) -> StepPlan:
+    def _planned(self, batch: tuple[Any, ...]) -> tuple[StepPlan, StepPlan]:
         built = build_step(self._module, self._loss_fn, self._optimizer, batch, self._options)
         problem = built.problem
         if self._budget is not None:
@@ -147,8 +191,17 @@ class TrainStep:
         for _ in range(MEASUREMENTS if self._budget is not None else 0):
             problem.costs = _measured(built, sequence, batch)
             sequence = _kept(problem, self._budget)
-        program = program_of(built.captured.graph, problem.units, built.calls, list(sequence.runs), built.kept)
-        return StepPlan(built.captured, problem, sequence, program, built.gradients)
+        updating = _plan_of(built, sequence)
+        if self._options.accumulate == 1:
+            return updating, updating
+        adding = adding_step(built)
+        return updating, _plan_of(adding, _kept(adding.problem, self._budget))
+
+
+def _plan_of(built: BuiltStep, sequence: BudgetSequence) -> StepPlan:
+    units = built.problem.units
+    program = program_of(built.captured.graph, units, built.calls, list(sequence.runs), built.kept)
+    return StepPlan(built.captured, built.problem, sequence, program, built.gradients)
 
 
 def _measured(built: BuiltStep, sequence: BudgetSequence, batch: tuple[Any, ...]) -> list[UnitCost]:
@@ -215,7 +268,8 @@ def _accumulate(captured: Captured, gradients: list[torch.Tensor | None]) -> Non
 
 def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None = None, *,
                budget: int | str | None = None, example: tuple[Any, ...] | None = None,
-               gradients: str = "update", clip_norm: float | None = None, scaler: GradScaler | None = None) -> TrainStep:
+               gradients: str = "update", clip_norm: float | None = None, scaler: GradScaler | None = None,
+               accumulate: int = 1) -> TrainStep:
     """Plans forward pass, backward pass and update of a module as one program that keeps a byte budget.
 
     Args:
@@ -234,12 +288,14 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
         scaler: scales the loss for the backward pass. Gradients are unscaled, updates are left out if one is not
             finite, and `scaler.update()` follows. With gradients="keep", only the loss is scaled. The loss that a call
             returns is never scaled.
+        accumulate: an update follows every so many calls, with the sum of their gradients, which `.grad` holds between
+            calls. They count in the budget. Divide the loss if you want a mean.
 
     Raises:
         InvalidError: the budget cannot be kept, with the module that needs too much; or an argument is wrong.
         UnsupportedError: the step or the optimizer is not one that can be planned, with the reason.
     """
-    options = options_of(gradients, optimizer, clip_norm=clip_norm, scaler=scaler)
+    options = options_of(gradients, optimizer, clip_norm=clip_norm, scaler=scaler, accumulate=accumulate)
     limit = None if budget is None else bytes_of(budget, "budget")
     if limit is not None and limit < 1:
         raise InvalidError(f"the budget is {limit} bytes; give 1 or more, such as '4GiB'")

@@ -12,7 +12,7 @@ from torch.optim import Optimizer
 
 from .._errors import InvalidError, UnsupportedError
 from ._capture import Captured
-from ._gradients import Gradients
+from ._gradients import Gradients, adding_to
 from ._optimizers import Trial, groups_of, state_bytes, update_trial, updates_of
 from ._problem import Update
 from ._program import UpdateCall
@@ -54,11 +54,20 @@ def behind_backward(captured: Captured, units: UnitGraph, optimizer: Optimizer, 
         InvalidError: a gradient cannot be unscaled.
     """
     writer = _Writer(captured, units, gradients)
+    if gradients.options.accumulate > 1:
+        writer.add()
     if gradients.options.scaler is not None:
         writer.unscale(optimizer)
     if gradients.options.clip_norm is not None:
         writer.join_norms()
     writer.update(optimizer)
+    return writer.behind
+
+
+def behind_adding(captured: Captured, units: UnitGraph, gradients: Gradients) -> Behind:
+    """States that gradients are added to those that are held, and nothing else."""
+    writer = _Writer(captured, units, gradients)
+    writer.add()
     return writer.behind
 
 
@@ -73,6 +82,16 @@ class _Writer:
                            if one is not None}
         self._awaited: tuple[Value, ...] = ()
         """What updates wait for."""
+
+    def add(self) -> None:
+        """Adds each gradient to the one that is held. Their bytes are states: they are there in the next steps."""
+        for name, one in self._gradients.items():
+            held = f"gradient of {name}"
+            self.behind.states[held] = one.parameter.numel() * one.parameter.element_size()
+            added = self._add(Update(name, one.reads(), (held,), "add"),
+                              UpdateCall(adding_to(one.parameter), (one.source,)),
+                              _trial("add", one.parameter, lambda gradient: gradient.add_(gradient)))
+            one.content, one.source = Value(added.unit, 0), len(self.behind.calls) - 1
 
     def unscale(self, optimizer: Optimizer) -> None:
         """Unscales each gradient of the optimizer, and looks whether all are finite."""
