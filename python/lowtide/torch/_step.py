@@ -14,13 +14,14 @@ from torch.utils import _pytree as pytree
 
 from .._errors import InvalidError, MismatchError, OverLimitError
 from .._ordering import BudgetSequence, budget_page, keep_budget
-from .._request import bytes_of
+from .._request import StrPath, bytes_of
 from ._build import BuiltStep, adding_step, build_step, checked_batch, options_of
 from ._capture import Captured, LossFunction, has_hooks
 from ._gradients import GradientOptions, Gradients
 from ._optimizers import groups_of, has_step_hooks, measured_trials
 from ._problem import StepProblem, UnitCost, names_of
 from ._profile import measured_costs
+from ._profile_file import ProfileFile, checked_profile
 from ._program import below_autograd, program_of
 from ._report import report_of, with_module
 
@@ -47,12 +48,13 @@ class TrainStep:
     """What train_step() returns. Calling it runs one step and returns the loss."""
 
     def __init__(self, module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None,
-                 budget: int | None, options: GradientOptions) -> None:
+                 budget: int | None, options: GradientOptions, profile: ProfileFile | None = None) -> None:
         self._module = module
         self._loss_fn = loss_fn
         self._optimizer = optimizer
         self._budget = budget
         self._options = options
+        self._profile = profile
         self._plans: dict[Any, tuple[StepPlan, StepPlan]] = {}
         """For each form of batches: with updates, and without them."""
         self._last: StepPlan | None = None
@@ -184,13 +186,15 @@ class TrainStep:
 
     def _planned(self, batch: tuple[Any, ...]) -> tuple[StepPlan, StepPlan]:
         built = build_step(self._module, self._loss_fn, self._optimizer, batch, self._options)
-        problem = built.problem
-        if self._budget is not None:
-            problem.costs[len(problem.units.units):] = measured_trials(built.trials)
-        sequence = _kept(problem, self._budget, "; scratch of operators comes on top")
-        for _ in range(MEASUREMENTS if self._budget is not None else 0):
-            problem.costs = _measured(built, sequence, batch)
-            sequence = _kept(problem, self._budget)
+        if self._budget is None:
+            sequence = _kept(built.problem, None)
+        elif self._profile is not None and self._profile.is_given:
+            self._profile.apply(built, batch)
+            sequence = _kept(built.problem, self._budget)
+        else:
+            sequence = _measured_plan(built, self._budget, batch)
+            if self._profile is not None:
+                self._profile.add(built, batch)
         updating = _plan_of(built, sequence)
         if self._options.accumulate == 1:
             return updating, updating
@@ -202,6 +206,17 @@ def _plan_of(built: BuiltStep, sequence: BudgetSequence) -> StepPlan:
     units = built.problem.units
     program = program_of(built.captured.graph, units, built.calls, list(sequence.runs), built.kept)
     return StepPlan(built.captured, built.problem, sequence, program, built.gradients)
+
+
+def _measured_plan(built: BuiltStep, budget: int, batch: tuple[Any, ...]) -> BudgetSequence:
+    """The sequence for costs that are measured in the memory of sequences before. They become those of the problem."""
+    problem = built.problem
+    problem.costs[len(problem.units.units):] = measured_trials(built.trials)
+    sequence = _kept(problem, budget, "; scratch of operators comes on top")
+    for _ in range(MEASUREMENTS):
+        problem.costs = _measured(built, sequence, batch)
+        sequence = _kept(problem, budget)
+    return sequence
 
 
 def _measured(built: BuiltStep, sequence: BudgetSequence, batch: tuple[Any, ...]) -> list[UnitCost]:
@@ -269,7 +284,7 @@ def _accumulate(captured: Captured, gradients: list[torch.Tensor | None]) -> Non
 def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None = None, *,
                budget: int | str | None = None, example: tuple[Any, ...] | None = None,
                gradients: str = "update", clip_norm: float | None = None, scaler: GradScaler | None = None,
-               accumulate: int = 1) -> TrainStep:
+               accumulate: int = 1, profile: StrPath | None = None) -> TrainStep:
     """Plans forward pass, backward pass and update of a module as one program that keeps a byte budget.
 
     Args:
@@ -290,16 +305,21 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
             returns is never scaled.
         accumulate: an update follows every so many calls, with the sum of their gradients, which `.grad` holds between
             calls. They count in the budget. Divide the loss if you want a mean.
+        profile: a file with what operators took. If it exists, plans use it and measure nothing, so they are the same
+            each time. Otherwise it is written, again after each further form of batches.
 
     Raises:
         InvalidError: the budget cannot be kept, with the module that needs too much; or an argument is wrong.
         UnsupportedError: the step or the optimizer is not one that can be planned, with the reason.
+        IoError, MalformedError, MismatchError: the profile cannot be read or written, or is of something else.
     """
     options = options_of(gradients, optimizer, clip_norm=clip_norm, scaler=scaler, accumulate=accumulate)
     limit = None if budget is None else bytes_of(budget, "budget")
     if limit is not None and limit < 1:
         raise InvalidError(f"the budget is {limit} bytes; give 1 or more, such as '4GiB'")
-    step = TrainStep(module, loss_fn, optimizer, limit, options)
+    path = checked_profile(profile, limit)
+    step = TrainStep(module, loss_fn, optimizer, limit, options,
+                     None if path is None else ProfileFile(path, module, optimizer))
     if example is not None:
         step.plan(*checked_batch(example))
     return step
