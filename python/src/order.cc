@@ -138,7 +138,7 @@ AnyDict curve(const std::string& text, bool is_path, std::int64_t points, std::o
   return dict;
 }
 
-// A drawing of the answer of keep(), with the values in one arena.
+// Solves the problem as keep() does, and draws the answer with the values in one arena.
 std::string page(const std::string& text, bool is_path, std::int64_t budget, std::optional<std::int64_t> effort,
                  const std::string& name) {
   return call_interruptibly([&](const std::atomic<bool>* stop) {

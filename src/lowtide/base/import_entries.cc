@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <mutex>
 
 namespace lowtide {
 namespace {
@@ -22,10 +23,12 @@ namespace {
 constexpr std::uint64_t kCalled = R_AARCH64_JUMP_SLOT;
 constexpr std::uint64_t kUsed = R_AARCH64_GLOB_DAT;
 constexpr std::uint64_t kInData = R_AARCH64_ABS64;
-#else
+#elif defined(__x86_64__)
 constexpr std::uint64_t kCalled = R_X86_64_JUMP_SLOT;
 constexpr std::uint64_t kUsed = R_X86_64_GLOB_DAT;
 constexpr std::uint64_t kInData = R_X86_64_64;
+#else
+#error "the relocations of this architecture are not known"
 #endif
 
 // The loader states addresses as integers.
@@ -107,6 +110,8 @@ bool replace_import(const ImportEntry& entry, void* address) {
     std::atomic_ref<void*>(*entry.word).store(address);
     return true;
   }
+  static std::mutex pages;  // another caller must not close the page between both calls of mprotect
+  const std::scoped_lock lock(pages);
   const auto page_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   auto* page = object_at<std::byte>(begin_of_page(reinterpret_cast<ElfW(Addr)>(entry.word)));
   if (mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) return false;

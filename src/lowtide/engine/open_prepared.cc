@@ -129,11 +129,12 @@ Result<std::size_t> choose_one(std::span<const PreparedHead> heads, const OpenOp
                                const std::string& path) {
   if (heads.size() == 1) return std::size_t{0};
   LOWTIDE_TRY(const std::vector<std::size_t> chosen, choose_prepared(heads, options.import, path));
+  // Inputs that leave out a plan fit the first of the others. Those that say nothing choose none.
   const bool has_inputs = std::ranges::any_of(options.import.given, [](const auto& one) { return !one.empty(); });
-  if (chosen.size() == 1 || has_inputs) return chosen.front();
+  if (chosen.size() == 1 || (has_inputs && chosen.size() < heads.size())) return chosen.front();
   return Error{ErrorCode::invalid,
-               "this prepared file has plans for " + sizes_of_plans(heads) +
-                   "; choose one by its sizes or by inputs, or open all of them with open_range() or RangeSession",
+               "this prepared file has plans for " + sizes_of_plans(heads) + "; choose one by its sizes or by inputs" +
+                   (has_inputs ? "" : ", or open all of them with open_range() or RangeSession"),
                shown_path(path)};
 }
 

@@ -169,7 +169,8 @@ Result<FirstLine> read_first_line(std::string_view begin, const std::string& pat
   if (version != kPreparedOnePlan && version != kPreparedSeveralPlans) {
     return Error{ErrorCode::unsupported,
                  "this prepared file has version " + lowtide::quoted(version, 20) +
-                     ", and this program reads the versions 1 and 2" + kMakeAgain,
+                     ", and this program reads the versions " + std::string(kPreparedOnePlan) + " and " +
+                     std::string(kPreparedSeveralPlans) + kMakeAgain,
                  shown_path(path)};
   }
   const Error wrong = damaged(path, "the first line of this prepared file is damaged");

@@ -116,14 +116,15 @@ ImportOptions read_common_bindings(const Arguments& arguments) {
                  std::to_string(*extent) + "; give it once");
     }
   }
-  std::vector<std::string> words = arguments.values("--shape");
-  if (has_shapes_of_inputs(arguments)) words.push_back(*arguments.value("--shapes"));
-  for (const std::string& word : words) {
+  std::vector<std::pair<std::string, std::string>> words;  // with their options
+  for (const std::string& word : arguments.values("--shape")) words.emplace_back("--shape", word);
+  if (has_shapes_of_inputs(arguments)) words.emplace_back("--shapes", *arguments.value("--shapes"));
+  for (const auto& [option, word] : words) {
     const std::optional<Binding> binding = split_binding(word);
     if (binding && has_several_shapes(binding->value)) continue;
-    const std::vector<std::int64_t> extents = read_extents("--shape", word, binding ? binding->value : "");
+    const std::vector<std::int64_t> extents = read_extents(option, word, binding ? binding->value : "");
     if (!bindings.shapes.emplace(binding->name, extents).second) {
-      stop_usage("'--shape' names the input " + quoted(binding->name, 60) + " twice; give it once");
+      stop_usage("'" + option + "' names the input " + quoted(binding->name, 60) + " twice; give it once");
     }
   }
   read_bounds(arguments, bindings);

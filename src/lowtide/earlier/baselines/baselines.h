@@ -73,7 +73,7 @@ struct BaselineOutcome {
   std::int64_t blobs = 0;                  // all names of the graph, including inputs and constants
   std::optional<std::int64_t> blobs_left;  // if each block counts as one; nullopt if there is one arena
   std::int64_t shared_buffers = 0;         // as the original counts: renamed buffers, groups, objects, or 1 arena
-  std::int64_t reused = 0;                 // blobs in memory that another one had before; static_runtime_*: its count
+  std::int64_t reused = 0;                 // blobs in memory that another one had before, as Static Runtime counts them
 
   Bytes bytes;                // blocks, and what nodes write outside of them
   Bytes naive;                // the same tensors without sharing

@@ -298,6 +298,9 @@ Json json_of_runtime(const RuntimeComparison& runtime) {
 }  // namespace
 
 ExitCode run_compare(const Arguments& arguments, Console& console) {
+  const std::optional<BaselineSpec> detailed = read_places_of(arguments);
+  BaselineOptions limits;
+  read_multistream(arguments, limits);  // stops for wrong numbers before anything is read
   const Target target = read_target(arguments);
   ModelRequest request = read_model_request(arguments, target);
   request.bindings.keeps_declared_extents = true;
@@ -305,7 +308,6 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
   remark_unknown_operators(target, loaded.lowered.graph, console);
 
   const Stopwatch watch;
-  const std::optional<BaselineSpec> detailed = read_places_of(arguments);
   std::optional<LearnedRuns> learned;
   Details details;
   const Comparison comparison = [&] {

@@ -96,7 +96,8 @@ void check_options_of_prepared(const Arguments& arguments) {
   if (arguments.has("--profile"))
     stop_usage(
         "--profile measures the kernels of a model, and a prepared file has only those of its plan; give the model");
-  const std::set<std::string_view> choices = {"--dim", "--shape", "--shapes"};  // of a plan of several
+  std::set<std::string_view> choices = {"--dim", "--shape"};  // of a plan of several
+  if (has_shapes_of_inputs(arguments)) choices.insert("--shapes");
   for (const char* option : {"--plan", "--budget", "--hints", "--costs", "--link", "--link-latency", "--threads",
                              "--without", "--dim", "--shape", "--shapes", "--at-most", "--init-net"}) {
     if (!arguments.has(option) || (choices.contains(option) && is_prepared_range(model))) continue;
@@ -107,7 +108,7 @@ void check_options_of_prepared(const Arguments& arguments) {
 void refuse_several_plans(const Arguments& arguments) {
   const std::string& model = arguments.positional("MODEL");
   const bool has_choice =
-      arguments.has("--dim") || arguments.has("--shape") || arguments.has("--shapes") || arguments.has("--input");
+      arguments.has("--dim") || arguments.has("--shape") || has_shapes_of_inputs(arguments) || arguments.has("--input");
   if (has_choice || !is_prepared_range(model)) return;
   stop_usage(shown_path(model) +
              " has several plans, and this command runs one; choose it with --dim, --shape or --input");

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <vector>
 
 namespace lowtide::baselines_internal {
 namespace {
@@ -31,13 +33,13 @@ class UsedRanges {
   std::map<Offset, Offset> ends_;  // by begin
 };
 
-std::int64_t reused_in_arena(const BlobNet& net, const Decision& decision) {
-  UsedRanges used;
+std::int64_t reused_by_offsets(const BlobNet& net, const Decision& decision) {
+  std::vector<UsedRanges> used(decision.names.size());  // offsets are those in a block
   std::int64_t reused = 0;
   for (BlobId id : arena_problem(net, decision).blobs) {
     const Offset begin = decision.offset[id];
     const Bytes size = net.blobs[id].size;
-    if (size > Bytes(0) && used.add(begin, begin + size)) ++reused;
+    if (size > Bytes(0) && used[*decision.block[id]].add(begin, begin + size)) ++reused;
   }
   return reused;
 }
@@ -45,7 +47,7 @@ std::int64_t reused_in_arena(const BlobNet& net, const Decision& decision) {
 }  // namespace
 
 std::int64_t count_reused(const BlobNet& net, const Decision& decision) {
-  if (decision.has_offsets()) return reused_in_arena(net, decision);
+  if (decision.has_offsets()) return reused_by_offsets(net, decision);
   std::vector<std::int64_t> blobs(decision.names.size());
   for (const std::optional<std::uint32_t>& block : decision.block) {
     if (block) ++blobs[*block];

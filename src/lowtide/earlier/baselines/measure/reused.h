@@ -9,8 +9,9 @@
 
 namespace lowtide::baselines_internal {
 
-// How many blobs have memory that an earlier one had. Of a block, all but its first blob. In an arena, the blobs that
-// have a byte of an earlier one, in the order of their first uses; blobs without bytes do not count. O(n log n).
+// How many blobs have memory that an earlier one had. Of a block that is shared as a whole, all but its first blob.
+// With offsets, the blobs that have a byte of an earlier one, in the order of their first uses; blobs without bytes do
+// not count. O(n log n).
 [[nodiscard]] std::int64_t count_reused(const BlobNet& net, const Decision& decision);
 
 }  // namespace lowtide::baselines_internal
