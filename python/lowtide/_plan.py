@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _core
 from ._errors import InvalidError, read_text, write_text
+from ._module import Example, Model, is_module, model_file
 from ._picture import picture
 from ._request import StrPath, bytes_of, give, is_second, read_dims, request_for, set_target
 
@@ -164,8 +165,11 @@ def load_plan(path: StrPath) -> Plan:
 
 
 def plan(
-    model: StrPath,
+    model: Model,
+    args: Any = None,
     *,
+    kwargs: Mapping[str, Any] | None = None,
+    dynamic_shapes: Any = None,
     target: StrPath = "dense",
     threads: int | None = None,
     dims: Mapping[str, int] | None = None,
@@ -186,10 +190,14 @@ def plan(
     run: Literal["streams", "waves", "dataflow"] = "streams",
     check_bound: bool = False,
 ) -> Plan:
-    """Plans an ONNX model, as `lowtide plan` does, and verifies the plan.
+    """Plans a model, as `lowtide plan` does, and verifies the plan.
 
     Args:
-        model: path of the file.
+        model: path of the ONNX file, or a torch.nn.Module. A module is exported in evaluation mode by
+            `torch.onnx.export(dynamo=True)`, to a temporary file without the weights. It stays as it was.
+        args, kwargs: of a module: one call of it, such as (x,), or x alone. Its inputs have the names of the parameters
+            of `forward()`.
+        dynamic_shapes: of a module: which extents stay open, as for torch.onnx.export, such as {"x": {0: "batch"}}.
         target: "dense", "cpu" (the kernels of this machine), or the path of a target file.
         threads: threads of a run, 1 to 256, for the target "cpu". None: 1, or 2 with several streams.
         dims: extents of symbols, such as {"batch": 8}.
@@ -210,15 +218,17 @@ def plan(
 
     Raises:
         Error: the model or an option is refused. Each code has a subclass.
+        ImportError: a module needs onnx and onnxscript.
     """
-    request = request_for(model, dims, shapes, overrides, at_most)
-    set_target(request, target, threads)
-    give(request, budget=None if budget is None else bytes_of(budget, "budget"), order=order,
-         order_effort=order_effort, effort=effort, views=views, parts=parts, in_place=in_place, load_time=load_time,
-         streams=streams, run=run, check_bound=check_bound)
-    request.inputs_in_arena = is_second(inputs, "inputs", "caller", "arena")
-    request.outputs_at_caller = is_second(outputs, "outputs", "arena", "caller")
-    return Plan(_core.plan(request))
+    with model_file(model, Example(args, kwargs, dynamic_shapes), with_weights=False) as path:
+        request = request_for(path, dims, shapes, overrides, at_most)
+        set_target(request, target, threads)
+        give(request, budget=None if budget is None else bytes_of(budget, "budget"), order=order,
+             order_effort=order_effort, effort=effort, views=views, parts=parts, in_place=in_place,
+             load_time=load_time, streams=streams, run=run, check_bound=check_bound)
+        request.inputs_in_arena = is_second(inputs, "inputs", "caller", "arena")
+        request.outputs_at_caller = is_second(outputs, "outputs", "arena", "caller")
+        return Plan(_core.plan(request))
 
 
 @dataclass(frozen=True)
@@ -239,8 +249,11 @@ class Explanation:
 
 
 def explain(
-    model: StrPath,
+    model: Model,
+    args: Any = None,
     *,
+    kwargs: Mapping[str, Any] | None = None,
+    dynamic_shapes: Any = None,
     target: StrPath = "dense",
     threads: int | None = None,
     dims: Mapping[str, int] | None = None,
@@ -262,13 +275,16 @@ def explain(
 
     The other arguments and the exceptions are those of `plan`.
     """
-    request = request_for(model, dims, shapes, overrides, at_most)
-    set_target(request, target, threads)
-    give(request, order=order, order_effort=order_effort, views=views, parts=parts, in_place=in_place,
-         load_time=load_time)
     if not 0 <= top < 2**31:
         raise InvalidError(f"top is {top}; give 0 or a positive number")
-    return Explanation(*_core.explain(request, top))
+    with model_file(model, Example(args, kwargs, dynamic_shapes), with_weights=False) as path:
+        request = request_for(path, dims, shapes, overrides, at_most)
+        set_target(request, target, threads)
+        give(request, order=order, order_effort=order_effort, views=views, parts=parts, in_place=in_place,
+             load_time=load_time)
+        text, levels = _core.explain(request, top)
+    # The folder of an exported module is gone.
+    return Explanation(text.replace(f"{os.path.dirname(path)}{os.sep}", "") if is_module(model) else text, levels)
 
 
 @dataclass(frozen=True)

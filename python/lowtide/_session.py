@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._errors import InvalidError, UnsupportedError
+from ._module import Example, Model, array_of, is_module, model_file, name_of, shape_of
 from ._plan import Plan, load_plan
 from ._request import StrPath, bytes_of, give, is_second, read_dims, request_for, set_target
 
@@ -61,26 +62,27 @@ class Executable:
         sessions = [model.session() for _ in range(4)]  # one per thread
     """
 
-    def __init__(self, model: StrPath, plan: Plan | StrPath | None = None, synthetic: int | None = None, *,
-                 threads: int | None = None, system_threads: int | None = None,
+    def __init__(self, model: Model, plan_or_args: Any = None, /, *, plan: Plan | StrPath | None = None,
+                 args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None,
+                 synthetic: int | None = None, threads: int | None = None, system_threads: int | None = None,
                  inputs: Mapping[str, npt.ArrayLike] | None = None, dims: Mapping[str, int] | None = None,
                  shapes: Mapping[str, Sequence[int]] | None = None, at_most: Mapping[str, int] | None = None,
                  overrides: Iterable[str] = (), outputs: Literal["arena", "caller"] = "arena",
                  budget: int | str | None = None) -> None:
         """Prepares a model, with the arguments of `Session`."""
-        if plan is not None and not isinstance(plan, Plan):
-            plan = load_plan(plan)
+        self._model = name_of(model)
+        plan, args = _plan_and_args(model, plan_or_args, plan, args)
         if plan is not None and budget is not None:
-            raise InvalidError("a given plan has its budget; omit one of plan and budget", os.fspath(model))
-        request = session_request(model, plan, dims, shapes, overrides, at_most)
-        if plan is None and inputs is not None:
-            request.given = _shapes_of(inputs)
-        set_target(request, "cpu", threads)
-        give(request, synthetic=synthetic, system_threads=system_threads,
-             budget=None if budget is None else bytes_of(budget, "budget"))
-        request.outputs_at_caller = is_second(outputs, "outputs", "arena", "caller")
-        self._core = _core.ExecutableHandle(request, None if plan is None else plan._handle)
-        self._model = os.fspath(model)
+            raise InvalidError("a given plan has its budget; omit one of plan and budget", self._model)
+        with model_file(model, Example(args, kwargs, dynamic_shapes), with_weights=True) as path:
+            request = session_request(path, plan, dims, shapes, overrides, at_most)
+            if plan is None and inputs is not None:
+                request.given = _shapes_of(inputs)
+            set_target(request, "cpu", threads)
+            give(request, synthetic=synthetic, system_threads=system_threads,
+                 budget=None if budget is None else bytes_of(budget, "budget"))
+            request.outputs_at_caller = is_second(outputs, "outputs", "arena", "caller")
+            self._core = _core.ExecutableHandle(request, None if plan is None else plan._handle)
         self._overrides = request.overrides
 
     @property
@@ -114,8 +116,9 @@ class Session:
         y = session.run({"x": x})["y"]
     """
 
-    def __init__(self, model: StrPath, plan: Plan | StrPath | None = None, synthetic: int | None = None, *,
-                 threads: int | None = None, system_threads: int | None = None,
+    def __init__(self, model: Model, plan_or_args: Any = None, /, *, plan: Plan | StrPath | None = None,
+                 args: Any = None, kwargs: Mapping[str, Any] | None = None, dynamic_shapes: Any = None,
+                 synthetic: int | None = None, threads: int | None = None, system_threads: int | None = None,
                  inputs: Mapping[str, npt.ArrayLike] | None = None, dims: Mapping[str, int] | None = None,
                  shapes: Mapping[str, Sequence[int]] | None = None, at_most: Mapping[str, int] | None = None,
                  overrides: Iterable[str] = (), outputs: Literal["arena", "caller"] = "arena",
@@ -125,8 +128,12 @@ class Session:
         Args:
             model: path of the ONNX file, or of a file that `lowtide prepare` wrote, which has its plan and threads. If
                 it has plans for several sizes, `dims`, `shapes` or `inputs` choose one. RangeSession opens all of them.
+                Or a torch.nn.Module, which is exported as by `lowtide.plan`, with its weights as they are now. They
+                are in a temporary file, which is mapped and then removed.
+            plan_or_args: `plan` of a file, or `args` of a module.
             plan: a plan of this model, or the path of a plan file. It is verified. None: the model is planned for the
                 kernels of this machine.
+            args, kwargs, dynamic_shapes: of a module, as for `lowtide.plan`.
             synthetic: a seed. Constants whose file is absent get values that follow from it.
             threads: threads of a run, 1 to 256. None: those of the plan, otherwise 1. The results do not depend on it.
             system_threads: how many threads of the system run these, with the calling one. With 1, none is started.
@@ -145,11 +152,13 @@ class Session:
             UnsupportedError: the model has operators without kernel; the message lists them.
             OverLimitError: no plan was found that keeps the budget; the message has the missing bytes.
             Error: the model is refused for another reason.
+            ImportError: a module needs onnx and onnxscript.
         """
-        executable = Executable(model, plan, synthetic, threads=threads, system_threads=system_threads, inputs=inputs,
+        executable = Executable(model, plan_or_args, plan=plan, args=args, kwargs=kwargs, dynamic_shapes=dynamic_shapes,
+                                synthetic=synthetic, threads=threads, system_threads=system_threads, inputs=inputs,
                                 dims=dims, shapes=shapes, at_most=at_most, overrides=overrides, outputs=outputs,
                                 budget=budget)
-        self._set_up(_core.SessionHandle(executable._core), model)
+        self._set_up(_core.SessionHandle(executable._core), executable._model)
         self._check_overrides(executable._overrides)
 
     @classmethod
@@ -202,9 +211,9 @@ class Session:
         """Runs the model once, without the GIL.
 
         Args:
-            inputs: arrays by name. They are read where they are and never copied, so each must be C-contiguous and have
-                the type and the shape of the input. An input that is not given keeps the array of an earlier run,
-                which the session keeps in memory until another one replaces it.
+            inputs: arrays, or tensors of PyTorch on the CPU, by name. They are read where they are and never copied, so
+                each must be C-contiguous and have the type and the shape of the input. An input that is not given
+                keeps the array of an earlier run, which the session keeps in memory until another one replaces it.
             copy: False returns read-only views of the arena instead of copies. They are valid until the next run, which
                 overwrites them. They keep the arena in memory.
             out: arrays for outputs, by name, with the type and the shape of the output. With `outputs="caller"`, the
@@ -300,7 +309,7 @@ class Session:
                     if name in self._core.default_inputs else "")
             raise InvalidError(f"the model has no input {name!r}{hint}; its inputs are {known}", self._model)
         place = f"input {name!r}"
-        array = np.asarray(value)
+        array = array_of(value, place)
         if array.dtype != info.dtype:
             raise InvalidError(f"the array has the type {array.dtype}, but the model declares {info.dtype}", place)
         if not array.flags.c_contiguous:
@@ -336,7 +345,20 @@ def session_request(model: StrPath, plan: Plan | None, dims: Mapping[str, int] |
 def _shapes_of(inputs: Mapping[str, npt.ArrayLike]) -> dict[str, list[int]]:
     if not isinstance(inputs, Mapping):
         raise TypeError(f"inputs is a {type(inputs).__name__}; give arrays by name, such as {{'x': array}}")
-    return {name: list(np.shape(value)) for name, value in inputs.items()}
+    return {name: shape_of(value) for name, value in inputs.items()}
+
+
+def _plan_and_args(model: Model, plan_or_args: Any, plan: Plan | StrPath | None, args: Any) -> tuple[Plan | None, Any]:
+    """The plan, and the arguments of a module, of which one may be the second argument."""
+    if plan_or_args is not None:
+        is_plan = not is_module(model)
+        if (plan if is_plan else args) is not None:
+            raise InvalidError(f"{'plan' if is_plan else 'args'} is given twice", name_of(model))
+        if not is_plan and isinstance(plan_or_args, Plan):
+            raise InvalidError("the second argument is a plan; give the args of the module there, and plan=...",
+                               name_of(model))
+        plan, args = (plan_or_args, args) if is_plan else (plan, plan_or_args)
+    return plan if plan is None or isinstance(plan, Plan) else load_plan(plan), args
 
 
 def check_mapping(argument: str, given: object, infos: Sequence[TensorInfo]) -> None:

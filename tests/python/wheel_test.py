@@ -48,12 +48,12 @@ def make_environment(folder, wheel):
     return python
 
 
-# The environment has no torch.
+# The environment has neither torch nor what exports its modules.
 TYPE_CHECKS = """
 [mypy]
-[mypy-torch.*]
+[mypy-torch.*,executorch.*,onnx_ir.*,onnxscript.*]
 ignore_missing_imports = True
-[mypy-lowtide.torch.*]
+[mypy-lowtide.torch.*,lowtide.executorch.*]
 warn_unused_ignores = False
 disallow_subclassing_any = False
 """
