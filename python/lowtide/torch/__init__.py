@@ -6,15 +6,18 @@ try:
 except ImportError as error:
     raise ImportError("lowtide.torch needs PyTorch; install torch 2.13") from error
 
+from ._backend import Backend, backend
 from ._estimate import BudgetPoint, HeldBytes, StepEstimate, estimate
 from ._step import StepPlan, TrainStep, train_step
 
 __all__ = [
+    "Backend",
     "BudgetPoint",
     "HeldBytes",
     "StepEstimate",
     "StepPlan",
     "TrainStep",
+    "backend",
     "estimate",
     "train_step",
 ]

@@ -13,7 +13,15 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
 
-from ._units import REPLACED, SAME, UnitGraph, updated_statistics, values_of, without_statistics
+from ._units import (
+    REPLACED,
+    SAME,
+    UnitGraph,
+    returned_statistics,
+    updated_statistics,
+    values_of,
+    without_statistics,
+)
 
 
 def generator_state() -> torch.Tensor:
@@ -95,9 +103,9 @@ class _Writer:
         """What the latest run of each call returns."""
         for node in source.graph.nodes:
             if node.op == "placeholder":
-                self._made[node] = self._graph.placeholder(node.name)
+                self._made[node] = _like(node, self._graph.placeholder(node.name))
             elif node.op == "get_attr":
-                self._made[node] = self._graph.get_attr(str(node.target))
+                self._made[node] = _like(node, self._graph.get_attr(str(node.target)))
 
     def run(self, number: int, may_run_again: bool) -> None:
         unit = self._units.units[number]
@@ -110,14 +118,17 @@ class _Writer:
         elif unit.is_random and may_run_again:
             self._generators[number] = self._graph.call_function(generator_state)
         for node in unit.nodes:
-            args = without_statistics(node) if is_rerun and updated_statistics(node) else node.args
-            target = REPLACED.get(node.target, node.target)
+            target, args = REPLACED.get(node.target, node.target), node.args
+            absent: tuple[int, ...] = ()
+            if is_rerun and updated_statistics(node):
+                target, args = without_statistics(node)
+                absent = returned_statistics(node)
             new = self._graph.call_function(target, map_arg(args, self._name), map_arg(node.kwargs, self._name))
             new.meta.update(run=run, source=node)
-            self._made[node] = new
+            self._made[node] = _like(node, new)
             for user in node.users:
-                if user in self._units.unit_of and user.target is getitem and user.users:
-                    self._made[user] = self._graph.call_function(getitem, (new, user.args[1]))
+                if user in self._units.unit_of and user.target is getitem and user.users and user.args[1] not in absent:
+                    self._made[user] = _like(user, self._graph.call_function(getitem, (new, user.args[1])))
         if present is not None:
             self._graph.call_function(leave_state, (present,))
 
@@ -162,4 +173,15 @@ class _Writer:
             return
         new = self._graph.call_function(view.target, map_arg(view.args, self._known),
                                         map_arg(view.kwargs, self._known))
-        self._views[view] = (self._makers_of(view), new)
+        self._views[view] = (self._makers_of(view), _like(view, new))
+        if isinstance(view.meta.get("val"), (list, tuple)):  # its tensors have names of their own from here on
+            for user in view.users:
+                if user.target is getitem and user.users:
+                    self._make_view(user)
+
+
+def _like(node: Node, new: Node) -> Node:
+    """The new node, which makes tensors like those of a node of the captured graph."""
+    if "val" in node.meta:
+        new.meta["val"] = node.meta["val"]
+    return new

@@ -22,9 +22,16 @@ SAME = {aten.detach.default, aten.alias.default}
 # Operators that a program replaces, because they give the bytes of a constant, which a later operator may write over.
 REPLACED = {aten.lift_fresh.default: aten.lift_fresh_copy.default}
 
-# Normalizations whose runs update operands although the schema does not say so: these operands, and the one that says
-# whether the run trains.
-STATISTICS = {aten.native_batch_norm.default: ((3, 4), 5)}
+# Normalizations that compute new statistics: the operands with the older ones, and the operand that says whether the
+# run trains. The first one writes over these operands although its schema does not say so.
+STATISTICS = {aten.native_batch_norm.default: ((3, 4), 5),
+              aten._native_batch_norm_legit_functional.default: ((3, 4), 5)}
+
+# The normalization that returns the new statistics: these results, and the operator and the operands of a rerun, which
+# has the other results.
+RETURNED_STATISTICS = {aten._native_batch_norm_legit_functional.default: (3, 4)}
+RERUNS = {aten._native_batch_norm_legit_functional.default: (aten._native_batch_norm_legit.no_stats,
+                                                             (0, 1, 2, 5, 6, 7))}
 
 
 @dataclass(frozen=True)
@@ -107,7 +114,7 @@ def written_arguments(node: Node) -> list[Node]:
 
 
 def updated_statistics(node: Node) -> list[Node]:
-    """The operands that a normalization updates in its first run only."""
+    """The operands with the statistics that only the first run of a normalization reads."""
     if node.target not in STATISTICS:
         return []
     places, trains = STATISTICS[node.target]
@@ -115,10 +122,18 @@ def updated_statistics(node: Node) -> list[Node]:
     return [one for one in operands if isinstance(one, Node)] if node.args[trains] else []
 
 
-def without_statistics(node: Node) -> tuple[Any, ...]:
-    """The arguments of a rerun of such a normalization."""
+def returned_statistics(node: Node) -> tuple[int, ...]:
+    """The results that only the first run of a normalization has."""
+    return RETURNED_STATISTICS.get(node.target, ()) if updated_statistics(node) else ()
+
+
+def without_statistics(node: Node) -> tuple[Any, tuple[Any, ...]]:
+    """The operator and the arguments of a rerun of such a normalization."""
     places, _trains = STATISTICS[node.target]
-    return tuple(None if at in places else one for at, one in enumerate(node.args))
+    if node.target in RERUNS:
+        target, operands = RERUNS[node.target]
+        return target, tuple(node.args[at] for at in operands)
+    return node.target, tuple(None if at in places else one for at, one in enumerate(node.args))
 
 
 def is_random(node: Node) -> bool:
@@ -141,7 +156,8 @@ class UnitGraph:
     def __init__(self, graph: torch.fx.GraphModule) -> None:
         self.units: list[Unit] = []
         self.states: dict[str, int] = {}
-        """Bytes of the storage of each placeholder. Placeholders that share a storage have one entry."""
+        """Bytes of the storage of each placeholder, and of statistics that normalizations return. Placeholders that
+        share a storage have one entry."""
         self.unit_of: dict[Node, int] = {}
         """Of nodes that are in a unit."""
         self.results: list[Node | None] = []
@@ -195,6 +211,7 @@ class UnitGraph:
             raise UnsupportedError(f"{node.name} ({node.target}) depends on values that only a run knows; compute it "
                                    "outside of the step, or give it as an input")
         held = {storage_of(tensor) for one in node.all_input_nodes for tensor in values_of(one)}
+        held.update(storage_of(values_of(node)[at]) for at in returned_statistics(node))
         made = {storage_of(tensor): tensor for tensor in values_of(node) if storage_of(tensor) not in held}
         written = {storage_of(tensor): tensor for one in written_arguments(node) for tensor in values_of(one)}
         if not made and not written:
@@ -230,7 +247,7 @@ class UnitGraph:
     def _note_reads(self, node: Node, unit: int) -> None:
         updated = updated_statistics(node)
         for one in node.all_input_nodes:
-            if one in updated:
+            if one in updated and self._is_named(one):
                 continue
             for tensor in values_of(one):
                 read = self._content[storage_of(tensor)]
@@ -271,6 +288,9 @@ class UnitGraph:
                 self._follow(unit, self._last_random)
             self._last_random = unit
             self.units[unit].is_random = True
+        if node.target in RETURNED_STATISTICS:
+            self._note_returned(node, unit)
+            return
         for one in updated_statistics(node):
             state = self._content[storage_of(values_of(one)[0])]
             if not isinstance(state, str):
@@ -283,6 +303,22 @@ class UnitGraph:
                 self.units[reader].once |= reader != unit
             self._last_update[state] = unit
             self.units[unit].statistics += (state,)
+
+    def _is_named(self, node: Node) -> bool:
+        return isinstance(self._content[storage_of(values_of(node)[0])], str)
+
+    def _note_returned(self, node: Node, unit: int) -> None:
+        """Statistics that a normalization returns are there from its first run on. They are few and count always."""
+        for one in updated_statistics(node):
+            state = self._content[storage_of(values_of(one)[0])]
+            if isinstance(state, str) and state in self._last_update:
+                self._follow(unit, self._last_update[state])
+        for at in returned_statistics(node):
+            tensor, name = values_of(node)[at], f"result {at} of {node.name}"
+            self._content[storage_of(tensor)] = name
+            self.states[name] = tensor.untyped_storage().nbytes()
+            self._last_update[name] = unit
+            self.units[unit].statistics += (name,)
 
     def _follow(self, unit: int, earlier: int) -> None:
         if earlier != unit and earlier not in self.units[unit].after:
