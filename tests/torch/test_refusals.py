@@ -85,7 +85,7 @@ def test_a_module_must_have_something_to_train():
 
 
 @pytest.mark.parametrize("options, message", [
-    ({"gradients": "drop"}, "'drop'"), ({"budget": "5MB"}, "'5MB'"), ({"budget": "much"}, "'much'")])
+    ({"gradients": "drop"}, "'drop'"), ({"budget": "5 apples"}, "'5 apples'"), ({"budget": "much"}, "'much'")])
 def test_wrong_options_are_refused(options, message):
     with pytest.raises(lowtide.InvalidError, match=message):
         plan(with_forward(torch.mean), **options)
@@ -176,20 +176,6 @@ def test_other_devices_are_refused():
         plan(with_forward(lambda y: y.mean()).to("meta"))
 
 
-def test_parameters_that_forward_writes_are_refused():
-    module = nn.Sequential(nn.Embedding(4, 8, max_norm=1.0))
-    with pytest.raises(lowtide.UnsupportedError, match="writes over the parameter '0.weight'"):
-        train_step(module, lambda y, _: y.mean(), torch.optim.SGD(module.parameters(), lr=0.1),
-                   example=(torch.zeros(2, dtype=torch.long), 0))
-
-
-def test_statistics_that_a_step_computes_are_refused():
-    module = nn.Sequential(nn.Conv1d(2, 2, 1), nn.InstanceNorm1d(2, track_running_stats=True))
-    with pytest.raises(lowtide.UnsupportedError, match="track_running_stats=False"):
-        train_step(module, lambda y, _: y.mean(), torch.optim.SGD(module.parameters(), lr=0.1),
-                   example=(torch.ones(2, 2, 4), 0))
-
-
 @pytest.mark.parametrize("batch, message", [
     (ROWS, "a batch is a Tensor; give a tuple"), ((ROWS.numpy(),), "value 0 of the batch is a ndarray")])
 def test_batches_of_other_kinds_are_refused(batch, message):
@@ -198,7 +184,7 @@ def test_batches_of_other_kinds_are_refused(batch, message):
         train_step(module, None, torch.optim.SGD(module.parameters(), lr=0.1), example=batch)
 
 
-@pytest.mark.parametrize("budget", [0, -5, 1.5, "1.5MiB", "much"])
+@pytest.mark.parametrize("budget", [0, -5, 1.5, "1.5", "0.1B", "-1GiB", "1e9", "GB", "5MiBs", "much"])
 def test_budgets_that_are_none_are_refused(budget):
     with pytest.raises(lowtide.InvalidError, match="budget"):
         train_step(with_forward(lambda y: y.mean()), None, gradients="keep", budget=budget)

@@ -199,3 +199,40 @@ def test_noise_equals_that_of_eager_steps():
         def forward(self, x):
             return self.layers(x + 0.1 * torch.randn_like(x)) + torch.rand(8)
     check(Noisy)
+
+
+def test_statistics_that_a_step_computes_are_updated_once():
+    """InstanceNorm repeats its statistics for each image, updates the copies and writes their mean."""
+    def make():
+        return nn.Sequential(nn.Unflatten(1, (2, 4)), nn.Conv1d(2, 4, 3, padding=1),
+                             nn.InstanceNorm1d(4, affine=True, track_running_stats=True), nn.ReLU(inplace=True),
+                             nn.Conv1d(4, 4, 1), nn.InstanceNorm1d(4, track_running_stats=True), nn.Flatten(),
+                             nn.Linear(16, 8))
+    check(make)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
+def test_an_embedding_may_shorten_its_rows_before(optimizer):
+    """Embedding(max_norm=...) writes over its weight in forward(), and the update writes over it again."""
+    def make():
+        return nn.Sequential(nn.Embedding(10, 8, max_norm=0.5), nn.Flatten(), nn.Linear(24, 8), nn.Tanh(),
+                             nn.Linear(8, 5))
+    random = torch.Generator().manual_seed(2)
+    batches = [(torch.randint(10, (4, 3), generator=random), torch.randint(5, (4,), generator=random))
+               for _ in range(4)]
+    for budget in (None, "1MB"):
+        torch.manual_seed(1)
+        pair = Pair(make(), optimizer)
+        pair.run(pair.step(budget=budget), batches)
+
+
+@pytest.mark.parametrize("hook", ["register_full_backward_hook", "register_full_backward_pre_hook"])
+def test_hooks_of_modules_are_part_of_the_step(hook):
+    def make():
+        module = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8))
+        module[1].register_forward_hook(lambda _one, _given, result: result * 2)
+        module[2].register_forward_pre_hook(lambda _one, given: (given[0] + 1,))
+        getattr(module[2], hook)(lambda _one, first, *_second: tuple(gradient * 0.5 for gradient in first))
+        return module
+    pair = Pair(make(), "adamw")
+    pair.run(pair.step(), vectors(3))

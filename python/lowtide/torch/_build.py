@@ -3,8 +3,10 @@
 """From a module, a loss and an optimizer to the problem of a step."""
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import torch
@@ -14,7 +16,7 @@ from torch.optim import Optimizer
 from torch.utils import _pytree as pytree
 
 from .._errors import InvalidError
-from .._request import is_second
+from .._request import bytes_of, is_second
 from ._capture import Captured, LossFunction, capture
 from ._gradients import GradientOptions, Gradients
 from ._optimizers import Trial, check_optimizer, present_bytes
@@ -23,6 +25,10 @@ from ._profile import allocated_bytes, estimated_costs
 from ._program import UpdateCall
 from ._units import UnitGraph, Value
 from ._updates import Behind, behind_adding, behind_backward
+
+SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?) ?([KMGT]i?B|B)", re.IGNORECASE | re.ASCII)
+UNITS = {"b": 1, **{f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)},
+         **{f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)}}
 
 UPDATE_NANOSECONDS = 20_000
 """The estimated time of an update, which runs once in every plan."""
@@ -42,6 +48,20 @@ class BuiltStep:
     """What the step returns: the loss, and the gradients if they are kept."""
     gradients: Gradients
     """Values of the running step that concern several gradients."""
+
+
+def budget_of(budget: int | str | None) -> int | None:
+    """A budget in bytes. Texts may be decimal, such as "1.5GiB" or "8GB". GB are powers of ten, the smaller ones of
+    both meanings, so a budget is kept in either meaning."""
+    if budget is None:
+        return None
+    if isinstance(budget, str) and (found := SIZE.fullmatch(budget.strip())):
+        limit = int(Fraction(found[1]) * UNITS[found[2].lower()])
+    else:
+        limit = bytes_of(budget, "budget")
+    if limit < 1:
+        raise InvalidError(f"the budget is {limit} bytes; give 1 or more, such as '4GiB'")
+    return limit
 
 
 def options_of(gradients: str, optimizer: Optimizer | None, *, clip_norm: float | None = None,

@@ -58,8 +58,8 @@ class ProfileFile:
                                  f"torch.set_num_threads({same[0]['threads']}) before, or")
         if step is None:
             known = " or ".join(sorted({one["batch"] for one in self._steps}))
-            raise self._mismatch(f"is of steps with the batch {known}, and this batch is {_text_of(batch)}, or the step "
-                                 "computes something else;")
+            raise self._mismatch(f"is of steps with the batch {known}, and this batch is {_text_of(batch)}, or the "
+                                 "step computes something else;")
         nodes = step["nodes"]
         if [one["name"] for one in nodes] != names_of(built.problem):
             raise MalformedError(f"the step with the batch {step['batch']} has not the nodes of its graph; {AGAIN}",

@@ -120,7 +120,7 @@ class _Writer:
         for node in unit.nodes:
             target, args = REPLACED.get(node.target, node.target), node.args
             absent: tuple[int, ...] = ()
-            if is_rerun and updated_statistics(node):
+            if is_rerun and unit.statistics and updated_statistics(node):
                 target, args = without_statistics(node)
                 absent = returned_statistics(node)
             new = self._graph.call_function(target, map_arg(args, self._name), map_arg(node.kwargs, self._name))

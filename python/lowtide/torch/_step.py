@@ -14,8 +14,8 @@ from torch.utils import _pytree as pytree
 
 from .._errors import InvalidError, MismatchError, OverLimitError
 from .._ordering import BudgetSequence, budget_page, keep_budget
-from .._request import StrPath, bytes_of
-from ._build import BuiltStep, adding_step, build_step, checked_batch, options_of
+from .._request import StrPath
+from ._build import BuiltStep, adding_step, budget_of, build_step, checked_batch, options_of
 from ._capture import Captured, LossFunction, has_hooks
 from ._gradients import GradientOptions, Gradients
 from ._optimizers import groups_of, has_step_hooks, measured_trials
@@ -115,6 +115,18 @@ class TrainStep:
             self._plans[form] = self._planned(batch)
         self._last = self._plans[form][0]
         return self._last
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles: they plan again, with the tensors of their own module and optimizer. Parameters are
+        copied without `.grad`."""
+        return {**self.__dict__, "_plans": {}, "_last": None, "_held_before": None, "_norm": None,
+                "pending": self.state_dict()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        pending = state.pop("pending")
+        self.__dict__.update(state)
+        if self._options.accumulate > 1:
+            self.load_state_dict(pending)
 
     def state_dict(self) -> dict[str, Any]:
         """What is between two updates: the number of batches since the latest one, and the gradients of each parameter
@@ -292,9 +304,9 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
         loss_fn: takes the output of the module and the last entry of a batch, and returns one number. None: the module
             returns the loss for a batch.
         optimizer: updates each parameter as soon as its gradient is there and nothing else needs it.
-        budget: bytes of all that the step holds at its worst moment, as a number or a text such as "4GiB": parameters,
-            buffers, what the optimizer keeps, the batch, gradients, activations and scratch. None: no limit; nothing
-            runs again.
+        budget: bytes of all that the step holds at its worst moment, as a number or a text such as "4GiB" or "8GB":
+            parameters, buffers, what the optimizer keeps, the batch, gradients, activations and scratch. None: no
+            limit; nothing runs again.
         example: a batch, whose shapes are planned at once. Otherwise the first call plans.
         gradients: "update": a gradient ends at its update. "keep": gradients are added to `.grad` as backward() does,
             and the optimizer does not run.
@@ -303,8 +315,8 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
         scaler: scales the loss for the backward pass. Gradients are unscaled, updates are left out if one is not
             finite, and `scaler.update()` follows. With gradients="keep", only the loss is scaled. The loss that a call
             returns is never scaled.
-        accumulate: an update follows every so many calls, with the sum of their gradients, which `.grad` holds between
-            calls. They count in the budget. Divide the loss if you want a mean.
+        accumulate: calls for each update, which gets the sum of their gradients. Between calls, `.grad` holds it, and
+            it counts in the budget. Divide the loss if you want a mean.
         profile: a file with what operators took. If it exists, plans use it and measure nothing, so they are the same
             each time. Otherwise it is written, again after each further form of batches.
 
@@ -314,9 +326,7 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
         IoError, MalformedError, MismatchError: the profile cannot be read or written, or is of something else.
     """
     options = options_of(gradients, optimizer, clip_norm=clip_norm, scaler=scaler, accumulate=accumulate)
-    limit = None if budget is None else bytes_of(budget, "budget")
-    if limit is not None and limit < 1:
-        raise InvalidError(f"the budget is {limit} bytes; give 1 or more, such as '4GiB'")
+    limit = budget_of(budget)
     path = checked_profile(profile, limit)
     step = TrainStep(module, loss_fn, optimizer, limit, options,
                      None if path is None else ProfileFile(path, module, optimizer))

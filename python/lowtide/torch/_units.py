@@ -213,7 +213,10 @@ class UnitGraph:
         held = {storage_of(tensor) for one in node.all_input_nodes for tensor in values_of(one)}
         held.update(storage_of(values_of(node)[at]) for at in returned_statistics(node))
         made = {storage_of(tensor): tensor for tensor in values_of(node) if storage_of(tensor) not in held}
-        written = {storage_of(tensor): tensor for one in written_arguments(node) for tensor in values_of(one)}
+        computed = [] if node.target in RETURNED_STATISTICS else [
+            one for one in updated_statistics(node) if not self._is_named(one)]  # as in InstanceNorm
+        written = {storage_of(tensor): tensor for one in written_arguments(node) + computed
+                   for tensor in values_of(one)}
         if not made and not written:
             return  # a view
         unit = self._merged(node, written) if not made and len(written) == 1 else None
@@ -294,8 +297,7 @@ class UnitGraph:
         for one in updated_statistics(node):
             state = self._content[storage_of(values_of(one)[0])]
             if not isinstance(state, str):
-                raise UnsupportedError(f"{node.name} updates statistics that the step computes, as InstanceNorm does; "
-                                       "use track_running_stats=False")
+                continue  # each run writes over them
             if state in self._last_update:
                 self._follow(unit, self._last_update[state])
             for reader in self._state_readers.pop(state, []):

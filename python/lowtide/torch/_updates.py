@@ -133,9 +133,6 @@ class _Writer:
         clips = self._work.options.clip_norm is not None
         for name, function in functions.items():
             one, held = self._gradients[name], self._units.value_of(self._holders[name])
-            if isinstance(held, Value):
-                raise UnsupportedError(f"forward() writes over the parameter {name!r}, as Embedding(max_norm=...) "
-                                       "does; change parameters outside of the step")
             states = {f"{key} of {name}": size for key, size in kept[name].items()}
             self.behind.states.update(states)
             changed = self._changed(name) if clips else ()
