@@ -316,3 +316,28 @@ def test_names_in_the_map_are_apart_and_known_to_labels(open_page, width):
     for at, one in enumerate(texts):
         for other in texts[:at]:
             assert one[1] <= other[0] or other[1] <= one[0] or one[3] <= other[2] or other[3] <= one[2]
+
+
+@pytest.mark.parametrize(("width", "height"), [(1400, 900), (390, 844)])
+def test_labels_of_the_peak_cover_no_names(open_page, width, height):
+    """Names come to be where labels are, until none is left. Labels go to other places, and are absent in the end."""
+    opened = open_page("network.html", width=width, height=height)
+    rounds = opened.run(
+        """() => { const [chart] = lowtide.charts; const rounds = [];
+             for (let round = 0; round < 200; ++round) {
+               const picture = new DOMParser().parseFromString(lowtide.svg(), 'image/svg+xml');
+               const labels = [...picture.querySelectorAll('rect[height="16"]')].map((label) => {
+                 const [x0, y0, w] = ['x', 'y', 'width'].map((name) => Number(label.getAttribute(name)));
+                 return {x0, x1: x0 + w, y0, y1: y0 + 16}; });
+               rounds.push([labels, [...chart.named]]);
+               if (labels.length === 0) break;
+               chart.named.push(...labels);
+             }
+             return rounds; }"""
+    )
+    assert len(rounds[0][0]) > 0 and rounds[-1][0] == []
+    for labels, names in rounds:
+        for label in labels:
+            for name in names:  # coordinates of the picture are rounded
+                assert (label["x1"] <= name["x0"] + 0.1 or name["x1"] <= label["x0"] + 0.1
+                        or label["y1"] <= name["y0"] + 0.1 or name["y1"] <= label["y0"] + 0.1)

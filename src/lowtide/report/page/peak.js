@@ -111,9 +111,37 @@ function peakSentence(sheet, region) {
 
 const kLabelPlaces = [0.5, 0.35, 0.65, 0.2, 0.8, 0.08, 0.92]; // of the height of the buffer
 
-// Labels beside the buffers of the peak that are too narrow for their names: [{x, y, w, edge, isLeft, text}]. `edge` is
-// the side of the buffer to which a short line leads. They do not overlap each other, and avoid names in the map if
-// possible.
+// What a label beside a box may say, and where: the whole text before the size alone, and each of them at the right
+// side before the left one. `edge` is the side of the box to which a short line leads.
+function labelsBeside(chart, buffer, box) {
+  const {sheet, facts} = chart;
+  const {map} = chart.layout;
+  const size = shortBytes(sheet.bytesAt(buffer, facts.peakStep));
+  const sides = [
+    {isLeft: false, edge: box.x1, space: map.x + map.w - box.x1 - kLabelDistance},
+    {isLeft: true, edge: box.x0, space: box.x0 - map.x - kLabelDistance},
+  ];
+  const widest = Math.max(...sides.map(({space}) => space));
+  const letters = Math.floor((widest - 8) / kLetterWidth) - size.length - 2;
+  const hasName = letters >= Math.min(kLeastName, sheet.bufferText(buffer).length);
+  const texts = hasName ? [`${sheet.bufferText(buffer, Math.min(30, letters))}  ${size}`, size] : [size];
+  const [top, bottom] = [Math.max(box.y0, map.y), Math.min(box.y1, map.y + map.h)];
+  return texts.flatMap((text) => {
+    const w = Math.ceil(chart.widthOf(text)) + 10;
+    const fitting = sides.filter(({space}) => space >= w);
+    return fitting.flatMap(({isLeft, edge}) =>
+      kLabelPlaces.map((share) => {
+        const x = isLeft ? edge - kLabelDistance - w : edge + kLabelDistance;
+        const y = top + (bottom - top) * share;
+        const place = {x0: x, x1: x + w, y0: y - kPeakLabelHeight / 2, y1: y + kPeakLabelHeight / 2};
+        return {x, y, w, edge, isLeft, text, place};
+      }),
+    );
+  });
+}
+
+// Labels beside the buffers of the peak that are too narrow for their names: [{x, y, w, edge, isLeft, text, place}].
+// They overlap neither each other nor names in the map. A buffer without such a place has none.
 function peakLabels(chart) {
   const {
     sheet,
@@ -121,7 +149,6 @@ function peakLabels(chart) {
     layout: {map},
   } = chart;
   if (facts.largestLoad <= 0 || sheet.isPacking) return [];
-  const labels = [];
   const overlaps = (a, b) => a.x0 < b.x1 && b.x0 < a.x1 && a.y0 < b.y1 && b.y0 < a.y1;
   const live = facts.liveAtPeak
     .slice(0, kMostPeakLabels)
@@ -129,26 +156,12 @@ function peakLabels(chart) {
     .map((buffer) => ({buffer, box: boxOf(chart, buffer)}))
     .filter(({box}) => box.x1 > map.x && box.x0 < map.x + map.w && box.y1 > map.y && box.y0 < map.y + map.h)
     .filter(({box}) => box.x1 - box.x0 < 60 && box.y1 - box.y0 >= 4);
+  const labels = [];
   for (const {buffer, box} of live) {
-    const [left, right] = [box.x0 - map.x, map.x + map.w - box.x1].map((space) => space - kLabelDistance);
-    const size = shortBytes(sheet.bytesAt(buffer, facts.peakStep));
-    const letters = Math.floor((Math.max(left, right) - 8) / kLetterWidth) - size.length - 2;
-    const name =
-      letters < Math.min(kLeastName, sheet.bufferText(buffer).length)
-        ? ''
-        : sheet.bufferText(buffer, Math.min(30, letters));
-    const text = `${name}  ${size}`.trim();
-    const w = Math.ceil(chart.widthOf(text)) + 10;
-    const isLeft = right < w;
-    const x = isLeft ? box.x0 - kLabelDistance - w : box.x1 + kLabelDistance;
-    const [top, bottom] = [Math.max(box.y0, map.y), Math.min(box.y1, map.y + map.h)];
-    const places = kLabelPlaces.map((share) => {
-      const y = top + (bottom - top) * share;
-      return {x0: x, x1: x + w, y0: y - kPeakLabelHeight / 2, y1: y + kPeakLabelHeight / 2, y};
-    });
-    const free = places.filter((place) => !labels.some(({place: other}) => overlaps(place, other)));
-    const place = free.find((one) => !chart.named.some((name) => overlaps(one, name))) ?? free[0];
-    if (place !== undefined) labels.push({x, y: place.y, w, edge: isLeft ? box.x0 : box.x1, isLeft, text, place});
+    const taken = [...chart.named, ...labels.map(({place}) => place)];
+    const isFree = ({place}) => !taken.some((other) => overlaps(place, other));
+    const label = labelsBeside(chart, buffer, box).find(isFree);
+    if (label !== undefined) labels.push(label);
   }
   return labels;
 }
