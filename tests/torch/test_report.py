@@ -27,6 +27,15 @@ def limited(name, **options):
     return pair, step, batch
 
 
+def keys_of(report):
+    """The keys as the document writes them: "obstacle", "obstacle.bytes", "curve[].budget"."""
+    for key, value in report.items():
+        yield key
+        inner = value[0] if isinstance(value, list) else value
+        if isinstance(inner, dict):
+            yield from (f"{key}{'[]' if isinstance(value, list) else ''}.{one}" for one in inner)
+
+
 @pytest.mark.parametrize("name, options", [
     ("residual", {}), ("unet", {}), ("gpt", {}), ("vit", {"accumulate": 2, "clip_norm": 1.0}),
     ("gpt", {"scaler": GradScaler("cpu"), "clip_norm": 1.0})])
@@ -110,7 +119,12 @@ def wrong(): return 1
     assert program.main(["small_step:step"]) == 0
     assert capsys.readouterr().out.startswith("peak ")
     assert program.main(["small_step:step", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["schema_version"] == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["schema_version"] == 1
+    document = (ROOT / "docs/json-output.md").read_text().split("## `python -m lowtide.torch`")[1].split("\n## ")[0]
+    documented = {"schema_version", *re.findall(r"^\| `([^`]+)` \|", document, re.M)}
+    assert not set(keys_of(report)) - documented
+    assert all(key.startswith("obstacle.") for key in documented - set(keys_of(report)))  # no single operator
     assert program.main(["small_step:wrong"]) == 3
     assert "must return (module, loss_fn, optimizer, example)" in capsys.readouterr().err
     assert program.main(["small_step"]) == 2
