@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the wheel as tests/python/wheel_test.py does, and runs the tests of this folder with PyTorch.
+"""Builds the wheel as tests/python/wheel_test.py does, and runs the tests of a folder with PyTorch.
 
 The extension is for the interpreter that runs this file, so PyTorch must be installed for the same version.
 """
@@ -18,13 +18,13 @@ sys.path.insert(0, str(HERE.parent / "python"))
 from wheel_test import build_wheel, run  # noqa: E402
 
 
-def make_environment(torch_python, folder, wheel):
-    """Makes a virtual environment with the wheel. PyTorch, numpy and pytest come from the environment of PyTorch."""
-    run(torch_python, "-m", "venv", folder)
+def make_environment(pythons, folder, wheel):
+    """Makes a virtual environment with the wheel, and with the packages of other environments."""
+    run(pythons[0], "-m", "venv", folder)
     python = folder / "bin/python"
     show = "import sysconfig; print(sysconfig.get_path('purelib'))"
     packages = pathlib.Path(run(python, "-c", show).strip())
-    (packages / "tests.pth").write_text(run(torch_python, "-c", show))
+    (packages / "tests.pth").write_text("".join(run(one, "-c", show) for one in pythons))
     run(python, "-m", "pip", "install", "--no-index", "--no-deps", "--disable-pip-version-check", wheel)
     return python
 
@@ -34,13 +34,16 @@ def main():
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--torch-python", required=True)
+    parser.add_argument("--more-python", action="append", default=[], help="an environment with more packages")
+    parser.add_argument("--tests", default=HERE, type=pathlib.Path, help="default: this folder")
     given, pytest_arguments = parser.parse_known_args()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        python = make_environment(given.torch_python, folder / "environment", build_wheel(given, folder))
+        pythons = [given.torch_python, *given.more_python]
+        python = make_environment(pythons, folder / "environment", build_wheel(given, folder))
         # The folder of the tests must not be the checkout, whose python/lowtide has no extension.
         done = subprocess.run([python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:logging",
-                               "--tb=short", HERE, *pytest_arguments],
+                               "--tb=short", given.tests, *pytest_arguments],
                               cwd=folder, env={**os.environ, "OMP_NUM_THREADS": "1"})
     return done.returncode
 
