@@ -70,6 +70,35 @@ TEST(Rematerialize, ReturnsTheLowestPeakIfNothingFits) {
   EXPECT_EQ(bound_budgets(problem, order_by_number(problem)).bytes, Bytes(5));
 }
 
+// A chain f0 to f(depth - 1) of 2 bytes each, and gradients b(depth - 1) to b0 of 1 byte, which are all outputs. b(k)
+// reads f(k) and b(k + 1).
+BudgetProblem chain_with_kept_gradients(std::uint32_t depth, std::int64_t budget) {
+  std::vector<TestNode> nodes = {{.size = 2}};
+  for (std::uint32_t at = 1; at < depth; ++at) nodes.push_back({.size = 2, .reads = {at - 1}});
+  nodes.push_back({.size = 1, .reads = {depth - 1}, .is_output = true});
+  for (std::uint32_t at = depth + 1; at < 2 * depth; ++at) {
+    nodes.push_back({.size = 1, .reads = {2 * depth - 1 - at, at - 1}, .is_output = true});
+  }
+  return budget_problem(budget, nodes);
+}
+
+TEST(Rematerialize, FindsTheLowestPeakIfOutputsDoNotFit) {
+  // The 20 outputs exceed the budget. Without reruns, the peak is 20 * 2 + 1. b0 runs beside b1 to b19 and f0: 22.
+  const BudgetAnswer answer = answer_of(chain_with_kept_gradients(20, 10));
+  EXPECT_EQ(answer.outcome, BudgetOutcome::infeasible);
+  EXPECT_EQ(answer.peak, Bytes(22));
+}
+
+TEST(Rematerialize, BoundsBudgetsByOutputsWithoutEffort) {
+  const BudgetProblem problem = chain_with_kept_gradients(20, 10);
+  const BudgetFloor floor = bound_budgets(problem, order_by_number(problem), {.effort = 0});
+  EXPECT_EQ(floor.bytes, Bytes(20));
+  ASSERT_TRUE(floor.proof);
+  BudgetProblem below = problem;
+  below.budget = Bytes(19);
+  EXPECT_TRUE(check_infeasible(below, *floor.proof));
+}
+
 // Checkpointing of a chain that turns after `depth` nodes: all but the last of the segments run again, except their
 // last nodes.
 std::vector<NodeId> checkpointed_chain(std::uint32_t depth, std::uint32_t length) {

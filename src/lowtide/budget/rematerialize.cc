@@ -33,8 +33,8 @@ constexpr std::size_t kMostMediumNodes = 10'000;  // more would have no linear p
 constexpr std::int64_t kFirstLevel = 20'000;      // of work per node
 constexpr std::int64_t kSmallProof = 200'000'000;
 // If nothing keeps the budget, the lowest peak gets a share of the effort, and at most this work.
-constexpr std::int64_t kLowestShare = 8;
-constexpr std::int64_t kLowestWork = 1'000'000;  // per node
+constexpr std::int64_t kLowestShare = 2;
+constexpr std::int64_t kLowestWork = 4'000'000;  // per node
 constexpr std::int64_t kMostLowestWork = 2'000'000'000;
 constexpr std::int64_t kMostWeighed = 1'000'000;  // of a level, per node
 constexpr std::uint64_t kSeed = 1;
@@ -237,11 +237,12 @@ class Search {
 
   // Nothing keeps the budget, so the sequence with the lowest peak is the answer.
   void find_lowest() {
-    const bool is_stopped = options_.stop != nullptr && options_.stop->load(std::memory_order_relaxed);
-    if (!problem_.groups().empty() || order_.empty() || is_stopped) return;
+    if (!problem_.groups().empty() || order_.empty() || (options_.stop != nullptr && options_.stop->load())) return;
     std::int64_t work = std::min(
         {options_.effort / kLowestShare, kMostLowestWork, kLowestWork * static_cast<std::int64_t>(problem_.count())});
-    if (!floor_) floor_.emplace(problem_, order_, work);
+    std::int64_t share = work / 4;  // a search for the floor might need all
+    if (!floor_) floor_.emplace(problem_, order_, share);
+    work -= work / 4;
     best_ = find_lowest_peak(problem_, *floor_, {order_, best_}, work, options_.stop);
     const Loads loads = scan_.scan(best_);
     answer_.cost = loads.cost;

@@ -164,7 +164,12 @@ FloorSearch::FloorSearch(const RunProblem& problem, const Runs& order, std::int6
     work -= static_cast<std::int64_t>(100 + 20 * inputs.size());
   }
   if (work < 0) is_reached_ = false;
-  if (work >= 0) search(std::nullopt, outputs, output_bytes);
+  if (work >= 0) {
+    search(std::nullopt, outputs, output_bytes);
+  } else if (output_bytes > bound_) {
+    bound_ = output_bytes;
+    proof_ = InfeasibleProof{.node = {}, .sets = {node_ids_of(outputs)}};
+  }
 }
 
 std::optional<Runs> FloorSearch::path_to(std::optional<Index> node, std::size_t most) const {

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "lowtide/budget/runs/anneal.h"
+#include "lowtide/budget/runs/checkpoint.h"
 #include "lowtide/budget/runs/evict.h"
 #include "lowtide/budget/runs/load_scan.h"
 #include "lowtide/budget/runs/retain.h"
@@ -17,6 +19,7 @@ namespace lowtide::budget_internal {
 namespace {
 
 constexpr std::int64_t kFirstCooling = 25'000;  // of work per node
+constexpr std::int64_t kTargets = 32;           // a target is tried if it lowers the peak by this part of what is open
 constexpr std::uint64_t kLowestSeed = 1;
 
 // The lowest sequence so far, and the limits of its peak.
@@ -42,16 +45,33 @@ class LowestPeak {
     }
   }
 
-  // Coolings towards the lower limit, each twice as long as the one before. One that is cut could find something else,
-  // so each needs the work for all of it.
+  // The lowest sequence of checkpointing. It is far below the peak of an order where nothing else is known yet.
+  void checkpoint(std::int64_t& work) {
+    CheckpointSequences sequences(larger_, order_);
+    while (low_ < high_ && work > 0) {
+      const std::optional<Runs> runs = sequences.next(work);
+      if (!runs) return;
+      take(*runs);
+    }
+  }
+
+  // Coolings towards the lower limit, and then towards targets between it and the peak, by bisection. They are twice as
+  // long once the targets of one length were tried. A cooling that is cut could find something else, so each needs the
+  // work for all of it.
   void anneal(std::int64_t& work, const std::atomic<bool>* stop) {
-    larger_.budget = low_;
-    Annealing annealing(larger_, kLowestSeed, stop);
     std::int64_t length = kFirstCooling * static_cast<std::int64_t>(larger_.count());
-    for (; low_ < high_ && work >= length && (stop == nullptr || !stop->load()); length *= 2) {
-      annealing.cool(best_, {.goal = kMaxTotalCost, .length = length, .weighs = true}, work);
-      if (!annealing.found().lowest.empty()) take(annealing.found().lowest);
-      if (annealing.found().best) take(*annealing.found().best);
+    for (; low_ < high_; length *= 2) {
+      std::int64_t failed = low_;
+      larger_.budget = low_;
+      do {
+        if (work < length || (stop != nullptr && stop->load())) return;
+        Annealing annealing(larger_, kLowestSeed, stop);
+        annealing.cool(best_, {.goal = kMaxTotalCost, .length = length, .weighs = true}, work);
+        if (!annealing.found().lowest.empty()) take(annealing.found().lowest);
+        if (annealing.found().best) take(*annealing.found().best);
+        if (high_ > larger_.budget) failed = larger_.budget;
+        larger_.budget = failed + (high_ - failed) / 2;
+      } while (high_ - larger_.budget > (high_ - low_) / kTargets);
     }
   }
 
@@ -84,6 +104,7 @@ class LowestPeak {
 Runs find_lowest_peak(const RunProblem& problem, const FloorSearch& floor, const LowestPeakStart& start,
                       std::int64_t& work, const std::atomic<bool>* stop) {
   LowestPeak lowest(problem, start.order, floor, start.runs);
+  lowest.checkpoint(work);
   lowest.evict(work);
   lowest.anneal(work, stop);
   return lowest.with_fewer_reruns(work);

@@ -17,12 +17,12 @@ struct LowestPeakStart {
   const Runs& runs;   // a valid sequence
 };
 
-// Looks for the sequence with the lowest peak, if nothing keeps the budget: eviction along the order, with budgets
-// between the bound of the floor search and the peak of `start.runs`, by bisection. Then annealing as far as the work
-// allows. If the peak is the bound of the floor search, it is the lowest one of all. Reruns for which there is space
-// below the peak are removed. Returns `start.runs` if nothing is lower. More work never gives a higher peak. Requires:
-// no group has an entry twice. `stop`: when set, ends the annealing; nullptr: never. Subtracts what it does from
-// `work`.
+// Looks for the sequence with the lowest peak, if nothing keeps the budget: sequences of checkpointing, and eviction
+// along the order, with budgets between the bound of the floor search and the peak of `start.runs`, by bisection. Then
+// annealing towards such budgets, as far as the work allows. If the peak is the bound of the floor search, it is the
+// lowest one of all. Reruns for which there is space below the peak are removed. Returns `start.runs` if nothing is
+// lower. More work never gives a higher peak. Requires: no group has an entry twice. `stop`: when set, ends the
+// annealing; nullptr: never. Subtracts what it does from `work`.
 [[nodiscard]] Runs find_lowest_peak(const RunProblem& problem, const FloorSearch& floor, const LowestPeakStart& start,
                                     std::int64_t& work, const std::atomic<bool>* stop = nullptr);
 
