@@ -16,7 +16,7 @@ from .._errors import InvalidError, MismatchError, OverLimitError
 from .._ordering import BudgetSequence, budget_page, keep_budget
 from .._request import StrPath
 from ._build import BuiltStep, adding_step, budget_of, build_step, checked_batch, options_of
-from ._capture import Captured, LossFunction, has_hooks
+from ._capture import Captured, LossFunction
 from ._gradients import GradientOptions, Gradients
 from ._optimizers import groups_of, has_step_hooks, measured_trials
 from ._problem import StepProblem, UnitCost, names_of
@@ -24,6 +24,7 @@ from ._profile import measured_costs
 from ._profile_file import ProfileFile, checked_profile
 from ._program import below_autograd, program_of
 from ._report import report_of, with_module
+from ._watch import ModuleWatch
 
 MOST_PLANS = 8
 """A step plans for at most this many forms of batches and modes of the module."""
@@ -58,7 +59,8 @@ class TrainStep:
         self._plans: dict[Any, tuple[StepPlan, StepPlan]] = {}
         """For each form of batches: with updates, and without them."""
         self._last: StepPlan | None = None
-        self._held_before: Any = None
+        self._watch: ModuleWatch | None = None
+        self._groups_before: Any = None
         self._pending = 0
         self._norm: torch.Tensor | None = None
 
@@ -76,8 +78,7 @@ class TrainStep:
         if update is not None and self._options.accumulate == 1:
             raise InvalidError("each call of this step updates; give train_step() accumulate=2 or more to choose")
         updates = self._pending + 1 >= self._options.accumulate if update is None else update
-        self.plan(*batch)
-        plan = self._plans[self._form_of(batch)][0 if updates else 1]
+        plan = self._plans_for(batch)[0 if updates else 1]
         self._last = plan
         plan.gradients.begin()
         with below_autograd():
@@ -102,10 +103,17 @@ class TrainStep:
 
     def plan(self, *batch: Any) -> StepPlan:
         """The plan for batches of this form that are updated with, without running it."""
-        form, held = self._form_of(checked_batch(batch)), self._held()
-        if held != self._held_before:
+        self._last = self._plans_for(batch)[0]
+        return self._last
+
+    def _plans_for(self, batch: tuple[Any, ...]) -> tuple[StepPlan, StepPlan]:
+        checked_batch(batch)
+        groups = self._groups()
+        if self._watch is None or not self._watch.is_same() or groups != self._groups_before:
             self._plans.clear()
-            self._last, self._held_before = None, held
+            self._last, self._groups_before = None, groups
+            self._watch = ModuleWatch(self._module)
+        form = self._form_of(batch, self._watch)
         if form not in self._plans:
             if len(self._plans) >= MOST_PLANS:
                 raise OverLimitError(f"this is the form of a batch number {MOST_PLANS + 1}, and a step plans for at "
@@ -113,13 +121,12 @@ class TrainStep:
                                      "batches to fewer shapes, give numbers that change as tensors, or make another "
                                      "step")
             self._plans[form] = self._planned(batch)
-        self._last = self._plans[form][0]
-        return self._last
+        return self._plans[form]
 
     def __getstate__(self) -> dict[str, Any]:
         """For copies and pickles: they plan again, with the tensors of their own module and optimizer. Parameters are
         copied without `.grad`."""
-        return {**self.__dict__, "_plans": {}, "_last": None, "_held_before": None, "_norm": None,
+        return {**self.__dict__, "_plans": {}, "_last": None, "_watch": None, "_norm": None,
                 "pending": self.state_dict()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -177,24 +184,21 @@ class TrainStep:
         """The plan of the latest call."""
         return self._last
 
-    def _form_of(self, batch: tuple[Any, ...]) -> Any:
+    def _form_of(self, batch: tuple[Any, ...], watch: ModuleWatch) -> Any:
         """What a plan is for, beside the tensors that it holds."""
         leaves, spec = pytree.tree_flatten(batch)
         storages: dict[int, int] = {}  # which tensors of the batch share bytes
         forms = tuple((leaf.dtype, leaf.shape, leaf.stride(), leaf.device, leaf.requires_grad,
                        storages.setdefault(leaf.untyped_storage()._cdata, len(storages)))
                       if isinstance(leaf, torch.Tensor) else (type(leaf), leaf) for leaf in leaves)
-        modes = tuple(one.training for one in self._module.modules())
         autocast = torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu")
-        return forms, str(spec), modes, autocast, torch.get_num_threads()
+        return forms, str(spec), watch.modes(), autocast, torch.get_num_threads()
 
-    def _held(self) -> Any:
-        """The tensors that plans hold, as they are now: they may be replaced, frozen, or given hooks between steps."""
-        tensors = tuple((id(one), one.dtype, one.shape, one.stride(), one.requires_grad, has_hooks(one))
-                        for one in (*self._module.parameters(), *self._module.buffers()))
+    def _groups(self) -> Any:
+        """What plans know of the optimizer: the group of each parameter, and whether its steps have hooks."""
         if self._optimizer is None or self._options.keeps:
-            return tensors
-        return tensors, tuple(groups_of(self._optimizer).items()), has_step_hooks(self._optimizer)
+            return None
+        return groups_of(self._optimizer), has_step_hooks(self._optimizer)
 
     def _planned(self, batch: tuple[Any, ...]) -> tuple[StepPlan, StepPlan]:
         built = build_step(self._module, self._loss_fn, self._optimizer, batch, self._options)
