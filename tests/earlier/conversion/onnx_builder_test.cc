@@ -6,9 +6,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "lowtide/base/half.h"
+#include "lowtide/base/random.h"
 #include "lowtide/earlier/conversion/element_bytes.h"
 #include "lowtide/import/import.h"
 
@@ -60,6 +67,55 @@ TEST(OnnxBuilder, MakesEqualConstantsOnceAndNamesUnique) {
   EXPECT_EQ(to.integers({1, 2}), one);
   EXPECT_NE(to.list_of(DType::i32, {1, 2}), one);
   EXPECT_NE(to.number(DType::f32, 1), to.number(DType::f16, 1));
+}
+
+// All finite values of a type of 16 bits that are not negative, ascending. The one behind them stands for infinity.
+template <typename Narrow>
+std::vector<double> values_of_sixteen_bits(std::uint16_t infinity) {
+  std::vector<double> values;
+  for (std::uint16_t bits = 0; bits < infinity; ++bits) values.push_back(to_float(Narrow{bits}));
+  values.push_back(2 * values.back() - values[values.size() - 2]);
+  return values;
+}
+
+// The nearest value by search, of two the one with the even bits. Bits count the values in ascending order.
+std::uint16_t nearest_bits(const std::vector<double>& values, long double value) {
+  const auto above = std::lower_bound(values.begin(), values.end(), value);
+  const auto bits = static_cast<std::uint16_t>(std::min<std::ptrdiff_t>(above - values.begin(), values.size() - 1));
+  if (bits == 0) return 0;
+  const long double to_lower = value - values[bits - 1U];
+  const long double to_upper = values[bits] - value;
+  if (to_lower == to_upper) return bits % 2 == 0 ? bits : bits - 1;
+  return to_lower < to_upper ? bits - 1 : bits;
+}
+
+std::string two_bytes(std::uint16_t bits) { return {static_cast<char>(bits & 0xFFU), static_cast<char>(bits >> 8U)}; }
+
+// Drawn numbers, ties between two neighbors, and the f64 on both sides of each tie, which an f32 cannot tell from it.
+TEST(ElementBytes, RoundOnce) {
+  Random random(2026);
+  for (const auto& [dtype, values] : {std::pair(DType::f16, values_of_sixteen_bits<Half>(0x7C00)),
+                                      std::pair(DType::bf16, values_of_sixteen_bits<BrainFloat>(0x7F80))}) {
+    for (int trial = 0; trial < 20000; ++trial) {
+      const std::size_t at = random.below(values.size() - 1);
+      const double tie = values[at] / 2 + values[at + 1] / 2;
+      const double drawn =
+          values[at] + (values[at + 1] - values[at]) * (static_cast<double>(random.below(1024)) / 1024);
+      for (const double value : {tie, std::nextafter(tie, 0.0), std::nextafter(tie, 1e300), drawn, values[at]}) {
+        const std::uint16_t bits = nearest_bits(values, value);
+        ASSERT_EQ(element_bytes(dtype, value), two_bytes(bits)) << to_string(dtype) << " " << value;
+        ASSERT_EQ(element_bytes(dtype, -value), two_bytes(bits | 0x8000U)) << to_string(dtype) << " " << -value;
+      }
+      const auto whole = static_cast<std::int64_t>(random.below(std::uint64_t{1} << (1 + random.below(63))));
+      ASSERT_EQ(element_bytes_of_integer(dtype, whole), two_bytes(nearest_bits(values, whole))) << whole;
+    }
+  }
+  // 2^62 + 2^38 is a tie of f32, and an f64 does not have the 1. The same for bf16 with 2^62 + 2^54.
+  constexpr std::int64_t kWhole = std::int64_t{1} << 62;
+  EXPECT_EQ(element_bytes_of_integer(DType::f32, kWhole + (std::int64_t{1} << 38) + 1),
+            element_bytes(DType::f32, 0x1.000002p62));
+  EXPECT_EQ(element_bytes_of_integer(DType::bf16, kWhole + (std::int64_t{1} << 54) + 1),
+            element_bytes(DType::bf16, 0x1.02p62));
 }
 
 TEST(OnnxBuilder, RoundsHalvesToEven) {

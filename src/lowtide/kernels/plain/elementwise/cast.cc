@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string>
 
+#include "lowtide/base/rounded_to_odd.h"
 #include "lowtide/kernels/common/convert.h"
 #include "lowtide/kernels/common/extents.h"
 #include "lowtide/kernels/common/four_bits.h"

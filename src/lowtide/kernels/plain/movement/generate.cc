@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "lowtide/base/half.h"
+#include "lowtide/base/rounded_to_odd.h"
 #include "lowtide/kernels/common/attributes.h"
 #include "lowtide/kernels/common/convert.h"
 #include "lowtide/kernels/common/plain_family.h"
@@ -34,8 +35,8 @@ std::optional<AnyElement> element_of(DType dtype, Number number) {
   switch (dtype) {
     case DType::f64: return element_with(static_cast<double>(number));
     case DType::f32: return element_with(static_cast<float>(number));
-    case DType::f16: return element_with(to_half(static_cast<float>(number)));
-    case DType::bf16: return element_with(to_brain_float(static_cast<float>(number)));
+    case DType::f16: return element_with(to_half(rounded_to_odd(number)));
+    case DType::bf16: return element_with(to_brain_float(rounded_to_odd(number)));
     case DType::i16: return element_with(converted<std::int16_t>(number));
     case DType::u64: return element_with(converted<std::uint64_t>(number));
     case DType::u32: return element_with(converted<std::uint32_t>(number));
@@ -163,9 +164,9 @@ RunStatus run_range(const NoAttributes& /*parameters*/, const Operands& operands
   switch (operands.writes[0].dtype) {
     case DType::f64: return range_of<double, kWide, [](double x) { return x; }>(operands);
     case DType::f32: return range_of<float, kWide, [](double x) { return static_cast<float>(x); }>(operands);
-    case DType::f16: return range_of<Half, kNarrow, [](double x) { return to_half(static_cast<float>(x)); }>(operands);
+    case DType::f16: return range_of<Half, kNarrow, [](double x) { return to_half(rounded_to_odd(x)); }>(operands);
     case DType::bf16:
-      return range_of<BrainFloat, kNarrow, [](double x) { return to_brain_float(static_cast<float>(x)); }>(operands);
+      return range_of<BrainFloat, kNarrow, [](double x) { return to_brain_float(rounded_to_odd(x)); }>(operands);
     case DType::i16:
       return range_of<std::int16_t, kWhole, [](std::int64_t x) { return static_cast<std::int16_t>(x); }>(operands);
     case DType::i64: return range_of<std::int64_t, kWhole, [](std::int64_t x) { return x; }>(operands);
