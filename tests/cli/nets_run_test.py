@@ -118,6 +118,32 @@ class GraphDefRunTest(RunsTest):
         self.write("graph.pbtxt", GRAPH)
         self.write("v.npy", small_models.npy([1, 4, 3]))
 
+    def test_quotients_of_reals_are_truncated(self):
+        def source(name):
+            return (f"node {{ name: '{name}' op: 'Placeholder' " + attribute("dtype", "type: DT_FLOAT")
+                    + attribute("shape", "shape { dim { size: 6 } }") + "}\n")
+        self.write("graph.pbtxt", source("x") + source("y")
+                   + "node { name: 'z' op: 'TruncateDiv' input: ['x', 'y'] " + FLOAT + "}\n")
+        self.write("x.npy", small_models.npy([7, -7, 7, -7, 1, 6]))
+        self.write("y.npy", small_models.npy([2, 2, -2, -2, 4, 3]))
+        self.expect(DONE, "run", "graph.pbtxt", "--input", "x=x.npy", "--input", "y=y.npy", "--output-dir", "out")
+        self.assertEqual(self.outputs(), {"z": [3.0, -3.0, -3.0, 3.0, 0.0, 2.0]})
+
+    def test_images_of_any_type_are_interpolated_as_f32(self):
+        # Two pixels become four: at 0, 0.5, 1 and, beyond the last one, 1.
+        for dtype, name, code in (("|u1", "UINT8", "2B"), ("<i4", "INT32", "<2i"), ("<f8", "DOUBLE", "<2d"),
+                                  ("<f2", "HALF", "<2e"), ("<f4", "FLOAT", "<2f")):
+            self.write("graph.pbtxt", "node { name: 'x' op: 'Placeholder' " + attribute("dtype", f"type: DT_{name}")
+                       + attribute("shape", "shape { " + " ".join(f"dim {{ size: {n} }}" for n in (1, 1, 2, 1)) + " }")
+                       + "}\nnode { name: 's' op: 'Const' " + attribute("dtype", "type: DT_INT32")
+                       + attribute("value", "tensor { dtype: DT_INT32 tensor_shape { dim { size: 2 } } "
+                                   "int_val: 1 int_val: 4 }")
+                       + "}\nnode { name: 'y' op: 'ResizeBilinear' input: ['x', 's'] "
+                       + attribute("T", f"type: DT_{name}") + "}\n")
+            self.write("x.npy", small_models.npy_of(dtype, (1, 1, 2, 1), struct.pack(code, 1, 2)))
+            self.expect(DONE, "run", "graph.pbtxt", "--input", "x=x.npy", "--output-dir", "out")
+            self.assertEqual(self.outputs(), {"y": [1.0, 1.5, 2.0, 2.0]}, name)
+
     def test_a_graph_runs_on_a_file(self):
         self.expect(DONE, "run", "graph.pbtxt", "--input", "x=v.npy", "--output-dir", "out")
         self.assertEqual(self.outputs(), {"z": [3.0]})

@@ -257,8 +257,12 @@ def dead_branch(where):
 def npy(numbers, shape=None):
     """A file of floats in NumPy's format, version 1."""
     shape = (len(numbers),) if shape is None else shape
-    head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape!r}, }}"
-    content = struct.pack(f"<{len(numbers)}f", *numbers)
+    return npy_of("<f4", shape, struct.pack(f"<{len(numbers)}f", *numbers))
+
+
+def npy_of(dtype, shape, content):
+    """A file with these bytes, of elements such as "<i4"."""
+    head = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {shape!r}, }}"
     head += " " * (-(len(head) + 11) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + content
 

@@ -132,6 +132,36 @@ TEST(OnnxOfGraphDef, NamesANodeWithComplexNumbers) {
       HasSubstr("node 'y' ('OnesLike'): this node cannot run here: no kernel has elements of the type c64"));
 }
 
+TEST(OnnxOfGraphDef, NamesElementsThatNoKernelHas) {
+  for (const std::string type : {"DT_INT4", "DT_UINT4", "DT_FLOAT8_E5M2", "DT_STRING"}) {
+    const std::string of_type = "attr { key: 'T' value { type: " + type + " } } ";
+    std::string text = kImage;
+    text.replace(text.find("DT_FLOAT"), 8, type);
+    for (const std::string& node :
+         {op_node("y", "Identity", "'x'", of_type), op_node("y", "Reshape", "'x', 's'", of_type),
+          op_node("y", "Cast", "'x'",
+                  "attr { key: 'SrcT' value { type: " + type + " } } " +
+                      "attr { key: 'DstT' value { type: DT_FLOAT } }")}) {
+      EXPECT_THAT(why_refused(text + input_node("s", "dim { size: 1 }") + node),
+                  HasSubstr("elements that no kernel has: 'x' of node 'x' ('Placeholder') is " + type + "; replace"));
+    }
+  }
+}
+
+TEST(OnnxOfGraphDef, RefusesTransposedConvolutionsOfDoubles) {
+  const std::string of_doubles = "attr { key: 'T' value { type: DT_DOUBLE } } ";
+  std::string text = kImage + input_node("f", "dim { size: 1 } dim { size: 1 } dim { size: 2 } dim { size: 2 }");
+  for (std::size_t at = text.find("DT_FLOAT"); at != std::string::npos; at = text.find("DT_FLOAT"))
+    text.replace(at, 8, "DT_DOUBLE");
+  EXPECT_THAT(
+      why_refused(text + op_node("s", "Shape", "'x'", of_doubles) +
+                  op_node("y", "Conv2DBackpropInput", "'s', 'f', 'x'",
+                          of_doubles + "attr { key: 'padding' value { s: 'VALID' } } " +
+                              "attr { key: 'strides' value { list { i: [1, 1, 1, 1] } } }")),
+      HasSubstr(
+          "node 'y' ('Conv2DBackpropInput'): this node cannot run here: no kernel has transposed convolutions of f64"));
+}
+
 TEST(OnnxOfGraphDef, NamesAnAxisThatAGatherDoesNotHave) {
   const std::string axis =
       "node { name: 'axis' op: 'Const' attr { key: 'dtype' value { type: DT_INT32 } } attr { key: "

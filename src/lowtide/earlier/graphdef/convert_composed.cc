@@ -53,6 +53,14 @@ OnnxNode floor_quotient(NodeConversion& node, const Operands& in) {
   return last("Where", {rest.differs, below, quotient});
 }
 
+// A quotient of reals is rounded toward zero, as that of integers is.
+OnnxNode truncated_quotient(NodeConversion& node, const Operands& in) {
+  if (!has_reals(node.dtype(0))) return last("Div", in);
+  const std::string quotient = node.make("Div", in);
+  const std::string is_negative = node.make("Less", {quotient, node.to.number(node.dtype(0), 0)});
+  return last("Where", {is_negative, node.make("Ceil", {quotient}), node.make("Floor", {quotient})});
+}
+
 // log(1 + x) loses the digits of a small x when 1 is added. The logarithm of the rounded sum u, times x / (u - 1), has
 // them again (Goldberg, What Every Computer Scientist Should Know About Floating-Point Arithmetic, theorem 4).
 OnnxNode log_of_one_more(NodeConversion& node, const std::string& x) {
@@ -118,7 +126,7 @@ OnnxNode last_of(NodeConversion& node, const Operands& in) {
   }
   if (op == "FloorMod") return floor_remainder(node, in);
   if (op == "FloorDiv") return floor_quotient(node, in);
-  if (op == "TruncateDiv") return last("Div", {in[0], in[1]});
+  if (op == "TruncateDiv") return truncated_quotient(node, in);
   return last("Mod", {in[0], in[1]}, {{"fmod", std::int64_t{1}}});  // Mod, TruncateMod
 }
 

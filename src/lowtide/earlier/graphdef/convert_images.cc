@@ -129,6 +129,10 @@ void convert_depthwise_conv(NodeConversion& node) {
 // Inputs: the shape of the result, the filter [H, W, out, in], the image. The window moves over the result.
 void convert_conv_transpose(NodeConversion& node) {
   if (!are_ranks_right(node, 2, 1, 4)) return;
+  if (node.dtype(2) == DType::f64) {
+    node.fault = "no kernel has transposed convolutions of f64; use f32";
+    return;
+  }
   const Extents& filter = node.shape(1);
   const Extents& y = node.result_shape();
   const std::optional<ImageOrder> order = image_order(node, y.size());

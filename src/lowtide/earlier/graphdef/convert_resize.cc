@@ -70,16 +70,17 @@ std::optional<BlockOperands> block_operands(NodeConversion& node) {
 
 }  // namespace
 
+// TensorFlow interpolates numbers of any type in f32.
 void convert_resize_bilinear(NodeConversion& node) {
   if (!has_elements(node)) return;
+  std::string image = image_operand(node, 0, kChannelsLast);
+  if (node.dtype(0) != DType::f32) image = node.make("Cast", {image}, {{"to", onnx_number_of(DType::f32)}});
   write_image(
       node, kChannelsLast,
       {.type = "Resize",
-       .inputs = {image_operand(node, 0, kChannelsLast), "", "",
-                  node.to.integers(extents_in_first(node.result_shape()))},
+       .inputs = {image, "", "", node.to.integers(extents_in_first(node.result_shape()))},
        .outputs = {},
        .attributes = {{"mode", std::string("linear")}, {"coordinate_transformation_mode", coordinates_of(node)}}});
-  if (node.dtype(0) != DType::f32) node.fault = "only images of f32 are resized with interpolation";
 }
 
 // A whole number of repetitions is a Resize. Otherwise, the rows and the columns are gathered.

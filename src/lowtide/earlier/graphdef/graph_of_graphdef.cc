@@ -134,7 +134,9 @@ Result<void> GraphMaker::add_tensors() {
           return (!source.dtype || !source.extents) && !is_text_constant(walk_.nodes()[from.first]);
         };
         if (std::any_of(node.inputs.begin(), node.inputs.end(), reads_unknown)) continue;
-        unknown.push_back(quoted(name_of_output(node.view, port), 60) + " of " + shown_node(node.view));
+        const std::string type = known.dtype ? "" : unread_type(node.view);
+        unknown.push_back(quoted(name_of_output(node.view, port), 60) + " of " + shown_node(node.view) +
+                          (type.empty() ? "" : ", whose type " + type + " is not read"));
         continue;
       }
       add_tensor(at, port);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "lowtide/earlier/graphdef/data_types.h"
 #include "lowtide/earlier/graphdef/format.h"
 #include "lowtide/earlier/graphdef/node_list.h"
 
@@ -88,6 +89,17 @@ std::optional<DType> dtype_of(std::uint64_t data_type) {
     case 23: return DType::u64;
     default: return std::nullopt;
   }
+}
+
+std::string unread_type(const NodeView& node) {
+  for (const ProtoMessage* entry : node.entries()) {
+    const ProtoMessage* value = find_message(*entry, entry_field::kValue);
+    const auto type = value == nullptr ? std::nullopt : find_number(*value, value_field::kType);
+    if (!type || dtype_of(*type)) continue;
+    const auto* known = std::ranges::find(kDataTypes, static_cast<std::int64_t>(*type), &ProtoEnumValue::number);
+    return known == kDataTypes.end() ? "DataType " + std::to_string(*type) : std::string(known->name);
+  }
+  return "";
 }
 
 std::int64_t data_type_of(DType dtype) {

@@ -49,6 +49,9 @@ class NodeView {
 // The element type for a DataType, or for a reference to one. nullopt: not a type of dense tensors of numbers.
 [[nodiscard]] std::optional<DType> dtype_of(std::uint64_t data_type);
 
+// The name of the first DataType in the attributes that dtype_of() does not have, such as "DT_INT4". Empty: none.
+[[nodiscard]] std::string unread_type(const NodeView& node);
+
 // The DataType of a type; 0: TensorFlow has none.
 [[nodiscard]] std::int64_t data_type_of(DType dtype);
 

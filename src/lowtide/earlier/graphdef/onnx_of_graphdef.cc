@@ -161,9 +161,14 @@ Result<void> OnnxMaker::check_nodes() const {
 
 Result<void> OnnxMaker::check_types() const {
   std::vector<std::string> unknown;
+  std::vector<std::string> unread;
   const auto check = [&](const Port& output) {
     if (tensor(output).dtype && tensor(output).extents) return;
-    unknown.push_back(quoted(name_of(output), 60) + " of " + shown_node(walk_.nodes()[output.first].view));
+    const NodeView& view = walk_.nodes()[output.first].view;
+    const std::string type = tensor(output).dtype ? "" : unread_type(view);
+    const std::string shown = quoted(name_of(output), 60) + " of " + shown_node(view);
+    if (!type.empty()) unread.push_back(shown + " is " + type);
+    unknown.push_back(shown);
   };
   for (std::uint32_t at : walk_.order()) {
     if (!is_needed_[at]) continue;
@@ -177,6 +182,12 @@ Result<void> OnnxMaker::check_types() const {
     for (std::uint32_t port = 0; port < walk_.nodes()[at].outputs.size(); ++port) {
       if (port == 0 || needed_.contains({at, port})) check({at, port});
     }
+  }
+  if (!unread.empty()) {
+    return Error{ErrorCode::unsupported,
+                 "the graph has elements that no kernel has: " + listed_first(unread, kShownNodes) +
+                     "; replace their type by a wider one",
+                 ""};
   }
   if (unknown.empty()) return {};
   return Error{ErrorCode::unresolved,
