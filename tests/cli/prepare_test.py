@@ -220,6 +220,38 @@ class PrepareRange(ProgramTest):
                 self.assertIn(f"{option[0]} has no effect on a prepared file; give it to 'lowtide prepare'", said)
         self.assertIn("is a prepared file already", self.expect(USAGE, "prepare", "file", "-o", "other").stderr)
 
+    def test_a_file_for_shapes_says_that_symbols_choose_none(self):
+        self.expect(DONE, "prepare", "model.onnx", "--shape", "x=1x64,5x64", "-o", "file")
+        for command in ("run", "bench"):
+            said = self.expect(BAD_INPUT, command, "file", "--dim", "batch=5").stderr
+            self.assertIn("there is no plan for 'batch=5' in this prepared file, which has plans for 'x=[1,64]' and "
+                          "'x=[5,64]'; it was not prepared for extents of 'batch'; choose by the shape of an input",
+                          said)
+            self.assertIn("give one of these sizes, or prepare",
+                          self.expect(BAD_INPUT, command, "file", "--shape", "x=2x64").stderr)
+        self.assertIn("f32[5,64]", self.expect(DONE, "run", "file", "--synthetic", "1", "--shape", "x=5x64").stdout)
+
+    def test_names_with_escapes_choose_a_plan(self):
+        symbol, name = "n'\n", "a'b\"c\\d\ne"
+        shown_symbol, shown_name = r"n\'\x0a", r"a\'b" + '"' + r"c\\d\x0ae"
+        content = graph([node("Relu", [name], ["y"])], [value_info(name, [symbol])], [value_info("y", [symbol])])
+        self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
+        self.write("two.npy", small_models.npy([-1, 2]))
+        for written in (symbol, shown_symbol):
+            self.expect(DONE, "prepare", "model.onnx", "--dim", f"{written}=1,2", "-o", "file")
+            for choice in (("--dim", f"{symbol}=2"), ("--dim", f"{shown_symbol}=2"), ("--shape", f"{name}=2"),
+                           ("--shape", f"{shown_name}=2")):
+                self.assertIn("f32[2]", self.expect(DONE, "run", "file", "--synthetic", "1", *choice).stdout, choice)
+            for given in (name, shown_name):
+                for file in ("file", "model.onnx"):
+                    self.expect(DONE, "run", file, "--input", f"{given}=two.npy", "--output-dir", ".")
+                    self.assertEqual((self.folder / "y.npy").read_bytes(), small_models.npy([0, 2]))
+            said = self.expect(BAD_INPUT, "run", "file", "--dim", f"{written}=9", "--synthetic", "1").stderr
+            self.assertIn(f"there is no plan for '{shown_symbol}=9' in this prepared file, which has plans for "
+                          f"'{shown_symbol}=1' and '{shown_symbol}=2'; give one", said)
+        self.assertIn(f"add --input {shown_name}=FILE.npy (f32[1])",
+                      self.expect(BAD_INPUT, "run", "model.onnx", "--dim", f"{symbol}=1").stderr)
+
     def test_nothing_is_written_unless_all_plans_can_be(self):
         # A batch of 4 has 1 KiB of inputs, and as much of outputs.
         said = self.expect(NO, "prepare", "model.onnx", "--dim", "batch=1,4", "--budget", "1KiB", "-o", "file").stderr

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "lowtide/adapt/size_choice.h"
 #include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/typed_name.h"
 #include "lowtide/engine/takes_extents.h"
 #include "lowtide/graph/lowered.h"
 
@@ -42,15 +44,39 @@ bool has_shape(const Shape& shape, const Extents& asked) {
   return true;
 }
 
+// Whether both are the name of one symbol. Each of them may have escapes, because 'prepare' keeps names as they were
+// given.
+bool is_same_symbol(std::string_view a, std::string_view b) {
+  std::string meant;
+  return means_name(a, b) || means_name(b, a) || (unescaped(a, meant) && means_name(b, meant));
+}
+
+// What follows the name of the symbol in Provenance::dims, such as "8" of "batch=8". nullopt: the plan has no number
+// for it.
+std::optional<std::string_view> extent_of(const PreparedHead& head, std::string_view symbol) {
+  for (std::string_view written : head.plan.plan.provenance.dims) {
+    const std::size_t end = written.rfind('=');
+    if (end != std::string_view::npos && is_same_symbol(symbol, written.substr(0, end))) return written.substr(end + 1);
+  }
+  return std::nullopt;
+}
+
+// An input by its name, as it is or with escapes. nullptr: there is none.
+const Shape* find_input(const std::map<std::string, Shape>& inputs, const std::string& given) {
+  auto input = inputs.find(given);
+  std::string meant;
+  if (input == inputs.end() && unescaped(given, meant)) input = inputs.find(meant);
+  return input == inputs.end() ? nullptr : &input->second;
+}
+
 bool has_sizes(const PreparedHead& head, const ImportOptions& asked) {
-  const std::vector<std::string>& planned = head.plan.plan.provenance.dims;
   for (const auto& [name, extent] : asked.dims) {
-    if (std::ranges::find(planned, name + "=" + std::to_string(extent)) == planned.end()) return false;
+    if (extent_of(head, name) != std::to_string(extent)) return false;
   }
   const std::map<std::string, Shape> inputs = inputs_of(head.graph);
   for (const auto& [name, extents] : asked.shapes) {
-    const auto input = inputs.find(name);
-    if (input == inputs.end() || !has_shape(input->second, extents)) return false;
+    const Shape* input = find_input(inputs, name);
+    if (input == nullptr || !has_shape(*input, extents)) return false;
   }
   for (const auto& meanings : asked.given) {
     // The longest name that the plan has counts (ImportOptions::given).
@@ -58,9 +84,9 @@ bool has_sizes(const PreparedHead& head, const ImportOptions& asked) {
     const Extents* extents = nullptr;
     std::size_t longest = 0;
     for (const auto& [name, given] : meanings) {
-      const auto input = inputs.find(name);
-      if (input == inputs.end() || (extents != nullptr && name.size() <= longest)) continue;
-      planned_shape = &input->second;
+      const Shape* input = find_input(inputs, name);
+      if (input == nullptr || (extents != nullptr && name.size() <= longest)) continue;
+      planned_shape = input;
       extents = &given;
       longest = name.size();
     }
@@ -69,17 +95,33 @@ bool has_sizes(const PreparedHead& head, const ImportOptions& asked) {
   return true;
 }
 
+// Sizes as messages show them. A name that has escapes already does not get them twice.
+std::string shown_size(const std::string& written) {
+  std::string meant;
+  return quoted(unescaped(written, meant) ? meant : written, 60);
+}
+
 // "'batch=3' and 'x=[3,8]'"
 std::string shown(const ImportOptions& asked) {
   std::vector<std::string> sizes;
-  for (const auto& [name, extent] : asked.dims) sizes.push_back(quoted(name + "=" + std::to_string(extent), 60));
-  for (const auto& [name, extents] : asked.shapes) sizes.push_back(quoted(written_shape(name, extents), 60));
+  for (const auto& [name, extent] : asked.dims) sizes.push_back(shown_size(name + "=" + std::to_string(extent)));
+  for (const auto& [name, extents] : asked.shapes) sizes.push_back(shown_size(written_shape(name, extents)));
   for (const auto& meanings : asked.given) {
     if (meanings.empty()) continue;
     const auto& [name, extents] = *meanings.begin();
-    sizes.push_back(quoted(written_shape(name, extents), 60));
+    sizes.push_back(shown_size(written_shape(name, extents)));
   }
   return listed(sizes, "and");
+}
+
+// What to do if sizes fit no plan. A file that was prepared for shapes of inputs does not know their symbols.
+std::string way_out(std::span<const PreparedHead> heads, const ImportOptions& asked) {
+  for (const auto& [name, extent] : asked.dims) {
+    if (std::ranges::any_of(heads, [&](const PreparedHead& head) { return extent_of(head, name).has_value(); }))
+      continue;
+    return "it was not prepared for extents of " + shown_size(name) + "; choose by the shape of an input";
+  }
+  return "give one of these sizes, or prepare the model for this one";
 }
 
 }  // namespace
@@ -93,7 +135,7 @@ Result<std::vector<std::size_t>> choose_prepared(std::span<const PreparedHead> h
   if (!chosen.empty()) return chosen;
   return Error{ErrorCode::invalid,
                "there is no plan for " + shown(asked) + " in this prepared file, which has plans for " +
-                   sizes_of_plans(heads) + "; give one of these sizes, or prepare the model for this one",
+                   sizes_of_plans(heads) + "; " + way_out(heads, asked),
                shown_path(path)};
 }
 
@@ -101,7 +143,7 @@ std::string sizes_of_plans(std::span<const PreparedHead> heads) {
   std::vector<std::string> all;
   for (const PreparedHead& head : heads) {
     const std::vector<std::string>& dims = head.plan.plan.provenance.dims;
-    all.push_back(dims.empty() ? "the sizes of the file" : quoted(listed(dims), 60));
+    all.push_back(dims.empty() ? "the sizes of the file" : shown_size(listed(dims)));
   }
   return listed(all, "and");
 }

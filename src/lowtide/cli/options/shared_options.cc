@@ -40,13 +40,15 @@ PositionalSpec model_positional() {
 }
 
 OptionSpec dim_option() {
-  return {.name = "--dim",
-          .value = "NAME=N",
-          .summary =
-              "set a symbolic extent of the model, such as batch=8; 'plan', 'run' and 'prepare' also take several "
-              "values, batch=1..8 or batch=1,2,4, and make a plan for each; repeatable",
-          .kind = ArgumentKind::text,
-          .is_repeatable = true};
+  return {
+      .name = "--dim",
+      .value = "NAME=N",
+      .summary =
+          "set a symbolic extent of the model, such as batch=8; 'plan', 'run' and 'prepare' also take several "
+          "values, batch=1..8 or batch=1,2,4, and make a plan for each; lists of several options go together, value "
+          "by value; repeatable",
+      .kind = ArgumentKind::text,
+      .is_repeatable = true};
 }
 
 OptionSpec input_option() {

@@ -140,8 +140,10 @@ class Binder {
       if (!input) {
         return invalid("the model has no input " + quoted(given) + "; its inputs: " + shown_names(names), "--shape");
       }
-      if (!shapes_.emplace(*input, GivenShape{extents, option_of(*input)}).second) {
-        return invalid("the input " + quoted(*input) + " is given twice; give it once", "--shape");
+      // A plan and the command line may write one name in two ways.
+      const auto [earlier, is_new] = shapes_.emplace(*input, GivenShape{extents, option_of(*input)});
+      if (!is_new && earlier->second.extents != extents) {
+        return invalid("the input " + quoted(*input) + " is given two shapes; give it one", "--shape");
       }
     }
     return {};

@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <new>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
+#include "lowtide/base/typed_name.h"
 #include "lowtide/cli/options/options.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/read_file.h"
@@ -21,6 +23,30 @@ namespace lowtide::cli_internal {
 namespace {
 
 constexpr std::size_t kMostElementBytes = 16;  // of c128; the memory of a string begins at a multiple of it
+
+// Where each name ends that a word of --input NAME=FILE may begin with, because a name may contain "=".
+std::vector<std::size_t> ends_of_names(const std::string& word) {
+  std::vector<std::size_t> ends;
+  for (std::size_t end = word.find('='); end != std::string::npos; end = word.find('=', end + 1)) ends.push_back(end);
+  return ends;
+}
+
+// Where this name ends in a word of --input, as it is or with the escapes of messages. nullopt: the word is of another
+// input.
+std::optional<std::size_t> end_of_name(const std::string& word, const std::string& name) {
+  for (const std::size_t end : ends_of_names(word)) {
+    if (means_name(std::string_view(word).substr(0, end), name)) return end;
+  }
+  return std::nullopt;
+}
+
+// The names of inputs that these characters may be: themselves, and what they mean with escapes.
+std::set<std::string> names_meant(const std::string& given) {
+  std::set<std::string> names = {given};
+  std::string meant;
+  if (unescaped(given, meant)) names.insert(meant);
+  return names;
+}
 
 // Only one file can be stdin, because it is read to its end.
 void check_stdin(const Arguments& arguments, const std::map<std::string, std::string>& files) {
@@ -72,8 +98,7 @@ std::set<std::string> possible_inputs(const Arguments& arguments) {
     if (word.find('=', 1) == std::string::npos) {
       stop_usage("'--input' must have the form NAME=FILE, not " + lowtide::quoted(word, 60));
     }
-    for (std::size_t end = word.find('='); end != std::string::npos; end = word.find('=', end + 1))
-      names.insert(word.substr(0, end));
+    for (const std::size_t end : ends_of_names(word)) names.merge(names_meant(word.substr(0, end)));
   }
   return names;
 }
@@ -81,7 +106,7 @@ std::set<std::string> possible_inputs(const Arguments& arguments) {
 void refuse_planned_defaults(const Arguments& arguments, const std::vector<std::string>& default_inputs) {
   for (const std::string& word : arguments.values("--input")) {
     for (const std::string& name : default_inputs) {
-      if (!word.starts_with(name + "=")) continue;
+      if (!end_of_name(word, name)) continue;
       stop_unfit("input " + lowtide::quoted(name, 60) +
                  " has a default value in the model, and the plan has it as a constant; plan or prepare again with: "
                  "--override " +
@@ -93,16 +118,18 @@ void refuse_planned_defaults(const Arguments& arguments, const std::vector<std::
 void read_given_types(const Arguments& arguments, ImportOptions& to) {
   for (const std::string& word : arguments.values("--input")) {
     auto& meanings = to.given.emplace_back();
-    // A name may contain "=", and the model decides where it ends.
-    for (std::size_t end = word.find('='); end != std::string::npos; end = word.find('=', end + 1)) {
+    // The model decides where the name ends.
+    for (const std::size_t end : ends_of_names(word)) {
       const std::string file = word.substr(end + 1);
       if (file.empty() || file == "-") continue;
       const Result<std::string> bytes = read_text_file(file, limits::kMaxFileBytes);
       if (!bytes) continue;
       const Result<NpyHead> head = read_npy_head(std::as_bytes(std::span(*bytes)), name_of_file(file));
       if (!head) continue;
-      meanings.emplace(word.substr(0, end), head->extents);
-      to.given_types.emplace(word.substr(0, end), head->dtype);
+      for (const std::string& name : names_meant(word.substr(0, end))) {
+        meanings.emplace(name, head->extents);
+        to.given_types.emplace(name, head->dtype);
+      }
     }
   }
 }
@@ -128,9 +155,12 @@ std::map<std::string, std::string> read_input_files(const Arguments& arguments, 
   std::map<std::string, std::string> files;
   for (const std::string& word : arguments.values("--input")) {
     const Port* port = nullptr;
+    std::size_t name_end = 0;
     for (const Port& known : inputs) {
-      const bool is_longer = port == nullptr || known.name.size() > port->name.size();
-      if (is_longer && word.starts_with(known.name + "=")) port = &known;
+      const std::optional<std::size_t> end = end_of_name(word, known.name);
+      if (!end || (port != nullptr && *end <= name_end)) continue;
+      port = &known;
+      name_end = *end;
     }
     if (port == nullptr) {
       std::string names;
@@ -139,11 +169,11 @@ std::map<std::string, std::string> read_input_files(const Arguments& arguments, 
       stop("'--input' must have the form NAME=FILE, with one of the inputs " + names + ", not " +
            lowtide::quoted(word, 60));
     }
-    if (word.size() == port->name.size() + 1) {
+    if (word.size() == name_end + 1) {
       stop_usage("'--input' has no file for input " + lowtide::quoted(port->name, 60) + "; add one, as in --input " +
-                 port->name + "=FILE.npy");
+                 typed_name(port->name) + "=FILE.npy");
     }
-    if (!files.emplace(port->name, word.substr(port->name.size() + 1)).second) {
+    if (!files.emplace(port->name, word.substr(name_end + 1)).second) {
       stop_usage("input " + lowtide::quoted(port->name, 60) + " is given twice; give it once");
     }
   }
@@ -186,7 +216,7 @@ GivenInputs bind_inputs(const Arguments& arguments, std::optional<std::uint64_t>
                           std::as_writable_bytes(std::span(bytes))));
       given.tensors.push_back({port.dtype, port.shape.extents(), std::as_bytes(std::span(bytes))});
     } else {
-      missing += " --input " + port.name + "=FILE.npy (" + type_of(port) + ")";
+      missing += " --input " + typed_name(port.name) + "=FILE.npy (" + type_of(port) + ")";
       continue;
     }
     give_input(port, given.tensors.back(), session);

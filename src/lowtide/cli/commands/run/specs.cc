@@ -84,7 +84,9 @@ CommandSpec prepare_command() {
           "that runs, the plan and the weights, so the model is not needed any more. 'run' and 'bench' take it in "
           "place of a model. They map it, so it is open at once, and processes share its memory.\n"
           "Several values of --dim or --shape, or a plan file with several plans, make one file with a plan for each. "
-          "Its plans share the weights, and a run takes the plan for its inputs.\n"
+          "Lists of several options go together, value by value, and have equal lengths: --dim height=320,640 "
+          "--dim width=480,960 makes two plans, for 320x480 and for 640x960. The plans share the weights, and a run "
+          "takes the plan for its inputs.\n"
           "The file has kernels for its number of threads, and is valid on machines with the same instruction set, "
           "library and kernels; others refuse it. Without kernels of the library, any machine with the instructions of "
           "its kernels runs it. It is not encrypted or compressed.\n"
@@ -118,6 +120,8 @@ CommandSpec prepare_command() {
                   shapes_option()},
       .examples = {{"lowtide prepare model.onnx -o model.prepared", "Prepare a model."},
                    {"lowtide prepare model.onnx --dim batch=1,2,4 -o model.prepared", "Prepare it for three sizes."},
+                   {"lowtide prepare model.onnx --dim height=320,640 --dim width=480,960 -o model.prepared",
+                    "Prepare it for 320x480 and 640x960."},
                    {"lowtide run model.prepared --input x=image.npy --output-dir .", "Run it."}},
       .run = run_prepare};
 }
