@@ -86,12 +86,13 @@ class FileNodes {
 }  // namespace
 }  // namespace rewrite_internal
 
-Result<OnnxOrder> reorder_onnx(const Graph& graph, const std::vector<OnnxFileNode>& nodes) {
+Result<OnnxOrder> reorder_onnx(const Graph& graph, const std::vector<OnnxFileNode>& nodes,
+                               const OnnxRuntimeShapes& shapes) {
   const rewrite_internal::FileNodes places(graph, nodes);
   OnnxOrder best{.name = "as_given", .nodes = std::vector<std::size_t>(nodes.size())};
   std::iota(best.nodes.begin(), best.nodes.end(), std::size_t{0});
-  LOWTIDE_TRY(best.given, predict_onnxruntime(graph, places.graph_order(best.nodes)));
-  LOWTIDE_TRY(best.usual, predict_onnxruntime(graph));
+  LOWTIDE_TRY(best.given, predict_onnxruntime(graph, places.graph_order(best.nodes), shapes));
+  LOWTIDE_TRY(best.usual, predict_onnxruntime(graph, shapes));
   best.reordered = best.given;
   LOWTIDE_TRY(const PlannedGraph planned, plan_graph(graph, dense_target()));
   LOWTIDE_CHECK(planned.violations.empty(), "the plan of the model as written is correct");
@@ -100,7 +101,7 @@ Result<OnnxOrder> reorder_onnx(const Graph& graph, const std::vector<OnnxFileNod
        {std::pair(planned.plan.claims.schedule, rewrite_internal::order_of_plan(planned.plan)),
         std::pair(std::string("onnxruntime"), best.usual.order)}) {
     LOWTIDE_TRY(std::vector<std::size_t> other, places.file_order(order));
-    LOWTIDE_TRY(OnnxRuntimeMemory memory, predict_onnxruntime(graph, places.graph_order(other)));
+    LOWTIDE_TRY(OnnxRuntimeMemory memory, predict_onnxruntime(graph, places.graph_order(other), shapes));
     if (!(need(memory) < need(best.reordered))) continue;
     best.name = name;
     best.nodes = std::move(other);

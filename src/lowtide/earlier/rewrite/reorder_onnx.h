@@ -26,7 +26,9 @@ struct OnnxOrder {
 // Chooses, of the order of the file, that of Lowtide's plan and that of ONNX Runtime, the one in which ONNX Runtime has
 // the smallest memory pattern, then the fewest live bytes, by its own rules. The first of equals counts, so it is the
 // order of the file unless another one is better. Nodes inside bodies keep their order. `graph` was imported from the
-// file that has these nodes. Errors: those of plan_graph, predict_onnxruntime and complete_order.
-[[nodiscard]] Result<OnnxOrder> reorder_onnx(const Graph& graph, const std::vector<OnnxFileNode>& nodes);
+// file that has these nodes, and `shapes` are what a session reads there (predict_onnxruntime). Errors: those of
+// plan_graph, predict_onnxruntime and complete_order.
+[[nodiscard]] Result<OnnxOrder> reorder_onnx(const Graph& graph, const std::vector<OnnxFileNode>& nodes,
+                                             const OnnxRuntimeShapes& shapes = {});
 
 }  // namespace lowtide

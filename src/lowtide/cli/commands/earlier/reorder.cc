@@ -10,6 +10,7 @@
 
 #include "lowtide/base/limits.h"
 #include "lowtide/cli/commands/earlier/handlers.h"
+#include "lowtide/cli/commands/earlier/session_prediction.h"
 #include "lowtide/cli/model/model.h"
 #include "lowtide/cli/options/options.h"
 #include "lowtide/cli/output/json.h"
@@ -58,7 +59,8 @@ void refuse_other_formats(const ModelRequest& request) {
 }  // namespace
 
 ExitCode run_reorder(const Arguments& arguments, Console& console) {
-  const ModelRequest request = read_model_request(arguments, dense_target());
+  ModelRequest request = read_model_request(arguments, dense_target());
+  request.bindings.keeps_declared_extents = true;
   const std::optional<std::string> destination = arguments.value("--output");
   if (!destination) stop_usage("'reorder' needs the file to write: -o FILE");
   const OutputFiles files({*destination}, {request.path}, arguments.has("--json"));
@@ -71,7 +73,7 @@ ExitCode run_reorder(const Arguments& arguments, Console& console) {
   const Stopwatch watch;
   const OnnxOrder best = [&] {
     const Progress progress(console, "ordering");
-    return take(reorder_onnx(loaded.model.graph, nodes), request.path);
+    return take(reorder_onnx(loaded.model.graph, nodes, session_shapes(request, loaded.model)), request.path);
   }();
   files.write(*destination, with_node_order(bytes, nodes, best.nodes), console);
   note_moved_weights(request.path, *destination, loaded.model.constants, console);

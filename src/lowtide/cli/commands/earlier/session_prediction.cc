@@ -26,7 +26,12 @@ std::vector<std::string> extents_of(const OpenSizes::OpenTensor& tensor) {
   return extents;
 }
 
-// What a session knows of shapes. If the file cannot be imported without sizes, all extents count as known.
+Error other_format(const char* what) {
+  return {ErrorCode::unsupported, std::string("does not apply: it does not run ") + what, ""};
+}
+
+}  // namespace
+
 OnnxRuntimeShapes session_shapes(const ModelRequest& request, const ImportedModel& model) {
   OnnxRuntimeShapes shapes{.declared = model.declared_extents};
   if (!gives_sizes(request.bindings)) return shapes;
@@ -43,12 +48,6 @@ OnnxRuntimeShapes session_shapes(const ModelRequest& request, const ImportedMode
   }
   return shapes;
 }
-
-Error other_format(const char* what) {
-  return {ErrorCode::unsupported, std::string("does not apply: it does not run ") + what, ""};
-}
-
-}  // namespace
 
 Result<OnnxRuntimeMemory> predict_session(const ModelRequest& request, const ImportedModel& model) {
   if (model.format.starts_with("netdef")) return other_format("nets of Caffe2");

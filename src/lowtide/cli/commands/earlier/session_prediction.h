@@ -9,9 +9,12 @@
 
 namespace lowtide::cli_internal {
 
-// Predicts a session of ONNX Runtime that runs the nodes of the file as they are, and fixes no extents that the file
-// leaves open. If the request gives sizes, the file is imported again without them, because a session does not know
-// them before the run. Requires: the model was imported with ImportOptions::keeps_declared_extents. Errors:
+// What a session of ONNX Runtime knows of shapes before a run. It fixes no extents that the file leaves open: if the
+// request gives sizes, the file is imported again without them. If that is not possible, all extents count as known.
+// Requires: the model was imported with ImportOptions::keeps_declared_extents.
+[[nodiscard]] OnnxRuntimeShapes session_shapes(const ModelRequest& request, const ImportedModel& model);
+
+// Predicts a session of ONNX Runtime that runs the nodes of the file as they are, with session_shapes(). Errors:
 // unsupported, if ONNX Runtime does not run this format; those of predict_onnxruntime().
 [[nodiscard]] Result<OnnxRuntimeMemory> predict_session(const ModelRequest& request, const ImportedModel& model);
 
