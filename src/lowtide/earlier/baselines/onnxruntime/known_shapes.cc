@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -100,16 +102,27 @@ class Extents {
 
   // A Reshape copies the extents for which its new shape has 0. It does not divide by symbols to find an extent of -1.
   [[nodiscard]] bool is_copied(NodeId id, std::size_t axis, std::int64_t symbol,
-                               const IdVector<TensorId, ShapeForm>& known) const {
+                               const IdVector<TensorId, ShapeForm>& known) {
     if (symbol == kUnknownExtent) return false;
     if (graph_.op(id).domain.empty() && graph_.op(id).type == "Reshape") {
       const auto& inputs = graph_.node(id).inputs;
       const auto* wanted = inputs.size() > 1 && inputs[1] ? graph_.known_integers(*inputs[1]) : nullptr;
       if (wanted == nullptr || axis >= wanted->size() || (*wanted)[axis] != 0) return false;
     }
-    return std::ranges::any_of(graph_.operands(id), [&](TensorId operand) {
-      return std::ranges::find(known[operand], symbol) != known[operand].end();
-    });
+    return symbols_read_by(id, known).contains(symbol);
+  }
+
+  // The symbols in the extents of the operands, which are collected once for all results of a node.
+  const std::set<std::int64_t>& symbols_read_by(NodeId id, const IdVector<TensorId, ShapeForm>& known) {
+    if (reader_ == id) return read_;
+    reader_ = id;
+    read_.clear();
+    for (TensorId operand : graph_.operands(id)) {
+      for (std::int64_t extent : known[operand]) {
+        if (extent < 0) read_.insert(extent);
+      }
+    }
+    return read_;
   }
 
   // A ReorderInput keeps all extents except the channels. Its operand may have symbols that only the file declares.
@@ -127,6 +140,8 @@ class Extents {
   const Graph& graph_;
   const OnnxRuntimeShapes& shapes_;
   std::map<std::string, std::int64_t> symbols_;
+  std::optional<NodeId> reader_;  // whose symbols `read_` has
+  std::set<std::int64_t> read_;
 };
 
 bool has_numbers_only(const ShapeForm& extents) {

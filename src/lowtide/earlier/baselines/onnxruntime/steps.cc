@@ -58,7 +58,8 @@ Result<void> add_body(const Node& node, bool is_if, RuntimeStep& step) {
   for (const Body& body : node.bodies) {
     LOWTIDE_TRY(RuntimeSteps steps, runtime_steps(*body.graph, runtime_order(*body.graph)));
     for (RuntimeValue& value : steps.values) value.is_given = value.is_given || (is_if && value.is_output);
-    const Bytes peak = peak_of(trace_of(steps)).live;
+    // One body needs no choice, and to trace nested loops at each level would take d^3 for d of them.
+    const Bytes peak = node.bodies.size() == 1 ? Bytes(0) : peak_of(trace_of(steps)).live;
     if (step.body != nullptr && peak <= largest) continue;
     largest = peak;
     step.body = std::make_shared<const RuntimeSteps>(std::move(steps));
