@@ -120,8 +120,6 @@ CommandSpec prepare_command() {
                   shapes_option()},
       .examples = {{"lowtide prepare model.onnx -o model.prepared", "Prepare a model."},
                    {"lowtide prepare model.onnx --dim batch=1,2,4 -o model.prepared", "Prepare it for three sizes."},
-                   {"lowtide prepare model.onnx --dim height=320,640 --dim width=480,960 -o model.prepared",
-                    "Prepare it for 320x480 and 640x960."},
                    {"lowtide run model.prepared --input x=image.npy --output-dir .", "Run it."}},
       .run = run_prepare};
 }
