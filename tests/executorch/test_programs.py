@@ -97,8 +97,8 @@ def test_results_in_place_have_the_same_bits():
         in_place = case.check(case.plan(in_place=True))
     assert marked == _share.ELEMENT_WISE
     # A term has 7 * 33 * 4 = 924 B, in 928, and a sum has 33 * 4 = 132, in 144. In the term before the last, x, what
-    # the operator reads and what it makes are live with 31 sums. In place, x, the sum of x and a number, and the number,
-    # in 16 B, are live with 32 sums.
+    # the operator reads and what it makes are live with 31 sums. In place, x, the sum of x and a number, and this
+    # number, in 16 B, are live with 32 sums.
     assert (case.check(case.plan()).size, in_place.size) == (3 * 928 + 31 * 144, 2 * 928 + 32 * 144 + 16)
 
 
