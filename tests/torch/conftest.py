@@ -107,5 +107,5 @@ def budgets_of(step, batch):
     step._budget = 1 << 40  # scratch is measured only if there is a budget
     mapping = step.plan(*batch).problem.as_mapping()
     curve = lowtide.budget_curve(mapping, points=8, effort=EFFORT)
-    margin = 512 + (curve.points[0].budget - curve.points[-1].budget) // 14
+    margin = 1024 + (curve.points[0].budget - curve.points[-1].budget) // 14
     return [point.budget + margin for point in curve.points if point.fits]

@@ -7,6 +7,7 @@ except ImportError as error:
     raise ImportError("lowtide.torch needs PyTorch; install torch 2.13") from error
 
 from ._backend import Backend, backend
+from ._checkpoint import RegionPolicy, checkpoint_policy
 from ._estimate import BudgetPoint, HeldBytes, StepEstimate, estimate
 from ._step import StepPlan, TrainStep, train_step
 
@@ -14,10 +15,12 @@ __all__ = [
     "Backend",
     "BudgetPoint",
     "HeldBytes",
+    "RegionPolicy",
     "StepEstimate",
     "StepPlan",
     "TrainStep",
     "backend",
+    "checkpoint_policy",
     "estimate",
     "train_step",
 ]

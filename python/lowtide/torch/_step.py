@@ -82,7 +82,7 @@ class TrainStep:
         self._last = plan
         plan.gradients.begin()
         with below_autograd():
-            loss, *gradients = plan.program(*_arguments(plan, batch))
+            loss, *gradients = plan.program(*arguments_of(plan, batch))
         if self._options.keeps:
             _accumulate(plan.captured, gradients)
         elif updates:
@@ -240,11 +240,11 @@ def _measured(built: BuiltStep, sequence: BudgetSequence, batch: tuple[Any, ...]
     units = built.problem.units
     dry = program_of(built.captured.graph, units, None, list(sequence.runs), units.results[:1])
     count = len(units.units)
-    costs = measured_costs(dry, units.units, _arguments(built, batch), built.problem.costs[:count])
+    costs = measured_costs(dry, units.units, arguments_of(built, batch), built.problem.costs[:count])
     return costs + built.problem.costs[count:]
 
 
-def _arguments(plan: BuiltStep | StepPlan, batch: tuple[Any, ...]) -> list[torch.Tensor]:
+def arguments_of(plan: BuiltStep | StepPlan, batch: tuple[Any, ...]) -> list[torch.Tensor]:
     """What a program takes."""
     inputs = [leaf for leaf in pytree.tree_leaves(tuple(batch)) if isinstance(leaf, torch.Tensor)]
     scale = plan.gradients.scale()
