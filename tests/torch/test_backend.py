@@ -255,6 +255,32 @@ def test_a_module_alone_is_compiled():
     assert list(made.plans[0].problem.tangents.values()) == [4 * 4 * 8]
 
 
+class Returning(nn.Module):
+    """Results that are inputs, views and values of the forward pass, and an input with a layer before it."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.Linear(64, 64), nn.Linear(64, 64)
+
+    def forward(self, x):
+        y = torch.tanh(self.first(x))
+        z = torch.tanh(self.second(y))
+        return x, z.t()[:5], self.first.weight.t(), (y * z).mean()
+
+
+def test_results_may_be_views_and_inputs():
+    both, given = Compiled(Returning()), torch.randn(64, 64)
+    torch._dynamo.reset()
+    module = torch.compile(both.planned, backend=backend("256KiB"), fullgraph=True, dynamic=False)
+    found = []
+    for function, parameters in ((both.eager, both.eager.parameters()), (module, both.planned.parameters())):
+        x = given.clone().requires_grad_()
+        results = function(x * 2)
+        sum(one.square().mean() for one in results).backward()
+        found.append(([one.detach() for one in results], x.grad, [one.grad for one in parameters]))
+    assert_same(found[0], found[1], "results and gradients")
+
+
 def test_an_infeasible_budget_names_the_operator():
     both = Compiled(nn.Sequential(nn.Linear(8, 2048), nn.Tanh(), nn.Linear(2048, 8)))
     batch = torch.ones(64, 8), torch.zeros(64, dtype=torch.long)

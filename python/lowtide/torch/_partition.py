@@ -17,13 +17,13 @@ from ._profile import measured_costs
 from ._program import UpdateCall, enter_state, generator_state, program_of
 
 
-def backward_begins() -> None:
-    """Marks a place in a program."""
+def backward_begins(*_results: torch.Tensor) -> None:
+    """Marks a place in a program, where the results of the forward pass have these names."""
 
 
 def program_of_joint(joint: Joint, problem: JointProblem, sequence: Sequence[int]) -> GraphModule:
     """Both passes as one program, with the mark of the boundary inside."""
-    program = program_of(joint.graph, problem.units, [UpdateCall(backward_begins, ())], sequence,
+    program = program_of(joint.graph, problem.units, [UpdateCall(backward_begins, tuple(joint.results))], sequence,
                          [*joint.results, *joint.gradients])
     _complete_values(program.graph)
     return program
@@ -52,14 +52,14 @@ def halves(program: GraphModule, count: int, tangents: Sequence[str]) -> tuple[G
     """
     nodes = list(program.graph.nodes)
     at = next(at for at, node in enumerate(nodes) if node.target is backward_begins)
-    results = list(nodes[-1].args[0])
+    results, gradients = nodes[at].args, list(nodes[-1].args[0])[count:]
     given = [node for node in nodes if node.op == "placeholder" and node.name in tangents]
     first = [node for node in nodes[:at] if node not in given]
     second = nodes[at + 1:-1]
-    saved = _saved(first, second, results[count:])
-    forward = _copied(program, [], first, [*results[:count], *saved])
+    saved = _saved(first, second, gradients)
+    forward = _copied(program, [], first, [*results, *saved])
     constants = [node for node in first if node.op == "get_attr"]
-    backward = _copied(program, [*saved, *given], [*constants, *second], results[count:])
+    backward = _copied(program, [*saved, *given], [*constants, *second], gradients)
     return forward, backward
 
 
