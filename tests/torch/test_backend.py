@@ -322,7 +322,7 @@ def test_activations_of_two_forward_passes_are_refused():
     loss(*batch).backward()
 
 
-@pytest.mark.parametrize("options", [{"budget": 0}, {"budget": "5MB"}, {"beside": -1}, {"beside": "much"}])
+@pytest.mark.parametrize("options", [{"budget": 0}, {"budget": "5XB"}, {"beside": -1}, {"beside": "much"}])
 def test_wrong_sizes_are_refused(options):
     with pytest.raises(lowtide.InvalidError, match=f"{next(iter(options))}"):
         backend(**options)

@@ -21,6 +21,7 @@ from .._errors import Error, InvalidError, OverLimitError, UnsupportedError
 from .._memory_meter import MemoryMeter
 from .._ordering import BudgetSequence
 from .._request import bytes_of
+from ._build import budget_of
 from ._joint import AUTOGRAD, Joint, JointProblem, problem_of, read_joint
 from ._optimizers import SEPARATE, present_bytes, state_bytes
 from ._partition import halves, measured, program_of_joint
@@ -280,7 +281,7 @@ def backend(budget: int | str | None = None, *, optimizer: Optimizer | None = No
     The loop and the optimizer stay the user's. Forward and backward pass of the compiled module are planned together.
 
     Args:
-        budget: bytes of all that both passes hold at their worst moment, as a number or a text such as "4GiB":
+        budget: bytes of all that both passes hold at their worst moment, as a number or a text such as "4GiB" or "8GB":
             parameters, buffers, inputs, results, activations, gradients and scratch, and what the next arguments add.
             None: no limit; nothing runs again.
         optimizer: what it keeps after its first step counts at all times. Its step() itself is not planned.
@@ -291,9 +292,7 @@ def backend(budget: int | str | None = None, *, optimizer: Optimizer | None = No
     Raises:
         InvalidError: an argument is wrong. Compiled modules raise it at their first call if the budget cannot be kept.
     """
-    limit = None if budget is None else bytes_of(budget, "budget")
-    if limit is not None and limit < 1:
-        raise InvalidError(f"the budget is {limit} bytes; give 1 or more, such as '4GiB'")
+    limit = budget_of(budget)
     more = bytes_of(beside, "beside")
     if more < 0:
         raise InvalidError(f"beside is {more} bytes; give 0 or more")
