@@ -5,7 +5,7 @@ import copy
 
 import pytest
 import torch
-from executorch.exir import to_edge
+from executorch.exir import EdgeCompileConfig, to_edge
 from executorch.exir.memory_planning import Verifier
 from executorch.runtime import Runtime
 
@@ -30,7 +30,9 @@ class Case:
 
     def __init__(self, module, arguments, config=None, **options):
         self.arguments, self.config = arguments, config
-        edge = to_edge(torch.export.export(module, arguments, **options))
+        # The checks of the dialect take a quarter of the time.
+        edge = to_edge(torch.export.export(module, arguments, **options),
+                       compile_config=EdgeCompileConfig(_check_ir_validity=False))
         self.edge = copy.deepcopy(edge)
         program = edge.to_executorch(config)
         self.greedy = size_of(program)
