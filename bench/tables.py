@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the tables of README.md and docs/figures.md from bench/results. No table is written by hand.
+"""Writes the tables of README.md, docs/figures.md and docs/torch.md from bench/results. No table is written by hand.
 
     bench/tables.py [--check]
 
@@ -18,9 +18,10 @@ from collections import Counter
 
 import record
 import run_tables
+import torch_tables
 from table_text import lines, mebibytes
 
-FILES = [record.ROOT / "README.md", record.ROOT / "docs/figures.md"]
+FILES = [record.ROOT / "README.md", record.ROOT / "docs/figures.md", record.ROOT / "docs/torch.md"]
 SHOWN_MODELS = ("densenet121", "efficientnet_b0", "gpt2_t256", "nas_s1", "ppocr_v4_det", "randwire_s1", "resnet50",
                 "swin_t", "unet_256", "vit_b_16")
 SHOWN_ORDERS = ("as_given", "reverse_post_order", "deepest_input_first", "best_of_xla", "best_of_inductor")
@@ -280,10 +281,11 @@ TABLES = {"models": models, "short_models": short_models, "peers": run_tables.pe
           "budgets": budgets, "levers": levers, "curves": curves,
           "packing": packing, "large_packings": large_packings, "growth": growth, "compare_growth": compare_growth,
           "scale": scale, "concurrency": concurrency, "onnxruntime_memory": onnxruntime_memory,
-          "runtime_growth": runtime_growth, **run_tables.TABLES,
+          "runtime_growth": runtime_growth, **run_tables.TABLES, **torch_tables.TABLES,
           "runtime_proof": runtime_proof}
 # The tables that are not made from the file of their own name.
-SOURCES = {"short_models": ("models",), "peers": ("runtime_growth", "latency")}
+SOURCES = {"short_models": ("models",), "peers": ("runtime_growth", "latency"),
+           "torch_models": ("torch_step",)}
 
 
 def figures_of(name):
