@@ -69,7 +69,8 @@ def at_shares(rows):
              for pair in pairs_of(row, f"at {one['name']}", one["name"])]
     ratios = [plan["seconds"] / other["seconds"] for plan, other in pairs]
     return ("Peaks of PyTorch's `activation_memory_budget` at which the planned step is faster; time as a share of its "
-            "time, geometric mean", "all; 0.94", f"{sum(one < 1 for one in ratios)} of {len(ratios)}; {mean(ratios):.2f}")
+            "time, geometric mean", "all; 0.94",
+            f"{sum(one < 1 for one in ratios)} of {len(ratios)}; {mean(ratios):.2f}")
 
 
 def least_of(row):
@@ -90,7 +91,8 @@ def overheads(rows):
     misses = []
     for row in rows:
         free = variants_of(row)["free"]["seconds"]
-        misses += [100 * abs(one["seconds"] / free - 1 - one["overhead"]) for one in budgets_of(row) if "seconds" in one]
+        misses += [100 * abs(one["seconds"] / free - 1 - one["overhead"])
+                   for one in budgets_of(row) if "seconds" in one]
     within = sum(one <= 3 for one in misses)
     return ("Budgets whose added time is within 3 points of the predicted one; the largest difference", "all",
             f"{within} of {len(misses)}; {worst(misses):.1f} points")
@@ -128,7 +130,8 @@ def torch_step(figures):
         cells += planning(figures["planning"])
     machine = figures["machine"]
     return lines(["<Figure", "Asked", "Measured"], [list(one) for one in cells],
-                 f"PyTorch {figures['versions']['torch']} with one thread on {machine['cpu']}, {machine['cores']} cores.")
+                 f"PyTorch {figures['versions']['torch']} with one thread on {machine['cpu']}, "
+                 f"{machine['cores']} cores.")
 
 
 def torch_models(figures):
@@ -143,8 +146,8 @@ def torch_models(figures):
                      *(mebibytes(found[name]["peak"]) for name in ("eager", "checkpoint blocks")),
                      ratio(row, "checkpoint blocks"), f"**{ratio(row, 'at checkpoint blocks')}**",
                      mebibytes(least_of(row)), mebibytes(row["floor"]["bytes"])])
-    return lines(["<Model", "Eager", "Planned, no budget", "Peak", "With checkpoints", "Their time", "Planned time there",
-                  "Least planned", "Proven floor"], rows,
+    return lines(["<Model", "Eager", "Planned, no budget", "Peak", "With checkpoints", "Their time",
+                  "Planned time there", "Least planned", "Proven floor"], rows,
                  "Times are shares of the eager one, peaks are in MiB.")
 
 

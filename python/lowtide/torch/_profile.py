@@ -161,7 +161,7 @@ def _cost_of(unit: Unit, nanoseconds: int | None, peak: int | None, estimate: Un
 
 
 def allocated_bytes(size: int) -> int:
-    """What a storage and its objects take from the heap of the C library, at most. Large blocks have their own pages."""
+    """What a storage and its objects take from the heap of the C library, at most. Large blocks have pages."""
     if size == 0:
         return OBJECT
     if size + ALIGNMENT < OWN_PAGES:
