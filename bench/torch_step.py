@@ -8,7 +8,7 @@
 The interpreter needs lowtide and PyTorch. Each model is measured in a process of its own with one thread. Times are CPU
 times of the process: all ways of the step take turns, and the minimum of 5 rounds counts. Peaks are bytes of
 parameters, buffers, optimizer, batch, and what a step adds to them by a memory meter, in the same way for all. Figures
-go to bench/results/torch_step.json. With --quick, two small models are measured in seconds, which says nothing about times.
+go to bench/results/torch_step.json. With --quick, two small models are measured, which says nothing about times.
 """
 import argparse
 import json
