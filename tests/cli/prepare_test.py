@@ -129,7 +129,7 @@ class Prepare(ProgramTest):
         self.write("model.onnx", field(1, 8) + field(7, content) + field(8, field(2, 17)))
         self.expect(DONE, "prepare", "model.onnx", "-o", "file")
         content = (self.folder / "file").read_bytes()
-        self.assertEqual(b"epilogue = " in content, b"isa=avx512" in content)  # without it, rows of 3 get a plain kernel
+        self.assertEqual(b"epilogue = " in content, b"isa=avx512" in content)  # else rows of 3 get a plain kernel
         self.assertFalse(loads_library("run", "file"))
 
     def test_a_damaged_file_is_refused(self):

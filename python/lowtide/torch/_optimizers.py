@@ -16,6 +16,7 @@ from torch.optim import Optimizer
 from .._errors import InvalidError, UnsupportedError
 from .._memory_meter import MemoryMeter
 from ._problem import UnitCost
+from ._program import OUTSIDE, begin_run
 from ._units import storage_of, tensors_of
 
 # The update of one parameter by these does not depend on another one.
@@ -26,14 +27,17 @@ SEPARATE = (torch.optim.SGD, torch.optim.Adam, torch.optim.AdamW, torch.optim.RM
 class ParameterUpdate:
     """The part of a step of an optimizer that is about one parameter. It has the state of the optimizer itself."""
 
-    def __init__(self, optimizer: Optimizer, group: int, parameter: torch.nn.Parameter) -> None:
+    def __init__(self, optimizer: Optimizer, group: int, parameter: torch.nn.Parameter, *, has_state: bool) -> None:
         self._optimizer = optimizer
         self._group = group
         self._parameter = parameter
         self._part = _part_of(optimizer, optimizer.param_groups[group], parameter)
+        self._has_state = has_state
 
     def run(self, gradient: torch.Tensor) -> None:
         """Updates the parameter and the state, in place, with the present learning rate of the group."""
+        if self._has_state and self._parameter not in self._optimizer.state:
+            begin_run(OUTSIDE)  # what the first update makes stays
         self._part.state = self._optimizer.state  # load_state_dict() replaces it, and the groups
         part = self._part.param_groups[0]
         for key, value in self._optimizer.param_groups[self._group].items():
@@ -82,12 +86,16 @@ def check_optimizer(optimizer: Optimizer, parameters: dict[str, torch.nn.Paramet
         raise InvalidError("the optimizer has none of the parameters that the module trains")
 
 
-def updates_of(optimizer: Optimizer,
-               parameters: dict[str, torch.nn.Parameter]) -> dict[str, Callable[[torch.Tensor], None]]:
-    """The update of each parameter that the optimizer has, by its name, as a function of the gradient."""
+def updates_of(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter],
+               kept: dict[str, dict[str, int]]) -> dict[str, Callable[[torch.Tensor], None]]:
+    """The update of each parameter that the optimizer has, by its name, as a function of the gradient.
+
+    Args:
+        kept: what state_bytes() returns.
+    """
     groups = groups_of(optimizer)
-    return {name: _function_of(ParameterUpdate(optimizer, groups[id(one)], one)) for name, one in parameters.items()
-            if id(one) in groups}
+    return {name: _function_of(ParameterUpdate(optimizer, groups[id(one)], one, has_state=bool(kept[name])))
+            for name, one in parameters.items() if id(one) in groups}
 
 
 def _function_of(one: ParameterUpdate) -> Callable[[torch.Tensor], None]:

@@ -123,6 +123,14 @@ def _less(known: int | None, found: int) -> int:
     return found if known is None else min(known, found)
 
 
+def unwritten_arguments(program: GraphModule, units: Sequence[Unit],
+                        arguments: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """The arguments of a program, with copies of those that units write over."""
+    written = {state for unit in units for state in (*unit.statistics, *unit.overwritten_states())}
+    places = [node.name for node in program.graph.nodes if node.op == "placeholder"]
+    return [one.clone() if name in written else one.detach() for name, one in zip(places, arguments, strict=True)]
+
+
 def measured_costs(program: GraphModule, units: Sequence[Unit], arguments: Sequence[torch.Tensor],
                    estimates: Sequence[UnitCost]) -> list[UnitCost]:
     """Costs of units, the fastest of a few runs of a program that changes no parameter.
@@ -134,10 +142,7 @@ def measured_costs(program: GraphModule, units: Sequence[Unit], arguments: Seque
         arguments: of the program.
         estimates: for units that the program does not run.
     """
-    written = {state for unit in units for state in (*unit.statistics, *unit.overwritten_states())}
-    places = [node.name for node in program.graph.nodes if node.op == "placeholder"]
-    given = [one.clone() if name in written else one.detach()
-             for name, one in zip(places, arguments, strict=True)]
+    given = unwritten_arguments(program, units, arguments)
     begin = time.perf_counter()
     with MemoryMeter() as meter, below_autograd(), torch.random.fork_rng(devices=[]):
         timer = UnitTimer(program, len(units), meter)

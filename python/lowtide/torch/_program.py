@@ -13,6 +13,7 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 from torch.fx.node import map_arg
 
+from .._core import heap_run
 from ._units import (
     REPLACED,
     SAME,
@@ -41,6 +42,15 @@ def leave_state(present: torch.Tensor) -> None:
     torch.set_rng_state(present)
 
 
+OUTSIDE = -1
+"""Instead of a place in a sequence: blocks come from the heap."""
+
+
+def begin_run(place: int) -> None:
+    """Blocks that are requested from now on are those of the run at this place of the sequence."""
+    heap_run(place)
+
+
 @contextmanager
 def below_autograd() -> Iterator[None]:
     """Operators run as autograd calls them: nothing is recorded, and kernels that ask are told to save workspaces."""
@@ -66,7 +76,7 @@ class UpdateCall:
 
 
 def program_of(source: GraphModule, units: UnitGraph, updates: Sequence[UpdateCall] | None, sequence: Sequence[int],
-               kept: Sequence[Node | None]) -> GraphModule:
+               kept: Sequence[Node | None], *, has_marks: bool = False) -> GraphModule:
     """The program of a sequence of units and updates.
 
     A run writes the nodes of its unit again. What it reads is named by the latest run of each unit. Views are made
@@ -78,10 +88,13 @@ def program_of(source: GraphModule, units: UnitGraph, updates: Sequence[UpdateCa
         updates: None leaves them out.
         sequence: numbers of units; those of updates follow them.
         kept: nodes that the program returns, or None.
+        has_marks: each run begins with a call that says its place in the sequence, for an arena.
     """
     writer = _Writer(source, units)
     again = {number for number, times in Counter(sequence).items() if times > 1}
-    for number in sequence:
+    for place, number in enumerate(sequence):
+        if has_marks:
+            writer.mark(place)
         if number < len(units.units):
             writer.run(number, number in again)
         elif updates is not None:
@@ -106,6 +119,9 @@ class _Writer:
                 self._made[node] = _like(node, self._graph.placeholder(node.name))
             elif node.op == "get_attr":
                 self._made[node] = _like(node, self._graph.get_attr(str(node.target)))
+
+    def mark(self, place: int) -> None:
+        self._graph.call_function(begin_run, (place,))
 
     def run(self, number: int, may_run_again: bool) -> None:
         unit = self._units.units[number]

@@ -3,6 +3,7 @@
 """A training step that keeps a byte budget."""
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,10 @@ from torch.fx import GraphModule
 from torch.optim import Optimizer
 from torch.utils import _pytree as pytree
 
-from .._errors import InvalidError, MismatchError, OverLimitError
+from .._errors import InvalidError, MismatchError, OverLimitError, UnsupportedError
 from .._ordering import BudgetSequence, budget_page, keep_budget
 from .._request import StrPath
+from ._arena import Arena, arena_of, trim_heap
 from ._build import BuiltStep, adding_step, budget_of, build_step, checked_batch, options_of
 from ._capture import Captured, LossFunction
 from ._gradients import GradientOptions, Gradients
@@ -30,6 +32,8 @@ MOST_PLANS = 8
 """A step plans for at most this many forms of batches and modes of the module."""
 MEASUREMENTS = 2
 """Costs are measured this often before a plan is final, each time in the program of the plan before."""
+ARENAS = 3
+"""Sequences for which an arena is tried."""
 EFFORT = 1_000_000_000
 """Work units of the search for reruns."""
 
@@ -43,19 +47,22 @@ class StepPlan:
     sequence: BudgetSequence
     program: GraphModule
     gradients: Gradients
+    arena: Arena | None = None
 
 
 class TrainStep:
     """What train_step() returns. Calling it runs one step and returns the loss."""
 
     def __init__(self, module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None,
-                 budget: int | None, options: GradientOptions, profile: ProfileFile | None = None) -> None:
+                 budget: int | None, options: GradientOptions, profile: ProfileFile | None = None, *,
+                 arena: bool = False) -> None:
         self._module = module
         self._loss_fn = loss_fn
         self._optimizer = optimizer
         self._budget = budget
         self._options = options
         self._profile = profile
+        self._has_arena = arena
         self._plans: dict[Any, tuple[StepPlan, StepPlan]] = {}
         """For each form of batches: with updates, and without them."""
         self._last: StepPlan | None = None
@@ -81,7 +88,7 @@ class TrainStep:
         plan = self._plans_for(batch)[0 if updates else 1]
         self._last = plan
         plan.gradients.begin()
-        with below_autograd():
+        with below_autograd(), nullcontext() if plan.arena is None else plan.arena.placed():
             loss, *gradients = plan.program(*arguments_of(plan, batch))
         if self._options.keeps:
             _accumulate(plan.captured, gradients)
@@ -160,7 +167,8 @@ class TrainStep:
     def report(self) -> str:
         """What the plan of the latest call does: the peak and what holds it, what runs again, and why not less."""
         plan = self._planned_last()
-        return report_of(plan.problem, plan.sequence, has_budget=self._budget is not None)
+        text = report_of(plan.problem, plan.sequence, has_budget=self._budget is not None)
+        return text if plan.arena is None else f"{text}\n{plan.arena.remark()}"
 
     def html(self) -> str:
         """A page that works offline, with the values of the plan of the latest call over its runs."""
@@ -211,6 +219,8 @@ class TrainStep:
             sequence = _measured_plan(built, self._budget, batch)
             if self._profile is not None:
                 self._profile.add(built, batch)
+        if self._has_arena:
+            return (placed := _placed_plan(built, sequence, batch)), placed
         updating = _plan_of(built, sequence)
         if self._options.accumulate == 1:
             return updating, updating
@@ -218,10 +228,31 @@ class TrainStep:
         return updating, _plan_of(adding, _kept(adding.problem, self._budget))
 
 
-def _plan_of(built: BuiltStep, sequence: BudgetSequence) -> StepPlan:
+def _plan_of(built: BuiltStep, sequence: BudgetSequence, arena: Arena | None = None) -> StepPlan:
     units = built.problem.units
-    program = program_of(built.captured.graph, units, built.calls, list(sequence.runs), built.kept)
-    return StepPlan(built.captured, built.problem, sequence, program, built.gradients)
+    program = program_of(built.captured.graph, units, built.calls, list(sequence.runs), built.kept,
+                         has_marks=arena is not None)
+    return StepPlan(built.captured, built.problem, sequence, program, built.gradients, arena)
+
+
+def _placed_plan(built: BuiltStep, sequence: BudgetSequence, batch: tuple[Any, ...]) -> StepPlan:
+    """A plan with an arena. Bytes between blocks count: if there are too many, the budget is as much smaller.
+
+    Raises:
+        InvalidError: no arena was found that keeps the budget.
+    """
+    budget = sequence.budget
+    for _ in range(ARENAS):
+        arena = arena_of(built, list(sequence.runs), arguments_of(built, batch))
+        excess = sequence.peak + arena.bytes - arena.bound - budget
+        if excess <= 0:
+            trim_heap()
+            return _plan_of(built, sequence, arena)
+        sequence = _kept(built.problem, sequence.budget - excess)
+    raise InvalidError(f"no arena was found for the budget of {budget:,} B: the blocks of its sequences leave gaps; "
+                       "give a larger budget, or arena=False")
+
+
 
 
 def _measured_plan(built: BuiltStep, budget: int, batch: tuple[Any, ...]) -> BudgetSequence:
@@ -300,7 +331,7 @@ def _accumulate(captured: Captured, gradients: list[torch.Tensor | None]) -> Non
 def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None = None, *,
                budget: int | str | None = None, example: tuple[Any, ...] | None = None,
                gradients: str = "update", clip_norm: float | None = None, scaler: GradScaler | None = None,
-               accumulate: int = 1, profile: StrPath | None = None) -> TrainStep:
+               accumulate: int = 1, profile: StrPath | None = None, arena: bool = False) -> TrainStep:
     """Plans forward pass, backward pass and update of a module as one program that keeps a byte budget.
 
     Args:
@@ -323,6 +354,9 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
             it counts in the budget. Divide the loss if you want a mean.
         profile: a file with what operators took. If it exists, plans use it and measure nothing, so they are the same
             each time. Otherwise it is written, again after each further form of batches.
+        arena: blocks of 8 KiB or more that the step requests lie in one range of memory, at places that are planned, so
+            that the process needs no more memory than the plan says. Otherwise the heap of the C library chooses, and
+            keeps free blocks between others.
 
     Raises:
         InvalidError: the budget cannot be kept, with the module that needs too much; or an argument is wrong.
@@ -331,9 +365,11 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
     """
     options = options_of(gradients, optimizer, clip_norm=clip_norm, scaler=scaler, accumulate=accumulate)
     limit = budget_of(budget)
+    if arena and accumulate > 1:
+        raise UnsupportedError("with accumulate, gradients outlive calls, which no arena plans; use arena=False")
     path = checked_profile(profile, limit)
     step = TrainStep(module, loss_fn, optimizer, limit, options,
-                     None if path is None else ProfileFile(path, module, optimizer))
+                     None if path is None else ProfileFile(path, module, optimizer), arena=arena)
     if example is not None:
         step.plan(*checked_batch(example))
     return step

@@ -128,8 +128,8 @@ class _Writer:
     def update(self, optimizer: Optimizer) -> None:
         """An update of each parameter that the optimizer has."""
         parameters = {name: one.parameter for name, one in self._gradients.items()}
-        functions = updates_of(optimizer, parameters)
         kept = state_bytes(optimizer, parameters)
+        functions = updates_of(optimizer, parameters, kept)
         clips = self._work.options.clip_norm is not None
         for name, function in functions.items():
             one, held = self._gradients[name], self._units.value_of(self._holders[name])
