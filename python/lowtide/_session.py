@@ -76,8 +76,10 @@ class Executable:
             raise InvalidError("a given plan has its budget; omit one of plan and budget", self._model)
         with model_file(model, Example(args, kwargs, dynamic_shapes), with_weights=True) as path:
             request = session_request(path, plan, dims, shapes, overrides, at_most)
-            if plan is None and inputs is not None:
-                request.given = _shapes_of(inputs)
+            if inputs is not None:
+                given = _shapes_of(inputs)
+                request.given_types = _types_of(inputs)
+                request.given = given if plan is None else {}
             set_target(request, "cpu", threads)
             give(request, synthetic=synthetic, system_threads=system_threads,
                  budget=None if budget is None else bytes_of(budget, "budget"))
@@ -139,7 +141,8 @@ class Session:
             system_threads: how many threads of the system run these, with the calling one. With 1, none is started.
                 None: no more than there are processors.
             inputs: arrays by name, such as those of the first run. Their shapes bind the sizes that the model leaves
-                open. They are not kept. No effect with a plan or a prepared file with one plan, which has its sizes.
+                open, and their types are those of inputs of a NetDef, which states none. They are not kept. A plan and
+                a prepared file with one plan have their sizes, so the shapes have no effect with them.
             dims, shapes, at_most, overrides: the bindings of `lowtide.plan`. Those of the given plan are used, too.
             outputs: "caller" for outputs in memory of the caller, as in `lowtide.plan`. A given plan decides itself.
             budget: the most RAM of a run, in bytes or as "64MiB": the arena, and what the caller holds. If the plan
@@ -359,6 +362,11 @@ def _plan_and_args(model: Model, plan_or_args: Any, plan: Plan | StrPath | None,
                                name_of(model))
         plan, args = (plan_or_args, args) if is_plan else (plan, plan_or_args)
     return plan if plan is None or isinstance(plan, Plan) else load_plan(plan), args
+
+
+def _types_of(inputs: Mapping[str, npt.ArrayLike]) -> dict[str, str]:
+    types = {name: getattr(value, "dtype", None) or np.asarray(value).dtype for name, value in inputs.items()}
+    return {name: _NAMES[dtype] for name, dtype in types.items() if isinstance(dtype, np.dtype) and dtype in _NAMES}
 
 
 def check_mapping(argument: str, given: object, infos: Sequence[TensorInfo]) -> None:

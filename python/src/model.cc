@@ -76,6 +76,9 @@ ImportOptions import_options(const Request& request) {
                         .overrides = {request.overrides.begin(), request.overrides.end()},
                         .formats = model_formats()};
   for (const auto& [name, extents] : request.given) options.given.push_back({{name, extents}});
+  for (const auto& [name, type] : request.given_types) {
+    if (const std::optional<DType> dtype = from_string<DType>(type)) options.given_types.emplace(name, *dtype);
+  }
   return options;
 }
 

@@ -23,6 +23,7 @@ struct Request {
   std::map<std::string, std::int64_t> dims;
   std::map<std::string, std::vector<std::int64_t>> shapes;
   std::map<std::string, std::vector<std::int64_t>> given;  // ImportOptions::given, by the names of inputs
+  std::map<std::string, std::string> given_types;          // ImportOptions::given_types, by the names of inputs
   std::map<std::string, std::int64_t> at_most;             // ImportOptions::at_most
   std::vector<std::string> overrides;                      // ImportOptions::overrides
   std::vector<std::string> written_dims;                   // Provenance::dims

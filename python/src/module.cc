@@ -21,6 +21,7 @@ NB_MODULE(_core, module) {
       .def_rw("dims", &Request::dims)
       .def_rw("shapes", &Request::shapes)
       .def_rw("given", &Request::given)
+      .def_rw("given_types", &Request::given_types)
       .def_rw("at_most", &Request::at_most)
       .def_rw("overrides", &Request::overrides)
       .def_rw("written_dims", &Request::written_dims)

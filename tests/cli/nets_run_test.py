@@ -65,6 +65,21 @@ class NetRunTest(RunsTest):
         self.expect(DONE, "run", "net.pbtxt", "--init-net", "init.pbtxt", "--input", "x=x.npy", "--output-dir", "out")
         self.assertEqual(self.outputs(), {"y": [15.0, 0.0], "fc@1": FC})
 
+    def test_files_state_the_types_of_inputs(self):
+        self.write("net.pbtxt", """external_input: ["t", "i"] external_output: "y"
+            op { type: "Gather" input: ["t", "i"] output: "y" }""")
+        self.write("t.npy", npy_row([1, 2, 3, 4, 5, 6], 3))
+        for name, dtype, code in (("i32", "<i4", "<2i"), ("i64", "<i8", "<2q")):
+            self.write("i.npy", small_models.npy_of(dtype, (2,), struct.pack(code, 2, 0)))
+            words = ("run", "net.pbtxt", "--input", "t=t.npy", "--input", "i=i.npy", "--output-dir", "out")
+            # The files alone, shapes beside them, several shapes, and a plan.
+            for sizes in ((), ("--shape", "t=3x2", "--shape", "i=2"), ("--shape", "t=3x2,4x2", "--shape", "i=2,3")):
+                self.expect(DONE, *words, *sizes)
+                self.assertEqual(self.outputs(), {"y": [5.0, 6.0, 1.0, 2.0]})
+            self.write("types.csv", f"name,shape,dtype\nt,3x2,f32\ni,2,{name}\n")
+            self.expect(DONE, "plan", "net.pbtxt", "--shapes", "types.csv", "--target", "cpu", "-o", "plan.json")
+            self.expect(DONE, *words, "--plan", "plan.json", "--shape", "t=3x2", "--shape", "i=2")
+
     def test_parameters_may_be_inputs(self):
         words = ("run", "net.pbtxt", "--shape", "x=1x3", "--shape", "w=2x3")
         self.assertIn("--input w=FILE.npy (f32[2,3])", self.expect(BAD_INPUT, *words).stderr)

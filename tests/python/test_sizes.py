@@ -65,3 +65,21 @@ def test_upper_bounds_of_lengths_that_depend_on_data(counted):
     with pytest.raises(lowtide.OverLimitError, match=r"'numbers' is i64\[<=20\]; plan for larger sizes with --at-most"):
         session.run({"n": np.array(21, np.int64)})
     assert len(session.run({"n": np.array(2, np.int64)})["y"]) == 2, "the session can run again"
+
+
+def test_inputs_of_a_net_have_the_types_of_their_arrays(tmp_path):
+    net = tmp_path / "net.pbtxt"
+    net.write_text('external_input: "table" external_input: "ids" external_output: "y"\n'
+                   'op { input: "table" input: "ids" output: "y" type: "Gather" }\n')
+    table = np.arange(12, dtype=np.float32).reshape(4, 3)
+    for dtype in (np.int32, np.int64):
+        inputs = {"table": table, "ids": np.array([3, 1], dtype)}
+        session = lowtide.Session(net, inputs=inputs)
+        assert {one.name: one.dtype for one in session.inputs} == {"table": np.float32, "ids": dtype}
+        assert session.plan.dims == ["ids=[2]", "table=[4,3]"]
+        np.testing.assert_array_equal(session.run(inputs)["y"], table[[3, 1]])
+        # The plan has the sizes, and the arrays have the types.
+        again = lowtide.Session(net, session.plan, inputs=inputs)
+        np.testing.assert_array_equal(again.run(inputs)["y"], table[[3, 1]])
+    shaped = lowtide.Session(net, inputs=inputs, shapes={"table": (4, 3), "ids": (2,)})
+    np.testing.assert_array_equal(shaped.run(inputs)["y"], table[[3, 1]])

@@ -41,6 +41,9 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
   const std::optional<int> threads = read_threads(arguments);
   common.cpu.threads = threads.value_or(1);
   const std::vector<SizeChoice> choices = read_size_choices(arguments);
+  read_given_types(arguments, common.import);
+  // A plan and choices have sizes of their own. The element types count with them as well.
+  if (!choices.empty() || arguments.has("--plan")) common.import.given.clear();
   std::vector<OpenOptions> all;
   if (const std::optional<std::string> path = arguments.value("--plan")) {
     if (arguments.has("--without")) stop_usage("--without has no effect with --plan, whose rewrites are used; omit it");
@@ -66,7 +69,6 @@ std::vector<OpenOptions> read_open_options(const Arguments& arguments, const Int
     one.plan.tool = tool_name();
     one.plan.dims = written_bindings(one.import);
     one.import.overrides.merge(possible_inputs(arguments));
-    if (choices.empty()) read_given_types(arguments, one.import);
   }
   return all;
 }
