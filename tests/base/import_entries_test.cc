@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -133,6 +134,19 @@ TEST(ImportEntries, LoadsAreCounted) {
     EXPECT_EQ(count_of_loads(), before + 1);
   }
   EXPECT_EQ(count_of_loads(), before + 1);
+}
+
+// The system has no memory for what a visit keeps. The loader is free again afterwards.
+TEST(ImportEntries, AnExceptionOfAVisitIsPassedOn) {
+  int visits = 0;
+  const auto fail = [&](const LoadedLibrary& /*library*/) {
+    if (++visits == 2) throw std::bad_alloc();
+  };
+  EXPECT_THROW(for_each_loaded_library(fail), std::bad_alloc);
+  EXPECT_EQ(visits, 2);
+  const Probe probe(LOWTIDE_LAZY_PROBE);
+  ASSERT_TRUE(probe.is_loaded()) << dlerror();
+  EXPECT_FALSE(probe.imports("getpagesize").empty());
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <mutex>
 
 namespace lowtide {
@@ -91,9 +92,21 @@ const ElfW(Sym) * import_of(const ElfW(Rela) & row, const ImportTables& tables) 
   return symbol->st_shndx == SHN_UNDEF && symbol->st_name != 0 ? symbol : nullptr;
 }
 
-int visit_image(dl_phdr_info* image, std::size_t /*size*/, void* visit) {
-  (*static_cast<const std::function<void(const LoadedLibrary&)>*>(visit))(LoadedLibrary(*image));
-  return 0;
+struct Visits {
+  const std::function<void(const LoadedLibrary&)>& visit;
+  std::exception_ptr thrown = nullptr;
+};
+
+// The loader, which is C, calls this, so no exception leaves it.
+int visit_image(dl_phdr_info* image, std::size_t /*size*/, void* visits) noexcept {
+  auto& all = *static_cast<Visits*>(visits);
+  try {
+    all.visit(LoadedLibrary(*image));
+    return 0;
+  } catch (...) {
+    all.thrown = std::current_exception();
+    return 1;  // which ends the visits
+  }
 }
 
 int read_count(dl_phdr_info* image, std::size_t /*size*/, void* count) {
@@ -161,7 +174,9 @@ std::vector<ImportEntry> LoadedLibrary::imports(std::span<const std::string_view
 }
 
 void for_each_loaded_library(const std::function<void(const LoadedLibrary&)>& visit) {
-  dl_iterate_phdr(&visit_image, const_cast<std::function<void(const LoadedLibrary&)>*>(&visit));
+  Visits visits{visit};
+  dl_iterate_phdr(&visit_image, &visits);
+  if (visits.thrown) std::rethrow_exception(visits.thrown);
 }
 
 std::uint64_t count_of_loads() {

@@ -50,7 +50,7 @@ class LoadedLibrary {
 };
 
 // Calls `visit` once per loaded library. None of them is unloaded meanwhile, because the loader is locked: `visit` must
-// neither load libraries nor look symbols up (dlsym). It must not throw.
+// neither load libraries nor look symbols up (dlsym). If it throws, the visits end, and the exception is passed on.
 void for_each_loaded_library(const std::function<void(const LoadedLibrary&)>& visit);
 
 // How many libraries have been loaded so far, including those that are unloaded. While the number stays the same, no
