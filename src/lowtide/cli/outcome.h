@@ -55,4 +55,13 @@ template <typename T>
 // The options and the files do not fit each other, such as an input that the model does not have.
 [[noreturn]] inline void stop_unfit(const std::string& message) { throw Stop(ExitCode::bad_input, message); }
 
+// What follows the description of a bug in Lowtide. `file` is what the command reads, such as "model".
+inline std::string please_report(const std::string& file = "model") {
+  return "\nThis is a bug in lowtide. Please report it with the command line, and the " + file + " if you can.";
+}
+// A result of Lowtide is wrong, as its verifier says.
+[[noreturn]] inline void stop_bug(const std::string& what, const std::string& file = "model") {
+  throw Stop(ExitCode::internal, what + please_report(file));
+}
+
 }  // namespace lowtide::cli_internal

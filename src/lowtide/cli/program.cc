@@ -23,9 +23,6 @@
 namespace lowtide::cli_internal {
 namespace {
 
-constexpr std::string_view kReport =
-    "\nThis is a bug in lowtide. Please report it with the command line, and the model if you can.";
-
 ColorChoice color_choice(const Arguments& arguments) {
   const std::string choice = arguments.value("--color").value_or("auto");
   if (choice == "always") return ColorChoice::always;
@@ -93,12 +90,12 @@ int run(const std::vector<std::string>& words) noexcept {
     } catch (const Stop& stop) {
       return report(console, stop.code(), stop.what());
     } catch (const InvariantViolation& violation) {
-      return report(console, ExitCode::internal, quoted(violation.what(), 2000) + std::string(kReport));
+      return report(console, ExitCode::internal, quoted(violation.what(), 2000) + please_report());
     } catch (const std::bad_alloc&) {
       return report(console, ExitCode::bad_input, "the system has no memory for this command");
     } catch (const std::exception& exception) {
       return report(console, ExitCode::internal,
-                    "unexpected exception: " + quoted(exception.what(), 2000) + std::string(kReport));
+                    "unexpected exception: " + quoted(exception.what(), 2000) + please_report());
     }
   } catch (...) {
     // There is no memory for a message. This one needs none.

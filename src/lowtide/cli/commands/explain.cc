@@ -145,9 +145,7 @@ ExitCode run_explain(const Arguments& arguments, Console& console) {
     return take(plan_graph(loaded.lowered.graph, target, options), path);
   }();
   if (!planned.violations.empty()) {
-    throw Stop(ExitCode::internal, "the planner made a wrong plan: " + planned.violations.front().message +
-                                       "\nThis is a bug in lowtide. Please report it with the command line, and the "
-                                       "model if you can.");
+    stop_bug("the planner made a wrong plan: " + planned.violations.front().message);
   }
   const std::optional<QuantizedFacts> quantized = quantized_facts(loaded, request.lowering, target, options);
   const std::optional<LoweringFacts> lowering =

@@ -56,6 +56,10 @@ struct OnnxRuntimeShapes {
   std::map<std::string, std::vector<std::string>> open;      // tensors with an extent that is not a number
 };
 
+// The order in which ONNX Runtime's sequential executor runs the nodes of this graph: OnnxRuntimeMemory::order of
+// predict_onnxruntime(graph). A node comes after everything that it reads. O((nodes + edges) log).
+[[nodiscard]] std::vector<NodeId> onnxruntime_order(const Graph& graph);
+
 // Predicts the memory of ONNX Runtime's CPU provider for this graph, with one thread and the sequential executor. It
 // assumes that this graph runs unchanged. A session that optimizes a model runs another graph, which it can save. The
 // prediction covers temporaries, outputs and the scratch of frequent kernels. It excludes inputs, weights and their

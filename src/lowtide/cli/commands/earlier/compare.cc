@@ -23,12 +23,6 @@
 namespace lowtide::cli_internal {
 namespace {
 
-[[noreturn]] void stop_wrong(const std::string& what, const std::string& why) {
-  throw Stop(ExitCode::internal, what + " is wrong: " + why +
-                                     "\nThis is a bug in lowtide. Please report it with the command line, and the "
-                                     "model if you can.");
-}
-
 std::vector<NodeId> order_of(const Graph& graph, const Plan& plan, bool as_planned) {
   std::vector<NodeId> order;
   if (as_planned) {
@@ -114,7 +108,8 @@ ComparisonLine compare_with(const BaselineSpec& spec, const BaselineInput& input
     line.refusal = outcome.error().message;
     return line;
   }
-  if (!outcome->violations.empty()) stop_wrong("the result of " + line.name, outcome->violations.front().message);
+  if (!outcome->violations.empty())
+    stop_bug("the result of " + line.name + " is wrong: " + outcome->violations.front().message);
   Bytes workspace = outcome->workspace.total;
   if (!spec.places_scratch) {
     for (Bytes size : input.scratch) workspace = std::max(workspace, size);
@@ -133,9 +128,8 @@ ComparisonLine compare_with(const BaselineSpec& spec, const BaselineInput& input
 }
 
 // The peak by Lowtide's rules for sharing, if the nodes run in the order of ONNX Runtime.
-Result<Bytes> peak_in_its_order(const Graph& graph, const Target& target, const IdVector<NodeId, Bytes>& scratch) {
-  LOWTIDE_TRY(const OnnxRuntimeMemory memory, predict_onnxruntime(graph));
-  const std::vector<NodeId>& order = memory.order;
+Bytes peak_in_its_order(const Graph& graph, const Target& target, const IdVector<NodeId, Bytes>& scratch) {
+  const std::vector<NodeId> order = onnxruntime_order(graph);
   ChosenKernels kernels;
   for (NodeId id : all_ids<NodeId>(graph.nodes().size())) {
     kernels.push_back(target.catalogue->kernels(graph, id).front());
@@ -149,7 +143,7 @@ Result<Bytes> peak_in_its_order(const Graph& graph, const Target& target, const 
 Result<RuntimeComparison> runtime_comparison(const ModelRequest& request, const LoadedModel& loaded,
                                              const Target& target, const IdVector<NodeId, Bytes>& scratch) {
   LOWTIDE_TRY(const OnnxRuntimeMemory memory, predict_session(request, loaded.model));
-  LOWTIDE_TRY(const Bytes in_its_order, peak_in_its_order(loaded.lowered.graph, target, scratch));
+  const Bytes in_its_order = peak_in_its_order(loaded.lowered.graph, target, scratch);
   const Graph& graph = loaded.model.graph;
   RuntimeComparison runtime{.in_its_order = in_its_order,
                             .live = memory.live,
@@ -248,7 +242,9 @@ Details details_of(const BaselineInput& input, const std::optional<BaselineSpec>
   if (!detailed) return details;
   const BaselineOptions options = baseline_options(*detailed, input, arguments, alignment);
   const BaselineOutcome outcome = take(apply_baseline(input.graph, input.order, options), options.baseline);
-  if (!outcome.violations.empty()) stop_wrong("the result of " + options.baseline, outcome.violations.front().message);
+  if (!outcome.violations.empty()) {
+    stop_bug("the result of " + options.baseline + " is wrong: " + outcome.violations.front().message);
+  }
   details.places = json_of_places(input.graph, outcome);
   return details;
 }
@@ -313,7 +309,7 @@ ExitCode run_compare(const Arguments& arguments, Console& console) {
   const Comparison comparison = [&] {
     const Progress progress(console, "comparing");
     const PlannedGraph planned = take(plan_graph(loaded.lowered.graph, target), request.path);
-    if (!planned.violations.empty()) stop_wrong("the plan of Lowtide", planned.violations.front().message);
+    if (!planned.violations.empty()) stop_bug("the plan of Lowtide is wrong: " + planned.violations.front().message);
     const BaselineInput input = baseline_input(loaded, planned.plan, arguments.has("--same-order"));
     learned = compare_runs(arguments, {request, loaded, planned.plan, input.order}, target);
     details = details_of(input, detailed, first_alignment(planned.plan.machine), arguments);

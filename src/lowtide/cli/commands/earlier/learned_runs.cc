@@ -30,7 +30,7 @@ Sized load_sized(const ModelRequest& request, const Target& target) {
   LoadedModel loaded = load_model(request, quiet);
   const PlannedGraph planned = take(plan_graph(loaded.lowered.graph, target), request.path);
   if (!planned.violations.empty()) {
-    throw Stop(ExitCode::internal, "the plan of Lowtide is wrong: " + planned.violations.front().message);
+    stop_bug("the plan of Lowtide is wrong: " + planned.violations.front().message);
   }
   const bool is_net = loaded.model.storage.has_value();
   return {is_net ? std::move(loaded.model.graph) : std::move(loaded.lowered.graph), arena_bytes(planned.plan)};

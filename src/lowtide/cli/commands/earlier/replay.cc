@@ -28,7 +28,7 @@ ExitCode run_replay(const Arguments& arguments, Console& console) {
     const Progress progress(console, "replaying");
     const PlannedGraph planned = take(plan_graph(loaded.lowered.graph, target), request.path);
     if (!planned.violations.empty()) {
-      throw Stop(ExitCode::internal, "the plan of Lowtide is wrong: " + planned.violations.front().message);
+      stop_bug("the plan of Lowtide is wrong: " + planned.violations.front().message);
     }
     std::vector<NodeId> order;
     for (NodeId id : all_ids<NodeId>(baseline_graph(loaded).nodes().size())) order.push_back(id);

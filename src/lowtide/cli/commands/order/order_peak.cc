@@ -68,7 +68,7 @@ void write_runs_page(const OrderRequest& request, const ShownRuns& shown, Consol
     return take(allocate(problem), request.path);
   }();
   const std::vector<Violation> wrong = check_packing(problem, packing.offsets, {});
-  if (!wrong.empty()) throw Stop(ExitCode::internal, "the search found wrong offsets: " + wrong.front().message);
+  if (!wrong.empty()) stop_bug("the search found wrong offsets: " + wrong.front().message, "file");
   const std::string name = std::filesystem::path(request.path).filename().string();
   const std::string page = packing_page(problem, packing, {.name = name, .tool = tool_name(), .is_verified = true});
   request.files.write(*destination, page, console);

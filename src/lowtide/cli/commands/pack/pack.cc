@@ -71,8 +71,7 @@ void stop_if_wrong(const std::vector<Violation>& wrong, const std::string& what)
   if (wrong.empty()) return;
   std::string lines = what + "; nothing was written";
   for (const Violation& one : wrong) lines += "\n  " + one.message;
-  throw Stop(ExitCode::internal,
-             lines + "\nThis is a bug in lowtide. Please report it with the command line, and the file if you can.");
+  stop_bug(lines, "file");
 }
 
 ExitCode run_pack(const Arguments& arguments, Console& console) {

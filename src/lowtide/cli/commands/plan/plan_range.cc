@@ -107,8 +107,7 @@ void check_verified(const PlannedGraph& planned) {
   std::string lines = "the planner made a wrong plan; nothing was written";
   for (const Violation& violation : planned.violations)
     lines += "\n  " + std::string(to_string(violation.kind)) + ": " + violation.message;
-  throw Stop(ExitCode::internal,
-             lines + "\nThis is a bug in lowtide. Please report it with the command line, and the model if you can.");
+  stop_bug(lines);
 }
 
 ExitCode plan_range(const Arguments& arguments, const RangeRequest& request, const std::vector<SizeChoice>& choices,

@@ -55,8 +55,10 @@ OnnxRuntimeBytes bytes_in_arena(const RuntimeSteps& steps, const Trace& trace, A
 }  // namespace
 }  // namespace baselines_internal
 
+std::vector<NodeId> onnxruntime_order(const Graph& graph) { return baselines_internal::runtime_order(graph); }
+
 Result<OnnxRuntimeMemory> predict_onnxruntime(const Graph& graph, const OnnxRuntimeShapes& shapes) {
-  return predict_onnxruntime(graph, baselines_internal::runtime_order(graph), shapes);
+  return predict_onnxruntime(graph, onnxruntime_order(graph), shapes);
 }
 
 Result<OnnxRuntimeMemory> predict_onnxruntime(const Graph& graph, const std::vector<NodeId>& order,
