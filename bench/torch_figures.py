@@ -66,6 +66,7 @@ def figures_of(model, name, given):
     for kind, group in groups.items():
         measured.add(f"checkpoint {kind}", case.checkpointed(group))
     measured.plan("free", None)
+    measured.add("arena", case.planned(arena=True)[0])
     add_budgets(measured)
     measured.plan("at checkpoint blocks", measured.rows["checkpoint blocks"]["peak"])
     if name in COMPILED and not given.quick:
@@ -103,7 +104,7 @@ def bits_of(measured):
     """Whether all plans have the losses, gradients, statistics and parameters of eager steps."""
     wanted = measured.case.trajectory(measured.case.eager)
     return {name: measured.case.trajectory(step) == wanted for name, step in measured.steps.items()
-            if name == "free" or name.startswith("budget")}
+            if name in ("free", "arena") or name.startswith("budget")}
 
 
 def saving_step(case, whole, gradients):
@@ -123,7 +124,7 @@ def update_of(name, given):
     if given.quick:
         return None
     model = models(batch=0)[name]
-    case, other = Case(model, given.seed), Case(model, given.seed)
+    case, other = (Case(model, given.seed, optimizer=torch.optim.AdamW) for _ in range(2))
     batch = case.batches[0]
     whole = case.peak(lambda *batch: (case.eager(*batch), case.optimizer.step(), case.clear()))
     gradients = sum(one.numel() * one.element_size() for one in case.module.parameters())

@@ -249,15 +249,15 @@ def models(batch=1.0):
         return max(1, math.floor(count * batch))
 
     return {
-        "resnet18": Model(lambda: ResNet(32, (2, 2, 2, 2), False), images(share(4), 80)),
-        "resnet50": Model(lambda: ResNet(24, (3, 4, 6, 3), True), images(share(4), 80)),
-        "mobilenetv2": Model(MobileNet, images(share(4), 80)),
-        "unet": Model(lambda: UNet(16, 4), images(share(2), 80, 8, dense=True)),
-        "gpt": Model(lambda: GPT(192, 6, 2048, 96), words(share(3), 96, 2048), is_transformer=True),
-        "vit": Model(lambda: ViT(192, 6, 128), images(share(3), 128), is_transformer=True),
-        "gpt_dropout": Model(lambda: GPT(192, 6, 2048, 96, dropout=0.1), words(share(3), 96, 2048),
+        "resnet18": Model(lambda: ResNet(16, (2, 2, 2, 2), False), images(share(8), 112)),
+        "resnet50": Model(lambda: ResNet(12, (3, 4, 6, 3), True), images(share(6), 112)),
+        "mobilenetv2": Model(MobileNet, images(share(8), 96)),
+        "unet": Model(lambda: UNet(12, 4), images(share(4), 96, 8, dense=True)),
+        "gpt": Model(lambda: GPT(128, 6, 1024, 192), words(share(4), 192, 1024), is_transformer=True),
+        "vit": Model(lambda: ViT(128, 6, 128), images(share(8), 128), is_transformer=True),
+        "gpt_dropout": Model(lambda: GPT(128, 6, 1024, 192, dropout=0.1), words(share(4), 192, 1024),
                              is_transformer=True, is_random=True),
-        "lstm": Model(lambda: LSTM(192, 6), sequences(share(6), 48, 192)),
+        "lstm": Model(lambda: LSTM(128, 6), sequences(share(12), 48, 128)),
     }
 
 

@@ -99,9 +99,10 @@ def overheads(rows):
 
 
 def without_budget(rows):
-    ratios = [plan["seconds"] / eager["seconds"] for row in rows for plan, eager in pairs_of(row, "free", "eager")]
-    return ("Time of a step without a budget, as a share of the eager one: the worst, the mean", "1.00",
-            f"{worst(ratios):.2f}, {mean(ratios):.2f}")
+    for name, how in (("free", ""), ("arena", " in one arena")):
+        ratios = [plan["seconds"] / eager["seconds"] for row in rows for plan, eager in pairs_of(row, name, "eager")]
+        yield (f"Time of a step without a budget{how}, as a share of the eager one: the worst, the mean", "1.00",
+               f"{worst(ratios):.2f}, {mean(ratios):.2f}")
 
 
 def saved_share(update):
@@ -125,7 +126,7 @@ def planning(found):
 def torch_step(figures):
     rows = figures["models"]
     cells = [kept_budgets(rows), same_bits(rows), *at_checkpoints(rows), at_shares(rows), least_peaks(rows),
-             overheads(rows), without_budget(rows), fused_updates(rows)]
+             overheads(rows), *without_budget(rows), fused_updates(rows)]
     if figures["planning"]:
         cells += planning(figures["planning"])
     machine = figures["machine"]

@@ -25,10 +25,10 @@ _heap.malloc_usable_size.restype = ctypes.c_size_t
 class Case:
     """A module with an optimizer and batches. Every variant of its step uses the same tensors."""
 
-    def __init__(self, model, seed=1, steps=1):
+    def __init__(self, model, seed=1, steps=1, optimizer=torch.optim.SGD):
         self.module = model.module(seed)
         self.batches = model.batches(steps, seed + 1)
-        self.optimizer = torch.optim.AdamW(self.module.parameters(), lr=1e-3)
+        self.optimizer = optimizer(self.module.parameters(), lr=1e-3)
         self.eager(*self.batches[0])
         self.optimizer.step()  # makes the state of the optimizer, which counts
         self.clear()
@@ -70,10 +70,10 @@ class Case:
 
         return step
 
-    def planned(self, budget=None):
+    def planned(self, budget=None, arena=False):
         """The step of lowtide.torch, and its plan."""
         planned = train_step(self.module, functional.cross_entropy, self.optimizer, budget=budget,
-                             example=self.batches[0], gradients="keep")
+                             example=self.batches[0], gradients="keep", arena=arena)
 
         def step(*batch):
             self.clear()
