@@ -184,7 +184,7 @@ def test_batches_of_other_kinds_are_refused(batch, message):
         train_step(module, None, torch.optim.SGD(module.parameters(), lr=0.1), example=batch)
 
 
-@pytest.mark.parametrize("budget", [0, -5, 1.5, "1.5", "0.1B", "-1GiB", "1e9", "GB", "5MiBs", "much"])
+@pytest.mark.parametrize("budget", [0, -5, 1.5, "1.5", "0.1B", "-1GiB", "1e9", "GB", "5MiBs", "much", True, 2**70])
 def test_budgets_that_are_none_are_refused(budget):
     with pytest.raises(lowtide.InvalidError, match="budget"):
         train_step(with_forward(lambda y: y.mean()), None, gradients="keep", budget=budget)
@@ -202,3 +202,25 @@ def test_hooks_that_come_later_are_refused():
     optimizer.register_step_post_hook(lambda *_: None)
     with pytest.raises(lowtide.UnsupportedError, match="hooks of step"):
         step(ROWS)
+
+
+@pytest.mark.parametrize("set_state", [
+    lambda layer, x: torch.utils.checkpoint.checkpoint(layer, x, use_reentrant=False),
+    lambda layer, x: (torch.manual_seed(3), layer(x))[1],
+    lambda layer, x: (torch.random.set_rng_state(torch.get_rng_state()), layer(x))[1]])
+def test_random_numbers_of_a_state_that_is_set_are_refused(set_state):
+    layer = nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5))
+
+    class Module(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = layer
+
+        def forward(self, x):
+            return set_state(self.layer, x).mean()
+    with pytest.raises(lowtide.UnsupportedError, match=r"torch\.(set_rng_state|manual_seed)\(\)"):
+        plan(Module())
+    assert torch.manual_seed.__module__ == torch.random.__name__  # all is as before
+    layer[1].p = 0.0
+    layer[1].training = False  # nothing is random
+    plan(Module())

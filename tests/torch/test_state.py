@@ -5,7 +5,7 @@ import copy
 
 import pytest
 import torch
-from conftest import assert_same, batches_of, budgets_of, pair_of
+from conftest import Pair, assert_same, batches_of, budgets_of, pair_of
 from programs import OPTIMIZERS
 
 
@@ -97,3 +97,40 @@ def test_a_module_may_return_the_loss():
     pair = pair_of("unet")
     pair.eager, pair.planned, pair.loss_fn = WithLoss(pair.eager), WithLoss(pair.planned), None
     pair.run(pair.step(), batches_of("unet", 3))
+
+
+def test_numbers_of_modules_may_change_between_steps():
+    """The share of a dropout, and the momentum of statistics."""
+    module = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.BatchNorm1d(8), torch.nn.Dropout(0.3),
+                                 torch.nn.Linear(8, 3))
+    pair = Pair(module)
+    step = pair.step()
+    batches = [(torch.randn(4, 6), torch.randint(0, 3, (4,))) for _ in range(3)]
+    for at, batch in enumerate(batches):
+        for one in (pair.eager, pair.planned):
+            one[1].momentum, one[2].p = 0.1 + at / 4, 0.3 + at / 5
+        torch.manual_seed(at)
+        expected = pair.eager_step(*batch)
+        torch.manual_seed(at)
+        assert torch.equal(expected, step(*batch))
+        pair.check()
+
+
+def test_numbers_that_forward_changes_need_one_plan(monkeypatch):
+    class Counting(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer, self.calls = torch.nn.Linear(6, 3), 0
+
+        def forward(self, x):
+            self.calls += 1
+            return self.layer(x)
+
+    pair = Pair(Counting())
+    step = pair.step()
+    plans = []
+    monkeypatch.setattr(step, "_planned", lambda batch, make=step._planned: plans.append(1) or make(batch))
+    for count in (4, 5, 4, 5, 4):
+        batch = torch.randn(count, 6), torch.randint(0, 3, (count,))
+        assert torch.equal(pair.eager_step(*batch), step(*batch))
+    assert len(plans) == 2  # one for each shape

@@ -59,8 +59,8 @@ def budget_of(budget: int | str | None) -> int | None:
         limit = int(Fraction(found[1]) * UNITS[found[2].lower()])
     else:
         limit = bytes_of(budget, "budget")
-    if limit < 1:
-        raise InvalidError(f"the budget is {limit} bytes; give 1 or more, such as '4GiB'")
+    if isinstance(budget, bool) or not 1 <= limit < 1 << 62:
+        raise InvalidError(f"the budget is {budget!r}, or {limit} bytes; give 1 or more, such as '4GiB'")
     return limit
 
 

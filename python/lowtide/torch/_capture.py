@@ -16,7 +16,7 @@ from torch.nn.utils.stateless import _reparametrize_module
 from torch.utils import _pytree as pytree
 
 from .._errors import InvalidError, UnsupportedError
-from ._units import storage_of
+from ._units import is_random, storage_of
 
 LossFunction = Callable[..., torch.Tensor]
 
@@ -81,9 +81,11 @@ def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tupl
     _check_hooks(parameters)
     _check_devices({**parameters, **constants}, inputs)
     recorded: dict[str, str] = {}
-    with _named_modules(module, recorded), _unchanged_random_state(), torch.enable_grad():
+    setters: list[str] = []
+    with _named_modules(module, recorded), _noted_setters(setters), torch.enable_grad():
         graph = _traced(step, list(parameters.values()), list(constants.values()), inputs,
                         [] if scale is None else [scale])
+    _check_setters(setters, graph)
     modules = {node: recorded[node.name] for node in graph.graph.nodes if node.name in recorded}
     return Captured(graph, parameters, constants, modules)
 
@@ -169,10 +171,39 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
+SETTERS = ("set_rng_state", "manual_seed", "seed")
+"""Functions of PyTorch that change the state of its generator."""
+
+
 @contextmanager
-def _unchanged_random_state() -> Iterator[None]:
+def _noted_setters(called: list[str]) -> Iterator[None]:
+    """Notes which of SETTERS are called, which no graph records. Afterwards the generator is as before."""
+    places = [(owner, name, getattr(owner, name)) for owner in (torch, torch.random) for name in SETTERS]
+
+    def noting(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def note_and_call(*args: Any, **kwargs: Any) -> Any:
+            called.append(name)
+            return function(*args, **kwargs)
+
+        return note_and_call
+
     with torch.random.fork_rng(devices=[]):
-        yield
+        for owner, name, function in places:
+            setattr(owner, name, noting(name, function))
+        try:
+            yield
+        finally:
+            for owner, name, function in places:
+                setattr(owner, name, function)
+
+
+def _check_setters(called: list[str], graph: torch.fx.GraphModule) -> None:
+    """Raises if random operators depend on a state that the step sets."""
+    if not called or not any(is_random(node) for node in graph.graph.nodes):
+        return
+    raise UnsupportedError(f"the step has random operators and calls torch.{called[0]}(), as torch.utils.checkpoint "
+                           "does around what it runs again; leave checkpoints out, because a budget chooses what runs "
+                           "again, or give random numbers as inputs")
 
 
 @contextmanager

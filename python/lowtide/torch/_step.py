@@ -124,10 +124,15 @@ class TrainStep:
         if form not in self._plans:
             if len(self._plans) >= MOST_PLANS:
                 raise OverLimitError(f"this is the form of a batch number {MOST_PLANS + 1}, and a step plans for at "
-                                     f"most {MOST_PLANS}: sets of shapes, plain values, and modes of the module. Pad "
+                                     f"most {MOST_PLANS}: sets of shapes, plain values, and numbers of modules. Pad "
                                      "batches to fewer shapes, give numbers that change as tensors, or make another "
                                      "step")
-            self._plans[form] = self._planned(batch)
+            numbers = self._watch.numbers()
+            planned = self._planned(batch)
+            if self._watch.forget_changed(numbers):
+                self._plans.clear()
+                form = self._form_of(batch, self._watch)
+            self._plans[form] = planned
         return self._plans[form]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -200,7 +205,7 @@ class TrainStep:
                        storages.setdefault(leaf.untyped_storage()._cdata, len(storages)))
                       if isinstance(leaf, torch.Tensor) else (type(leaf), leaf) for leaf in leaves)
         autocast = torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu")
-        return forms, str(spec), watch.modes(), autocast, torch.get_num_threads()
+        return forms, str(spec), watch.numbers(), autocast, torch.get_num_threads()
 
     def _groups(self) -> Any:
         """What plans know of the optimizer: the group of each parameter, and whether its steps have hooks."""

@@ -27,15 +27,28 @@ class ModuleWatch:
         # All of them are held, so that no other tensor can have the identity of one.
         self._tensors: list[torch.Tensor] = [*module.parameters(), *module.buffers()]
         self._states = [_state_of(one) for one in self._tensors]
+        self._numbers = [(vars(one), key) for one in self._modules for key, value in vars(one).items()
+                         if type(value) in (bool, int, float)]
 
     def is_same(self) -> bool:
         """Whether the module has the same tensors, with the same forms, of which the same are trained."""
         return (all(len(table) == len(seen) and all(map(is_, table.values(), seen)) for table, seen in self._tables)
                 and all(_state_of(one) == state for one, state in zip(self._tensors, self._states, strict=True)))
 
-    def modes(self) -> tuple[bool, ...]:
-        """Which submodules are in training mode."""
-        return tuple([one.training for one in self._modules])
+    def numbers(self) -> tuple[Any, ...]:
+        """Numbers and flags that are attributes of submodules, such as `training` and the share of a dropout. Those of
+        forget_changed() are None."""
+        return tuple([table.get(key) for table, key in self._numbers])
+
+    def forget_changed(self, before: tuple[Any, ...]) -> bool:
+        """Leaves out the numbers that differ from those before: forward() changes them itself. Returns whether there
+        were any."""
+        if self.numbers() == before:
+            return False
+        nothing: dict[str, Any] = {}
+        self._numbers = [(table, key) if table.get(key) == old else (nothing, key)
+                         for (table, key), old in zip(self._numbers, before, strict=True)]
+        return True
 
 
 def _state_of(one: torch.Tensor) -> Hashable:
