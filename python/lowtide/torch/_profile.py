@@ -25,8 +25,8 @@ ALIGNMENT = 64
 PAGE = 4096
 OWN_PAGES = 128 * 1024
 
-OBJECT = 768
-"""Bytes of the objects that stand for a storage and for a tensor and a view of it, at most."""
+OBJECT = 896
+"""Bytes of the objects that stand for a storage, a tensor and a few views of it, at most."""
 
 # A plain model of one core of a processor.
 NANOSECONDS_PER_NODE = 3_000
