@@ -116,9 +116,7 @@ class BoundNode {
   BoundKernel* kernel_ = nullptr;
 };
 
-bool is_of_library(const Graph& graph) {
-  return offered_kernels(graph, NodeId(0)).at(0).name.starts_with("onednn.");
-}
+bool is_of_library(const Graph& graph) { return offered_kernels(graph, NodeId(0)).at(0).name.starts_with("onednn."); }
 
 // Kernels of every kind that networks use: blocked, first layer, 1 x 1, depthwise, NHWC, products, packing.
 std::vector<Graph> kernels_of_a_network() {
