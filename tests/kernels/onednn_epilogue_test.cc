@@ -9,12 +9,14 @@
 #include <limits>
 
 #include "tests/kernels/onednn_convolutions.h"
+#include "tests/kernels/product_kernel.h"
 #include "tests/kernels/reversed_team.h"
 
 namespace lowtide {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using testing::Floats;
 using ::testing::HasSubstr;
 using testing::SquareConv;
@@ -51,6 +53,9 @@ std::vector<std::string> kernels_of(const Graph& graph) {
   for (const Kernel& kernel : offered_kernels(graph, NodeId(0))) names.push_back(kernel.name);
   return names;
 }
+
+// Those of a product with an epilogue.
+Lines product_kernels() { return testing::has_library_products() ? Lines{"onednn.matmul", "plain"} : Lines{"plain"}; }
 
 // A product with these values as its result, and a function on them: "Clip(t, low, high)".
 constexpr std::int64_t kValues = 1 << 14;
@@ -125,13 +130,12 @@ const std::vector<FunctionCase>& functions() {
 }
 
 TEST(OnednnEpilogue, ComputesFunctionsWithinTheStatedErrors) {
-  if (!machine_key().isa.starts_with("avx512")) GTEST_SKIP() << "oneDNN has no such product on this machine";
   const Floats values = many_numbers();
   for (const FunctionCase& one : functions()) {
     SCOPED_TRACE(one.nodes.back());
     const Graph graph = function_graph(one.nodes);
-    ASSERT_THAT(kernels_of(graph), ElementsAre("onednn.matmul", "plain"));
-    const Floats y = testing::values_of<float>(run_kernel(graph, "onednn.matmul", reads_of(values)));
+    ASSERT_THAT(kernels_of(graph), ElementsAreArray(product_kernels()));
+    const Floats y = testing::values_of<float>(run_kernel(graph, product_kernels().front(), reads_of(values)));
     double most = 0;
     for (std::size_t at = 0; at < values.size(); ++at) {
       const double exact = one.exact(values[at]);
@@ -144,7 +148,7 @@ TEST(OnednnEpilogue, ComputesFunctionsWithinTheStatedErrors) {
 // Bit for bit, which includes the signs of zeros, except that Relu makes them positive. A product has no negative zero,
 // but Mul(t, low) has.
 TEST(OnednnEpilogue, GivesTheBitsOfAChain) {
-  if (!machine_key().isa.starts_with("avx512")) GTEST_SKIP() << "oneDNN has no such product on this machine";
+  if (!testing::has_library_products()) GTEST_SKIP() << "oneDNN has no such product to compare on this machine";
   Floats values = many_numbers();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const Floats special = {0.0F, -0.0F, kInfinity, -kInfinity, 1e-40F, -1e-40F, 3e38F, -3e38F, 1.0F, -1.0F, 0.5F, 2.5F};
@@ -168,9 +172,9 @@ TEST(OnednnEpilogue, GivesTheBitsOfAChain) {
 
 // The chain applies the upper bound last. oneDNN refuses bounds in this order.
 TEST(OnednnEpilogue, ClipsToBoundsInTheWrongOrder) {
-  if (!machine_key().isa.starts_with("avx512")) GTEST_SKIP() << "oneDNN has no such product on this machine";
   const Graph graph = function_graph({"y = Clip(t, high, low)"});
-  for (const float one : testing::values_of<float>(run_kernel(graph, "onednn.matmul", reads_of(many_numbers()))))
+  for (const float one :
+       testing::values_of<float>(run_kernel(graph, product_kernels().front(), reads_of(many_numbers()))))
     ASSERT_EQ(one, -1.5F);
 }
 

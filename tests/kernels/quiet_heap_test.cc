@@ -16,6 +16,7 @@
 #include "lowtide/kernels/onednn/parts.h"
 #include "lowtide/kernels/onednn/quiet_heap.h"
 #include "tests/kernels/onednn_convolutions.h"
+#include "tests/kernels/product_kernel.h"
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -230,7 +231,7 @@ TEST(QuietHeap, RestoresTheThreadsOfTheHost) {
 #if defined(__GLIBC__) && !defined(LOWTIDE_TEST_OTHER_MALLOC)
 // oneDNN keeps the primitives of kernels that are gone, about 6 KB each, beside their generated code.
 TEST(ReleaseKernelCaches, GivesBackWhatGoneKernelsLeft) {
-  if (!machine_key().isa.starts_with("avx512")) GTEST_SKIP() << "oneDNN has no such products on this machine";
+  if (!testing::has_library_products()) GTEST_SKIP() << "oneDNN has no such products on this machine";
   const auto make_and_drop = [](std::int64_t channels) {
     const std::string count = std::to_string(channels);
     const BoundNode node(testing::graph_of("graph \"g\" {\n input a : f32[5," + count + "]\n input b : f32[" + count +
