@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modules that torch.compile() gives to the backend: bits of eager steps, and peaks within budgets."""
 import copy
+from dataclasses import replace
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ from torch import nn
 from torch.nn import functional
 
 import lowtide
-from lowtide.torch import backend
+from lowtide.torch import _partition, backend
 
 LARGE = 1 << 40
 
@@ -111,8 +112,15 @@ def test_steps_equal_eager_steps_within_budgets(name):
 
 
 def test_less_budget_is_less_memory(monkeypatch):
-    """pytorch/pytorch#197838: peaks of 15 budgets stay below them. Plans follow measured times, so a smaller budget may
-    have the higher peak of two neighbours."""
+    """pytorch/pytorch#197838: peaks of 15 budgets stay below them, and never rise when the budget falls. Estimated times
+    make plans the same each time."""
+    measure = _partition.measured_costs
+
+    def measured_scratch(program, units, arguments, estimates):
+        costs = measure(program, units, arguments, estimates)
+        return [replace(cost, nanoseconds=known.nanoseconds) for cost, known in zip(costs, estimates, strict=True)]
+
+    monkeypatch.setattr("lowtide.torch._partition.measured_costs", measured_scratch)
     monkeypatch.setattr("lowtide.torch._step.EFFORT", EFFORT // 10)
     layers = [one for _ in range(4) for one in (nn.Linear(64, 64), nn.Tanh())]
     both = Compiled(nn.Sequential(*layers))
@@ -128,7 +136,7 @@ def test_less_budget_is_less_memory(monkeypatch):
         peaks.append(both.measured(made, loss, batch))
         assert peaks[-1] <= budget
     assert peaks[-1] < 0.75 * peaks[0]
-    assert all(after < before for before, after in zip(peaks[::7], peaks[7::7])), peaks
+    assert all(after <= before + 4096 for before, after in zip(peaks, peaks[1:])), peaks
 
 
 def test_dropout_that_runs_again_has_its_first_mask():

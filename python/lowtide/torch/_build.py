@@ -60,7 +60,7 @@ def budget_of(budget: int | str | None) -> int | None:
     else:
         limit = bytes_of(budget, "budget")
     if isinstance(budget, bool) or not 1 <= limit < 1 << 62:
-        raise InvalidError(f"the budget is {budget!r}, or {limit} bytes; give 1 or more, such as '4GiB'")
+        raise InvalidError(f"the budget is {budget!r}; give 1 byte or more, and less than 4 EiB, such as '4GiB'")
     return limit
 
 

@@ -128,9 +128,9 @@ class Search {
 
   bool is_small_solved() {
     const SmallAnswer small = search_small(problem_, kSmallStates);
-    if (!small.is_complete) return false;
-    if (!small.runs) left_ = std::min(left_, kSmallProof);  // for a proof that others can check
-    if (!small.runs) return false;
+    const bool is_infeasible = small.is_complete && !small.runs;
+    if (is_infeasible) left_ = std::min(left_, kSmallProof);  // for a proof that others can check
+    if (!small.is_complete || is_infeasible) return false;
     note(*small.runs);
     // A bound with a proof is better than the word of the search.
     std::int64_t work = kSmallProof;
