@@ -53,9 +53,9 @@ void* counted_calloc(std::size_t count, std::size_t size) {
 }
 // A placed block cannot grow where it is.
 void* moved_to_heap(void* block, std::size_t placed, std::size_t size) {
-  void* moved = malloc(size);
-  if (moved == nullptr) return nullptr;
-  std::memcpy(moved, block, std::min(placed, size));
+  void* moved = size == 0 ? nullptr : malloc(size);
+  if (moved == nullptr && size > 0) return nullptr;
+  if (moved != nullptr) std::memcpy(moved, block, std::min(placed, size));
   release_placed(block);
   add(bytes_of(moved) - static_cast<std::int64_t>(placed));
   return moved;
@@ -150,27 +150,35 @@ void put_back(const LoadedLibrary& library) {
   }
 }
 
-// Returns whether calls of the library are counted.
-bool redirect(const LoadedLibrary& library) {
-  if (library.contains(reinterpret_cast<void*>(&counted_malloc))) return false;  // these must reach the originals
-  bool is_counted = false;
-  for (const ImportEntry& entry : heap_entries(library)) {
+enum class Redirect { none, part, whole };
+
+// Returns which calls of the library are counted. Part of them are if other code has replaced the entries of the rest.
+Redirect redirect(const LoadedLibrary& library) {
+  // These must reach the originals.
+  if (library.contains(reinterpret_cast<void*>(&counted_malloc))) return Redirect::none;
+  std::size_t others = 0;
+  std::vector<ImportEntry> replaced;
+  const std::vector<ImportEntry> entries = heap_entries(library);
+  for (const ImportEntry& entry : entries) {
     const HeapFunction& function = function_of(entry);
-    if (address_in(entry) != function.counted) {
-      if (!leads_to_heap(entry, function)) continue;
-      if (!replace_import(entry, function.counted)) {
-        put_back(library);
-        return false;
-      }
+    if (address_in(entry) == function.counted) continue;
+    if (!leads_to_heap(entry, function)) {
+      ++others;
+    } else if (replace_import(entry, function.counted)) {
+      replaced.push_back(entry);
+    } else {  // as before this call; what an earlier call has replaced may serve placed blocks
+      for (const ImportEntry& one : replaced) static_cast<void>(replace_import(one, function_of(one).original));
+      return Redirect::none;
     }
-    is_counted = true;
   }
-  return is_counted;
+  if (others == entries.size()) return Redirect::none;
+  return others == 0 ? Redirect::whole : Redirect::part;
 }
 
 // A library is known by how its file name begins.
 struct Redirected {
   bool is_found = false;  // and redirected
+  bool is_whole = true;   // all calls of the heap are, in all libraries of this name
   bool is_for_good = false;
 };
 
@@ -180,8 +188,9 @@ struct Redirection {
   std::map<std::string, Redirected> names;
   std::uint64_t loads = 0;  // of libraries, when they were searched
 };
+// Never destroyed, as the entries stay replaced.
 Redirection& redirection() {
-  static Redirection the_only;
+  static auto& the_only = *new Redirection();
   return the_only;
 }
 
@@ -197,11 +206,25 @@ void for_each_named(const std::map<std::string, Redirected>& names, const Visit&
 }
 
 void search_libraries(std::map<std::string, Redirected>& names) {
-  for (auto& name : names) name.second.is_found = false;
+  for (auto& name : names) name.second = {.is_for_good = name.second.is_for_good};
   for_each_named(names, [&](const LoadedLibrary& library) {
-    if (!redirect(library)) return;
-    for (auto& name : names) name.second.is_found |= library.file_name().starts_with(name.first);
+    const Redirect found = redirect(library);
+    for (auto& name : names) {
+      if (found == Redirect::none || !library.file_name().starts_with(name.first)) continue;
+      name.second.is_found = true;
+      name.second.is_whole &= found == Redirect::whole;
+    }
   });
+}
+
+// A placed block must not reach functions that know only blocks of the heap.
+void check_whole(const std::map<std::string, Redirected>& names) {
+  for (const auto& [name, one] : names) {
+    if (one.is_whole) continue;
+    throw Failure({.code = ErrorCode::unsupported,
+                   .message = "another tool has replaced calls of the heap in the library " + name +
+                              ", such as a profiler of memory; use arena=False, or run without it"});
+  }
 }
 
 }  // namespace
@@ -215,12 +238,12 @@ std::vector<std::string> redirect_heap_calls(const std::vector<std::string>& nam
   const std::uint64_t loads = count_of_loads();
   bool is_known = loads == all.loads;
   for (const std::string& name : names) {
-    const auto [at, is_new] = all.names.try_emplace(name);
-    is_known &= !is_new;
-    at->second.is_for_good |= for_good;
+    is_known &= !all.names.try_emplace(name).second;
   }
   if (!is_known) search_libraries(all.names);
   all.loads = loads;
+  if (for_good) check_whole(all.names);
+  for (const std::string& name : names) all.names.at(name).is_for_good |= for_good;
   std::vector<std::string> found;
   std::ranges::copy_if(names, std::back_inserter(found),
                        [&](const std::string& name) { return all.names.at(name).is_found; });

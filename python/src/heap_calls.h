@@ -13,7 +13,7 @@ namespace lowtide::python {
 
 // Redirects the libraries whose file names begin with one of the names. Returns the names for which one was found.
 // Libraries that are loaded later are not redirected until the next call. `for_good`: end_redirection() leaves them.
-// Throws Failure if a name is empty.
+// Throws Failure if a name is empty, or if `for_good` and other code has replaced some of the entries.
 std::vector<std::string> redirect_heap_calls(const std::vector<std::string>& names, bool for_good);
 
 // Puts the entries back, except those that are redirected for good.

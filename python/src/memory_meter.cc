@@ -43,6 +43,7 @@ void bind_memory_meter(nb::module_& module) {
       .def(nb::init<const std::vector<PlacedHeap::Block>&, std::size_t>(), nb::arg("blocks"), nb::arg("bytes"))
       .def("enter", &PlacedHeap::enter)
       .def("leave", &PlacedHeap::leave)
+      .def("give_back", &PlacedHeap::give_back)
       .def_prop_ro("missed", &PlacedHeap::missed);
 }
 

@@ -73,8 +73,9 @@ struct Range {
 };
 
 constexpr std::size_t kMostRanges = 64;
+// Never destroyed: blocks may be released by destructors of other libraries when the process ends.
 std::array<Range, kMostRanges>& ranges() {
-  static std::array<Range, kMostRanges> all;
+  static auto& all = *new std::array<Range, kMostRanges>();
   return all;
 }
 constinit std::atomic<std::size_t> range_count = 0;
@@ -92,22 +93,24 @@ Range* range_of(const void* block) {
 bool take_over(Range& range, std::size_t bytes, std::size_t blocks) {
   const std::lock_guard lock(range.mutex);
   if (range.has_heap || !range.live.empty() || range.bytes < bytes) return false;
+  range.live.reserve(blocks);  // may throw
   range.has_heap = true;
-  range.live.reserve(blocks);
   return true;
 }
 
 std::size_t make_range(std::size_t bytes) {
   const std::size_t at = range_count.load(std::memory_order_relaxed);
-  void* mapped = MAP_FAILED;
-  if (at < kMostRanges) {
-    mapped = mmap(nullptr, bytes + kMostAlignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                  -1, 0);
+  if (at == kMostRanges) {
+    throw Failure({.code = ErrorCode::over_limit,
+                   .message = "the process has had " + std::to_string(kMostRanges) +
+                              " arenas at once, which is the most; use arena=False, or end other steps"});
   }
+  void* mapped =
+      mmap(nullptr, bytes + kMostAlignment, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) {
     throw Failure({.code = ErrorCode::over_limit,
                    .message = "there are no " + std::to_string(bytes) + " bytes of addresses for an arena; use " +
-                              "arena=False, or end other steps"});
+                              "arena=False"});
   }
   const std::size_t beside = reinterpret_cast<std::uintptr_t>(mapped) % kMostAlignment;
   ranges()[at].begin = static_cast<std::byte*>(mapped) + (kMostAlignment - beside) % kMostAlignment;
@@ -132,9 +135,9 @@ bool is_in(const PlacedHeap::Place& place, std::size_t bytes) {
   return offset <= bytes && place.size <= bytes - offset;
 }
 
-// Gives the pages back if nothing uses them. The mutex is held.
-void end_if_unused(Range& range) {
-  if (!range.has_heap && range.live.empty()) madvise(range.begin, range.bytes, MADV_DONTNEED);
+// The mutex of the range is held.
+void give_back_pages(Range& range) {
+  if (range.live.empty()) madvise(range.begin, range.bytes, MADV_DONTNEED);
 }
 
 thread_local PlacedHeap* placing = nullptr;
@@ -224,7 +227,7 @@ PlacedHeap::~PlacedHeap() {
   Range& range = ranges()[range_];
   const std::lock_guard lock(range.mutex);
   range.has_heap = false;
-  end_if_unused(range);
+  give_back_pages(range);
 }
 
 bool PlacedHeap::enter() {
@@ -240,6 +243,12 @@ void PlacedHeap::leave() {
   is_entered_ = false;
 }
 
+void PlacedHeap::give_back() {
+  Range& range = ranges()[range_];
+  const std::lock_guard lock(range.mutex);
+  give_back_pages(range);
+}
+
 void PlacedHeap::begin_run(std::int64_t run) {
   const auto at = runs_.find(run);
   next_ = at == runs_.end() ? 0 : at->second.first;
@@ -253,7 +262,7 @@ void* PlacedHeap::place(std::size_t alignment, std::size_t size) {
   const auto offset = static_cast<std::size_t>(place.offset);
   Range& range = ranges()[range_];
   const std::lock_guard lock(range.mutex);
-  const bool is_aligned = alignment <= kMostAlignment && offset % alignment == 0;
+  const bool is_aligned = 0 < alignment && alignment <= kMostAlignment && offset % alignment == 0;
   if (place.size == size && is_aligned && range.live.add(offset, size)) return range.begin + offset;
   ++missed_;
   return nullptr;
@@ -275,7 +284,7 @@ std::size_t release_placed(void* block) {
   if (range == nullptr) return 0;
   const std::lock_guard lock(range->mutex);
   const std::size_t size = range->live.remove(static_cast<std::size_t>(static_cast<std::byte*>(block) - range->begin));
-  end_if_unused(*range);
+  if (!range->has_heap) give_back_pages(*range);
   return size;
 }
 

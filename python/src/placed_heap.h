@@ -73,6 +73,9 @@ class PlacedHeap {
   [[nodiscard]] bool enter();
   void leave();
 
+  // Returns the memory to the system until the next block, if no block lives.
+  void give_back();
+
   // Blocks since the start that the plan places and that came from the heap.
   [[nodiscard]] std::int64_t missed() const { return missed_; }
 

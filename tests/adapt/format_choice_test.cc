@@ -131,8 +131,8 @@ TEST(FormatChoice, DoesNotCompareTimesWithEstimates) {
   EXPECT_THAT(passes_of(choice), Not(Contains("formats")));
 }
 
-// An image has 15 x 16 x 16 elements, or 15,360 bytes, and 16,384 in blocks; a and b have four times as many. s, a and b
-// are live at once: 138,240 bytes, and 147,456 in blocks. If s is made again for y, a and b are enough. x has 15,360.
+// An image has 15 x 16 x 16 elements, or 15,360 bytes, and 16,384 in blocks; a and b have four times as many. s, a and
+// b are live at once: 138,240 bytes, and 147,456 in blocks. If s is made again for y, a and b are enough.
 constexpr const char* kRerun = R"(graph "rerun" {
   input x : f32[1,15,16,16]
   constant w0 : f32[15,15,1,1]
@@ -149,7 +149,7 @@ constexpr const char* kRerun = R"(graph "rerun" {
 
 // Within a budget that the graph with formats keeps only with reruns, and the plain one without.
 TEST(FormatChoice, WithRerunsDoesNotCompareTimesWithEstimates) {
-  FormatChoice choice{.budget = BudgetRequest::of(Bytes(138'240 + 15'360))};
+  FormatChoice choice{.budget = BudgetRequest::of(Bytes(138'240 + 15'360))};  // with x
   ASSERT_THAT(passes_of(choice, kRerun), Contains("formats"));
   choice.has_measured_costs = true;
   choice.target = timed(1000, 10, kRerun);

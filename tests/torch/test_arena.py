@@ -67,6 +67,18 @@ def test_kept_gradients_outlive_the_step():
         assert torch.equal(one.grad, gradient)
 
 
+def test_forms_of_batches_take_turns_in_memory():
+    """The pages of one arena are returned before another one is used."""
+    pair = pair_of("residual", "sgd")
+    batches = [batches_of("residual", 1)[0]]
+    batches.append(tuple(torch.cat([one, one]) for one in batches[0]))
+    step = pair.step(arena=True)
+    for batch in [*batches, *batches]:
+        assert torch.equal(pair.eager_step(*batch), step(*batch))
+    arenas = [step.plan(*batch).arena for batch in batches]
+    assert [one.missed for one in arenas] == [0, 0]
+
+
 def test_accumulation_is_refused():
     with pytest.raises(lowtide.UnsupportedError, match="gradients outlive calls"):
         pair_of("residual", "sgd").step(arena=True, accumulate=2)
@@ -139,6 +151,15 @@ class TestPlacedHeap:
         other = _core.PlacedHeap([(0, self.SIZE, 0)], self.SIZE)
         another = self.place(other).fill_(4)
         assert block.sum().item() == 3 * FLOATS and another.sum().item() == 4 * FLOATS
+
+    def test_memory_is_returned_if_no_block_lives(self):
+        heap = _core.PlacedHeap([(0, self.SIZE, 0)], self.SIZE)
+        block = self.place(heap).fill_(3)
+        heap.give_back()
+        assert block.sum().item() == 3 * FLOATS
+        del block
+        heap.give_back()
+        assert self.place(heap).count_nonzero().item() == 0  # new pages
 
     def test_forged_places_are_refused(self):
         with pytest.raises(lowtide.InvalidError, match="block 0 is outside of the arena"):

@@ -112,8 +112,10 @@ def test_steps_equal_eager_steps_within_budgets(name):
 
 
 def test_less_budget_is_less_memory(monkeypatch):
-    """pytorch/pytorch#197838: peaks of 15 budgets stay below them, and never rise when the budget falls. Estimated times
-    make plans the same each time."""
+    """pytorch/pytorch#197838: peaks of 15 budgets stay below them, and never rise when the budget falls.
+
+    Estimated times make plans the same each time.
+    """
     measure = _partition.measured_costs
 
     def measured_scratch(program, units, arguments, estimates):
@@ -210,9 +212,11 @@ def test_what_an_optimizer_keeps_counts():
     made, loss = both.compiled(budget=LARGE, optimizer=optimizer, beside=1000)
     loss(*batch)
     rounded = made.plans[0].problem.rounded
-    kept = 2 * 4 * (64 + 8) + 2 * 4  # two moments, and a count of steps per parameter
-    assert made.plans[0].problem.states["optimizer"] == kept
-    assert made.plans[0].sequence.peak - free.plans[0].sequence.peak == rounded(kept) + rounded(1000)
+    kept = [4 * 64, 4 * 64, 4 * 8, 4 * 8, 4, 4]  # two moments, and a count of steps per parameter
+    states = made.plans[0].problem.states
+    assert sorted(size for name, size in states.items() if name.startswith("optimizer ")) == sorted(kept)
+    more = sum(map(rounded, kept)) + rounded(1000)  # each of them is a block of the heap
+    assert made.plans[0].sequence.peak - free.plans[0].sequence.peak == more
     assert "not counted" in free.report() and "not counted" not in made.report()
 
 

@@ -85,6 +85,25 @@ def test_policies_keep_budgets_with_the_bits_of_eager_steps(make, shares):
     assert "measured" in str(policy)
 
 
+def test_a_buffer_that_forward_assigns_stays():
+    class Averaging(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.ModuleList(nn.Sequential(nn.Linear(32, 32), nn.Tanh()) for _ in range(3))
+            self.register_buffer("mean", torch.zeros(()))
+
+        def forward(self, x):
+            for one in self.layers:
+                x = one(x)
+            self.mean = 0.9 * self.mean + 0.1 * x.detach().mean()
+            return x
+
+    module, batch = Averaging(), (torch.randn(64, 32), torch.randint(32, (64,)))
+    before = module.mean
+    policy_of(Pair(module), batch, "1GB")
+    assert module.mean is before and before.item() == 0
+
+
 def test_planning_a_policy_changes_nothing():
     torch.manual_seed(1)
     module, batch = image_stack()
@@ -113,7 +132,7 @@ def test_an_engine_may_wrap_the_regions_itself():
 
 def test_what_no_policy_does_is_refused():
     pair, [batch] = pair_of("vit"), batches_of("vit", 1)
-    with pytest.raises(lowtide.InvalidError, match="lowest peak is .* train_step"):
+    with pytest.raises(lowtide.InvalidError, match="lowest predicted peak is .* train_step"):
         policy_of(pair, batch, "100kB")
     with pytest.raises(lowtide.InvalidError, match="no part 'bloks.0'"):
         policy_of(pair, batch, "1GB", regions=["bloks.0"])

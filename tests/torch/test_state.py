@@ -8,6 +8,8 @@ import torch
 from conftest import Pair, assert_same, batches_of, budgets_of, pair_of
 from programs import OPTIMIZERS
 
+import lowtide
+
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_a_scheduler_sets_the_learning_rate(optimizer):
@@ -100,15 +102,16 @@ def test_a_module_may_return_the_loss():
 
 
 def test_numbers_of_modules_may_change_between_steps():
-    """The share of a dropout, and the momentum of statistics."""
+    """The share of a dropout, the momentum of statistics, and the padding of a convolution."""
     module = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.BatchNorm1d(8), torch.nn.Dropout(0.3),
-                                 torch.nn.Linear(8, 3))
+                                 torch.nn.Unflatten(1, (1, 8)), torch.nn.Conv1d(1, 1, 3), torch.nn.AdaptiveAvgPool1d(4),
+                                 torch.nn.Flatten(), torch.nn.Linear(4, 3))
     pair = Pair(module)
     step = pair.step()
     batches = [(torch.randn(4, 6), torch.randint(0, 3, (4,))) for _ in range(3)]
     for at, batch in enumerate(batches):
         for one in (pair.eager, pair.planned):
-            one[1].momentum, one[2].p = 0.1 + at / 4, 0.3 + at / 5
+            one[1].momentum, one[2].p, one[4].padding = 0.1 + at / 4, 0.3 + at / 5, (at,)
         torch.manual_seed(at)
         expected = pair.eager_step(*batch)
         torch.manual_seed(at)
@@ -134,3 +137,15 @@ def test_numbers_that_forward_changes_need_one_plan(monkeypatch):
         batch = torch.randn(count, 6), torch.randint(0, 3, (count,))
         assert torch.equal(pair.eager_step(*batch), step(*batch))
     assert len(plans) == 2  # one for each shape
+
+
+def test_a_step_without_accumulation_has_nothing_between_updates():
+    pair = pair_of("residual", "sgd")
+    batch = batches_of("residual", 1)[0]
+    step = pair.step(gradients="keep")
+    step(*batch)
+    kept = [one.grad for one in pair.planned.parameters()]
+    step.load_state_dict(step.state_dict())
+    assert all(one.grad is gradient for one, gradient in zip(pair.planned.parameters(), kept, strict=True))
+    with pytest.raises(lowtide.MismatchError, match="behind 1 batches.*accumulate=2"):
+        step.load_state_dict({"pending": 1, "gradients": {}})

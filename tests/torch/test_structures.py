@@ -236,3 +236,34 @@ def test_hooks_of_modules_are_part_of_the_step(hook):
         return module
     pair = Pair(make(), "adamw")
     pair.run(pair.step(), vectors(3))
+
+
+@pytest.mark.parametrize("options", [{"gradients": "keep"}, {"accumulate": 2}])
+def test_a_gradient_from_outside_is_not_written_over(options):
+    """The backward() of a function of the user returns a tensor of the user."""
+    outside = torch.ones(3)
+
+    class Constant(torch.autograd.Function):
+        @staticmethod
+        def forward(_context, weight):
+            return weight * 2
+
+        @staticmethod
+        def backward(_context, _gradient):
+            return outside
+
+    class Module(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(3))
+
+        def forward(self, x):
+            return (Constant.apply(self.weight) * x).sum()
+
+    pair = Pair(Module(), loss_fn=None)
+    step = pair.step(**options)
+    for _ in range(2):
+        step(torch.ones(3))
+    assert outside.tolist() == [1, 1, 1]
+    if "gradients" in options:
+        assert pair.planned.weight.grad.tolist() == [2, 2, 2]  # one for each step

@@ -41,6 +41,10 @@ class Arena:
         """Blocks so far that came from the heap, because a step differed from the one that was traced."""
         return self._heap.missed
 
+    def give_back(self) -> None:
+        """Returns the memory to the system until the next use."""
+        self._heap.give_back()
+
     @contextmanager
     def placed(self) -> Iterator[None]:
         """Blocks that the program requests on this thread lie in the arena. Its first uses leave free blocks in the

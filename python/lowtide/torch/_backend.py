@@ -191,11 +191,12 @@ class Backend:
 
     def _bytes_beside(self, joint: Joint) -> dict[str, int]:
         """What is live at all times beside the inputs of a graph."""
-        found = {"beside": self.beside, "optimizer": _bytes_of_optimizer(self.optimizer)}
+        found = {"beside": self.beside,
+                 **{f"optimizer {at}": size for at, size in enumerate(_bytes_of_optimizer(self.optimizer))}}
         if self.accumulates:
-            found["gradients of earlier batches"] = sum(
-                one.untyped_storage().nbytes() for one in self._given
-                if isinstance(one, torch.nn.Parameter) and one.requires_grad)
+            found.update({f"gradient of an earlier batch {at}": one.numel() * one.element_size()
+                          for at, one in enumerate(self._given)
+                          if isinstance(one, torch.Tensor) and one.is_leaf and one.requires_grad})
         return {name: size for name, size in found.items() if size}
 
     def _kept(self, problem: JointProblem, uncounted: str) -> BudgetSequence:
@@ -263,15 +264,15 @@ def _bytes_if_alive(one: StorageWeakRef) -> int:
     return 0 if storage is None else int(storage.nbytes())
 
 
-def _bytes_of_optimizer(optimizer: Optimizer | None) -> int:
-    """What the optimizer keeps after its first step."""
+def _bytes_of_optimizer(optimizer: Optimizer | None) -> list[int]:
+    """Bytes of each tensor that the optimizer keeps after its first step, or now if that is more."""
     if optimizer is None:
-        return 0
+        return []
     parameters = {str(at): one for at, one in enumerate(one for group in optimizer.param_groups
                                                         for one in group["params"])}
     with unset_fake_temporarily(), _disable_current_modes():
         first = state_bytes(optimizer, parameters)
-    return max(present_bytes(optimizer), sum(size for one in first.values() for size in one.values()))
+    return max(present_bytes(optimizer), [size for one in first.values() for size in one.values()], key=sum)
 
 
 def backend(budget: int | str | None = None, *, optimizer: Optimizer | None = None, beside: int | str = 0,

@@ -106,7 +106,7 @@ def build_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
     states = dict(units.states)
     behind = Behind()
     if optimizer is not None and options.keeps:
-        states["optimizer"] = present_bytes(optimizer)
+        states.update({f"optimizer {at}": size for at, size in enumerate(present_bytes(optimizer))})
     elif optimizer is not None:
         check_optimizer(optimizer, captured.parameters)
         behind = behind_backward(captured, units, optimizer, gradients)

@@ -16,7 +16,7 @@ from torch.nn.utils.stateless import _reparametrize_module
 from torch.utils import _pytree as pytree
 
 from .._errors import InvalidError, UnsupportedError
-from ._units import is_random, storage_of
+from ._units import is_random, storage_of, values_of
 
 LossFunction = Callable[..., torch.Tensor]
 
@@ -86,6 +86,7 @@ def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tupl
         graph = _traced(step, list(parameters.values()), list(constants.values()), inputs,
                         [] if scale is None else [scale])
     _check_setters(setters, graph)
+    _copy_constants(graph)
     modules = {node: recorded[node.name] for node in graph.graph.nodes if node.name in recorded}
     return Captured(graph, parameters, constants, modules)
 
@@ -113,6 +114,23 @@ def _own_gradients(gradients: Sequence[torch.Tensor | None], parameters: list[to
             taken.add(storage_of(gradient))
         own.append(gradient)
     return own
+
+
+def _copy_constants(graph: torch.fx.GraphModule) -> None:
+    """Gradients that are tensors from outside, which a backward() of the user returned, become copies of them."""
+    outside = {storage_of(one) for node in graph.graph.find_nodes(op="get_attr") for one in values_of(node)}
+    output = next(iter(graph.graph.find_nodes(op="output")))
+    loss, *gradients = output.args[0]  # type: ignore[misc]
+    own: list[Any] = [loss]
+    for gradient in gradients:
+        if isinstance(gradient, torch.fx.Node) and any(storage_of(one) in outside for one in values_of(gradient)):
+            with graph.graph.inserting_before(output):
+                copy = graph.graph.call_function(torch.ops.aten.clone.default, (gradient,))
+            copy.meta["val"] = gradient.meta["val"].clone()
+            gradient = copy
+        own.append(gradient)
+    output.args = (own,)
+    graph.recompile()
 
 
 def _has_layout_of(one: torch.Tensor, other: torch.Tensor) -> bool:

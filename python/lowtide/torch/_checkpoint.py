@@ -116,8 +116,8 @@ def checkpoint_policy(module: torch.nn.Module, loss_fn: LossFunction | None, exa
         policy = _measured_policy(module, loss_fn, batch, search, search.best(may_drop=regions is None))
         if policy.measured <= limit:
             return replace(policy, measured_plain=plain + search.states)
-        search.target -= policy.measured - limit
-    raise search.refusal(policy.measured)
+        search.note_measured(policy.measured)
+    raise search.refusal()
 
 
 class _Search:
@@ -129,6 +129,7 @@ class _Search:
         self.budget = budget
         self.target = budget
         """Bytes that predictions must not exceed."""
+        self._measured: int | None = None
         self._every = regions
         self.mapping = built.problem.as_mapping()
         self.states = sum(one["bytes"] for one in self.mapping["states"])
@@ -167,11 +168,17 @@ class _Search:
                 saved |= set(group)
         return saved
 
-    def refusal(self, lowest: int) -> InvalidError:
+    def note_measured(self, taken: int) -> None:
+        """A policy took more than the budget, so predictions must be lower by as much."""
+        self._measured = taken if self._measured is None else min(taken, self._measured)
+        self.target -= taken - self.budget
+
+    def refusal(self, predicted: int | None = None) -> InvalidError:
         """That no policy keeps the budget."""
-        return InvalidError(f"no policy was found that keeps the budget of {self.budget:,} B; the lowest peak is "
-                            f"{lowest:,} B. Give a larger budget, more or smaller regions, or use train_step(), which "
-                            "also chooses the order")
+        lowest = (f"the lowest predicted peak is {predicted:,} B" if self._measured is None else
+                  f"the lowest peak that was measured is {self._measured:,} B")
+        return InvalidError(f"no policy was found that keeps the budget of {self.budget:,} B; {lowest}. Give a larger "
+                            "budget, more or smaller regions, or use train_step(), which also chooses the order")
 
     def _worth(self, group: list[int]) -> float:
         """Time for each byte that is saved."""
@@ -211,7 +218,8 @@ def _measured_policy(module: torch.nn.Module, loss_fn: LossFunction | None, batc
 
 def _taken(module: torch.nn.Module, loss_fn: LossFunction | None, batch: tuple[Any, ...]) -> int:
     """Bytes that forward and backward pass take, at most. The module and the generator are as before afterwards."""
-    kept = [(one, one.clone()) for one in module.buffers()]
+    kept = [(part._buffers, name, one, one.clone()) for part in module.modules()
+            for name, one in part._buffers.items() if one is not None]
     parameters = [one for one in module.parameters() if one.requires_grad]
     try:
         with torch.random.fork_rng(devices=[]), torch.enable_grad(), MemoryMeter() as meter:
@@ -219,8 +227,9 @@ def _taken(module: torch.nn.Module, loss_fn: LossFunction | None, batch: tuple[A
             torch.autograd.grad(loss, parameters, allow_unused=True)
     finally:
         with torch.no_grad():
-            for one, before in kept:
+            for buffers, name, one, before in kept:
                 one.copy_(before)
+                buffers[name] = one  # forward() may have assigned another one
     return meter.peak
 
 

@@ -105,11 +105,11 @@ def _function_of(one: ParameterUpdate) -> Callable[[torch.Tensor], None]:
     return update
 
 
-def present_bytes(optimizer: Optimizer) -> int:
-    """Bytes of the tensors that the optimizer keeps now."""
+def present_bytes(optimizer: Optimizer) -> list[int]:
+    """Bytes of each of the tensors that the optimizer keeps now."""
     sizes = {storage_of(value): value.untyped_storage().nbytes() for of_parameter in optimizer.state.values()
              for value in tensors_of(tuple(of_parameter.values()))}
-    return sum(sizes.values())
+    return list(sizes.values())
 
 
 def state_bytes(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter]) -> dict[str, dict[str, int]]:

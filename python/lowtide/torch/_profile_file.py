@@ -79,8 +79,10 @@ class ProfileFile:
         sizes += [[] for _ in problem.updates]
         nodes = [{"name": name, "ns": cost.nanoseconds, "scratch": cost.scratch, "bytes": of_node}
                  for name, cost, of_node in zip(names_of(problem), problem.costs, sizes, strict=True)]
-        self._steps.append({"batch": _text_of(batch), "threads": torch.get_num_threads(), "graph": _digest_of(built),
-                            "nodes": nodes})
+        step = {"batch": _text_of(batch), "threads": torch.get_num_threads(), "graph": _digest_of(built),
+                "nodes": nodes}
+        others = [one for one in self._steps if (one["graph"], one["threads"]) != (step["graph"], step["threads"])]
+        self._steps = [*others, step]
         whole = {"format": FORMAT, "version": 1, **self._owner, "steps": self._steps}
         write_text(self._path, json.dumps(whole, indent=1) + "\n")
 

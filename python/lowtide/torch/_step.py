@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -48,6 +48,8 @@ class StepPlan:
     program: GraphModule
     gradients: Gradients
     arena: Arena | None = None
+    limit: int | None = None
+    """Bytes that the sequence was searched for, if the arena needs more than its blocks."""
 
 
 class TrainStep:
@@ -81,11 +83,16 @@ class TrainStep:
 
         Returns:
             The loss, without a graph of autograd.
+
+        If it raises while operators run, parameters, gradients and statistics may be changed in part: load a
+        checkpoint.
         """
         if update is not None and self._options.accumulate == 1:
             raise InvalidError("each call of this step updates; give train_step() accumulate=2 or more to choose")
         updates = self._pending + 1 >= self._options.accumulate if update is None else update
-        plan = self._plans_for(batch)[0 if updates else 1]
+        before, plan = self._last, self._plans_for(batch)[0 if updates else 1]
+        if before is not None and before is not plan and before.arena is not None:
+            before.arena.give_back()  # two arenas would take more than the budget
         self._last = plan
         plan.gradients.begin()
         with below_autograd(), nullcontext() if plan.arena is None else plan.arena.placed():
@@ -124,12 +131,12 @@ class TrainStep:
         if form not in self._plans:
             if len(self._plans) >= MOST_PLANS:
                 raise OverLimitError(f"this is the form of a batch number {MOST_PLANS + 1}, and a step plans for at "
-                                     f"most {MOST_PLANS}: sets of shapes, plain values, and numbers of modules. Pad "
-                                     "batches to fewer shapes, give numbers that change as tensors, or make another "
-                                     "step")
-            numbers = self._watch.numbers()
+                                     f"most {MOST_PLANS}: sets of shapes, and plain values in batches and in modules. "
+                                     "Pad batches to fewer shapes, give values that change as tensors, or make "
+                                     "another step")
+            plain_values = self._watch.plain_values()
             planned = self._planned(batch)
-            if self._watch.forget_changed(numbers):
+            if self._watch.forget_changed(plain_values):
                 self._plans.clear()
                 form = self._form_of(batch, self._watch)
             self._plans[form] = planned
@@ -157,8 +164,15 @@ class TrainStep:
         """Continues where state_dict() was called.
 
         Raises:
-            MismatchError: a gradient is of no parameter, or of another shape. Nothing is changed.
+            MismatchError: a gradient is of no parameter, or of another shape, or this step has none between updates.
+                Nothing is changed.
         """
+        pending = int(state["pending"])
+        if self._options.accumulate == 1:
+            if pending > 0 or state["gradients"]:
+                raise MismatchError(f"the state is from between two updates, behind {pending} batches, and this step "
+                                    "updates in each call; give train_step() accumulate=2 or more")
+            return
         parameters = {name: one for name, one in self._module.named_parameters() if one.requires_grad}
         for name, gradient in state["gradients"].items():
             if name not in parameters or parameters[name].shape != gradient.shape:
@@ -167,7 +181,7 @@ class TrainStep:
         for name, one in parameters.items():
             gradient = state["gradients"].get(name)
             one.grad = None if gradient is None else torch.empty_like(one.detach()).copy_(gradient)
-        self._pending = int(state["pending"])
+        self._pending = pending
 
     def report(self) -> str:
         """What the plan of the latest call does: the peak and what holds it, what runs again, and why not less."""
@@ -177,9 +191,10 @@ class TrainStep:
 
     def html(self) -> str:
         """A page that works offline, with the values of the plan of the latest call over its runs."""
-        problem = self._planned_last().problem
-        mapping = problem.as_mapping()
-        limit, effort = (total_of(mapping), 0) if self._budget is None else (self._budget, EFFORT)
+        plan = self._planned_last()
+        mapping = plan.problem.as_mapping()
+        budget = self._budget if plan.limit is None else plan.limit
+        limit, effort = (total_of(mapping), 0) if budget is None else (budget, EFFORT)
         return budget_page(mapping, limit, effort=effort, name=type(self._module).__name__)
 
     def _planned_last(self) -> StepPlan:
@@ -205,7 +220,7 @@ class TrainStep:
                        storages.setdefault(leaf.untyped_storage()._cdata, len(storages)))
                       if isinstance(leaf, torch.Tensor) else (type(leaf), leaf) for leaf in leaves)
         autocast = torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu")
-        return forms, str(spec), watch.numbers(), autocast, torch.get_num_threads()
+        return forms, str(spec), watch.plain_values(), autocast, torch.get_num_threads()
 
     def _groups(self) -> Any:
         """What plans know of the optimizer: the group of each parameter, and whether its steps have hooks."""
@@ -252,12 +267,13 @@ def _placed_plan(built: BuiltStep, sequence: BudgetSequence, batch: tuple[Any, .
         excess = sequence.peak + arena.bytes - arena.bound - budget
         if excess <= 0:
             trim_heap()
-            return _plan_of(built, sequence, arena)
-        sequence = _kept(built.problem, sequence.budget - excess)
+            plan = _plan_of(built, replace(sequence, budget=budget), arena)
+            return replace(plan, limit=sequence.budget if sequence.budget < budget else None)
+        sequence = solve(built.problem, sequence.budget - excess)
+        if not sequence.fits:
+            break
     raise InvalidError(f"no arena was found for the budget of {budget:,} B: the blocks of its sequences leave gaps; "
                        "give a larger budget, or arena=False")
-
-
 
 
 def _measured_plan(built: BuiltStep, budget: int, batch: tuple[Any, ...]) -> BudgetSequence:

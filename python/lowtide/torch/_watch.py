@@ -27,28 +27,34 @@ class ModuleWatch:
         # All of them are held, so that no other tensor can have the identity of one.
         self._tensors: list[torch.Tensor] = [*module.parameters(), *module.buffers()]
         self._states = [_state_of(one) for one in self._tensors]
-        self._numbers = [(vars(one), key) for one in self._modules for key, value in vars(one).items()
-                         if type(value) in (bool, int, float)]
+        self._plain = [(vars(one), key) for one in self._modules for key, value in vars(one).items()
+                       if _is_plain(value)]
 
     def is_same(self) -> bool:
         """Whether the module has the same tensors, with the same forms, of which the same are trained."""
         return (all(len(table) == len(seen) and all(map(is_, table.values(), seen)) for table, seen in self._tables)
                 and all(_state_of(one) == state for one, state in zip(self._tensors, self._states, strict=True)))
 
-    def numbers(self) -> tuple[Any, ...]:
-        """Numbers and flags that are attributes of submodules, such as `training` and the share of a dropout. Those of
-        forget_changed() are None."""
-        return tuple([table.get(key) for table, key in self._numbers])
+    def plain_values(self) -> tuple[Any, ...]:
+        """Attributes of submodules that are numbers, flags, texts or tuples of them, such as `training`, the share of a
+        dropout and the padding of a convolution. Those of forget_changed() are None."""
+        return tuple([table.get(key) for table, key in self._plain])
 
     def forget_changed(self, before: tuple[Any, ...]) -> bool:
-        """Leaves out the numbers that differ from those before: forward() changes them itself. Returns whether there
+        """Leaves out the values that differ from those before: forward() changes them itself. Returns whether there
         were any."""
-        if self.numbers() == before:
+        if self.plain_values() == before:
             return False
         nothing: dict[str, Any] = {}
-        self._numbers = [(table, key) if table.get(key) == old else (nothing, key)
-                         for (table, key), old in zip(self._numbers, before, strict=True)]
+        self._plain = [(table, key) if table.get(key) == old else (nothing, key)
+                       for (table, key), old in zip(self._plain, before, strict=True)]
         return True
+
+
+def _is_plain(value: object) -> bool:
+    if type(value) is tuple:
+        return all(map(_is_plain, value))
+    return value is None or type(value) in (bool, int, float, str, torch.Size, torch.dtype)
 
 
 def _state_of(one: torch.Tensor) -> Hashable:
