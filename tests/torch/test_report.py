@@ -47,7 +47,7 @@ def test_a_step_takes_what_its_plan_says(name, options):
     with MemoryMeter() as meter:
         step(*batch)
     planned = step.last_plan
-    states = sum(planned.problem.rounded(size) for size in planned.problem.states.values())
+    states = sum(map(planned.problem.bytes_of_state, planned.problem.states))
     assert meter.peak + states <= planned.sequence.budget
     assert meter.peak + states >= 0.8 * planned.sequence.peak  # objects count in these small models
 

@@ -149,3 +149,13 @@ def test_a_step_without_accumulation_has_nothing_between_updates():
     assert all(one.grad is gradient for one, gradient in zip(pair.planned.parameters(), kept, strict=True))
     with pytest.raises(lowtide.MismatchError, match="behind 1 batches.*accumulate=2"):
         step.load_state_dict({"pending": 1, "gradients": {}})
+
+
+def test_a_graph_from_before_an_update_is_refused_by_autograd():
+    """As behind an eager step: its backward pass needs the older parameters."""
+    pair, [batch] = pair_of("residual", "sgd"), batches_of("residual", 1)
+    step = pair.step()
+    older = pair.loss_fn(pair.planned(batch[0]), batch[1])
+    step(*batch)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        older.backward()

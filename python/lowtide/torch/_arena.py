@@ -16,8 +16,9 @@ from .._errors import UnsupportedError
 from .._memory_meter import LIBRARIES_OF_TORCH
 from .._packing import Buffer, Packing, pack
 from ._build import BuiltStep
+from ._heap import ALIGNMENT
 from ._optimizers import Trial
-from ._profile import ALIGNMENT, unwritten_arguments
+from ._profile import unwritten_arguments
 from ._program import UpdateCall, below_autograd, program_of
 
 Block = tuple[int, int, int, int, int]

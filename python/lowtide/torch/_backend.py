@@ -180,6 +180,7 @@ class Backend:
                                  "sets of shapes, modes of the module, with and without gradients. Pad batches to "
                                  "fewer shapes, or make another backend")
         problem = problem_of(joint, self._bytes_beside(joint))
+        problem.use_heap()
         sequence = self._kept(problem, "; scratch of operators comes on top")
         given = [None if place is None else self._given[place] for place in joint.places]
         for _ in range(MEASUREMENTS if self.budget is not None else 0):

@@ -19,9 +19,10 @@ from .._errors import InvalidError
 from .._request import bytes_of, is_second
 from ._capture import Captured, LossFunction, capture
 from ._gradients import GradientOptions, Gradients
+from ._heap import allocated_bytes
 from ._optimizers import Trial, check_optimizer, present_bytes
 from ._problem import StepProblem, UnitCost, Update
-from ._profile import allocated_bytes, estimated_costs
+from ._profile import estimated_costs
 from ._program import UpdateCall
 from ._units import UnitGraph, Value
 from ._updates import Behind, behind_adding, behind_backward

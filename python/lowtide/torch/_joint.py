@@ -12,8 +12,9 @@ from torch.fx import GraphModule, Node
 from torch.utils import _pytree as pytree
 
 from .._errors import UnsupportedError
+from ._heap import allocated_bytes
 from ._problem import StepProblem, UnitCost, Update
-from ._profile import allocated_bytes, estimated_costs
+from ._profile import estimated_costs
 from ._units import UnitGraph, Value, storage_of, values_of
 
 aten = torch.ops.aten

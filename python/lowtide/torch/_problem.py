@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from ._units import UnitGraph, Value
+from ._heap import share_heap
+from ._units import Output, UnitGraph, Value
 
 GENERATOR_BYTES = 5056
 """What torch.get_rng_state() returns for the generator of the CPU."""
@@ -67,16 +68,34 @@ class StepProblem:
         nodes = [self._node_of_unit(at) for at in range(len(self.units.units))]
         nodes += [self._node_of_update(at) for at in range(len(self.updates))]
         return {"version": 1, "units": {"cost": "1 ns"},
-                "states": [{"name": name, "bytes": self.rounded(size)} for name, size in self.states.items()],
+                "states": [{"name": name, "bytes": self.bytes_of_state(name)} for name in self.states],
                 "nodes": nodes, "edges": self._edges(),
                 "outputs": [[value.unit, value.output] for value in self.kept]}
+
+    def use_heap(self) -> None:
+        """Counts what the heap of this process gives for each size."""
+        sizes = [one.size for unit in self.units.units for one in unit.outputs]
+        made = [size for one in self.updates for size in one.makes]
+        self.rounded = share_heap([*sizes, *made, *self.states.values()])
+
+    def written_states(self) -> set[str]:
+        """The states that the step writes over, besides running statistics."""
+        written = {state for unit in self.units.units for state in unit.overwritten_states()}
+        return written.union(one for update in self.updates for one in update.overwrites if isinstance(one, str))
+
+    def bytes_of_state(self, name: str) -> int:
+        """What a state takes, with the objects of its tensor and of its views."""
+        return self.rounded(self.states[name]) + self.units.view_bytes_of(name)
+
+    def _bytes_of(self, output: Output) -> int:
+        return self.rounded(output.size) + self.units.view_bytes_of(output)
 
     def bytes_of_run(self, at: int) -> int:
         """What a run of a unit needs beside the states: what it reads and makes, and its scratch."""
         unit = self.units.units[at]
-        read = sum(self.rounded(self.units.units[one.unit].outputs[one.output].size) for one in unit.reads
+        read = sum(self._bytes_of(self.units.units[one.unit].outputs[one.output]) for one in unit.reads
                    if isinstance(one, Value) and not self.units.is_of_state(one))
-        made = sum(self.rounded(one.size) for one in unit.outputs if one.overwrites is None)
+        made = sum(self._bytes_of(one) for one in unit.outputs if one.overwrites is None)
         return read + made + self.costs[at].scratch
 
     def _node_of_unit(self, at: int) -> dict[str, Any]:
@@ -84,9 +103,9 @@ class StepProblem:
         outputs: list[dict[str, Any]] = []
         for output in unit.outputs:
             if output.overwrites is None:
-                outputs.append({"bytes": self.rounded(output.size)})
+                outputs.append({"bytes": self._bytes_of(output)})
             else:
-                outputs.append(self._overwriting(output.overwrites, output.size))
+                outputs.append(self._overwriting(output.overwrites, self._bytes_of(output)))
         outputs.append({"bytes": 0})  # read by units whose first runs come later
         node = {"name": f"{at} {unit.name}", "cost": self.costs[at].nanoseconds, "outputs": outputs,
                 "scratch": self.costs[at].scratch}
@@ -109,7 +128,7 @@ class StepProblem:
 
     def _overwriting(self, content: Value | str, size: int) -> dict[str, Any]:
         written = {"overwrites": _reference(content)}
-        return written if self.is_of_state(content) else {**written, "bytes": self.rounded(size)}
+        return written if self.is_of_state(content) else {**written, "bytes": size}
 
     def is_of_state(self, content: Value | str) -> bool:
         """Whether these bytes are those of a state, or written over them."""
@@ -119,8 +138,8 @@ class StepProblem:
     def _size_of(self, content: Value | str) -> int:
         older = self._oldest(content)
         if isinstance(older, str):
-            return self.states[older]
-        return self.units.units[older.unit].outputs[older.output].size
+            return self.bytes_of_state(older)
+        return self._bytes_of(self.units.units[older.unit].outputs[older.output])
 
     def _oldest(self, content: Value | str) -> Value | str:
         """What updates, and what comes before them, write over: a value of a unit, or a state."""

@@ -12,6 +12,7 @@ from torch.fx import GraphModule, Interpreter, Node
 from torch.utils.flop_counter import flop_registry
 
 from .._memory_meter import MemoryMeter
+from ._heap import PAGE, allocated_bytes
 from ._problem import UnitCost
 from ._program import below_autograd
 from ._units import Unit, UnitGraph, storage_of, values_of
@@ -19,14 +20,6 @@ from ._units import Unit, UnitGraph, storage_of, values_of
 REPEATS = 3
 MOST_SECONDS = 3.0
 """Repeats end when this has passed, at least one after the first."""
-
-# The allocator of PyTorch aligns storages, and the heap of the C library gives large blocks pages of their own.
-ALIGNMENT = 64
-PAGE = 4096
-OWN_PAGES = 128 * 1024
-
-OBJECT = 896
-"""Bytes of the objects that stand for a storage, a tensor and a few views of it, at most."""
 
 # A plain model of one core of a processor.
 NANOSECONDS_PER_NODE = 3_000
@@ -163,12 +156,3 @@ def _cost_of(unit: Unit, nanoseconds: int | None, peak: int | None, estimate: Un
         return estimate
     outputs = sum(allocated_bytes(one.size) for one in unit.outputs if one.overwrites is None)
     return UnitCost(max(nanoseconds, 1), (max(peak - outputs, 0) + PAGE - 1) // PAGE * PAGE)
-
-
-def allocated_bytes(size: int) -> int:
-    """What a storage and its objects take from the heap of the C library, at most. Large blocks have pages."""
-    if size == 0:
-        return OBJECT
-    if size + ALIGNMENT < OWN_PAGES:
-        return (size + 2 * ALIGNMENT + 15) // 16 * 16 + OBJECT
-    return (size + 2 * ALIGNMENT + PAGE - 1) // PAGE * PAGE + OBJECT

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import getitem
@@ -53,8 +53,12 @@ def begin_run(place: int) -> None:
 
 @contextmanager
 def below_autograd() -> Iterator[None]:
-    """Operators run as autograd calls them: nothing is recorded, and kernels that ask are told to save workspaces."""
-    with torch.enable_grad(), torch._C._AutoDispatchBelowAutograd():
+    """Operators run as autograd calls them: nothing is recorded, and kernels that ask are told to save workspaces.
+
+    Views do not know their bases, which makes them smaller and faster. Versions of tensors do not change: call
+    `increment_version()` for what others may have saved.
+    """
+    with torch.enable_grad(), torch._C._AutoDispatchBelowADInplaceOrView():
         yield
 
 
@@ -100,6 +104,11 @@ def program_of(source: GraphModule, units: UnitGraph, updates: Sequence[UpdateCa
         elif updates is not None:
             writer.call(number - len(units.units), updates[number - len(units.units)])
     return writer.finish(source, kept)
+
+
+def placeholders_of(program: GraphModule, names: Container[str]) -> tuple[int, ...]:
+    """The places among the arguments of a program that have one of these names."""
+    return tuple(at for at, node in enumerate(program.graph.find_nodes(op="placeholder")) if node.name in names)
 
 
 class _Writer:

@@ -14,7 +14,7 @@ MOST_SHOWN = 8
 def report_of(problem: StepProblem, sequence: BudgetSequence, *, has_budget: bool) -> str:
     """The budget, the peak and what holds it, what runs again, and the time that it adds."""
     names = names_of(problem)
-    states = sum(problem.rounded(size) for size in problem.states.values())
+    states = sum(map(problem.bytes_of_state, problem.states))
     lines = []
     if has_budget:
         lines.append(f"budget {shown_bytes(sequence.budget)}, kept: the peak is {shown_bytes(sequence.peak)}")

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch.amp import GradScaler
+from torch.autograd.graph import increment_version
 from torch.fx import GraphModule
 from torch.optim import Optimizer
 from torch.utils import _pytree as pytree
@@ -24,7 +25,7 @@ from ._optimizers import groups_of, has_step_hooks, measured_trials
 from ._problem import StepProblem, UnitCost, names_of
 from ._profile import measured_costs
 from ._profile_file import ProfileFile, checked_profile
-from ._program import below_autograd, program_of
+from ._program import below_autograd, placeholders_of, program_of
 from ._report import report_of, with_module
 from ._watch import ModuleWatch
 
@@ -48,6 +49,8 @@ class StepPlan:
     program: GraphModule
     gradients: Gradients
     arena: Arena | None = None
+    written: tuple[int, ...] = ()
+    """The arguments that the program writes over, by their places."""
     limit: int | None = None
     """Bytes that the sequence was searched for, if the arena needs more than its blocks."""
 
@@ -95,8 +98,10 @@ class TrainStep:
             before.arena.give_back()  # two arenas would take more than the budget
         self._last = plan
         plan.gradients.begin()
+        given = arguments_of(plan, batch)
         with below_autograd(), nullcontext() if plan.arena is None else plan.arena.placed():
-            loss, *gradients = plan.program(*arguments_of(plan, batch))
+            loss, *gradients = plan.program(*given)
+        increment_version([given[at] for at in plan.written])
         if self._options.keeps:
             _accumulate(plan.captured, gradients)
         elif updates:
@@ -230,6 +235,7 @@ class TrainStep:
 
     def _planned(self, batch: tuple[Any, ...]) -> tuple[StepPlan, StepPlan]:
         built = build_step(self._module, self._loss_fn, self._optimizer, batch, self._options)
+        built.problem.use_heap()
         if self._budget is None:
             sequence = _kept(built.problem, None)
         elif self._profile is not None and self._profile.is_given:
@@ -252,7 +258,8 @@ def _plan_of(built: BuiltStep, sequence: BudgetSequence, arena: Arena | None = N
     units = built.problem.units
     program = program_of(built.captured.graph, units, built.calls, list(sequence.runs), built.kept,
                          has_marks=arena is not None)
-    return StepPlan(built.captured, built.problem, sequence, program, built.gradients, arena)
+    written = placeholders_of(program, built.problem.written_states())
+    return StepPlan(built.captured, built.problem, sequence, program, built.gradients, arena, written)
 
 
 def _placed_plan(built: BuiltStep, sequence: BudgetSequence, batch: tuple[Any, ...]) -> StepPlan:

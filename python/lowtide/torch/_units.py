@@ -13,6 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import Node
 
 from .._errors import UnsupportedError
+from ._heap import view_bytes
 
 aten = torch.ops.aten
 
@@ -168,6 +169,10 @@ class UnitGraph:
         self._last_update: dict[str, int] = {}
         self._state_readers: dict[str, list[int]] = {}
         self._makers: dict[int, int] = {}
+        self._view_bytes: dict[int, int] = {}
+        """Of the objects of views, by storage."""
+        self._storages: dict[str, list[int]] = {}
+        """Of each state."""
         for node in graph.graph.nodes:
             if node.op == "placeholder":
                 self._add_state(node)
@@ -194,11 +199,24 @@ class UnitGraph:
         """The unit whose runs make the storage of a tensor like this; None for a state."""
         return self._makers.get(storage_of(tensor))
 
+    def view_bytes_of(self, content: Output | str) -> int:
+        """What the objects of all views of a storage take, or of a state by its name."""
+        storages = self._storages.get(content, []) if isinstance(content, str) else [content.storage]
+        return sum(self._view_bytes.get(key, 0) for key in storages)
+
+    def _note_view(self, node: Node) -> None:
+        if node.target in SAME or not node.users:
+            return
+        for tensor in values_of(node):
+            key = storage_of(tensor)
+            self._view_bytes[key] = self._view_bytes.get(key, 0) + view_bytes([tensor])
+
     def _add_state(self, node: Node) -> None:
         for tensor in values_of(node):
             key = storage_of(tensor)
             if key not in self._content:
                 self._content[key] = node.name
+                self._storages[node.name] = [*self._storages.get(node.name, ()), key]
                 self.states[node.name] = tensor.untyped_storage().nbytes()
 
     def _add_node(self, node: Node) -> None:
@@ -218,7 +236,8 @@ class UnitGraph:
         written = {storage_of(tensor): tensor for one in written_arguments(node) + computed
                    for tensor in values_of(one)}
         if not made and not written:
-            return  # a view
+            self._note_view(node)
+            return
         unit = self._merged(node, written) if not made and len(written) == 1 else None
         if unit is None:
             unit = len(self.units)

@@ -1,0 +1,78 @@
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a storage takes from the heap of the C library."""
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable
+
+import torch
+
+OBJECT = 336
+"""Bytes of the objects that stand for a storage and a tensor. Measured with torch 2.13."""
+
+VIEW = 224
+"""Bytes of the object that stands for a view, where autograd does not record. Measured with torch 2.13."""
+
+INLINE_EXTENTS = 5
+"""A tensor with more extents has a block for them and its strides."""
+
+ALIGNMENT = 64
+"""PyTorch asks for storages that begin at multiples of this."""
+
+PAGE = 4096
+LARGEST_SHARED = 32 * 1024 * 1024
+"""Larger blocks always have pages of their own in glibc. Smaller ones do until a block as large has been freed."""
+
+_SLACK = 16  # an aligned block is larger than requested by about this, besides what rounding adds
+_NOISE = 64  # two blocks of one size differ by less
+
+
+def allocated_bytes(size: int) -> int:
+    """What a storage and its objects take from the heap of glibc after `share_heap()`."""
+    return block_bytes(size) + OBJECT
+
+
+def block_bytes(size: int) -> int:
+    """What a storage takes from the heap of glibc after `share_heap()`, without its objects."""
+    if size == 0:
+        return 0
+    if size < LARGEST_SHARED:
+        return (size + 8 + 15) // 16 * 16 + _SLACK
+    return (size + ALIGNMENT + 2 * PAGE - 1) // PAGE * PAGE
+
+
+def view_bytes(views: Iterable[torch.Tensor]) -> int:
+    """What the objects of views take."""
+    return sum(VIEW + (16 * one.dim() + 16 if one.dim() > INLINE_EXTENTS else 0) for one in views)
+
+
+def share_heap(sizes: Iterable[int]) -> Callable[[int], int]:
+    """Lets blocks share pages where the heap does so in time anyway, and returns `allocated_bytes` for this process.
+
+    glibc gives a block pages of its own if it is larger than any that was freed before, so the first step would take
+    up to a page more for each large block. One large block, freed at once, ends that. Another heap may take more, such
+    as jemalloc with its classes of sizes. So a block of each size is requested once.
+
+    Args:
+        sizes: bytes of the storages that will be asked for.
+    """
+    distinct = sorted(set(sizes))
+    largest = max((size for size in distinct if size < LARGEST_SHARED), default=0)
+    torch.UntypedStorage(largest + PAGE)  # a real one, whatever modes are active
+    larger = {size: given + OBJECT for size in distinct
+              if size > 0 and (given := _given(size)) > block_bytes(size) + _NOISE}
+
+    def rounded(size: int) -> int:
+        return larger.get(size, allocated_bytes(size))
+
+    return rounded
+
+
+def _given(size: int) -> int:
+    usable = getattr(ctypes.CDLL(None), "malloc_usable_size", None)
+    if usable is None:
+        return 0
+    usable.argtypes, usable.restype = [ctypes.c_void_p], ctypes.c_size_t
+    block = torch.UntypedStorage(size)
+    return int(usable(block.data_ptr()))
