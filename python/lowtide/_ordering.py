@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -109,6 +109,67 @@ class BudgetSequence:
         return self.fits and self.cost == self.cost_bound
 
 
+class Link(NamedTuple):
+    """A link to memory outside of a budget. Each direction copies one output after another, both at once."""
+
+    bytes_per_second: int
+    """In each direction, above 0."""
+    latency_ns: int = 0
+    """Nanoseconds of each transfer, beside its bytes divided by the rate."""
+
+
+class Transfer(NamedTuple):
+    """A copy of the output of one run over a link. Its positions count runs from 0."""
+
+    node: int
+    """Position in "nodes"."""
+    output: int
+    """The output of the node."""
+    run: int
+    """Position of the run that made it."""
+    direction: str
+    """"out" or "in"."""
+    issue: int
+    """The copy begins when this run has ended, at the earliest. A copy in also waits for the copies out that are
+    complete before the next run, and its bytes are live from then on."""
+    complete: int
+    """The copy ends before this run begins; the number of runs: before the end. The bytes of a copy out are live until
+    then."""
+    bytes: int
+    begin: int
+    """Nanoseconds, by the costs and the link."""
+    end: int
+
+
+class Fetch(NamedTuple):
+    """A copy of a value that begins outside, over the link that its node names."""
+
+    node: int
+    """Position in "nodes"."""
+    link: str
+    issue: int
+    """The copy begins when the run before this one has ended, and its bytes are live from then on."""
+    complete: int
+    """The copy ends before this run begins; the number of runs: before the end."""
+    bytes: int
+    begin: int
+    """Nanoseconds, by the costs and the link."""
+    end: int
+
+
+@dataclass(frozen=True)
+class TransferSequence(BudgetSequence):
+    """A sequence in which outputs also leave over a link and come back. `cost`, `base_cost` and `cost_bound` are
+    nanoseconds to the end of the last run and of all copies. Fetched values are not among the runs."""
+
+    transfers: tuple[Transfer, ...]
+    """By issue. Those of one direction are copied in this order."""
+    fetches: tuple[Fetch, ...]
+    """By issue. Those of one link are copied in this order."""
+    stall: int
+    """Nanoseconds in which the next run waits for copies."""
+
+
 @dataclass(frozen=True)
 class BudgetCurve:
     """What budgets cost, from the largest to the smallest. Less memory never costs less."""
@@ -118,13 +179,27 @@ class BudgetCurve:
     """Bytes: no sequence keeps a smaller budget."""
 
 
-def keep_budget(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort: int | None = None) -> BudgetSequence:
+@overload
+def keep_budget(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort: int | None = None,
+                link: None = None) -> BudgetSequence: ...
+
+
+@overload
+def keep_budget(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort: int | None = None,
+                link: Link) -> TransferSequence: ...
+
+
+def keep_budget(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort: int | None = None,
+                link: Link | None = None) -> BudgetSequence:
     """Looks for a sequence of runs whose live bytes never exceed a budget, at the least cost.
 
     Args:
         graph: a mapping as in docs/order-format.md, or the path of such a file. Each node has a "cost".
         budget: bytes, as a number or a text such as "64MiB". States and "fixed_bytes" count.
-        effort: work units of the search for reruns. None: what the number of nodes suggests, up to about a minute.
+        effort: work units of the search. None: what the number of nodes suggests, up to about a minute; with a link,
+            up to about half a minute.
+        link: outputs may also be copied over it to memory that the budget does not count, and back, in the least time.
+            Then the graph states the time of a unit of "cost", as in "units": {"cost": "1 us"}.
 
     A budget that is not kept is an answer, not an error. Ctrl-C raises KeyboardInterrupt. Other Python threads run
     meanwhile.
@@ -133,14 +208,21 @@ def keep_budget(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort
         Error: the graph is refused, or the bytes that are always live alone exceed the budget.
     """
     limit = bytes_of(budget, "budget")
-    return _sequence_of(_core.keep_budget(*_text_of(graph, effort), limit, effort))
+    text = _text_of(graph, effort)
+    if link is None:
+        return _sequence_of(_core.keep_budget(*text, limit, effort))
+    answer = _core.keep_budget_over_link(text, limit, effort, _checked(link))
+    rows = {"transfers": tuple(Transfer(*row) for row in answer.pop("transfers")),
+            "fetches": tuple(Fetch(*row) for row in answer.pop("fetches"))}
+    return TransferSequence(**_fields_of(answer), **rows)
 
 
 def budget_page(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort: int | None = None,
-                name: str = "graph") -> str:
+                name: str = "graph", link: Link | None = None) -> str:
     """Draws the answer of keep_budget with the same arguments: an HTML page that works offline.
 
-    x counts runs, y is the address if all values lie in one arena. States and "fixed_bytes" are not drawn.
+    x counts runs, y is the address if all values lie in one arena. States and "fixed_bytes" are not drawn. A value that
+    leaves and comes back is drawn as two.
 
     Args:
         name: the title.
@@ -149,7 +231,10 @@ def budget_page(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort
         Error: as keep_budget.
     """
     limit = bytes_of(budget, "budget")
-    return _core.budget_page(*_text_of(graph, effort), limit, effort, name)
+    text = _text_of(graph, effort)
+    if link is None:
+        return _core.budget_page(*text, limit, effort, name)
+    return _core.budget_page_over_link(text, limit, effort, _checked(link), name)
 
 
 def budget_curve(graph: Mapping[str, Any] | StrPath, *, points: int = 20, effort: int | None = None) -> BudgetCurve:
@@ -178,7 +263,20 @@ def _text_of(graph: Mapping[str, Any] | StrPath, effort: int | None) -> tuple[st
     return os.fspath(graph), True
 
 
+def _checked(link: Link) -> tuple[int, int]:
+    rate, latency = link
+    if not 1 <= rate < 1 << 62:
+        raise InvalidError(f"the link has {rate} bytes per second; give 1 or more, and less than 2^62")
+    if not 0 <= latency < 1 << 50:
+        raise InvalidError(f"the latency of the link is {latency} ns; give 0 or more, and less than 2^50")
+    return int(rate), int(latency)
+
+
 def _sequence_of(answer: dict[str, Any]) -> BudgetSequence:
+    return BudgetSequence(**_fields_of(answer))
+
+
+def _fields_of(answer: dict[str, Any]) -> dict[str, Any]:
     values = tuple(LiveValue(node, None if output < 0 else output, kind, size)
                    for node, output, kind, size in answer.pop("at_peak"))
-    return BudgetSequence(runs=np.array(answer.pop("runs"), np.int64), at_peak=values, **answer)
+    return {**answer, "runs": np.array(answer.pop("runs"), np.int64), "at_peak": values}

@@ -47,6 +47,7 @@ NB_MODULE(_core, module) {
   lowtide::python::bind_plan(module);
   lowtide::python::bind_pack(module);
   lowtide::python::bind_order(module);
+  lowtide::python::bind_order_link(module);
   lowtide::python::bind_memory_meter(module);
   lowtide::python::bind_session(module);
 }

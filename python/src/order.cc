@@ -23,20 +23,17 @@
 #include "lowtide/report/packing_page.h"
 #include "lowtide/report/run_peak.h"
 #include "lowtide/verify/check_packing.h"
+#include "order.h"
 
 namespace lowtide::python {
-namespace {
 
-// Alignment 1 keeps the sizes as they are.
 Target plain_target() {
   Target target = dense_target();
   target.machine.regions[0].alignment = Bytes(1);
   return target;
 }
 
-// `text` is the problem in JSON, or the path of a file with it. Errors name a place in the text, which has no name.
-ImportedOrderGraph read(const std::string& text, bool is_path, bool with_costs) {
-  const OrderFileOptions options{.with_costs = with_costs};
+ImportedOrderGraph read_order(const std::string& text, bool is_path, const OrderFileOptions& options) {
   if (is_path) return take(import_order_graph(text, options));
   Result<ImportedOrderGraph> file = parse_order_graph(text, options);
   if (file.ok()) return *std::move(file);
@@ -52,12 +49,41 @@ std::vector<std::int64_t> numbers_of(const ImportedOrderGraph& file, const std::
   return numbers;
 }
 
+nb::list values_at_peak(const ImportedOrderGraph& file, const BudgetProblem& problem, const std::vector<NodeId>& runs,
+                        const CopiesOfRuns& copies) {
+  const RunPeak peak = peak_of_values(values_of_runs(problem, runs, Overwriting::in_place, copies), runs.size());
+  nb::list rows;
+  for (const RunValue& value : peak.values) {
+    const NodeId run = problem.nodes[value.entry].part_of.value_or(value.entry);
+    const std::int64_t output = value.kind == RunValueKind::output ? file.output_numbers[value.entry] : -1;
+    rows.append(nb::make_tuple(file.index[run], output, std::string(to_string(value.kind)), value.size.count()));
+  }
+  return rows;
+}
+
+Bytes beside_fixed(const ImportedOrderGraph& file, std::int64_t budget) {
+  if (file.fixed_bytes <= Bytes(budget)) return Bytes(budget) - file.fixed_bytes;
+  throw Failure(Error{ErrorCode::invalid,
+                      "the budget is " + std::to_string(budget) + " B, and the bytes that are always live are " +
+                          std::to_string(file.fixed_bytes.count()) + " B",
+                      ""});
+}
+
+std::string page_of_runs(const ShownRuns& shown, const std::string& name) {
+  const PackingProblem problem = packing_of_runs(shown);
+  const Packing packing = take(allocate(problem));
+  LOWTIDE_CHECK(check_packing(problem, packing.offsets, {}).empty(), "the offsets that were just found are correct");
+  return packing_page(problem, packing, {.name = name, .tool = "lowtide", .is_verified = true});
+}
+
+namespace {
+
 AnyDict order(const std::string& text, bool is_path, const std::string& strategy, std::optional<std::int64_t> effort) {
   OrderOptions options{.order = strategy};
   options.effort = effort.value_or(options.effort);
   std::vector<std::int64_t> numbers;
   const OrderedGraph ordered = call_interruptibly([&](const std::atomic<bool>* /*stop*/) {
-    const ImportedOrderGraph file = read(text, is_path, false);
+    const ImportedOrderGraph file = read_order(text, is_path, {});
     OrderedGraph found = take(order_graph(file.graph, plain_target(), options));
     numbers = numbers_of(file, found.order);
     return found;
@@ -71,18 +97,6 @@ AnyDict order(const std::string& text, bool is_path, const std::string& strategy
   answer["strategy"] = ordered.strategy;
   answer["proven_optimal"] = ordered.is_optimal();
   return answer;
-}
-
-// What a sequence has at its peak: rows of node, output or -1, kind, and bytes; the largest first.
-nb::list values_at_peak(const ImportedOrderGraph& file, const BudgetProblem& problem, const std::vector<NodeId>& runs) {
-  const RunPeak peak = peak_of_values(values_of_runs(problem, runs, Overwriting::in_place), runs.size());
-  nb::list rows;
-  for (const RunValue& value : peak.values) {
-    const NodeId run = problem.nodes[value.entry].part_of.value_or(value.entry);
-    const std::int64_t output = value.kind == RunValueKind::output ? file.output_numbers[value.entry] : -1;
-    rows.append(nb::make_tuple(file.index[run], output, std::string(to_string(value.kind)), value.size.count()));
-  }
-  return rows;
 }
 
 nb::dict dict_of(const ImportedOrderGraph& file, const BudgetProblem& problem, Bytes budget,
@@ -101,18 +115,10 @@ nb::dict dict_of(const ImportedOrderGraph& file, const BudgetProblem& problem, B
   return dict;
 }
 
-Bytes beside_fixed(const ImportedOrderGraph& file, std::int64_t budget) {
-  if (file.fixed_bytes <= Bytes(budget)) return Bytes(budget) - file.fixed_bytes;
-  throw Failure(Error{ErrorCode::invalid,
-                      "the budget is " + std::to_string(budget) + " B, and the bytes that are always live are " +
-                          std::to_string(file.fixed_bytes.count()) + " B",
-                      ""});
-}
-
 AnyDict keep(const std::string& text, bool is_path, std::int64_t budget, std::optional<std::int64_t> effort) {
   std::optional<ImportedOrderGraph> file;
   const KeptBudget kept = call_interruptibly([&](const std::atomic<bool>* stop) {
-    file = read(text, is_path, true);
+    file = read_order(text, is_path, {.with_costs = true});
     BudgetOptions options{.budget = beside_fixed(*file, budget), .effort = effort, .stop = stop};
     return take(keep_budget(file->graph, file->problem, plain_target(), options));
   });
@@ -122,7 +128,7 @@ AnyDict keep(const std::string& text, bool is_path, std::int64_t budget, std::op
 AnyDict curve(const std::string& text, bool is_path, std::int64_t points, std::optional<std::int64_t> effort) {
   std::optional<ImportedOrderGraph> file;
   const BudgetCurve curve = call_interruptibly([&](const std::atomic<bool>* stop) {
-    file = read(text, is_path, true);
+    file = read_order(text, is_path, {.with_costs = true});
     CurveOptions options{.points = points, .stop = stop};
     options.effort = effort.value_or(options.effort);
     return take(keep_budgets(file->graph, file->problem, plain_target(), options));
@@ -142,15 +148,11 @@ AnyDict curve(const std::string& text, bool is_path, std::int64_t points, std::o
 std::string page(const std::string& text, bool is_path, std::int64_t budget, std::optional<std::int64_t> effort,
                  const std::string& name) {
   return call_interruptibly([&](const std::atomic<bool>* stop) {
-    const ImportedOrderGraph file = read(text, is_path, true);
+    const ImportedOrderGraph file = read_order(text, is_path, {.with_costs = true});
     const BudgetOptions options{.budget = beside_fixed(file, budget), .effort = effort, .stop = stop};
     const KeptBudget kept = take(keep_budget(file.graph, file.problem, plain_target(), options));
-    const ShownRuns shown{
-        .problem = kept.problem, .runs = kept.answer.runs, .names = file.names, .origins = file.origins};
-    const PackingProblem problem = packing_of_runs(shown);
-    const Packing packing = take(allocate(problem));
-    LOWTIDE_CHECK(check_packing(problem, packing.offsets, {}).empty(), "the offsets that were just found are correct");
-    return packing_page(problem, packing, {.name = name, .tool = "lowtide", .is_verified = true});
+    return page_of_runs(
+        {.problem = kept.problem, .runs = kept.answer.runs, .names = file.names, .origins = file.origins}, name);
   });
 }
 

@@ -9,8 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "lowtide/budget/offload.h"
 #include "lowtide/verify/check_budget.h"
+#include "lowtide/verify/check_transfers.h"
 #include "step_problems.h"
+#include "tests/budget/least_time.h"
+#include "tests/budget/swap_problems.h"
+#include "tests/budget/swap_steps.h"
 
 namespace lowtide {
 namespace {
@@ -68,6 +73,57 @@ TEST(RunValues, OfAnOverwrittenOutput_EndWhereTheNextBegins) {
             "0 output 0..3 4; 1 output 1..2 3; 1 scratch 1..2 5; 2 output 2..4 2; 2 scratch 2..3 1; ");
   EXPECT_EQ(text_of(values_of_runs(problem, runs, Overwriting::beside)),
             "0 output 0..3 4; 1 output 1..3 3; 1 scratch 1..2 5; 2 output 2..4 2; ");
+}
+
+// While b runs, a is still on its way out. It is back from run 3 on, for c.
+TEST(RunValues, OfAnOutputThatComesBack_AreTwo) {
+  const BudgetProblem problem{.nodes = {{.reads = {}, .size = Bytes(4)},
+                                        {.reads = {}, .size = Bytes(3)},
+                                        {.reads = {NodeId(1)}, .size = Bytes(2)},
+                                        {.reads = {NodeId(0), NodeId(2)}, .size = Bytes(1), .is_output = true}},
+                              .budget = Bytes(0)};
+  const CopiesOfRuns copies{.transfers = {{.run = 0, .direction = TransferDirection::out, .issue = 0, .complete = 2},
+                                          {.run = 0, .direction = TransferDirection::in, .issue = 2, .complete = 3}}};
+  const std::vector<NodeId> runs{NodeId(0), NodeId(1), NodeId(2), NodeId(3)};
+  EXPECT_EQ(text_of(values_of_runs(problem, runs, Overwriting::in_place, copies)),
+            "0 output 0..2 4; 1 output 1..3 3; 2 output 2..4 2; 0 output 3..4 4; 3 output 3..5 1; ");
+}
+
+// Whether a run writes over more bytes than those of which it says so.
+bool writes_over_something(const BudgetProblem& problem) {
+  const EntryBytes facts(problem);
+  IdVector<NodeId, Bytes> rest(problem.nodes.size());
+  for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
+    const BudgetNode& node = problem.nodes[id];
+    rest[id] += node.extra;
+    if (node.overwrites && !facts.state[id]) {
+      rest[node.part_of.value_or(id)] += problem.nodes[facts.bytes[*node.overwrites]].size;
+    }
+  }
+  return std::any_of(rest.begin(), rest.end(), [](Bytes bytes) { return bytes < Bytes(0); });
+}
+
+// `verify` counts the live bytes of an answer independently, and offload's answers have its peak.
+TEST(RunValues, WithCopies_AddUpToThePeakOfTheAnswer) {
+  StepProblems problems(20261201);
+  int moved = 0;
+  int fetched = 0;
+  for (int trial = 0; trial < 3000; ++trial) {
+    const BudgetProblem problem = random_swap_steps(problems, 12, 10);
+    const TransferLink link = random_link(problems.random());
+    const std::vector<NodeId> first = first_runs_of(problem);
+    if (first.empty() || writes_over_something(problem)) continue;
+    const SwapAnswer answer = offload(problem, link, {first}, {.effort = 200'000});
+    if (answer.outcome != BudgetOutcome::found || !check_transfers(problem, link, answer).empty()) continue;
+    const CopiesOfRuns copies{.transfers = answer.transfers, .fetches = answer.fetches};
+    const std::vector<RunValue> values = values_of_runs(problem, answer.runs, Overwriting::in_place, copies);
+    EXPECT_EQ(peak_of_values(values, answer.runs.size()).bytes + state_bytes(problem), answer.peak)
+        << "trial " << trial;
+    moved += answer.transfers.empty() ? 0 : 1;
+    fetched += answer.fetches.empty() ? 0 : 1;
+  }
+  EXPECT_GT(moved, 50);
+  EXPECT_GT(fetched, 50);
 }
 
 TEST(RunValues, WithNothing_HaveNoPeak) {

@@ -4,6 +4,7 @@
 #include "lowtide/plan/run_values.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace lowtide {
@@ -11,10 +12,12 @@ namespace {
 
 class ValueScan {
  public:
-  ValueScan(const BudgetProblem& problem, const std::vector<NodeId>& runs, Overwriting overwriting)
+  ValueScan(const BudgetProblem& problem, const std::vector<NodeId>& runs, Overwriting overwriting,
+            const CopiesOfRuns& copies)
       : problem_(problem),
         runs_(runs),
         overwriting_(overwriting),
+        copies_(copies),
         facts_(problem),
         parts_(problem.nodes.size()),
         latest_(problem.nodes.size()),
@@ -23,13 +26,24 @@ class ValueScan {
     for (NodeId id : all_ids<NodeId>(problem.nodes.size())) {
       if (problem.nodes[id].part_of) parts_[*problem.nodes[id].part_of].push_back(id);
     }
+    for (std::size_t at = 0; at < copies.transfers.size(); ++at) {
+      const Transfer& one = copies.transfers[at];
+      if (one.direction == TransferDirection::out) leaving_.emplace(one.run, at);
+      if (one.direction == TransferDirection::in)
+        arriving_.emplace(one.issue + 1, Arrival{.entry = entry_of(one), .complete = one.complete});
+    }
+    for (const Fetch& fetch : copies.fetches)
+      arriving_.emplace(fetch.issue, Arrival{.entry = fetch.entry, .complete = fetch.complete});
   }
 
   std::vector<RunValue> scan() && {
     for (at_ = 0; at_ < runs_.size(); ++at_) {
+      arrive();
       for (NodeId read : problem_.nodes[runs_[at_]].reads) use(read);
       run(runs_[at_]);
+      leave();
     }
+    arrive();
     for (NodeId id : all_ids<NodeId>(problem_.nodes.size())) {
       if (problem_.nodes[id].is_output) use(id);
     }
@@ -38,10 +52,39 @@ class ValueScan {
   }
 
  private:
+  // A copy that comes in.
+  struct Arrival {
+    NodeId entry;
+    std::size_t complete = 0;
+  };
+
+  [[nodiscard]] NodeId entry_of(const Transfer& transfer) const { return transfer.part.value_or(runs_[transfer.run]); }
+
+  // What the run at the current position made is live until its copy is complete.
+  void leave() {
+    const auto [begin, end] = leaving_.equal_range(at_);
+    for (auto it = begin; it != end; ++it) {
+      const Transfer& one = copies_.transfers[it->second];
+      const std::optional<std::size_t>& value = latest_[entry_of(one)];
+      if (value) values_[*value].live.end = std::max<std::size_t>(values_[*value].live.end, one.complete);
+    }
+  }
+
+  // The copies that begin before the run at the current position.
+  void arrive() {
+    const auto [begin, end] = arriving_.equal_range(at_);
+    for (auto it = begin; it != end; ++it) {
+      const auto [entry, complete] = it->second;
+      const std::size_t times = times_[problem_.nodes[entry].part_of.value_or(entry)];
+      make(entry, times > 0 ? times - 1 : 0);
+      values_.back().live.end = std::max(at_, complete);
+    }
+  }
+
   // The bytes of the entry are live up to the current position.
   void use(NodeId entry) {
     const std::optional<std::size_t>& value = latest_[facts_.bytes[entry]];
-    if (value) values_[*value].live.end = at_ + 1;
+    if (value) values_[*value].live.end = std::max(values_[*value].live.end, at_ + 1);
   }
 
   void run(NodeId id) {
@@ -64,7 +107,7 @@ class ValueScan {
     const NodeId bytes = facts_.bytes[*over];
     if (overwriting_ == Overwriting::beside) return std::min(problem_.nodes[output].size, problem_.nodes[bytes].size);
     const std::optional<std::size_t>& old = latest_[bytes];
-    if (!old || values_[*old].live.begin == at_) return Bytes(0);
+    if (!old) return Bytes(0);
     values_[*old].live.end = at_;
     return values_[*old].size;
   }
@@ -83,11 +126,14 @@ class ValueScan {
   const BudgetProblem& problem_;
   const std::vector<NodeId>& runs_;
   const Overwriting overwriting_;
+  const CopiesOfRuns& copies_;
   const EntryBytes facts_;
   IdVector<NodeId, std::vector<NodeId>> parts_;          // by run
   IdVector<NodeId, std::optional<std::size_t>> latest_;  // by entry: its latest value
   IdVector<NodeId, std::size_t> times_;                  // by run: how often it has run
   IdVector<NodeId, std::optional<std::size_t>> seeds_;   // by run: its seed among the values
+  std::multimap<std::size_t, std::size_t> leaving_;      // by the run that made it: a copy out among the transfers
+  std::multimap<std::size_t, Arrival> arriving_;         // by the position from which it is live
   std::vector<RunValue> values_;
   std::size_t at_ = 0;
 };
@@ -95,8 +141,8 @@ class ValueScan {
 }  // namespace
 
 std::vector<RunValue> values_of_runs(const BudgetProblem& problem, const std::vector<NodeId>& runs,
-                                     Overwriting overwriting) {
-  return ValueScan(problem, runs, overwriting).scan();
+                                     Overwriting overwriting, const CopiesOfRuns& copies) {
+  return ValueScan(problem, runs, overwriting, copies).scan();
 }
 
 RunPeak peak_of_values(const std::vector<RunValue>& values, std::size_t runs) {

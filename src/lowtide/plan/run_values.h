@@ -12,6 +12,7 @@
 #include "lowtide/base/id.h"
 #include "lowtide/base/interval.h"
 #include "lowtide/plan/budget_problem.h"
+#include "lowtide/plan/transfers.h"
 
 namespace lowtide {
 
@@ -40,12 +41,21 @@ enum class Overwriting : std::uint8_t {
   beside,    // both are live while the run runs
 };
 
-// The values of a sequence, in the order of their first run; states are not among them. If `overwriting` is `in_place`,
-// the sizes of the values that are live at a run add up to the live bytes of BudgetProblem without its states. A run
-// that writes over inputs without saying over which (`extra` below 0 without `overwrites`) counts beside them.
-// Requires: check_budget_runs() accepts the sequence. O((runs + reads + parts of runs) log values).
+// What moves beside a sequence: the same as in SwapAnswer.
+struct CopiesOfRuns {
+  std::vector<Transfer> transfers = {};
+  std::vector<Fetch> fetches = {};
+};
+
+// The values of a sequence, in the order in which they begin; states are not among them. If `overwriting` is
+// `in_place`, the sizes of the values that are live at a run add up to the live bytes of BudgetProblem without its
+// states. A run that writes over inputs without saying over which (`extra` below 0 without `overwrites`) counts beside
+// them. An output that leaves is live until its copy is complete, and a copy that comes in is another value of the same
+// entry. Requires: check_budget_runs() or, with copies, check_transfers() accepts the sequence.
+// O((runs + reads + parts of runs + copies) log values).
 [[nodiscard]] std::vector<RunValue> values_of_runs(const BudgetProblem& problem, const std::vector<NodeId>& runs,
-                                                   Overwriting overwriting = Overwriting::in_place);
+                                                   Overwriting overwriting = Overwriting::in_place,
+                                                   const CopiesOfRuns& copies = {});
 
 // The position at which the most bytes are live, and what is live there.
 struct RunPeak {

@@ -16,6 +16,8 @@
 
 namespace lowtide {
 
+inline const CopiesOfRuns kNoCopies;
+
 // A sequence of runs, with the names that its author gave. All must outlive it.
 struct ShownRuns {
   const BudgetProblem& problem;
@@ -24,6 +26,7 @@ struct ShownRuns {
   const IdVector<NodeId, std::string>& origins;  // module and source line of the entries that run; may be empty
   Overwriting overwriting = Overwriting::in_place;
   Bytes fixed = {};  // bytes that are live at all times, beside those of the problem
+  const CopiesOfRuns& copies = kNoCopies;
 };
 
 // Where the entry comes from: of a part, its run. Empty if nothing is known.

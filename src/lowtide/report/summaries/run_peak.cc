@@ -85,7 +85,8 @@ const std::string& origin_of(const ShownRuns& shown, NodeId entry) {
 }
 
 StyledText run_peak_text(const ShownRuns& shown, std::size_t most) {
-  const RunPeak peak = peak_of_values(values_of_runs(shown.problem, shown.runs, shown.overwriting), shown.runs.size());
+  const RunPeak peak =
+      peak_of_values(values_of_runs(shown.problem, shown.runs, shown.overwriting, shown.copies), shown.runs.size());
   StyledText out;
   out.end_line().add("What is live at the peak", Style::heading).add(" (runs are counted from 0)").end_line();
   out.add("  " + format_bytes(peak.bytes + shown.fixed) + " at " + place_text(shown, peak.position) + ":");
@@ -109,7 +110,7 @@ StyledText run_peak_text(const ShownRuns& shown, std::size_t most) {
 
 PackingProblem packing_of_runs(const ShownRuns& shown) {
   PackingProblem packing{.buffers = {}, .names = {}, .capacity = std::nullopt};
-  for (const RunValue& value : values_of_runs(shown.problem, shown.runs, shown.overwriting)) {
+  for (const RunValue& value : values_of_runs(shown.problem, shown.runs, shown.overwriting, shown.copies)) {
     const std::string& origin = origin_of(shown, value.entry);
     packing.buffers.push_back(
         {.lifespan = {static_cast<std::int64_t>(value.live.begin), static_cast<std::int64_t>(value.live.end)},
