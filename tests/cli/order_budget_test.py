@@ -39,6 +39,10 @@ class OrderBudget(ProgramTest):
         self.assertEqual([report[key] for key in ("feasible", "proven_infeasible", "infeasible_node")],
                          [False, True, 1])
         self.assertIn("fixed_bytes", self.expect(NO, "order", "graph.json", "--budget", "9").stderr)
+        report = self.json(NO, "order", "graph.json", "--budget", "9")
+        self.expect_documented(report)
+        self.assertEqual([report[key] for key in ("budget", "fixed_bytes", "feasible", "proven_infeasible")],
+                         [9, 10, False, True])
 
     def test_text(self):
         self.write("graph.json", GRAPH)
@@ -71,6 +75,23 @@ class OrderBudget(ProgramTest):
         self.write("step.json", STEP.replace('["g", "u"]', '["g", "u"]], "before": [["u", "f"]'))
         said = self.expect(BAD_INPUT, "order", "step.json", "--budget", "14").stderr
         self.assertIn("must come before itself, because of reads, 'before' and 'overwrites'\n", said)
+
+    def test_what_overwrites_an_output_counts_in_its_place(self):
+        """a and b are 4 bytes each, and b is written over a: 4, where both would be 8. c reads b: 6."""
+        self.write("step.json", """{"nodes": [{"name": "a", "bytes": 4, "cost": 1},
+            {"name": "b", "bytes": 4, "cost": 1, "overwrites": "a"}, {"name": "c", "bytes": 2, "cost": 1}],
+            "edges": [["b", "c"]]}""")
+        said = self.expect(DONE, "order", "step.json", "--budget", "6").stdout
+        self.assertRegex(said, r"peak without reruns +6 B +100.0 %")
+
+    def test_an_answer_that_is_not_proven_says_so(self):
+        """A group with 20 runs of each node, and a bound that counts one of each, because nothing is searched."""
+        self.write("step.json", '{"nodes": [{"bytes": 1, "cost": 1}, {"bytes": 1, "cost": 1}], "edges": [],'
+                                f' "groups": [{[0, 1] * 20}]}}')
+        said = self.expect(DONE, "order", "step.json", "--budget", "9", "--effort", "0").stdout
+        self.assertRegex(said, r"cost +40 ")
+        self.assertRegex(said, r"bound +2 ")
+        self.assertIn("Not proven optimal", said)
 
     def test_what_is_live_at_the_peak_is_named(self):
         self.write("step.json", STEP.replace('"module": "net.layer"', '"module": "net.layer", "source": "net.py:7"'))

@@ -150,6 +150,17 @@ TEST(OrderSteps, SortedNodesKeepTheirEntries) {
   EXPECT_EQ(nodes[NodeId(2)].overwrites, NodeId(4));
 }
 
+TEST(OrderSteps, WhatIsFetchedForNothingIsAnOutput) {
+  const ImportedOrderGraph file = step_of(R"({"nodes": [
+    {"name": "read", "bytes": 3, "cost": 0, "from": "disk"}, {"name": "unread", "bytes": 5, "cost": 0, "from": "disk"},
+    {"name": "shown", "bytes": 7, "cost": 0, "from": "disk"}, {"name": "view", "view_of": "shown"},
+    {"name": "run", "bytes": 1, "cost": 1}], "edges": [["read", "run"], ["view", "run"]],
+    "links": [{"name": "disk", "bytes_per_second": 1}]})");
+  std::vector<bool> outputs;
+  for (NodeId id : all_ids<NodeId>(4)) outputs.push_back(file.problem.nodes[id].is_output);
+  EXPECT_EQ(outputs, (std::vector<bool>{false, true, false, false}));
+}
+
 TEST(OrderSteps, UnknownKeysAreRefusedWithTheirPlace) {
   EXPECT_THAT(refusal_with("\"scratch\"", "\"scratch_bytes\""),
               HasSubstr("$.nodes[2]: unknown key 'scratch_bytes'; the keys here are name, bytes, "));

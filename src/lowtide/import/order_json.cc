@@ -215,7 +215,8 @@ Result<ImportedOrderGraph> make(const OrderFile& file, const OrderFileOptions& o
   imported.nanoseconds_per_cost = file.nanoseconds_per_cost;
   if (!is_sorted) {
     imported.notes.push_back(std::string(file.order.empty() ? "nodes" : "nodes of 'order'") +
-                             " came before the nodes that they read, so all were sorted");
+                             " came before nodes that must run first, because of edges" +
+                             (file.has_steps() ? ", 'before', 'overwrites' or 'groups'" : "") + "; all were sorted");
   }
   return imported;
 }

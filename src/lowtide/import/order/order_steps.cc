@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "lowtide/base/flags.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/base/try.h"
@@ -45,6 +46,7 @@ class StepMaker {
     LOWTIDE_RETURN_IF_ERROR(fill_outputs());
     LOWTIDE_RETURN_IF_ERROR(fill_overwrites());
     LOWTIDE_RETURN_IF_ERROR(fill_order());
+    keep_unread_fetches();
     // The graph of a file without steps has all of these checks.
     if (file_.has_steps()) LOWTIDE_RETURN_IF_ERROR(check_budget_problem(steps_.problem, steps_.names));
     return std::move(steps_);
@@ -168,6 +170,20 @@ class StepMaker {
       steps_.problem.nodes[entry].is_output = true;
     }
     return {};
+  }
+
+  // What is fetched although nothing reads it is for the caller. Otherwise no run would have to make room for it.
+  void keep_unread_fetches() {
+    if (file_.links.empty()) return;
+    IdVector<NodeId, BudgetNode>& nodes = steps_.problem.nodes;
+    const EntryBytes facts(steps_.problem);
+    Flags<NodeId> is_read(nodes.size());
+    for (const BudgetNode& node : nodes) {
+      for (NodeId read : node.reads) is_read.set(facts.bytes[read]);
+    }
+    for (NodeId id : all_ids<NodeId>(nodes.size())) {
+      nodes[id].is_output = nodes[id].is_output || (nodes[id].fetched_over && !is_read.test(id));
+    }
   }
 
   // An output that overwrites another one takes only the bytes that it has more.

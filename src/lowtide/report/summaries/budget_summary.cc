@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lowtide/base/quote.h"
+#include "lowtide/plan/run_values.h"
 #include "lowtide/report/summary.h"
 #include "lowtide/report/text/figures.h"
 #include "lowtide/report/text/working_set.h"
@@ -55,6 +56,15 @@ std::string why_nothing_fits(const Graph& graph, const KeptBudget& kept, Bytes f
          " for its inputs and its output, in any sequence" + beside;
 }
 
+// The order has been found for outputs beside what they overwrite. With a budget they count in its place.
+Bytes peak_without_reruns(const KeptBudget& kept) {
+  const IdVector<NodeId, BudgetNode>& nodes = kept.problem.nodes;
+  const bool overwrites =
+      std::any_of(nodes.begin(), nodes.end(), [](const auto& node) { return node.overwrites.has_value(); });
+  if (!overwrites || !kept.problem.groups.empty()) return kept.ordered.load;
+  return peak_of_values(values_of_runs(kept.problem, kept.ordered.order), kept.ordered.order.size()).bytes;
+}
+
 void add_reruns(StyledText& out, const Graph& graph, const KeptBudget& kept,
                 const IdVector<NodeId, std::string>& origins) {
   IdVector<NodeId, std::int64_t> times(kept.problem.nodes.size());
@@ -82,7 +92,7 @@ void add_reruns(StyledText& out, const Graph& graph, const KeptBudget& kept,
     const auto& [cost, node] = rows[at];
     add_row({StyledText(name_of(graph, node)), StyledText(with_thousands(times[node] - 1)),
              StyledText(with_thousands(-cost)), StyledText(report_internal::exact(kept.problem.nodes[node].size))},
-            StyledText(has_origins ? quoted(origins[node], 60) : ""));
+            StyledText(has_origins && !origins[node].empty() ? quoted(origins[node], 60) : ""));
   }
   out.append(table.text());
   if (rows.size() > kMostRows) {
@@ -105,8 +115,8 @@ StyledText budget_summary(const std::string& path, const Graph& graph, const Kep
   using report_internal::add_figure;
   add_figure(table, {"budget", budget, share(budget), ""});
   if (fixed > Bytes(0)) add_figure(table, {"always live", fixed, share(fixed), "the file's fixed_bytes and states"});
-  add_figure(table, {"peak without reruns", kept.ordered.load + fixed, share(kept.ordered.load + fixed),
-                     "order " + kept.ordered.strategy});
+  const Bytes plain = peak_without_reruns(kept) + fixed;
+  add_figure(table, {"peak without reruns", plain, share(plain), "order " + kept.ordered.strategy});
   add_figure(table, {"peak", answer.peak + fixed, share(answer.peak + fixed),
                      counted(static_cast<std::int64_t>(answer.runs.size()), "run"), Style::strong});
   out.append(table.text()).end_line();
@@ -127,6 +137,8 @@ StyledText budget_summary(const std::string& path, const Graph& graph, const Kep
   out.end_line();
   if (answer.is_optimal()) {
     out.end_line().add("  Proven optimal: no sequence within the budget costs less.", Style::good).end_line();
+  } else {
+    out.end_line().add("  Not proven optimal: a sequence may cost less, down to the bound.").end_line();
   }
   add_reruns(out, graph, kept, origins);
   return out;

@@ -25,6 +25,11 @@ std::string bound_text(const BudgetAnswer& answer) {
   return overhead_of(answer.cost_bound, answer.base_cost);
 }
 
+std::string cost_text(const BudgetAnswer& answer) {
+  if (answer.outcome == BudgetOutcome::found) return with_thousands(answer.cost);
+  return answer.outcome == BudgetOutcome::infeasible ? "none" : "not found";
+}
+
 }  // namespace
 
 StyledText curve_summary(const std::string& path, const BudgetCurve& curve, Bytes fixed) {
@@ -36,8 +41,7 @@ StyledText curve_summary(const std::string& path, const BudgetCurve& curve, Byte
   for (std::size_t at = 0; at < curve.budgets.size(); ++at) {
     const BudgetAnswer& answer = curve.answers[at];
     const bool is_found = answer.outcome == BudgetOutcome::found;
-    table.add_row({StyledText(report_internal::exact(curve.budgets[at] + fixed)),
-                   StyledText(is_found ? with_thousands(answer.cost) : "none"),
+    table.add_row({StyledText(report_internal::exact(curve.budgets[at] + fixed)), StyledText(cost_text(answer)),
                    StyledText(is_found ? overhead_of(answer.cost, answer.base_cost) : ""),
                    StyledText(bound_text(answer))});
   }

@@ -57,7 +57,7 @@ void add_budget(Json& json, const ImportedOrderGraph& file, const KeptBudget& ke
 
 ExitCode keep_budget_of(const OrderRequest& request, Bytes budget, Console& console) {
   const ImportedOrderGraph& file = request.file;
-  BudgetOptions options{.order = request.options, .budget = budget_beside_fixed(file, budget)};
+  BudgetOptions options{.order = request.options, .budget = budget_beside_fixed(request, budget, console)};
   options.effort = read_count(request.arguments, "--effort", 0);
   options.hints = request.hints.accepted;
   const Stopwatch watch;
@@ -150,12 +150,23 @@ void add_runs(Json& json, const ImportedOrderGraph& file, const std::vector<Node
   for (NodeId node : runs) json["order"].push_back(file.index[node]);
 }
 
-Bytes budget_beside_fixed(const ImportedOrderGraph& file, Bytes budget) {
-  if (file.fixed_bytes > budget) {
-    throw Stop(ExitCode::no, "the budget is " + format_bytes(budget) + ", and the file's fixed_bytes alone are " +
-                                 format_bytes(file.fixed_bytes));
+Bytes budget_beside_fixed(const OrderRequest& request, Bytes budget, Console& console) {
+  const Bytes fixed = request.file.fixed_bytes;
+  if (fixed <= budget) return budget - fixed;
+  if (request.arguments.has("--json")) {
+    Json json = json_head("order");
+    json["path"] = json_text(request.arguments.positional("FILE"));
+    json["nodes"] = request.file.graph.nodes().size();
+    json["budget"] = budget.count();
+    json["fixed_bytes"] = fixed.count();
+    json["feasible"] = false;
+    json["proven_infeasible"] = true;
+    json["infeasible_node"] = nullptr;
+    json["notes"] = json_of(request.file.notes);
+    print_json(console, json);
   }
-  return budget - file.fixed_bytes;
+  throw Stop(ExitCode::no, "the budget is " + format_bytes(budget) + ", and what the file says is always live ('" +
+                               "fixed_bytes' and states) takes " + format_bytes(fixed));
 }
 
 std::string progress_of_budget(bool is_found, std::int64_t cost, std::int64_t bound, std::int64_t base) {

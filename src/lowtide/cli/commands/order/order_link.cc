@@ -119,7 +119,7 @@ ExitCode swap_budget_of(const OrderRequest& request, Bytes budget, TransferLink 
                                         ": the file does not state the time of a unit of 'cost', which a link needs; "
                                         "add \"units\": {\"cost\": \"0.01 ms\"}, or give --cost-unit 0.01ms");
   }
-  SwapOptions options{.order = request.options, .budget = budget_beside_fixed(file, budget), .link = link};
+  SwapOptions options{.order = request.options, .budget = budget_beside_fixed(request, budget, console), .link = link};
   options.effort = read_count(request.arguments, "--effort", 0).value_or(options.effort);
   options.hints = request.hints.accepted;
   const Stopwatch watch;

@@ -40,8 +40,9 @@ struct OrderRequest {
 // Adds the keys `recomputed` and `order` of a sequence of runs.
 void add_runs(Json& json, const ImportedOrderGraph& file, const std::vector<NodeId>& runs);
 
-// Stops if the bytes that are always live exceed the budget. Returns the rest of the budget.
-[[nodiscard]] Bytes budget_beside_fixed(const ImportedOrderGraph& file, Bytes budget);
+// Stops if the bytes that are always live exceed the budget, after the JSON that says so if it is asked for. Returns
+// the rest of the budget.
+[[nodiscard]] Bytes budget_beside_fixed(const OrderRequest& request, Bytes budget, Console& console);
 
 // What `order --budget` shows while it searches.
 [[nodiscard]] std::string progress_of_budget(bool is_found, std::int64_t cost, std::int64_t bound, std::int64_t base);
