@@ -212,9 +212,9 @@ def keep_budget(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort
     if link is None:
         return _sequence_of(_core.keep_budget(*text, limit, effort))
     answer = _core.keep_budget_over_link(text, limit, effort, _checked(link))
-    rows = {"transfers": tuple(Transfer(*row) for row in answer.pop("transfers")),
-            "fetches": tuple(Fetch(*row) for row in answer.pop("fetches"))}
-    return TransferSequence(**_fields_of(answer), **rows)
+    transfers = tuple(Transfer(*row) for row in answer.pop("transfers"))
+    fetches = tuple(Fetch(*row) for row in answer.pop("fetches"))
+    return TransferSequence(**_fields_of(answer), transfers=transfers, fetches=fetches)
 
 
 def budget_page(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort: int | None = None,

@@ -9,7 +9,8 @@ except ImportError as error:
 from ._backend import Backend, backend
 from ._checkpoint import RegionPolicy, checkpoint_policy
 from ._estimate import BudgetPoint, HeldBytes, StepEstimate, estimate
-from ._step import StepPlan, TrainStep, train_step
+from ._step import StepPlan, TrainStep
+from ._train import train_step
 
 __all__ = [
     "Backend",

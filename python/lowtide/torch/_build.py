@@ -20,6 +20,7 @@ from .._request import bytes_of, is_second
 from ._capture import Captured, LossFunction, capture
 from ._gradients import GradientOptions, Gradients
 from ._heap import allocated_bytes
+from ._link import Copies
 from ._optimizers import Trial, check_optimizer, present_bytes
 from ._problem import StepProblem, UnitCost, Update
 from ._profile import estimated_costs
@@ -49,6 +50,8 @@ class BuiltStep:
     """What the step returns: the loss, and the gradients if they are kept."""
     gradients: Gradients
     """Values of the running step that concern several gradients."""
+    copies: Copies | None = None
+    """What moves values to the host, if the problem has a link."""
 
 
 def budget_of(budget: int | str | None) -> int | None:
@@ -128,7 +131,8 @@ def adding_step(built: BuiltStep) -> BuiltStep:
     count = len(old.units.units)
     known = {one.name: cost for one, cost in zip(old.updates, old.costs[count:], strict=True)}
     problem = StepProblem(old.units, behind.updates, [*old.costs[:count], *(known[one.name] for one in behind.updates)],
-                          old.states, old.kept, _origins_of(built.captured, old.units, behind.updates), old.rounded)
+                          old.states, old.kept, _origins_of(built.captured, old.units, behind.updates), old.rounded,
+                          old.link)
     return replace(built, problem=problem, calls=behind.calls, trials=behind.trials)
 
 

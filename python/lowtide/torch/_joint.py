@@ -184,7 +184,7 @@ def problem_of(joint: Joint, beside: Mapping[str, int]) -> JointProblem:
     return JointProblem(units, [boundary], costs, {**states, **beside},
                         list(dict.fromkeys(one for one in values if isinstance(one, Value))),
                         [*(_origin_of(unit.nodes) for unit in units.units), ""], allocated_bytes,
-                        tangents, _sides(units, behind))
+                        tangents=tangents, sides=_sides(units, behind))
 
 
 def _behind(units: UnitGraph, tangents: set[str]) -> set[int]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from .._ordering import Link
 from ._heap import share_heap
 from ._units import Output, UnitGraph, Value
 
@@ -62,13 +63,17 @@ class StepProblem:
     """The module of each unit and update, or ""."""
     rounded: Callable[[int], int] = lambda size: size
     """What the allocator takes for a storage with this number of bytes."""
+    link: Link | None = None
+    """Over which outputs may leave for the host and come back."""
 
     def as_mapping(self) -> dict[str, Any]:
         """In the form of docs/order-format.md."""
         nodes = [self._node_of_unit(at) for at in range(len(self.units.units))]
         nodes += [self._node_of_update(at) for at in range(len(self.updates))]
-        return {"version": 1, "units": {"cost": "1 ns"},
-                "states": [{"name": name, "bytes": self.bytes_of_state(name)} for name in self.states],
+        states = [{"name": name, "bytes": self.bytes_of_state(name)} for name in self.states]
+        if self.link is not None and (held := self._results_of_updates()):
+            states.append({"name": "results between gradients and updates", "bytes": held})
+        return {"version": 1, "units": {"cost": "1 ns"}, "states": states,
                 "nodes": nodes, "edges": self._edges(),
                 "outputs": [[value.unit, value.output] for value in self.kept]}
 
@@ -119,12 +124,16 @@ class StepProblem:
         update = self.updates[at]
         number = len(self.units.units) + at
         outputs = [self._overwriting(content, self._size_of(content)) for content in update.overwrites]
-        outputs += [{"bytes": self.rounded(size) if size else 0} for size in update.makes]
+        moves = self.link is not None  # these are small, and nothing gives them away
+        outputs += [{"bytes": self.rounded(size) if size and not moves else 0} for size in update.makes]
         node = {"name": update.name, "cost": self.costs[number].nanoseconds, "outputs": outputs,
                 "scratch": self.costs[number].scratch}
         if update.once:
             node["once"] = True
         return self._with_origin(node, number)
+
+    def _results_of_updates(self) -> int:
+        return sum(self.rounded(size) for update in self.updates for size in update.makes if size)
 
     def _overwriting(self, content: Value | str, size: int) -> dict[str, Any]:
         written = {"overwrites": _reference(content)}
@@ -132,16 +141,16 @@ class StepProblem:
 
     def is_of_state(self, content: Value | str) -> bool:
         """Whether these bytes are those of a state, or written over them."""
-        older = self._oldest(content)
+        older = self.oldest(content)
         return isinstance(older, str) or self.units.is_of_state(older)
 
     def _size_of(self, content: Value | str) -> int:
-        older = self._oldest(content)
+        older = self.oldest(content)
         if isinstance(older, str):
             return self.bytes_of_state(older)
         return self._bytes_of(self.units.units[older.unit].outputs[older.output])
 
-    def _oldest(self, content: Value | str) -> Value | str:
+    def oldest(self, content: Value | str) -> Value | str:
         """What updates, and what comes before them, write over: a value of a unit, or a state."""
         count = len(self.units.units)
         while isinstance(content, Value) and content.unit >= count:

@@ -76,6 +76,8 @@ class UnitTimer(Interpreter):
         """Runs one node, and adds what it takes to the run of its unit."""
         unit = n.meta.get("run")
         if unit is None:  # a view, or a part of what the run before made
+            if "transfer" in n.meta:
+                self._close()
             return super().run_node(n)
         if unit is not self._run:
             self._close()

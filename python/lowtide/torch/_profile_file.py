@@ -18,6 +18,7 @@ from torch.utils import _pytree as pytree
 from .._errors import Error, InvalidError, IoError, MalformedError, MismatchError, read_text, write_text
 from .._request import StrPath
 from ._build import BuiltStep
+from ._link import HostLink
 from ._problem import UnitCost, names_of
 from ._units import values_of
 
@@ -38,6 +39,7 @@ class ProfileFile:
         self._path = pathlib.Path(os.fspath(path))
         self._owner = _owner_of(module, optimizer)
         self._steps: list[dict[str, Any]] = []
+        self._links: dict[str, dict[str, int]] = {}
         self.is_given = self._path.exists()
         if self.is_given:
             self._read()
@@ -83,8 +85,25 @@ class ProfileFile:
                 "nodes": nodes}
         others = [one for one in self._steps if (one["graph"], one["threads"]) != (step["graph"], step["threads"])]
         self._steps = [*others, step]
-        whole = {"format": FORMAT, "version": 1, **self._owner, "steps": self._steps}
+        links = {"links": self._links} if self._links else {}
+        whole = {"format": FORMAT, "version": 1, **self._owner, **links, "steps": self._steps}
         write_text(self._path, json.dumps(whole, indent=1) + "\n")
+
+    def link_of(self, device: torch.device) -> HostLink | None:
+        """The link between a device and the host, if it is in the file or was noted.
+
+        Raises:
+            MismatchError: the file exists, and has none.
+        """
+        if (link := self._links.get(str(device))) is not None:
+            return HostLink(**link)
+        if self.is_given:
+            raise self._mismatch(f"has no link between {device} and the host, which offload='host' needs;")
+        return None
+
+    def note_link(self, device: torch.device, link: HostLink) -> None:
+        """What add() writes, too."""
+        self._links[str(device)] = link._asdict()
 
     def _read(self) -> None:
         try:
@@ -102,7 +121,11 @@ class ProfileFile:
         if not isinstance(steps, list) or not all(_is_step(one) for one in steps):
             raise MalformedError(f"an entry of \"steps\" is incomplete or has a value of a wrong type; {AGAIN}",
                                  str(self._path))
-        self._steps = steps
+        links = read.get("links", {})
+        if not isinstance(links, dict) or not all(_is_link(one) for one in links.values()):
+            raise MalformedError(f"an entry of \"links\" is incomplete or has a value out of range; {AGAIN}",
+                                 str(self._path))
+        self._steps, self._links = steps, links
 
     def _mismatch(self, message: str) -> Error:
         return MismatchError(f"{message} {AGAIN}", str(self._path))
@@ -126,6 +149,11 @@ def _difference(key: str, found: Any, mine: Any) -> str:
         if one != other:
             return f"is of another module: it has {one!r}, and yours has {other!r};"
     return f"is of another module: it has {len(found)} parameters and buffers, and yours has {len(mine)};"
+
+
+def _is_link(one: Any) -> bool:
+    return (isinstance(one, dict) and one.keys() == set(HostLink._fields) and all(map(_is_size, one.values()))
+            and min(one["out_bytes_per_second"], one["in_bytes_per_second"]) > 0)
 
 
 def _is_step(one: Any) -> bool:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import getitem
@@ -94,8 +94,8 @@ def program_of(source: GraphModule, units: UnitGraph, updates: Sequence[UpdateCa
         kept: nodes that the program returns, or None.
         has_marks: each run begins with a call that says its place in the sequence, for an arena.
     """
-    writer = _Writer(source, units)
-    again = {number for number, times in Counter(sequence).items() if times > 1}
+    writer = Writer(source, units)
+    again = repeated(sequence)
     for place, number in enumerate(sequence):
         if has_marks:
             writer.mark(place)
@@ -111,7 +111,14 @@ def placeholders_of(program: GraphModule, names: Container[str]) -> tuple[int, .
     return tuple(at for at, node in enumerate(program.graph.find_nodes(op="placeholder")) if node.name in names)
 
 
-class _Writer:
+def repeated(sequence: Iterable[int]) -> set[int]:
+    """The units that run several times."""
+    return {number for number, times in Counter(map(int, sequence)).items() if times > 1}
+
+
+class Writer:
+    """Writes a program run by run."""
+
     def __init__(self, source: GraphModule, units: UnitGraph) -> None:
         self._units = units
         self._graph = Graph()
@@ -125,14 +132,16 @@ class _Writer:
         """What the latest run of each call returns."""
         for node in source.graph.nodes:
             if node.op == "placeholder":
-                self._made[node] = _like(node, self._graph.placeholder(node.name))
+                self._made[node] = like(node, self._graph.placeholder(node.name))
             elif node.op == "get_attr":
-                self._made[node] = _like(node, self._graph.get_attr(str(node.target)))
+                self._made[node] = like(node, self._graph.get_attr(str(node.target)))
 
     def mark(self, place: int) -> None:
+        """Blocks from here on are those of the run at this place."""
         self._graph.call_function(begin_run, (place,))
 
     def run(self, number: int, may_run_again: bool) -> None:
+        """Writes the nodes of a unit."""
         unit = self._units.units[number]
         is_rerun = self._runs[number] > 0
         self._runs[number] += 1
@@ -150,18 +159,20 @@ class _Writer:
                 absent = returned_statistics(node)
             new = self._graph.call_function(target, map_arg(args, self._name), map_arg(node.kwargs, self._name))
             new.meta.update(run=run, source=node)
-            self._made[node] = _like(node, new)
+            self._made[node] = like(node, new)
             for user in node.users:
                 if user in self._units.unit_of and user.target is getitem and user.users and user.args[1] not in absent:
-                    self._made[user] = _like(user, self._graph.call_function(getitem, (new, user.args[1])))
+                    self._made[user] = like(user, self._graph.call_function(getitem, (new, user.args[1])))
         if present is not None:
             self._graph.call_function(leave_state, (present,))
 
     def call(self, number: int, update: UpdateCall) -> None:
+        """Writes an update, or what comes before it."""
         given = tuple(self._returned[one] if isinstance(one, int) else self._name(one) for one in update.gradients)
         self._returned[number] = self._graph.call_function(update.function, given)
 
     def finish(self, source: GraphModule, kept: Sequence[Node | None]) -> GraphModule:
+        """Ends the program, which returns what these nodes name."""
         self._graph.output(tuple(None if one is None else self._name(one) for one in kept))
         return GraphModule(source, self._graph)
 
@@ -198,14 +209,14 @@ class _Writer:
             return
         new = self._graph.call_function(view.target, map_arg(view.args, self._known),
                                         map_arg(view.kwargs, self._known))
-        self._views[view] = (self._makers_of(view), _like(view, new))
+        self._views[view] = (self._makers_of(view), like(view, new))
         if isinstance(view.meta.get("val"), (list, tuple)):  # its tensors have names of their own from here on
             for user in view.users:
                 if user.target is getitem and user.users:
                     self._make_view(user)
 
 
-def _like(node: Node, new: Node) -> Node:
+def like(node: Node, new: Node) -> Node:
     """The new node, which makes tensors like those of a node of the captured graph."""
     if "val" in node.meta:
         new.meta["val"] = node.meta["val"]

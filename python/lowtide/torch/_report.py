@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from .._ordering import BudgetSequence
+from .._ordering import BudgetSequence, TransferSequence
+from ._host import host_bytes_of
 from ._problem import StepProblem, names_of
 
 MOST_SHOWN = 8
@@ -24,13 +25,17 @@ def report_of(problem: StepProblem, sequence: BudgetSequence, *, has_budget: boo
     for value in sequence.at_peak[:MOST_SHOWN]:
         kind = "" if value.kind == "output" else f"{value.kind} of "
         lines.append(f"  {shown_bytes(value.bytes)}  {kind}{with_module(problem, names, value.node)}")
+    if isinstance(sequence, TransferSequence):
+        lines += _moved(problem, names, sequence)
     again = {number: times - 1 for number, times in Counter(int(one) for one in sequence.runs).items() if times > 1}
     if not again:
         lines.append("nothing runs again")
         return "\n".join(lines)
     least = (sequence.cost_bound - sequence.base_cost) / max(sequence.base_cost, 1)
     proof = "no plan adds less" if sequence.proven_optimal else f"no plan adds less than {least:.1%}"
-    lines.append(f"{sum(again.values())} runs again add {sequence.overhead:.1%} of time by measured costs; {proof}")
+    waits = " and waits for copies" if isinstance(sequence, TransferSequence) and sequence.stall else ""
+    lines.append(f"{sum(again.values())} runs again{waits} add {sequence.overhead:.1%} of time by measured costs; "
+                 f"{proof}")
     costly = sorted(again, key=lambda number: -problem.costs[number].nanoseconds * again[number])
     for number in costly[:MOST_SHOWN]:
         time = problem.costs[number].nanoseconds * again[number] / 1e6
@@ -39,6 +44,25 @@ def report_of(problem: StepProblem, sequence: BudgetSequence, *, has_budget: boo
     if len(costly) > MOST_SHOWN:
         lines.append(f"  and {len(costly) - MOST_SHOWN} others")
     return "\n".join(lines)
+
+
+def _moved(problem: StepProblem, names: list[str], sequence: TransferSequence) -> list[str]:
+    """What leaves for the host."""
+    leaving: Counter[int] = Counter()
+    for one in sequence.transfers:
+        leaving[one.node] += one.bytes if one.direction == "out" else 0
+    if not leaving:
+        return ["nothing leaves for the host"]
+    back = sum(one.direction == "in" for one in sequence.transfers)
+    lines = [f"{len(sequence.transfers) - back} values leave for the host and come back {back} times: "
+             f"{shown_bytes(sum(leaving.values()))}, of which the host holds {shown_bytes(host_bytes_of(sequence))}; "
+             f"runs wait {sequence.stall / 1e6:.3f} ms for copies"]
+    largest = sorted(leaving, key=lambda number: -leaving[number])
+    lines += [f"  {shown_bytes(leaving[number])}  {with_module(problem, names, number)}"
+              for number in largest[:MOST_SHOWN]]
+    if len(largest) > MOST_SHOWN:
+        lines.append(f"  and {len(largest) - MOST_SHOWN} others")
+    return lines
 
 
 def with_module(problem: StepProblem, names: list[str], number: int) -> str:

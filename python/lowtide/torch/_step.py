@@ -8,24 +8,25 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
-from torch.amp import GradScaler
 from torch.autograd.graph import increment_version
 from torch.fx import GraphModule
 from torch.optim import Optimizer
 from torch.utils import _pytree as pytree
 
-from .._errors import InvalidError, MismatchError, OverLimitError, UnsupportedError
+from .._errors import InvalidError, MismatchError, OverLimitError
 from .._ordering import BudgetSequence, budget_page, keep_budget
-from .._request import StrPath
 from ._arena import Arena, arena_of, trim_heap
-from ._build import BuiltStep, adding_step, budget_of, build_step, checked_batch, options_of
+from ._build import BuiltStep, adding_step, build_step, checked_batch
 from ._capture import Captured, LossFunction
 from ._gradients import GradientOptions, Gradients
+from ._host import host_bytes_of
+from ._link import Copies, drained_on_errors
+from ._offload import copies_for, program_for, with_link
 from ._optimizers import groups_of, has_step_hooks, measured_trials
 from ._problem import StepProblem, UnitCost, names_of
 from ._profile import measured_costs
-from ._profile_file import ProfileFile, checked_profile
-from ._program import below_autograd, placeholders_of, program_of
+from ._profile_file import ProfileFile
+from ._program import below_autograd, placeholders_of
 from ._report import report_of, with_module
 from ._watch import ModuleWatch
 
@@ -54,13 +55,18 @@ class StepPlan:
     limit: int | None = None
     """Bytes that the sequence was searched for, if the arena needs more than its blocks."""
 
+    @property
+    def host_bytes(self) -> int:
+        """Bytes of the host that hold what is outside, beside the budget."""
+        return host_bytes_of(self.sequence)
+
 
 class TrainStep:
     """What train_step() returns. Calling it runs one step and returns the loss."""
 
     def __init__(self, module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None,
                  budget: int | None, options: GradientOptions, profile: ProfileFile | None = None, *,
-                 arena: bool = False) -> None:
+                 arena: bool = False, offloads: bool = False) -> None:
         self._module = module
         self._loss_fn = loss_fn
         self._optimizer = optimizer
@@ -68,6 +74,8 @@ class TrainStep:
         self._options = options
         self._profile = profile
         self._has_arena = arena
+        self._offloads = offloads
+        self._copies: Copies | None = None
         self._plans: dict[Any, tuple[StepPlan, StepPlan]] = {}
         """For each form of batches: with updates, and without them."""
         self._last: StepPlan | None = None
@@ -99,7 +107,8 @@ class TrainStep:
         self._last = plan
         plan.gradients.begin()
         given = arguments_of(plan, batch)
-        with below_autograd(), nullcontext() if plan.arena is None else plan.arena.placed():
+        with (below_autograd(), nullcontext() if plan.arena is None else plan.arena.placed(),
+              nullcontext() if self._copies is None else drained_on_errors(self._copies)):
             loss, *gradients = plan.program(*given)
         increment_version([given[at] for at in plan.written])
         if self._options.keeps:
@@ -150,7 +159,7 @@ class TrainStep:
     def __getstate__(self) -> dict[str, Any]:
         """For copies and pickles: they plan again, with the tensors of their own module and optimizer. Parameters are
         copied without `.grad`."""
-        return {**self.__dict__, "_plans": {}, "_last": None, "_watch": None, "_norm": None,
+        return {**self.__dict__, "_plans": {}, "_last": None, "_watch": None, "_norm": None, "_copies": None,
                 "pending": self.state_dict()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -200,7 +209,7 @@ class TrainStep:
         mapping = plan.problem.as_mapping()
         budget = self._budget if plan.limit is None else plan.limit
         limit, effort = (total_of(mapping), 0) if budget is None else (budget, EFFORT)
-        return budget_page(mapping, limit, effort=effort, name=type(self._module).__name__)
+        return budget_page(mapping, limit, effort=effort, name=type(self._module).__name__, link=plan.problem.link)
 
     def _planned_last(self) -> StepPlan:
         if self._last is None:
@@ -236,6 +245,9 @@ class TrainStep:
     def _planned(self, batch: tuple[Any, ...]) -> tuple[StepPlan, StepPlan]:
         built = build_step(self._module, self._loss_fn, self._optimizer, batch, self._options)
         built.problem.use_heap()
+        if self._offloads:
+            self._copies = self._copies or copies_for(built)
+            built = with_link(built, self._copies, self._profile)
         if self._budget is None:
             sequence = _kept(built.problem, None)
         elif self._profile is not None and self._profile.is_given:
@@ -255,9 +267,7 @@ class TrainStep:
 
 
 def _plan_of(built: BuiltStep, sequence: BudgetSequence, arena: Arena | None = None) -> StepPlan:
-    units = built.problem.units
-    program = program_of(built.captured.graph, units, built.calls, list(sequence.runs), built.kept,
-                         has_marks=arena is not None)
+    program = program_for(built, sequence, has_marks=arena is not None)
     written = placeholders_of(program, built.problem.written_states())
     return StepPlan(built.captured, built.problem, sequence, program, built.gradients, arena, written)
 
@@ -297,7 +307,7 @@ def _measured_plan(built: BuiltStep, budget: int, batch: tuple[Any, ...]) -> Bud
 def _measured(built: BuiltStep, sequence: BudgetSequence, batch: tuple[Any, ...]) -> list[UnitCost]:
     """Costs of the units in the program of a sequence, as they are in its memory."""
     units = built.problem.units
-    dry = program_of(built.captured.graph, units, None, list(sequence.runs), units.results[:1])
+    dry = program_for(built, sequence, is_dry=True)
     count = len(units.units)
     costs = measured_costs(dry, units.units, arguments_of(built, batch), built.problem.costs[:count])
     return costs + built.problem.costs[count:]
@@ -335,7 +345,9 @@ def solve(problem: StepProblem, budget: int | None) -> BudgetSequence:
     mapping = problem.as_mapping()
     if budget is None:
         return keep_budget(mapping, total_of(mapping), effort=0)
-    return keep_budget(mapping, budget, effort=EFFORT)
+    if problem.link is None:
+        return keep_budget(mapping, budget, effort=EFFORT)
+    return keep_budget(mapping, budget, effort=EFFORT, link=problem.link)
 
 
 def total_of(mapping: dict[str, Any]) -> int:
@@ -354,50 +366,3 @@ def _accumulate(captured: Captured, gradients: list[torch.Tensor | None]) -> Non
             parameter.grad = gradient
         else:
             parameter.grad += gradient
-
-
-def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None = None, *,
-               budget: int | str | None = None, example: tuple[Any, ...] | None = None,
-               gradients: str = "update", clip_norm: float | None = None, scaler: GradScaler | None = None,
-               accumulate: int = 1, profile: StrPath | None = None, arena: bool = False) -> TrainStep:
-    """Plans forward pass, backward pass and update of a module as one program that keeps a byte budget.
-
-    Args:
-        module: its parameters with `requires_grad` are trained.
-        loss_fn: takes the output of the module and the last entry of a batch, and returns one number. None: the module
-            returns the loss for a batch.
-        optimizer: updates each parameter as soon as its gradient is there and nothing else needs it.
-        budget: bytes of all that the step holds at its worst moment, as a number or a text such as "4GiB" or "8GB":
-            parameters, buffers, what the optimizer keeps, the batch, gradients, activations and scratch. None: no
-            limit; nothing runs again.
-        example: a batch, whose shapes are planned at once. Otherwise the first call plans.
-        gradients: "update": a gradient ends at its update. "keep": gradients are added to `.grad` as backward() does,
-            and the optimizer does not run.
-        clip_norm: updates get gradients that torch.nn.utils.clip_grad_norm_(module.parameters(), clip_norm) has
-            clipped. So each gradient lives until the norm of all is known, or is computed again.
-        scaler: scales the loss for the backward pass. Gradients are unscaled, updates are left out if one is not
-            finite, and `scaler.update()` follows. With gradients="keep", only the loss is scaled. The loss that a call
-            returns is never scaled.
-        accumulate: calls for each update, which gets the sum of their gradients. Between calls, `.grad` holds it, and
-            it counts in the budget. Divide the loss if you want a mean.
-        profile: a file with what operators took. If it exists, plans use it and measure nothing, so they are the same
-            each time. Otherwise it is written, again after each further form of batches.
-        arena: blocks of 8 KiB or more that the step requests lie in one range of memory, at places that are planned, so
-            that the process needs no more memory than the plan says. Otherwise the heap of the C library chooses, and
-            keeps free blocks between others.
-
-    Raises:
-        InvalidError: the budget cannot be kept, with the module that needs too much; or an argument is wrong.
-        UnsupportedError: the step or the optimizer is not one that can be planned, with the reason.
-        IoError, MalformedError, MismatchError: the profile cannot be read or written, or is of something else.
-    """
-    options = options_of(gradients, optimizer, clip_norm=clip_norm, scaler=scaler, accumulate=accumulate)
-    limit = budget_of(budget)
-    if arena and accumulate > 1:
-        raise UnsupportedError("with accumulate, gradients outlive calls, which no arena plans; use arena=False")
-    path = checked_profile(profile, limit)
-    step = TrainStep(module, loss_fn, optimizer, limit, options,
-                     None if path is None else ProfileFile(path, module, optimizer), arena=arena)
-    if example is not None:
-        step.plan(*checked_batch(example))
-    return step
