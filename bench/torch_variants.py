@@ -155,5 +155,5 @@ def digest(tensors):
     total = hashlib.blake2b(digest_size=8)
     for one in tensors:
         if one is not None:
-            total.update(one.detach().contiguous().numpy().tobytes())
+            total.update(one.detach().cpu().contiguous().numpy().tobytes())
     return total.hexdigest()

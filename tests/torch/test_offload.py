@@ -272,6 +272,25 @@ def test_the_link_of_the_cpu_copies_bytes_and_is_measured():
     assert torch.equal(given, back)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch finds no CUDA device")
+def test_copies_of_cuda_run_beside_its_kernels():
+    device = torch.device("cuda")
+    assert min(_measure(device)) > 0
+    copies = copies_of(device)
+    copies.reserve(1 << 24)
+    given = torch.arange(1 << 22, dtype=torch.int32, device=device)
+    expected = given.cpu() + 1
+    given += 1  # the copy waits for it
+    leaving = copies.begin_out(given.untyped_storage(), 0)
+    leaving.wait()
+    del given
+    taken = torch.full((1 << 22,), 7, dtype=torch.int32, device=device)  # may get the same bytes
+    back = torch.empty(1 << 22, dtype=torch.int32, device=device)
+    copies.begin_in(back.untyped_storage(), 0).wait()
+    assert torch.equal((back + 0).cpu(), expected)
+    assert bool((taken == 7).all())
+
+
 def test_values_of_offload_that_are_none_are_refused():
     model, optimizer = convolutions(), None
     options = {"optimizer": optimizer, "gradients": "keep"}
