@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <numeric>
 
 #include "lowtide/base/limits.h"
 #include "tests/import/fold_cases.h"
+#include "tests/testing/walked_slice.h"
 
 namespace lowtide::import_internal {
 
@@ -84,6 +86,24 @@ TEST(FoldMovement, SliceClampsAndStepsBackwards) {
             exact_list({14}));
   EXPECT_EQ(folded("Slice", {x, integers({3}), integers({1})}).extents, Extents{0});
   EXPECT_TRUE(is_nothing(folded("Slice", {x, list({unknown()}), integers({1})})));
+}
+
+// Kernels take the same elements (tests/kernels/movement_test.cc), so a plan has the extents of its runs.
+TEST(FoldMovement, SliceTakesWhatOnnxDefinesOnSmallAxes) {
+  for (std::int64_t extent = 0; extent < 5; ++extent) {
+    std::vector<std::int64_t> x(static_cast<std::size_t>(extent));
+    std::iota(x.begin(), x.end(), 0);
+    for (std::int64_t start = -7; start <= 7; ++start) {
+      for (std::int64_t end = -7; end <= 7; ++end) {
+        for (const std::int64_t step : {-5, -3, -2, -1, 1, 2, 3, 5}) {
+          ASSERT_EQ(
+              elements("Slice", {integers(x), integers({start}), integers({end}), integers({0}), integers({step})}),
+              exact_list(testing::walked_slice(extent, start, end, step)))
+              << extent << " from " << start << " to " << end << " by " << step;
+        }
+      }
+    }
+  }
 }
 
 TEST(FoldMovement, SliceReadsAttributesOfOldOpsets) {

@@ -4,9 +4,13 @@
 #include <gmock/gmock.h>
 
 #include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
 
 #include "tests/kernels/one_node.h"
 #include "tests/kernels/reversed_team.h"
+#include "tests/testing/walked_slice.h"
 
 namespace lowtide {
 namespace {
@@ -64,6 +68,28 @@ TEST(Slice, GoesBackwardsToTheFirstElement) {
   EXPECT_THAT(back.result<std::int32_t>(), ElementsAre(3, 2, 1));
   back.run_ok({{0, 1, 2, 3, 4}, {1}, {kLeast}, {0}, {kLeast}});  // a step beyond the axis
   EXPECT_THAT(back.result<std::int32_t>(), ElementsAre(1));
+}
+
+// All 5 * 15 * 15 * 8 cases. A backward slice from in front of the axis takes element 0: [0, 1, 2] from -9 to -9 in
+// steps of -1 is [0].
+TEST(Slice, TakesWhatOnnxDefinesOnSmallAxes) {
+  EXPECT_THAT(testing::walked_slice(3, -9, -9, -1), ElementsAre(0));
+  for (std::int64_t extent = 0; extent < 5; ++extent) {
+    std::vector<std::int64_t> x(static_cast<std::size_t>(extent));
+    std::iota(x.begin(), x.end(), 0);
+    const std::string axis = std::to_string(extent);
+    OneNode slice = one_node("x : i64[" + axis + "], s : i64[1], e : i64[1], a : i64[1], t : i64[1]",
+                             "Slice(x, s, e, a, t)", "i64[<=" + axis + "]");
+    for (std::int64_t start = -7; start <= 7; ++start) {
+      for (std::int64_t end = -7; end <= 7; ++end) {
+        for (const std::int64_t step : {-5, -3, -2, -1, 1, 2, 3, 5}) {
+          slice.run_ok({testing::raw_elements(x), {start}, {end}, {0}, {step}});
+          ASSERT_EQ(slice.result<std::int64_t>(), testing::walked_slice(extent, start, end, step))
+              << extent << " from " << start << " to " << end << " by " << step;
+        }
+      }
+    }
+  }
 }
 
 // Element [a, b, c] of 7 x 90 x 61 moves to [c, a, b]. Each thread has a part of the axis of 90.
