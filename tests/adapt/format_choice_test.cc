@@ -216,5 +216,34 @@ TEST(FormatChoice, LeavesWinogradOutUnderABudget) {
   EXPECT_THAT(passes({.budget = BudgetRequest::of(without)}), Not(Contains("winograd")));
 }
 
+// Each tensor has 64 x 64 elements, or 16,384 bytes, and x belongs to the caller. One chain of the three sums reads
+// four tensors at once. Three nodes write over one operand each, and need two.
+constexpr const char* kSums = R"(graph "sums" {
+  input x : f32[64,64]
+  a = Softmax(x) {axis = 0} : f32[64,64]
+  b = Softmax(x) {axis = 1} : f32[64,64]
+  c = LogSoftmax(x) {axis = 0} : f32[64,64]
+  d = LogSoftmax(x) {axis = 1} : f32[64,64]
+  ab = Add(a, b) : f32[64,64]
+  abc = Add(ab, c) : f32[64,64]
+  y = Add(abc, d) : f32[64,64]
+  output y
+})";
+
+TEST(FormatChoice, LeavesChainsOutUnderABudget) {
+  const auto passes = [](std::int64_t arena) {
+    return passes_of({.budget = BudgetRequest::of(Bytes(arena + 16'384))}, kSums);
+  };
+  EXPECT_THAT(passes_of({}, kSums), Contains("chains"));
+  EXPECT_THAT(passes(4 * 16'384), Contains("chains"));
+  EXPECT_THAT(passes(4 * 16'384 - 1), Not(Contains("chains")));
+  EXPECT_THAT(passes(2 * 16'384), Not(Contains("chains")));
+  EXPECT_THAT(passes(2 * 16'384 - 1), Not(Contains("chains"))) << "nothing fits, and this graph exceeds least";
+  // Without times for its kernels, the last graph is nevertheless chosen.
+  const FormatChoice untimed{
+      .budget = BudgetRequest::of(Bytes(3 * 16'384)), .target = partly_timed(kSums), .has_measured_costs = true};
+  EXPECT_THAT(passes_of(untimed, kSums), Not(Contains("chains")));
+}
+
 }  // namespace
 }  // namespace lowtide

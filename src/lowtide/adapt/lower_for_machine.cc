@@ -20,7 +20,7 @@
 namespace lowtide {
 namespace {
 
-// The passes that each graph is made without.
+// The passes that each graph is made without. The last two are for budgets that no other graph keeps.
 constexpr PassSet kLeftOut[] = {
     {},
     {PassId::winograd},
@@ -28,7 +28,13 @@ constexpr PassSet kLeftOut[] = {
     {PassId::winograd, PassId::formats},
     {PassId::winograd, PassId::formats, PassId::epilogues},
     {PassId::halves},
+    {PassId::winograd, PassId::formats, PassId::epilogues, PassId::chains},
+    {PassId::winograd, PassId::formats, PassId::epilogues, PassId::chains, PassId::halves},
 };
+
+bool is_last_resort(const LowerOptions& options, const LowerOptions& given) {
+  return given.passes.has(PassId::chains) && !options.passes.has(PassId::chains);
+}
 
 }  // namespace
 
@@ -71,8 +77,11 @@ class LoweringSearch {
   // Returns nullopt if some graph lacks measured costs, so that they cannot decide.
   Result<std::optional<Lowered>> run(const LowerOptions& options) && {
     for (const LowerOptions& one : lowerings_for_machine(options)) {
+      const bool is_last = is_last_resort(one, options);
+      if (is_last && best_->planned.fits()) break;
       LOWTIDE_RETURN_IF_ERROR(consider(one));
-      if (is_measured_badly_ && compares_times_) return std::optional<Lowered>();
+      // The first of the last graphs that fits is chosen, so their times decide nothing.
+      if (is_measured_badly_ && compares_times_ && !is_last) return std::optional<Lowered>();
       if (is_done()) break;
     }
     return std::optional(std::move(best_->lowered));

@@ -35,24 +35,26 @@ struct FormatChoice {
 [[nodiscard]] Result<std::vector<Lowered>> other_lowerings(const Graph& model, const LowerOptions& options,
                                                            const std::vector<std::string>& passes);
 
-// Lowers a model for the kernels of this machine, and chooses one of six graphs:
+// Lowers a model for the kernels of this machine, and chooses one of eight graphs:
 //
-//   graph   formats   epilogues   Winograd   halves     a plan of it
-//   1         yes        yes         yes       yes      is the fastest, and may need most
-//   2         yes        yes          -        yes      has no scratch for Winograd's algorithm
-//   3         yes         -           -        yes      may order the operands of epilogues freely
-//   4          -         yes          -        yes      has no padding, and no copies that change formats
-//   5          -          -           -        yes      has neither
-//   6         yes        yes         yes        -       keeps f16, which has half the bytes of f32
+//   graph   formats   epilogues   Winograd   halves   chains   a plan of it
+//   1         yes        yes         yes       yes      yes    is the fastest, and may need most
+//   2         yes        yes          -        yes      yes    has no scratch for Winograd's algorithm
+//   3         yes         -           -        yes      yes    may order the operands of epilogues freely
+//   4          -         yes          -        yes      yes    has no padding, and no copies that change formats
+//   5          -          -           -        yes      yes    has neither
+//   6         yes        yes         yes        -       yes    keeps f16, which has half the bytes of f32
+//   7          -          -           -        yes       -     reads no more tensors at once than the model does
+//   8          -          -           -         -        -     has both
 //
 // Without a budget and without measured costs, it is the first one, and nothing is planned. With a budget, it is the
-// first one if that fits without reruns. Otherwise all graphs are planned. The one whose plan fits and takes the least
-// estimated time is chosen, and if none fits the one whose plan exceeds the budget least. Such a plan may run nodes
-// again or move tensors over a link, which is often faster than slower kernels. A later graph must be faster by
-// kLeastGain. With measured costs, all graphs are planned even if the first one fits, and without a budget. If fewer
-// than nine in ten kernels of some plan have such costs, times are not compared, and the first graph that fits is
-// chosen. The plans (plan_purpose.h) are made on one stream and with a limited effort, so the answer depends on nothing
-// but the arguments and the machine.
+// first one if that fits without reruns. Otherwise the first six are planned. The one whose plan fits and takes the
+// least estimated time is chosen. Such a plan may run nodes again or move tensors over a link, which is often faster
+// than slower kernels. A later graph must be faster by kLeastGain. If none of them fits, it is the first of the others
+// that fits, and if there is none the one whose plan exceeds the budget least. With measured costs, six graphs are
+// planned even if the first one fits, and without a budget. If fewer than nine in ten kernels of some plan have such
+// costs, times are not compared, and the first graph that fits is chosen. The plans (plan_purpose.h) are made on one
+// stream and with a limited effort, so the answer depends on nothing but the arguments and the machine.
 //
 // Requires: `options.machine` is the formats of `choice.target`, or nullptr. Errors: those of lower and plan_graph.
 [[nodiscard]] Result<Lowered> lower_for_machine(const Graph& model, const LowerOptions& options,
