@@ -7,6 +7,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/import/onnx_models.h"
@@ -96,6 +97,25 @@ TEST(UpperBounds, ThatMeanNothingAreRefused) {
                  ErrorCode::invalid, {"extent 0 of 'y' is 5", "at most 4"});
   expect_refused(import("g (int64[2] n) => (float[a,b] y) { y = ConstantOfShape(n) }", {.at_most = {{"y", 4}}}),
                  ErrorCode::invalid, {"several extents of 'y'", "--at-most 'y[0]'=4"});
+}
+
+// A bound of an extent that is known changes nothing, and a user who gives one means something else.
+TEST(UpperBounds, OfKnownExtentsAreNoted) {
+  using Bounds = std::map<std::string, std::int64_t>;
+  const auto notes = [](const std::string& text, const Bounds& bounds, std::map<std::string, std::int64_t> dims = {}) {
+    const auto model = import(text, {.dims = std::move(dims), .at_most = bounds});
+    return model.ok() ? model->notes : std::vector<std::string>{model.error().describe()};
+  };
+  using Notes = std::vector<std::string>;
+  const std::string known = "g (float[1,3] x) => (float[a,b] y) { y = Relu(x) }";
+  const std::string one = "1 --at-most has no effect, because all extents that it names are known: ";
+  EXPECT_EQ(notes(known, {{"x", 3}}), Notes{one + "'x'=3"});
+  EXPECT_EQ(notes(known, {{"y[1]", 3}}), Notes{one + "'y[1]'=3"});
+  EXPECT_EQ(notes(known, {{"x", 3}, {"b", 5}}),
+            Notes{"2 --at-most have no effect, because all extents that they name are known: 'b'=5, 'x'=3"});
+  EXPECT_EQ(notes("g (float[n,2] x) => (float[a,b] y) { y = Relu(x) }", {{"y", 1}}, {{"n", 2}}), Notes{one + "'y'=1"});
+  EXPECT_EQ(notes("g (float[n,2] x) => (float[a,b] y) { y = Relu(x) }", {{"n", 4}}),
+            Notes{"2 tensors have sizes that depend on data and are planned at their upper bound: 'x', 'y'"});
 }
 
 TEST(UpperBounds, OfSeveralExtentsHaveOneOptionEach) {

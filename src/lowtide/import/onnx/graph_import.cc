@@ -103,6 +103,7 @@ Result<ImportedModel> import_onnx(const ByteSource& file, const ImportOptions& o
   LOWTIDE_TRY(WalkedGraph walked, walk.finish());
   if (walked.findings.unsupported.empty())
     LOWTIDE_RETURN_IF_ERROR(context.bounds.check_all_met(open_names(walked.findings)));
+  walked.findings.idle_bounds = context.bounds.without_effect();
   std::optional<OpenSizes> open;
   if (const Result<void> outcome = outcome_of(walked.findings); !outcome) {
     if (!options.keeps_open_sizes || outcome.error().code != ErrorCode::unresolved) return outcome.error();

@@ -128,6 +128,7 @@ void Findings::append(Findings&& other) {
   move_behind(dead_branches, other.dead_branches);
   move_behind(impossible_branches, other.impossible_branches);
   move_behind(stale_sizes, other.stale_sizes);
+  move_behind(idle_bounds, other.idle_bounds);
 }
 
 Result<void> outcome_of(const Findings& findings) {
@@ -185,6 +186,8 @@ std::vector<std::string> notes_of(const Findings& findings) {
        "branches cannot run with these sizes and are left out", "; ");
   note(findings.stale_sizes, "1 declared size contradicts the operators and was ignored",
        "declared sizes contradict the operators and were ignored", "; ");
+  note(findings.idle_bounds, "1 --at-most has no effect, because all extents that it names are known",
+       "--at-most have no effect, because all extents that they name are known", ", ");
   return notes;
 }
 

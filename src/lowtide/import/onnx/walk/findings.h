@@ -42,6 +42,7 @@ struct Findings {
   std::vector<std::string> dead_branches;        // nodes with a branch that never runs
   std::vector<std::string> impossible_branches;  // branches that cannot run with the given sizes, with the reason
   std::vector<std::string> stale_sizes;          // declared sizes that contradict the operators
+  std::vector<std::string> idle_bounds;          // "'x'=3": upper bounds of extents that are all known
 
   std::vector<OpenSizes::OpenTensor> open_tensors;  // of the graph itself, without those of bodies
 

@@ -64,6 +64,7 @@ Result<void> UpperBounds::bound(Entry& entry, std::string_view tensor, std::size
                      "; give a larger number",
                  "--at-most"};
   }
+  entry.is_open = true;
   if (extent.knowledge == Knowledge::at_most && extent.extent <= entry.most) return {};
   extent.knowledge = Knowledge::at_most;
   extent.extent = entry.most;
@@ -114,6 +115,19 @@ Result<void> UpperBounds::check_all_met(const std::vector<std::string>& open) co
                  "--at-most"};
   }
   return {};
+}
+
+std::vector<std::string> UpperBounds::without_effect() const {
+  std::map<std::string, std::pair<std::int64_t, bool>> given;  // by what the user typed, which may have two meanings
+  for (const auto& [name, entry] : entries_) {
+    const auto at = given.try_emplace(entry.given, entry.most, false).first;
+    at->second.second = at->second.second || entry.is_open;
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, bound] : given) {
+    if (!bound.second) names.push_back(quoted(name) + "=" + std::to_string(bound.first));
+  }
+  return names;
 }
 
 }  // namespace lowtide::import_internal

@@ -33,11 +33,15 @@ class UpperBounds {
   // Errors (invalid): a name was never met. Lists the names of `open`, which could have been meant.
   [[nodiscard]] Result<void> check_all_met(const std::vector<std::string>& open) const;
 
+  // The bounds whose extents are all known, such as "x=3". They change nothing.
+  [[nodiscard]] std::vector<std::string> without_effect() const;
+
  private:
   struct Entry {
     std::string given;  // as the user typed it
     std::int64_t most = 0;
     bool is_met = false;
+    bool is_open = false;  // it met an extent that is not exact
   };
 
   Entry* find(const std::string& name);
