@@ -57,6 +57,25 @@ TEST(Unsupported, NamesEveryNodeWithItsReason) {
             "  my.domain::Odd 'choose/then_branch/inner': no kernel has this operator");
 }
 
+TEST(Unsupported, NamesTheWayOutForOptimizedModels) {
+  const auto message = [](const std::string& op) {
+    const Graph graph =
+        testing::graph_of("graph \"g\" {\n  input x : f32[4]\n  y = " + op + "(x, x) : f32[4]\n  output y\n}");
+    return unsupported_error(unsupported(graph)).message;
+  };
+  for (const std::string op : {"com.microsoft::FusedConv", "com.microsoft::FusedMatMul", "com.microsoft.nchwc::Conv"}) {
+    EXPECT_EQ(message(op),
+              "1 node cannot run here:\n"
+              "  " +
+                  op +
+                  " 'node that writes y': no kernel has this operator\n"
+                  "ONNX Runtime has optimized this model and saved it with operators of its own; run the model from "
+                  "before that");
+  }
+  for (const std::string op : {"com.microsoft::Attention", "my.domain::FusedConv"})
+    EXPECT_EQ(message(op), "1 node cannot run here:\n  " + op + " 'node that writes y': no kernel has this operator");
+}
+
 TEST(Unsupported, KnowsTheTypesOfAllOperators) {
   for (const SupportedOperator& one : supported_operators()) {
     if (!one.domain.empty()) continue;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <string_view>
@@ -192,11 +193,29 @@ std::vector<UnsupportedNode> unsupported(const Graph& graph) {
   return found;
 }
 
+namespace {
+
+// An operator that ONNX Runtime writes when it optimizes a model.
+bool is_of_runtime_optimizer(std::string_view type) {
+  constexpr std::array<std::string_view, 4> kTypes = {"FusedConv", "FusedGemm", "FusedMatMul", "NhwcMaxPool"};
+  constexpr std::string_view kBlocked = "com.microsoft.nchwc::";
+  constexpr std::string_view kRuntime = "com.microsoft::";
+  if (type.starts_with(kBlocked)) return true;
+  return type.starts_with(kRuntime) && std::ranges::find(kTypes, type.substr(kRuntime.size())) != kTypes.end();
+}
+
+}  // namespace
+
 Error unsupported_error(const std::vector<UnsupportedNode>& nodes) {
   LOWTIDE_CHECK(!nodes.empty(), "an error names at least one node");
   std::string message = with_count(static_cast<std::int64_t>(nodes.size()), "node") + " cannot run here:";
   for (const UnsupportedNode& node : nodes) {
     message += "\n  " + node.type + " " + quoted(node.path + node.name) + ": " + node.missing;
+  }
+  if (std::ranges::any_of(nodes, is_of_runtime_optimizer, &UnsupportedNode::type)) {
+    message +=
+        "\nONNX Runtime has optimized this model and saved it with operators of its own; run the model from before "
+        "that";
   }
   return Error{ErrorCode::unsupported, std::move(message), ""};
 }
