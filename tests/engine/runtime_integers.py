@@ -72,7 +72,9 @@ class Case:
     QLinearMul = binary
 
     def unary(self):
-        return [self.integers(3, 5), *self.parameters(), *self.parameters()]
+        """The zero point of the result may be omitted, and is 0 of the operand's type then."""
+        words = [self.integers(3, 5), *self.parameters(), *self.parameters()]
+        return words if self.random.random() < 0.7 else [*words[:-1], ""]
 
     QLinearSigmoid = unary
 
@@ -153,7 +155,8 @@ class Case:
         return words
 
     def model(self):
-        while self.words[-1] == "":
+        # ONNX Runtime reads behind the inputs of an operator on integers whose last one is absent instead of empty.
+        while self.words[-1] == "" and not self.kind.startswith("QLinear"):
             self.words.pop()
         outputs = [f"y{at}" for at in range(self.results)]
         node = helper.make_node(self.kind, self.words, outputs, domain="com.microsoft", **self.attributes)

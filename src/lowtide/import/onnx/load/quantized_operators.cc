@@ -30,7 +30,7 @@ using onnx::NodeProto;
 using onnx::TensorProto;
 
 constexpr const char* kRuntimeDomain = "com.microsoft";
-constexpr int kOpsetOfParts = 13;     // of the nodes that replace an operator
+constexpr int kOpsetOfParts = 15;     // of the nodes that replace an operator; the first with CastLike
 constexpr int kOpsetOfStandard = 21;  // of an operator that the standard took over; the first with 16 bits
 
 // An operator that computes on dequantized operands: each has three inputs, for integers, scale and zero point.
@@ -83,6 +83,16 @@ Result<void> check_inputs(const NodeProto& node, std::span<const int> needed) {
   return {};
 }
 
+// The zero point of the result, which is input `at`. If it is omitted, it is zero, in the type of the integers of input
+// `integers`. A QuantizeLinear without a zero point would make u8 of any of them.
+std::string result_zero(Expansion& out, int at, int integers) {
+  const NodeProto& node = out.node();
+  if (has_input(node, at)) return out.as_number(node.input(at));
+  const std::string zero = out.add("Constant", {}, {float_attribute_of("value_float", 0)});
+  const int like = has_input(node, integers + 2) ? integers + 2 : integers;  // the type of a constant is enough
+  return out.add("CastLike", {zero, node.input(like)});
+}
+
 Result<void> expand_row(const QuantizedRow& row, Expansion& out) {
   const NodeProto& node = out.node();
   std::vector<int> operands = row.operands;
@@ -91,6 +101,7 @@ Result<void> expand_row(const QuantizedRow& row, Expansion& out) {
   if (row.begins_with_condition) needed.push_back(0);
   for (int at : operands) needed.insert(needed.end(), {at, at + 1});
   LOWTIDE_RETURN_IF_ERROR(check_inputs(node, needed));
+  if (operands.empty()) return missing_input(node, 2);
   std::vector<std::string> reals;
   if (row.begins_with_condition) reals.push_back(node.input(0));
   for (int at : operands) reals.push_back(out.add_real(at));
@@ -99,7 +110,7 @@ Result<void> expand_row(const QuantizedRow& row, Expansion& out) {
     if (const AttributeProto* given = attribute_of(node, name)) attributes.push_back(*given);
   }
   const std::string result = out.add(row.core, std::move(reals), std::move(attributes));
-  const std::string zero = out.as_number(input_of(node, row.result_scale + 1));
+  const std::string zero = result_zero(out, row.result_scale + 1, operands.front());
   out.add("QuantizeLinear", {result, out.as_number(node.input(row.result_scale)), zero}, {}, node.output(0));
   return {};
 }
@@ -129,7 +140,7 @@ Result<void> expand_gemm(Expansion& out) {
   const std::string result =
       out.add("Gemm", std::move(inputs), std::move(attributes), is_real ? node.output(0) : std::string());
   if (is_real) return {};
-  const std::string zero = out.as_number(input_of(node, 8));
+  const std::string zero = result_zero(out, 8, 0);
   out.add("QuantizeLinear", {result, out.as_number(node.input(7)), zero}, {}, node.output(0));
   return {};
 }

@@ -21,6 +21,7 @@ namespace lowtide::import_internal {
 //   QuantizeLinear, DequantizeLinear, QLinearConv
 //                           the standard operator of this name
 //
+// A zero point of a result that is omitted is zero, in the type of the first operand's integers.
 // ONNX Runtime rounds within some of these operators where real numbers do not, so results may differ by one quantum of
 // the result, and those of DynamicQuantizeLSTM by what rounding its input to 8 bits changes. Operators with images in
 // another order (channels_last) and Softmax over several axes (`opset` below 13 and an axis other than -1) stay as they
