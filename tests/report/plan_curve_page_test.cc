@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <optional>
-
 #include <string>
 
 #include "lowtide/report/plan_curve_report.h"
@@ -83,6 +82,23 @@ TEST(PlanCurvePage, SaysThatNoPlanWasFound) {
   EXPECT_THAT(html, HasSubstr("No plan was found for any of these budgets."));
   EXPECT_THAT(html, Not(HasSubstr("<svg")));
   EXPECT_THAT(html, HasSubstr("<td class=\"bad\">no plan fits (proven)</td>"));
+}
+
+// A curve of the kernels of a machine is about its graphs, not about the model.
+TEST(PlanCurve, SaysWhichGraphItsProofsAreAbout) {
+  PlanCurve curve = small_curve();
+  const auto both = [&] { return plan_curve_summary("model.onnx", curve).render(false) + plan_curve_page("m", curve); };
+  // 12 MiB are 12,582,912 bytes.
+  EXPECT_THAT(both(),
+              HasSubstr("  No plan of the model as written keeps a budget below 12,582,912 B. Proven: none that "
+                        "keeps the budget is faster.\n"));
+  EXPECT_THAT(both(), HasSubstr("<p>No plan of the model as written keeps a budget below"));
+  curve.provenance.target = "cpu";
+  curve.provenance.lowering = {"chains"};
+  EXPECT_THAT(both(), HasSubstr("  No plan of the graph that target cpu runs keeps a budget below 12,582,912 B."));
+  curve.has_graphs = true;
+  EXPECT_THAT(both(), HasSubstr("  No plan of any graph that target cpu may run keeps a budget below 12,582,912 B."));
+  EXPECT_THAT(both(), HasSubstr("<p>No plan of any graph that target cpu may run keeps a budget below"));
 }
 
 TEST(PlanCurvePage, EscapesTheName) { EXPECT_THAT(plan_curve_page("<b>.onnx", small_curve()), Not(HasSubstr("<b>"))); }

@@ -89,7 +89,12 @@ class CurveSearch {
     LOWTIDE_TRY(PlannedGraph plain, plan(sides_.front(), std::nullopt));
     note(sides_.front(), plain);
     LOWTIDE_RETURN_IF_ERROR(plan_others_quickly());
-    PlanCurve curve{.points = {}, .estimate = plain.estimate, .floor = floor(), .knee = {}};
+    PlanCurve curve{.points = {},
+                    .estimate = plain.estimate,
+                    .provenance = plain.plan.provenance,
+                    .has_graphs = sides_.size() > 1,
+                    .floor = floor(),
+                    .knee = {}};
     leaves_out_graphs_ = !has_comparable_times();
     if (leaves_out_graphs_) sides_.erase(sides_.begin() + 1, sides_.end());
     const Bytes most = arena_bytes(plain.plan) + plain.caller;

@@ -20,6 +20,7 @@
 #include "lowtide/pipeline/planned_graph.h"
 #include "lowtide/plan/budget_problem.h"
 #include "lowtide/plan/hints.h"
+#include "lowtide/plan/plan.h"
 #include "lowtide/target/target.h"
 
 namespace lowtide {
@@ -48,6 +49,8 @@ struct BudgetPoint {
 struct PlanCurve {
   std::vector<BudgetPoint> points;  // descending budgets
   PlanEstimate estimate;            // of the plan without a limit
+  Provenance provenance;            // of this plan
+  bool has_graphs = false;          // the floor is that of several graphs, and bounds and proofs are about all of them
   Bytes floor;                      // no plan keeps less: the bound for all plans, and what the caller holds
   std::optional<std::size_t> knee;  // index of the point where memory and time are balanced (knee_of)
 };

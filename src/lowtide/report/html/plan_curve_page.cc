@@ -12,6 +12,7 @@
 #include "lowtide/report/plan_curve_report.h"
 #include "lowtide/report/summary.h"
 #include "lowtide/report/text/curve_text.h"
+#include "lowtide/report/text/figures.h"
 #include "lowtide/report/text/page_text.h"
 #include "lowtide/report/text/streams_text.h"
 
@@ -155,8 +156,10 @@ std::string plan_curve_page(const std::string& path, const PlanCurve& curve) {
     out += std::string("<th class=\"number\">") + title + "</th>";
   }
   return out + "<th class=\"verdict\">Verdict</th></tr></thead><tbody>\n" + curve_rows(name, curve) +
-         "</tbody></table></div>\n<p>No plan keeps a budget below " + format_bytes(curve.floor) +
-         ". <i>At least</i> is what no plan that keeps the budget takes less than.</p></section>\n" +
+         "</tbody></table></div>\n<p>No plan of " +
+         html_escaped(report_internal::planned_graph_text(curve.provenance, curve.has_graphs)) +
+         " keeps a budget below " + format_bytes(curve.floor) +
+         ". <i>At least</i> is what none of them that keeps the budget takes less than.</p></section>\n" +
          "</main>\n</body>\n</html>\n";
 }
 

@@ -44,10 +44,12 @@ StyledText plan_curve_summary(const std::string& path, const PlanCurve& curve) {
          StyledText(remark_of(curve, at))});
   }
   out.append(table.text()).end_line();
-  out.add("  No plan keeps a budget below " + report_internal::exact(curve.floor) +
-          ". The plan without a limit takes " + report_internal::time_text(curve.estimate.picoseconds) + ".")
+  out.add("  The plan without a limit takes " + report_internal::time_text(curve.estimate.picoseconds) +
+          ". Times are estimates " + costs_text(curve.estimate) + ".")
       .end_line()
-      .add("  Times are estimates " + costs_text(curve.estimate) + ". Proven: no plan that keeps the budget is faster.")
+      .add("  No plan of " + report_internal::planned_graph_text(curve.provenance, curve.has_graphs) +
+           " keeps a budget below " + report_internal::exact(curve.floor) +
+           ". Proven: none that keeps the budget is faster.")
       .end_line();
   return out;
 }

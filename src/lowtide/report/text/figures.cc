@@ -108,14 +108,15 @@ bool has_outputs_at_caller(const Plan& plan) { return has_pass(plan, PassId::out
 
 bool has_load_time_work(const Plan& plan) { return has_pass(plan, PassId::load_time); }
 
-std::string planned_graph_text(const Plan& plan) {
+std::string planned_graph_text(const Provenance& provenance, bool are_several) {
   const auto is_for_kernels = [](const std::string& name) {
     const Pass* pass = find_pass(name);
     return pass != nullptr && (pass->use == PassUse::kernels || pass->use == PassUse::integers);
   };
-  const std::string target = shown_name(plan.provenance.target);
-  if (std::ranges::any_of(plan.provenance.lowering, is_for_kernels)) return "the graph that target " + target + " runs";
-  const bool is_plain = plan.provenance.target.empty() || plan.provenance.target == "dense";
+  const std::string target = shown_name(provenance.target);
+  if (are_several) return "any graph that target " + target + " may run";
+  if (std::ranges::any_of(provenance.lowering, is_for_kernels)) return "the graph that target " + target + " runs";
+  const bool is_plain = provenance.target.empty() || provenance.target == "dense";
   return is_plain ? "the model as written" : "the model as written on target " + target;
 }
 

@@ -72,8 +72,9 @@ void add_figure(TextTable& table, const Figure& figure);
 [[nodiscard]] std::optional<BoundScope> proven_scope(const Plan& plan, Bytes bytes);
 
 // Which graph a proof is about: "the model as written", or "the graph that target cpu runs" if passes for its kernels
-// have rewritten the model.
-[[nodiscard]] std::string planned_graph_text(const Plan& plan);
+// have rewritten the model. `are_several`: "any graph that target cpu may run".
+[[nodiscard]] std::string planned_graph_text(const Provenance& provenance, bool are_several = false);
+[[nodiscard]] inline std::string planned_graph_text(const Plan& plan) { return planned_graph_text(plan.provenance); }
 
 // "no plan without recomputation or extra copies", "no plan"
 [[nodiscard]] std::string_view no_plan_text(BoundScope scope);
