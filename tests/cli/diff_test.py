@@ -4,7 +4,8 @@
 """lowtide diff: operators that may give another result each time are not one value."""
 import unittest
 
-from program import DONE, NO, ProgramTest
+import small_models
+from program import BAD_INPUT, DONE, NO, ProgramTest
 
 
 class Diff(ProgramTest):
@@ -32,6 +33,19 @@ class Diff(ProgramTest):
             self.write("a.graph", graph.format(kind, "z"))
             self.write("b.graph", graph.format(kind, "y"))
             self.expect(code, "diff", "a.graph", "b.graph")
+
+    def test_sizes_that_are_not_known_have_options(self):
+        """The message names an option, and with it the models are the same."""
+        self.write("counted.onnx", small_models.counting())
+        both = ["diff", "counted.onnx", "counted.onnx"]
+        self.assertIn("give --at-most pos=N", self.expect(BAD_INPUT, *both).stderr)
+        self.expect(DONE, *both, "--at-most", "pos=9")
+        unknown = 'node { name: "x" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } } ' \
+            'node { name: "y" op: "Relu" input: "x" attr { key: "T" value { type: DT_FLOAT } } }'
+        self.write("graph.pbtxt", unknown)
+        both = ["diff", "graph.pbtxt", "graph.pbtxt"]
+        self.assertIn("--unit-sizes", self.expect(BAD_INPUT, *both).stderr)
+        self.expect(DONE, *both, "--unit-sizes")
 
     def test_updates_of_states_are_compared(self):
         graph = 'graph "g" {{\n  input x : f32[4]\n  state s : f32[4]\n  y = Add(x, s) : f32[4]\n' \

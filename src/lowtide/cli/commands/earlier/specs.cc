@@ -330,7 +330,7 @@ CommandSpec diff_command() {
               "then the exit code is 1.",
           .positionals = {{.name = "FIRST", .summary = "a NetDef, a graph in text form, or an ONNX file"},
                           {.name = "SECOND", .summary = "another one"}},
-          .options = {dim_option(), shape_option(), json_option()},
+          .options = {dim_option(), shape_option(), at_most_option(), unit_sizes_option(), json_option()},
           .examples = {{"lowtide diff net.pbtxt shared.pbtxt", "Check that a planned net computes the same."},
                        {"lowtide diff model.onnx model.onnx --json", "Compare two models, as JSON."}},
           .run = run_diff};
