@@ -65,6 +65,22 @@ class Check(ProgramTest):
         self.expect(DONE, "check", "open.onnx", "--baseline", "two.json")
         self.expect(NO, "check", "open.onnx", "--baseline", "two.json", "--dim", "batch=3")
 
+    def test_a_shape_replaces_the_symbols_of_the_baseline(self):
+        """Each batch has 2 * WIDE = 131,072 B: 262,144 for two, as in the baseline, and 393,216 for three."""
+        self.write("open.onnx", small_models.small("batch"))
+        for sizes in (["--dim", "batch=2"], ["--shape", "x=2x16x32x32"]):
+            self.expect(DONE, "plan", "open.onnx", *sizes, "-o", "two.json")
+            for other in (["--dim", "batch=3"], ["--shape", "x=3x16x32x32"]):
+                report = self.json(NO, "check", "open.onnx", "--baseline", "two.json", *other)
+                self.assertEqual((report["bytes"]["before"], report["bytes"]["arena"]), (262144, 393216))
+
+    def test_a_baseline_of_another_model_is_called_so(self):
+        self.write("open.onnx", small_models.small("batch"))
+        self.expect(DONE, "plan", "open.onnx", "--dim", "batch=2", "-o", "two.json")
+        self.write("other.onnx", small_models.small("N"))
+        self.assertIn("the model has no symbol 'batch', for which the plan was made, so the plan is of another model",
+                      self.expect(BAD_INPUT, "check", "other.onnx", "--baseline", "two.json").stderr)
+
     def test_the_target_is_that_of_the_baseline(self):
         self.expect(DONE, "plan", "model.onnx", "--target", "cpu", "-o", "cpu.json")
         self.expect(DONE, "check", "model.onnx", "--baseline", "cpu.json", "--target", "cpu")

@@ -147,6 +147,38 @@ TEST(OpenSizes, AreListedThoughABoundIsAboveALimit) {
                  ErrorCode::unresolved, {"--shape x=?x1x100000"});
 }
 
+// A plan of the model for A = 4 and B = 64 gives what the options leave open, whether it has symbols or shapes.
+TEST(PlannedSizes, BindWhatTheOptionsLeaveOpen) {
+  const std::string text = "g (float[A,B] x, float[B] w) => (float[A,B] y) { y = Add(x, w) }";
+  const auto type = [&](ImportOptions options, bool has_shapes) {
+    if (has_shapes) {
+      options.planned_shapes = {{"x", {4, 64}}, {"w", {64}}};
+    } else {
+      options.planned_dims = {{"A", 4}, {"B", 64}};
+    }
+    const auto model = import(text, options);
+    return model.ok() ? type_of(model->graph, "y") : model.error().describe();
+  };
+  for (const bool has_shapes : {false, true}) {
+    EXPECT_EQ(type({}, has_shapes), "f32[4,64]");
+    EXPECT_EQ(type({.dims = {{"A", 8}}}, has_shapes), "f32[8,64]");
+    EXPECT_EQ(type({.shapes = {{"x", {8, 64}}}}, has_shapes), "f32[8,64]");
+    EXPECT_EQ(type({.shapes = {{"x", {8, 32}}}}, has_shapes), "f32[8,32]");
+    EXPECT_EQ(type({.shapes = {{"x", {8, -1}}}}, has_shapes), "f32[8,64]");
+    EXPECT_EQ(type({.at_most = {{"A", 8}}}, has_shapes), "f32[<=8,64]");
+  }
+}
+
+TEST(PlannedSizes, OfAnotherModelAreRefused) {
+  const std::string text = "g (float[A,2] x) => (float[A,2] y) { y = Relu(x) }";
+  expect_refused(import(text, {.planned_dims = {{"batch", 4}}}), ErrorCode::invalid,
+                 {"sizes of the plan", "the model has no symbol 'batch'", "of another model", "its symbols: 'A'"});
+  expect_refused(import(text, {.dims = {{"A", 4}}, .planned_shapes = {{"z", {4, 2}}}}), ErrorCode::invalid,
+                 {"the model has no input 'z'", "of another model", "its inputs: 'x'"});
+  expect_refused(import(text, {.planned_shapes = {{"x", {4, 3}}}}), ErrorCode::invalid,
+                 {"shape of 'x' in the plan", "extent 1 is given as 3, but it is fixed in the file at 2"});
+}
+
 TEST(GivenShapes, BindWhatIsOpen) {
   const auto model = import(kDynamic, {.given = {{{"x", {2, 3, 8, 8}}}}});
   ASSERT_TRUE(model.ok()) << model.error().describe();

@@ -80,7 +80,11 @@ Result<ImportedModel> import_by_format(const File& file, std::string_view path, 
   for (const ModelFormat& format : options.formats) {
     const Result<bool> matches = format.matches(file, path);
     if (!matches) return matches.error();
-    if (*matches) return format.import(file, options);
+    if (!*matches) continue;
+    if (options.planned_shapes.empty()) return format.import(file, options);
+    ImportOptions with_planned = options;  // these formats have no symbols that a shape could contradict
+    with_planned.shapes.insert(options.planned_shapes.begin(), options.planned_shapes.end());
+    return format.import(file, with_planned);
   }
   LOWTIDE_TRY(const bool is_earlier, options.formats.empty() ? is_of_earlier_system(file, path) : Result<bool>(false));
   if (!is_earlier) return import_onnx_model(file, options);

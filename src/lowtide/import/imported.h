@@ -39,6 +39,10 @@ struct ModelFormat {
 struct ImportOptions {
   std::map<std::string, std::int64_t> dims;                 // symbol -> extent, such as {"batch", 8}
   std::map<std::string, std::vector<std::int64_t>> shapes;  // graph input -> extents; -1 keeps the extent of the file
+  // The sizes of a stored plan, in the forms of `dims` and `shapes`. They bind what those leave open. An extent that is
+  // bounded by `at_most` stays open. A name that the model does not have is an error.
+  std::map<std::string, std::int64_t> planned_dims = {};
+  std::map<std::string, std::vector<std::int64_t>> planned_shapes = {};
   // The shapes of inputs that the caller has, which bind what is open otherwise. Each entry is one input. It has the
   // names that the input may have, and the longest one that the model has counts. Entries of other inputs have no
   // effect. An extent that is bounded by `at_most` stays open, and is compared with the bound.

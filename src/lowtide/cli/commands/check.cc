@@ -97,7 +97,7 @@ CheckedModel check(const Arguments& arguments, Console& console) {
   ModelRequest request{.path = arguments.positional("MODEL"),
                        .bindings = read_bindings(arguments),
                        .lowering = read_lowering(arguments, target)};
-  add_written_bindings(of.dims, request.bindings);
+  add_planned_sizes(of.dims, request.bindings);
   const LoadedModel loaded = load_model(request, console);
   PlanOptions options = read_plan_options(arguments);
   options.lowering = loaded.lowered.passes;

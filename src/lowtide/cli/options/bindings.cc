@@ -198,6 +198,18 @@ std::vector<PlanFile> choose_plans(std::vector<PlanFile> plans, const ImportOpti
                                       ", but the command line sets " + shown_bindings(wanted));
 }
 
+void add_planned_sizes(const std::vector<std::string>& written, ImportOptions& bindings) {
+  ImportOptions planned;
+  add_written_bindings(written, planned);
+  bindings.planned_dims = std::move(planned.dims);
+  bindings.planned_shapes = std::move(planned.shapes);
+  bindings.overrides.merge(planned.overrides);
+  // A number of the command line replaces an upper bound.
+  for (const auto& [name, most] : planned.at_most) {
+    if (!bindings.dims.contains(name)) bindings.at_most.emplace(name, most);
+  }
+}
+
 void add_written_bindings(const std::vector<std::string>& written, ImportOptions& bindings) {
   for (const std::string& line : written) {
     const std::optional<Binding> binding = split_binding(line);

@@ -70,6 +70,8 @@ inline constexpr std::string_view kTooLarge = " is too large; the largest number
 [[nodiscard]] std::string shown_bindings(const std::vector<std::string>& bindings);
 // Adds the bindings of a plan file to those of the command line, which take precedence. Ignores lines of another form.
 void add_written_bindings(const std::vector<std::string>& written, ImportOptions& bindings);
+// The same, but any size of the command line takes precedence, also one of an input over that of its symbols.
+void add_planned_sizes(const std::vector<std::string>& written, ImportOptions& bindings);
 
 // The options that rule out plans which the bound covers (ExplanationFacts::forbidden).
 [[nodiscard]] std::string forbidden_text(const PlanOptions& options);

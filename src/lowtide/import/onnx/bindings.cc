@@ -69,6 +69,7 @@ class Binder {
     LOWTIDE_RETURN_IF_ERROR(check_bounds());
     LOWTIDE_RETURN_IF_ERROR(find_inputs());
     for (const auto& [input, shape] : shapes_) LOWTIDE_RETURN_IF_ERROR(bind_shape(input, shape));
+    LOWTIDE_RETURN_IF_ERROR(bind_planned());
     LOWTIDE_RETURN_IF_ERROR(take_given());
     for (const onnx::ValueInfoProto& input : graph_.input()) {
       Result<TensorFact> fact = fact_from_type(input.type(), bound_.dims);
@@ -147,6 +148,45 @@ class Binder {
       }
     }
     return {};
+  }
+
+  static Error other_model(const std::string& what, const std::string& own) {
+    return invalid(
+        "the model has no " + what + ", for which the plan was made, so the plan is of another model; " + own,
+        "sizes of the plan");
+  }
+
+  // What a stored plan was made for binds what the options leave open.
+  Result<void> bind_planned() {
+    const Names symbols = symbols_of(graph_);
+    for (const auto& [given, extent] : options_.planned_dims) {
+      const std::optional<std::string> symbol = name_given(given, symbols);
+      if (!symbol) return other_model("symbol " + quoted(given), "its symbols: " + shown_names(symbols));
+      if (options_.at_most.contains(*symbol)) continue;
+      if (bound_.dims.try_emplace(*symbol, extent).second) origin_[*symbol] = "the plan";
+    }
+    const Names names = input_names();
+    for (const auto& [given, extents] : options_.planned_shapes) {
+      const std::optional<std::string> input = name_given(given, names);
+      if (!input) return other_model("input " + quoted(given), "its inputs: " + shown_names(names));
+      if (shapes_.contains(*input)) continue;
+      GivenShape shape{extents, "shape of " + quoted(*input) + " in the plan"};
+      keep_decided(*input, shape);
+      LOWTIDE_RETURN_IF_ERROR(bind_shape(*input, shape));
+      shapes_.emplace(*input, std::move(shape));
+    }
+    return {};
+  }
+
+  // Leaves the extents to the file and the options whose symbols have a number or an upper bound by an option.
+  void keep_decided(const std::string& input, GivenShape& shape) const {
+    const onnx::TypeProto::Tensor& type = input_named(input).type().tensor_type();
+    if (!type.has_shape() || type.shape().dim_size() != static_cast<int>(shape.extents.size())) return;
+    for (std::size_t axis = 0; axis < shape.extents.size(); ++axis) {
+      const std::string& symbol = type.shape().dim(static_cast<int>(axis)).dim_param();
+      if (!is_symbol(symbol)) continue;
+      if (bound_.dims.contains(symbol) || options_.at_most.contains(symbol)) shape.extents[axis] = -1;
+    }
   }
 
   // The shapes of inputs that the caller has bind what is open otherwise.
