@@ -81,6 +81,20 @@ class Check(ProgramTest):
         self.assertIn("the model has no symbol 'batch', for which the plan was made, so the plan is of another model",
                       self.expect(BAD_INPUT, "check", "other.onnx", "--baseline", "two.json").stderr)
 
+    def test_a_file_that_is_no_single_plan_is_explained(self):
+        self.write("open.onnx", small_models.small("batch"))
+        self.expect(DONE, "plan", "open.onnx", "--dim", "batch=1..3", "-o", "plans.json")
+        several = "plans.json: the file has 3 plans, and this command takes one; 'lowtide plan' with one value of " \
+            "each size writes one, such as for 'batch=1'"
+        self.assertIn(several, self.expect(BAD_INPUT, "check", "open.onnx", "--baseline", "plans.json").stderr)
+        self.assertIn(several, self.expect(BAD_INPUT, "view", "plans.json", "-o", "map.html").stderr)
+        self.expect(DONE, "verify", "open.onnx", "plans.json")
+        self.expect(DONE, "prepare", "model.onnx", "-o", "model.prep")
+        prepared = "model.prep: this is a prepared file, which has its plan inside; 'run' and 'bench' take it"
+        for words in (["check", "model.onnx", "--baseline", "model.prep"], ["verify", "model.onnx", "model.prep"],
+                      ["view", "model.prep", "-o", "map.html"], ["run", "model.onnx", "--plan", "model.prep"]):
+            self.assertIn(prepared, self.expect(BAD_INPUT, *words).stderr)
+
     def test_the_target_is_that_of_the_baseline(self):
         self.expect(DONE, "plan", "model.onnx", "--target", "cpu", "-o", "cpu.json")
         self.expect(DONE, "check", "model.onnx", "--baseline", "cpu.json", "--target", "cpu")

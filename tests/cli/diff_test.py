@@ -47,6 +47,17 @@ class Diff(ProgramTest):
         self.assertIn("--unit-sizes", self.expect(BAD_INPUT, *both).stderr)
         self.expect(DONE, *both, "--unit-sizes")
 
+    def test_files_that_it_does_not_take_are_named(self):
+        self.expect(DONE, "prepare", "model.onnx", "-o", "model.prep")
+        self.assertIn("model.prep: this is a prepared file; 'run' and 'bench' take it",
+                      self.expect(BAD_INPUT, "diff", "model.prep", "model.onnx").stderr)
+        self.write("small.graph", 'graph "g" {\n  input x : f32[4]\n  y = Neg(x) : f32[4]\n  output y\n}\n')
+        for command in ("plan", "run", "inspect"):
+            self.assertIn("it looks like a graph in Lowtide's text form; 'lowtide convert' makes an ONNX model of it",
+                          self.expect(BAD_INPUT, command, "small.graph").stderr)
+        self.expect(DONE, "convert", "small.graph", "small.onnx")
+        self.assertIn("arena", self.expect(DONE, "plan", "small.onnx").stdout)
+
     def test_updates_of_states_are_compared(self):
         graph = 'graph "g" {{\n  input x : f32[4]\n  state s : f32[4]\n  y = Add(x, s) : f32[4]\n' \
             '  z = Mul(x, s) : f32[4]\n  output y\n  output z\n  update s = {0}\n}}\n'

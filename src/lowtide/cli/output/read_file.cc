@@ -9,9 +9,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
+#include "lowtide/adapt/prepared_mark.h"
 #include "lowtide/base/bytes.h"
 #include "lowtide/base/limits.h"
+#include "lowtide/base/listed.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/outcome.h"
 #include "lowtide/cli/output/descriptor.h"
@@ -41,6 +44,25 @@ Result<std::string> read_to_end(int file, const std::string& path, std::int64_t 
   }
 }
 
+// The text of a file of plans. Stops with what the file is if it is a prepared file.
+std::string read_plan_text(const std::string& path) {
+  if (path != "-" && is_prepared_file(path)) {
+    throw Stop(
+        ExitCode::bad_input,
+        shown_path(path) +
+            ": this is a prepared file, which has its plan inside; 'run' and 'bench' take it as the model, and a "
+            "plan file is what 'lowtide plan MODEL -o PLAN' writes");
+  }
+  return take(read_text_file(path, limits::kMaxPlanFileBytes));
+}
+
+// "'batch=2'", "the sizes of the model"
+std::string sizes_of(const PlanFile& file) {
+  std::vector<std::string> sizes;
+  for (const std::string& one : file.plan.provenance.dims) sizes.push_back(quoted(one));
+  return sizes.empty() ? "the sizes of the model" : listed(sizes, "and");
+}
+
 }  // namespace
 
 Result<std::string> read_text_file(const std::string& path, std::int64_t most_bytes) {
@@ -60,11 +82,17 @@ Result<std::string> read_text_file(const std::string& path, std::int64_t most_by
 std::string name_of_file(const std::string& path) { return path == "-" ? "stdin" : path; }
 
 PlanFile read_plan_file(const std::string& path) {
-  return take(read_plan_json(take(read_text_file(path, limits::kMaxPlanFileBytes)), name_of_file(path)));
+  std::vector<PlanFile> plans = read_plans_file(path);
+  if (plans.size() == 1) return std::move(plans.front());
+  throw Stop(ExitCode::bad_input,
+             name_of_file(path) + ": the file has " + std::to_string(plans.size()) +
+                 " plans, and this command takes one; 'lowtide plan' with one value of each size writes one, such as "
+                 "for " +
+                 sizes_of(plans.front()));
 }
 
 std::vector<PlanFile> read_plans_file(const std::string& path) {
-  return take(read_plans_json(take(read_text_file(path, limits::kMaxPlanFileBytes)), name_of_file(path)));
+  return take(read_plans_json(read_plan_text(path), name_of_file(path)));
 }
 
 }  // namespace lowtide::cli_internal

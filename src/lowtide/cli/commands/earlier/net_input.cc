@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "lowtide/adapt/prepared_mark.h"
 #include "lowtide/base/limits.h"
 #include "lowtide/base/quote.h"
 #include "lowtide/cli/outcome.h"
@@ -15,6 +16,10 @@
 
 namespace lowtide::cli_internal {
 NetInput read_net_input(const std::string& path, const ImportOptions& options) {
+  if (is_prepared_file(path)) {
+    throw Stop(ExitCode::bad_input,
+               shown_path(path) + ": this is a prepared file; 'run' and 'bench' take it, and this command a model");
+  }
   if (path.ends_with(".graph")) {
     const std::string text = take(read_text_file(path, limits::kMaxFileBytes));
     return {.format = "graph", .net = std::nullopt, .graph = take(parse_graph(text, shown_path(path)))};

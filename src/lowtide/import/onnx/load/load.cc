@@ -33,6 +33,8 @@ std::string_view looks_like(std::string_view bytes) {
   if (bytes.substr(0, 8) == "\x89HDF\r\n\x1a\n"sv) return "an HDF5 file (a Keras model?)";
   if (bytes.substr(0, 1) == "{"sv || bytes.substr(0, 1) == "["sv)
     return "JSON text; save a model in binary form, and give an ordering problem to lowtide order";
+  if (bytes.substr(0, 7) == "graph \""sv)
+    return "a graph in Lowtide's text form; 'lowtide convert' makes an ONNX model of it, and 'lowtide diff' takes it";
   const std::string_view head = bytes.substr(0, 64);
   const bool is_text = !head.empty() && std::all_of(head.begin(), head.end(), [](char c) {
     return (c >= 0x20 && c < 0x7F) || c == '\n' || c == '\r' || c == '\t';
