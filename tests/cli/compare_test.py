@@ -52,6 +52,14 @@ class CompareTest(ProgramTest):
         self.assertIn("'tflite_micro_greedy' plans one device, but the tensors are on 2",
                       self.expect(DONE, "compare", "gpu.pbtxt", *SIZES).stdout)
 
+    def test_names_are_whole_in_80_columns(self):
+        compared = self.json(DONE, "compare", "model.onnx")
+        said = self.expect(DONE, "compare", "model.onnx", environment={"COLUMNS": "80"}).stdout
+        self.assertLessEqual(max(map(len, said.splitlines())), 80)
+        lines = [line.strip() for line in said.splitlines()]
+        for name in ("planner", "lowtide", "onnxruntime", *(line["baseline"] for line in compared["baselines"])):
+            self.assertIn(name, lines)
+
     def test_onnxruntime_runs_all_nodes_of_the_file(self):
         """v = Neg(w) depends on constants alone. Lowtide runs it when it loads the model. y is v + x."""
         nodes = [small_models.node("Neg", ["w"], ["v"]), small_models.node("Add", ["v", "x"], ["y"])]

@@ -47,6 +47,29 @@ TEST(TextLayout, AWideWordOfACellIsCut) {
             "  l_output_0\n");
 }
 
+// The numbers need 2 + 2 * 12 + 2 * 2 columns. Of 40, no 12 are left for the names.
+TEST(TextLayout, NamesThatWouldBeCutAreAboveTheirRows) {
+  TextTable table({Align::left, Align::right, Align::right});
+  table.add_row({"planner", "bytes", "best by its rule"});
+  table.add_row({"caffe2_interference_greedy", "57,408,000 B", "the same"});
+  table.add_row({"discontinued"});
+  table.add_row({"", "1 B", ""});
+  EXPECT_EQ(table.text().render(false, 40),
+            "  planner\n"
+            "           bytes  best by its rule\n"
+            "  caffe2_interference_greedy\n"
+            "    57,408,000 B          the same\n"
+            "  discontinued\n"
+            "             1 B\n");
+  EXPECT_EQ(table.text().render(false, 46),
+            "  planner              bytes  best by its rule\n"
+            "  caffe2_inter  57,408,000 B          the same\n"
+            "  ference_gree\n"
+            "  dy\n"
+            "  discontinued\n"
+            "                         1 B\n");
+}
+
 TEST(TextLayout, ATableThatCannotFitKeepsItsNumbers) {
   TextTable table({Align::right, Align::right});
   const std::string number(30, '9');

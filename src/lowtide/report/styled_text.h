@@ -56,8 +56,8 @@ class StyledText {
 
   // With `colors`, styles become terminal escapes; otherwise only the text is returned. Lines have at most `columns` as
   // far as possible, and at least 40 are used. Lines continue below after a space. In a table, the columns that are
-  // aligned to the left become narrower, and their cells continue below. Only words that are wider than such a column
-  // are cut, and numbers never.
+  // aligned to the left become narrower, and their cells continue below. If that is not enough, the first cells are
+  // above their rows. Only words that are wider than such a column are cut, and numbers never.
   [[nodiscard]] std::string render(bool colors, std::size_t columns = kAnyWidth) const;
 
  private:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 namespace lowtide::report_internal {
@@ -92,27 +93,71 @@ TextLine row_line(const std::vector<TextLine>& cells, const TextBlock& block, co
   return line;
 }
 
-std::vector<TextLine> lay_out_table(const TextBlock& block, std::size_t limit) {
+using Row = std::vector<TextLine>;  // its cells
+
+std::vector<std::size_t> widths_of(const TextBlock& block) {
   std::vector<std::size_t> widths(block.columns.size(), 0);
-  for (const auto& row : block.rows) {
+  for (const Row& row : block.rows) {
     for (std::size_t at = 0; at < row.size(); ++at) widths[at] = std::max(widths[at], row[at].width());
   }
-  for (std::size_t narrowest : kNarrowest) narrow(widths, block.columns, limit, narrowest);
+  return widths;
+}
+
+void add_row(const Row& row, const TextBlock& block, const std::vector<std::size_t>& widths,
+             std::vector<TextLine>& lines) {
+  std::vector<std::vector<TextLine>> cells;
+  std::size_t height = 1;
+  for (std::size_t at = 0; at < row.size(); ++at) {
+    const bool is_wide = row[at].width() > widths[at];
+    cells.push_back(is_wide ? wrap(row[at], widths[at], true) : std::vector{row[at]});
+    height = std::max(height, cells.back().size());
+  }
+  for (std::size_t part = 0; part < height; ++part) {
+    Row parts;
+    for (const auto& cell : cells) parts.push_back(part < cell.size() ? cell[part] : TextLine());
+    lines.push_back(row.empty() ? TextLine() : row_line(parts, block, widths));
+  }
+}
+
+// The first cell of each row on a line of its own, and the others in an indented table below, for tables that would cut
+// their names otherwise.
+std::vector<TextLine> lay_out_below_names(const TextBlock& block, std::size_t limit) {
+  TextBlock rest;
+  rest.columns.assign(block.columns.begin() + 1, block.columns.end());
+  for (const Row& row : block.rows) {
+    rest.rows.emplace_back(row.begin() + (row.empty() ? 0 : 1), row.end());
+  }
+  std::vector<std::size_t> widths = widths_of(rest);
+  for (std::size_t narrowest : kNarrowest) narrow(widths, rest.columns, limit - kGap, narrowest);
   std::vector<TextLine> lines;
-  for (const auto& row : block.rows) {
-    std::vector<std::vector<TextLine>> cells;
-    std::size_t height = 1;
-    for (std::size_t at = 0; at < row.size(); ++at) {
-      const bool is_wide = row[at].width() > widths[at];
-      cells.push_back(is_wide ? wrap(row[at], widths[at], true) : std::vector{row[at]});
-      height = std::max(height, cells.back().size());
-    }
-    for (std::size_t part = 0; part < height; ++part) {
-      std::vector<TextLine> parts;
-      for (const auto& cell : cells) parts.push_back(part < cell.size() ? cell[part] : TextLine());
-      lines.push_back(row.empty() ? TextLine() : row_line(parts, block, widths));
+  for (std::size_t at = 0; at < block.rows.size(); ++at) {
+    const Row& row = block.rows[at];
+    if (row.empty()) lines.emplace_back();
+    if (row.empty()) continue;
+    TextLine name;
+    name.add("  ", Style::plain);
+    name.add(row.front());
+    if (row.front().width() > 0) std::ranges::move(wrap(name, limit, true), std::back_inserter(lines));
+    if (std::ranges::all_of(rest.rows[at], [](const TextLine& cell) { return cell.width() == 0; })) continue;
+    std::vector<TextLine> below;
+    add_row(rest.rows[at], rest, widths, below);
+    for (const TextLine& line : below) {
+      TextLine& indented = lines.emplace_back();
+      indented.add("  ", Style::plain);
+      indented.add(line);
     }
   }
+  return lines;
+}
+
+std::vector<TextLine> lay_out_table(const TextBlock& block, std::size_t limit) {
+  std::vector<std::size_t> widths = widths_of(block);
+  narrow(widths, block.columns, limit, kNarrowest[0]);
+  const bool has_names = block.columns.size() > 2 && block.columns[0] == TextTable::Align::left;
+  if (has_names && total_width(widths) > limit && widths[0] > kNarrowest[1]) return lay_out_below_names(block, limit);
+  narrow(widths, block.columns, limit, kNarrowest[1]);
+  std::vector<TextLine> lines;
+  for (const Row& row : block.rows) add_row(row, block, widths, lines);
   return lines;
 }
 
