@@ -163,11 +163,24 @@ TEST(ExternalData, MayBeUnalignedOverlapAndHaveUnknownKeys) {
 }
 
 TEST(ExternalData, StayInTheFolderOfTheModel) {
-  for (const char* location : {"../w", "sub/../../w", "sub/..", "..", "..\\w", "sub\\..\\w", "%2e%2e/w", "%2E./w",
-                               "/etc/passwd", "\\\\host\\w", "C:\\w", "c:w"}) {
+  for (const char* location :
+       {"../w", "sub/../../w", "./../w", "sub//../../w", "a/b/../../../w", "sub/..", "..", "..\\w", "sub\\..\\w",
+        "sub\\x/../w", "sub/%2e%2e/w", "%2e%2e/w", "%2E./w", "/etc/passwd", "\\\\host\\w", "C:\\w", "c:w"}) {
     expect_refused(constant_fact_of(external({{"location", location}})), ErrorCode::invalid,
                    {"external data: location"});
   }
+}
+
+TEST(ExternalData, MayLeaveAFolderBelowTheModel) {
+  const auto place = [](const std::string& location) {
+    const Result<ExternalPlace> found = external_place_of(external({{"location", location}}), 32);
+    return found ? found->location : found.error().message;
+  };
+  EXPECT_EQ(place("sub/../w.bin"), "w.bin");
+  EXPECT_EQ(place("a/b/../../c/./w.bin"), "c/w.bin");
+  EXPECT_EQ(place("a/../b//../w.bin"), "w.bin");
+  EXPECT_EQ(place("./w.bin"), "./w.bin");
+  EXPECT_EQ(place("...//w..bin"), "...//w..bin") << "names with dots";
 }
 
 TEST(ExternalData, NameAFile) {

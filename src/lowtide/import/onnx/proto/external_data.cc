@@ -3,10 +3,13 @@
 
 #include "lowtide/import/onnx/proto/external_data.h"
 
+#include <algorithm>
 #include <cctype>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "lowtide/base/checked.h"
 #include "lowtide/base/limits.h"
@@ -17,7 +20,7 @@ namespace lowtide::import_internal {
 namespace {
 
 // A backslash separates folders on some systems, and "%2e" is a dot for programs that decode it.
-bool is_parent_folder(std::string_view part) {
+bool may_be_parent_folder(std::string_view part) {
   std::string plain;
   for (std::size_t at = 0; at < part.size(); ++at) {
     const bool is_dot =
@@ -43,10 +46,36 @@ std::string_view fault_of_location(std::string_view location) {
   while (true) {
     const std::size_t end = rest.find_first_of("/\\");
     const std::string_view part = rest.substr(0, end);
-    if (is_parent_folder(part)) return "leaves the folder of the model";
-    if (end == std::string_view::npos) return part.empty() || part == "." ? "names a folder, not a file" : "";
+    const bool is_plain = part == ".." && location.find('\\') == std::string_view::npos;
+    if (may_be_parent_folder(part) && !is_plain) return "may leave the folder of the model";
+    if (end == std::string_view::npos)
+      return part.empty() || part == "." || part == ".." ? "names a folder, not a file" : "";
     rest.remove_prefix(end + 1);
   }
+}
+
+// The same place without "..", such as "w.bin" for "sub/../w.bin", whatever folders and links are there. nullopt if it
+// is not below the folder of the model. A place without ".." stays as it is.
+std::optional<std::string> without_parents(const std::string& location) {
+  std::vector<std::string_view> parts;
+  bool has_parents = false;
+  for (std::string_view rest = location; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('/'), rest.size());
+    const std::string_view part = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (part.empty() || part == ".") continue;
+    if (part != "..") {
+      parts.push_back(part);
+      continue;
+    }
+    if (parts.empty()) return std::nullopt;
+    parts.pop_back();
+    has_parents = true;
+  }
+  if (!has_parents) return location;
+  std::string plain;
+  for (std::string_view part : parts) plain.append(plain.empty() ? "" : "/").append(part);
+  return plain;
 }
 
 Error invalid(const std::string& message) { return Error{ErrorCode::invalid, "external data: " + message, ""}; }
@@ -70,6 +99,8 @@ Result<ExternalPlace> external_place_of(const onnx::TensorProto& tensor, std::in
   if (const std::string_view fault = fault_of_location(*location); !fault.empty()) {
     return invalid("location " + quoted(*location) + " " + std::string(fault));
   }
+  std::optional<std::string> place = without_parents(*location);
+  if (!place) return invalid("location " + quoted(*location) + " leaves the folder of the model");
   const std::optional<std::int64_t> begin = offset == nullptr ? 0 : parse_number(*offset);
   if (!begin) return invalid("offset " + quoted(*offset) + " is not a number from 0 to 2^63 - 1");
   if (length != nullptr) {
@@ -84,7 +115,7 @@ Result<ExternalPlace> external_place_of(const onnx::TensorProto& tensor, std::in
     return invalid("offset " + std::to_string(*begin) + " plus " + std::to_string(expected_bytes) +
                    " bytes exceeds 2^63 - 1");
   }
-  return ExternalPlace{*location, *begin};
+  return ExternalPlace{*std::move(place), *begin};
 }
 
 }  // namespace lowtide::import_internal
