@@ -16,7 +16,7 @@ from torch.nn.utils.stateless import _reparametrize_module
 from torch.utils import _pytree as pytree
 
 from .._errors import InvalidError, UnsupportedError
-from ._units import is_random, storage_of, values_of
+from ._units import has_layout_of, is_random, storage_of, values_of
 
 LossFunction = Callable[..., torch.Tensor]
 
@@ -108,7 +108,7 @@ def _own_gradients(gradients: Sequence[torch.Tensor | None], parameters: list[to
     own: list[torch.Tensor | None] = []
     for gradient, parameter in zip(gradients, parameters, strict=True):
         if gradient is not None:
-            if storage_of(gradient) in taken or not _has_layout_of(gradient, parameter):
+            if storage_of(gradient) in taken or not has_layout_of(gradient, parameter):
                 with torch.no_grad():
                     gradient = torch.empty_like(parameter.detach()).copy_(gradient)
             taken.add(storage_of(gradient))
@@ -131,12 +131,6 @@ def _copy_constants(graph: torch.fx.GraphModule) -> None:
         own.append(gradient)
     output.args = (own,)
     graph.recompile()
-
-
-def _has_layout_of(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Whether the strides are equal, except of axes with one element."""
-    return all(size == 1 or first == second
-               for size, first, second in zip(one.shape, one.stride(), other.stride(), strict=True))
 
 
 def _write_back(module: torch.nn.Module, state: dict[str, torch.Tensor]) -> None:

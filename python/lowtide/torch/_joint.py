@@ -15,7 +15,7 @@ from .._errors import UnsupportedError
 from ._heap import allocated_bytes
 from ._problem import StepProblem, UnitCost, Update
 from ._profile import estimated_costs
-from ._units import UnitGraph, Value, storage_of, values_of
+from ._units import UnitGraph, Value, has_layout_of, storage_of, values_of
 
 aten = torch.ops.aten
 
@@ -114,9 +114,7 @@ def _drop_unread_statistics(graph: GraphModule) -> None:
 def _own_gradient(graph: GraphModule, gradient: Node, leaf: torch.Tensor, taken: set[int]) -> Node:
     """A gradient that autograd takes as it is. It would copy others when the plan has ended."""
     value = gradient.meta["val"]
-    is_dense = all(size == 1 or own == other
-                   for size, own, other in zip(leaf.shape, value.stride(), leaf.stride(), strict=True))
-    if is_dense and storage_of(value) not in taken:
+    if has_layout_of(leaf, value) and storage_of(value) not in taken:
         return gradient
     with value.fake_mode:
         made = torch.empty_strided(leaf.shape, leaf.stride(), dtype=value.dtype, device=value.device)

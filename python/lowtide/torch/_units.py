@@ -95,6 +95,12 @@ def storage_of(tensor: torch.Tensor) -> int:
     return int(tensor.untyped_storage()._cdata)
 
 
+def has_layout_of(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two tensors of the same shape have the same strides, except of axes with one element."""
+    return all(size == 1 or first == second
+               for size, first, second in zip(one.shape, one.stride(), other.stride(), strict=True))
+
+
 def values_of(node: Node) -> list[torch.Tensor]:
     """Tensors without memory that are like those of the node."""
     return tensors_of(node.meta.get("val"))
