@@ -130,7 +130,7 @@ class Backend:
         joint = read_joint(graph, num_fwd_outputs, leaves)
         plan = self._planned(joint, trains=True)
         program = program_of_joint(joint, plan.problem, list(plan.sequence.runs))
-        forward, backward = halves(program, num_fwd_outputs, [one.name for one in joint.tangents])
+        forward, backward = halves(program, num_fwd_outputs, {one.name for one in joint.tangents})
         forward.meta[PLAN] = backward.meta[PLAN] = len(self.plans) - 1
         return forward, backward
 

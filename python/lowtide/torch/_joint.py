@@ -35,10 +35,9 @@ class Joint:
 
     graph: GraphModule
     units: UnitGraph
-    results: list[Node]
-    """Of the forward pass: first the new contents of inputs, then what the caller gets."""
-    gradients: list[Node | None]
-    tangents: list[Node]
+    count: int
+    """Of results of the forward pass."""
+    tangents: frozenset[Node]
     """Placeholders: gradients of the results, which exist once the backward pass begins."""
     places: list[int | None]
     """Of each other placeholder: its position among the inputs of the graph that was compiled, if it is one of them."""
@@ -46,9 +45,14 @@ class Joint:
     """Placeholders whose new contents are written into them behind the forward pass, such as running statistics."""
 
     @property
-    def inputs(self) -> list[Node]:
-        """The placeholders of the forward pass."""
-        return [one for one in self.graph.graph.find_nodes(op="placeholder") if one not in self.tangents]
+    def results(self) -> list[Any]:
+        """Of the forward pass: first the new contents of inputs, then what the caller gets."""
+        return self.units.results[:self.count]
+
+    @property
+    def gradients(self) -> list[Node | None]:
+        """Of the backward pass."""
+        return self.units.results[self.count:]
 
 
 def read_joint(graph: GraphModule, count: int, leaves: Mapping[int, torch.Tensor]) -> Joint:
@@ -77,8 +81,8 @@ def read_joint(graph: GraphModule, count: int, leaves: Mapping[int, torch.Tensor
     graph.recompile()
     holder_of = {one.meta.get("desc"): one for one in holders}
     rewritten = [_holder(holder_of, one.mutated_input) for one in described[:count] if hasattr(one, "mutated_input")]
-    tangents = [one for one in holders if "tangents" in one.name]
-    return Joint(graph, UnitGraph(graph), flat[:count], flat[count:], tangents,
+    tangents = frozenset(one for one in holders if "tangents" in one.name)
+    return Joint(graph, UnitGraph(graph), count, tangents,
                  [_place_of(one.meta.get("desc")) for one in holders if one not in tangents], rewritten)
 
 

@@ -3,7 +3,7 @@
 """A sequence of both passes as two programs: what runs before the boundary, and what runs behind it."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 import torch
@@ -39,7 +39,7 @@ def _complete_values(graph: Graph) -> None:
                 node.meta["val"] = torch.empty(GENERATOR_BYTES, dtype=torch.uint8)
 
 
-def halves(program: GraphModule, count: int, tangents: Sequence[str]) -> tuple[GraphModule, GraphModule]:
+def halves(program: GraphModule, count: int, tangents: Set[str]) -> tuple[GraphModule, GraphModule]:
     """Splits a program at its mark.
 
     Args:
@@ -54,7 +54,7 @@ def halves(program: GraphModule, count: int, tangents: Sequence[str]) -> tuple[G
     at = next(at for at, node in enumerate(nodes) if node.target is backward_begins)
     results, gradients = nodes[at].args, list(nodes[-1].args[0])[count:]
     given = [node for node in nodes if node.op == "placeholder" and node.name in tangents]
-    first = [node for node in nodes[:at] if node not in given]
+    first = [node for node in nodes[:at] if node.op != "placeholder" or node.name not in tangents]
     second = nodes[at + 1:-1]
     saved = _saved(first, second, gradients)
     forward = _copied(program, [], first, [*results, *saved])
