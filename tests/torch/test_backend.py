@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional
 
 import lowtide
-from lowtide.torch import _partition, backend
+from lowtide.torch import _backend, _partition, backend
 
 LARGE = 1 << 40
 
@@ -266,6 +266,17 @@ def test_a_module_alone_is_compiled():
     module = torch.compile(both.planned, backend=made, fullgraph=True, dynamic=False)
     both.run(lambda x, y: functional.cross_entropy(module(x), y), batches)
     assert list(made.plans[0].problem.tangents.values()) == [4 * 4 * 8]
+
+
+@pytest.mark.parametrize("budget", [None, "64KiB"])
+def test_only_a_budget_looks_at_activations(monkeypatch, budget):
+    """Without one, a forward pass does nothing beside its operators."""
+    seen, storage_of = [], _backend.storage_of
+    monkeypatch.setattr(_backend, "storage_of", lambda one: seen.append(1) or storage_of(one))
+    both = Compiled(nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 8)))
+    _made, loss = both.compiled(budget=budget)
+    both.run(loss, vectors(2))
+    assert bool(seen) == (budget is not None)
 
 
 class Returning(nn.Module):
