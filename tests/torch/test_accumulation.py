@@ -12,6 +12,7 @@ from torch.nn.utils import clip_grad_norm_
 
 import lowtide
 from lowtide.torch import estimate, train_step
+from lowtide.torch._build import checked_batch
 
 
 def mean_loss(output, labels):
@@ -60,7 +61,7 @@ def test_accumulated_steps_equal_eager_steps(name, optimizer):
     pair = with_mean_loss(name, optimizer)
     step = pair.step(accumulate=3, budget=budget)
     run(pair, step, batches, {2, 5, 6})
-    for plan in step._plans_for(batches[0]):
+    for plan in step._plans_for(checked_batch(batches[0])):
         assert plan.sequence.peak <= budget
     assert step.plan(*batches[0]).sequence.cost > step.plan(*batches[0]).sequence.base_cost, "nothing ran again"
 

@@ -9,6 +9,7 @@ from conftest import Pair, batches_of, budgets_of, pair_of
 from torch import nn
 
 import lowtide
+from lowtide.torch._build import checked_batch
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_a_plan_from_a_file_measures_nothing(name, options, tmp_path, no_measuri
     for _ in range(2):
         pair = pair_of(name, "adamw")
         step = pair.step(budget=budget, profile=str(path), example=batch, **options)
-        plans = [one._plans_for(batch) for one in (first, step)]
+        plans = [one._plans_for(checked_batch(batch)) for one in (first, step)]
         assert [text_of(one) for one in plans[0]] == [text_of(one) for one in plans[1]]
         assert path.read_bytes() == written
     if not options:

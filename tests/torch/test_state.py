@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Planned steps beside what else changes a training: schedulers, saved states, and eager steps."""
 import copy
+from functools import partial
 
 import pytest
 import torch
 from conftest import Pair, assert_same, batches_of, budgets_of, pair_of
 from programs import OPTIMIZERS
+from torch.utils import _pytree as pytree
 
 import lowtide
 
@@ -137,6 +139,22 @@ def test_numbers_that_forward_changes_need_one_plan(monkeypatch):
         batch = torch.randn(count, 6), torch.randint(0, 3, (count,))
         assert torch.equal(pair.eager_step(*batch), step(*batch))
     assert len(plans) == 2  # one for each shape
+
+
+def test_a_call_flattens_its_batch_once(monkeypatch):
+    pair, batches = pair_of("residual"), batches_of("residual", 2)
+    step = pair.step()
+    pair.run(step, batches[:1])
+    flattened = []
+
+    def noted(flatten, tree):
+        flattened.append(tree)
+        return flatten(tree)
+
+    for name in ("tree_flatten", "tree_leaves"):
+        monkeypatch.setattr(pytree, name, partial(noted, getattr(pytree, name)))
+    step(*batches[1])
+    assert len(flattened) == 1
 
 
 def test_a_step_without_accumulation_has_nothing_between_updates():

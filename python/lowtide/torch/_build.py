@@ -81,19 +81,35 @@ def options_of(gradients: str, optimizer: Optimizer | None, *, clip_norm: float 
     return options
 
 
-def checked_batch(batch: Any) -> tuple[Any, ...]:
+@dataclass(frozen=True)
+class Batch:
+    """What one call of a step gets, as it is given and flattened. Steps flatten it once per call."""
+
+    entries: tuple[Any, ...]
+    leaves: list[Any]
+    """Tensors and plain values."""
+    spec: pytree.TreeSpec
+
+    @property
+    def tensors(self) -> list[torch.Tensor]:
+        """The leaves that programs take."""
+        return [leaf for leaf in self.leaves if isinstance(leaf, torch.Tensor)]
+
+
+def checked_batch(batch: Any) -> Batch:
     """A batch whose entries are tensors or plain values. Raises InvalidError for others."""
     if not isinstance(batch, tuple):
         raise InvalidError(f"a batch is a {type(batch).__name__}; give a tuple, such as (x, y) or (x,)")
-    for at, leaf in enumerate(pytree.tree_leaves(batch)):
+    leaves, spec = pytree.tree_flatten(batch)
+    for at, leaf in enumerate(leaves):
         if not isinstance(leaf, (torch.Tensor, Hashable)):
             raise InvalidError(f"value {at} of the batch is a {type(leaf).__name__}; give a tensor, such as with "
                                "torch.as_tensor()")
-    return batch
+    return Batch(batch, leaves, spec)
 
 
 def build_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: Optimizer | None,
-               batch: tuple[Any, ...], options: GradientOptions) -> BuiltStep:
+               batch: Batch, options: GradientOptions) -> BuiltStep:
     """Captures the step, and states it as a problem.
 
     Args:
@@ -105,7 +121,7 @@ def build_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
         InvalidError, UnsupportedError: those of capture(), check_optimizer() and behind_backward().
     """
     gradients = Gradients(options)
-    captured = capture(module, loss_fn, batch, None if options.scaler is None else torch.ones(()))
+    captured = capture(module, loss_fn, batch.entries, None if options.scaler is None else torch.ones(()))
     units = UnitGraph(captured.graph)
     states = dict(units.states)
     behind = Behind()

@@ -93,11 +93,12 @@ def checkpoint_policy(module: torch.nn.Module, loss_fn: LossFunction | None, exa
     """
     limit = budget_of(budget)
     assert limit is not None
-    batch = checked_batch(example)
+    given = checked_batch(example)
+    batch = given.entries
     paths = default_paths(module) if regions is None else list(regions)
     calls: Counter[str] = Counter()
     with _counting(module, paths, calls):
-        built = build_step(module, loss_fn, optimizer, batch, GradientOptions(keeps=True))
+        built = build_step(module, loss_fn, optimizer, given, GradientOptions(keeps=True))
     found = {path: one if calls[path] == 1 else f"is called {calls[path]} times in a step"
              for path, one in regions_of(built, paths).items()}
     reasons = [f"region {path!r} {one}" for path, one in found.items() if isinstance(one, str)]
@@ -109,7 +110,7 @@ def checkpoint_policy(module: torch.nn.Module, loss_fn: LossFunction | None, exa
                                "train_step()")
     units = built.problem.units
     dry = program_of(built.captured.graph, units, None, range(len(units.units)), units.results)
-    built.problem.costs = measured_costs(dry, units.units, arguments_of(built, batch), built.problem.costs)
+    built.problem.costs = measured_costs(dry, units.units, arguments_of(built, given), built.problem.costs)
     search = _Search(built, chosen, limit)
     plain = min(_taken(module, loss_fn, batch) for _ in range(2))  # libraries keep caches from their first calls
     for _ in range(ROUNDS):

@@ -142,10 +142,8 @@ class Trial:
     """Makes the tensors, and returns a function that runs once on them."""
 
 
-def update_trial(optimizer: Optimizer, parameter: torch.nn.Parameter) -> Trial:
-    """How the update of a parameter is measured."""
-    number = groups_of(optimizer)[id(parameter)]
-
+def update_trial(optimizer: Optimizer, number: int, parameter: torch.nn.Parameter) -> Trial:
+    """How the update of a parameter of the group with this number is measured."""
     def prepare() -> Callable[[], object]:
         trial = torch.nn.Parameter(torch.ones_like(parameter))
         part = _part_of(optimizer, optimizer.param_groups[number], trial)

@@ -13,11 +13,10 @@ from typing import Any
 
 import torch
 from torch.optim import Optimizer
-from torch.utils import _pytree as pytree
 
 from .._errors import Error, InvalidError, IoError, MalformedError, MismatchError, read_text, write_text
 from .._request import StrPath
-from ._build import BuiltStep
+from ._build import Batch, BuiltStep
 from ._link import HostLink
 from ._problem import UnitCost, names_of
 from ._units import values_of
@@ -46,7 +45,7 @@ class ProfileFile:
         elif not self._path.parent.is_dir():
             raise IoError("cannot be written: its folder does not exist", str(self._path))
 
-    def apply(self, built: BuiltStep, batch: tuple[Any, ...]) -> None:
+    def apply(self, built: BuiltStep, batch: Batch) -> None:
         """Gives a step the costs and the sizes of the file.
 
         Raises:
@@ -74,7 +73,7 @@ class ProfileFile:
             for output, size in zip(unit.outputs, one["bytes"], strict=True):
                 output.size = max(output.size, size)
 
-    def add(self, built: BuiltStep, batch: tuple[Any, ...]) -> None:
+    def add(self, built: BuiltStep, batch: Batch) -> None:
         """Writes the file with what a step has now, completely or not at all. Raises IoError."""
         problem = built.problem
         sizes: list[list[int]] = [[one.size for one in unit.outputs] for unit in problem.units.units]
@@ -175,9 +174,8 @@ def _form_of(one: torch.Tensor) -> str:
     return f"{str(one.dtype).removeprefix('torch.')}{list(one.shape)}"
 
 
-def _text_of(batch: tuple[Any, ...]) -> str:
-    leaves = pytree.tree_leaves(batch)
-    return ", ".join(_form_of(leaf) if isinstance(leaf, torch.Tensor) else repr(leaf) for leaf in leaves)
+def _text_of(batch: Batch) -> str:
+    return ", ".join(_form_of(leaf) if isinstance(leaf, torch.Tensor) else repr(leaf) for leaf in batch.leaves)
 
 
 def _digest_of(built: BuiltStep) -> str:

@@ -11,24 +11,23 @@ import torch
 from torch.autograd.graph import increment_version
 from torch.fx import GraphModule
 from torch.optim import Optimizer
-from torch.utils import _pytree as pytree
 
 from .._errors import InvalidError, MismatchError, OverLimitError
 from .._ordering import BudgetSequence, budget_page, keep_budget
 from ._arena import Arena, arena_of, trim_heap
-from ._build import BuiltStep, adding_step, build_step, checked_batch
+from ._build import Batch, BuiltStep, adding_step, build_step, checked_batch
 from ._capture import Captured, LossFunction
 from ._gradients import GradientOptions, Gradients
 from ._host import host_bytes_of
 from ._link import Copies, drained_on_errors
 from ._offload import copies_for, program_for, with_link
-from ._optimizers import groups_of, has_step_hooks, measured_trials
+from ._optimizers import measured_trials
 from ._problem import StepProblem, UnitCost, names_of
 from ._profile import measured_costs
 from ._profile_file import ProfileFile
 from ._program import below_autograd, placeholders_of
 from ._report import report_of, with_module
-from ._watch import ModuleWatch
+from ._watch import ModuleWatch, OptimizerWatch
 
 MOST_PLANS = 8
 """A step plans for at most this many forms of batches and modes of the module."""
@@ -80,7 +79,7 @@ class TrainStep:
         """For each form of batches: with updates, and without them."""
         self._last: StepPlan | None = None
         self._watch: ModuleWatch | None = None
-        self._groups_before: Any = None
+        self._optimizer_watch: OptimizerWatch | None = None
         self._pending = 0
         self._norm: torch.Tensor | None = None
 
@@ -101,12 +100,13 @@ class TrainStep:
         if update is not None and self._options.accumulate == 1:
             raise InvalidError("each call of this step updates; give train_step() accumulate=2 or more to choose")
         updates = self._pending + 1 >= self._options.accumulate if update is None else update
-        before, plan = self._last, self._plans_for(batch)[0 if updates else 1]
+        checked = checked_batch(batch)
+        before, plan = self._last, self._plans_for(checked)[0 if updates else 1]
         if before is not None and before is not plan and before.arena is not None:
             before.arena.give_back()  # two arenas would take more than the budget
         self._last = plan
         plan.gradients.begin()
-        given = arguments_of(plan, batch)
+        given = arguments_of(plan, checked)
         with (below_autograd(), nullcontext() if plan.arena is None else plan.arena.placed(),
               nullcontext() if self._copies is None else drained_on_errors(self._copies)):
             loss, *gradients = plan.program(*given)
@@ -131,16 +131,16 @@ class TrainStep:
 
     def plan(self, *batch: Any) -> StepPlan:
         """The plan for batches of this form that are updated with, without running it."""
-        self._last = self._plans_for(batch)[0]
+        self._last = self._plans_for(checked_batch(batch))[0]
         return self._last
 
-    def _plans_for(self, batch: tuple[Any, ...]) -> tuple[StepPlan, StepPlan]:
-        checked_batch(batch)
-        groups = self._groups()
-        if self._watch is None or not self._watch.is_same() or groups != self._groups_before:
+    def _plans_for(self, batch: Batch) -> tuple[StepPlan, StepPlan]:
+        optimizer = self._optimizer_watch
+        if self._watch is None or not self._watch.is_same() or (optimizer is not None and not optimizer.is_same()):
             self._plans.clear()
-            self._last, self._groups_before = None, groups
-            self._watch = ModuleWatch(self._module)
+            self._last, self._watch = None, ModuleWatch(self._module)
+            plans_updates = self._optimizer is not None and not self._options.keeps
+            self._optimizer_watch = OptimizerWatch(self._optimizer) if plans_updates else None
         form = self._form_of(batch, self._watch)
         if form not in self._plans:
             if len(self._plans) >= MOST_PLANS:
@@ -160,7 +160,7 @@ class TrainStep:
         """For copies and pickles: they plan again, with the tensors of their own module and optimizer. Parameters are
         copied without `.grad`."""
         return {**self.__dict__, "_plans": {}, "_last": None, "_watch": None, "_norm": None, "_copies": None,
-                "pending": self.state_dict()}
+                "_optimizer_watch": None, "pending": self.state_dict()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         pending = state.pop("pending")
@@ -226,23 +226,16 @@ class TrainStep:
         """The plan of the latest call."""
         return self._last
 
-    def _form_of(self, batch: tuple[Any, ...], watch: ModuleWatch) -> Any:
+    def _form_of(self, batch: Batch, watch: ModuleWatch) -> Any:
         """What a plan is for, beside the tensors that it holds."""
-        leaves, spec = pytree.tree_flatten(batch)
         storages: dict[int, int] = {}  # which tensors of the batch share bytes
         forms = tuple((leaf.dtype, leaf.shape, leaf.stride(), leaf.device, leaf.requires_grad,
                        storages.setdefault(leaf.untyped_storage()._cdata, len(storages)))
-                      if isinstance(leaf, torch.Tensor) else (type(leaf), leaf) for leaf in leaves)
+                      if isinstance(leaf, torch.Tensor) else (type(leaf), leaf) for leaf in batch.leaves)
         autocast = torch.is_autocast_enabled("cpu") and torch.get_autocast_dtype("cpu")
-        return forms, str(spec), watch.plain_values(), autocast, torch.get_num_threads()
+        return forms, str(batch.spec), watch.plain_values(), autocast, torch.get_num_threads()
 
-    def _groups(self) -> Any:
-        """What plans know of the optimizer: the group of each parameter, and whether its steps have hooks."""
-        if self._optimizer is None or self._options.keeps:
-            return None
-        return groups_of(self._optimizer), has_step_hooks(self._optimizer)
-
-    def _planned(self, batch: tuple[Any, ...]) -> tuple[StepPlan, StepPlan]:
+    def _planned(self, batch: Batch) -> tuple[StepPlan, StepPlan]:
         built = build_step(self._module, self._loss_fn, self._optimizer, batch, self._options)
         built.problem.use_heap()
         if self._offloads:
@@ -272,7 +265,7 @@ def _plan_of(built: BuiltStep, sequence: BudgetSequence, arena: Arena | None = N
     return StepPlan(built.captured, built.problem, sequence, program, built.gradients, arena, written)
 
 
-def _placed_plan(built: BuiltStep, sequence: BudgetSequence, batch: tuple[Any, ...]) -> StepPlan:
+def _placed_plan(built: BuiltStep, sequence: BudgetSequence, batch: Batch) -> StepPlan:
     """A plan with an arena. Bytes between blocks count: if there are too many, the budget is as much smaller.
 
     Raises:
@@ -293,7 +286,7 @@ def _placed_plan(built: BuiltStep, sequence: BudgetSequence, batch: tuple[Any, .
                        "give a larger budget, or arena=False")
 
 
-def _measured_plan(built: BuiltStep, budget: int, batch: tuple[Any, ...]) -> BudgetSequence:
+def _measured_plan(built: BuiltStep, budget: int, batch: Batch) -> BudgetSequence:
     """The sequence for costs that are measured in the memory of sequences before. They become those of the problem."""
     problem = built.problem
     problem.costs[len(problem.units.units):] = measured_trials(built.trials)
@@ -304,7 +297,7 @@ def _measured_plan(built: BuiltStep, budget: int, batch: tuple[Any, ...]) -> Bud
     return sequence
 
 
-def _measured(built: BuiltStep, sequence: BudgetSequence, batch: tuple[Any, ...]) -> list[UnitCost]:
+def _measured(built: BuiltStep, sequence: BudgetSequence, batch: Batch) -> list[UnitCost]:
     """Costs of the units in the program of a sequence, as they are in its memory."""
     units = built.problem.units
     dry = program_for(built, sequence, is_dry=True)
@@ -313,11 +306,10 @@ def _measured(built: BuiltStep, sequence: BudgetSequence, batch: tuple[Any, ...]
     return costs + built.problem.costs[count:]
 
 
-def arguments_of(plan: BuiltStep | StepPlan, batch: tuple[Any, ...]) -> list[torch.Tensor]:
+def arguments_of(plan: BuiltStep | StepPlan, batch: Batch) -> list[torch.Tensor]:
     """What a program takes."""
-    inputs = [leaf for leaf in pytree.tree_leaves(tuple(batch)) if isinstance(leaf, torch.Tensor)]
     scale = plan.gradients.scale()
-    return [*plan.captured.parameters.values(), *plan.captured.constants.values(), *inputs,
+    return [*plan.captured.parameters.values(), *plan.captured.constants.values(), *batch.tensors,
             *([] if scale is None else [scale])]
 
 

@@ -67,5 +67,5 @@ def train_step(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer:
                      None if path is None else ProfileFile(path, module, optimizer), arena=arena,
                      offloads=offload is not None)
     if example is not None:
-        step.plan(*checked_batch(example))
+        step.plan(*checked_batch(example).entries)
     return step

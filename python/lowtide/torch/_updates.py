@@ -128,7 +128,7 @@ class _Writer:
     def update(self, optimizer: Optimizer) -> None:
         """An update of each parameter that the optimizer has."""
         parameters = {name: one.parameter for name, one in self._gradients.items()}
-        kept = state_bytes(optimizer, parameters)
+        kept, groups = state_bytes(optimizer, parameters), groups_of(optimizer)
         functions = updates_of(optimizer, parameters, kept)
         clips = self._work.options.clip_norm is not None
         for name, function in functions.items():
@@ -138,7 +138,7 @@ class _Writer:
             changed = self._changed(name) if clips else ()
             call = UpdateCall(self._work.updating(function) if self._awaited else function, (one.source,))
             self._add(Update(name, one.reads() + self._awaited, (held, *states, *changed)), call,
-                      update_trial(optimizer, one.parameter))
+                      update_trial(optimizer, groups[id(one.parameter)], one.parameter))
 
     def _changed(self, name: str) -> tuple[Value, ...]:
         """The gradient, as something that changes in place."""

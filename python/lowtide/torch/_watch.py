@@ -1,6 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Notices what changes in a module between steps, fast enough for each of them."""
+"""Notices what changes in a module or an optimizer between steps, fast enough for each of them."""
 from __future__ import annotations
 
 from collections.abc import Hashable
@@ -8,8 +8,10 @@ from operator import is_
 from typing import Any
 
 import torch
+from torch.optim import Optimizer
 
 from ._capture import has_hooks
+from ._optimizers import has_step_hooks
 
 
 class ModuleWatch:
@@ -49,6 +51,22 @@ class ModuleWatch:
         self._plain = [(table, key) if table.get(key) == old else (nothing, key)
                        for (table, key), old in zip(self._plain, before, strict=True)]
         return True
+
+
+class OptimizerWatch:
+    """The groups of an optimizer and their parameters, and whether its steps have hooks, as when the watch began."""
+
+    def __init__(self, optimizer: Optimizer) -> None:
+        self._optimizer = optimizer
+        self._groups = [tuple(group["params"]) for group in optimizer.param_groups]  # held, as above
+        self._has_hooks = has_step_hooks(optimizer)
+
+    def is_same(self) -> bool:
+        """Whether each group has the same parameters. Learning rates and the like may change."""
+        groups = self._optimizer.param_groups
+        return (len(groups) == len(self._groups) and has_step_hooks(self._optimizer) == self._has_hooks
+                and all(len(group["params"]) == len(seen) and all(map(is_, group["params"], seen))
+                        for group, seen in zip(groups, self._groups, strict=True)))
 
 
 def _is_plain(value: object) -> bool:
