@@ -73,6 +73,26 @@ def adding_to(parameter: torch.nn.Parameter) -> GradientFunction:
     return add
 
 
+def unscaled(gradient: torch.Tensor, found: torch.Tensor, inverse: torch.Tensor) -> torch.Tensor:
+    """Multiplies a gradient by the inverse of the scale, in place. `found` becomes 1 if it is not finite."""
+    torch._amp_foreach_non_finite_check_and_unscale_([gradient], found, inverse)
+    return gradient
+
+
+def norm_of(gradient: torch.Tensor) -> torch.Tensor:
+    """The norm of one gradient."""
+    [norm] = torch._foreach_norm([gradient], 2.0)
+    return norm
+
+
+def joined_norm(norms: list[torch.Tensor], most: float) -> tuple[torch.Tensor, torch.Tensor]:
+    """The norm of all gradients, as torch.nn.utils.clip_grad_norm_ computes it from the norm of each, and what each is
+    multiplied with so that it is at most this number."""
+    groups = _group_tensors_by_device_and_dtype([norms])
+    norm = torch.linalg.vector_norm(torch.stack([one for [of_group], _ in groups.values() for one in of_group]), 2.0)
+    return norm, torch.clamp(most / (norm + 1e-6), max=1.0)
+
+
 class Gradients:
     """Values of a running step that concern several gradients. They are set and read in the order of its plan."""
 
@@ -116,8 +136,8 @@ class Gradients:
 
     def unscale(self, gradient: torch.Tensor) -> torch.Tensor:
         """Divides a gradient by the scale, in place, and notes whether it is finite."""
-        torch._amp_foreach_non_finite_check_and_unscale_([gradient], self._found, self._inverse)
-        return gradient
+        assert self._found is not None and self._inverse is not None
+        return unscaled(gradient, self._found, self._inverse)
 
     def decide(self) -> None:
         """Behind all unscale(): whether updates run."""
@@ -126,7 +146,7 @@ class Gradients:
     def noting_norm(self, name: str) -> GradientFunction:
         """Computes the norm of one gradient."""
         def note_norm(gradient: torch.Tensor) -> None:
-            [self._norms[name]] = torch._foreach_norm([gradient], 2.0)
+            self._norms[name] = norm_of(gradient)
 
         return note_norm
 
@@ -134,10 +154,8 @@ class Gradients:
         """Computes the norm of all gradients, as torch.nn.utils.clip_grad_norm_ does, and what they are multiplied
         with."""
         def join_norms() -> None:
-            groups = _group_tensors_by_device_and_dtype([[self._norms.pop(name) for name in names]])
-            norms = [one for [of_group], _ in groups.values() for one in of_group]
-            self.norm = torch.linalg.vector_norm(torch.stack(norms), 2.0)
-            self._factor = torch.clamp(float(self.options.clip_norm or 0) / (self.norm + 1e-6), max=1.0)
+            norms = [self._norms.pop(name) for name in names]
+            self.norm, self._factor = joined_norm(norms, float(self.options.clip_norm or 0))
 
         return join_norms
 

@@ -94,15 +94,8 @@ def updates_of(optimizer: Optimizer, parameters: dict[str, torch.nn.Parameter],
         kept: what state_bytes() returns.
     """
     groups = groups_of(optimizer)
-    return {name: _function_of(ParameterUpdate(optimizer, groups[id(one)], one, has_state=bool(kept[name])))
+    return {name: ParameterUpdate(optimizer, groups[id(one)], one, has_state=bool(kept[name])).run
             for name, one in parameters.items() if id(one) in groups}
-
-
-def _function_of(one: ParameterUpdate) -> Callable[[torch.Tensor], None]:
-    def update(gradient: torch.Tensor) -> None:
-        one.run(gradient)
-
-    return update
 
 
 def present_bytes(optimizer: Optimizer) -> list[int]:

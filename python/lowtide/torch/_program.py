@@ -8,6 +8,8 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from operator import getitem
+from types import MethodType
+from typing import Any
 
 import torch
 from torch.fx import Graph, GraphModule, Node
@@ -75,6 +77,7 @@ class UpdateCall:
     """A run of the optimizer in a program, or of what comes before it."""
 
     function: Callable[..., torch.Tensor | None]
+    """A function or a method."""
     gradients: tuple[Node | int, ...]
     """What it is called with: nodes of the captured graph, and what earlier calls return, by their numbers."""
 
@@ -169,7 +172,7 @@ class Writer:
     def call(self, number: int, update: UpdateCall) -> None:
         """Writes an update, or what comes before it."""
         given = tuple(self._returned[one] if isinstance(one, int) else self._name(one) for one in update.gradients)
-        self._returned[number] = self._graph.call_function(update.function, given)
+        self._returned[number] = self._graph.call_function(_function_of(update.function), given)
 
     def finish(self, source: GraphModule, kept: Sequence[Node | None]) -> GraphModule:
         """Ends the program, which returns what these nodes name."""
@@ -214,6 +217,11 @@ class Writer:
             for user in view.users:
                 if user.target is getitem and user.users:
                     self._make_view(user)
+
+
+def _function_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The code of a graph names functions by their module, so it cannot name a method."""
+    return (lambda *given: function(*given)) if isinstance(function, MethodType) else function
 
 
 def like(node: Node, new: Node) -> Node:

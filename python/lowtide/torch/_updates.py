@@ -12,7 +12,7 @@ from torch.optim import Optimizer
 
 from .._errors import InvalidError, UnsupportedError
 from ._capture import Captured
-from ._gradients import Gradients, adding_to
+from ._gradients import Gradients, adding_to, joined_norm, norm_of, unscaled
 from ._optimizers import Trial, groups_of, state_bytes, update_trial, updates_of
 from ._problem import Update
 from ._program import UpdateCall
@@ -95,7 +95,7 @@ class _Writer:
 
     def unscale(self, optimizer: Optimizer) -> None:
         """Unscales each gradient of the optimizer, and looks whether all are finite."""
-        owned = groups_of(optimizer)
+        owned, trial = groups_of(optimizer), _unscaling()
         found = []
         for name, one in self._gradients.items():
             if id(one.parameter) not in owned:
@@ -104,13 +104,11 @@ class _Writer:
                 raise InvalidError(f"the gradient of {name!r} is float16, which GradScaler does not unscale; keep the "
                                    "parameter as float32, and run the module under autocast")
             update = Update(name, one.reads(), self._changed(name), "unscale", makes=(0,), once=False)
-            call = UpdateCall(_function_of(self._work.unscale), (one.source,))
-            found.append(self._add(update, call, _trial("unscale", one.parameter, _unscaled)))
+            call = UpdateCall(self._work.unscale, (one.source,))
+            found.append(self._add(update, call, _trial("unscale", one.parameter, trial)))
             one.content, one.source = Value(found[-1].unit, 0), len(self.behind.calls) - 1
         update = Update("", tuple(found), (), "whether all gradients are finite", makes=(0,))
-        decide = self._work.decide
-        call = UpdateCall(lambda: decide(), ())
-        self._awaited += (self._add(update, call, Trial("finite", lambda: lambda: None)),)
+        self._awaited += (self._add(update, UpdateCall(self._work.decide, ()), Trial("finite", lambda: lambda: None)),)
         self.behind.states.update({"inverse scale": torch.float32.itemsize, "found infinity": torch.float32.itemsize})
 
     def join_norms(self) -> None:
@@ -119,11 +117,11 @@ class _Writer:
         for name, one in self._gradients.items():
             update = Update(name, one.reads(), (), "norm of", makes=(one.parameter.element_size(),), once=False)
             call = UpdateCall(self._work.noting_norm(name), (one.source,))
-            norms.append(self._add(update, call, _trial("norm", one.parameter, _norm)))
+            norms.append(self._add(update, call, _trial("norm", one.parameter, norm_of)))
         names = list(self._gradients)
         update = Update("", tuple(norms), (), "norm of all gradients", makes=(torch.float32.itemsize,))
         call = UpdateCall(self._work.joining_norms(names), ())
-        self._awaited += (self._add(update, call, Trial(("norms", len(names)), lambda: _joined(len(names)))),)
+        self._awaited += (self._add(update, call, Trial(("norms", len(names)), lambda: _joining(len(names)))),)
 
     def update(self, optimizer: Optimizer) -> None:
         """An update of each parameter that the optimizer has."""
@@ -165,22 +163,11 @@ def _trial(kind: str, parameter: torch.nn.Parameter, run: Callable[[torch.Tensor
     return Trial((kind, tuple(parameter.shape), parameter.dtype, parameter.stride()), prepare)
 
 
-def _function_of(method: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
-    """Programs call functions."""
-    def call(gradient: torch.Tensor) -> torch.Tensor:
-        return method(gradient)
-
-    return call
+def _unscaling() -> Callable[[torch.Tensor], object]:
+    found, inverse = torch.zeros(()), torch.ones(())
+    return lambda gradient: unscaled(gradient, found, inverse)
 
 
-def _unscaled(gradient: torch.Tensor) -> object:
-    return torch._amp_foreach_non_finite_check_and_unscale_([gradient], torch.zeros(()), torch.ones(()))
-
-
-def _norm(gradient: torch.Tensor) -> object:
-    return torch._foreach_norm([gradient], 2.0)
-
-
-def _joined(count: int) -> Callable[[], object]:
+def _joining(count: int) -> Callable[[], object]:
     norms = [torch.ones(()) for _ in range(count)]
-    return lambda: torch.linalg.vector_norm(torch.stack(norms), 2.0) + 1e-6
+    return lambda: joined_norm(norms, 1.0)
