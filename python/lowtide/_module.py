@@ -222,6 +222,12 @@ def array_of(value: npt.ArrayLike, place: str) -> npt.NDArray[Any]:
     return array
 
 
-def shape_of(value: npt.ArrayLike) -> list[int]:
+def shape_of(value: npt.ArrayLike) -> tuple[int, ...]:
     """Returns the extents of an input. The tensor may be on any device."""
-    return list(np.shape(value))
+    return tuple(np.shape(value))
+
+
+def type_of(value: npt.ArrayLike) -> str:
+    """Returns the element type of an input, such as "float32". The tensor may be on any device."""
+    dtype = getattr(value, "dtype", None)
+    return str(np.asarray(value).dtype if dtype is None else dtype).removeprefix("torch.")

@@ -9,11 +9,11 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from . import _core
 from ._errors import InvalidError, IoError, read_text, write_text
+from ._module import shape_of
 from ._plan import Plan, plan
 from ._request import StrPath, give, set_target
 from ._session import Session, check_mapping, session_request
@@ -186,7 +186,7 @@ class RangeSession:
     def find(self, inputs: Mapping[str, npt.ArrayLike]) -> Session:
         """Returns the first member whose inputs have the shapes of these arrays. Raises InvalidError if none has."""
         check_mapping("inputs", inputs, self._members[0].inputs)
-        shapes = {name: np.shape(value) for name, value in inputs.items()}
+        shapes = {name: shape_of(value) for name, value in inputs.items()}
         for member in self._members:
             infos = {info.name: info for info in member.inputs}
             if all(name in infos and _fits(shape, infos[name].shape, infos[name].is_bounded)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from . import _core
 from ._errors import InvalidError, UnsupportedError
-from ._module import Example, Model, array_of, is_module, model_file, name_of, shape_of
+from ._module import Example, Model, array_of, is_module, model_file, name_of, shape_of, type_of
 from ._plan import Plan, load_plan
 from ._request import StrPath, bytes_of, give, is_second, read_dims, request_for, set_target
 
@@ -24,6 +24,7 @@ _TYPES: dict[str, Any] = {
     "i8": np.int8, "u64": np.uint64, "u32": np.uint32, "u16": np.uint16, "u8": np.uint8, "bool": np.bool_,
     "c64": np.complex64, "c128": np.complex128,
 }
+_NAMES = {**{str(np.dtype(one)): name for name, one in _TYPES.items()}, "bfloat16": "bf16"}
 
 
 def _numpy_type(name: str) -> np.dtype[Any] | None:
@@ -325,7 +326,7 @@ class Session:
             return
         if not array.flags.aligned:
             raise InvalidError(f"the array is not aligned to {array.dtype.itemsize} bytes; pass array.copy()", place)
-        self._core.bind_input(name, _NAMES[info.dtype], list(array.shape), array.reshape(-1).view(np.uint8))
+        self._core.bind_input(name, _NAMES[str(info.dtype)], list(array.shape), array.reshape(-1).view(np.uint8))
 
     def _output(self, at: int, info: TensorInfo, copy: bool) -> npt.NDArray[Any]:
         extents, raw = self._core.output(at)
@@ -348,7 +349,7 @@ def session_request(model: StrPath, plan: Plan | None, dims: Mapping[str, int] |
 def _shapes_of(inputs: Mapping[str, npt.ArrayLike]) -> dict[str, list[int]]:
     if not isinstance(inputs, Mapping):
         raise TypeError(f"inputs is a {type(inputs).__name__}; give arrays by name, such as {{'x': array}}")
-    return {name: shape_of(value) for name, value in inputs.items()}
+    return {name: list(shape_of(value)) for name, value in inputs.items()}
 
 
 def _plan_and_args(model: Model, plan_or_args: Any, plan: Plan | StrPath | None, args: Any) -> tuple[Plan | None, Any]:
@@ -365,8 +366,9 @@ def _plan_and_args(model: Model, plan_or_args: Any, plan: Plan | StrPath | None,
 
 
 def _types_of(inputs: Mapping[str, npt.ArrayLike]) -> dict[str, str]:
-    types = {name: getattr(value, "dtype", None) or np.asarray(value).dtype for name, value in inputs.items()}
-    return {name: _NAMES[dtype] for name, dtype in types.items() if isinstance(dtype, np.dtype) and dtype in _NAMES}
+    """Element types as Lowtide names them. Others are left out, and are refused when the input is bound."""
+    types = {name: type_of(value) for name, value in inputs.items()}
+    return {name: _NAMES[one] for name, one in types.items() if one in _NAMES}
 
 
 def check_mapping(argument: str, given: object, infos: Sequence[TensorInfo]) -> None:
@@ -386,9 +388,6 @@ def _copied(result: npt.NDArray[Any], array: npt.NDArray[Any], name: str) -> npt
                            f"output {name!r}")
     np.copyto(array, result)
     return array
-
-
-_NAMES = {_numpy_type(name): name for name in (*_TYPES, "bf16") if _numpy_type(name) is not None}
 
 
 def _infos(ports: Sequence[tuple[str, str, list[int], int, bool, bool]], kind: str) -> list[TensorInfo]:

@@ -185,6 +185,19 @@ def test_weights_are_those_at_the_time_of_opening():
     check(session.clone(), before, x)
 
 
+def test_inputs_of_a_net_have_the_types_of_tensors(tmp_path):
+    """A net states no types, so those of the inputs count. Tensors and arrays may be mixed."""
+    net = tmp_path / "net.pbtxt"
+    net.write_text('external_input: "table" external_input: "ids" external_output: "y"\n'
+                   'op { input: "table" input: "ids" output: "y" type: "Gather" }\n')
+    table = torch.arange(12.0).reshape(4, 3)
+    for ids in (torch.tensor([3, 1]), torch.tensor([3, 1], dtype=torch.int32)):
+        for inputs in ({"table": table, "ids": ids}, {"table": table.numpy(), "ids": ids}):
+            session = lowtide.Session(net, inputs=inputs)
+            assert {one.name: one.dtype for one in session.inputs} == {"table": np.float32, "ids": ids.numpy().dtype}
+            assert np.array_equal(session.run(inputs)["y"], table[[3, 1]].numpy())
+
+
 def test_inputs_are_tensors_or_arrays():
     class Sum(nn.Module):
         def forward(self, a, *, b):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -111,12 +111,12 @@ def checkpoint_policy(module: torch.nn.Module, loss_fn: LossFunction | None, exa
     units = built.problem.units
     dry = program_of(built.captured.graph, units, None, range(len(units.units)), units.results)
     built.problem.costs = measured_costs(dry, units.units, arguments_of(built, given), built.problem.costs)
-    search = _Search(built, chosen, limit)
     plain = min(_taken(module, loss_fn, batch) for _ in range(2))  # libraries keep caches from their first calls
+    search = _Search(built, chosen, limit, plain)
     for _ in range(ROUNDS):
         policy = _measured_policy(module, loss_fn, batch, search, search.best(may_drop=regions is None))
         if policy.measured <= limit:
-            return replace(policy, measured_plain=plain + search.states)
+            return policy
         search.note_measured(policy.measured)
     raise search.refusal()
 
@@ -124,7 +124,7 @@ def checkpoint_policy(module: torch.nn.Module, loss_fn: LossFunction | None, exa
 class _Search:
     """Looks for what to save, by predictions of the peak."""
 
-    def __init__(self, built: BuiltStep, regions: list[Region], budget: int) -> None:
+    def __init__(self, built: BuiltStep, regions: list[Region], budget: int, plain: int) -> None:
         self.built = built
         self.regions = regions
         self.budget = budget
@@ -134,6 +134,8 @@ class _Search:
         self._every = regions
         self.mapping = built.problem.as_mapping()
         self.states = sum(one["bytes"] for one in self.mapping["states"])
+        self.measured_plain = plain + self.states
+        """Bytes that a step takes without checkpoints."""
         self._total = total_of(self.mapping)
         self._free = [group for region in regions for group in region.free]
         self._cost = [one.nanoseconds for one in built.problem.costs]
@@ -214,7 +216,8 @@ def _measured_policy(module: torch.nn.Module, loss_fn: LossFunction | None, batc
         if seen[region.path] != region.counts:
             raise UnsupportedError(f"region {region.path!r} does not call the operators that were recorded; leave it "
                                    "out, or use train_step()")
-    return RegionPolicy(regions, search.budget, peak, overhead, measured + search.states, 0, mutable)
+    return RegionPolicy(regions, search.budget, peak, overhead, measured + search.states, search.measured_plain,
+                        mutable)
 
 
 def _taken(module: torch.nn.Module, loss_fn: LossFunction | None, batch: tuple[Any, ...]) -> int:
