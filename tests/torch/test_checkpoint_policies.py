@@ -130,12 +130,40 @@ def test_an_engine_may_wrap_the_regions_itself():
     assert all(torch.equal(one, other) for one, other in zip(plain, found, strict=True))
 
 
+@pytest.mark.parametrize("regions, message", [
+    (["bloks.0"], "Stack has no part 'bloks.0'.* which has 'blocks.0', .* others"),
+    (["blocks.0", "x"], "no part 'x'.* which has 'blocks', 'blocks.0'"),
+    ([""], "no part ''"),
+    ("head", r"give a list of paths, such as \['head'\]"),
+    (["blocks.1", "head", "blocks"], "'blocks.1' is a part of region 'blocks'.* leave out one"),
+    (["blocks", "blocks.1"], "'blocks.1' is a part of region 'blocks'.* leave out one"),
+    (["head", "head"], "'head' and 'head' are the same module"),
+])
+def test_regions_that_are_none_are_named(regions, message):
+    with pytest.raises(lowtide.InvalidError, match=message):
+        checkpoint_policy(Stack(0.0), functional.cross_entropy, (torch.ones(2, 8, 32), torch.zeros(2).long()),
+                          budget="1GB", regions=regions)
+
+
+def test_a_policy_names_its_regions():
+    batch = torch.ones(2, 8, 32), torch.zeros(2).long()
+    policy = checkpoint_policy(Stack(0.0), functional.cross_entropy, batch, budget="1GB", regions=["blocks.1", "head"])
+    with pytest.raises(lowtide.InvalidError, match="'blocks.2' is no region .* are 'blocks.1', 'head'"):
+        policy.context_fn("blocks.2")
+    with (pytest.raises(lowtide.InvalidError, match="Sequential has no part 'blocks.1'.* which has '0'"),
+          policy.applied(nn.Sequential(nn.Linear(4, 4)))):
+        pass
+    free = checkpoint_policy(Stack(0.0), functional.cross_entropy, batch, budget="1GB")
+    with pytest.raises(lowtide.InvalidError, match="none, because all is saved"):
+        free.context_fn("blocks.1")
+
+
 def test_what_no_policy_does_is_refused():
     pair, [batch] = pair_of("vit"), batches_of("vit", 1)
     with pytest.raises(lowtide.InvalidError, match="lowest predicted peak is .* train_step"):
         policy_of(pair, batch, "100kB")
-    with pytest.raises(lowtide.InvalidError, match="no part 'bloks.0'"):
-        policy_of(pair, batch, "1GB", regions=["bloks.0"])
+    with pytest.raises(lowtide.InvalidError, match="give its bytes"):
+        policy_of(pair, batch, None)
     module = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
     with pytest.raises(lowtide.UnsupportedError, match="give regions"):
         checkpoint_policy(module, lambda y, _: y.mean(), (torch.ones(2, 4), 0), budget="1GB")

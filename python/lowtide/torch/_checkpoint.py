@@ -23,7 +23,16 @@ from ._gradients import GradientOptions
 from ._problem import GENERATOR_BYTES
 from ._profile import measured_costs
 from ._program import program_of
-from ._regions import OperatorCall, Region, default_paths, regions_of, sequence_of, with_regions
+from ._regions import (
+    OperatorCall,
+    Region,
+    checked_paths,
+    default_paths,
+    part_of,
+    regions_of,
+    sequence_of,
+    with_regions,
+)
 from ._report import shown_bytes
 from ._step import arguments_of, total_of
 
@@ -56,12 +65,22 @@ class RegionPolicy:
     """Regions in which a saved value is written over before it is saved."""
 
     def context_fn(self, region: str) -> Callable[[], tuple[Any, Any]]:
-        """For `torch.utils.checkpoint.checkpoint(..., use_reentrant=False, context_fn=...)` around one region."""
+        """For `torch.utils.checkpoint.checkpoint(..., use_reentrant=False, context_fn=...)` around one region.
+
+        Raises InvalidError if this is none of `regions`.
+        """
+        if region not in self.regions:
+            known = "are " + ", ".join(map(repr, self.regions)) if self.regions else "are none, because all is saved"
+            raise InvalidError(f"{region!r} is no region of this policy; its regions {known}. Call other parts without "
+                               "checkpoint()")
         return _contexts(self.regions[region], region in self._mutable, Counter)
 
     @contextmanager
     def applied(self, module: torch.nn.Module) -> Iterator[None]:
-        """Within it, calls of the regions of a module are checkpoints. The module is as before afterwards."""
+        """Within it, calls of the regions of a module are checkpoints. The module is as before afterwards.
+
+        Raises InvalidError if the module does not have these regions.
+        """
         with _applied(module, {path: self.context_fn(path) for path in self.regions}):
             yield
 
@@ -88,14 +107,16 @@ def checkpoint_policy(module: torch.nn.Module, loss_fn: LossFunction | None, exa
         optimizer: what it keeps now counts.
 
     Raises:
-        InvalidError: no policy was found that keeps the budget on the example; or an argument is wrong.
+        InvalidError: no policy was found that keeps the budget on the example; or an argument is wrong, such as a path
+            without a module, or a region within another one.
         UnsupportedError: a given region cannot be one, with the reason; or as train_step().
     """
     limit = budget_of(budget)
-    assert limit is not None
+    if limit is None:
+        raise InvalidError("a policy is for a budget; give its bytes, or train without checkpoints")
     given = checked_batch(example)
     batch = given.entries
-    paths = default_paths(module) if regions is None else list(regions)
+    paths = default_paths(module) if regions is None else checked_paths(module, regions)
     calls: Counter[str] = Counter()
     with _counting(module, paths, calls):
         built = build_step(module, loss_fn, optimizer, given, GradientOptions(keeps=True))
@@ -254,7 +275,7 @@ def _contexts(saved: frozenset[OperatorCall], is_mutable: bool,
 
 @contextmanager
 def _applied(module: torch.nn.Module, contexts: dict[str, Callable[[], tuple[Any, Any]]]) -> Iterator[None]:
-    parts = {path: module.get_submodule(path) for path in contexts}
+    parts = {path: part_of(module, path) for path in contexts}
     before = {path: one.__dict__.get("forward") for path, one in parts.items()}
 
     def wrapped(forward: Callable[..., Any], path: str) -> Callable[..., Any]:
@@ -278,10 +299,7 @@ def _counting(module: torch.nn.Module, paths: list[str], calls: Counter[str]) ->
     handles = []
     try:
         for path in paths:
-            try:
-                one = module.get_submodule(path)
-            except AttributeError:
-                raise InvalidError(f"the module has no part {path!r}; give paths of named_modules()") from None
+            one = module.get_submodule(path)
             handles.append(one.register_forward_pre_hook(lambda _one, _given, path=path: calls.update([path])))
         yield
     finally:

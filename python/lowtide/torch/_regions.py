@@ -3,7 +3,9 @@
 """Parts of a module that torch.utils.checkpoint runs again, and what they compute in a captured step."""
 from __future__ import annotations
 
+import difflib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,9 +13,13 @@ import torch
 from torch.fx import Node
 from torch.utils.checkpoint import SAC_IGNORED_OPS
 
+from .._errors import InvalidError
 from ._build import BuiltStep
 from ._problem import StepProblem
 from ._units import Value, updated_statistics
+
+MOST_NAMED = 5
+"""Parts of a module that a message lists."""
 
 OperatorCall = tuple[Any, int]
 """An operator, and how often a call of the region has called it before."""
@@ -48,6 +54,38 @@ def default_paths(module: torch.nn.Module) -> list[str]:
 
     children = [name for name, child in module.named_children() if any(True for _ in child.children())]
     return members("", module) or children
+
+
+def part_of(module: torch.nn.Module, path: str) -> torch.nn.Module:
+    """The part of a module at a path of named_modules(). If there is none, raises InvalidError with some that exist."""
+    parts = dict(module.named_modules(remove_duplicate=False))
+    if path and path in parts:
+        return parts[path]
+    names = [name for name in parts if name]
+    close = difflib.get_close_matches(str(path), names, MOST_NAMED) or names[:MOST_NAMED]
+    shown = ", ".join(repr(one) for one in close) or "none"
+    more = f" and {len(names) - len(close)} others" if len(names) > len(close) else ""
+    raise InvalidError(f"{type(module).__name__} has no part {path!r}; give paths of its named_modules(), which has "
+                       f"{shown}{more}")
+
+
+def checked_paths(module: torch.nn.Module, regions: Sequence[str]) -> list[str]:
+    """The paths of regions.
+
+    Raises:
+        InvalidError: a path names no part of the module, or one region is a part of another one.
+    """
+    if isinstance(regions, str):
+        raise InvalidError(f"regions is {regions!r}; give a list of paths, such as [{regions!r}]")
+    parts = [(path, part_of(module, path)) for path in regions]
+    for at, (path, one) in enumerate(parts):
+        for other, outer in parts[:at] + parts[at + 1:]:
+            if one is outer:
+                raise InvalidError(f"the regions {path!r} and {other!r} are the same module; give it once")
+            if any(inner is one for inner in outer.modules()):
+                raise InvalidError(f"region {path!r} is a part of region {other!r}, which runs again as a whole; leave "
+                                   "out one of them")
+    return list(regions)
 
 
 def regions_of(built: BuiltStep, paths: list[str]) -> dict[str, Region | str]:
