@@ -195,7 +195,7 @@ def keep_budget(graph: Mapping[str, Any] | StrPath, budget: int | str, *, effort
 
     Args:
         graph: a mapping as in docs/order-format.md, or the path of such a file. Each node has a "cost".
-        budget: bytes, as a number or a text such as "64MiB". States and "fixed_bytes" count.
+        budget: bytes, as a number or a text such as "64MiB" or "64MB" (docs/python.md). States and "fixed_bytes" count.
         effort: work units of the search. None: what the number of nodes suggests, up to about a minute; with a link,
             up to about half a minute.
         link: outputs may also be copied over it to memory that the budget does not count, and back, in the least time.

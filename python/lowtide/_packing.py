@@ -67,8 +67,8 @@ def pack(
     Args:
         buffers: Buffer, or (lower, upper, size[, alignment]); or an integer array of shape [buffers, 3] or
             [buffers, 4] with these columns. Times are in any unit, sizes in bytes.
-        capacity: bytes that the offsets must fit into, as a number or a text such as "64MiB". The first offsets that
-            fit are returned.
+        capacity: bytes that the offsets must fit into, as a number or a text such as "64MiB" or "64MB". The first
+            offsets that fit are returned.
         conflicts: pairs of positions in `buffers` that must not share bytes. They replace the lifespans.
         effort: work units of the search. The same units give the same answer.
         threads: threads that search at the same time. The answer does not depend on them.

@@ -206,7 +206,8 @@ def plan(
             {"pos": 500} or {"pos[0]": 500} for a tensor. The plan holds for all sizes up to them, and a run that
             exceeds one raises OverLimitError.
         overrides: inputs that have a default value in the file, and get another one in each run.
-        budget: the most RAM of a run, in bytes or as "64MiB". A plan that exceeds it has `fits == False`.
+        budget: the most RAM of a run, in bytes or as "64MiB" or "64MB" (docs/python.md). A plan that exceeds it has
+            `fits == False`.
         order: a scheduling strategy; "auto" tries all of them.
         order_effort, effort: work units of the searches over orders and offsets. The same units give the same plan.
         views, parts, in_place, load_time: switches of `lowtide plan`, for comparisons.

@@ -3,10 +3,13 @@
 """Requests to the compiled part."""
 from __future__ import annotations
 
+import contextlib
 import operator
 import os
 import pathlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -15,22 +18,36 @@ from ._errors import InvalidError, read_text
 
 StrPath = str | os.PathLike[str]
 
-_UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,9})?) ?([KMGT]i?B|B|)", re.IGNORECASE | re.ASCII)
+_UNITS = {"": 1, "b": 1, **{f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)},
+          **{f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)}}
 
 
 def bytes_of(size: int | str, name: str) -> int:
-    """Returns a size in bytes. It is given as a number, or as a text such as "64MiB"."""
-    if not isinstance(size, str):
-        try:
-            return operator.index(size)
-        except TypeError:
-            raise InvalidError(f"{name} is {size!r}; give a whole number of bytes, or a text such as '64MiB'") from None
-    number = size.rstrip("BKMGTi")
-    unit = size[len(number):]
-    try:
-        return int(number) * _UNITS[unit]
-    except (ValueError, KeyError):
-        raise InvalidError(f"{name} is {size!r}; give a whole number of bytes, or a text such as '64MiB'") from None
+    """Returns a size in bytes, as every function of the package reads it (docs/python.md).
+
+    It is a number, or a text such as "64MiB", "1.5 GiB" or "8GB": KiB, MiB, GiB and TiB are powers of 1,024, and kB,
+    MB, GB and TB are powers of 1,000. A fraction needs a unit, and parts of a
+    byte are left out.
+
+    Args:
+        name: of the argument, for messages.
+
+    Raises:
+        InvalidError: it is something else, or 4 EiB or more.
+    """
+    read: int | None = None
+    if not isinstance(size, str | bool):
+        with contextlib.suppress(TypeError):
+            read = operator.index(size)
+    elif isinstance(size, str) and (found := _SIZE.fullmatch(size.strip())) and (found[2] or "." not in found[1]):
+        read = int(Fraction(found[1]) * _UNITS[found[2].lower()])
+    if read is None:
+        raise InvalidError(f"{name} is {size!r}; give a whole number of bytes, or a text such as '64MiB' (2^26 bytes) "
+                           "or '64MB' (64 million)")
+    if read >= 1 << 62:
+        raise InvalidError(f"{name} is {size!r}; give less than 4 EiB")
+    return read
 
 
 def is_second(value: str, name: str, first: str, second: str) -> bool:

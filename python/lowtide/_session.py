@@ -146,8 +146,8 @@ class Session:
                 a prepared file with one plan have their sizes, so the shapes have no effect with them.
             dims, shapes, at_most, overrides: the bindings of `lowtide.plan`. Those of the given plan are used, too.
             outputs: "caller" for outputs in memory of the caller, as in `lowtide.plan`. A given plan decides itself.
-            budget: the most RAM of a run, in bytes or as "64MiB": the arena, and what the caller holds. If the plan
-                exceeds it, nothing is prepared.
+            budget: the most RAM of a run, in bytes or as "64MiB" or "64MB": the arena, and what the caller holds. If
+                the plan exceeds it, nothing is prepared.
 
         Ctrl-C raises KeyboardInterrupt. Other Python threads run meanwhile.
 

@@ -157,8 +157,8 @@ def test_capacities_are_kept_or_refused_with_the_bound():
     refused = case.plan(capacities={1: size - 1})
     assert not refused.fits and refused.program is None and refused.memories["forward"][0].bound == size
     assert "1 B too few: no offsets fit, for this order" in str(refused)
-    config = ExecutorchBackendConfig(memory_planning_pass=door.PlanningPass(capacities={1: "1KiB"}))
-    with pytest.raises(lowtide.OverLimitError, match="capacity is 1,024 B") as error:
+    config = ExecutorchBackendConfig(memory_planning_pass=door.PlanningPass(capacities={1: "1kB"}))
+    with pytest.raises(lowtide.OverLimitError, match="capacity is 1,000 B") as error:
         copy.deepcopy(case.edge).to_executorch(config)
     assert error.value.place == "memory 1"
 

@@ -7,6 +7,7 @@ from conftest import program_json
 
 import lowtide
 from lowtide import Buffer
+from lowtide._request import bytes_of
 
 
 def test_pack_shares_bytes():
@@ -52,6 +53,33 @@ def test_capacity_that_is_too_small_is_an_answer():
     assert lowtide.pack([(0, 2, 64), (0, 2, 64)], capacity="1KiB").fits
 
 
+def test_a_capacity_is_a_number_or_a_text():
+    """The two buffers need 2,000 bytes. kB are powers of 1,000, and KiB of 1,024."""
+    buffers = [(0, 2, 1000), (0, 2, 1000)]
+    for text in ("2kB", "2KB", "0.002 MB", "2000B", "2000", "1.96KiB", np.int64(2000)):
+        assert lowtide.pack(buffers, capacity=text).fits, text
+    for text in ("1.999kB", "1.95KiB", "1999.9B"):
+        assert not lowtide.pack(buffers, capacity=text).fits, text
+
+
+def test_every_size_in_python_has_the_same_units():
+    units = {"8GB": 8 * 10**9, "8GiB": 2**33, "8gib": 2**33, "1.5 MiB": 3 << 19, "0.3kB": 300, "1TB": 10**12, "7": 7}
+    for text, size in units.items():
+        assert bytes_of(text, "budget") == size
+    graph = {"version": 1, "nodes": [{"name": "a", "bytes": 1000, "cost": 1}], "edges": [], "outputs": [0]}
+    assert lowtide.keep_budget(graph, "1kB").budget == 1000
+    assert lowtide.keep_budget(graph, "1KiB").budget == 1024
+
+
+@pytest.mark.parametrize("size", ["", "GB", "-5", "1e3", "1.5", "8 gigabytes", "8Gi", "0x10", "\u0664", True, 2.5,
+                                  None, [1]])
+def test_what_is_no_size_is_refused(size):
+    with pytest.raises(lowtide.InvalidError, match="capacity is .*'64MiB'.*'64MB'"):
+        bytes_of(size, "capacity")
+    with pytest.raises(lowtide.InvalidError, match="less than 4 EiB"):
+        bytes_of("5000000 TB", "capacity")
+
+
 def test_pack_of_nothing():
     packing = lowtide.pack([])
     assert (packing.height, len(packing.offsets)) == (0, 0)
@@ -60,7 +88,7 @@ def test_pack_of_nothing():
 @pytest.mark.parametrize("buffers, options", [
     ([(0, 1)], {}), ([(0, 1, -5)], {}), ([(3, 3, 5)], {}), ([(0, 1, 5, 3)], {}), ([(0, 1, 2.5)], {}),
     ([(0, 1, 2**70)], {}), ([Buffer(0, 1, 5, offset=-1)], {}), ([Buffer(0, 9, 5, gaps=[(4, 2)])], {}),
-    ([(0, 1, 5)], {"conflicts": [(0, 7)]}), ([(0, 1, 5)], {"conflicts": [(0, 0)]}), ([(0, 1, 5)], {"capacity": "5MB"}),
+    ([(0, 1, 5)], {"conflicts": [(0, 7)]}), ([(0, 1, 5)], {"conflicts": [(0, 0)]}), ([(0, 1, 5)], {"capacity": "5XB"}),
     ([(0, 1, 5)], {"effort": -1}), ([(0, 1, 5)], {"threads": 0}),
     ([Buffer(0, 2, 8, offset=0, name="a"), Buffer(0, 2, 8, offset=4, name="b")], {})])
 def test_wrong_packing_problems_are_refused(buffers, options):

@@ -209,7 +209,7 @@ def test_what_an_optimizer_keeps_counts():
     free, loss = both.compiled(budget=LARGE)
     loss(*batch)
     optimizer = torch.optim.AdamW(both.planned.parameters())
-    made, loss = both.compiled(budget=LARGE, optimizer=optimizer, beside=1000)
+    made, loss = both.compiled(budget=LARGE, optimizer=optimizer, beside="1kB")
     loss(*batch)
     rounded = made.plans[0].problem.rounded
     kept = [4 * 64, 4 * 64, 4 * 8, 4 * 8, 4, 4]  # two moments, and a count of steps per parameter
@@ -346,7 +346,8 @@ def test_activations_of_two_forward_passes_are_refused():
     loss(*batch).backward()
 
 
-@pytest.mark.parametrize("options", [{"budget": 0}, {"budget": "5XB"}, {"beside": -1}, {"beside": "much"}])
+@pytest.mark.parametrize("options", [{"budget": 0}, {"budget": "5XB"}, {"beside": -1}, {"beside": "much"},
+                                     {"beside": True}])
 def test_wrong_sizes_are_refused(options):
     with pytest.raises(lowtide.InvalidError, match=f"{next(iter(options))}"):
         backend(**options)

@@ -65,7 +65,7 @@ class Planner:
     def __init__(self, *, capacities: Mapping[int, int | str] | None = None, effort: int | None = None,
                  refuse: bool = True) -> None:
         """Args:
-            capacities: bytes of memories by their id, as numbers or texts such as "64KiB".
+            capacities: bytes of memories by their id, as numbers or texts such as "64KiB" or "64kB".
             effort: work units of the packer.
             refuse: raise OverLimitError if a memory exceeds its capacity. Otherwise `plans` says so.
         """

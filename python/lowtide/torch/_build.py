@@ -3,10 +3,8 @@
 """From a module, a loss and an optimizer to the problem of a step."""
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import torch
@@ -27,10 +25,6 @@ from ._profile import estimated_costs
 from ._program import UpdateCall
 from ._units import UnitGraph, Value
 from ._updates import Behind, behind_adding, behind_backward
-
-SIZE = re.compile(r"(\d{1,15}(?:\.\d{1,9})?) ?([KMGT]i?B|B)", re.IGNORECASE | re.ASCII)
-UNITS = {"b": 1, **{f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)},
-         **{f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)}}
 
 UPDATE_NANOSECONDS = 20_000
 """The estimated time of an update, which runs once in every plan."""
@@ -55,16 +49,12 @@ class BuiltStep:
 
 
 def budget_of(budget: int | str | None) -> int | None:
-    """A budget in bytes. Texts may be decimal, such as "1.5GiB" or "8GB". GB are powers of ten, the smaller ones of
-    both meanings, so a budget is kept in either meaning."""
+    """A budget in bytes. Raises InvalidError if it is not a size, or less than a byte."""
     if budget is None:
         return None
-    if isinstance(budget, str) and (found := SIZE.fullmatch(budget.strip())):
-        limit = int(Fraction(found[1]) * UNITS[found[2].lower()])
-    else:
-        limit = bytes_of(budget, "budget")
-    if isinstance(budget, bool) or not 1 <= limit < 1 << 62:
-        raise InvalidError(f"the budget is {budget!r}; give 1 byte or more, and less than 4 EiB, such as '4GiB'")
+    limit = bytes_of(budget, "budget")
+    if limit < 1:
+        raise InvalidError(f"budget is {budget!r}; give 1 byte or more, such as '4GiB'")
     return limit
 
 
