@@ -21,7 +21,7 @@ from torch import nn
 
 import lowtide
 from lowtide import executorch as door
-from lowtide.executorch import _order, _share
+from lowtide.executorch import _graph, _order, _share
 
 DOCUMENT = (pathlib.Path(__file__).resolve().parents[2] / "docs/executorch.md").read_text()
 
@@ -201,6 +201,18 @@ def test_drawn_tensors_are_apart_and_never_above_greedy(seed):
             assert (one.mem_id != other.mem_id or one.lifetime[1] < other.lifetime[0]
                     or other.lifetime[1] < one.lifetime[0] or one.mem_offset + one.nbytes() <= other.mem_offset
                     or other.mem_offset + other.nbytes() <= one.mem_offset)
+
+
+def test_members_of_lists_are_updated():
+    """_foreach_neg_ writes over all tensors of its list."""
+    graph = torch.fx.Graph()
+    x, y = graph.placeholder("x"), graph.placeholder("y")
+    x.meta["spec"], y.meta["spec"] = spec_of(64, 0, 1), spec_of(32, 0, 1)
+    graph.call_function(torch.ops.aten._foreach_neg_.default, ([x, y],))
+    graph.output((x, y))
+    [run] = _graph.runs_of(torch.fx.GraphModule(nn.Module(), graph)).runs
+    assert list(map(id, run.updates)) == [id(x.meta["spec"]), id(y.meta["spec"])]
+    assert not run.writes
 
 
 def test_tensors_that_share_what_is_not_there_are_refused():

@@ -9,7 +9,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from executorch.exir import memory
@@ -18,6 +17,8 @@ from executorch.exir.operator.convert import get_out_args_from_opoverload, is_ou
 from executorch.exir.schema import TensorShapeDynamism
 from executorch.exir.tensor import TensorSpec
 from torch.fx import GraphModule, Node
+
+from .._schema import written_arguments
 
 
 @dataclass
@@ -115,18 +116,9 @@ def _allocations_of(node: Node) -> list[Node]:
     return [one for one in given if isinstance(one, Node) and one.target is memory.alloc]
 
 
-def _updated(node: Node) -> Iterator[Node]:
+def _updated(node: Node) -> list[Node]:
     """The arguments that an operator changes, without those that only have its result."""
-    schema: Any = getattr(node.target, "_schema", None)
-    if schema is None:
-        return
-    outs = set(get_out_args_from_opoverload(node.target)) if _allocations_of(node) else set()
-    for at, argument in enumerate(schema.arguments):
-        if argument.alias_info is None or not argument.alias_info.is_write or argument.name in outs:
-            continue
-        given = node.args[at] if at < len(node.args) else node.kwargs.get(argument.name)
-        if isinstance(given, Node):
-            yield given
+    return written_arguments(node, without=get_out_args_from_opoverload(node.target) if _allocations_of(node) else ())
 
 
 def _unique(specs: Iterator[TensorSpec]) -> Iterator[TensorSpec]:

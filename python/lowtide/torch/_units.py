@@ -13,6 +13,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.fx import Node
 
 from .._errors import UnsupportedError
+from .._schema import written_arguments
 from ._heap import view_bytes
 
 aten = torch.ops.aten
@@ -104,20 +105,6 @@ def has_layout_of(one: torch.Tensor, other: torch.Tensor) -> bool:
 def values_of(node: Node) -> list[torch.Tensor]:
     """Tensors without memory that are like those of the node."""
     return tensors_of(node.meta.get("val"))
-
-
-def written_arguments(node: Node) -> list[Node]:
-    """The operands that the node writes over, by its schema."""
-    schema = getattr(node.target, "_schema", None)
-    if schema is None:
-        return []
-    written = []
-    for at, argument in enumerate(schema.arguments):
-        if argument.alias_info is None or not argument.alias_info.is_write:
-            continue
-        given = node.args[at] if at < len(node.args) else node.kwargs.get(argument.name)
-        written += [one for one in (given if isinstance(given, (tuple, list)) else [given]) if isinstance(one, Node)]
-    return written
 
 
 def updated_statistics(node: Node) -> list[Node]:
