@@ -89,6 +89,20 @@ def test_an_estimate_needs_no_memory_and_agrees_with_the_plan():
     assert str(found).startswith("peak ")
 
 
+def test_an_estimate_names_what_needs_the_floor():
+    """The gradient of tanh needs its result and two gradients of as many bytes, 64 * 2048 * 4 of each. No other
+    operator needs three of them, and the refusal of a smaller budget names the same one."""
+    module = torch.nn.Sequential(torch.nn.Linear(8, 2048), torch.nn.Tanh(), torch.nn.Linear(2048, 8))
+    batch = torch.ones(64, 8), torch.zeros(64, dtype=torch.long)
+    given = module, torch.nn.functional.cross_entropy, torch.optim.SGD(module.parameters(), lr=0.1)
+    found = estimate(*given, example=batch, points=2)
+    assert found.obstacle.bytes == found.floor
+    assert found.floor - found.states >= 3 * 64 * 2048 * 4
+    assert re.fullmatch(r"\d+ tanh_backward", found.obstacle.name) and found.obstacle.module == "1"
+    with pytest.raises(lowtide.InvalidError, match=f"{found.obstacle.name} of 1 needs more"):
+        train_step(*given, budget=found.floor - 1, example=batch)
+
+
 def test_a_module_without_memory_is_estimated():
     def make():
         return torch.nn.Sequential(torch.nn.Linear(64, 64), torch.nn.ReLU(), torch.nn.Linear(64, 4)), torch.ones(8, 64)

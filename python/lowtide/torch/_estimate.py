@@ -10,12 +10,16 @@ import torch
 from torch.amp import GradScaler
 from torch.optim import Optimizer
 
-from .._ordering import BudgetSequence, budget_curve
+from .._ordering import BudgetSequence, budget_curve, keep_budget
 from ._build import build_step, checked_batch, options_of
 from ._capture import LossFunction
 from ._problem import StepProblem, names_of
 from ._report import MOST_SHOWN, shown_bytes
 from ._step import EFFORT, solve
+
+OBSTACLE_EFFORT = 20_000
+"""Work units per node of the search for what needs the floor, which is quick if one operator does."""
+
 
 class HeldBytes(NamedTuple):
     """Bytes that are live at the peak."""
@@ -106,7 +110,7 @@ def estimate(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: O
     states = sum(one["bytes"] for one in mapping["states"])
     found = [point for point in curve.points if point.fits]
     return StepEstimate(peak=found[0].peak, floor=curve.floor, least=min(point.budget for point in found),
-                        obstacle=_obstacle(problem, curve.floor, states), states=states,
+                        obstacle=_obstacle(problem, mapping, curve.floor), states=states,
                         held=_held(problem, found[0] if found[0].peak <= free.peak else free),
                         curve=tuple(BudgetPoint(point.budget, point.overhead if point.fits else None,
                                                 point.proven_optimal) for point in curve.points))
@@ -123,9 +127,11 @@ def _held(problem: StepProblem, sequence: BudgetSequence) -> tuple[HeldBytes, ..
     return tuple(held)
 
 
-def _obstacle(problem: StepProblem, floor: int, states: int) -> HeldBytes | None:
-    """The first operator that needs the floor alone, beside what is always live."""
-    for at, unit in enumerate(problem.units.units):
-        if problem.bytes_of_run(at) + states == floor:
-            return HeldBytes(floor, f"{at} {unit.name}", problem.origins[at])
-    return None
+def _obstacle(problem: StepProblem, mapping: dict[str, Any], floor: int) -> HeldBytes | None:
+    """The operator for which a byte less does not suffice."""
+    if floor <= sum(one["bytes"] for one in mapping["states"]):
+        return None
+    below = keep_budget(mapping, floor - 1, effort=OBSTACLE_EFFORT * len(mapping["nodes"]))
+    if below.obstacle is None:
+        return None
+    return HeldBytes(floor, names_of(problem)[below.obstacle], problem.origins[below.obstacle])

@@ -95,14 +95,6 @@ class StepProblem:
     def _bytes_of(self, output: Output) -> int:
         return self.rounded(output.size) + self.units.view_bytes_of(output)
 
-    def bytes_of_run(self, at: int) -> int:
-        """What a run of a unit needs beside the states: what it reads and makes, and its scratch."""
-        unit = self.units.units[at]
-        read = sum(self._bytes_of(self.units.units[one.unit].outputs[one.output]) for one in unit.reads
-                   if isinstance(one, Value) and not self.units.is_of_state(one))
-        made = sum(self._bytes_of(one) for one in unit.outputs if one.overwrites is None)
-        return read + made + self.costs[at].scratch
-
     def _node_of_unit(self, at: int) -> dict[str, Any]:
         unit = self.units.units[at]
         outputs: list[dict[str, Any]] = []
