@@ -4,6 +4,7 @@
 import json
 import pathlib
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -83,10 +84,27 @@ def test_an_estimate_needs_no_memory_and_agrees_with_the_plan():
     assert found.floor <= found.least <= found.peak
     budgets = [point.budget for point in found.curve]
     assert budgets == sorted(budgets, reverse=True)
-    overheads = [point.overhead for point in found.curve if point.overhead is not None]
+    overheads = [point.overhead for point in found.curve]
     assert overheads == sorted(overheads) and overheads[0] == 0
     assert sum(one.bytes for one in found.held) + found.states == found.peak
     assert str(found).startswith("peak ")
+
+
+def test_a_curve_has_no_budget_without_a_plan(monkeypatch):
+    """The search finds nothing for the two smallest budgets of five."""
+    def unlucky(*given, **options):
+        curve = lowtide.budget_curve(*given, **options)
+        missed = tuple(replace(point, outcome="not_found") for point in curve.points[-2:])
+        return replace(curve, points=curve.points[:-2] + missed)
+
+    pair, batch = pair_of("gpt", "adamw"), batches_of("gpt", 1)[0]
+    found = estimate(pair.planned, pair.loss_fn, pair.optimizer, example=batch, points=5)
+    assert len(found.curve) >= 3 and str(found).endswith("no plan was found for less") == (found.least > found.floor)
+    monkeypatch.setattr("lowtide.torch._estimate.budget_curve", unlucky)
+    less = estimate(pair.planned, pair.loss_fn, pair.optimizer, example=batch, points=5)
+    assert less.curve == found.curve[:3] and less.floor == found.floor
+    assert less.least == less.curve[-1].budget
+    assert str(less).endswith("no plan was found for less")
 
 
 def test_an_estimate_names_what_needs_the_floor():

@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
                         help="a function that returns (module, loss_fn, optimizer, example)")
     parser.add_argument("--gradients", choices=("update", "keep"), default="update",
                         help="whether a gradient ends at its update; default: update")
-    parser.add_argument("--points", type=int, default=12, help="budgets of the curve, at least 2; default: 12")
+    parser.add_argument("--points", type=int, default=12, help="budgets that are tried, at least 2; default: 12")
     parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args(arguments)
     if ":" not in given.step or given.points < 2:

@@ -32,12 +32,12 @@ class HeldBytes(NamedTuple):
 
 
 class BudgetPoint(NamedTuple):
-    """What a budget costs."""
+    """What a budget costs that a sequence was found for."""
 
     budget: int
     """Bytes."""
-    overhead: float | None
-    """The time that runs of operators add, as a share of one run of each; None: no sequence was found."""
+    overhead: float
+    """The time that runs of operators add, as a share of one run of each."""
     proven: bool
     """Whether no sequence that keeps the budget costs less by these costs."""
 
@@ -51,7 +51,7 @@ class StepEstimate:
     floor: int
     """Bytes: no sequence of whole operators keeps less."""
     least: int
-    """Bytes: the smallest budget of the curve that is kept."""
+    """Bytes: the smallest budget that a sequence was found for, the last one of the curve."""
     obstacle: HeldBytes | None
     """The operator whose operands and results alone need the floor; None if no single one is the reason."""
     states: int
@@ -59,7 +59,8 @@ class StepEstimate:
     held: tuple[HeldBytes, ...]
     """What is live at the peak beside the states, the largest first."""
     curve: tuple[BudgetPoint, ...]
-    """From the peak to the floor. Costs are estimates of a plain model of one core."""
+    """From the peak downwards. Budgets for which no sequence was found are left out: the floor may be below the last
+    one. Costs are estimates of a plain model of one core."""
 
     def __str__(self) -> str:
         lines = [f"peak   {shown_bytes(self.peak)}, with nothing run again",
@@ -74,9 +75,10 @@ class StepEstimate:
             + " needs it for what it reads and makes")
         lines.append(f"floor  {shown_bytes(self.floor)}; no sequence of whole operators keeps less{reason}")
         lines.append("budget        added time")
-        for point in self.curve:
-            added = "none found" if point.overhead is None else f"{point.overhead:.1%}"
-            lines.append(f"{shown_bytes(point.budget):>12}  {added}" + (", proven least" if point.proven else ""))
+        lines += [f"{shown_bytes(point.budget):>12}  {point.overhead:.1%}" + (", proven least" if point.proven else "")
+                  for point in self.curve]
+        if self.least > self.floor:
+            lines.append("no plan was found for less")
         return "\n".join(lines)
 
     def as_dict(self) -> dict[str, Any]:
@@ -97,7 +99,7 @@ def estimate(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: O
     Args:
         module, loss_fn, optimizer, example, gradients, clip_norm, scaler, accumulate: as for
             train_step().
-        points: budgets of the curve, at least 2.
+        points: budgets that are tried, in equal steps from the peak to the floor, at least 2.
 
     Raises:
         Error: as train_step(), except for budgets.
@@ -109,11 +111,11 @@ def estimate(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: O
     curve = budget_curve(mapping, points=points, effort=points * EFFORT // 4)
     states = sum(one["bytes"] for one in mapping["states"])
     found = [point for point in curve.points if point.fits]
-    return StepEstimate(peak=found[0].peak, floor=curve.floor, least=min(point.budget for point in found),
+    return StepEstimate(peak=found[0].peak, floor=curve.floor, least=found[-1].budget,
                         obstacle=_obstacle(problem, mapping, curve.floor), states=states,
                         held=_held(problem, found[0] if found[0].peak <= free.peak else free),
-                        curve=tuple(BudgetPoint(point.budget, point.overhead if point.fits else None,
-                                                point.proven_optimal) for point in curve.points))
+                        curve=tuple(BudgetPoint(point.budget, point.overhead, point.proven_optimal)
+                                    for point in found))
 
 
 def _held(problem: StepProblem, sequence: BudgetSequence) -> tuple[HeldBytes, ...]:
