@@ -70,6 +70,19 @@ TEST(Rematerialize, ReturnsTheLowestPeakIfNothingFits) {
   EXPECT_EQ(bound_budgets(problem, order_by_number(problem)).bytes, Bytes(5));
 }
 
+// A lowest peak gets half the effort. A cooling needs 25,000 units per node, so 52,000 suffice for one and 48,000 do
+// not. With a part kept back for a floor that the search of the budget knows already, neither would.
+TEST(Rematerialize, SpendsNothingOnAFloorThatIsKnown) {
+  Random random(23);
+  BudgetProblem problem = random_problem_with_extras(random, 70);
+  problem.budget = Bytes(12);
+  const auto count = static_cast<std::int64_t>(problem.nodes.size());
+  const BudgetAnswer without_cooling = answer_of(problem, 48'000 * count);
+  const BudgetAnswer with_cooling = answer_of(problem, 52'000 * count);
+  EXPECT_EQ(with_cooling.outcome, BudgetOutcome::infeasible);
+  EXPECT_LT(with_cooling.peak, without_cooling.peak);
+}
+
 // A chain f0 to f(depth - 1) of 2 bytes each, and gradients b(depth - 1) to b0 of 1 byte, which are all outputs. b(k)
 // reads f(k) and b(k + 1).
 BudgetProblem chain_with_kept_gradients(std::uint32_t depth, std::int64_t budget) {

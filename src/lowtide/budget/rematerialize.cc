@@ -240,9 +240,9 @@ class Search {
     if (!problem_.groups().empty() || order_.empty() || (options_.stop != nullptr && options_.stop->load())) return;
     std::int64_t work = std::min(
         {options_.effort / kLowestShare, kMostLowestWork, kLowestWork * static_cast<std::int64_t>(problem_.count())});
-    std::int64_t share = work / 4;  // a search for the floor might need all
+    std::int64_t share = floor_ ? 0 : work / 4;  // a search for the floor might need all
+    work -= share;
     if (!floor_) floor_.emplace(problem_, order_, share);
-    work -= work / 4;
     best_ = find_lowest_peak(problem_, *floor_, {order_, best_}, work, options_.stop);
     const Loads loads = scan_.scan(best_);
     answer_.cost = loads.cost;
