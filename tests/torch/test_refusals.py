@@ -1,6 +1,8 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """What a step cannot do is refused, with the reason."""
+import re
+
 import pytest
 import torch
 from conftest import batches_of, budgets_of, pair_of
@@ -224,3 +226,38 @@ def test_random_numbers_of_a_state_that_is_set_are_refused(set_state):
     layer[1].p = 0.0
     layer[1].training = False  # nothing is random
     plan(Module())
+
+
+class Part(nn.Module):
+    """A layer and a function of what it returns, and maybe a generator."""
+
+    def __init__(self, function):
+        super().__init__()
+        self.layer, self.function = nn.Linear(8, 8), function
+
+    def forward(self, x, *given):
+        return self.function(self.layer(x), *given)
+
+
+def noise(y, generator):
+    return (y + torch.rand(y.shape, generator=generator)).mean()
+
+
+@pytest.mark.parametrize("function, line, message", [
+    (lambda y: noise(y, torch.Generator()), r"in noise: return \(y \+ torch.rand", "generator=.*manual_seed"),
+    (lambda y: torch.linalg.inv(y.t() @ y).mean(), "in <lambda>: .*linalg.inv", "form that does not.*inv_ex"),
+    (lambda y: y.nonzero().float().mean() + y.mean(), "in <lambda>: .*nonzero", "nonzero.*that only a run knows"),
+    (lambda y: y.mean() * y.sum().item(), "in <lambda>: .*item", "only a run knows"),
+    (lambda y: y.mean() + float(y.detach().numpy().sum()), "in <lambda>: .*numpy", "cannot be recorded")])
+def test_refusals_name_the_module_and_the_line(function, line, message):
+    module = nn.Sequential(nn.Linear(8, 8), Part(function))
+    with pytest.raises(lowtide.UnsupportedError) as refused:
+        plan(module)
+    assert re.match(rf"Sequential\.1: \S*test_refusals.py:\d+ {line}", refused.value.place)
+    assert re.search(message, refused.value.message)
+
+
+def test_a_generator_of_the_batch_is_refused_by_its_name():
+    module = Part(noise)
+    with pytest.raises(lowtide.UnsupportedError, match="Part: .*in noise: .* torch.Generator of the user"):
+        train_step(module, None, torch.optim.SGD(module.parameters(), lr=0.1), example=(ROWS, torch.Generator()))

@@ -16,6 +16,7 @@ from torch.nn.utils.stateless import _reparametrize_module
 from torch.utils import _pytree as pytree
 
 from .._errors import InvalidError, UnsupportedError
+from ._places import PLACE, named_place, place_of_call, place_of_error
 from ._units import has_layout_of, is_random, storage_of, values_of
 
 LossFunction = Callable[..., torch.Tensor]
@@ -80,14 +81,20 @@ def capture(module: torch.nn.Module, loss_fn: LossFunction | None, example: tupl
 
     _check_hooks(parameters)
     _check_devices({**parameters, **constants}, inputs)
-    recorded: dict[str, str] = {}
+    recorded: dict[str, tuple[str | None, str]] = {}
     setters: list[str] = []
     with _named_modules(module, recorded), _noted_setters(setters), torch.enable_grad():
-        graph = _traced(step, list(parameters.values()), list(constants.values()), inputs,
+        graph = _traced(module, step, list(parameters.values()), list(constants.values()), inputs,
                         [] if scale is None else [scale])
     _check_setters(setters, graph)
     _copy_constants(graph)
-    modules = {node: recorded[node.name] for node in graph.graph.nodes if node.name in recorded}
+    modules: dict[torch.fx.Node, str] = {}
+    for node in graph.graph.nodes:
+        path, line = recorded.get(node.name, (None, ""))
+        if path is not None:
+            modules[node] = path
+        if path or line:
+            node.meta[PLACE] = named_place(module, path or "", line)
     return Captured(graph, parameters, constants, modules)
 
 
@@ -167,16 +174,17 @@ def _check_hooks(parameters: dict[str, torch.nn.Parameter]) -> None:
                                    "remove them, and use gradients='keep' to change gradients behind the step")
 
 
-def _traced(step: Callable[..., Any], *arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
+def _traced(module: torch.nn.Module, step: Callable[..., Any], *arguments: list[torch.Tensor]) -> torch.fx.GraphModule:
     try:
         return make_fx(step, tracing_mode="fake", _allow_non_fake_inputs=True)(*arguments)
     except (fake_tensor.DataDependentOutputException, fake_tensor.DynamicOutputShapeException,
             fake_tensor.UnsupportedOperatorException, GuardOnDataDependentSymNode) as error:
         raise UnsupportedError(f"the step depends on values that only a run knows ({_first_line(error)}); compute them "
-                               "outside of the step, or give them as inputs") from error
+                               "outside of the step, or give them as inputs", place_of_error(error, module)) from error
     except (NotImplementedError, RuntimeError) as error:
         raise UnsupportedError(f"the step cannot be recorded: {_first_line(error)}; if eager PyTorch runs it, it may "
-                               "read values of tensors, as numpy() does, or have sparse gradients") from error
+                               "read values of tensors, as numpy() does, or have sparse gradients",
+                               place_of_error(error, module)) from error
 
 
 def _first_line(error: Exception) -> str:
@@ -219,8 +227,8 @@ def _check_setters(called: list[str], graph: torch.fx.GraphModule) -> None:
 
 
 @contextmanager
-def _named_modules(module: torch.nn.Module, recorded: dict[str, str]) -> Iterator[None]:
-    """Notes for each node, by name, the module whose forward() made it."""
+def _named_modules(module: torch.nn.Module, recorded: dict[str, tuple[str | None, str]]) -> Iterator[None]:
+    """Notes for each node, by name, the module whose forward() made it, and the line of the user's code."""
     path: list[str] = []
     handles = []
     make = torch.fx.Tracer.create_node
@@ -234,8 +242,8 @@ def _named_modules(module: torch.nn.Module, recorded: dict[str, str]) -> Iterato
 
     def noting(tracer: torch.fx.Tracer, *args: Any, **kwargs: Any) -> torch.fx.Node:
         node = make(tracer, *args, **kwargs)
-        if path and node.op == "call_function":
-            recorded[node.name] = path[-1]
+        if node.op == "call_function":
+            recorded[node.name] = path[-1] if path else None, place_of_call()
         return node
 
     torch.fx.Tracer.create_node = noting  # type: ignore[method-assign]

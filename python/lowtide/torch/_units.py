@@ -15,6 +15,7 @@ from torch.fx import Node
 from .._errors import UnsupportedError
 from .._schema import written_arguments
 from ._heap import view_bytes
+from ._places import place_of
 
 aten = torch.ops.aten
 
@@ -144,6 +145,23 @@ def _is_constant(graph: torch.fx.GraphModule, node: Node) -> bool:
     return True
 
 
+def _refusal_of_attribute(graph: torch.fx.GraphModule, node: Node) -> UnsupportedError:
+    if any(one.kwargs.get("generator") is node for one in node.users):
+        return UnsupportedError("random numbers are taken from a torch.Generator of the user, whose state no plan "
+                                "keeps; leave out generator=, which takes them from the one that torch.manual_seed() "
+                                "sets, or give random numbers as inputs", place_of(node))
+    return UnsupportedError(f"the step has a tensor that is neither given nor made in it ({node.target}); register it "
+                            "as a buffer of the module, or give it as an input", place_of(node))
+
+
+def _refusal_of_operator(node: Node) -> UnsupportedError:
+    if node.target is aten._linalg_check_errors.default:
+        return UnsupportedError("a function of torch.linalg looks whether it succeeded, which only a run knows; call "
+                                "the form that does not, such as torch.linalg.solve_ex() or inv_ex()", place_of(node))
+    return UnsupportedError(f"{node.name} ({node.target}) depends on values that only a run knows; compute it outside "
+                            "of the step, or give it as an input", place_of(node))
+
+
 class UnitGraph:
     """All units of a captured step, in the order in which autograd runs them."""
 
@@ -176,8 +194,7 @@ class UnitGraph:
             elif node.op == "output":
                 self.results = list(node.args[0])
             else:
-                raise UnsupportedError(f"the step has a tensor that is neither given nor made in it ({node.target}); "
-                                       "register it as a buffer of the module, or give it as an input")
+                raise _refusal_of_attribute(graph, node)
         self._results_of = {self.value_of(one) for one in self.results if one is not None}
         self._drop_unread()
 
@@ -219,8 +236,7 @@ class UnitGraph:
             return
         has_open_sizes = any(isinstance(extent, torch.SymInt) for tensor in values_of(node) for extent in tensor.shape)
         if has_open_sizes or not isinstance(node.meta.get("val"), (torch.Tensor, tuple, list)):
-            raise UnsupportedError(f"{node.name} ({node.target}) depends on values that only a run knows; compute it "
-                                   "outside of the step, or give it as an input")
+            raise _refusal_of_operator(node)
         held = {storage_of(tensor) for one in node.all_input_nodes for tensor in values_of(one)}
         held.update(storage_of(values_of(node)[at]) for at in returned_statistics(node))
         made = {storage_of(tensor): tensor for tensor in values_of(node) if storage_of(tensor) not in held}
