@@ -218,6 +218,7 @@ def test_what_an_optimizer_keeps_counts():
     more = sum(map(rounded, kept)) + rounded(1000)  # each of them is a block of the heap
     assert made.plans[0].sequence.peak - free.plans[0].sequence.peak == more
     assert "not counted" in free.report() and "not counted" not in made.report()
+    assert "optimizer, batch, what is beside, objects of autograd\n" in made.report()
 
 
 def test_evaluation_between_steps_has_plans_of_its_own():

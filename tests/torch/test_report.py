@@ -67,7 +67,7 @@ def test_a_report_names_the_peak_and_what_runs_again():
     _pair, step, _batch = limited("residual")
     shown = step.report()
     assert shown.startswith("budget ")
-    assert "are parameters, buffers, optimizer and batch" in shown
+    assert "are live at all times: parameters, buffers, optimizer, batch\n" in shown
     assert re.search(r"\d+ runs again add \d+\.\d% of time", shown)
     page = step.html()
     assert page.startswith("<!DOCTYPE html>") and "convolution" in page
@@ -131,6 +131,17 @@ def test_a_module_without_memory_is_estimated():
         module, x = make()
         fake = estimate(module, lambda y, _: y.mean(), torch.optim.SGD(module.parameters()), example=(x, 0))
     assert fake.peak == real.peak
+
+
+@pytest.mark.parametrize("options, others", [
+    ({}, ""), ({"accumulate": 2}, ", held gradients"), ({"scaler": GradScaler("cpu")}, ", scale of the loss"),
+    ({"accumulate": 2, "scaler": GradScaler("cpu")}, ", held gradients, scale of the loss")])
+def test_what_is_live_at_all_times_is_named(options, others):
+    module = torch.nn.Linear(4, 4)
+    optimizer, batch = torch.optim.AdamW(module.parameters()), (torch.ones(2, 4), torch.zeros(2).long())
+    found = estimate(module, torch.nn.functional.cross_entropy, optimizer, example=batch, points=2, **options)
+    assert found.kinds == f"parameters, buffers, optimizer, batch{others}"
+    assert f" of it are live at all times: {found.kinds}\n" in str(found)
 
 
 def test_an_estimate_needs_an_optimizer_or_kept_gradients():

@@ -14,7 +14,7 @@ from .._ordering import BudgetSequence, budget_curve, keep_budget
 from ._build import build_step, checked_batch, options_of
 from ._capture import LossFunction
 from ._problem import StepProblem, names_of
-from ._report import MOST_SHOWN, shown_bytes
+from ._report import MOST_SHOWN, shown_bytes, text_of_states
 from ._step import EFFORT, solve
 
 OBSTACLE_EFFORT = 20_000
@@ -55,7 +55,9 @@ class StepEstimate:
     obstacle: HeldBytes | None
     """The operator whose operands and results alone need the floor; None if no single one is the reason."""
     states: int
-    """Bytes that are live at all times: parameters, buffers, what the optimizer keeps, and the batch."""
+    """Bytes that are live at all times: `kinds`."""
+    kinds: str
+    """What these bytes are, such as "parameters, buffers, optimizer, batch, held gradients"."""
     held: tuple[HeldBytes, ...]
     """What is live at the peak beside the states, the largest first."""
     curve: tuple[BudgetPoint, ...]
@@ -64,7 +66,7 @@ class StepEstimate:
 
     def __str__(self) -> str:
         lines = [f"peak   {shown_bytes(self.peak)}, with nothing run again",
-                 f"       {shown_bytes(self.states)} of it are parameters, buffers, optimizer and batch"]
+                 f"       {shown_bytes(self.states)} of it are live at all times: {self.kinds}"]
         lines += [f"       {shown_bytes(one.bytes)}  {one.name}" + (f" of {one.module}" if one.module else "")
                   for one in self.held[:MOST_SHOWN]]
         rest = sum(one.bytes for one in self.held[MOST_SHOWN:])
@@ -112,7 +114,7 @@ def estimate(module: torch.nn.Module, loss_fn: LossFunction | None, optimizer: O
     states = sum(one["bytes"] for one in mapping["states"])
     found = [point for point in curve.points if point.fits]
     return StepEstimate(peak=found[0].peak, floor=curve.floor, least=found[-1].budget,
-                        obstacle=_obstacle(problem, mapping, curve.floor), states=states,
+                        obstacle=_obstacle(problem, mapping, curve.floor), states=states, kinds=text_of_states(problem),
                         held=_held(problem, found[0] if found[0].peak <= free.peak else free),
                         curve=tuple(BudgetPoint(point.budget, point.overhead, point.proven_optimal)
                                     for point in found))

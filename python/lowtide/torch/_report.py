@@ -10,6 +10,9 @@ from ._host import host_bytes_of
 from ._problem import StepProblem, names_of
 
 MOST_SHOWN = 8
+OTHER_STATES = {"gradient of": "held gradients", "inverse scale": "scale of the loss", "result": "new statistics",
+                "beside": "what is beside", "objects of autograd": "objects of autograd"}
+"""What states are that are none of the usual ones, by what their names begin with."""
 
 
 def report_of(problem: StepProblem, sequence: BudgetSequence, *, has_budget: bool) -> str:
@@ -21,7 +24,7 @@ def report_of(problem: StepProblem, sequence: BudgetSequence, *, has_budget: boo
         lines.append(f"budget {shown_bytes(sequence.budget)}, kept: the peak is {shown_bytes(sequence.peak)}")
     else:
         lines.append(f"no budget: the peak is {shown_bytes(sequence.peak)}")
-    lines.append(f"  {shown_bytes(states)} are parameters, buffers, optimizer and batch")
+    lines.append(f"  {shown_bytes(states)} are live at all times: {text_of_states(problem)}")
     for value in sequence.at_peak[:MOST_SHOWN]:
         kind = "" if value.kind == "output" else f"{value.kind} of "
         lines.append(f"  {shown_bytes(value.bytes)}  {kind}{with_module(problem, names, value.node)}")
@@ -63,6 +66,14 @@ def _moved(problem: StepProblem, names: list[str], sequence: TransferSequence) -
     if len(largest) > MOST_SHOWN:
         lines.append(f"  and {len(largest) - MOST_SHOWN} others")
     return lines
+
+
+def text_of_states(problem: StepProblem) -> str:
+    """What the states of a problem are, such as "parameters, buffers, optimizer, batch"."""
+    kinds = ["parameters", "buffers", "optimizer", "batch"]
+    kinds += [kind for begin, kind in OTHER_STATES.items()
+              if any(name == begin or name.startswith(f"{begin} ") for name in problem.states)]
+    return ", ".join(dict.fromkeys(kinds))
 
 
 def with_module(problem: StepProblem, names: list[str], number: int) -> str:
