@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <vector>
 
 #include "lowtide/base/random.h"
 
@@ -93,6 +94,42 @@ TEST(DualSimplex, MultipliersProveRandomObjectives) {
   }
   EXPECT_GT(solved, 50);
   EXPECT_GT(impossible, 50);
+}
+
+TEST(BlockedRows, AgreesWithADenseMatrix) {
+  Random random(7);
+  constexpr std::size_t kColumns = 2 * BlockedRows::kWidth + 3;  // the last block is not full
+  BlockedRows rows(kColumns);
+  std::vector<std::vector<double>> dense;
+  for (int change = 0; change < 400; ++change) {
+    if (dense.empty() || random.chance(10)) {
+      rows.add_row();
+      dense.emplace_back(kColumns, 0);
+      continue;
+    }
+    const std::size_t row = random.below(dense.size());
+    const std::size_t other = random.below(dense.size());
+    const std::size_t column = random.below(kColumns);
+    const auto number = static_cast<double>(random.below(9)) - 4;
+    if (random.chance(50)) {
+      rows.add(row, column, number);
+      dense[row][column] += number;
+    } else if (row != other && random.chance(20)) {
+      rows.add_multiple(row, other, 0.5);
+      for (std::size_t at = 0; at < kColumns; ++at) dense[row][at] += 0.5 * dense[other][at];
+    } else {
+      rows.set(row, column, number);
+      dense[row][column] = number;
+    }
+  }
+  for (std::size_t row = 0; row < dense.size(); ++row) {
+    std::vector<double> found(kColumns, 0);
+    rows.for_each(row, [&](std::size_t column, double number) {
+      if (column < kColumns) found[column] = number;
+    });
+    EXPECT_EQ(found, dense[row]);
+    for (std::size_t column = 0; column < kColumns; ++column) EXPECT_EQ(rows.at(row, column), dense[row][column]);
+  }
 }
 
 }  // namespace

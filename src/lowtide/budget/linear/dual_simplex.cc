@@ -16,7 +16,11 @@ constexpr double kNothing = 1e-13;    // a factor that is taken for 0
 }  // namespace
 
 DualSimplex::DualSimplex(std::vector<double> costs)
-    : variables_(costs.size()), costs_(std::move(costs)), place_(variables_), is_basic_(variables_, 0) {
+    : variables_(costs.size()),
+      costs_(std::move(costs)),
+      factors_(variables_),
+      place_(variables_),
+      is_basic_(variables_, 0) {
   for (std::size_t variable = 0; variable < variables_; ++variable) {
     columns_.push_back({.label = variable, .reduced = costs_[variable]});
     place_[variable] = variable;
@@ -24,15 +28,15 @@ DualSimplex::DualSimplex(std::vector<double> costs)
 }
 
 std::size_t DualSimplex::add_row(const Terms& terms, double least) {
-  Row row{.label = variables_ + rows_, .value = -least, .factors = std::vector<double>(columns_.size())};
+  Row row{.label = variables_ + rows_, .value = -least};
+  factors_.add_row();
   for (const auto& [variable, factor] : terms) {
     row.value += factor * value(variable);
     if (is_basic_[variable] == 0) {
-      row.factors[place_[variable]] += factor;
-      continue;
+      factors_.add(basis_.size(), place_[variable], factor);
+    } else {
+      factors_.add_multiple(basis_.size(), place_[variable], factor);
     }
-    const std::vector<double>& expressed = basis_[place_[variable]].factors;
-    for (std::size_t column = 0; column < expressed.size(); ++column) row.factors[column] += factor * expressed[column];
   }
   is_basic_.push_back(1);
   place_.push_back(basis_.size());
@@ -81,25 +85,24 @@ bool DualSimplex::find_violation(Violation& found) const {
 void DualSimplex::flip(std::size_t column) {
   const double change = columns_[column].is_at_upper ? -1 : 1;
   columns_[column].is_at_upper = !columns_[column].is_at_upper;
-  for (Row& row : basis_) row.value += change * row.factors[column];
+  for (std::size_t row = 0; row < basis_.size(); ++row) basis_[row].value += change * factors_.at(row, column);
 }
 
 bool DualSimplex::choose_column(const Violation& violation, std::size_t& entering, std::int64_t& work) {
   const Row& row = basis_[violation.row];
   const double sign = row.value < violation.target ? 1 : -1;  // the direction in which the value must go
   std::vector<std::pair<double, std::size_t>> candidates;     // ratio and column
-  for (std::size_t at = 0; at < columns_.size(); ++at) {
-    const Column& column = columns_[at];
-    const double factor = sign * row.factors[at];
-    if (column.is_at_upper ? factor > -kLeastPivot : factor < kLeastPivot) continue;
-    candidates.emplace_back(std::max(0.0, column.reduced / factor), at);
-  }
+  factors_.for_each(violation.row, [&](std::size_t at, double number) {
+    const double factor = sign * number;
+    if (std::abs(factor) < kLeastPivot || (factor > 0) == columns_[at].is_at_upper) return;
+    candidates.emplace_back(std::max(0.0, columns_[at].reduced / factor), at);
+  });
   work -= static_cast<std::int64_t>(columns_.size() + 8 * candidates.size());
   std::sort(candidates.begin(), candidates.end());
   double missing = std::abs(violation.target - row.value);
   std::vector<std::size_t> flips;
   for (const auto& [ratio, at] : candidates) {
-    const double step = std::abs(row.factors[at]);
+    const double step = std::abs(factors_.at(violation.row, at));
     if (is_slack(columns_[at].label) || missing - step <= kTolerance) {
       for (std::size_t column : flips) flip(column);
       work -= static_cast<std::int64_t>(flips.size() * basis_.size());
@@ -113,7 +116,7 @@ bool DualSimplex::choose_column(const Violation& violation, std::size_t& enterin
   impossible_.assign(rows_, 0);
   for (std::size_t at = 0; at < columns_.size(); ++at) {
     if (is_slack(columns_[at].label)) {
-      impossible_[columns_[at].label - variables_] = std::max(0.0, -sign * row.factors[at]);
+      impossible_[columns_[at].label - variables_] = std::max(0.0, -sign * factors_.at(violation.row, at));
     }
   }
   if (is_slack(row.label)) impossible_[row.label - variables_] = 1;
@@ -124,35 +127,35 @@ bool DualSimplex::choose_column(const Violation& violation, std::size_t& enterin
 
 void DualSimplex::pivot(const Violation& violation, std::size_t entering, std::int64_t& work) {
   Row& pivot_row = basis_[violation.row];
-  const double pivot_factor = pivot_row.factors[entering];
+  const double pivot_factor = factors_.at(violation.row, entering);
+  const double inverse = 1 / pivot_factor;
   const double change = (violation.target - pivot_row.value) / pivot_factor;
   const double entering_value = (columns_[entering].is_at_upper ? 1 : 0) + change;
-  for (Row& row : basis_) row.value += change * row.factors[entering];
+  for (std::size_t row = 0; row < basis_.size(); ++row) basis_[row].value += change * factors_.at(row, entering);
 
   pattern_.clear();
-  for (std::size_t column = 0; column < columns_.size(); ++column) {
-    double& factor = pivot_row.factors[column];
+  factors_.for_each(violation.row, [&](std::size_t column, double& factor) {
     if (column == entering || std::abs(factor) < kNothing) {
-      if (column != entering) factor = 0;
-      continue;
+      factor = 0;
+      return;
     }
     factor = -factor / pivot_factor;
     pattern_.push_back(column);
-  }
-  pivot_row.factors[entering] = 1 / pivot_factor;
-  for (Row& row : basis_) {
-    if (&row == &pivot_row || row.factors[entering] == 0) continue;
-    const double factor = row.factors[entering];
-    for (std::size_t column : pattern_) row.factors[column] += factor * pivot_row.factors[column];
-    row.factors[entering] = factor * pivot_row.factors[entering];
+  });
+  for (std::size_t row = 0; row < basis_.size(); ++row) {
+    const double factor = row == violation.row ? 0 : factors_.at(row, entering);
+    if (factor == 0) continue;
+    factors_.add_multiple(row, violation.row, factor);
+    factors_.set(row, entering, factor * inverse);
     work -= static_cast<std::int64_t>(2 * pattern_.size());  // scattered over memory
   }
+  factors_.set(violation.row, entering, inverse);
   const double reduced = columns_[entering].reduced;
-  for (std::size_t column : pattern_) columns_[column].reduced += reduced * pivot_row.factors[column];
+  for (std::size_t column : pattern_) columns_[column].reduced += reduced * factors_.at(violation.row, column);
   work -= static_cast<std::int64_t>(columns_.size() + basis_.size());
 
   std::swap(columns_[entering].label, pivot_row.label);
-  columns_[entering].reduced = reduced * pivot_row.factors[entering];
+  columns_[entering].reduced = reduced * inverse;
   columns_[entering].is_at_upper = violation.target > 0;
   pivot_row.value = entering_value;
   place_[pivot_row.label] = violation.row;

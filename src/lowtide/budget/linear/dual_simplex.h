@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "lowtide/budget/linear/blocked_rows.h"
+
 namespace lowtide::budget_internal {
 
 // A linear program: minimize the sum of cost * variable, where each variable is in [0, 1] and each row says that a sum
@@ -15,8 +17,8 @@ namespace lowtide::budget_internal {
 //
 // It is solved by the dual simplex method with bounded variables and long steps (Lemke 1954; Kostina 2002 on the ratio
 // test that flips bounds). With costs >= 0, all variables at 0 are a first dual feasible basis, and an added row keeps
-// the basis dual feasible. So rows can be added when they are violated, and a solution after that takes few steps. The
-// tableau is dense in memory, but a step touches only columns and rows that are not 0.
+// the basis dual feasible. So rows can be added when they are violated, and a solution after that takes few steps. A step
+// touches only columns and rows of the tableau that are not 0.
 //
 // Arithmetic is in doubles, so no result is a proof. Multipliers are rounded to integers and judged exactly elsewhere.
 class DualSimplex {
@@ -48,7 +50,6 @@ class DualSimplex {
   struct Row {
     std::size_t label;
     double value = 0;
-    std::vector<double> factors;  // by column: label = constant + sum of factors * (labels of columns)
   };
   struct Violation {
     std::size_t row;
@@ -68,9 +69,10 @@ class DualSimplex {
   std::vector<double> costs_;
   std::vector<Column> columns_;
   std::vector<Row> basis_;
+  BlockedRows factors_;               // by row and column: label = constant + sum of factors * (labels of columns)
   std::vector<std::size_t> place_;    // by label: its column, or its row
   std::vector<char> is_basic_;        // by label
-  std::vector<std::size_t> pattern_;  // columns of the pivot row that are not 0
+  std::vector<std::size_t> pattern_;  // columns of the pivot row that are not 0, except the entering one
   std::vector<double> impossible_;    // by row: the multipliers of an impossible sum
 };
 
