@@ -73,7 +73,8 @@ std::string page_of_runs(const ShownRuns& shown, const std::string& name) {
   const PackingProblem problem = packing_of_runs(shown);
   const Packing packing = take(allocate(problem));
   LOWTIDE_CHECK(check_packing(problem, packing.offsets, {}).empty(), "the offsets that were just found are correct");
-  return packing_page(problem, packing, {.name = name, .tool = "lowtide", .is_verified = true});
+  return packing_page(problem, packing,
+                      {.name = name, .tool = "lowtide", .is_verified = true, .figures = figures_of_runs(shown)});
 }
 
 namespace {
@@ -151,8 +152,12 @@ std::string page(const std::string& text, bool is_path, std::int64_t budget, std
     const ImportedOrderGraph file = read_order(text, is_path, {.with_costs = true});
     const BudgetOptions options{.budget = beside_fixed(file, budget), .effort = effort, .stop = stop};
     const KeptBudget kept = take(keep_budget(file.graph, file.problem, plain_target(), options));
-    return page_of_runs(
-        {.problem = kept.problem, .runs = kept.answer.runs, .names = file.names, .origins = file.origins}, name);
+    return page_of_runs({.problem = kept.problem,
+                         .runs = kept.answer.runs,
+                         .names = file.names,
+                         .origins = file.origins,
+                         .fixed = file.fixed_bytes},
+                        name);
   });
 }
 

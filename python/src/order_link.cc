@@ -103,6 +103,7 @@ std::string page_over_link(const Text& graph, std::int64_t budget, std::optional
                          .runs = found.answer.runs,
                          .names = file.names,
                          .origins = file.origins,
+                         .fixed = file.fixed_bytes,
                          .copies = copies},
                         name);
   });

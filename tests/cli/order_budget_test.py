@@ -129,9 +129,16 @@ class OrderBudget(ProgramTest):
         self.write("step.json", STEP)
         self.expect(DONE, "order", "step.json", "--budget", "14", "--html", "step.html")
         page = (self.folder / "step.html").read_text()
+        for figure in ('{"label":"Budget","value":"14 B","detail":"kept: 100.0 % of it"}',
+                       '{"label":"Always live","value":"8 B","detail":"not drawn; 14 B with the peak"}',
+                       '{"label":"Runs","value":"3","detail":"none again"}'):
+            self.assertIn(figure, page)
         self.assertIn("f (net.layer)", page)
         self.assertIn("</html>", page)
         self.assertIn("</html>", self.expect(DONE, "order", "step.json", "--html", "-").stdout)
+        self.write("graph.json", GRAPH)  # a runs again: 5 of 8
+        page = self.expect(DONE, "order", "graph.json", "--budget", "18", "--html", "-").stdout
+        self.assertIn('{"label":"Runs","value":"5","detail":"1 again, +62.5 %"}', page)
         for words in (("--curve",), ("--budget", "14", "--link", "1e9")):
             self.assertIn("--html", self.expect(USAGE, "order", "step.json", "--html", "x.html", *words).stderr)
         self.expect(USAGE, "order", "step.json", "--html", "step.json")  # it would replace its input

@@ -74,11 +74,14 @@ TEST(PackingPage, HoldsBuffersAndTheirPieces) {
 }
 
 TEST(PackingPage, HoldsWhatIsKnown) {
-  const Json page = packing_json(page_of(small_packing(), {.name = "a.csv", .tool = "lowtide 1", .is_verified = true}));
+  const Json page = packing_json(
+      page_of(small_packing(),
+              {.name = "a.csv", .tool = "lowtide 1", .is_verified = true, .figures = {{"Budget", "1 MiB", "<kept>"}}}));
   EXPECT_EQ(page["verified"], true);
   const Json& sheet = page["sheets"][0];
   EXPECT_EQ(sheet["facts"], Json::parse(R"({"graph":"a.csv","tool":"lowtide 1","sum":327680,"bound":262144,
-      "bound_searched":false,"decisions":0,"strategy":"best_fit","optimal":true,"witness":1})"));
+      "bound_searched":false,"decisions":0,"strategy":"best_fit","optimal":true,"witness":1,
+      "figures":[{"label":"Budget","value":"1 MiB","detail":"<kept>"}]})"));
   EXPECT_EQ(sheet["regions"], Json::parse(R"([{"name":"","capacity":262144,"alignment":1,"arena":262144}])"));
   EXPECT_EQ(packing_json(page_of(small_packing()))["verified"], false);
   EXPECT_EQ(sheet_of(empty_packing())["facts"]["witness"], nullptr);

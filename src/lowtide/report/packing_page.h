@@ -4,15 +4,24 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "lowtide/plan/packing.h"
 
 namespace lowtide {
 
+// A figure for the head of the page, such as "Budget", "4.00 GiB", "peak 99.9 % of it".
+struct PageFigure {
+  std::string label;
+  std::string value;
+  std::string detail;
+};
+
 struct PackingPageOptions {
-  std::string name;          // the name of the packing: the file that it comes from
-  std::string tool;          // what made the offsets: "lowtide 0.1.0"
-  bool is_verified = false;  // whether the caller has checked the offsets and the bound; the page says so
+  std::string name;                      // the name of the packing: the file that it comes from
+  std::string tool;                      // what made the offsets: "lowtide 0.1.0"
+  bool is_verified = false;              // whether the caller has checked the offsets and the bound; the page says so
+  std::vector<PageFigure> figures = {};  // shown before those of the packing
 };
 
 // One self-contained HTML page that works offline. It shows where every buffer is and when: x is the time, to scale,

@@ -12,6 +12,7 @@
 #include "lowtide/plan/budget_problem.h"
 #include "lowtide/plan/packing.h"
 #include "lowtide/plan/run_values.h"
+#include "lowtide/report/packing_page.h"
 #include "lowtide/report/styled_text.h"
 
 namespace lowtide {
@@ -35,6 +36,10 @@ struct ShownRuns {
 // What is live at the peak of the sequence: the largest values with the runs that make them and read them last, and
 // where they come from. Values below the `most` largest are summed up.
 [[nodiscard]] StyledText run_peak_text(const ShownRuns& shown, std::size_t most);
+
+// What the map of a sequence does not show: the budget of the problem if it has one (above 0), what is always live, and
+// how many runs are reruns, with their share of the cost of one run of each node.
+[[nodiscard]] std::vector<PageFigure> figures_of_runs(const ShownRuns& shown);
 
 // The values of the sequence as buffers, so that they can be placed in one arena and drawn. Time counts runs from 0.
 // A name has where the value comes from, "conv (features.0, model.py:40)", and "#2" if the entry runs again.

@@ -98,6 +98,16 @@ void add_facts(JsonWriter& json, const PackingProblem& problem, const Packing& p
   json.member("bound_searched", packing.is_bound_searched);
   json.member("decisions", packing.decisions);
   add_name(json, "strategy", packing.strategy);
+  json.key("figures");
+  json.begin_array();
+  for (const PageFigure& figure : options.figures) {
+    json.begin_object();
+    add_name(json, "label", figure.label);
+    add_name(json, "value", figure.value);
+    add_name(json, "detail", figure.detail);
+    json.end_object();
+  }
+  json.end_array();
   json.member("optimal", packing.proven_optimal);
   json.key("witness");
   if (packing.witness_time) {

@@ -29,6 +29,7 @@ function packingMetrics(sheet) {
   const waste = now.arena - now.load;
   const [reason, sentence] = boundReason(sheet);
   return [
+    ...facts.figures.map(({label, value, detail}) => metric(label, value, detail)),
     metric('Height', shortBytes(now.arena), capacity === null ? exactBytes(now.arena) : `of ${shortBytes(capacity)}`, {
       title: `Bytes to reserve, up to the highest end of a buffer: ${bothBytes(now.arena)}`,
       tone: 'main',

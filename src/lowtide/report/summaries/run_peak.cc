@@ -108,6 +108,37 @@ StyledText run_peak_text(const ShownRuns& shown, std::size_t most) {
   return out.append(table.text());
 }
 
+std::vector<PageFigure> figures_of_runs(const ShownRuns& shown) {
+  std::vector<PageFigure> figures;
+  const Bytes peak =
+      peak_of_values(values_of_runs(shown.problem, shown.runs, shown.overwriting, shown.copies), shown.runs.size())
+          .bytes +
+      shown.fixed;
+  if (const Bytes budget = shown.problem.budget; budget > Bytes(0)) {
+    figures.push_back({"Budget", format_bytes_short(budget + shown.fixed),
+                       (peak <= budget + shown.fixed ? "kept: " : "exceeded: ") +
+                           percent(peak.count(), (budget + shown.fixed).count()) + " of it"});
+  }
+  if (shown.fixed > Bytes(0)) {
+    figures.push_back(
+        {"Always live", format_bytes_short(shown.fixed), "not drawn; " + format_bytes_short(peak) + " with the peak"});
+  }
+  IdVector<NodeId, std::int64_t> times(shown.problem.nodes.size());
+  std::int64_t again = 0;
+  std::int64_t cost = 0;
+  std::int64_t base = 0;
+  for (NodeId run : shown.runs) {
+    const std::int64_t added = shown.problem.nodes[run].cost;
+    const bool is_first = times[run]++ == 0;
+    again += is_first ? 0 : 1;
+    (is_first ? base : cost) += added;
+  }
+  figures.push_back(
+      {"Runs", with_thousands(static_cast<std::int64_t>(shown.runs.size())),
+       again == 0 ? "none again" : with_thousands(again) + " again" + (base > 0 ? ", +" + percent(cost, base) : "")});
+  return figures;
+}
+
 PackingProblem packing_of_runs(const ShownRuns& shown) {
   PackingProblem packing{.buffers = {}, .names = {}, .capacity = std::nullopt};
   for (const RunValue& value : values_of_runs(shown.problem, shown.runs, shown.overwriting, shown.copies)) {

@@ -70,7 +70,8 @@ void write_runs_page(const OrderRequest& request, const ShownRuns& shown, Consol
   const std::vector<Violation> wrong = check_packing(problem, packing.offsets, {});
   if (!wrong.empty()) stop_bug("the search found wrong offsets: " + wrong.front().message, "file");
   const std::string name = std::filesystem::path(request.path).filename().string();
-  const std::string page = packing_page(problem, packing, {.name = name, .tool = tool_name(), .is_verified = true});
+  const std::string page = packing_page(
+      problem, packing, {.name = name, .tool = tool_name(), .is_verified = true, .figures = figures_of_runs(shown)});
   request.files.write(*destination, page, console);
 }
 
