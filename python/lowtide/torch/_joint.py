@@ -24,9 +24,10 @@ BOUNDARY = "backward begins"
 AUTOGRAD = "objects of autograd"
 """Among the states."""
 
-# Bytes of what autograd keeps beside tensors, at most: for a graph, and for each of its inputs.
+# Bytes of what autograd keeps beside tensors, at most: for a graph, for each of its inputs, and for what it saves.
 OBJECTS = 2048
 OBJECTS_OF_INPUT = 256
+OBJECTS_OF_SAVED = 128
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,8 @@ def problem_of(joint: Joint, beside: Mapping[str, int]) -> JointProblem:
     reads = dict.fromkeys(one for node in joint.results if isinstance(one := units.value_of(node), Value))
     boundary = Update("", tuple(reads), tuple(sorted(rewritten)), BOUNDARY, (0, *tangents.values()))
     costs = [*estimated_costs(units), UnitCost()]
-    states[AUTOGRAD] = OBJECTS + OBJECTS_OF_INPUT * len(joint.places)
+    saved = {one for at in behind for one in units.units[at].reads if isinstance(one, Value) and one.unit not in behind}
+    states[AUTOGRAD] = OBJECTS + OBJECTS_OF_INPUT * len(joint.places) + OBJECTS_OF_SAVED * len(saved)
     return JointProblem(units, [boundary], costs, {**states, **beside},
                         list(dict.fromkeys(one for one in values if isinstance(one, Value))),
                         [*(_origin_of(unit.nodes) for unit in units.units), ""], allocated_bytes,
