@@ -59,7 +59,7 @@ std::string read_plan_text(const std::string& path) {
 // "'batch=2'", "the sizes of the model"
 std::string sizes_of(const PlanFile& file) {
   std::vector<std::string> sizes;
-  for (const std::string& one : file.plan.provenance.dims) sizes.push_back(quoted(one));
+  for (const std::string& one : file.plan.provenance.dims) sizes.push_back(lowtide::quoted(one));
   return sizes.empty() ? "the sizes of the model" : listed(sizes, "and");
 }
 
