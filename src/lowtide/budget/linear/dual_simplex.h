@@ -17,8 +17,8 @@ namespace lowtide::budget_internal {
 //
 // It is solved by the dual simplex method with bounded variables and long steps (Lemke 1954; Kostina 2002 on the ratio
 // test that flips bounds). With costs >= 0, all variables at 0 are a first dual feasible basis, and an added row keeps
-// the basis dual feasible. So rows can be added when they are violated, and a solution after that takes few steps. A step
-// touches only columns and rows of the tableau that are not 0.
+// the basis dual feasible. So rows can be added when they are violated, and a solution after that takes few steps. A
+// step touches only columns and rows of the tableau that are not 0.
 //
 // Arithmetic is in doubles, so no result is a proof. Multipliers are rounded to integers and judged exactly elsewhere.
 class DualSimplex {
