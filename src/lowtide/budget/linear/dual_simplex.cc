@@ -40,7 +40,7 @@ std::size_t DualSimplex::add_row(const Terms& terms, double least) {
   }
   is_basic_.push_back(1);
   place_.push_back(basis_.size());
-  basis_.push_back(std::move(row));
+  basis_.push_back(row);
   return rows_++;
 }
 
