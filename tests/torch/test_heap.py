@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tensors take from the heap, as the meter counts it."""
 import random
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -39,6 +41,23 @@ def test_large_blocks_share_pages_from_the_first_one():
         block = torch.empty(9_000_001, dtype=torch.uint8)
         assert 9_000_001 <= meter.live <= rounded(block.nbytes) + 32
     assert allocated_bytes(LARGEST_SHARED) >= LARGEST_SHARED + 4096  # always has pages of its own
+
+
+def test_free_blocks_of_the_heap_hide_no_pages():
+    """40 MB that are free below another block serve the first request, and glibc compares the next with its threshold,
+    which share_heap() must have raised. Only a new process has the first threshold."""
+    program = """
+import torch
+from lowtide.torch._heap import _usable, block_bytes, share_heap
+freed = [torch.UntypedStorage(100_000) for _ in range(400)]
+last = freed.pop()
+freed.clear()
+share_heap([30_000_001])
+blocks = [torch.UntypedStorage(30_000_001) for _ in range(3)]
+print(max(map(_usable, blocks)) - block_bytes(30_000_001))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) <= 32
 
 
 def test_another_heap_may_take_more(monkeypatch):

@@ -24,6 +24,10 @@ PAGE = 4096
 LARGEST_SHARED = 32 * 1024 * 1024
 """Larger blocks always have pages of their own in glibc. Smaller ones do until a block as large has been freed."""
 
+OWN_PAGES = 128 * 1024
+"""Smaller blocks never have pages of their own in glibc."""
+
+_MOST_HELD = 16  # more than the free blocks of one size that a heap usually has; nothing writes to them
 _SLACK = 16  # an aligned block is larger than requested by about this, besides what rounding adds
 _NOISE = 64  # two blocks of one size differ by less
 
@@ -51,7 +55,7 @@ def share_heap(sizes: Iterable[int]) -> Callable[[int], int]:
     """Lets blocks share pages where the heap does so in time anyway, and returns `allocated_bytes` for this process.
 
     glibc gives a block pages of its own if it is larger than any that was freed before, so the first step would take
-    up to a page more for each large block. One large block, freed at once, ends that. Another heap may take more, such
+    up to a page more for each large block. One such block, freed at once, ends that. Another heap may take more, such
     as jemalloc with its classes of sizes. So a block of each size is requested once.
 
     Args:
@@ -59,7 +63,7 @@ def share_heap(sizes: Iterable[int]) -> Callable[[int], int]:
     """
     distinct = sorted(set(sizes))
     largest = max((size for size in distinct if size < LARGEST_SHARED), default=0)
-    torch.UntypedStorage(largest + PAGE)  # a real one, whatever modes are active
+    _raise_threshold(largest + PAGE)
     larger = {size: given + OBJECT for size in distinct
               if size > 0 and (given := _given(size)) > block_bytes(size) + _NOISE}
 
@@ -69,10 +73,24 @@ def share_heap(sizes: Iterable[int]) -> Callable[[int], int]:
     return rounded
 
 
+def _raise_threshold(size: int) -> None:
+    """Blocks up to this size share pages from now on. Free blocks of the heap serve requests before glibc compares them
+    with its threshold, so blocks are held until one has pages of its own. If none has, the threshold is larger."""
+    held = []
+    for _ in range(_MOST_HELD if size > OWN_PAGES else 0):
+        held.append(block := torch.UntypedStorage(size))
+        if (block.data_ptr() + _usable(block)) % PAGE == 0:  # other blocks end 8 bytes behind a multiple of 16
+            break
+
+
 def _given(size: int) -> int:
+    return _usable(torch.UntypedStorage(size))
+
+
+def _usable(block: torch.UntypedStorage) -> int:
+    """What the heap gave. A storage is of it whatever modes of PyTorch are active. 0: this heap does not say."""
     usable = getattr(ctypes.CDLL(None), "malloc_usable_size", None)
     if usable is None:
         return 0
     usable.argtypes, usable.restype = [ctypes.c_void_p], ctypes.c_size_t
-    block = torch.UntypedStorage(size)
     return int(usable(block.data_ptr()))
