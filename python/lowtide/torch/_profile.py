@@ -18,6 +18,8 @@ from ._program import below_autograd
 from ._units import Unit, UnitGraph, storage_of, values_of
 
 REPEATS = 3
+SMALL_STEP = 512
+"""Bytes. Scratch below a page is a multiple of it."""
 MOST_SECONDS = 3.0
 """Repeats end when this has passed, at least one after the first."""
 
@@ -153,8 +155,14 @@ def measured_costs(program: GraphModule, units: Sequence[Unit], arguments: Seque
 
 
 def _cost_of(unit: Unit, nanoseconds: int | None, peak: int | None, estimate: UnitCost) -> UnitCost:
-    # The heap pads blocks differently from run to run. A budget that was kept before would be refused for that.
     if nanoseconds is None or peak is None:
         return estimate
     outputs = sum(allocated_bytes(one.size) for one in unit.outputs if one.overwrites is None)
-    return UnitCost(max(nanoseconds, 1), (max(peak - outputs, 0) + PAGE - 1) // PAGE * PAGE)
+    return UnitCost(max(nanoseconds, 1), scratch_of(peak - outputs))
+
+
+def scratch_of(measured: int) -> int:
+    """Scratch in steps, because the heap pads blocks differently from run to run: a budget that was kept before would
+    be refused for that. Objects that live during a run are often all of it, so steps are small at first."""
+    step = SMALL_STEP if measured < PAGE else PAGE
+    return (max(measured, 0) + step - 1) // step * step
