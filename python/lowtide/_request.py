@@ -27,8 +27,7 @@ def bytes_of(size: int | str, name: str) -> int:
     """Returns a size in bytes, as every function of the package reads it (docs/python.md).
 
     It is a number, or a text such as "64MiB", "1.5 GiB" or "8GB": KiB, MiB, GiB and TiB are powers of 1,024, and kB,
-    MB, GB and TB are powers of 1,000. A fraction needs a unit, and parts of a
-    byte are left out.
+    MB, GB and TB are powers of 1,000. A fraction needs a unit, and parts of a byte are left out.
 
     Args:
         name: of the argument, for messages.

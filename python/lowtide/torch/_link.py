@@ -72,10 +72,10 @@ def drained_on_errors(copies: Copies) -> Iterator[None]:
 class _Task:
     """A copy on a thread."""
 
-    def __init__(self, target: int, source: int, size: int, storage: torch.UntypedStorage) -> None:
+    def __init__(self, target: int, source: int, size: int, *kept: object) -> None:
         self.place = target, source, size
-        self.storage: torch.UntypedStorage | None = storage
-        """Is there until the copy has ended, whatever becomes of the step."""
+        self.kept: tuple[object, ...] = kept
+        """Both memories. They are there until the copy has ended, whatever becomes of the step."""
         self.ended = threading.Event()
 
     def wait(self) -> None:
@@ -86,7 +86,7 @@ def _work(tasks: SimpleQueue[_Task]) -> None:
     while True:
         task = tasks.get()
         ctypes.memmove(*task.place)  # other threads run Python meanwhile
-        task.storage = None  # before the event: who waits for it counts these bytes as free
+        task.kept = ()  # before the event: who waits for it counts these bytes as free
         task.ended.set()
 
 
@@ -118,13 +118,13 @@ class CpuCopies:
 
     def begin_out(self, storage: torch.UntypedStorage, offset: int) -> Copy:
         """As in Copies."""
-        task = _Task(self._begin + offset, storage.data_ptr(), storage.nbytes(), storage)
+        task = _Task(self._begin + offset, storage.data_ptr(), storage.nbytes(), storage, self._host)
         _lane("out").put(task)
         return task
 
     def begin_in(self, storage: torch.UntypedStorage, offset: int) -> Copy:
         """As in Copies."""
-        task = _Task(storage.data_ptr(), self._begin + offset, storage.nbytes(), storage)
+        task = _Task(storage.data_ptr(), self._begin + offset, storage.nbytes(), storage, self._host)
         _lane("in").put(task)
         return task
 

@@ -21,6 +21,7 @@ from ._profile_file import ProfileFile
 from ._program import UpdateCall, Writer, like, program_of, repeated
 from ._units import Value, storage_of, values_of
 
+
 @dataclass(frozen=True)
 class _Form:
     """What a tensor is beside its bytes."""
