@@ -12,7 +12,6 @@ budget is exceeded or bits differ; 2 without a GPU, or if a step cannot be plann
 are measured, which says nothing about times.
 """
 import argparse
-import gc
 import json
 import sys
 import time
@@ -53,10 +52,7 @@ class GpuCase(Case):
     """A case whose peaks and times are those of a GPU."""
 
     def peak(self, step):
-        for _ in range(2):
-            step(*self.batches[0])
-        self.clear()
-        gc.collect()
+        self.warm(step)
         torch.cuda.synchronize()
         torch.cuda.reset_peak_memory_stats()
         step(*self.batches[0])

@@ -106,15 +106,19 @@ class Case:
 
     def peak(self, step):
         """Bytes of parameters, buffers, optimizer, batch, and the most that the step adds to them."""
-        for _ in range(2):
-            step(*self.batches[0])
-        self.clear()
-        gc.collect()
+        self.warm(step)
         with MemoryMeter() as meter:
             step(*self.batches[0])
             added = meter.peak
         self.clear()
         return self.held() + added
+
+    def warm(self, step):
+        """Runs the step until libraries and allocators have what they keep."""
+        for _ in range(2):
+            step(*self.batches[0])
+        self.clear()
+        gc.collect()
 
     def held(self):
         """What the heap gave for tensors that exist before the step, and for their objects."""
