@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# Copyright 2026 The Lowtide Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Long runs against the runtime of TFLite Micro, for a person who changes the planner, the kernels or these tools.
+
+  campaign.py head --count 1000              the head of random networks is the predicted one
+  campaign.py operators --count 100          each operator computes its estimate, for many attributes
+  campaign.py metadata --count 10000         mutated metadata that is accepted gives the outputs of the original
+  campaign.py metadata --program lowtide     the same, where `lowtide verify` accepts
+
+Prints a line per failure and one line at the end. The exit code is 1 if there is a failure. A seed repeats its case.
+"""
+import argparse
+import collections
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import files
+import metadata
+import nets
+import numpy as np
+import rule
+import scratch
+import single
+import stateful
+from runtime import Runtime
+
+MUTATIONS_PER_MODEL = 20
+
+
+def any_model(seed):
+    """Networks, and every eighth time a model with state or with several subgraphs."""
+    if seed % 8 == 7:
+        kinds = list(stateful.KINDS)
+        return stateful.make(kinds[seed // 8 % len(kinds)], seed)
+    return nets.make(seed)
+
+
+def head(runtime, given):
+    """The predicted head is the one that the runtime prints."""
+    above = 0
+    for seed in range(given.first, given.first + given.count):
+        made = any_model(seed)
+        model = files.read(made.data)
+        found = rule.buffers(model, scratch.requests(model))
+        predicted, result = rule.place(found), runtime.run(made.data)
+        above += predicted > rule.live_bound(found)
+        if result.head != predicted:
+            yield f"{made.name}: predicted {predicted}, the runtime has {result.head} ({result.status})"
+    print(f"{given.count} models, {above} of them above the live bound of their order")
+
+
+def operators(runtime, given):
+    """Each operator computes its estimate, and its scratch is the predicted one."""
+    for name in single.OPERATORS:
+        furthest = 0.0
+        for seed in range(given.first, given.first + given.count):
+            made = single.make(name, seed)
+            model = files.read(made.data)
+            result = runtime.run(made.data, sets=[made.inputs])
+            if not result.ok:
+                yield f"{made.name}: {result.status}: {result.message.strip().splitlines()[-1:]}"
+                continue
+            if result.head != rule.head(model, scratch.requests(model)):
+                yield f"{made.name}: the runtime has a head of {result.head} bytes"
+            for value, expected, scale, output in zip(result.values[0], made.expected, made.scales, result.outputs):
+                real = (value.astype(float) - output["zero_points"][0]) * scale
+                furthest = max(furthest, float(np.abs(real - expected).max()) / scale)
+        print(f"{name}: at most {furthest:.1f} steps from the estimate")
+        if furthest > 2:
+            yield f"{name}: {furthest:.1f} steps from the estimate"
+
+
+def accepts(given, model, data):
+    """Whether the metadata of a file is judged to be valid: by the program, or by metadata.py without one."""
+    if given.program is None:
+        return metadata.fault(model, scratch.requests(model)) is None
+    with tempfile.NamedTemporaryFile(suffix=".tflite") as file:
+        file.write(data)
+        file.flush()
+        done = subprocess.run([given.program, "verify", file.name], capture_output=True, text=True)
+    if done.returncode < 0 or done.returncode > 2:
+        raise RuntimeError(f"{given.program} verify ended with {done.returncode}: {done.stderr[-500:]}")
+    return done.returncode == 0
+
+
+def mutations(runtime, given):
+    """Metadata that is accepted never gives a wrong output."""
+    counts, done, seed = collections.Counter(), 0, given.first
+    while done < given.count:
+        generator = np.random.default_rng([seed, 11])
+        made = any_model(seed)
+        before = runtime.run(made.data, seed=seed, runs=2)
+        for number in range(min(MUTATIONS_PER_MODEL, given.count - done)):
+            model = files.read(made.data)
+            requests = scratch.requests(model)
+            values = metadata.planned(model, requests, generator if number % 2 else None)
+            name, raw = metadata.mutated(values, generator)
+            metadata.attach_raw(model, raw)
+            data = files.write(model)
+            done += 1
+            if not accepts(given, model, data):
+                counts[f"{name}: refused"] += 1
+                continue
+            after = runtime.run(data, sets=before.sets)
+            kind = "same" if after.same_values(before) else after.status
+            counts[f"{name}: accepted, {'different' if kind == 'ok' else kind}"] += 1
+            # The arena of the test may be too small for an offset that is far away.
+            if kind not in ("same", "refused"):
+                kept = pathlib.Path(given.keep) / f"{made.name.replace(' ', '_')}_{number}.tflite"
+                kept.write_bytes(data)
+                yield f"{made.name}, mutation {number} ({name}): accepted, {kind}; see {kept}"
+        seed += 1
+    for name in sorted(counts):
+        print(f"{counts[name]:6} {name}")
+
+
+CAMPAIGNS = {"head": head, "operators": operators, "metadata": mutations}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("campaign", choices=CAMPAIGNS)
+    parser.add_argument("--count", type=int, default=200, help="models, seeds per operator or mutations; default 200")
+    parser.add_argument("--first", type=int, default=0, help="the first seed; default 0")
+    parser.add_argument("--program", help="the lowtide program, whose verify judges metadata")
+    parser.add_argument("--keep", default=".", help="where files that fail are written; default: here")
+    given = parser.parse_args()
+    failures = 0
+    with Runtime() as runtime:
+        for failure in CAMPAIGNS[given.campaign](runtime, given):
+            failures += 1
+            print(f"failed: {failure}", flush=True)
+    print(f"{given.campaign}: {failures} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
