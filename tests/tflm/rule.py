@@ -58,7 +58,7 @@ def is_constant(model, tensor):
 def handles(model, graph):
     """The tensors of a subgraph that hold a resource; the kernel points them at its own memory."""
     return {numbers(operator.outputs)[0] for operator in graph.operators or []
-            if model.operator_codes[operator.opcode].code == VAR_HANDLE}
+            if schema.operator_code(model, operator) == VAR_HANDLE}
 
 
 def buffers(model, scratch, offsets=None):
@@ -116,7 +116,7 @@ class Lifetimes:
             for tensor in numbers(operator.outputs):
                 self.create((number, tensor))
             start = self.step
-            for name in CALLS.get(self.model.operator_codes[operator.opcode].code, ()):
+            for name in CALLS.get(schema.operator_code(self.model, operator), ()):
                 self.step += 1
                 self.walk(getattr(operator.options, name))
             for tensor in numbers(operator.inputs) + numbers(operator.outputs):

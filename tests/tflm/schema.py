@@ -122,10 +122,15 @@ class Table(SimpleNamespace):
         super().__init__(table=table, **fields | given)
 
 
+def operator_code(model, operator):
+    """The code of an operator. Old files have it in the deprecated field alone."""
+    entry = model.operator_codes[operator.opcode]
+    return max(entry.code, entry.deprecated_code)
+
+
 def operator_name(model, operator):
     """The name of an operator, "CUSTOM name", or the code in the file if this module does not list it."""
-    entry = model.operator_codes[operator.opcode]
-    code = max(entry.code, entry.deprecated_code)
+    code = operator_code(model, operator)
     if OPERATOR_NAMES.get(code) == "CUSTOM":
-        return f"CUSTOM {entry.custom_code}"
+        return f"CUSTOM {model.operator_codes[operator.opcode].custom_code}"
     return OPERATOR_NAMES.get(code, str(code))

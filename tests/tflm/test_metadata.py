@@ -1,7 +1,6 @@
 # Copyright 2026 The Lowtide Authors
 # SPDX-License-Identifier: Apache-2.0
 """Offsets in the metadata: what the runtime does with good ones and with bad ones."""
-import alias
 import files
 import metadata
 import nets
@@ -12,6 +11,7 @@ import scratch
 import single
 import stateful
 from rule import ONLINE
+from schema import INT8, Table
 
 
 def planned(data, generator=None):
@@ -92,27 +92,56 @@ def test_each_mutation_gives_bytes_by_its_seed(name):
             != metadata.integers_bytes(values) for seed in range(5))
 
 
+def with_inner_variable(entry):
+    """A model of IF with a variable in a branch, where the tensor of its number in subgraph 0 has an offset."""
+    model = files.read(stateful.make("IF", 1).data)
+    inner = model.subgraphs[1].tensors
+    inner.append(Table("Tensor", shape=[8], type=INT8, is_variable=True, name="state"))
+    values = metadata.planned(model, scratch.requests(model))
+    chosen = [ONLINE] * len(values)
+    if entry:
+        chosen[len(inner) - 1] = values[len(inner) - 1]
+        assert chosen[len(inner) - 1] != ONLINE
+    metadata.attach(model, chosen)
+    return model, chosen
+
+
 def test_a_variable_of_a_later_subgraph_can_lose_its_memory(runtime):
     """The runtime looks up the offset of a variable by its number in its own subgraph, without those before."""
-    model = files.read(stateful.make("IF", 1).data)
-    number = len(model.subgraphs[0].tensors)
-    inner = model.subgraphs[1]
-    inner.tensors[-1].is_variable = True
-    values = [ONLINE] * metadata.tensor_count(model)
-    assert not metadata.lost_variable(model, values)
-    values[len(inner.tensors) - 1] = 0
-    assert values[number + len(inner.tensors) - 1] == ONLINE
+    model, values = with_inner_variable(entry=False)
+    assert runtime.run(files.write(model)).ok
+    assert metadata.fault(model, scratch.requests(model)) is None
+    model, values = with_inner_variable(entry=True)
     assert metadata.lost_variable(model, values)
+    assert metadata.fault(model, scratch.requests(model)) == "a variable has no memory"
+    assert runtime.run(files.write(model)).status == "aborted"
 
 
-def test_safe_operators_may_share_an_address(runtime):
-    for name, operand, orders in alias.SAFE:
-        counts = alias.probe(runtime, name, range(200, 206))
-        chosen = [count for (position, _, order), count in counts.items() if position == operand and order in orders]
-        assert all(other == 0 for _, other in chosen), name
-        assert sum(same for same, _ in chosen) >= 1, name
+def test_a_variable_with_an_offset_is_in_the_head(runtime):
+    """With all tensors apart, its state stays. Its lifetime in the plan does not say that it must."""
+    data = stateful.make("SVDF", 1).data
+    before = runtime.run(data, runs=4)
+    model = files.read(data)
+    values, end = [ONLINE] * metadata.tensor_count(model), 0
+    variables = metadata.variable_numbers(model)
+    tensors = [one.tensor for one in rule.buffers(model, {})] + variables
+    for number in tensors:
+        values[number], end = end, end + rule.align(rule.tensor_bytes(model.subgraphs[0].tensors[number]))
+    metadata.attach(model, values)
+    after = runtime.run(files.write(model), sets=before.sets)
+    assert after.same_values(before)
+    assert after.tail < before.tail
+    assert after.head == rule.head(model, scratch.requests(model), values)
 
 
-@pytest.mark.parametrize("name", alias.UNSAFE)
-def test_unsafe_operators_may_not(runtime, name):
-    assert sum(other for _, other in alias.probe(runtime, name, range(12)).values()) >= 1
+def test_the_last_of_several_metadata_counts(runtime):
+    data = nets.make(3).data
+    before = runtime.run(data)
+    model = planned(data)
+    good = model.metadata
+    metadata.attach(model, [min(one, 0) for one in metadata.offsets(model)])
+    bad = model.metadata
+    model.metadata = [*bad, *good]
+    assert runtime.run(files.write(model), sets=before.sets).same_values(before)
+    model.metadata = [*good, *bad]
+    assert not runtime.run(files.write(model), sets=before.sets).same_values(before)

@@ -97,6 +97,17 @@ def test_the_head_of_models_with_state_is_predicted(runtime, kind):
         assert predicted(data) == runtime.run(data).head
 
 
+def test_an_operator_of_an_old_file_calls_its_subgraphs(runtime):
+    model = files.read(stateful.make("IF", 0).data)
+    before = runtime.run(files.write(model))
+    for entry in model.operator_codes:
+        entry.code = 0 if entry.code == schema.OPERATORS["IF"][0] else entry.code
+    old = files.write(model)
+    after = runtime.run(old, sets=before.sets)
+    assert after.same_values(before)
+    assert after.head == predicted(old)
+
+
 @pytest.mark.parametrize("name", single.OPERATORS)
 def test_the_scratch_of_operators_is_predicted(runtime, name):
     for seed in range(20, 24):
